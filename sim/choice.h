@@ -1,0 +1,130 @@
+/*
+ * choice.h -- the one source of nondeterminism.
+ *
+ * Whatever a run does not fix -- the schedule, a tie, a stale read, a fault, a
+ * clock step, the workload -- is the answer to one question: "which of `bound`
+ * outcomes?". The answers, in order, are the choice list; a run is a function
+ * of it. So random search, exhaustive search, replay, fuzzing and shrinking
+ * are back ends of this one call, and any of them can replay what another
+ * found.
+ *
+ * Rules for those who ask
+ *   - 0 is the dullest outcome: keep running, newest store, no fault, stop.
+ *     Then a list that is smaller (shorter, or equal in length and
+ *     lexicographically smaller) is a simpler run, and a list may lose its
+ *     trailing zeros.
+ *   - ask "one more?" before each item instead of drawing a length first;
+ *     deleting the answers of one item then deletes the item.
+ *   - a bound of 1 is no question: it is answered 0 and not recorded.
+ */
+#ifndef SIM_CHOICE_H
+#define SIM_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rng.h"
+
+/* What a choice decides. The shrinker zeroes whole kinds first. */
+enum sim_kind {
+    SIM_SWARM, /* which features and distributions this run has */
+    SIM_FLOW,  /* one more item? */
+    SIM_OP,    /* which operation */
+    SIM_DATA,  /* its arguments */
+    SIM_SCHED, /* who runs next; ties in time */
+    SIM_STALE, /* which of the visible stores a load returns */
+    SIM_CLOCK, /* what a virtual clock does */
+    SIM_FAULT, /* whether a fault strikes */
+    SIM_KIND_COUNT
+};
+
+struct sim_choice {
+    uint32_t bound;
+    uint32_t value; /* < bound */
+    uint16_t kind;  /* enum sim_kind */
+    uint16_t label; /* which question, for people and for alignment */
+};
+
+enum sim_backend {
+    SIM_RANDOM,   /* draw from rng */
+    SIM_REPLAY,   /* take given values; 0 past their end */
+    SIM_ODOMETER, /* enumerate every list, see sim_choices_next() */
+    SIM_PREFIX,   /* given values, then draw from rng */
+    SIM_BYTES,    /* fuzz bytes; 0 past their end */
+};
+
+struct sim_choices {
+    enum sim_backend backend;
+    struct sim_rng rng;        /* RANDOM, PREFIX */
+    const uint32_t *given;     /* REPLAY, PREFIX; owned by the caller */
+    const uint8_t *bytes;      /* BYTES; owned by the caller */
+    uint32_t given_count;      /* of given or bytes */
+    uint32_t given_used;       /* of given or bytes */
+    struct sim_choice *list;   /* what was answered; owned by the caller */
+    uint32_t count;            /* answers in list */
+    uint32_t count_max;        /* room in list; past it every answer is 0 */
+    uint32_t fixed_count;      /* ODOMETER: answers carried into this run */
+    bool overflowed;           /* a question came after list was full */
+    bool misaligned;           /* a given value did not fit its bound */
+    bool nondeterministic;     /* ODOMETER: a carried question changed */
+    uint32_t first_difference; /* index of that question */
+};
+
+/*
+ * Start an empty list over caller's memory.
+ *
+ * out:     *choices, with the back end SIM_RANDOM, seed 0
+ * in:      list, room for list_max answers, used until the last run
+ */
+void sim_choices_init(struct sim_choices *choices, struct sim_choice *list,
+                      uint32_t list_max);
+
+/* Begin a run whose answers are drawn from `seed`. */
+void sim_choices_random(struct sim_choices *choices, uint64_t seed);
+
+/* Begin a run that takes `values`, then answers 0. */
+void sim_choices_replay(struct sim_choices *choices, const uint32_t *values,
+                        uint32_t values_count);
+
+/* Begin a run that takes `values`, then draws from `seed`. */
+void sim_choices_prefix(struct sim_choices *choices, const uint32_t *values,
+                        uint32_t values_count, uint64_t seed);
+
+/* Begin a run steered by fuzz bytes, then answers 0. */
+void sim_choices_bytes(struct sim_choices *choices, const uint8_t *bytes,
+                       uint32_t bytes_count);
+
+/* Begin the first run of an enumeration of all lists: all answers 0. */
+void sim_choices_odometer(struct sim_choices *choices);
+
+/*
+ * Move the enumeration to the next list, in lexicographic order, and begin its
+ * run. A run that ended early (a pruned one) may be continued the same way.
+ *
+ * returns: false when every list has been tried
+ */
+bool sim_choices_next(struct sim_choices *choices);
+
+/*
+ * The question: one of `bound` outcomes.
+ *
+ * in:      bound > 0
+ * returns: a value in [0, bound)
+ */
+uint32_t sim_choose(struct sim_choices *choices, uint32_t bound,
+                    enum sim_kind kind, uint16_t label);
+
+/*
+ * Record an answer that a guided scheduler (PCT, URW) has made itself, so that
+ * the run replays as a plain list. Under REPLAY, PREFIX, BYTES and ODOMETER the
+ * list answers instead and `wish` is ignored.
+ *
+ * returns: the answer in force
+ */
+uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
+                           enum sim_kind kind, uint16_t label, uint32_t wish);
+
+/* returns: a hash of all answers so far, with their questions */
+uint64_t sim_choices_hash(const struct sim_choices *choices);
+
+#endif
