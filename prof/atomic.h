@@ -1,0 +1,39 @@
+/*
+ * atomic.h -- the only place that names a memory order.
+ *
+ * A field that two threads touch is SHARED(type): a struct, so that no plain
+ * access compiles. Each ordered access carries [pair: tag] on both sides.
+ */
+#ifndef PROF_ATOMIC_H
+#define PROF_ATOMIC_H
+
+#include <stdatomic.h>
+
+#define SHARED(type)         \
+    struct {                 \
+        _Atomic(type) value; \
+    }
+
+#define load_relaxed(shared) \
+    atomic_load_explicit(&(shared)->value, memory_order_relaxed)
+#define load_acquire(shared) \
+    atomic_load_explicit(&(shared)->value, memory_order_acquire)
+#define store_relaxed(shared, v) \
+    atomic_store_explicit(&(shared)->value, (v), memory_order_relaxed)
+#define store_release(shared, v) \
+    atomic_store_explicit(&(shared)->value, (v), memory_order_release)
+#define add_relaxed(shared, v)                              \
+    ((void)atomic_fetch_add_explicit(&(shared)->value, (v), \
+                                     memory_order_relaxed))
+#define swap_relaxed(shared, v) \
+    atomic_exchange_explicit(&(shared)->value, (v), memory_order_relaxed)
+#define cas_relaxed(shared, expected, v)                                       \
+    atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
+                                            memory_order_relaxed,              \
+                                            memory_order_relaxed)
+#define cas_release_acquire(shared, expected, v)                               \
+    atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
+                                            memory_order_release,              \
+                                            memory_order_acquire)
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * check.h -- assertions of the core.
+ *
+ * PROF_ASSERT is always compiled in: O(1), no side effects; it guards memory.
+ * It is about our own mistakes and broken caller contracts, never about data.
+ */
+#ifndef PROF_CHECK_H
+#define PROF_CHECK_H
+
+#include "prof/port.h"
+
+#define PROF_ASSERT(condition) \
+    ((condition) ? (void)0 : port_panic(__FILE__, __LINE__, #condition))
+
+#define PROF_UNREACHABLE() port_panic(__FILE__, __LINE__, "unreachable")
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * hash.c -- the hashes of hash.h.
+ *
+ * Go's hash is a dependent chain of 3 operations a frame and its top bits are
+ * poor on regular keys (equal for whole families of stacks), so it is spread by
+ * a multiplication before use; equal stays equal and different stays different.
+ * XXH3 reads the frames as bytes, four lanes at a time.
+ */
+#include "hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "check.h"
+#include "poison.h"
+
+/* Odd, so that multiplication by it permutes the 64-bit words. */
+#define SPREAD 0x9e3779b97f4a7c15U
+
+static inline uint64_t
+mix_go_64(uint64_t h, uint64_t word)
+{
+    h += word;
+    h += h << 10;
+    return h ^ (h >> 6);
+}
+
+uint64_t
+hash_go_64(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+{
+    uint64_t h = 0;
+
+    for (uint32_t i = 0; i < depth; i++)
+        h = mix_go_64(h, frames[i]);
+    h = mix_go_64(h, size_bytes);
+    h += h << 3;
+    return h ^ (h >> 11);
+}
+
+static inline uint32_t
+mix_go_32(uint32_t h, uint32_t word)
+{
+    h += word;
+    h += h << 10;
+    return h ^ (h >> 6);
+}
+
+uint32_t
+hash_go_32(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+{
+    uint32_t h = 0;
+
+    for (uint32_t i = 0; i < depth; i++)
+        h = mix_go_32(h, (uint32_t)frames[i]);
+    h = mix_go_32(h, (uint32_t)size_bytes);
+    h += h << 3;
+    return h ^ (h >> 11);
+}
+
+uint64_t
+hash_stack(enum prof_hash hash, const uintptr_t *frames, uint32_t depth,
+           uint64_t size_bytes)
+{
+    switch (hash) {
+    case PROF_HASH_XXH3:
+        return XXH3_64bits_withSeed(frames, depth * sizeof *frames,
+                                    size_bytes * SPREAD);
+    case PROF_HASH_GO_64:
+        return hash_go_64(frames, depth, size_bytes) * SPREAD;
+    case PROF_HASH_GO_32:
+        return hash_go_32(frames, depth, size_bytes) * SPREAD;
+    case PROF_HASH_COUNT:
+        break;
+    }
+    PROF_UNREACHABLE();
+}

@@ -1,0 +1,424 @@
+/*
+ * heap.c -- the heap profile: events wait until an object's allocation and its
+ * free belong to the same collection.
+ *
+ * An object allocated in cycle C may be found dead by the collection that ends
+ * cycle C at the earliest, or C+1 if it was allocated while that one was
+ * marking; its sweep runs in the following cycle. A profile that counted both
+ * at once would favour the young. So an allocation made in cycle C is published
+ * at C+2, and a free swept in cycle C at C+1:
+ *
+ *      cycle       C         C+1        C+2
+ *      alloc       x - - - - - - - - - ->  publish
+ *      free                   x - - - - ->  publish
+ *
+ * PROF_HEAP_RING (cycle C, C kept modulo PROF_CYCLE_WRAP, a multiple of 3):
+ *
+ *      slots[C % 3]      to be published by the flush of cycle C
+ *      slots[(C+1) % 3]  frees being swept, allocations of cycle C-1
+ *      slots[(C+2) % 3]  allocations being made
+ *
+ * PROF_HEAP_STAGES: slots[PREVIOUS] and slots[RECENT]; each turn publishes the
+ * previous and makes the recent previous, bucket by bucket.
+ *
+ * Invariants
+ *   I1  cycle < PROF_CYCLE_WRAP.
+ *   I2  For each row and counter, active + all slots = events recorded.
+ *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3].
+ *   I4  active changes only under the control lock.
+ *
+ * Why the record path needs no lock: I3 separates who adds from who publishes,
+ * and each event is one atomic add, because the size is part of the bucket's
+ * key (bytes = count x size). Why moving a slot is a plain read and a plain
+ * write (`drain`): I3 again; where frees may still arrive, it is an exchange.
+ * Why the cycle is read relaxed: next_cycle runs with the world stopped, and
+ * the stop and the restart order it against every record call.
+ *
+ * Who may run with whom: record calls with all but next_cycle; control calls
+ * exclude each other, next_cycle by refusing instead of waiting, since whoever
+ * holds the lock may be stopped.
+ *
+ * Source of the rules: docs/semantics.md, "Heap profile".
+ */
+#include "check.h"
+#include "instance.h"
+#include "poison.h"
+
+enum { PREVIOUS = 0, RECENT = 1 }; /* PROF_HEAP_STAGES: names of two slots */
+
+_Static_assert(PROF_CYCLE_WRAP % LANE_SLOTS == 0,
+               "slots follow each other across the wrap");
+
+/* ----------------------------------------------------------------- recording
+ */
+
+static inline uint32_t
+cycle_now(const struct prof *prof)
+{
+    return load_relaxed(&prof->cycle_word) >> 1;
+}
+
+/* The slot that is published `ahead` cycles from now; RING only. */
+static inline struct lane *
+slot_ahead(struct prof *prof, uint32_t ahead)
+{
+    return &prof->slots[(cycle_now(prof) + ahead) % LANE_SLOTS];
+}
+
+static inline struct lane *
+slot_of_allocs(struct prof *prof)
+{
+    return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 2)
+                                              : &prof->slots[RECENT];
+}
+
+static inline struct lane *
+slot_of_frees(struct prof *prof)
+{
+    return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 1)
+                                              : &prof->slots[PREVIOUS];
+}
+
+prof_bucket
+prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
+                uint64_t size_bytes)
+{
+    struct prof *prof = proc->prof;
+    const uint32_t row =
+        table_intern(&prof->table, KIND_HEAP, stack, depth, size_bytes);
+
+    if (row != 0)
+        add_relaxed(&slot_of_allocs(prof)->allocs[row], 1);
+    return row;
+}
+
+void
+prof_heap_free(struct prof_proc *proc, prof_bucket bucket)
+{
+    if (bucket != PROF_BUCKET_NONE)
+        add_relaxed(&slot_of_frees(proc->prof)->frees[bucket], 1);
+}
+
+void
+prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
+{
+    struct prof *prof = proc->prof;
+
+    if (bucket == PROF_BUCKET_NONE)
+        return;
+    if (prof->rules.explicit_free == PROF_EXPLICIT_DROPPED) {
+        add_relaxed(&prof->no_free_path, 1);
+        return;
+    }
+    add_relaxed(&slot_of_allocs(prof)->frees[bucket], 1);
+}
+
+/* ---------------------------------------------------------------- publishing
+ */
+
+/* Add to a counter that only the holder of the control lock changes (I4). */
+static inline void
+add_owned(counter *to, uint64_t events)
+{
+    if (events != 0)
+        store_relaxed(to, load_relaxed(to) + events);
+}
+
+/* Take all of a counter that nobody adds to (I3). */
+static inline uint64_t
+drain(counter *from)
+{
+    const uint64_t events = load_relaxed(from);
+
+    if (events != 0)
+        store_relaxed(from, 0);
+    return events;
+}
+
+/* Take all of a counter that others may be adding to; nothing is lost. */
+static inline uint64_t
+drain_shared(counter *from)
+{
+    return load_relaxed(from) != 0 ? swap_relaxed(from, 0) : 0;
+}
+
+/* Publish a slot that is at rest. */
+static void
+publish_slot(struct prof *prof, const struct lane *slot)
+{
+    const uint32_t rows = table_rows(&prof->table);
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        add_owned(&prof->active.allocs[row], drain(&slot->allocs[row]));
+        add_owned(&prof->active.frees[row], drain(&slot->frees[row]));
+    }
+}
+
+/* Publish a slot that may still be added to. */
+static void
+publish_shared_slot(struct prof *prof, const struct lane *slot)
+{
+    const uint32_t rows = table_rows(&prof->table);
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        add_owned(&prof->active.allocs[row], drain_shared(&slot->allocs[row]));
+        add_owned(&prof->active.frees[row], drain_shared(&slot->frees[row]));
+    }
+}
+
+/* Move up one stage: publish the previous, make the recent previous. */
+static void
+stages_turn(struct prof *prof)
+{
+    const struct lane *previous = &prof->slots[PREVIOUS];
+    const struct lane *recent = &prof->slots[RECENT];
+    const uint32_t rows = table_rows(&prof->table);
+
+    publish_shared_slot(prof, previous);
+    for (uint32_t row = 1; row <= rows; row++) {
+        add_relaxed(&previous->allocs[row], drain_shared(&recent->allocs[row]));
+        add_relaxed(&previous->frees[row], drain_shared(&recent->frees[row]));
+    }
+}
+
+/* The first-snapshot rule: publish all that was ever recorded. */
+static void
+publish_all(struct prof *prof)
+{
+    if (prof->rules.heap == PROF_HEAP_RING) {
+        for (uint32_t i = 0; i < LANE_SLOTS; i++)
+            publish_shared_slot(prof, &prof->slots[i]);
+    } else {
+        stages_turn(prof);
+        stages_turn(prof);
+    }
+}
+
+/* -------------------------------------------------------------------- cycles
+ */
+
+enum prof_status
+prof_heap_next_cycle(struct prof *prof)
+{
+    uint32_t cycle;
+
+    if (!port_lock_try(&prof->control))
+        return PROF_ERR_BUSY;
+    if (prof->rules.heap == PROF_HEAP_STAGES &&
+        prof->rules.turn == PROF_TURN_STOPPED)
+        stages_turn(prof);
+    cycle = cycle_now(prof) + 1;
+    if (cycle == PROF_CYCLE_WRAP)
+        cycle = 0;
+    store_relaxed(&prof->cycle_word, cycle << 1);
+    port_lock_release(&prof->control);
+    return PROF_OK;
+}
+
+enum prof_status
+prof_heap_flush(struct prof *prof)
+{
+    uint32_t word;
+
+    port_lock_take(&prof->control);
+    word = load_relaxed(&prof->cycle_word);
+    if ((word & 1) == 0) {
+        if (prof->rules.heap == PROF_HEAP_RING)
+            publish_slot(prof, slot_ahead(prof, 0));
+        else if (prof->rules.turn == PROF_TURN_RESTARTED)
+            stages_turn(prof);
+        store_relaxed(&prof->cycle_word, word | 1);
+    }
+    port_lock_release(&prof->control);
+    return PROF_OK;
+}
+
+enum prof_status
+prof_heap_post_sweep(struct prof *prof)
+{
+    port_lock_take(&prof->control);
+    if (prof->rules.heap == PROF_HEAP_RING)
+        publish_shared_slot(prof, slot_ahead(prof, 1));
+    port_lock_release(&prof->control);
+    return PROF_OK;
+}
+
+struct prof_heap_phase
+prof_heap_phase(const struct prof *prof)
+{
+    const uint32_t word = load_relaxed(&prof->cycle_word);
+
+    return (struct prof_heap_phase){.cycle = word >> 1,
+                                    .flushed = (word & 1) != 0};
+}
+
+/* ------------------------------------------------------------------- reading
+ */
+
+static uint64_t
+pending(const struct prof *prof, uint32_t row, bool frees)
+{
+    uint64_t events = 0;
+
+    for (uint32_t i = 0; i < LANE_SLOTS; i++) {
+        const struct lane *slot = &prof->slots[i];
+
+        events += load_relaxed(frees ? &slot->frees[row] : &slot->allocs[row]);
+    }
+    return events;
+}
+
+/* What a row shows, now or (`with_pending`) after the first-snapshot rule. */
+static struct prof_heap_record
+record_of(const struct prof *prof, const struct entry *entry, bool with_pending)
+{
+    struct prof_heap_record record = {
+        .allocs = load_relaxed(&prof->active.allocs[entry->row]),
+        .frees = load_relaxed(&prof->active.frees[entry->row]),
+        .size_bytes = entry->size_bytes,
+        .stack = entry->frames,
+        .depth = entry->depth,
+    };
+
+    if (with_pending) {
+        record.allocs += pending(prof, entry->row, false);
+        record.frees += pending(prof, entry->row, true);
+    }
+    return record;
+}
+
+static const struct entry *
+heap_entry(const struct prof *prof, uint32_t row)
+{
+    const struct entry *entry = table_entry(&prof->table, row);
+
+    return entry != NULL && entry->kind == KIND_HEAP ? entry : NULL;
+}
+
+static bool
+selected(const struct prof_heap_record *record, enum prof_select select)
+{
+    return select == PROF_SELECT_ALL || prof_heap_inuse_bytes(record) != 0;
+}
+
+/* Has nothing at all been published yet? */
+static bool
+is_clear(const struct prof *prof, uint32_t rows)
+{
+    for (uint32_t row = rows; row > 0; row--) {
+        if (heap_entry(prof, row) != NULL &&
+            (load_relaxed(&prof->active.allocs[row]) |
+             load_relaxed(&prof->active.frees[row])) != 0)
+            return false;
+    }
+    return true;
+}
+
+static size_t
+count_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
+               bool with_pending)
+{
+    size_t count = 0;
+
+    for (uint32_t row = rows; row > 0; row--) {
+        const struct entry *entry = heap_entry(prof, row);
+
+        if (entry != NULL) {
+            const struct prof_heap_record record =
+                record_of(prof, entry, with_pending);
+
+            count += selected(&record, select);
+        }
+    }
+    return count;
+}
+
+/* Fill `records`, which is long enough unless buckets arrive meanwhile. */
+static size_t
+copy_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
+              struct prof_heap_record *records, size_t records_max)
+{
+    size_t count = 0;
+
+    for (uint32_t row = rows; row > 0 && count < records_max; row--) {
+        const struct entry *entry = heap_entry(prof, row);
+
+        if (entry != NULL) {
+            records[count] = record_of(prof, entry, false);
+            count += selected(&records[count], select);
+        }
+    }
+    return count;
+}
+
+static enum prof_status
+snapshot_locked(struct prof *prof, enum prof_select select,
+                struct prof_heap_record *records, size_t records_max,
+                size_t *count)
+{
+    uint32_t rows;
+    bool first;
+
+    if (prof->rules.heap == PROF_HEAP_RING)
+        publish_slot(prof, slot_ahead(prof, 0));
+    rows = table_rows(&prof->table);
+    first = is_clear(prof, rows);
+    *count = count_selected(prof, rows, select, first);
+    if (first && (*count <= records_max || prof->rules.sizing_consumes_first))
+        publish_all(prof);
+    if (*count > records_max)
+        return PROF_ERR_SHORT;
+    *count = copy_selected(prof, rows, select, records, records_max);
+    return PROF_OK;
+}
+
+enum prof_status
+prof_heap_snapshot(struct prof *prof, enum prof_select select,
+                   struct prof_heap_record *records, size_t records_max,
+                   size_t *count)
+{
+    enum prof_status status;
+
+    port_lock_take(&prof->control);
+    status = snapshot_locked(prof, select, records, records_max, count);
+    port_lock_release(&prof->control);
+    return status;
+}
+
+void
+prof_heap_iterate(struct prof *prof,
+                  void (*visit)(void *context,
+                                const struct prof_heap_record *record),
+                  void *context)
+{
+    port_lock_take(&prof->control);
+    for (uint32_t row = table_rows(&prof->table); row > 0; row--) {
+        const struct entry *entry = heap_entry(prof, row);
+
+        if (entry != NULL) {
+            const struct prof_heap_record record =
+                record_of(prof, entry, false);
+
+            visit(context, &record);
+        }
+    }
+    port_lock_release(&prof->control);
+}
+
+struct prof_heap_totals
+prof_heap_totals(struct prof *prof)
+{
+    struct prof_heap_totals totals = {0};
+
+    port_lock_take(&prof->control);
+    for (uint32_t row = table_rows(&prof->table); row > 0; row--) {
+        if (heap_entry(prof, row) == NULL)
+            continue;
+        totals.allocs_published += load_relaxed(&prof->active.allocs[row]);
+        totals.frees_published += load_relaxed(&prof->active.frees[row]);
+        totals.allocs_pending += pending(prof, row, false);
+        totals.frees_pending += pending(prof, row, true);
+    }
+    port_lock_release(&prof->control);
+    return totals;
+}

@@ -1,0 +1,38 @@
+/*
+ * prof/port.h -- what the core asks of its platform. Nothing else is called.
+ *
+ * prof/port/ implements this page for Linux; the simulator and the tests link
+ * their own. A link that replaces it names the object before libprof.a.
+ */
+#ifndef PROF_PORT_H
+#define PROF_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A lock for control calls. All zero bytes is an unlocked lock. */
+struct port_lock {
+    uint32_t word; /* the port's own; touched by nobody else */
+};
+
+/*
+ * Take the lock, waiting as long as somebody else holds it.
+ *
+ * context: any thread, not a signal handler, not while holding the lock
+ */
+void port_lock_take(struct port_lock *lock);
+
+/* returns: true if the lock was free and is now the caller's; never waits */
+bool port_lock_try(struct port_lock *lock);
+
+/* in: a lock that the caller holds */
+void port_lock_release(struct port_lock *lock);
+
+/*
+ * Report a broken invariant of the library and do not return.
+ *
+ * context: any, signal handlers included
+ */
+_Noreturn void port_panic(const char *file, int line, const char *condition);
+
+#endif

@@ -1,0 +1,309 @@
+/*
+ * prof/prof.h -- the profiler: an instance, its processors, and the profiles
+ * of heap, blocking and mutex contention.
+ *
+ * Two planes. The *record* plane (prof_heap_alloc and the like) never fails,
+ * never blocks and never allocates; what does not fit is dropped and counted by
+ * cause. The *control* plane (cycles, snapshots) answers a status.
+ *
+ * Call stacks are arrays of return addresses, leaf first. The library copies
+ * what it keeps, once per distinct (kind, size, stack); such a *bucket* lives
+ * as long as the instance.
+ *
+ * Every 64-bit counter wraps silently.
+ */
+#ifndef PROF_PROF_H
+#define PROF_PROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof/rules.h"
+#include "prof/status.h"
+
+struct prof;      /* an instance; opaque */
+struct prof_proc; /* one processor or thread of it; opaque */
+
+/* The cycle number wraps here, a multiple of 3. docs/semantics.md, "Wrap". */
+#define PROF_CYCLE_WRAP 100663296U
+
+#define PROF_DEPTH_LIMIT   1024U      /* deepest stack ever kept, in frames */
+#define PROF_BUCKETS_LIMIT (1U << 27) /* most buckets of an instance */
+#define PROF_PROCS_LIMIT   (1U << 16)
+#define PROF_BLOCK_ALIGN   64U
+
+/* What hashes a call stack. Equality of buckets never depends on it. */
+enum prof_hash {
+    PROF_HASH_XXH3,  /* the default: XXH3, 64 bits */
+    PROF_HASH_GO_64, /* the one-at-a-time hash of Go's runtime, 64-bit words */
+    PROF_HASH_GO_32, /* the same with 32-bit words */
+    PROF_HASH_COUNT
+};
+
+struct prof_config {
+    const struct prof_rules *rules; /* NULL: &prof_rules_exact */
+    enum prof_hash hash;
+    uint32_t buckets_max; /* 1 .. PROF_BUCKETS_LIMIT; 0 is an error */
+    uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
+    uint64_t frames_max;  /* frames of all buckets; 0: 16 a bucket */
+    uint32_t procs_max;   /* 0: 1 */
+    /*
+     * The number of the first cycle, below PROF_CYCLE_WRAP. Start close below
+     * the wrap to meet it in minutes instead of months.
+     */
+    uint32_t cycle_first;
+};
+
+/*
+ * in:      config
+ * returns: bytes that prof_init() needs for it, 0 if the configuration is wrong
+ */
+size_t prof_bytes_needed(const struct prof_config *config);
+
+/*
+ * Build an instance inside `block`. Most of the block is touched only as
+ * buckets arrive, so a large reservation costs little.
+ *
+ * out:     *prof, valid until the caller reuses `block`
+ * in:      block, aligned to PROF_BLOCK_ALIGN, all bytes zero; the library's
+ *          from now on
+ * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_MEMORY. On error neither *prof
+ *          nor the block is touched.
+ */
+PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
+                                          const struct prof_config *config,
+                                          void *block, size_t block_bytes);
+
+/*
+ * in:      index, below procs_max
+ * returns: the context of that processor, the same at each call. One thread
+ *          (or its signal handler) uses it at a time.
+ */
+struct prof_proc *prof_proc_at(struct prof *prof, uint32_t index);
+
+/* ------------------------------------------------------- heap, record plane
+ *
+ * A bucket number, to be kept with the object until it is freed.
+ */
+typedef uint32_t prof_bucket;
+#define PROF_BUCKET_NONE 0U /* the allocation was dropped */
+
+/*
+ * Count an allocation.
+ *
+ * in:      stack, `depth` return addresses, leaf first; what is deeper than
+ *          depth_max is cut off. NULL if depth is 0.
+ *          size_bytes, part of the bucket's identity
+ * returns: what the object's free must be given. PROF_BUCKET_NONE if there was
+ *          no room (prof_drops).
+ * context: any thread, signal handlers included; not during next_cycle
+ */
+prof_bucket prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack,
+                            uint32_t depth, uint64_t size_bytes);
+
+/*
+ * Count an object that the collector found dead, when it is swept.
+ *
+ * in:      bucket, from prof_heap_alloc(); PROF_BUCKET_NONE does nothing
+ * context: as prof_heap_alloc()
+ */
+void prof_heap_free(struct prof_proc *proc, prof_bucket bucket);
+
+/*
+ * Count an object that the program itself freed: it may die in the very cycle
+ * it was born in, and is published together with its allocation.
+ *
+ * in:      as prof_heap_free(). Under rules without such a path the event is
+ *          dropped and counted.
+ */
+void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
+
+/* ------------------------------------------------------ heap, control plane
+ *
+ * At each mark termination, with the world stopped: prof_heap_next_cycle().
+ * After the restart: prof_heap_flush(), before the next mark termination.
+ * When every dead object of the cycle is swept and the collector wants that to
+ * show at once: prof_heap_post_sweep().
+ * docs/semantics.md, "Who is visible when", says what a snapshot shows.
+ */
+
+/*
+ * Begin the next cycle: O(1) work under PROF_HEAP_RING.
+ *
+ * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
+ *          thread; then nothing has changed and the profile lags by a cycle.
+ * context: no record call in flight (the stopped-world contract)
+ */
+PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
+
+/*
+ * Publish what the current cycle made final. The second call of a cycle does
+ * nothing.
+ *
+ * returns: PROF_OK
+ * context: any thread; waits for other control calls
+ */
+PROF_NODISCARD enum prof_status prof_heap_flush(struct prof *prof);
+
+/*
+ * Publish the frees of the sweep that has just ended, and the allocations that
+ * go with them. Does not advance the cycle. Under PROF_HEAP_STAGES it does
+ * nothing.
+ *
+ * returns: PROF_OK
+ * context: after the last prof_heap_free() of the cycle; any thread; waits for
+ *          other control calls
+ */
+PROF_NODISCARD enum prof_status prof_heap_post_sweep(struct prof *prof);
+
+/* Where the heap profile stands. */
+struct prof_heap_phase {
+    uint32_t cycle; /* below PROF_CYCLE_WRAP */
+    bool flushed;   /* has this cycle been flushed? */
+};
+
+/* context: any thread */
+struct prof_heap_phase prof_heap_phase(const struct prof *prof);
+
+/* One bucket of a heap snapshot. */
+struct prof_heap_record {
+    uint64_t allocs;        /* objects */
+    uint64_t frees;         /* objects */
+    uint64_t size_bytes;    /* of each object */
+    const uintptr_t *stack; /* leaf first; the instance's, never changes */
+    uint32_t depth;         /* frames in stack */
+};
+
+static inline uint64_t
+prof_heap_alloc_bytes(const struct prof_heap_record *record)
+{
+    return record->allocs * record->size_bytes;
+}
+
+static inline uint64_t
+prof_heap_free_bytes(const struct prof_heap_record *record)
+{
+    return record->frees * record->size_bytes;
+}
+
+static inline int64_t
+prof_heap_inuse_objects(const struct prof_heap_record *record)
+{
+    return (int64_t)(record->allocs - record->frees);
+}
+
+static inline int64_t
+prof_heap_inuse_bytes(const struct prof_heap_record *record)
+{
+    return (int64_t)((record->allocs - record->frees) * record->size_bytes);
+}
+
+/* Which buckets a snapshot lists. */
+enum prof_select {
+    PROF_SELECT_INUSE, /* those whose allocated and freed bytes differ */
+    PROF_SELECT_ALL    /* all, also those with nothing published yet */
+};
+
+/*
+ * Read the published profile, newest bucket first. Publishes the current
+ * cycle's slot on the way, as prof_heap_flush() would, but does not count as
+ * that flush.
+ *
+ * First-snapshot rule: while nothing at all is published, everything recorded
+ * so far is published by the call, whatever its cycle.
+ *
+ * out:     records[0 .. *count), if it fits; else untouched
+ *          *count, how many buckets there are to list
+ * in:      records_max, room in records; 0 (and records NULL) asks for *count
+ * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max)
+ * context: any thread; waits for other control calls
+ */
+PROF_NODISCARD enum prof_status
+prof_heap_snapshot(struct prof *prof, enum prof_select select,
+                   struct prof_heap_record *records, size_t records_max,
+                   size_t *count);
+
+/*
+ * Call `visit` for each bucket, newest first, with what is published now;
+ * publishes nothing, so it may lag behind a snapshot.
+ *
+ * context: as prof_heap_snapshot(); `visit` must not make control calls
+ */
+void prof_heap_iterate(struct prof *prof,
+                       void (*visit)(void *context,
+                                     const struct prof_heap_record *record),
+                       void *context);
+
+/* ---------------------------------------------------- contention, both planes
+ *
+ * Events are recorded as they are (rate 1).
+ */
+enum prof_contention {
+    PROF_BLOCK, /* charged to the one who waited */
+    PROF_MUTEX  /* charged to the one who released */
+};
+
+/*
+ * Count an event.
+ *
+ * in:      cycles, how long the wait was, in clock ticks. A clock that ran
+ *          backwards gives less than 0: a block event counts at least 1, a
+ *          mutex event at least 0.
+ * context: any thread, signal handlers included
+ */
+void prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
+                           const uintptr_t *stack, uint32_t depth,
+                           int64_t cycles);
+
+/* One bucket of a contention snapshot. */
+struct prof_contention_record {
+    uint64_t count;  /* events */
+    uint64_t cycles; /* ticks of all of them */
+    const uintptr_t *stack;
+    uint32_t depth;
+};
+
+/*
+ * Read a contention profile, newest bucket first; cumulative, never cleared.
+ *
+ * out, in, returns, context: as prof_heap_snapshot()
+ */
+PROF_NODISCARD enum prof_status
+prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
+                         struct prof_contention_record *records,
+                         size_t records_max, size_t *count);
+
+/* ------------------------------------------------------------------- accounts
+ */
+
+/* Events that were not recorded, by cause. */
+struct prof_drops {
+    uint64_t no_bucket;    /* buckets_max reached, event of a new stack */
+    uint64_t no_frames;    /* frames_max reached, event of a new stack */
+    uint64_t no_free_path; /* explicit free under rules without that path */
+};
+
+/* context: any thread */
+struct prof_drops prof_drops(const struct prof *prof);
+
+/* Heap events of all buckets, by whether they are published. */
+struct prof_heap_totals {
+    uint64_t allocs_published;
+    uint64_t frees_published;
+    uint64_t allocs_pending; /* in the slots of this and the coming cycles */
+    uint64_t frees_pending;
+};
+
+/* context: as prof_heap_snapshot() */
+struct prof_heap_totals prof_heap_totals(struct prof *prof);
+
+/*
+ * Walk the invariants of the instance.
+ *
+ * returns: NULL if all hold, else the name of the first broken one ("I2")
+ * context: no other call in flight
+ */
+const char *prof_check(const struct prof *prof);
+
+#endif

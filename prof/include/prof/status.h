@@ -1,0 +1,21 @@
+/*
+ * prof/status.h -- the answer of every control call.
+ *
+ * PROF_OK is zero. The caller must look: ignoring a status is a warning.
+ */
+#ifndef PROF_STATUS_H
+#define PROF_STATUS_H
+
+enum prof_status {
+#define X(name, text) name,
+#include "prof/status.def"
+#undef X
+    PROF_STATUS_COUNT
+};
+
+#define PROF_NODISCARD __attribute__((warn_unused_result))
+
+/* returns: a lower-case English text for `status`, never NULL */
+const char *prof_status_text(enum prof_status status);
+
+#endif

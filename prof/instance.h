@@ -1,0 +1,41 @@
+/* instance.h -- the fields of struct prof and struct prof_proc. */
+#ifndef PROF_INSTANCE_H
+#define PROF_INSTANCE_H
+
+#include <stdalign.h>
+
+#include "atomic.h"
+#include "prof/port.h"
+#include "prof/prof.h"
+#include "table.h"
+
+typedef SHARED(uint64_t) counter;
+
+/* One pair of counters per row: heap allocs and frees, in objects. */
+struct lane {
+    counter *allocs;
+    counter *frees;
+};
+
+enum { LANE_SLOTS = 3 };
+
+struct prof {
+    struct prof_rules rules; /* immutable after init, as are the arrays */
+    struct table table;
+    struct lane slots[LANE_SLOTS]; /* any thread adds; see heap.c */
+    struct lane active;            /* guarded by control; for contention rows
+                                      count and cycles, any thread adds */
+    struct prof_proc *procs;
+    uint32_t procs_count;
+    struct port_lock control; /* one control call at a time */
+    SHARED(uint32_t)
+    cycle_word;                    /* cycle << 1 | flushed; any thread reads,
+                                      written under control */
+    SHARED(uint64_t) no_free_path; /* events dropped; any thread */
+};
+
+struct prof_proc {
+    alignas(PROF_BLOCK_ALIGN) struct prof *prof; /* immutable after init */
+};
+
+#endif

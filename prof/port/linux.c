@@ -1,0 +1,84 @@
+/*
+ * linux.c -- the platform on Linux: a futex lock and a panic that only writes.
+ *
+ * A lock's word is FREE, TAKEN, or WANTED: taken, and somebody may be asleep.
+ * Release wakes one sleeper only if the word says there may be one.
+ */
+#include "prof/port.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FREE, TAKEN, WANTED };
+
+static _Atomic uint32_t *
+word_of(struct port_lock *lock)
+{
+    return (_Atomic uint32_t *)&lock->word;
+}
+
+bool
+port_lock_try(struct port_lock *lock)
+{
+    uint32_t seen = FREE;
+
+    return atomic_compare_exchange_strong_explicit(word_of(lock), &seen, TAKEN,
+                                                   memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+void
+port_lock_take(struct port_lock *lock)
+{
+    if (port_lock_try(lock))
+        return;
+    while (atomic_exchange_explicit(word_of(lock), WANTED,
+                                    memory_order_acquire) != FREE)
+        syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, WANTED, NULL, NULL,
+                0);
+}
+
+void
+port_lock_release(struct port_lock *lock)
+{
+    if (atomic_exchange_explicit(word_of(lock), FREE, memory_order_release) ==
+        WANTED)
+        syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* A write that fails leaves nothing to be done: the process ends anyway. */
+static void
+say(const char *text)
+{
+    const ssize_t written = write(STDERR_FILENO, text, strlen(text));
+
+    (void)written;
+}
+
+void
+port_panic(const char *file, int line, const char *condition)
+{
+    char digits[12];
+    size_t at = sizeof digits - 1;
+
+    digits[at] = '\0';
+    for (unsigned rest = line > 0 ? (unsigned)line : 0; at > 0;) {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+        if (rest == 0)
+            break;
+    }
+    say("prof: ");
+    say(file);
+    say(":");
+    say(&digits[at]);
+    say(": broken: ");
+    say(condition);
+    say("\n");
+    abort();
+}

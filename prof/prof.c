@@ -1,0 +1,152 @@
+/*
+ * prof.c -- an instance inside the caller's block.
+ *
+ *      | struct prof | procs | slots | entry_of | words | 8 columns |
+ *
+ * Each part starts on a PROF_BLOCK_ALIGN boundary. Only the first two are
+ * touched by init; the rest is used as it was given, zero.
+ */
+#include <string.h>
+
+#include "assumptions.h"
+#include "check.h"
+#include "instance.h"
+#include "poison.h"
+
+#define COLUMNS (2 * (LANE_SLOTS + 1))
+
+/* Where the parts of a block begin, in bytes; `end` is its length. */
+struct layout {
+    struct table table; /* all but its arrays */
+    size_t procs;
+    size_t slots;
+    size_t entry_of;
+    size_t words;
+    size_t columns;
+    size_t column_bytes;
+    size_t end;
+};
+
+static size_t
+aligned(size_t bytes)
+{
+    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+}
+
+static enum prof_status
+layout_of(struct layout *layout, const struct prof_config *config)
+{
+    const size_t procs = config->procs_max != 0 ? config->procs_max : 1;
+    struct table_layout sizes;
+    enum prof_status status;
+
+    memset(layout, 0, sizeof *layout);
+    if (procs > PROF_PROCS_LIMIT || config->cycle_first >= PROF_CYCLE_WRAP)
+        return PROF_ERR_CONFIG;
+    status = table_layout(&layout->table, &sizes, config);
+    if (status != PROF_OK)
+        return status;
+    layout->procs = aligned(sizeof(struct prof));
+    layout->slots = layout->procs + procs * sizeof(struct prof_proc);
+    layout->entry_of = layout->slots + aligned(sizes.slots_bytes);
+    layout->words = layout->entry_of + aligned(sizes.entry_of_bytes);
+    layout->columns = layout->words + aligned(sizes.words_bytes);
+    layout->column_bytes =
+        aligned(((size_t)config->buckets_max + 1) * sizeof(counter));
+    layout->end = layout->columns + COLUMNS * layout->column_bytes;
+    return PROF_OK;
+}
+
+size_t
+prof_bytes_needed(const struct prof_config *config)
+{
+    struct layout layout;
+
+    return layout_of(&layout, config) == PROF_OK ? layout.end : 0;
+}
+
+/* Cut the next two columns of counters off the front of `at`. */
+static struct lane
+lane_at(unsigned char **at, size_t column_bytes)
+{
+    struct lane lane = {.allocs = (counter *)(void *)*at,
+                        .frees = (counter *)(void *)(*at + column_bytes)};
+
+    *at += 2 * column_bytes;
+    return lane;
+}
+
+enum prof_status
+prof_init(struct prof **out, const struct prof_config *config, void *block,
+          size_t block_bytes)
+{
+    unsigned char *const base = block;
+    unsigned char *column;
+    struct layout layout;
+    struct prof *prof;
+    enum prof_status status = layout_of(&layout, config);
+
+    if (status != PROF_OK)
+        return status;
+    if (block_bytes < layout.end || (uintptr_t)block % PROF_BLOCK_ALIGN != 0)
+        return PROF_ERR_MEMORY;
+
+    prof = block;
+    prof->rules = config->rules != NULL ? *config->rules : prof_rules_exact;
+    prof->table = layout.table;
+    prof->table.slots = (void *)(base + layout.slots);
+    prof->table.entry_of = (void *)(base + layout.entry_of);
+    prof->table.words = (void *)(base + layout.words);
+    column = base + layout.columns;
+    for (uint32_t i = 0; i < LANE_SLOTS; i++)
+        prof->slots[i] = lane_at(&column, layout.column_bytes);
+    prof->active = lane_at(&column, layout.column_bytes);
+    prof->procs = (void *)(base + layout.procs);
+    prof->procs_count = config->procs_max != 0 ? config->procs_max : 1;
+    for (uint32_t i = 0; i < prof->procs_count; i++)
+        prof->procs[i].prof = prof;
+    store_relaxed(&prof->cycle_word, config->cycle_first << 1);
+    *out = prof;
+    return PROF_OK;
+}
+
+struct prof_proc *
+prof_proc_at(struct prof *prof, uint32_t index)
+{
+    PROF_ASSERT(index < prof->procs_count);
+    return &prof->procs[index];
+}
+
+struct prof_drops
+prof_drops(const struct prof *prof)
+{
+    /* Relaxed: each is a count of its own. */
+    return (struct prof_drops){
+        .no_bucket = load_relaxed(&prof->table.no_bucket),
+        .no_frames = load_relaxed(&prof->table.no_frames),
+        .no_free_path = load_relaxed(&prof->no_free_path),
+    };
+}
+
+const char *
+prof_check(const struct prof *prof)
+{
+    if (load_relaxed(&prof->cycle_word) >> 1 >= PROF_CYCLE_WRAP)
+        return "heap I1";
+    return table_check(&prof->table);
+}
+
+const char *
+prof_status_text(enum prof_status status)
+{
+    switch (status) {
+#define X(name, text) \
+    case name:        \
+        return text;
+#include "prof/status.def"
+#undef X
+    case PROF_STATUS_COUNT:
+        break;
+    }
+    return "unknown status";
+}

@@ -1,0 +1,68 @@
+/* rules.c -- the presets of rules.h. */
+#include "prof/rules.h"
+
+#include <stddef.h>
+
+#include "poison.h"
+
+const struct prof_rules prof_rules_exact = {
+    .name = "exact",
+    .heap = PROF_HEAP_RING,
+    .explicit_free = PROF_EXPLICIT_RECENT,
+    .sizing_consumes_first = false,
+};
+
+const struct prof_rules prof_rules_go1_5 = {
+    .name = "go1.5",
+    .heap = PROF_HEAP_STAGES,
+    .turn = PROF_TURN_STOPPED,
+    .explicit_free = PROF_EXPLICIT_RECENT,
+    .sizing_consumes_first = true,
+};
+
+const struct prof_rules prof_rules_go1_6_late = {
+    .name = "go1.6-late",
+    .heap = PROF_HEAP_STAGES,
+    .turn = PROF_TURN_RESTARTED,
+    .explicit_free = PROF_EXPLICIT_RECENT,
+    .sizing_consumes_first = true,
+};
+
+const struct prof_rules prof_rules_go1_10 = {
+    .name = "go1.10",
+    .heap = PROF_HEAP_RING,
+    .explicit_free = PROF_EXPLICIT_DROPPED,
+    .sizing_consumes_first = true,
+};
+
+const struct prof_rules prof_rules_go1_17 = {
+    .name = "go1.17",
+    .heap = PROF_HEAP_RING,
+    .explicit_free = PROF_EXPLICIT_DROPPED,
+    .sizing_consumes_first = true,
+};
+
+static bool
+same_text(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+const struct prof_rules *
+prof_rules_find(const char *name)
+{
+    static const struct prof_rules *const presets[] = {
+        &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
+        &prof_rules_go1_10, &prof_rules_go1_17,
+    };
+
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+        if (same_text(presets[i]->name, name))
+            return presets[i];
+    }
+    return NULL;
+}

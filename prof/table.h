@@ -1,0 +1,75 @@
+/* table.h -- the bucket table; its theory is in table.c. */
+#ifndef PROF_TABLE_H
+#define PROF_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+#include "prof/prof.h"
+
+enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
+
+/* What identifies a bucket; immutable once linked (table.c, I1). */
+struct entry {
+    uint64_t size_bytes; /* 0 for contention */
+    uint32_t row;        /* its place in every column of counters */
+    uint16_t depth;
+    uint16_t kind; /* enum bucket_kind */
+    uintptr_t frames[];
+};
+
+struct table {
+    SHARED(uint64_t) * slots;    /* any thread; 0 or tag and entry */
+    uint64_t *words;             /* entries; each immutable once linked (I1) */
+    SHARED(uint32_t) * entry_of; /* by row; any thread (I3) */
+    SHARED(uint64_t) reserved; /* rows << 32 | words; any thread, only grows */
+    uint32_t slots_log2;       /* this and below: immutable after init */
+    uint32_t rows_max;
+    uint32_t words_max;
+    uint32_t depth_max;
+    enum prof_hash hash;
+    SHARED(uint64_t) no_bucket; /* events dropped, by cause; any thread */
+    SHARED(uint64_t) no_frames;
+};
+
+/* Sizes of a table's arrays; see table_layout(). */
+struct table_layout {
+    size_t slots_bytes;
+    size_t words_bytes;
+    size_t entry_of_bytes;
+};
+
+/*
+ * Take sizes and limits from the configuration.
+ *
+ * out:     *table, all but its three arrays; *layout, how long those must be
+ * returns: PROF_OK, PROF_ERR_CONFIG
+ */
+enum prof_status table_layout(struct table *table, struct table_layout *layout,
+                              const struct prof_config *config);
+
+/*
+ * Find the bucket of (kind, size, stack), or link a new one.
+ *
+ * returns: its row, 0 if there is no room (counted)
+ * context: any thread, signal handlers included; lock-free
+ */
+uint32_t table_intern(struct table *table, enum bucket_kind kind,
+                      const uintptr_t *frames, uint32_t depth,
+                      uint64_t size_bytes);
+
+/* returns: rows reserved so far; rows 1 .. that many may be linked */
+uint32_t table_rows(const struct table *table);
+
+/*
+ * returns: the entry of a linked row, NULL if the row is not (or not yet)
+ *          linked
+ * context: any thread
+ */
+const struct entry *table_entry(const struct table *table, uint32_t row);
+
+/* returns: NULL, or the name of the first broken invariant of table.c */
+const char *table_check(const struct table *table);
+
+#endif
