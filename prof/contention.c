@@ -25,7 +25,7 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
     struct prof *prof = proc->prof;
     const int64_t least = kind == PROF_BLOCK ? 1 : 0;
     const uint32_t row =
-        table_intern(&prof->table, bucket_kind_of(kind), stack, depth, 0);
+        prof_table_intern(&prof->table, bucket_kind_of(kind), stack, depth, 0);
 
     if (row == 0)
         return;
@@ -38,7 +38,7 @@ static const struct entry *
 contention_entry(const struct prof *prof, enum prof_contention kind,
                  uint32_t row)
 {
-    const struct entry *entry = table_entry(&prof->table, row);
+    const struct entry *entry = prof_table_entry(&prof->table, row);
 
     return entry != NULL && entry->kind == bucket_kind_of(kind) ? entry : NULL;
 }
@@ -48,7 +48,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
                          struct prof_contention_record *records,
                          size_t records_max, size_t *count)
 {
-    const uint32_t rows = table_rows(&prof->table);
+    const uint32_t rows = prof_table_rows(&prof->table);
     size_t listed = 0;
 
     *count = 0;

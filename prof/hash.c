@@ -26,7 +26,7 @@ mix_go_64(uint64_t h, uint64_t word)
 }
 
 uint64_t
-hash_go_64(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+prof_hash_go_64(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
 {
     uint64_t h = 0;
 
@@ -46,7 +46,7 @@ mix_go_32(uint32_t h, uint32_t word)
 }
 
 uint32_t
-hash_go_32(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+prof_hash_go_32(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
 {
     uint32_t h = 0;
 
@@ -58,17 +58,18 @@ hash_go_32(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
 }
 
 uint64_t
-hash_stack(enum prof_hash hash, const uintptr_t *frames, uint32_t depth,
-           uint64_t size_bytes)
+prof_hash_stack(enum prof_hash hash, const uintptr_t *frames, uint32_t depth,
+                uint64_t size_bytes)
 {
     switch (hash) {
     case PROF_HASH_XXH3:
-        return XXH3_64bits_withSeed(frames, depth * sizeof *frames,
-                                    size_bytes * SPREAD);
+        /* Not as XXH3's seed: a seed costs a new secret above 240 bytes. */
+        return XXH3_64bits(frames, depth * sizeof *frames) ^
+               (size_bytes * SPREAD);
     case PROF_HASH_GO_64:
-        return hash_go_64(frames, depth, size_bytes) * SPREAD;
+        return prof_hash_go_64(frames, depth, size_bytes) * SPREAD;
     case PROF_HASH_GO_32:
-        return hash_go_32(frames, depth, size_bytes) * SPREAD;
+        return prof_hash_go_32(frames, depth, size_bytes) * SPREAD;
     case PROF_HASH_COUNT:
         break;
     }

@@ -85,7 +85,7 @@ prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
 {
     struct prof *prof = proc->prof;
     const uint32_t row =
-        table_intern(&prof->table, KIND_HEAP, stack, depth, size_bytes);
+        prof_table_intern(&prof->table, KIND_HEAP, stack, depth, size_bytes);
 
     if (row != 0)
         add_relaxed(&slot_of_allocs(prof)->allocs[row], 1);
@@ -146,7 +146,7 @@ drain_shared(counter *from)
 static void
 publish_slot(struct prof *prof, const struct lane *slot)
 {
-    const uint32_t rows = table_rows(&prof->table);
+    const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
         add_owned(&prof->active.allocs[row], drain(&slot->allocs[row]));
@@ -158,7 +158,7 @@ publish_slot(struct prof *prof, const struct lane *slot)
 static void
 publish_shared_slot(struct prof *prof, const struct lane *slot)
 {
-    const uint32_t rows = table_rows(&prof->table);
+    const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
         add_owned(&prof->active.allocs[row], drain_shared(&slot->allocs[row]));
@@ -172,7 +172,7 @@ stages_turn(struct prof *prof)
 {
     const struct lane *previous = &prof->slots[PREVIOUS];
     const struct lane *recent = &prof->slots[RECENT];
-    const uint32_t rows = table_rows(&prof->table);
+    const uint32_t rows = prof_table_rows(&prof->table);
 
     publish_shared_slot(prof, previous);
     for (uint32_t row = 1; row <= rows; row++) {
@@ -290,7 +290,7 @@ record_of(const struct prof *prof, const struct entry *entry, bool with_pending)
 static const struct entry *
 heap_entry(const struct prof *prof, uint32_t row)
 {
-    const struct entry *entry = table_entry(&prof->table, row);
+    const struct entry *entry = prof_table_entry(&prof->table, row);
 
     return entry != NULL && entry->kind == KIND_HEAP ? entry : NULL;
 }
@@ -361,7 +361,7 @@ snapshot_locked(struct prof *prof, enum prof_select select,
 
     if (prof->rules.heap == PROF_HEAP_RING)
         publish_slot(prof, slot_ahead(prof, 0));
-    rows = table_rows(&prof->table);
+    rows = prof_table_rows(&prof->table);
     first = is_clear(prof, rows);
     *count = count_selected(prof, rows, select, first);
     if (first && (*count <= records_max || prof->rules.sizing_consumes_first))
@@ -392,7 +392,7 @@ prof_heap_iterate(struct prof *prof,
                   void *context)
 {
     port_lock_take(&prof->control);
-    for (uint32_t row = table_rows(&prof->table); row > 0; row--) {
+    for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
         const struct entry *entry = heap_entry(prof, row);
 
         if (entry != NULL) {
@@ -411,7 +411,7 @@ prof_heap_totals(struct prof *prof)
     struct prof_heap_totals totals = {0};
 
     port_lock_take(&prof->control);
-    for (uint32_t row = table_rows(&prof->table); row > 0; row--) {
+    for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
         if (heap_entry(prof, row) == NULL)
             continue;
         totals.allocs_published += load_relaxed(&prof->active.allocs[row]);

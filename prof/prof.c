@@ -43,7 +43,7 @@ layout_of(struct layout *layout, const struct prof_config *config)
     memset(layout, 0, sizeof *layout);
     if (procs > PROF_PROCS_LIMIT || config->cycle_first >= PROF_CYCLE_WRAP)
         return PROF_ERR_CONFIG;
-    status = table_layout(&layout->table, &sizes, config);
+    status = prof_table_layout(&layout->table, &sizes, config);
     if (status != PROF_OK)
         return status;
     layout->procs = aligned(sizeof(struct prof));
@@ -133,7 +133,7 @@ prof_check(const struct prof *prof)
 {
     if (load_relaxed(&prof->cycle_word) >> 1 >= PROF_CYCLE_WRAP)
         return "heap I1";
-    return table_check(&prof->table);
+    return prof_table_check(&prof->table);
 }
 
 const char *

@@ -63,8 +63,8 @@ struct key {
 };
 
 enum prof_status
-table_layout(struct table *table, struct table_layout *layout,
-             const struct prof_config *config)
+prof_table_layout(struct table *table, struct table_layout *layout,
+                  const struct prof_config *config)
 {
     const uint64_t rows = config->buckets_max;
     const uint64_t frames =
@@ -105,8 +105,8 @@ entry_holds(const struct entry *entry, const struct key *key)
 {
     return entry->size_bytes == key->size_bytes && entry->depth == key->depth &&
            entry->kind == key->kind &&
-           memcmp(entry->frames, key->frames,
-                  key->depth * sizeof *key->frames) == 0;
+           (key->depth == 0 || memcmp(entry->frames, key->frames,
+                                      key->depth * sizeof *key->frames) == 0);
 }
 
 static inline uint64_t
@@ -246,14 +246,14 @@ insert(struct table *table, const struct key *key, uint64_t index)
 }
 
 uint32_t
-table_intern(struct table *table, enum bucket_kind kind,
-             const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+prof_table_intern(struct table *table, enum bucket_kind kind,
+                  const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
 {
     const uint32_t kept = depth < table->depth_max ? depth : table->depth_max;
     const struct key key = {
         .frames = frames,
         .size_bytes = size_bytes,
-        .hash = hash_stack(table->hash, frames, kept, size_bytes),
+        .hash = prof_hash_stack(table->hash, frames, kept, size_bytes),
         .depth = kept,
         .kind = kind,
     };
@@ -264,7 +264,7 @@ table_intern(struct table *table, enum bucket_kind kind,
 }
 
 uint32_t
-table_rows(const struct table *table)
+prof_table_rows(const struct table *table)
 {
     /* Relaxed: a row the caller knows of was reserved before it knew. */
     return (uint32_t)(load_relaxed(&table->reserved) >> 32);
@@ -277,8 +277,8 @@ tentative_is_linked(const struct table *table, const struct entry *entry)
     const struct key key = {
         .frames = entry->frames,
         .size_bytes = entry->size_bytes,
-        .hash = hash_stack(table->hash, entry->frames, entry->depth,
-                           entry->size_bytes),
+        .hash = prof_hash_stack(table->hash, entry->frames, entry->depth,
+                                entry->size_bytes),
         .depth = entry->depth,
         .kind = (enum bucket_kind)entry->kind,
     };
@@ -288,7 +288,7 @@ tentative_is_linked(const struct table *table, const struct entry *entry)
 }
 
 const struct entry *
-table_entry(const struct table *table, uint32_t row)
+prof_table_entry(const struct table *table, uint32_t row)
 {
     /* Acquire [pair: entry]: the entry, written before its place. */
     const uint32_t place = load_acquire(&table->entry_of[row]);
@@ -305,7 +305,7 @@ table_entry(const struct table *table, uint32_t row)
 static const char *
 check_row(const struct table *table, uint32_t row)
 {
-    const struct entry *entry = table_entry(table, row);
+    const struct entry *entry = prof_table_entry(table, row);
 
     if (entry == NULL)
         return NULL;
@@ -318,9 +318,9 @@ check_row(const struct table *table, uint32_t row)
 }
 
 const char *
-table_check(const struct table *table)
+prof_table_check(const struct table *table)
 {
-    const uint32_t rows = table_rows(table);
+    const uint32_t rows = prof_table_rows(table);
     uint64_t linked = 0;
     uint64_t slots_used = 0;
 
@@ -332,7 +332,7 @@ table_check(const struct table *table)
 
         if (broken != NULL)
             return broken;
-        linked += table_entry(table, row) != NULL;
+        linked += prof_table_entry(table, row) != NULL;
     }
     for (uint64_t i = 0; i >> table->slots_log2 == 0; i++)
         slots_used += load_relaxed(&table->slots[i]) != 0;

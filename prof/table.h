@@ -33,7 +33,7 @@ struct table {
     SHARED(uint64_t) no_frames;
 };
 
-/* Sizes of a table's arrays; see table_layout(). */
+/* Sizes of a table's arrays; see prof_table_layout(). */
 struct table_layout {
     size_t slots_bytes;
     size_t words_bytes;
@@ -46,8 +46,9 @@ struct table_layout {
  * out:     *table, all but its three arrays; *layout, how long those must be
  * returns: PROF_OK, PROF_ERR_CONFIG
  */
-enum prof_status table_layout(struct table *table, struct table_layout *layout,
-                              const struct prof_config *config);
+enum prof_status prof_table_layout(struct table *table,
+                                   struct table_layout *layout,
+                                   const struct prof_config *config);
 
 /*
  * Find the bucket of (kind, size, stack), or link a new one.
@@ -55,21 +56,21 @@ enum prof_status table_layout(struct table *table, struct table_layout *layout,
  * returns: its row, 0 if there is no room (counted)
  * context: any thread, signal handlers included; lock-free
  */
-uint32_t table_intern(struct table *table, enum bucket_kind kind,
-                      const uintptr_t *frames, uint32_t depth,
-                      uint64_t size_bytes);
+uint32_t prof_table_intern(struct table *table, enum bucket_kind kind,
+                           const uintptr_t *frames, uint32_t depth,
+                           uint64_t size_bytes);
 
 /* returns: rows reserved so far; rows 1 .. that many may be linked */
-uint32_t table_rows(const struct table *table);
+uint32_t prof_table_rows(const struct table *table);
 
 /*
  * returns: the entry of a linked row, NULL if the row is not (or not yet)
  *          linked
  * context: any thread
  */
-const struct entry *table_entry(const struct table *table, uint32_t row);
+const struct entry *prof_table_entry(const struct table *table, uint32_t row);
 
 /* returns: NULL, or the name of the first broken invariant of table.c */
-const char *table_check(const struct table *table);
+const char *prof_table_check(const struct table *table);
 
 #endif
