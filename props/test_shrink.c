@@ -1,0 +1,232 @@
+/*
+ * test_shrink.c -- the shrinker reaches minima that are known beforehand.
+ *
+ * The system under test is a list of operations: "one more?", which of 8, an
+ * argument. It fails if somewhere a 3, later a 5 with an argument above 1000,
+ * and later still a 1 occur. No list shorter than three operations can fail,
+ * so the minimum is known: (3,0) (5,1001) (1,0).
+ */
+#include "shrink.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LIST_MAX = 512, OPS_MAX = 64 };
+
+struct world {
+    struct sim_choices choices;
+    struct sim_choice list[LIST_MAX];
+    uint64_t runs;
+};
+
+static bool
+ops_run(struct sim_choices *choices)
+{
+    uint32_t stage = 0;
+
+    for (uint32_t i = 0; i < OPS_MAX; i++) {
+        uint32_t op;
+        uint32_t argument;
+
+        if (sim_choose(choices, 16, SIM_FLOW, 0) == 0)
+            break;
+        op = sim_choose(choices, 8, SIM_OP, 1);
+        argument = sim_choose(choices, 65536, SIM_DATA, 2);
+        if (stage == 0 && op == 3)
+            stage = 1;
+        else if (stage == 1 && op == 5 && argument > 1000)
+            stage = 2;
+        else if (stage == 2 && op == 1)
+            stage = 3;
+    }
+    return stage == 3;
+}
+
+static bool
+ops_still_fails(void *context, const uint32_t *values, uint32_t count)
+{
+    struct world *w = context;
+
+    w->runs++;
+    sim_choices_replay(&w->choices, values, count);
+    return ops_run(&w->choices);
+}
+
+static uint32_t
+first_failing_seed(struct world *w, uint64_t from)
+{
+    for (uint64_t seed = from; seed < from + 100000; seed++) {
+        sim_choices_random(&w->choices, seed);
+        if (ops_run(&w->choices))
+            return w->choices.count;
+    }
+    fail_msg("no failing list in 100 000 seeds");
+    return 0;
+}
+
+static void
+the_minimum_of_a_list_of_operations_is_reached_from_any_start(void **state)
+{
+    static const uint32_t minimum[] = {1, 3, 0, 1, 5, 1001, 1, 1};
+    static struct world w;
+
+    (void)state;
+    for (uint64_t start = 1; start <= 6; start++) {
+        struct sim_choice list[LIST_MAX];
+        struct sim_shrink shrink = {
+            .still_fails = ops_still_fails, .context = &w, .ran = &w.choices};
+        uint32_t count;
+
+        sim_choices_init(&w.choices, w.list, LIST_MAX);
+        count = first_failing_seed(&w, start * 1000003);
+        memcpy(list, w.list, count * sizeof *list);
+        w.runs = 0;
+        count = sim_shrink(&shrink, list, count);
+        assert_false(shrink.unstable);
+        assert_false(shrink.cut);
+        assert_int_equal(shrink.calls, w.runs);
+        assert_int_equal(count, sizeof minimum / sizeof minimum[0]);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(list[i].value, minimum[i]);
+    }
+}
+
+/* Fails if the DATA answers sum to 1000 or more, and no fault is needed. */
+static bool
+sum_still_fails(void *context, const uint32_t *values, uint32_t count)
+{
+    uint64_t sum = 0;
+
+    (void)context;
+    for (uint32_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum >= 1000;
+}
+
+static void
+weight_spread_over_neighbours_moves_into_one(void **state)
+{
+    struct sim_choice list[] = {
+        {.bound = 2000, .value = 500, .kind = SIM_DATA},
+        {.bound = 2000, .value = 300, .kind = SIM_DATA},
+        {.bound = 2000, .value = 400, .kind = SIM_DATA},
+    };
+    struct sim_shrink shrink = {.still_fails = sum_still_fails};
+
+    (void)state;
+    assert_int_equal(sim_shrink(&shrink, list, 3), 1);
+    assert_int_equal(list[0].value, 1000);
+}
+
+/* Fails whenever answer 40 is 1: everything else is noise. */
+static bool
+needle_still_fails(void *context, const uint32_t *values, uint32_t count)
+{
+    uint64_t *runs = context;
+
+    (*runs)++;
+    return count > 40 && values[40] == 1;
+}
+
+static void
+whole_kinds_are_zeroed_before_anything_else(void **state)
+{
+    struct sim_choice list[41];
+    uint64_t runs = 0;
+    struct sim_shrink shrink = {.still_fails = needle_still_fails,
+                                .context = &runs,
+                                .calls_max = 1 + 4};
+
+    (void)state;
+    for (uint32_t i = 0; i <= 40; i++) {
+        list[i] = (struct sim_choice){.bound = 2, .value = 1};
+        list[i].kind = (uint16_t)(i == 40      ? SIM_OP
+                                  : i % 3 == 0 ? SIM_FAULT
+                                  : i % 3 == 1 ? SIM_STALE
+                                               : SIM_SCHED);
+    }
+    assert_int_equal(sim_shrink(&shrink, list, 41), 41);
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(list[i].value, 0);
+    assert_int_equal(list[40].value, 1);
+}
+
+static void
+every_answer_left_is_shown_necessary(void **state)
+{
+    struct sim_choice list[] = {
+        {.bound = 2000, .value = 600, .kind = SIM_DATA},
+        {.bound = 2000, .value = 0, .kind = SIM_DATA},
+        {.bound = 2000, .value = 390, .kind = SIM_DATA},
+        {.bound = 2000, .value = 10, .kind = SIM_DATA},
+        {.bound = 2000, .value = 1, .kind = SIM_DATA},
+    };
+    struct sim_shrink shrink = {.still_fails = sum_still_fails};
+    bool necessary[5];
+
+    (void)state;
+    assert_int_equal(sim_shrink_necessary(&shrink, list, 5, necessary), 3);
+    assert_true(necessary[0]);
+    assert_false(necessary[1]); /* already 0 */
+    assert_true(necessary[2]);
+    assert_true(necessary[3]);
+    assert_false(necessary[4]); /* 1000 without it */
+    assert_int_equal(shrink.calls, 4);
+}
+
+static void
+a_list_that_passes_is_left_alone_and_reported(void **state)
+{
+    struct sim_choice list[] = {
+        {.bound = 2000, .value = 999, .kind = SIM_DATA},
+        {.bound = 2000, .value = 0, .kind = SIM_DATA},
+    };
+    struct sim_shrink shrink = {.still_fails = sum_still_fails};
+
+    (void)state;
+    assert_int_equal(sim_shrink(&shrink, list, 2), 2);
+    assert_true(shrink.unstable);
+    assert_int_equal(list[0].value, 999);
+    assert_int_equal(shrink.calls, 1);
+}
+
+static void
+the_budget_of_runs_is_kept(void **state)
+{
+    static struct world w;
+    struct sim_choice list[LIST_MAX];
+    struct sim_shrink shrink = {.still_fails = ops_still_fails,
+                                .context = &w,
+                                .ran = &w.choices,
+                                .calls_max = 10};
+    uint32_t count;
+
+    (void)state;
+    sim_choices_init(&w.choices, w.list, LIST_MAX);
+    count = first_failing_seed(&w, 77);
+    memcpy(list, w.list, count * sizeof *list);
+    sim_shrink(&shrink, list, count);
+    assert_true(shrink.cut);
+    assert_true(shrink.calls <= 10 + 2); /* the last check is not in it */
+    assert_false(shrink.unstable);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            the_minimum_of_a_list_of_operations_is_reached_from_any_start),
+        cmocka_unit_test(weight_spread_over_neighbours_moves_into_one),
+        cmocka_unit_test(whole_kinds_are_zeroed_before_anything_else),
+        cmocka_unit_test(every_answer_left_is_shown_necessary),
+        cmocka_unit_test(a_list_that_passes_is_left_alone_and_reported),
+        cmocka_unit_test(the_budget_of_runs_is_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/*
+ * shrink.h -- make a failing choice list small.
+ *
+ * Works on values alone: whatever produced the failure, an instruction
+ * schedule or a heap scenario, is re-run by a callback. Lists are ordered by
+ * length, then lexicographically; trailing zeros do not count (choice.h). Every
+ * accepted step is strictly smaller, so shrinking ends.
+ */
+#ifndef SIM_SHRINK_H
+#define SIM_SHRINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "choice.h"
+
+struct sim_shrink {
+    /*
+     * Re-run the system under `values` (then zeros).
+     *
+     * returns: whether it fails in the same way. "The same" is the caller's
+     *          business: compare the property and the place, else the list
+     *          slips to another, easier failure.
+     */
+    bool (*still_fails)(void *context, const uint32_t *values, uint32_t count);
+    void *context;
+    /*
+     * Optional: the choices that the last still_fails() recorded. With it,
+     * clamped values are corrected and kinds stay exact after deletions.
+     */
+    const struct sim_choices *ran;
+    uint64_t calls_max; /* in: stop after so many runs; 0: 20 000 */
+
+    uint64_t calls;       /* out: runs made */
+    uint64_t calls_saved; /* out: candidates known to pass already */
+    uint64_t accepted;    /* out: steps that kept the failure */
+    bool cut;             /* out: calls_max was reached before a fixpoint */
+    bool unstable;        /* out: the final list did not fail both times */
+};
+
+/*
+ * Replace a failing list by the smallest one found.
+ *
+ * Passes, repeated until none helps: zero whole kinds (faults, stale reads,
+ * clocks, schedule, then the rest); delete blocks from the end; zero blocks;
+ * lower single values; sort and swap; move a context switch later; move
+ * weight between neighbours. The result is run twice more.
+ *
+ * in/out:  shrink
+ *          list, count answers; values and kinds are read and replaced
+ * returns: the new count (trailing zeros removed); `count` unchanged and
+ *          shrink->unstable if the list does not fail to begin with
+ */
+uint32_t sim_shrink(struct sim_shrink *shrink, struct sim_choice *list,
+                    uint32_t count);
+
+/*
+ * Say for each non-zero answer whether the failure needs it: with this answer
+ * alone set to 0 the run passes.
+ *
+ * out:     necessary[0..count): zero answers get false
+ * returns: how many are necessary
+ */
+uint32_t sim_shrink_necessary(struct sim_shrink *shrink,
+                              const struct sim_choice *list, uint32_t count,
+                              bool *necessary);
+
+#endif
