@@ -1,0 +1,111 @@
+/*
+ * heap.h -- the oracle of the heap and contention profiles: what a snapshot
+ * must show, derived from the truth log alone.
+ *
+ * Two oracles that know nothing of each other:
+ *   - the *publication* oracle follows every event from being recorded to being
+ *     published, event by event, and predicts a snapshot exactly: which
+ * buckets, in which order, with which numbers, under every fault;
+ *   - the *heap* oracle knows no slots and no publication: it says which heap a
+ *     snapshot must equal, the one at mark termination k, as a set of objects.
+ */
+#ifndef MODEL_HEAP_H
+#define MODEL_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "truth.h"
+
+/* The scheme of accounting that the library was told to follow. */
+enum model_scheme {
+    MODEL_RING,  /* allocations show after 2 cycles, sweep frees after 1 */
+    MODEL_STAGES /* two stages, turned over in the stopped world */
+};
+
+struct model_limits {
+    enum model_scheme scheme;
+    bool explicit_free_dropped; /* explicit frees are not counted at all */
+    bool sizing_consumes_first; /* a short snapshot spends the first rule */
+    uint32_t depth_max;         /* frames kept of a stack */
+    uint32_t buckets_max;
+    uint64_t frames_max; /* frames of all buckets together */
+};
+
+enum model_bucket_kind { MODEL_HEAP, MODEL_BLOCK, MODEL_MUTEX };
+
+/* A bucket: one kind, size and cut stack. Order of buckets is order of birth.
+ */
+struct model_bucket {
+    enum model_bucket_kind kind;
+    uint64_t size_bytes;
+    const uintptr_t *frames; /* leaf first; the world's */
+    uint32_t depth;          /* after the cut */
+
+    uint64_t allocs; /* published, or count of contention events */
+    uint64_t frees;  /* published */
+    uint64_t cycles; /* contention only */
+    uint64_t allocs_pending;
+    uint64_t frees_pending;
+
+    /* Set by model_heap_at(). */
+    uint64_t allocs_then;
+    uint64_t frees_then;
+};
+
+/* Events that the library must have dropped, by cause. */
+struct model_drops {
+    uint64_t no_bucket;
+    uint64_t no_frames;
+    uint64_t no_free_path;
+};
+
+struct model_heap;
+
+/*
+ * in:      objects_max, stacks_max, buckets_max, entries_max: how large a log
+ *          may become; all memory is taken once
+ * returns: NULL if there is not enough memory
+ */
+struct model_heap *model_heap_new(uint32_t objects_max, uint32_t buckets_max,
+                                  uint32_t entries_max);
+void model_heap_delete(struct model_heap *model);
+
+/* Begin a run. */
+void model_heap_reset(struct model_heap *model,
+                      const struct model_limits *limits,
+                      const struct truth_log *log);
+
+/* Read what was appended to the log since the last call. */
+void model_heap_feed(struct model_heap *model);
+
+/* The buckets, oldest first. A snapshot lists them newest first. */
+const struct model_bucket *model_heap_buckets(const struct model_heap *model,
+                                              uint32_t *count);
+
+struct model_drops model_heap_drops(const struct model_heap *model);
+
+/* The library's own phase: next_cycle calls so far, and flushed since? */
+uint64_t model_heap_cycles(const struct model_heap *model);
+bool model_heap_flushed(const struct model_heap *model);
+
+/* What the last TRUTH_SNAPSHOT (or _BLOCK_, _MUTEX_, ITERATE) had to answer. */
+struct model_answer {
+    uint32_t count; /* buckets to list */
+    bool fits;      /* count <= room */
+    bool first;     /* the first-snapshot rule applied */
+    bool all;       /* lists also buckets whose bytes in use are 0 */
+};
+struct model_answer model_heap_answer(const struct model_heap *model);
+
+/*
+ * The heap oracle, for a snapshot taken now: find k and fill allocs_then and
+ * frees_then of every heap bucket.
+ *
+ * out:     *k, the mark termination whose heap a snapshot must equal
+ * returns: false if nothing can be said: the collector broke a precondition (a
+ *          missing flush, a free after post-sweep) and it has not healed yet
+ */
+bool model_heap_at(struct model_heap *model, uint32_t *k);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * clock.h -- virtual cycle clocks, one per processor, in integers only.
+ *
+ * World time is what the event queue counts. A processor's clock reads
+ *
+ *      offset_ticks + now + now * drift_ppm / 1e6
+ *
+ * so it may start anywhere, run fast or slow, step, stand still (drift of
+ * -1,000,000) or run backwards (below that).
+ */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include <stdint.h>
+
+struct sim_clock {
+    int64_t offset_ticks;
+    int64_t drift_ppm;
+};
+
+/* returns: what the clock reads at world time `now_ticks` (< 2^43) */
+static inline int64_t
+sim_clock_read(const struct sim_clock *clock, uint64_t now_ticks)
+{
+    const int64_t now = (int64_t)now_ticks;
+
+    return clock->offset_ticks + now + now / 1000000 * clock->drift_ppm +
+           now % 1000000 * clock->drift_ppm / 1000000;
+}
+
+#endif
