@@ -8,11 +8,15 @@
 #define PROF_ATOMIC_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 #define SHARED(type)         \
     struct {                 \
         _Atomic(type) value; \
     }
+
+typedef SHARED(uint64_t) shared_u64;
+typedef SHARED(uint32_t) shared_u32;
 
 #define load_relaxed(shared) \
     atomic_load_explicit(&(shared)->value, memory_order_relaxed)

@@ -118,7 +118,7 @@ prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
 
 /* Add to a counter that only the holder of the control lock changes (I4). */
 static inline void
-add_owned(counter *to, uint64_t events)
+add_owned(shared_u64 *to, uint64_t events)
 {
     if (events != 0)
         store_relaxed(to, load_relaxed(to) + events);
@@ -126,7 +126,7 @@ add_owned(counter *to, uint64_t events)
 
 /* Take all of a counter that nobody adds to (I3). */
 static inline uint64_t
-drain(counter *from)
+drain(shared_u64 *from)
 {
     const uint64_t events = load_relaxed(from);
 
@@ -137,7 +137,7 @@ drain(counter *from)
 
 /* Take all of a counter that others may be adding to; nothing is lost. */
 static inline uint64_t
-drain_shared(counter *from)
+drain_shared(shared_u64 *from)
 {
     return load_relaxed(from) != 0 ? swap_relaxed(from, 0) : 0;
 }

@@ -9,12 +9,10 @@
 #include "prof/prof.h"
 #include "table.h"
 
-typedef SHARED(uint64_t) counter;
-
 /* One pair of counters per row: heap allocs and frees, in objects. */
 struct lane {
-    counter *allocs;
-    counter *frees;
+    shared_u64 *allocs;
+    shared_u64 *frees;
 };
 
 enum { LANE_SLOTS = 3 };
@@ -29,9 +27,9 @@ struct prof {
     uint32_t procs_count;
     struct port_lock control; /* one control call at a time */
     SHARED(uint32_t)
-    cycle_word;                    /* cycle << 1 | flushed; any thread reads,
-                                      written under control */
-    SHARED(uint64_t) no_free_path; /* events dropped; any thread */
+    cycle_word;              /* cycle << 1 | flushed; any thread reads,
+                                written under control */
+    shared_u64 no_free_path; /* events dropped; any thread */
 };
 
 struct prof_proc {

@@ -52,7 +52,7 @@ layout_of(struct layout *layout, const struct prof_config *config)
     layout->words = layout->entry_of + aligned(sizes.entry_of_bytes);
     layout->columns = layout->words + aligned(sizes.words_bytes);
     layout->column_bytes =
-        aligned(((size_t)config->buckets_max + 1) * sizeof(counter));
+        aligned(((size_t)config->buckets_max + 1) * sizeof(shared_u64));
     layout->end = layout->columns + COLUMNS * layout->column_bytes;
     return PROF_OK;
 }
@@ -69,8 +69,8 @@ prof_bytes_needed(const struct prof_config *config)
 static struct lane
 lane_at(unsigned char **at, size_t column_bytes)
 {
-    struct lane lane = {.allocs = (counter *)(void *)*at,
-                        .frees = (counter *)(void *)(*at + column_bytes)};
+    struct lane lane = {.allocs = (shared_u64 *)(void *)*at,
+                        .frees = (shared_u64 *)(void *)(*at + column_bytes)};
 
     *at += 2 * column_bytes;
     return lane;

@@ -19,7 +19,7 @@
  *   I3  entry_of[row] is 0 (not linked), or TENTATIVE|entry (being linked, or
  *       linked a moment ago), or entry (linked). A row that lost the race to
  *       link an equal stack stays at 0 for good: at most one a race.
- *   I4  rows used <= rows_max, words used <= words_max.
+ *   I4  rows used <= rows_max; words used <= rows used headers + frames_max.
  *   I5  A slot, once not 0, never changes. Hence two inserters of one stack
  *       walk the same slots and meet at the first empty one: the loser of the
  *       compare-and-swap looks at what won, and goes on if it is another stack.
@@ -84,7 +84,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
 
     table->slots_log2 = slots_log2;
     table->rows_max = (uint32_t)rows;
-    table->words_max = (uint32_t)words;
+    table->frames_max = (uint32_t)frames;
     table->depth_max =
         config->depth_max != 0 ? config->depth_max : DEPTH_DEFAULT;
     table->hash = config->hash;
@@ -169,19 +169,18 @@ reserve(struct table *table, uint32_t depth, uint32_t *place)
 
     do {
         const uint32_t rows = (uint32_t)(seen >> 32);
-        uint32_t used = (uint32_t)seen;
+        const uint32_t used = (uint32_t)seen;
 
-        if (used == 0)
-            used = 1; /* place 0 means "none" */
         if (rows == table->rows_max) {
             add_relaxed(&table->no_bucket, 1);
             return 0;
         }
-        if (need > table->words_max - used) {
+        /* Room for entries' headers is set aside; frames are what runs out. */
+        if (depth > table->frames_max - (used - rows * (uint32_t)ENTRY_WORDS)) {
             add_relaxed(&table->no_frames, 1);
             return 0;
         }
-        *place = used;
+        *place = 1 + used; /* place 0 means "none" */
         next = (uint64_t)(rows + 1) << 32 | (used + need);
         /* Relaxed: it hands out numbers; what they name is published below. */
     } while (!cas_relaxed(&table->reserved, &seen, next));
@@ -325,7 +324,8 @@ prof_table_check(const struct table *table)
     uint64_t slots_used = 0;
 
     if (rows > table->rows_max ||
-        (uint32_t)load_relaxed(&table->reserved) > table->words_max)
+        (uint32_t)load_relaxed(&table->reserved) >
+            rows * (uint32_t)ENTRY_WORDS + table->frames_max)
         return "table I4";
     for (uint32_t row = 1; row <= rows; row++) {
         const char *broken = check_row(table, row);

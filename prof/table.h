@@ -20,17 +20,17 @@ struct entry {
 };
 
 struct table {
-    SHARED(uint64_t) * slots;    /* any thread; 0 or tag and entry */
-    uint64_t *words;             /* entries; each immutable once linked (I1) */
-    SHARED(uint32_t) * entry_of; /* by row; any thread (I3) */
-    SHARED(uint64_t) reserved; /* rows << 32 | words; any thread, only grows */
-    uint32_t slots_log2;       /* this and below: immutable after init */
+    shared_u64 *slots;    /* any thread; 0 or tag and entry */
+    uint64_t *words;      /* entries; each immutable once linked (I1) */
+    shared_u32 *entry_of; /* by row; any thread (I3) */
+    shared_u64 reserved;  /* rows << 32 | words used; any thread, only grows */
+    uint32_t slots_log2;  /* this and below: immutable after init */
     uint32_t rows_max;
-    uint32_t words_max;
+    uint32_t frames_max;
     uint32_t depth_max;
     enum prof_hash hash;
-    SHARED(uint64_t) no_bucket; /* events dropped, by cause; any thread */
-    SHARED(uint64_t) no_frames;
+    shared_u64 no_bucket; /* events dropped, by cause; any thread */
+    shared_u64 no_frames;
 };
 
 /* Sizes of a table's arrays; see prof_table_layout(). */
