@@ -1,0 +1,158 @@
+/*
+ * trace_reader.h -- what a "go 1.5 trace" file says, and whether it can be
+ * true.
+ *
+ * The reader takes any bytes and gives one of three verdicts:
+ *
+ *      ok          every check holds; the events are in their true order
+ *      time-order  the format is right, but the clocks contradict the order
+ *                  of the sequence numbers (skewed or unsteady clocks)
+ *      error       the file is broken, or tells an impossible story
+ *
+ * The checks come in stages and each stage looks at the whole file before the
+ * next begins, so the first broken stage decides:
+ *
+ *      bytes    -> trace_wire.c   records, numbers, lengths
+ *      records  -> trace_reader.c arguments, frequency, stacks, who did it
+ *      order    -> trace_order.c  by sequence; then time must not run back
+ *      futile   -> trace_order.c  wake-ups that led to nothing leave
+ *      story    -> trace_rules.c  goroutines and processors obey their states
+ *
+ * Memory: at most 72 bytes per event (three bytes of file or more), 56 per
+ * named goroutine, processor or stack; all of it grows by doubling.
+ */
+#ifndef MODEL_TRACE_READER_H
+#define MODEL_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace_map.h"
+#include "trace_wire.h"
+
+enum model_trace_verdict {
+    MODEL_TRACE_OK,
+    MODEL_TRACE_TIME_ORDER,
+    MODEL_TRACE_ERROR,
+};
+
+/* Where an event belongs: mostly the processor whose batch it came in. */
+enum model_trace_place {
+    MODEL_TRACE_ON_PROC,
+    MODEL_TRACE_ON_TIMERS,   /* unblocked by a timer goroutine */
+    MODEL_TRACE_ON_NETWORK,  /* unblocked from a network wait */
+    MODEL_TRACE_ON_SYSCALLS, /* a return from a system call */
+    MODEL_TRACE_ON_GC,       /* the start of a collection */
+};
+
+struct model_trace_event {
+    uint64_t offset_bytes; /* in the file */
+    int64_t seq;           /* a syscall exit has its real one */
+    int64_t ticks;         /* same */
+    uint64_t g;            /* the goroutine that did it, 0: none */
+    uint64_t arg;          /* goroutine created, started, unblocked or leaving a
+                              syscall; thread of ProcStart; value of a counter */
+    uint64_t pc;    /* GoCreate: of the new goroutine; its first GoStart too */
+    uint64_t stack; /* stack id, 0: none */
+    uint32_t proc;  /* index for model_trace_proc_id() */
+    uint8_t type;   /* enum model_trace_type */
+    uint8_t place;  /* enum model_trace_place */
+    bool is_futile; /* part of a futile wake-up; never seen in `order` */
+};
+
+struct model_trace {
+    enum model_trace_verdict verdict;
+    struct model_trace_reason reason; /* unless ok */
+    struct model_trace_wire wire;     /* borrows the bytes of the last read */
+
+    struct model_trace_event *events; /* in file order */
+    uint32_t events_count;
+    uint32_t events_room;
+    uint32_t *order; /* indexes of events, in their true order */
+    uint32_t order_count;
+    uint32_t order_room; /* holds the order and as much scratch */
+
+    struct model_trace_map procs;  /* ids as written, -1 as 2^64-1 */
+    struct model_trace_map timers; /* goroutines that run timers */
+    struct model_trace_map stacks; /* stack ids */
+    uint64_t *stack_offsets;       /* of the record, by stack index */
+    uint32_t stack_offsets_room;
+    uint64_t *proc_gs; /* the goroutine on a processor while decoding */
+    uint32_t proc_gs_room;
+
+    int64_t ticks_per_second; /* 0: the file names none */
+    int64_t first_ticks;      /* of the first event in order, futile or not */
+    uint64_t batches;
+    uint64_t stack_records;
+    uint64_t futile_events;
+    uint64_t duplicate_seqs; /* events with the number of the one before */
+};
+
+/* returns: "ok", "time-order" or "error" */
+const char *model_trace_verdict_name(enum model_trace_verdict verdict);
+
+/* out: *trace, empty; needs a release later */
+void model_trace_init(struct model_trace *trace);
+
+/*
+ * Read and judge a file.
+ *
+ * out:     *trace; on a verdict other than ok the events of the stages passed
+ *          so far: order_count is 0 if that was not even the order
+ * in:      trace, initialised or used before; its memory is used again
+ *          bytes, borrowed until the next read or release
+ * returns: the verdict; running out of memory is MODEL_TRACE_ERROR with the
+ *          reason "out of memory"
+ */
+enum model_trace_verdict model_trace_read(struct model_trace *trace,
+                                          const uint8_t *bytes,
+                                          size_t bytes_count);
+
+void model_trace_release(struct model_trace *trace);
+
+/* returns: the number of events after futile wake-ups are removed */
+uint32_t model_trace_count(const struct model_trace *trace);
+
+/* returns: the index-th event in true order; index < model_trace_count() */
+const struct model_trace_event *model_trace_at(const struct model_trace *trace,
+                                               uint32_t index);
+
+/* returns: the processor an index of an event stands for; -1: none */
+int64_t model_trace_proc_id(const struct model_trace *trace, uint32_t proc);
+
+/*
+ * Nanoseconds between the first event (futile or not) and `ticks`, rounded
+ * down; exact where it fits 64 bits, else UINT64_MAX.
+ *
+ * in:      trace, with the verdict ok
+ */
+uint64_t model_trace_ns(const struct model_trace *trace, int64_t ticks);
+
+/* returns: a span of ticks in nanoseconds, rounded down or UINT64_MAX */
+uint64_t model_trace_span_ns(const struct model_trace *trace, uint64_t ticks);
+
+/*
+ * The frames of a stack.
+ *
+ * out:     pcs, room for MODEL_TRACE_FRAMES_MAX
+ * returns: how many; 0 if the file does not say
+ */
+uint32_t model_trace_stack(const struct model_trace *trace, uint64_t stack,
+                           uint64_t *pcs);
+
+/* The stages, each in its file. returns: the verdict so far. */
+enum model_trace_verdict model_trace_sort(struct model_trace *trace);
+enum model_trace_verdict model_trace_drop_futile(struct model_trace *trace);
+enum model_trace_verdict model_trace_obey(struct model_trace *trace);
+
+/* Set the verdict and its reason; printf's rules. returns: the verdict. */
+enum model_trace_verdict
+model_trace_reject(struct model_trace *trace, enum model_trace_verdict verdict,
+                   uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* returns: MODEL_TRACE_ERROR, with the reason "out of memory" */
+enum model_trace_verdict model_trace_no_memory(struct model_trace *trace);
+
+#endif
