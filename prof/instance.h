@@ -26,10 +26,9 @@ struct prof {
     struct prof_proc *procs;
     uint32_t procs_count;
     struct port_lock control; /* one control call at a time */
-    SHARED(uint32_t)
-    cycle_word;              /* cycle << 1 | flushed; any thread reads,
-                                written under control */
-    shared_u64 no_free_path; /* events dropped; any thread */
+    shared_u32 cycle_word;    /* cycle << 1 | flushed; any thread reads,
+                                 written under control */
+    shared_u64 no_free_path;  /* events dropped; any thread */
 };
 
 struct prof_proc {

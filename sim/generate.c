@@ -1,0 +1,434 @@
+/*
+ * generate.c -- the swarm generator of generate.h.
+ *
+ * Actors in the event queue: one per processor (its tasks), the collector, the
+ * observer. Each turn an actor does one thing or nothing, then waits for a
+ * drawn delay. Every answer 0 is dull: no time passes, the actor that has
+ * waited longest acts, and does nothing.
+ */
+#include "generate.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Labels of the questions; they have meaning for people and for alignment. */
+enum label {
+    ASK_HASH = 1,
+    ASK_BUCKETS,
+    ASK_FRAMES,
+    ASK_DEPTH,
+    ASK_START,
+    ASK_START_OFFSET,
+    ASK_PROCS,
+    ASK_CLOCK,
+    ASK_STACKS,
+    ASK_STACK_SHAPE,
+    ASK_STACK_DEPTH,
+    ASK_FEATURE,
+    ASK_LENGTH,
+    ASK_MORE,
+    ASK_TIE,
+    ASK_DELAY,
+    ASK_TASK,
+    ASK_WORK,
+    ASK_STACK,
+    ASK_SIZE,
+    ASK_OBJECT,
+    ASK_CYCLES,
+    ASK_COLLECT,
+    ASK_STW,
+    ASK_MISS_FLUSH,
+    ASK_LATE_FREE,
+    ASK_LATE_FLUSH,
+    ASK_SWEEP,
+    ASK_POST_SWEEP,
+    ASK_READ,
+    ASK_ROOM,
+};
+
+enum {
+    COLLECTOR = SIM_PROCS_MAX,
+    OBSERVER,
+    TASKS_PER_PROC = 2,
+};
+
+const struct sim_limits sim_generator_limits = {
+    .events_max = SIM_EVENTS_MAX,
+    .objects_max = SIM_EVENTS_MAX,
+    .buckets_max = SIM_BUCKETS_MAX,
+    .frames_max = 16 * SIM_BUCKETS_MAX,
+};
+
+static uint32_t
+ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
+    enum label label)
+{
+    return sim_choose(g->choices, bound, kind, (uint16_t)label);
+}
+
+/* ---------------------------------------------------------------- the swarm */
+
+/*
+ * The stack that Go's 64-bit hash cannot tell from `other`, a stack of two
+ * frames: with f the mixing of one frame, f(f(a) + b) is the same wherever
+ * f(a) + b is.
+ */
+static void
+collide(uintptr_t frames[2], const uintptr_t other[2])
+{
+    uint64_t f[2];
+
+    frames[0] = other[0] + 16;
+    for (int i = 0; i < 2; i++) {
+        uint64_t h = i == 0 ? other[0] : frames[0];
+
+        h += h << 10;
+        f[i] = h ^ (h >> 6);
+    }
+    frames[1] = other[1] + f[0] - f[1];
+}
+
+/* Give stack `index` a shape; some shapes build on the stack before. */
+static void
+draw_stack(struct sim_generator *g, uint32_t index)
+{
+    enum { PLAIN, DEEP, LONGER, COLLIDING, EMPTY, SHAPES };
+    static const uint32_t depths[] = {2, 4, 9, 33, SIM_FRAMES_MAX};
+    uintptr_t *frames = g->frames[index];
+    struct truth_stack *stack = &g->stacks[index];
+    const uint32_t shape = ask(g, SHAPES, SIM_SWARM, ASK_STACK_SHAPE);
+    const struct truth_stack *before = index > 0 ? stack - 1 : NULL;
+
+    stack->frames = frames;
+    stack->depth = 1;
+    for (uint32_t i = 0; i < SIM_FRAMES_MAX; i++)
+        frames[i] = 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)i;
+    if (shape == DEEP) {
+        stack->depth = depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM,
+                                  ASK_STACK_DEPTH)];
+    } else if (shape == LONGER && before != NULL &&
+               before->depth < SIM_FRAMES_MAX) {
+        /* Alike in all frames of the one before, and one more. */
+        memcpy(frames, before->frames, before->depth * sizeof *frames);
+        stack->depth = before->depth + 1;
+    } else if (shape == COLLIDING) {
+        stack->depth = 2;
+        if (before != NULL && before->depth == 2)
+            collide(frames, before->frames);
+    } else if (shape == EMPTY) {
+        stack->depth = 0;
+    }
+}
+
+static void
+draw_clock(struct sim_generator *g, struct sim_clock *clock)
+{
+    static const struct sim_clock clocks[] = {
+        {0, 0}, {1000, 0}, {-7, 0}, {0, 200}, {0, -1000000}, {0, -1500000},
+    };
+
+    *clock =
+        clocks[ask(g, sizeof clocks / sizeof *clocks, SIM_CLOCK, ASK_CLOCK)];
+}
+
+static uint32_t
+draw_start(struct sim_generator *g)
+{
+    enum { FROM_ZERO, NEAR_WRAP, NEAR_WRAP_TOO, ELSEWHERE, STARTS };
+    static const uint32_t elsewhere[] = {
+        1, 2, 12345, (1U << 25) - 2, (1U << 25) - 1, 1U << 24};
+    const uint32_t start = ask(g, STARTS, SIM_SWARM, ASK_START);
+
+    if (start == FROM_ZERO)
+        return 0;
+    if (start == ELSEWHERE)
+        return elsewhere[ask(g, sizeof elsewhere / sizeof *elsewhere, SIM_SWARM,
+                             ASK_START_OFFSET)];
+    return PROF_CYCLE_WRAP - 1 - ask(g, 8, SIM_SWARM, ASK_START_OFFSET);
+}
+
+static bool
+draw_feature(struct sim_generator *g, uint32_t one_in)
+{
+    return ask(g, one_in, SIM_SWARM, ASK_FEATURE) == 1;
+}
+
+static void
+draw_features(struct sim_generator *g)
+{
+    struct sim_features *f = &g->features;
+
+    f->explicit_free = draw_feature(g, 2);
+    f->task_exit = draw_feature(g, 3);
+    f->contention = draw_feature(g, 3);
+    f->stw_sweep = draw_feature(g, 3);
+    f->post_sweep = draw_feature(g, 2);
+    f->late_flush = draw_feature(g, 2);
+    f->short_rooms = draw_feature(g, 2);
+    f->odd_sizes = draw_feature(g, 3);
+    f->fault_missing_flush = draw_feature(g, 6);
+    f->fault_late_free = draw_feature(g, 6);
+}
+
+static void
+draw_config(struct sim_generator *g, const struct prof_rules *rules)
+{
+    static const uint32_t buckets[] = {SIM_BUCKETS_MAX, 16, 3, 1};
+    static const uint32_t frames[] = {0, 0, 12, 5, 1};
+    static const uint32_t depths[] = {32, 4, 8, 1, 2};
+    struct sim_config *c = &g->config;
+
+    memset(c, 0, sizeof *c);
+    c->rules = rules;
+    c->hash = (enum prof_hash)ask(g, PROF_HASH_COUNT, SIM_SWARM, ASK_HASH);
+    c->buckets_max = buckets[ask(g, sizeof buckets / sizeof *buckets, SIM_FAULT,
+                                 ASK_BUCKETS)];
+    c->frames_max =
+        frames[ask(g, sizeof frames / sizeof *frames, SIM_FAULT, ASK_FRAMES)];
+    c->depth_max =
+        depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM, ASK_DEPTH)];
+    c->cycle_first = draw_start(g);
+    c->procs = 1 + ask(g, 4, SIM_SWARM, ASK_PROCS);
+    for (uint32_t i = 0; i < c->procs; i++)
+        draw_clock(g, &c->clocks[i]);
+    c->stacks_count = 1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_STACKS);
+    for (uint32_t i = 0; i < c->stacks_count; i++)
+        draw_stack(g, i);
+    c->stacks = g->stacks;
+}
+
+void
+sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
+                    const struct prof_rules *rules)
+{
+    static const uint32_t lengths[] = {32, 64, 160};
+
+    g->choices = choices;
+    g->now_ticks = 0;
+    g->applied_ticks = 0;
+    g->events = 0;
+    draw_config(g, rules);
+    draw_features(g);
+    g->more_bound = lengths[ask(g, sizeof lengths / sizeof *lengths, SIM_SWARM,
+                                ASK_LENGTH)];
+    sim_queue_init(&g->queue);
+    for (uint32_t i = 0; i < g->config.procs; i++)
+        sim_queue_push(&g->queue, 0, i);
+    sim_queue_push(&g->queue, 0, COLLECTOR);
+    sim_queue_push(&g->queue, 0, OBSERVER);
+}
+
+/* --------------------------------------------------------------- the actors */
+
+static bool
+draw_alloc(struct sim_generator *g, const struct sim_world *world,
+           struct sim_event *event)
+{
+    static const uint64_t sizes[] = {16, 32, 4096, 1, 0, UINT64_C(1) << 63};
+    const uint32_t plain = 4;
+    const uint32_t bound =
+        g->features.odd_sizes ? sizeof sizes / sizeof *sizes : plain;
+
+    if (sim_world_objects_count(world) == SIM_EVENTS_MAX)
+        return false;
+    event->kind = SIM_EV_ALLOC;
+    event->object = sim_world_objects_count(world);
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
+    event->size_bytes = sizes[ask(g, bound, SIM_DATA, ASK_SIZE)];
+    return true;
+}
+
+/* Pick one of the task's live objects, oldest first. */
+static bool
+draw_victim(struct sim_generator *g, const struct sim_world *world,
+            struct sim_event *event, enum sim_event_kind kind)
+{
+    uint32_t live[8];
+    uint32_t count = 0;
+    const uint32_t born = sim_world_objects_count(world);
+
+    for (uint32_t i = sim_world_find(world, SIM_LIVE, 0);
+         i < born && count < sizeof live / sizeof *live;
+         i = sim_world_find(world, SIM_LIVE, i + 1))
+        live[count++] = i;
+    if (count == 0)
+        return false;
+    event->kind = kind;
+    event->object = live[ask(g, count, SIM_DATA, ASK_OBJECT)];
+    return true;
+}
+
+static bool
+draw_contention(struct sim_generator *g, struct sim_event *event,
+                enum sim_event_kind kind)
+{
+    static const int64_t waits[] = {1, 0, -5, 100, INT64_MAX / 2, INT64_MIN};
+
+    event->kind = kind;
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
+    event->cycles =
+        waits[ask(g, sizeof waits / sizeof *waits, SIM_DATA, ASK_CYCLES)];
+    return true;
+}
+
+/* One turn of a task. */
+static bool
+draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
+          struct sim_event *event)
+{
+    enum { REST, ALLOC, ALLOC_TOO, DROP, FREE, EXIT, BLOCK, MUTEX, WORKS };
+    const struct sim_features *f = &g->features;
+
+    event->task =
+        proc + g->config.procs * ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
+    switch (ask(g, WORKS, SIM_OP, ASK_WORK)) {
+    case ALLOC:
+    case ALLOC_TOO:
+        return draw_alloc(g, world, event);
+    case DROP:
+        return draw_victim(g, world, event, SIM_EV_DROP);
+    case FREE:
+        return draw_victim(g, world, event,
+                           f->explicit_free ? SIM_EV_FREE : SIM_EV_DROP);
+    case EXIT:
+        event->kind = SIM_EV_TASK_EXIT;
+        return f->task_exit;
+    case BLOCK:
+        return f->contention && draw_contention(g, event, SIM_EV_BLOCK);
+    case MUTEX:
+        return f->contention && draw_contention(g, event, SIM_EV_MUTEX);
+    default:
+        return false;
+    }
+}
+
+/* The next thing a collector that keeps the rules would do. */
+static enum sim_event_kind
+collector_step(const struct sim_world *world)
+{
+    const struct sim_gc *gc = sim_world_gc(world);
+
+    if (gc->marking)
+        return SIM_EV_GC_TERMINATE;
+    if (gc->unflushed)
+        return SIM_EV_GC_FLUSH;
+    return gc->dead > 0 ? SIM_EV_GC_SWEEP : SIM_EV_GC_MARK;
+}
+
+/* Leave the rules, where a feature or a fault of this run says so. */
+static enum sim_event_kind
+bend_step(struct sim_generator *g, const struct sim_world *world,
+          enum sim_event_kind step)
+{
+    const struct sim_features *f = &g->features;
+    const struct sim_gc *gc = sim_world_gc(world);
+
+    if (step == SIM_EV_GC_TERMINATE && f->stw_sweep &&
+        ask(g, 3, SIM_OP, ASK_STW) == 1)
+        return SIM_EV_GC_TERMINATE_STW;
+    if (step == SIM_EV_GC_FLUSH && gc->dead > 0 && f->late_flush &&
+        ask(g, 2, SIM_SCHED, ASK_LATE_FLUSH) == 1)
+        return SIM_EV_GC_SWEEP;
+    if (step == SIM_EV_GC_FLUSH && gc->dead == 0 && f->fault_missing_flush &&
+        ask(g, 3, SIM_FAULT, ASK_MISS_FLUSH) == 1)
+        return SIM_EV_GC_MARK;
+    if (step == SIM_EV_GC_SWEEP && f->fault_late_free && !gc->post_swept &&
+        ask(g, 4, SIM_FAULT, ASK_LATE_FREE) == 1)
+        return SIM_EV_GC_POST_SWEEP;
+    if (step == SIM_EV_GC_MARK && f->post_sweep && gc->cycles > 0 &&
+        ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
+        return SIM_EV_GC_POST_SWEEP;
+    return step;
+}
+
+static bool
+draw_collection(struct sim_generator *g, const struct sim_world *world,
+                struct sim_event *event)
+{
+    if (ask(g, 4, SIM_OP, ASK_COLLECT) == 0)
+        return false;
+    event->kind = bend_step(g, world, collector_step(world));
+    if (event->kind == SIM_EV_GC_SWEEP) {
+        uint32_t first = sim_world_find(world, SIM_DEAD, 0);
+
+        /* Sweepers take spans in any order: the oldest, or the next one. */
+        if (sim_world_gc(world)->dead > 1 &&
+            ask(g, 2, SIM_SCHED, ASK_SWEEP) == 1)
+            first = sim_world_find(world, SIM_DEAD, first + 1);
+        event->object = first;
+    }
+    return true;
+}
+
+static bool
+draw_reading(struct sim_generator *g, struct sim_event *event)
+{
+    static const uint32_t rooms[] = {SIM_ROOM_ENOUGH, 0, 1, 2};
+    enum { REST, SNAPSHOT, ALL, ALL_TOO, ITERATE, BLOCK, MUTEX, READS };
+
+    switch (ask(g, READS, SIM_OP, ASK_READ)) {
+    case SNAPSHOT:
+        event->kind = SIM_EV_SNAPSHOT;
+        break;
+    case ALL:
+    case ALL_TOO:
+        event->kind = SIM_EV_SNAPSHOT_ALL;
+        break;
+    case ITERATE:
+        event->kind = SIM_EV_ITERATE;
+        return true;
+    case BLOCK:
+        event->kind = SIM_EV_BLOCK_SNAPSHOT;
+        break;
+    case MUTEX:
+        event->kind = SIM_EV_MUTEX_SNAPSHOT;
+        break;
+    default:
+        return false;
+    }
+    event->room = SIM_ROOM_ENOUGH;
+    if (g->features.short_rooms)
+        event->room =
+            rooms[ask(g, sizeof rooms / sizeof *rooms, SIM_DATA, ASK_ROOM)];
+    return true;
+}
+
+/* One turn of whoever is due; false if it does nothing. */
+static bool
+take_turn(struct sim_generator *g, const struct sim_world *world,
+          struct sim_event *event)
+{
+    static const uint64_t delays[] = {0, 1, 7, 100};
+    const uint32_t who =
+        sim_queue_pop(&g->queue, g->choices, ASK_TIE, &g->now_ticks);
+    bool acts;
+
+    memset(event, 0, sizeof *event);
+    if (who == COLLECTOR)
+        acts = draw_collection(g, world, event);
+    else if (who == OBSERVER)
+        acts = draw_reading(g, event);
+    else
+        acts = draw_work(g, world, who, event);
+    sim_queue_push(&g->queue,
+                   g->now_ticks + delays[ask(g, sizeof delays / sizeof *delays,
+                                             SIM_CLOCK, ASK_DELAY)],
+                   who);
+    return acts;
+}
+
+bool
+sim_generator_next(struct sim_generator *g, const struct sim_world *world,
+                   struct sim_event *event)
+{
+    while (g->events < SIM_EVENTS_MAX &&
+           ask(g, g->more_bound, SIM_FLOW, ASK_MORE) != 0) {
+        if (take_turn(g, world, event)) {
+            event->delay_ticks = g->now_ticks - g->applied_ticks;
+            g->applied_ticks = g->now_ticks;
+            g->events++;
+            return true;
+        }
+    }
+    return false;
+}

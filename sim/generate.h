@@ -1,0 +1,74 @@
+/*
+ * generate.h -- worlds out of choices: first which kind of world (swarm), then
+ * one event after the other.
+ *
+ * Swarm: each run first draws which features it has at all. A run in which
+ * everything may happen rarely does one thing often enough.
+ */
+#ifndef SIM_GENERATE_H
+#define SIM_GENERATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "choice.h"
+#include "queue.h"
+#include "world.h"
+
+enum {
+    SIM_STACKS_MAX = 8,
+    SIM_FRAMES_MAX = 40,  /* deepest stack that is generated */
+    SIM_EVENTS_MAX = 512, /* events of one generated run */
+    SIM_BUCKETS_MAX = 64,
+};
+
+/* What a run may do. Faults break a rule that the collector must keep. */
+struct sim_features {
+    bool explicit_free;
+    bool task_exit;
+    bool contention;
+    bool stw_sweep;
+    bool post_sweep;
+    bool late_flush;          /* sweeps may come before the flush */
+    bool short_rooms;         /* snapshots with too little room */
+    bool odd_sizes;           /* 0, and so large that bytes wrap */
+    bool fault_missing_flush; /* a cycle without flush */
+    bool fault_late_free;     /* a free swept after post-sweep */
+};
+
+struct sim_generator {
+    struct sim_choices *choices;
+    struct sim_features features;
+    struct sim_queue queue;
+    struct sim_config config;
+    struct truth_stack stacks[SIM_STACKS_MAX];
+    uintptr_t frames[SIM_STACKS_MAX][SIM_FRAMES_MAX];
+    uint64_t now_ticks;
+    uint64_t applied_ticks; /* world time of the event handed out last */
+    uint32_t events;
+    uint32_t more_bound; /* 1 in so many steps ends the run */
+};
+
+/* The largest world that a generator builds. */
+extern const struct sim_limits sim_generator_limits;
+
+/*
+ * Draw the world of a run.
+ *
+ * out:     *generator; its `config` points into it
+ * in:      choices, begun; rules, what the library is told to follow
+ */
+void sim_generator_begin(struct sim_generator *generator,
+                         struct sim_choices *choices,
+                         const struct prof_rules *rules);
+
+/*
+ * Draw the next event that is possible in `world`.
+ *
+ * out:     *event
+ * returns: false when the run is over
+ */
+bool sim_generator_next(struct sim_generator *generator,
+                        const struct sim_world *world, struct sim_event *event);
+
+#endif
