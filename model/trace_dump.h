@@ -1,0 +1,23 @@
+/* trace_dump.h -- a trace as text, one event a line. */
+#ifndef MODEL_TRACE_DUMP_H
+#define MODEL_TRACE_DUMP_H
+
+#include <stdio.h>
+
+#include "trace_reader.h"
+
+/*
+ * Write the events in their order, then the stacks they name.
+ *
+ *      SEQ TICKS offset=0x.. p=P g=G NAME [what it takes] [stack=ID]
+ *      stack ID: 0xPC 0xPC ...
+ *
+ * P is "timers", "network", "syscalls" or "gc" for what happened on no
+ * processor. SEQ and TICKS are those of the file. A trace that was not
+ * accepted is written as far as it was understood.
+ *
+ * returns: false without memory
+ */
+bool model_trace_dump(const struct model_trace *trace, FILE *to);
+
+#endif
