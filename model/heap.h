@@ -4,10 +4,11 @@
  *
  * Two oracles that know nothing of each other:
  *   - the *publication* oracle follows every event from being recorded to being
- *     published, event by event, and predicts a snapshot exactly: which
- * buckets, in which order, with which numbers, under every fault;
- *   - the *heap* oracle knows no slots and no publication: it says which heap a
+ *     published, and predicts a snapshot exactly: which buckets, in which
+ *     order, with which numbers, under every fault;
+ *   - the *heap* oracle knows nothing of publication: it says which heap a
  *     snapshot must equal, the one at mark termination k, as a set of objects.
+ * The second learns one thing from the first: which snapshot was the first.
  */
 #ifndef MODEL_HEAP_H
 #define MODEL_HEAP_H
@@ -63,8 +64,9 @@ struct model_drops {
 struct model_heap;
 
 /*
- * in:      objects_max, stacks_max, buckets_max, entries_max: how large a log
- *          may become; all memory is taken once
+ * in:      objects_max, buckets_max, entries_max: how large a log may become;
+ *          all memory is taken once. A log that becomes larger is a bug of the
+ *          caller and traps.
  * returns: NULL if there is not enough memory
  */
 struct model_heap *model_heap_new(uint32_t objects_max, uint32_t buckets_max,
@@ -89,22 +91,26 @@ struct model_drops model_heap_drops(const struct model_heap *model);
 uint64_t model_heap_cycles(const struct model_heap *model);
 bool model_heap_flushed(const struct model_heap *model);
 
-/* What the last TRUTH_SNAPSHOT (or _BLOCK_, _MUTEX_, ITERATE) had to answer. */
+/*
+ * What the last TRUTH_SNAPSHOT (or _BLOCK_, _MUTEX_, ITERATE) had to answer.
+ * The last two kinds have no filter, and ITERATE has no room: it always fits.
+ */
 struct model_answer {
     uint32_t count; /* buckets to list */
     bool fits;      /* count <= room */
-    bool first;     /* the first-snapshot rule applied */
+    bool first;     /* the first-snapshot rule published something */
     bool all;       /* lists also buckets whose bytes in use are 0 */
 };
 struct model_answer model_heap_answer(const struct model_heap *model);
 
 /*
- * The heap oracle, for a snapshot taken now: find k and fill allocs_then and
- * frees_then of every heap bucket.
+ * The heap oracle, for the snapshot whose TRUTH_SNAPSHOT was fed last: find k
+ * and fill allocs_then and frees_then of every heap bucket.
  *
- * out:     *k, the mark termination whose heap a snapshot must equal
+ * out:     *k, the mark termination whose heap the snapshot must equal
  * returns: false if nothing can be said: the collector broke a precondition (a
- *          missing flush, a free after post-sweep) and it has not healed yet
+ *          missing flush, an object not swept in time) and it has not healed
+ *          yet; then allocs_then and frees_then mean nothing
  */
 bool model_heap_at(struct model_heap *model, uint32_t *k);
 
