@@ -344,8 +344,11 @@ copy_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
         const struct entry *entry = heap_entry(prof, row);
 
         if (entry != NULL) {
-            records[count] = record_of(prof, entry, false);
-            count += selected(&records[count], select);
+            const struct prof_heap_record record =
+                record_of(prof, entry, false);
+
+            if (selected(&record, select))
+                records[count++] = record;
         }
     }
     return count;

@@ -173,8 +173,9 @@ draw_features(struct sim_generator *g)
 static void
 draw_config(struct sim_generator *g, const struct prof_rules *rules)
 {
-    static const uint32_t buckets[] = {SIM_BUCKETS_MAX, 16, 3, 1};
-    static const uint32_t frames[] = {0, 0, 12, 5, 1};
+    static const uint32_t buckets[] = {
+        SIM_BUCKETS_MAX, SIM_BUCKETS_MAX, SIM_BUCKETS_MAX, 16, 3, 1};
+    static const uint32_t frames[] = {0, 0, 0, 0, 0, 12, 5, 1};
     static const uint32_t depths[] = {32, 4, 8, 1, 2};
     struct sim_config *c = &g->config;
 

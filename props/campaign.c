@@ -1,0 +1,242 @@
+/*
+ * campaign.c -- a campaign on several processes.
+ *
+ * Job j of J runs the seeds first+j, first+j+J, ...; a page shared with the
+ * parent says where each stands. A job stops at its first failure and leaves
+ * the seed there; the others stop when they have passed it, so that the lowest
+ * failing seed wins whatever the number of jobs. A process per job also means
+ * that a crash of the code under test ends the job and not the campaign.
+ */
+#include "campaign.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rng.h"
+#include "run.h"
+
+struct job {
+    _Alignas(64) _Atomic uint64_t seed; /* being run */
+    _Atomic uint64_t runs;
+    uint64_t events;
+    uint64_t hash;
+    struct props_marks marks;
+    bool failed;
+    pid_t pid; /* the parent's */
+};
+
+struct board {
+    _Atomic uint64_t failed_seed; /* the lowest so far; UINT64_MAX: none */
+    struct job jobs[];
+};
+
+static double
+now_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void
+note_failure(struct board *board, uint64_t seed)
+{
+    uint64_t lowest = atomic_load(&board->failed_seed);
+
+    while (seed < lowest &&
+           !atomic_compare_exchange_weak(&board->failed_seed, &lowest, seed))
+        ;
+}
+
+/* Run a seed; every 64th is run twice, and must do the same (D1). */
+static bool
+run_seed(const struct props_campaign *campaign, struct props_run *run,
+         struct sim_choices *choices, uint64_t seed)
+{
+    uint64_t first;
+
+    sim_choices_random(choices, seed);
+    if (!props_run_choices(run, choices, campaign->rules, campaign->asked))
+        return false;
+    first = run->hash;
+    if (seed % 64 != 0 || (campaign->asked & PROPS_BIT(PROPS_D1)) == 0)
+        return true;
+    sim_choices_random(choices, seed);
+    return props_run_choices(run, choices, campaign->rules, campaign->asked) &&
+           run->hash == first;
+}
+
+static void
+work(const struct props_campaign *campaign, struct board *board, uint32_t index)
+{
+    static struct sim_choice list[PROPS_CHOICES_MAX];
+    struct job *job = &board->jobs[index];
+    struct props_run *run = props_run_new(&sim_generator_limits);
+    const double end_seconds = now_seconds() + campaign->seconds;
+    struct sim_choices choices;
+
+    if (run == NULL)
+        _exit(2);
+    sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
+    for (uint64_t seed = campaign->seed_first + index;
+         seed <= campaign->seed_last && seed >= campaign->seed_first &&
+         seed < atomic_load_explicit(&board->failed_seed, memory_order_relaxed);
+         seed += campaign->jobs) {
+        atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
+        if (!run_seed(campaign, run, &choices, seed)) {
+            job->failed = true;
+            note_failure(board, seed);
+            break;
+        }
+        job->events += run->events_count;
+        job->hash += sim_mix64(run->hash ^ sim_mix64(seed));
+        atomic_fetch_add_explicit(&job->runs, 1, memory_order_relaxed);
+        if (campaign->seconds != 0 &&
+            (seed - campaign->seed_first) % 256 < 64 &&
+            now_seconds() >= end_seconds)
+            break;
+    }
+    job->marks = run->marks;
+    props_run_delete(run);
+    _exit(0);
+}
+
+/* -------------------------------------------------------------- the parent */
+
+static void
+say_progress(const struct props_campaign *campaign, const struct board *board,
+             double elapsed_seconds)
+{
+    const uint64_t span = campaign->seed_last - campaign->seed_first;
+    uint64_t runs = 0;
+    double share;
+
+    for (uint32_t i = 0; i < campaign->jobs; i++)
+        runs +=
+            atomic_load_explicit(&board->jobs[i].runs, memory_order_relaxed);
+    share = (double)runs / ((double)span + 1);
+    if (campaign->seconds != 0 && elapsed_seconds / campaign->seconds > share)
+        share = elapsed_seconds / campaign->seconds;
+    if (runs == 0 || share <= 0)
+        return;
+    fprintf(stderr, "\r%" PRIu64 " runs, %.0f runs/s, %.0f %%, %.0f s left   ",
+            runs, (double)runs / elapsed_seconds, 100 * share,
+            elapsed_seconds / share * (1 - share));
+}
+
+/* Wait for the jobs; note a crash. */
+static bool
+wait_for_jobs(const struct props_campaign *campaign, struct board *board,
+              struct props_outcome *outcome)
+{
+    const double start_seconds = now_seconds();
+    const bool show = campaign->show_progress && isatty(STDERR_FILENO) != 0;
+    const struct timespec pause = {.tv_nsec = 20000000};
+    uint32_t left = campaign->jobs;
+    bool had_memory = true;
+
+    while (left > 0) {
+        for (uint32_t i = 0; i < campaign->jobs; i++) {
+            struct job *job = &board->jobs[i];
+            int status;
+
+            if (job->pid == 0 ||
+                waitpid(job->pid, &status, WNOHANG) != job->pid)
+                continue;
+            job->pid = 0;
+            left--;
+            if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+                had_memory = false;
+            else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+                note_failure(board, atomic_load(&job->seed));
+                if (atomic_load(&board->failed_seed) == atomic_load(&job->seed))
+                    outcome->signal =
+                        WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+                outcome->end = PROPS_END_CRASHED;
+            }
+        }
+        if (left > 0)
+            nanosleep(&pause, NULL);
+        if (show && left > 0)
+            say_progress(campaign, board, now_seconds() - start_seconds);
+    }
+    if (show)
+        fprintf(stderr, "\r%70s\r", "");
+    return had_memory;
+}
+
+static bool
+start_jobs(const struct props_campaign *campaign, struct board *board)
+{
+    fflush(NULL); /* nothing buffered may be written twice */
+    for (uint32_t i = 0; i < campaign->jobs; i++) {
+        const pid_t pid = fork();
+
+        if (pid == 0)
+            work(campaign, board, i);
+        if (pid < 0) {
+            for (uint32_t j = 0; j < i; j++) {
+                kill(board->jobs[j].pid, SIGKILL);
+                waitpid(board->jobs[j].pid, NULL, 0);
+            }
+            return false;
+        }
+        board->jobs[i].pid = pid;
+    }
+    return true;
+}
+
+/* Was the lowest failing seed a broken property or a crash? */
+static void
+sum_up(const struct props_campaign *campaign, const struct board *board,
+       struct props_outcome *outcome)
+{
+    const uint64_t failed = atomic_load(&board->failed_seed);
+
+    for (uint32_t i = 0; i < campaign->jobs; i++) {
+        const struct job *job = &board->jobs[i];
+
+        outcome->runs += atomic_load(&job->runs);
+        outcome->events += job->events;
+        outcome->hash += job->hash;
+        props_marks_add(&outcome->marks, &job->marks);
+        if (job->failed && atomic_load(&job->seed) == failed)
+            outcome->end = PROPS_END_BROKEN;
+    }
+    if (failed != UINT64_MAX)
+        outcome->seed = failed;
+}
+
+bool
+props_campaign_run(const struct props_campaign *campaign,
+                   struct props_outcome *outcome)
+{
+    const size_t bytes =
+        sizeof(struct board) + campaign->jobs * sizeof(struct job);
+    const double start_seconds = now_seconds();
+    struct board *board = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool done;
+
+    memset(outcome, 0, sizeof *outcome);
+    if (board == MAP_FAILED)
+        return false;
+    atomic_store(&board->failed_seed, UINT64_MAX);
+    done =
+        start_jobs(campaign, board) && wait_for_jobs(campaign, board, outcome);
+    if (done)
+        sum_up(campaign, board, outcome);
+    outcome->seconds = now_seconds() - start_seconds;
+    munmap(board, bytes);
+    return done;
+}

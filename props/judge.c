@@ -1,0 +1,275 @@
+/*
+ * judge.c -- after every event: feed the model, compare the library's accounts
+ * and, if the event read a profile, its answer.
+ *
+ * The cheap comparisons (phase, totals, drops) are made after each event, so a
+ * breach is named at the event that caused it and not at the next snapshot.
+ */
+#include "judge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge_internal.h"
+#include "rng.h"
+
+/* As semantics.md derives it, 3 * 2^25; not the library's constant. */
+#define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
+
+static struct model_limits
+model_limits_of(const struct sim_config *config)
+{
+    const struct prof_rules *rules = config->rules;
+
+    return (struct model_limits){
+        .scheme = rules->heap == PROF_HEAP_STAGES ? MODEL_STAGES : MODEL_RING,
+        .explicit_free_dropped = rules->explicit_free == PROF_EXPLICIT_DROPPED,
+        .sizing_consumes_first = rules->sizing_consumes_first,
+        .depth_max = config->depth_max != 0 ? config->depth_max : 32,
+        .buckets_max = config->buckets_max,
+        .frames_max = config->frames_max != 0
+                          ? config->frames_max
+                          : UINT64_C(16) * config->buckets_max,
+    };
+}
+
+void
+props_judge_begin(struct props_judge *judge)
+{
+    const struct sim_config *config = sim_world_config(judge->world);
+    const struct model_limits limits = model_limits_of(config);
+
+    model_heap_reset(judge->model, &limits, sim_world_truth(judge->world));
+    judge->breach.broken = 0;
+    judge->breach.property = PROPS_NONE;
+    judge->hash = 0;
+    judge->events = 0;
+    judge->truths_seen = 0;
+    for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
+        judge->last_ticks[i] = INT64_MIN;
+}
+
+void
+judge_breach(struct props_judge *judge, enum props_property property,
+             const char *format, ...)
+{
+    struct props_breach *breach = &judge->breach;
+    va_list arguments;
+
+    if ((judge->asked & PROPS_BIT(property)) == 0)
+        return;
+    breach->broken |= PROPS_BIT(property);
+    if (property >= breach->property)
+        return; /* a stronger name is there already */
+    breach->property = property;
+    breach->event = judge->events;
+    va_start(arguments, format);
+    vsnprintf(breach->text, sizeof breach->text, format, arguments);
+    va_end(arguments);
+}
+
+void
+judge_hash(struct props_judge *judge, uint64_t word)
+{
+    judge->hash = sim_mix64(judge->hash ^ word);
+}
+
+uint64_t
+judge_cycle(const struct props_judge *judge)
+{
+    return sim_world_config(judge->world)->cycle_first +
+           model_heap_cycles(judge->model);
+}
+
+bool
+judge_near_wrap(const struct props_judge *judge)
+{
+    const uint64_t cycle = judge_cycle(judge);
+
+    return cycle >= CYCLES_BEFORE_WRAP && cycle < CYCLES_BEFORE_WRAP + 4;
+}
+
+/* The cycle word: H6 its number, H5 its flag. */
+static void
+judge_phase(struct props_judge *judge)
+{
+    const struct prof_heap_phase phase =
+        prof_heap_phase(sim_world_prof(judge->world));
+    const uint64_t cycle = judge_cycle(judge) % CYCLES_BEFORE_WRAP;
+    const bool flushed = model_heap_flushed(judge->model);
+
+    if (phase.cycle != cycle)
+        judge_breach(judge, judge_near_wrap(judge) ? PROPS_H6 : PROPS_H5,
+                     "the cycle is %" PRIu32 ", expected %" PRIu64, phase.cycle,
+                     cycle);
+    if (phase.flushed != flushed)
+        judge_breach(judge, PROPS_H5,
+                     "the cycle counts as %sflushed, expected the opposite",
+                     phase.flushed ? "" : "not ");
+}
+
+static void
+judge_account(struct props_judge *judge, const char *what, uint64_t got,
+              uint64_t expected)
+{
+    if (got != expected)
+        judge_breach(judge, PROPS_H4, "%s: %" PRIu64 ", expected %" PRIu64,
+                     what, got, expected);
+}
+
+/*
+ * With many buckets the sums over all of them are made only where something was
+ * published or read: an event that was counted wrongly stays wrong.
+ */
+static bool
+totals_are_due(const struct props_judge *judge)
+{
+    const struct truth_log *truth = sim_world_truth(judge->world);
+    const uint32_t many_buckets = 256;
+    uint32_t count;
+
+    model_heap_buckets(judge->model, &count);
+    return count <= many_buckets || truth->entries_count == 0 ||
+           truth->entries[truth->entries_count - 1].kind >= TRUTH_NEXT_CYCLE;
+}
+
+/* Conservation, by sum over all buckets. */
+static void
+judge_totals(struct props_judge *judge)
+{
+    struct prof *prof = sim_world_prof(judge->world);
+    const struct prof_heap_totals got = prof_heap_totals(prof);
+    const struct prof_drops drops = prof_drops(prof);
+    const struct model_drops lost = model_heap_drops(judge->model);
+    struct prof_heap_totals sum = {0};
+    uint32_t count;
+    const struct model_bucket *buckets =
+        model_heap_buckets(judge->model, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (buckets[i].kind != MODEL_HEAP)
+            continue;
+        sum.allocs_published += buckets[i].allocs;
+        sum.frees_published += buckets[i].frees;
+        sum.allocs_pending += buckets[i].allocs_pending;
+        sum.frees_pending += buckets[i].frees_pending;
+    }
+    judge_account(judge, "allocations in all",
+                  got.allocs_published + got.allocs_pending,
+                  sum.allocs_published + sum.allocs_pending);
+    judge_account(judge, "frees in all",
+                  got.frees_published + got.frees_pending,
+                  sum.frees_published + sum.frees_pending);
+    judge_account(judge, "events dropped for buckets", drops.no_bucket,
+                  lost.no_bucket);
+    judge_account(judge, "events dropped for frames", drops.no_frames,
+                  lost.no_frames);
+    judge_account(judge, "explicit frees dropped", drops.no_free_path,
+                  lost.no_free_path);
+    if (got.allocs_published != sum.allocs_published ||
+        got.frees_published != sum.frees_published)
+        judge_breach(judge, PROPS_H5,
+                     "published %" PRIu64 " allocations and %" PRIu64
+                     " frees, expected %" PRIu64 " and %" PRIu64,
+                     got.allocs_published, got.frees_published,
+                     sum.allocs_published, sum.frees_published);
+}
+
+/* Calls that must do nothing when made again at once (H5). */
+static void
+repeat_call(struct props_judge *judge, enum truth_kind last)
+{
+    struct prof *prof = sim_world_prof(judge->world);
+    enum prof_status status = PROF_OK;
+
+    if (last == TRUTH_FLUSH)
+        status = prof_heap_flush(prof);
+    else if (last == TRUTH_POST_SWEEP)
+        status = prof_heap_post_sweep(prof);
+    if (status != PROF_OK)
+        judge_breach(judge, PROPS_H5, "a second call answers: %s",
+                     prof_status_text(status));
+}
+
+bool
+props_judge_event(struct props_judge *judge)
+{
+    const struct truth_log *truth = sim_world_truth(judge->world);
+
+    model_heap_feed(judge->model);
+    if (truth->entries_count > judge->truths_seen)
+        repeat_call(judge, truth->entries[truth->entries_count - 1].kind);
+    judge_phase(judge);
+    if (totals_are_due(judge))
+        judge_totals(judge);
+    if (sim_world_answer(judge->world)->kind != SIM_EV_COUNT)
+        judge_answer(judge);
+    judge_marks(judge);
+    judge->truths_seen = truth->entries_count;
+    judge->events++;
+    return judge->breach.property == PROPS_NONE;
+}
+
+/* -------------------------------------------------------------------- the end
+ */
+
+static bool
+step(struct props_judge *judge, enum sim_event_kind kind, uint32_t object)
+{
+    const struct sim_event event = {
+        .kind = kind, .object = object, .room = SIM_ROOM_ENOUGH};
+    const char *why = sim_world_apply(judge->world, &event);
+
+    if (why != NULL)
+        judge_breach(judge, PROPS_L1, "the collector is stuck at %s: %s",
+                     sim_event_word(kind), why);
+    return why == NULL && props_judge_event(judge);
+}
+
+/* Flush and sweep whatever a collection left to do. */
+static bool
+finish_collection(struct props_judge *judge)
+{
+    const struct sim_gc *gc = sim_world_gc(judge->world);
+    uint32_t object = 0;
+
+    if (gc->marking && !step(judge, SIM_EV_GC_TERMINATE, 0))
+        return false;
+    if (gc->unflushed && !step(judge, SIM_EV_GC_FLUSH, 0))
+        return false;
+    while (gc->dead > 0) { /* bounded by the number of objects */
+        object = sim_world_find(judge->world, SIM_DEAD, object);
+        if (!step(judge, SIM_EV_GC_SWEEP, object))
+            return false;
+    }
+    return true;
+}
+
+bool
+props_judge_end(struct props_judge *judge)
+{
+    struct prof *prof = sim_world_prof(judge->world);
+    struct prof_heap_totals totals;
+    const char *broken;
+
+    for (int i = 0; i < 3; i++) {
+        if (!finish_collection(judge) || !step(judge, SIM_EV_GC_MARK, 0))
+            return false;
+    }
+    if (!finish_collection(judge) || !step(judge, SIM_EV_SNAPSHOT_ALL, 0))
+        return false;
+    totals = prof_heap_totals(prof);
+    /* Frees of the very last sweep show only in the cycle to come. */
+    if (totals.allocs_pending != 0)
+        judge_breach(judge, PROPS_L1,
+                     "%" PRIu64 " allocations are still pending",
+                     totals.allocs_pending);
+    broken = prof_check(prof);
+    if (broken != NULL)
+        judge_breach(judge, PROPS_B1, "invariant %s of the library is broken",
+                     broken);
+    props_mark_hit(judge->marks, MARK_DRAINED);
+    return judge->breach.property == PROPS_NONE;
+}

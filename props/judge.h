@@ -1,0 +1,54 @@
+/*
+ * judge.h -- compare what the library answers with what the model says it must,
+ * after every event of a world.
+ */
+#ifndef PROPS_JUDGE_H
+#define PROPS_JUDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heap.h"
+#include "mark.h"
+#include "property.h"
+#include "world.h"
+
+/* What a run broke, and how that showed. */
+struct props_breach {
+    props_set broken;             /* every property that the event broke */
+    enum props_property property; /* the one it is named by */
+    uint32_t event;               /* index of that event */
+    char text[512];               /* expected and got, one difference */
+};
+
+struct props_judge {
+    struct sim_world *world;
+    struct model_heap *model;
+    struct props_marks *marks;
+    props_set asked; /* properties that count; others are not looked at */
+    struct props_breach breach;
+    uint64_t hash; /* of every answer: equal for equal runs */
+    uint32_t events;
+    uint32_t truths_seen;
+    int64_t last_ticks[SIM_PROCS_MAX];
+};
+
+/* Begin to judge a world that was reset. in: judge, its first four fields */
+void props_judge_begin(struct props_judge *judge);
+
+/*
+ * Judge the event that the world has just applied.
+ *
+ * returns: false if it broke a property that was asked for; see judge->breach
+ */
+bool props_judge_event(struct props_judge *judge);
+
+/*
+ * Judge the end: let the collector finish without faults, three times over,
+ * and see that nothing is left pending (L1).
+ *
+ * returns: as props_judge_event()
+ */
+bool props_judge_end(struct props_judge *judge);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * judge_answer.c -- compare a snapshot with the model's buckets.
+ *
+ * First every record is matched with a bucket of the model by identity; then
+ * the numbers are compared, bucket by bucket, with both oracles; last the
+ * order. So one wrong record is reported as what it is, not as a shifted list.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge_internal.h"
+
+/* One record of an answer, whatever profile it is from. */
+struct seen {
+    uint64_t a; /* allocs, or count */
+    uint64_t b; /* frees, or cycles */
+    uint64_t size_bytes;
+    const uintptr_t *stack;
+    uint32_t depth;
+};
+
+static struct seen
+seen_at(const struct sim_answer *answer, bool heap, size_t index)
+{
+    if (heap) {
+        const struct prof_heap_record *r = &answer->heap[index];
+
+        return (struct seen){r->allocs, r->frees, r->size_bytes, r->stack,
+                             r->depth};
+    } else {
+        const struct prof_contention_record *r = &answer->contention[index];
+
+        return (struct seen){r->count, r->cycles, 0, r->stack, r->depth};
+    }
+}
+
+static bool
+is_bucket(const struct seen *seen, const struct model_bucket *bucket)
+{
+    return seen->size_bytes == bucket->size_bytes &&
+           seen->depth == bucket->depth &&
+           (seen->depth == 0 || memcmp(seen->stack, bucket->frames,
+                                       seen->depth * sizeof *seen->stack) == 0);
+}
+
+static enum model_bucket_kind
+kind_read(enum sim_event_kind kind)
+{
+    if (kind == SIM_EV_BLOCK_SNAPSHOT)
+        return MODEL_BLOCK;
+    return kind == SIM_EV_MUTEX_SNAPSHOT ? MODEL_MUTEX : MODEL_HEAP;
+}
+
+static bool
+must_list(const struct props_judge *judge, const struct model_bucket *bucket,
+          enum model_bucket_kind kind)
+{
+    if (bucket->kind != kind)
+        return false;
+    return kind != MODEL_HEAP || model_heap_answer(judge->model).all ||
+           (bucket->allocs - bucket->frees) * bucket->size_bytes != 0;
+}
+
+/* Text of a bucket for a message: its first frame, depth and size. */
+static const char *
+name_of(char *text, size_t text_bytes, const uintptr_t *frames, uint32_t depth,
+        uint64_t size_bytes)
+{
+    snprintf(
+        text, text_bytes,
+        "bucket (stack 0x%" PRIxPTR "%s, %" PRIu32 " frames, size %" PRIu64 ")",
+        depth > 0 ? frames[0] : 0, depth > 1 ? ".." : "", depth, size_bytes);
+    return text;
+}
+
+/* ------------------------------------------------------------------- numbers
+ */
+
+static enum props_property
+property_of_numbers(const struct props_judge *judge, bool differs_from_heap)
+{
+    if (sim_world_answer(judge->world)->kind != SIM_EV_ITERATE &&
+        model_heap_answer(judge->model).first)
+        return PROPS_H7;
+    if (judge_near_wrap(judge))
+        return PROPS_H6;
+    return differs_from_heap ? PROPS_H1 : PROPS_H5;
+}
+
+/* Compare one heap bucket with both oracles. */
+static void
+judge_heap_numbers(struct props_judge *judge, const struct seen *seen,
+                   const struct model_bucket *bucket, bool oracle, uint32_t k)
+{
+    const bool wrong_heap = oracle && (seen->a != bucket->allocs_then ||
+                                       seen->b != bucket->frees_then);
+    char name[96];
+
+    judge_hash(judge, seen->a ^ seen->b << 32);
+    if (!wrong_heap && seen->a == bucket->allocs && seen->b == bucket->frees)
+        return;
+    name_of(name, sizeof name, bucket->frames, bucket->depth,
+            bucket->size_bytes);
+    if (oracle && (int64_t)(seen->a - seen->b) < 0)
+        judge_breach(judge, PROPS_H2,
+                     "%s shows %" PRIu64 " allocations and %" PRIu64
+                     " frees; at mark termination %" PRIu32 " it was %" PRIu64
+                     " and %" PRIu64,
+                     name, seen->a, seen->b, k, bucket->allocs_then,
+                     bucket->frees_then);
+    if (wrong_heap)
+        judge_breach(judge, property_of_numbers(judge, true),
+                     "%s shows %" PRIu64 " allocations and %" PRIu64
+                     " frees; at mark termination %" PRIu32 " it was %" PRIu64
+                     " and %" PRIu64,
+                     name, seen->a, seen->b, k, bucket->allocs_then,
+                     bucket->frees_then);
+    else
+        judge_breach(judge, property_of_numbers(judge, false),
+                     "%s shows %" PRIu64 " allocations and %" PRIu64
+                     " frees, expected %" PRIu64 " and %" PRIu64,
+                     name, seen->a, seen->b, bucket->allocs, bucket->frees);
+}
+
+static void
+judge_contention_numbers(struct props_judge *judge, const struct seen *seen,
+                         const struct model_bucket *bucket)
+{
+    char name[96];
+
+    judge_hash(judge, seen->a ^ seen->b << 32);
+    if (seen->a != bucket->allocs || seen->b != bucket->cycles)
+        judge_breach(judge, PROPS_C3,
+                     "%s shows %" PRIu64 " events of %" PRIu64
+                     " ticks, expected %" PRIu64 " of %" PRIu64,
+                     name_of(name, sizeof name, bucket->frames, bucket->depth,
+                             bucket->size_bytes),
+                     seen->a, seen->b, bucket->allocs, bucket->cycles);
+}
+
+/* ------------------------------------------------------------------ identity
+ */
+
+/* Every record must be a bucket of the model, and none may come twice. */
+static void
+judge_identity(struct props_judge *judge, const struct seen *seen, size_t index,
+               enum model_bucket_kind kind)
+{
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    uint32_t count;
+    const struct model_bucket *buckets =
+        model_heap_buckets(judge->model, &count);
+    bool known = false;
+    char name[96];
+
+    for (uint32_t i = 0; i < count && !known; i++)
+        known = buckets[i].kind == kind && is_bucket(seen, &buckets[i]);
+    if (!known)
+        judge_breach(judge, PROPS_B1, "%s is listed, but nothing was recorded",
+                     name_of(name, sizeof name, seen->stack, seen->depth,
+                             seen->size_bytes));
+    for (size_t i = 0; i < index; i++) {
+        const struct seen other = seen_at(answer, kind == MODEL_HEAP, i);
+
+        if (other.stack == seen->stack &&
+            other.size_bytes == seen->size_bytes && other.depth == seen->depth)
+            judge_breach(judge, PROPS_B2, "%s is listed twice",
+                         name_of(name, sizeof name, seen->stack, seen->depth,
+                                 seen->size_bytes));
+    }
+}
+
+/* Where is the bucket in the answer? Looks only at `hint` unless `search`. */
+static bool
+find_seen(const struct sim_answer *answer, const struct model_bucket *bucket,
+          size_t hint, bool search, struct seen *seen, size_t *at)
+{
+    const bool heap = bucket->kind == MODEL_HEAP;
+    const size_t tries = search ? answer->count : hint < answer->count;
+
+    for (size_t i = 0; i < tries; i++) {
+        *at = (hint + i) % answer->count;
+        *seen = seen_at(answer, heap, *at);
+        if (is_bucket(seen, bucket))
+            return true;
+    }
+    return false;
+}
+
+/* Is the answer the list of buckets it should be, numbers aside? */
+static bool
+is_in_place(const struct props_judge *judge, enum model_bucket_kind kind)
+{
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    uint32_t count;
+    const struct model_bucket *buckets =
+        model_heap_buckets(judge->model, &count);
+    size_t place = 0;
+
+    for (uint32_t i = count; i-- > 0;) {
+        struct seen seen;
+        size_t at;
+
+        if (!must_list(judge, &buckets[i], kind))
+            continue;
+        if (!find_seen(answer, &buckets[i], place, false, &seen, &at))
+            return false;
+        place++;
+    }
+    return place == answer->count;
+}
+
+/* Bytes over the whole answer, against the objects' own sizes (H3). */
+static void
+judge_bytes(struct props_judge *judge, bool oracle)
+{
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    uint64_t got = 0;
+    uint64_t expected = 0;
+    uint32_t count;
+    const struct model_bucket *buckets =
+        model_heap_buckets(judge->model, &count);
+
+    for (size_t i = 0; i < answer->count; i++)
+        got += prof_heap_alloc_bytes(&answer->heap[i]) -
+               prof_heap_free_bytes(&answer->heap[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct model_bucket *b = &buckets[i];
+
+        if (b->kind == MODEL_HEAP)
+            expected += (oracle ? b->allocs_then - b->frees_then
+                                : b->allocs - b->frees) *
+                        b->size_bytes;
+    }
+    if (got != expected)
+        judge_breach(judge, PROPS_H3,
+                     "%" PRId64 " bytes in use in all, expected %" PRId64,
+                     (int64_t)got, (int64_t)expected);
+}
+
+/* --------------------------------------------------------------- the listing
+ */
+
+/* Walk the buckets newest first: numbers, presence, and order. */
+static void
+judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
+              bool oracle, uint32_t k)
+{
+    const bool search = !is_in_place(judge, kind);
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    uint32_t count;
+    const struct model_bucket *buckets =
+        model_heap_buckets(judge->model, &count);
+    size_t place = 0;
+    char name[96];
+
+    for (uint32_t i = count; i-- > 0;) {
+        const struct model_bucket *bucket = &buckets[i];
+        struct seen seen = {0};
+        size_t at = 0;
+        const bool listed =
+            bucket->kind == kind &&
+            find_seen(answer, bucket, place, search, &seen, &at);
+        const bool must = must_list(judge, bucket, kind);
+
+        if (listed && kind == MODEL_HEAP)
+            judge_heap_numbers(judge, &seen, bucket, oracle, k);
+        else if (listed)
+            judge_contention_numbers(judge, &seen, bucket);
+        if (listed == must) {
+            if (listed && at != place)
+                judge_breach(judge, PROPS_B2,
+                             "%s is listed as number %zu, expected %zu",
+                             name_of(name, sizeof name, bucket->frames,
+                                     bucket->depth, bucket->size_bytes),
+                             at + 1, place + 1);
+            place += listed;
+            continue;
+        }
+        judge_breach(judge,
+                     model_heap_answer(judge->model).all || kind != MODEL_HEAP
+                         ? PROPS_B1
+                         : property_of_numbers(judge, oracle),
+                     "%s is %slisted, expected the opposite",
+                     name_of(name, sizeof name, bucket->frames, bucket->depth,
+                             bucket->size_bytes),
+                     listed ? "" : "not ");
+    }
+}
+
+static bool
+judge_status(struct props_judge *judge)
+{
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    const struct model_answer expected = model_heap_answer(judge->model);
+    const enum prof_status status = expected.fits ? PROF_OK : PROF_ERR_SHORT;
+
+    judge_hash(judge, answer->count ^ (uint64_t)answer->status << 32);
+    if (answer->touched_beyond)
+        judge_breach(judge, PROPS_H8,
+                     "the call wrote where it had nothing to write");
+    if (answer->count != expected.count)
+        judge_breach(judge, expected.fits ? PROPS_B1 : PROPS_H8,
+                     "%zu buckets to list, expected %" PRIu32, answer->count,
+                     expected.count);
+    if (answer->status != status)
+        judge_breach(judge, PROPS_H8, "the call answers: %s; expected: %s",
+                     prof_status_text(answer->status),
+                     prof_status_text(status));
+    return answer->status == PROF_OK && status == PROF_OK;
+}
+
+void
+judge_answer(struct props_judge *judge)
+{
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    const enum model_bucket_kind kind = kind_read(answer->kind);
+    uint32_t k = 0;
+    bool oracle = false;
+
+    if (!judge_status(judge))
+        return;
+    if (kind == MODEL_HEAP && answer->kind != SIM_EV_ITERATE) {
+        oracle = model_heap_at(judge->model, &k);
+        judge_bytes(judge, oracle);
+    }
+    if (oracle)
+        props_mark_hit(judge->marks, MARK_SNAPSHOT_JUDGED_BY_HEAP);
+    if (!is_in_place(judge, kind)) {
+        for (size_t i = 0; i < answer->count; i++) {
+            const struct seen seen = seen_at(answer, kind == MODEL_HEAP, i);
+
+            judge_identity(judge, &seen, i, kind);
+        }
+    }
+    judge_listing(judge, kind, oracle, k);
+}

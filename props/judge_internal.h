@@ -1,0 +1,27 @@
+/* judge_internal.h -- shared by the files of the judge. */
+#ifndef PROPS_JUDGE_INTERNAL_H
+#define PROPS_JUDGE_INTERNAL_H
+
+#include "judge.h"
+
+/* Note a breach; the first property of property.def names it. */
+void judge_breach(struct props_judge *judge, enum props_property property,
+                  const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Add a word of an answer to the run's hash. */
+void judge_hash(struct props_judge *judge, uint64_t word);
+
+/* returns: the cycle number, if it did not wrap */
+uint64_t judge_cycle(const struct props_judge *judge);
+
+/* returns: whether events that are pending may lie across the wrap */
+bool judge_near_wrap(const struct props_judge *judge);
+
+/* Compare the answer of a reading event. */
+void judge_answer(struct props_judge *judge);
+
+/* Note what the event has met. */
+void judge_marks(struct props_judge *judge);
+
+#endif

@@ -1,0 +1,136 @@
+/* judge_marks.c -- what an event has met, read off the truth log. */
+#include "judge_internal.h"
+
+static void
+hit_if(struct props_judge *judge, bool met, enum props_mark mark)
+{
+    if (met)
+        props_mark_hit(judge->marks, mark);
+}
+
+static void
+mark_stack(struct props_judge *judge, const struct truth_entry *entry)
+{
+    const struct sim_config *config = sim_world_config(judge->world);
+    const struct truth_stack *stack = &config->stacks[entry->stack];
+
+    hit_if(judge, stack->depth > config->depth_max, MARK_STACK_CUT);
+    hit_if(judge, stack->depth == 0, MARK_STACK_EMPTY);
+    hit_if(judge, entry->kind == TRUTH_ALLOC && entry->size_bytes == 0,
+           MARK_SIZE_ZERO);
+    hit_if(judge, entry->kind == TRUTH_BLOCK && entry->cycles < 1,
+           MARK_CONTENTION_CLAMPED);
+}
+
+static void
+mark_snapshot(struct props_judge *judge, const struct truth_entry *entry)
+{
+    const struct sim_gc *gc = sim_world_gc(judge->world);
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    const struct model_answer expected = model_heap_answer(judge->model);
+
+    hit_if(judge, gc->marking, MARK_SNAPSHOT_WHILE_MARKING);
+    hit_if(judge, gc->unflushed, MARK_SNAPSHOT_BEFORE_FLUSH);
+    hit_if(judge, gc->dead > 0, MARK_SNAPSHOT_WHILE_SWEEPING);
+    hit_if(judge, gc->post_swept, MARK_SNAPSHOT_AFTER_POST_SWEEP);
+    hit_if(judge, entry->room == 0, MARK_SIZING_CALL);
+    hit_if(judge, entry->room > 0 && !expected.fits, MARK_SHORT_BUFFER);
+    hit_if(judge, expected.first && expected.fits && expected.count > 0,
+           MARK_FIRST_SNAPSHOT);
+    hit_if(judge,
+           answer->status == PROF_OK && answer->count > 0 &&
+               prof_heap_inuse_objects(&answer->heap[0]) > 0,
+           MARK_SNAPSHOT_NOT_EMPTY);
+}
+
+static void
+mark_entry(struct props_judge *judge, const struct truth_entry *entry)
+{
+    const struct sim_gc *gc = sim_world_gc(judge->world);
+
+    switch (entry->kind) {
+    case TRUTH_ALLOC:
+        hit_if(judge, gc->marking, MARK_ALLOC_WHILE_MARKING);
+        mark_stack(judge, entry);
+        break;
+    case TRUTH_BLOCK:
+    case TRUTH_MUTEX:
+        mark_stack(judge, entry);
+        break;
+    case TRUTH_FREE_EXPLICIT:
+        hit_if(judge, true, MARK_EXPLICIT_FREE);
+        break;
+    case TRUTH_SWEEP:
+        hit_if(judge, gc->unflushed && !gc->marking, MARK_SWEEP_BEFORE_FLUSH);
+        hit_if(judge, gc->post_swept, MARK_FAULT_LATE_FREE);
+        hit_if(judge,
+               sim_world_object(judge->world, entry->object)->bucket ==
+                   PROF_BUCKET_NONE,
+               MARK_FREE_OF_DROPPED);
+        break;
+    case TRUTH_TERMINATE:
+        hit_if(judge, entry->flag, MARK_STW_SWEEP);
+        break;
+    case TRUTH_MARK:
+        hit_if(judge, gc->unflushed, MARK_FAULT_MISSING_FLUSH);
+        break;
+    case TRUTH_NEXT_CYCLE:
+        hit_if(judge, judge_near_wrap(judge), MARK_WRAP_CROSSED);
+        break;
+    case TRUTH_SNAPSHOT:
+        mark_snapshot(judge, entry);
+        break;
+    case TRUTH_BLOCK_SNAPSHOT:
+    case TRUTH_MUTEX_SNAPSHOT:
+        hit_if(judge, sim_world_answer(judge->world)->count > 0,
+               MARK_CONTENTION_READ);
+        break;
+    case TRUTH_DROP:
+    case TRUTH_DEAD:
+    case TRUTH_FLUSH:
+    case TRUTH_POST_SWEEP:
+    case TRUTH_ITERATE:
+    case TRUTH_KIND_COUNT:
+        break;
+    }
+}
+
+/* Buckets that only part of the key tells apart. */
+static void
+mark_buckets(struct props_judge *judge)
+{
+    uint32_t count;
+    const struct model_bucket *b = model_heap_buckets(judge->model, &count);
+
+    if (count < 2)
+        return;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        if (b[i].frames == b[count - 1].frames) {
+            hit_if(judge, b[i].kind != b[count - 1].kind,
+                   MARK_SAME_STACK_OTHER_KIND);
+            hit_if(judge, b[i].size_bytes != b[count - 1].size_bytes,
+                   MARK_SAME_STACK_OTHER_SIZE);
+        }
+    }
+}
+
+void
+judge_marks(struct props_judge *judge)
+{
+    const struct truth_log *truth = sim_world_truth(judge->world);
+    const struct model_drops drops = model_heap_drops(judge->model);
+
+    for (uint32_t i = judge->truths_seen; i < truth->entries_count; i++) {
+        const struct truth_entry *entry = &truth->entries[i];
+
+        hit_if(judge, entry->at_ticks < judge->last_ticks[entry->proc],
+               MARK_CLOCK_BACKWARDS);
+        judge->last_ticks[entry->proc] = entry->at_ticks;
+        mark_entry(judge, entry);
+    }
+    hit_if(judge, drops.no_bucket > 0, MARK_BUCKETS_FULL);
+    hit_if(judge, drops.no_frames > 0, MARK_FRAMES_FULL);
+    if (truth->entries_count > judge->truths_seen &&
+        truth->entries[truth->entries_count - 1].kind == TRUTH_SNAPSHOT)
+        mark_buckets(judge);
+}

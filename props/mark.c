@@ -1,0 +1,30 @@
+/* mark.c -- names and sums of coverage marks. */
+#include "mark.h"
+
+static const struct {
+    const char *id;
+    const char *text;
+} names[] = {
+#define X(id, text) {#id, text},
+#include "mark.def"
+#undef X
+};
+
+const char *
+props_mark_id(enum props_mark mark)
+{
+    return names[mark].id;
+}
+
+const char *
+props_mark_text(enum props_mark mark)
+{
+    return names[mark].text;
+}
+
+void
+props_marks_add(struct props_marks *to, const struct props_marks *from)
+{
+    for (int i = 0; i < MARK_COUNT; i++)
+        to->hits[i] += from->hits[i];
+}

@@ -1,0 +1,29 @@
+/* property.h -- the properties that a run is judged by. */
+#ifndef PROPS_PROPERTY_H
+#define PROPS_PROPERTY_H
+
+#include <stdint.h>
+
+enum props_property {
+#define X(id, sentence) PROPS_##id,
+#include "property.def"
+#undef X
+    PROPS_COUNT,
+    PROPS_NONE = PROPS_COUNT
+};
+
+/* A set of properties, one bit each. */
+typedef uint32_t props_set;
+#define PROPS_BIT(property) ((props_set)1 << (property))
+#define PROPS_ALL           (PROPS_BIT(PROPS_COUNT) - 1)
+
+/* returns: "H1", ...; "none" for PROPS_NONE */
+const char *props_property_id(enum props_property property);
+
+/* returns: the sentence of property.def */
+const char *props_property_sentence(enum props_property property);
+
+/* returns: the property with that id, PROPS_NONE if there is none */
+enum props_property props_property_find(const char *id);
+
+#endif

@@ -1,0 +1,208 @@
+/*
+ * run.c -- one judged run.
+ *
+ *      events --> world --> judge (model)
+ *             \-> twin ---> compared with the world's answer (H9)
+ *
+ * The twin has the same configuration under the other accounting scheme. It
+ * runs as long as the schemes are defined to agree: no post-sweep (stages have
+ * none), no fault, no explicit free that one of the two drops, and no snapshot
+ * that spends the first-snapshot rule in one of the two only.
+ */
+#include "run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge_internal.h"
+
+struct props_run *
+props_run_new(const struct sim_limits *limits)
+{
+    struct props_run *run = calloc(1, sizeof *run);
+
+    if (run == NULL)
+        return NULL;
+    run->events_max = limits->events_max;
+    run->judge.world = sim_world_new(limits);
+    run->twin = sim_world_new(limits);
+    run->judge.model =
+        model_heap_new(limits->objects_max, limits->buckets_max,
+                       4 * limits->events_max + limits->objects_max);
+    run->events = calloc(limits->events_max, sizeof *run->events);
+    run->judge.marks = &run->marks;
+    if (run->judge.world == NULL || run->judge.model == NULL ||
+        run->twin == NULL || run->events == NULL) {
+        props_run_delete(run);
+        return NULL;
+    }
+    return run;
+}
+
+void
+props_run_delete(struct props_run *run)
+{
+    if (run == NULL)
+        return;
+    sim_world_delete(run->judge.world);
+    sim_world_delete(run->twin);
+    model_heap_delete(run->judge.model);
+    free(run->events);
+    free(run);
+}
+
+/* ------------------------------------------------------------------ the twin
+ */
+
+static void
+begin_twin(struct props_run *run, const struct sim_config *config)
+{
+    struct sim_config other = *config;
+
+    other.rules = config->rules->heap == PROF_HEAP_RING ? &prof_rules_go1_5
+                                                        : &prof_rules_exact;
+    run->twin_runs = (run->judge.asked & PROPS_BIT(PROPS_H9)) != 0 &&
+                     sim_world_reset(run->twin, &other) == NULL;
+}
+
+/* Do both schemes define the outcome of this event, and the same one? */
+static bool
+twin_may_go_on(const struct props_run *run, const struct sim_event *event)
+{
+    const struct sim_gc *gc = sim_world_gc(run->judge.world);
+    const struct prof_rules *rules = sim_world_config(run->judge.world)->rules;
+
+    switch (event->kind) {
+    case SIM_EV_GC_POST_SWEEP:
+        return false;
+    case SIM_EV_GC_MARK:
+        return !gc->unflushed;
+    case SIM_EV_FREE:
+        return rules->explicit_free == PROF_EXPLICIT_RECENT;
+    case SIM_EV_SNAPSHOT:
+    case SIM_EV_SNAPSHOT_ALL:
+        return event->room == SIM_ROOM_ENOUGH;
+    case SIM_EV_ITERATE: /* shows what is published, which may lag */
+    case SIM_EV_ALLOC:
+    case SIM_EV_DROP:
+    case SIM_EV_TASK_EXIT:
+    case SIM_EV_BLOCK:
+    case SIM_EV_MUTEX:
+    case SIM_EV_GC_TERMINATE:
+    case SIM_EV_GC_TERMINATE_STW:
+    case SIM_EV_GC_FLUSH:
+    case SIM_EV_GC_SWEEP:
+    case SIM_EV_BLOCK_SNAPSHOT:
+    case SIM_EV_MUTEX_SNAPSHOT:
+    case SIM_EV_COUNT:
+        break;
+    }
+    return true;
+}
+
+static void
+compare_with_twin(struct props_run *run)
+{
+    const struct sim_answer *a = sim_world_answer(run->judge.world);
+    const struct sim_answer *b = sim_world_answer(run->twin);
+    const char *name = sim_world_config(run->twin)->rules->name;
+
+    if (a->kind != SIM_EV_SNAPSHOT && a->kind != SIM_EV_SNAPSHOT_ALL)
+        return;
+    props_mark_hit(&run->marks, MARK_SCHEMES_COMPARED);
+    if (a->count != b->count) {
+        judge_breach(&run->judge, PROPS_H9, "lists %zu buckets, %s lists %zu",
+                     a->count, name, b->count);
+        return;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        const struct prof_heap_record *x = &a->heap[i];
+        const struct prof_heap_record *y = &b->heap[i];
+
+        if (x->allocs != y->allocs || x->frees != y->frees ||
+            x->size_bytes != y->size_bytes)
+            judge_breach(&run->judge, PROPS_H9,
+                         "bucket %zu of %zu shows %" PRIu64 " allocations and "
+                         "%" PRIu64 " frees, under %s %" PRIu64 " and %" PRIu64,
+                         i + 1, a->count, x->allocs, x->frees, name, y->allocs,
+                         y->frees);
+    }
+}
+
+/* ----------------------------------------------------------------- the run */
+
+const char *
+props_run_begin(struct props_run *run, const struct sim_config *config,
+                props_set asked)
+{
+    const char *why = sim_world_reset(run->judge.world, config);
+
+    run->events_count = 0;
+    run->judge.asked = asked;
+    if (why != NULL)
+        return why;
+    props_judge_begin(&run->judge);
+    begin_twin(run, config);
+    return NULL;
+}
+
+bool
+props_run_event(struct props_run *run, const struct sim_event *event,
+                const char **refused)
+{
+    bool holds;
+
+    run->twin_runs = run->twin_runs && twin_may_go_on(run, event);
+    *refused = run->events_count < run->events_max
+                   ? sim_world_apply(run->judge.world, event)
+                   : "too many events";
+    if (*refused != NULL)
+        return false;
+    run->events[run->events_count++] = *event;
+    holds = props_judge_event(&run->judge);
+    if (run->twin_runs && sim_world_apply(run->twin, event) == NULL) {
+        run->judge.events--; /* the event being judged is still this one */
+        compare_with_twin(run);
+        run->judge.events++;
+    }
+    return holds && run->judge.breach.property == PROPS_NONE;
+}
+
+static void
+hash_run(struct props_run *run)
+{
+    judge_hash(&run->judge, truth_hash(sim_world_truth(run->judge.world)));
+    run->hash = run->judge.hash;
+}
+
+bool
+props_run_end(struct props_run *run)
+{
+    const bool holds = run->judge.breach.property == PROPS_NONE &&
+                       ((run->judge.asked & PROPS_BIT(PROPS_L1)) == 0 ||
+                        props_judge_end(&run->judge));
+
+    hash_run(run);
+    return holds;
+}
+
+bool
+props_run_choices(struct props_run *run, struct sim_choices *choices,
+                  const struct prof_rules *rules, props_set asked)
+{
+    struct sim_event event;
+    const char *refused;
+
+    sim_generator_begin(&run->generator, choices, rules);
+    refused = props_run_begin(run, &run->generator.config, asked);
+    while (refused == NULL &&
+           sim_generator_next(&run->generator, run->judge.world, &event)) {
+        if (!props_run_event(run, &event, &refused))
+            break;
+    }
+    if (refused != NULL) /* the generator draws only what is possible */
+        judge_breach(&run->judge, PROPS_D1, "the world refused %s: %s",
+                     sim_event_word(event.kind), refused);
+    return props_run_end(run);
+}

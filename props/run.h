@@ -1,0 +1,59 @@
+/*
+ * run.h -- one judged run of a world, out of choices or out of events.
+ */
+#ifndef PROPS_RUN_H
+#define PROPS_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "choice.h"
+#include "generate.h"
+#include "judge.h"
+
+struct props_run {
+    struct props_judge judge;
+    struct sim_generator generator;
+    struct sim_event *events; /* what happened, in order */
+    uint32_t events_count;
+    uint32_t events_max;
+    struct sim_world *twin; /* the same events under the other scheme (H9) */
+    bool twin_runs;         /* the two schemes still agree by definition */
+    struct props_marks marks;
+    uint64_t hash; /* of the run: truth and answers */
+};
+
+/* returns: NULL if there is not enough memory */
+struct props_run *props_run_new(const struct sim_limits *limits);
+void props_run_delete(struct props_run *run);
+
+/*
+ * Generate a world and its events from choices, and judge each.
+ *
+ * in:      choices, begun; asked, the properties that count
+ * returns: true if nothing was broken; else run->judge.breach says what
+ */
+bool props_run_choices(struct props_run *run, struct sim_choices *choices,
+                       const struct prof_rules *rules, props_set asked);
+
+/*
+ * Begin a run whose events come from elsewhere.
+ *
+ * returns: NULL, or why the configuration is wrong
+ */
+const char *props_run_begin(struct props_run *run,
+                            const struct sim_config *config, props_set asked);
+
+/*
+ * Apply and judge one event.
+ *
+ * out:     *refused, NULL or why the event cannot happen now
+ * returns: false if it was refused or broke something
+ */
+bool props_run_event(struct props_run *run, const struct sim_event *event,
+                     const char **refused);
+
+/* End a run: L1 and the hash. returns: as props_run_choices() */
+bool props_run_end(struct props_run *run);
+
+#endif
