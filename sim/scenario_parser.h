@@ -1,0 +1,65 @@
+/*
+ * scenario_parser.h -- the state of reading one scenario. Private to the
+ * parser's files.
+ */
+#ifndef SIM_SCENARIO_PARSER_H
+#define SIM_SCENARIO_PARSER_H
+
+#include "scenario.h"
+#include "scenario_store.h"
+#include "scenario_words.h"
+
+enum sim_directive {
+#define X(id, word) id,
+#include "scenario.def"
+#undef X
+    SIM_DIRECTIVE_COUNT
+};
+
+struct sim_parser {
+    struct sim_scenario *s;
+    struct sim_error *error;
+    const char *name;
+    uint32_t line;
+    struct sim_word rest; /* of the current line, without its comment */
+    uint32_t given[SIM_DIRECTIVE_COUNT];  /* line of a directive; 0: none */
+    uint32_t clocks_given[SIM_PROCS_MAX]; /* the same for each clock */
+    struct sim_index stack_index;
+    struct sim_index object_index;
+    struct sim_index frame_index;
+    uint64_t frames_count;
+    uint64_t now_ticks;
+    size_t header_bytes;
+    size_t header_room_bytes;
+    bool header_ended;
+};
+
+/* Say what is wrong in the current line. returns: false */
+bool sim_parse_fail(struct sim_parser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for an unknown word: "unknown WHAT 'word'; did you mean ...?" */
+bool sim_parse_unknown(struct sim_parser *p, const char *what,
+                       const struct sim_nearest *nearest);
+
+/* Cut the next word off the line; `what` says what was expected there. */
+bool sim_parse_word(struct sim_parser *p, struct sim_word *word,
+                    const char *what);
+
+/* Read a number out of a word. */
+bool sim_parse_number(struct sim_parser *p, struct sim_word word,
+                      const char *what, uint64_t min, uint64_t max,
+                      uint64_t *value);
+
+/* Find a stack by its name. */
+bool sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
+                          uint32_t *stack);
+
+/* One line of its kind; the keyword is cut off already. */
+bool sim_parse_directive(struct sim_parser *p, enum sim_directive directive);
+bool sim_parse_expect(struct sim_parser *p);
+
+/* Is `word` one that has a meaning after `expect`? */
+bool sim_expect_word(struct sim_word word);
+
+#endif

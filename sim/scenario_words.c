@@ -1,0 +1,239 @@
+/* scenario_words.c -- words of a line; see scenario_words.h. */
+#include "scenario_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NEAR_BYTES = 32, QUOTED_BYTES = 40 };
+
+static bool
+is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+static bool
+is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+static bool
+is_letter(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+struct sim_word
+sim_word_skip(struct sim_word word, size_t bytes)
+{
+    return (struct sim_word){word.text + bytes, word.bytes - bytes};
+}
+
+struct sim_word
+sim_word_trim(struct sim_word word)
+{
+    while (word.bytes > 0 && is_blank(word.text[0]))
+        word = sim_word_skip(word, 1);
+    while (word.bytes > 0 && is_blank(word.text[word.bytes - 1]))
+        word.bytes--;
+    return word;
+}
+
+struct sim_word
+sim_word_next(struct sim_word *rest)
+{
+    struct sim_word word = sim_word_trim(*rest);
+    size_t bytes = 0;
+
+    while (bytes < word.bytes && !is_blank(word.text[bytes]))
+        bytes++;
+    *rest = sim_word_skip(word, bytes);
+    word.bytes = bytes;
+    return word;
+}
+
+struct sim_word
+sim_word_until(struct sim_word *rest, char byte)
+{
+    const char *end =
+        rest->bytes > 0 ? memchr(rest->text, byte, rest->bytes) : NULL;
+    struct sim_word word = *rest;
+
+    if (end == NULL) {
+        *rest = sim_word_skip(word, word.bytes);
+        return word;
+    }
+    word.bytes = (size_t)(end - word.text);
+    *rest = sim_word_skip(*rest, word.bytes + 1);
+    return word;
+}
+
+bool
+sim_word_is(struct sim_word word, const char *text)
+{
+    return word.bytes == strlen(text) &&
+           memcmp(word.text, text, word.bytes) == 0;
+}
+
+bool
+sim_word_begins(struct sim_word word, const char *text)
+{
+    const size_t bytes = strlen(text);
+
+    return word.bytes >= bytes && memcmp(word.text, text, bytes) == 0;
+}
+
+bool
+sim_word_u64(struct sim_word word, uint64_t max, uint64_t *value)
+{
+    uint64_t number = 0;
+
+    if (word.bytes == 0)
+        return false;
+    for (size_t i = 0; i < word.bytes; i++) {
+        const uint64_t digit = (uint64_t)(uint8_t)word.text[i] - '0';
+
+        if (!is_digit(word.text[i]) || number > max / 10 ||
+            digit > max - number * 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    *value = number;
+    return true;
+}
+
+bool
+sim_word_i64(struct sim_word word, int64_t max, int64_t *value)
+{
+    const bool minus = sim_word_begins(word, "-");
+    uint64_t number;
+
+    if (minus || sim_word_begins(word, "+"))
+        word = sim_word_skip(word, 1);
+    if (!sim_word_u64(word, (uint64_t)max + minus, &number))
+        return false;
+    if (!minus)
+        *value = (int64_t)number;
+    else /* INT64_MIN has no positive */
+        *value = number == 0 ? 0 : -(int64_t)(number - 1) - 1;
+    return true;
+}
+
+static int
+hex_digit(char byte)
+{
+    if (is_digit(byte))
+        return byte - '0';
+    if (byte >= 'a' && byte <= 'f')
+        return byte - 'a' + 10;
+    if (byte >= 'A' && byte <= 'F')
+        return byte - 'A' + 10;
+    return -1;
+}
+
+bool
+sim_word_hex(struct sim_word word, uint64_t *value)
+{
+    uint64_t number = 0;
+
+    if (!sim_word_begins(word, "0x") || word.bytes < 3 || word.bytes > 18)
+        return false;
+    for (size_t i = 2; i < word.bytes; i++) {
+        const int digit = hex_digit(word.text[i]);
+
+        if (digit < 0)
+            return false;
+        number = number << 4 | (uint64_t)digit;
+    }
+    *value = number;
+    return true;
+}
+
+bool
+sim_word_is_name(struct sim_word word, size_t max_bytes)
+{
+    if (word.bytes == 0 || word.bytes > max_bytes)
+        return false;
+    if (!is_letter(word.text[0]) && word.text[0] != '_')
+        return false;
+    for (size_t i = 1; i < word.bytes; i++) {
+        const char byte = word.text[i];
+
+        if (!is_letter(byte) && !is_digit(byte) && byte != '_' && byte != '-' &&
+            byte != '.')
+            return false;
+    }
+    return true;
+}
+
+const char *
+sim_word_quote(struct sim_word word, char text[SIM_QUOTE_BYTES])
+{
+    size_t used = 0;
+    size_t i;
+
+    text[used++] = '\'';
+    for (i = 0; i < word.bytes && used < QUOTED_BYTES; i++) {
+        const uint8_t byte = (uint8_t)word.text[i];
+
+        if (byte >= ' ' && byte < 0x7f)
+            text[used++] = (char)byte;
+        else
+            used += (size_t)snprintf(text + used, SIM_QUOTE_BYTES - used,
+                                     "\\x%02x", byte);
+    }
+    (void)snprintf(text + used, SIM_QUOTE_BYTES - used,
+                   i < word.bytes ? "...'" : "'");
+    return text;
+}
+
+/* Edits that turn one into the other; a swap of neighbours is one. */
+static uint32_t
+edit_distance(struct sim_word a, struct sim_word b)
+{
+    uint32_t rows[3][NEAR_BYTES + 1] = {{0}};
+
+    for (uint32_t j = 0; j <= b.bytes; j++)
+        rows[0][j] = j;
+    for (uint32_t i = 1; i <= a.bytes; i++) {
+        uint32_t *now = rows[i % 3];
+        const uint32_t *above = rows[(i + 2) % 3];
+        const uint32_t *above2 = rows[(i + 1) % 3];
+
+        now[0] = i;
+        for (uint32_t j = 1; j <= b.bytes; j++) {
+            const bool same = a.text[i - 1] == b.text[j - 1];
+            uint32_t least = above[j - 1] + !same;
+
+            if (above[j] + 1 < least)
+                least = above[j] + 1;
+            if (now[j - 1] + 1 < least)
+                least = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a.text[i - 1] == b.text[j - 2] &&
+                a.text[i - 2] == b.text[j - 1] && above2[j - 2] + 1 < least)
+                least = above2[j - 2] + 1;
+            now[j] = least;
+        }
+    }
+    return rows[a.bytes % 3][b.bytes];
+}
+
+void
+sim_nearest_try(struct sim_nearest *nearest, const char *known)
+{
+    const struct sim_word word = {known, strlen(known)};
+    const struct sim_word wrong = nearest->wrong;
+    uint32_t distance;
+
+    if (word.bytes > NEAR_BYTES || wrong.bytes > NEAR_BYTES)
+        return;
+    distance = edit_distance(wrong, word);
+    /* A third of the letters may be wrong, and of short words one. */
+    if (distance > (word.bytes < 6 ? 1 : word.bytes / 3))
+        return;
+    if (nearest->best == NULL || distance < nearest->distance) {
+        nearest->best = known;
+        nearest->distance = distance;
+    }
+}

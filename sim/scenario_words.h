@@ -1,0 +1,65 @@
+/*
+ * scenario_words.h -- lines, words and numbers of a text file, and what to say
+ * about wrong ones. Private to the scenario files.
+ */
+#ifndef SIM_SCENARIO_WORDS_H
+#define SIM_SCENARIO_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A run of bytes in somebody else's memory; bytes 0: nothing. */
+struct sim_word {
+    const char *text;
+    size_t bytes;
+};
+
+enum { SIM_QUOTE_BYTES = 96 };
+
+/* Cut the next word (no blanks or tabs in it) off the front of `rest`. */
+struct sim_word sim_word_next(struct sim_word *rest);
+
+/* Drop blanks and tabs at both ends. */
+struct sim_word sim_word_trim(struct sim_word word);
+
+/* Cut `rest` at the first `byte`; all of it if there is none. */
+struct sim_word sim_word_until(struct sim_word *rest, char byte);
+
+bool sim_word_is(struct sim_word word, const char *text);
+bool sim_word_begins(struct sim_word word, const char *text);
+
+/* returns: the word without its first `bytes` bytes */
+struct sim_word sim_word_skip(struct sim_word word, size_t bytes);
+
+/*
+ * Read a whole word as a decimal number.
+ *
+ * out:     *value, if true
+ * returns: false: not digits only, or above `max`
+ */
+bool sim_word_u64(struct sim_word word, uint64_t max, uint64_t *value);
+
+/* The same with an optional sign, between -max - 1 and max. */
+bool sim_word_i64(struct sim_word word, int64_t max, int64_t *value);
+
+/* The same for `0x` and 1 to 16 hexadecimal digits. */
+bool sim_word_hex(struct sim_word word, uint64_t *value);
+
+/* Is it a name: a letter or `_`, then letters, digits, `_`, `-`, `.`? */
+bool sim_word_is_name(struct sim_word word, size_t max_bytes);
+
+/* Write the word in quotes, cut if long, other than ASCII as \xNN. */
+const char *sim_word_quote(struct sim_word word, char text[SIM_QUOTE_BYTES]);
+
+/* The known word that somebody may have meant. */
+struct sim_nearest {
+    struct sim_word wrong;
+    const char *best; /* NULL: nothing is near */
+    uint32_t distance;
+};
+
+/* Consider one more known word. */
+void sim_nearest_try(struct sim_nearest *nearest, const char *known);
+
+#endif
