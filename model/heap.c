@@ -1,8 +1,8 @@
 /*
- * heap.c -- the oracle of the heap and contention profiles.
+ * heap.c -- the publication oracle, and the model's front.
  *
- * Publication. n counts the next_cycle calls. An event gets, when recorded, the
- * number of the cycle in which it becomes final:
+ * n counts the next_cycle calls. An event gets, when recorded, the number of
+ * the cycle in which it becomes final:
  *
  *      allocation n+2   free by the sweeper n+1   explicit free n+2
  *
@@ -15,40 +15,16 @@
  *      post_sweep  those final in the next      -
  *
  * What a ring failed to publish in its cycle becomes due again every 3 cycles.
- *
- * Heap. g counts the mark terminations. An object remembers under which g it
- * was born and freed and which marking found it dead; the heap at termination k
- * is what those numbers say. k is g-1, or g once the sweep of g is known to be
- * complete. Preconditions, each kept as the exact condition under which the
- * published numbers lack something of that heap:
- *
- *   Overdue data (ring). Allocations stop to become final in cycle n when n-2
- *   ends, swept frees when n-1 ends. So in cycle n the data of n is complete,
- *   and one flush or snapshot in n publishes all of it; so does a post_sweep in
- *   n-1 for what was recorded up to then. If there is some left when n ends it
- *   is overdue, and heap k is not all there, until a flush or snapshot in n+3
- *   or a post_sweep in n+2; if none of these comes either, in n+6, and so on.
- *   Hence three flushed terminations after a missed one always heal.
- *
- *   Late frees. An object that marking number d <= k found dead has to be swept
- *   before the next_cycle (or post_sweep) that made k the answer: a free
- *   recorded since then becomes final later. Which frees are late is therefore
- *   settled at each of these calls, and nothing in between heals or breaks it.
- *
- * The frees and allocations published are never more than those of heap k, so
- * if something is missing no other event can make up for it.
  */
 #include "heap.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define NOT_YET UINT32_MAX
-#define NONE    UINT32_MAX
-#define ALL     UINT64_MAX
+#include "alive.h"
+#include "bucket.h"
+#include "must.h"
 
-/* A log that contradicts itself or its announced size proves nothing. */
-#define MUST(cond) ((cond) ? (void)0 : __builtin_trap())
+#define EVER UINT64_MAX /* a cycle no run gets to */
 
 struct event {      /* recorded, not yet published */
     uint64_t final; /* the cycle it becomes final in */
@@ -56,101 +32,38 @@ struct event {      /* recorded, not yet published */
     bool free;
 };
 
-struct object {
-    uint32_t bucket;     /* NONE: never born, or its allocation was dropped */
-    uint32_t born_at;    /* entry of the log */
-    uint32_t born_g;     /* terminations before it */
-    uint32_t dead_g;     /* the termination whose marking found it dead */
-    uint32_t explicit_g; /* terminations before its explicit free */
-    uint32_t told_at;    /* entry in which the library was told of a free */
-};
-
-/* What became of a (stack, kind, size) that was seen before. */
-struct seen {
-    uint64_t size_bytes;
-    enum model_bucket_kind kind;
-    uint32_t bucket; /* NONE: refused, and will always be */
-    uint32_t next;   /* of the same stack; NONE ends */
-};
-
-struct seen_stack {
-    uint64_t run; /* `first` belongs to this run */
-    uint32_t first;
-};
-
-/* Is there unpublished data that becomes final in some cycle? */
-enum debt { DEBT_NONE, DEBT_DUE, DEBT_OVERDUE };
-
 struct model_heap {
-    uint32_t objects_max;
-    uint32_t buckets_max;
-    uint32_t entries_max;
-
     struct model_limits limits;
     const struct truth_log *log;
+    uint32_t entries_max;
     uint32_t fed; /* entries read */
 
-    struct model_bucket *buckets; /* in order of birth */
-    uint32_t buckets_count;
-    uint64_t frames_count; /* of all buckets */
-    struct model_drops drops;
+    struct model_buckets buckets;
+    struct model_alive alive;
+    uint64_t no_free_path; /* dropped explicit frees */
 
-    uint64_t run; /* how many resets; makes `seen_stacks` empty in no time */
-    struct seen_stack *seen_stacks;
-    struct seen *seen;
-    uint32_t seen_count;
-
-    struct object *objects;
-    uint32_t objects_count;
-
-    /* Publication. */
     struct event *pending;
     uint32_t pending_count;
     uint64_t pending_final_min; /* no pending event is final earlier */
     uint64_t cycles;            /* n */
     bool flushed;
     struct model_answer answer;
-
-    /* Heap. */
-    uint32_t terminations; /* g */
-    bool stopped_sweep;    /* termination g swept in the stopped world */
-    bool post_swept;       /* post_sweep since termination g */
-    uint32_t first_at;     /* entry of the last first snapshot */
-    uint32_t untold_old;   /* found dead before g, the library not told */
-    uint32_t untold_new;   /* found dead at g, not told */
-    uint32_t untold_next;  /* found dead by the marking that ends at g+1 */
-    bool frees_late;
-    enum debt debt_now, debt_next, debt_after;
-
-    uint32_t *open; /* objects not yet both born and freed at k */
-    uint32_t open_count;
-    uint64_t *closed; /* per bucket: objects both born and freed at k */
 };
 
 struct model_heap *
 model_heap_new(uint32_t objects_max, uint32_t buckets_max, uint32_t entries_max)
 {
-    const size_t objects = (size_t)objects_max + 1;
-    const size_t buckets = (size_t)buckets_max + 1;
-    const size_t entries = (size_t)entries_max + 1;
     struct model_heap *model = calloc(1, sizeof *model);
+    bool enough;
 
     if (model == NULL)
         return NULL;
-    model->objects_max = objects_max;
-    model->buckets_max = buckets_max;
     model->entries_max = entries_max;
-    model->buckets = malloc(buckets * sizeof *model->buckets);
-    model->closed = malloc(buckets * sizeof *model->closed);
-    model->objects = malloc(objects * sizeof *model->objects);
-    model->open = malloc(objects * sizeof *model->open);
-    model->pending = malloc(entries * sizeof *model->pending);
-    model->seen = malloc(entries * sizeof *model->seen);
-    model->seen_stacks = calloc(entries, sizeof *model->seen_stacks);
-    if (model->buckets == NULL || model->closed == NULL ||
-        model->objects == NULL || model->open == NULL ||
-        model->pending == NULL || model->seen == NULL ||
-        model->seen_stacks == NULL) {
+    model->pending = malloc(((size_t)entries_max + 1) * sizeof *model->pending);
+    enough = model->pending != NULL;
+    enough &= model_buckets_new(&model->buckets, buckets_max, entries_max);
+    enough &= model_alive_new(&model->alive, objects_max, buckets_max);
+    if (!enough) {
         model_heap_delete(model);
         return NULL;
     }
@@ -162,13 +75,9 @@ model_heap_delete(struct model_heap *model)
 {
     if (model == NULL)
         return;
-    free(model->buckets);
-    free(model->closed);
-    free(model->objects);
-    free(model->open);
+    model_buckets_delete(&model->buckets);
+    model_alive_delete(&model->alive);
     free(model->pending);
-    free(model->seen);
-    free(model->seen_stacks);
     free(model);
 }
 
@@ -176,113 +85,17 @@ void
 model_heap_reset(struct model_heap *model, const struct model_limits *limits,
                  const struct truth_log *log)
 {
-    const struct model_heap old = *model;
-
-    /* Keep the memory, forget the rest. */
-    *model = (struct model_heap){
-        .objects_max = old.objects_max,
-        .buckets_max = old.buckets_max,
-        .entries_max = old.entries_max,
-        .buckets = old.buckets,
-        .closed = old.closed,
-        .objects = old.objects,
-        .open = old.open,
-        .pending = old.pending,
-        .seen = old.seen,
-        .seen_stacks = old.seen_stacks,
-        .run = old.run + 1,
-        .limits = *limits,
-        .log = log,
-        .pending_final_min = ALL,
-    };
-}
-
-/* ------------------------------------------------------------------- buckets
- */
-
-static bool
-bucket_is(const struct model_bucket *bucket, const struct model_bucket *wanted)
-{
-    if (bucket->kind != wanted->kind ||
-        bucket->size_bytes != wanted->size_bytes ||
-        bucket->depth != wanted->depth)
-        return false;
-    for (uint32_t i = 0; i < wanted->depth; i++)
-        if (bucket->frames[i] != wanted->frames[i])
-            return false;
-    return true;
-}
-
-/* The bucket of that identity, a new one, or NONE if it is refused. */
-static uint32_t
-bucket_search(struct model_heap *model, const struct model_bucket *wanted)
-{
-    for (uint32_t i = 0; i < model->buckets_count; i++)
-        if (bucket_is(&model->buckets[i], wanted))
-            return i;
-    if (model->buckets_count >= model->limits.buckets_max ||
-        wanted->depth > model->limits.frames_max - model->frames_count)
-        return NONE;
-
-    MUST(model->buckets_count < model->buckets_max);
-    model->buckets[model->buckets_count] = *wanted;
-    model->closed[model->buckets_count] = 0;
-    model->frames_count += wanted->depth;
-    return model->buckets_count++;
-}
-
-/* The same, but a linear search only when the log's stack and size are new. */
-static uint32_t
-bucket_find(struct model_heap *model, const struct model_bucket *wanted,
-            uint32_t stack)
-{
-    struct seen_stack *head;
-    uint32_t bucket;
-
-    if (stack >= model->entries_max)
-        return bucket_search(model, wanted);
-    head = &model->seen_stacks[stack];
-    if (head->run != model->run)
-        *head = (struct seen_stack){.run = model->run, .first = NONE};
-    for (uint32_t i = head->first; i != NONE; i = model->seen[i].next)
-        if (model->seen[i].kind == wanted->kind &&
-            model->seen[i].size_bytes == wanted->size_bytes)
-            return model->seen[i].bucket;
-
-    bucket = bucket_search(model, wanted);
-    MUST(model->seen_count < model->entries_max);
-    model->seen[model->seen_count] = (struct seen){
-        .size_bytes = wanted->size_bytes,
-        .kind = wanted->kind,
-        .bucket = bucket,
-        .next = head->first,
-    };
-    head->first = model->seen_count++;
-    return bucket;
-}
-
-/* The bucket an event belongs to; NONE: the event is dropped, and counted. */
-static uint32_t
-bucket_of(struct model_heap *model, enum model_bucket_kind kind, uint32_t stack,
-          uint64_t size_bytes)
-{
-    struct model_bucket wanted = {.kind = kind, .size_bytes = size_bytes};
-    uint32_t bucket;
-
-    MUST(stack < model->log->stacks_count);
-    wanted.frames = model->log->stacks[stack].frames;
-    wanted.depth = model->log->stacks[stack].depth;
-    if (wanted.depth > model->limits.depth_max)
-        wanted.depth = model->limits.depth_max;
-
-    bucket = bucket_find(model, &wanted, stack);
-    if (bucket == NONE) {
-        if (model->buckets_count >= model->limits.buckets_max)
-            model->drops.no_bucket++;
-        else
-            model->drops.no_frames++;
-    }
-    return bucket;
+    model->limits = *limits;
+    model->log = log;
+    model->fed = 0;
+    model_buckets_reset(&model->buckets);
+    model_alive_reset(&model->alive, limits->scheme);
+    model->no_free_path = 0;
+    model->pending_count = 0;
+    model->pending_final_min = EVER;
+    model->cycles = 0;
+    model->flushed = false;
+    model->answer = (struct model_answer){0};
 }
 
 /* --------------------------------------------------------------- publication
@@ -292,7 +105,7 @@ static void
 pending_add(struct model_heap *model, uint32_t bucket, bool free,
             uint64_t final)
 {
-    MUST(model->pending_count < model->entries_max);
+    MODEL_MUST(model->pending_count < model->entries_max);
     model->pending[model->pending_count++] = (struct event){
         .final = final,
         .bucket = bucket,
@@ -301,9 +114,9 @@ pending_add(struct model_heap *model, uint32_t bucket, bool free,
     if (model->pending_final_min > final)
         model->pending_final_min = final;
     if (free)
-        model->buckets[bucket].frees_pending++;
+        model->buckets.all[bucket].frees_pending++;
     else
-        model->buckets[bucket].allocs_pending++;
+        model->buckets.all[bucket].allocs_pending++;
 }
 
 static void
@@ -323,7 +136,7 @@ static void
 publish(struct model_heap *model, uint64_t now, uint64_t every)
 {
     uint32_t kept = 0;
-    uint64_t final_min = ALL;
+    uint64_t final_min = EVER;
 
     if (now < model->pending_final_min)
         return; /* nothing to find */
@@ -331,7 +144,7 @@ publish(struct model_heap *model, uint64_t now, uint64_t every)
         const struct event event = model->pending[i];
 
         if (event.final <= now && (now - event.final) % every == 0) {
-            event_publish(&model->buckets[event.bucket], event.free);
+            event_publish(&model->buckets.all[event.bucket], event.free);
         } else {
             model->pending[kept++] = event;
             if (final_min > event.final)
@@ -346,9 +159,10 @@ publish(struct model_heap *model, uint64_t now, uint64_t every)
 static bool
 nothing_published(const struct model_heap *model)
 {
-    for (uint32_t i = 0; i < model->buckets_count; i++)
-        if (model->buckets[i].kind == MODEL_HEAP &&
-            (model->buckets[i].allocs != 0 || model->buckets[i].frees != 0))
+    for (uint32_t i = 0; i < model->buckets.count; i++)
+        if (model->buckets.all[i].kind == MODEL_HEAP &&
+            (model->buckets.all[i].allocs != 0 ||
+             model->buckets.all[i].frees != 0))
             return false;
     return true;
 }
@@ -359,8 +173,8 @@ heap_count(const struct model_heap *model, bool all, bool pending)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < model->buckets_count; i++) {
-        const struct model_bucket *b = &model->buckets[i];
+    for (uint32_t i = 0; i < model->buckets.count; i++) {
+        const struct model_bucket *b = &model->buckets.all[i];
         const uint64_t allocs = b->allocs + (pending ? b->allocs_pending : 0);
         const uint64_t frees = b->frees + (pending ? b->frees_pending : 0);
 
@@ -377,172 +191,75 @@ kind_count(const struct model_heap *model, enum model_bucket_kind kind)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < model->buckets_count; i++)
-        if (model->buckets[i].kind == kind)
+    for (uint32_t i = 0; i < model->buckets.count; i++)
+        if (model->buckets.all[i].kind == kind)
             count++;
     return count;
 }
 
-static void
-answer_unfiltered(struct model_heap *model, enum model_bucket_kind kind,
-                  uint32_t room)
-{
-    const uint32_t count = kind_count(model, kind);
-
-    model->answer = (struct model_answer){
-        .count = count,
-        .fits = count <= room,
-        .all = true,
-    };
-}
-
-/* ---------------------------------------------------------------------- heap
+/* --------------------------------------------------------- entries of the log
  */
-
-/* The termination whose heap is to be seen. */
-static uint32_t
-heap_k(const struct model_heap *model)
-{
-    if (model->terminations == 0)
-        return 0;
-    if (model->stopped_sweep ||
-        (model->post_swept && model->limits.scheme == MODEL_RING))
-        return model->terminations;
-    return model->terminations - 1;
-}
-
-/* Settle whether heap k has frees the library was not told of by now. */
-static void
-settle_late_frees(struct model_heap *model)
-{
-    model->frees_late = model->untold_old > 0;
-    if (heap_k(model) == model->terminations && model->untold_new > 0)
-        model->frees_late = true;
-}
-
-static void
-debt_add(enum debt *debt)
-{
-    if (*debt == DEBT_NONE)
-        *debt = DEBT_DUE;
-}
-
-static void
-debts_next_cycle(struct model_heap *model)
-{
-    const enum debt left = model->debt_now;
-
-    model->debt_now = model->debt_next;
-    model->debt_next = model->debt_after;
-    model->debt_after = left == DEBT_NONE ? DEBT_NONE : DEBT_OVERDUE;
-}
-
-static bool
-allocated_then(const struct model_heap *model, const struct object *object,
-               uint32_t k)
-{
-    return object->born_g < k || object->born_at < model->first_at;
-}
-
-static bool
-freed_then(const struct model_heap *model, const struct object *object,
-           uint32_t k)
-{
-    return object->dead_g <= k || object->explicit_g < k ||
-           object->told_at < model->first_at;
-}
-
-/* ------------------------------------------------------- entries of the log
- */
-
-static struct object *
-object_at(struct model_heap *model, uint32_t id)
-{
-    MUST(id < model->objects_max);
-    while (model->objects_count <= id) {
-        model->objects[model->objects_count++] = (struct object){
-            .bucket = NONE,
-            .dead_g = NOT_YET,
-            .explicit_g = NOT_YET,
-            .told_at = NOT_YET,
-        };
-    }
-    return &model->objects[id];
-}
 
 static void
 on_alloc(struct model_heap *model, const struct truth_entry *entry)
 {
-    struct object *object = object_at(model, entry->object);
+    const uint32_t bucket =
+        model_buckets_of(&model->buckets, &model->limits, model->log,
+                         MODEL_HEAP, entry->stack, entry->size_bytes);
 
-    MUST(object->bucket == NONE);
-    object->bucket =
-        bucket_of(model, MODEL_HEAP, entry->stack, entry->size_bytes);
-    if (object->bucket == NONE)
+    if (bucket == MODEL_BUCKET_NONE)
         return;
-    object->born_at = model->fed;
-    object->born_g = model->terminations;
-    model->open[model->open_count++] = entry->object;
-    pending_add(model, object->bucket, false, model->cycles + 2);
-    debt_add(&model->debt_after);
+    model_alive_born(&model->alive, entry->object, bucket, model->fed);
+    pending_add(model, bucket, false, model->cycles + 2);
 }
 
+/* An object whose allocation was dropped has no bucket: its free is nothing. */
 static void
-on_free_explicit(struct model_heap *model, const struct truth_entry *entry)
+on_free_explicit(struct model_heap *model, uint32_t object)
 {
-    struct object *object = object_at(model, entry->object);
+    const uint32_t bucket = model_alive_bucket(&model->alive, object);
 
-    if (object->bucket == NONE)
+    if (bucket == MODEL_BUCKET_NONE)
         return;
     if (model->limits.explicit_free_dropped) {
-        model->drops.no_free_path++;
+        model->no_free_path++;
         return;
     }
-    object->explicit_g = model->terminations;
-    object->told_at = model->fed;
-    pending_add(model, object->bucket, true, model->cycles + 2);
-    debt_add(&model->debt_after);
+    model_alive_freed(&model->alive, object, model->fed);
+    pending_add(model, bucket, true, model->cycles + 2);
 }
 
 static void
-on_dead(struct model_heap *model, const struct truth_entry *entry)
+on_dead(struct model_heap *model, uint32_t object)
 {
-    struct object *object = object_at(model, entry->object);
+    if (model_alive_bucket(&model->alive, object) != MODEL_BUCKET_NONE)
+        model_alive_dead(&model->alive, object);
+}
 
-    if (object->bucket == NONE)
+static void
+on_sweep(struct model_heap *model, uint32_t object)
+{
+    const uint32_t bucket = model_alive_bucket(&model->alive, object);
+
+    if (bucket == MODEL_BUCKET_NONE)
         return;
-    MUST(object->dead_g == NOT_YET && object->told_at == NOT_YET);
-    object->dead_g = model->terminations + 1;
-    model->untold_next++;
+    model_alive_swept(&model->alive, object, model->fed);
+    pending_add(model, bucket, true, model->cycles + 1);
 }
 
 static void
-on_sweep(struct model_heap *model, const struct truth_entry *entry)
+on_contention(struct model_heap *model, const struct truth_entry *entry,
+              enum model_bucket_kind kind, int64_t cycles_min)
 {
-    struct object *object = object_at(model, entry->object);
+    const uint32_t bucket = model_buckets_of(&model->buckets, &model->limits,
+                                             model->log, kind, entry->stack, 0);
+    const int64_t cycles =
+        entry->cycles < cycles_min ? cycles_min : entry->cycles;
 
-    if (object->bucket == NONE)
+    if (bucket == MODEL_BUCKET_NONE)
         return;
-    MUST(object->dead_g <= model->terminations && object->told_at == NOT_YET);
-    object->told_at = model->fed;
-    if (object->dead_g == model->terminations)
-        model->untold_new--;
-    else
-        model->untold_old--;
-    pending_add(model, object->bucket, true, model->cycles + 1);
-    debt_add(&model->debt_next);
-}
-
-static void
-on_terminate(struct model_heap *model, const struct truth_entry *entry)
-{
-    model->terminations++;
-    model->stopped_sweep = entry->flag;
-    model->post_swept = false;
-    model->untold_old += model->untold_new;
-    model->untold_new = model->untold_next;
-    model->untold_next = 0;
-    settle_late_frees(model);
+    model->buckets.all[bucket].allocs++;
+    model->buckets.all[bucket].cycles += (uint64_t)cycles;
 }
 
 static void
@@ -552,18 +269,16 @@ on_next_cycle(struct model_heap *model)
     model->flushed = false;
     if (model->limits.scheme == MODEL_STAGES)
         publish(model, model->cycles, 1);
-    debts_next_cycle(model);
-    settle_late_frees(model);
+    model_alive_next_cycle(&model->alive);
 }
 
 /* What both a flush and a snapshot do. */
 static void
 publish_cycle(struct model_heap *model)
 {
-    if (model->limits.scheme == MODEL_STAGES)
-        return;
-    publish(model, model->cycles, 3);
-    model->debt_now = DEBT_NONE;
+    if (model->limits.scheme == MODEL_RING)
+        publish(model, model->cycles, 3);
+    model_alive_flush(&model->alive);
 }
 
 static void
@@ -578,24 +293,9 @@ on_flush(struct model_heap *model)
 static void
 on_post_sweep(struct model_heap *model)
 {
-    if (model->limits.scheme == MODEL_STAGES)
-        return;
-    publish(model, model->cycles + 1, 3);
-    model->debt_next = DEBT_NONE;
-    model->post_swept = true;
-    settle_late_frees(model);
-}
-
-/* Publish everything, because nothing was published yet. */
-static void
-publish_first(struct model_heap *model)
-{
-    publish(model, ALL, 1);
-    model->first_at = model->fed;
-    model->debt_now = DEBT_NONE;
-    model->debt_next = DEBT_NONE;
-    model->debt_after = DEBT_NONE;
-    settle_late_frees(model);
+    if (model->limits.scheme == MODEL_RING)
+        publish(model, model->cycles + 1, 3);
+    model_alive_post_sweep(&model->alive);
 }
 
 static void
@@ -610,23 +310,24 @@ on_snapshot(struct model_heap *model, const struct truth_entry *entry)
     answer.fits = answer.count <= entry->room;
     answer.first =
         first && (answer.fits || model->limits.sizing_consumes_first);
-    if (answer.first)
-        publish_first(model);
+    if (answer.first) {
+        publish(model, EVER, 1);
+        model_alive_first(&model->alive, model->fed);
+    }
     model->answer = answer;
 }
 
+/* A reading without filter and without publishing. */
 static void
-on_contention(struct model_heap *model, const struct truth_entry *entry,
-              enum model_bucket_kind kind, int64_t cycles_min)
+on_listing(struct model_heap *model, enum model_bucket_kind kind, uint32_t room)
 {
-    const uint32_t bucket = bucket_of(model, kind, entry->stack, 0);
-    const int64_t cycles =
-        entry->cycles < cycles_min ? cycles_min : entry->cycles;
+    const uint32_t count = kind_count(model, kind);
 
-    if (bucket == NONE)
-        return;
-    model->buckets[bucket].allocs++;
-    model->buckets[bucket].cycles += (uint64_t)cycles;
+    model->answer = (struct model_answer){
+        .count = count,
+        .fits = count <= room,
+        .all = true,
+    };
 }
 
 static void
@@ -637,7 +338,7 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_alloc(model, entry);
         return;
     case TRUTH_FREE_EXPLICIT:
-        on_free_explicit(model, entry);
+        on_free_explicit(model, entry->object);
         return;
     case TRUTH_BLOCK:
         on_contention(model, entry, MODEL_BLOCK, 1);
@@ -646,13 +347,13 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_contention(model, entry, MODEL_MUTEX, 0);
         return;
     case TRUTH_DEAD:
-        on_dead(model, entry);
+        on_dead(model, entry->object);
         return;
     case TRUTH_TERMINATE:
-        on_terminate(model, entry);
+        model_alive_terminate(&model->alive, entry->flag);
         return;
     case TRUTH_SWEEP:
-        on_sweep(model, entry);
+        on_sweep(model, entry->object);
         return;
     case TRUTH_NEXT_CYCLE:
         on_next_cycle(model);
@@ -667,13 +368,13 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_snapshot(model, entry);
         return;
     case TRUTH_ITERATE:
-        answer_unfiltered(model, MODEL_HEAP, TRUTH_ROOM_ENOUGH);
+        on_listing(model, MODEL_HEAP, TRUTH_ROOM_ENOUGH);
         return;
     case TRUTH_BLOCK_SNAPSHOT:
-        answer_unfiltered(model, MODEL_BLOCK, entry->room);
+        on_listing(model, MODEL_BLOCK, entry->room);
         return;
     case TRUTH_MUTEX_SNAPSHOT:
-        answer_unfiltered(model, MODEL_MUTEX, entry->room);
+        on_listing(model, MODEL_MUTEX, entry->room);
         return;
     case TRUTH_DROP: /* only what a marking makes of it matters */
     case TRUTH_MARK:
@@ -685,7 +386,7 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
 void
 model_heap_feed(struct model_heap *model)
 {
-    MUST(model->log->entries_count <= model->entries_max);
+    MODEL_MUST(model->log->entries_count <= model->entries_max);
     for (; model->fed < model->log->entries_count; model->fed++)
         on_entry(model, &model->log->entries[model->fed]);
 }
@@ -696,14 +397,17 @@ model_heap_feed(struct model_heap *model)
 const struct model_bucket *
 model_heap_buckets(const struct model_heap *model, uint32_t *count)
 {
-    *count = model->buckets_count;
-    return model->buckets;
+    *count = model->buckets.count;
+    return model->buckets.all;
 }
 
 struct model_drops
 model_heap_drops(const struct model_heap *model)
 {
-    return model->drops;
+    struct model_drops drops = model->buckets.drops;
+
+    drops.no_free_path = model->no_free_path;
+    return drops;
 }
 
 uint64_t
@@ -724,42 +428,9 @@ model_heap_answer(const struct model_heap *model)
     return model->answer;
 }
 
-static bool
-overdue(const struct model_heap *model)
-{
-    return model->limits.scheme == MODEL_RING &&
-           (model->debt_now == DEBT_OVERDUE ||
-            model->debt_next == DEBT_OVERDUE ||
-            model->debt_after == DEBT_OVERDUE);
-}
-
 bool
 model_heap_at(struct model_heap *model, uint32_t *k)
 {
-    uint32_t kept = 0;
-
-    *k = heap_k(model);
-    if (overdue(model) || model->frees_late)
-        return false;
-
-    for (uint32_t i = 0; i < model->buckets_count; i++) {
-        model->buckets[i].allocs_then = model->closed[i];
-        model->buckets[i].frees_then = model->closed[i];
-    }
-    /* k never goes back: who is both born and freed need not be asked again. */
-    for (uint32_t i = 0; i < model->open_count; i++) {
-        const uint32_t id = model->open[i];
-        const struct object *object = &model->objects[id];
-        const bool born = allocated_then(model, object, *k);
-        const bool freed = freed_then(model, object, *k);
-
-        model->buckets[object->bucket].allocs_then += born;
-        model->buckets[object->bucket].frees_then += freed;
-        if (born && freed)
-            model->closed[object->bucket]++;
-        else
-            model->open[kept++] = id;
-    }
-    model->open_count = kept;
-    return true;
+    return model_alive_at(&model->alive, model->buckets.all,
+                          model->buckets.count, k);
 }

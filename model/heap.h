@@ -108,9 +108,11 @@ struct model_answer model_heap_answer(const struct model_heap *model);
  * and fill allocs_then and frees_then of every heap bucket.
  *
  * out:     *k, the mark termination whose heap the snapshot must equal
- * returns: false if nothing can be said: the collector broke a precondition (a
- *          missing flush, an object not swept in time) and it has not healed
- *          yet; then allocs_then and frees_then mean nothing
+ * returns: false if the snapshot cannot equal that heap: the collector broke a
+ *          precondition (a missing flush, an object not swept in time) and it
+ *          has not healed yet. Exact: with true the published numbers of a
+ *          right library equal allocs_then and frees_then, with false they do
+ *          not.
  */
 bool model_heap_at(struct model_heap *model, uint32_t *k);
 

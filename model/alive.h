@@ -1,0 +1,73 @@
+/*
+ * alive.h -- the heap oracle: which objects there were at a mark termination.
+ *
+ * It is told the facts of the log one by one, of counted objects only.
+ */
+#ifndef MODEL_ALIVE_H
+#define MODEL_ALIVE_H
+
+#include "heap.h"
+
+struct model_object;
+
+/* Is there unpublished data that becomes final in some cycle? */
+enum model_debt { MODEL_DEBT_NONE, MODEL_DEBT_DUE, MODEL_DEBT_OVERDUE };
+
+struct model_alive {
+    enum model_scheme scheme;
+    uint32_t objects_max;
+    struct model_object *objects; /* by the log's number */
+    uint32_t objects_count;
+
+    uint32_t terminations; /* g */
+    bool stopped_sweep;    /* termination g swept in the stopped world */
+    bool post_swept;       /* post_sweep since termination g */
+    uint32_t first_at;     /* entry of the last first snapshot */
+
+    uint32_t untold_old;  /* found dead before g, the library not told */
+    uint32_t untold_new;  /* found dead at g, not told */
+    uint32_t untold_next; /* found dead by the marking that ends at g+1 */
+    bool frees_late;
+
+    enum model_debt debt_now;   /* final in this cycle */
+    enum model_debt debt_next;  /* in the next */
+    enum model_debt debt_after; /* in the one after it */
+
+    uint32_t *open; /* objects not yet both born and freed at k */
+    uint32_t open_count;
+    uint64_t *closed; /* per bucket: objects both born and freed at k */
+    uint32_t closed_count;
+    uint32_t closed_max;
+};
+
+/* returns: false if there is not enough memory; delete all the same */
+bool model_alive_new(struct model_alive *alive, uint32_t objects_max,
+                     uint32_t buckets_max);
+void model_alive_delete(struct model_alive *alive);
+void model_alive_reset(struct model_alive *alive, enum model_scheme scheme);
+
+/* returns: the bucket of an object, MODEL_BUCKET_NONE if it is not counted */
+uint32_t model_alive_bucket(const struct model_alive *alive, uint32_t object);
+
+/*
+ * The facts, in the order of the log.
+ *
+ * in:      at, the entry of the log
+ */
+void model_alive_born(struct model_alive *alive, uint32_t object,
+                      uint32_t bucket, uint32_t at);
+void model_alive_freed(struct model_alive *alive, uint32_t object, uint32_t at);
+void model_alive_dead(struct model_alive *alive, uint32_t object);
+void model_alive_swept(struct model_alive *alive, uint32_t object, uint32_t at);
+void model_alive_terminate(struct model_alive *alive, bool stopped_sweep);
+void model_alive_next_cycle(struct model_alive *alive);
+void model_alive_flush(struct model_alive *alive); /* or a snapshot */
+void model_alive_post_sweep(struct model_alive *alive);
+/* A snapshot that published everything, because nothing was published. */
+void model_alive_first(struct model_alive *alive, uint32_t at);
+
+/* model_heap_at(). */
+bool model_alive_at(struct model_alive *alive, struct model_bucket *buckets,
+                    uint32_t buckets_count, uint32_t *k);
+
+#endif
