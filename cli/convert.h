@@ -1,0 +1,30 @@
+/*
+ * convert.h -- from a recorder's spool (embed/spool.h) to a recording.
+ */
+#ifndef CLI_CONVERT_H
+#define CLI_CONVERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli_converted {
+    uint64_t events;
+    uint64_t stacks;
+    uint64_t dropped;
+    uint32_t process;
+    char command[160]; /* arguments with spaces between, cut */
+};
+
+/*
+ * out:     *what; error, one line, on failure
+ * in:      from, a spool; to, the recording, which appears whole or not at all
+ * returns: false if the spool cannot be read or the recording not be written
+ */
+bool cli_convert(const char *from, const char *to, struct cli_converted *what,
+                 char *error, size_t error_bytes);
+
+/* returns: the number of the process that wrote the spool, 0 if it is none */
+uint32_t cli_convert_process(const char *from);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * map.h -- a hash map from 64-bit keys to 64-bit values, for the converter.
+ *
+ * Open addressing; key 0 is not a key. Removed keys stay until the next growth.
+ */
+#ifndef CLI_MAP_H
+#define CLI_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLI_MAP_NONE UINT64_MAX
+
+/* All zero is an empty map. */
+struct cli_map {
+    uint64_t *keys;
+    uint64_t *values; /* CLI_MAP_NONE: removed */
+    size_t room;      /* a power of two, or 0 */
+    size_t used;      /* keys, removed ones included */
+};
+
+/* returns: the value, or CLI_MAP_NONE */
+uint64_t cli_map_get(const struct cli_map *map, uint64_t key);
+
+/*
+ * Set a value; CLI_MAP_NONE removes the key.
+ *
+ * returns: false if there is no memory
+ */
+bool cli_map_put(struct cli_map *map, uint64_t key, uint64_t value);
+
+void cli_map_release(struct cli_map *map);
+
+#endif

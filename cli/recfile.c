@@ -1,0 +1,341 @@
+/*
+ * recfile.c -- writes recordings: varints, deltas, blocks with a checksum.
+ *
+ * Invariants
+ *   I1  a record lies in one block; a block is closed once it has grown past
+ *       block_bytes, or when a record of another kind begins.
+ *   I2  after a failed allocation nothing is written any more.
+ */
+#include "recfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES 65536u
+#define HEAD_BYTES  9u
+
+enum event_tag { TAG_ALLOC = 1, TAG_FREE, TAG_WAIT, TAG_RELEASE };
+
+static void
+put(struct cli_recfile *file, const void *bytes, size_t count)
+{
+    if (file->failed)
+        return;
+    if (count > file->room_bytes - file->bytes_count) {
+        size_t room = file->room_bytes * 2 + count + 4096;
+        uint8_t *grown = realloc(file->bytes, room);
+
+        if (grown == NULL) {
+            file->failed = true;
+            return;
+        }
+        file->bytes = grown;
+        file->room_bytes = room;
+    }
+    memcpy(file->bytes + file->bytes_count, bytes, count);
+    file->bytes_count += count;
+}
+
+static void
+put_varint(struct cli_recfile *file, uint64_t value)
+{
+    uint8_t bytes[10];
+    size_t count = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        bytes[count++] = (uint8_t)(value | 0x80);
+    bytes[count++] = (uint8_t)value;
+    put(file, bytes, count);
+}
+
+static void
+put_text(struct cli_recfile *file, const char *text)
+{
+    size_t count = strnlen(text, 65536);
+
+    put_varint(file, count);
+    put(file, text, count);
+}
+
+static void
+store_u32(uint8_t *to, uint32_t value)
+{
+    int i;
+
+    for (i = 0; i < 4; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Bit by bit in nibbles: small table, fast enough for what a disk takes. */
+static uint32_t
+checksum(uint32_t crc, const uint8_t *bytes, size_t count)
+{
+    uint32_t table[256];
+    uint32_t i;
+
+    for (i = 0; i < 256; i++) {
+        uint32_t value = i;
+        int bit;
+
+        for (bit = 0; bit < 8; bit++)
+            value = (value & 1) != 0 ? value >> 1 ^ 0xedb88320u : value >> 1;
+        table[i] = value;
+    }
+    crc = ~crc;
+    for (; count > 0; count--)
+        crc = crc >> 8 ^ table[(crc ^ *bytes++) & 0xff];
+    return ~crc;
+}
+
+static void
+close_block(struct cli_recfile *file)
+{
+    uint8_t *head = file->bytes + file->block_offset;
+    size_t payload_bytes;
+
+    if (file->block_kind == 0 || file->failed)
+        return;
+    payload_bytes = file->bytes_count - file->block_offset - HEAD_BYTES;
+    store_u32(head + 1, (uint32_t)payload_bytes);
+    file->crc = checksum(file->crc, head, 5);
+    file->crc = checksum(file->crc, head + HEAD_BYTES, payload_bytes);
+    store_u32(head + 5, file->crc);
+    file->block_kind = 0;
+}
+
+/* Before each record: make sure a block of its kind is open. */
+static void
+begin(struct cli_recfile *file, char kind)
+{
+    uint8_t head[HEAD_BYTES] = {(uint8_t)kind};
+
+    if (file->block_kind == (uint8_t)kind &&
+        file->bytes_count - file->block_offset < file->block_bytes)
+        return;
+    close_block(file);
+    file->block_offset = file->bytes_count;
+    file->block_kind = (uint8_t)kind;
+    put(file, head, sizeof head);
+}
+
+void
+cli_recfile_init(struct cli_recfile *file, size_t block_bytes)
+{
+    memset(file, 0, sizeof *file);
+    file->block_bytes = block_bytes == 0 ? BLOCK_BYTES : block_bytes;
+    put(file, "PROFREC\n\1\0\0\0", 12);
+}
+
+void
+cli_recfile_release(struct cli_recfile *file)
+{
+    free(file->bytes);
+    memset(file, 0, sizeof *file);
+}
+
+void
+cli_recfile_about(struct cli_recfile *file,
+                  const struct cli_recfile_about *about)
+{
+    uint32_t i;
+
+    begin(file, 'A');
+    put_varint(file, about->ticks_per_second);
+    put_varint(file, about->start_ticks);
+    put_varint(file, about->process);
+    put_varint(file, about->parent);
+    put_varint(file, about->depth_max);
+    put_varint(file, about->arguments_count);
+    for (i = 0; i < about->arguments_count; i++)
+        put_text(file, about->arguments[i]);
+}
+
+void
+cli_recfile_string(struct cli_recfile *file, const char *text)
+{
+    begin(file, 'S');
+    put_text(file, text);
+}
+
+void
+cli_recfile_module(struct cli_recfile *file,
+                   const struct cli_recfile_module *module)
+{
+    begin(file, 'M');
+    put_varint(file, module->start);
+    put_varint(file, module->length_bytes);
+    put_varint(file, module->offset);
+    put_varint(file, module->path);
+    put_varint(file, module->id_bytes);
+    put(file, module->id, module->id_bytes);
+}
+
+void
+cli_recfile_frame(struct cli_recfile *file,
+                  const struct cli_recfile_frame *frame)
+{
+    uint64_t delta = frame->pc - file->pc;
+
+    begin(file, 'F');
+    put_varint(file, delta << 1 ^ (0 - (delta >> 63)));
+    put_varint(file, frame->module);
+    put_varint(file, frame->function);
+    put_varint(file, frame->function_offset);
+    put_varint(file, frame->file);
+    put_varint(file, frame->line);
+    file->pc = frame->pc;
+}
+
+void
+cli_recfile_stack(struct cli_recfile *file, const uint32_t *frames,
+                  uint32_t depth)
+{
+    uint32_t keep = 0;
+    uint32_t i;
+
+    while (keep < depth && keep < file->stack_depth &&
+           frames[depth - 1 - keep] ==
+               file->stack[file->stack_depth - 1 - keep])
+        keep++;
+    begin(file, 'K');
+    put_varint(file, keep);
+    put_varint(file, depth - keep);
+    for (i = 0; i < depth - keep; i++)
+        put_varint(file, frames[i]);
+    memcpy(file->stack, frames, depth * sizeof *frames);
+    file->stack_depth = depth;
+}
+
+void
+cli_recfile_thread(struct cli_recfile *file, uint64_t number)
+{
+    begin(file, 'T');
+    put_varint(file, number);
+}
+
+static void
+put_event(struct cli_recfile *file, uint32_t tag, uint32_t thread,
+          uint64_t ticks)
+{
+    uint8_t byte = (uint8_t)(tag | (thread != file->thread ? 16u : 0u));
+
+    begin(file, 'E');
+    put(file, &byte, 1);
+    if (thread != file->thread)
+        put_varint(file, thread);
+    put_varint(file, ticks - file->ticks);
+    file->thread = thread;
+    file->ticks = ticks;
+}
+
+void
+cli_recfile_alloc(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                  uint64_t size_bytes, uint32_t stack)
+{
+    put_event(file, TAG_ALLOC, thread, ticks);
+    put_varint(file, size_bytes);
+    put_varint(file, stack);
+    file->allocs++;
+}
+
+void
+cli_recfile_free(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                 uint64_t object)
+{
+    put_event(file, TAG_FREE, thread, ticks);
+    put_varint(file, file->allocs - object);
+    file->frees++;
+}
+
+void
+cli_recfile_wait(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                 uint32_t lock_kind, bool failed, uint64_t lock,
+                 uint64_t wait_ticks, uint32_t stack)
+{
+    uint32_t tag = TAG_WAIT | lock_kind << 5 | (failed ? 0x80u : 0u);
+
+    put_event(file, tag, thread, ticks);
+    put_varint(file, lock);
+    put_varint(file, wait_ticks);
+    put_varint(file, stack);
+    file->waits++;
+}
+
+void
+cli_recfile_release_of(struct cli_recfile *file, uint32_t thread,
+                       uint64_t ticks, uint32_t lock_kind, uint64_t lock,
+                       uint32_t stack)
+{
+    put_event(file, TAG_RELEASE | lock_kind << 5, thread, ticks);
+    put_varint(file, lock);
+    put_varint(file, stack);
+    file->releases++;
+}
+
+void
+cli_recfile_end(struct cli_recfile *file, const uint64_t *dropped)
+{
+    uint32_t i;
+
+    begin(file, 'Z');
+    put_varint(file, file->allocs);
+    put_varint(file, file->frees);
+    put_varint(file, file->waits);
+    put_varint(file, file->releases);
+    put_varint(file, file->allocs - file->frees);
+    put_varint(file, CLI_RECFILE_CAUSES);
+    for (i = 0; i < CLI_RECFILE_CAUSES; i++)
+        put_varint(file, dropped[i]);
+    close_block(file);
+}
+
+static bool
+write_all(int to, const uint8_t *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t done = write(to, bytes, count);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            bytes += done;
+            count -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+bool
+cli_recfile_save(const struct cli_recfile *file, const char *path)
+{
+    char name[4096];
+    int length =
+        snprintf(name, sizeof name, "%s.tmp-%ld", path, (long)getpid());
+    bool good;
+    int saved_errno;
+    int to;
+
+    errno = file->failed ? ENOMEM : ENAMETOOLONG;
+    if (file->failed || length < 0 || (size_t)length >= sizeof name)
+        return false;
+    to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (to < 0)
+        return false;
+    good = write_all(to, file->bytes, file->bytes_count) && fsync(to) == 0;
+    saved_errno = errno;
+    if (close(to) != 0 && good) {
+        saved_errno = errno;
+        good = false;
+    }
+    if (good && rename(name, path) == 0)
+        return true;
+    if (good)
+        saved_errno = errno;
+    unlink(name);
+    errno = saved_errno;
+    return false;
+}

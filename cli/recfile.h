@@ -1,0 +1,111 @@
+/*
+ * recfile.h -- writes recordings, docs/recording.md.
+ *
+ * Records are handed over in the order of the file: about, strings, modules,
+ * frames, stacks, threads, events, end. Deltas and blocks are made here. The
+ * file grows in memory, so that it appears whole or not at all.
+ */
+#ifndef CLI_RECFILE_H
+#define CLI_RECFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLI_RECFILE_CAUSES 7u
+
+/* Plain data; bytes[0..bytes_count) is the file after cli_recfile_end(). */
+struct cli_recfile {
+    uint8_t *bytes;
+    size_t bytes_count;
+    size_t room_bytes;
+    size_t block_offset; /* of the open block */
+    size_t block_bytes;  /* a block this long is closed */
+    uint32_t crc;
+    uint8_t block_kind; /* 0: no block is open */
+    bool failed;        /* out of memory: the bytes are worthless */
+    uint64_t pc;        /* of the frame before */
+    uint32_t stack[128];
+    uint32_t stack_depth;
+    uint64_t ticks; /* of the event before */
+    uint32_t thread;
+    uint64_t allocs;
+    uint64_t frees;
+    uint64_t waits;
+    uint64_t releases;
+};
+
+struct cli_recfile_about {
+    uint64_t ticks_per_second;
+    uint64_t start_ticks;
+    uint32_t process;
+    uint32_t parent;
+    uint32_t depth_max;
+    uint32_t arguments_count;
+    const char *const *arguments;
+};
+
+struct cli_recfile_module {
+    uint64_t start;
+    uint64_t length_bytes;
+    uint64_t offset;
+    uint64_t path; /* string */
+    const uint8_t *id;
+    uint32_t id_bytes;
+};
+
+struct cli_recfile_frame {
+    uint64_t pc;
+    uint64_t module;   /* from 1; 0: none */
+    uint64_t function; /* string */
+    uint64_t function_offset;
+    uint64_t file; /* string */
+    uint32_t line;
+};
+
+/* block_bytes: blocks are closed at this length; 0: a good one */
+void cli_recfile_init(struct cli_recfile *file, size_t block_bytes);
+void cli_recfile_release(struct cli_recfile *file);
+
+void cli_recfile_about(struct cli_recfile *file,
+                       const struct cli_recfile_about *about);
+void cli_recfile_string(struct cli_recfile *file, const char *text);
+void cli_recfile_module(struct cli_recfile *file,
+                        const struct cli_recfile_module *module);
+void cli_recfile_frame(struct cli_recfile *file,
+                       const struct cli_recfile_frame *frame);
+
+/* in: frames, leaf first; depth <= 128 */
+void cli_recfile_stack(struct cli_recfile *file, const uint32_t *frames,
+                       uint32_t depth);
+void cli_recfile_thread(struct cli_recfile *file, uint64_t number);
+
+/*
+ * Events; ticks count from the start and never fall.
+ *
+ * in: object, as counted by the caller: the n-th allocation made object n
+ */
+void cli_recfile_alloc(struct cli_recfile *file, uint32_t thread,
+                       uint64_t ticks, uint64_t size_bytes, uint32_t stack);
+void cli_recfile_free(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                      uint64_t object);
+
+/* in: lock_kind as in docs/recording.md; failed: it ended without the lock */
+void cli_recfile_wait(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                      uint32_t lock_kind, bool failed, uint64_t lock,
+                      uint64_t wait_ticks, uint32_t stack);
+void cli_recfile_release_of(struct cli_recfile *file, uint32_t thread,
+                            uint64_t ticks, uint32_t lock_kind, uint64_t lock,
+                            uint32_t stack);
+
+/* Totals; in: dropped, CLI_RECFILE_CAUSES counts */
+void cli_recfile_end(struct cli_recfile *file, const uint64_t *dropped);
+
+/*
+ * Put the bytes into a file, whole or not at all.
+ *
+ * returns: false with errno set
+ */
+bool cli_recfile_save(const struct cli_recfile *file, const char *path);
+
+#endif

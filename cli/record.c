@@ -1,0 +1,392 @@
+/*
+ * record.c -- `profsim record`: run a command under the recorder.
+ *
+ *      record -- COMMAND           LD_PRELOAD=libprofsim-record.so
+ *        |                         PROFSIM_SPOOL=<private directory>
+ *        +-- spool per image  -->  FILE, FILE.2, ...
+ *
+ * The command keeps its stdio, its arguments and its exit status; what there is
+ * to say goes to stderr, after it has ended. While it runs, ^C is its affair;
+ * we stay to save what it has done.
+ */
+#include "record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "spool.h"
+
+#define LIBRARY "libprofsim-record.so"
+
+struct options {
+    const char *output;
+    unsigned long depth;
+    unsigned long long limit_bytes;
+    char **command;
+};
+
+static const char usage[] =
+    "usage: profsim record [-o FILE] [--depth N] [--limit BYTES] [--] "
+    "COMMAND [ARG...]";
+
+static volatile sig_atomic_t child_process;
+
+static bool
+complain(const char *what, const char *reason)
+{
+    fprintf(stderr, "profsim record: %s: %s\n", what, reason);
+    return false;
+}
+
+/* returns: false, reported, if the joined path is too long */
+static bool
+join(char *path, size_t path_bytes, const char *directory, const char *name)
+{
+    int length = snprintf(path, path_bytes, "%s/%s", directory, name);
+
+    if (length >= 0 && (size_t)length < path_bytes)
+        return true;
+    return complain(name, "its path is too long");
+}
+
+/* BYTES may end in k, M or G. */
+static bool
+parse_bytes(const char *text, unsigned long long *bytes)
+{
+    char *end;
+    unsigned shift = 0;
+
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (*end == 'k' || *end == 'M' || *end == 'G')
+        shift = *end == 'k' ? 10 : *end == 'M' ? 20 : 30;
+    if (shift != 0)
+        end++;
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
+        *bytes > ULLONG_MAX >> shift)
+        return complain("--limit: not a number of bytes", text);
+    *bytes <<= shift;
+    if (*bytes < 65536 || *bytes > 1ull << 40)
+        return complain("--limit: out of range (64k to 1024G)", text);
+    return true;
+}
+
+static bool
+parse_depth(const char *text, unsigned long *depth)
+{
+    char *end;
+
+    *depth = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || *depth < 1 ||
+        *depth > EMBED_DEPTH_MAX)
+        return complain("--depth: not a number from 1 to 128", text);
+    return true;
+}
+
+static bool
+parse_options(struct options *options, int argc, char **argv)
+{
+    static const struct option names[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"depth", required_argument, NULL, 'd'},
+        {"limit", required_argument, NULL, 'l'},
+        {NULL, 0, NULL, 0},
+    };
+    bool good = true;
+    int letter;
+
+    options->output = "profsim.rec";
+    options->depth = 32;
+    options->limit_bytes = 512ull << 20;
+    opterr = 0;
+    optind = 0; /* start anew: the caller may have used getopt */
+    while (good &&
+           (letter = getopt_long(argc, argv, "+o:", names, NULL)) != -1) {
+        if (letter == 'o')
+            options->output = optarg;
+        else if (letter == 'd')
+            good = parse_depth(optarg, &options->depth);
+        else if (letter == 'l')
+            good = parse_bytes(optarg, &options->limit_bytes);
+        else
+            good = complain(argv[optind - 1], "unknown or without its value");
+    }
+    if (good && optind >= argc)
+        good = complain("no command to record", usage);
+    options->command = argv + optind;
+    return good;
+}
+
+/* Where the recorder lies: PROFSIM_RECORDER, or next to us. */
+static bool
+find_library(char *path, size_t path_bytes)
+{
+    const char *given = getenv("PROFSIM_RECORDER");
+    char own[PATH_MAX];
+    char *slash;
+    ssize_t got;
+    bool fits = true;
+
+    if (given != NULL) {
+        snprintf(path, path_bytes, "%s", given);
+    } else {
+        got = readlink("/proc/self/exe", own, sizeof own - 1);
+        own[got > 0 ? got : 0] = '\0';
+        slash = strrchr(own, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        fits = join(path, path_bytes, own, LIBRARY);
+    }
+    if (!fits)
+        return false;
+    if (access(path, R_OK) != 0)
+        return complain(path, "the recorder is not there");
+    /* LD_PRELOAD knows no quotes. */
+    if (strpbrk(path, " :\t\n") != NULL)
+        return complain(path, "the recorder's path has a space or a colon");
+    return true;
+}
+
+/* Say so before the command runs, not after. */
+static bool
+can_write(const char *output)
+{
+    char directory[PATH_MAX];
+    char *slash;
+
+    if (strlen(output) >= sizeof directory - 32)
+        return complain(output, "its path is too long");
+    strcpy(directory, output);
+    slash = strrchr(directory, '/');
+    if (slash == NULL)
+        strcpy(directory, ".");
+    else
+        slash[slash == directory] = '\0';
+    if (access(directory, W_OK) != 0)
+        return complain(output, strerror(errno));
+    return true;
+}
+
+static bool
+make_spool_directory(char *path, size_t path_bytes)
+{
+    const char *base = getenv("TMPDIR");
+
+    if (base == NULL || *base != '/')
+        base = "/tmp";
+    /* The recorder has room for 400 bytes. */
+    if (snprintf(path, path_bytes, "%s/profsim-XXXXXX", base) > 390)
+        return complain(base, "too long a path for temporary files");
+    if (mkdtemp(path) == NULL)
+        return complain(path, strerror(errno));
+    return true;
+}
+
+static void
+set_environment(const struct options *options, const char *library,
+                const char *spool)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char text[2 * PATH_MAX];
+
+    snprintf(text, sizeof text, "%s%s%s", library,
+             others != NULL && *others != '\0' ? ":" : "",
+             others != NULL ? others : "");
+    setenv("LD_PRELOAD", text, 1);
+    setenv(EMBED_ENV_SPOOL, spool, 1);
+    snprintf(text, sizeof text, "%llu", options->limit_bytes);
+    setenv(EMBED_ENV_LIMIT, text, 1);
+    snprintf(text, sizeof text, "%lu", options->depth);
+    setenv(EMBED_ENV_DEPTH, text, 1);
+}
+
+static void
+forward(int signal_number)
+{
+    if (child_process > 0)
+        kill((pid_t)child_process, signal_number);
+}
+
+/* returns: the child, or -1; *status_pipe tells errno if exec fails */
+static pid_t
+start_command(const struct options *options, const char *library,
+              const char *spool, int *status_pipe)
+{
+    int ends[2];
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        int reason;
+
+        set_environment(options, library, spool);
+        execvp(options->command[0], options->command);
+        reason = errno;
+        if (write(ends[1], &reason, sizeof reason) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(ends[1]);
+    *status_pipe = ends[0];
+    return child;
+}
+
+/* Run the command to its end; returns false if it could not be started. */
+static bool
+run_command(const struct options *options, const char *library,
+            const char *spool, pid_t *child, int *status)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction pass = {.sa_handler = forward, .sa_flags = SA_RESTART};
+    struct sigaction old[4];
+    int reason = 0;
+    int from = -1;
+
+    *child = start_command(options, library, spool, &from);
+    if (*child < 0)
+        return complain(options->command[0], strerror(errno));
+    child_process = (sig_atomic_t)*child;
+    sigaction(SIGINT, &ignore, &old[0]);
+    sigaction(SIGQUIT, &ignore, &old[1]);
+    sigaction(SIGTERM, &pass, &old[2]);
+    sigaction(SIGHUP, &pass, &old[3]);
+    if (read(from, &reason, sizeof reason) != (ssize_t)sizeof reason)
+        reason = 0;
+    close(from);
+    while (waitpid(*child, status, 0) < 0 && errno == EINTR)
+        continue;
+    child_process = 0;
+    sigaction(SIGINT, &old[0], NULL);
+    sigaction(SIGQUIT, &old[1], NULL);
+    sigaction(SIGTERM, &old[2], NULL);
+    sigaction(SIGHUP, &old[3], NULL);
+    return reason == 0 || complain(options->command[0], strerror(reason));
+}
+
+static int
+is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* By bytes, not by locale: the names sort by time of start. */
+static int
+compare_names(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+static bool
+convert_one(const char *from, const char *to)
+{
+    struct cli_converted what;
+    char error[512];
+
+    if (!cli_convert(from, to, &what, error, sizeof error))
+        return complain("recording failed", error);
+    fprintf(stderr,
+            "profsim record: %s: %llu events, %llu stacks, %llu dropped, "
+            "process %u: %s\n",
+            to, (unsigned long long)what.events,
+            (unsigned long long)what.stacks, (unsigned long long)what.dropped,
+            what.process, what.command);
+    return true;
+}
+
+/* The root's first image becomes FILE, the others FILE.2, FILE.3, ... */
+static bool
+convert_spools(const char *spool, struct dirent **names, int count,
+               const struct options *options, pid_t root)
+{
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+    bool good = true;
+    int first = -1;
+    int number = 2;
+    int i;
+
+    for (i = 0; i < count && first < 0; i++) {
+        if (join(from, sizeof from, spool, names[i]->d_name) &&
+            cli_convert_process(from) == (uint32_t)root)
+            first = i;
+    }
+    if (first < 0)
+        return complain(options->command[0],
+                        "did not load the recorder (statically linked, "
+                        "set-uid, or out of space?)");
+    for (i = -1; i < count; i++) {
+        int which = i < 0 ? first : i;
+
+        if (i == first)
+            continue;
+        if (!join(from, sizeof from, spool, names[which]->d_name))
+            return false;
+        if (i < 0)
+            snprintf(to, sizeof to, "%s", options->output);
+        else
+            snprintf(to, sizeof to, "%s.%d", options->output, number++);
+        good = convert_one(from, to) && good;
+    }
+    return good;
+}
+
+static bool
+finish(const char *spool, const struct options *options, pid_t root,
+       bool was_run)
+{
+    struct dirent **names = NULL;
+    char path[PATH_MAX];
+    int count = scandir(spool, &names, is_visible, compare_names);
+    bool good = was_run;
+    int i;
+
+    if (count < 0)
+        return complain(spool, strerror(errno));
+    if (was_run)
+        good = convert_spools(spool, names, count, options, root);
+    for (i = 0; i < count; i++) {
+        if (join(path, sizeof path, spool, names[i]->d_name))
+            unlink(path);
+        free(names[i]);
+    }
+    free(names);
+    rmdir(spool);
+    return good;
+}
+
+int
+cli_record(int argc, char **argv)
+{
+    struct options options;
+    char library[PATH_MAX];
+    char spool[PATH_MAX];
+    pid_t root = -1;
+    int status = 0;
+    bool was_run;
+
+    if (!parse_options(&options, argc, argv) || !can_write(options.output) ||
+        !find_library(library, sizeof library) ||
+        !make_spool_directory(spool, sizeof spool))
+        return 1;
+    was_run = run_command(&options, library, spool, &root, &status);
+    if (!finish(spool, &options, root, was_run))
+        return 1;
+    if (WIFSIGNALED(status))
+        return 128 + WTERMSIG(status);
+    return WEXITSTATUS(status);
+}

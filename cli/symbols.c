@@ -1,0 +1,265 @@
+/*
+ * symbols.c -- names for program counters: symbol tables, .dynsym, DWARF lines.
+ *
+ * A symbol counts only if it covers the pc. The nearest exported symbol before
+ * a stripped static function is a wrong name, and a wrong name is worse than
+ * `module+0xoffset`.
+ */
+#include "symbols.h"
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mapping {
+    uint64_t start;
+    uint64_t limit;
+    uint64_t offset;
+    uint64_t bias;
+    char *path;
+};
+
+struct cli_symbols {
+    Dwfl *dwfl;
+    struct mapping *mappings;
+    uint32_t count;
+    uint32_t room;
+    char text[4400];
+};
+
+/* Never asks the network: no debuginfod. */
+static int
+find_debuginfo(Dwfl_Module *module, void **data, const char *name,
+               Dwarf_Addr base, const char *file, const char *link,
+               GElf_Word crc, char **found)
+{
+    int by_id = dwfl_build_id_find_debuginfo(module, data, name, base, file,
+                                             link, crc, found);
+
+    if (by_id >= 0)
+        return by_id;
+    return dwfl_standard_find_debuginfo(module, data, name, base, file, link,
+                                        crc, found);
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = find_debuginfo,
+};
+
+struct cli_symbols *
+cli_symbols_open(void)
+{
+    struct cli_symbols *symbols = calloc(1, sizeof *symbols);
+
+    unsetenv("DEBUGINFOD_URLS");
+    if (symbols == NULL)
+        return NULL;
+    symbols->dwfl = dwfl_begin(&callbacks);
+    if (symbols->dwfl == NULL) {
+        free(symbols);
+        return NULL;
+    }
+    dwfl_report_begin(symbols->dwfl);
+    return symbols;
+}
+
+void
+cli_symbols_close(struct cli_symbols *symbols)
+{
+    uint32_t i;
+
+    if (symbols == NULL)
+        return;
+    for (i = 0; i < symbols->count; i++)
+        free(symbols->mappings[i].path);
+    free(symbols->mappings);
+    dwfl_end(symbols->dwfl);
+    free(symbols);
+}
+
+static bool
+has_id(Dwfl_Module *module, const uint8_t *id, uint32_t id_bytes)
+{
+    const unsigned char *found = NULL;
+    GElf_Addr place;
+    GElf_Addr bias;
+    int found_bytes;
+
+    if (id_bytes == 0)
+        return true;
+    if (dwfl_module_getelf(module, &bias) == NULL)
+        return false;
+    found_bytes = dwfl_module_build_id(module, &found, &place);
+    return found_bytes == (int)id_bytes && memcmp(found, id, id_bytes) == 0;
+}
+
+static int
+id_of_file(const char *path, Dwfl *scratch, const uint8_t *id,
+           uint32_t id_bytes)
+{
+    Dwfl_Module *module;
+    bool same;
+
+    dwfl_report_begin(scratch);
+    module = dwfl_report_elf(scratch, path, path, -1, 0, true);
+    same = module != NULL && has_id(module, id, id_bytes);
+    dwfl_report_end(scratch, NULL, NULL);
+    return same;
+}
+
+/* A file replaced since it was mapped has names for other code. */
+static bool
+is_same_file(const char *path, const uint8_t *id, uint32_t id_bytes)
+{
+    Dwfl *scratch;
+    bool same;
+
+    if (access(path, R_OK) != 0)
+        return false;
+    if (id_bytes == 0)
+        return true;
+    scratch = dwfl_begin(&callbacks);
+    if (scratch == NULL)
+        return false;
+    same = id_of_file(path, scratch, id, id_bytes);
+    dwfl_end(scratch);
+    return same;
+}
+
+void
+cli_symbols_add(struct cli_symbols *symbols, const char *path, uint64_t bias,
+                uint64_t start, uint64_t limit, uint64_t offset,
+                const uint8_t *id, uint32_t id_bytes)
+{
+    struct mapping *mapping;
+    uint32_t i;
+
+    if (symbols->count == symbols->room) {
+        uint32_t room = symbols->room * 2 + 16;
+        struct mapping *grown =
+            realloc(symbols->mappings, room * sizeof *grown);
+
+        if (grown == NULL)
+            return;
+        symbols->mappings = grown;
+        symbols->room = room;
+    }
+    for (i = 0; i < symbols->count; i++)
+        if (symbols->mappings[i].bias == bias &&
+            strcmp(symbols->mappings[i].path, path) == 0)
+            break;
+    mapping = &symbols->mappings[symbols->count];
+    mapping->path = strdup(path);
+    if (mapping->path == NULL)
+        return;
+    mapping->start = start;
+    mapping->limit = limit;
+    mapping->offset = offset;
+    mapping->bias = bias;
+    if (i == symbols->count && is_same_file(path, id, id_bytes))
+        dwfl_report_elf(symbols->dwfl, path, path, -1, bias, true);
+    symbols->count++;
+}
+
+void
+cli_symbols_added(struct cli_symbols *symbols)
+{
+    dwfl_report_end(symbols->dwfl, NULL, NULL);
+}
+
+/* The first byte of the function around pc, by its unwind entry, or pc. */
+static uint64_t
+function_start(Dwfl_Module *module, uint64_t pc)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
+    Dwarf_Frame *frame = NULL;
+    Dwarf_Addr start = pc - bias;
+    Dwarf_Addr limit;
+
+    if (cfi == NULL || dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
+        return pc;
+    if (dwarf_frame_info(frame, &start, &limit, NULL) < 0)
+        start = pc - bias;
+    free(frame);
+    return start + bias;
+}
+
+static void
+name_by_place(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
+              struct cli_symbol *symbol)
+{
+    const struct mapping *mapping = NULL;
+    const char *name;
+    uint64_t start;
+    uint32_t i;
+
+    /* The last one: whoever was mapped there before is gone. */
+    for (i = 0; i < symbols->count; i++)
+        if (pc - 1 >= symbols->mappings[i].start &&
+            pc - 1 < symbols->mappings[i].limit)
+            mapping = &symbols->mappings[i];
+    symbol->function = symbols->text;
+    if (mapping == NULL) {
+        snprintf(symbols->text, sizeof symbols->text, "0x%llx",
+                 (unsigned long long)pc);
+        return;
+    }
+    start = module != NULL ? function_start(module, pc - 1) : pc;
+    if (start < mapping->start || start > pc)
+        start = pc;
+    symbol->function_offset = pc - start;
+    name = strrchr(mapping->path, '/');
+    name = name != NULL ? name + 1 : mapping->path;
+    snprintf(symbols->text, sizeof symbols->text, "%s+0x%llx", name,
+             (unsigned long long)(start - mapping->start + mapping->offset));
+}
+
+static void
+find_line(Dwfl_Module *module, uint64_t pc, struct cli_symbol *symbol)
+{
+    Dwfl_Line *line = dwfl_module_getsrc(module, pc - 1);
+    int number = 0;
+    const char *file;
+
+    if (line == NULL)
+        return;
+    file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+    if (file != NULL && number > 0) {
+        symbol->file = file;
+        symbol->line = (uint32_t)number;
+    }
+}
+
+void
+cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
+                 struct cli_symbol *symbol)
+{
+    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, pc - 1);
+    const char *name = NULL;
+    GElf_Off offset = 0;
+    GElf_Sym found;
+
+    memset(symbol, 0, sizeof *symbol);
+    symbol->file = "";
+    if (module != NULL) {
+        name = dwfl_module_addrinfo(module, pc - 1, &offset, &found, NULL, NULL,
+                                    NULL);
+        find_line(module, pc, symbol);
+    }
+    if (name == NULL || *name == '\0' || offset >= found.st_size) {
+        name_by_place(symbols, module, pc, symbol);
+        return;
+    }
+    /* `name@@VERSION`: the version says nothing about where we are. */
+    snprintf(symbols->text, sizeof symbols->text, "%.*s",
+             (int)strcspn(name, "@"), name);
+    symbol->function = symbols->text;
+    symbol->function_offset = offset + 1;
+}

@@ -1,0 +1,46 @@
+/*
+ * symbols.h -- names for program counters, by libdw.
+ */
+#ifndef CLI_SYMBOLS_H
+#define CLI_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cli_symbols; /* opaque */
+
+struct cli_symbol {
+    const char *function; /* never empty; valid until the next call */
+    uint64_t function_offset;
+    const char *file; /* "" if not known; as long as the symbols */
+    uint32_t line;    /* 0 if not known */
+};
+
+/* returns: NULL if there is no memory */
+struct cli_symbols *cli_symbols_open(void);
+void cli_symbols_close(struct cli_symbols *symbols);
+
+/*
+ * Tell where a file is mapped. A file that is gone, or has another build id by
+ * now, is not used: its pcs are named by path and offset.
+ *
+ * in: bias, what the linker added to the file's addresses; start, limit and
+ *     offset of one mapping; id, its build id (none if id_bytes is 0)
+ */
+void cli_symbols_add(struct cli_symbols *symbols, const char *path,
+                     uint64_t bias, uint64_t start, uint64_t limit,
+                     uint64_t offset, const uint8_t *id, uint32_t id_bytes);
+
+/* All mappings are known. */
+void cli_symbols_added(struct cli_symbols *symbols);
+
+/*
+ * Name a return address: the function and line of the call before it.
+ *
+ * out: *symbol; without a symbol the function is `module+0xoffset`, the offset
+ *      in the file, of the function's first byte if unwind tables tell it
+ */
+void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
+                      struct cli_symbol *symbol);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * recorder.h -- inside the LD_PRELOAD recorder.
+ *
+ *      heap.c, locks.c     the interposed functions
+ *         |     \
+ *         |      unwind.c    stacks, and keeping fork out of the unwinder
+ *         v
+ *      log.c               one global order, the spool of this image
+ *         ^
+ *      modules.c           what is mapped where
+ *
+ * Rules
+ *   R1  Nothing here calls malloc. What the unwinder or libc allocate on our
+ *       behalf is seen by R2 and passed through.
+ *   R2  Between embed_enter() and embed_leave() a thread is inside; whatever
+ *       interposed function it meets there goes straight to the real one.
+ *   R3  Lock ranks: dynamic linker < recorder lock. Under the recorder lock
+ *       nothing is called that could take another lock.
+ *   R4  State of the process image lives in one mapping that the kernel wipes
+ *       on fork: a child finds phase 0 and starts a log of its own.
+ */
+#ifndef EMBED_RECORDER_H
+#define EMBED_RECORDER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spool.h"
+
+#define EMBED_HOOK       __attribute__((visibility("default")))
+#define EMBED_TABLE_LOG2 19u
+#define EMBED_WAITERS    4096u
+#define EMBED_MODULES    1024u
+
+enum embed_phase { EMBED_FRESH, EMBED_STARTING, EMBED_ON, EMBED_OFF };
+
+struct embed_waiter {
+    _Atomic uintptr_t lock; /* 0: free */
+    uint32_t count;         /* guarded by lock */
+};
+
+/* R4. All zero is the state of a process that has not started. */
+struct embed_state {
+    _Atomic uint32_t phase;
+    _Atomic uint32_t lock;      /* 0 free, 1 taken, 2 taken and awaited */
+    _Atomic uint32_t unwinding; /* threads inside the unwinder */
+    _Atomic uint32_t forking;   /* nobody may enter it */
+    uint8_t *log;               /* the spool; guards: all below by lock */
+    uint64_t used_bytes;
+    uint64_t limit_bytes;
+    uint64_t reserved_bytes; /* the disk has room up to here */
+    uint64_t last_ticks;
+    uint32_t thread_count;
+    uint32_t interned_count;
+    uint32_t module_count;
+    bool full;
+    enum embed_cause full_cause;
+    _Atomic uint64_t module_adds; /* the linker's counter, last seen */
+    char path[512];
+    uint64_t modules[EMBED_MODULES]; /* hashes of those logged */
+    struct embed_waiter waiters[EMBED_WAITERS];
+    uint64_t table[1u << EMBED_TABLE_LOG2]; /* hash's top | offset / 8 */
+};
+
+/* What a thread knows about itself. Initial-exec: reading it calls nothing. */
+struct embed_self {
+    uint32_t generation; /* of the image that thread_index belongs to */
+    uint32_t thread_index;
+    bool inside;
+    bool forking;       /* this thread is in fork() */
+    uint32_t iterating; /* depth of the program's dl_iterate_phdr calls */
+};
+
+struct embed_stack {
+    uint64_t hash;
+    uint32_t depth;
+    uintptr_t pcs[EMBED_DEPTH_MAX];
+};
+
+extern _Thread_local struct embed_self embed_self
+    __attribute__((tls_model("initial-exec")));
+extern struct embed_state *embed_state; /* NULL until the first start */
+extern uint32_t embed_depth_max;
+
+/* log.c */
+
+/*
+ * Begin to log. Starts the recorder, or the log of a forked child.
+ *
+ * returns: false if there is nothing to do: off, not startable yet, or inside
+ */
+bool embed_enter(void);
+void embed_leave(void);
+
+/* Count an event that is not logged. */
+void embed_drop(enum embed_cause cause);
+
+/* The clock of the log, CLOCK_MONOTONIC in ns. */
+uint64_t embed_ticks(void);
+
+void embed_lock(void);
+void embed_unlock(void);
+
+/*
+ * Log one event, with its stack and thread where they are new.
+ *
+ * in:      kind; words[0] (the ticks) is filled in; the last word becomes the
+ *          stack's offset if stack is not NULL
+ * returns: the record's offset, 0 if it was dropped (and counted)
+ * context: inside, recorder lock not held
+ */
+uint64_t embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
+                   uint32_t words_count, const struct embed_stack *stack);
+
+/* Take back a free: it did not happen. */
+void embed_log_cancel(uint64_t offset);
+
+/*
+ * Append one record.
+ *
+ * returns: its words behind word 0, zeroed; NULL if it was dropped
+ * context: recorder lock held; visible after embed_publish_locked()
+ */
+uint64_t *embed_append_locked(enum embed_kind kind, uint32_t detail,
+                              uint32_t number, uint32_t words_count);
+void embed_publish_locked(void);
+
+/* unwind.c */
+
+/* Before the first stack; registers the fork handlers. */
+void embed_unwind_start(void);
+
+/* The stack of the caller's caller, without the recorder's own frames. */
+void embed_unwind(struct embed_stack *stack, uintptr_t caller);
+
+/* modules.c */
+
+/* Log the modules that were mapped since the last call. context: inside */
+void embed_modules_refresh(void);
+
+/* heap.c, locks.c: find the real functions. context: inside */
+void embed_heap_resolve(void);
+void embed_locks_resolve(void);
+
+/* dlsym(RTLD_NEXT), into a function pointer. */
+void embed_resolve(void *function, const char *name, const char *version);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * spool.h -- what the recorder leaves behind: one file per process image.
+ *
+ *      0        header
+ *      8192     record record record ...                 up to used_bytes
+ *
+ * The file is a shared mapping: it survives whatever ends the process. A
+ * record counts once used_bytes has moved past it, so that a process killed in
+ * the middle of one leaves a whole log. Native byte order and raw addresses:
+ * a spool is read once, on the same machine, by `profsim record`.
+ *
+ * Invariants
+ *   S1  used_bytes only grows, by whole records, each a multiple of 8 bytes.
+ *   S2  the order of records is the order of events: a free of an address lies
+ *       after its allocation, and before that address is allocated again.
+ *   S3  ticks never fall from one record to the next.
+ *   S4  an event's stack and thread lie before it.
+ */
+#ifndef EMBED_SPOOL_H
+#define EMBED_SPOOL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
+#define EMBED_SPOOL_VERSION 1u
+#define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
+#define EMBED_DEPTH_MAX     128u
+#define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
+#define EMBED_ENV_LIMIT     "PROFSIM_SPOOL_BYTES"
+#define EMBED_ENV_DEPTH     "PROFSIM_DEPTH"
+
+/* Why an event is not in the log; the order is that of docs/recording.md. */
+enum embed_cause {
+    EMBED_DROP_LIMIT,
+    EMBED_DROP_DISK,
+    EMBED_DROP_INSIDE,
+    EMBED_DROP_EARLY,
+    EMBED_DROP_UNKNOWN, /* found when the spool is read */
+    EMBED_DROP_MISSED,  /* found when the spool is read */
+    EMBED_DROP_WAITERS,
+    EMBED_DROP_COUNT
+};
+
+struct embed_spool_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t depth_max;
+    uint32_t process;
+    uint32_t parent;
+    uint64_t start_ticks;
+    uint64_t limit_bytes;
+    _Atomic uint64_t used_bytes;
+    _Atomic uint64_t dropped[EMBED_DROP_COUNT];
+    uint32_t command_bytes;
+    char command[4096]; /* arguments, each ended by NUL */
+};
+
+_Static_assert(sizeof(struct embed_spool_header) <= EMBED_SPOOL_FIRST,
+               "records begin behind the header");
+
+enum embed_kind {
+    EMBED_STACK = 1,
+    EMBED_THREAD,
+    EMBED_MODULE,
+    EMBED_ALLOC,
+    EMBED_FREE,
+    EMBED_WAIT,
+    EMBED_RELEASE,
+    EMBED_CANCELLED, /* a free that did not happen: realloc failed */
+};
+
+/* Numbered as in docs/recording.md. */
+enum embed_lock_kind {
+    EMBED_LOCK_MUTEX,
+    EMBED_LOCK_READ,
+    EMBED_LOCK_WRITE,
+    EMBED_LOCK_COND,
+};
+
+/* Word 0 of every record; `words` counts the whole record, this included. */
+struct embed_record {
+    uint8_t kind;
+    uint8_t detail; /* lock kind; bit 7: the wait ended without the lock */
+    uint16_t words;
+    uint32_t number; /* thread; of a stack: its depth */
+};
+
+/*
+ * The words behind word 0:
+ *   STACK    hash, pc...
+ *   THREAD   kernel thread number
+ *   MODULE   load bias, start, limit, file offset, id bytes | path bytes << 32,
+ *            id, path (one after the other, padded with zeros)
+ *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none)
+ *   FREE     ticks, address
+ *   WAIT     ticks at the end, lock, ticks at the start, stack
+ *   RELEASE  ticks, lock, stack
+ */
+
+#endif

@@ -1,0 +1,376 @@
+/*
+ * recording.c -- the reader of `.rec` files, written from docs/recording.md.
+ *
+ *      bytes:  PROFREC\n 1 | A ... | S ... | M ... | ... | E ... | E ... | Z ..
+ *                            |       |                     ^
+ *      tables: strings, modules, frames, nodes, stacks     cursor
+ *
+ * A file is foreign: whatever it holds, the answer is a recording or an offset
+ * and a reason. All is checked at opening, in one pass in file order; events
+ * are then decoded again from the bytes by each cursor, with the same function
+ * and nothing left to fail.
+ *
+ * Invariants
+ *   I1  each record of a table costs the file at least one byte and us a fixed
+ *       number: memory is at most a constant times the size of the file. So
+ *       stacks that share frames share nodes (a node is a frame and its
+ *       caller), instead of each being written out.
+ *   I2  a recording that was returned has only numbers in range.
+ */
+#include "recording_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_BYTES_MAX (UINT64_C(1) << 30)
+
+/* returns: false if the bytes at `at` are no shortest varint before limit */
+bool
+sim_recording_varint(const uint8_t *bytes, uint64_t *at, uint64_t limit,
+                     uint64_t *value)
+{
+    uint64_t result = 0;
+    uint32_t shift;
+
+    for (shift = 0; shift < 70 && *at < limit; shift += 7) {
+        uint8_t byte = bytes[(*at)++];
+
+        if (shift == 63 && byte > 1)
+            return false;
+        result |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *value = result;
+            return byte != 0 || shift == 0;
+        }
+    }
+    return false;
+}
+
+/* Decode the varints of one event; ranges are checked by check_event(). */
+bool
+sim_recording_decode(struct sim_recording_cursor *cursor,
+                     struct sim_recorded *event)
+{
+    const uint8_t *bytes = cursor->recording->bytes;
+    uint64_t *at = &cursor->offset_bytes;
+    uint64_t limit = cursor->block_limit_bytes;
+    uint8_t tag = bytes[(*at)++];
+    uint64_t thread = cursor->thread;
+    uint64_t delta;
+    uint64_t first = 0;
+    uint64_t ticks = 0;
+    uint64_t stack = 0;
+    uint32_t kind = tag & 15u;
+
+    memset(event, 0, sizeof *event);
+    if (kind < SIM_RECORDED_ALLOC || kind > SIM_RECORDED_RELEASE ||
+        (kind < SIM_RECORDED_WAIT && (tag & 0x60) != 0) ||
+        (kind != SIM_RECORDED_WAIT && (tag & 0x80) != 0))
+        return false;
+    if (((tag & 16) != 0 && !sim_recording_varint(bytes, at, limit, &thread)) ||
+        !sim_recording_varint(bytes, at, limit, &delta) ||
+        !sim_recording_varint(bytes, at, limit, &first) ||
+        (kind == SIM_RECORDED_WAIT &&
+         !sim_recording_varint(bytes, at, limit, &ticks)) ||
+        (kind != SIM_RECORDED_FREE &&
+         !sim_recording_varint(bytes, at, limit, &stack)))
+        return false;
+    if (thread > UINT32_MAX || stack > UINT32_MAX ||
+        delta > UINT64_MAX - cursor->ticks)
+        return false;
+    event->kind = (enum sim_recorded_kind)kind;
+    event->lock_kind = (enum sim_recorded_lock)(tag >> 5 & 3);
+    event->wait_failed = (tag & 0x80) != 0;
+    event->thread = cursor->thread = (uint32_t)thread;
+    event->ticks = cursor->ticks += delta;
+    event->wait_ticks = ticks;
+    event->stack = (uint32_t)stack;
+    switch (event->kind) {
+    case SIM_RECORDED_ALLOC:
+        event->size_bytes = first;
+        event->object = cursor->objects++;
+        break;
+    case SIM_RECORDED_FREE:
+        if (first == 0 || first > cursor->objects)
+            return false;
+        event->object = cursor->objects - first;
+        break;
+    case SIM_RECORDED_WAIT:
+    case SIM_RECORDED_RELEASE:
+        if (first > cursor->locks)
+            return false;
+        event->lock = first;
+        cursor->locks += first == cursor->locks;
+        break;
+    }
+    return true;
+}
+
+/* Takes `bytes` over, whatever the outcome. */
+static bool
+parse(struct sim_recording **result, uint8_t *bytes, uint64_t bytes_count,
+      struct sim_recording_error *error)
+{
+    struct sim_recording *recording = calloc(1, sizeof *recording);
+
+    *result = NULL;
+    if (recording == NULL) {
+        memset(error, 0, sizeof *error);
+        snprintf(error->reason, sizeof error->reason, "not enough memory");
+        free(bytes);
+        return false;
+    }
+    recording->bytes = bytes;
+    recording->bytes_count = bytes_count;
+    if (sim_recording_check(recording, error)) {
+        *result = recording;
+        return true;
+    }
+    sim_recording_close(recording);
+    return false;
+}
+
+bool
+sim_recording_parse(struct sim_recording **recording, const uint8_t *bytes,
+                    size_t bytes_count, struct sim_recording_error *error)
+{
+    uint8_t *copy = malloc(bytes_count + 1);
+
+    *recording = NULL;
+    memset(error, 0, sizeof *error);
+    if (copy == NULL) {
+        snprintf(error->reason, sizeof error->reason, "not enough memory");
+        return false;
+    }
+    memcpy(copy, bytes, bytes_count);
+    return parse(recording, copy, bytes_count, error);
+}
+
+/*
+ * Read all of a file. What does not begin like a recording is not read on: it
+ * may have no end.
+ */
+static uint8_t *
+read_all(FILE *file, uint64_t *bytes_count, const char **reason)
+{
+    uint64_t room = 4096;
+    uint64_t count = 0;
+    uint8_t *bytes = malloc(room);
+
+    *reason = "not enough memory";
+    while (bytes != NULL) {
+        uint8_t *more;
+
+        count += fread(bytes + count, 1, room - count, file);
+        if (count < room || memcmp(bytes, "PROFREC\n", 8) != 0)
+            break;
+        room *= 2;
+        more = room <= FILE_BYTES_MAX ? realloc(bytes, room) : NULL;
+        if (more == NULL) {
+            if (room > FILE_BYTES_MAX)
+                *reason = "larger than a recording may be (1 GiB)";
+            free(bytes);
+        }
+        bytes = more;
+    }
+    *bytes_count = count;
+    if (bytes != NULL && ferror(file) != 0) {
+        *reason = strerror(errno);
+        free(bytes);
+        bytes = NULL;
+    }
+    return bytes;
+}
+
+bool
+sim_recording_open(struct sim_recording **recording, const char *path,
+                   struct sim_recording_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    const char *reason = strerror(errno);
+    uint8_t *bytes = NULL;
+    uint64_t bytes_count = 0;
+
+    *recording = NULL;
+    if (file != NULL) {
+        bytes = read_all(file, &bytes_count, &reason);
+        fclose(file);
+    }
+    if (bytes != NULL)
+        return parse(recording, bytes, bytes_count, error);
+    memset(error, 0, sizeof *error);
+    snprintf(error->reason, sizeof error->reason, "%s", reason);
+    return false;
+}
+
+static void
+free_texts(struct sim_recording_list *list)
+{
+    char **texts = list->items;
+    uint32_t i;
+
+    for (i = 0; i < list->count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+void
+sim_recording_close(struct sim_recording *recording)
+{
+    if (recording == NULL)
+        return;
+    free_texts(&recording->arguments);
+    free_texts(&recording->strings);
+    free(recording->modules.items);
+    free(recording->frames.items);
+    free(recording->nodes.items);
+    free(recording->stacks.items);
+    free(recording->threads.items);
+    free(recording->by_pc);
+    free(recording->bytes);
+    free(recording);
+}
+
+void
+sim_recording_explain(const struct sim_recording_error *error, const char *path,
+                      char *line, size_t line_bytes)
+{
+    if (error->has_offset)
+        snprintf(line, line_bytes, "%s: offset %llu: %s", path,
+                 (unsigned long long)error->offset_bytes, error->reason);
+    else
+        snprintf(line, line_bytes, "%s: %s", path, error->reason);
+}
+
+const struct sim_recording_totals *
+sim_recording_totals(const struct sim_recording *recording)
+{
+    return &recording->totals;
+}
+
+const char *
+sim_recording_argument(const struct sim_recording *recording, uint32_t index)
+{
+    return ((char **)recording->arguments.items)[index];
+}
+
+uint64_t
+sim_recording_thread(const struct sim_recording *recording, uint32_t thread)
+{
+    return ((const uint64_t *)recording->threads.items)[thread];
+}
+
+/* Stand on the first payload byte of the E block at `offset`, or at an end. */
+static void
+cursor_enter(struct sim_recording_cursor *cursor, uint64_t offset)
+{
+    const uint8_t *bytes = cursor->recording->bytes;
+
+    if (offset == 0 || bytes[offset] != 'E') {
+        cursor->offset_bytes = cursor->block_limit_bytes = 0;
+        return;
+    }
+    cursor->offset_bytes = offset + SIM_BLOCK_HEAD_BYTES;
+    cursor->block_limit_bytes =
+        cursor->offset_bytes + sim_recording_u32(bytes + offset + 1);
+}
+
+void
+sim_recording_begin(const struct sim_recording *recording,
+                    struct sim_recording_cursor *cursor)
+{
+    memset(cursor, 0, sizeof *cursor);
+    cursor->recording = recording;
+    cursor_enter(cursor, recording->events_offset);
+}
+
+bool
+sim_recording_next(struct sim_recording_cursor *cursor,
+                   struct sim_recorded *event)
+{
+    struct sim_recorded next;
+
+    /* A block is never empty, and Z follows the last E. */
+    if (cursor->offset_bytes == cursor->block_limit_bytes)
+        cursor_enter(cursor, cursor->offset_bytes);
+    if (cursor->offset_bytes == 0 || !sim_recording_decode(cursor, &next))
+        return false;
+    *event = next;
+    return true;
+}
+
+uint32_t
+sim_recording_stack(const struct sim_recording *recording, uint32_t stack,
+                    uint32_t *frames, uint32_t frames_max)
+{
+    const struct sim_recording_node *nodes = recording->nodes.items;
+    uint32_t node = ((const uint32_t *)recording->stacks.items)[stack];
+    uint32_t depth = 0;
+
+    for (; node != SIM_RECORDING_NONE; node = nodes[node].caller) {
+        if (depth < frames_max)
+            frames[depth] = nodes[node].frame;
+        depth++;
+    }
+    return depth;
+}
+
+uint32_t
+sim_recording_stack_pcs(const struct sim_recording *recording, uint32_t stack,
+                        uintptr_t *pcs, uint32_t pcs_max)
+{
+    uint32_t frames[SIM_RECORDED_DEPTH_MAX];
+    uint32_t depth =
+        sim_recording_stack(recording, stack, frames, SIM_RECORDED_DEPTH_MAX);
+    uint32_t i;
+
+    for (i = 0; i < depth && i < pcs_max; i++)
+        pcs[i] = sim_recording_frame_at(recording, frames[i])->pc;
+    return depth;
+}
+
+struct sim_recorded_frame
+sim_recording_frame(const struct sim_recording *recording, uint32_t frame)
+{
+    char *const *strings = recording->strings.items;
+    const struct sim_recording_module *modules = recording->modules.items;
+    const struct sim_recording_frame *from =
+        sim_recording_frame_at(recording, frame);
+    struct sim_recorded_frame result = {
+        .pc = from->pc,
+        .function = strings[from->function],
+        .function_offset = from->function_offset,
+        .file = strings[from->file],
+        .line = from->line,
+        .module = "",
+    };
+
+    if (from->module != 0)
+        result.module = strings[modules[from->module - 1].path];
+    return result;
+}
+
+bool
+sim_recording_find(const struct sim_recording *recording, uintptr_t pc,
+                   struct sim_recorded_frame *frame)
+{
+    uint32_t low = 0;
+    uint32_t high = recording->frames.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (sim_recording_frame_at(recording, recording->by_pc[middle])->pc <
+            pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == recording->frames.count ||
+        sim_recording_frame_at(recording, recording->by_pc[low])->pc != pc)
+        return false;
+    *frame = sim_recording_frame(recording, recording->by_pc[low]);
+    return true;
+}

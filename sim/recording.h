@@ -1,0 +1,186 @@
+/*
+ * recording.h -- what a real program did, read from a `.rec` file.
+ *
+ * The format is docs/recording.md. A recording is checked whole when it is
+ * opened: afterwards every event, stack and name can be used as it is. Objects
+ * are numbered from 0 in order of allocation, locks in order of appearance,
+ * threads from 0; there are no addresses but those of code.
+ */
+#ifndef SIM_RECORDING_H
+#define SIM_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_RECORDED_DEPTH_MAX 128u
+
+struct sim_recording; /* opaque; owned by the caller, see _close() */
+
+enum sim_recorded_kind {
+    SIM_RECORDED_ALLOC = 1,
+    SIM_RECORDED_FREE,
+    SIM_RECORDED_WAIT,
+    SIM_RECORDED_RELEASE,
+};
+
+enum sim_recorded_lock {
+    SIM_RECORDED_MUTEX,
+    SIM_RECORDED_READ,  /* read-write lock; of a release: either way */
+    SIM_RECORDED_WRITE, /* read-write lock */
+    SIM_RECORDED_COND,
+};
+
+/* Why something is missing, in the order of docs/recording.md. */
+enum sim_recorded_cause {
+    SIM_RECORDED_LIMIT,
+    SIM_RECORDED_DISK,
+    SIM_RECORDED_INSIDE,
+    SIM_RECORDED_EARLY,
+    SIM_RECORDED_UNKNOWN,
+    SIM_RECORDED_MISSED,
+    SIM_RECORDED_WAITERS,
+    SIM_RECORDED_CAUSE_COUNT
+};
+
+/* One event. Fields that its kind does not have are 0. */
+struct sim_recorded {
+    enum sim_recorded_kind kind;
+    enum sim_recorded_lock lock_kind; /* WAIT, RELEASE */
+    uint32_t thread;
+    uint32_t stack;      /* ALLOC, WAIT, RELEASE */
+    uint64_t ticks;      /* since the recording began; never falls */
+    uint64_t object;     /* ALLOC, FREE */
+    uint64_t size_bytes; /* ALLOC */
+    uint64_t lock;       /* WAIT, RELEASE */
+    uint64_t wait_ticks; /* WAIT: up to `ticks` */
+    bool wait_failed;    /* WAIT: it ended without the lock */
+};
+
+struct sim_recording_totals {
+    uint64_t allocs;
+    uint64_t frees;
+    uint64_t waits;
+    uint64_t releases;
+    uint64_t live; /* objects never freed */
+    uint64_t dropped[SIM_RECORDED_CAUSE_COUNT];
+    uint64_t ticks_per_second;
+    uint64_t start_ticks;
+    uint64_t locks;
+    uint32_t process;
+    uint32_t parent;
+    uint32_t depth_max; /* deeper stacks were cut at the root's side */
+    uint32_t arguments; /* of the command line */
+    uint32_t threads;
+    uint32_t stacks;
+    uint32_t frames;
+};
+
+/* A frame with its names; texts are empty where nothing is known. */
+struct sim_recorded_frame {
+    uint64_t pc; /* a return address */
+    const char *function;
+    uint64_t function_offset;
+    const char *file;
+    uint32_t line;
+    const char *module; /* path of the mapped file */
+};
+
+/* Why a file was refused. */
+struct sim_recording_error {
+    bool has_offset; /* false: it could not be read at all */
+    uint64_t offset_bytes;
+    char reason[112];
+};
+
+/* Where an iteration stands; plain data, copy it to remember a place. */
+struct sim_recording_cursor {
+    const struct sim_recording *recording;
+    uint64_t offset_bytes;
+    uint64_t block_limit_bytes;
+    uint64_t ticks;
+    uint64_t objects; /* seen so far */
+    uint64_t locks;   /* seen so far */
+    uint32_t thread;
+};
+
+/*
+ * Read and check a whole file.
+ *
+ * out:     *recording, to be closed; *error on failure
+ * returns: false if the file is not a recording, or is damaged or cut
+ */
+bool sim_recording_open(struct sim_recording **recording, const char *path,
+                        struct sim_recording_error *error);
+
+/*
+ * The same for bytes in memory, which are copied.
+ */
+bool sim_recording_parse(struct sim_recording **recording, const uint8_t *bytes,
+                         size_t bytes_count, struct sim_recording_error *error);
+
+/* NULL is allowed. */
+void sim_recording_close(struct sim_recording *recording);
+
+/*
+ * The one line for people: `x.rec: offset 4096: block checksum does not match`.
+ *
+ * out:     line, ended by NUL, cut if line_bytes is too small
+ */
+void sim_recording_explain(const struct sim_recording_error *error,
+                           const char *path, char *line, size_t line_bytes);
+
+const struct sim_recording_totals *
+sim_recording_totals(const struct sim_recording *recording);
+
+/* in: index < totals.arguments; returns: text owned by the recording */
+const char *sim_recording_argument(const struct sim_recording *recording,
+                                   uint32_t index);
+
+/* in: thread < totals.threads; returns: the kernel's number of it */
+uint64_t sim_recording_thread(const struct sim_recording *recording,
+                              uint32_t thread);
+
+/* Begin before the first event. */
+void sim_recording_begin(const struct sim_recording *recording,
+                         struct sim_recording_cursor *cursor);
+
+/*
+ * Take the next event.
+ *
+ * out:     *event
+ * returns: false after the last one; *event is then untouched
+ */
+bool sim_recording_next(struct sim_recording_cursor *cursor,
+                        struct sim_recorded *event);
+
+/*
+ * The frames of a stack, leaf first.
+ *
+ * out:     frames, room for frames_max numbers
+ * in:      stack < totals.stacks
+ * returns: the stack's depth, at most SIM_RECORDED_DEPTH_MAX; what does not fit
+ *          into frames is left away
+ */
+uint32_t sim_recording_stack(const struct sim_recording *recording,
+                             uint32_t stack, uint32_t *frames,
+                             uint32_t frames_max);
+
+/* The same as program counters. */
+uint32_t sim_recording_stack_pcs(const struct sim_recording *recording,
+                                 uint32_t stack, uintptr_t *pcs,
+                                 uint32_t pcs_max);
+
+/* in: frame < totals.frames; returns: texts owned by the recording */
+struct sim_recorded_frame
+sim_recording_frame(const struct sim_recording *recording, uint32_t frame);
+
+/*
+ * The names of a program counter that occurs in the stacks.
+ *
+ * returns: false if it does not; *frame is then untouched
+ */
+bool sim_recording_find(const struct sim_recording *recording, uintptr_t pc,
+                        struct sim_recorded_frame *frame);
+
+#endif
