@@ -1,0 +1,352 @@
+/*
+ * test_explore.c -- the explorer against counts and outcomes known from
+ * elsewhere.
+ *
+ * Graph counts are those of an independent model checker (RC11) for the same
+ * textbook programs; run counts are those of the same algorithm written
+ * earlier and apart. Both compilers must give the same (see explore.ninja:
+ * this program is built twice, over gcc's and over clang's fixtures).
+ */
+#include "textbook.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct sim_exhaust_result
+exhaust(const struct sim_kernel *kernel,
+        const struct sim_exhaust_options *options)
+{
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(kernel, options, &r);
+    if (r.failures > 0)
+        free(r.choices);
+    return r;
+}
+
+/* As the counts were made: starting a thread is a step. */
+static const struct sim_exhaust_options as_counted = {
+    .run = {.lazy_start = true},
+};
+
+static void
+expect(const struct sim_kernel *kernel, uint64_t graphs, uint64_t runs)
+{
+    struct sim_exhaust_result r = exhaust(kernel, &as_counted);
+
+    if (r.verdict != SIM_VERDICT_PASS)
+        fail_msg("%s: %s", kernel->name, r.first_failure.failure.text);
+    assert_int_equal(r.graphs, graphs);
+    if (runs != 0)
+        assert_int_equal(r.runs, runs);
+    /* How threads start changes the work, never the graphs. */
+    r = exhaust(kernel, &(struct sim_exhaust_options){.recheck_of_100 = 1});
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, graphs);
+    if (runs != 0)
+        assert_true(r.runs <= runs + r.rechecked);
+}
+
+static void
+the_seqlock_has_as_many_graphs_as_counted(void **state)
+{
+    static const struct {
+        uint32_t writes;
+        uint32_t readers;
+        uint64_t graphs;
+        uint64_t runs;
+    } rows[] = {
+        {1, 1, 11, 57},      {2, 1, 39, 239},      {1, 2, 121, 1537},
+        {2, 2, 1521, 17058}, {3, 2, 9801, 112905}, {1, 3, 1331, 40123},
+        {3, 1, 99, 0},       {4, 1, 209, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect(fixtures_seqlock(rows[i].writes, rows[i].readers),
+               rows[i].graphs, rows[i].runs);
+}
+
+static void
+the_list_table_has_as_many_graphs_as_counted(void **state)
+{
+    static const struct {
+        uint32_t producers;
+        uint32_t readers;
+        bool same_key;
+        uint64_t graphs;
+        uint64_t runs;
+    } rows[] = {
+        {1, 1, false, 2, 12},   {2, 1, false, 12, 286}, {2, 2, false, 36, 2710},
+        {3, 0, false, 32, 771}, {2, 0, true, 4, 28},    {2, 1, true, 8, 222},
+        {2, 2, true, 16, 1670}, {3, 0, true, 12, 503},  {3, 1, true, 24, 3965},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect(fixtures_table(rows[i].producers, rows[i].readers,
+                              rows[i].same_key),
+               rows[i].graphs, rows[i].runs);
+}
+
+static void
+counters_have_one_graph_per_interleaving(void **state)
+{
+    (void)state;
+    expect(fixtures_counter(2), 6, 11);
+    expect(fixtures_counter(3), 90, 161);
+    expect(fixtures_counter(4), 2520, 3857);
+}
+
+static void
+litmus_tests_have_as_many_graphs_as_counted(void **state)
+{
+    (void)state;
+    expect(fixtures_litmus(FIXTURES_SB_RELAXED), 4, 16);
+    expect(fixtures_litmus(FIXTURES_SB_SEQ_CST), 3, 10);
+    expect(fixtures_litmus(FIXTURES_MP_RELEASE_ACQUIRE), 3, 13);
+    expect(fixtures_litmus(FIXTURES_MP_RELAXED), 4, 14);
+    expect(fixtures_litmus(FIXTURES_CORR), 6, 18);
+    expect(fixtures_litmus(FIXTURES_LB_RELAXED), 3, 12);
+    /* C11 has 4: the one that no execution order gives is not modelled. */
+    expect(fixtures_litmus(FIXTURES_2_2W), 3, 10);
+    /* Graphs differ by the order of fences, so 3 outcomes make 4, 6 make 8.
+     * A scheduling point before the fence costs runs; see fence-late. */
+    expect(fixtures_litmus(FIXTURES_SB_FENCES), 4, 0);
+    expect(fixtures_litmus(FIXTURES_FENCE_RELAY), 8, 0);
+    /* 4 x 4 readings; all seq_cst, the two readers must agree. */
+    expect(fixtures_litmus(FIXTURES_IRIW_ACQUIRE), 16, 0);
+    expect(fixtures_litmus(FIXTURES_IRIW_SEQ_CST), 15, 0);
+}
+
+/* ---- Outcomes -------------------------------------------------------------
+ */
+
+struct outcomes {
+    uint32_t seen[64];
+    uint32_t count;
+};
+
+static void
+note_outcome(void *context, const struct sim_run *run)
+{
+    struct outcomes *o = context;
+
+    (void)run;
+    for (uint32_t i = 0; i < o->count; i++) {
+        if (o->seen[i] == fixtures_litmus_outcome)
+            return;
+    }
+    assert_true(o->count < 64);
+    o->seen[o->count++] = fixtures_litmus_outcome;
+}
+
+static struct outcomes
+outcomes_of(enum fixtures_litmus which)
+{
+    struct outcomes o = {.count = 0};
+
+    exhaust(fixtures_litmus(which),
+            &(struct sim_exhaust_options){.after_run = note_outcome,
+                                          .after_run_context = &o});
+    return o;
+}
+
+static bool
+has(const struct outcomes *o, uint32_t r0, uint32_t r1, uint32_t r2,
+    uint32_t r3)
+{
+    const uint32_t registers = r0 | r1 << 4 | r2 << 8 | r3 << 12;
+
+    for (uint32_t i = 0; i < o->count; i++) {
+        if ((o->seen[i] & 0xffff) == registers)
+            return true;
+    }
+    return false;
+}
+
+static void
+each_litmus_test_shows_the_outcomes_that_tell_models_apart(void **state)
+{
+    struct outcomes o;
+
+    (void)state;
+    o = outcomes_of(FIXTURES_SB_RELAXED);
+    assert_true(has(&o, 0, 0, 0, 0)); /* both stores still buffered */
+    o = outcomes_of(FIXTURES_SB_SEQ_CST);
+    assert_false(has(&o, 0, 0, 0, 0));
+    o = outcomes_of(FIXTURES_SB_FENCES);
+    assert_false(has(&o, 0, 0, 0, 0));
+    o = outcomes_of(FIXTURES_MP_RELAXED);
+    assert_true(has(&o, 1, 0, 0, 0)); /* flag without data */
+    o = outcomes_of(FIXTURES_MP_RELEASE_ACQUIRE);
+    assert_false(has(&o, 1, 0, 0, 0));
+    o = outcomes_of(FIXTURES_CORR);
+    assert_false(has(&o, 2, 1, 0, 0)); /* backwards in one place */
+    o = outcomes_of(FIXTURES_IRIW_ACQUIRE);
+    assert_true(has(&o, 1, 0, 1, 0)); /* readers disagree on the order */
+    o = outcomes_of(FIXTURES_IRIW_SEQ_CST);
+    assert_false(has(&o, 1, 0, 1, 0));
+    o = outcomes_of(FIXTURES_FENCE_RELAY);
+    assert_int_equal(o.count, 6);
+    assert_true(has(&o, 1, 1, 0, 0)); /* lost if the key forgets fences */
+    o = outcomes_of(FIXTURES_FENCE_LATE);
+    assert_true(has(&o, 1, 0, 0, 0)); /* the writer's fence comes last */
+}
+
+/* ---- Pruning ---------------------------------------------------------------
+ */
+
+static void
+pruning_loses_no_outcome(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < FIXTURES_LITMUS_COUNT; i++) {
+        struct outcomes with = outcomes_of((enum fixtures_litmus)i);
+        struct outcomes without = {.count = 0};
+        struct sim_exhaust_options options = {.no_pruning = true,
+                                              .after_run = note_outcome,
+                                              .after_run_context = &without};
+
+        exhaust(fixtures_litmus((enum fixtures_litmus)i), &options);
+        assert_int_equal(with.count, without.count);
+    }
+}
+
+static void
+cut_prefixes_run_on_end_in_known_graphs(void **state)
+{
+    struct sim_exhaust_result r;
+    const struct sim_exhaust_options options = {.recheck_of_100 = 100};
+
+    (void)state;
+    r = exhaust(fixtures_seqlock(2, 2), &options);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, 1521);
+    assert_true(r.rechecked > 1000);
+    r = exhaust(fixtures_litmus(FIXTURES_FENCE_RELAY), &options);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_true(r.rechecked > 5);
+}
+
+static void
+a_preemption_bound_large_enough_is_no_bound(void **state)
+{
+    struct sim_exhaust_options options = {.run = {.bounded = true}};
+    uint64_t before = 0;
+
+    (void)state;
+    for (uint32_t bound = 0; bound <= 12; bound++) {
+        struct sim_exhaust_result r;
+
+        options.run.preemptions_max = bound;
+        r = exhaust(fixtures_seqlock(2, 1), &options);
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        assert_true(r.graphs >= before);
+        before = r.graphs;
+    }
+    assert_int_equal(before, 39);
+}
+
+/* ---- Mutants
+ * ----------------------------------------------------------------- */
+
+static const char *
+op_text(enum sim_op op)
+{
+    static const char *const texts[SIM_OP_COUNT] = {
+        "load", "store", "rmw", "cas", "fence", "lock", "unlock", "mark"};
+
+    return texts[op];
+}
+
+/*
+ * Weaken each atomic site of the kernel by every possible step; every mutant
+ * must be found.
+ *
+ * returns: how many mutants
+ */
+static uint32_t
+kill_mutants(const struct sim_kernel *kernel, enum sim_failure_kind want)
+{
+    struct sim_site sites[64];
+    const uint32_t sites_count = sim_explore_sites(kernel, 200, sites, 64);
+    uint32_t mutants = 0;
+
+    for (uint32_t i = 0; i < sites_count; i++) {
+        for (uint32_t step = 0; step < 2; step++) {
+            struct sim_site weaker = sites[i];
+            struct sim_exhaust_result r;
+
+            if (!sim_explore_weaken(&weaker, step))
+                break;
+            mutants++;
+            sim_explore_mutate(&weaker);
+            r = exhaust(kernel, &(struct sim_exhaust_options){0});
+            sim_explore_mutate(NULL);
+            if (r.verdict != SIM_VERDICT_FAIL)
+                fail_msg("%s: a %s with order %d instead of %d survives",
+                         kernel->name, op_text(weaker.op), weaker.order,
+                         sites[i].order);
+            assert_int_equal(r.first_failure.failure.kind, want);
+            assert_true(r.runs < 10000); /* well under a second */
+        }
+    }
+    return mutants;
+}
+
+static void
+every_weaker_order_in_the_seqlock_is_found(void **state)
+{
+    (void)state;
+    assert_int_equal(kill_mutants(fixtures_seqlock(1, 1), SIM_FAIL_CHECK), 4);
+}
+
+static void
+every_weaker_order_in_the_table_is_found(void **state)
+{
+    (void)state;
+    /* Two acquire loads; a compare-exchange: release, or acquire if it fails */
+    assert_int_equal(kill_mutants(fixtures_table(2, 1, true), SIM_FAIL_CHECK),
+                     4);
+    assert_int_equal(kill_mutants(fixtures_table_plain(1, 1), SIM_FAIL_RACE),
+                     2);
+}
+
+static void
+plain_fields_behind_a_publication_do_not_race(void **state)
+{
+    struct sim_exhaust_result r;
+
+    (void)state;
+    r = exhaust(fixtures_table_plain(2, 1), &(struct sim_exhaust_options){0});
+    if (r.verdict != SIM_VERDICT_PASS)
+        fail_msg("%s", r.first_failure.failure.text);
+    /* Two orders times two ways for the second producer, three readings. */
+    assert_int_equal(r.graphs, 12);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_seqlock_has_as_many_graphs_as_counted),
+        cmocka_unit_test(the_list_table_has_as_many_graphs_as_counted),
+        cmocka_unit_test(counters_have_one_graph_per_interleaving),
+        cmocka_unit_test(litmus_tests_have_as_many_graphs_as_counted),
+        cmocka_unit_test(
+            each_litmus_test_shows_the_outcomes_that_tell_models_apart),
+        cmocka_unit_test(pruning_loses_no_outcome),
+        cmocka_unit_test(cut_prefixes_run_on_end_in_known_graphs),
+        cmocka_unit_test(a_preemption_bound_large_enough_is_no_bound),
+        cmocka_unit_test(every_weaker_order_in_the_seqlock_is_found),
+        cmocka_unit_test(every_weaker_order_in_the_table_is_found),
+        cmocka_unit_test(plain_fields_behind_a_publication_do_not_race),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,641 @@
+/*
+ * engine.c -- one run: fibers, scheduling points, the graph hash, the end.
+ *
+ * Each event is preceded by a scheduling point; threads are switched nowhere
+ * else. The question there is "which of the ready threads", [current, then by
+ * number], so that answer 0 goes on without a switch.
+ *
+ * Pruning: at a point that no earlier run has passed with these answers, the
+ * hash of the partial graph is looked up. If another run was in the same
+ * state, everything beyond has been explored from there. Part of the state
+ * besides the graph: a thread started or not (lazy start), with a preemption
+ * bound who runs and the budget left, and what seq_cst fences, locks, marks
+ * and choices of the kernel add to the hash of their events.
+ */
+#include "engine.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX_DEFAULT = 20000, EVENT_START = 16, EVENT_SIGNAL = 17 };
+enum { EVENT_CHOICE = 18, EVENT_MARK = 19 };
+
+struct engine sim_engine;
+
+static sigjmp_buf crash_return;
+static volatile sig_atomic_t crash_expected;
+
+/* ---- Ends ---------------------------------------------------------------- */
+
+_Noreturn void
+sim_stop(enum sim_end end)
+{
+    struct engine *e = &sim_engine;
+
+    e->run->end = end;
+    e->active = false;
+    sim_fiber_switch(&sim_self()->fiber, &e->main);
+    abort(); /* a stopped fiber is never resumed */
+}
+
+static void
+failure_set(enum sim_failure_kind kind, uintptr_t site, uintptr_t other_site,
+            const char *text)
+{
+    struct sim_failure *f = &sim_engine.run->failure;
+
+    f->kind = kind;
+    f->thread = sim_engine.current;
+    f->site = site;
+    f->other_site = other_site;
+    snprintf(f->text, sizeof f->text, "%s", text);
+}
+
+_Noreturn void
+sim_refuse(enum sim_failure_kind kind, uintptr_t site, uintptr_t other_site,
+           const char *text)
+{
+    failure_set(kind, site, other_site, text);
+    sim_stop(SIM_END_FAILED);
+}
+
+void
+sim_explore_fail(const char *what)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->active)
+        sim_refuse(SIM_FAIL_CHECK, (uintptr_t)__builtin_return_address(0), 0,
+                   what);
+    /* Setup, finish or invariant: the caller of those looks. */
+    if (e->run != NULL && e->run->failure.kind == SIM_FAIL_NONE)
+        failure_set(SIM_FAIL_CHECK, 0, 0, what);
+}
+
+void
+sim_explore_check(bool holds, const char *what)
+{
+    if (!holds)
+        sim_explore_fail(what);
+}
+
+/* ---- The graph hash --------------------------------------------------------
+ */
+
+static void
+hash_add(uint64_t what, uint64_t detail)
+{
+    struct engine *e = &sim_engine;
+    const uint64_t low =
+        sim_mix64(sim_mix64(what + 0x9e3779b97f4a7c15U) ^ detail);
+
+    e->graph[0] += low;
+    e->graph[1] += sim_mix64((low + what) * 0xd1342543de82ef95U);
+}
+
+void
+sim_event(uint64_t kind, uint64_t detail)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+    const uint32_t stamp = ++t->now.at[e->current];
+
+    hash_add(stamp | (uint64_t)e->current << 32 | kind << 40, detail);
+}
+
+void
+sim_after_event(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->kernel->invariant == NULL)
+        return;
+    e->active = false;
+    e->kernel->invariant(e->kernel->context);
+    e->active = true;
+    if (e->run->failure.kind != SIM_FAIL_NONE)
+        sim_stop(SIM_END_FAILED);
+}
+
+/* ---- Choices ----------------------------------------------------------------
+ */
+
+uint32_t
+sim_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->detour)
+        return sim_rng_below(&e->detour_rng, bound);
+    return sim_choose(e->choices, bound, kind, label);
+}
+
+/* Has every answer carried over from the run before been used? */
+static bool
+fresh(const struct sim_choices *choices)
+{
+    return choices->count >= choices->fixed_count;
+}
+
+static void
+prune(bool can_continue)
+{
+    struct engine *e = &sim_engine;
+    uint64_t key[2] = {e->graph[0], e->graph[1]};
+
+    if (e->detour || !fresh(e->choices))
+        return;
+    if (e->options.bounded) {
+        key[0] = sim_mix64(key[0] ^ e->preemptions_left ^
+                           (uint64_t)e->current << 32 ^
+                           (uint64_t)can_continue << 40);
+        key[1] += key[0];
+    }
+    if (!sim_visited_insert(e->visited, key))
+        return;
+    if (sim_mix64(key[1]) % 100 >= e->recheck_of_100)
+        sim_stop(SIM_END_PRUNED);
+    e->detour = true;
+    e->detour_rng.state = key[0];
+}
+
+/* Threads that sleep in a wait loop, and could now find something. */
+static void
+wake_spinners(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        struct thread *t = &e->threads[i];
+
+        if (t->spinning && sim_round_changed(i)) {
+            t->spinning = false;
+            e->spinners--;
+            e->ready |= 1U << i;
+        }
+    }
+}
+
+static uint32_t
+ask_schedule(bool can_continue, uint32_t count)
+{
+    struct engine *e = &sim_engine;
+    const uint16_t label = (uint16_t)(e->current << 8 | e->ready);
+    uint8_t order[SIM_THREADS_MAX];
+    uint32_t n = 0;
+
+    if (e->detour)
+        return sim_rng_below(&e->detour_rng, count);
+    e->branch_points++;
+    if (e->options.strategy == SIM_STRATEGY_RANDOM ||
+        e->choices->backend == SIM_ODOMETER ||
+        e->choices->backend == SIM_REPLAY)
+        return sim_choose(e->choices, count, SIM_SCHED, label);
+    if (can_continue)
+        order[n++] = (uint8_t)e->current;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if ((e->ready >> i & 1) != 0 && !(can_continue && i == e->current))
+            order[n++] = (uint8_t)i;
+    }
+    return sim_choose_guided(e->choices, count, SIM_SCHED, label,
+                             sim_sched_wish(order, count));
+}
+
+/* The picked-th of the ready threads in the order [current, then by number]. */
+static uint32_t
+nth_ready(bool can_continue, uint32_t picked)
+{
+    const struct engine *e = &sim_engine;
+    uint32_t rest = e->ready;
+
+    if (can_continue) {
+        if (picked == 0)
+            return e->current;
+        picked--;
+        rest &= ~(1U << e->current);
+    }
+    while (picked-- > 0)
+        rest &= rest - 1;
+    return (uint32_t)__builtin_ctz(rest);
+}
+
+/* Nobody can run, but not all have finished. */
+_Noreturn static void
+stuck(void)
+{
+    struct engine *e = &sim_engine;
+    bool waits_in_loop = false;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (!e->threads[i].dropped && !e->threads[i].spinning)
+            continue;
+        waits_in_loop = true;
+        if (sim_round_changed(i))
+            sim_stop(SIM_END_BLOCKED);
+    }
+    if (waits_in_loop)
+        sim_refuse(SIM_FAIL_LIVELOCK, 0, 0,
+                   "a thread waits in a loop for what nobody will do");
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].wants != NULL) {
+            e->current = i;
+            break;
+        }
+    }
+    sim_refuse(SIM_FAIL_DEADLOCK, e->threads[e->current].wants->site, 0,
+               "every unfinished thread waits for a lock");
+}
+
+/* Who runs next? Ends the run if it is cut or nobody can. */
+static uint32_t
+pick(bool can_continue)
+{
+    struct engine *e = &sim_engine;
+    uint32_t count;
+    uint32_t picked;
+
+    if (e->spinners > 0)
+        wake_spinners();
+    if (e->ready == 0)
+        stuck();
+    if (e->visited != NULL)
+        prune(can_continue);
+    count = (uint32_t)__builtin_popcount(e->ready);
+    if (count == 1)
+        return (uint32_t)__builtin_ctz(e->ready);
+    if (e->options.bounded && can_continue && e->preemptions_left == 0)
+        return e->current;
+    picked = ask_schedule(can_continue, count);
+    if (picked != 0 && can_continue) {
+        e->run->switches++;
+        e->preemptions_left--;
+    }
+    return nth_ready(can_continue, picked);
+}
+
+static void
+go(uint32_t next)
+{
+    struct engine *e = &sim_engine;
+    struct sim_fiber *from = &sim_self()->fiber;
+
+    if (next == e->current)
+        return;
+    e->current = next;
+    sim_fiber_switch(from, &e->threads[next].fiber);
+}
+
+/* The first scheduling question of a run, asked on some thread's stack. */
+static void
+first_pick(void)
+{
+    if (!sim_engine.first)
+        return;
+    sim_engine.first = false;
+    go(pick(false));
+}
+
+/* At a thread's first event: let the others get there, too. */
+static void
+start_over(void)
+{
+    sim_fiber_switch(&sim_self()->fiber, &sim_engine.main);
+    first_pick();
+}
+
+void
+sim_signal_point(void)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+
+    if (t->signals_left == 0 ||
+        sim_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+        return;
+    t->signals_left--;
+    sim_event(EVENT_SIGNAL, 0);
+    e->kernel->threads[e->current].signal(e->kernel->context, e->current);
+}
+
+void
+sim_point(uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+
+    if (++e->run->steps > e->steps_max)
+        sim_refuse(SIM_FAIL_LIMIT, site, 0, "the run has too many steps");
+    t->steps++;
+    if (t->signals_left != 0)
+        sim_signal_point();
+    t->next_site = site;
+    if (e->starting)
+        start_over();
+    else
+        go(pick((e->ready >> e->current & 1) != 0));
+    t->last_site = site;
+}
+
+/* The current thread cannot run until somebody makes it ready. */
+void
+sim_block(uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+
+    e->ready &= ~(1U << e->current);
+    sim_self()->next_site = site;
+    if (e->starting)
+        start_over();
+    else
+        go(pick(false));
+}
+
+uint32_t
+sim_explore_thread(void)
+{
+    return sim_engine.active ? sim_engine.current : 0;
+}
+
+uint32_t
+sim_explore_choose(uint32_t bound, enum sim_kind kind)
+{
+    uint32_t value;
+
+    if (!sim_engine.active)
+        return 0;
+    value = sim_ask(bound, kind, (uint16_t)sim_engine.current);
+    sim_event(EVENT_CHOICE, value);
+    return value;
+}
+
+uint64_t
+sim_explore_mark(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (!e->active)
+        return 0;
+    sim_point((uintptr_t)__builtin_return_address(0));
+    sim_event(EVENT_MARK, e->marks);
+    return e->marks++;
+}
+
+void
+sim_explore_spin_wait(void)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
+
+    if (!e->active)
+        return;
+    if (e->assume) {
+        t->dropped = true;
+        sim_block(site);
+        abort();
+    }
+    t->spinning = true;
+    e->spinners++;
+    sim_block(site);
+    sim_forget_round(e->current);
+}
+
+/* ---- Threads
+ * ----------------------------------------------------------------- */
+
+/* The last thread has ended. Another run may have come to the same graph. */
+_Noreturn static void
+complete(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->visited != NULL && !e->detour &&
+        sim_visited_insert(e->visited, e->graph))
+        sim_stop(SIM_END_PRUNED);
+    sim_stop(SIM_END_COMPLETE);
+}
+
+static void
+thread_main(void)
+{
+    struct engine *e = &sim_engine;
+    const uint32_t me = e->current;
+
+    first_pick();
+    if (e->options.lazy_start)
+        hash_add((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0);
+    e->kernel->threads[me].body(e->kernel->context, me);
+    e->threads[me].finished = true;
+    e->ready &= ~(1U << me);
+    if (e->starting)
+        sim_fiber_switch(&e->threads[me].fiber, &e->main);
+    if (--e->unfinished == 0)
+        complete();
+    go(pick(false));
+    abort();
+}
+
+/* Run every thread up to its first event: nobody can see the order. */
+static void
+start_threads(void)
+{
+    struct engine *e = &sim_engine;
+
+    e->starting = true;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        e->current = i;
+        sim_fiber_switch(&e->main, &e->threads[i].fiber);
+        if (!e->active) /* failed before its first event */
+            return;
+        e->unfinished -= e->threads[i].finished;
+    }
+    e->starting = false;
+    e->current = 0;
+}
+
+static void
+thread_reset(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+
+    memset(&t->now, 0, sizeof t->now);
+    memset(&t->pending, 0, sizeof t->pending);
+    memset(&t->release, 0, sizeof t->release);
+    memset(&t->floor, 0, sizeof t->floor);
+    t->wants = NULL;
+    t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
+    t->steps = 0;
+    t->finished = false;
+    t->dropped = false;
+    t->spinning = false;
+    t->signals_left = e->kernel->threads[i].signal != NULL;
+    t->last_site = 0;
+    t->next_site = 0;
+    sim_fiber_prepare(&t->fiber, thread_main);
+}
+
+/* ---- Memory and crashes
+ * --------------------------------------------------------- */
+
+static void
+crashed(int signal_number)
+{
+    if (!crash_expected) {
+        signal(signal_number, SIG_DFL);
+        return; /* the access comes again and ends the process */
+    }
+    siglongjmp(crash_return, signal_number);
+}
+
+static void
+catch_crashes(void)
+{
+    static uint8_t stack[64 * 1024];
+    const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = crashed,
+                               .sa_flags = SA_ONSTACK | SA_NODEFER};
+
+    sigaltstack(&alternate, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGFPE, &action, NULL);
+    sigaction(SIGILL, &action, NULL);
+}
+
+static void
+engine_init(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->locations != NULL)
+        return;
+    e->locations = calloc(LOCATIONS_MAX, sizeof *e->locations);
+    e->cells = malloc(CELLS_MAX * sizeof *e->cells);
+    e->words = calloc(1U << WORDS_LOG2, sizeof *e->words);
+    if (e->locations == NULL || e->cells == NULL || e->words == NULL)
+        abort();
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        if (!sim_fiber_init(&e->threads[i].fiber))
+            abort();
+    }
+    catch_crashes();
+}
+
+void
+sim_engine_begin(const struct sim_kernel *kernel,
+                 const struct sim_run_options *options)
+{
+    struct engine *e = &sim_engine;
+
+    engine_init();
+    e->kernel = kernel;
+    e->options = *options;
+    e->threads_count = kernel->threads_count;
+    e->steps_max =
+        options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
+    e->visited = NULL;
+    e->assume = false;
+    e->recheck_of_100 = 0;
+    e->branch_points = 0;
+    e->branch_points_most = 0;
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        e->threads[i].steps = 0;
+        e->threads[i].steps_before = 0;
+    }
+}
+
+static void
+run_reset(struct sim_choices *choices, struct sim_run *run)
+{
+    struct engine *e = &sim_engine;
+
+    run->end = SIM_END_COMPLETE;
+    run->failure.kind = SIM_FAIL_NONE;
+    run->failure.site = 0;
+    run->failure.other_site = 0;
+    run->failure.text[0] = 0;
+    run->steps = 0;
+    run->switches = 0;
+    run->stale = 0;
+    e->run = run;
+    e->choices = choices;
+    e->run_number++;
+    e->detour = false;
+    e->starting = false;
+    e->first = false;
+    e->ready = (1U << e->threads_count) - 1;
+    e->unfinished = e->threads_count;
+    e->spinners = 0;
+    e->preemptions_left = e->options.preemptions_max;
+    e->spurious_left = e->options.spurious_max;
+    e->graph[0] = 1;
+    e->graph[1] = 1;
+    memset(&e->seq_cst, 0, sizeof e->seq_cst);
+    memset(&e->seq_cst_store, 0, sizeof e->seq_cst_store);
+    e->seq_cst_fences = 0;
+    e->marks = 0;
+    e->locations_count = 0;
+    e->cells_count = 0;
+    e->words_used = 0;
+    e->locks_count = 0;
+    e->trace_count = 0;
+    for (uint32_t i = 0; i < e->threads_count; i++)
+        thread_reset(i);
+    if (e->branch_points > e->branch_points_most)
+        e->branch_points_most = e->branch_points;
+    e->branch_points = 0;
+    if (e->options.strategy != SIM_STRATEGY_RANDOM)
+        sim_sched_begin();
+}
+
+static void
+run_threads(void)
+{
+    struct engine *e = &sim_engine;
+    const int crash = sigsetjmp(crash_return, 0);
+
+    if (crash != 0) {
+        crash_expected = 0;
+        e->active = false;
+        e->run->end = SIM_END_FAILED;
+        failure_set(SIM_FAIL_CRASH, e->threads[e->current].last_site, 0,
+                    strsignal(crash));
+        return;
+    }
+    crash_expected = 1;
+    e->active = true;
+    e->current = 0;
+    if (!e->options.lazy_start)
+        start_threads();
+    if (e->active && e->unfinished == 0) {
+        e->run->end = SIM_END_COMPLETE;
+    } else if (e->active) {
+        e->first = true;
+        while (e->threads[e->current].finished)
+            e->current++;
+        sim_fiber_switch(&e->main, &sim_self()->fiber);
+    }
+    crash_expected = 0;
+    e->active = false;
+}
+
+enum sim_end
+sim_engine_run(struct sim_choices *choices, struct sim_run *run)
+{
+    struct engine *e = &sim_engine;
+
+    run_reset(choices, run);
+    if (e->kernel->setup != NULL)
+        e->kernel->setup(e->kernel->context);
+    run_threads();
+    run->graph[0] = e->graph[0];
+    run->graph[1] = e->graph[1];
+    if (run->end == SIM_END_COMPLETE && e->kernel->finish != NULL)
+        e->kernel->finish(e->kernel->context);
+    if (run->failure.kind != SIM_FAIL_NONE)
+        run->end = SIM_END_FAILED;
+    return run->end;
+}

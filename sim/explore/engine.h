@@ -1,0 +1,255 @@
+/*
+ * engine.h -- one run in progress; private to sim/explore/.
+ *
+ * Who calls whom:  tsan.c (ABI) -> memory.c, plain.c, lock.c -> engine.c
+ * (scheduling points) -> sched.c (wishes) -> choice.c.
+ *
+ * Time stamps: thread t's k-th event has the stamp k in t's own component; a
+ * plain access between events k and k+1 has the stamp k+1, so that only an
+ * event after it can publish it. Clock[t] >= k means "knows t's event k".
+ *
+ * The graph hash is a commutative sum over events of
+ * mix(thread, stamp, kind, read-from or modification index): equal for any two
+ * runs with the same (partial) execution graph, whatever their interleaving.
+ */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include "explore.h"
+#include "fiber.h"
+#include "visited.h"
+
+enum {
+    LOCKS_MAX = 64,
+    LOCATIONS_MAX = 4096,
+    CELLS_MAX = 1 << 16,
+    WORDS_LOG2 = 15,
+    CANDIDATES_MAX = 64,
+    TRACE_MAX = 4096,
+    STAMP_NEVER = UINT32_MAX,
+};
+
+struct clock {
+    uint32_t at[SIM_THREADS_MAX];
+};
+
+static inline void
+sim_clock_join(struct clock *into, const struct clock *from)
+{
+    for (uint32_t t = 0; t < SIM_THREADS_MAX; t++) {
+        if (from->at[t] > into->at[t])
+            into->at[t] = from->at[t];
+    }
+}
+
+/* ---- Atomic locations -------------------------------------------------- */
+
+struct store {
+    uint64_t value;
+    uint32_t thread; /* with stamp 0: the value before the run */
+    uint32_t stamp;
+    struct clock sync; /* what an acquire load of it learns */
+    struct clock seen; /* stamp of each thread's first load of it */
+    uint32_t trace;    /* index of its trace event, for reports */
+    bool seq_cst;
+};
+
+struct location {
+    uintptr_t address;
+    uint32_t bytes;
+    uint8_t mask;  /* bytes of its word */
+    bool reloaded; /* a plain write came: memory holds the only store */
+    uint32_t next; /* other location in this word, or 0 */
+    uint32_t stores_count;
+    uint32_t stores_room;
+    struct store *stores; /* in modification order, oldest first */
+    struct clock read;    /* latest atomic load by each thread */
+    struct clock written; /* latest atomic store by each thread */
+    struct clock spun;    /* store index + 1 read in this waiting round */
+    struct clock least;   /* oldest store index still to be read */
+    uintptr_t read_site[SIM_THREADS_MAX];
+    uintptr_t write_site[SIM_THREADS_MAX];
+};
+
+/* ---- Plain accesses ---------------------------------------------------- */
+
+/* Bytes of one word that have always been accessed together. */
+struct cell {
+    uint8_t mask;
+    bool written;
+    uint32_t next; /* other cell of this word, or 0 */
+    uint32_t write_thread;
+    uint32_t write_stamp;
+    uintptr_t write_site;
+    struct clock read;
+    uintptr_t read_site[SIM_THREADS_MAX];
+};
+
+struct word {
+    uintptr_t address;  /* multiple of 8 */
+    uint64_t run;       /* of another run: empty */
+    uint32_t locations; /* first, index + 1, or 0 */
+    uint32_t cells;     /* first, index + 1, or 0 */
+    uint8_t atomic_mask;
+};
+
+struct lock {
+    const void *address;
+    uint32_t rank;
+    uint32_t holder; /* SIM_THREADS_MAX: free */
+    uint32_t version;
+    struct clock sync;
+    uintptr_t site;
+};
+
+/* ---- Threads ------------------------------------------------------------ */
+
+struct thread {
+    struct sim_fiber fiber;
+    struct clock now;
+    struct clock pending; /* what an acquire fence will learn */
+    struct clock release; /* at the last release fence */
+    struct clock floor;   /* seq_cst: must not read below */
+    struct lock *wants;
+    uint32_t steps; /* scheduling points passed in this run */
+    uint8_t signals_left;
+    bool started;
+    bool finished;
+    bool dropped; /* waits in a loop; exhaustive search gave it up */
+    bool spinning;
+    uint32_t steps_before; /* of an earlier run: the URW estimate */
+    uint32_t priority;     /* PCT */
+    uintptr_t last_site;   /* of the latest event */
+    uintptr_t next_site;   /* of the event it is about to do */
+};
+
+struct trace_event {
+    enum sim_op op;
+    uint32_t thread;
+    int order;
+    bool ok; /* compare-exchange, trylock */
+    uintptr_t site;
+    uintptr_t address;
+    uint32_t bytes;
+    uint64_t value;   /* read, or written by a store */
+    uint64_t written; /* by an RMW */
+    uint32_t from;    /* trace index of the store read, or TRACE_MAX */
+    uint32_t newest;  /* trace index of the newest store, or TRACE_MAX */
+    uint32_t behind;  /* how many newer stores the load passed over */
+    uint32_t choice;  /* length of the choice list at this event */
+};
+
+struct engine {
+    /* The run */
+    const struct sim_kernel *kernel;
+    struct sim_run_options options;
+    struct sim_choices *choices;
+    struct sim_run *run;
+    struct sim_visited *visited; /* pruning; or NULL */
+    uint32_t recheck_of_100;
+    bool detour; /* running on from a cut prefix, without choices */
+    struct sim_rng detour_rng;
+    bool active;   /* instrumented accesses are events */
+    bool assume;   /* spin_wait drops the thread */
+    bool starting; /* threads run up to their first event */
+    bool first;    /* the first scheduling question is still to be asked */
+    uint32_t unfinished;
+    uint32_t spinners;
+    uint64_t run_number;
+
+    /* Scheduling */
+    struct thread threads[SIM_THREADS_MAX];
+    struct sim_fiber main;
+    uint32_t threads_count;
+    uint32_t current;
+    uint32_t ready; /* bit per thread that may run */
+    uint32_t preemptions_left;
+    uint32_t spurious_left;
+    uint32_t steps_max;
+
+    /* State of the graph */
+    uint64_t graph[2];
+    struct clock seq_cst;       /* joined by seq_cst fences */
+    struct clock seq_cst_store; /* seq_cst stores so far */
+    uint32_t seq_cst_fences;
+    uint64_t marks;
+    uint32_t locations_count;
+    uint32_t cells_count;
+    uint32_t words_used;
+    uint32_t locks_count;
+    struct location *locations;
+    struct cell *cells;
+    struct word *words;
+    struct lock locks[LOCKS_MAX];
+
+    /* Guided strategies */
+    uint32_t pct_changes[8];
+    uint32_t pct_depth;
+    uint32_t branch_points;      /* points with a real choice, this run */
+    uint32_t branch_points_most; /* in all runs: PCT's k */
+    uint32_t stall_thread;
+    uint32_t stall_at;
+    uint32_t stall_left;
+
+    /* Mutants, sites, traces */
+    struct sim_site mutant;
+    struct sim_site *sites;
+    uint32_t sites_count;
+    uint32_t sites_max;
+    struct trace_event *trace; /* NULL: not traced */
+    uint32_t trace_count;
+};
+
+extern struct engine sim_engine;
+
+static inline struct thread *
+sim_self(void)
+{
+    return &sim_engine.threads[sim_engine.current];
+}
+
+/* engine.c */
+void sim_point(uintptr_t site);
+void sim_block(uintptr_t site);
+_Noreturn void sim_stop(enum sim_end end);
+_Noreturn void sim_refuse(enum sim_failure_kind kind, uintptr_t site,
+                          uintptr_t other_site, const char *text);
+void sim_event(uint64_t kind, uint64_t detail);
+void sim_after_event(void);
+uint32_t sim_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
+void sim_signal_point(void);
+void sim_engine_begin(const struct sim_kernel *kernel,
+                      const struct sim_run_options *options);
+enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);
+
+/* memory.c */
+uint64_t sim_atomic_load(uintptr_t address, uint32_t bytes, int order,
+                         uintptr_t site);
+void sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value,
+                      int order, uintptr_t site);
+uint64_t sim_atomic_rmw(uintptr_t address, uint32_t bytes,
+                        uint64_t (*change)(uint64_t old, uint64_t operand),
+                        uint64_t operand, int order, uintptr_t site);
+bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
+                    uint64_t desired, int order, int order_failure, bool weak,
+                    uintptr_t site);
+void sim_atomic_fence(int order, uintptr_t site);
+void sim_forget_round(uint32_t thread);
+bool sim_round_changed(uint32_t thread);
+struct word *sim_word(uintptr_t address, uintptr_t site);
+
+/* plain.c */
+void sim_plain_access(uintptr_t address, size_t bytes, bool write,
+                      uintptr_t site);
+void sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
+                            uintptr_t site);
+
+/* sched.c */
+void sim_sched_begin(void);
+uint32_t sim_sched_wish(const uint8_t *order, uint32_t count);
+void sim_sched_passed(uint32_t thread, uintptr_t site);
+
+/* trace.c */
+struct trace_event *sim_trace(enum sim_op op, uintptr_t site);
+
+#endif

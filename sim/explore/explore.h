@@ -1,0 +1,296 @@
+/*
+ * explore.h -- run real C code under every ordering that C11 allows.
+ *
+ * A kernel is a closed program: a setup, a few threads, a final check. Its
+ * source is compiled with -fsanitize=thread (rule cc_explored of
+ * explore.ninja) and linked against this library instead of the sanitizer's
+ * runtime, so that each atomic access comes here with its order and its place.
+ * Threads are fibers; who runs next and which store a load returns are choices
+ * (choice.h). One kernel runs at a time; the explorer is not reentrant.
+ *
+ *      struct sim_kernel k = {"mp", "message passing", NULL, setup, finish,
+ *                             NULL, {{"writer", write_it}, {"reader",
+ * read_it}}, 2}; struct sim_exhaust_result r; sim_explore_exhaust(&k, &(struct
+ * sim_exhaust_options){0}, &r);
+ *
+ * What is not modelled: load buffering (a load never sees a store that has not
+ * run yet), and modification orders other than the order of execution (2+2W);
+ * 16-byte atomics and atomics of mixed size at one place are refused.
+ */
+#ifndef SIM_EXPLORE_H
+#define SIM_EXPLORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "choice.h"
+
+enum {
+    SIM_THREADS_MAX = 8,
+    SIM_FAILURE_TEXT_BYTES = 192,
+};
+
+/* ---- What is explored ------------------------------------------------- */
+
+struct sim_thread {
+    const char *name;
+    void (*body)(void *context, uint32_t thread);
+    /* Optional: runs at most once, on this thread, between two accesses. */
+    void (*signal)(void *context, uint32_t thread);
+};
+
+/* Setup, finish and invariant run alone: their accesses are no events. */
+struct sim_kernel {
+    const char *name;
+    const char *about; /* one sentence: what must hold */
+    void *context;
+    void (*setup)(void *context);     /* before each run: reset everything */
+    void (*finish)(void *context);    /* after all threads; may fail; or NULL */
+    void (*invariant)(void *context); /* after each event; may fail; or NULL */
+    struct sim_thread threads[SIM_THREADS_MAX];
+    uint32_t threads_count;
+};
+
+/* ---- What a kernel may call ------------------------------------------- */
+
+/*
+ * Report a broken property; in a run, ends it and does not return.
+ *
+ * in:      what, a string that lives as long as the kernel
+ */
+void sim_explore_fail(const char *what);
+
+/* sim_explore_fail(what) unless `holds`. */
+void sim_explore_check(bool holds, const char *what);
+
+/* A choice of the kernel itself: a fault, an input. Part of the state. */
+uint32_t sim_explore_choose(uint32_t bound, enum sim_kind kind);
+
+/*
+ * An event that touches nothing, but whose place in the order of all marks is
+ * part of the state: begins and ends of operations in a recorded history.
+ *
+ * returns: how many marks came before
+ */
+uint64_t sim_explore_mark(void);
+
+/* Number of the running thread; 0 outside a run. */
+uint32_t sim_explore_thread(void);
+
+/*
+ * Locks for a port. A lock is an address; ranks must be taken upwards, 0 means
+ * unranked. trylock may take any rank: it cannot wait.
+ */
+void sim_explore_lock(const void *lock, uint32_t rank);
+bool sim_explore_trylock(const void *lock, uint32_t rank);
+void sim_explore_unlock(const void *lock);
+
+/*
+ * The end of one round of a wait loop that found nothing. The round must have
+ * no side effect. Exhaustive search drops the run's thread here (the run in
+ * which it reads later stands for this one); sampling lets it sleep until a
+ * place it read has changed. If nothing can change any more, it is a livelock.
+ */
+void sim_explore_spin_wait(void);
+
+/* ---- What a run comes to ---------------------------------------------- */
+
+enum sim_failure_kind {
+    SIM_FAIL_NONE,
+    SIM_FAIL_CHECK,
+    SIM_FAIL_RACE,
+    SIM_FAIL_DEADLOCK,
+    SIM_FAIL_LOCK_RANK,
+    SIM_FAIL_LOCK_MISUSE,
+    SIM_FAIL_LIVELOCK,
+    SIM_FAIL_MIXED_SIZE, /* refused: what we cannot model */
+    SIM_FAIL_STACK,      /* refused: another thread's stack */
+    SIM_FAIL_CRASH,
+    SIM_FAIL_LIMIT,   /* too many steps, words or locks */
+    SIM_FAIL_PRUNING, /* a re-checked cut led to something new */
+    SIM_FAIL_KIND_COUNT
+};
+
+struct sim_failure {
+    enum sim_failure_kind kind;
+    uint32_t thread;
+    uintptr_t site;       /* return address of the access, or 0 */
+    uintptr_t other_site; /* race: the earlier access */
+    char text[SIM_FAILURE_TEXT_BYTES];
+};
+
+enum sim_end {
+    SIM_END_COMPLETE, /* all threads finished, final check passed */
+    SIM_END_PRUNED,   /* state seen before */
+    SIM_END_BLOCKED,  /* a thread waits for what another run provides */
+    SIM_END_FAILED,
+};
+
+struct sim_run {
+    enum sim_end end;
+    struct sim_failure failure;
+    uint64_t graph[2]; /* hash of the execution graph */
+    uint32_t steps;    /* scheduling points */
+    uint32_t switches; /* away from a thread that could have gone on */
+    uint32_t stale;    /* loads that did not return the newest store */
+};
+
+/* ---- Memory-order mutants --------------------------------------------- */
+
+enum sim_op {
+    SIM_OP_LOAD,
+    SIM_OP_STORE,
+    SIM_OP_RMW,
+    SIM_OP_CAS,
+    SIM_OP_FENCE,
+    SIM_OP_LOCK,
+    SIM_OP_UNLOCK,
+    SIM_OP_MARK,
+    SIM_OP_COUNT
+};
+
+/* Orders are the compiler's numbers, __ATOMIC_RELAXED..__ATOMIC_SEQ_CST. */
+struct sim_site {
+    uintptr_t site;
+    enum sim_op op;
+    int order;
+    int order_failure; /* of a compare-exchange; else relaxed */
+};
+
+/* Run `site` with weaker orders from now on; NULL: as compiled. */
+void sim_explore_mutate(const struct sim_site *weaker);
+
+/*
+ * List the atomic sites that the kernel's random runs reach.
+ *
+ * out:     sites[0..returned), in the order of first use
+ * returns: how many, at most sites_max
+ */
+uint32_t sim_explore_sites(const struct sim_kernel *kernel, uint32_t runs,
+                           struct sim_site *sites, uint32_t sites_max);
+
+/*
+ * Make `site` one step weaker: seq_cst, acq_rel, acquire or release, relaxed;
+ * of a compare-exchange first the order of success, then that of failure.
+ *
+ * in:      step, which of the possible ones, from 0
+ * out:     *site
+ * returns: false if there is no such step
+ */
+bool sim_explore_weaken(struct sim_site *site, uint32_t step);
+
+/* ---- Single runs ------------------------------------------------------ */
+
+enum sim_strategy {
+    SIM_STRATEGY_RANDOM, /* uniform among the runnable threads */
+    SIM_STRATEGY_PCT,    /* priorities with d - 1 random drops */
+    SIM_STRATEGY_URW,    /* by estimated remaining steps */
+    SIM_STRATEGY_STALL,  /* random; one thread sleeps through a window */
+    SIM_STRATEGY_COUNT
+};
+
+/* Zero-initialised means: random, no limits, all defaults. */
+struct sim_run_options {
+    enum sim_strategy strategy;
+    uint32_t pct_depth;        /* PCT: 0 draws 1..5 per run */
+    uint32_t preemptions_max;  /* with bounded */
+    bool bounded;              /* at most preemptions_max preemptions */
+    uint32_t spurious_max;     /* weak compare-exchanges that fail per run */
+    uint32_t steps_max;        /* 0: 20 000 */
+    bool lazy_start;           /* starting a thread is a step of its own */
+    uintptr_t stall_from_site; /* STALL: after this event, 0 any ... */
+    uintptr_t stall_to_site;   /* ... and before this one, 0 any */
+};
+
+/*
+ * One run under the back end that `choices` was begun with.
+ *
+ * returns: run->end
+ */
+enum sim_end sim_explore_run(const struct sim_kernel *kernel,
+                             const struct sim_run_options *options,
+                             struct sim_choices *choices, struct sim_run *run);
+
+/* ---- All runs --------------------------------------------------------- */
+
+struct sim_exhaust_options {
+    struct sim_run_options run;
+    uint64_t runs_max;       /* 0: no limit */
+    uint64_t states_max;     /* 0: 2^26, a gigabyte */
+    uint32_t recheck_of_100; /* run on from so many of 100 cut prefixes */
+    bool no_pruning;         /* the plain odometer, for comparison */
+    bool keep_going;         /* past failures */
+    /* Called after each run that was not cut; or NULL. */
+    void (*after_run)(void *context, const struct sim_run *run);
+    void *after_run_context;
+};
+
+enum sim_verdict {
+    SIM_VERDICT_PASS, /* every ordering was tried */
+    SIM_VERDICT_FAIL,
+    SIM_VERDICT_UNFINISHED, /* runs_max or states_max came first */
+    SIM_VERDICT_NONDETERMINISTIC,
+};
+
+struct sim_exhaust_result {
+    enum sim_verdict verdict;
+    uint64_t runs;
+    uint64_t graphs;  /* complete runs */
+    uint64_t blocked; /* runs ended by a wait loop */
+    uint64_t states;
+    uint64_t failures;
+    uint64_t rechecked;
+    struct sim_run first_failure;
+    struct sim_choice *choices; /* of the first failure; free() */
+    uint32_t choices_count;
+};
+
+/* Every ordering, each execution graph completed once. */
+enum sim_verdict sim_explore_exhaust(const struct sim_kernel *kernel,
+                                     const struct sim_exhaust_options *options,
+                                     struct sim_exhaust_result *result);
+
+struct sim_sample_options {
+    struct sim_run_options run;
+    uint64_t runs;
+    uint64_t seed;
+    bool keep_going;
+    void (*after_run)(void *context, const struct sim_run *run);
+    void *after_run_context;
+};
+
+/* Random runs; result->states counts distinct graphs, as far as kept. */
+enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
+                                    const struct sim_sample_options *options,
+                                    struct sim_exhaust_result *result);
+
+/* ---- Reports ---------------------------------------------------------- */
+
+/*
+ * Shrink a failing list, keeping kind and place of the failure.
+ *
+ * in/out:  result->choices, result->choices_count, result->first_failure
+ * returns: runs made
+ */
+uint64_t sim_explore_shrink(const struct sim_kernel *kernel,
+                            const struct sim_run_options *options,
+                            struct sim_exhaust_result *result);
+
+/*
+ * Print a shrunk failure: what broke, where, a space-time diagram of the run
+ * with stale reads named, which choices are necessary, and how likely the
+ * failure is after each prefix of the list.
+ */
+void sim_explore_report(FILE *out, const struct sim_kernel *kernel,
+                        const struct sim_run_options *options,
+                        struct sim_exhaust_result *result);
+
+/* file:line of a site, with the lines it was inlined into; never NULL. */
+const char *sim_site_text(uintptr_t site);
+
+const char *sim_failure_kind_text(enum sim_failure_kind kind);
+const char *sim_strategy_text(enum sim_strategy strategy);
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * fiber.c -- the switch, by hand where we know the machine.
+ *
+ * x86-64, System V: a function call preserves rbx, rbp, r12..r15 and the stack
+ * pointer, so that is all a switch has to keep. The first frame of a fiber:
+ *
+ *      stack_pointer -> r15 r14 r13 r12 rbx rbp entry 0     high addresses
+ *
+ * The zero is where entry's return address would be: rsp is 8 modulo 16 at
+ * entry, as after a call, and back-traces end there.
+ */
+#include "fiber.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#ifdef SIM_FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+bool
+sim_fiber_init(struct sim_fiber *fiber)
+{
+    const size_t guard_bytes = 4096;
+    uint8_t *memory;
+
+    memory =
+        mmap(NULL, guard_bytes + SIM_FIBER_STACK_BYTES, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    if (mprotect(memory, guard_bytes, PROT_NONE) != 0)
+        return false;
+    fiber->stack = memory + guard_bytes;
+    return true;
+}
+
+#ifdef SIM_FIBER_FAST
+
+void sim_fiber_swap(void **save, void *load);
+
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl sim_fiber_swap\n"
+        ".type sim_fiber_swap, @function\n"
+        "sim_fiber_swap:\n"
+        "    push %rbp\n"
+        "    push %rbx\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    push %r14\n"
+        "    push %r15\n"
+        "    mov %rsp, (%rdi)\n"
+        "    mov %rsi, %rsp\n"
+        "    pop %r15\n"
+        "    pop %r14\n"
+        "    pop %r13\n"
+        "    pop %r12\n"
+        "    pop %rbx\n"
+        "    pop %rbp\n"
+        "    ret\n"
+        ".size sim_fiber_swap, .-sim_fiber_swap\n");
+
+void
+sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void))
+{
+    uintptr_t *top =
+        (uintptr_t *)(void *)(fiber->stack + SIM_FIBER_STACK_BYTES);
+
+    top -= 8;
+    memset(top, 0, 8 * sizeof *top);
+    top[6] = (uintptr_t)entry;
+    fiber->stack_pointer = top;
+}
+
+void
+sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to)
+{
+    sim_fiber_swap(&from->stack_pointer, to->stack_pointer);
+}
+
+#else
+
+void
+sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void))
+{
+#ifdef SIM_FIBER_ASAN
+    /* A run that was cut leaves frames, and their red zones, behind. */
+    ASAN_UNPOISON_MEMORY_REGION(fiber->stack, SIM_FIBER_STACK_BYTES);
+#endif
+    getcontext(&fiber->context);
+    fiber->context.uc_stack.ss_sp = fiber->stack;
+    fiber->context.uc_stack.ss_size = SIM_FIBER_STACK_BYTES;
+    fiber->context.uc_link = NULL;
+    makecontext(&fiber->context, entry, 0);
+}
+
+void
+sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to)
+{
+    swapcontext(&from->context, &to->context);
+}
+
+#endif

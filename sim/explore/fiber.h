@@ -1,0 +1,53 @@
+/*
+ * fiber.h -- stacks that take turns on one OS thread.
+ *
+ * A switch costs a few nanoseconds: no signal mask, no floating-point control
+ * state, which explored code must not change.
+ */
+#ifndef SIM_FIBER_H
+#define SIM_FIBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SIM_FIBER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIM_FIBER_ASAN 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(SIM_FIBER_ASAN)
+#define SIM_FIBER_FAST 1
+#else
+#include <ucontext.h>
+#endif
+
+enum { SIM_FIBER_STACK_BYTES = 256 * 1024 };
+
+struct sim_fiber {
+    void *stack_pointer; /* while not running */
+    uint8_t *stack;      /* lowest byte; NULL for the main fiber */
+#ifndef SIM_FIBER_FAST
+    ucontext_t context;
+#endif
+};
+
+/* Give the fiber a stack, kept for the life of the process. */
+bool sim_fiber_init(struct sim_fiber *fiber);
+
+/* Make the next switch to `fiber` call entry(), which must not return. */
+void sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void));
+
+/* Leave `from`, go on with `to`; returns when something switches back. */
+void sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to);
+
+static inline bool
+sim_fiber_owns(const struct sim_fiber *fiber, uintptr_t address)
+{
+    return address - (uintptr_t)fiber->stack < SIM_FIBER_STACK_BYTES;
+}
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * plain.c -- accesses without an order: no events, but checked for races.
+ *
+ * Two accesses to one byte race if one writes, not both are atomic, and neither
+ * happens before the other. A program without races behaves as if its plain
+ * accesses were indivisible with the event before them, so they need no
+ * scheduling points; a program with one has no defined behaviour, so the first
+ * race ends the run.
+ *
+ *      word:   |b0 b1 b2 b3|b4 b5|b6|b7|      8 aligned bytes
+ *      cells:    mask 0f     30   40 80       split when used apart
+ */
+#include "engine.h"
+
+#include <string.h>
+
+static bool
+knows(const struct thread *t, uint32_t thread, uint32_t stamp)
+{
+    return t->now.at[thread] >= stamp || t == &sim_engine.threads[thread];
+}
+
+_Noreturn static void
+race(const char *text, uintptr_t site, uintptr_t other_site)
+{
+    sim_refuse(SIM_FAIL_RACE, site, other_site, text);
+}
+
+static void
+check_writer(const struct cell *c, const char *text, uintptr_t site)
+{
+    if (c->written && !knows(sim_self(), c->write_thread, c->write_stamp))
+        race(text, site, c->write_site);
+}
+
+static void
+check_readers(const struct cell *c, const char *text, uintptr_t site)
+{
+    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
+        if (c->read.at[i] != 0 && !knows(sim_self(), i, c->read.at[i]))
+            race(text, site, c->read_site[i]);
+    }
+}
+
+void
+sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
+                       uintptr_t site)
+{
+    for (uint32_t i = word->cells; i != 0;) {
+        const struct cell *c = &sim_engine.cells[i - 1];
+
+        if ((c->mask & mask) != 0) {
+            check_writer(c, "atomic access races with a plain write", site);
+            if (write)
+                check_readers(c, "atomic write races with a plain read", site);
+        }
+        i = c->next;
+    }
+}
+
+/* A plain write that happens after all else starts the history anew. */
+static void
+location_overwrite(struct location *l)
+{
+    const uint32_t me = sim_engine.current;
+
+    l->stores[0] = (struct store){
+        .thread = me, .stamp = sim_self()->now.at[me] + 1, .trace = TRACE_MAX};
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+        l->stores[0].seen.at[i] = STAMP_NEVER;
+    l->stores_count = 1;
+    l->reloaded = true;
+    memset(&l->spun, 0, sizeof l->spun);
+    memset(&l->least, 0, sizeof l->least);
+}
+
+static void
+check_locations(struct word *word, uint8_t mask, bool write, uintptr_t site)
+{
+    const struct thread *t = sim_self();
+
+    for (uint32_t i = word->locations; i != 0;) {
+        struct location *l = &sim_engine.locations[i - 1];
+
+        if ((l->mask & mask) != 0) {
+            for (uint32_t j = 0; j < sim_engine.threads_count; j++) {
+                if (l->written.at[j] != 0 && !knows(t, j, l->written.at[j]))
+                    race("plain access races with an atomic write", site,
+                         l->write_site[j]);
+                if (write && l->read.at[j] != 0 && !knows(t, j, l->read.at[j]))
+                    race("plain write races with an atomic read", site,
+                         l->read_site[j]);
+            }
+            if (write)
+                location_overwrite(l);
+        }
+        i = l->next;
+    }
+}
+
+static struct cell *
+cell_new(struct word *word, uint8_t mask, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct cell *c;
+
+    if (e->cells_count == CELLS_MAX)
+        sim_refuse(SIM_FAIL_LIMIT, site, 0,
+                   "the threads touch too much plain memory");
+    c = &e->cells[e->cells_count++];
+    *c = (struct cell){.mask = mask, .next = word->cells};
+    word->cells = e->cells_count;
+    return c;
+}
+
+static void
+cell_access(struct cell *c, bool write, uintptr_t site)
+{
+    const uint32_t me = sim_engine.current;
+    const uint32_t stamp = sim_self()->now.at[me] + 1;
+
+    if (write) {
+        check_writer(c, "two plain writes race", site);
+        check_readers(c, "a plain write races with a plain read", site);
+        c->written = true;
+        c->write_thread = me;
+        c->write_stamp = stamp;
+        c->write_site = site;
+    } else {
+        check_writer(c, "a plain read races with a plain write", site);
+        c->read.at[me] = stamp;
+        c->read_site[me] = site;
+    }
+}
+
+static void
+word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
+{
+    struct word *word = sim_word(address, site);
+
+    if ((word->atomic_mask & mask) != 0)
+        check_locations(word, mask, write, site);
+    for (uint32_t i = word->cells; i != 0 && mask != 0;) {
+        struct cell *c = &sim_engine.cells[i - 1];
+
+        i = c->next;
+        if ((c->mask & mask) == 0)
+            continue;
+        if ((c->mask & ~mask) != 0) {
+            struct cell *rest =
+                cell_new(word, (uint8_t)(c->mask & ~mask), site);
+            const uint32_t next = rest->next;
+            const uint8_t rest_mask = rest->mask;
+
+            *rest = *c;
+            rest->next = next;
+            rest->mask = rest_mask;
+            c->mask &= mask;
+        }
+        cell_access(c, write, site);
+        mask &= (uint8_t)~c->mask;
+    }
+    if (mask != 0)
+        cell_access(cell_new(word, mask, site), write, site);
+}
+
+/* Whose stack is it? Ours: no event. Another's: refused. */
+static bool
+on_own_stack(uintptr_t address, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+
+    if (sim_fiber_owns(&sim_self()->fiber, address))
+        return true;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (sim_fiber_owns(&e->threads[i].fiber, address))
+            sim_refuse(SIM_FAIL_STACK, site, 0,
+                       "an access to another thread's stack");
+    }
+    return false;
+}
+
+void
+sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
+{
+    const uintptr_t end = address + bytes;
+
+    if (on_own_stack(address, site))
+        return;
+    sim_signal_point();
+    while (address < end) {
+        const uint32_t offset = (uint32_t)(address & 7);
+        const uint32_t room = 8 - offset;
+        const uint32_t part =
+            end - address < room ? (uint32_t)(end - address) : room;
+
+        word_access(address - offset, (uint8_t)(((1U << part) - 1) << offset),
+                    write, site);
+        address += part;
+    }
+}

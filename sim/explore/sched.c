@@ -1,0 +1,179 @@
+/*
+ * sched.c -- what a guided strategy would like to run next.
+ *
+ * The engine asks for a wish only where there is a choice, and records the
+ * answer as a plain one: a run found by any strategy replays without it.
+ *
+ *   PCT    random priorities, d - 1 random steps at which the running thread
+ *          falls below all others; finds a bug of depth d with probability of
+ *          at least 1 / (n k^(d-1)) for n threads and k steps
+ *   URW    in proportion to the steps a thread still has to do (as seen in
+ *          earlier runs): all interleavings equally likely
+ *   STALL  random, but one thread stands still for a while, in the middle of
+ *          anything or between two given sites
+ */
+#include "engine.h"
+
+enum { PCT_DEPTH_MAX = 5 };
+
+static void
+pct_begin(struct engine *e)
+{
+    struct sim_rng *rng = &e->choices->rng;
+    const uint32_t steps =
+        e->branch_points_most > 0 ? e->branch_points_most : 1;
+    const uint32_t n = e->threads_count;
+
+    e->pct_depth = e->options.pct_depth != 0
+                       ? e->options.pct_depth
+                       : 1 + sim_rng_below(rng, PCT_DEPTH_MAX);
+    if (e->pct_depth > PCT_DEPTH_MAX)
+        e->pct_depth = PCT_DEPTH_MAX;
+    /* Priorities above all change points, in random order. */
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t j = sim_rng_below(rng, i + 1);
+
+        e->threads[i].priority = e->threads[j].priority;
+        e->threads[j].priority = PCT_DEPTH_MAX + i;
+    }
+    for (uint32_t i = 0; i + 1 < e->pct_depth; i++)
+        e->pct_changes[i] = 1 + sim_rng_below(rng, steps);
+}
+
+static void
+stall_begin(struct engine *e)
+{
+    struct sim_rng *rng = &e->choices->rng;
+    uint32_t longest = 1;
+    uint32_t steps;
+
+    e->stall_thread = sim_rng_below(rng, e->threads_count);
+    steps = e->threads[e->stall_thread].steps_before;
+    e->stall_at = sim_rng_below(rng, steps + 1);
+    for (uint32_t i = 0; i < e->threads_count; i++)
+        longest += e->threads[i].steps_before;
+    e->stall_left = 1 + sim_rng_below(rng, longest);
+}
+
+void
+sim_sched_begin(void)
+{
+    struct engine *e = &sim_engine;
+
+    switch (e->options.strategy) {
+    case SIM_STRATEGY_PCT:
+        pct_begin(e);
+        break;
+    case SIM_STRATEGY_STALL:
+        stall_begin(e);
+        break;
+    case SIM_STRATEGY_RANDOM:
+    case SIM_STRATEGY_URW:
+    case SIM_STRATEGY_COUNT:
+        break;
+    }
+}
+
+static uint32_t
+pct_wish(struct engine *e, const uint8_t *order, uint32_t count)
+{
+    uint32_t best = 0;
+
+    /* Lowest of all, and the later the change the higher among the fallen. */
+    for (uint32_t i = 0; i + 1 < e->pct_depth; i++) {
+        if (e->pct_changes[i] == e->branch_points)
+            e->threads[e->current].priority = i;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        if (e->threads[order[i]].priority > e->threads[order[best]].priority)
+            best = i;
+    }
+    return best;
+}
+
+static uint32_t
+steps_left(const struct thread *t)
+{
+    /* It stands at a point already counted, and the end is still to come. */
+    return t->steps_before >= t->steps ? t->steps_before - t->steps + 1 : 1;
+}
+
+static uint32_t
+urw_wish(struct engine *e, const uint8_t *order, uint32_t count)
+{
+    uint32_t total = 0;
+    uint32_t drawn;
+
+    for (uint32_t i = 0; i < count; i++)
+        total += steps_left(&e->threads[order[i]]);
+    drawn = sim_rng_below(&e->choices->rng, total);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t weight = steps_left(&e->threads[order[i]]);
+
+        if (drawn < weight)
+            return i;
+        drawn -= weight;
+    }
+    return count - 1;
+}
+
+static bool
+in_window(const struct engine *e, const struct thread *t)
+{
+    if (e->options.stall_from_site == 0 && e->options.stall_to_site == 0)
+        return t->steps > e->stall_at;
+    return (e->options.stall_from_site == 0 ||
+            e->options.stall_from_site == t->last_site) &&
+           (e->options.stall_to_site == 0 ||
+            e->options.stall_to_site == t->next_site);
+}
+
+static uint32_t
+stall_wish(struct engine *e, const uint8_t *order, uint32_t count)
+{
+    uint32_t wish = sim_rng_below(&e->choices->rng, count);
+
+    if (e->stall_left == 0 || !in_window(e, &e->threads[e->stall_thread]))
+        return wish;
+    if (order[wish] == e->stall_thread)
+        wish = (wish + 1) % count;
+    e->stall_left--;
+    return wish;
+}
+
+uint32_t
+sim_sched_wish(const uint8_t *order, uint32_t count)
+{
+    struct engine *e = &sim_engine;
+
+    switch (e->options.strategy) {
+    case SIM_STRATEGY_PCT:
+        return pct_wish(e, order, count);
+    case SIM_STRATEGY_URW:
+        return urw_wish(e, order, count);
+    case SIM_STRATEGY_STALL:
+        return stall_wish(e, order, count);
+    case SIM_STRATEGY_RANDOM:
+    case SIM_STRATEGY_COUNT:
+        break;
+    }
+    return sim_rng_below(&e->choices->rng, count);
+}
+
+const char *
+sim_strategy_text(enum sim_strategy strategy)
+{
+    switch (strategy) {
+    case SIM_STRATEGY_RANDOM:
+        return "random";
+    case SIM_STRATEGY_PCT:
+        return "pct";
+    case SIM_STRATEGY_URW:
+        return "urw";
+    case SIM_STRATEGY_STALL:
+        return "stall";
+    case SIM_STRATEGY_COUNT:
+        break;
+    }
+    return "?";
+}

@@ -1,0 +1,351 @@
+/*
+ * tsan.c -- the calls that -fsanitize=thread puts into explored code.
+ *
+ * Covers what gcc 12 and clang 14 emit for C. The place of an access is the
+ * address its call returns to. Outside a run (setup, final check) and on the
+ * running thread's own stack an access is just done.
+ *
+ * Compilers differ in two ways that show: clang asks for a compare-exchange by
+ * its old value, so a weak one cannot fail spuriously there; and memory copies
+ * arrive as library calls, renamed by the build (explore.ninja).
+ */
+#include "tsan.h"
+#include "engine.h"
+
+#include <string.h>
+
+#define SITE ((uintptr_t)__builtin_return_address(0))
+
+/* ---- Orders ---------------------------------------------------------------
+ */
+
+static void
+site_note(uintptr_t site, enum sim_op op, int order, int order_failure)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->sites_count; i++) {
+        if (e->sites[i].site == site)
+            return;
+    }
+    if (e->sites_count < e->sites_max)
+        e->sites[e->sites_count++] = (struct sim_site){
+            .site = site,
+            .op = op,
+            .order = order,
+            .order_failure = order_failure,
+        };
+}
+
+/* The order in force: as compiled, or as mutated. */
+static int
+order_at(uintptr_t site, enum sim_op op, int order)
+{
+    order &= 7; /* above: hints for lock elision */
+    if (sim_engine.sites != NULL)
+        site_note(site, op, order, __ATOMIC_RELAXED);
+    if (sim_engine.mutant.site == site)
+        return sim_engine.mutant.order;
+    return order;
+}
+
+/* ---- Atomics ---------------------------------------------------------------
+ */
+
+static bool
+is_event(uintptr_t address)
+{
+    const struct engine *e = &sim_engine;
+
+    return e->active && !sim_fiber_owns(&e->threads[e->current].fiber, address);
+}
+
+static uint64_t
+change_exchange(uint64_t old, uint64_t operand)
+{
+    (void)old;
+    return operand;
+}
+
+static uint64_t
+change_fetch_add(uint64_t old, uint64_t operand)
+{
+    return old + operand;
+}
+
+static uint64_t
+change_fetch_sub(uint64_t old, uint64_t operand)
+{
+    return old - operand;
+}
+
+static uint64_t
+change_fetch_and(uint64_t old, uint64_t operand)
+{
+    return old & operand;
+}
+
+static uint64_t
+change_fetch_or(uint64_t old, uint64_t operand)
+{
+    return old | operand;
+}
+
+static uint64_t
+change_fetch_xor(uint64_t old, uint64_t operand)
+{
+    return old ^ operand;
+}
+
+static uint64_t
+change_fetch_nand(uint64_t old, uint64_t operand)
+{
+    return ~(old & operand);
+}
+
+static bool
+cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
+       uint64_t desired, int order, int order_failure, bool weak,
+       uintptr_t site)
+{
+    order &= 7;
+    order_failure &= 7;
+    if (sim_engine.sites != NULL)
+        site_note(site, SIM_OP_CAS, order, order_failure);
+    if (sim_engine.mutant.site == site) {
+        order = sim_engine.mutant.order;
+        order_failure = sim_engine.mutant.order_failure;
+    }
+    return sim_atomic_cas((uintptr_t)address, bytes, expected, desired, order,
+                          order_failure, weak, site);
+}
+
+/* clang-format off */
+#define RMW(bits, type, name)                                                  \
+    type __tsan_atomic##bits##_##name(volatile type *p, type operand,          \
+                                      int order)                               \
+    {                                                                          \
+        if (!is_event((uintptr_t)p)) {                                         \
+            const type old = *p;                                               \
+            *p = (type)change_##name(old, operand);                            \
+            return old;                                                        \
+        }                                                                      \
+        return (type)sim_atomic_rmw((uintptr_t)p, bits / 8, change_##name,     \
+                                    operand,                                   \
+                                    order_at(SITE, SIM_OP_RMW, order), SITE);  \
+    }
+
+#define CAS(bits, type, name, is_weak)                                         \
+    int __tsan_atomic##bits##_compare_exchange_##name(                         \
+        volatile type *p, type *expected, type desired, int order,             \
+        int order_failure)                                                     \
+    {                                                                          \
+        uint64_t found = *expected;                                            \
+        bool done;                                                             \
+        if (is_event((uintptr_t)p)) {                                          \
+            done = cas_at(p, bits / 8, &found, desired, order, order_failure,  \
+                          is_weak, SITE);                                      \
+        } else {                                                               \
+            done = *p == *expected;                                            \
+            found = *p;                                                        \
+            if (done)                                                          \
+                *p = desired;                                                  \
+        }                                                                      \
+        if (!done)                                                             \
+            *expected = (type)found;                                           \
+        return done;                                                           \
+    }
+
+#define ATOMICS(bits, type)                                                    \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order)         \
+    {                                                                          \
+        if (!is_event((uintptr_t)p))                                           \
+            return *p;                                                         \
+        return (type)sim_atomic_load((uintptr_t)p, bits / 8,                   \
+                                     order_at(SITE, SIM_OP_LOAD, order),       \
+                                     SITE);                                    \
+    }                                                                          \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order)  \
+    {                                                                          \
+        if (!is_event((uintptr_t)p))                                           \
+            *p = value;                                                        \
+        else                                                                   \
+            sim_atomic_store((uintptr_t)p, bits / 8, value,                    \
+                             order_at(SITE, SIM_OP_STORE, order), SITE);       \
+    }                                                                          \
+    RMW(bits, type, exchange)                                                  \
+    RMW(bits, type, fetch_add)                                                 \
+    RMW(bits, type, fetch_sub)                                                 \
+    RMW(bits, type, fetch_and)                                                 \
+    RMW(bits, type, fetch_or)                                                  \
+    RMW(bits, type, fetch_xor)                                                 \
+    RMW(bits, type, fetch_nand)                                                \
+    CAS(bits, type, strong, false)                                             \
+    CAS(bits, type, weak, true)                                                \
+    type __tsan_atomic##bits##_compare_exchange_val(                           \
+        volatile type *p, type expected, type desired, int order,              \
+        int order_failure)                                                     \
+    {                                                                          \
+        uint64_t found = expected;                                             \
+        if (is_event((uintptr_t)p)) {                                          \
+            cas_at(p, bits / 8, &found, desired, order, order_failure, false,  \
+                   SITE);                                                      \
+            return (type)found;                                                \
+        }                                                                      \
+        found = *p;                                                            \
+        if (found == expected)                                                 \
+            *p = desired;                                                      \
+        return (type)found;                                                    \
+    }
+/* clang-format on */
+
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+
+void
+__tsan_atomic_thread_fence(int order)
+{
+    if (sim_engine.active)
+        sim_atomic_fence(order_at(SITE, SIM_OP_FENCE, order), SITE);
+}
+
+/* Orders a thread against its own signal handler: the fiber already is. */
+void
+__tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}
+
+/* ---- Plain accesses
+ * ---------------------------------------------------------- */
+
+static void
+plain(const volatile void *address, size_t bytes, bool write, uintptr_t site)
+{
+    if (sim_engine.active)
+        sim_plain_access((uintptr_t)address, bytes, write, site);
+}
+
+/* clang-format off */
+#define PLAIN(bytes)                                                           \
+    void __tsan_read##bytes(void *p) { plain(p, bytes, false, SITE); }         \
+    void __tsan_write##bytes(void *p) { plain(p, bytes, true, SITE); }         \
+    void __tsan_volatile_read##bytes(void *p) { plain(p, bytes, false, SITE); }\
+    void __tsan_volatile_write##bytes(void *p) { plain(p, bytes, true, SITE); }\
+    void __tsan_unaligned_read##bytes(void *p)                                 \
+    {                                                                          \
+        plain(p, bytes, false, SITE);                                          \
+    }                                                                          \
+    void __tsan_unaligned_write##bytes(void *p)                                \
+    {                                                                          \
+        plain(p, bytes, true, SITE);                                           \
+    }                                                                          \
+    void __tsan_unaligned_volatile_read##bytes(void *p)                        \
+    {                                                                          \
+        plain(p, bytes, false, SITE);                                          \
+    }                                                                          \
+    void __tsan_unaligned_volatile_write##bytes(void *p)                       \
+    {                                                                          \
+        plain(p, bytes, true, SITE);                                           \
+    }                                                                          \
+    void __tsan_read_write##bytes(void *p) { plain(p, bytes, true, SITE); }    \
+    void __tsan_unaligned_read_write##bytes(void *p)                           \
+    {                                                                          \
+        plain(p, bytes, true, SITE);                                           \
+    }
+/* clang-format on */
+
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+void
+__tsan_read_range(void *p, size_t bytes)
+{
+    plain(p, bytes, false, SITE);
+}
+
+void
+__tsan_write_range(void *p, size_t bytes)
+{
+    plain(p, bytes, true, SITE);
+}
+
+void
+__tsan_vptr_update(void **p, void *value)
+{
+    (void)value;
+    plain(p, sizeof *p, true, SITE);
+}
+
+void
+__tsan_vptr_read(void **p)
+{
+    plain(p, sizeof *p, false, SITE);
+}
+
+void *
+__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    plain(from, bytes, false, SITE);
+    plain(to, bytes, true, SITE);
+    return memcpy(to, from, bytes);
+}
+
+void *
+__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    plain(from, bytes, false, SITE);
+    plain(to, bytes, true, SITE);
+    return memmove(to, from, bytes);
+}
+
+void *
+__tsan_memset(void *to, int value, size_t bytes)
+{
+    plain(to, bytes, true, SITE);
+    return memset(to, value, bytes);
+}
+
+int
+__tsan_memcmp(const void *a, const void *b, size_t bytes)
+{
+    plain(a, bytes, false, SITE);
+    plain(b, bytes, false, SITE);
+    return memcmp(a, b, bytes);
+}
+
+/* ---- Frames
+ * ------------------------------------------------------------------ */
+
+void
+__tsan_init(void)
+{
+}
+
+void
+__tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+
+void
+__tsan_func_exit(void)
+{
+}
+
+/* ---- Mutants
+ * ------------------------------------------------------------------ */
+
+void
+sim_explore_mutate(const struct sim_site *weaker)
+{
+    if (weaker != NULL)
+        sim_engine.mutant = *weaker;
+    else
+        sim_engine.mutant = (struct sim_site){.site = 0};
+}

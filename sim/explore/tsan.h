@@ -1,0 +1,77 @@
+/*
+ * tsan.h -- prototypes of the calls that -fsanitize=thread emits.
+ *
+ * The names and signatures are the compilers'; nobody else calls them.
+ */
+#ifndef SIM_TSAN_H
+#define SIM_TSAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* clang-format off */
+#define TSAN_RMW(bits, type, name) \
+    type __tsan_atomic##bits##_##name(volatile type *p, type operand, int order);
+#define TSAN_ATOMICS(bits, type)                                               \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order);        \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order); \
+    TSAN_RMW(bits, type, exchange)                                             \
+    TSAN_RMW(bits, type, fetch_add)                                            \
+    TSAN_RMW(bits, type, fetch_sub)                                            \
+    TSAN_RMW(bits, type, fetch_and)                                            \
+    TSAN_RMW(bits, type, fetch_or)                                             \
+    TSAN_RMW(bits, type, fetch_xor)                                            \
+    TSAN_RMW(bits, type, fetch_nand)                                           \
+    int __tsan_atomic##bits##_compare_exchange_strong(                         \
+        volatile type *p, type *expected, type desired, int order,             \
+        int order_failure);                                                    \
+    int __tsan_atomic##bits##_compare_exchange_weak(                           \
+        volatile type *p, type *expected, type desired, int order,             \
+        int order_failure);                                                    \
+    type __tsan_atomic##bits##_compare_exchange_val(                           \
+        volatile type *p, type expected, type desired, int order,              \
+        int order_failure);
+
+#define TSAN_PLAIN(bytes)                                                      \
+    void __tsan_read##bytes(void *p);                                          \
+    void __tsan_write##bytes(void *p);                                         \
+    void __tsan_read_write##bytes(void *p);                                    \
+    void __tsan_volatile_read##bytes(void *p);                                 \
+    void __tsan_volatile_write##bytes(void *p);                                \
+    void __tsan_unaligned_read##bytes(void *p);                                \
+    void __tsan_unaligned_write##bytes(void *p);                               \
+    void __tsan_unaligned_read_write##bytes(void *p);                          \
+    void __tsan_unaligned_volatile_read##bytes(void *p);                       \
+    void __tsan_unaligned_volatile_write##bytes(void *p);
+/* clang-format on */
+
+TSAN_ATOMICS(8, uint8_t)
+TSAN_ATOMICS(16, uint16_t)
+TSAN_ATOMICS(32, uint32_t)
+TSAN_ATOMICS(64, uint64_t)
+
+TSAN_PLAIN(1)
+TSAN_PLAIN(2)
+TSAN_PLAIN(4)
+TSAN_PLAIN(8)
+TSAN_PLAIN(16)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_signal_fence(int order);
+void __tsan_read_range(void *p, size_t bytes);
+void __tsan_write_range(void *p, size_t bytes);
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_read(void **p);
+void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+void *__tsan_memmove(void *to, const void *from, size_t bytes);
+void *__tsan_memset(void *to, int value, size_t bytes);
+int __tsan_memcmp(const void *a, const void *b, size_t bytes);
+void __tsan_init(void);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+
+#undef TSAN_RMW
+#undef TSAN_ATOMICS
+#undef TSAN_PLAIN
+
+#endif

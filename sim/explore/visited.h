@@ -1,0 +1,29 @@
+/*
+ * visited.h -- a set of 128-bit keys, for states already explored.
+ *
+ * Open addressing, doubling at 3/4. With n keys the chance that any two
+ * different states share one is below n^2 / 2^129.
+ */
+#ifndef SIM_VISITED_H
+#define SIM_VISITED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_visited {
+    uint64_t (*keys)[2]; /* {0, 0} is an empty slot */
+    uint64_t slots;      /* a power of two */
+    uint64_t count;
+    uint64_t count_max;
+    bool full; /* count_max was reached: answers are no longer complete */
+};
+
+bool sim_visited_init(struct sim_visited *set, uint64_t count_max);
+void sim_visited_close(struct sim_visited *set);
+
+/* returns: true if the key was there; else it is now, unless set->full */
+bool sim_visited_insert(struct sim_visited *set, const uint64_t key[2]);
+
+bool sim_visited_contains(const struct sim_visited *set, const uint64_t key[2]);
+
+#endif
