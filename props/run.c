@@ -14,8 +14,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "judge_internal.h"
+
+static size_t
+trail_bytes(uint32_t events_max)
+{
+    return sizeof(struct props_trail) + events_max * sizeof(struct sim_event);
+}
 
 struct props_run *
 props_run_new(const struct sim_limits *limits)
@@ -30,7 +37,13 @@ props_run_new(const struct sim_limits *limits)
     run->judge.model =
         model_heap_new(limits->objects_max, limits->buckets_max,
                        4 * limits->events_max + limits->objects_max);
-    run->events = calloc(limits->events_max, sizeof *run->events);
+    run->trail =
+        mmap(NULL, trail_bytes(run->events_max), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (run->trail == MAP_FAILED)
+        run->trail = NULL;
+    else
+        run->events = run->trail->events;
     run->judge.marks = &run->marks;
     if (run->judge.world == NULL || run->judge.model == NULL ||
         run->twin == NULL || run->events == NULL) {
@@ -48,7 +61,8 @@ props_run_delete(struct props_run *run)
     sim_world_delete(run->judge.world);
     sim_world_delete(run->twin);
     model_heap_delete(run->judge.model);
-    free(run->events);
+    if (run->trail != NULL)
+        munmap(run->trail, trail_bytes(run->events_max));
     free(run);
 }
 
@@ -139,6 +153,8 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     const char *why = sim_world_reset(run->judge.world, config);
 
     run->events_count = 0;
+    run->trail->count = 0;
+    run->trail->attempting = 0;
     run->judge.asked = asked;
     if (why != NULL)
         return why;
@@ -154,12 +170,16 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     bool holds;
 
     run->twin_runs = run->twin_runs && twin_may_go_on(run, event);
-    *refused = run->events_count < run->events_max
-                   ? sim_world_apply(run->judge.world, event)
-                   : "too many events";
+    *refused = "too many events";
+    if (run->events_count == run->events_max)
+        return false;
+    run->events[run->events_count] = *event;
+    run->trail->attempting = 1;
+    *refused = sim_world_apply(run->judge.world, event);
     if (*refused != NULL)
         return false;
-    run->events[run->events_count++] = *event;
+    run->trail->count = ++run->events_count;
+    run->trail->attempting = 0;
     holds = props_judge_event(&run->judge);
     if (run->twin_runs && sim_world_apply(run->twin, event) == NULL) {
         run->judge.events--; /* the event being judged is still this one */
@@ -180,8 +200,7 @@ bool
 props_run_end(struct props_run *run)
 {
     const bool holds = run->judge.breach.property == PROPS_NONE &&
-                       ((run->judge.asked & PROPS_BIT(PROPS_L1)) == 0 ||
-                        props_judge_end(&run->judge));
+                       props_judge_end(&run->judge);
 
     hash_run(run);
     return holds;

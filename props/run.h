@@ -11,10 +11,18 @@
 #include "generate.h"
 #include "judge.h"
 
+/* What a run has done, in memory that a parent process shares. */
+struct props_trail {
+    uint32_t count;      /* events applied */
+    uint32_t attempting; /* 1 while the next one is being applied */
+    struct sim_event events[];
+};
+
 struct props_run {
     struct props_judge judge;
     struct sim_generator generator;
-    struct sim_event *events; /* what happened, in order */
+    struct props_trail *trail;
+    struct sim_event *events; /* trail->events: what happened, in order */
     uint32_t events_count;
     uint32_t events_max;
     struct sim_world *twin; /* the same events under the other scheme (H9) */

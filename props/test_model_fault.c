@@ -276,6 +276,67 @@ a_ring_has_post_sweep_and_shows_no_more(void **state)
     snapshot_shows("B 1/0 A 1/0", "k=2: B 1/0 A 1/0");
 }
 
+static void
+an_object_swept_two_collections_late_is_missing_for_two_cycles(void **state)
+{
+    uint32_t a;
+    uint32_t b;
+
+    (void)state;
+    a = alloc('A');
+    b = alloc('B');
+    dead(a);
+    gc_and_flush();
+    dead(b);
+    gc_and_flush();
+    sweep(b);
+    gc_and_flush(); /* B was in time, A still is not */
+    snapshot_shows("A 1/0 B 1/1", "unknown");
+    sweep(a);
+    post_sweep();
+    snapshot_shows("A 1/1 B 1/1", "k=3: A 1/1 B 1/1");
+}
+
+static void
+a_first_snapshot_settles_all_debts(void **state)
+{
+    uint32_t a;
+
+    (void)state;
+    a = alloc('A');
+    dead(a);
+    gc();
+    gc(); /* cycle 2, not flushed, and A is not swept */
+    gc();
+    alloc('B');
+    sweep(a);
+    /* Nothing was published by cycle 3, so now all is. */
+    snapshot_shows("A 1/1 B 1/0", "k=2: A 1/1 B 1/0");
+    assert_true(model_heap_answer(story.model).first);
+    gc_and_flush();
+    gc_and_flush();
+    snapshot_shows("A 1/1 B 1/0", "k=4: A 1/1 B 1/0");
+}
+
+static void
+a_first_snapshot_shows_no_free_that_is_still_to_come(void **state)
+{
+    uint32_t a;
+
+    (void)state;
+    a = alloc('A');
+    dead(a);
+    gc();
+    gc();
+    gc();
+    snapshot_shows("A 1/0", "unknown"); /* MT_1 found A dead */
+    assert_true(model_heap_answer(story.model).first);
+    sweep(a);
+    snapshot_shows("A 1/0", "unknown");
+    gc();
+    snapshot_shows("A 1/1", "k=3: A 1/1");
+}
+
 #define RING(test)   cmocka_unit_test_setup_teardown(test, a_ring, the_end)
 #define STAGES(test) cmocka_unit_test_setup_teardown(test, two_stages, the_end)
 
@@ -291,6 +352,9 @@ main(void)
         RING(a_second_post_sweep_after_the_late_free_heals_at_once),
         RING(an_object_swept_a_collection_late_is_missing_for_a_cycle),
         STAGES(an_object_swept_a_collection_late_is_missing_for_a_cycle),
+        RING(an_object_swept_two_collections_late_is_missing_for_two_cycles),
+        RING(a_first_snapshot_settles_all_debts),
+        RING(a_first_snapshot_shows_no_free_that_is_still_to_come),
         STAGES(stages_turned_after_the_restart_free_too_early),
         STAGES(stages_turned_once_more_instead_of_post_sweep_show_too_much),
         RING(a_ring_has_post_sweep_and_shows_no_more),

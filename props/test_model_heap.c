@@ -229,6 +229,22 @@ a_short_snapshot_publishes_its_cycle_all_the_same(void **state)
 }
 
 static void
+post_sweep_leaves_the_data_of_its_own_cycle_to_the_flush(void **state)
+{
+    (void)state;
+    alloc('H');
+    snapshot_shows("H 1/0", "k=0: H 1/0");
+    alloc('A');
+    gc_and_flush();
+    alloc('B');
+    gc();
+    post_sweep();
+    assert_string_equal(props_story_published(&story), "H 1/0 B 1/0");
+    flush();
+    assert_string_equal(props_story_published(&story), "H 1/0 A 1/0 B 1/0");
+}
+
+static void
 a_second_flush_of_a_cycle_does_nothing(void **state)
 {
     (void)state;
@@ -351,17 +367,24 @@ a_reset_begins_an_empty_run(void **state)
     struct model_answer answer;
 
     (void)state;
+    story.limits.frames_max = 2 * STORY_DEPTH;
+    props_story_again(&story);
     alloc('A');
     gc_and_flush();
     post_sweep();
     snapshot_shows("A 1/0", "k=1: A 1/0");
+    alloc('B');
+    alloc('C'); /* dropped */
     props_story_again(&story);
     assert_int_equal(model_heap_cycles(story.model), 0);
     assert_false(model_heap_flushed(story.model));
     answer = props_story_snapshot(&story, true, ROOM);
     assert_int_equal(answer.count, 0);
-    alloc('B');
+    alloc('B'); /* all frames the limits give */
     alloc('A');
+    assert_int_equal(model_heap_drops(story.model).no_frames, 0);
+    alloc('C');
+    assert_int_equal(model_heap_drops(story.model).no_frames, 1);
     snapshot_shows("B 1/0 A 1/0", "k=0: B 1/0 A 1/0");
 }
 
@@ -381,6 +404,7 @@ main(void)
         RING(a_sizing_call_may_spend_the_first_snapshot),
         STAGES(a_sizing_call_may_spend_the_first_snapshot),
         RING(a_short_snapshot_publishes_its_cycle_all_the_same),
+        RING(post_sweep_leaves_the_data_of_its_own_cycle_to_the_flush),
         RING(a_second_flush_of_a_cycle_does_nothing),
         RING(a_sweep_in_the_stopped_world_shows_at_once),
         STAGES(a_sweep_in_the_stopped_world_shows_at_once),

@@ -3,8 +3,8 @@
  *
  * Actors in the event queue: one per processor (its tasks), the collector, the
  * observer. Each turn an actor does one thing or nothing, then waits for a
- * drawn delay. Every answer 0 is dull: no time passes, the actor that has
- * waited longest acts, and does nothing.
+ * drawn delay. Every answer 0 is dull: no time passes, the first actor acts,
+ * and does nothing.
  */
 #include "generate.h"
 

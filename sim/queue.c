@@ -7,9 +7,13 @@
 void
 sim_queue_push(struct sim_queue *queue, uint64_t at_ticks, uint32_t who)
 {
+    uint32_t at = queue->count;
+
     assert(queue->count < SIM_QUEUE_MAX);
-    queue->items[queue->count].at_ticks = at_ticks;
-    queue->items[queue->count].who = who;
+    for (; at > 0 && queue->items[at - 1].who > who; at--)
+        queue->items[at] = queue->items[at - 1];
+    queue->items[at].at_ticks = at_ticks;
+    queue->items[at].who = who;
     queue->count++;
 }
 

@@ -2,8 +2,9 @@
  * queue.h -- the event queue: who acts next, in virtual time.
  *
  * Of those due at the same time any may go first: a tie is a choice
- * (SIM_SCHED), 0 being the one that has waited longest. A fixed order of ties
- * would be a blind spot: some orders could never be met.
+ * (SIM_SCHED), in the order of their numbers, so that an answer means the same
+ * actor whatever happened before. A fixed order of ties would be a blind spot:
+ * some orders could never be met.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
@@ -18,7 +19,7 @@ struct sim_queue {
     struct {
         uint64_t at_ticks;
         uint32_t who;
-    } items[SIM_QUEUE_MAX]; /* in the order of their arrival */
+    } items[SIM_QUEUE_MAX]; /* by who */
     uint32_t count;
 };
 

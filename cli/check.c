@@ -1,0 +1,277 @@
+/*
+ * check.c -- `profsim check`: saved failures first, then a campaign of seeds.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "campaign.h"
+#include "command.h"
+#include "failure.h"
+#include "replay.h"
+
+#define FAILURES_DIR "profsim-failures"
+
+/* Fewer runs than this may miss a mark by chance. */
+#define RUNS_FOR_MARKS 20000
+
+static const char usage[] =
+    "usage: profsim check [PROPERTY...] [--seeds A..B] [--time SECONDS]\n"
+    "                     [--jobs N] [--rules NAME] [--save DIR]\n"
+    "\n"
+    "Judge random worlds by the properties (all, unless some are named).\n"
+    "  --seeds A..B  which worlds, one a seed         (1..100000)\n"
+    "  --time S      stop after S seconds\n"
+    "  --jobs N      processes                        (one a processor)\n"
+    "  --rules NAME  what the library follows         (exact)\n"
+    "  --save DIR    where failures are kept, and replayed first\n"
+    "                                                 (" FAILURES_DIR ")\n"
+    "\n"
+    "exit: 0 all hold; 1 usage; 127 a run crashed; 128 no progress; 129 a\n"
+    "property is broken; 130 the same seed did different things\n";
+
+struct options {
+    struct props_campaign campaign;
+    const char *save;
+};
+
+static bool
+parse_seeds(const char *text, struct props_campaign *campaign)
+{
+    const char *dots = strstr(text, "..");
+    char first[32];
+
+    if (dots == NULL || (size_t)(dots - text) >= sizeof first) {
+        cli_usage("--seeds takes a range A..B, not '%s'", text);
+        return false;
+    }
+    snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+    if (!cli_number("--seeds", first, 0, UINT64_MAX - 1,
+                    &campaign->seed_first) ||
+        !cli_number("--seeds", dots + 2, 0, UINT64_MAX - 1,
+                    &campaign->seed_last))
+        return false;
+    if (campaign->seed_first <= campaign->seed_last)
+        return true;
+    cli_usage("--seeds %s is empty", text);
+    return false;
+}
+
+static bool
+parse_word(struct options *options, int argc, char **argv, int *index)
+{
+    struct props_campaign *campaign = &options->campaign;
+    const char *value;
+    uint64_t number;
+
+    if ((value = cli_option(argc, argv, index, "--seeds")) != NULL)
+        return parse_seeds(value, campaign);
+    if ((value = cli_option(argc, argv, index, "--time")) != NULL) {
+        if (!cli_number("--time", value, 1, 1000000, &number))
+            return false;
+        campaign->seconds = (uint32_t)number;
+        return true;
+    }
+    if ((value = cli_option(argc, argv, index, "--jobs")) != NULL) {
+        if (!cli_number("--jobs", value, 1, PROPS_JOBS_MAX, &number))
+            return false;
+        campaign->jobs = (uint32_t)number;
+        return true;
+    }
+    if ((value = cli_option(argc, argv, index, "--rules")) != NULL)
+        return (campaign->rules = cli_rules(value)) != NULL;
+    if ((value = cli_option(argc, argv, index, "--save")) != NULL) {
+        options->save = value;
+        return *value != '\0';
+    }
+    if (argv[*index][0] == '-') {
+        cli_usage("check: unknown option '%s'", argv[*index]);
+        return false;
+    }
+    return cli_property(argv[*index], &campaign->asked);
+}
+
+static bool
+parse(struct options *options, int argc, char **argv)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    bool seeds = false;
+
+    *options = (struct options){
+        .campaign = {.rules = &prof_rules_exact,
+                     .seed_first = 1,
+                     .seed_last = 100000,
+                     .show_progress = true},
+        .save = FAILURES_DIR,
+    };
+    options->campaign.jobs = processors < 1 ? 1
+                             : processors > PROPS_JOBS_MAX
+                                 ? PROPS_JOBS_MAX
+                                 : (uint32_t)processors;
+    for (int i = 1; i < argc; i++) {
+        seeds |= strncmp(argv[i], "--seeds", 7) == 0;
+        if (!parse_word(options, argc, argv, &i))
+            return false;
+    }
+    if (options->campaign.asked == 0)
+        options->campaign.asked = PROPS_ALL;
+    if (options->campaign.seconds != 0 && !seeds)
+        options->campaign.seed_last = UINT64_MAX - 1; /* as many as fit */
+    return true;
+}
+
+/* ------------------------------------------------------------ saved failures
+ */
+
+static int
+is_scenario(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+
+    return length > 4 && strcmp(&entry->d_name[length - 4], ".sim") == 0;
+}
+
+/* Replay one; a file that cannot be read is a failure too. */
+static enum cli_exit
+replay_saved(const struct options *options, const char *name)
+{
+    struct props_replay replay;
+    struct sim_scenario *scenario;
+    struct sim_error error;
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/%s", options->save, name);
+    scenario = sim_scenario_read(path, &error);
+    if (scenario == NULL) {
+        fprintf(stderr, "profsim: %s\n", error.text);
+        return CLI_USAGE;
+    }
+    if (!props_replay_run(&replay, scenario, options->campaign.asked)) {
+        sim_scenario_free(scenario);
+        return (enum cli_exit)cli_usage("not enough memory");
+    }
+    sim_scenario_free(scenario);
+    if (replay.breach.property == PROPS_NONE) {
+        printf("%s: passes now; it may be deleted\n", path);
+        return CLI_OK;
+    }
+    printf("%s: %s is still broken: %s\n", path,
+           props_property_id(replay.breach.property), replay.breach.text);
+    return cli_exit_of(replay.breach.property);
+}
+
+static enum cli_exit
+replay_all_saved(const struct options *options)
+{
+    struct dirent **names;
+    const int count = scandir(options->save, &names, is_scenario, alphasort);
+    enum cli_exit exit_code = CLI_OK;
+
+    for (int i = 0; i < count; i++) {
+        if (exit_code == CLI_OK)
+            exit_code = replay_saved(options, names[i]->d_name);
+        free(names[i]);
+    }
+    if (count >= 0)
+        free(names);
+    return exit_code;
+}
+
+/* --------------------------------------------------------------- the campaign
+ */
+
+/* returns: false if a mark was missed and that means something */
+static bool
+print_marks(const struct options *options, const struct props_outcome *outcome)
+{
+    const props_set asked = options->campaign.asked;
+    bool all = true;
+
+    if (outcome->runs < RUNS_FOR_MARKS || asked != PROPS_ALL)
+        return true;
+    for (int i = 0; i < MARK_COUNT; i++) {
+        if (outcome->marks.hits[i] == 0) {
+            printf("never reached: %s (%s)\n",
+                   props_mark_id((enum props_mark)i),
+                   props_mark_text((enum props_mark)i));
+            all = false;
+        }
+    }
+    return all;
+}
+
+static enum cli_exit
+report_failure(const struct options *options,
+               const struct props_outcome *outcome)
+{
+    const struct props_campaign *campaign = &options->campaign;
+    struct props_failure failure;
+    struct sim_error error;
+    char command[256];
+    char name[64];
+    char path[1024];
+    enum cli_exit exit_code;
+
+    snprintf(command, sizeof command,
+             "profsim check --rules %s --seeds %" PRIu64 "..%" PRIu64,
+             campaign->rules->name, outcome->seed, outcome->seed);
+    printf("seed %" PRIu64 " fails\n", outcome->seed);
+    fflush(stdout);
+    if (!props_failure_of_seed(&failure, campaign, outcome->seed, command))
+        return (enum cli_exit)cli_usage("not enough memory to shrink");
+    props_failure_print(stdout, &failure);
+    snprintf(name, sizeof name, "%s-%s-%" PRIu64,
+             failure.crashed ? "crash"
+                             : props_property_id(failure.breach.property),
+             campaign->rules->name, outcome->seed);
+    if (failure.scenario == NULL)
+        printf("replay: %s\n", command);
+    else if (props_failure_save(&failure, options->save, name, path,
+                                sizeof path, &error))
+        printf("replay: profsim replay %s\n", path);
+    else
+        printf("not saved: %s\nreplay: %s\n", error.text, command);
+    exit_code = cli_exit_of(failure.breach.property);
+    if (failure.crashed)
+        exit_code = failure.signal == SIGALRM ? CLI_LIVENESS : CLI_CRASH;
+    if (failure.unstable)
+        exit_code = CLI_NONDETERMINISM;
+    props_failure_free(&failure);
+    return exit_code;
+}
+
+int
+cli_check(int argc, char **argv)
+{
+    struct options options;
+    struct props_outcome outcome;
+    enum cli_exit saved;
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(usage, stdout);
+        return CLI_OK;
+    }
+    if (!parse(&options, argc, argv))
+        return CLI_USAGE;
+    saved = replay_all_saved(&options);
+    if (saved != CLI_OK)
+        return saved;
+    if (!props_campaign_run(&options.campaign, &outcome))
+        return cli_usage("the system refused memory or a process");
+    printf("rules %s: %" PRIu64 " runs, %" PRIu64
+           " events, log hash %016" PRIx64 "\n",
+           options.campaign.rules->name, outcome.runs, outcome.events,
+           outcome.hash);
+    fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome.seconds,
+            (double)outcome.events / outcome.seconds / 1e6);
+    if (outcome.end != PROPS_END_PASSED)
+        return report_failure(&options, &outcome);
+    if (!print_marks(&options, &outcome))
+        return CLI_BROKEN;
+    printf("every property holds\n");
+    return CLI_OK;
+}

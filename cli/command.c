@@ -1,0 +1,91 @@
+/* command.c -- words on the command line. */
+#include "command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+cli_usage(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("profsim: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return CLI_USAGE;
+}
+
+const char *
+cli_option(int argc, char **argv, int *index, const char *name)
+{
+    const char *word = argv[*index];
+    const size_t length = strlen(name);
+
+    if (strncmp(word, name, length) != 0)
+        return NULL;
+    if (word[length] == '=')
+        return &word[length + 1];
+    if (word[length] != '\0')
+        return NULL;
+    if (*index + 1 >= argc) {
+        cli_usage("%s needs a value", name);
+        return "";
+    }
+    return argv[++*index];
+}
+
+bool
+cli_number(const char *name, const char *text, uint64_t least, uint64_t most,
+           uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 &&
+        *value >= least && *value <= most)
+        return true;
+    cli_usage("%s takes a whole number from %" PRIu64 " to %" PRIu64
+              ", not '%s'",
+              name, least, most, text);
+    return false;
+}
+
+bool
+cli_property(const char *word, props_set *set)
+{
+    const enum props_property property = props_property_find(word);
+
+    if (property == PROPS_NONE) {
+        cli_usage("there is no property '%s'; 'profsim list' names them", word);
+        return false;
+    }
+    *set |= PROPS_BIT(property);
+    return true;
+}
+
+const struct prof_rules *
+cli_rules(const char *name)
+{
+    const struct prof_rules *rules = prof_rules_find(name);
+
+    if (rules == NULL)
+        cli_usage("there are no rules '%s'; 'profsim list' names them", name);
+    return rules;
+}
+
+enum cli_exit
+cli_exit_of(enum props_property property)
+{
+    if (property == PROPS_NONE)
+        return CLI_OK;
+    if (property == PROPS_L1)
+        return CLI_LIVENESS;
+    return property == PROPS_D1 ? CLI_NONDETERMINISM : CLI_BROKEN;
+}

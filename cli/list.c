@@ -1,0 +1,34 @@
+/* list.c -- `profsim list`: every name that other commands take. */
+#include <stdio.h>
+
+#include "command.h"
+#include "event.h"
+#include "mark.h"
+
+int
+cli_list(int argc, char **argv)
+{
+    static const char *const rules[] = {"exact", "go1.5", "go1.6-late",
+                                        "go1.10", "go1.17"};
+
+    if (argc > 1)
+        return cli_usage("list: takes no words, not '%s'", argv[1]);
+    puts("properties");
+    for (int i = 0; i < PROPS_COUNT; i++)
+        printf("  %-4s %s\n", props_property_id((enum props_property)i),
+               props_property_sentence((enum props_property)i));
+    puts("\nrules");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        printf("  %s%s\n", rules[i],
+               i == 0   ? " (default)"
+               : i == 2 ? " (known bad: golang/go#19311)"
+                        : "");
+    puts("\nevents of scenario files");
+    for (int i = 0; i < SIM_EV_COUNT; i++)
+        printf("  %s\n", sim_event_word((enum sim_event_kind)i));
+    puts("\nmarks that a campaign must reach");
+    for (int i = 0; i < MARK_COUNT; i++)
+        printf("  %-26s %s\n", props_mark_id((enum props_mark)i),
+               props_mark_text((enum props_mark)i));
+    return CLI_OK;
+}

@@ -1,0 +1,47 @@
+/* main.c -- the `profsim` command: one word picks what to do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "trace.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *what;
+} commands[] = {
+    {"run", cli_run, "a scenario or a recording of a real program"},
+    {"check", cli_check, "judge random worlds by every property"},
+    {"replay", cli_replay, "run saved scenarios again"},
+    {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
+    {"trace", cli_trace, "check, show and convert execution traces"},
+    {"list", cli_list, "properties, rules, events, marks"},
+};
+
+static void
+print_usage(FILE *file)
+{
+    fputs("usage: profsim COMMAND [WORD...]\n\n", file);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].what);
+    fputs("\n'profsim COMMAND --help' says more.\n", file);
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_usage(stdout);
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, argv[1]) == 0)
+            return commands[i].run(argc - 1, &argv[1]);
+    }
+    return cli_usage("there is no command '%s'; 'profsim help' names them",
+                     argv[1]);
+}

@@ -1,0 +1,100 @@
+/*
+ * replay.c -- `profsim replay` and `profsim shrink`: scenario files again.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "failure.h"
+#include "replay.h"
+
+static enum cli_exit
+replay_file(const char *path)
+{
+    struct sim_error error;
+    struct props_replay replay;
+    struct sim_scenario *scenario = sim_scenario_read(path, &error);
+    bool done;
+
+    if (scenario == NULL) {
+        fprintf(stderr, "profsim: %s\n", error.text);
+        return CLI_USAGE;
+    }
+    done = props_replay_run(&replay, scenario, PROPS_ALL);
+    sim_scenario_free(scenario);
+    if (!done)
+        return (enum cli_exit)cli_usage("%s: not enough memory", path);
+    if (replay.breach.property != PROPS_NONE) {
+        printf("%s: %s broken: %s\n  event %u: %s\n", path,
+               props_property_id(replay.breach.property),
+               props_property_sentence(replay.breach.property),
+               (unsigned)replay.breach.event + 1, replay.breach.text);
+        return cli_exit_of(replay.breach.property);
+    }
+    if (replay.error.text[0] != '\0') {
+        printf("%s\n", replay.error.text);
+        return CLI_BROKEN;
+    }
+    printf("%s: every property holds\n", path);
+    return CLI_OK;
+}
+
+int
+cli_replay(int argc, char **argv)
+{
+    enum cli_exit worst = CLI_OK;
+
+    if (argc < 2 || argv[1][0] == '-') {
+        fputs("usage: profsim replay FILE.sim...\n\n"
+              "Run scenarios and say what they break, if anything.\n"
+              "exit: 0 nothing is broken; 1 a file is wrong; 129 a property\n"
+              "or an expectation of the file is broken (128: L1, 130: D1)\n",
+              argc < 2 ? stderr : stdout);
+        return argc < 2 ? CLI_USAGE : CLI_OK;
+    }
+    for (int i = 1; i < argc; i++) {
+        const enum cli_exit this_one = replay_file(argv[i]);
+
+        if (worst == CLI_OK || this_one == CLI_USAGE)
+            worst = this_one;
+    }
+    return worst;
+}
+
+int
+cli_shrink(int argc, char **argv)
+{
+    struct sim_error error;
+    struct props_failure failure;
+    struct sim_scenario *scenario;
+    char command[512];
+    enum cli_exit exit_code = CLI_OK;
+    bool done;
+
+    if (argc != 2 || argv[1][0] == '-') {
+        fputs("usage: profsim shrink FILE.sim > SMALLER.sim\n\n"
+              "Leave out every event that the failure does not need.\n",
+              argc < 2 ? stderr : stdout);
+        return argc < 2 ? CLI_USAGE : CLI_OK;
+    }
+    scenario = sim_scenario_read(argv[1], &error);
+    if (scenario == NULL) {
+        fprintf(stderr, "profsim: %s\n", error.text);
+        return CLI_USAGE;
+    }
+    snprintf(command, sizeof command, "profsim shrink %.400s", argv[1]);
+    done = props_failure_of_scenario(&failure, scenario, PROPS_ALL, command);
+    sim_scenario_free(scenario);
+    if (!done)
+        return cli_usage("%s: not enough memory", argv[1]);
+    if (failure.runs == 0)
+        return cli_usage("%s: breaks nothing, so there is nothing to shrink",
+                         argv[1]);
+    if (failure.scenario == NULL)
+        exit_code = (enum cli_exit)cli_usage("%s", failure.error.text);
+    else if (!sim_scenario_print(stdout, failure.scenario) ||
+             fflush(stdout) != 0)
+        exit_code = (enum cli_exit)cli_usage("cannot write the scenario");
+    props_failure_free(&failure);
+    return exit_code;
+}

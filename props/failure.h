@@ -1,0 +1,66 @@
+/*
+ * failure.h -- what a failing seed comes down to: the smallest list of choices,
+ * then the smallest list of events, as a scenario that fails the same way.
+ */
+#ifndef PROPS_FAILURE_H
+#define PROPS_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "campaign.h"
+#include "run.h"
+#include "scenario.h"
+
+struct props_failure {
+    struct props_breach breach;    /* of the shrunk scenario */
+    struct sim_scenario *scenario; /* NULL if it could not be written as one */
+    struct sim_error error;        /* why not */
+    bool crashed;                  /* the run ended its process */
+    int signal;                    /* crashed: by what, 0 if by exit */
+    bool unstable;                 /* the same choices do not fail again */
+    uint32_t choices_before;
+    uint32_t choices_after;
+    uint32_t choices_necessary; /* non-zero, and passing if set to 0 */
+    uint32_t events_before;
+    uint32_t runs; /* made to find all this */
+};
+
+/*
+ * Shrink the failure of a seed.
+ *
+ * out:     *failure; failure->scenario to be freed
+ * in:      command, the words that show the failure again, for the header
+ * returns: false if there is not enough memory
+ */
+bool props_failure_of_seed(struct props_failure *failure,
+                           const struct props_campaign *campaign, uint64_t seed,
+                           const char *command);
+
+/*
+ * Shrink a scenario that breaks a property: leave out events as long as it
+ * breaks the same one.
+ *
+ * out, returns: as above; failure->scenario is NULL if `scenario` holds
+ */
+bool props_failure_of_scenario(struct props_failure *failure,
+                               const struct sim_scenario *scenario,
+                               props_set asked, const char *command);
+
+void props_failure_free(struct props_failure *failure);
+
+/*
+ * Write the scenario to DIR/NAME.sim, whole or not at all.
+ *
+ * out:     path, where it is
+ * returns: false and *error if that did not work
+ */
+bool props_failure_save(const struct props_failure *failure, const char *dir,
+                        const char *name, char *path, size_t path_bytes,
+                        struct sim_error *error);
+
+/* Tell people: the sentence, the scenario, the difference. */
+void props_failure_print(FILE *file, const struct props_failure *failure);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * replay.h -- run a scenario: judge each event, and hold the answers against
+ * the file's `expect` lines.
+ */
+#ifndef PROPS_REPLAY_H
+#define PROPS_REPLAY_H
+
+#include <stdbool.h>
+
+#include "judge.h"
+#include "scenario.h"
+
+struct props_replay {
+    struct props_breach breach; /* property PROPS_NONE: nothing was broken */
+    struct sim_error error;     /* text "" if every expectation held */
+    bool as_expected; /* expectations held, and the outcome is the one named */
+};
+
+/*
+ * out:     *replay
+ * returns: false if there is not enough memory
+ */
+bool props_replay_run(struct props_replay *replay,
+                      const struct sim_scenario *scenario, props_set asked);
+
+#endif
