@@ -308,7 +308,10 @@ convert_one(const char *from, const char *to)
     return true;
 }
 
-/* The root's first image becomes FILE, the others FILE.2, FILE.3, ... */
+/*
+ * The last image of the process we started becomes FILE -- of `env A=1 prog`
+ * that is prog -- and all others FILE.2, FILE.3, ...
+ */
 static bool
 convert_spools(const char *spool, struct dirent **names, int count,
                const struct options *options, pid_t root)
@@ -316,23 +319,23 @@ convert_spools(const char *spool, struct dirent **names, int count,
     char from[PATH_MAX];
     char to[PATH_MAX];
     bool good = true;
-    int first = -1;
+    int chosen = -1;
     int number = 2;
     int i;
 
-    for (i = 0; i < count && first < 0; i++) {
+    for (i = 0; i < count; i++) {
         if (join(from, sizeof from, spool, names[i]->d_name) &&
             cli_convert_process(from) == (uint32_t)root)
-            first = i;
+            chosen = i;
     }
-    if (first < 0)
+    if (chosen < 0)
         return complain(options->command[0],
                         "did not load the recorder (statically linked, "
                         "set-uid, or out of space?)");
     for (i = -1; i < count; i++) {
-        int which = i < 0 ? first : i;
+        int which = i < 0 ? chosen : i;
 
-        if (i == first)
+        if (i == chosen)
             continue;
         if (!join(from, sizeof from, spool, names[which]->d_name))
             return false;

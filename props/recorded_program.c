@@ -1,0 +1,422 @@
+/*
+ * recorded_program.c -- a program whose allocations and waits are known.
+ *
+ * Run under the recorder by test_recorder.c. Every function that allocates has
+ * a name of its own and is not inlined; the numbers are those the test expects.
+ * usage: recorded_program MODE
+ */
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS   4
+#define ROUNDS    500
+#define SLOTS     64
+#define EXCHANGES 20000
+#define FORKS     40
+#define NOINLINE  __attribute__((noinline))
+
+static const char *own_path;
+
+static NOINLINE void *
+make_small(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static NOINLINE void *
+make_zeroed(size_t count, size_t each_bytes)
+{
+    return calloc(count, each_bytes);
+}
+
+static NOINLINE void *
+grow(void *old, size_t bytes)
+{
+    return realloc(old, bytes);
+}
+
+static NOINLINE void *
+grow_array(void *old, size_t count, size_t each_bytes)
+{
+    return reallocarray(old, count, each_bytes);
+}
+
+static NOINLINE void
+make_aligned(void **to)
+{
+    if (posix_memalign(&to[0], 64, 101) != 0)
+        abort();
+    to[1] = aligned_alloc(64, 128);
+    to[2] = memalign(256, 103);
+    to[3] = valloc(104);
+}
+
+static NOINLINE void *
+make_in_child(void)
+{
+    return malloc(555);
+}
+
+static NOINLINE void *
+make_for_other(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static NOINLINE void __attribute__((constructor)) make_before_main(void)
+{
+    free(malloc(4321));
+}
+
+/* Thread t: ROUNDS objects of 1000 + t grown to 2000 + t, ROUNDS of 77. */
+static void *
+work(void *number)
+{
+    size_t t = (size_t)(uintptr_t)number;
+    int i;
+
+    for (i = 0; i < ROUNDS; i++) {
+        void *small = make_small(1000 + t);
+        void *zeroed = make_zeroed(7, 11);
+
+        small = grow(small, 2000 + t);
+        free(small);
+        free(zeroed);
+    }
+    return NULL;
+}
+
+static void
+run_threads(void *(*body)(void *))
+{
+    pthread_t threads[THREADS];
+    uintptr_t t;
+
+    for (t = 0; t < THREADS; t++)
+        if (pthread_create(&threads[t], NULL, body, (void *)t) != 0)
+            abort();
+    for (t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
+}
+
+/* A failed realloc leaves its object alive; a last object is never freed. */
+static void
+run_family(void)
+{
+    volatile size_t too_much = SIZE_MAX / 2;
+    void *aligned[4];
+    void *kept = make_small(9);
+    int i;
+
+    make_aligned(aligned);
+    for (i = 0; i < 4; i++)
+        free(aligned[i]);
+    if (grow(kept, too_much) != NULL)
+        abort();
+    if (grow_array(kept, too_much, 3) != NULL)
+        abort();
+    kept = grow_array(kept, 5, 9);
+    free(kept);
+    kept = grow(NULL, 33);
+    if (kept == NULL)
+        abort();
+}
+
+static void
+run_fork(void)
+{
+    void *objects[10];
+    pid_t child;
+    int i;
+
+    for (i = 0; i < 10; i++)
+        objects[i] = make_small(60);
+    child = fork();
+    if (child == 0) {
+        for (i = 0; i < 3; i++)
+            free(objects[i]);
+        for (i = 0; i < 5; i++)
+            objects[i] = make_in_child();
+        free(objects[0]);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    for (i = 0; i < 10; i++)
+        free(objects[i]);
+}
+
+static _Atomic(void *) slots[SLOTS];
+
+/* Objects change hands: who frees is not who allocated. */
+static void *
+exchange(void *number)
+{
+    uint64_t state = (uintptr_t)number + 1;
+    int i;
+
+    for (i = 0; i < EXCHANGES; i++) {
+        void *fresh;
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        fresh = make_for_other(16 + (state >> 33) % 200);
+        free(atomic_exchange(&slots[(state >> 40) % SLOTS], fresh));
+    }
+    return NULL;
+}
+
+static void
+run_exchange(void)
+{
+    int i;
+
+    run_threads(exchange);
+    for (i = 0; i < SLOTS; i++)
+        free(atomic_exchange(&slots[i], NULL));
+}
+
+static _Atomic bool stop;
+
+static void *
+churn(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&stop))
+        free(make_small(40));
+    return NULL;
+}
+
+/* Fork while another thread is in the middle of everything. */
+static void
+run_forks(void)
+{
+    pthread_t thread;
+    int i;
+
+    if (pthread_create(&thread, NULL, churn, NULL) != 0)
+        abort();
+    for (i = 0; i < FORKS; i++) {
+        pid_t child = fork();
+
+        if (child == 0) {
+            free(make_in_child());
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t cond_mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool cond_ready;
+static _Atomic long waiter_thread;
+
+static NOINLINE void
+wait_for_mutex(void)
+{
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+static NOINLINE void
+wait_to_read(void)
+{
+    pthread_rwlock_rdlock(&rwlock);
+    pthread_rwlock_unlock(&rwlock);
+}
+
+static NOINLINE void
+wait_to_write(void)
+{
+    pthread_rwlock_wrlock(&rwlock);
+    pthread_rwlock_unlock(&rwlock);
+}
+
+static NOINLINE void
+wait_for_signal(void)
+{
+    pthread_mutex_lock(&cond_mutex);
+    while (!cond_ready)
+        pthread_cond_wait(&cond, &cond_mutex);
+    pthread_mutex_unlock(&cond_mutex);
+}
+
+static NOINLINE void
+wait_in_vain(void)
+{
+    struct timespec past = {.tv_sec = 1};
+
+    pthread_mutex_lock(&cond_mutex);
+    pthread_cond_timedwait(&cond, &cond_mutex, &past);
+    pthread_mutex_unlock(&cond_mutex);
+}
+
+static void *
+waiter(void *body)
+{
+    void (*wait)(void);
+
+    memcpy(&wait, &body, sizeof wait);
+    atomic_store(&waiter_thread, (long)syscall(SYS_gettid));
+    wait();
+    return NULL;
+}
+
+static bool
+is_asleep(long thread)
+{
+    char path[64];
+    char text[256] = "";
+    const char *state;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", thread);
+    file = fopen(path, "r");
+    if (file == NULL)
+        return false;
+    if (fgets(text, sizeof text, file) == NULL)
+        text[0] = '\0';
+    fclose(file);
+    state = strrchr(text, ')');
+    return state != NULL && state[1] == ' ' && state[2] == 'S';
+}
+
+/* Start a thread and wait, at most 20 s, until it sleeps for good. */
+static pthread_t
+start_waiter(void (*wait)(void))
+{
+    struct timespec pause = {.tv_nsec = 2000000};
+    pthread_t thread;
+    void *body;
+    int asleep = 0;
+    int i;
+
+    memcpy(&body, &wait, sizeof body);
+    atomic_store(&waiter_thread, 0);
+    if (pthread_create(&thread, NULL, waiter, body) != 0)
+        abort();
+    for (i = 0; i < 10000 && asleep < 10; i++) {
+        long number = atomic_load(&waiter_thread);
+
+        asleep = number != 0 && is_asleep(number) ? asleep + 1 : 0;
+        nanosleep(&pause, NULL);
+    }
+    return thread;
+}
+
+static NOINLINE void
+let_go_of_mutex(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
+static NOINLINE void
+let_go_of_rwlock(void)
+{
+    pthread_rwlock_unlock(&rwlock);
+}
+
+static void
+run_locks(void)
+{
+    pthread_t thread;
+
+    pthread_mutex_lock(&mutex);
+    thread = start_waiter(wait_for_mutex);
+    let_go_of_mutex();
+    pthread_join(thread, NULL);
+
+    pthread_rwlock_wrlock(&rwlock);
+    thread = start_waiter(wait_to_read);
+    let_go_of_rwlock();
+    pthread_join(thread, NULL);
+
+    pthread_rwlock_rdlock(&rwlock);
+    thread = start_waiter(wait_to_write);
+    let_go_of_rwlock();
+    pthread_join(thread, NULL);
+
+    thread = start_waiter(wait_for_signal);
+    pthread_mutex_lock(&cond_mutex);
+    cond_ready = true;
+    pthread_cond_signal(&cond);
+    pthread_mutex_unlock(&cond_mutex);
+    pthread_join(thread, NULL);
+    wait_in_vain();
+}
+
+/* 12 objects, 2 of them freed, and then the end in one way or another. */
+static void
+allocate_dozen(void)
+{
+    void *objects[12];
+    int i;
+
+    for (i = 0; i < 12; i++)
+        objects[i] = make_small(70);
+    free(objects[3]);
+    free(objects[7]);
+}
+
+static void
+end(const char *mode)
+{
+    allocate_dozen();
+    if (strcmp(mode, "sigkill") == 0)
+        raise(SIGKILL);
+    if (strcmp(mode, "abort") == 0)
+        abort();
+    if (strcmp(mode, "_exit") == 0)
+        _exit(3);
+    if (strcmp(mode, "exec") == 0)
+        execl(own_path, own_path, "family", (char *)NULL);
+}
+
+static void
+fill(void)
+{
+    int i;
+
+    for (i = 0; i < 100000; i++)
+        free(make_small(50));
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+
+    own_path = argv[0];
+    alarm(40);
+    if (strcmp(mode, "threads") == 0)
+        run_threads(work);
+    else if (strcmp(mode, "family") == 0)
+        run_family();
+    else if (strcmp(mode, "fork") == 0)
+        run_fork();
+    else if (strcmp(mode, "forks") == 0)
+        run_forks();
+    else if (strcmp(mode, "exchange") == 0)
+        run_exchange();
+    else if (strcmp(mode, "locks") == 0)
+        run_locks();
+    else if (strcmp(mode, "fill") == 0)
+        fill();
+    else
+        end(mode);
+    return 0;
+}

@@ -1,0 +1,489 @@
+/*
+ * test_recorder.c -- the recorder on real programs: exactly what happened.
+ *
+ * recorded_program does known numbers of allocations in functions of known
+ * names; whatever else libc allocates is not counted here. Then three programs
+ * that know nothing of us: git, python3, sqlite3.
+ * usage: test_recorder RECORDER PROGRAM
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "record.h"
+#include "recording.h"
+
+#define ARGUMENTS_MAX 8
+
+static char directory[] = "/tmp/test_recorder-XXXXXX";
+static const char *program;
+
+/* Of the objects allocated with `leaf` on top of the stack. */
+struct tally {
+    uint64_t allocs;
+    uint64_t frees;
+    uint64_t bytes;
+    uint64_t threads; /* bit set, of who allocated */
+};
+
+static const char *
+path_of(const char *name)
+{
+    static char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+/* Record into x.rec, away with what the command prints; returns the status. */
+static int
+record(const char *first, ...)
+{
+    char output[] = "-o";
+    char path[128];
+    char name[] = "record";
+    char *argv[ARGUMENTS_MAX + 6] = {name, output, path};
+    int argc = 3;
+    const char *argument;
+    va_list list;
+    int saved = dup(1);
+    int null = open("/dev/null", O_WRONLY);
+    int status;
+
+    snprintf(path, sizeof path, "%s", path_of("x.rec"));
+    va_start(list, first);
+    for (argument = first; argument != NULL && argc < ARGUMENTS_MAX + 5;
+         argument = va_arg(list, const char *))
+        argv[argc++] = strdup(argument);
+    va_end(list);
+    fflush(stdout);
+    dup2(null, 1);
+    status = cli_record(argc, argv);
+    dup2(saved, 1);
+    close(saved);
+    close(null);
+    while (argc > 3)
+        free(argv[--argc]);
+    return status;
+}
+
+static struct sim_recording *
+open_recording(const char *name)
+{
+    struct sim_recording *recording;
+    struct sim_recording_error error;
+    char line[200];
+
+    if (sim_recording_open(&recording, path_of(name), &error)) {
+        unlink(path_of(name));
+        return recording;
+    }
+    sim_recording_explain(&error, name, line, sizeof line);
+    fail_msg("%s", line);
+    return NULL;
+}
+
+static bool
+has_frame(const struct sim_recording *recording, uint32_t stack,
+          const char *function, uint32_t first_frames)
+{
+    uint32_t frames[SIM_RECORDED_DEPTH_MAX];
+    uint32_t depth =
+        sim_recording_stack(recording, stack, frames, SIM_RECORDED_DEPTH_MAX);
+    uint32_t i;
+
+    for (i = 0; i < depth && i < first_frames; i++)
+        if (strcmp(sim_recording_frame(recording, frames[i]).function,
+                   function) == 0)
+            return true;
+    return false;
+}
+
+static struct tally
+tally_of(const struct sim_recording *recording, const char *leaf)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    bool *ours = calloc(totals->allocs + 1, sizeof *ours);
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    struct tally tally = {0};
+
+    assert_non_null(ours);
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind == SIM_RECORDED_FREE)
+            tally.frees += ours[event.object];
+        if (event.kind != SIM_RECORDED_ALLOC ||
+            !has_frame(recording, event.stack, leaf, 1))
+            continue;
+        ours[event.object] = true;
+        tally.allocs++;
+        tally.bytes += event.size_bytes;
+        tally.threads |= UINT64_C(1) << event.thread % 64;
+    }
+    free(ours);
+    return tally;
+}
+
+static void
+expect_tally(const struct sim_recording *recording, const char *leaf,
+             uint64_t allocs, uint64_t frees, uint64_t bytes)
+{
+    struct tally tally = tally_of(recording, leaf);
+
+    if (tally.allocs != allocs || tally.frees != frees || tally.bytes != bytes)
+        fail_msg("%s: %llu allocs, %llu frees, %llu bytes", leaf,
+                 (unsigned long long)tally.allocs,
+                 (unsigned long long)tally.frees,
+                 (unsigned long long)tally.bytes);
+}
+
+static void
+expect_no_drops(const struct sim_recording *recording, uint64_t unknown)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    int i;
+
+    for (i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)
+        if (totals->dropped[i] != (i == SIM_RECORDED_UNKNOWN ? unknown : 0))
+            fail_msg("%llu dropped by cause %d",
+                     (unsigned long long)totals->dropped[i], i);
+}
+
+static void
+threads_are_recorded_to_the_last_event(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    assert_int_equal(record("--", program, "threads", NULL), 0);
+    recording = open_recording("x.rec");
+    /* 500 rounds; sizes 1000..1003, then 2000..2003; 7 * 11 bytes. */
+    expect_tally(recording, "make_small", 2000, 2000, 500 * 4006);
+    expect_tally(recording, "grow", 2000, 2000, 500 * 8006);
+    expect_tally(recording, "make_zeroed", 2000, 2000, 2000 * 77);
+    expect_tally(recording, "make_before_main", 1, 1, 4321);
+    /* Four threads, none of them the first one. */
+    assert_int_equal(
+        __builtin_popcountll(tally_of(recording, "make_small").threads & ~1ull),
+        4);
+    expect_no_drops(recording, 0);
+    assert_string_equal(sim_recording_argument(recording, 1), "threads");
+    sim_recording_close(recording);
+}
+
+static void
+expect_family(const char *name)
+{
+    struct sim_recording *recording = open_recording(name);
+
+    expect_tally(recording, "make_aligned", 4, 4, 101 + 128 + 103 + 104);
+    /* 9 bytes, two failed reallocs, grown to 45, freed; 33 are kept. */
+    expect_tally(recording, "make_small", 1, 1, 9);
+    expect_tally(recording, "grow_array", 1, 1, 45);
+    expect_tally(recording, "grow", 1, 0, 33);
+    expect_no_drops(recording, 0);
+    sim_recording_close(recording);
+}
+
+static void
+a_failed_realloc_leaves_its_object_alive(void **state)
+{
+    (void)state;
+    assert_int_equal(record(program, "family", NULL), 0);
+    expect_family("x.rec");
+}
+
+static void
+objects_that_change_threads_keep_their_order(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    assert_int_equal(record(program, "exchange", NULL), 0);
+    recording = open_recording("x.rec");
+    assert_int_equal(tally_of(recording, "make_for_other").allocs, 80000);
+    assert_int_equal(tally_of(recording, "make_for_other").frees, 80000);
+    expect_no_drops(recording, 0);
+    sim_recording_close(recording);
+}
+
+static void
+a_forked_child_has_a_recording_of_its_own(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    assert_int_equal(record(program, "fork", NULL), 0);
+    recording = open_recording("x.rec");
+    expect_tally(recording, "make_small", 10, 10, 600);
+    expect_tally(recording, "make_in_child", 0, 0, 0);
+    expect_no_drops(recording, 0);
+    sim_recording_close(recording);
+    recording = open_recording("x.rec.2");
+    expect_tally(recording, "make_small", 0, 0, 0);
+    expect_tally(recording, "make_in_child", 5, 1, 5 * 555);
+    /* It frees three objects of its parent. */
+    expect_no_drops(recording, 3);
+    sim_recording_close(recording);
+}
+
+static void
+forks_amid_a_busy_thread_neither_hang_nor_lose(void **state)
+{
+    struct sim_recording *recording;
+    char name[16];
+    int i;
+
+    (void)state;
+    assert_int_equal(record(program, "forks", NULL), 0);
+    recording = open_recording("x.rec");
+    expect_no_drops(recording, 0);
+    sim_recording_close(recording);
+    for (i = 2; i < 42; i++) {
+        snprintf(name, sizeof name, "x.rec.%d", i);
+        recording = open_recording(name);
+        expect_tally(recording, "make_in_child", 1, 1, 555);
+        expect_no_drops(recording, 0);
+        sim_recording_close(recording);
+    }
+}
+
+static void
+every_way_to_end_leaves_a_whole_recording(void **state)
+{
+    static const struct {
+        const char *mode;
+        int status;
+    } rows[] = {
+        {"sigkill", 128 + 9}, {"abort", 128 + 6}, {"_exit", 3}, {"return", 0}};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct sim_recording *recording;
+
+        assert_int_equal(record(program, rows[i].mode, NULL), rows[i].status);
+        recording = open_recording("x.rec");
+        expect_tally(recording, "make_small", 12, 2, 12 * 70);
+        expect_no_drops(recording, 0);
+        sim_recording_close(recording);
+    }
+}
+
+static void
+an_image_after_exec_has_a_recording_of_its_own(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    assert_int_equal(record(program, "exec", NULL), 0);
+    expect_family("x.rec");
+    recording = open_recording("x.rec.2");
+    expect_tally(recording, "make_small", 12, 2, 12 * 70);
+    sim_recording_close(recording);
+}
+
+/* The one wait of this kind whose stack has `waiter`, and its release. */
+static void
+expect_wait(const struct sim_recording *recording, enum sim_recorded_lock kind,
+            bool failed, const char *waiter, const char *releaser)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    uint64_t released_lock = UINT64_MAX;
+    uint64_t released_ticks = 0;
+    uint64_t waits = 0;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind == SIM_RECORDED_RELEASE && releaser != NULL &&
+            has_frame(recording, event.stack, releaser, 1)) {
+            released_lock = event.lock;
+            released_ticks = event.ticks;
+        }
+        if (event.kind != SIM_RECORDED_WAIT ||
+            !has_frame(recording, event.stack, waiter, 1))
+            continue;
+        waits++;
+        assert_int_equal(event.lock_kind, kind);
+        assert_int_equal(event.wait_failed, failed);
+        assert_true(event.wait_ticks > 0);
+        if (releaser != NULL) {
+            assert_int_equal(event.lock, released_lock);
+            /* It waited when the lock was let go. */
+            assert_true(event.ticks - event.wait_ticks <= released_ticks);
+        }
+    }
+    if (waits != 1)
+        fail_msg("%s: %llu waits", waiter, (unsigned long long)waits);
+}
+
+static void
+waits_name_the_waiter_and_the_one_who_let_go(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    assert_int_equal(record(program, "locks", NULL), 0);
+    recording = open_recording("x.rec");
+    expect_wait(recording, SIM_RECORDED_MUTEX, false, "wait_for_mutex",
+                "let_go_of_mutex");
+    expect_wait(recording, SIM_RECORDED_WRITE, false, "wait_to_write",
+                "let_go_of_rwlock");
+    expect_wait(recording, SIM_RECORDED_COND, false, "wait_for_signal", NULL);
+    expect_wait(recording, SIM_RECORDED_COND, true, "wait_in_vain", NULL);
+    expect_no_drops(recording, 0);
+    sim_recording_close(recording);
+}
+
+static void
+a_full_log_is_a_prefix_and_says_what_is_missing(void **state)
+{
+    struct sim_recording *recording;
+    const struct sim_recording_totals *totals;
+
+    (void)state;
+    assert_int_equal(record("--limit", "1M", program, "fill", NULL), 0);
+    recording = open_recording("x.rec");
+    totals = sim_recording_totals(recording);
+    assert_true(totals->allocs > 10000);
+    assert_true(totals->live < 100);
+    assert_true(totals->allocs + totals->frees +
+                    totals->dropped[SIM_RECORDED_LIMIT] >=
+                200000);
+    sim_recording_close(recording);
+}
+
+static void
+a_stack_is_cut_to_the_depth_asked_for(void **state)
+{
+    struct sim_recording *recording;
+    uint32_t frame;
+
+    (void)state;
+    assert_int_equal(record("--depth", "1", program, "return", NULL), 0);
+    recording = open_recording("x.rec");
+    assert_int_equal(sim_recording_totals(recording)->depth_max, 1);
+    assert_int_equal(sim_recording_stack(recording, 0, &frame, 1), 1);
+    expect_tally(recording, "make_small", 12, 2, 12 * 70);
+    sim_recording_close(recording);
+}
+
+/* Symbols of a distribution come and go; these are exported. */
+static void
+expect_program(const char *function, uint64_t allocs_min)
+{
+    struct sim_recording *recording = open_recording("x.rec");
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    bool found = function == NULL;
+    uint32_t i;
+
+    assert_true(totals->allocs >= allocs_min);
+    for (i = 0; i < totals->frames && !found; i++)
+        found =
+            strcmp(sim_recording_frame(recording, i).function, function) == 0;
+    assert_true(found);
+    assert_int_equal(totals->dropped[SIM_RECORDED_MISSED], 0);
+    sim_recording_close(recording);
+}
+
+static void
+programs_that_know_nothing_of_us_are_recorded(void **state)
+{
+    const char *repository = path_of("repository");
+    char copy[128];
+
+    (void)state;
+    snprintf(copy, sizeof copy, "%s", repository);
+    assert_int_equal(record("--", "git", "init", "-q", copy, NULL), 0);
+    expect_program(NULL, 50);
+    assert_int_equal(record("--", "git", "-C", copy, "status", NULL), 0);
+    expect_program(NULL, 50);
+    assert_int_equal(record("--", "/usr/bin/python3", "-c",
+                            "import threading\n"
+                            "t = [threading.Thread(target=lambda: "
+                            "[bytearray(9000) for i in range(200)])"
+                            " for n in range(4)]\n"
+                            "[x.start() for x in t]\n[x.join() for x in t]",
+                            NULL),
+                     0);
+    expect_program(NULL, 500);
+    assert_int_equal(
+        record("--", "sqlite3", ":memory:",
+               "create table t(a, b); with recursive c(x) as (select 1 union "
+               "all select x + 1 from c where x < 2000) insert into t select "
+               "x, 'row ' || x from c; select count(*) from t",
+               NULL),
+        0);
+    expect_program("sqlite3_step", 2000);
+}
+
+static void
+what_cannot_be_recorded_is_an_error_of_ours(void **state)
+{
+    struct stat status;
+
+    (void)state;
+    assert_int_equal(record("--", "/no/such/command", NULL), 1);
+    assert_int_equal(record("--depth", "0", program, NULL), 1);
+    assert_int_equal(record("--limit", "12q", program, NULL), 1);
+    assert_int_equal(record("--nonsense", program, NULL), 1);
+    assert_int_equal(record(NULL), 1);
+    assert_int_not_equal(stat(path_of("x.rec"), &status), 0);
+}
+
+static int
+make_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int
+remove_directory(void **state)
+{
+    char command[160];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf -- %s", directory);
+    return system(command);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_are_recorded_to_the_last_event),
+        cmocka_unit_test(a_failed_realloc_leaves_its_object_alive),
+        cmocka_unit_test(objects_that_change_threads_keep_their_order),
+        cmocka_unit_test(a_forked_child_has_a_recording_of_its_own),
+        cmocka_unit_test(forks_amid_a_busy_thread_neither_hang_nor_lose),
+        cmocka_unit_test(every_way_to_end_leaves_a_whole_recording),
+        cmocka_unit_test(an_image_after_exec_has_a_recording_of_its_own),
+        cmocka_unit_test(waits_name_the_waiter_and_the_one_who_let_go),
+        cmocka_unit_test(a_full_log_is_a_prefix_and_says_what_is_missing),
+        cmocka_unit_test(a_stack_is_cut_to_the_depth_asked_for),
+        cmocka_unit_test(programs_that_know_nothing_of_us_are_recorded),
+        cmocka_unit_test(what_cannot_be_recorded_is_an_error_of_ours),
+    };
+    char *recorder;
+
+    if (argc != 3)
+        return 1;
+    recorder = realpath(argv[1], NULL);
+    program = realpath(argv[2], NULL);
+    if (recorder == NULL || program == NULL)
+        return 1;
+    setenv("PROFSIM_RECORDER", recorder, 1);
+    alarm(300);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
