@@ -243,6 +243,23 @@ usage(const char *what)
     return 1;
 }
 
+static int
+help(void)
+{
+    puts("usage: profsim trace check FILE...\n"
+         "       profsim trace dump FILE...\n"
+         "       profsim trace stat FILE...\n"
+         "       profsim trace convert --to chrome|perfetto FILE -o OUT\n"
+         "\n"
+         "check    one line a file: PATH: ok N events, PATH: time-order: "
+         "REASON,\n"
+         "         or PATH: error: REASON; exits 0 only if all are ok\n"
+         "dump     the events in their order and the stacks, one a line\n"
+         "stat     counts, and where the time of every goroutine went\n"
+         "convert  for chrome://tracing or Perfetto's viewer");
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
 /* Point at where the value of an option goes; NULL: not an option. */
 static const char **
 option(const char *word, const char **format, const char **to)
@@ -309,6 +326,8 @@ cli_trace(int argc, char **argv)
 {
     if (argc < 2)
         return usage("no verb");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+        return help();
     if (strcmp(argv[1], "convert") == 0)
         return convert(argc, argv);
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {

@@ -1,9 +1,9 @@
 /*
  * trace_reader.c -- from records to events.
  *
- * Two walks over the bytes: the first only asks whether every record is well
- * formed, since a broken byte anywhere outweighs every other complaint; the
- * second gives the records their meaning.
+ * A record that is not well formed outweighs every other complaint, wherever it
+ * stands. So a record with a wrong meaning does not end the walk over the
+ * bytes; it only ends the listening.
  *
  * Attribution. An event names no processor and seldom a goroutine. The last
  * Batch names the processor (none yet: 0). The goroutine is the one the last
@@ -71,25 +71,6 @@ enum model_trace_verdict
 model_trace_no_memory(struct model_trace *trace)
 {
     return model_trace_reject(trace, MODEL_TRACE_ERROR, 0, "out of memory");
-}
-
-/* The first walk: is every record well formed? */
-static enum model_trace_verdict
-check_bytes(struct model_trace *trace, const uint8_t *bytes, size_t bytes_count)
-{
-    struct model_trace_record record;
-    enum model_trace_step step = MODEL_TRACE_STEP_BROKEN;
-
-    if (model_trace_wire_open(&trace->wire, bytes, bytes_count)) {
-        do
-            step = model_trace_wire_next(&trace->wire, &record);
-        while (step == MODEL_TRACE_STEP_RECORD);
-    }
-    if (step == MODEL_TRACE_STEP_BROKEN) {
-        trace->reason = trace->wire.reason;
-        trace->verdict = MODEL_TRACE_ERROR;
-    }
-    return trace->verdict;
 }
 
 /* Put the processor on the table of those that run goroutines. */
@@ -304,25 +285,39 @@ take_record(struct model_trace *trace, struct decoder *now,
     return MODEL_TRACE_OK;
 }
 
-/* The second walk: what do the records say? */
+/* The bytes are no trace: forget what was listened to. */
 static enum model_trace_verdict
-decode(struct model_trace *trace)
+refuse_bytes(struct model_trace *trace)
+{
+    trace->events_count = 0;
+    trace->reason = trace->wire.reason;
+    trace->verdict = MODEL_TRACE_ERROR;
+    return trace->verdict;
+}
+
+static enum model_trace_verdict
+decode(struct model_trace *trace, const uint8_t *bytes, size_t bytes_count)
 {
     struct decoder now = {0};
     struct model_trace_record record;
+    enum model_trace_step step;
 
-    model_trace_wire_rewind(&trace->wire);
-    while (model_trace_wire_next(&trace->wire, &record) ==
+    if (!model_trace_wire_open(&trace->wire, bytes, bytes_count))
+        return refuse_bytes(trace);
+    while ((step = model_trace_wire_next(&trace->wire, &record)) ==
            MODEL_TRACE_STEP_RECORD) {
-        if (take_record(trace, &now, &record) != MODEL_TRACE_OK)
-            return trace->verdict;
+        if (trace->verdict == MODEL_TRACE_OK)
+            (void)take_record(trace, &now, &record);
     }
+    if (step == MODEL_TRACE_STEP_BROKEN)
+        return refuse_bytes(trace);
+    if (trace->verdict != MODEL_TRACE_OK)
+        return trace->verdict;
     if (trace->events_count == 0)
-        return model_trace_reject(trace, MODEL_TRACE_ERROR,
-                                  trace->wire.bytes_count, "trace is empty");
+        return model_trace_reject(trace, MODEL_TRACE_ERROR, bytes_count,
+                                  "trace is empty");
     if (trace->ticks_per_second == 0)
-        return model_trace_reject(trace, MODEL_TRACE_ERROR,
-                                  trace->wire.bytes_count,
+        return model_trace_reject(trace, MODEL_TRACE_ERROR, bytes_count,
                                   "no Frequency in the file");
     return MODEL_TRACE_OK;
 }
@@ -366,9 +361,7 @@ model_trace_read(struct model_trace *trace, const uint8_t *bytes,
                  size_t bytes_count)
 {
     start_over(trace);
-    if (check_bytes(trace, bytes, bytes_count) != MODEL_TRACE_OK)
-        return trace->verdict;
-    if (decode(trace) != MODEL_TRACE_OK)
+    if (decode(trace, bytes, bytes_count) != MODEL_TRACE_OK)
         return trace->verdict;
     if (model_trace_sort(trace) != MODEL_TRACE_OK)
         return trace->verdict;

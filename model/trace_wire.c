@@ -104,71 +104,100 @@ model_trace_wire_open(struct model_trace_wire *wire, const uint8_t *bytes,
     return true;
 }
 
-void
-model_trace_wire_rewind(struct model_trace_wire *wire)
+/* Read a number. returns: what follows it, or NULL if it is broken */
+static inline const uint8_t *
+number_next(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
-    wire->at = MODEL_TRACE_HEADER_BYTES;
-}
-
-static bool
-number_next(struct model_trace_wire *wire, uint64_t *number)
-{
-    const size_t start = wire->at;
     uint64_t value = 0;
 
-    for (unsigned i = 0; i < NUMBER_BYTES_MAX; i++) {
-        if (wire->at == wire->bytes_count) {
-            model_trace_explain(&wire->reason, start,
-                                "the file ends inside a number");
-            return false;
-        }
-        const uint8_t byte = wire->bytes[wire->at++];
-        value |= (uint64_t)(byte & 0x7f) << (7 * i);
-        if ((byte & 0x80) == 0) {
+    if (at < end && *at < 0x80) { /* most of them */
+        *number = *at;
+        return at + 1;
+    }
+    for (unsigned i = 0; i < NUMBER_BYTES_MAX && at < end; i++, at++) {
+        value |= (uint64_t)(*at & 0x7f) << (7 * i);
+        if (*at < 0x80) {
             *number = value;
-            return true;
+            return at + 1;
         }
     }
-    model_trace_explain(&wire->reason, start, "a number has more than %d bytes",
-                        NUMBER_BYTES_MAX);
-    return false;
+    return NULL;
 }
 
-static bool
-arg_next(struct model_trace_wire *wire, struct model_trace_record *record)
+static enum model_trace_step
+refuse_number(struct model_trace_wire *wire, const uint8_t *at)
 {
-    uint64_t number;
+    const size_t offset = (size_t)(at - wire->bytes);
 
-    if (!number_next(wire, &number))
-        return false;
-    if (record->arg_count < MODEL_TRACE_ARGS_MAX)
-        record->args[record->arg_count] = number;
-    record->arg_count++;
-    return true;
+    if (wire->bytes_count - offset < NUMBER_BYTES_MAX)
+        model_trace_explain(&wire->reason, offset,
+                            "the file ends inside a number");
+    else
+        model_trace_explain(&wire->reason, offset,
+                            "a number has more than %d bytes",
+                            NUMBER_BYTES_MAX);
+    return MODEL_TRACE_STEP_BROKEN;
+}
+
+static enum model_trace_step
+refuse_length(struct model_trace_wire *wire,
+              const struct model_trace_record *record, uint64_t length,
+              size_t filled)
+{
+    model_trace_explain(&wire->reason, record->offset_bytes,
+                        "%s has wrong length: %" PRIu64
+                        " bytes announced, its numbers fill %zu",
+                        types[record->type].name, length, filled);
+    return MODEL_TRACE_STEP_BROKEN;
 }
 
 /* The numbers of a record of kind 3: they must end where the length says. */
-static bool
+static enum model_trace_step
 args_by_length(struct model_trace_wire *wire, struct model_trace_record *record)
 {
+    const uint8_t *const end = wire->bytes + wire->bytes_count;
+    const uint8_t *at = wire->bytes + wire->at;
     uint64_t length;
+    uint64_t count = 0;
 
-    if (!number_next(wire, &length))
-        return false;
+    const uint8_t *start = number_next(at, end, &length);
+    if (start == NULL)
+        return refuse_number(wire, at);
+    at = start;
+    while ((uint64_t)(at - start) < length) {
+        uint64_t number;
+        const uint8_t *next = number_next(at, end, &number);
+        if (next == NULL)
+            return refuse_number(wire, at);
+        if (count < MODEL_TRACE_ARGS_MAX)
+            record->args[count] = number;
+        count++;
+        at = next;
+    }
+    if ((uint64_t)(at - start) != length)
+        return refuse_length(wire, record, length, (size_t)(at - start));
+    record->arg_count = count;
+    wire->at = (size_t)(at - wire->bytes);
+    return MODEL_TRACE_STEP_RECORD;
+}
 
-    const size_t start = wire->at;
-    while (wire->at - start < length) {
-        if (!arg_next(wire, record))
-            return false;
+/* The numbers of the other kinds: there are `count`. */
+static enum model_trace_step
+args_by_count(struct model_trace_wire *wire, struct model_trace_record *record,
+              unsigned count)
+{
+    const uint8_t *const end = wire->bytes + wire->bytes_count;
+    const uint8_t *at = wire->bytes + wire->at;
+
+    for (unsigned i = 0; i < count; i++) {
+        const uint8_t *next = number_next(at, end, &record->args[i]);
+        if (next == NULL)
+            return refuse_number(wire, at);
+        at = next;
     }
-    if (wire->at - start != length) {
-        model_trace_explain(&wire->reason, record->offset_bytes,
-                            "%s has wrong length: %" PRIu64
-                            " bytes announced, its numbers fill %zu",
-                            types[record->type].name, length, wire->at - start);
-        return false;
-    }
-    return true;
+    record->arg_count = count;
+    wire->at = (size_t)(at - wire->bytes);
+    return MODEL_TRACE_STEP_RECORD;
 }
 
 enum model_trace_step
@@ -178,10 +207,9 @@ model_trace_wire_next(struct model_trace_wire *wire,
     if (wire->at == wire->bytes_count)
         return MODEL_TRACE_STEP_END;
 
-    const size_t start = wire->at;
-    const uint8_t byte0 = wire->bytes[wire->at++];
-    const unsigned type = byte0 & 0x3f;
-    const unsigned kind = byte0 >> 6;
+    const size_t start = wire->at++;
+    const unsigned type = wire->bytes[start] & 0x3f;
+    const unsigned kind = wire->bytes[start] >> 6;
 
     if (type == MODEL_TRACE_NONE || type >= MODEL_TRACE_TYPE_COUNT) {
         model_trace_explain(&wire->reason, start, "unknown event type %u",
@@ -192,37 +220,27 @@ model_trace_wire_next(struct model_trace_wire *wire,
         .offset_bytes = start,
         .type = (enum model_trace_type)type,
     };
-    if (kind == 3) {
-        if (!args_by_length(wire, record))
-            return MODEL_TRACE_STEP_BROKEN;
-        return MODEL_TRACE_STEP_RECORD;
-    }
-    for (unsigned i = 0; i < kind + 2; i++) {
-        if (!arg_next(wire, record))
-            return MODEL_TRACE_STEP_BROKEN;
-    }
-    return MODEL_TRACE_STEP_RECORD;
+    if (kind == 3)
+        return args_by_length(wire, record);
+    return args_by_count(wire, record, kind + 2);
 }
 
 uint32_t
 model_trace_wire_frames(const struct model_trace_wire *wire,
                         uint64_t offset_bytes, uint64_t *pcs)
 {
-    struct model_trace_wire at = *wire;
-    struct model_trace_record record;
-    uint64_t number = 0;
+    const uint8_t *const end = wire->bytes + wire->bytes_count;
+    const uint8_t *at = wire->bytes + offset_bytes;
+    const unsigned before = *at >> 6 == 3 ? 3 : 2; /* [length,] id, frames */
+    uint64_t frames = 0;
     uint32_t count = 0;
 
-    at.at = (size_t)offset_bytes;
-    if (model_trace_wire_next(&at, &record) != MODEL_TRACE_STEP_RECORD)
-        return 0;
-    at.at = (size_t)offset_bytes + 1;
-    if (at.bytes[offset_bytes] >> 6 == 3)
-        (void)number_next(&at, &number); /* the length */
-    (void)number_next(&at, &number);     /* the id */
-    (void)number_next(&at, &number);     /* how many frames */
-    while (count < record.args[1] && count < MODEL_TRACE_FRAMES_MAX &&
-           number_next(&at, &pcs[count]))
-        count++;
+    at++;
+    for (unsigned i = 0; i < before && at != NULL; i++)
+        at = number_next(at, end, &frames);
+    while (at != NULL && count < frames && count < MODEL_TRACE_FRAMES_MAX) {
+        at = number_next(at, end, &pcs[count]);
+        count += at != NULL;
+    }
     return count;
 }

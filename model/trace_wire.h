@@ -81,9 +81,6 @@ void model_trace_explain(struct model_trace_reason *reason, uint64_t offset,
 bool model_trace_wire_open(struct model_trace_wire *wire, const uint8_t *bytes,
                            size_t bytes_count);
 
-/* Stand before the first record again; only after a successful open. */
-void model_trace_wire_rewind(struct model_trace_wire *wire);
-
 /*
  * Read one record.
  *

@@ -1,0 +1,254 @@
+/*
+ * test_trace_fuzz.c -- any bytes get a verdict.
+ *
+ * Every truncation of every fixture and a million corruptions of a few bytes,
+ * from a fixed seed; all of the million in one build (gcc, optimised), fewer in
+ * the slower ones. Without sanitizers the address space of the test is
+ * limited to 64 MiB: what asks for more is told "out of memory", and a verdict
+ * with that reason fails the test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/resource.h>
+
+#include "trace_reader.h"
+#include "trace_script.h"
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) || \
+    __has_feature(memory_sanitizer) || __has_feature(thread_sanitizer)
+#define CORRUPTIONS 20000
+#define MAY_LIMIT   0
+#elif defined(__clang__) || !defined(__OPTIMIZE__)
+#define CORRUPTIONS 100000
+#define MAY_LIMIT   1
+#else
+#define CORRUPTIONS 1000000
+#define MAY_LIMIT   1
+#endif
+
+#define ADDRESS_SPACE_BYTES ((rlim_t)64 << 20)
+#define CHANGED_BYTES_MAX   4
+
+static const char http[] = "fixtures/trace/recorded/http_1_5_good";
+static const char stress[] = "fixtures/trace/recorded/stress_1_5_good";
+
+static uint64_t
+random_next(uint64_t *state)
+{
+    uint64_t mixed = *state += 0x9e3779b97f4a7c15u;
+
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+    return mixed ^ mixed >> 31;
+}
+
+/* Read the bytes; a verdict must come with a reason inside the file. */
+static enum model_trace_verdict
+judge(struct model_trace *trace, const uint8_t *bytes, size_t count)
+{
+    const enum model_trace_verdict verdict =
+        model_trace_read(trace, bytes, count);
+
+    if (verdict == MODEL_TRACE_OK)
+        return verdict;
+    assert_true(verdict == MODEL_TRACE_ERROR ||
+                verdict == MODEL_TRACE_TIME_ORDER);
+    assert_true(trace->reason.offset_bytes <= count);
+    assert_true(trace->reason.text[0] != '\0');
+    if (strcmp(trace->reason.text, "out of memory") == 0)
+        fail_msg("more than 64 MiB for %zu bytes", count);
+    return verdict;
+}
+
+/* The copy ends where the file ends, so a sanitizer sees one byte too far. */
+static void
+truncate_everywhere(struct model_trace *trace, const char *path,
+                    size_t verdicts[3])
+{
+    size_t count;
+    uint8_t *bytes = props_trace_load(path, &count);
+
+    for (size_t end = 0; end < count; end++) {
+        uint8_t *copy = malloc(end + 1);
+        assert_non_null(copy);
+        memcpy(copy + 1, bytes, end);
+        verdicts[judge(trace, copy + 1, end)]++;
+        free(copy);
+    }
+    free(bytes);
+}
+
+static void
+a_recorded_trace_cut_before_its_frequency_is_an_error(void **state)
+{
+    static const struct {
+        const char *path;
+        size_t after_frequency; /* bytes of the timer record at the end */
+    } files[] = {{http, 0}, {stress, 3}};
+    struct model_trace trace;
+
+    (void)state;
+    model_trace_init(&trace);
+    for (size_t i = 0; i < 2; i++) {
+        size_t count;
+        size_t verdicts[3] = {0};
+        free(props_trace_load(files[i].path, &count));
+        truncate_everywhere(&trace, files[i].path, verdicts);
+        assert_int_equal(verdicts[0] + verdicts[1] + verdicts[2], count);
+        assert_true(verdicts[MODEL_TRACE_ERROR] >=
+                    count - files[i].after_frequency);
+        assert_int_equal(verdicts[MODEL_TRACE_TIME_ORDER], 0);
+    }
+    model_trace_release(&trace);
+}
+
+static void
+every_vector_cut_anywhere_gets_a_verdict(void **state)
+{
+    FILE *index = fopen("fixtures/trace/vectors/INDEX.tsv", "r");
+    char line[256];
+    size_t verdicts[3] = {0};
+    struct model_trace trace;
+
+    (void)state;
+    assert_non_null(index);
+    model_trace_init(&trace);
+    while (fgets(line, sizeof line, index) != NULL) {
+        char path[192];
+        if (line[0] == '#')
+            continue;
+        (void)snprintf(path, sizeof path, "fixtures/trace/vectors/%.*s",
+                       (int)strcspn(line, "\t"), line);
+        truncate_everywhere(&trace, path, verdicts);
+    }
+    (void)fclose(index);
+    /* One begins with its frequency, so its prefixes can be good. */
+    assert_true(verdicts[MODEL_TRACE_OK] > 0);
+    assert_true(verdicts[MODEL_TRACE_ERROR] > 1000);
+    model_trace_release(&trace);
+}
+
+/* Change up to four bytes, judge, undo. */
+static void
+corrupt(struct model_trace *trace, const char *path, size_t rounds,
+        size_t verdicts[3])
+{
+    uint64_t random = 5;
+    size_t count;
+    uint8_t *bytes = props_trace_load(path, &count);
+
+    for (size_t round = 0; round < rounds; round++) {
+        const size_t changes = 1 + random_next(&random) % CHANGED_BYTES_MAX;
+        size_t at[CHANGED_BYTES_MAX];
+        uint8_t was[CHANGED_BYTES_MAX];
+        for (size_t i = 0; i < changes; i++) {
+            at[i] = random_next(&random) % count;
+            was[i] = bytes[at[i]];
+            /* Half of them bit flips: small lies go deeper than large ones. */
+            if (random_next(&random) % 2 == 0)
+                bytes[at[i]] ^= (uint8_t)(1u << random_next(&random) % 8);
+            else
+                bytes[at[i]] = (uint8_t)random_next(&random);
+        }
+        verdicts[judge(trace, bytes, count)]++;
+        for (size_t i = changes; i > 0; i--)
+            bytes[at[i - 1]] = was[i - 1];
+    }
+    assert_int_equal(judge(trace, bytes, count), MODEL_TRACE_OK);
+    free(bytes);
+}
+
+static void
+a_million_corruptions_get_a_verdict(void **state)
+{
+    const size_t rare = CORRUPTIONS / 200;
+    size_t verdicts[3] = {0};
+    struct model_trace trace;
+
+    (void)state;
+    model_trace_init(&trace);
+    corrupt(&trace, http, rare, verdicts);
+    corrupt(&trace, stress, CORRUPTIONS - rare, verdicts);
+    print_message("ok %zu, time-order %zu, error %zu\n",
+                  verdicts[MODEL_TRACE_OK], verdicts[MODEL_TRACE_TIME_ORDER],
+                  verdicts[MODEL_TRACE_ERROR]);
+    assert_int_equal(verdicts[0] + verdicts[1] + verdicts[2], CORRUPTIONS);
+    /* The corruptions reach every stage. */
+    assert_true(verdicts[MODEL_TRACE_OK] > CORRUPTIONS / 1000);
+    assert_true(verdicts[MODEL_TRACE_TIME_ORDER] > CORRUPTIONS / 1000);
+    model_trace_release(&trace);
+}
+
+static void
+random_bytes_after_a_header_get_a_verdict(void **state)
+{
+    uint64_t random = 7;
+    uint8_t bytes[16 + 64] = "go 1.5 trace";
+    size_t verdicts[3] = {0};
+    struct model_trace trace;
+
+    (void)state;
+    model_trace_init(&trace);
+    for (unsigned round = 0; round < CORRUPTIONS / 10; round++) {
+        const size_t count = 16 + random_next(&random) % 65;
+        for (size_t i = 16; i < count; i++)
+            bytes[i] = (uint8_t)(random_next(&random) % 256);
+        verdicts[judge(&trace, bytes, count)]++;
+    }
+    assert_int_equal(verdicts[0] + verdicts[1] + verdicts[2], CORRUPTIONS / 10);
+    model_trace_release(&trace);
+}
+
+/* Names chosen by the file must not cost more than their bits are long. */
+static void
+hostile_names_do_not_make_the_reader_slow(void **state)
+{
+    struct model_trace_map map = {0};
+    const uint32_t count = 200000;
+
+    (void)state;
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(model_trace_map_put(&map, (uint64_t)i << 40), i);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(model_trace_map_find(&map, (uint64_t)i << 40), i);
+        assert_int_equal(model_trace_map_put(&map, (uint64_t)i << 40), i);
+    }
+    assert_int_equal(model_trace_map_find(&map, 1), MODEL_TRACE_ABSENT);
+    model_trace_map_release(&map);
+}
+
+static int
+within_64_mib(void **state)
+{
+    struct rlimit limit;
+
+    (void)state;
+    if (!MAY_LIMIT || getrlimit(RLIMIT_AS, &limit) != 0)
+        return MAY_LIMIT;
+    limit.rlim_cur = ADDRESS_SPACE_BYTES;
+    return setrlimit(RLIMIT_AS, &limit);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recorded_trace_cut_before_its_frequency_is_an_error),
+        cmocka_unit_test(every_vector_cut_anywhere_gets_a_verdict),
+        cmocka_unit_test(a_million_corruptions_get_a_verdict),
+        cmocka_unit_test(random_bytes_after_a_header_get_a_verdict),
+        cmocka_unit_test(hostile_names_do_not_make_the_reader_slow),
+    };
+
+    return cmocka_run_group_tests(tests, within_64_mib, NULL);
+}
