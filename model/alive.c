@@ -42,29 +42,26 @@ struct model_object {
 };
 
 bool
-model_alive_new(struct model_alive *alive, uint32_t objects_max,
-                uint32_t buckets_max)
+model_alive_new(struct model_alive *alive, uint32_t objects_max)
 {
     const size_t objects = (size_t)objects_max + 1;
-    const size_t buckets = (size_t)buckets_max + 1;
 
     *alive = (struct model_alive){
         .objects_max = objects_max,
         .objects = malloc(objects * sizeof *alive->objects),
-        .open = malloc(objects * sizeof *alive->open),
-        .closed = malloc(buckets * sizeof *alive->closed),
-        .closed_max = buckets_max,
+        .births = malloc(objects * sizeof *alive->births),
+        .leaving = malloc(objects * sizeof *alive->leaving),
     };
-    return alive->objects != NULL && alive->open != NULL &&
-           alive->closed != NULL;
+    return alive->objects != NULL && alive->births != NULL &&
+           alive->leaving != NULL;
 }
 
 void
 model_alive_delete(struct model_alive *alive)
 {
     free(alive->objects);
-    free(alive->open);
-    free(alive->closed);
+    free(alive->births);
+    free(alive->leaving);
     *alive = (struct model_alive){0};
 }
 
@@ -78,9 +75,8 @@ model_alive_reset(struct model_alive *alive, enum model_scheme scheme)
         .scheme = scheme,
         .objects_max = old.objects_max,
         .objects = old.objects,
-        .open = old.open,
-        .closed = old.closed,
-        .closed_max = old.closed_max,
+        .births = old.births,
+        .leaving = old.leaving,
     };
 }
 
@@ -128,7 +124,7 @@ void
 model_alive_born(struct model_alive *alive, uint32_t object, uint32_t bucket,
                  uint32_t at)
 {
-    MODEL_MUST(object < alive->objects_max && bucket < alive->closed_max);
+    MODEL_MUST(object < alive->objects_max);
     MODEL_MUST(model_alive_bucket(alive, object) == MODEL_BUCKET_NONE);
     while (alive->objects_count <= object)
         alive->objects[alive->objects_count++] = (struct model_object){
@@ -142,9 +138,7 @@ model_alive_born(struct model_alive *alive, uint32_t object, uint32_t bucket,
         .explicit_g = NOT_YET,
         .told_at = NOT_YET,
     };
-    alive->open[alive->open_count++] = object;
-    while (alive->closed_count <= bucket)
-        alive->closed[alive->closed_count++] = 0;
+    alive->births[alive->births_count++] = object;
     debt_add(&alive->debt_after);
 }
 
@@ -156,6 +150,7 @@ model_alive_freed(struct model_alive *alive, uint32_t object, uint32_t at)
     MODEL_MUST(o->dead_g == NOT_YET && o->told_at == NOT_YET);
     o->explicit_g = alive->terminations;
     o->told_at = at;
+    alive->leaving[alive->leaving_count++] = object;
     debt_add(&alive->debt_after);
 }
 
@@ -166,6 +161,7 @@ model_alive_dead(struct model_alive *alive, uint32_t object)
 
     MODEL_MUST(o->dead_g == NOT_YET && o->told_at == NOT_YET);
     o->dead_g = alive->terminations + 1;
+    alive->leaving[alive->leaving_count++] = object;
     alive->untold_next++;
 }
 
@@ -192,7 +188,6 @@ model_alive_terminate(struct model_alive *alive, bool stopped_sweep)
     alive->untold_old += alive->untold_new;
     alive->untold_new = alive->untold_next;
     alive->untold_next = 0;
-    settle_late_frees(alive);
 }
 
 void
@@ -259,32 +254,34 @@ freed_then(const struct model_alive *alive, const struct model_object *object,
            object->told_at < alive->first_at;
 }
 
+/*
+ * k and the first snapshot only move on, so whoever was born, or gone, by then
+ * stays so: the counts in the buckets go on from the last call.
+ */
 bool
 model_alive_at(struct model_alive *alive, struct model_bucket *buckets,
-               uint32_t buckets_count, uint32_t *k)
+               uint32_t *k)
 {
     uint32_t kept = 0;
 
     *k = answer_k(alive);
-    for (uint32_t i = 0; i < buckets_count; i++) {
-        const uint64_t closed = i < alive->closed_count ? alive->closed[i] : 0;
+    while (alive->births_done < alive->births_count) {
+        const struct model_object *object =
+            &alive->objects[alive->births[alive->births_done]];
 
-        buckets[i].allocs_then = closed;
-        buckets[i].frees_then = closed;
+        if (!born_then(alive, object, *k))
+            break; /* then nobody younger was either */
+        buckets[object->bucket].allocs_then++;
+        alive->births_done++;
     }
-    /* k never goes back: who is both born and freed need not be asked again. */
-    for (uint32_t i = 0; i < alive->open_count; i++) {
-        const struct model_object *object = &alive->objects[alive->open[i]];
-        const bool born = born_then(alive, object, *k);
-        const bool freed = freed_then(alive, object, *k);
+    for (uint32_t i = 0; i < alive->leaving_count; i++) {
+        const struct model_object *object = &alive->objects[alive->leaving[i]];
 
-        buckets[object->bucket].allocs_then += born;
-        buckets[object->bucket].frees_then += freed;
-        if (born && freed)
-            alive->closed[object->bucket]++;
+        if (freed_then(alive, object, *k))
+            buckets[object->bucket].frees_then++;
         else
-            alive->open[kept++] = alive->open[i];
+            alive->leaving[kept++] = alive->leaving[i];
     }
-    alive->open_count = kept;
+    alive->leaving_count = kept;
     return !is_overdue(alive) && !alive->frees_late;
 }

@@ -33,16 +33,16 @@ struct model_alive {
     enum model_debt debt_next;  /* in the next */
     enum model_debt debt_after; /* in the one after it */
 
-    uint32_t *open; /* objects not yet both born and freed at k */
-    uint32_t open_count;
-    uint64_t *closed; /* per bucket: objects both born and freed at k */
-    uint32_t closed_count;
-    uint32_t closed_max;
+    /* What model_alive_at() has still to count. */
+    uint32_t *births; /* all objects, in order of birth */
+    uint32_t births_count;
+    uint32_t births_done;
+    uint32_t *leaving; /* found dead or freed, not yet at k */
+    uint32_t leaving_count;
 };
 
 /* returns: false if there is not enough memory; delete all the same */
-bool model_alive_new(struct model_alive *alive, uint32_t objects_max,
-                     uint32_t buckets_max);
+bool model_alive_new(struct model_alive *alive, uint32_t objects_max);
 void model_alive_delete(struct model_alive *alive);
 void model_alive_reset(struct model_alive *alive, enum model_scheme scheme);
 
@@ -68,6 +68,6 @@ void model_alive_first(struct model_alive *alive, uint32_t at);
 
 /* model_heap_at(). */
 bool model_alive_at(struct model_alive *alive, struct model_bucket *buckets,
-                    uint32_t buckets_count, uint32_t *k);
+                    uint32_t *k);
 
 #endif

@@ -62,7 +62,7 @@ model_heap_new(uint32_t objects_max, uint32_t buckets_max, uint32_t entries_max)
     model->pending = malloc(((size_t)entries_max + 1) * sizeof *model->pending);
     enough = model->pending != NULL;
     enough &= model_buckets_new(&model->buckets, buckets_max, entries_max);
-    enough &= model_alive_new(&model->alive, objects_max, buckets_max);
+    enough &= model_alive_new(&model->alive, objects_max);
     if (!enough) {
         model_heap_delete(model);
         return NULL;
@@ -431,6 +431,5 @@ model_heap_answer(const struct model_heap *model)
 bool
 model_heap_at(struct model_heap *model, uint32_t *k)
 {
-    return model_alive_at(&model->alive, model->buckets.all,
-                          model->buckets.count, k);
+    return model_alive_at(&model->alive, model->buckets.all, k);
 }

@@ -49,7 +49,7 @@ struct model_bucket {
     uint64_t allocs_pending;
     uint64_t frees_pending;
 
-    /* Set by model_heap_at(). */
+    /* Kept by model_heap_at(), as of its last call. */
     uint64_t allocs_then;
     uint64_t frees_then;
 };
