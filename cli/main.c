@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "record.h"
 #include "trace.h"
 
 static const struct {
@@ -11,6 +12,7 @@ static const struct {
     const char *what;
 } commands[] = {
     {"run", cli_run, "a scenario or a recording of a real program"},
+    {"record", cli_record, "the allocations and lock waits of a program"},
     {"check", cli_check, "judge random worlds by every property"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
