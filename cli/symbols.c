@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "eh_table.h"
+
 struct mapping {
     uint64_t start;
     uint64_t limit;
@@ -69,6 +71,19 @@ cli_symbols_open(void)
     return symbols;
 }
 
+static int
+free_table(Dwfl_Module *module, void **table, const char *name,
+           Dwarf_Addr start, void *unused)
+{
+    (void)module;
+    (void)name;
+    (void)start;
+    (void)unused;
+    free(*table);
+    *table = NULL;
+    return DWARF_CB_OK;
+}
+
 void
 cli_symbols_close(struct cli_symbols *symbols)
 {
@@ -79,6 +94,7 @@ cli_symbols_close(struct cli_symbols *symbols)
     for (i = 0; i < symbols->count; i++)
         free(symbols->mappings[i].path);
     free(symbols->mappings);
+    dwfl_getmodules(symbols->dwfl, free_table, NULL, 0);
     dwfl_end(symbols->dwfl);
     free(symbols);
 }
@@ -177,18 +193,23 @@ cli_symbols_added(struct cli_symbols *symbols)
 static uint64_t
 function_start(Dwfl_Module *module, uint64_t pc)
 {
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI *cfi = dwfl_module_eh_cfi(module, &bias);
-    Dwarf_Frame *frame = NULL;
-    Dwarf_Addr start = pc - bias;
-    Dwarf_Addr limit;
+    struct cli_eh_table *table;
+    void **known = NULL;
+    GElf_Addr bias = 0;
+    Elf *elf = dwfl_module_getelf(module, &bias);
 
-    if (cfi == NULL || dwarf_cfi_addrframe(cfi, pc - bias, &frame) != 0)
+    dwfl_module_info(module, &known, NULL, NULL, NULL, NULL, NULL, NULL);
+    if (elf == NULL || known == NULL)
         return pc;
-    if (dwarf_frame_info(frame, &start, &limit, NULL) < 0)
-        start = pc - bias;
-    free(frame);
-    return start + bias;
+    if (*known == NULL) {
+        table = calloc(1, sizeof *table);
+        if (table == NULL)
+            return pc;
+        cli_eh_table_find(table, elf);
+        *known = table;
+    }
+    table = *known;
+    return cli_eh_table_start(table, pc - bias) + bias;
 }
 
 static void

@@ -17,6 +17,8 @@
 #define PATH_BYTES 1024u
 #define ID_BYTES   64u
 
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
 static uint64_t
 hash_of(const struct dl_phdr_info *info)
 {
@@ -146,6 +148,9 @@ visit(struct dl_phdr_info *info, size_t info_bytes, void *unused)
     if (atomic_load_explicit(&embed_state->module_adds, memory_order_relaxed) ==
         info->dlpi_adds)
         return 1;
+    /* No stack has a frame of the recorder itself. */
+    if (info->dlpi_addr == (uintptr_t)__ehdr_start)
+        return 0;
     path_bytes = path_of(info, path);
     id_bytes = id_of(info, id);
     embed_lock();

@@ -538,6 +538,30 @@ what_is_no_recording_is_refused_in_one_line(void **state)
     }
 }
 
+static void
+the_recording_in_fixtures_is_whole_and_named(void **state)
+{
+    static const char path[] = "fixtures/recordings/python-index.rec";
+    struct sim_recording *recording;
+    struct sim_recording_error error;
+    const struct sim_recording_totals *totals;
+    uint32_t named = 0;
+    uint32_t i;
+
+    (void)state;
+    assert_true(sim_recording_open(&recording, path, &error));
+    walk(recording);
+    totals = sim_recording_totals(recording);
+    assert_true(totals->allocs + totals->frees >= 50000);
+    for (i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)
+        assert_int_equal(totals->dropped[i], 0);
+    for (i = 0; i < totals->frames; i++)
+        named += strcmp(sim_recording_frame(recording, i).function,
+                        "_PyEval_EvalFrameDefault") == 0;
+    assert_true(named > 0);
+    sim_recording_close(recording);
+}
+
 int
 main(void)
 {
@@ -549,6 +573,7 @@ main(void)
         cmocka_unit_test(a_forged_file_is_refused_or_sound),
         cmocka_unit_test(a_file_that_lies_is_refused_with_the_reason),
         cmocka_unit_test(what_is_no_recording_is_refused_in_one_line),
+        cmocka_unit_test(the_recording_in_fixtures_is_whole_and_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,51 @@ bool sim_recording_varint(const uint8_t *bytes, uint64_t *at, uint64_t limit,
 bool sim_recording_decode(struct sim_recording_cursor *cursor,
                           struct sim_recorded *event);
 
+/* A place in a file while it is checked. */
+struct sim_recording_reader {
+    struct sim_recording *recording;
+    struct sim_recording_error *error;
+    uint64_t at;
+    uint64_t limit; /* of the block's payload */
+    uint32_t crc;   /* of all blocks so far */
+    bool failed;
+    uint64_t previous_pc;
+    uint32_t path[SIM_RECORDED_DEPTH_MAX]; /* nodes, root first */
+    uint32_t path_depth;
+    struct sim_recording_cursor cursor; /* of the events */
+    uint8_t *live;                      /* a bit per object */
+    uint64_t live_room;                 /* objects */
+    struct sim_recording_totals seen;
+};
+
+/* Keep the first failure; returns: false */
+bool sim_recording_fail(struct sim_recording_reader *reader, uint64_t offset,
+                        const char *reason);
+
+/*
+ * Append an item to a table.
+ *
+ * returns: the new item, zeroed, or NULL if there is no memory (reported)
+ */
+void *sim_recording_add(struct sim_recording_reader *reader,
+                        struct sim_recording_list *list, size_t item_bytes);
+
+/* returns: a number of at most `max`; 0 once anything has failed */
+uint64_t sim_recording_take(struct sim_recording_reader *reader, uint64_t max,
+                            const char *what);
+
+/* One record each. */
+void sim_recording_read_about(struct sim_recording_reader *reader);
+void sim_recording_read_text(struct sim_recording_reader *reader,
+                             struct sim_recording_list *list, const char *what);
+void sim_recording_read_module(struct sim_recording_reader *reader);
+void sim_recording_read_frame(struct sim_recording_reader *reader);
+void sim_recording_read_stack(struct sim_recording_reader *reader);
+void sim_recording_read_thread(struct sim_recording_reader *reader);
+
+/* For the search by pc, when all frames are there; returns: false: no memory */
+bool sim_recording_sort_frames(struct sim_recording_reader *reader);
+
 /*
  * Check all of recording->bytes and fill the tables.
  *

@@ -1,0 +1,28 @@
+/*
+ * eh_table.h -- where functions begin, in files without symbols.
+ */
+#ifndef CLI_EH_TABLE_H
+#define CLI_EH_TABLE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The sorted table of .eh_frame_hdr; points into the file's data. */
+struct cli_eh_table {
+    const uint8_t *rows;
+    uint32_t count;
+    uint64_t address; /* of the section, in the file */
+};
+
+/* returns: false if the file has no table of the usual layout */
+bool cli_eh_table_find(struct cli_eh_table *table, Elf *elf);
+
+/*
+ * in:      address, in the file
+ * returns: the first byte of the function around it, or `address` if it lies
+ *          before all functions
+ */
+uint64_t cli_eh_table_start(const struct cli_eh_table *table, uint64_t address);
+
+#endif
