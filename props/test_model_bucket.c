@@ -91,7 +91,6 @@ a_stack_is_cut_at_the_root(void **state)
     const struct model_bucket *b;
 
     (void)state;
-
     story.frames[2][0] = 'A';
     story.frames[2][2] = 7;
     story.limits.depth_max = 2;
