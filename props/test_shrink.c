@@ -215,6 +215,54 @@ the_budget_of_runs_is_kept(void **state)
     assert_false(shrink.unstable);
 }
 
+/*
+ * Fails with three 1s at places 0..2, or with one 1 at place 9; a list has no
+ * single step from the first to the second.
+ */
+static bool
+far_still_fails(void *context, const uint32_t *values, uint32_t count)
+{
+    struct world *w = context;
+    uint32_t v[12];
+
+    sim_choices_replay(&w->choices, values, count);
+    for (uint32_t i = 0; i < 12; i++)
+        v[i] = sim_choose(&w->choices, 3, SIM_SCHED, 0);
+    return (v[0] == 1 && v[1] == 1 && v[2] == 1) || v[9] == 1;
+}
+
+static void
+the_fewest_surprises_are_found_where_no_step_leads(void **state)
+{
+    static struct world w;
+    struct sim_choice list[24] = {
+        {.bound = 3, .value = 1, .kind = SIM_SCHED},
+        {.bound = 3, .value = 1, .kind = SIM_SCHED},
+        {.bound = 3, .value = 1, .kind = SIM_SCHED},
+    };
+    struct sim_shrink shrink = {.still_fails = far_still_fails,
+                                .context = &w,
+                                .ran = &w.choices,
+                                .fewest_first = true};
+    uint32_t count;
+
+    (void)state;
+    sim_choices_init(&w.choices, w.list, LIST_MAX);
+    count = sim_shrink(&shrink, list, 3);
+    assert_int_equal(count, 3); /* stuck */
+    count = sim_shrink_fewest(&shrink, list, count, 24, 5);
+    assert_int_equal(count, 3);
+    assert_false(shrink.fewest_known); /* the budget was too small */
+    count = sim_shrink_fewest(&shrink, list, count, 24, 1000);
+    assert_int_equal(count, 10);
+    assert_int_equal(list[9].value, 1);
+    assert_true(shrink.fewest_known);
+    /* Nothing has fewer than one. */
+    count = sim_shrink_fewest(&shrink, list, count, 24, 1000);
+    assert_int_equal(count, 10);
+    assert_true(shrink.fewest_known);
+}
+
 int
 main(void)
 {
@@ -226,6 +274,7 @@ main(void)
         cmocka_unit_test(every_answer_left_is_shown_necessary),
         cmocka_unit_test(a_list_that_passes_is_left_alone_and_reported),
         cmocka_unit_test(the_budget_of_runs_is_kept),
+        cmocka_unit_test(the_fewest_surprises_are_found_where_no_step_leads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ struct work {
     uint32_t next_count;
     uint32_t *values; /* of the candidate, as the callback wants them */
     uint64_t *cache;
+    uint32_t room; /* of best and next: no list gets longer than the first */
 };
 
 static uint32_t
@@ -40,10 +41,27 @@ without_zeros(const struct sim_choice *list, uint32_t count)
     return count;
 }
 
+static uint32_t
+nonzero(const struct sim_choice *list, uint32_t count)
+{
+    uint32_t total = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        total += list[i].value != 0;
+    return total;
+}
+
 static bool
-smaller(const struct sim_choice *a, uint32_t a_count,
+smaller(const struct work *w, const struct sim_choice *a, uint32_t a_count,
         const struct sim_choice *b, uint32_t b_count)
 {
+    if (w->shrink->fewest_first) {
+        const uint32_t a_nonzero = nonzero(a, a_count);
+        const uint32_t b_nonzero = nonzero(b, b_count);
+
+        if (a_nonzero != b_nonzero)
+            return a_nonzero < b_nonzero;
+    }
     if (a_count != b_count)
         return a_count < b_count;
     for (uint32_t i = 0; i < a_count; i++) {
@@ -80,7 +98,8 @@ accept(struct work *w)
     if (ran != NULL && !ran->overflowed) {
         const uint32_t count = without_zeros(ran->list, ran->count);
 
-        if (!smaller(w->next, w->next_count, ran->list, count)) {
+        if (count <= w->room &&
+            !smaller(w, w->next, w->next_count, ran->list, count)) {
             keep(w, ran->list, count);
             return;
         }
@@ -104,7 +123,7 @@ attempt(struct work *w)
     uint64_t *slot;
 
     w->next_count = without_zeros(w->next, w->next_count);
-    if (!smaller(w->next, w->next_count, w->best, w->best_count))
+    if (!smaller(w, w->next, w->next_count, w->best, w->best_count))
         return false;
     for (uint32_t i = 0; i < w->next_count; i++)
         w->values[i] = w->next[i].value;
@@ -316,10 +335,9 @@ static bool
 work_init(struct work *w, struct sim_shrink *shrink, struct sim_choice *best,
           uint32_t count)
 {
-    /* An adopted list may be as long as a run's choices can be. */
-    const uint32_t room = (count > 0 ? count : 1);
+    const uint32_t room = count > 0 ? count : 1;
 
-    *w = (struct work){.shrink = shrink, .best = best};
+    *w = (struct work){.shrink = shrink, .best = best, .room = count};
     w->best_count = without_zeros(best, count);
     w->next = calloc(room, sizeof *w->next);
     w->values = calloc(room, sizeof *w->values);

@@ -29,6 +29,12 @@ struct sim_shrink {
      * clamped values are corrected and kinds stay exact after deletions.
      */
     const struct sim_choices *ran;
+    /*
+     * Compare lists by their number of non-zero answers first. For schedules:
+     * what is read is how many switches and stale reads a failure takes, and
+     * a run asks more or fewer questions depending on the answers.
+     */
+    bool fewest_first;
     uint64_t calls_max; /* in: stop after so many runs; 0: 20 000 */
 
     uint64_t calls;       /* out: runs made */
@@ -36,6 +42,7 @@ struct sim_shrink {
     uint64_t accepted;    /* out: steps that kept the failure */
     bool cut;             /* out: calls_max was reached before a fixpoint */
     bool unstable;        /* out: the final list did not fail both times */
+    bool fewest_known;    /* out, sim_shrink_fewest(): all with fewer pass */
 };
 
 /*
@@ -53,6 +60,19 @@ struct sim_shrink {
  */
 uint32_t sim_shrink(struct sim_shrink *shrink, struct sim_choice *list,
                     uint32_t count);
+
+/*
+ * Look for a failing list with fewer non-zero answers, by trying all of them,
+ * fewest first. Needs shrink->ran.
+ *
+ * in/out:  list, which fails
+ * in:      list_max >= count, room in list: no answer beyond it is varied
+ *          calls_max, runs to spend on it
+ * returns: the new count; shrink->fewest_known if nothing smaller is left out
+ */
+uint32_t sim_shrink_fewest(struct sim_shrink *shrink, struct sim_choice *list,
+                           uint32_t count, uint32_t list_max,
+                           uint64_t calls_max);
 
 /*
  * Say for each non-zero answer whether the failure needs it: with this answer

@@ -391,7 +391,7 @@ sim_explore_spin_wait(void)
 
     if (!e->active)
         return;
-    if (e->assume) {
+    if (e->options.drop_waiters) {
         t->dropped = true;
         sim_block(site);
         abort();
@@ -537,7 +537,6 @@ sim_engine_begin(const struct sim_kernel *kernel,
     e->steps_max =
         options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
     e->visited = NULL;
-    e->assume = false;
     e->recheck_of_100 = 0;
     e->branch_points = 0;
     e->branch_points_most = 0;

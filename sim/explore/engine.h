@@ -150,7 +150,6 @@ struct engine {
     bool detour; /* running on from a cut prefix, without choices */
     struct sim_rng detour_rng;
     bool active;   /* instrumented accesses are events */
-    bool assume;   /* spin_wait drops the thread */
     bool starting; /* threads run up to their first event */
     bool first;    /* the first scheduling question is still to be asked */
     uint32_t unfinished;
@@ -248,6 +247,9 @@ void sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
 void sim_sched_begin(void);
 uint32_t sim_sched_wish(const uint8_t *order, uint32_t count);
 void sim_sched_passed(uint32_t thread, uintptr_t site);
+
+/* site.c; returns: false if no symbol covers the address */
+bool sim_address_text(char *text, size_t text_bytes, uintptr_t address);
 
 /* trace.c */
 struct trace_event *sim_trace(enum sim_op op, uintptr_t site);

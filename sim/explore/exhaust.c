@@ -30,6 +30,7 @@ keep_failure(struct sim_exhaust_result *result, const struct sim_run *run,
     if (result->failures++ != 0)
         return;
     result->first_failure = *run;
+    result->options = sim_engine.options;
     result->choices_count = choices->count;
     result->choices = malloc(bytes > 0 ? bytes : 1);
     if (result->choices == NULL)
@@ -118,7 +119,7 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     sim_engine_begin(kernel, &options->run);
     sim_engine.visited = options->no_pruning ? NULL : &visited;
     sim_engine.recheck_of_100 = options->recheck_of_100;
-    sim_engine.assume = true;
+    sim_engine.options.drop_waiters = true;
     sim_choices_init(&choices, choice_list, CHOICES_MAX);
     sim_choices_odometer(&choices);
     while (more) {

@@ -200,6 +200,7 @@ struct sim_run_options {
     uint32_t spurious_max;     /* weak compare-exchanges that fail per run */
     uint32_t steps_max;        /* 0: 20 000 */
     bool lazy_start;           /* starting a thread is a step of its own */
+    bool drop_waiters;         /* a wait loop ends its thread; exhaustive */
     uintptr_t stall_from_site; /* STALL: after this event, 0 any ... */
     uintptr_t stall_to_site;   /* ... and before this one, 0 any */
 };
@@ -243,8 +244,10 @@ struct sim_exhaust_result {
     uint64_t failures;
     uint64_t rechecked;
     struct sim_run first_failure;
-    struct sim_choice *choices; /* of the first failure; free() */
+    struct sim_run_options options; /* under which its choices replay */
+    struct sim_choice *choices;     /* of the first failure; free() */
     uint32_t choices_count;
+    bool fewest_known; /* shrunk: no failure takes fewer surprises */
 };
 
 /* Every ordering, each execution graph completed once. */
@@ -275,7 +278,6 @@ enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
  * returns: runs made
  */
 uint64_t sim_explore_shrink(const struct sim_kernel *kernel,
-                            const struct sim_run_options *options,
                             struct sim_exhaust_result *result);
 
 /*
@@ -284,7 +286,6 @@ uint64_t sim_explore_shrink(const struct sim_kernel *kernel,
  * failure is after each prefix of the list.
  */
 void sim_explore_report(FILE *out, const struct sim_kernel *kernel,
-                        const struct sim_run_options *options,
                         struct sim_exhaust_result *result);
 
 /* file:line of a site, with the lines it was inlined into; never NULL. */

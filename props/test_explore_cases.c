@@ -1,0 +1,220 @@
+/*
+ * test_explore_cases.c -- what the explorer must notice, case by case, and
+ * what its reports say.
+ */
+#include "cases.h"
+#include "textbook.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void
+check_case(const struct fixtures_case *c)
+{
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(&c->kernel, &(struct sim_exhaust_options){0}, &r);
+    if (r.first_failure.failure.kind != c->want)
+        fail_msg("%s (%s): found '%s: %s', wanted '%s'", c->kernel.about,
+                 c->kernel.name,
+                 sim_failure_kind_text(r.first_failure.failure.kind),
+                 r.first_failure.failure.text, sim_failure_kind_text(c->want));
+    if (c->want == SIM_FAIL_NONE) {
+        if (r.verdict != SIM_VERDICT_PASS || r.graphs == 0)
+            fail_msg("%s: not finished", c->kernel.about);
+        return;
+    }
+    assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+    free(r.choices);
+}
+
+static void
+each_case_is_judged_as_it_should_be(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < fixtures_cases_count; i++)
+        check_case(&fixtures_cases[i]);
+}
+
+static const struct sim_kernel *
+case_named(const char *name)
+{
+    for (uint32_t i = 0; i < fixtures_cases_count; i++) {
+        if (strcmp(fixtures_cases[i].kernel.name, name) == 0)
+            return &fixtures_cases[i].kernel;
+    }
+    fail_msg("no case %s", name);
+    return NULL;
+}
+
+/* ---- Waiting, faults
+ * ---------------------------------------------------------- */
+
+static void
+sampled_waiters_sleep_until_something_changes(void **state)
+{
+    const struct sim_sample_options options = {.runs = 2000, .seed = 5};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    sim_explore_sample(case_named("wait_for_ready/make_ready"), &options, &r);
+    assert_int_equal(r.failures, 0);
+    assert_int_equal(r.blocked, 0);
+    assert_int_equal(r.graphs, 2000);
+    sim_explore_sample(case_named("wait_for_ready/nothing"), &options, &r);
+    assert_int_equal(r.failures, 1);
+    assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_LIVELOCK);
+    free(r.choices);
+}
+
+static void
+weak_exchanges_fail_spuriously_where_asked_and_visible(void **state)
+{
+    const struct sim_exhaust_options options = {.run = {.spurious_max = 1}};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    sim_explore_exhaust(case_named("weak_once/nothing"), &options, &r);
+    /* clang's weak and strong compare-exchange make the same call. */
+    if (strcmp(EXPLORED_BY, "gcc") == 0)
+        assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_CHECK);
+    else
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    if (r.failures > 0)
+        free(r.choices);
+}
+
+/* ---- Reports
+ * -------------------------------------------------------------------- */
+
+static char *
+report_of(const struct sim_kernel *kernel, struct sim_exhaust_result *r)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    assert_non_null(out);
+    sim_explore_report(out, kernel, r);
+    fclose(out);
+    return text;
+}
+
+static void
+contains(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+/* The seqlock whose last release is relaxed, as a hand might write it. */
+static void
+find_mutant(struct sim_exhaust_result *r, enum sim_op op)
+{
+    const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
+    struct sim_site sites[16];
+    const uint32_t count = sim_explore_sites(kernel, 200, sites, 16);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (sites[i].op != op || !sim_explore_weaken(&sites[i], 0))
+            continue;
+        sim_explore_mutate(&sites[i]);
+        sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, r);
+        return;
+    }
+    fail_msg("no site to weaken");
+}
+
+static void
+a_report_names_places_stale_reads_and_what_is_necessary(void **state)
+{
+    struct sim_exhaust_result r;
+    char *text;
+    char *again;
+
+    (void)state;
+    find_mutant(&r, SIM_OP_STORE);
+    text = report_of(fixtures_seqlock(1, 1), &r);
+    contains(text, "a reader accepted halves of two updates (check)");
+    contains(text, "by thread 1 (reader) at fixtures/explore/seqlock.c:");
+    contains(text, "preemptions: 0, stale reads: 1,");
+    contains(text, "seq = 2 (rlx)");
+    contains(text, "^ stale: the value before the run, 1 behind event");
+    contains(text, "a stale read (1 of 2), before event 7: necessary");
+    contains(text, "100%");
+    again = report_of(fixtures_seqlock(1, 1), &r);
+    /* A shrunk list shrinks to itself; all else is the same bytes. */
+    assert_string_equal(strstr(text, "\n\n"), strstr(again, "\n\n"));
+    free(text);
+    free(again);
+    sim_explore_mutate(NULL);
+    free(r.choices);
+}
+
+static void
+a_race_report_names_both_accesses(void **state)
+{
+    const struct sim_kernel *kernel = case_named("publish_relaxed/consume");
+    struct sim_exhaust_result r;
+    char *text;
+
+    (void)state;
+    sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, &r);
+    text = report_of(kernel, &r);
+    contains(text, "(data race)");
+    contains(text, "by thread 1 (consume) at fixtures/explore/cases.c:");
+    contains(text, "  against fixtures/explore/cases.c:");
+    free(text);
+    free(r.choices);
+}
+
+static void
+every_start_shrinks_to_two_stale_reads_and_no_preemption(void **state)
+{
+    const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
+    struct sim_exhaust_result r;
+
+    (void)state;
+    find_mutant(&r, SIM_OP_FENCE);
+    free(r.choices);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        const struct sim_sample_options options = {.runs = 100000,
+                                                   .seed = seed * 100000};
+        uint32_t before;
+
+        sim_explore_sample(kernel, &options, &r);
+        assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+        before = r.choices_count;
+        assert_true(sim_explore_shrink(kernel, &r) < 1000);
+        assert_true(r.choices_count <= before);
+        assert_true(r.fewest_known);
+        /* Both ends of the reader must be stale; nothing else need happen. */
+        assert_int_equal(r.first_failure.stale, 2);
+        assert_int_equal(r.first_failure.switches, 0);
+        free(r.choices);
+    }
+    sim_explore_mutate(NULL);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_case_is_judged_as_it_should_be),
+        cmocka_unit_test(sampled_waiters_sleep_until_something_changes),
+        cmocka_unit_test(
+            weak_exchanges_fail_spuriously_where_asked_and_visible),
+        cmocka_unit_test(
+            a_report_names_places_stale_reads_and_what_is_necessary),
+        cmocka_unit_test(a_race_report_names_both_accesses),
+        cmocka_unit_test(
+            every_start_shrinks_to_two_stale_reads_and_no_preemption),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/*
+ * report.c -- a failure that a person can read.
+ *
+ * The list is shrunk first; then the run is traced and drawn with time going
+ * down and one column per thread. A load that did not return the newest store
+ * names both. Two measurements say what matters: which choices cannot be set
+ * to 0, and how likely the failure is once the first p choices are given.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shrink.h"
+
+enum {
+    CHOICES_MAX = 1 << 16,
+    PLACES_MAX = 64,
+    PLACE_BYTES = 24,
+    COLUMN_WIDTH = 30,
+    CURVE_POINTS_MAX = 24,
+    CURVE_RUNS = 500,
+    FEWEST_CALLS_MAX = 200000,
+};
+
+struct replay {
+    const struct sim_exhaust_result *result;
+    struct sim_choices choices;
+    struct sim_choice *list;
+    struct sim_run run;
+    const struct trace_event *trace; /* of the shrunk run */
+    uint32_t trace_count;
+};
+
+struct places {
+    uintptr_t address[PLACES_MAX];
+    uint32_t count;
+};
+
+static bool
+same_failure(const struct sim_failure *a, const struct sim_failure *b)
+{
+    return a->kind == b->kind && a->site == b->site &&
+           a->other_site == b->other_site && strcmp(a->text, b->text) == 0;
+}
+
+static void
+replay_begin(struct replay *replay, const struct sim_kernel *kernel,
+             const struct sim_exhaust_result *result)
+{
+    struct sim_run_options options = result->options;
+
+    options.strategy = SIM_STRATEGY_RANDOM;
+    replay->result = result;
+    replay->list = malloc(CHOICES_MAX * sizeof *replay->list);
+    if (replay->list == NULL)
+        abort();
+    sim_engine_begin(kernel, &options);
+    sim_choices_init(&replay->choices, replay->list, CHOICES_MAX);
+}
+
+static bool
+still_fails(void *context, const uint32_t *values, uint32_t count)
+{
+    struct replay *r = context;
+
+    sim_choices_replay(&r->choices, values, count);
+    sim_engine_run(&r->choices, &r->run);
+    return r->run.end == SIM_END_FAILED &&
+           same_failure(&r->run.failure, &r->result->first_failure.failure);
+}
+
+uint64_t
+sim_explore_shrink(const struct sim_kernel *kernel,
+                   struct sim_exhaust_result *result)
+{
+    struct replay replay;
+    struct sim_shrink shrink = {
+        .still_fails = still_fails, .context = &replay, .ran = &replay.choices};
+
+    /* A list with fewer surprises may be longer than the one found. */
+    const uint32_t list_max = result->choices_count * 2 + 64;
+    uint64_t calls;
+
+    result->choices =
+        realloc(result->choices, list_max * sizeof *result->choices);
+    if (result->choices == NULL)
+        abort();
+    replay_begin(&replay, kernel, result);
+    result->choices_count =
+        sim_shrink(&shrink, result->choices, result->choices_count);
+    calls = shrink.calls;
+    if (!shrink.unstable) {
+        result->choices_count =
+            sim_shrink_fewest(&shrink, result->choices, result->choices_count,
+                              list_max, FEWEST_CALLS_MAX);
+        calls = shrink.calls;
+        result->fewest_known = shrink.fewest_known;
+        /* Lower what was found; and the last run is that of the result. */
+        result->choices_count =
+            sim_shrink(&shrink, result->choices, result->choices_count);
+        result->first_failure = replay.run;
+        calls += shrink.calls;
+    }
+    free(replay.list);
+    return calls;
+}
+
+/* ---- The diagram ------------------------------------------------------------
+ */
+
+static void
+place_text(struct places *places, char *text, uintptr_t address)
+{
+    uint32_t i = 0;
+
+    if (sim_address_text(text, PLACE_BYTES, address))
+        return;
+    while (i < places->count && places->address[i] != address)
+        i++;
+    if (i == places->count && i < PLACES_MAX)
+        places->address[places->count++] = address;
+    snprintf(text, PLACE_BYTES, "place%u", (unsigned)i);
+}
+
+static const char *
+order_text(int order)
+{
+    static const char *const texts[] = {"rlx", "con", "acq",
+                                        "rel", "a/r", "sc"};
+
+    return texts[order];
+}
+
+/* Pointers differ from run to run: a value that is one is shown by name. */
+static void
+value_text(struct places *places, char *text, uint64_t value)
+{
+    if (value < 1U << 20)
+        snprintf(text, PLACE_BYTES, "%u", (unsigned)value);
+    else if (value >> 47 == 0 && value > 1U << 30)
+        place_text(places, text, (uintptr_t)value);
+    else
+        snprintf(text, PLACE_BYTES, "0x%llx", (unsigned long long)value);
+}
+
+static void
+event_text(struct places *places, char *text, size_t bytes,
+           const struct trace_event *v)
+{
+    char place[PLACE_BYTES];
+    char value[PLACE_BYTES];
+    char written[PLACE_BYTES];
+
+    place_text(places, place, v->address);
+    value_text(places, value, v->value);
+    value_text(places, written, v->written);
+    switch (v->op) {
+    case SIM_OP_LOAD:
+        snprintf(text, bytes, "%s is %s (%s)", place, value,
+                 order_text(v->order));
+        break;
+    case SIM_OP_STORE:
+        snprintf(text, bytes, "%s = %s (%s)", place, value,
+                 order_text(v->order));
+        break;
+    case SIM_OP_RMW:
+        snprintf(text, bytes, "%s %s -> %s (%s)", place, value, written,
+                 order_text(v->order));
+        break;
+    case SIM_OP_CAS:
+        if (v->ok)
+            snprintf(text, bytes, "%s cas %s -> %s (%s)", place, value, written,
+                     order_text(v->order));
+        else
+            snprintf(text, bytes, "%s cas fails: %s (%s)", place, value,
+                     order_text(v->order));
+        break;
+    case SIM_OP_FENCE:
+        snprintf(text, bytes, "fence (%s)", order_text(v->order));
+        break;
+    case SIM_OP_LOCK:
+        snprintf(text, bytes, "%s %s", v->ok ? "lock" : "try fails:", place);
+        break;
+    case SIM_OP_UNLOCK:
+        snprintf(text, bytes, "unlock %s", place);
+        break;
+    case SIM_OP_MARK:
+        snprintf(text, bytes, "mark %u", (unsigned)v->value);
+        break;
+    case SIM_OP_COUNT:
+        break;
+    }
+}
+
+static void
+print_header(FILE *out, const struct sim_kernel *kernel)
+{
+    fprintf(out, "\n     ");
+    for (uint32_t t = 0; t < kernel->threads_count; t++) {
+        char title[COLUMN_WIDTH];
+
+        snprintf(title, sizeof title, "%u: %s", (unsigned)t,
+                 kernel->threads[t].name);
+        fprintf(out, "%-*s", COLUMN_WIDTH, title);
+    }
+    fputc('\n', out);
+}
+
+static void
+print_event(FILE *out, const struct sim_kernel *kernel, struct places *places,
+            const struct replay *replay, uint32_t index)
+{
+    const struct trace_event *v = &replay->trace[index];
+    char text[128];
+    char site[64];
+
+    text[0] = '\0';
+    event_text(places, text, sizeof text, v);
+    snprintf(site, sizeof site, "%s", sim_site_text(v->site));
+    fprintf(out, "%3u  %*s%-*s  %s\n", (unsigned)index,
+            (int)(v->thread * COLUMN_WIDTH), "",
+            (int)((kernel->threads_count - v->thread) * COLUMN_WIDTH), text,
+            site);
+    if (v->behind == 0)
+        return;
+    fprintf(out, "     %*s^ stale: ", (int)(v->thread * COLUMN_WIDTH), "");
+    if (v->from < index)
+        fprintf(out, "the store of event %u", (unsigned)v->from);
+    else
+        fprintf(out, "the value before the run");
+    fprintf(out, ", %u behind event %u\n", (unsigned)v->behind,
+            (unsigned)v->newest);
+}
+
+static void
+print_diagram(FILE *out, const struct sim_kernel *kernel,
+              const struct replay *replay)
+{
+    struct places places = {.count = 0};
+
+    print_header(out, kernel);
+    for (uint32_t i = 0; i < replay->trace_count; i++)
+        print_event(out, kernel, &places, replay, i);
+    if (replay->trace_count == TRACE_MAX)
+        fprintf(out, "     (the rest of the run is not shown)\n");
+}
+
+/* ---- Which choices matter
+ * ------------------------------------------------------ */
+
+static const char *
+choice_text(enum sim_kind kind)
+{
+    static const char *const texts[SIM_KIND_COUNT] = {
+        "features",       "one more item", "operation", "argument",
+        "another thread", "a stale read",  "clock",     "a fault",
+    };
+
+    return texts[kind];
+}
+
+static void
+print_necessary(FILE *out, struct replay *replay)
+{
+    const struct sim_exhaust_result *result = replay->result;
+    struct sim_shrink shrink = {.still_fails = still_fails, .context = replay};
+    bool *necessary = calloc(result->choices_count + 1, sizeof *necessary);
+    uint32_t event = 0;
+
+    if (necessary == NULL)
+        abort();
+    sim_shrink_necessary(&shrink, result->choices, result->choices_count,
+                         necessary);
+    fprintf(out, "\n  What it takes (each set to 0 alone, does it pass?):\n");
+    for (uint32_t i = 0; i < result->choices_count; i++) {
+        const struct sim_choice *c = &result->choices[i];
+
+        if (c->value == 0)
+            continue;
+        while (event < replay->trace_count && replay->trace[event].choice <= i)
+            event++;
+        fprintf(out, "    choice %u, %s (%u of %u), ", (unsigned)i,
+                choice_text((enum sim_kind)c->kind), (unsigned)c->value,
+                (unsigned)c->bound);
+        if (event < replay->trace_count)
+            fprintf(out, "before event %u: ", (unsigned)event);
+        else
+            fprintf(out, "after the last event: ");
+        fprintf(out, "%s\n", necessary[i] ? "necessary" : "not necessary");
+    }
+    free(necessary);
+}
+
+static uint32_t
+failures_after(struct replay *replay, const uint32_t *values, uint32_t count)
+{
+    uint32_t failures = 0;
+
+    for (uint32_t i = 0; i < CURVE_RUNS; i++) {
+        sim_choices_prefix(&replay->choices, values, count, i + 1);
+        sim_engine_run(&replay->choices, &replay->run);
+        failures += replay->run.end == SIM_END_FAILED &&
+                    replay->run.failure.kind ==
+                        replay->result->first_failure.failure.kind;
+    }
+    return failures;
+}
+
+static void
+print_curve(FILE *out, struct replay *replay)
+{
+    const struct sim_exhaust_result *result = replay->result;
+    const uint32_t count = result->choices_count;
+    const uint32_t step = count / CURVE_POINTS_MAX + 1;
+    uint32_t *values = calloc(count + 1, sizeof *values);
+
+    if (values == NULL)
+        abort();
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = result->choices[i].value;
+    fprintf(out,
+            "\n  How likely it is once the first choices are given"
+            " (%d random runs each):\n",
+            CURVE_RUNS);
+    for (uint32_t p = 0;; p = p + step < count ? p + step : count) {
+        const uint32_t failures = failures_after(replay, values, p);
+        const uint32_t percent = failures * 100 / CURVE_RUNS;
+
+        fprintf(out, "    %3u  %3u%%  %.*s\n", (unsigned)p, (unsigned)percent,
+                (int)(percent * 40 / 100),
+                "########################################");
+        if (p == count)
+            break;
+    }
+    free(values);
+}
+
+const char *
+sim_failure_kind_text(enum sim_failure_kind kind)
+{
+    static const char *const texts[SIM_FAIL_KIND_COUNT] = {
+        "no failure",
+        "check",
+        "data race",
+        "deadlock",
+        "lock rank",
+        "lock misuse",
+        "livelock",
+        "refused: mixed sizes",
+        "refused: stack shared",
+        "crash",
+        "limit of the explorer",
+        "unsound pruning",
+    };
+
+    return texts[kind];
+}
+
+/* ---- All of it
+ * -------------------------------------------------------------------- */
+
+static void
+print_summary(FILE *out, const struct sim_kernel *kernel,
+              const struct sim_exhaust_result *result)
+{
+    const struct sim_run *run = &result->first_failure;
+    const struct sim_failure *f = &run->failure;
+
+    fprintf(out, "%s: %s\n", kernel->name, kernel->about);
+    fprintf(out, "  broken: %s (%s)\n", f->text,
+            sim_failure_kind_text(f->kind));
+    if (f->site != 0)
+        fprintf(out, "  by thread %u (%s) at %s\n", (unsigned)f->thread,
+                kernel->threads[f->thread].name, sim_site_text(f->site));
+    else
+        fprintf(out, "  seen when no thread was running\n");
+    if (f->other_site != 0)
+        fprintf(out, "  against %s\n", sim_site_text(f->other_site));
+    fprintf(out, "  preemptions: %u, stale reads: %u, choices:",
+            (unsigned)run->switches, (unsigned)run->stale);
+    for (uint32_t i = 0; i < result->choices_count; i++)
+        fprintf(out, " %u", (unsigned)result->choices[i].value);
+    fputc('\n', out);
+}
+
+void
+sim_explore_report(FILE *out, const struct sim_kernel *kernel,
+                   struct sim_exhaust_result *result)
+{
+    static struct trace_event trace[TRACE_MAX];
+    const uint32_t count_before = result->choices_count;
+    const uint64_t runs = sim_explore_shrink(kernel, result);
+    struct replay replay;
+    uint32_t *values = calloc(result->choices_count + 1, sizeof *values);
+
+    if (values == NULL)
+        abort();
+    for (uint32_t i = 0; i < result->choices_count; i++)
+        values[i] = result->choices[i].value;
+    print_summary(out, kernel, result);
+    fprintf(out, "  shrunk from %u choices to %u in %llu runs%s\n",
+            (unsigned)count_before, (unsigned)result->choices_count,
+            (unsigned long long)runs,
+            result->fewest_known ? "; nothing with fewer surprises fails" : "");
+    replay_begin(&replay, kernel, result);
+    sim_engine.trace = trace;
+    still_fails(&replay, values, result->choices_count);
+    sim_engine.trace = NULL;
+    replay.trace = trace;
+    replay.trace_count = sim_engine.trace_count;
+    print_diagram(out, kernel, &replay);
+    print_necessary(out, &replay);
+    print_curve(out, &replay);
+    free(values);
+    free(replay.list);
+}
