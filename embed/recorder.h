@@ -5,7 +5,8 @@
  *         |     \
  *         |      unwind.c    stacks, and keeping fork out of the unwinder
  *         v
- *      log.c               one global order, the spool of this image
+ *      log.c               one global order
+ *      start.c             the spool of this image
  *         ^
  *      modules.c           what is mapped where
  *
@@ -84,7 +85,24 @@ extern _Thread_local struct embed_self embed_self
 extern struct embed_state *embed_state; /* NULL until the first start */
 extern uint32_t embed_depth_max;
 
-/* log.c */
+extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
+extern _Atomic uint64_t embed_early_drops;
+
+static inline bool
+embed_is_on(void)
+{
+    return embed_state != NULL &&
+           atomic_load_explicit(&embed_state->phase, memory_order_acquire) ==
+               EMBED_ON;
+}
+
+static inline struct embed_spool_header *
+embed_header(void)
+{
+    return (struct embed_spool_header *)(void *)embed_state->log;
+}
+
+/* start.c */
 
 /*
  * Begin to log. Starts the recorder, or the log of a forked child.
@@ -93,6 +111,16 @@ extern uint32_t embed_depth_max;
  */
 bool embed_enter(void);
 void embed_leave(void);
+
+/*
+ * Make room on the disk for `bytes` of the spool, and some more.
+ *
+ * returns: false if the disk is full, or the spool gone
+ * context: recorder lock held
+ */
+bool embed_reserve(uint64_t bytes);
+
+/* log.c */
 
 /* Count an event that is not logged. */
 void embed_drop(enum embed_cause cause);
