@@ -25,6 +25,9 @@ struct decoder {
     uint32_t proc;
 };
 
+_Static_assert(sizeof(struct model_trace_event) == 64,
+               "the header promises 72 bytes per event, 8 of them for order");
+
 const char *
 model_trace_verdict_name(enum model_trace_verdict verdict)
 {
