@@ -1,8 +1,14 @@
-/* run.c -- `profsim run`: a scenario, with its expectations. */
+/*
+ * run.c -- `profsim run`: a scenario with its expectations, or a recording of a
+ * real program under the simulated collector.
+ */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "recorded.h"
 #include "replay.h"
 
 static enum cli_exit
@@ -37,20 +43,232 @@ run_scenario(const char *path)
     return CLI_BROKEN;
 }
 
+/* --------------------------------------------------------------- recordings */
+
+struct words {
+    const struct prof_rules *rules;
+    uint64_t top; /* sites to print */
+};
+
+static void
+show_progress(uint64_t done, uint64_t total)
+{
+    if (isatty(STDERR_FILENO) != 0)
+        fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " events, %.0f %%   ", done,
+                total, 100.0 * (double)done / (double)total);
+}
+
+/* Does this frame say something about the program? */
+static bool
+is_telling(const struct sim_recorded_frame *frame)
+{
+    static const char *const plumbing[] = {"malloc", "calloc", "realloc",
+                                           "reallocarray"};
+
+    for (size_t i = 0; i < sizeof plumbing / sizeof *plumbing; i++) {
+        if (strcmp(frame->function, plumbing[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void
+print_frame(const struct sim_recorded_frame *frame)
+{
+    const char *module = strrchr(frame->module, '/');
+
+    module = module != NULL ? module + 1 : frame->module;
+    if (frame->function[0] != '\0')
+        fputs(frame->function, stdout);
+    else
+        printf("%s", module[0] != '\0' ? module : "?");
+}
+
+/* The leaf-most functions of a stack, innermost first. */
+static void
+print_stack(const struct sim_recording *recording, uint32_t stack)
+{
+    uint32_t frames[SIM_RECORDED_DEPTH_MAX];
+    const uint32_t depth =
+        sim_recording_stack(recording, stack, frames, SIM_RECORDED_DEPTH_MAX);
+    uint32_t shown = 0;
+
+    for (uint32_t i = 0; i < depth && shown < 4; i++) {
+        const struct sim_recorded_frame frame =
+            sim_recording_frame(recording, frames[i]);
+
+        if (!is_telling(&frame))
+            continue;
+        fputs(shown == 0 ? "" : " < ", stdout);
+        print_frame(&frame);
+        shown++;
+    }
+    puts(shown == 0 ? "(no stack)" : "");
+}
+
+static void
+print_sites(const struct sim_recording *recording,
+            const struct props_recorded *result, uint64_t top)
+{
+    printf("\nlargest heap: %" PRIu64 " bytes in %" PRIu64
+           " objects; top sites by bytes in use\n\n"
+           "%14s %10s %14s %10s\n",
+           result->peak_inuse_bytes, result->peak_inuse_objects, "inuse_bytes",
+           "objects", "alloc_bytes", "objects");
+    for (uint32_t i = 0; i < result->sites_count && i < top; i++) {
+        const struct props_site *site = &result->sites[i];
+
+        printf("%14" PRIu64 " %10" PRIu64 " %14" PRIu64 " %10" PRIu64 "  ",
+               site->inuse_bytes, site->inuse_objects, site->alloc_bytes,
+               site->alloc_objects);
+        print_stack(recording, site->stack);
+    }
+    putchar('\n');
+}
+
+static enum cli_exit
+print_verdicts(const struct props_recorded *result)
+{
+    const struct props_breach *breach = &result->breach;
+
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        const enum props_property property = (enum props_property)i;
+        const enum props_mark mark = props_property_mark(property);
+        const bool broken = (breach->broken & PROPS_BIT(property)) != 0;
+
+        printf("%-4s %-10s %s\n", props_property_id(property),
+               broken                         ? "BROKEN"
+               : result->marks.hits[mark] > 0 ? "holds"
+                                              : "not met",
+               props_property_sentence(property));
+    }
+    if (breach->property == PROPS_NONE) {
+        puts("\nverdict: every property that was met holds");
+        return CLI_OK;
+    }
+    printf("\nverdict: %s broken at event %" PRIu32 ": %s\n",
+           props_property_id(breach->property), breach->event + 1,
+           breach->text);
+    return cli_exit_of(breach->property);
+}
+
+static enum cli_exit
+show_recording(const struct sim_recording *recording, const char *path,
+               const struct words *words)
+{
+    struct props_recorded first;
+    struct props_recorded result;
+    const char *why = props_recorded_run(&first, recording, words->rules,
+                                         PROPS_ALL, show_progress);
+
+    if (why == NULL)
+        why = props_recorded_run(&result, recording, words->rules, PROPS_ALL,
+                                 show_progress);
+    if (isatty(STDERR_FILENO) != 0)
+        fprintf(stderr, "\r%60s\r", "");
+    if (why != NULL)
+        return (enum cli_exit)cli_usage("%s: %s", path, why);
+    props_mark_hit(&result.marks, MARK_RUN_TWICE);
+    if (first.hash != result.hash) {
+        result.breach.broken |= PROPS_BIT(PROPS_D1);
+        result.breach.property = PROPS_D1;
+        snprintf(result.breach.text, sizeof result.breach.text,
+                 "two replays gave different answers");
+    }
+    printf("%s: %" PRIu64 " recorded events, %" PRIu64 " world events, %" PRIu32
+           " collections, %" PRIu64 " snapshots, %" PRIu64
+           " buckets\nrules %s, log hash %016" PRIx64 "\n",
+           path, result.recorded_events, result.events, result.collections,
+           result.snapshots, result.buckets, words->rules->name, result.hash);
+    print_sites(recording, &result, words->top);
+    return print_verdicts(&result);
+}
+
+static enum cli_exit
+run_recording(const char *path, const struct words *words)
+{
+    struct sim_recording_error error;
+    struct sim_recording *recording;
+    enum cli_exit exit_code;
+    char line[1024];
+
+    if (!sim_recording_open(&recording, path, &error)) {
+        sim_recording_explain(&error, path, line, sizeof line);
+        return (enum cli_exit)cli_usage("%s", line);
+    }
+    exit_code = show_recording(recording, path, words);
+    sim_recording_close(recording);
+    return exit_code;
+}
+
+/* -------------------------------------------------------------- the command */
+
+static bool
+ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    const size_t end_length = strlen(end);
+
+    return length >= end_length && strcmp(&text[length - end_length], end) == 0;
+}
+
+static enum cli_exit
+run_file(const char *path, const struct words *words)
+{
+    if (ends_in(path, ".sim"))
+        return run_scenario(path);
+    if (strstr(path, ".rec") != NULL)
+        return run_recording(path, words);
+    return (enum cli_exit)cli_usage(
+        "%s: neither a scenario (.sim) nor a recording (.rec)", path);
+}
+
+static const char usage[] =
+    "usage: profsim run [--rules NAME] [--top N] FILE...\n"
+    "\n"
+    "FILE.sim  run a scenario and compare it with its `expect` lines\n"
+    "FILE.rec  replay a recording of a real program through the simulated\n"
+    "          collector: sites by bytes in use, verdict of every property\n"
+    "  --rules NAME  what the library follows (recordings; exact)\n"
+    "  --top N       sites to print (10)\n"
+    "\n"
+    "exit: 0 as it must be; 1 a file is wrong; 129 a property is broken\n";
+
 int
 cli_run(int argc, char **argv)
 {
+    struct words words = {.rules = &prof_rules_exact, .top = 10};
     enum cli_exit worst = CLI_OK;
+    int files = 0;
 
-    if (argc < 2 || argv[1][0] == '-') {
-        fputs("usage: profsim run FILE.sim...\n", argc < 2 ? stderr : stdout);
-        return argc < 2 ? CLI_USAGE : CLI_OK;
-    }
     for (int i = 1; i < argc; i++) {
-        const enum cli_exit this_one = run_scenario(argv[i]);
+        const char *value;
+        enum cli_exit this_one;
 
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(usage, stdout);
+            return CLI_OK;
+        }
+        if ((value = cli_option(argc, argv, &i, "--rules")) != NULL) {
+            if ((words.rules = cli_rules(value)) == NULL)
+                return CLI_USAGE;
+            continue;
+        }
+        if ((value = cli_option(argc, argv, &i, "--top")) != NULL) {
+            if (!cli_number("--top", value, 1, PROPS_SITES_MAX, &words.top))
+                return CLI_USAGE;
+            continue;
+        }
+        if (argv[i][0] == '-')
+            return cli_usage("run: unknown option '%s'", argv[i]);
+        this_one = run_file(argv[i], &words);
+        files++;
         if (worst == CLI_OK || this_one == CLI_USAGE)
             worst = this_one;
+    }
+    if (files == 0) {
+        fputs(usage, stderr);
+        return CLI_USAGE;
     }
     return worst;
 }

@@ -71,6 +71,7 @@ run_seed(const struct props_campaign *campaign, struct props_run *run,
     first = run->hash;
     if (seed % 64 != 0 || (campaign->asked & PROPS_BIT(PROPS_D1)) == 0)
         return true;
+    props_mark_hit(&run->marks, MARK_RUN_TWICE);
     sim_choices_random(choices, seed);
     return props_run_choices(run, choices, campaign->rules, campaign->asked) &&
            run->hash == first;

@@ -6,8 +6,9 @@
 static const struct {
     const char *id;
     const char *sentence;
+    enum props_mark mark;
 } properties[] = {
-#define X(id, sentence) {#id, sentence},
+#define X(id, mark, sentence) {#id, sentence, MARK_##mark},
 #include "property.def"
 #undef X
 };
@@ -23,6 +24,12 @@ props_property_sentence(enum props_property property)
 {
     return property < PROPS_COUNT ? properties[property].sentence
                                   : "nothing is broken";
+}
+
+enum props_mark
+props_property_mark(enum props_property property)
+{
+    return properties[property].mark;
 }
 
 enum props_property

@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
+#include "mark.h"
+
 enum props_property {
-#define X(id, sentence) PROPS_##id,
+#define X(id, mark, sentence) PROPS_##id,
 #include "property.def"
 #undef X
     PROPS_COUNT,
@@ -22,6 +24,9 @@ const char *props_property_id(enum props_property property);
 
 /* returns: the sentence of property.def */
 const char *props_property_sentence(enum props_property property);
+
+/* returns: the mark that shows the property was put to the test */
+enum props_mark props_property_mark(enum props_property property);
 
 /* returns: the property with that id, PROPS_NONE if there is none */
 enum props_property props_property_find(const char *id);

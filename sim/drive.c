@@ -1,0 +1,302 @@
+/*
+ * drive.c -- the pace of the simulated collector under a real program.
+ *
+ *      IDLE --heap has doubled--> MARKING --live/8 events--> TERMINATED
+ *        ^                                                        |
+ *        |                                                      flush
+ *        +--(every 4th: post-sweep)-- SWEEPING <-----------------+
+ *
+ * A snapshot is taken in each phase, so that each row of the table "Who is
+ * visible when" (docs/semantics.md) is met once a collection. All of it is
+ * counted in recorded events; there are no choices, so a recording is a run.
+ */
+#include "drive.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum phase {
+    IDLE,
+    MARKING,
+    MARKED, /* a snapshot while marking was taken */
+    TERMINATED,
+    UNFLUSHED, /* a snapshot before the flush was taken */
+    SWEEPING,
+    SWEPT,
+    POST_SWEPT,
+    OVER
+};
+
+enum {
+    HEAP_MIN_BYTES = 64 << 10, /* no collection below that */
+    MARKING_MIN_EVENTS = 16,
+    EVENTS_TO_FLUSH = 2, /* between the restart and the flush */
+    POST_SWEEP_EVERY = 4
+};
+
+#define EVENTS_LIMIT (UINT64_C(1) << 24)
+
+/* ------------------------------------------------------------------- opening
+ */
+
+static int
+compare_keys(const void *a, const void *b)
+{
+    return memcmp(a, b, 2 * sizeof(uint64_t));
+}
+
+/* How many buckets the allocations come to: distinct (stack, size). */
+static bool
+count_buckets(const struct sim_recording *recording, uint64_t allocs,
+              uint64_t *count)
+{
+    uint64_t(*keys)[2] = calloc(allocs + 1, sizeof *keys);
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    uint64_t n = 0;
+
+    if (keys == NULL)
+        return false;
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind != SIM_RECORDED_ALLOC)
+            continue;
+        keys[n][0] = event.stack;
+        keys[n][1] = event.size_bytes;
+        n++;
+    }
+    qsort(keys, n, sizeof *keys, compare_keys);
+    *count = 0;
+    for (uint64_t i = 0; i < n; i++)
+        *count += i == 0 || compare_keys(keys[i - 1], keys[i]) != 0;
+    free(keys);
+    return true;
+}
+
+static bool
+load_stacks(struct sim_drive *drive, uint32_t stacks_count)
+{
+    const size_t frames_max = (size_t)stacks_count * SIM_RECORDED_DEPTH_MAX;
+
+    drive->stacks = calloc((size_t)stacks_count + 1, sizeof *drive->stacks);
+    drive->frames = calloc(frames_max + 1, sizeof *drive->frames);
+    if (drive->stacks == NULL || drive->frames == NULL)
+        return false;
+    for (uint32_t i = 0; i < stacks_count; i++) {
+        uintptr_t *frames = &drive->frames[(size_t)i * SIM_RECORDED_DEPTH_MAX];
+
+        drive->stacks[i].frames = frames;
+        drive->stacks[i].depth = sim_recording_stack_pcs(
+            drive->recording, i, frames, SIM_RECORDED_DEPTH_MAX);
+    }
+    return true;
+}
+
+const char *
+sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
+               const struct prof_rules *rules, uint32_t cycle_first)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    const uint64_t events = totals->allocs + totals->frees + totals->waits;
+    uint64_t buckets;
+
+    memset(drive, 0, sizeof *drive);
+    drive->recording = recording;
+    if (events > EVENTS_LIMIT)
+        return "the recording has more than 16 million events";
+    if (!count_buckets(recording, totals->allocs, &buckets) ||
+        !load_stacks(drive, totals->stacks))
+        return "not enough memory";
+    drive->sizes_bytes = calloc(totals->allocs + 1, sizeof *drive->sizes_bytes);
+    if (drive->sizes_bytes == NULL)
+        return "not enough memory";
+    buckets += totals->waits < totals->stacks ? totals->waits : totals->stacks;
+
+    drive->config.rules = rules;
+    drive->config.buckets_max = (uint32_t)buckets + 1;
+    drive->config.depth_max = SIM_RECORDED_DEPTH_MAX;
+    drive->config.frames_max = (buckets + 1) * totals->depth_max + 1;
+    drive->config.cycle_first = cycle_first;
+    drive->config.procs = SIM_PROCS_MAX;
+    drive->config.stacks = drive->stacks;
+    drive->config.stacks_count = totals->stacks;
+    /* An object is born, dropped and swept; the rest is collections. */
+    drive->limits.events_max = (uint32_t)(4 * events + 65536);
+    drive->limits.objects_max = (uint32_t)totals->allocs + 1;
+    drive->limits.buckets_max = drive->config.buckets_max;
+    drive->limits.frames_max = drive->config.frames_max;
+    sim_recording_begin(recording, &drive->cursor);
+    drive->has_ahead = sim_recording_next(&drive->cursor, &drive->ahead);
+    return NULL;
+}
+
+void
+sim_drive_close(struct sim_drive *drive)
+{
+    free(drive->stacks);
+    free(drive->frames);
+    free(drive->sizes_bytes);
+    memset(drive, 0, sizeof *drive);
+}
+
+/* ------------------------------------------------------------------- driving
+ */
+
+static void
+enter(struct sim_drive *drive, enum phase phase)
+{
+    drive->phase = phase;
+    drive->phase_events = 0;
+}
+
+/* The next recorded event as an event of the world. */
+static bool
+take_recorded(struct sim_drive *drive, struct sim_event *event)
+{
+    const struct sim_recorded *r = &drive->ahead;
+
+    event->task = r->thread;
+    event->delay_ticks = r->ticks - drive->last_ticks;
+    switch (r->kind) {
+    case SIM_RECORDED_ALLOC:
+        event->kind = SIM_EV_ALLOC;
+        event->object = (uint32_t)r->object;
+        event->stack = r->stack;
+        event->size_bytes = r->size_bytes;
+        drive->sizes_bytes[r->object] = r->size_bytes;
+        drive->live_bytes += r->size_bytes;
+        drive->since_bytes += r->size_bytes;
+        break;
+    case SIM_RECORDED_FREE:
+        event->kind = SIM_EV_DROP;
+        event->object = (uint32_t)r->object;
+        drive->live_bytes -= drive->sizes_bytes[r->object];
+        break;
+    case SIM_RECORDED_WAIT:
+        event->kind = SIM_EV_BLOCK;
+        event->stack = r->stack;
+        event->cycles = (int64_t)r->wait_ticks;
+        break;
+    case SIM_RECORDED_RELEASE: /* says who, not for how long */
+        return false;
+    }
+    drive->last_ticks = r->ticks;
+    return true;
+}
+
+static bool
+program_turn(struct sim_drive *drive, struct sim_event *event)
+{
+    while (drive->has_ahead) {
+        const bool taken = take_recorded(drive, event);
+
+        drive->has_ahead = sim_recording_next(&drive->cursor, &drive->ahead);
+        if (taken) {
+            drive->phase_events++;
+            drive->recorded++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+snapshot_turn(struct sim_event *event)
+{
+    event->kind = SIM_EV_SNAPSHOT_ALL;
+    event->room = SIM_ROOM_ENOUGH;
+    return true;
+}
+
+static bool
+collector_turn(struct sim_event *event, enum sim_event_kind kind)
+{
+    event->kind = kind;
+    return true;
+}
+
+/* Sweep one dead object, if any is left. */
+static bool
+sweep_turn(struct sim_drive *drive, const struct sim_world *world,
+           struct sim_event *event)
+{
+    if (sim_world_gc(world)->dead == 0)
+        return false;
+    drive->sweep_from = sim_world_find(world, SIM_DEAD, drive->sweep_from);
+    event->object = drive->sweep_from;
+    return collector_turn(event, SIM_EV_GC_SWEEP);
+}
+
+static uint64_t
+heap_goal_bytes(const struct sim_drive *drive)
+{
+    return drive->marked_bytes > HEAP_MIN_BYTES ? drive->marked_bytes
+                                                : HEAP_MIN_BYTES;
+}
+
+/* What the collector or the observer does before the program goes on. */
+static bool
+phase_turn(struct sim_drive *drive, const struct sim_world *world,
+           struct sim_event *event)
+{
+    switch ((enum phase)drive->phase) {
+    case IDLE:
+        if (drive->since_bytes < heap_goal_bytes(drive) && drive->has_ahead)
+            return false;
+        drive->since_bytes = 0;
+        drive->marking_lasts =
+            MARKING_MIN_EVENTS + sim_world_objects_count(world) / 64;
+        enter(drive, MARKING);
+        return collector_turn(event, SIM_EV_GC_MARK);
+    case MARKING:
+        enter(drive, MARKED);
+        return snapshot_turn(event);
+    case MARKED:
+        if (drive->phase_events < drive->marking_lasts && drive->has_ahead)
+            return false;
+        drive->marked_bytes = drive->live_bytes;
+        drive->collections++;
+        drive->sweep_from = 0;
+        enter(drive, TERMINATED);
+        return collector_turn(event, SIM_EV_GC_TERMINATE);
+    case TERMINATED:
+        if (drive->phase_events < EVENTS_TO_FLUSH && drive->has_ahead)
+            return false;
+        enter(drive, UNFLUSHED);
+        return snapshot_turn(event);
+    case UNFLUSHED:
+        enter(drive, SWEEPING);
+        return collector_turn(event, SIM_EV_GC_FLUSH);
+    case SWEEPING:
+        if (drive->phase_events % 2 == 1 && drive->has_ahead)
+            return false; /* one object swept, one event of the program */
+        drive->phase_events++;
+        if (sweep_turn(drive, world, event))
+            return true;
+        enter(drive, SWEPT);
+        return snapshot_turn(event);
+    case SWEPT:
+        if (drive->collections % POST_SWEEP_EVERY != 0 && drive->has_ahead) {
+            enter(drive, IDLE);
+            return false;
+        }
+        enter(drive, POST_SWEPT);
+        return collector_turn(event, SIM_EV_GC_POST_SWEEP);
+    case POST_SWEPT:
+        enter(drive, drive->has_ahead ? IDLE : OVER);
+        return snapshot_turn(event);
+    case OVER:
+        break;
+    }
+    return false;
+}
+
+bool
+sim_drive_next(struct sim_drive *drive, const struct sim_world *world,
+               struct sim_event *event)
+{
+    memset(event, 0, sizeof *event);
+    if (phase_turn(drive, world, event))
+        return true;
+    return drive->phase != OVER && program_turn(drive, event);
+}
