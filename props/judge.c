@@ -73,7 +73,7 @@ judge_breach(struct props_judge *judge, enum props_property property,
 void
 judge_hash(struct props_judge *judge, uint64_t word)
 {
-    judge->hash = sim_mix64(judge->hash ^ word);
+    judge->hash = sim_hash_step(judge->hash, word);
 }
 
 uint64_t

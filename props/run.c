@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "judge_internal.h"
+#include "rng.h"
 
 static size_t
 trail_bytes(uint32_t events_max)
@@ -193,7 +194,7 @@ static void
 hash_run(struct props_run *run)
 {
     judge_hash(&run->judge, truth_hash(sim_world_truth(run->judge.world)));
-    run->hash = run->judge.hash;
+    run->hash = sim_mix64(run->judge.hash);
 }
 
 bool

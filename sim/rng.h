@@ -21,6 +21,14 @@ sim_mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* One step of a running hash over words; end it with sim_mix64(). */
+static inline uint64_t
+sim_hash_step(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    return hash ^ hash >> 29;
+}
+
 static inline uint64_t
 sim_rng_next(struct sim_rng *rng)
 {

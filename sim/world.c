@@ -18,6 +18,8 @@
  *       while the collector marks survives that marking.
  *   I3  a refused event changes nothing.
  *   I4  the truth log gets an entry before the library gets the call.
+ *   I5  between calls the snapshot buffers are guard bytes, but for the first
+ *       heap_dirty and contention_dirty records.
  */
 #include "world.h"
 
@@ -39,6 +41,8 @@ struct sim_world {
     struct sim_gc gc;
     struct sim_answer answer;
     uint64_t now_ticks;
+    size_t heap_dirty; /* records that are not guard bytes */
+    size_t contention_dirty;
 };
 
 /* One record more than any snapshot may fill: its bytes must survive. */
@@ -62,6 +66,8 @@ sim_world_new(const struct sim_limits *limits)
         return NULL;
     world->limits = *limits;
     world->block_bytes = prof_bytes_needed(&largest);
+    world->heap_dirty = records_of(limits);
+    world->contention_dirty = records_of(limits);
     world->truth.entries_max = 4 * limits->events_max + limits->objects_max;
     world->block = world->block_bytes == 0
                        ? NULL
@@ -393,32 +399,35 @@ apply_gc_post_sweep(struct sim_world *world, const struct sim_event *event)
 
 /* ------------------------------------------------------------------ reading */
 
+/* Are these bytes, at least one, all GUARD_BYTE? */
 static bool
 is_guard(const void *bytes, size_t bytes_count)
 {
     const unsigned char *byte = bytes;
 
-    for (size_t i = 0; i < bytes_count; i++) {
-        if (byte[i] != GUARD_BYTE)
-            return false;
-    }
-    return true;
+    return byte[0] == GUARD_BYTE &&
+           memcmp(byte, byte + 1, bytes_count - 1) == 0;
 }
 
+/*
+ * Read into a buffer that is all guard bytes, one record longer than the room
+ * the library is told of. What a call wrote is made guard again by the next.
+ */
 static void
 read_heap(struct sim_world *world, enum prof_select select, size_t room)
 {
     struct sim_answer *answer = &world->answer;
+    const size_t size = sizeof *answer->heap;
     size_t written;
 
-    memset(answer->heap, GUARD_BYTE, (room + 1) * sizeof *answer->heap);
+    memset(answer->heap, GUARD_BYTE, world->heap_dirty * size);
     answer->status = prof_heap_snapshot(world->prof, select, answer->heap, room,
                                         &answer->count);
     written = answer->status == PROF_OK ? answer->count : 0;
     answer->touched_beyond =
         written > room ||
-        !is_guard(&answer->heap[written],
-                  (room + 1 - written) * sizeof *answer->heap);
+        !is_guard(&answer->heap[written], (room + 1 - written) * size);
+    world->heap_dirty = answer->touched_beyond ? room + 1 : written;
 }
 
 static void
@@ -426,15 +435,17 @@ read_contention(struct sim_world *world, enum prof_contention kind, size_t room)
 {
     struct sim_answer *answer = &world->answer;
     struct prof_contention_record *records = answer->contention;
+    const size_t size = sizeof *records;
     size_t written;
 
-    memset(records, GUARD_BYTE, (room + 1) * sizeof *records);
+    memset(records, GUARD_BYTE, world->contention_dirty * size);
     answer->status = prof_contention_snapshot(world->prof, kind, records, room,
                                               &answer->count);
     written = answer->status == PROF_OK ? answer->count : 0;
     answer->touched_beyond =
         written > room ||
-        !is_guard(&records[written], (room + 1 - written) * sizeof *records);
+        !is_guard(&records[written], (room + 1 - written) * size);
+    world->contention_dirty = answer->touched_beyond ? room + 1 : written;
 }
 
 static void
@@ -466,6 +477,8 @@ apply_reading(struct sim_world *world, const struct sim_event *event)
         world->answer.count = 0;
         world->answer.touched_beyond = false;
         prof_heap_iterate(world->prof, keep_record, world);
+        if (world->answer.count > world->heap_dirty)
+            world->heap_dirty = world->answer.count;
     } else {
         const bool block = event->kind == SIM_EV_BLOCK_SNAPSHOT;
 

@@ -20,12 +20,12 @@ truth_hash(const struct truth_log *log)
     for (uint32_t i = 0; i < log->entries_count; i++) {
         const struct truth_entry *e = &log->entries[i];
 
-        hash = sim_mix64(hash ^ (uint64_t)e->kind ^ (uint64_t)e->proc << 8);
-        hash = sim_mix64(hash ^ (uint64_t)e->at_ticks);
-        hash = sim_mix64(hash ^ e->object ^ (uint64_t)e->stack << 32);
-        hash = sim_mix64(hash ^ e->size_bytes);
-        hash = sim_mix64(hash ^ (uint64_t)e->cycles);
-        hash = sim_mix64(hash ^ e->room ^ (uint64_t)e->flag << 32);
+        hash = sim_hash_step(hash, (uint64_t)e->kind | (uint64_t)e->proc << 8 |
+                                       (uint64_t)e->object << 32);
+        hash = sim_hash_step(hash, (uint64_t)e->at_ticks);
+        hash = sim_hash_step(hash, e->stack | (uint64_t)e->room << 32);
+        hash = sim_hash_step(hash, e->size_bytes + (uint64_t)e->cycles);
+        hash = sim_hash_step(hash, e->flag);
     }
-    return hash;
+    return sim_mix64(hash);
 }
