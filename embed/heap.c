@@ -70,6 +70,8 @@ is_ready(void)
     if (embed_self.inside)
         return false;
     embed_self.inside = true;
+    /* The unwinder needs dl_iterate_phdr, and remembers what it cannot find. */
+    embed_locks_resolve();
     embed_heap_resolve();
     embed_self.inside = false;
     return real.malloc != NULL;

@@ -295,8 +295,8 @@ static void __attribute__((constructor)) start_early(void)
     bool inside = embed_self.inside;
 
     embed_self.inside = true;
-    embed_heap_resolve();
     embed_locks_resolve();
+    embed_heap_resolve();
     embed_self.inside = inside;
     if (embed_enter())
         embed_leave();

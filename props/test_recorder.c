@@ -257,6 +257,25 @@ forks_amid_a_busy_thread_neither_hang_nor_lose(void **state)
     }
 }
 
+/* Each allocation of make_small() has its callers up to the start. */
+static void
+expect_callers(const struct sim_recording *recording)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind != SIM_RECORDED_ALLOC ||
+            !has_frame(recording, event.stack, "make_small", 1))
+            continue;
+        assert_true(has_frame(recording, event.stack, "allocate_dozen", 2));
+        assert_true(has_frame(recording, event.stack, "end", 3));
+        assert_true(has_frame(recording, event.stack, "main", 4));
+        assert_true(has_frame(recording, event.stack, "_start", 32));
+    }
+}
+
 static void
 every_way_to_end_leaves_a_whole_recording(void **state)
 {
@@ -274,6 +293,7 @@ every_way_to_end_leaves_a_whole_recording(void **state)
         assert_int_equal(record(program, rows[i].mode, NULL), rows[i].status);
         recording = open_recording("x.rec");
         expect_tally(recording, "make_small", 12, 2, 12 * 70);
+        expect_callers(recording);
         expect_no_drops(recording, 0);
         sim_recording_close(recording);
     }
