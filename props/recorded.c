@@ -138,7 +138,7 @@ props_recorded_run(struct props_recorded *result,
     const char *why;
 
     memset(result, 0, sizeof *result);
-    why = sim_drive_open(&show.drive, recording, rules, 0);
+    why = sim_drive_open(&show.drive, recording, rules);
     if (why != NULL)
         goto out;
     why = "not enough memory";

@@ -24,6 +24,7 @@ enum phase {
     SWEEPING,
     SWEPT,
     POST_SWEPT,
+    SIZED, /* the last snapshot but one had room for one record */
     OVER
 };
 
@@ -31,7 +32,8 @@ enum {
     HEAP_MIN_BYTES = 64 << 10, /* no collection below that */
     MARKING_MIN_EVENTS = 16,
     EVENTS_TO_FLUSH = 2, /* between the restart and the flush */
-    POST_SWEEP_EVERY = 4
+    POST_SWEEP_EVERY = 4,
+    CYCLES_TO_WRAP = 3 /* so that every recording crosses it (H6) */
 };
 
 #define EVENTS_LIMIT (UINT64_C(1) << 24)
@@ -94,7 +96,7 @@ load_stacks(struct sim_drive *drive, uint32_t stacks_count)
 
 const char *
 sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
-               const struct prof_rules *rules, uint32_t cycle_first)
+               const struct prof_rules *rules)
 {
     const struct sim_recording_totals *totals = sim_recording_totals(recording);
     const uint64_t events = totals->allocs + totals->frees + totals->waits;
@@ -116,7 +118,7 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
     drive->config.buckets_max = (uint32_t)buckets + 1;
     drive->config.depth_max = SIM_RECORDED_DEPTH_MAX;
     drive->config.frames_max = (buckets + 1) * totals->depth_max + 1;
-    drive->config.cycle_first = cycle_first;
+    drive->config.cycle_first = PROF_CYCLE_WRAP - CYCLES_TO_WRAP;
     drive->config.procs = SIM_PROCS_MAX;
     drive->config.stacks = drive->stacks;
     drive->config.stacks_count = totals->stacks;
@@ -283,8 +285,13 @@ phase_turn(struct sim_drive *drive, const struct sim_world *world,
         enter(drive, POST_SWEPT);
         return collector_turn(event, SIM_EV_GC_POST_SWEEP);
     case POST_SWEPT:
-        enter(drive, drive->has_ahead ? IDLE : OVER);
+        enter(drive, drive->has_ahead ? IDLE : SIZED);
         return snapshot_turn(event);
+    case SIZED:
+        enter(drive, OVER);
+        snapshot_turn(event);
+        event->room = 1;
+        return true;
     case OVER:
         break;
     }

@@ -39,13 +39,12 @@ struct sim_drive {
  * Prepare a world's configuration and limits for a recording.
  *
  * out:     *drive, to be closed; its config and limits
- * in:      recording, open until the drive is closed; rules, cycle_first
+ * in:      recording, open until the drive is closed; rules
  * returns: NULL, or why it cannot be driven (static text)
  */
 const char *sim_drive_open(struct sim_drive *drive,
                            const struct sim_recording *recording,
-                           const struct prof_rules *rules,
-                           uint32_t cycle_first);
+                           const struct prof_rules *rules);
 void sim_drive_close(struct sim_drive *drive);
 
 /*
