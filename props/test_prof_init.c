@@ -1,0 +1,328 @@
+/*
+ * test_prof_init.c -- configurations and memory: what is refused and why, that
+ * a refusal touches nothing, and that the length asked for is enough and exact.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "prof/prof.h"
+#include "test_prof_make.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* The library's own limit: an entry's place has 31 bits (table.c). */
+#define PLACES     (UINT64_C(1) << 31)
+#define FRAMES_TOP (PLACES - 1 - 2 - 1) /* beside one bucket of two words */
+
+static const struct {
+    const char *why;
+    struct prof_config config;
+    enum prof_status want; /* with as much memory as is asked for */
+} rows[] = {
+    {"the smallest", {.buckets_max = 1}, PROF_OK},
+    {"no bucket at all", {.buckets_max = 0}, PROF_ERR_CONFIG},
+    {"the most buckets",
+     {.buckets_max = PROF_BUCKETS_LIMIT, .frames_max = 1},
+     PROF_OK},
+    {"a bucket too many",
+     {.buckets_max = PROF_BUCKETS_LIMIT + 1, .frames_max = 1},
+     PROF_ERR_CONFIG},
+    {"the most that can be written",
+     {.buckets_max = UINT32_MAX, .frames_max = 1},
+     PROF_ERR_CONFIG},
+    {"more frames by default than places",
+     {.buckets_max = PROF_BUCKETS_LIMIT},
+     PROF_ERR_CONFIG},
+    {"the deepest stacks",
+     {.buckets_max = 1, .depth_max = PROF_DEPTH_LIMIT},
+     PROF_OK},
+    {"a frame too deep",
+     {.buckets_max = 1, .depth_max = PROF_DEPTH_LIMIT + 1},
+     PROF_ERR_CONFIG},
+    {"no depth is the default", {.buckets_max = 1, .depth_max = 0}, PROF_OK},
+    {"the most processors",
+     {.buckets_max = 1, .procs_max = PROF_PROCS_LIMIT},
+     PROF_OK},
+    {"a processor too many",
+     {.buckets_max = 1, .procs_max = PROF_PROCS_LIMIT + 1},
+     PROF_ERR_CONFIG},
+    {"the last cycle before the wrap",
+     {.buckets_max = 1, .cycle_first = PROF_CYCLE_WRAP - 1},
+     PROF_OK},
+    {"the wrap itself is no cycle",
+     {.buckets_max = 1, .cycle_first = PROF_CYCLE_WRAP},
+     PROF_ERR_CONFIG},
+    {"a cycle that would not fit beside its flag",
+     {.buckets_max = 1, .cycle_first = UINT32_MAX},
+     PROF_ERR_CONFIG},
+    {"the last hash", {.buckets_max = 1, .hash = PROF_HASH_COUNT - 1}, PROF_OK},
+    {"a hash too many",
+     {.buckets_max = 1, .hash = PROF_HASH_COUNT},
+     PROF_ERR_CONFIG},
+    {"one frame", {.buckets_max = 1, .frames_max = 1}, PROF_OK},
+    {"the most frames", {.buckets_max = 1, .frames_max = FRAMES_TOP}, PROF_OK},
+    {"a frame too many",
+     {.buckets_max = 1, .frames_max = FRAMES_TOP + 1},
+     PROF_ERR_CONFIG},
+    {"frames that make the sum wrap in 64 bits",
+     {.buckets_max = 1, .frames_max = UINT64_MAX - 1},
+     PROF_ERR_CONFIG},
+    {"rules of an era",
+     {.rules = &prof_rules_go1_5, .buckets_max = 1},
+     PROF_OK},
+};
+
+static void
+each_configuration_gets_its_answer(void **state)
+{
+    static _Alignas(64) unsigned char little[64];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const size_t bytes = prof_bytes_needed(&rows[i].config);
+        struct prof *prof = (void *)little;
+        enum prof_status got;
+
+        if ((bytes > 0) != (rows[i].want == PROF_OK))
+            fail_msg("%s: %zu bytes", rows[i].why, bytes);
+        /* A good one is refused for its memory, a bad one before that. */
+        got = prof_init(&prof, &rows[i].config, little, sizeof little);
+        if (got != (bytes > 0 ? PROF_ERR_MEMORY : PROF_ERR_CONFIG))
+            fail_msg("%s: %s", rows[i].why, prof_status_text(got));
+        assert_ptr_equal(prof, little);
+        if (bytes > 0 && bytes < 1U << 24)
+            props_prof_drop(props_prof_make(&rows[i].config));
+    }
+    for (size_t i = 0; i < sizeof little; i++)
+        assert_int_equal(little[i], 0);
+}
+
+static void
+zeros_stand_for_the_defaults(void **state)
+{
+    const struct prof_config zeros = {.buckets_max = 8};
+    const struct prof_config written = {.rules = &prof_rules_exact,
+                                        .buckets_max = 8,
+                                        .depth_max = 32,
+                                        .frames_max = 8 * 16,
+                                        .procs_max = 1};
+
+    (void)state;
+    assert_int_equal(prof_bytes_needed(&zeros), prof_bytes_needed(&written));
+}
+
+static void
+a_new_instance_stands_at_its_first_cycle_and_is_empty(void **state)
+{
+    const struct prof_config config = {.buckets_max = 2, .cycle_first = 77};
+    struct prof *prof = props_prof_make(&config);
+    const struct prof_heap_totals totals = prof_heap_totals(prof);
+    const struct prof_drops drops = prof_drops(prof);
+    size_t count = 9;
+
+    (void)state;
+    assert_int_equal(prof_heap_phase(prof).cycle, 77);
+    assert_false(prof_heap_phase(prof).flushed);
+    assert_int_equal(totals.allocs_published + totals.frees_published, 0);
+    assert_int_equal(totals.allocs_pending + totals.frees_pending, 0);
+    assert_int_equal(drops.no_bucket + drops.no_frames + drops.no_free_path, 0);
+    assert_int_equal(prof_heap_snapshot(prof, PROF_SELECT_ALL, NULL, 0, &count),
+                     PROF_OK);
+    assert_int_equal(count, 0);
+    assert_ptr_equal(prof_proc_at(prof, 0), prof_proc_at(prof, 0));
+    props_prof_drop(prof);
+}
+
+static void
+a_block_of_any_other_alignment_is_refused(void **state)
+{
+    const struct prof_config config = {.buckets_max = 2};
+    const size_t bytes = prof_bytes_needed(&config);
+    const size_t room = bytes + PROF_BLOCK_ALIGN;
+    unsigned char *block = aligned_alloc(PROF_BLOCK_ALIGN, room);
+    struct prof *prof = NULL;
+
+    (void)state;
+    assert_non_null(block);
+    memset(block, 0, room);
+    for (size_t off = 1; off < PROF_BLOCK_ALIGN; off++) {
+        assert_int_equal(prof_init(&prof, &config, block + off, bytes),
+                         PROF_ERR_MEMORY);
+        assert_null(prof);
+    }
+    for (size_t i = 0; i < room; i++)
+        assert_int_equal(block[i], 0);
+    free(block);
+}
+
+/* Every length that is too short, each byte of it looked at. */
+static void
+a_block_of_any_shorter_length_is_refused_untouched(void **state)
+{
+    const struct prof_config config = {
+        .buckets_max = 1, .depth_max = 1, .frames_max = 1};
+    const size_t bytes = prof_bytes_needed(&config);
+    unsigned char *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    unsigned char *zeros = calloc(1, bytes);
+    struct prof *prof = NULL;
+
+    (void)state;
+    assert_non_null(block);
+    assert_non_null(zeros);
+    memset(block, 0, bytes);
+    for (size_t length = 0; length < bytes; length++) {
+        assert_int_equal(prof_init(&prof, &config, block, length),
+                         PROF_ERR_MEMORY);
+        assert_null(prof);
+        assert_memory_equal(block, zeros, bytes);
+    }
+    assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
+    assert_ptr_equal(prof, block);
+    free(zeros);
+    free(block);
+}
+
+/* Fill every bucket, frame, slot and processor of an instance. */
+static void
+fill(struct prof *prof, const struct prof_config *config)
+{
+    for (uint32_t i = 0; i <= config->buckets_max; i++) {
+        const uintptr_t frames[] = {i, i + 1, i + 2};
+        struct prof_proc *proc = prof_proc_at(prof, i % config->procs_max);
+        const prof_bucket bucket = prof_heap_alloc(proc, frames, 3, 8);
+
+        assert_int_equal(bucket == PROF_BUCKET_NONE, i == config->buckets_max);
+        prof_heap_free(proc, bucket);
+        prof_heap_free_explicit(proc, bucket);
+        if (i % 5 == 0) {
+            assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+            assert_int_equal(prof_heap_flush(prof), PROF_OK);
+            assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
+        }
+    }
+}
+
+static void
+a_full_instance_stays_within_its_block(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 7, 8, 9, 100, 1000};
+    enum { GUARD = 256 };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        const struct prof_config config = {.buckets_max = sizes[i],
+                                           .depth_max = 3,
+                                           .frames_max = sizes[i] * UINT64_C(3),
+                                           .procs_max = 5};
+        const size_t bytes = prof_bytes_needed(&config);
+        unsigned char *room =
+            aligned_alloc(PROF_BLOCK_ALIGN, bytes + 2 * GUARD);
+        struct prof *prof;
+
+        assert_non_null(room);
+        memset(room, 0xa5, bytes + 2 * GUARD);
+        memset(room + GUARD, 0, bytes);
+        assert_int_equal(prof_init(&prof, &config, room + GUARD, bytes),
+                         PROF_OK);
+        fill(prof, &config);
+        assert_null(prof_check(prof));
+        for (size_t k = 0; k < GUARD; k++) {
+            assert_int_equal(room[k], 0xa5);
+            assert_int_equal(room[GUARD + bytes + k], 0xa5);
+        }
+        free(room);
+    }
+}
+
+static void
+a_thousand_instances_do_not_know_of_each_other(void **state)
+{
+    enum { INSTANCES = 1000 };
+    static struct prof *all[INSTANCES];
+
+    (void)state;
+    for (uint32_t i = 0; i < INSTANCES; i++) {
+        const struct prof_config config = {.buckets_max = 4, .cycle_first = i};
+
+        all[i] = props_prof_make(&config);
+    }
+    /* Instance i: i allocations, and i % 3 cycles; in turns. */
+    for (uint32_t round = 0; round < INSTANCES; round++) {
+        for (uint32_t i = round + 1; i < INSTANCES; i++) {
+            const uintptr_t frame = 0x1000 + i;
+
+            assert_int_equal(
+                prof_heap_alloc(prof_proc_at(all[i], 0), &frame, 1, i), 1);
+        }
+    }
+    for (uint32_t i = 0; i < INSTANCES; i++) {
+        for (uint32_t k = 0; k < i % 3; k++)
+            assert_int_equal(prof_heap_next_cycle(all[i]), PROF_OK);
+    }
+    for (uint32_t i = 0; i < INSTANCES; i++) {
+        struct prof_heap_record record = {0};
+        size_t count = 0;
+
+        assert_int_equal(prof_heap_phase(all[i]).cycle, i + i % 3);
+        assert_int_equal(
+            prof_heap_snapshot(all[i], PROF_SELECT_ALL, &record, 1, &count),
+            PROF_OK);
+        assert_int_equal(count, i > 0);
+        assert_int_equal(record.allocs, i);
+        assert_int_equal(record.size_bytes, i);
+        if (i > 0)
+            assert_int_equal(record.stack[0], 0x1000 + i);
+        props_prof_drop(all[i]);
+    }
+}
+
+static void
+every_rule_set_is_found_by_its_name_and_no_other(void **state)
+{
+    static const struct prof_rules *const sets[] = {
+        &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
+        &prof_rules_go1_10, &prof_rules_go1_17,
+    };
+    static const char *const none[] = {"", "exac", "exactly", "go1.1", "EXACT"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sets); i++)
+        assert_ptr_equal(prof_rules_find(sets[i]->name), sets[i]);
+    for (size_t i = 0; i < COUNT_OF(none); i++)
+        assert_null(prof_rules_find(none[i]));
+}
+
+static void
+every_status_has_a_text_of_its_own(void **state)
+{
+    (void)state;
+    for (int a = 0; a <= PROF_STATUS_COUNT; a++) {
+        for (int b = 0; b < a; b++)
+            assert_string_not_equal(prof_status_text((enum prof_status)a),
+                                    prof_status_text((enum prof_status)b));
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_configuration_gets_its_answer),
+        cmocka_unit_test(zeros_stand_for_the_defaults),
+        cmocka_unit_test(a_new_instance_stands_at_its_first_cycle_and_is_empty),
+        cmocka_unit_test(a_block_of_any_other_alignment_is_refused),
+        cmocka_unit_test(a_block_of_any_shorter_length_is_refused_untouched),
+        cmocka_unit_test(a_full_instance_stays_within_its_block),
+        cmocka_unit_test(a_thousand_instances_do_not_know_of_each_other),
+        cmocka_unit_test(every_rule_set_is_found_by_its_name_and_no_other),
+        cmocka_unit_test(every_status_has_a_text_of_its_own),
+    };
+
+    return cmocka_run_group_tests_name("prof init", tests, NULL, NULL);
+}

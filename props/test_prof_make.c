@@ -1,0 +1,52 @@
+/* test_prof_make.c -- instances for the tests of the core. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test_prof_make.h"
+
+struct prof *
+props_prof_make(const struct prof_config *config)
+{
+    const size_t bytes = prof_bytes_needed(config);
+    struct prof *prof = NULL;
+    void *block;
+
+    assert_true(bytes > 0);
+    block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    assert_non_null(block);
+    memset(block, 0, bytes);
+    assert_int_equal(prof_init(&prof, config, block, bytes), PROF_OK);
+    assert_ptr_equal(prof, block); /* what is dropped below is the block */
+    return prof;
+}
+
+void
+props_prof_drop(struct prof *prof)
+{
+    const char *broken = prof_check(prof);
+
+    if (broken != NULL)
+        fail_msg("%s is broken", broken);
+    free(prof);
+}
+
+static uint64_t
+mixed(uint64_t word)
+{
+    const uint64_t h = word + (word << 10);
+
+    return h ^ (h >> 6);
+}
+
+void
+props_prof_collide(uintptr_t frames[2], const uintptr_t other[2])
+{
+    frames[0] = other[0] + 16;
+    frames[1] = other[1] + mixed(other[0]) - mixed(frames[0]);
+}

@@ -1,0 +1,20 @@
+/* test_prof_make.h -- instances for the tests of the core. */
+#ifndef PROPS_TEST_PROF_MAKE_H
+#define PROPS_TEST_PROF_MAKE_H
+
+#include "prof/prof.h"
+
+/* out: an instance in zeroed memory of just the right length; fails the test
+ *      if there is none */
+struct prof *props_prof_make(const struct prof_config *config);
+
+/* in: prof, from props_prof_make() and found whole; its memory is returned */
+void props_prof_drop(struct prof *prof);
+
+/*
+ * Make a stack whose GO_64 hash of the frames equals that of `other`, whatever
+ * the size: frame 0 is another, and frame 1 makes up for it.
+ */
+void props_prof_collide(uintptr_t frames[2], const uintptr_t other[2]);
+
+#endif
