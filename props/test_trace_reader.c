@@ -3,8 +3,8 @@
  *
  * The recorded files and the vectors have verdicts from elsewhere
  * (fixtures/trace/README.md). Everything else is a script whose verdict follows
- * from the rules of the format in docs/trace-format.md; each rule that can fail
- * has a script that breaks this rule and no other.
+ * from docs/trace-format.md. The rules of goroutines and processors have a file
+ * of their own, test_trace_rules.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,43 +17,8 @@
 #include <cmocka.h>
 
 #include "trace_reader.h"
+#include "trace_rows.h"
 #include "trace_script.h"
-
-#define OK         MODEL_TRACE_OK
-#define TIME_ORDER MODEL_TRACE_TIME_ORDER
-#define ERROR      MODEL_TRACE_ERROR
-
-/* A script, its verdict and, if ok, its events; else a part of the reason. */
-struct row {
-    const char *why;
-    const char *script;
-    enum model_trace_verdict verdict;
-    uint32_t events;
-    const char *reason;
-};
-
-static void
-judge_row(const struct row *row)
-{
-    struct props_trace_script script;
-    struct model_trace trace;
-
-    props_trace_script(&script, row->script);
-    model_trace_init(&trace);
-    (void)model_trace_read(&trace, script.bytes, script.bytes_count);
-    if (trace.verdict != row->verdict)
-        fail_msg("%s: %s (%s)", row->why,
-                 model_trace_verdict_name(trace.verdict), trace.reason.text);
-    if (row->verdict == OK && model_trace_count(&trace) != row->events)
-        fail_msg("%s: %u events", row->why, model_trace_count(&trace));
-    if (row->verdict != OK && strstr(trace.reason.text, row->reason) == NULL)
-        fail_msg("%s: %s", row->why, trace.reason.text);
-    model_trace_release(&trace);
-}
-
-#define JUDGE(rows)                                                     \
-    for (size_t row_ = 0; row_ < sizeof(rows) / sizeof *(rows); row_++) \
-    judge_row(&(rows)[row_])
 
 static void
 every_vector_gets_its_verdict(void **state)
@@ -120,190 +85,9 @@ recorded_traces_are_accepted_with_their_number_of_events(void **state)
 }
 
 static void
-possible_stories_are_accepted(void **state)
-{
-    static const struct row rows[] = {
-        {"a whole life", "p0 procstart:5 create:1 start:1 end procstop", OK, 5,
-         NULL},
-        {"a start needs no ProcStart", "p0 create:1 start:1", OK, 2, NULL},
-        {"events before any batch are processor 0's",
-         "create:1 start:1 p0 sched p1 start:1", OK, 4, NULL},
-        {"a batch without processor", "p-1 create:1 waiting:1", OK, 2, NULL},
-        {"who runs is remembered across batches",
-         "p0 create:1 start:1 p1 procstart:2 p0 syscall sysblock", OK, 5, NULL},
-        {"every way to wait ends in an unblock",
-         "p0 create:1 start:1 sleep unblock:1 start:1 block unblock:1 start:1 "
-         "send unblock:1 start:1 recv unblock:1 start:1 select unblock:1 "
-         "start:1 sync unblock:1 start:1 cond unblock:1 start:1 net unblock:1",
-         OK, 25, NULL},
-        {"preempted, rescheduled, stopped",
-         "p0 create:1 start:1 preempt start:1 sched start:1 stop", OK, 7, NULL},
-        {"a syscall that blocks",
-         "p0 create:1 start:1 syscall sysblock p1 sysexit:1 start:1", OK, 6,
-         NULL},
-        {"waiting and in a syscall from the beginning",
-         "p0 create:1 waiting:1 create:2 insyscall:2 unblock:1 sysexit:2", OK,
-         6, NULL},
-        {"scans and sweeps belong to a processor",
-         "p0 scanstart sweepstart p1 scanstart sweepstart p0 scandone "
-         "sweepdone p1 sweepdone scandone",
-         OK, 8, NULL},
-        {"a collection may end elsewhere", "p0 gcstart p1 gcdone gcstart", OK,
-         3, NULL},
-        {"a goroutine creates others", "p0 create:1 start:1 create:2 create:3",
-         OK, 4, NULL},
-        {"a timer's goroutine unblocks from anywhere",
-         "p0 create:1 start:1 create:2 waiting:2 unblock:2@9 sched@5 "
-         "p1 start:1@6 timer:1",
-         OK, 7, NULL},
-        {"counters", "p0 procs:4 heap:100 nextgc:200", OK, 3, NULL},
-        {"no time passes at all", "p0 heap:1 heap:2 p1 heap:3", OK, 3, NULL},
-        {"one event is enough", "heap:1", OK, 1, NULL},
-    };
-
-    (void)state;
-    JUDGE(rows);
-}
-
-static void
-each_rule_of_processors_and_phases_can_be_broken(void **state)
-{
-    static const struct row rows[] = {
-        {"started twice", "p3 procstart:1 procstart:1", ERROR, 0,
-         "p 3 is running before ProcStart"},
-        {"stopped before it started", "p0 procstop", ERROR, 0,
-         "p 0 is not running before ProcStop"},
-        {"stopped twice", "p0 procstart:1 procstop procstop", ERROR, 0,
-         "p 0 is not running before ProcStop"},
-        {"stopped under a goroutine",
-         "p0 procstart:1 create:1 start:1 procstop", ERROR, 0,
-         "p 0 runs g 1 during ProcStop"},
-        {"two collections", "p0 gcstart p1 gcstart", ERROR, 0,
-         "GCStart while the previous one is not done"},
-        {"no collection", "p0 gcdone", ERROR, 0, "GCDone of what did not"},
-        {"ended twice", "p0 gcstart gcdone gcdone", ERROR, 0, "GCDone of what"},
-        {"two scans", "p0 scanstart scanstart", ERROR, 0,
-         "GCScanStart while the previous"},
-        {"no scan", "p0 scandone", ERROR, 0, "GCScanDone of what"},
-        {"another's scan", "p0 scanstart p1 scandone", ERROR, 0,
-         "GCScanDone of what"},
-        {"two sweeps", "p0 sweepstart sweepstart", ERROR, 0,
-         "GCSweepStart while the previous"},
-        {"no sweep", "p0 sweepdone", ERROR, 0, "GCSweepDone of what"},
-        {"another's sweep", "p0 sweepstart p1 sweepdone", ERROR, 0,
-         "GCSweepDone of what"},
-    };
-
-    (void)state;
-    JUDGE(rows);
-}
-
-static void
-each_rule_of_goroutines_can_be_broken(void **state)
-{
-    static const struct row rows[] = {
-        {"waiting, but unknown", "p0 waiting:5", ERROR, 0,
-         "g 5 is not runnable before GoWaiting"},
-        {"waiting twice", "p0 create:1 waiting:1 waiting:1", ERROR, 0,
-         "g 1 is not runnable before GoWaiting"},
-        {"waiting while it runs", "p0 create:1 start:1 waiting:1", ERROR, 0,
-         "g 1 is not runnable before GoWaiting"},
-        {"in a syscall, but unknown", "p0 insyscall:5", ERROR, 0,
-         "g 5 is not runnable before GoInSyscall"},
-        {"in a syscall while waiting", "p0 create:1 waiting:1 insyscall:1",
-         ERROR, 0, "g 1 is not runnable before GoInSyscall"},
-        {"created twice", "p0 create:1 create:1", ERROR, 0,
-         "g 1 exists already"},
-        {"created after its end", "p0 create:1 start:1 end create:1", ERROR, 0,
-         "g 1 exists already"},
-        {"goroutine 0 created", "p0 create:0", ERROR, 0, "g 0 exists already"},
-        {"mentioned before it was created",
-         "p0 heap:1@3 create:1 start:1@4 heap:9@2 create:1@9", ERROR, 0,
-         "g 1 exists already"},
-        {"started unknown", "p0 start:1", ERROR, 0,
-         "g 1 is not runnable before GoStart"},
-        {"started twice", "p0 create:1 start:1 p1 start:1", ERROR, 0,
-         "g 1 is not runnable before GoStart"},
-        {"started while waiting", "p0 create:1 start:1 recv start:1", ERROR, 0,
-         "g 1 is not runnable before GoStart"},
-        {"started in a syscall", "p0 create:1 start:1 sysblock start:1", ERROR,
-         0, "g 1 is not runnable before GoStart"},
-        {"started after its end", "p0 create:1 start:1 end start:1", ERROR, 0,
-         "g 1 is not runnable before GoStart"},
-        {"started on a busy processor", "p0 create:1 create:2 start:1 start:2",
-         ERROR, 0, "p 0 runs g 1 already at GoStart of g 2"},
-        {"unblocked, but unknown", "p0 unblock:5", ERROR, 0,
-         "g 5 is not waiting before GoUnblock"},
-        {"unblocked twice", "p0 create:1 waiting:1 unblock:1 unblock:1", ERROR,
-         0, "g 1 is not waiting before GoUnblock"},
-        {"unblocked by itself", "p0 create:1 start:1 unblock:1", ERROR, 0,
-         "g 1 is not waiting before GoUnblock"},
-        {"unblocked by one that does not run",
-         "p0 create:1 create:2 waiting:2 start:1 unblock:2@9 sched@6", ERROR, 0,
-         "g 1 is not running at GoUnblock"},
-        {"unblocked by one that runs elsewhere",
-         "p0 create:1 start:1 create:2 waiting:2 unblock:2@9 sched@5 "
-         "p1 start:1@6",
-         ERROR, 0, "p 0 runs g 0, not g 1, at GoUnblock"},
-        {"unblocked by nobody on a busy processor",
-         "p0 create:1 create:2 waiting:2 unblock:2@9 start:1@5", ERROR, 0,
-         "p 0 runs g 1, not g 0, at GoUnblock"},
-        {"out of a syscall, but unknown", "p0 sysexit:5", ERROR, 0,
-         "g 5 is not waiting before GoSysExit"},
-        {"out of a syscall twice",
-         "p0 create:1 insyscall:1 sysexit:1 sysexit:1", ERROR, 0,
-         "g 1 is not waiting before GoSysExit"},
-        {"out of a syscall before it blocked",
-         "p0 create:1 start:1 syscall sysblock@9 sysexit:1@4", ERROR, 0,
-         "g 1 is not waiting before GoSysExit"},
-        {"created by one that does not run",
-         "p0 create:1 start:1 create:2@9 sched@3", ERROR, 0,
-         "g 1 is not running at GoCreate"},
-        {"created by one that runs elsewhere",
-         "p0 create:1 start:1 create:2@9 sched@3 p1 start:1@4", ERROR, 0,
-         "p 0 runs g 0, not g 1, at GoCreate"},
-    };
-
-    (void)state;
-    JUDGE(rows);
-}
-
-/* The events that need their goroutine to run right there. */
-static void
-what_a_running_goroutine_does_takes_one_that_runs_there(void **state)
-{
-    static const char *const words[] = {
-        "end",  "stop", "sched", "preempt", "sleep",  "block",   "send",
-        "recv", "net",  "sync",  "cond",    "select", "syscall", "sysblock",
-    };
-    static const struct {
-        const char *before;
-        const char *after;
-        const char *reason;
-    } frames[] = {
-        {"p0 ", "", "g 0 cannot do"},
-        {"p0 create:1 start:1 ", "@9 start:1@20 sched@3",
-         "g 1 is not running at"},
-        {"p0 create:1 start:1 ", "@9 start:1@20 sched@3 p1 start:1@4",
-         "p 0 runs g 0, not g 1, at"},
-    };
-
-    (void)state;
-    for (size_t word = 0; word < sizeof words / sizeof *words; word++) {
-        for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
-            char script[128];
-            (void)snprintf(script, sizeof script, "%s%s%s", frames[i].before,
-                           words[word], frames[i].after);
-            const struct row row = {script, script, ERROR, 0, frames[i].reason};
-            judge_row(&row);
-        }
-    }
-}
-
-static void
 time_that_runs_backwards_is_a_verdict_of_its_own(void **state)
 {
-    static const struct row rows[] = {
+    static const struct props_trace_row rows[] = {
         {"the frequency is 0", "p0 heap:1 freq:0", TIME_ORDER, 0, "0 ticks"},
         {"the frequency is negative", "p0 heap:1 freq:0xffffffffffffffff",
          TIME_ORDER, 0, "-1 ticks"},
@@ -329,13 +113,13 @@ time_that_runs_backwards_is_a_verdict_of_its_own(void **state)
     };
 
     (void)state;
-    JUDGE(rows);
+    PROPS_TRACE_JUDGE(rows);
 }
 
 static void
 broken_records_are_errors(void **state)
 {
-    static const struct row rows[] = {
+    static const struct props_trace_row rows[] = {
         {"nothing", "", ERROR, 0, "trace is empty"},
         {"batches alone", "p0 p1", ERROR, 0, "trace is empty"},
         {"length in the middle of a number",
@@ -363,13 +147,13 @@ broken_records_are_errors(void **state)
     };
 
     (void)state;
-    JUDGE(rows);
+    PROPS_TRACE_JUDGE(rows);
 }
 
 static void
 futile_wake_ups_leave_the_trace_whole(void **state)
 {
-    static const struct row rows[] = {
+    static const struct props_trace_row rows[] = {
         {"unblock, start, mark and block go",
          "p0 create:1 start:1 recv unblock:1 start:1 futile recv unblock:1", OK,
          4, NULL},
@@ -396,7 +180,7 @@ futile_wake_ups_leave_the_trace_whole(void **state)
     };
 
     (void)state;
-    JUDGE(rows);
+    PROPS_TRACE_JUDGE(rows);
 }
 
 static void
@@ -455,6 +239,89 @@ places_and_first_instructions_are_restored(void **state)
     model_trace_release(&trace);
 }
 
+/* Read a script that must be good. */
+static void
+read_good(struct model_trace *trace, struct props_trace_script *script,
+          const char *text)
+{
+    props_trace_script(script, text);
+    model_trace_init(trace);
+    if (model_trace_read(trace, script->bytes, script->bytes_count) != OK)
+        fail_msg("%s: %s", text, trace->reason.text);
+}
+
+static void
+who_leaves_a_processor_does_nothing_there_afterwards(void **state)
+{
+    static const struct {
+        const char *word;
+        uint64_t g; /* of the event after it */
+    } rows[] = {
+        {"end", 0},      {"stop", 0},      {"sched", 0},    {"preempt", 0},
+        {"sleep", 0},    {"block", 0},     {"send", 0},     {"recv", 0},
+        {"select", 0},   {"sync", 0},      {"cond", 0},     {"net", 0},
+        {"sysblock", 0}, {"syscall", 1},   {"heap:5", 1},   {"sweepstart", 1},
+        {"gcstart", 1},  {"scanstart", 1}, {"create:2", 1}, {"procstart", 1},
+        {"futile", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct props_trace_script script;
+        struct model_trace trace;
+        char text[64];
+        (void)snprintf(text, sizeof text, "p4 create:1 start:1 %s nextgc:9",
+                       rows[i].word);
+        read_good(&trace, &script, text);
+        if (model_trace_at(&trace, 3)->g != rows[i].g)
+            fail_msg("after %s: g %d", rows[i].word,
+                     (int)model_trace_at(&trace, 3)->g);
+        model_trace_release(&trace);
+    }
+}
+
+static void
+collections_and_scans_are_nobodys_sweeps_are_somebodys(void **state)
+{
+    struct props_trace_script script;
+    struct model_trace trace;
+    const uint64_t want[] = {0, 1, 0, 0, 0, 0, 1, 1};
+
+    (void)state;
+    read_good(&trace, &script,
+              "p0 create:1 start:1 gcstart scanstart scandone gcdone "
+              "sweepstart sweepdone");
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(model_trace_at(&trace, i)->g, want[i]);
+    model_trace_release(&trace);
+}
+
+static void
+the_last_stack_of_an_id_holds_and_empty_ones_say_nothing(void **state)
+{
+    struct props_trace_script script;
+    struct model_trace trace;
+    uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
+
+    (void)state;
+    read_good(&trace, &script,
+              "heap:1 raw:0xc3 raw:3 raw:5 raw:1 raw:0x33 " /* 5: 33 */
+              "raw:0xc3 raw:3 raw:0 raw:1 raw:0x44 "        /* 0: 44 */
+              "raw:0xc3 raw:2 raw:6 raw:0 "                 /* 6: nothing */
+              "raw:0xc3 raw:5 raw:5 raw:2 raw:0x81 raw:2 raw:3 " /* 5: 101 3 */
+              "raw:0x43 raw:8 raw:1 raw:0x55");                  /* 8: 55 */
+    assert_int_equal(model_trace_stack(&trace, 5, pcs), 2);
+    assert_int_equal(pcs[0], 0x101);
+    assert_int_equal(pcs[1], 3);
+    assert_int_equal(model_trace_stack(&trace, 0, pcs), 0);
+    assert_int_equal(model_trace_stack(&trace, 6, pcs), 0);
+    assert_int_equal(model_trace_stack(&trace, 7, pcs), 0);
+    assert_int_equal(model_trace_stack(&trace, 8, pcs), 1);
+    assert_int_equal(pcs[0], 0x55);
+    assert_int_equal(trace.stack_records, 5);
+    model_trace_release(&trace);
+}
+
 int
 main(void)
 {
@@ -462,15 +329,15 @@ main(void)
         cmocka_unit_test(every_vector_gets_its_verdict),
         cmocka_unit_test(
             recorded_traces_are_accepted_with_their_number_of_events),
-        cmocka_unit_test(possible_stories_are_accepted),
-        cmocka_unit_test(each_rule_of_processors_and_phases_can_be_broken),
-        cmocka_unit_test(each_rule_of_goroutines_can_be_broken),
-        cmocka_unit_test(
-            what_a_running_goroutine_does_takes_one_that_runs_there),
         cmocka_unit_test(time_that_runs_backwards_is_a_verdict_of_its_own),
         cmocka_unit_test(broken_records_are_errors),
         cmocka_unit_test(futile_wake_ups_leave_the_trace_whole),
         cmocka_unit_test(events_of_one_number_keep_the_order_of_the_file),
+        cmocka_unit_test(who_leaves_a_processor_does_nothing_there_afterwards),
+        cmocka_unit_test(
+            collections_and_scans_are_nobodys_sweeps_are_somebodys),
+        cmocka_unit_test(
+            the_last_stack_of_an_id_holds_and_empty_ones_say_nothing),
         cmocka_unit_test(places_and_first_instructions_are_restored),
     };
 

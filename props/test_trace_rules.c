@@ -1,0 +1,215 @@
+/*
+ * test_trace_rules.c -- what goroutines and processors may do in a trace.
+ *
+ * Each rule of docs/trace-format.md that can fail has a script that breaks it
+ * and no other; and each has one that keeps it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "trace_rows.h"
+
+static void
+possible_stories_are_accepted(void **state)
+{
+    static const struct props_trace_row rows[] = {
+        {"a whole life", "p0 procstart:5 create:1 start:1 end procstop", OK, 5,
+         NULL},
+        {"a start needs no ProcStart", "p0 create:1 start:1", OK, 2, NULL},
+        {"events before any batch are processor 0's",
+         "create:1 start:1 p0 sched p1 start:1", OK, 4, NULL},
+        {"a batch without processor", "p-1 create:1 waiting:1", OK, 2, NULL},
+        {"who runs is remembered across batches",
+         "p0 create:1 start:1 p1 procstart:2 p0 syscall sysblock", OK, 5, NULL},
+        {"every way to wait ends in an unblock",
+         "p0 create:1 start:1 sleep unblock:1 start:1 block unblock:1 start:1 "
+         "send unblock:1 start:1 recv unblock:1 start:1 select unblock:1 "
+         "start:1 sync unblock:1 start:1 cond unblock:1 start:1 net unblock:1",
+         OK, 25, NULL},
+        {"preempted, rescheduled, stopped",
+         "p0 create:1 start:1 preempt start:1 sched start:1 stop", OK, 7, NULL},
+        {"a syscall that blocks",
+         "p0 create:1 start:1 syscall sysblock p1 sysexit:1 start:1", OK, 6,
+         NULL},
+        {"waiting and in a syscall from the beginning",
+         "p0 create:1 waiting:1 create:2 insyscall:2 unblock:1 sysexit:2", OK,
+         6, NULL},
+        {"scans and sweeps belong to a processor",
+         "p0 scanstart sweepstart p1 scanstart sweepstart p0 scandone "
+         "sweepdone p1 sweepdone scandone",
+         OK, 8, NULL},
+        {"a collection may end elsewhere", "p0 gcstart p1 gcdone gcstart", OK,
+         3, NULL},
+        {"a goroutine creates others", "p0 create:1 start:1 create:2 create:3",
+         OK, 4, NULL},
+        {"a timer's goroutine unblocks from anywhere",
+         "p0 create:1 start:1 create:2 waiting:2 unblock:2@9 sched@5 "
+         "p1 start:1@6 timer:1",
+         OK, 7, NULL},
+        {"counters", "p0 procs:4 heap:100 nextgc:200", OK, 3, NULL},
+        {"no time passes at all", "p0 heap:1 heap:2 p1 heap:3", OK, 3, NULL},
+        {"one event is enough", "heap:1", OK, 1, NULL},
+    };
+
+    (void)state;
+    PROPS_TRACE_JUDGE(rows);
+}
+
+static void
+each_rule_of_processors_and_phases_can_be_broken(void **state)
+{
+    static const struct props_trace_row rows[] = {
+        {"started twice", "p3 procstart:1 procstart:1", ERROR, 0,
+         "p 3 is running before ProcStart"},
+        {"stopped before it started", "p0 procstop", ERROR, 0,
+         "p 0 is not running before ProcStop"},
+        {"stopped twice", "p0 procstart:1 procstop procstop", ERROR, 0,
+         "p 0 is not running before ProcStop"},
+        {"stopped under a goroutine",
+         "p0 procstart:1 create:1 start:1 procstop", ERROR, 0,
+         "p 0 runs g 1 during ProcStop"},
+        {"two collections", "p0 gcstart p1 gcstart", ERROR, 0,
+         "GCStart while the previous one is not done"},
+        {"no collection", "p0 gcdone", ERROR, 0, "GCDone of what did not"},
+        {"ended twice", "p0 gcstart gcdone gcdone", ERROR, 0, "GCDone of what"},
+        {"two scans", "p0 scanstart scanstart", ERROR, 0,
+         "GCScanStart while the previous"},
+        {"no scan", "p0 scandone", ERROR, 0, "GCScanDone of what"},
+        {"another's scan", "p0 scanstart p1 scandone", ERROR, 0,
+         "GCScanDone of what"},
+        {"two sweeps", "p0 sweepstart sweepstart", ERROR, 0,
+         "GCSweepStart while the previous"},
+        {"no sweep", "p0 sweepdone", ERROR, 0, "GCSweepDone of what"},
+        {"another's sweep", "p0 sweepstart p1 sweepdone", ERROR, 0,
+         "GCSweepDone of what"},
+    };
+
+    (void)state;
+    PROPS_TRACE_JUDGE(rows);
+}
+
+static void
+each_rule_of_goroutines_can_be_broken(void **state)
+{
+    static const struct props_trace_row rows[] = {
+        {"waiting, but unknown", "p0 waiting:5", ERROR, 0,
+         "g 5 is not runnable before GoWaiting"},
+        {"waiting twice", "p0 create:1 waiting:1 waiting:1", ERROR, 0,
+         "g 1 is not runnable before GoWaiting"},
+        {"waiting while it runs", "p0 create:1 start:1 waiting:1", ERROR, 0,
+         "g 1 is not runnable before GoWaiting"},
+        {"in a syscall, but unknown", "p0 insyscall:5", ERROR, 0,
+         "g 5 is not runnable before GoInSyscall"},
+        {"in a syscall while waiting", "p0 create:1 waiting:1 insyscall:1",
+         ERROR, 0, "g 1 is not runnable before GoInSyscall"},
+        {"created twice", "p0 create:1 create:1", ERROR, 0,
+         "g 1 exists already"},
+        {"created after its end", "p0 create:1 start:1 end create:1", ERROR, 0,
+         "g 1 exists already"},
+        {"goroutine 0 created", "p0 create:0", ERROR, 0, "g 0 exists already"},
+        {"mentioned before it was created",
+         "p0 start:1@9 heap:5@1 p1 create:1@5", ERROR, 0, "g 1 exists already"},
+        {"started unknown", "p0 start:1", ERROR, 0,
+         "g 1 is not runnable before GoStart"},
+        {"started twice", "p0 create:1 start:1 p1 start:1", ERROR, 0,
+         "g 1 is not runnable before GoStart"},
+        {"started while waiting", "p0 create:1 start:1 recv start:1", ERROR, 0,
+         "g 1 is not runnable before GoStart"},
+        {"started in a syscall", "p0 create:1 start:1 sysblock start:1", ERROR,
+         0, "g 1 is not runnable before GoStart"},
+        {"started after its end", "p0 create:1 start:1 end start:1", ERROR, 0,
+         "g 1 is not runnable before GoStart"},
+        {"started on a busy processor", "p0 create:1 create:2 start:1 start:2",
+         ERROR, 0, "p 0 runs g 1 already at GoStart of g 2"},
+        {"unblocked, but unknown", "p0 unblock:5", ERROR, 0,
+         "g 5 is not waiting before GoUnblock"},
+        {"unblocked twice", "p0 create:1 waiting:1 unblock:1 unblock:1", ERROR,
+         0, "g 1 is not waiting before GoUnblock"},
+        {"unblocked by itself", "p0 create:1 start:1 unblock:1", ERROR, 0,
+         "g 1 is not waiting before GoUnblock"},
+        {"unblocked by one that does not run",
+         "p0 create:1 create:2 waiting:2 start:1 unblock:2@9 sched@6", ERROR, 0,
+         "g 1 is not running at GoUnblock"},
+        {"unblocked by one that runs elsewhere",
+         "p0 create:1 start:1 create:2 waiting:2 unblock:2@9 sched@5 "
+         "p1 start:1@6",
+         ERROR, 0, "p 0 runs g 0, not g 1, at GoUnblock"},
+        {"unblocked by nobody on a busy processor",
+         "p0 create:1 create:2 waiting:2 unblock:2@9 start:1@5", ERROR, 0,
+         "p 0 runs g 1, not g 0, at GoUnblock"},
+        {"out of a syscall, but unknown", "p0 sysexit:5", ERROR, 0,
+         "g 5 is not waiting before GoSysExit"},
+        {"out of a syscall twice",
+         "p0 create:1 insyscall:1 sysexit:1 sysexit:1", ERROR, 0,
+         "g 1 is not waiting before GoSysExit"},
+        {"out of a syscall before it blocked",
+         "p0 create:1 start:1 syscall sysblock@9 sysexit:1@4", ERROR, 0,
+         "g 1 is not waiting before GoSysExit"},
+        {"created by one that does not run",
+         "p0 create:1 start:1 create:2@9 sched@3", ERROR, 0,
+         "g 1 is not running at GoCreate"},
+        {"created by one that ended", "p0 create:1 start:1 create:2@9 end@3",
+         ERROR, 0, "g 1 is not running at GoCreate"},
+        {"created by one that was stopped",
+         "p0 create:1 start:1 create:2@9 stop@3", ERROR, 0,
+         "g 1 is not running at GoCreate"},
+        {"created by one that runs elsewhere",
+         "p0 create:1 start:1 create:2@9 sched@3 p1 start:1@4", ERROR, 0,
+         "p 0 runs g 0, not g 1, at GoCreate"},
+    };
+
+    (void)state;
+    PROPS_TRACE_JUDGE(rows);
+}
+
+/* The events that need their goroutine to run right there. */
+static void
+what_a_running_goroutine_does_takes_one_that_runs_there(void **state)
+{
+    static const char *const words[] = {
+        "end",  "stop", "sched", "preempt", "sleep",  "block",   "send",
+        "recv", "net",  "sync",  "cond",    "select", "syscall", "sysblock",
+    };
+    static const struct {
+        const char *before;
+        const char *after;
+        const char *reason;
+    } frames[] = {
+        {"p0 ", "", "g 0 cannot do"},
+        {"p0 create:1 start:1 ", "@9 start:1@20 sched@3",
+         "g 1 is not running at"},
+        {"p0 create:1 start:1 ", "@9 start:1@20 sched@3 p1 start:1@4",
+         "p 0 runs g 0, not g 1, at"},
+    };
+
+    (void)state;
+    for (size_t word = 0; word < sizeof words / sizeof *words; word++) {
+        for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+            char script[128];
+            (void)snprintf(script, sizeof script, "%s%s%s", frames[i].before,
+                           words[word], frames[i].after);
+            const struct props_trace_row row = {script, script, ERROR, 0,
+                                                frames[i].reason};
+            props_trace_judge(&row, 1);
+        }
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(possible_stories_are_accepted),
+        cmocka_unit_test(each_rule_of_processors_and_phases_can_be_broken),
+        cmocka_unit_test(each_rule_of_goroutines_can_be_broken),
+        cmocka_unit_test(
+            what_a_running_goroutine_does_takes_one_that_runs_there),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
