@@ -156,6 +156,18 @@ from_odometer(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
     return 0;
 }
 
+static void
+record(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
+       uint16_t label, uint32_t value)
+{
+    choices->list[choices->count++] = (struct sim_choice){
+        .bound = bound,
+        .value = value,
+        .kind = (uint16_t)kind,
+        .label = label,
+    };
+}
+
 uint32_t
 sim_choose_guided(struct sim_choices *choices, uint32_t bound,
                   enum sim_kind kind, uint16_t label, uint32_t wish)
@@ -189,12 +201,7 @@ sim_choose_guided(struct sim_choices *choices, uint32_t bound,
         value = from_odometer(choices, bound, kind, label);
         break;
     }
-    choices->list[choices->count++] = (struct sim_choice){
-        .bound = bound,
-        .value = value,
-        .kind = (uint16_t)kind,
-        .label = label,
-    };
+    record(choices, bound, kind, label, value);
     return value;
 }
 
@@ -206,6 +213,11 @@ sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
 
     if (choices->backend == SIM_RANDOM || choices->backend == SIM_PREFIX)
         wish = sim_rng_below(&choices->rng, bound);
+    if (choices->backend == SIM_RANDOM && bound > 1 &&
+        choices->count < choices->count_max) { /* nearly every question */
+        record(choices, bound, kind, label, wish);
+        return wish;
+    }
     return sim_choose_guided(choices, bound, kind, label, wish);
 }
 
