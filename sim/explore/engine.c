@@ -188,7 +188,6 @@ ask_schedule(bool can_continue, uint32_t count)
 
     if (e->detour)
         return sim_rng_below(&e->detour_rng, count);
-    e->branch_points++;
     if (e->options.strategy == SIM_STRATEGY_RANDOM ||
         e->choices->backend == SIM_ODOMETER ||
         e->choices->backend == SIM_REPLAY)
@@ -328,6 +327,8 @@ sim_point(uintptr_t site)
     if (++e->run->steps > e->steps_max)
         sim_refuse(SIM_FAIL_LIMIT, site, 0, "the run has too many steps");
     t->steps++;
+    if (e->options.strategy != SIM_STRATEGY_RANDOM)
+        sim_sched_step();
     if (t->signals_left != 0)
         sim_signal_point();
     t->next_site = site;
@@ -538,8 +539,7 @@ sim_engine_begin(const struct sim_kernel *kernel,
         options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
     e->visited = NULL;
     e->recheck_of_100 = 0;
-    e->branch_points = 0;
-    e->branch_points_most = 0;
+    e->steps_most = 0;
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         e->threads[i].steps = 0;
         e->threads[i].steps_before = 0;
@@ -583,9 +583,6 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->trace_count = 0;
     for (uint32_t i = 0; i < e->threads_count; i++)
         thread_reset(i);
-    if (e->branch_points > e->branch_points_most)
-        e->branch_points_most = e->branch_points;
-    e->branch_points = 0;
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
         sim_sched_begin();
 }
@@ -630,6 +627,8 @@ sim_engine_run(struct sim_choices *choices, struct sim_run *run)
     if (e->kernel->setup != NULL)
         e->kernel->setup(e->kernel->context);
     run_threads();
+    if (run->steps > e->steps_most)
+        e->steps_most = run->steps;
     run->graph[0] = e->graph[0];
     run->graph[1] = e->graph[1];
     if (run->end == SIM_END_COMPLETE && e->kernel->finish != NULL)

@@ -184,8 +184,7 @@ struct engine {
     /* Guided strategies */
     uint32_t pct_changes[8];
     uint32_t pct_depth;
-    uint32_t branch_points;      /* points with a real choice, this run */
-    uint32_t branch_points_most; /* in all runs: PCT's k */
+    uint32_t steps_most; /* in a run so far: PCT's k */
     uint32_t stall_thread;
     uint32_t stall_at;
     uint32_t stall_left;
@@ -246,7 +245,7 @@ void sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,
 /* sched.c */
 void sim_sched_begin(void);
 uint32_t sim_sched_wish(const uint8_t *order, uint32_t count);
-void sim_sched_passed(uint32_t thread, uintptr_t site);
+void sim_sched_step(void);
 
 /* site.c; returns: false if no symbol covers the address */
 bool sim_address_text(char *text, size_t text_bytes, uintptr_t address);

@@ -20,8 +20,7 @@ static void
 pct_begin(struct engine *e)
 {
     struct sim_rng *rng = &e->choices->rng;
-    const uint32_t steps =
-        e->branch_points_most > 0 ? e->branch_points_most : 1;
+    const uint32_t steps = e->steps_most > 0 ? e->steps_most : 1;
     const uint32_t n = e->threads_count;
 
     e->pct_depth = e->options.pct_depth != 0
@@ -79,11 +78,6 @@ pct_wish(struct engine *e, const uint8_t *order, uint32_t count)
 {
     uint32_t best = 0;
 
-    /* Lowest of all, and the later the change the higher among the fallen. */
-    for (uint32_t i = 0; i + 1 < e->pct_depth; i++) {
-        if (e->pct_changes[i] == e->branch_points)
-            e->threads[e->current].priority = i;
-    }
     for (uint32_t i = 1; i < count; i++) {
         if (e->threads[order[i]].priority > e->threads[order[best]].priority)
             best = i;
@@ -91,10 +85,24 @@ pct_wish(struct engine *e, const uint8_t *order, uint32_t count)
     return best;
 }
 
+/* Called at every point, also where only one thread can run. */
+void
+sim_sched_step(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->options.strategy != SIM_STRATEGY_PCT)
+        return;
+    for (uint32_t i = 0; i + 1 < e->pct_depth; i++) {
+        if (e->pct_changes[i] == e->run->steps)
+            e->threads[e->current].priority = i; /* below all unfallen */
+    }
+}
+
 static uint32_t
 steps_left(const struct thread *t)
 {
-    /* It stands at a point already counted, and the end is still to come. */
+    /* It stands before a step already counted. */
     return t->steps_before >= t->steps ? t->steps_before - t->steps + 1 : 1;
 }
 
