@@ -80,7 +80,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     if (words >= WORDS_LIMIT)
         return PROF_ERR_CONFIG;
     while ((UINT64_C(1) << slots_log2) < rows + rows / 2)
-        slots_log2++; /* at most two thirds full: a probe ends */
+        slots_log2++; /* about two thirds full at most: a probe ends */
 
     table->slots_log2 = slots_log2;
     table->rows_max = (uint32_t)rows;
@@ -301,18 +301,64 @@ prof_table_entry(const struct table *table, uint32_t row)
     return entry;
 }
 
+/* Does an entry's header lie at `place`, in words that were handed out? */
+static bool
+is_entry_place(const struct table *table, uint32_t place)
+{
+    const uint32_t used = (uint32_t)load_relaxed(&table->reserved);
+
+    return place >= 1 && place <= used && used - place >= ENTRY_WORDS - 1;
+}
+
 static const char *
 check_row(const struct table *table, uint32_t row)
 {
-    const struct entry *entry = prof_table_entry(table, row);
+    const uint32_t place = load_relaxed(&table->entry_of[row]) & ~TENTATIVE;
+    const struct entry *entry;
 
-    if (entry == NULL)
+    if (place == 0)
         return NULL;
+    if (!is_entry_place(table, place))
+        return "table I3";
+    entry = entry_at(table, place);
     if (entry->row != row || entry->depth > table->depth_max ||
         entry->kind < KIND_HEAP || entry->kind > KIND_MUTEX)
         return "table I1";
-    if (!tentative_is_linked(table, entry))
-        return "table I2"; /* an equal stack is found before this one */
+    return NULL;
+}
+
+/* Does a slot lead to an entry whose row leads back to it? */
+static bool
+is_sound_slot(const struct table *table, uint64_t slot)
+{
+    const uint32_t place = (uint32_t)slot;
+    uint32_t row;
+
+    if (!is_entry_place(table, place))
+        return false;
+    row = entry_at(table, place)->row;
+    return row >= 1 && row <= prof_table_rows(table) &&
+           (load_relaxed(&table->entry_of[row]) & ~TENTATIVE) == place;
+}
+
+/* Places first: what they lead to is read only once they are sound. */
+static const char *
+check_places(const struct table *table)
+{
+    const uint32_t rows = prof_table_rows(table);
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        const char *broken = check_row(table, row);
+
+        if (broken != NULL)
+            return broken;
+    }
+    for (uint64_t i = 0; i >> table->slots_log2 == 0; i++) {
+        const uint64_t slot = load_relaxed(&table->slots[i]);
+
+        if (slot != 0 && !is_sound_slot(table, slot))
+            return "table I3";
+    }
     return NULL;
 }
 
@@ -320,6 +366,7 @@ const char *
 prof_table_check(const struct table *table)
 {
     const uint32_t rows = prof_table_rows(table);
+    const char *broken;
     uint64_t linked = 0;
     uint64_t slots_used = 0;
 
@@ -327,12 +374,17 @@ prof_table_check(const struct table *table)
         (uint32_t)load_relaxed(&table->reserved) >
             rows * (uint32_t)ENTRY_WORDS + table->frames_max)
         return "table I4";
+    broken = check_places(table);
+    if (broken != NULL)
+        return broken;
     for (uint32_t row = 1; row <= rows; row++) {
-        const char *broken = check_row(table, row);
+        const struct entry *entry = prof_table_entry(table, row);
 
-        if (broken != NULL)
-            return broken;
-        linked += prof_table_entry(table, row) != NULL;
+        if (entry == NULL)
+            continue;
+        if (!tentative_is_linked(table, entry))
+            return "table I2"; /* an equal stack is found before this one */
+        linked++;
     }
     for (uint64_t i = 0; i >> table->slots_log2 == 0; i++)
         slots_used += load_relaxed(&table->slots[i]) != 0;

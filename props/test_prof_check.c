@@ -1,0 +1,231 @@
+/*
+ * test_prof_check.c -- prof_check() against damage: one test breaks one thing
+ * in the memory of a sound instance, and the check must name what is broken.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "instance.h"
+#include "test_prof_make.h"
+
+enum { STACKS = 5, BUCKETS = 8, DEPTH = 4, FRAMES = 32, HEADER = 2 };
+
+static struct prof *prof;
+
+static int
+a_sound_instance(void **state)
+{
+    const struct prof_config config = {
+        .buckets_max = BUCKETS, .depth_max = DEPTH, .frames_max = FRAMES};
+
+    (void)state;
+    prof = props_prof_make(&config);
+    for (uintptr_t i = 1; i <= STACKS; i++) {
+        const uintptr_t frames[] = {i, 1};
+
+        assert_int_equal(
+            prof_table_intern(&prof->table, KIND_HEAP, frames, 2, 8), i);
+    }
+    assert_null(prof_check(prof));
+    return 0;
+}
+
+static int
+the_end(void **state)
+{
+    (void)state;
+    free(prof);
+    return 0;
+}
+
+/* The entry of a row, to be damaged. */
+static struct entry *
+entry_of(uint32_t row)
+{
+    const uint32_t place = load_relaxed(&prof->table.entry_of[row]);
+
+    return (struct entry *)(void *)&prof->table.words[place];
+}
+
+/* The slot that leads to a row. */
+static shared_u64 *
+slot_of(uint32_t row)
+{
+    const uint32_t place = load_relaxed(&prof->table.entry_of[row]);
+
+    for (uint64_t i = 0; i >> prof->table.slots_log2 == 0; i++) {
+        if ((uint32_t)load_relaxed(&prof->table.slots[i]) == place)
+            return &prof->table.slots[i];
+    }
+    fail_msg("no slot leads to row %u", row);
+    return NULL;
+}
+
+static void
+assert_broken(const char *name)
+{
+    const char *broken = prof_check(prof);
+
+    assert_non_null(broken);
+    assert_string_equal(broken, name);
+}
+
+static void
+an_entry_of_another_row_breaks_table_i1(void **state)
+{
+    (void)state;
+    entry_of(3)->row = 4;
+    assert_broken("table I1");
+}
+
+static void
+an_entry_too_deep_breaks_table_i1(void **state)
+{
+    (void)state;
+    entry_of(3)->depth = DEPTH + 1;
+    assert_broken("table I1");
+}
+
+static void
+an_entry_of_no_kind_breaks_table_i1(void **state)
+{
+    (void)state;
+    entry_of(3)->kind = 0;
+    assert_broken("table I1");
+    entry_of(3)->kind = KIND_MUTEX + 1;
+    assert_broken("table I1");
+}
+
+static void
+two_entries_of_one_stack_break_table_i2(void **state)
+{
+    (void)state;
+    entry_of(4)->frames[0] = 2; /* now as row 2 */
+    assert_broken("table I2");
+}
+
+static void
+an_entry_that_changed_breaks_table_i2(void **state)
+{
+    (void)state;
+    entry_of(4)->frames[1] = 77; /* no walk from its home leads here */
+    assert_broken("table I2");
+}
+
+static void
+an_entry_without_a_slot_breaks_table_i2(void **state)
+{
+    (void)state;
+    store_relaxed(slot_of(STACKS), 0);
+    assert_broken("table I2");
+}
+
+static void
+a_slot_whose_row_is_unlinked_breaks_table_i3(void **state)
+{
+    (void)state;
+    store_relaxed(&prof->table.entry_of[2], 0);
+    assert_broken("table I3");
+}
+
+static void
+a_row_that_leads_outside_the_entries_breaks_table_i3(void **state)
+{
+    static const uint32_t places[] = {
+        1 + STACKS * (HEADER + 2),     /* the first that is not used */
+        1 + BUCKETS * HEADER + FRAMES, /* the first that is not there */
+        (1U << 31) - 1,
+        UINT32_MAX,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        store_relaxed(&prof->table.entry_of[2], places[i]);
+        assert_broken("table I3");
+    }
+}
+
+static void
+a_slot_that_leads_outside_the_entries_breaks_table_i3(void **state)
+{
+    shared_u64 *slot = NULL;
+
+    (void)state;
+    for (uint64_t i = 0; slot == NULL; i++) {
+        if (load_relaxed(&prof->table.slots[i]) == 0)
+            slot = &prof->table.slots[i];
+    }
+    store_relaxed(slot, UINT64_MAX);
+    assert_broken("table I3");
+}
+
+static void
+a_slot_that_leads_to_another_row_breaks_the_check(void **state)
+{
+    shared_u64 *const slot = slot_of(3);
+    const uint64_t tag = load_relaxed(slot) >> 32 << 32;
+
+    (void)state;
+    store_relaxed(slot, tag | load_relaxed(&prof->table.entry_of[4]));
+    assert_broken("table I2"); /* row 3 is not found any more */
+}
+
+static void
+more_rows_than_there_are_break_table_i4(void **state)
+{
+    (void)state;
+    store_relaxed(&prof->table.reserved, (uint64_t)(BUCKETS + 1) << 32);
+    assert_broken("table I4");
+}
+
+static void
+more_words_than_there_are_break_table_i4(void **state)
+{
+    const uint64_t most = STACKS * HEADER + FRAMES;
+
+    (void)state;
+    store_relaxed(&prof->table.reserved, (uint64_t)STACKS << 32 | most);
+    assert_null(prof_check(prof));
+    store_relaxed(&prof->table.reserved, (uint64_t)STACKS << 32 | (most + 1));
+    assert_broken("table I4");
+}
+
+static void
+a_cycle_at_the_wrap_breaks_heap_i1(void **state)
+{
+    (void)state;
+    store_relaxed(&prof->cycle_word, (PROF_CYCLE_WRAP - 1) << 1 | 1);
+    assert_null(prof_check(prof));
+    store_relaxed(&prof->cycle_word, PROF_CYCLE_WRAP << 1);
+    assert_broken("heap I1");
+}
+
+int
+main(void)
+{
+#define IN(test) \
+    cmocka_unit_test_setup_teardown(test, a_sound_instance, the_end)
+    const struct CMUnitTest tests[] = {
+        IN(an_entry_of_another_row_breaks_table_i1),
+        IN(an_entry_too_deep_breaks_table_i1),
+        IN(an_entry_of_no_kind_breaks_table_i1),
+        IN(two_entries_of_one_stack_break_table_i2),
+        IN(an_entry_that_changed_breaks_table_i2),
+        IN(an_entry_without_a_slot_breaks_table_i2),
+        IN(a_slot_whose_row_is_unlinked_breaks_table_i3),
+        IN(a_row_that_leads_outside_the_entries_breaks_table_i3),
+        IN(a_slot_that_leads_outside_the_entries_breaks_table_i3),
+        IN(a_slot_that_leads_to_another_row_breaks_the_check),
+        IN(more_rows_than_there_are_break_table_i4),
+        IN(more_words_than_there_are_break_table_i4),
+        IN(a_cycle_at_the_wrap_breaks_heap_i1),
+    };
+
+    return cmocka_run_group_tests_name("prof check", tests, NULL, NULL);
+}

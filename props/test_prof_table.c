@@ -1,0 +1,384 @@
+/*
+ * test_prof_table.c -- the bucket table from inside: who shares a bucket, what
+ * runs out and when, equal hashes, the end of the slots.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hash.h"
+#include "instance.h"
+#include "test_prof_make.h"
+
+#define BUCKETS         64U
+#define DEPTH           6U
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static struct prof *prof;
+
+static int
+a_table(void **state)
+{
+    const struct prof_config config = {.buckets_max = BUCKETS,
+                                       .depth_max = DEPTH};
+
+    (void)state;
+    prof = props_prof_make(&config);
+    return 0;
+}
+
+/* GO_64, for hashes that a test can work out. */
+static int
+a_little_table_of_go(void **state)
+{
+    const struct prof_config config = {.hash = PROF_HASH_GO_64,
+                                       .buckets_max = 8};
+
+    (void)state;
+    prof = props_prof_make(&config);
+    return 0;
+}
+
+static int
+a_table_of_go(void **state)
+{
+    const struct prof_config config = {.hash = PROF_HASH_GO_64,
+                                       .buckets_max = BUCKETS};
+
+    (void)state;
+    prof = props_prof_make(&config);
+    return 0;
+}
+
+static int
+whole(void **state)
+{
+    (void)state;
+    props_prof_drop(prof);
+    return 0;
+}
+
+static uint32_t
+heap_row(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+{
+    return prof_table_intern(&prof->table, KIND_HEAP, frames, depth,
+                             size_bytes);
+}
+
+static uint32_t
+rows(void)
+{
+    return prof_table_rows(&prof->table);
+}
+
+static void
+the_same_stack_twice_shares_one_bucket(void **state)
+{
+    const uintptr_t once[] = {1, 2, 3};
+    const uintptr_t again[] = {1, 2, 3};
+
+    (void)state;
+    assert_int_equal(heap_row(once, 3, 8), 1);
+    assert_int_equal(heap_row(again, 3, 8), 1);
+    assert_int_equal(rows(), 1);
+}
+
+static void
+an_entry_keeps_its_own_copy_of_the_stack(void **state)
+{
+    uintptr_t frames[] = {1, 2, 3};
+    const uint32_t row = heap_row(frames, 3, 8);
+    const struct entry *entry = prof_table_entry(&prof->table, row);
+
+    (void)state;
+    memset(frames, 0, sizeof frames);
+    assert_non_null(entry);
+    assert_int_equal(entry->frames[0], 1);
+    assert_int_equal(entry->frames[1], 2);
+    assert_int_equal(entry->frames[2], 3);
+    assert_int_equal(entry->depth, 3);
+    assert_int_equal(entry->size_bytes, 8);
+    assert_int_equal(entry->kind, KIND_HEAP);
+    assert_int_equal(entry->row, row);
+}
+
+static void
+size_tells_buckets_apart(void **state)
+{
+    static const uint64_t sizes[] = {
+        0, 1, 8, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
+    const uintptr_t frame = 1;
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < COUNT_OF(sizes); i++)
+            assert_int_equal(heap_row(&frame, 1, sizes[i]), i + 1);
+    }
+}
+
+/* The kind is not hashed, so these three meet in the same slots. */
+static void
+kind_tells_buckets_apart(void **state)
+{
+    const uintptr_t frame = 1;
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t kind = KIND_HEAP; kind <= KIND_MUTEX; kind++)
+            assert_int_equal(prof_table_intern(&prof->table,
+                                               (enum bucket_kind)kind, &frame,
+                                               1, 0),
+                             kind);
+    }
+}
+
+static void
+depth_tells_buckets_apart(void **state)
+{
+    const uintptr_t frames[DEPTH] = {0}; /* each a prefix of the next */
+
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t depth = 0; depth <= DEPTH; depth++)
+            assert_int_equal(heap_row(frames, depth, 8), depth + 1);
+    }
+}
+
+static void
+each_frame_tells_buckets_apart(void **state)
+{
+    uintptr_t frames[DEPTH] = {0};
+
+    (void)state;
+    assert_int_equal(heap_row(frames, DEPTH, 8), 1);
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        frames[i] = (uintptr_t)1 << 63; /* what 32 bits of it do not show */
+        assert_int_equal(heap_row(frames, DEPTH, 8), i + 2);
+        frames[i] = 0;
+    }
+}
+
+static void
+what_is_deeper_than_the_limit_is_cut_off(void **state)
+{
+    uintptr_t frames[DEPTH + 2] = {0};
+
+    (void)state;
+    for (uint32_t depth = DEPTH; depth <= DEPTH + 2; depth++) {
+        frames[DEPTH + 1] = depth;
+        assert_int_equal(heap_row(frames, depth, 8), 1);
+    }
+    assert_int_equal(prof_table_entry(&prof->table, 1)->depth, DEPTH);
+    frames[DEPTH - 1] = 1;
+    assert_int_equal(heap_row(frames, DEPTH + 2, 8), 2);
+}
+
+static void
+the_empty_stack_is_a_stack(void **state)
+{
+    const uintptr_t unread = 1;
+
+    (void)state;
+    assert_int_equal(heap_row(NULL, 0, 16), 1);
+    assert_int_equal(heap_row(&unread, 0, 16), 1);
+    assert_int_equal(heap_row(NULL, 0, 0), 2);
+    assert_int_equal(prof_table_entry(&prof->table, 1)->depth, 0);
+}
+
+static void
+buckets_run_out_exactly_and_drops_are_counted(void **state)
+{
+    (void)state;
+    for (uintptr_t frame = 1; frame <= BUCKETS; frame++)
+        assert_int_equal(heap_row(&frame, 1, 8), frame);
+    for (uintptr_t frame = 1; frame <= 2 * BUCKETS; frame++)
+        assert_int_equal(heap_row(&frame, 1, 8), frame <= BUCKETS ? frame : 0);
+    assert_int_equal(rows(), BUCKETS);
+    assert_int_equal(prof_drops(prof).no_bucket, BUCKETS);
+    assert_int_equal(prof_drops(prof).no_frames, 0);
+}
+
+/* For every limit: the same story, in which each stack comes twice. */
+static void
+whatever_the_limit_recorded_and_dropped_are_what_was_offered(void **state)
+{
+    enum { STACKS = 24 };
+
+    (void)state;
+    for (uint32_t limit = 1; limit <= STACKS + 1; limit++) {
+        const uint32_t kept = limit < STACKS ? limit : STACKS;
+        const struct prof_config config = {.buckets_max = limit};
+        struct prof *small = props_prof_make(&config);
+        struct prof_heap_totals totals;
+
+        for (uintptr_t i = 0; i < 2 * STACKS; i++) {
+            const uintptr_t frame = i % STACKS;
+
+            (void)prof_heap_alloc(prof_proc_at(small, 0), &frame, 1, 8);
+        }
+        totals = prof_heap_totals(small);
+        assert_int_equal(totals.allocs_pending, 2 * kept);
+        assert_int_equal(prof_drops(small).no_bucket, 2 * (STACKS - kept));
+        assert_int_equal(totals.allocs_pending + prof_drops(small).no_bucket,
+                         2 * STACKS);
+        props_prof_drop(small);
+    }
+}
+
+static void
+frames_run_out_exactly_and_drops_are_counted(void **state)
+{
+    const struct prof_config config = {.buckets_max = BUCKETS,
+                                       .frames_max = 10};
+    const uintptr_t frames[] = {1, 2, 3, 4};
+    struct prof *small = props_prof_make(&config);
+    struct table *table = &small->table;
+
+    (void)state;
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 1), 1);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 2), 2);
+    /* Two are left: not enough for four or three, enough for none, and two. */
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 3), 0);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 3, 3), 0);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, NULL, 0, 3), 3);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 2, 3), 4);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 1, 3), 0);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, NULL, 0, 4), 5);
+    assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 2), 2);
+    assert_int_equal(prof_drops(small).no_frames, 3);
+    assert_int_equal(prof_drops(small).no_bucket, 0);
+    props_prof_drop(small);
+}
+
+static void
+stacks_with_one_hash_keep_apart(void **state)
+{
+    uintptr_t frames[20][2] = {{0x401000, 0x402000}};
+    const uint64_t hash = prof_hash_stack(PROF_HASH_GO_64, frames[0], 2, 8);
+
+    (void)state;
+    for (uint32_t i = 1; i < COUNT_OF(frames); i++) {
+        props_prof_collide(frames[i], frames[i - 1]);
+        assert_true(prof_hash_stack(PROF_HASH_GO_64, frames[i], 2, 8) == hash);
+    }
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < COUNT_OF(frames); i++)
+            assert_int_equal(heap_row(frames[i], 2, 8), i + 1);
+    }
+    for (uint32_t i = 0; i < COUNT_OF(frames); i++)
+        assert_memory_equal(prof_table_entry(&prof->table, i + 1)->frames,
+                            frames[i], sizeof frames[i]);
+}
+
+/* The next one-frame stack after `frame` whose home is slot `index`. */
+static uintptr_t
+frame_at_home(uintptr_t frame, uint64_t index)
+{
+    for (uint32_t tries = 0; tries < 100000; tries++) {
+        frame++;
+        if (prof_hash_stack(PROF_HASH_GO_64, &frame, 1, 8) >>
+                (64 - prof->table.slots_log2) ==
+            index)
+            return frame;
+    }
+    fail_msg("no stack is at home in slot %u", (unsigned)index);
+    return 0;
+}
+
+static void
+a_probe_goes_on_from_the_last_slot_to_the_first(void **state)
+{
+    const uint64_t last = (UINT64_C(1) << prof->table.slots_log2) - 1;
+    uintptr_t at_end[4];
+    const uintptr_t at_start = frame_at_home(0, 0);
+
+    (void)state;
+    at_end[0] = frame_at_home(0, last);
+    for (uint32_t i = 1; i < COUNT_OF(at_end); i++)
+        at_end[i] = frame_at_home(at_end[i - 1], last);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(heap_row(&at_end[i], 1, 8), i + 1);
+        /* At home in slot 0, which has been taken. */
+        assert_int_equal(heap_row(&at_start, 1, 8), 4);
+        assert_int_equal(heap_row(&at_end[3], 1, 8), 5);
+    }
+    for (uint64_t i = 1; i < last; i++)
+        assert_int_equal(load_relaxed(&prof->table.slots[i]) != 0, i < 4);
+    assert_true(load_relaxed(&prof->table.slots[last]) != 0);
+    assert_true(load_relaxed(&prof->table.slots[0]) != 0);
+}
+
+/* An empty slot always remains, so that a miss ends: in every table. */
+static void
+a_full_table_still_answers_that_a_stack_is_missing(void **state)
+{
+    (void)state;
+    for (uint32_t limit = 1; limit < 40; limit++) {
+        const struct prof_config config = {.buckets_max = limit};
+        struct prof *small = props_prof_make(&config);
+        uint32_t used = 0;
+
+        for (uintptr_t frame = 0; frame < 3 * (uintptr_t)limit; frame++)
+            (void)prof_table_intern(&small->table, KIND_HEAP, &frame, 1, 8);
+        for (uint64_t i = 0; i >> small->table.slots_log2 == 0; i++)
+            used += load_relaxed(&small->table.slots[i]) != 0;
+        assert_int_equal(used, limit);
+        assert_true(used < UINT64_C(1) << small->table.slots_log2);
+        assert_int_equal(prof_drops(small).no_bucket, 2 * limit);
+        props_prof_drop(small);
+    }
+}
+
+static void
+a_listing_is_newest_first_and_names_each_bucket_once(void **state)
+{
+    struct prof_heap_record records[BUCKETS];
+    size_t count = 0;
+
+    (void)state;
+    for (uintptr_t i = 0; i < 3 * BUCKETS; i++) {
+        const uintptr_t frame = i % BUCKETS + 1;
+
+        (void)prof_heap_alloc(prof_proc_at(prof, 0), &frame, 1, 8);
+    }
+    assert_int_equal(
+        prof_heap_snapshot(prof, PROF_SELECT_ALL, records, BUCKETS, &count),
+        PROF_OK);
+    assert_int_equal(count, BUCKETS);
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        assert_int_equal(records[i].stack[0], BUCKETS - i);
+        assert_int_equal(records[i].allocs, 3);
+    }
+}
+
+int
+main(void)
+{
+#define IN(fixture, test) cmocka_unit_test_setup_teardown(test, fixture, whole)
+    const struct CMUnitTest tests[] = {
+        IN(a_table, the_same_stack_twice_shares_one_bucket),
+        IN(a_table, an_entry_keeps_its_own_copy_of_the_stack),
+        IN(a_table, size_tells_buckets_apart),
+        IN(a_table, kind_tells_buckets_apart),
+        IN(a_table, depth_tells_buckets_apart),
+        IN(a_table, each_frame_tells_buckets_apart),
+        IN(a_table, what_is_deeper_than_the_limit_is_cut_off),
+        IN(a_table, the_empty_stack_is_a_stack),
+        IN(a_table, buckets_run_out_exactly_and_drops_are_counted),
+        cmocka_unit_test(
+            whatever_the_limit_recorded_and_dropped_are_what_was_offered),
+        IN(a_table, frames_run_out_exactly_and_drops_are_counted),
+        IN(a_table_of_go, stacks_with_one_hash_keep_apart),
+        IN(a_little_table_of_go,
+           a_probe_goes_on_from_the_last_slot_to_the_first),
+        cmocka_unit_test(a_full_table_still_answers_that_a_stack_is_missing),
+        IN(a_table, a_listing_is_newest_first_and_names_each_bucket_once),
+    };
+
+    return cmocka_run_group_tests_name("prof table", tests, NULL, NULL);
+}
