@@ -58,7 +58,7 @@ enum model_trace_step {
     MODEL_TRACE_STEP_BROKEN, /* wire->reason says why */
 };
 
-/* returns: the name of a type as the Go tools print it */
+/* returns: the name of a type; later Go tools say STW for scans */
 const char *model_trace_type_name(enum model_trace_type type);
 
 /* returns: how many numbers the type takes, MODEL_TRACE_ANY for stacks */

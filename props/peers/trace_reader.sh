@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compare our reader of traces with Go's (go tool trace, 1.19, the last that
-# still knows the format): the same verdict and the same number of events for
-# every fixture and for COUNT corrupted files.
+# still knows the format): for every fixture and for COUNT corrupted files the
+# same verdict; if ok the same events in the same order on the same processors
+# and goroutines; if a rule is broken the same event to break it.
 #
 # usage: props/peers/trace_reader.sh PROFSIM TRACE_CORRUPT [COUNT [SEED]]
 #
@@ -49,9 +50,7 @@ func main() {
 	if err == nil {
 		var result trace.ParseResult
 		result, err = trace.Parse(file, "/bin/true")
-		for range result.Events {
-			fmt.Println("event")
-		}
+		trace.Print(result.Events)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "failed to parse trace:", err)
@@ -78,10 +77,28 @@ says() {
     fi
 }
 
+# Whether our events of a file are those in $folder/out: offset, place,
+# goroutine and type. Go calls scans STW and NextGC HeapGoal, and numbers its
+# made-up processors.
+same_events() {
+    awk '{
+        for (i = 3; i <= 5; i++) { split($i, pair, "="); field[i] = pair[2] }
+        p = field[3] == 1000001 ? "timers" : field[3] == 1000002 ? "network" : \
+            field[3] == 1000003 ? "syscalls" : field[3] == 1000004 ? "gc" : \
+            field[3]
+        sub(/STW/, "Scan", $2)
+        sub(/HeapGoal/, "NextGC", $2)
+        printf "offset=0x%x p=%s g=%s %s\n", field[5], p, field[4], $2
+    }' "$folder/out" >"$folder/their_events"
+    "$profsim" trace dump "$1" | awk '
+        /^stack/ { exit } { print $3, $4, $5, $6 }' >"$folder/our_events"
+    cmp -s "$folder/our_events" "$folder/their_events"
+}
+
 # Whether the line that we printed ($1) says what Go says ($2).
 agree() {
     case $2 in
-    ok*) [ "${1##*: }" = "$2 events" ] ;;
+    ok*) [ "${1##*: }" = "$2 events" ] && same_events "${1%%: *}" ;;
     time-order) [ "${1#*: time-order: }" != "$1" ] ;;
     error) [ "${1#*: error: }" != "$1" ] ;;
     'error at '*)
