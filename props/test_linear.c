@@ -1,0 +1,258 @@
+/*
+ * test_linear.c -- the linearizability search, against brute force and known
+ * histories.
+ */
+#include "history.h"
+#include "linear.h"
+#include "rng.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { READ, WRITE, SWAP };
+
+/* A register of one byte per key; SWAP writes and returns what was there. */
+static bool
+register_step(void *state, const struct sim_operation *o)
+{
+    uint8_t *values = state;
+    uint8_t *value = &values[o->key];
+    const uint8_t before = *value;
+
+    if (o->kind != READ)
+        *value = (uint8_t)o->argument;
+    return o->kind == WRITE || o->pending || before == o->result;
+}
+
+static const struct sim_linear_model registers = {.state_bytes = 4,
+                                                  .step = register_step};
+static const struct sim_linear_model registers_by_key = {
+    .state_bytes = 4, .step = register_step, .by_key = true};
+
+static void
+add(struct sim_history *h, uint32_t kind, uint64_t key, uint64_t argument,
+    uint64_t result, uint64_t call, uint64_t end)
+{
+    h->operations[h->count++] =
+        (struct sim_operation){.kind = kind,
+                               .key = key,
+                               .argument = argument,
+                               .result = result,
+                               .call_time = call,
+                               .return_time = end,
+                               .pending = end == UINT64_MAX};
+}
+
+static bool
+check(const struct sim_history *h)
+{
+    struct sim_linear_answer answer;
+    const bool plain = sim_linear_check(&registers, h, 0, &answer);
+
+    /* Registers are independent: keys alone must give the same answer. */
+    assert_int_equal(plain, sim_linear_check(&registers_by_key, h, 0, &answer));
+    return plain;
+}
+
+static void
+a_read_may_see_an_overlapping_write_or_not(void **state)
+{
+    struct sim_history h;
+
+    (void)state;
+    for (uint64_t seen = 0; seen < 3; seen++) {
+        sim_history_init(&h);
+        add(&h, WRITE, 0, 1, 0, 0, 10);
+        add(&h, READ, 0, 0, seen, 5, 6);
+        assert_int_equal(check(&h), seen < 2);
+    }
+}
+
+static void
+a_read_after_a_write_must_see_it(void **state)
+{
+    struct sim_history h;
+
+    (void)state;
+    sim_history_init(&h);
+    add(&h, WRITE, 0, 1, 0, 0, 1);
+    add(&h, READ, 0, 0, 0, 2, 3);
+    assert_false(check(&h));
+}
+
+static void
+two_readers_must_agree_on_the_order(void **state)
+{
+    struct sim_history h;
+
+    (void)state;
+    sim_history_init(&h);
+    add(&h, WRITE, 0, 1, 0, 0, 100);
+    add(&h, READ, 0, 0, 1, 10, 20);
+    add(&h, READ, 0, 0, 0, 30, 40); /* new, then old */
+    assert_false(check(&h));
+}
+
+static void
+a_pending_call_may_have_taken_effect_or_not(void **state)
+{
+    struct sim_history h;
+
+    (void)state;
+    for (uint64_t seen = 0; seen < 2; seen++) {
+        sim_history_init(&h);
+        add(&h, WRITE, 0, 1, 0, 0, UINT64_MAX);
+        add(&h, READ, 0, 0, seen, 5, 6);
+        assert_true(check(&h));
+    }
+    add(&h, READ, 0, 0, 0, 7, 8); /* but not both */
+    assert_false(check(&h));
+}
+
+static void
+an_answer_names_the_key_and_how_far_it_got(void **state)
+{
+    struct sim_linear_answer answer;
+    struct sim_history h;
+
+    (void)state;
+    sim_history_init(&h);
+    add(&h, WRITE, 1, 1, 0, 0, 1);
+    add(&h, READ, 1, 0, 1, 2, 3);
+    add(&h, WRITE, 3, 1, 0, 0, 1);
+    add(&h, READ, 3, 0, 2, 2, 3);
+    assert_false(sim_linear_check(&registers_by_key, &h, 0, &answer));
+    assert_int_equal(answer.key, 3);
+    assert_int_equal(answer.longest, 2);
+    assert_false(sim_linear_check(&registers_by_key, &h, 1, &answer));
+    assert_true(answer.gave_up);
+}
+
+/* ---- Brute force
+ * ------------------------------------------------------------- */
+
+/* Try every order that respects time; pending operations may be left out. */
+static bool
+brute(const struct sim_history *h, uint32_t done, const uint8_t state[4])
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < h->count; i++)
+        all = all && ((done >> i & 1) != 0 || h->operations[i].pending);
+    if (all)
+        return true;
+    for (uint32_t i = 0; i < h->count; i++) {
+        uint8_t next[4];
+        bool first = (done >> i & 1) == 0;
+
+        for (uint32_t j = 0; j < h->count; j++) {
+            if ((done >> j & 1) == 0 &&
+                h->operations[j].return_time < h->operations[i].call_time)
+                first = false;
+        }
+        memcpy(next, state, 4);
+        if (first && register_step(next, &h->operations[i]) &&
+            brute(h, done | 1U << i, next))
+            return true;
+    }
+    return false;
+}
+
+static void
+random_history(struct sim_history *h, struct sim_rng *rng)
+{
+    const uint32_t count = 1 + sim_rng_below(rng, 6);
+
+    sim_history_init(h);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t call = sim_rng_below(rng, 16);
+        const bool pending = sim_rng_below(rng, 8) == 0;
+
+        add(h, sim_rng_below(rng, 3), sim_rng_below(rng, 2),
+            sim_rng_below(rng, 3), sim_rng_below(rng, 3), call,
+            pending ? UINT64_MAX : call + 1 + sim_rng_below(rng, 8));
+    }
+}
+
+static void
+the_search_agrees_with_trying_every_order(void **state)
+{
+    struct sim_rng rng = {.state = 1};
+    uint32_t good = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 20000; i++) {
+        static const uint8_t zero[4];
+        struct sim_history h;
+        bool want;
+
+        random_history(&h, &rng);
+        want = brute(&h, 0, zero);
+        assert_int_equal(check(&h), want);
+        good += want;
+    }
+    /* Both answers were tried often. */
+    assert_in_range(good, 2000, 18000);
+}
+
+static void
+twelve_overlapping_calls_are_judged_at_once(void **state)
+{
+    struct sim_linear_answer answer;
+    struct sim_history h;
+
+    (void)state;
+    sim_history_init(&h);
+    for (uint32_t i = 0; i < 12; i++)
+        add(&h, SWAP, 0, i + 1, 99, i, 100); /* 99 was never there */
+    assert_false(sim_linear_check(&registers, &h, 0, &answer));
+    for (uint32_t i = 0; i < 12; i++)
+        h.operations[i].result = i == 0 ? 12 : i; /* a cycle: no first one */
+    assert_false(sim_linear_check(&registers, &h, 0, &answer));
+    h.operations[0].result = 0;
+    assert_true(sim_linear_check(&registers, &h, 0, &answer));
+    /* Without the memo this would be 12! orders. */
+    assert_true(answer.steps < 12 * 4096);
+}
+
+/* ---- With the explorer
+ * ---------------------------------------------------------- */
+
+static void
+relaxed_flags_have_a_history_that_no_order_explains(void **state)
+{
+    struct sim_exhaust_result r;
+
+    (void)state;
+    sim_explore_exhaust(fixtures_flags(true), &(struct sim_exhaust_options){0},
+                        &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+    assert_string_equal(r.first_failure.failure.text,
+                        "no order of the calls explains their results");
+    free(r.choices);
+    sim_explore_exhaust(fixtures_flags(false),
+                        &(struct sim_exhaust_options){.recheck_of_100 = 1}, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_true(r.graphs > 70); /* C(8,4) orders of marks, times readings */
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_read_may_see_an_overlapping_write_or_not),
+        cmocka_unit_test(a_read_after_a_write_must_see_it),
+        cmocka_unit_test(two_readers_must_agree_on_the_order),
+        cmocka_unit_test(a_pending_call_may_have_taken_effect_or_not),
+        cmocka_unit_test(an_answer_names_the_key_and_how_far_it_got),
+        cmocka_unit_test(the_search_agrees_with_trying_every_order),
+        cmocka_unit_test(twelve_overlapping_calls_are_judged_at_once),
+        cmocka_unit_test(relaxed_flags_have_a_history_that_no_order_explains),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+/*
+ * linear.h -- is a short concurrent history explained by a sequential object?
+ *
+ * Wing and Gong's search with Lowe's memo: repeatedly pick an operation that
+ * may come first (its call is not after another's return), apply it to the
+ * model, undo when stuck; a (set of done operations, state) is tried once.
+ *
+ * Times come from sim_explore_mark(), so that exhaustive search tells apart
+ * histories with the same graph but another order of calls and returns.
+ */
+#ifndef SIM_LINEAR_H
+#define SIM_LINEAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SIM_HISTORY_MAX = 64,        /* operations */
+    SIM_LINEAR_STATE_BYTES = 256 /* of the sequential object */
+};
+
+struct sim_operation {
+    uint32_t thread;
+    uint32_t kind; /* the model's own numbering */
+    uint64_t key;  /* operations on different keys do not affect each other */
+    uint64_t argument;
+    uint64_t result;
+    uint64_t call_time;
+    uint64_t return_time;
+    bool pending; /* called, not returned: may have taken effect or not */
+};
+
+struct sim_history {
+    struct sim_operation operations[SIM_HISTORY_MAX];
+    uint32_t count;
+    bool overflowed;
+};
+
+struct sim_linear_model {
+    size_t state_bytes; /* at most SIM_LINEAR_STATE_BYTES; begins all zero */
+    /*
+     * Apply one operation; its result is not looked at if it is pending.
+     *
+     * returns: false if the operation cannot have this result here
+     */
+    bool (*step)(void *state, const struct sim_operation *operation);
+    bool by_key; /* check the operations of each key alone */
+};
+
+struct sim_linear_answer {
+    bool linearizable;
+    bool gave_up;     /* steps_max was reached: unknown */
+    uint64_t key;     /* by_key: of the history that failed */
+    uint64_t steps;   /* times the model was asked */
+    uint32_t longest; /* most operations explained at once */
+};
+
+void sim_history_init(struct sim_history *history);
+
+/* Begin an operation of the running thread. returns: its number */
+uint32_t sim_history_call(struct sim_history *history, uint32_t kind,
+                          uint64_t key, uint64_t argument);
+
+/* End it. */
+void sim_history_return(struct sim_history *history, uint32_t operation,
+                        uint64_t result);
+
+/*
+ * in:      steps_max, 0: no limit
+ * returns: answer->linearizable
+ */
+bool sim_linear_check(const struct sim_linear_model *model,
+                      const struct sim_history *history, uint64_t steps_max,
+                      struct sim_linear_answer *answer);
+
+#endif
