@@ -22,6 +22,7 @@
 #include "trace_reader.h"
 #include "trace_script.h"
 #include "trace_stat.h"
+#include "trace_view.h"
 
 #define VECTORS "fixtures/trace/vectors/"
 #define HTTP    "fixtures/trace/recorded/http_1_5_good"
@@ -272,6 +273,65 @@ items_wanted(const char *path)
     return items;
 }
 
+#define TRACKS_MAX 256
+
+struct watch {
+    bool is_declared[TRACKS_MAX];
+    bool is_open[TRACKS_MAX];
+    uint64_t now_ns;
+    uint64_t items;
+};
+
+/* One item: its track is known, its slice fits, time does not run back. */
+static bool
+watch_item(void *to, const struct model_trace_item *item)
+{
+    struct watch *watch = to;
+    const uint64_t track = item->track;
+
+    assert_true(track > 0 && track < TRACKS_MAX);
+    if (item->kind == MODEL_TRACE_ITEM_TRACK) {
+        assert_false(watch->is_declared[track]);
+        watch->is_declared[track] = true;
+        return true;
+    }
+    assert_true(watch->is_declared[track]);
+    assert_true(item->time_ns >= watch->now_ns);
+    watch->now_ns = item->time_ns;
+    if (item->kind == MODEL_TRACE_ITEM_BEGIN) {
+        assert_false(watch->is_open[track]);
+        watch->is_open[track] = true;
+    }
+    if (item->kind == MODEL_TRACE_ITEM_END) {
+        assert_true(watch->is_open[track]);
+        watch->is_open[track] = false;
+    }
+    watch->items += item->event != NULL;
+    return true;
+}
+
+static void
+slices_of_a_track_follow_each_other_and_are_closed(void **state)
+{
+    static const char *const paths[] = {HTTP, STRESS, GOOD};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        size_t count;
+        uint8_t *bytes = props_trace_load(paths[i], &count);
+        struct model_trace trace;
+        struct watch watch = {0};
+        model_trace_init(&trace);
+        (void)model_trace_read(&trace, bytes, count);
+        assert_true(model_trace_view(&trace, watch_item, &watch));
+        assert_int_equal(watch.items, model_trace_count(&trace));
+        for (size_t track = 0; track < TRACKS_MAX; track++)
+            assert_false(watch.is_open[track]);
+        model_trace_release(&trace);
+        free(bytes);
+    }
+}
+
 static uint64_t
 occurrences(const char *text, const char *what)
 {
@@ -400,6 +460,7 @@ main(void)
         cmocka_unit_test(dump_writes_events_in_order_and_stacks),
         cmocka_unit_test(times_of_a_goroutine_are_what_a_stopwatch_says),
         cmocka_unit_test(stat_accounts_for_every_tick_of_every_goroutine),
+        cmocka_unit_test(slices_of_a_track_follow_each_other_and_are_closed),
         cmocka_unit_test(converted_json_is_valid_and_holds_every_event),
         cmocka_unit_test(
             converted_protobuf_fits_the_schema_and_holds_every_event),
