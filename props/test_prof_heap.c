@@ -1,0 +1,418 @@
+/*
+ * test_prof_heap.c -- the heap profile phase by phase, by hand.
+ *
+ * A story is a line of steps, each a letter and what is published after it.
+ * What must be published follows from docs/semantics.md: an allocation of cycle
+ * n is published by the flush of n + 2, a free swept in n by that of n + 1.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "instance.h"
+#include "test_prof_make.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define SIZE            8U
+
+static const uintptr_t frame = 0x401000;
+
+enum step {
+    ALLOC = 'a',
+    FREE = 'f',     /* found dead, swept */
+    EXPLICIT = 'e', /* freed by the program */
+    NEXT = 'n',     /* mark termination */
+    FLUSH = 'F',
+    POST = 'p',
+    SNAPSHOT = 's'
+};
+
+struct line {
+    enum step step;
+    uint64_t allocs; /* published after the step */
+    uint64_t frees;
+};
+
+/* What is published of a stack's bucket, without publishing anything. */
+struct seen {
+    uintptr_t frame;
+    uint64_t allocs;
+    uint64_t frees;
+    uint32_t buckets;
+};
+
+static void
+see(void *context, const struct prof_heap_record *record)
+{
+    struct seen *seen = context;
+
+    seen->buckets++;
+    if (record->stack[0] != seen->frame)
+        return;
+    seen->allocs = record->allocs;
+    seen->frees = record->frees;
+}
+
+static struct seen
+published(struct prof *prof, uintptr_t of)
+{
+    struct seen seen = {.frame = of};
+
+    prof_heap_iterate(prof, see, &seen);
+    return seen;
+}
+
+static struct prof *
+ruled_at(const struct prof_rules *rules, uint32_t cycle)
+{
+    const struct prof_config config = {
+        .rules = rules, .buckets_max = 16, .cycle_first = cycle};
+
+    return props_prof_make(&config);
+}
+
+static struct prof *
+ruled(const struct prof_rules *rules)
+{
+    return ruled_at(rules, 0);
+}
+
+static prof_bucket
+alloc(struct prof *prof, uintptr_t of, uint64_t size_bytes)
+{
+    return prof_heap_alloc(prof_proc_at(prof, 0), &of, 1, size_bytes);
+}
+
+static void
+next_and_flush(struct prof *prof)
+{
+    assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+}
+
+/* Publish one allocation, so that the first-snapshot rule is spent. */
+static void
+spend_first_snapshot(struct prof *prof)
+{
+    struct prof_heap_record record;
+    size_t count;
+
+    (void)alloc(prof, 0xf1457, SIZE);
+    assert_int_equal(
+        prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
+    assert_int_equal(record.allocs, 1);
+}
+
+static void
+take(struct prof *prof, enum step step, prof_bucket *bucket)
+{
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+    struct prof_heap_record records[16];
+    size_t count;
+
+    switch (step) {
+    case ALLOC:
+        *bucket = alloc(prof, frame, SIZE);
+        return;
+    case FREE:
+        prof_heap_free(proc, *bucket);
+        return;
+    case EXPLICIT:
+        prof_heap_free_explicit(proc, *bucket);
+        return;
+    case NEXT:
+        assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+        return;
+    case FLUSH:
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+        return;
+    case POST:
+        assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
+        return;
+    case SNAPSHOT:
+        assert_int_equal(
+            prof_heap_snapshot(prof, PROF_SELECT_ALL, records, 16, &count),
+            PROF_OK);
+        return;
+    }
+}
+
+static void
+tell(struct prof *prof, const struct line *lines, size_t count)
+{
+    prof_bucket bucket = PROF_BUCKET_NONE;
+
+    for (size_t i = 0; i < count; i++) {
+        struct seen seen;
+
+        take(prof, lines[i].step, &bucket);
+        seen = published(prof, frame);
+        if (seen.allocs != lines[i].allocs || seen.frees != lines[i].frees)
+            fail_msg("line %zu (%c): %llu allocs, %llu frees", i,
+                     (int)lines[i].step, (unsigned long long)seen.allocs,
+                     (unsigned long long)seen.frees);
+    }
+}
+
+#define TELL(prof, ...)                              \
+    tell((prof), (const struct line[]){__VA_ARGS__}, \
+         sizeof((const struct line[]){__VA_ARGS__}) / sizeof(struct line))
+
+/* Each story of the ring is told from several cycles, the wrap among them. */
+static const uint32_t starts[] = {
+    0, 1, 2, 3, PROF_CYCLE_WRAP - 3, PROF_CYCLE_WRAP - 2, PROF_CYCLE_WRAP - 1};
+
+static void
+ring_an_alloc_shows_two_cycles_on_and_its_free_with_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        struct prof *prof = ruled_at(&prof_rules_exact, starts[i]);
+
+        TELL(prof, {ALLOC, 0, 0}, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0},
+             {FREE, 0, 0}, {NEXT, 0, 0}, {FLUSH, 2, 1}, {FREE, 2, 1},
+             {NEXT, 2, 1}, {FLUSH, 2, 2}, {NEXT, 2, 2}, {FLUSH, 2, 2},
+             {NEXT, 2, 2}, {FLUSH, 2, 2});
+        props_prof_drop(prof);
+    }
+}
+
+static void
+ring_post_sweep_shows_the_collection_at_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        struct prof *prof = ruled_at(&prof_rules_exact, starts[i]);
+
+        /* The second allocation is of the cycle after the collection. */
+        TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {FREE, 0, 0},
+             {ALLOC, 0, 0}, {POST, 1, 1}, {POST, 1, 1}, {NEXT, 1, 1},
+             {FLUSH, 1, 1}, {NEXT, 1, 1}, {FLUSH, 2, 1});
+        props_prof_drop(prof);
+    }
+}
+
+static void
+ring_a_free_after_post_sweep_shows_at_the_next_flush(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {POST, 1, 0},
+         {FREE, 1, 0}, {NEXT, 1, 0}, {FLUSH, 1, 1});
+    props_prof_drop(prof);
+}
+
+/* No post_sweep of its own cycle shows it, nor its allocation. */
+static void
+ring_an_explicit_free_shows_with_allocations_of_its_cycle(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    TELL(prof, {ALLOC, 0, 0}, {EXPLICIT, 0, 0}, {POST, 0, 0}, {NEXT, 0, 0},
+         {FLUSH, 0, 0}, {ALLOC, 0, 0}, {EXPLICIT, 0, 0}, {NEXT, 0, 0},
+         {FLUSH, 1, 1}, {NEXT, 1, 1}, {FLUSH, 2, 2});
+    props_prof_drop(prof);
+}
+
+/* A collection that sweeps in the stopped world moves on by two. */
+static void
+ring_two_cycles_in_one_stop_show_the_whole_heap(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    TELL(prof, {ALLOC, 0, 0}, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FREE, 0, 0},
+         {NEXT, 0, 0}, {FLUSH, 2, 1});
+    props_prof_drop(prof);
+}
+
+static void
+ring_the_second_flush_of_a_cycle_does_nothing(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+    const prof_bucket bucket = alloc(prof, frame, SIZE);
+    shared_u64 *slot;
+
+    (void)state;
+    next_and_flush(prof);
+    next_and_flush(prof);
+    assert_true(prof_heap_phase(prof).flushed);
+    /* What a stray event would leave in the slot of now stays there. */
+    slot = &prof->slots[prof_heap_phase(prof).cycle % 3].allocs[bucket];
+    store_relaxed(slot, 7);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    assert_int_equal(load_relaxed(slot), 7);
+    assert_int_equal(published(prof, frame).allocs, 1);
+    props_prof_drop(prof);
+}
+
+static void
+only_a_flush_sets_flushed_and_each_cycle_clears_it(void **state)
+{
+    static const struct prof_rules *const sets[] = {
+        &prof_rules_exact, &prof_rules_go1_5, &prof_rules_go1_6_late};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        struct prof *prof = ruled_at(sets[i], PROF_CYCLE_WRAP - 2);
+
+        for (uint32_t k = 0; k < 4; k++) {
+            const uint32_t cycle = (PROF_CYCLE_WRAP - 2 + k) % PROF_CYCLE_WRAP;
+            prof_bucket bucket = PROF_BUCKET_NONE;
+
+            take(prof, SNAPSHOT, &bucket);
+            take(prof, POST, &bucket);
+            take(prof, ALLOC, &bucket);
+            take(prof, FREE, &bucket);
+            assert_int_equal(prof_heap_phase(prof).cycle, cycle);
+            assert_false(prof_heap_phase(prof).flushed);
+            take(prof, FLUSH, &bucket);
+            assert_int_equal(prof_heap_phase(prof).cycle, cycle);
+            assert_true(prof_heap_phase(prof).flushed);
+            take(prof, NEXT, &bucket);
+        }
+        props_prof_drop(prof);
+    }
+}
+
+/* A flush left out delays: the slot comes round again, nothing is lost. */
+static void
+ring_a_missing_flush_delays_and_loses_nothing(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
+         {NEXT, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
+         {FLUSH, 1, 0});
+    props_prof_drop(prof);
+}
+
+static void
+ring_a_snapshot_publishes_the_slot_of_now(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    spend_first_snapshot(prof);
+    TELL(prof, {ALLOC, 0, 0}, {SNAPSHOT, 0, 0}, {NEXT, 0, 0}, {SNAPSHOT, 0, 0},
+         {FREE, 0, 0}, {NEXT, 0, 0}, {SNAPSHOT, 1, 1}, {FLUSH, 1, 1});
+    props_prof_drop(prof);
+}
+
+static void
+stages_stopped_show_two_collections_on(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_go1_5);
+
+    (void)state;
+    /* Flush, post_sweep and (but for the first) snapshot publish nothing. */
+    spend_first_snapshot(prof);
+    TELL(prof, {ALLOC, 0, 0}, {ALLOC, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
+         {FLUSH, 0, 0}, {FREE, 0, 0}, {POST, 0, 0}, {SNAPSHOT, 0, 0},
+         {ALLOC, 0, 0}, {EXPLICIT, 0, 0}, {NEXT, 2, 1}, {FLUSH, 2, 1},
+         {NEXT, 3, 2}, {NEXT, 3, 2});
+    props_prof_drop(prof);
+}
+
+static void
+stages_restarted_turn_at_the_flush_and_once_a_cycle(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_go1_6_late);
+
+    (void)state;
+    spend_first_snapshot(prof);
+    TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {FLUSH, 0, 0},
+         {NEXT, 0, 0}, {FREE, 0, 0}, {FLUSH, 1, 1}, {NEXT, 1, 1},
+         {FLUSH, 1, 1});
+    props_prof_drop(prof);
+}
+
+/* golang/go#19311, the seven events of docs/semantics.md. */
+static void
+stages_restarted_show_a_free_before_its_alloc(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_go1_6_late);
+
+    (void)state;
+    (void)alloc(prof, 0xb, SIZE);
+    next_and_flush(prof);
+    next_and_flush(prof);
+    assert_int_equal(published(prof, 0xb).allocs, 1);
+    TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FREE, 0, 0}, {FLUSH, 0, 1},
+         {SNAPSHOT, 0, 1}, {NEXT, 0, 1}, {FLUSH, 1, 1});
+    props_prof_drop(prof);
+}
+
+static void
+eras_without_the_path_drop_an_explicit_free_and_count_it(void **state)
+{
+    static const struct {
+        const struct prof_rules *rules;
+        uint64_t dropped;
+    } rows[] = {
+        {&prof_rules_exact, 0},      {&prof_rules_go1_5, 0},
+        {&prof_rules_go1_6_late, 0}, {&prof_rules_go1_10, 2},
+        {&prof_rules_go1_17, 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct prof *prof = ruled(rows[i].rules);
+        const prof_bucket bucket = alloc(prof, frame, SIZE);
+        struct prof_heap_totals totals;
+
+        prof_heap_free_explicit(prof_proc_at(prof, 0), PROF_BUCKET_NONE);
+        prof_heap_free_explicit(prof_proc_at(prof, 0), bucket);
+        prof_heap_free_explicit(prof_proc_at(prof, 0), bucket);
+        totals = prof_heap_totals(prof);
+        assert_int_equal(prof_drops(prof).no_free_path, rows[i].dropped);
+        assert_int_equal(totals.frees_pending, 2 - rows[i].dropped);
+        props_prof_drop(prof);
+    }
+}
+
+static void
+the_free_of_a_dropped_allocation_does_nothing(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    prof_heap_free(prof_proc_at(prof, 0), PROF_BUCKET_NONE);
+    assert_int_equal(prof_heap_totals(prof).frees_pending, 0);
+    for (uint32_t i = 0; i < LANE_SLOTS; i++)
+        assert_int_equal(load_relaxed(&prof->slots[i].frees[0]), 0);
+    props_prof_drop(prof);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            ring_an_alloc_shows_two_cycles_on_and_its_free_with_it),
+        cmocka_unit_test(ring_post_sweep_shows_the_collection_at_once),
+        cmocka_unit_test(ring_a_free_after_post_sweep_shows_at_the_next_flush),
+        cmocka_unit_test(
+            ring_an_explicit_free_shows_with_allocations_of_its_cycle),
+        cmocka_unit_test(ring_two_cycles_in_one_stop_show_the_whole_heap),
+        cmocka_unit_test(ring_the_second_flush_of_a_cycle_does_nothing),
+        cmocka_unit_test(only_a_flush_sets_flushed_and_each_cycle_clears_it),
+        cmocka_unit_test(ring_a_missing_flush_delays_and_loses_nothing),
+        cmocka_unit_test(ring_a_snapshot_publishes_the_slot_of_now),
+        cmocka_unit_test(stages_stopped_show_two_collections_on),
+        cmocka_unit_test(stages_restarted_turn_at_the_flush_and_once_a_cycle),
+        cmocka_unit_test(stages_restarted_show_a_free_before_its_alloc),
+        cmocka_unit_test(
+            eras_without_the_path_drop_an_explicit_free_and_count_it),
+        cmocka_unit_test(the_free_of_a_dropped_allocation_does_nothing),
+    };
+
+    return cmocka_run_group_tests_name("prof heap", tests, NULL, NULL);
+}

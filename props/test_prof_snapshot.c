@@ -1,0 +1,415 @@
+/*
+ * test_prof_snapshot.c -- what the readings of a profile promise: the short
+ * buffer, the first snapshot, the filter, busy, totals, counters that wrap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "instance.h"
+#include "test_prof_make.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define ROOM            8U
+
+static struct prof *
+ruled(const struct prof_rules *rules)
+{
+    const struct prof_config config = {.rules = rules, .buckets_max = ROOM};
+
+    return props_prof_make(&config);
+}
+
+static prof_bucket
+alloc(struct prof *prof, uintptr_t frame, uint64_t size_bytes)
+{
+    return prof_heap_alloc(prof_proc_at(prof, 0), &frame, 1, size_bytes);
+}
+
+static size_t
+snapshot(struct prof *prof, enum prof_select select,
+         struct prof_heap_record *records)
+{
+    size_t count = 99;
+
+    assert_int_equal(prof_heap_snapshot(prof, select, records, ROOM, &count),
+                     PROF_OK);
+    return count;
+}
+
+static void
+next_and_flush(struct prof *prof)
+{
+    assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+}
+
+static void
+a_short_buffer_is_not_touched_and_the_need_is_told(void **state)
+{
+    struct prof_heap_record records[3];
+    struct prof_heap_record before[3];
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    for (uintptr_t i = 1; i <= 3; i++)
+        (void)alloc(prof, i, 8);
+    memset(records, 0xa5, sizeof records);
+    memcpy(before, records, sizeof before);
+    for (size_t room = 0; room < 3; room++) {
+        size_t count = 0;
+
+        assert_int_equal(
+            prof_heap_snapshot(prof, PROF_SELECT_ALL, records, room, &count),
+            PROF_ERR_SHORT);
+        assert_int_equal(count, 3);
+        assert_memory_equal(records, before, sizeof before);
+    }
+    for (size_t room = 3; room <= ROOM; room++) {
+        struct prof_heap_record all[ROOM];
+        size_t count = 0;
+
+        memset(all, 0xa5, sizeof all);
+        assert_int_equal(
+            prof_heap_snapshot(prof, PROF_SELECT_ALL, all, room, &count),
+            PROF_OK);
+        assert_int_equal(count, 3);
+        if (room > 3) /* nor is the rest of a long one */
+            assert_memory_equal(&all[3], before, sizeof *before);
+    }
+    props_prof_drop(prof);
+}
+
+static void
+a_short_buffer_of_contention_is_not_touched_either(void **state)
+{
+    static const enum prof_contention kinds[] = {PROF_BLOCK, PROF_MUTEX};
+    struct prof *prof = ruled(&prof_rules_exact);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct prof_contention_record records[2];
+        struct prof_contention_record before[2];
+        size_t count = 0;
+
+        for (uintptr_t frame = 1; frame <= 2; frame++)
+            prof_contention_event(prof_proc_at(prof, 0), kinds[i], &frame, 1,
+                                  5);
+        memset(records, 0xa5, sizeof records);
+        memcpy(before, records, sizeof before);
+        assert_int_equal(
+            prof_contention_snapshot(prof, kinds[i], records, 1, &count),
+            PROF_ERR_SHORT);
+        assert_int_equal(count, 2);
+        assert_memory_equal(records, before, sizeof before);
+        assert_int_equal(
+            prof_contention_snapshot(prof, kinds[i], records, 2, &count),
+            PROF_OK);
+        assert_int_equal(count, 2);
+        assert_int_equal(records[0].stack[0], 2); /* the newest */
+        assert_int_equal(records[1].stack[0], 1);
+    }
+    props_prof_drop(prof);
+}
+
+static void
+clocks_that_ran_backwards_count_the_least(void **state)
+{
+    static const struct {
+        const char *why;
+        enum prof_contention kind;
+        int64_t cycles;
+        uint64_t want;
+    } rows[] = {
+        {"block, backwards", PROF_BLOCK, INT64_MIN, 1},
+        {"block, standing", PROF_BLOCK, 0, 1},
+        {"block, one tick", PROF_BLOCK, 1, 1},
+        {"block, long", PROF_BLOCK, INT64_MAX, INT64_MAX},
+        {"mutex, backwards", PROF_MUTEX, -1, 0},
+        {"mutex, standing", PROF_MUTEX, 0, 0},
+        {"mutex, two ticks", PROF_MUTEX, 2, 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct prof *prof = ruled(&prof_rules_exact);
+        struct prof_contention_record record;
+        size_t count = 0;
+
+        prof_contention_event(prof_proc_at(prof, 0), rows[i].kind, NULL, 0,
+                              rows[i].cycles);
+        assert_int_equal(
+            prof_contention_snapshot(prof, rows[i].kind, &record, 1, &count),
+            PROF_OK);
+        if (record.count != 1 || record.cycles != rows[i].want)
+            fail_msg("%s: %llu", rows[i].why,
+                     (unsigned long long)record.cycles);
+        props_prof_drop(prof);
+    }
+}
+
+static void
+the_first_snapshot_shows_all_and_the_next_what_is_due(void **state)
+{
+    static const struct prof_rules *const sets[] = {
+        &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
+        &prof_rules_go1_10, &prof_rules_go1_17,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        struct prof *prof = ruled(sets[i]);
+        struct prof_heap_record records[ROOM];
+        prof_bucket bucket;
+
+        /* A contention bucket is no heap profile: the rule still holds. */
+        prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, NULL, 0, 1);
+        assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 0);
+        bucket = alloc(prof, 1, 8);
+        (void)alloc(prof, 1, 8);
+        prof_heap_free(prof_proc_at(prof, 0), bucket);
+        assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
+        assert_int_equal(records[0].allocs, 2);
+        assert_int_equal(records[0].frees, 1);
+        /* From here on an allocation waits, and so does a new bucket. */
+        (void)alloc(prof, 1, 8);
+        (void)alloc(prof, 2, 8);
+        assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
+        assert_int_equal(records[0].allocs, 2);
+        assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
+        assert_int_equal(records[0].allocs, 0);
+        props_prof_drop(prof);
+    }
+}
+
+static void
+asking_for_the_size_spends_the_first_snapshot_by_rule(void **state)
+{
+    static const struct {
+        const struct prof_rules *rules;
+        uint64_t want; /* of two allocations, the second after the question */
+    } rows[] = {
+        {&prof_rules_exact, 2},      {&prof_rules_go1_5, 1},
+        {&prof_rules_go1_6_late, 1}, {&prof_rules_go1_10, 1},
+        {&prof_rules_go1_17, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct prof *prof = ruled(rows[i].rules);
+        struct prof_heap_record records[ROOM];
+        size_t count = 0;
+
+        (void)alloc(prof, 1, 8);
+        assert_int_equal(
+            prof_heap_snapshot(prof, PROF_SELECT_INUSE, NULL, 0, &count),
+            PROF_ERR_SHORT);
+        assert_int_equal(count, 1);
+        (void)alloc(prof, 1, 8);
+        assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
+        if (records[0].allocs != rows[i].want)
+            fail_msg("%s: %llu", rows[i].rules->name,
+                     (unsigned long long)records[0].allocs);
+        props_prof_drop(prof);
+    }
+}
+
+/* The torn picture of docs/semantics.md: all so far, nothing stronger. */
+static void
+a_first_snapshot_amid_a_sweep_shows_what_was_swept(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+    const prof_bucket a = alloc(prof, 0xa, 8);
+    const prof_bucket b = alloc(prof, 0xb, 8);
+    struct prof_heap_record records[ROOM];
+
+    (void)state;
+    next_and_flush(prof);
+    prof_heap_free(prof_proc_at(prof, 0), a);
+    assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
+    assert_int_equal(records[0].frees, 0);
+    assert_int_equal(records[1].frees, 1);
+    prof_heap_free(prof_proc_at(prof, 0), b);
+    next_and_flush(prof);
+    assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
+    assert_int_equal(records[0].frees, 1);
+    assert_int_equal(records[1].frees, 1);
+    assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 0);
+    props_prof_drop(prof);
+}
+
+/* The filter looks at bytes, as Go's does: 0 x 3 and 2 x 2^63 are none. */
+static void
+in_use_is_a_matter_of_bytes(void **state)
+{
+    static const struct {
+        const char *why;
+        uint64_t size_bytes;
+        uint64_t allocs;
+        size_t want;
+    } rows[] = {
+        {"objects of no size", 0, 3, 0},
+        {"one object of 2^63", UINT64_C(1) << 63, 1, 1},
+        {"two objects of 2^63, which is 0", UINT64_C(1) << 63, 2, 0},
+        {"three objects of 2^63", UINT64_C(1) << 63, 3, 1},
+        {"an object of all there is", UINT64_MAX, 1, 1},
+        {"a byte", 1, 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct prof *prof = ruled(&prof_rules_exact);
+        struct prof_heap_record records[ROOM];
+
+        for (uint64_t k = 0; k < rows[i].allocs; k++)
+            (void)alloc(prof, 1, rows[i].size_bytes);
+        if (snapshot(prof, PROF_SELECT_INUSE, records) != rows[i].want)
+            fail_msg("%s: listed or not", rows[i].why);
+        assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 1);
+        assert_int_equal(records[0].allocs, rows[i].allocs);
+        assert_true(prof_heap_alloc_bytes(&records[0]) ==
+                    rows[i].allocs * rows[i].size_bytes);
+        props_prof_drop(prof);
+    }
+}
+
+static void
+counters_wrap_at_two_to_the_64(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+    const prof_bucket row = alloc(prof, 1, 8);
+    struct prof_heap_record records[ROOM];
+
+    (void)state;
+    /* Two below the end, and three to come: 2^64 - 2 + 3 is 1. */
+    store_relaxed(&prof->active.allocs[row], UINT64_MAX - 1);
+    store_relaxed(&prof->active.frees[row], UINT64_MAX - 1);
+    (void)alloc(prof, 1, 8);
+    (void)alloc(prof, 1, 8);
+    next_and_flush(prof);
+    prof_heap_free(prof_proc_at(prof, 0), row);
+    next_and_flush(prof);
+    assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
+    assert_int_equal(records[0].allocs, 1);
+    assert_true(records[0].frees == UINT64_MAX);
+    assert_int_equal(prof_heap_inuse_objects(&records[0]), 2);
+    assert_int_equal(prof_heap_inuse_bytes(&records[0]), 16);
+    props_prof_drop(prof);
+}
+
+static void
+a_slot_wraps_at_two_to_the_64_too(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+    const prof_bucket row = alloc(prof, 1, 8);
+    struct prof_heap_record records[ROOM];
+
+    (void)state;
+    store_relaxed(&prof->slots[2].allocs[row], UINT64_MAX);
+    (void)alloc(prof, 1, 8);
+    (void)alloc(prof, 1, 8);
+    assert_int_equal(prof_heap_totals(prof).allocs_pending, 1);
+    next_and_flush(prof);
+    next_and_flush(prof);
+    assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 1);
+    assert_int_equal(records[0].allocs, 1);
+    props_prof_drop(prof);
+}
+
+static void
+totals_tell_the_published_from_the_pending(void **state)
+{
+    struct prof *prof = ruled(&prof_rules_exact);
+    struct prof_heap_totals totals;
+    prof_bucket bucket = PROF_BUCKET_NONE;
+
+    (void)state;
+    prof_contention_event(prof_proc_at(prof, 0), PROF_MUTEX, NULL, 0, 1000);
+    for (uintptr_t i = 1; i <= 4; i++)
+        bucket = alloc(prof, i, 8);
+    next_and_flush(prof);
+    prof_heap_free(prof_proc_at(prof, 0), bucket);
+    (void)alloc(prof, 1, 8);
+    totals = prof_heap_totals(prof);
+    assert_int_equal(totals.allocs_published, 0);
+    assert_int_equal(totals.frees_published, 0);
+    assert_int_equal(totals.allocs_pending, 5);
+    assert_int_equal(totals.frees_pending, 1);
+    next_and_flush(prof);
+    totals = prof_heap_totals(prof);
+    assert_int_equal(totals.allocs_published, 4);
+    assert_int_equal(totals.frees_published, 1);
+    assert_int_equal(totals.allocs_pending, 1);
+    assert_int_equal(totals.frees_pending, 0);
+    props_prof_drop(prof);
+}
+
+struct visit {
+    struct prof *prof;
+    uint32_t calls;
+};
+
+static void
+ask_for_the_next_cycle(void *context, const struct prof_heap_record *record)
+{
+    struct visit *visit = context;
+
+    (void)record;
+    visit->calls++;
+    assert_int_equal(prof_heap_next_cycle(visit->prof), PROF_ERR_BUSY);
+}
+
+static void
+next_cycle_amid_a_control_call_is_busy_and_changes_nothing(void **state)
+{
+    static const struct prof_rules *const sets[] = {&prof_rules_exact,
+                                                    &prof_rules_go1_5};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        struct prof *prof = ruled(sets[i]);
+        struct visit visit = {.prof = prof};
+        struct prof_heap_totals before;
+        struct prof_heap_totals after;
+
+        (void)alloc(prof, 1, 8);
+        (void)alloc(prof, 2, 8);
+        next_and_flush(prof);
+        before = prof_heap_totals(prof);
+        prof_heap_iterate(prof, ask_for_the_next_cycle, &visit);
+        after = prof_heap_totals(prof);
+        assert_int_equal(visit.calls, 2);
+        assert_int_equal(prof_heap_phase(prof).cycle, 1);
+        assert_true(prof_heap_phase(prof).flushed);
+        assert_memory_equal(&after, &before, sizeof after);
+        /* And the lock is free again. */
+        assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+        assert_int_equal(prof_heap_phase(prof).cycle, 2);
+        props_prof_drop(prof);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_short_buffer_is_not_touched_and_the_need_is_told),
+        cmocka_unit_test(a_short_buffer_of_contention_is_not_touched_either),
+        cmocka_unit_test(clocks_that_ran_backwards_count_the_least),
+        cmocka_unit_test(the_first_snapshot_shows_all_and_the_next_what_is_due),
+        cmocka_unit_test(asking_for_the_size_spends_the_first_snapshot_by_rule),
+        cmocka_unit_test(a_first_snapshot_amid_a_sweep_shows_what_was_swept),
+        cmocka_unit_test(in_use_is_a_matter_of_bytes),
+        cmocka_unit_test(counters_wrap_at_two_to_the_64),
+        cmocka_unit_test(a_slot_wraps_at_two_to_the_64_too),
+        cmocka_unit_test(totals_tell_the_published_from_the_pending),
+        cmocka_unit_test(
+            next_cycle_amid_a_control_call_is_busy_and_changes_nothing),
+    };
+
+    return cmocka_run_group_tests_name("prof snapshot", tests, NULL, NULL);
+}
