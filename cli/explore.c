@@ -1,0 +1,380 @@
+/*
+ * explore.c -- `profsim explore`: every ordering of small programs.
+ *
+ * One line per kernel; a failure is shrunk, drawn, and given with the words
+ * that run it again.
+ */
+#include "explore.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "command.h"
+#include "registry.h"
+#include "textbook.h"
+
+enum { REPLAY_MAX = 4096, SITES_MAX = 256, SITE_RUNS = 500 };
+
+/* Tables of kernels; a new folder of kernels adds its own here. */
+static const struct sim_kernel_entry *const groups[] = {
+    fixtures_textbook,
+};
+
+struct words {
+    const char *kernel; /* NULL: all */
+    bool exhaustive;
+    bool mutants;
+    bool list;
+    const char *replay;
+    uint64_t runs;
+    uint64_t seed;
+    struct sim_run_options run;
+    bool bound_given;
+};
+
+static const char help[] =
+    "usage: profsim explore [KERNEL] [OPTION...]\n"
+    "\n"
+    "Run small concurrent programs under every ordering that C11 allows.\n"
+    "\n"
+    "  --exhaustive     every ordering (the default)\n"
+    "  --bound N        at most N preemptions\n"
+    "  --strategy S     random runs instead: random, pct, urw or stall\n"
+    "  --runs N         so many of them (100000)\n"
+    "  --seed N         where they begin (1)\n"
+    "  --replay LIST    one run, given its choices: 0,0,2\n"
+    "  --mutants        weaken each memory order by one step; who notices?\n"
+    "  --list           the kernels\n";
+
+/* ---- Words ----------------------------------------------------------------
+ */
+
+static bool
+strategy_of(const char *word, enum sim_strategy *strategy)
+{
+    for (uint32_t i = 0; i < SIM_STRATEGY_COUNT; i++) {
+        *strategy = (enum sim_strategy)i;
+        if (strcmp(word, sim_strategy_text(*strategy)) == 0)
+            return true;
+    }
+    cli_usage("there is no strategy '%s'; take random, pct, urw or stall",
+              word);
+    return false;
+}
+
+/* returns: false, after a complaint, if the option is not understood */
+static bool
+parse_option(struct words *w, int argc, char **argv, int *i)
+{
+    const char *value;
+    uint64_t number;
+
+    if (strcmp(argv[*i], "--exhaustive") == 0) {
+        w->exhaustive = true;
+    } else if (strcmp(argv[*i], "--mutants") == 0) {
+        w->mutants = true;
+    } else if (strcmp(argv[*i], "--list") == 0) {
+        w->list = true;
+    } else if ((value = cli_option(argc, argv, i, "--bound")) != NULL) {
+        if (!cli_number("--bound", value, 0, 1000, &number))
+            return false;
+        w->run.bounded = true;
+        w->run.preemptions_max = (uint32_t)number;
+        w->bound_given = true;
+    } else if ((value = cli_option(argc, argv, i, "--strategy")) != NULL) {
+        w->exhaustive = false;
+        return strategy_of(value, &w->run.strategy);
+    } else if ((value = cli_option(argc, argv, i, "--runs")) != NULL) {
+        return cli_number("--runs", value, 1, UINT64_MAX, &w->runs);
+    } else if ((value = cli_option(argc, argv, i, "--seed")) != NULL) {
+        return cli_number("--seed", value, 0, UINT64_MAX, &w->seed);
+    } else if ((value = cli_option(argc, argv, i, "--replay")) != NULL) {
+        w->replay = value;
+    } else {
+        cli_usage("'explore' does not know '%s'; see 'profsim explore --help'",
+                  argv[*i]);
+        return false;
+    }
+    return true;
+}
+
+static bool
+parse(struct words *w, int argc, char **argv)
+{
+    *w = (struct words){.exhaustive = true, .runs = 100000, .seed = 1};
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            if (!parse_option(w, argc, argv, &i))
+                return false;
+        } else if (w->kernel != NULL) {
+            cli_usage("one kernel at a time: '%s' or '%s'?", w->kernel,
+                      argv[i]);
+            return false;
+        } else {
+            w->kernel = argv[i];
+        }
+    }
+    if (w->replay != NULL && w->kernel == NULL) {
+        cli_usage("--replay needs a kernel");
+        return false;
+    }
+    return true;
+}
+
+/* ---- One kernel
+ * --------------------------------------------------------------- */
+
+static enum cli_exit
+exit_of(const struct sim_exhaust_result *r)
+{
+    if (r->verdict == SIM_VERDICT_NONDETERMINISTIC)
+        return CLI_NONDETERMINISM;
+    if (r->failures == 0)
+        return CLI_OK;
+    if (r->first_failure.failure.kind == SIM_FAIL_CRASH)
+        return CLI_CRASH;
+    if (r->first_failure.failure.kind == SIM_FAIL_DEADLOCK ||
+        r->first_failure.failure.kind == SIM_FAIL_LIVELOCK)
+        return CLI_LIVENESS;
+    return CLI_BROKEN;
+}
+
+static const char *
+verdict_text(const struct words *w, const struct sim_exhaust_result *r)
+{
+    switch (r->verdict) {
+    case SIM_VERDICT_PASS:
+        return w->run.bounded ? "holds within the bound" : "holds";
+    case SIM_VERDICT_FAIL:
+        return sim_failure_kind_text(r->first_failure.failure.kind);
+    case SIM_VERDICT_NONDETERMINISTIC:
+        return "not deterministic";
+    case SIM_VERDICT_UNFINISHED:
+        return w->exhaustive ? "not finished" : "no failure";
+    }
+    return "?";
+}
+
+static uint64_t
+now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void
+print_replay(const struct words *w, const char *name,
+             const struct sim_exhaust_result *r)
+{
+    printf("\n  replay: profsim explore %s", name);
+    if (!w->exhaustive)
+        printf(" --strategy %s", sim_strategy_text(w->run.strategy));
+    if (w->run.bounded)
+        printf(" --bound %" PRIu32, w->run.preemptions_max);
+    printf(" --replay ");
+    for (uint32_t i = 0; i < r->choices_count; i++)
+        printf("%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
+    if (r->choices_count == 0)
+        printf("0");
+    printf("\n\n");
+}
+
+static enum cli_exit
+explore_one(const struct words *w, const struct sim_kernel_entry *entry)
+{
+    const struct sim_kernel *kernel = entry->make();
+    struct sim_exhaust_options all = {.run = w->run, .recheck_of_100 = 1};
+    const struct sim_sample_options some = {
+        .run = w->run, .runs = w->runs, .seed = w->seed};
+    const uint64_t begin_us = now_us();
+    struct sim_exhaust_result r;
+    uint64_t took_us;
+    enum cli_exit code;
+
+    if (!w->bound_given && entry->bounded) {
+        all.run.bounded = true;
+        all.run.preemptions_max = entry->preemptions_max;
+    }
+    if (w->exhaustive)
+        sim_explore_exhaust(kernel, &all, &r);
+    else
+        sim_explore_sample(kernel, &some, &r);
+    took_us = now_us() - begin_us;
+    printf("%-20s %10" PRIu64 " runs %9" PRIu64 " graphs %9" PRIu64
+           " states %6" PRIu64 ".%03" PRIu64 " s  %s\n",
+           entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
+           w->exhaustive ? r.states : 0, took_us / 1000000,
+           took_us / 1000 % 1000, verdict_text(w, &r));
+    code = exit_of(&r);
+    if (r.failures > 0) {
+        putchar('\n');
+        sim_explore_report(stdout, kernel, &r);
+        print_replay(w, entry->name, &r);
+        free(r.choices);
+    }
+    return code;
+}
+
+/* ---- Replay
+ * --------------------------------------------------------------------- */
+
+static uint32_t
+parse_list(const char *text, uint32_t *values)
+{
+    uint32_t count = 0;
+
+    while (*text != '\0' && count < REPLAY_MAX) {
+        char *end;
+        const unsigned long value = strtoul(text, &end, 10);
+
+        if (end == text || value > UINT32_MAX)
+            return UINT32_MAX;
+        values[count++] = (uint32_t)value;
+        text = *end == ',' ? end + 1 : end;
+    }
+    return count;
+}
+
+static enum cli_exit
+replay_one(const struct words *w, const struct sim_kernel_entry *entry)
+{
+    static struct sim_choice list[1 << 16];
+    static uint32_t values[REPLAY_MAX];
+    const uint32_t count = parse_list(w->replay, values);
+    const struct sim_kernel *kernel = entry->make();
+    struct sim_exhaust_result r = {.options = w->run};
+    struct sim_choices choices;
+
+    if (count == UINT32_MAX)
+        return (enum cli_exit)cli_usage(
+            "--replay takes numbers with commas, not '%s'", w->replay);
+    r.options.drop_waiters = w->exhaustive;
+    sim_choices_init(&choices, list, sizeof list / sizeof list[0]);
+    sim_choices_replay(&choices, values, count);
+    if (sim_explore_run(kernel, &r.options, &choices, &r.first_failure) !=
+        SIM_END_FAILED) {
+        printf("%s: the run passes\n", entry->name);
+        return CLI_OK;
+    }
+    r.failures = 1;
+    r.verdict = SIM_VERDICT_FAIL;
+    r.choices_count = choices.count;
+    r.choices = malloc((choices.count + 1) * sizeof *r.choices);
+    if (r.choices == NULL)
+        return CLI_CRASH;
+    memcpy(r.choices, list, choices.count * sizeof *r.choices);
+    sim_explore_report(stdout, kernel, &r);
+    free(r.choices);
+    return exit_of(&r);
+}
+
+/* ---- Mutants
+ * ----------------------------------------------------------------------- */
+
+static const char *
+order_name(int order)
+{
+    static const char *const names[] = {"relaxed", "consume", "acquire",
+                                        "release", "acq_rel", "seq_cst"};
+
+    return names[order];
+}
+
+static bool
+print_mutant(const struct sim_kernel *kernel, const struct words *w,
+             const struct sim_site *was, const struct sim_site *is)
+{
+    const struct sim_exhaust_options options = {.run = w->run};
+    struct sim_exhaust_result r;
+
+    sim_explore_mutate(is);
+    sim_explore_exhaust(kernel, &options, &r);
+    sim_explore_mutate(NULL);
+    printf("  %-44s %s -> %s", sim_site_text(was->site), order_name(was->order),
+           order_name(is->order));
+    if (was->op == SIM_OP_CAS)
+        printf(" (failure %s -> %s)", order_name(was->order_failure),
+               order_name(is->order_failure));
+    printf(": %s\n", r.verdict == SIM_VERDICT_FAIL
+                         ? sim_failure_kind_text(r.first_failure.failure.kind)
+                         : "SURVIVES");
+    free(r.choices);
+    return r.verdict == SIM_VERDICT_FAIL;
+}
+
+static enum cli_exit
+mutate_one(const struct words *w, const struct sim_kernel_entry *entry)
+{
+    static struct sim_site sites[SITES_MAX];
+    const struct sim_kernel *kernel = entry->make();
+    const uint32_t count =
+        sim_explore_sites(kernel, SITE_RUNS, sites, SITES_MAX);
+    uint32_t mutants = 0;
+    uint32_t found = 0;
+
+    printf("%s:\n", entry->name);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_site weaker = sites[i];
+
+        for (uint32_t step = 0; sim_explore_weaken(&weaker, step); step++) {
+            mutants++;
+            found += print_mutant(kernel, w, &sites[i], &weaker);
+            weaker = sites[i];
+        }
+    }
+    printf("  %" PRIu32 " of %" PRIu32 " found\n", found, mutants);
+    return CLI_OK;
+}
+
+/* ---- All of them
+ * --------------------------------------------------------------------- */
+
+static enum cli_exit
+handle(const struct words *w, const struct sim_kernel_entry *entry)
+{
+    if (w->list) {
+        printf("%-20s %s\n", entry->name, entry->make()->about);
+        return CLI_OK;
+    }
+    if (w->replay != NULL)
+        return replay_one(w, entry);
+    return w->mutants ? mutate_one(w, entry) : explore_one(w, entry);
+}
+
+int
+cli_explore(int argc, char **argv)
+{
+    enum cli_exit worst = CLI_OK;
+    bool any = false;
+    struct words w;
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return CLI_OK;
+    }
+    if (!parse(&w, argc, argv))
+        return CLI_USAGE;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        for (const struct sim_kernel_entry *e = groups[g]; e->name != NULL;
+             e++) {
+            enum cli_exit code;
+
+            if (w.kernel != NULL && strcmp(w.kernel, e->name) != 0)
+                continue;
+            any = true;
+            code = handle(&w, e);
+            if (code > worst)
+                worst = code;
+        }
+    }
+    if (!any)
+        return cli_usage("there is no kernel '%s'; 'profsim explore --list' "
+                         "names them",
+                         w.kernel);
+    return worst;
+}

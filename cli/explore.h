@@ -1,0 +1,7 @@
+/* explore.h -- `profsim explore`: every ordering of small programs. */
+#ifndef CLI_EXPLORE_H
+#define CLI_EXPLORE_H
+
+int cli_explore(int argc, char **argv);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * registry.h -- kernels by name, for commands and for whole campaigns.
+ *
+ * To register kernels: write a table that ends with an empty row, and name it
+ * in cli/explore.c (groups).
+ */
+#ifndef SIM_REGISTRY_H
+#define SIM_REGISTRY_H
+
+#include "explore.h"
+
+struct sim_kernel_entry {
+    const char *name; /* NULL: end of the table */
+    /* Set up and return the kernel; it stays valid until the next make. */
+    const struct sim_kernel *(*make)(void);
+    uint32_t preemptions_max; /* with bounded: what exhaustive means here */
+    bool bounded;
+};
+
+#endif
