@@ -40,6 +40,7 @@ struct model_heap {
 
     struct model_buckets buckets;
     struct model_alive alive;
+    struct model_contention contention;
     uint64_t no_free_path; /* dropped explicit frees */
 
     struct event *pending;
@@ -90,6 +91,8 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     model->fed = 0;
     model_buckets_reset(&model->buckets);
     model_alive_reset(&model->alive, limits->scheme);
+    model_contention_reset(&model->contention, limits->era, limits->seed,
+                           limits->ticks_per_second);
     model->no_free_path = 0;
     model->pending_count = 0;
     model->pending_final_min = EVER;
@@ -249,17 +252,26 @@ on_sweep(struct model_heap *model, uint32_t object)
 
 static void
 on_contention(struct model_heap *model, const struct truth_entry *entry,
-              enum model_bucket_kind kind, int64_t cycles_min)
+              bool block)
 {
-    const uint32_t bucket = model_buckets_of(&model->buckets, &model->limits,
-                                             model->log, kind, entry->stack, 0);
-    const int64_t cycles =
-        entry->cycles < cycles_min ? cycles_min : entry->cycles;
+    struct model_contention *contention = &model->contention;
+    const struct model_charge charge =
+        block ? model_contention_block(contention, entry->proc, entry->cycles)
+              : model_contention_mutex(contention, entry->proc, entry->cycles);
+    struct model_bucket *bucket;
+    uint32_t number;
 
-    if (bucket == MODEL_BUCKET_NONE)
+    if (!charge.kept)
         return;
-    model->buckets.all[bucket].allocs++;
-    model->buckets.all[bucket].cycles += (uint64_t)cycles;
+    number =
+        model_buckets_of(&model->buckets, &model->limits, model->log,
+                         block ? MODEL_BLOCK : MODEL_MUTEX, entry->stack, 0);
+    if (number == MODEL_BUCKET_NONE)
+        return;
+    bucket = &model->buckets.all[number];
+    bucket->allocs = model_contention_count(contention, block, &charge,
+                                            bucket->allocs, &bucket->events);
+    bucket->cycles += charge.cycles;
 }
 
 static void
@@ -341,10 +353,10 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_free_explicit(model, entry->object);
         return;
     case TRUTH_BLOCK:
-        on_contention(model, entry, MODEL_BLOCK, 1);
+        on_contention(model, entry, true);
         return;
     case TRUTH_MUTEX:
-        on_contention(model, entry, MODEL_MUTEX, 0);
+        on_contention(model, entry, false);
         return;
     case TRUTH_DEAD:
         on_dead(model, entry->object);
@@ -407,7 +419,14 @@ model_heap_drops(const struct model_heap *model)
     struct model_drops drops = model->buckets.drops;
 
     drops.no_free_path = model->no_free_path;
+    drops.no_mutex = model->contention.no_mutex;
     return drops;
+}
+
+const struct model_contention *
+model_heap_contention(const struct model_heap *model)
+{
+    return &model->contention;
 }
 
 uint64_t

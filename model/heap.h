@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contention.h"
 #include "truth.h"
 
 /* The scheme of accounting that the library was told to follow. */
@@ -31,6 +32,9 @@ struct model_limits {
     uint32_t depth_max;         /* frames kept of a stack */
     uint32_t buckets_max;
     uint64_t frames_max; /* frames of all buckets together */
+    enum model_era era;  /* of contention and of random numbers */
+    uint64_t seed;
+    uint64_t ticks_per_second;
 };
 
 enum model_bucket_kind { MODEL_HEAP, MODEL_BLOCK, MODEL_MUTEX };
@@ -46,6 +50,7 @@ struct model_bucket {
     uint64_t allocs; /* published, or count of contention events */
     uint64_t frees;  /* published */
     uint64_t cycles; /* contention only */
+    double events;   /* the count of contention events, if it is not whole */
     uint64_t allocs_pending;
     uint64_t frees_pending;
 
@@ -59,6 +64,7 @@ struct model_drops {
     uint64_t no_bucket;
     uint64_t no_frames;
     uint64_t no_free_path;
+    uint64_t no_mutex;
 };
 
 struct model_heap;
@@ -86,6 +92,10 @@ const struct model_bucket *model_heap_buckets(const struct model_heap *model,
                                               uint32_t *count);
 
 struct model_drops model_heap_drops(const struct model_heap *model);
+
+/* Rates, and where each processor's random numbers must stand. */
+const struct model_contention *
+model_heap_contention(const struct model_heap *model);
 
 /* The library's own phase: next_cycle calls so far, and flushed since? */
 uint64_t model_heap_cycles(const struct model_heap *model);

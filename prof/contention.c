@@ -3,19 +3,173 @@
  *
  * A contention bucket uses two counters of its row in the active lane: count
  * in `allocs`, cycles in `frees`. It is published at once and never cleared.
+ * Under PROF_BLOCK_CORRECTED the count is a double, kept by its bits.
+ *
+ * What an event of c ticks under a block rate of R counts, for c < R (c >= R,
+ * and R = 1, count as they are and take no random number):
+ *
+ *                   kept if             count           cycles
+ *      PLAIN        r mod R <= c        1               c
+ *      CORRECTED    r mod R <= c        R / c (double)  R
+ *      EXACT        u < c               R / c, rounded  R
+ *
+ * EXACT, with u uniform below R. Kept with chance c/R it counts R ticks: c on
+ * average. Given that it is kept, u is uniform below c, and rounds R/c = q +
+ * m/c to q+1 if u < m and to q if not: over all u that is cq + m = R, 1 on
+ * average. No second number is needed. If no usable number came in 64 draws
+ * (the chance is below (R / 2^64)^64) the event counts as it is, which is
+ * unbiased, too. So the expectation is exact although the work is bounded.
+ *
+ * A mutex event of c ticks under a fraction of 1/R: UNSCALED is kept if r mod R
+ * is 0 and counts as it is; EXACT is kept if u = 0 and counts R times; with
+ * R = 1 only UNSCALED takes a number.
  *
  * Invariants
  *   I1  A block event counts at least 1 tick, a mutex event at least 0: clocks
  *       of two processors may disagree (golang/go#8976).
+ *   I2  A rate is read once per event: the same one decides and scales.
+ *   I3  What is recorded does not depend on a rate set later.
  */
+#include <string.h>
+
 #include "check.h"
 #include "instance.h"
 #include "poison.h"
 
-static enum bucket_kind
+/* What an event adds to its bucket; nothing if `count` is 0. */
+struct charge {
+    uint64_t count; /* whole events */
+    uint64_t cycles;
+    double events; /* the same as count, under PROF_BLOCK_CORRECTED */
+};
+
+_Static_assert(sizeof(double) == sizeof(uint64_t), "a count is kept by bits");
+
+/* ------------------------------------------------------------------- sampling
+ */
+
+static inline struct charge
+charge_as_is(int64_t cycles)
+{
+    return (struct charge){.count = 1, .cycles = (uint64_t)cycles, .events = 1};
+}
+
+/* r mod R <= c: all eras of Go have the "or equal" (golang/go#44192). */
+static inline bool
+go_keeps(struct rng *rng, int64_t cycles, int64_t rate)
+{
+    return (int64_t)(prof_rng_next(rng) % (uint64_t)rate) <= cycles;
+}
+
+static struct charge
+block_exact(struct rng *rng, uint64_t cycles, uint64_t rate)
+{
+    uint64_t u;
+
+    if (!prof_rng_below(rng, rate, &u))
+        return charge_as_is((int64_t)cycles);
+    if (u >= cycles)
+        return (struct charge){0};
+    return (struct charge){.count = rate / cycles + (u < rate % cycles),
+                           .cycles = rate};
+}
+
+static struct charge
+block_charge(struct prof_proc *proc, int64_t cycles, int64_t rate)
+{
+    struct rng *rng = &proc->rng;
+
+    if (rate <= 0)
+        return (struct charge){0};
+    if (cycles >= rate)
+        return charge_as_is(cycles);
+    switch (proc->prof->rules.block) {
+    case PROF_BLOCK_EXACT:
+        break;
+    case PROF_BLOCK_PLAIN:
+        return go_keeps(rng, cycles, rate) ? charge_as_is(cycles)
+                                           : (struct charge){0};
+    case PROF_BLOCK_CORRECTED:
+        if (!go_keeps(rng, cycles, rate))
+            return (struct charge){0};
+        return (struct charge){.count = 1,
+                               .cycles = (uint64_t)rate,
+                               .events = (double)rate / (double)cycles};
+    }
+    return block_exact(rng, (uint64_t)cycles, (uint64_t)rate);
+}
+
+/* Ticks times R, the largest number of ticks if that is too much. */
+static uint64_t
+scaled(int64_t cycles, int64_t rate)
+{
+    int64_t product;
+
+    return (uint64_t)(__builtin_mul_overflow(cycles, rate, &product) ? INT64_MAX
+                                                                     : product);
+}
+
+static struct charge
+mutex_charge(struct prof_proc *proc, int64_t cycles, int64_t rate)
+{
+    struct rng *rng = &proc->rng;
+    const enum prof_mutex_rule rule = proc->prof->rules.mutex;
+    uint64_t u;
+
+    if (rule == PROF_MUTEX_ABSENT) {
+        add_relaxed(&proc->prof->no_mutex, 1);
+        return (struct charge){0};
+    }
+    if (rate <= 0)
+        return (struct charge){0};
+    if (rule == PROF_MUTEX_UNSCALED)
+        return prof_rng_next(rng) % (uint64_t)rate == 0 ? charge_as_is(cycles)
+                                                        : (struct charge){0};
+    if (rate == 1 || !prof_rng_below(rng, (uint64_t)rate, &u))
+        return charge_as_is(cycles);
+    if (u != 0)
+        return (struct charge){0};
+    return (struct charge){.count = (uint64_t)rate,
+                           .cycles = scaled(cycles, rate)};
+}
+
+/* ------------------------------------------------------------------ recording
+ */
+
+static inline enum bucket_kind
 bucket_kind_of(enum prof_contention kind)
 {
     return kind == PROF_BLOCK ? KIND_BLOCK : KIND_MUTEX;
+}
+
+static double
+double_of(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Add to a count that is a double; the row begins as all zero bits, 0.0. */
+static void
+add_events(shared_u64 *count, double events)
+{
+    uint64_t seen = load_relaxed(count);
+    uint64_t bits;
+
+    do {
+        const double sum = double_of(seen) + events;
+
+        memcpy(&bits, &sum, sizeof bits);
+        /* Relaxed: a counter of its own. */
+    } while (!cas_relaxed(count, &seen, bits));
+}
+
+static inline bool
+counts_are_doubles(const struct prof *prof)
+{
+    return prof->rules.block == PROF_BLOCK_CORRECTED;
 }
 
 void
@@ -23,16 +177,106 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                       const uintptr_t *stack, uint32_t depth, int64_t cycles)
 {
     struct prof *prof = proc->prof;
-    const int64_t least = kind == PROF_BLOCK ? 1 : 0;
-    const uint32_t row =
-        prof_table_intern(&prof->table, bucket_kind_of(kind), stack, depth, 0);
+    const bool block = kind == PROF_BLOCK;
+    const int64_t least = block ? 1 : 0;
+    const int64_t clamped = cycles < least ? least : cycles; /* I1 */
+    /* Relaxed: any rate that was set will do; but one (I2). */
+    const int64_t rate = (int64_t)load_relaxed(block ? &prof->block_rate_ticks
+                                                     : &prof->mutex_fraction);
+    const struct charge charge = block ? block_charge(proc, clamped, rate)
+                                       : mutex_charge(proc, clamped, rate);
+    uint32_t row;
 
+    if (charge.count == 0)
+        return;
+    row =
+        prof_table_intern(&prof->table, bucket_kind_of(kind), stack, depth, 0);
     if (row == 0)
         return;
-    add_relaxed(&prof->active.allocs[row], 1);
-    add_relaxed(&prof->active.frees[row],
-                (uint64_t)(cycles < least ? least : cycles));
+    if (counts_are_doubles(prof))
+        add_events(&prof->active.allocs[row], charge.events);
+    else
+        add_relaxed(&prof->active.allocs[row], charge.count);
+    add_relaxed(&prof->active.frees[row], charge.cycles);
 }
+
+/* ---------------------------------------------------------------------- rates
+ */
+
+/* As Go computes it: in doubles, and what does not fit is the least number. */
+static int64_t
+ticks_by_double(int64_t ns, uint64_t ticks_per_second)
+{
+    const double ticks = (double)ns * (double)ticks_per_second / 1e9;
+
+    return ticks >= 0x1p63 ? INT64_MIN : (int64_t)ticks;
+}
+
+/* Rounded down, the largest number if it does not fit. */
+static int64_t
+ticks_exactly(uint64_t ns, uint64_t ticks_per_second)
+{
+    const uint64_t second_ns = 1000000000;
+    uint64_t ticks;
+
+    if (__builtin_mul_overflow(ns / second_ns, ticks_per_second, &ticks) ||
+        __builtin_add_overflow(
+            ticks, ns % second_ns * ticks_per_second / second_ns, &ticks) ||
+        ticks > INT64_MAX)
+        return INT64_MAX;
+    return (int64_t)ticks;
+}
+
+void
+prof_block_rate_set(struct prof *prof, int64_t rate_ns)
+{
+    int64_t ticks = rate_ns <= 0 ? 0 : 1;
+
+    if (rate_ns > 1) {
+        ticks = prof->rules.rate_overflow_is_off
+                    ? ticks_by_double(rate_ns, prof->ticks_per_second)
+                    : ticks_exactly((uint64_t)rate_ns, prof->ticks_per_second);
+        if (ticks == 0)
+            ticks = 1;
+    }
+    /* Relaxed: an event meets the old rate or the new one. */
+    store_relaxed(&prof->block_rate_ticks, (uint64_t)ticks);
+}
+
+int64_t
+prof_block_rate_ticks(const struct prof *prof)
+{
+    return (int64_t)load_relaxed(&prof->block_rate_ticks);
+}
+
+int64_t
+prof_mutex_fraction_set(struct prof *prof, int64_t fraction)
+{
+    /* Relaxed, both: as in prof_block_rate_set(). */
+    if (fraction < 0)
+        return (int64_t)load_relaxed(&prof->mutex_fraction);
+    return (int64_t)swap_relaxed(&prof->mutex_fraction, (uint64_t)fraction);
+}
+
+int64_t
+prof_mutex_cycles(const struct prof *prof, int64_t first_cycles,
+                  int64_t last_cycles, uint32_t others)
+{
+    const int64_t first = first_cycles < 0 ? 0 : first_cycles;
+    const int64_t last = last_cycles < 0 ? 0 : last_cycles;
+    int64_t sum;
+
+    if (prof->rules.waiters == PROF_WAITERS_FIRST)
+        return first_cycles;
+    if (__builtin_mul_overflow(first / 2 + last / 2 + (first & last & 1),
+                               (int64_t)others, &sum) ||
+        __builtin_add_overflow(sum, first, &sum))
+        return INT64_MAX;
+    return sum;
+}
+
+/* -------------------------------------------------------------------- reading
+ */
 
 static const struct entry *
 contention_entry(const struct prof *prof, enum prof_contention kind,
@@ -41,6 +285,20 @@ contention_entry(const struct prof *prof, enum prof_contention kind,
     const struct entry *entry = prof_table_entry(&prof->table, row);
 
     return entry != NULL && entry->kind == bucket_kind_of(kind) ? entry : NULL;
+}
+
+/* A count as it is shown: a double is cut, and 0 of them cannot be. */
+static uint64_t
+shown_count(const struct prof *prof, enum prof_contention kind, uint64_t bits)
+{
+    double events;
+
+    if (!counts_are_doubles(prof))
+        return bits;
+    events = double_of(bits);
+    if (events >= 0x1p63)
+        return UINT64_C(1) << 63; /* as Go's conversion does on amd64 */
+    return events < 1 && kind == PROF_BLOCK ? 1 : (uint64_t)events;
 }
 
 enum prof_status
@@ -62,7 +320,8 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
         if (entry == NULL)
             continue;
         records[listed++] = (struct prof_contention_record){
-            .count = load_relaxed(&prof->active.allocs[row]),
+            .count = shown_count(prof, kind,
+                                 load_relaxed(&prof->active.allocs[row])),
             .cycles = load_relaxed(&prof->active.frees[row]),
             .stack = entry->frames,
             .depth = entry->depth,

@@ -7,6 +7,8 @@
 #include "atomic.h"
 #include "prof/port.h"
 #include "prof/prof.h"
+#include "rng.h"
+#include "sampler.h"
 #include "table.h"
 
 /* One pair of counters per row: heap allocs and frees, in objects. */
@@ -25,14 +27,21 @@ struct prof {
                                       count and cycles, any thread adds */
     struct prof_proc *procs;
     uint32_t procs_count;
-    struct port_lock control; /* one control call at a time */
-    shared_u32 cycle_word;    /* cycle << 1 | flushed; any thread reads,
-                                 written under control */
-    shared_u64 no_free_path;  /* events dropped; any thread */
+    struct port_lock control;    /* one control call at a time */
+    shared_u32 cycle_word;       /* cycle << 1 | flushed; any thread reads,
+                                    written under control */
+    shared_u64 no_free_path;     /* events dropped; any thread */
+    shared_u64 no_mutex;         /* the same */
+    shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */
+    shared_u64 mutex_fraction;   /* the same */
+    shared_u64 heap_rate_bytes;  /* the same */
+    uint64_t ticks_per_second;   /* immutable after init */
 };
 
 struct prof_proc {
     alignas(PROF_BLOCK_ALIGN) struct prof *prof; /* immutable after init */
+    struct rng rng; /* the processor's only, as is the next */
+    struct sampler sampler;
 };
 
 #endif

@@ -13,7 +13,9 @@
 #include "instance.h"
 #include "poison.h"
 
-#define COLUMNS (2 * (LANE_SLOTS + 1))
+#define COLUMNS       (2 * (LANE_SLOTS + 1))
+#define TICKS_DEFAULT 1000000000U
+#define TICKS_LIMIT   UINT64_C(10000000000) /* per second, at most */
 
 /* Where the parts of a block begin, in bytes; `end` is its length. */
 struct layout {
@@ -33,6 +35,16 @@ aligned(size_t bytes)
     return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
 }
 
+/* Exact rules divide up 64 random bits; a shorter number has not enough. */
+static bool
+rules_are_sound(const struct prof_rules *rules)
+{
+    return rules == NULL || rules->random == PROF_RANDOM_64 ||
+           (rules->block != PROF_BLOCK_EXACT &&
+            rules->mutex != PROF_MUTEX_EXACT &&
+            rules->sampler != PROF_SAMPLER_EXACT);
+}
+
 static enum prof_status
 layout_of(struct layout *layout, const struct prof_config *config)
 {
@@ -41,7 +53,9 @@ layout_of(struct layout *layout, const struct prof_config *config)
     enum prof_status status;
 
     memset(layout, 0, sizeof *layout);
-    if (procs > PROF_PROCS_LIMIT || config->cycle_first >= PROF_CYCLE_WRAP)
+    if (procs > PROF_PROCS_LIMIT || config->cycle_first >= PROF_CYCLE_WRAP ||
+        config->ticks_per_second > TICKS_LIMIT ||
+        !rules_are_sound(config->rules))
         return PROF_ERR_CONFIG;
     status = prof_table_layout(&layout->table, &sizes, config);
     if (status != PROF_OK)
@@ -76,6 +90,22 @@ lane_at(unsigned char **at, size_t column_bytes)
     return lane;
 }
 
+static void
+init_procs(struct prof *prof, void *procs, const struct prof_config *config)
+{
+    prof->procs = procs;
+    prof->procs_count = config->procs_max != 0 ? config->procs_max : 1;
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        struct prof_proc *proc = &prof->procs[i];
+
+        proc->prof = prof;
+        proc->rng.kind = prof->rules.random;
+        /* Apart by an odd number: seeds 0, 1, ... stay apart, too. */
+        prof_rng_seed(&proc->rng,
+                      config->seed + i * UINT64_C(0xd1342543de82ef95));
+    }
+}
+
 enum prof_status
 prof_init(struct prof **out, const struct prof_config *config, void *block,
           size_t block_bytes)
@@ -101,10 +131,14 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     for (uint32_t i = 0; i < LANE_SLOTS; i++)
         prof->slots[i] = lane_at(&column, layout.column_bytes);
     prof->active = lane_at(&column, layout.column_bytes);
-    prof->procs = (void *)(base + layout.procs);
-    prof->procs_count = config->procs_max != 0 ? config->procs_max : 1;
-    for (uint32_t i = 0; i < prof->procs_count; i++)
-        prof->procs[i].prof = prof;
+    init_procs(prof, base + layout.procs, config);
+    prof->ticks_per_second = config->ticks_per_second != 0
+                                 ? config->ticks_per_second
+                                 : TICKS_DEFAULT;
+    /* Relaxed: nobody else knows the instance yet. */
+    store_relaxed(&prof->block_rate_ticks, 1);
+    store_relaxed(&prof->mutex_fraction, 1);
+    store_relaxed(&prof->heap_rate_bytes, PROF_HEAP_RATE_DEFAULT);
     store_relaxed(&prof->cycle_word, config->cycle_first << 1);
     *out = prof;
     return PROF_OK;
@@ -117,6 +151,24 @@ prof_proc_at(struct prof *prof, uint32_t index)
     return &prof->procs[index];
 }
 
+void
+prof_proc_seed(struct prof_proc *proc, uint64_t seed)
+{
+    prof_rng_seed(&proc->rng, seed);
+}
+
+uint64_t
+prof_proc_rng_state(const struct prof_proc *proc)
+{
+    return proc->rng.state;
+}
+
+void
+prof_proc_rng_resume(struct prof_proc *proc, uint64_t state)
+{
+    prof_rng_resume(&proc->rng, state);
+}
+
 struct prof_drops
 prof_drops(const struct prof *prof)
 {
@@ -125,6 +177,7 @@ prof_drops(const struct prof *prof)
         .no_bucket = load_relaxed(&prof->table.no_bucket),
         .no_frames = load_relaxed(&prof->table.no_frames),
         .no_free_path = load_relaxed(&prof->no_free_path),
+        .no_mutex = load_relaxed(&prof->no_mutex),
     };
 }
 

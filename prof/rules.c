@@ -10,6 +10,11 @@ const struct prof_rules prof_rules_exact = {
     .heap = PROF_HEAP_RING,
     .explicit_free = PROF_EXPLICIT_RECENT,
     .sizing_consumes_first = false,
+    .random = PROF_RANDOM_64,
+    .block = PROF_BLOCK_EXACT,
+    .mutex = PROF_MUTEX_EXACT,
+    .waiters = PROF_WAITERS_FIRST,
+    .sampler = PROF_SAMPLER_EXACT,
 };
 
 const struct prof_rules prof_rules_go1_5 = {
@@ -18,6 +23,13 @@ const struct prof_rules prof_rules_go1_5 = {
     .turn = PROF_TURN_STOPPED,
     .explicit_free = PROF_EXPLICIT_RECENT,
     .sizing_consumes_first = true,
+    .random = PROF_RANDOM_LFSR31,
+    .block = PROF_BLOCK_PLAIN,
+    .mutex = PROF_MUTEX_ABSENT,
+    .waiters = PROF_WAITERS_FIRST,
+    .sampler = PROF_SAMPLER_UNIFORM,
+    .sampler_keeps_large = true,
+    .rate_overflow_is_off = true,
 };
 
 const struct prof_rules prof_rules_go1_6_late = {
@@ -26,6 +38,13 @@ const struct prof_rules prof_rules_go1_6_late = {
     .turn = PROF_TURN_RESTARTED,
     .explicit_free = PROF_EXPLICIT_RECENT,
     .sizing_consumes_first = true,
+    .random = PROF_RANDOM_LFSR31,
+    .block = PROF_BLOCK_PLAIN,
+    .mutex = PROF_MUTEX_ABSENT,
+    .waiters = PROF_WAITERS_FIRST,
+    .sampler = PROF_SAMPLER_UNIFORM,
+    .sampler_keeps_large = true,
+    .rate_overflow_is_off = true,
 };
 
 const struct prof_rules prof_rules_go1_10 = {
@@ -33,6 +52,13 @@ const struct prof_rules prof_rules_go1_10 = {
     .heap = PROF_HEAP_RING,
     .explicit_free = PROF_EXPLICIT_DROPPED,
     .sizing_consumes_first = true,
+    .random = PROF_RANDOM_XORSHIFT32,
+    .block = PROF_BLOCK_PLAIN,
+    .mutex = PROF_MUTEX_UNSCALED,
+    .waiters = PROF_WAITERS_FIRST,
+    .sampler = PROF_SAMPLER_EXPONENTIAL,
+    .sampler_keeps_large = true,
+    .rate_overflow_is_off = true,
 };
 
 const struct prof_rules prof_rules_go1_17 = {
@@ -40,6 +66,13 @@ const struct prof_rules prof_rules_go1_17 = {
     .heap = PROF_HEAP_RING,
     .explicit_free = PROF_EXPLICIT_DROPPED,
     .sizing_consumes_first = true,
+    .random = PROF_RANDOM_XORSHIFT32,
+    .block = PROF_BLOCK_CORRECTED,
+    .mutex = PROF_MUTEX_UNSCALED,
+    .waiters = PROF_WAITERS_FIRST,
+    .sampler = PROF_SAMPLER_EXPONENTIAL,
+    .sampler_keeps_large = false,
+    .rate_overflow_is_off = true,
 };
 
 static bool

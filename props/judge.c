@@ -18,6 +18,16 @@
 /* As semantics.md derives it, 3 * 2^25; not the library's constant. */
 #define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
 
+static enum model_era
+era_of(const struct prof_rules *rules)
+{
+    if (rules->mutex == PROF_MUTEX_ABSENT)
+        return MODEL_GO_1_5;
+    if (rules->block == PROF_BLOCK_EXACT)
+        return MODEL_EXACT;
+    return rules->block == PROF_BLOCK_PLAIN ? MODEL_GO_1_10 : MODEL_GO_1_17;
+}
+
 static struct model_limits
 model_limits_of(const struct sim_config *config)
 {
@@ -32,6 +42,9 @@ model_limits_of(const struct sim_config *config)
         .frames_max = config->frames_max != 0
                           ? config->frames_max
                           : UINT64_C(16) * config->buckets_max,
+        .era = era_of(rules),
+        .seed = 0,
+        .ticks_per_second = 1000000000,
     };
 }
 
@@ -177,6 +190,8 @@ judge_totals(struct props_judge *judge)
                   lost.no_frames);
     judge_account(judge, "explicit frees dropped", drops.no_free_path,
                   lost.no_free_path);
+    judge_account(judge, "mutex events without a profile", drops.no_mutex,
+                  lost.no_mutex);
     /* What is published matters when somebody looks. */
     if (sim_world_answer(judge->world)->kind != SIM_EV_COUNT &&
         (got.allocs_published != sum.allocs_published ||

@@ -73,10 +73,19 @@ props_run_delete(struct props_run *run)
 static void
 begin_twin(struct props_run *run, const struct sim_config *config)
 {
+    const struct prof_rules *heap = config->rules->heap == PROF_HEAP_RING
+                                        ? &prof_rules_go1_5
+                                        : &prof_rules_exact;
     struct sim_config other = *config;
 
-    other.rules = config->rules->heap == PROF_HEAP_RING ? &prof_rules_go1_5
-                                                        : &prof_rules_exact;
+    /* Alike but for the heap: contention events take buckets, too. */
+    run->twin_rules = *config->rules;
+    run->twin_rules.name = heap->name;
+    run->twin_rules.heap = heap->heap;
+    run->twin_rules.turn = heap->turn;
+    run->twin_rules.explicit_free = heap->explicit_free;
+    run->twin_rules.sizing_consumes_first = heap->sizing_consumes_first;
+    other.rules = &run->twin_rules;
     run->twin_runs = (run->judge.asked & PROPS_BIT(PROPS_H9)) != 0 &&
                      sim_world_reset(run->twin, &other) == NULL;
 }

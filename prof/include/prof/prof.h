@@ -53,6 +53,9 @@ struct prof_config {
      * the wrap to meet it in minutes instead of months.
      */
     uint32_t cycle_first;
+    /* Each processor's random numbers begin with this and its index. */
+    uint64_t seed;
+    uint64_t ticks_per_second; /* of the clock; 0: 10^9. At most 10^10 */
 };
 
 /*
@@ -81,6 +84,25 @@ PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
  *          (or its signal handler) uses it at a time.
  */
 struct prof_proc *prof_proc_at(struct prof *prof, uint32_t index);
+
+/* -------------------------------------------------------------------- chance
+ *
+ * Each processor has random numbers of its own. One is taken exactly when a
+ * rule needs one (docs/sampling.md, "Draws"), so the state is a function of the
+ * seed and of what was recorded.
+ */
+
+/* Begin the processor's random numbers anew. in: seed, any is good */
+void prof_proc_seed(struct prof_proc *proc, uint64_t seed);
+
+/* returns: where the processor's random numbers stand */
+uint64_t prof_proc_rng_state(const struct prof_proc *proc);
+
+/*
+ * Go on from a state. in: state, from prof_proc_rng_state() or any other; a
+ * state that its generator cannot be in (all zero) becomes one that it can.
+ */
+void prof_proc_rng_resume(struct prof_proc *proc, uint64_t state);
 
 /* ------------------------------------------------------- heap, record plane
  *
@@ -235,9 +257,58 @@ void prof_heap_iterate(struct prof *prof,
                                      const struct prof_heap_record *record),
                        void *context);
 
+/* --------------------------------------------------------- heap, sampling
+ *
+ * An embedder that does not want to record every allocation asks first. A rate
+ * of R bytes records an allocation of S bytes with probability 1 - exp(-S/R),
+ * as nearly as the rules make it.
+ */
+#define PROF_HEAP_RATE_DEFAULT 524288 /* of a new instance, in bytes */
+
+/*
+ * Set the mean number of bytes from one recorded allocation to the next.
+ *
+ * in:      rate_bytes, 1 records all, 0 and less record none
+ * context: any thread. What was recorded before keeps its own rate only in the
+ *          reader's hands: see prof_heap_unsample().
+ */
+void prof_heap_rate_set(struct prof *prof, int64_t rate_bytes);
+int64_t prof_heap_rate(const struct prof *prof);
+
+/*
+ * Shall this allocation be recorded? Counts its bytes down in any case, so it
+ * must be asked once for every allocation.
+ *
+ * context: as prof_heap_alloc()
+ */
+bool prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes);
+
+/* Objects and their bytes, as recorded or as estimated. */
+struct prof_heap_sum {
+    int64_t objects;
+    int64_t bytes;
+};
+
+/*
+ * Estimate what was allocated from what was recorded: both numbers divided by
+ * 1 - exp(-S/R), S being the mean size. A sum of one bucket gives an unbiased
+ * estimate; a sum of several sizes does not.
+ *
+ * in:      rate_bytes, at which the allocations were sampled; 1 and less leave
+ *          the sum as it is
+ * returns: cut towards zero under Go's rules, else the nearest whole numbers
+ */
+struct prof_heap_sum prof_heap_unsample(const struct prof_rules *rules,
+                                        struct prof_heap_sum recorded,
+                                        int64_t rate_bytes);
+
 /* ---------------------------------------------------- contention, both planes
  *
- * Events are recorded as they are (rate 1).
+ * A new instance records every event (rate 1) and counts it as it is. With a
+ * larger rate some are kept, and count for the others as the rules say; that
+ * is settled when the event is recorded, so a change of rate leaves alone what
+ * is recorded already (except under PROF_MUTEX_UNSCALED, where the reader must
+ * multiply). docs/sampling.md has the formulas.
  */
 enum prof_contention {
     PROF_BLOCK, /* charged to the one who waited */
@@ -245,7 +316,28 @@ enum prof_contention {
 };
 
 /*
- * Count an event.
+ * Record a block event per `rate_ns` of waiting, on average.
+ *
+ * in:      rate_ns, 1 records all, 0 and less record none; turned into ticks
+ *          by config.ticks_per_second
+ * context: any thread
+ */
+void prof_block_rate_set(struct prof *prof, int64_t rate_ns);
+
+/* returns: the rate in ticks; 1 all, 0 and less none */
+int64_t prof_block_rate_ticks(const struct prof *prof);
+
+/*
+ * Record one mutex event in `fraction`, on average.
+ *
+ * in:      fraction, 1 all, 0 none; less than 0 changes nothing
+ * returns: the fraction before
+ * context: any thread
+ */
+int64_t prof_mutex_fraction_set(struct prof *prof, int64_t fraction);
+
+/*
+ * Offer an event.
  *
  * in:      cycles, how long the wait was, in clock ticks. A clock that ran
  *          backwards gives less than 0: a block event counts at least 1, a
@@ -256,9 +348,24 @@ void prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                            const uintptr_t *stack, uint32_t depth,
                            int64_t cycles);
 
+/*
+ * Ticks to charge to a release that others wait for, for
+ * prof_contention_event().
+ *
+ * in:      first_cycles, how long the one who gets the lock has waited, or has
+ *          since the last release that was charged
+ *          last_cycles, the same of the one who came last
+ *          others, how many go on waiting
+ * returns: under PROF_WAITERS_FIRST first_cycles; under PROF_WAITERS_ALL also
+ *          the mean of first and last for each of the others, saturating
+ */
+int64_t prof_mutex_cycles(const struct prof *prof, int64_t first_cycles,
+                          int64_t last_cycles, uint32_t others);
+
 /* One bucket of a contention snapshot. */
 struct prof_contention_record {
-    uint64_t count;  /* events */
+    uint64_t count;  /* events, as estimated; at least 1 in a block profile
+                        under PROF_BLOCK_CORRECTED */
     uint64_t cycles; /* ticks of all of them */
     const uintptr_t *stack;
     uint32_t depth;
@@ -282,6 +389,7 @@ struct prof_drops {
     uint64_t no_bucket;    /* buckets_max reached, event of a new stack */
     uint64_t no_frames;    /* frames_max reached, event of a new stack */
     uint64_t no_free_path; /* explicit free under rules without that path */
+    uint64_t no_mutex;     /* mutex event under rules without that profile */
 };
 
 /* context: any thread */

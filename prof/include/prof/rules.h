@@ -28,6 +28,41 @@ enum prof_explicit_free {
     PROF_EXPLICIT_RECENT   /* with the allocations of now */
 };
 
+/* Where a processor's random numbers come from. */
+enum prof_random {
+    PROF_RANDOM_64,        /* splitmix64: all 64-bit numbers alike */
+    PROF_RANDOM_LFSR31,    /* 31-bit shift register, never 0 */
+    PROF_RANDOM_XORSHIFT32 /* two 32-bit xorshift words, added */
+};
+
+/* What happens to a block event of c ticks under a rate of R > c ticks. */
+enum prof_block_rule {
+    PROF_BLOCK_EXACT,    /* kept with probability c/R, expectation exact */
+    PROF_BLOCK_PLAIN,    /* kept if r mod R <= c, counted as it is */
+    PROF_BLOCK_CORRECTED /* kept so, counts as R/c events of c ticks; the count
+                            is a floating-point number */
+};
+
+/* What happens to a mutex event under a fraction of 1/R. */
+enum prof_mutex_rule {
+    PROF_MUTEX_EXACT,   /* kept with probability 1/R, counts R times */
+    PROF_MUTEX_ABSENT,  /* the era has no mutex profile: dropped and counted */
+    PROF_MUTEX_UNSCALED /* kept if r mod R = 0, counted as it is */
+};
+
+/* Whose waiting a release of a mutex is charged with: golang/go#61015. */
+enum prof_waiters {
+    PROF_WAITERS_FIRST, /* that of the one who gets it next */
+    PROF_WAITERS_ALL    /* and of those who go on waiting, estimated */
+};
+
+/* How the next allocation to be recorded is chosen. */
+enum prof_sampler {
+    PROF_SAMPLER_EXACT,      /* each byte alike: exp(-S/R) exactly */
+    PROF_SAMPLER_UNIFORM,    /* uniform below 2R, what overshot carried on */
+    PROF_SAMPLER_EXPONENTIAL /* 26 bits, a table of logarithms, capped mean */
+};
+
 struct prof_rules {
     const char *name;
     enum prof_heap_scheme heap;
@@ -38,6 +73,18 @@ struct prof_rules {
      * (as Go does), so the call that follows it shows less.
      */
     bool sizing_consumes_first;
+    enum prof_random random;
+    enum prof_block_rule block;
+    enum prof_mutex_rule mutex;
+    enum prof_waiters waiters;
+    enum prof_sampler sampler;
+    /* The sampler records every allocation of at least the rate. */
+    bool sampler_keeps_large;
+    /*
+     * A rate in ns too large for a 64-bit number of ticks turns profiling off
+     * (as Go does on amd64) instead of being the largest there is.
+     */
+    bool rate_overflow_is_off;
 };
 
 extern const struct prof_rules prof_rules_exact;
