@@ -310,18 +310,13 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
     return status;
 }
 
-/* See unwind.c: what the callback allocates must not be unwound. */
+/* See modules.c: the unwinder must not come to the linker's lock. */
 EMBED_HOOK int
 dl_iterate_phdr(phdr_callback *callback, void *data)
 {
-    int result;
-
+    if (embed_self.unwinding)
+        return embed_modules_answer(callback, data);
     if (!is_ready())
         return 0;
-    if (embed_self.inside)
-        return real.iterate(callback, data);
-    embed_self.iterating++;
-    result = real.iterate(callback, data);
-    embed_self.iterating--;
-    return result;
+    return real.iterate(callback, data);
 }

@@ -221,7 +221,7 @@ embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
     if (offset == 0)
         embed_drop(embed_state->full_cause);
     if (is_new)
-        embed_modules_refresh();
+        embed_modules_note(stack);
     return offset;
 }
 

@@ -1,23 +1,24 @@
 /*
- * modules.c -- what is mapped where, so that pcs can be named later.
+ * modules.c -- what is mapped where: for the unwinder, and to name pcs later.
  *
- * The dynamic linker counts the modules it has added. After a stack that was
- * new the counter is compared, and modules not seen before are logged: a pc's
- * module is in the log even if it is unloaded, or the process killed, later.
+ * Both ask _dl_find_object(), which takes no lock. dl_iterate_phdr() does: a
+ * thread that forks while another one is in dlopen() leaves its child with that
+ * lock taken for ever, and a program may allocate in a callback under it. So
+ * while the unwinder runs, its own call of dl_iterate_phdr() ends here.
  *
- * The linker calls back under its own lock; the recorder's is taken inside, in
- * the order that malloc under dlopen takes them too (R3).
+ * A module is logged when a stack that is new has a frame in it: it is in the
+ * log even if it is unloaded, or the process killed, later.
  */
 #include "recorder.h"
 
+#include <dlfcn.h>
+#include <elf.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PATH_BYTES 1024u
 #define ID_BYTES   64u
-
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 
 static uint64_t
 hash_of(const struct dl_phdr_info *info)
@@ -134,57 +135,87 @@ log_segment_locked(const struct dl_phdr_info *info, const ElfW(Phdr) * segment,
     embed_publish_locked();
 }
 
-static int
-visit(struct dl_phdr_info *info, size_t info_bytes, void *unused)
+/*
+ * The module around an address, as dl_iterate_phdr() would describe it.
+ *
+ * returns: false if the address is in none
+ */
+static bool
+describe(uintptr_t address, struct dl_phdr_info *info)
+{
+    struct dl_find_object found;
+    ElfW(Ehdr) head;
+
+    if (_dl_find_object((void *)address, &found) != 0)
+        return false;
+    /* The first bytes that are mapped are those of the file. */
+    memcpy(&head, found.dlfo_map_start, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    memset(info, 0, sizeof *info);
+    info->dlpi_addr = found.dlfo_link_map->l_addr;
+    info->dlpi_name = found.dlfo_link_map->l_name;
+    info->dlpi_phdr =
+        (const void *)((const char *)found.dlfo_map_start + head.e_phoff);
+    info->dlpi_phnum = head.e_phnum;
+    return true;
+}
+
+/*
+ * The first word of libunwind's data is the address it wants to know about. If
+ * that were not so the address would be in no module, and stacks short.
+ */
+int
+embed_modules_answer(int (*callback)(struct dl_phdr_info *, size_t, void *),
+                     void *data)
+{
+    struct dl_phdr_info info;
+    uintptr_t address;
+
+    memcpy(&address, data, sizeof address);
+    return describe(address, &info) ? callback(&info, sizeof info, data) : 0;
+}
+
+static void
+log_module(const struct dl_phdr_info *info)
 {
     char path[PATH_BYTES];
     uint8_t id[ID_BYTES];
-    uint32_t path_bytes;
-    uint32_t id_bytes;
+    uint32_t path_bytes = path_of(info, path);
+    uint32_t id_bytes = id_of(info, id);
     uint32_t i;
 
-    (void)info_bytes;
-    (void)unused;
-    if (atomic_load_explicit(&embed_state->module_adds, memory_order_relaxed) ==
-        info->dlpi_adds)
-        return 1;
-    /* No stack has a frame of the recorder itself. */
-    if (info->dlpi_addr == (uintptr_t)__ehdr_start)
-        return 0;
-    path_bytes = path_of(info, path);
-    id_bytes = id_of(info, id);
     embed_lock();
-    if (is_new_locked(hash_of(info))) {
-        for (i = 0; i < info->dlpi_phnum; i++) {
-            const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    for (i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
-            if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
-                log_segment_locked(info, segment, id, id_bytes, path,
-                                   path_bytes);
-        }
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0)
+            log_segment_locked(info, segment, id, id_bytes, path, path_bytes);
     }
     embed_unlock();
-    return 0;
-}
-
-static int
-note_adds(struct dl_phdr_info *info, size_t info_bytes, void *to)
-{
-    (void)info_bytes;
-    *(uint64_t *)to = info->dlpi_adds;
-    return 1;
 }
 
 void
-embed_modules_refresh(void)
+embed_modules_note(const struct embed_stack *stack)
 {
-    uint64_t adds = 0;
+    struct dl_phdr_info info;
+    uint64_t previous = 0;
+    uint32_t i;
 
-    dl_iterate_phdr(note_adds, &adds);
-    if (adds ==
-        atomic_load_explicit(&embed_state->module_adds, memory_order_relaxed))
-        return;
-    dl_iterate_phdr(visit, NULL);
-    atomic_store_explicit(&embed_state->module_adds, adds,
-                          memory_order_relaxed);
+    for (i = 0; i < stack->depth; i++) {
+        uint64_t hash;
+        bool is_new;
+
+        if (!describe(stack->pcs[i] - 1, &info))
+            continue;
+        hash = hash_of(&info);
+        if (hash == previous)
+            continue;
+        previous = hash;
+        embed_lock();
+        is_new = is_new_locked(hash);
+        embed_unlock();
+        if (is_new)
+            log_module(&info);
+    }
 }

@@ -15,8 +15,8 @@
  *       behalf is seen by R2 and passed through.
  *   R2  Between embed_enter() and embed_leave() a thread is inside; whatever
  *       interposed function it meets there goes straight to the real one.
- *   R3  Lock ranks: dynamic linker < recorder lock. Under the recorder lock
- *       nothing is called that could take another lock.
+ *   R3  Under the recorder lock nothing is called that could take another lock,
+ *       and no lock of the dynamic linker is taken at all once it is resolved.
  *   R4  State of the process image lives in one mapping that the kernel wipes
  *       on fork: a child finds phase 0 and starts a log of its own.
  */
@@ -58,7 +58,6 @@ struct embed_state {
     uint32_t module_count;
     bool full;
     enum embed_cause full_cause;
-    _Atomic uint64_t module_adds; /* the linker's counter, last seen */
     char path[512];
     uint64_t modules[EMBED_MODULES]; /* hashes of those logged */
     struct embed_waiter waiters[EMBED_WAITERS];
@@ -70,8 +69,8 @@ struct embed_self {
     uint32_t generation; /* of the image that thread_index belongs to */
     uint32_t thread_index;
     bool inside;
-    bool forking;       /* this thread is in fork() */
-    uint32_t iterating; /* depth of the program's dl_iterate_phdr calls */
+    bool forking;   /* this thread is in fork() */
+    bool unwinding; /* this thread is in the unwinder */
 };
 
 struct embed_stack {
@@ -165,8 +164,13 @@ void embed_unwind(struct embed_stack *stack, uintptr_t caller);
 
 /* modules.c */
 
-/* Log the modules that were mapped since the last call. context: inside */
-void embed_modules_refresh(void);
+/* Log the modules of a new stack. context: inside, recorder lock not held */
+void embed_modules_note(const struct embed_stack *stack);
+
+/* dl_iterate_phdr() for the unwinder, with the one module it asks for. */
+struct dl_phdr_info;
+int embed_modules_answer(int (*callback)(struct dl_phdr_info *, size_t, void *),
+                         void *data);
 
 /* heap.c, locks.c: find the real functions. context: inside */
 void embed_heap_resolve(void);

@@ -254,8 +254,6 @@ start(void)
         atomic_fetch_add(&embed_generation, 1);
         phase = open_spool(state) ? EMBED_ON : EMBED_OFF;
         atomic_store_explicit(&state->phase, phase, memory_order_release);
-        if (phase == EMBED_ON)
-            embed_modules_refresh();
         return phase == EMBED_ON;
     }
     for (waits = 0; waits < WAITS_MAX && phase == EMBED_STARTING; waits++) {

@@ -1,14 +1,10 @@
 /*
  * unwind.c -- whose call is this? Stacks by libunwind.
  *
- * The unwinder takes locks and caches what it learns. Two dangers come with
- * that, both seen in real programs:
- *   - fork while another thread is in the unwinder leaves the child with a
- *     locked lock. So threads count themselves in and out, and fork waits
- *     (for microseconds; bounded) until nobody is in.
- *   - a program that allocates in its own dl_iterate_phdr callback holds the
- *     dynamic linker's lock, which the unwinder wants while it holds its own.
- *     There the stack is the caller alone.
+ * The unwinder takes locks and caches what it learns: fork while another thread
+ * is in it leaves the child with a locked lock. So threads count themselves in
+ * and out, and fork waits (for microseconds; bounded) until nobody is in. The
+ * dynamic linker's lock it never comes to, see modules.c.
  */
 #define UNW_LOCAL_ONLY
 #include "recorder.h"
@@ -108,19 +104,20 @@ embed_unwind(struct embed_stack *stack, uintptr_t caller)
 {
     void *found[EMBED_DEPTH_MAX + OWN_MAX];
     uint32_t count = 0;
-    uint32_t i = 0;
+    uint32_t i;
 
     stack->depth = 0;
-    if (embed_self.iterating == 0 && enter_unwinder(embed_state)) {
-        int got = unw_backtrace(found, (int)(embed_depth_max + OWN_MAX));
+    if (enter_unwinder(embed_state)) {
+        int got;
 
+        embed_self.unwinding = true;
+        got = unw_backtrace(found, (int)(embed_depth_max + OWN_MAX));
+        embed_self.unwinding = false;
         atomic_fetch_sub(&embed_state->unwinding, 1);
         count = got > 0 ? (uint32_t)got : 0;
     }
-    while (i < count && i < OWN_MAX && is_own((uintptr_t)found[i]))
-        i++;
-    for (; i < count && stack->depth < embed_depth_max; i++)
-        if (found[i] != NULL)
+    for (i = 0; i < count && stack->depth < embed_depth_max; i++)
+        if (found[i] != NULL && !is_own((uintptr_t)found[i]))
             stack->pcs[stack->depth++] = (uintptr_t)found[i];
     if (stack->depth == 0)
         stack->pcs[stack->depth++] = caller;

@@ -5,6 +5,8 @@
  * a name of its own and is not inlined; the numbers are those the test expects.
  * usage: recorded_program MODE
  */
+#include <dlfcn.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -187,12 +189,29 @@ run_exchange(void)
 
 static _Atomic bool stop;
 
+static NOINLINE int
+make_in_callback(struct dl_phdr_info *info, size_t info_bytes, void *unused)
+{
+    (void)info;
+    (void)info_bytes;
+    (void)unused;
+    free(malloc(41));
+    return 1;
+}
+
+/* Allocate, load and unload, and allocate under the linker's lock. */
 static void *
 churn(void *unused)
 {
     (void)unused;
-    while (!atomic_load(&stop))
+    while (!atomic_load(&stop)) {
+        void *library = dlopen("libresolv.so.2", RTLD_NOW);
+
         free(make_small(40));
+        dl_iterate_phdr(make_in_callback, NULL);
+        if (library != NULL)
+            dlclose(library);
+    }
     return NULL;
 }
 

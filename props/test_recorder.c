@@ -246,6 +246,7 @@ forks_amid_a_busy_thread_neither_hang_nor_lose(void **state)
     (void)state;
     assert_int_equal(record(program, "forks", NULL), 0);
     recording = open_recording("x.rec");
+    assert_true(tally_of(recording, "make_in_callback").allocs > 0);
     expect_no_drops(recording, 0);
     sim_recording_close(recording);
     for (i = 2; i < 42; i++) {
