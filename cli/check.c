@@ -259,7 +259,7 @@ cli_check(int argc, char **argv)
         return CLI_USAGE;
     saved = replay_all_saved(&options);
     if (saved != CLI_OK)
-        return saved;
+        return (int)saved;
     if (!props_campaign_run(&options.campaign, &outcome))
         return cli_usage("the system refused memory or a process");
     printf("rules %s: %" PRIu64 " runs, %" PRIu64
@@ -269,7 +269,7 @@ cli_check(int argc, char **argv)
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome.seconds,
             (double)outcome.events / outcome.seconds / 1e6);
     if (outcome.end != PROPS_END_PASSED)
-        return report_failure(&options, &outcome);
+        return (int)report_failure(&options, &outcome);
     if (!print_marks(&options, &outcome))
         return CLI_BROKEN;
     printf("every property holds\n");

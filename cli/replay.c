@@ -58,7 +58,7 @@ cli_replay(int argc, char **argv)
         if (worst == CLI_OK || this_one == CLI_USAGE)
             worst = this_one;
     }
-    return worst;
+    return (int)worst;
 }
 
 int
@@ -96,5 +96,5 @@ cli_shrink(int argc, char **argv)
              fflush(stdout) != 0)
         exit_code = (enum cli_exit)cli_usage("cannot write the scenario");
     props_failure_free(&failure);
-    return exit_code;
+    return (int)exit_code;
 }

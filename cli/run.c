@@ -270,5 +270,5 @@ cli_run(int argc, char **argv)
         fputs(usage, stderr);
         return CLI_USAGE;
     }
-    return worst;
+    return (int)worst;
 }
