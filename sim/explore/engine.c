@@ -84,15 +84,27 @@ sim_explore_check(bool holds, const char *what)
 /* ---- The graph hash --------------------------------------------------------
  */
 
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t
+fold(uint64_t a, uint64_t b)
+{
+    const wide product = (wide)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 static void
 hash_add(uint64_t what, uint64_t detail)
 {
     struct engine *e = &sim_engine;
     const uint64_t low =
-        sim_mix64(sim_mix64(what + 0x9e3779b97f4a7c15U) ^ detail);
+        fold(what ^ 0xa0761d6478bd642fU, detail ^ 0xe7037ed1a0b428dbU);
+    const uint64_t high =
+        fold(low ^ 0x8ebc6af09c88c6e3U, what ^ 0x589965cc75374cc3U);
 
-    e->graph[0] += low;
-    e->graph[1] += sim_mix64((low + what) * 0xd1342543de82ef95U);
+    e->graph[0] += fold(low ^ 0x1d8e4e27c47d124fU, high);
+    e->graph[1] += high;
 }
 
 void
@@ -247,6 +259,16 @@ stuck(void)
                "every unfinished thread waits for a lock");
 }
 
+static uint32_t
+bits(uint32_t set)
+{
+    uint32_t count = 0;
+
+    for (; set != 0; set &= set - 1)
+        count++;
+    return count;
+}
+
 /* Who runs next? Ends the run if it is cut or nobody can. */
 static uint32_t
 pick(bool can_continue)
@@ -261,9 +283,9 @@ pick(bool can_continue)
         stuck();
     if (e->visited != NULL)
         prune(can_continue);
-    count = (uint32_t)__builtin_popcount(e->ready);
-    if (count == 1)
+    if ((e->ready & (e->ready - 1)) == 0)
         return (uint32_t)__builtin_ctz(e->ready);
+    count = bits(e->ready);
     if (e->options.bounded && can_continue && e->preemptions_left == 0)
         return e->current;
     picked = ask_schedule(can_continue, count);
