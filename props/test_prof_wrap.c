@@ -1,0 +1,186 @@
+/*
+ * test_prof_wrap.c -- the heap profile through every cycle number there is
+ * (H6), and a little further.
+ *
+ * What must be published after the flush of cycle n is a matter of sums, with
+ * n counted on and on in 64 bits: the allocations of cycles up to n - 2 and the
+ * frees of cycles up to n - 1. No remainder is taken anywhere.
+ *
+ * Under a sanitizer the drive begins ten cycles below the wrap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "prof/prof.h"
+#include "test_prof_make.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SLOW 1
+#endif
+#endif
+#ifndef IS_SLOW
+#define IS_SLOW 0
+#endif
+
+#define WRAP  100663296U /* written out: the header's must agree */
+#define AFTER 64U
+#define NEAR  40U
+
+/* The state of the drive, and its arithmetic. */
+struct drive {
+    struct prof *prof;
+    prof_bucket bucket;
+    uint64_t allocs;      /* made so far */
+    uint64_t frees;       /* made so far */
+    uint64_t allocs_last; /* made by the end of the last cycle */
+    uint64_t allocs_due;  /* made by the end of the one before: shown now */
+    uint64_t compared;
+};
+
+/*
+ * A wrong wrap, or a cycle kept in too few bits, would show at a power of two
+ * from 2^23 on, or at the wrap: all multiples of 2^23.
+ */
+static bool
+is_near_an_edge(uint64_t n)
+{
+    return (n + NEAR) % (1U << 23) <= NEAR + AFTER;
+}
+
+/* What happens in cycle n: most of the way nothing. */
+static uint32_t
+events_of(uint64_t n)
+{
+    if (is_near_an_edge(n))
+        return (uint32_t)(n * 7 % 5);
+    return n % 4099 == 0; /* a prime: meets each slot */
+}
+
+static void
+record_cycle(struct drive *drive, uint64_t n)
+{
+    static const uintptr_t frame = 0x401000;
+    struct prof_proc *proc = prof_proc_at(drive->prof, 0);
+    const uint32_t events = events_of(n);
+
+    for (uint32_t i = 0; i < events; i++) {
+        drive->bucket = prof_heap_alloc(proc, &frame, 1, 8);
+        drive->allocs++;
+    }
+    /* Objects that the last mark found: allocated two cycles ago or more. */
+    for (uint32_t i = 0; i < events && drive->frees < drive->allocs_due; i++) {
+        prof_heap_free(proc, drive->bucket);
+        drive->frees++;
+    }
+}
+
+/* The end of a cycle in numbers. */
+static void
+count_cycle(struct drive *drive)
+{
+    drive->allocs_due = drive->allocs_last;
+    drive->allocs_last = drive->allocs;
+}
+
+static void
+see(void *context, const struct prof_heap_record *record)
+{
+    struct prof_heap_record *seen = context;
+
+    *seen = *record;
+}
+
+static void
+compare(struct drive *drive, uint64_t n)
+{
+    struct prof_heap_record seen = {0};
+    const struct prof_heap_phase phase = prof_heap_phase(drive->prof);
+
+    prof_heap_iterate(drive->prof, see, &seen);
+    if (seen.allocs != drive->allocs_due || seen.frees != drive->frees)
+        fail_msg("cycle %llu: %llu allocs, not %llu; %llu frees, not %llu",
+                 (unsigned long long)n, (unsigned long long)seen.allocs,
+                 (unsigned long long)drive->allocs_due,
+                 (unsigned long long)seen.frees,
+                 (unsigned long long)drive->frees);
+    assert_int_equal(phase.cycle, n < WRAP ? n : n - WRAP);
+    assert_true(phase.flushed);
+    drive->compared++;
+}
+
+static void
+every_cycle_number_is_driven_through(void **state)
+{
+    const uint32_t first = IS_SLOW ? WRAP - 10 : 0;
+    const struct prof_config config = {.buckets_max = 1, .cycle_first = first};
+    struct drive drive = {.prof = props_prof_make(&config)};
+
+    (void)state;
+    for (uint64_t n = first; n < (uint64_t)WRAP + AFTER; n++) {
+        const bool is_busy = is_near_an_edge(n) || events_of(n) > 0;
+
+        if (is_busy)
+            record_cycle(&drive, n);
+        if (prof_heap_next_cycle(drive.prof) != PROF_OK ||
+            prof_heap_flush(drive.prof) != PROF_OK)
+            fail_msg("cycle %llu is refused", (unsigned long long)n);
+        count_cycle(&drive);
+        if (is_busy)
+            compare(&drive, n + 1);
+    }
+    assert_true(drive.compared >= AFTER);
+    if (!IS_SLOW)
+        assert_true(drive.frees > WRAP / 4099 / 2); /* it did live */
+    props_prof_drop(drive.prof);
+}
+
+/* From each phase of the ring: snapshots and post_sweep across the wrap. */
+static void
+a_collection_across_the_wrap_shows_as_any_other(void **state)
+{
+    static const uintptr_t frame = 0x401000;
+
+    (void)state;
+    assert_int_equal(PROF_CYCLE_WRAP, WRAP);
+    for (uint32_t below = 1; below <= 12; below++) {
+        const struct prof_config config = {.buckets_max = 1,
+                                           .cycle_first = WRAP - below};
+        struct prof *prof = props_prof_make(&config);
+        struct prof_proc *proc = prof_proc_at(prof, 0);
+
+        /* Each cycle: one is born; the one before is found dead, is swept,
+         * and shows at once. */
+        for (uint64_t n = 0; n < 24; n++) {
+            struct prof_heap_record record = {0};
+            const prof_bucket bucket = prof_heap_alloc(proc, &frame, 1, 8);
+            size_t count;
+
+            assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+            assert_int_equal(prof_heap_flush(prof), PROF_OK);
+            prof_heap_free(proc, bucket);
+            assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
+            assert_int_equal(
+                prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count),
+                PROF_OK);
+            assert_int_equal(record.allocs, n + 1);
+            assert_int_equal(record.frees, n + 1);
+        }
+        props_prof_drop(prof);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_collection_across_the_wrap_shows_as_any_other),
+        cmocka_unit_test(every_cycle_number_is_driven_through),
+    };
+
+    return cmocka_run_group_tests_name("prof wrap", tests, NULL, NULL);
+}
