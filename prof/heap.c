@@ -95,8 +95,12 @@ prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
 void
 prof_heap_free(struct prof_proc *proc, prof_bucket bucket)
 {
-    if (bucket != PROF_BUCKET_NONE)
-        add_relaxed(&slot_of_frees(proc->prof)->frees[bucket], 1);
+    struct prof *prof = proc->prof;
+
+    if (bucket == PROF_BUCKET_NONE)
+        return;
+    PROF_ASSERT(bucket <= prof->table.rows_max); /* guards the columns */
+    add_relaxed(&slot_of_frees(prof)->frees[bucket], 1);
 }
 
 void
@@ -106,6 +110,7 @@ prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
 
     if (bucket == PROF_BUCKET_NONE)
         return;
+    PROF_ASSERT(bucket <= prof->table.rows_max); /* guards the columns */
     if (prof->rules.explicit_free == PROF_EXPLICIT_DROPPED) {
         add_relaxed(&prof->no_free_path, 1);
         return;

@@ -1,0 +1,270 @@
+/*
+ * test_prof_memory.c -- what memory a call touches (H10), and how a broken
+ * contract ends. Each case runs in a process of its own, so that a fault is an
+ * answer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "instance.h"
+#include "test_prof_make.h"
+
+#define PAGE    4096U
+#define BUCKETS 4000U
+
+/* How a case ended, and what it wrote to its standard error. */
+struct ending {
+    int status; /* as of waitpid() */
+    char text[512];
+};
+
+/* Run a case in a child and wait for its end. */
+static struct ending
+end_of(void (*run)(struct prof *prof), struct prof *prof)
+{
+    struct ending ending = {0};
+    size_t length = 0;
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)signal(SIGSEGV, SIG_DFL); /* a sanitizer would report it */
+        (void)signal(SIGABRT, SIG_DFL);
+        (void)alarm(20);
+        if (dup2(ends[1], STDERR_FILENO) < 0)
+            _exit(99);
+        run(prof);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    while (length < sizeof ending.text - 1) {
+        const ssize_t got = read(ends[0], &ending.text[length],
+                                 sizeof ending.text - 1 - length);
+
+        if (got <= 0)
+            break;
+        length += (size_t)got;
+    }
+    (void)close(ends[0]);
+    assert_int_equal(waitpid(child, &ending.status, 0), child);
+    return ending;
+}
+
+static bool
+ended_well(const struct ending *ending)
+{
+    return WIFEXITED(ending->status) && WEXITSTATUS(ending->status) == 0;
+}
+
+static bool
+ended_by(const struct ending *ending, int signal_wanted)
+{
+    return WIFSIGNALED(ending->status) &&
+           WTERMSIG(ending->status) == signal_wanted;
+}
+
+/* --------------------------------------------------------- untouched memory */
+
+static void *block;
+static size_t block_bytes;
+
+/* An instance on pages of its own, with many buckets of all ages. */
+static struct prof *
+large_instance(const struct prof_rules *rules)
+{
+    const struct prof_config config = {.rules = rules, .buckets_max = BUCKETS};
+    struct prof *prof = NULL;
+
+    block_bytes = (prof_bytes_needed(&config) + PAGE - 1) / PAGE * PAGE;
+    block = mmap(NULL, block_bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(block != MAP_FAILED);
+    assert_int_equal(prof_init(&prof, &config, block, block_bytes), PROF_OK);
+    for (uintptr_t i = 1; i <= BUCKETS; i++) {
+        const prof_bucket bucket =
+            prof_heap_alloc(prof_proc_at(prof, 0), &i, 1, 8);
+
+        prof_heap_free(prof_proc_at(prof, 0), bucket);
+        if (i % 500 == 0) {
+            assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+            assert_int_equal(prof_heap_flush(prof), PROF_OK);
+        }
+    }
+    return prof;
+}
+
+/* Leave only the pages of struct prof itself. */
+static void
+guard(struct prof *prof)
+{
+    const size_t kept = (sizeof *prof + PAGE - 1) / PAGE * PAGE;
+
+    if (mprotect((unsigned char *)block + kept, block_bytes - kept,
+                 PROT_NONE) != 0)
+        _exit(98);
+}
+
+static void
+next_cycle_guarded(struct prof *prof)
+{
+    guard(prof);
+    if (prof_heap_next_cycle(prof) != PROF_OK)
+        _exit(1);
+}
+
+static void
+flush_guarded(struct prof *prof)
+{
+    if (prof_heap_next_cycle(prof) != PROF_OK)
+        _exit(1);
+    guard(prof);
+    if (prof_heap_flush(prof) != PROF_OK)
+        _exit(1);
+}
+
+static void
+next_cycle_touches_nothing_but_the_instance_itself(void **state)
+{
+    struct prof *prof = large_instance(&prof_rules_exact);
+    const struct ending ending = end_of(next_cycle_guarded, prof);
+
+    (void)state;
+    assert_int_equal(ending.status, 0);
+    assert_true(ended_well(&ending));
+    assert_int_equal(munmap(block, block_bytes), 0);
+}
+
+/* The guard is one: what does touch the buckets dies of it. */
+static void
+a_flush_touches_the_buckets_and_dies_of_the_guard(void **state)
+{
+    struct prof *prof = large_instance(&prof_rules_exact);
+    const struct ending ending = end_of(flush_guarded, prof);
+
+    (void)state;
+    assert_true(ended_by(&ending, SIGSEGV));
+    assert_int_equal(munmap(block, block_bytes), 0);
+}
+
+/* So does the other scheme: what O(1) is about. */
+static void
+next_cycle_of_the_stages_touches_the_buckets(void **state)
+{
+    struct prof *prof = large_instance(&prof_rules_go1_5);
+    const struct ending ending = end_of(next_cycle_guarded, prof);
+
+    (void)state;
+    assert_true(ended_by(&ending, SIGSEGV));
+    assert_int_equal(munmap(block, block_bytes), 0);
+}
+
+/* init promises to leave the block alone but for its beginning. */
+static void
+a_new_instance_costs_a_page_however_large_it_is(void **state)
+{
+    const struct prof_config config = {.buckets_max = 1U << 20};
+    const size_t bytes = prof_bytes_needed(&config);
+    struct prof *prof = NULL;
+    unsigned char *large =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t resident = 0;
+    unsigned char *pages = calloc(bytes / PAGE + 1, 1);
+
+    (void)state;
+    assert_true(large != MAP_FAILED);
+    assert_non_null(pages);
+    assert_int_equal(madvise(large, bytes, MADV_NOHUGEPAGE), 0);
+    assert_int_equal(prof_init(&prof, &config, large, bytes), PROF_OK);
+    assert_int_equal(mincore(large, bytes, pages), 0);
+    for (size_t i = 0; i <= (bytes - 1) / PAGE; i++)
+        resident += pages[i] & 1;
+    assert_int_equal(resident, 1);
+    free(pages);
+    assert_int_equal(munmap(large, bytes), 0);
+}
+
+/* --------------------------------------------------------- broken contracts */
+
+static void
+take_a_proc_out_of_range(struct prof *prof)
+{
+    (void)prof_proc_at(prof, 3);
+}
+
+static void
+a_processor_out_of_range_ends_the_program_and_says_where(void **state)
+{
+    const struct prof_config config = {.buckets_max = 1, .procs_max = 3};
+    struct prof *prof = props_prof_make(&config);
+    const struct ending ending = end_of(take_a_proc_out_of_range, prof);
+
+    (void)state;
+    assert_non_null(prof_proc_at(prof, 2));
+    assert_true(ended_by(&ending, SIGABRT));
+    assert_ptr_equal(strstr(ending.text, "prof: "), ending.text);
+    assert_non_null(strstr(ending.text, "prof.c:"));
+    assert_non_null(strstr(ending.text, "index < prof->procs_count\n"));
+    props_prof_drop(prof);
+}
+
+static void
+free_a_bucket_out_of_range(struct prof *prof)
+{
+    prof_heap_free(prof_proc_at(prof, 0), 5);
+}
+
+static void
+free_explicitly_a_bucket_out_of_range(struct prof *prof)
+{
+    prof_heap_free_explicit(prof_proc_at(prof, 0), UINT32_MAX);
+}
+
+/* A bucket of another instance, say: it must not write beyond the block. */
+static void
+a_bucket_out_of_range_ends_the_program_and_says_where(void **state)
+{
+    static void (*const cases[])(struct prof *) = {
+        free_a_bucket_out_of_range, free_explicitly_a_bucket_out_of_range};
+    const struct prof_config config = {.buckets_max = 4};
+    struct prof *prof = props_prof_make(&config);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct ending ending = end_of(cases[i], prof);
+
+        assert_true(ended_by(&ending, SIGABRT));
+        assert_non_null(strstr(ending.text, "heap.c:"));
+        assert_non_null(strstr(ending.text, "bucket <= "));
+    }
+    props_prof_drop(prof);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(next_cycle_touches_nothing_but_the_instance_itself),
+        cmocka_unit_test(a_flush_touches_the_buckets_and_dies_of_the_guard),
+        cmocka_unit_test(next_cycle_of_the_stages_touches_the_buckets),
+        cmocka_unit_test(a_new_instance_costs_a_page_however_large_it_is),
+        cmocka_unit_test(
+            a_processor_out_of_range_ends_the_program_and_says_where),
+        cmocka_unit_test(a_bucket_out_of_range_ends_the_program_and_says_where),
+    };
+
+    return cmocka_run_group_tests_name("prof memory", tests, NULL, NULL);
+}
