@@ -19,7 +19,7 @@ cli_map_get(const struct cli_map *map, uint64_t key)
 {
     size_t slot;
 
-    if (map->room == 0)
+    if (map->room == 0 || key == 0)
         return CLI_MAP_NONE;
     slot = slot_of(map, key);
     return map->keys[slot] == key ? map->values[slot] : CLI_MAP_NONE;

@@ -1,0 +1,75 @@
+/*
+ * conversion.h -- a conversion under way, shared by convert.c and tables.c.
+ */
+#ifndef CLI_CONVERSION_H
+#define CLI_CONVERSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "map.h"
+#include "recfile.h"
+#include "spool.h"
+#include "symbols.h"
+
+struct cli_stack {
+    uint64_t offset; /* of its record */
+    uint32_t *frames;
+    uint32_t depth;
+};
+
+/* An array that grows; zeroed memory is empty. */
+struct cli_items {
+    void *items;
+    size_t count;
+    size_t room;
+};
+
+struct cli_conversion {
+    const uint8_t *bytes;
+    uint64_t used_bytes;
+    const struct embed_spool_header *header;
+    struct cli_recfile file;
+    struct cli_symbols *symbols;
+    struct cli_items stacks;  /* struct cli_stack */
+    struct cli_items pcs;     /* uint64_t, by frame */
+    struct cli_items modules; /* uint64_t: offsets of their records */
+    struct cli_items threads; /* uint64_t */
+    struct cli_items strings; /* char * */
+    struct cli_map frame_of_pc;
+    struct cli_map stack_at; /* by offset */
+    struct cli_map string_of_hash;
+    struct cli_map object_at; /* by address; live ones */
+    struct cli_map lock_at;   /* by address */
+    uint64_t stacks_written;
+    uint64_t objects;
+    uint64_t locks;
+    uint64_t previous_ticks;
+    uint64_t dropped[EMBED_DROP_COUNT];
+    char *error;
+    size_t error_bytes;
+};
+
+/* Report; returns: false */
+bool cli_conversion_fail(struct cli_conversion *convert, const char *reason);
+bool cli_conversion_no_memory(struct cli_conversion *convert);
+bool cli_conversion_damaged(struct cli_conversion *convert, uint64_t offset,
+                            const char *what);
+
+static inline const uint64_t *
+cli_conversion_words(const struct cli_conversion *convert, uint64_t offset)
+{
+    return (const void *)(convert->bytes + offset + 8);
+}
+
+/* returns: how many words a record of this kind has at least, behind word 0 */
+uint32_t cli_conversion_words_of(uint8_t kind);
+
+/* Pass 1: check all records, take everything that is not an event. */
+bool cli_conversion_take_tables(struct cli_conversion *convert);
+
+/* Name what was taken, and write it. */
+bool cli_conversion_write_tables(struct cli_conversion *convert);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * tables.c -- what a spool holds besides events: stacks, threads, modules; and
+ * the names of their frames.
+ *
+ * Stacks are sorted from the root: then neighbours share most frames, and the
+ * file is small. Frames are numbered in order of appearance.
+ */
+#include "conversion.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *
+add(struct cli_items *items, size_t item_bytes)
+{
+    if (items->count == items->room) {
+        size_t room = items->room * 2 + 64;
+        void *grown = realloc(items->items, room * item_bytes);
+
+        if (grown == NULL)
+            return NULL;
+        items->items = grown;
+        items->room = room;
+    }
+    return (uint8_t *)items->items + items->count++ * item_bytes;
+}
+
+uint32_t
+cli_conversion_words_of(uint8_t kind)
+{
+    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2};
+
+    return kind < sizeof words ? words[kind] : 0;
+}
+
+/* returns: false if there is no sound record at offset */
+static bool
+check_record(struct cli_conversion *convert, uint64_t offset)
+{
+    const struct embed_record *record = (const void *)(convert->bytes + offset);
+    const uint64_t *words = cli_conversion_words(convert, offset);
+    uint64_t left_words = (convert->used_bytes - offset) / 8;
+
+    if (left_words == 0 || record->words > left_words)
+        return cli_conversion_damaged(convert, offset,
+                                      "a record reaches past the end");
+    if (cli_conversion_words_of(record->kind) == 0)
+        return cli_conversion_damaged(convert, offset,
+                                      "a record of no known kind");
+    if (record->words < cli_conversion_words_of(record->kind) + 1u)
+        return cli_conversion_damaged(convert, offset, "a record is too short");
+    if (record->kind == EMBED_STACK &&
+        (record->number > convert->header->depth_max ||
+         record->words != record->number + 2))
+        return cli_conversion_damaged(convert, offset,
+                                      "a stack of another length");
+    if (record->kind == EMBED_MODULE &&
+        ((words[4] & UINT32_MAX) > 64 || words[4] >> 32 > 4096 ||
+         (words[4] & UINT32_MAX) + (words[4] >> 32) > 8u * record->words - 48u))
+        return cli_conversion_damaged(convert, offset,
+                                      "a module of another length");
+    return true;
+}
+
+static bool
+take_stack(struct cli_conversion *convert, uint64_t offset)
+{
+    const struct embed_record *record = (const void *)(convert->bytes + offset);
+    const uint64_t *words = cli_conversion_words(convert, offset);
+    uint32_t depth = record->number;
+    struct cli_stack *stack = add(&convert->stacks, sizeof *stack);
+    uint32_t i;
+
+    if (stack == NULL)
+        return cli_conversion_no_memory(convert);
+    stack->offset = offset;
+    stack->depth = depth;
+    stack->frames = malloc((depth + 1) * sizeof *stack->frames);
+    if (stack->frames == NULL)
+        return cli_conversion_no_memory(convert);
+    for (i = 0; i < depth; i++) {
+        /* pc 0 is not a key; the recorder leaves it away. */
+        uint64_t pc = words[1 + i] != 0 ? words[1 + i] : 1;
+        uint64_t frame = cli_map_get(&convert->frame_of_pc, pc);
+
+        if (frame == CLI_MAP_NONE) {
+            uint64_t *place = add(&convert->pcs, sizeof *place);
+
+            frame = convert->pcs.count - 1;
+            if (place == NULL || !cli_map_put(&convert->frame_of_pc, pc, frame))
+                return cli_conversion_no_memory(convert);
+            *place = pc;
+        }
+        stack->frames[i] = (uint32_t)frame;
+    }
+    return true;
+}
+
+static bool
+take_number(struct cli_conversion *convert, struct cli_items *items,
+            uint64_t number)
+{
+    uint64_t *place = add(items, sizeof *place);
+
+    if (place == NULL)
+        return cli_conversion_no_memory(convert);
+    *place = number;
+    return true;
+}
+
+bool
+cli_conversion_take_tables(struct cli_conversion *convert)
+{
+    uint64_t offset = EMBED_SPOOL_FIRST;
+
+    while (offset < convert->used_bytes) {
+        const struct embed_record *record =
+            (const void *)(convert->bytes + offset);
+        bool good = check_record(convert, offset);
+
+        if (good && record->kind == EMBED_STACK)
+            good = take_stack(convert, offset);
+        else if (good && record->kind == EMBED_MODULE)
+            good = take_number(convert, &convert->modules, offset);
+        else if (good && record->kind == EMBED_THREAD)
+            good = take_number(convert, &convert->threads,
+                               cli_conversion_words(convert, offset)[0]);
+        if (!good)
+            return false;
+        offset += 8u * record->words;
+    }
+    return true;
+}
+
+static int
+compare_stacks(const void *left, const void *right)
+{
+    const struct cli_stack *a = left;
+    const struct cli_stack *b = right;
+    uint32_t i;
+
+    for (i = 1; i <= a->depth && i <= b->depth; i++) {
+        uint32_t frame_a = a->frames[a->depth - i];
+        uint32_t frame_b = b->frames[b->depth - i];
+
+        if (frame_a != frame_b)
+            return frame_a < frame_b ? -1 : 1;
+    }
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool
+write_stacks(struct cli_conversion *convert)
+{
+    struct cli_stack *stacks = convert->stacks.items;
+    uint64_t number = 0;
+    size_t i;
+
+    if (convert->stacks.count > 0)
+        qsort(stacks, convert->stacks.count, sizeof *stacks, compare_stacks);
+    for (i = 0; i < convert->stacks.count; i++) {
+        const struct cli_stack *stack = &stacks[i];
+        bool same = i > 0 && stack->depth == stack[-1].depth &&
+                    memcmp(stack->frames, stack[-1].frames,
+                           stack->depth * sizeof *stack->frames) == 0;
+
+        if (!same) {
+            cli_recfile_stack(&convert->file, stack->frames, stack->depth);
+            number++;
+        }
+        if (!cli_map_put(&convert->stack_at, stack->offset, number - 1))
+            return cli_conversion_no_memory(convert);
+    }
+    convert->stacks_written = number;
+    return true;
+}
+
+/* The number of a text; CLI_MAP_NONE if there is no memory. */
+static uint64_t
+string_of(struct cli_conversion *convert, const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const char *at;
+    uint64_t found;
+    char **place;
+
+    if (*text == '\0')
+        return 0;
+    for (at = text; *at != '\0'; at++)
+        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001b3);
+    for (hash |= 1;; hash += 2) {
+        found = cli_map_get(&convert->string_of_hash, hash);
+        if (found == CLI_MAP_NONE)
+            break;
+        if (strcmp(((char **)convert->strings.items)[found - 1], text) == 0)
+            return found;
+    }
+    place = add(&convert->strings, sizeof *place);
+    if (place == NULL)
+        return CLI_MAP_NONE;
+    *place = strndup(text, 65536);
+    if (*place == NULL ||
+        !cli_map_put(&convert->string_of_hash, hash, convert->strings.count))
+        return CLI_MAP_NONE;
+    return convert->strings.count;
+}
+
+/* The path behind a module's record, as text. */
+static void
+path_of(const uint64_t *words, char *path, size_t path_bytes)
+{
+    size_t id_bytes = words[4] & UINT32_MAX;
+    size_t length = (size_t)(words[4] >> 32);
+
+    if (length >= path_bytes)
+        length = path_bytes - 1;
+    memcpy(path, (const char *)(words + 5) + id_bytes, length);
+    path[length] = '\0';
+}
+
+static bool
+describe_modules(struct cli_conversion *convert,
+                 struct cli_recfile_module *modules)
+{
+    const uint64_t *offsets = convert->modules.items;
+    char path[4097];
+    size_t i;
+
+    for (i = 0; i < convert->modules.count; i++) {
+        const uint64_t *words = cli_conversion_words(convert, offsets[i]);
+        struct cli_recfile_module *to = &modules[i];
+
+        path_of(words, path, sizeof path);
+        to->start = words[1];
+        to->length_bytes = words[2] - words[1];
+        to->offset = words[3];
+        to->id = (const uint8_t *)(words + 5);
+        to->id_bytes = (uint32_t)(words[4] & UINT32_MAX);
+        to->path = string_of(convert, path);
+        if (to->path == CLI_MAP_NONE)
+            return cli_conversion_no_memory(convert);
+        if (words[2] <= words[1])
+            return cli_conversion_damaged(convert, offsets[i],
+                                          "an empty module");
+        cli_symbols_add(convert->symbols, path, words[0], words[1], words[2],
+                        words[3], to->id, to->id_bytes);
+    }
+    cli_symbols_added(convert->symbols);
+    return true;
+}
+
+static bool
+describe_frames(struct cli_conversion *convert,
+                const struct cli_recfile_module *modules,
+                struct cli_recfile_frame *frames)
+{
+    const uint64_t *pcs = convert->pcs.items;
+    struct cli_symbol symbol;
+    size_t i;
+    size_t m;
+
+    for (i = 0; i < convert->pcs.count; i++) {
+        struct cli_recfile_frame *to = &frames[i];
+
+        cli_symbols_find(convert->symbols, pcs[i], &symbol);
+        to->pc = pcs[i];
+        to->function = string_of(convert, symbol.function);
+        to->function_offset = symbol.function_offset;
+        to->file = string_of(convert, symbol.file);
+        to->line = symbol.line;
+        to->module = 0;
+        for (m = 0; m < convert->modules.count; m++)
+            if (pcs[i] - 1 - modules[m].start < modules[m].length_bytes)
+                to->module = m + 1;
+        if (to->function == CLI_MAP_NONE || to->file == CLI_MAP_NONE)
+            return cli_conversion_no_memory(convert);
+    }
+    return true;
+}
+
+static bool
+write_named(struct cli_conversion *convert, struct cli_recfile_module *modules,
+            struct cli_recfile_frame *frames)
+{
+    char **strings;
+    size_t i;
+
+    if (modules == NULL || frames == NULL)
+        return cli_conversion_no_memory(convert);
+    if (!describe_modules(convert, modules) ||
+        !describe_frames(convert, modules, frames))
+        return false;
+    strings = convert->strings.items;
+    for (i = 0; i < convert->strings.count; i++)
+        cli_recfile_string(&convert->file, strings[i]);
+    for (i = 0; i < convert->modules.count; i++)
+        cli_recfile_module(&convert->file, &modules[i]);
+    for (i = 0; i < convert->pcs.count; i++)
+        cli_recfile_frame(&convert->file, &frames[i]);
+    return true;
+}
+
+bool
+cli_conversion_write_tables(struct cli_conversion *convert)
+{
+    struct cli_recfile_module *modules =
+        calloc(convert->modules.count + 1, sizeof *modules);
+    struct cli_recfile_frame *frames =
+        calloc(convert->pcs.count + 1, sizeof *frames);
+    const uint64_t *threads = convert->threads.items;
+    bool good = write_named(convert, modules, frames);
+    size_t i;
+
+    free(modules);
+    free(frames);
+    if (!good || !write_stacks(convert))
+        return false;
+    for (i = 0; i < convert->threads.count; i++)
+        cli_recfile_thread(&convert->file, threads[i]);
+    return true;
+}

@@ -1,0 +1,299 @@
+/*
+ * test_convert.c -- from a spool to a recording: numbers for addresses, and no
+ * trust in a log that a program in trouble may have written over.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "convert.h"
+#include "recording.h"
+#include "rng.h"
+#include "spool.h"
+
+#define SPOOL_BYTES (EMBED_SPOOL_FIRST + 4096u)
+#define START       UINT64_C(1000)
+
+static char directory[64];
+static uint8_t spool[SPOOL_BYTES];
+
+static struct embed_spool_header *
+header(void)
+{
+    return (struct embed_spool_header *)(void *)spool;
+}
+
+static const char *
+path_of(const char *name)
+{
+    static char path[2][96];
+    static int turn;
+
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", directory, name);
+    return path[turn];
+}
+
+/* Append a record; returns its offset. */
+static uint64_t
+append(enum embed_kind kind, uint8_t detail, uint32_t number,
+       const uint64_t *words, uint32_t words_count)
+{
+    uint64_t offset = atomic_load(&header()->used_bytes);
+    struct embed_record record = {(uint8_t)kind, detail,
+                                  (uint16_t)(words_count + 1), number};
+
+    assert_true(offset + 8 * (words_count + 1) <= SPOOL_BYTES);
+    memcpy(spool + offset, &record, sizeof record);
+    memcpy(spool + offset + 8, words, 8 * (size_t)words_count);
+    atomic_store(&header()->used_bytes, offset + 8 * (words_count + 1));
+    return offset;
+}
+
+static void
+begin_spool(void)
+{
+    static const uint64_t thread[] = {77};
+
+    memset(spool, 0, sizeof spool);
+    header()->magic = EMBED_SPOOL_MAGIC;
+    header()->version = EMBED_SPOOL_VERSION;
+    header()->depth_max = 8;
+    header()->process = 42;
+    header()->start_ticks = START;
+    header()->command_bytes = 7;
+    memcpy(header()->command, "run\0it", 7);
+    atomic_store(&header()->used_bytes, EMBED_SPOOL_FIRST);
+    append(EMBED_THREAD, 0, 0, thread, 1);
+}
+
+static uint64_t
+append_stack(uint64_t first_pc, uint32_t depth)
+{
+    uint64_t words[9] = {first_pc};
+    uint32_t i;
+
+    for (i = 0; i < depth; i++)
+        words[1 + i] = first_pc + 16 * i;
+    return append(EMBED_STACK, 0, depth, words, 1 + depth);
+}
+
+static void
+append_alloc(uint64_t ticks, uint64_t address, uint64_t bytes, uint64_t stack)
+{
+    uint64_t words[4] = {START + ticks, address, bytes, stack};
+
+    append(EMBED_ALLOC, 0, 0, words, 4);
+}
+
+static void
+append_free(enum embed_kind kind, uint64_t ticks, uint64_t address)
+{
+    uint64_t words[2] = {START + ticks, address};
+
+    append(kind, 0, 0, words, 2);
+}
+
+static void
+append_module(void)
+{
+    uint64_t words[7] = {0x5000, 0x5000, 0x6000, 0x200, 4 | UINT64_C(8) << 32};
+
+    memcpy(&words[5], "\1\2\3\4/no/file", 12);
+    append(EMBED_MODULE, 0, 0, words, 7);
+}
+
+/* One of everything. */
+static void
+fill_spool(void)
+{
+    uint64_t wait[4] = {START + 60, 0xbeef, START + 20, 0};
+    uint64_t release[3] = {START + 61, 0xbeef, 0};
+    uint64_t stack;
+    uint64_t other;
+
+    begin_spool();
+    append_module();
+    stack = append_stack(0x5010, 3);
+    other = append_stack(0x9010, 2);
+    append_alloc(1, 0xa000, 10, stack);
+    append_alloc(2, 0xb000, 20, other);
+    append_free(EMBED_FREE, 3, 0xa000);
+    append_free(EMBED_CANCELLED, 4, 0xb000);
+    append_free(EMBED_FREE, 5, 0xdead); /* not ours */
+    append_alloc(6, 0xa000, 30, stack); /* the address again */
+    append_alloc(7, 0xb000, 40, stack); /* its free went unseen */
+    wait[3] = append_stack(0x5010, 3);  /* written twice: one stack */
+    append(EMBED_WAIT, 0x80 | EMBED_LOCK_WRITE, 0, wait, 4);
+    release[2] = other;
+    append(EMBED_RELEASE, EMBED_LOCK_READ, 0, release, 3);
+    atomic_store(&header()->dropped[EMBED_DROP_INSIDE], 9);
+}
+
+static bool
+convert(struct cli_converted *what, char *error, size_t error_bytes)
+{
+    FILE *file = fopen(path_of("spool"), "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(spool, 1, sizeof spool, file), sizeof spool);
+    assert_int_equal(fclose(file), 0);
+    unlink(path_of("x.rec"));
+    return cli_convert(path_of("spool"), path_of("x.rec"), what, error,
+                       error_bytes);
+}
+
+static struct sim_recording *
+open_result(void)
+{
+    struct sim_recording *recording;
+    struct sim_recording_error error;
+    char line[200];
+
+    if (sim_recording_open(&recording, path_of("x.rec"), &error))
+        return recording;
+    sim_recording_explain(&error, "x.rec", line, sizeof line);
+    fail_msg("%s", line);
+    return NULL;
+}
+
+static void
+addresses_become_numbers_and_losses_are_counted(void **state)
+{
+    static const struct {
+        enum sim_recorded_kind kind;
+        uint64_t ticks;
+        uint64_t object;
+        uint64_t size_bytes;
+    } want[] = {
+        {SIM_RECORDED_ALLOC, 1, 0, 10}, {SIM_RECORDED_ALLOC, 2, 1, 20},
+        {SIM_RECORDED_FREE, 3, 0, 0},   {SIM_RECORDED_ALLOC, 6, 2, 30},
+        {SIM_RECORDED_FREE, 7, 1, 0},   {SIM_RECORDED_ALLOC, 7, 3, 40},
+        {SIM_RECORDED_WAIT, 60, 0, 0},  {SIM_RECORDED_RELEASE, 61, 0, 0},
+    };
+    struct cli_converted what;
+    struct sim_recording *recording;
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    char error[200];
+    size_t n;
+
+    (void)state;
+    fill_spool();
+    assert_true(convert(&what, error, sizeof error));
+    assert_int_equal(what.events, 8);
+    assert_int_equal(what.stacks, 2);
+    assert_int_equal(what.dropped, 10);
+    assert_string_equal(what.command, "run it");
+    recording = open_result();
+    sim_recording_begin(recording, &cursor);
+    for (n = 0; sim_recording_next(&cursor, &event); n++) {
+        assert_int_equal(event.kind, want[n].kind);
+        assert_int_equal(event.ticks, want[n].ticks);
+        assert_int_equal(event.object, want[n].object);
+        assert_int_equal(event.size_bytes, want[n].size_bytes);
+        if (event.kind == SIM_RECORDED_WAIT) {
+            assert_int_equal(event.wait_ticks, 40);
+            assert_int_equal(event.lock_kind, SIM_RECORDED_WRITE);
+            assert_true(event.wait_failed);
+        }
+    }
+    assert_int_equal(n, 8);
+    assert_int_equal(
+        sim_recording_totals(recording)->dropped[SIM_RECORDED_UNKNOWN], 1);
+    assert_int_equal(
+        sim_recording_totals(recording)->dropped[SIM_RECORDED_MISSED], 1);
+    sim_recording_close(recording);
+}
+
+static void
+a_pc_without_a_symbol_is_named_by_its_place(void **state)
+{
+    struct cli_converted what;
+    struct sim_recording *recording;
+    struct sim_recorded_frame frame;
+    char error[200];
+
+    (void)state;
+    fill_spool();
+    assert_true(convert(&what, error, sizeof error));
+    recording = open_result();
+    /* Mapped from offset 0x200 at 0x5000. */
+    assert_true(sim_recording_find(recording, 0x5010, &frame));
+    assert_string_equal(frame.function, "file+0x210");
+    assert_string_equal(frame.module, "/no/file");
+    assert_true(sim_recording_find(recording, 0x9010, &frame));
+    assert_string_equal(frame.function, "0x9010");
+    assert_string_equal(frame.module, "");
+    sim_recording_close(recording);
+}
+
+static void
+a_spool_written_over_is_refused_or_gives_a_sound_recording(void **state)
+{
+    struct sim_rng rng = {.state = sim_mix64(30)};
+    struct cli_converted what;
+    char error[200];
+    uint32_t refused = 0;
+    int round;
+
+    (void)state;
+    for (round = 0; round < 2000; round++) {
+        uint64_t used;
+        int changes;
+
+        fill_spool();
+        used = atomic_load(&header()->used_bytes) - EMBED_SPOOL_FIRST;
+        for (changes = 0; changes < 2; changes++)
+            spool[EMBED_SPOOL_FIRST + sim_rng_next(&rng) % used] =
+                (uint8_t)sim_rng_next(&rng);
+        spool[sim_rng_next(&rng) % 128] = (uint8_t)sim_rng_next(&rng);
+        if (!convert(&what, error, sizeof error)) {
+            refused++;
+            assert_true(error[0] != '\0');
+            assert_int_not_equal(access(path_of("x.rec"), F_OK), 0);
+        } else {
+            sim_recording_close(open_result());
+        }
+    }
+    assert_in_range(refused, 100, 1900);
+}
+
+static int
+make_directory(void **state)
+{
+    /* Written and synced thousands of times: in memory if there is such. */
+    const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+
+    (void)state;
+    snprintf(directory, sizeof directory, "%s/test_convert-XXXXXX", base);
+    return mkdtemp(directory) != NULL ? 0 : -1;
+}
+
+static int
+remove_directory(void **state)
+{
+    (void)state;
+    unlink(path_of("spool"));
+    unlink(path_of("x.rec"));
+    return rmdir(directory);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(addresses_become_numbers_and_losses_are_counted),
+        cmocka_unit_test(a_pc_without_a_symbol_is_named_by_its_place),
+        cmocka_unit_test(
+            a_spool_written_over_is_refused_or_gives_a_sound_recording),
+    };
+
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

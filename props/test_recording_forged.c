@@ -1,0 +1,239 @@
+/*
+ * test_recording_forged.c -- recordings put together by hand.
+ *
+ * A third voice beside writer and reader: bytes and checksums written down from
+ * docs/recording.md alone; and files whose checksums are good but whose records
+ * are not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "recording_story.h"
+#include "rng.h"
+
+#define HEAD_BYTES 12u
+
+/* Docs: as gzip does it, going on from the checksum before. Bit by bit. */
+static uint32_t
+checksum(uint32_t crc, const uint8_t *bytes, size_t count)
+{
+    size_t i;
+    int bit;
+
+    crc ^= 0xffffffffu;
+    for (i = 0; i < count; i++) {
+        crc ^= bytes[i];
+        for (bit = 0; bit < 8; bit++)
+            crc = (crc & 1u) != 0 ? (crc >> 1) ^ 0xedb88320u : crc >> 1;
+    }
+    return crc ^ 0xffffffffu;
+}
+
+static size_t
+payload_bytes(const uint8_t *head)
+{
+    return head[1] | (size_t)head[2] << 8 | (size_t)head[3] << 16 |
+           (size_t)head[4] << 24;
+}
+
+/* Give every whole block the checksum that belongs to it. */
+static void
+reseal(uint8_t *bytes, size_t count)
+{
+    size_t at = HEAD_BYTES;
+    uint32_t crc = 0;
+
+    while (at + 9 <= count && payload_bytes(bytes + at) <= count - at - 9) {
+        size_t payload = payload_bytes(bytes + at);
+        int i;
+
+        crc = checksum(crc, bytes + at, 5);
+        crc = checksum(crc, bytes + at + 9, payload);
+        for (i = 0; i < 4; i++)
+            bytes[at + 5 + (size_t)i] = (uint8_t)(crc >> 8 * i);
+        at += 9 + payload;
+    }
+}
+
+/* One allocation of 200 bytes by thread 5, at f in /m, then its free. */
+static void
+the_bytes_are_those_of_the_document(void **state)
+{
+    static const uint8_t want[] =
+        "PROFREC\n\1\0\0\0"
+        "A\x0c\0\0\0cccc\x80\x94\xeb\xdc\x03\x64\x05\x01\x20\x01\x01p"
+        "S\5\0\0\0cccc\x02/m\x01"
+        "f"
+        "M\x07\0\0\0cccc\x80\x20\x10\x00\x01\x01\xee"
+        "F\x07\0\0\0cccc\x84\x40\x01\x02\x02\x00\x00"
+        "K\3\0\0\0cccc\x00\x01\x00"
+        "T\1\0\0\0cccc\x05"
+        "E\x08\0\0\0cccc\x01\x03\xc8\x01\x00\x02\x04\x01"
+        "Z\x0d\0\0\0cccc\x01\x01\0\0\0\x07\0\0\0\0\0\0\0";
+    static const char *const arguments[] = {"p"};
+    static const uint8_t id[1] = {0xee};
+    static const uint32_t frames[1] = {0};
+    static const uint64_t none[CLI_RECFILE_CAUSES];
+    struct cli_recfile_about about = {1000000000, 100, 5, 1, 32, 1, arguments};
+    struct cli_recfile_module module = {0x1000, 16, 0, 1, id, 1};
+    struct cli_recfile_frame frame = {0x1002, 1, 2, 2, 0, 0};
+    struct cli_recfile file;
+    uint8_t bytes[sizeof want - 1];
+
+    (void)state;
+    cli_recfile_init(&file, 0);
+    cli_recfile_about(&file, &about);
+    cli_recfile_string(&file, "/m");
+    cli_recfile_string(&file, "f");
+    cli_recfile_module(&file, &module);
+    cli_recfile_frame(&file, &frame);
+    cli_recfile_stack(&file, frames, 1);
+    cli_recfile_thread(&file, 5);
+    cli_recfile_alloc(&file, 0, 3, 200, 0);
+    cli_recfile_free(&file, 0, 7, 0);
+    cli_recfile_end(&file, none);
+
+    memcpy(bytes, want, sizeof bytes);
+    reseal(bytes, sizeof bytes);
+    sim_recording_close(props_recording_story_read(bytes, sizeof bytes));
+    assert_int_equal(file.bytes_count, sizeof bytes);
+    assert_memory_equal(file.bytes, bytes, sizeof bytes);
+    cli_recfile_release(&file);
+}
+
+/* With good checksums the records themselves are what stands in the way. */
+static void
+a_forged_file_is_refused_or_sound(void **state)
+{
+    struct sim_rng rng = {.state = sim_mix64(21)};
+    struct cli_recfile file;
+    uint8_t *bytes;
+    uint32_t passed = 0;
+    int round;
+
+    (void)state;
+    props_recording_story_write(&file, 30);
+    bytes = malloc(file.bytes_count);
+    assert_non_null(bytes);
+    for (round = 0; round < 50000; round++) {
+        struct sim_recording *recording;
+        struct sim_recording_error error;
+        uint64_t changes = 1 + sim_rng_next(&rng) % 3;
+
+        memcpy(bytes, file.bytes, file.bytes_count);
+        for (; changes > 0; changes--)
+            bytes[sim_rng_next(&rng) % file.bytes_count] =
+                (uint8_t)sim_rng_next(&rng);
+        reseal(bytes, file.bytes_count);
+        if (sim_recording_parse(&recording, bytes, file.bytes_count, &error)) {
+            passed++;
+            props_recording_story_walk(recording);
+            sim_recording_close(recording);
+        }
+    }
+    assert_true(passed > 100);
+    free(bytes);
+    cli_recfile_release(&file);
+}
+
+enum forgery {
+    FREE_TWICE,
+    FREE_UNBORN,
+    STACK_UNKNOWN,
+    THREAD_UNKNOWN,
+    LOCK_AHEAD,
+    WAIT_TOO_LONG,
+    CLOCK_OVERFLOWS,
+    TABLE_AFTER_EVENTS,
+    TWO_TOTALS,
+};
+
+static void
+forge(struct cli_recfile *file, enum forgery forgery)
+{
+    switch (forgery) {
+    case FREE_TWICE:
+        cli_recfile_free(file, 0, 10, 0);
+        cli_recfile_free(file, 0, 11, 0);
+        break;
+    case FREE_UNBORN:
+        cli_recfile_free(file, 0, 10, 1);
+        break;
+    case STACK_UNKNOWN:
+        cli_recfile_alloc(file, 0, 10, 8, 4);
+        break;
+    case THREAD_UNKNOWN:
+        cli_recfile_alloc(file, 2, 10, 8, 0);
+        break;
+    case LOCK_AHEAD:
+        cli_recfile_wait(file, 0, 10, 0, false, 1, 0, 0);
+        break;
+    case WAIT_TOO_LONG:
+        cli_recfile_wait(file, 0, 10, 0, false, 0, 11, 0);
+        break;
+    case CLOCK_OVERFLOWS:
+        cli_recfile_alloc(file, 0, UINT64_MAX - 76, 8, 0);
+        break;
+    case TABLE_AFTER_EVENTS:
+        cli_recfile_thread(file, 1);
+        break;
+    case TWO_TOTALS:
+        cli_recfile_end(file, props_recording_dropped);
+        break;
+    }
+}
+
+static void
+a_file_that_lies_is_refused_with_the_reason(void **state)
+{
+    static const struct {
+        enum forgery forgery;
+        const char *reason;
+    } rows[] = {
+        {FREE_TWICE, "free of an object that is not live"},
+        {FREE_UNBORN, "not an event"},
+        {STACK_UNKNOWN, "event with a stack not in the file"},
+        {THREAD_UNKNOWN, "event of a thread not in the file"},
+        {LOCK_AHEAD, "not an event"},
+        {WAIT_TOO_LONG, "a wait that began before the start"},
+        {CLOCK_OVERFLOWS, "the clock passes its end"},
+        {TABLE_AFTER_EVENTS, "block out of order"},
+        {TWO_TOTALS, "bytes behind the totals"},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cli_recfile file;
+        struct sim_recording *recording;
+        struct sim_recording_error error;
+
+        cli_recfile_init(&file, 0);
+        props_recording_story_tables(&file);
+        cli_recfile_alloc(&file, 0, 1, 8, 0);
+        forge(&file, rows[i].forgery);
+        cli_recfile_end(&file, props_recording_dropped);
+        assert_false(sim_recording_parse(&recording, file.bytes,
+                                         file.bytes_count, &error));
+        assert_string_equal(error.reason, rows[i].reason);
+        cli_recfile_release(&file);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bytes_are_those_of_the_document),
+        cmocka_unit_test(a_forged_file_is_refused_or_sound),
+        cmocka_unit_test(a_file_that_lies_is_refused_with_the_reason),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
