@@ -42,6 +42,7 @@ static const char usage[] =
     "COMMAND [ARG...]";
 
 static volatile sig_atomic_t child_process;
+static struct sigaction outer_signals[4]; /* as they were before the command */
 
 static bool
 complain(const char *what, const char *reason)
@@ -246,14 +247,39 @@ start_command(const struct options *options, const char *library,
     return child;
 }
 
-/* Run the command to its end; returns false if it could not be started. */
+static const int held_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+#define HELD_COUNT (sizeof held_signals / sizeof *held_signals)
+
+/* ^C is for the command; a request to end is handed on to it. */
+static void
+hold_signals(struct sigaction *old)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction pass = {.sa_handler = forward, .sa_flags = SA_RESTART};
+    size_t i;
+
+    for (i = 0; i < HELD_COUNT; i++)
+        sigaction(held_signals[i], i < 2 ? &ignore : &pass, &old[i]);
+}
+
+static void
+let_signals_go(const struct sigaction *old)
+{
+    size_t i;
+
+    for (i = 0; i < HELD_COUNT; i++)
+        sigaction(held_signals[i], &old[i], NULL);
+}
+
+/*
+ * Run the command to its end, and hold signals from then on.
+ *
+ * returns: false if it could not be started
+ */
 static bool
 run_command(const struct options *options, const char *library,
             const char *spool, pid_t *child, int *status)
 {
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction pass = {.sa_handler = forward, .sa_flags = SA_RESTART};
-    struct sigaction old[4];
     int reason = 0;
     int from = -1;
 
@@ -261,20 +287,13 @@ run_command(const struct options *options, const char *library,
     if (*child < 0)
         return complain(options->command[0], strerror(errno));
     child_process = (sig_atomic_t)*child;
-    sigaction(SIGINT, &ignore, &old[0]);
-    sigaction(SIGQUIT, &ignore, &old[1]);
-    sigaction(SIGTERM, &pass, &old[2]);
-    sigaction(SIGHUP, &pass, &old[3]);
+    hold_signals(outer_signals);
     if (read(from, &reason, sizeof reason) != (ssize_t)sizeof reason)
         reason = 0;
     close(from);
     while (waitpid(*child, status, 0) < 0 && errno == EINTR)
         continue;
     child_process = 0;
-    sigaction(SIGINT, &old[0], NULL);
-    sigaction(SIGQUIT, &old[1], NULL);
-    sigaction(SIGTERM, &old[2], NULL);
-    sigaction(SIGHUP, &old[3], NULL);
     return reason == 0 || complain(options->command[0], strerror(reason));
 }
 
@@ -292,7 +311,7 @@ compare_names(const struct dirent **left, const struct dirent **right)
 }
 
 static bool
-convert_one(const char *from, const char *to)
+convert_here(const char *from, const char *to)
 {
     struct cli_converted what;
     char error[512];
@@ -306,6 +325,31 @@ convert_one(const char *from, const char *to)
             (unsigned long long)what.stacks, (unsigned long long)what.dropped,
             what.process, what.command);
     return true;
+}
+
+/*
+ * In a process of its own: what the symbol reader makes of a damaged file, or
+ * of too little memory, must not leave the spools lying about.
+ */
+static bool
+convert_one(const char *from, const char *to)
+{
+    int status = 0;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        let_signals_go(outer_signals);
+        _exit(convert_here(from, to) ? 0 : 1);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (child < 0)
+        return complain("recording failed", strerror(errno));
+    if (WIFSIGNALED(status))
+        return complain("recording failed", strsignal(WTERMSIG(status)));
+    return WEXITSTATUS(status) == 0;
 }
 
 /*
@@ -381,13 +425,17 @@ cli_record(int argc, char **argv)
     pid_t root = -1;
     int status = 0;
     bool was_run;
+    bool good;
 
     if (!parse_options(&options, argc, argv) || !can_write(options.output) ||
         !find_library(library, sizeof library) ||
         !make_spool_directory(spool, sizeof spool))
         return 1;
     was_run = run_command(&options, library, spool, &root, &status);
-    if (!finish(spool, &options, root, was_run))
+    good = finish(spool, &options, root, was_run);
+    if (root > 0)
+        let_signals_go(outer_signals);
+    if (!good)
         return 1;
     if (WIFSIGNALED(status))
         return 128 + WTERMSIG(status);
