@@ -340,7 +340,8 @@ convert_one(const char *from, const char *to)
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        let_signals_go(outer_signals);
+        /* ^C ends a long conversion; `timeout` must not. */
+        sigaction(SIGINT, &outer_signals[0], NULL);
         _exit(convert_here(from, to) ? 0 : 1);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
