@@ -26,6 +26,8 @@
  *   I2  For each row and counter, active + all slots = events recorded.
  *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3].
  *   I4  active changes only under the control lock.
+ *   I5  Of a slot that is being added to, the frees are taken before the
+ *       allocations: an object explicitly freed in between shows neither.
  *
  * Why the record path needs no lock: I3 separates who adds from who publishes,
  * and each event is one atomic add, because the size is part of the bucket's
@@ -100,7 +102,8 @@ prof_heap_free(struct prof_proc *proc, prof_bucket bucket)
     if (bucket == PROF_BUCKET_NONE)
         return;
     PROF_ASSERT(bucket <= prof->table.rows_max); /* guards the columns */
-    add_relaxed(&slot_of_frees(prof)->frees[bucket], 1);
+    /* Release [pair: free]: the object's allocation was counted before. */
+    add_release(&slot_of_frees(prof)->frees[bucket], 1);
 }
 
 void
@@ -115,7 +118,8 @@ prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
         add_relaxed(&prof->no_free_path, 1);
         return;
     }
-    add_relaxed(&slot_of_allocs(prof)->frees[bucket], 1);
+    /* Release [pair: free]: as in prof_heap_free(). */
+    add_release(&slot_of_allocs(prof)->frees[bucket], 1);
 }
 
 /* ---------------------------------------------------------------- publishing
@@ -144,7 +148,8 @@ drain(shared_u64 *from)
 static inline uint64_t
 drain_shared(shared_u64 *from)
 {
-    return load_relaxed(from) != 0 ? swap_relaxed(from, 0) : 0;
+    /* Acquire [pair: free]: of frees taken, the allocations are seen. */
+    return load_relaxed(from) != 0 ? swap_acquire(from, 0) : 0;
 }
 
 /* Publish a slot that is at rest. */
@@ -159,15 +164,15 @@ publish_slot(struct prof *prof, const struct lane *slot)
     }
 }
 
-/* Publish a slot that may still be added to. */
+/* Publish a slot that may still be added to; frees first (I5). */
 static void
 publish_shared_slot(struct prof *prof, const struct lane *slot)
 {
     const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
-        add_owned(&prof->active.allocs[row], drain_shared(&slot->allocs[row]));
         add_owned(&prof->active.frees[row], drain_shared(&slot->frees[row]));
+        add_owned(&prof->active.allocs[row], drain_shared(&slot->allocs[row]));
     }
 }
 
@@ -181,8 +186,9 @@ stages_turn(struct prof *prof)
 
     publish_shared_slot(prof, previous);
     for (uint32_t row = 1; row <= rows; row++) {
+        /* Release [pair: free]: the frees drained above bring it along. */
+        add_release(&previous->frees[row], drain_shared(&recent->frees[row]));
         add_relaxed(&previous->allocs[row], drain_shared(&recent->allocs[row]));
-        add_relaxed(&previous->frees[row], drain_shared(&recent->frees[row]));
     }
 }
 
