@@ -2,12 +2,16 @@
  * run.c -- `profsim run`: a scenario with its expectations, or a recording of a
  * real program under the simulated collector.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "profiles.h"
 #include "recorded.h"
 #include "replay.h"
 
@@ -47,8 +51,29 @@ run_scenario(const char *path)
 
 struct words {
     const struct prof_rules *rules;
-    uint64_t top; /* sites to print */
+    uint64_t top;    /* sites to print */
+    const char *out; /* folder for profile files, or NULL */
+    bool out_each;   /* a folder in it for each file, by its name */
 };
+
+/* What is written to words.out, once the replay shows it. */
+struct writing {
+    struct cli_profiles profiles;
+    const struct sim_recording *recording;
+    bool failed;
+};
+
+static void
+write_profiles(void *context, const struct props_recorded_taken *taken)
+{
+    struct writing *writing = context;
+
+    writing->profiles.prof = taken->prof;
+    writing->profiles.heap = taken->heap;
+    writing->profiles.heap_count = taken->heap_count;
+    writing->failed =
+        !cli_profiles_write_recording(&writing->profiles, writing->recording);
+}
 
 static void
 show_progress(uint64_t done, uint64_t total)
@@ -56,20 +81,6 @@ show_progress(uint64_t done, uint64_t total)
     if (isatty(STDERR_FILENO) != 0)
         fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " events, %.0f %%   ", done,
                 total, 100.0 * (double)done / (double)total);
-}
-
-/* Does this frame say something about the program? */
-static bool
-is_telling(const struct sim_recorded_frame *frame)
-{
-    static const char *const plumbing[] = {"malloc", "calloc", "realloc",
-                                           "reallocarray"};
-
-    for (size_t i = 0; i < sizeof plumbing / sizeof *plumbing; i++) {
-        if (strcmp(frame->function, plumbing[i]) == 0)
-            return false;
-    }
-    return true;
 }
 
 static void
@@ -97,7 +108,7 @@ print_stack(const struct sim_recording *recording, uint32_t stack)
         const struct sim_recorded_frame frame =
             sim_recording_frame(recording, frames[i]);
 
-        if (!is_telling(&frame))
+        if (!cli_is_telling(frame.function))
             continue;
         fputs(shown == 0 ? "" : " < ", stdout);
         print_frame(&frame);
@@ -152,22 +163,59 @@ print_verdicts(const struct props_recorded *result)
     return cli_exit_of(breach->property);
 }
 
+/* Where the files of this recording go: out: folder, "" if nowhere. */
+static bool
+prepare_folder(char *folder, size_t room, const char *path,
+               const struct words *words)
+{
+    const char *name = strrchr(path, '/');
+    int length;
+
+    name = name != NULL ? name + 1 : path;
+    folder[0] = '\0';
+    if (words->out == NULL)
+        return true;
+    length = words->out_each ? snprintf(folder, room, "%s/%s", words->out, name)
+                             : snprintf(folder, room, "%s", words->out);
+    if (length < 0 || (size_t)length >= room) {
+        cli_usage("run: --out: %.40s...: name too long", words->out);
+        return false;
+    }
+    if (words->out_each && mkdir(words->out, 0777) != 0 && errno != EEXIST) {
+        cli_usage("run: %s: %s", words->out, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
 static enum cli_exit
 show_recording(const struct sim_recording *recording, const char *path,
                const struct words *words)
 {
     struct props_recorded first;
     struct props_recorded result;
-    const char *why = props_recorded_run(&first, recording, words->rules,
-                                         PROPS_ALL, show_progress);
+    char folder[PATH_MAX];
+    struct writing writing = {.recording = recording,
+                              .profiles = {.folder = folder}};
+    const struct props_recorded_taker taker = {.take = write_profiles,
+                                               .context = &writing};
+    const char *why;
+
+    if (!prepare_folder(folder, sizeof folder, path, words))
+        return CLI_USAGE;
+    why = props_recorded_run(&first, recording, words->rules, PROPS_ALL,
+                             show_progress);
 
     if (why == NULL)
-        why = props_recorded_run(&result, recording, words->rules, PROPS_ALL,
-                                 show_progress);
+        why = props_recorded_run_taking(&result, recording, words->rules,
+                                        PROPS_ALL, show_progress,
+                                        words->out != NULL ? &taker : NULL);
     if (isatty(STDERR_FILENO) != 0)
         fprintf(stderr, "\r%60s\r", "");
     if (why != NULL)
         return (enum cli_exit)cli_usage("%s: %s", path, why);
+    if (writing.failed)
+        return CLI_USAGE;
     props_mark_hit(&result.marks, MARK_RUN_TWICE);
     if (first.hash != result.hash) {
         result.breach.broken |= PROPS_BIT(PROPS_D1);
@@ -224,15 +272,50 @@ run_file(const char *path, const struct words *words)
 }
 
 static const char usage[] =
-    "usage: profsim run [--rules NAME] [--top N] FILE...\n"
+    "usage: profsim run [--rules NAME] [--top N] [--out DIR] FILE...\n"
     "\n"
     "FILE.sim  run a scenario and compare it with its `expect` lines\n"
     "FILE.rec  replay a recording of a real program through the simulated\n"
     "          collector: sites by bytes in use, verdict of every property\n"
     "  --rules NAME  what the library follows (recordings; exact)\n"
     "  --top N       sites to print (10)\n"
+    "  --out DIR     write profiles (recordings): heap, allocs, block, mutex,\n"
+    "                as .pb.gz and .txt; heap as it was when largest\n"
     "\n"
     "exit: 0 as it must be; 1 a file is wrong; 129 a property is broken\n";
+
+/*
+ * Take the options, wherever they stand.
+ *
+ * out:     *words; argv[1 .. *files], the other words
+ * returns: false, and a complaint, if one is wrong
+ */
+static bool
+take_options(int argc, char **argv, struct words *words, int *files)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+
+        if ((value = cli_option(argc, argv, &i, "--rules")) != NULL) {
+            if ((words->rules = cli_rules(value)) == NULL)
+                return false;
+        } else if ((value = cli_option(argc, argv, &i, "--top")) != NULL) {
+            if (!cli_number("--top", value, 1, PROPS_SITES_MAX, &words->top))
+                return false;
+        } else if ((value = cli_option(argc, argv, &i, "--out")) != NULL) {
+            words->out = value;
+            if (value[0] == '\0')
+                return false;
+        } else if (argv[i][0] == '-') {
+            cli_usage("run: unknown option '%s'", argv[i]);
+            return false;
+        } else {
+            argv[++*files] = argv[i];
+        }
+    }
+    words->out_each = *files > 1;
+    return true;
+}
 
 int
 cli_run(int argc, char **argv)
@@ -242,33 +325,22 @@ cli_run(int argc, char **argv)
     int files = 0;
 
     for (int i = 1; i < argc; i++) {
-        const char *value;
-        enum cli_exit this_one;
-
         if (strcmp(argv[i], "--help") == 0) {
             fputs(usage, stdout);
             return CLI_OK;
         }
-        if ((value = cli_option(argc, argv, &i, "--rules")) != NULL) {
-            if ((words.rules = cli_rules(value)) == NULL)
-                return CLI_USAGE;
-            continue;
-        }
-        if ((value = cli_option(argc, argv, &i, "--top")) != NULL) {
-            if (!cli_number("--top", value, 1, PROPS_SITES_MAX, &words.top))
-                return CLI_USAGE;
-            continue;
-        }
-        if (argv[i][0] == '-')
-            return cli_usage("run: unknown option '%s'", argv[i]);
-        this_one = run_file(argv[i], &words);
-        files++;
-        if (worst == CLI_OK || this_one == CLI_USAGE)
-            worst = this_one;
     }
+    if (!take_options(argc, argv, &words, &files))
+        return CLI_USAGE;
     if (files == 0) {
         fputs(usage, stderr);
         return CLI_USAGE;
+    }
+    for (int i = 1; i <= files; i++) {
+        const enum cli_exit this_one = run_file(argv[i], &words);
+
+        if (worst == CLI_OK || this_one == CLI_USAGE)
+            worst = this_one;
     }
     return (int)worst;
 }

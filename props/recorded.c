@@ -18,6 +18,8 @@ struct show {
     struct props_run *run;
     struct props_site *by_stack; /* of the largest snapshot so far */
     struct props_recorded *result;
+    struct prof_heap_record *peak; /* that snapshot; NULL: nobody wants it */
+    size_t peak_count;
 };
 
 /* Which stack of the recording is this? The library keeps frames, not names. */
@@ -75,6 +77,10 @@ note_snapshot(struct show *show)
     memset(show->by_stack, 0, ((size_t)stacks + 1) * sizeof *show->by_stack);
     for (size_t i = 0; i < answer->count; i++)
         add_to_site(show, &answer->heap[i]);
+    if (show->peak != NULL) {
+        memcpy(show->peak, answer->heap, answer->count * sizeof *show->peak);
+        show->peak_count = answer->count;
+    }
 }
 
 /* More bytes first; ties by number, so that the order is total. */
@@ -133,6 +139,17 @@ props_recorded_run(struct props_recorded *result,
                    const struct prof_rules *rules, props_set asked,
                    void (*progress)(uint64_t done, uint64_t total))
 {
+    return props_recorded_run_taking(result, recording, rules, asked, progress,
+                                     NULL);
+}
+
+const char *
+props_recorded_run_taking(struct props_recorded *result,
+                          const struct sim_recording *recording,
+                          const struct prof_rules *rules, props_set asked,
+                          void (*progress)(uint64_t done, uint64_t total),
+                          const struct props_recorded_taker *taker)
+{
     struct show show = {.result = result};
     uint32_t buckets = 0;
     const char *why;
@@ -145,7 +162,11 @@ props_recorded_run(struct props_recorded *result,
     show.run = props_run_new(&show.drive.limits);
     show.by_stack = calloc((size_t)show.drive.config.stacks_count + 1,
                            sizeof *show.by_stack);
-    if (show.run == NULL || show.by_stack == NULL)
+    if (taker != NULL)
+        show.peak = calloc((size_t)show.drive.limits.buckets_max + 1,
+                           sizeof *show.peak);
+    if (show.run == NULL || show.by_stack == NULL ||
+        (taker != NULL && show.peak == NULL))
         goto out;
     why = props_run_begin(show.run, &show.drive.config, asked);
     if (why == NULL)
@@ -161,7 +182,17 @@ props_recorded_run(struct props_recorded *result,
     result->buckets = buckets;
     result->hash = show.run->hash;
     result->marks = show.run->marks;
+    if (taker != NULL) {
+        const struct props_recorded_taken taken = {
+            .prof = sim_world_prof(show.run->judge.world),
+            .heap = show.peak,
+            .heap_count = show.peak_count,
+        };
+
+        taker->take(taker->context, &taken);
+    }
 out:
+    free(show.peak);
     free(show.by_stack);
     props_run_delete(show.run);
     sim_drive_close(&show.drive);

@@ -38,6 +38,21 @@ struct props_recorded {
 };
 
 /*
+ * What a replay can show besides its result. Stacks are the library's and gone
+ * when `take` returns.
+ */
+struct props_recorded_taken {
+    struct prof *prof;                   /* at the end of the replay */
+    const struct prof_heap_record *heap; /* the largest snapshot */
+    size_t heap_count;
+};
+
+struct props_recorded_taker {
+    void (*take)(void *context, const struct props_recorded_taken *taken);
+    void *context;
+};
+
+/*
  * Replay a recording through the simulated collector, and judge every event.
  *
  * out:     *result
@@ -48,5 +63,13 @@ const char *props_recorded_run(struct props_recorded *result,
                                const struct sim_recording *recording,
                                const struct prof_rules *rules, props_set asked,
                                void (*progress)(uint64_t done, uint64_t total));
+
+/* The same, and show what there is to see to `taker` once it is over. */
+const char *
+props_recorded_run_taking(struct props_recorded *result,
+                          const struct sim_recording *recording,
+                          const struct prof_rules *rules, props_set asked,
+                          void (*progress)(uint64_t done, uint64_t total),
+                          const struct props_recorded_taker *taker);
 
 #endif

@@ -1,0 +1,348 @@
+/* profiles.c -- the profile files of `profsim run --out DIR`. */
+#include "profiles.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "prof/file.h"
+#include "prof/gzip.h"
+
+/* What one file holds. */
+enum content { HEAP, ALLOCS, BLOCK, MUTEX, CONTENT_COUNT };
+
+static const char *const content_names[CONTENT_COUNT] = {"heap", "allocs",
+                                                         "block", "mutex"};
+
+/* Memory for the largest of the files. */
+struct room {
+    struct prof_contention_record *contention[2]; /* by enum prof_contention */
+    size_t contention_count[2];
+    void *scratch;
+    size_t scratch_bytes;
+    unsigned char *packing;
+    size_t packing_bytes;
+};
+
+/* ------------------------------------------------------------------ measuring
+ */
+
+static int
+compare_pcs(const void *a, const void *b)
+{
+    const uintptr_t x = *(const uintptr_t *)a;
+    const uintptr_t y = *(const uintptr_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static size_t
+count_distinct(uintptr_t *pcs, size_t count)
+{
+    size_t distinct = 0;
+
+    qsort(pcs, count, sizeof *pcs, compare_pcs);
+    for (size_t i = 0; i < count; i++)
+        distinct += i == 0 || pcs[i] != pcs[i - 1];
+    return distinct;
+}
+
+struct census {
+    size_t records;
+    size_t frames;
+    uintptr_t *pcs; /* NULL: only count */
+};
+
+static void
+take_stack(struct census *census, const uintptr_t *stack, uint32_t depth)
+{
+    if (census->pcs != NULL && depth > 0)
+        memcpy(&census->pcs[census->frames], stack, depth * sizeof *stack);
+    census->frames += depth;
+    census->records++;
+}
+
+static void
+take_all(struct census *census, const struct cli_profiles *profiles,
+         const struct room *room)
+{
+    for (size_t i = 0; i < profiles->heap_count; i++)
+        take_stack(census, profiles->heap[i].stack, profiles->heap[i].depth);
+    for (int kind = 0; kind < 2; kind++) {
+        const struct prof_contention_record *records = room->contention[kind];
+
+        for (size_t i = 0; i < room->contention_count[kind]; i++)
+            take_stack(census, records[i].stack, records[i].depth);
+    }
+}
+
+/* A sample is at most its frames and 128 bytes of values and labels. */
+static size_t
+proto_bytes_max(const struct census *census, size_t distinct)
+{
+    return census->frames * 5 + census->records * 128 + distinct * 8500 +
+           (1 << 16);
+}
+
+/* -------------------------------------------------------------------- memory
+ */
+
+static bool
+read_contention(const struct cli_profiles *profiles, struct room *room)
+{
+    for (int i = 0; i < 2; i++) {
+        const enum prof_contention kind = (enum prof_contention)i;
+        enum prof_status status = prof_contention_snapshot(
+            profiles->prof, kind, NULL, 0, &room->contention_count[i]);
+
+        room->contention[i] =
+            calloc(room->contention_count[i] + 1, sizeof *room->contention[i]);
+        if (room->contention[i] == NULL)
+            return false;
+        status = prof_contention_snapshot(
+            profiles->prof, kind, room->contention[i],
+            room->contention_count[i], &room->contention_count[i]);
+        if (status != PROF_OK)
+            return false;
+    }
+    return true;
+}
+
+static void
+room_release(struct room *room)
+{
+    free(room->contention[PROF_BLOCK]);
+    free(room->contention[PROF_MUTEX]);
+    free(room->scratch);
+    free(room->packing);
+}
+
+static bool
+room_take(struct room *room, const struct cli_profiles *profiles)
+{
+    struct census census = {0};
+    size_t distinct;
+
+    memset(room, 0, sizeof *room);
+    if (!read_contention(profiles, room))
+        return false;
+    take_all(&census, profiles, room);
+    census.pcs = calloc(census.frames + 1, sizeof *census.pcs);
+    if (census.pcs == NULL)
+        return false;
+    census.frames = 0;
+    census.records = 0;
+    take_all(&census, profiles, room);
+    distinct = count_distinct(census.pcs, census.frames);
+    free(census.pcs);
+    room->scratch_bytes =
+        (prof_pprof_scratch_bytes(census.records, distinct + 1) + 63) /
+        PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+    room->packing_bytes = proto_bytes_max(&census, distinct);
+    room->packing_bytes += prof_gzip_bound(room->packing_bytes);
+    room->scratch = aligned_alloc(PROF_BLOCK_ALIGN, room->scratch_bytes);
+    room->packing = malloc(room->packing_bytes);
+    return room->scratch != NULL && room->packing != NULL;
+}
+
+/* --------------------------------------------------------------------- files
+ */
+
+static struct prof_output
+output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
+          const struct room *room)
+{
+    return (struct prof_output){
+        .sink = *sink,
+        .symbols = profiles->symbols,
+        .mappings = profiles->mappings,
+        .mappings_count = profiles->mappings_count,
+        .scratch = room->scratch,
+        .scratch_bytes = room->scratch_bytes,
+    };
+}
+
+static enum prof_status
+write_proto(const struct prof_output *output,
+            const struct cli_profiles *profiles, const struct room *room,
+            enum content content)
+{
+    const enum prof_contention kind =
+        content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
+
+    switch (content) {
+    case HEAP:
+    case ALLOCS:
+        return prof_pprof_heap(
+            output, profiles->heap, profiles->heap_count, profiles->rate_bytes,
+            content == HEAP ? PROF_VIEW_INUSE : PROF_VIEW_ALLOCS);
+    case BLOCK:
+    case MUTEX:
+        return prof_pprof_contention(output, room->contention[kind],
+                                     room->contention_count[kind],
+                                     profiles->ticks_per_second);
+    case CONTENT_COUNT:
+        break;
+    }
+    return PROF_ERR_CONFIG;
+}
+
+static bool
+explain(const char *path, const struct prof_file *file, enum prof_status status)
+{
+    fprintf(stderr, "profsim: %s: %s\n", path,
+            file->error != 0 ? strerror(file->error)
+                             : prof_status_text(status));
+    return false;
+}
+
+static enum prof_status
+write_packed(struct prof_file *file, const struct cli_profiles *profiles,
+             const struct room *room, enum content content)
+{
+    const struct prof_sink to = prof_file_sink(file);
+    struct prof_gzip gzip;
+    struct prof_sink sink;
+    struct prof_output output;
+
+    prof_gzip_begin(&gzip, &to, room->packing, room->packing_bytes);
+    sink = prof_gzip_sink(&gzip);
+    output = output_to(&sink, profiles, room);
+    return prof_gzip_end(&gzip, write_proto(&output, profiles, room, content));
+}
+
+typedef enum prof_status write_function(struct prof_file *file,
+                                        const struct cli_profiles *profiles,
+                                        const struct room *room,
+                                        enum content content);
+
+static bool
+write_file(const struct cli_profiles *profiles, const struct room *room,
+           enum content content, const char *ending, write_function *write)
+{
+    char path[PROF_PATH_MAX];
+    struct prof_file file;
+    enum prof_status status;
+
+    if (snprintf(path, sizeof path, "%s/%s.%s", profiles->folder,
+                 content_names[content], ending) >= (int)sizeof path) {
+        fprintf(stderr, "profsim: %.40s...: %s\n", profiles->folder,
+                strerror(ENAMETOOLONG));
+        return false;
+    }
+    status = prof_file_begin(&file, path);
+    if (status == PROF_OK)
+        status = prof_file_end(&file, write(&file, profiles, room, content));
+    return status == PROF_OK ? true : explain(path, &file, status);
+}
+
+bool
+cli_profiles_write(const struct cli_profiles *profiles)
+{
+    struct room room;
+    bool good;
+
+    if (mkdir(profiles->folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "profsim: %s: %s\n", profiles->folder, strerror(errno));
+        return false;
+    }
+    good = room_take(&room, profiles);
+    if (!good)
+        fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
+    for (int i = 0; i < CONTENT_COUNT && good; i++)
+        good =
+            write_file(profiles, &room, (enum content)i, "pb.gz", write_packed);
+    room_release(&room);
+    return good;
+}
+
+/* ----------------------------------------------------------------- recordings
+ */
+
+bool
+cli_is_telling(const char *function)
+{
+    static const char *const plumbing[] = {"malloc", "calloc", "realloc",
+                                           "reallocarray"};
+
+    for (size_t i = 0; i < sizeof plumbing / sizeof *plumbing; i++) {
+        if (strcmp(function, plumbing[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void
+find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    const struct sim_recording *recording = context;
+    struct sim_recorded_frame frame;
+
+    if (!sim_recording_find(recording, pc, &frame))
+        return;
+    symbol->function = frame.function;
+    symbol->file = frame.file;
+    symbol->line = frame.line;
+    symbol->entry = frame.function_offset != 0 ? pc - frame.function_offset : 0;
+    symbol->kind = cli_is_telling(frame.function) ? PROF_FRAME_PROGRAM
+                                                  : PROF_FRAME_RUNTIME;
+}
+
+/* Stretch the mapping of this frame's module over it. */
+static void
+cover_frame(struct prof_mapping *mappings, uint32_t *count,
+            const struct sim_recorded_frame *frame)
+{
+    uint32_t i = 0;
+
+    while (i < *count && strcmp(mappings[i].file, frame->module) != 0)
+        i++;
+    if (i == *count) {
+        mappings[(*count)++] = (struct prof_mapping){.start = frame->pc - 1,
+                                                     .limit = frame->pc + 1,
+                                                     .file = frame->module};
+        return;
+    }
+    if (frame->pc - 1 < mappings[i].start)
+        mappings[i].start = frame->pc - 1;
+    if (frame->pc + 1 > mappings[i].limit)
+        mappings[i].limit = frame->pc + 1;
+}
+
+bool
+cli_profiles_write_recording(struct cli_profiles *profiles,
+                             const struct sim_recording *recording)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    struct prof_mapping *mappings =
+        calloc((size_t)totals->frames + 1, sizeof *mappings);
+    union {
+        const struct sim_recording *in;
+        void *out;
+    } context = {.in = recording};
+    bool good;
+
+    if (mappings == NULL) {
+        fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
+        return false;
+    }
+    profiles->mappings_count = 0;
+    for (uint32_t i = 0; i < totals->frames; i++) {
+        const struct sim_recorded_frame frame =
+            sim_recording_frame(recording, i);
+
+        if (frame.module[0] != '\0')
+            cover_frame(mappings, &profiles->mappings_count, &frame);
+    }
+    profiles->mappings = mappings;
+    profiles->symbols =
+        (struct prof_symbols){.find = find_recorded, .context = context.out};
+    profiles->rate_bytes = 1;
+    profiles->ticks_per_second =
+        totals->ticks_per_second > 0 ? totals->ticks_per_second : 1000000000;
+    good = cli_profiles_write(profiles);
+    free(mappings);
+    return good;
+}

@@ -1,0 +1,117 @@
+/*
+ * builder.h -- one profile.proto in the making: its strings, functions,
+ * locations and mappings, each with a number from its first use.
+ */
+#ifndef PROF_BUILDER_H
+#define PROF_BUILDER_H
+
+#include "out.h"
+#include "prof/pprof.h"
+
+/* Field numbers of profile.proto. docs/profiles.md, "profile.proto". */
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE = 2,
+    PROFILE_MAPPING = 3,
+    PROFILE_LOCATION = 4,
+    PROFILE_FUNCTION = 5,
+    PROFILE_STRING = 6,
+    PROFILE_TIME_NS = 9,
+    PROFILE_DURATION_NS = 10,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD = 12,
+    PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+};
+
+enum { SAMPLE_VALUES_MAX = 4 };
+
+/* A bump allocator over the caller's scratch. */
+struct arena {
+    unsigned char *at;
+    unsigned char *end;
+};
+
+/* returns: `bytes` (rounded up to 8) of unknown content, NULL if used up */
+void *prof_arena_take(struct arena *arena, size_t bytes);
+
+struct place; /* a known return address */
+struct string;
+struct function;
+
+struct builder {
+    struct out out;
+    struct prof_symbols symbols;
+    const struct prof_mapping *mappings;
+    uint32_t mappings_count;
+
+    struct place *places; /* open addressing, by address */
+    struct string *strings;
+    uint32_t *string_slots;     /* open addressing: string number */
+    struct function *functions; /* open addressing, by name's number */
+    unsigned char *mapping_marks;
+    uint32_t *ids; /* of the stack being written */
+    uint32_t slots_log2;
+    uint32_t places_max;
+    uint32_t places_count; /* slots of `places` in use */
+    uint32_t locations;    /* numbers given */
+    uint32_t functions_count;
+    uint32_t strings_max;
+    uint32_t strings_count;
+    size_t values_count; /* of each sample */
+};
+
+/* The arena over an output's scratch. */
+struct arena prof_arena_of(const struct prof_output *output);
+
+/*
+ * The order of a contention profile: most ticks first.
+ *
+ * returns: record numbers, taken from the arena; NULL if it is too small
+ */
+uint32_t *prof_contention_order(struct arena *arena,
+                                const struct prof_contention_record *records,
+                                size_t count);
+
+/* A label of a sample: a text, or a number if text is NULL. */
+struct sample_label {
+    const char *key;
+    const char *text;
+    int64_t number;
+};
+
+struct sample {
+    const uintptr_t *stack; /* leaf first */
+    uint32_t depth;
+    uint32_t labels_count;
+    bool hide_runtime; /* leave out the runtime's frames at the leaf */
+    const struct sample_label *labels;
+    int64_t values[SAMPLE_VALUES_MAX];
+};
+
+/* returns: bytes that a builder takes for so many different addresses */
+size_t prof_builder_bytes(size_t locations);
+
+/*
+ * Take all of `arena` and begin.
+ *
+ * in:      values_count, of each sample, 1 .. SAMPLE_VALUES_MAX
+ * returns: false if the arena is too small for anything
+ */
+PROF_NODISCARD bool prof_builder_init(struct builder *builder,
+                                      const struct prof_output *output,
+                                      struct arena *arena, size_t values_count);
+
+/* Write a ValueType message as field `field`. */
+void prof_builder_value_type(struct builder *builder, uint32_t field,
+                             const char *type, const char *unit);
+
+/* returns: the number of a text, written out by prof_builder_finish() */
+uint32_t prof_builder_string(struct builder *builder, const char *text);
+
+/* Write a sample, and before it what it mentions for the first time. */
+void prof_builder_sample(struct builder *builder, const struct sample *sample);
+
+/* Write mappings and strings, the end of every profile. */
+PROF_NODISCARD enum prof_status prof_builder_finish(struct builder *builder);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * prof/pprof.h -- profiles as people and tools read them: profile.proto and the
+ * older text forms. docs/profiles.md describes the bytes.
+ *
+ * Every writer streams to a sink, works inside a block of the caller's, and
+ * answers the first thing that went wrong: the sink's own status, or
+ * PROF_ERR_MEMORY if the block was too small. What the sink has taken by then
+ * is the beginning of a profile and should be thrown away.
+ *
+ * profile.proto comes out as it is; prof/gzip.h is a sink that compresses.
+ */
+#ifndef PROF_PPROF_H
+#define PROF_PPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof/prof.h"
+#include "prof/sink.h"
+#include "prof/symbol.h"
+
+#define PROF_LABELS_MAX 32U /* labels of one sample */
+
+/* Where a profile goes, and what is said in it besides the records. */
+struct prof_output {
+    struct prof_sink sink;
+    struct prof_symbols symbols;         /* find NULL: nothing has a name */
+    const struct prof_mapping *mappings; /* may be NULL */
+    uint32_t mappings_count;
+    int64_t time_ns; /* when it was taken, since 1970; 0: not said */
+    /*
+     * A return address inside a function whose name says that the stack was
+     * lost; stands for an empty stack where a reader wants an address. 0: 1.
+     */
+    uintptr_t lost;
+    void *scratch; /* aligned to PROF_BLOCK_ALIGN */
+    size_t scratch_bytes;
+};
+
+/*
+ * returns: scratch that suffices for so many records with so many different
+ *          return addresses among them
+ */
+size_t prof_pprof_scratch_bytes(size_t records, size_t locations);
+
+/* ----------------------------------------------------------------------- heap
+ */
+
+enum prof_heap_view {
+    PROF_VIEW_INUSE, /* readers show what is in use */
+    PROF_VIEW_ALLOCS /* readers show all that was allocated */
+};
+
+/*
+ * Write a heap profile as profile.proto: four values a record, scaled up to
+ * what the sampled program did.
+ *
+ * in:      records, of a snapshot
+ *          rate_bytes, mean distance of samples; at most 1: all was recorded
+ * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
+ */
+PROF_NODISCARD enum prof_status
+prof_pprof_heap(const struct prof_output *output,
+                const struct prof_heap_record *records, size_t records_count,
+                int64_t rate_bytes, enum prof_heap_view view);
+
+/* ----------------------------------------------------------------- contention
+ */
+
+/*
+ * Write a contention profile as profile.proto, most ticks first.
+ *
+ * in:      ticks_per_second, at least 1
+ * returns: as prof_pprof_heap()
+ */
+PROF_NODISCARD enum prof_status
+prof_pprof_contention(const struct prof_output *output,
+                      const struct prof_contention_record *records,
+                      size_t records_count, uint64_t ticks_per_second);
+
+/* --------------------------------------------------------------------- counts
+ *
+ * Profiles that count stacks: goroutines (tasks), threads, what an embedder
+ * counts. Entries with the same stack and labels become one sample.
+ */
+
+struct prof_label {
+    const char *key;
+    const char *value;
+};
+
+/* One counted thing. */
+struct prof_count_record {
+    const uintptr_t *stack; /* leaf first */
+    uint32_t depth;
+    uint32_t labels_count; /* at most PROF_LABELS_MAX */
+    /* Sorted by key, no key twice; NULL if there are none. */
+    const struct prof_label *labels;
+};
+
+/*
+ * in:      name, sample type and period type of the profile
+ * returns: as prof_pprof_heap(); PROF_ERR_CONFIG for too many labels
+ */
+PROF_NODISCARD enum prof_status
+prof_pprof_counts(const struct prof_output *output, const char *name,
+                  const struct prof_count_record *records,
+                  size_t records_count);
+
+#endif

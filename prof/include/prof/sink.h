@@ -1,0 +1,35 @@
+/*
+ * prof/sink.h -- where a profile's bytes go: a function and its context.
+ *
+ * A writer calls `write` with the next bytes of the stream until the stream is
+ * over or a call answers anything but PROF_OK. That answer is the writer's
+ * answer, and nothing is written after it.
+ */
+#ifndef PROF_SINK_H
+#define PROF_SINK_H
+
+#include <stddef.h>
+
+#include "prof/status.h"
+
+struct prof_sink {
+    /* returns: PROF_OK if all bytes were taken; PROF_ERR_SINK or the like */
+    enum prof_status (*write)(void *context, const void *bytes,
+                              size_t bytes_count);
+    void *context;
+};
+
+/* A sink in memory. */
+struct prof_memory {
+    unsigned char *bytes; /* the caller's */
+    size_t bytes_max;
+    size_t bytes_count; /* taken so far; start at 0 */
+};
+
+/*
+ * returns: a sink that appends to *memory; what does not fit whole is refused
+ *          with PROF_ERR_SINK
+ */
+struct prof_sink prof_memory_sink(struct prof_memory *memory);
+
+#endif

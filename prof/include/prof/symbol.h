@@ -1,0 +1,66 @@
+/*
+ * prof/symbol.h -- names for program counters, asked of the embedder.
+ */
+#ifndef PROF_SYMBOL_H
+#define PROF_SYMBOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof/status.h"
+
+/* What a frame is to somebody who reads a profile. */
+enum prof_frame_kind {
+    PROF_FRAME_PROGRAM,
+    PROF_FRAME_RUNTIME, /* of the profiled runtime itself: hidden at the leaf */
+    PROF_FRAME_ROOT     /* below everybody's main: never shown */
+};
+
+struct prof_symbol {
+    const char *function; /* "" or NULL if not known */
+    const char *file;     /* "" or NULL if not known */
+    uint64_t line;        /* 0 if not known */
+    uintptr_t entry;      /* of the function; 0 if not known */
+    enum prof_frame_kind kind;
+};
+
+struct prof_symbols {
+    /*
+     * Name the frame of a return address: the call before it.
+     *
+     * out:     *symbol, all zero before the call; its texts stay valid until
+     *          the writer that asked has returned
+     * in:      pc, as it stands in a stack
+     */
+    void (*find)(void *context, uintptr_t pc, struct prof_symbol *symbol);
+    void *context;
+};
+
+/*
+ * returns: what Go's names say: `runtime.goexit` is the root, what begins with
+ *          `runtime.` is the runtime
+ */
+enum prof_frame_kind prof_frame_kind_go(const char *function);
+
+/* A range of code that was mapped from a file. */
+struct prof_mapping {
+    uint64_t start;
+    uint64_t limit;
+    uint64_t offset; /* in the file, of `start` */
+    const char *file;
+    const char *build_id; /* "" or NULL if not known */
+};
+
+/*
+ * Read the executable mappings from the text of /proc/PID/maps.
+ *
+ * out:     mappings[0 .. *count), in the order of the text; their files point
+ *          into `text`, which is cut into strings
+ * in:      text, `text_bytes` long; mappings_max, room in mappings
+ * returns: PROF_OK, PROF_ERR_SHORT if there are more (*count says how many)
+ */
+PROF_NODISCARD enum prof_status
+prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
+                    size_t *count, char *text, size_t text_bytes);
+
+#endif

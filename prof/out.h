@@ -1,0 +1,120 @@
+/*
+ * out.h -- a buffer in front of a sink, and the numbers of profile.proto.
+ *
+ * Invariants
+ *   I1  After the first status that is not PROF_OK the sink is not called
+ *       again, and that status stays.
+ *   I2  used <= room; bytes[0 .. used) have not reached the sink.
+ */
+#ifndef PROF_OUT_H
+#define PROF_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof/sink.h"
+
+struct out {
+    struct prof_sink sink;
+    unsigned char *bytes;
+    size_t room;
+    size_t used;
+    enum prof_status status; /* the first that is not PROF_OK (I1) */
+};
+
+void prof_out_init(struct out *out, const struct prof_sink *sink, void *bytes,
+                   size_t room);
+
+/* Note an error of ours; the first one counts. */
+void prof_out_fail(struct out *out, enum prof_status status);
+
+/* Hand everything to the sink. returns: the status of the whole stream */
+PROF_NODISCARD enum prof_status prof_out_finish(struct out *out);
+
+/*
+ * returns: a place for up to `bytes_max` bytes, at most `room`; the caller
+ *          then adds what it wrote to `used`
+ */
+unsigned char *prof_out_place(struct out *out, size_t bytes_max);
+
+void prof_out_bytes(struct out *out, const void *bytes, size_t bytes_count);
+/* A text is cut after this many bytes, which bounds every search for its end.
+ */
+enum { TEXT_BYTES_MAX = 4096 };
+
+/* returns: bytes before the end; NULL has none */
+size_t prof_text_bytes(const char *text);
+
+void prof_out_text(struct out *out, const char *text);
+
+/* --------------------------------------------------------------- text numbers
+ */
+
+enum { OUT_DIGITS_MAX = 20 };
+
+/* out: digits, not ended. returns: how many, 1 .. OUT_DIGITS_MAX */
+size_t prof_out_decimal(char digits[OUT_DIGITS_MAX], uint64_t value);
+size_t prof_out_hex(char digits[OUT_DIGITS_MAX], uint64_t value);
+
+void prof_out_u64(struct out *out, uint64_t value);
+void prof_out_i64(struct out *out, int64_t value);
+void prof_out_0x(struct out *out, uint64_t value);
+
+/* ---------------------------------------------------------------- wire format
+ */
+
+enum { VARINT_MAX = 10, TAG_MAX = 1 };
+
+static inline size_t
+varint_bytes(uint64_t value)
+{
+    return (size_t)(70 - __builtin_clzll(value | 1)) / 7;
+}
+
+static inline unsigned char *
+put_varint(unsigned char *at, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (unsigned char)(value | 0x80);
+    *at++ = (unsigned char)value;
+    return at;
+}
+
+/* Field numbers stay below 16, so a tag is one byte. */
+static inline unsigned char
+tag_number(uint32_t field)
+{
+    return (unsigned char)(field << 3);
+}
+
+static inline unsigned char
+tag_bytes(uint32_t field)
+{
+    return (unsigned char)(field << 3 | 2);
+}
+
+/* An optional number: nothing if it is 0. */
+static inline size_t
+number_bytes(uint64_t value)
+{
+    return value != 0 ? TAG_MAX + varint_bytes(value) : 0;
+}
+
+static inline unsigned char *
+put_number(unsigned char *at, uint32_t field, uint64_t value)
+{
+    if (value == 0)
+        return at;
+    *at++ = tag_number(field);
+    return put_varint(at, value);
+}
+
+/* A whole optional field of the outermost message. */
+void prof_out_number(struct out *out, uint32_t field, uint64_t value);
+
+/* A length-delimited field of the outermost message. */
+void prof_out_field(struct out *out, uint32_t field, const void *bytes,
+                    size_t bytes_count);
+
+#endif

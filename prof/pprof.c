@@ -1,0 +1,162 @@
+/*
+ * pprof.c -- heap and contention profiles as profile.proto.
+ *
+ * Heap values are scaled up here: a bucket holds what was sampled, a reader
+ * wants what happened. All objects of a bucket have one size, so the chance
+ * that one is sampled is known exactly, and the scaled sum is unbiased.
+ *
+ * Source: docs/profiles.md, "Heap" and "Contention".
+ */
+#include "prof/pprof.h"
+
+#include <string.h>
+
+#include "builder.h"
+#include "check.h"
+#include "order.h"
+#include "poison.h"
+#include "scale.h"
+
+size_t
+prof_pprof_scratch_bytes(size_t records, size_t locations)
+{
+    /* Two numbers a record to sort, and one group. */
+    return prof_builder_bytes(locations) + records * 4 * sizeof(uint32_t) +
+           4096;
+}
+
+/* ----------------------------------------------------------------------- heap
+ */
+
+static struct sample
+heap_sample(const struct prof_heap_record *record, int64_t rate_bytes)
+{
+    const uint64_t size = record->size_bytes;
+    const int64_t inuse = prof_heap_inuse_objects(record);
+    const struct scaled all =
+        prof_scale((int64_t)record->allocs, size, rate_bytes);
+    const struct scaled now = prof_scale(inuse, size, rate_bytes);
+
+    return (struct sample){
+        .stack = record->stack,
+        .depth = record->depth,
+        .hide_runtime = true,
+        .values = {all.objects, all.bytes, now.objects, now.bytes},
+    };
+}
+
+static void
+write_heap_records(struct builder *builder,
+                   const struct prof_heap_record *records, size_t count,
+                   int64_t rate_bytes)
+{
+    for (size_t i = 0; i < count && builder->out.status == PROF_OK; i++) {
+        struct sample sample = heap_sample(&records[i], rate_bytes);
+        const struct sample_label size = {
+            .key = "bytes", .number = (int64_t)records[i].size_bytes};
+
+        if (records[i].allocs != 0 && records[i].size_bytes != 0) {
+            sample.labels = &size;
+            sample.labels_count = 1;
+        }
+        prof_builder_sample(builder, &sample);
+    }
+}
+
+enum prof_status
+prof_pprof_heap(const struct prof_output *output,
+                const struct prof_heap_record *records, size_t records_count,
+                int64_t rate_bytes, enum prof_heap_view view)
+{
+    struct arena arena = prof_arena_of(output);
+    struct builder builder;
+
+    if (!prof_builder_init(&builder, output, &arena, 4))
+        return PROF_ERR_MEMORY;
+    prof_builder_value_type(&builder, PROFILE_PERIOD_TYPE, "space", "bytes");
+    prof_out_number(&builder.out, PROFILE_PERIOD, (uint64_t)rate_bytes);
+    prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "alloc_objects",
+                            "count");
+    prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "alloc_space",
+                            "bytes");
+    prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "inuse_objects",
+                            "count");
+    prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "inuse_space",
+                            "bytes");
+    if (view == PROF_VIEW_ALLOCS)
+        prof_out_number(&builder.out, PROFILE_DEFAULT_SAMPLE_TYPE,
+                        prof_builder_string(&builder, "alloc_space"));
+    write_heap_records(&builder, records, records_count, rate_bytes);
+    prof_out_number(&builder.out, PROFILE_TIME_NS, (uint64_t)output->time_ns);
+    return prof_builder_finish(&builder);
+}
+
+/* ----------------------------------------------------------------- contention
+ */
+
+static bool
+more_ticks(const void *context, uint32_t a, uint32_t b)
+{
+    const struct prof_contention_record *records = context;
+
+    return records[a].cycles > records[b].cycles;
+}
+
+uint32_t *
+prof_contention_order(struct arena *arena,
+                      const struct prof_contention_record *records,
+                      size_t count)
+{
+    uint32_t *order = prof_arena_take(arena, count * sizeof *order);
+    uint32_t *spare = prof_arena_take(arena, count * sizeof *spare);
+
+    if (order == NULL || spare == NULL || count > UINT32_MAX)
+        return NULL;
+    prof_order(order, spare, count, more_ticks, records);
+    return order;
+}
+
+/* As Go does: in floating point, the fraction cut off. */
+static int64_t
+ns_of(uint64_t ticks, uint64_t ticks_per_second)
+{
+    const double ns = (double)ticks / ((double)ticks_per_second / 1e9);
+
+    return ns < 0x1p63 ? (int64_t)ns : INT64_MAX;
+}
+
+enum prof_status
+prof_pprof_contention(const struct prof_output *output,
+                      const struct prof_contention_record *records,
+                      size_t records_count, uint64_t ticks_per_second)
+{
+    struct arena arena = prof_arena_of(output);
+    const uint32_t *order =
+        prof_contention_order(&arena, records, records_count);
+    struct builder builder;
+
+    PROF_ASSERT(ticks_per_second > 0);
+    if (order == NULL || !prof_builder_init(&builder, output, &arena, 2))
+        return PROF_ERR_MEMORY;
+    prof_builder_value_type(&builder, PROFILE_PERIOD_TYPE, "contentions",
+                            "count");
+    prof_out_number(&builder.out, PROFILE_PERIOD, 1);
+    prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "contentions",
+                            "count");
+    prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "delay",
+                            "nanoseconds");
+    for (size_t i = 0; i < records_count && builder.out.status == PROF_OK;
+         i++) {
+        const struct prof_contention_record *record = &records[order[i]];
+        const struct sample sample = {
+            .stack = record->stack,
+            .depth = record->depth,
+            .values = {(int64_t)record->count,
+                       ns_of(record->cycles, ticks_per_second)},
+        };
+
+        prof_builder_sample(&builder, &sample);
+    }
+    prof_out_number(&builder.out, PROFILE_TIME_NS, (uint64_t)output->time_ns);
+    return prof_builder_finish(&builder);
+}
