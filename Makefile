@@ -1,6 +1,11 @@
 # For hands that type make: everything is in build.ninja.
-# Each target first installs what the build needs and is missing (.ci/deps).
+# Each target first installs what it needs and is missing (.ci/deps).
 .PHONY: all run check clean
 all: ; @.ci/deps build && ninja
-run check: ; @.ci/deps build test && ninja -k 0 $@
+run: all
+	out/profsim check --time 20
+	out/profsim run fixtures/recordings/*.rec
+check:
+	@.ci/deps build test
+	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 clean: ; rm -rf out

@@ -1,0 +1,74 @@
+# includes.awk -- who may include whom (ARCHITECTURE.md).
+#
+# An include in quotes must be found in the file's own folder or in a folder
+# that the table below allows; the core includes no system header but these.
+# usage: awk -f includes.awk FILE...   (all sources and headers)
+
+BEGIN {
+    may["prof"] = "prof prof/include"
+    may["prof/include/prof"] = "prof/include"
+    may["prof/port"] = "prof prof/include"
+    may["model"] = "sim/truth"
+    may["sim"] = "prof/include sim/truth"
+    may["sim/truth"] = "sim"
+    may["sim/explore"] = "sim"
+    may["embed"] = "prof/include"
+    any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1
+    split("limits.h stdalign.h stdatomic.h stdbool.h stddef.h stdint.h " \
+          "string.h xxhash.h", names, " ")
+    for (i in names)
+        core[names[i]] = 1
+    # A header is known by its path; a .def file is included like one.
+    for (i = 1; i < ARGC; i++)
+        known[ARGV[i]] = 1
+}
+
+function folder_of(path) {
+    sub(/\/[^\/]*$/, "", path)
+    return path
+}
+
+FNR == 1 {
+    folder = folder_of(FILENAME)
+    top = folder
+    sub(/\/.*/, "", top)
+}
+
+/^#include </ && (folder == "prof" || folder == "prof/include/prof") {
+    name = $2
+    gsub(/[<>]/, "", name)
+    if (!(name in core))
+        complain("the core does not use <" name ">")
+}
+
+/^#include "/ && !(top in any) {
+    name = $2
+    gsub(/"/, "", name)
+    if (!(folder in may))
+        complain("no rule says what " folder " may include")
+    else if (name ~ /\.\./)
+        complain("\"" name "\" leaves the folder")
+    else if (!found(name))
+        complain("\"" name "\" is not in " folder " nor in what it may " \
+                 "include (" may[folder] ")")
+}
+
+function found(name,    n, i, folders) {
+    if ((folder "/" name) in known)
+        return 1
+    n = split(may[folder], folders, " ")
+    for (i = 1; i <= n; i++)
+        if ((folders[i] "/" name) in known)
+            return 1
+    return 0
+}
+
+function complain(text) {
+    print FILENAME ":" FNR ": " text
+    bad++
+}
+
+END {
+    printf "includes: %d passed, %d failed\n", bad ? 0 : ARGC - 1, bad
+    exit bad > 0 || NR == 0
+}

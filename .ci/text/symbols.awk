@@ -1,0 +1,42 @@
+# symbols.awk -- what the library needs from outside is in prof/symbols.allow,
+# and what it shows to the outside begins with prof_ or port_.
+# usage: nm -g libprof.a | awk -f symbols.awk prof/symbols.allow -
+
+FNR == NR {
+    if ($0 !~ /^#/) {
+        allowed[$1, $2] = 1
+        own[$1] = 1 # an object with a list of its own
+    }
+    next
+}
+
+/\.o:$/ {
+    object = substr($1, 1, length($1) - 1)
+    objects++
+}
+
+$1 == "U" {
+    needed[object in own ? object : "core", $2] = object
+}
+
+NF == 3 {
+    defined[$3] = 1
+    if ($3 !~ /^(prof|port)_/)
+        complain(object ": " $3 " shows, but has no prefix")
+}
+
+function complain(text) {
+    print text
+    bad++
+}
+
+END {
+    for (pair in needed) {
+        split(pair, part, SUBSEP)
+        if (!(part[2] in defined) && !(pair in allowed))
+            complain(needed[pair] ": needs " part[2] \
+                     ", which prof/symbols.allow does not list")
+    }
+    printf "symbols: %d passed, %d failed\n", bad ? 0 : objects, bad
+    exit bad > 0 || objects == 0
+}

@@ -1,0 +1,112 @@
+#!/bin/sh
+# test_command.sh -- the command from outside: answers, errors, exit codes.
+#
+# A mistake of the user is answered by one line on stderr, nothing on stdout,
+# and exit 1; a known-bad rule set by a short scenario that replays.
+# usage: cli/test_command.sh PROFSIM
+set -u
+profsim=$1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+recording=fixtures/recordings/python-index.rec
+passed=0
+failed=0
+
+# test NAME STATUS: counts one test; 0 is a pass
+count() {
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok: $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1"
+        cat "$dir/out" "$dir/err"
+    fi
+}
+
+# exits NAME CODE PATTERN WORD...: the command's exit code and some output line
+exits() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    timeout 60 "$profsim" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    [ $? -eq "$code" ] && grep -q "$pattern" "$dir/out"
+    count "$name" $?
+}
+
+# refuses NAME TEXT WORD...: exit 1, and one line that holds TEXT
+refuses() {
+    name=$1 text=$2
+    shift 2
+    timeout 60 "$profsim" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    [ $? -eq 1 ] && [ ! -s "$dir/out" ] &&
+        [ "$(wc -l <"$dir/err")" -eq 1 ] && grep -qF -- "$text" "$dir/err"
+    count "$name" $?
+}
+
+# ------------------------------------------------------------ words
+refuses "an unknown command" "no command 'sneeze'" sneeze
+refuses "an unknown option of check" "'--sneeze'" check --sneeze
+refuses "an unknown option of run" "'--sneeze'" run --sneeze x.sim
+refuses "an empty range of seeds" "9..3 is empty" check --seeds 9..3
+refuses "one seed where a range is due" "a range A..B" check --seeds 9
+refuses "no such rules" "'go1.7'" check --rules go1.7
+refuses "no such property" "'H77'" check H77
+refuses "no jobs at all" "--jobs" check --jobs 0
+exits "help is an answer, not an error" 0 "usage: profsim" --help
+
+# ------------------------------------------------------------ scenarios
+sed 's/^gc-sweep/gc-swep/' fixtures/scenarios/late-rotation-go1.6.sim \
+    >"$dir/typo.sim"
+line=$(grep -n '^gc-swep' "$dir/typo.sim" | cut -d: -f1)
+: >"$dir/empty.sim"
+for command in run replay shrink; do
+    refuses "$command: a typo has a file, a line and a reason" \
+        "typo.sim:$line: unknown event 'gc-swep'" $command "$dir/typo.sim"
+    refuses "$command: a file that is not there" \
+        "missing.sim: No such file" $command "$dir/missing.sim"
+    refuses "$command: an empty file" "empty.sim:1:" $command "$dir/empty.sim"
+done
+for scenario in fixtures/scenarios/*.sim fixtures/corpus/*.sim; do
+    [ -e "$scenario" ] || continue
+    exits "$scenario does what it expects" 0 ": ok" run "$scenario"
+done
+
+# ------------------------------------------------------------ recordings
+bytes=$(wc -c <"$recording")
+for length in 0 1 11 12 100 $((bytes / 2)) $((bytes - 1)); do
+    head -c "$length" "$recording" >"$dir/cut.rec"
+    refuses "a recording cut after $length bytes" "cut.rec: offset " \
+        run "$dir/cut.rec"
+done
+for offset in 0 9 20 $((bytes / 3)) $((bytes / 2)) $((bytes - 2)); do
+    cp "$recording" "$dir/bad.rec"
+    old=$(od -An -tu1 -j "$offset" -N 1 "$recording")
+    printf "\\$(printf %o $((old ^ 255)))" |
+        dd of="$dir/bad.rec" bs=1 seek="$offset" conv=notrunc 2>/dev/null
+    refuses "a recording with another byte at $offset" "bad.rec: " \
+        run "$dir/bad.rec"
+done
+refuses "a recording that is not there" "No such file" run "$dir/missing.rec"
+
+# ------------------------------------------------------------ a known bug
+for seeds in 1..5000 5001..10000 10001..15000; do
+    rm -rf "$dir/saved"
+    exits "go1.6-late fails within seeds $seeds" 129 "is broken\|broken:" \
+        check --rules go1.6-late --seeds $seeds --save "$dir/saved"
+    set -- "$dir"/saved/*.sim
+    "$profsim" list | sed -n '/^events of/,/^$/s/^  //p' >"$dir/events"
+    events=$(awk 'FNR == NR { event[$1] = 1; next } $1 in event' \
+        "$dir/events" "$1" | wc -l)
+    echo "$events events" >"$dir/out"
+    [ "$events" -ge 1 ] && [ "$events" -le 8 ]
+    count "its scenario has at most 8 events" $?
+    exits "its scenario replays" 129 "broken" replay "$1"
+    exits "its scenario is a file that can be kept" 0 ": ok" run "$1"
+done
+exits "go1.6-late shows more frees than allocations" 129 "^H2 broken" \
+    check H2 --rules go1.6-late --seeds 1..5000 --save "$dir/saved-h2"
+exits "a failure that was saved is replayed first" 129 "is still broken" \
+    check --seeds 1..10 --save "$dir/saved-h2"
+
+echo "command: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
