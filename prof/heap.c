@@ -34,11 +34,13 @@
  * key (bytes = count x size). Why moving a slot is a plain read and a plain
  * write (`drain`): I3 again; where frees may still arrive, it is an exchange.
  * Why the cycle is read relaxed: next_cycle runs with the world stopped, and
- * the stop and the restart order it against every record call.
+ * the stop and the restart order it against every record call. In a running
+ * world grace.c does; for that each record call reads the cycle and adds inside
+ * its processor's section, two plain stores.
  *
- * Who may run with whom: record calls with all but next_cycle; control calls
- * exclude each other, next_cycle by refusing instead of waiting, since whoever
- * holds the lock may be stopped.
+ * Who may run with whom: record calls with all but next_cycle (and with that in
+ * a running world); control calls exclude each other, next_cycle by refusing
+ * instead of waiting, since whoever holds the lock may be stopped.
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */
@@ -89,8 +91,12 @@ prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
     const uint32_t row =
         prof_table_intern(&prof->table, KIND_HEAP, stack, depth, size_bytes);
 
-    if (row != 0)
+    if (row != 0) {
+        const uint64_t calls = section_begin(&proc->section);
+
         add_relaxed(&slot_of_allocs(prof)->allocs[row], 1);
+        section_end(&proc->section, calls);
+    }
     return row;
 }
 
@@ -98,18 +104,22 @@ void
 prof_heap_free(struct prof_proc *proc, prof_bucket bucket)
 {
     struct prof *prof = proc->prof;
+    uint64_t calls;
 
     if (bucket == PROF_BUCKET_NONE)
         return;
     PROF_ASSERT(bucket <= prof->table.rows_max); /* guards the columns */
+    calls = section_begin(&proc->section);
     /* Release [pair: free]: the object's allocation was counted before. */
     add_release(&slot_of_frees(prof)->frees[bucket], 1);
+    section_end(&proc->section, calls);
 }
 
 void
 prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
 {
     struct prof *prof = proc->prof;
+    uint64_t calls;
 
     if (bucket == PROF_BUCKET_NONE)
         return;
@@ -118,8 +128,10 @@ prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
         add_relaxed(&prof->no_free_path, 1);
         return;
     }
+    calls = section_begin(&proc->section);
     /* Release [pair: free]: as in prof_heap_free(). */
     add_release(&slot_of_allocs(prof)->frees[bucket], 1);
+    section_end(&proc->section, calls);
 }
 
 /* ---------------------------------------------------------------- publishing
@@ -208,6 +220,17 @@ publish_all(struct prof *prof)
 /* -------------------------------------------------------------------- cycles
  */
 
+/* Begin a call that publishes: nobody else does, and nobody is late. */
+static enum prof_status
+begin_publishing(struct prof *prof)
+{
+    port_lock_take(&prof->control);
+    if (prof_grace_is_over(prof))
+        return PROF_OK;
+    port_lock_release(&prof->control);
+    return PROF_ERR_BUSY;
+}
+
 enum prof_status
 prof_heap_next_cycle(struct prof *prof)
 {
@@ -215,6 +238,10 @@ prof_heap_next_cycle(struct prof *prof)
 
     if (!port_lock_try(&prof->control))
         return PROF_ERR_BUSY;
+    if (!prof_grace_is_over(prof)) {
+        port_lock_release(&prof->control);
+        return PROF_ERR_BUSY;
+    }
     if (prof->rules.heap == PROF_HEAP_STAGES &&
         prof->rules.turn == PROF_TURN_STOPPED)
         stages_turn(prof);
@@ -222,6 +249,7 @@ prof_heap_next_cycle(struct prof *prof)
     if (cycle == PROF_CYCLE_WRAP)
         cycle = 0;
     store_relaxed(&prof->cycle_word, cycle << 1);
+    prof_grace_begin(prof);
     port_lock_release(&prof->control);
     return PROF_OK;
 }
@@ -229,9 +257,11 @@ prof_heap_next_cycle(struct prof *prof)
 enum prof_status
 prof_heap_flush(struct prof *prof)
 {
+    enum prof_status status = begin_publishing(prof);
     uint32_t word;
 
-    port_lock_take(&prof->control);
+    if (status != PROF_OK)
+        return status;
     word = load_relaxed(&prof->cycle_word);
     if ((word & 1) == 0) {
         if (prof->rules.heap == PROF_HEAP_RING)
@@ -247,7 +277,10 @@ prof_heap_flush(struct prof *prof)
 enum prof_status
 prof_heap_post_sweep(struct prof *prof)
 {
-    port_lock_take(&prof->control);
+    enum prof_status status = begin_publishing(prof);
+
+    if (status != PROF_OK)
+        return status;
     if (prof->rules.heap == PROF_HEAP_RING)
         publish_shared_slot(prof, slot_ahead(prof, 1));
     port_lock_release(&prof->control);
@@ -391,9 +424,10 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
                    struct prof_heap_record *records, size_t records_max,
                    size_t *count)
 {
-    enum prof_status status;
+    enum prof_status status = begin_publishing(prof);
 
-    port_lock_take(&prof->control);
+    if (status != PROF_OK)
+        return status;
     status = snapshot_locked(prof, select, records, records_max, count);
     port_lock_release(&prof->control);
     return status;

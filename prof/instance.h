@@ -5,6 +5,7 @@
 #include <stdalign.h>
 
 #include "atomic.h"
+#include "grace.h"
 #include "prof/port.h"
 #include "prof/prof.h"
 #include "rng.h"
@@ -27,6 +28,8 @@ struct prof {
                                       count and cycles, any thread adds */
     struct prof_proc *procs;
     uint32_t procs_count;
+    enum prof_world world;       /* immutable after init */
+    bool in_grace;               /* guarded by control; grace.c */
     struct port_lock control;    /* one control call at a time */
     shared_u32 cycle_word;       /* cycle << 1 | flushed; any thread reads,
                                     written under control */
@@ -42,6 +45,7 @@ struct prof_proc {
     alignas(PROF_BLOCK_ALIGN) struct prof *prof; /* immutable after init */
     struct rng rng; /* the processor's only, as is the next */
     struct sampler sampler;
+    struct section section; /* any thread reads; grace.c */
 };
 
 #endif

@@ -54,6 +54,7 @@ layout_of(struct layout *layout, const struct prof_config *config)
 
     memset(layout, 0, sizeof *layout);
     if (procs > PROF_PROCS_LIMIT || config->cycle_first >= PROF_CYCLE_WRAP ||
+        (unsigned)config->world > PROF_WORLD_RUNNING ||
         config->ticks_per_second > TICKS_LIMIT ||
         !rules_are_sound(config->rules))
         return PROF_ERR_CONFIG;
@@ -94,6 +95,7 @@ static void
 init_procs(struct prof *prof, void *procs, const struct prof_config *config)
 {
     prof->procs = procs;
+    prof->world = config->world;
     prof->procs_count = config->procs_max != 0 ? config->procs_max : 1;
     for (uint32_t i = 0; i < prof->procs_count; i++) {
         struct prof_proc *proc = &prof->procs[i];
@@ -120,6 +122,8 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
         return status;
     if (block_bytes < layout.end || (uintptr_t)block % PROF_BLOCK_ALIGN != 0)
         return PROF_ERR_MEMORY;
+    if (config->world == PROF_WORLD_RUNNING && !port_barrier())
+        return PROF_ERR_UNSUPPORTED;
 
     prof = block;
     prof->rules = config->rules != NULL ? *config->rules : prof_rules_exact;

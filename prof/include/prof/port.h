@@ -28,6 +28,37 @@ bool port_lock_try(struct port_lock *lock);
 /* in: a lock that the caller holds */
 void port_lock_release(struct port_lock *lock);
 
+/* returns: nanoseconds of a clock that never goes backwards */
+uint64_t port_now_ns(void);
+
+/* Say to the processor that this thread spins. */
+static inline void
+port_spin_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/*
+ * Sleep while *word is `seen`. May return early.
+ *
+ * in:      word, changed before port_wake() is called
+ */
+void port_wait(const uint32_t *word, uint32_t seen);
+
+/* Wake whoever sleeps on the word. context: any thread */
+void port_wake(const uint32_t *word);
+
+/*
+ * Order memory on all threads of the process: what each did before the call is
+ * seen by the caller after it, and what the caller did before is seen by each
+ * afterwards. As if every thread had executed a full fence.
+ *
+ * returns: false if the system cannot do that
+ */
+bool port_barrier(void);
+
 /*
  * Report a broken invariant of the library and do not return.
  *

@@ -41,6 +41,14 @@ enum prof_hash {
     PROF_HASH_COUNT
 };
 
+/* Who may record while the cycle turns. */
+enum prof_world {
+    /* Nobody: the embedder stops the world around prof_heap_next_cycle(). */
+    PROF_WORLD_STOPPED,
+    /* Everybody: the library waits out the calls in flight, see there. */
+    PROF_WORLD_RUNNING
+};
+
 struct prof_config {
     const struct prof_rules *rules; /* NULL: &prof_rules_exact */
     enum prof_hash hash;
@@ -48,6 +56,7 @@ struct prof_config {
     uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
     uint64_t frames_max;  /* frames of all buckets; 0: 16 a bucket */
     uint32_t procs_max;   /* 0: 1 */
+    enum prof_world world;
     /*
      * The number of the first cycle, below PROF_CYCLE_WRAP. Start close below
      * the wrap to meet it in minutes instead of months.
@@ -71,8 +80,9 @@ size_t prof_bytes_needed(const struct prof_config *config);
  * out:     *prof, valid until the caller reuses `block`
  * in:      block, aligned to PROF_BLOCK_ALIGN, all bytes zero; the library's
  *          from now on
- * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_MEMORY. On error neither *prof
- *          nor the block is touched.
+ * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_MEMORY; PROF_ERR_UNSUPPORTED if
+ *          the system has no barrier for PROF_WORLD_RUNNING. On error neither
+ *          *prof nor the block is touched.
  */
 PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
                                           const struct prof_config *config,
@@ -153,9 +163,14 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
 /*
  * Begin the next cycle: O(1) work under PROF_HEAP_RING.
  *
+ * Under PROF_WORLD_RUNNING record calls may be in flight; those that saw the
+ * cycle before must end before anything of the new one is published. Until then
+ * control calls answer PROF_ERR_BUSY and change nothing: call again.
+ *
  * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
- *          thread; then nothing has changed and the profile lags by a cycle.
- * context: no record call in flight (the stopped-world contract)
+ *          thread, or calls of the cycle before are still in flight; then
+ *          nothing has changed and the profile lags by a cycle.
+ * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
 
@@ -163,7 +178,7 @@ PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
  * Publish what the current cycle made final. The second call of a cycle does
  * nothing.
  *
- * returns: PROF_OK
+ * returns: PROF_OK; PROF_WORLD_RUNNING: PROF_ERR_BUSY, see next_cycle
  * context: any thread; waits for other control calls
  */
 PROF_NODISCARD enum prof_status prof_heap_flush(struct prof *prof);
@@ -173,7 +188,7 @@ PROF_NODISCARD enum prof_status prof_heap_flush(struct prof *prof);
  * go with them. Does not advance the cycle. Under PROF_HEAP_STAGES it does
  * nothing.
  *
- * returns: PROF_OK
+ * returns: as prof_heap_flush()
  * context: after the last prof_heap_free() of the cycle; any thread; waits for
  *          other control calls
  */
@@ -238,7 +253,8 @@ enum prof_select {
  * out:     records[0 .. *count), if it fits; else untouched
  *          *count, how many buckets there are to list
  * in:      records_max, room in records; 0 (and records NULL) asks for *count
- * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max)
+ * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max);
+ *          PROF_WORLD_RUNNING: PROF_ERR_BUSY, see next_cycle
  * context: any thread; waits for other control calls
  */
 PROF_NODISCARD enum prof_status

@@ -1,0 +1,67 @@
+/*
+ * grace.c -- the running-world contract: cycles turn while others record.
+ *
+ *      record call              control call
+ *      calls := odd             cycle := C + 1
+ *      (no fence)               barrier on all threads
+ *      read cycle               read every processor's calls
+ *      add to slot
+ *      calls := even            a later call: have the odd ones changed?
+ *
+ * A record call reads the cycle and adds to the slot it names; between the two
+ * the cycle may turn, and the slot be published under its hands. So nothing is
+ * published for cycle C+1 until every call that may have read C has ended.
+ *
+ * Invariants
+ *   I1  After prof_grace_begin() a call that is not noted in `seen` reads the
+ *       new cycle: the barrier falls either behind the call's store of `calls`,
+ *       and the store is seen, or before it, and the call's read of the cycle,
+ *       which comes later still, sees the new one.
+ *   I2  While a grace period lasts the cycle does not turn and no slot is
+ *       published: control calls answer PROF_ERR_BUSY. So a record call is
+ *       never more than one cycle late.
+ *
+ * Why a barrier on all threads (membarrier on Linux) and no fence in the record
+ * call: there is a turn per collection, and a record call per allocation. Why
+ * BUSY and no waiting: the thread in flight may be the one that was stopped or
+ * interrupted to make the control call.
+ */
+#include "grace.h"
+
+#include "check.h"
+#include "instance.h"
+#include "poison.h"
+
+void
+prof_grace_begin(struct prof *prof)
+{
+    if (prof->world == PROF_WORLD_STOPPED)
+        return;
+    PROF_ASSERT(!prof->in_grace);
+    if (!port_barrier())
+        PROF_UNREACHABLE(); /* init has tried it */
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        struct section *section = &prof->procs[i].section;
+
+        /* Acquire [pair: section]: an even one says all of it is counted. */
+        section->seen = load_acquire(&section->calls);
+    }
+    prof->in_grace = true;
+}
+
+bool
+prof_grace_is_over(struct prof *prof)
+{
+    if (!prof->in_grace)
+        return true;
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        const struct section *section = &prof->procs[i].section;
+
+        /* Acquire [pair: section]: see what the call has counted. */
+        if ((section->seen & 1) != 0 &&
+            load_acquire(&section->calls) == section->seen)
+            return false;
+    }
+    prof->in_grace = false;
+    return true;
+}

@@ -1,0 +1,55 @@
+/* grace.h -- waiting out the record calls in flight; theory in grace.c. */
+#ifndef PROF_GRACE_H
+#define PROF_GRACE_H
+
+#include <stdbool.h>
+
+#include "atomic.h"
+
+struct prof;
+
+/* A record call is between begin and end of its processor's section. */
+struct section {
+    shared_u64 calls; /* odd inside; written by its processor, any reads */
+    uint64_t seen;    /* guarded by control: calls at the last turn */
+};
+
+/*
+ * Enter the section of a processor; a signal handler may enter the one that it
+ * interrupted.
+ *
+ * returns: what section_end() must be given
+ */
+static inline uint64_t
+section_begin(struct section *section)
+{
+    const uint64_t calls = load_relaxed(&section->calls);
+
+    /* Relaxed: the barrier of prof_grace_begin() orders it for both sides. */
+    store_relaxed(&section->calls, calls | 1);
+    signal_fence(); /* the compiler must not read the cycle before */
+    return calls;
+}
+
+static inline void
+section_end(struct section *section, uint64_t calls)
+{
+    /* Release [pair: section]: what was counted, before the section's end. */
+    if ((calls & 1) == 0)
+        store_release(&section->calls, calls + 2);
+}
+
+/*
+ * Begin to wait for all record calls that may still see the cycle before.
+ *
+ * context: control lock held, right after the new cycle was stored
+ */
+void prof_grace_begin(struct prof *prof);
+
+/*
+ * returns: true when every such call has ended; never waits
+ * context: control lock held
+ */
+bool prof_grace_is_over(struct prof *prof);
+
+#endif
