@@ -49,8 +49,7 @@ static const char help[] =
     "  --mutants        weaken each memory order by one step; who notices?\n"
     "  --list           the kernels\n";
 
-/* ---- Words ----------------------------------------------------------------
- */
+/* ---- Words ---- */
 
 static bool
 strategy_of(const char *word, enum sim_strategy *strategy)
@@ -124,8 +123,7 @@ parse(struct words *w, int argc, char **argv)
     return true;
 }
 
-/* ---- One kernel
- * --------------------------------------------------------------- */
+/* ---- One kernel ---- */
 
 static enum cli_exit
 exit_of(const struct sim_exhaust_result *r)
@@ -220,8 +218,7 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
     return code;
 }
 
-/* ---- Replay
- * --------------------------------------------------------------------- */
+/* ---- Replay ---- */
 
 static uint32_t
 parse_list(const char *text, uint32_t *values)
@@ -273,8 +270,7 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
     return exit_of(&r);
 }
 
-/* ---- Mutants
- * ----------------------------------------------------------------------- */
+/* ---- Mutants ---- */
 
 static const char *
 order_name(int order)
@@ -331,8 +327,7 @@ mutate_one(const struct words *w, const struct sim_kernel_entry *entry)
     return CLI_OK;
 }
 
-/* ---- All of them
- * --------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 static enum cli_exit
 handle(const struct words *w, const struct sim_kernel_entry *entry)

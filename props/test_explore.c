@@ -123,8 +123,7 @@ litmus_tests_have_as_many_graphs_as_counted(void **state)
     expect(fixtures_litmus(FIXTURES_IRIW_SEQ_CST), 15, 0);
 }
 
-/* ---- Outcomes -------------------------------------------------------------
- */
+/* ---- Outcomes ---- */
 
 struct outcomes {
     uint32_t seen[64];
@@ -198,8 +197,7 @@ each_litmus_test_shows_the_outcomes_that_tell_models_apart(void **state)
     assert_true(has(&o, 1, 0, 0, 0)); /* the writer's fence comes last */
 }
 
-/* ---- Pruning ---------------------------------------------------------------
- */
+/* ---- Pruning ---- */
 
 static void
 pruning_loses_no_outcome(void **state)
@@ -252,8 +250,7 @@ a_preemption_bound_large_enough_is_no_bound(void **state)
     assert_int_equal(before, 39);
 }
 
-/* ---- Mutants
- * ----------------------------------------------------------------- */
+/* ---- Mutants ---- */
 
 static const char *
 op_text(enum sim_op op)

@@ -52,8 +52,7 @@ case_named(const char *name)
     return NULL;
 }
 
-/* ---- Waiting, faults
- * ---------------------------------------------------------- */
+/* ---- Waiting, faults ---- */
 
 static void
 sampled_waiters_sleep_until_something_changes(void **state)
@@ -89,8 +88,7 @@ weak_exchanges_fail_spuriously_where_asked_and_visible(void **state)
         free(r.choices);
 }
 
-/* ---- Reports
- * -------------------------------------------------------------------- */
+/* ---- Reports ---- */
 
 static char *
 report_of(const struct sim_kernel *kernel, struct sim_exhaust_result *r)

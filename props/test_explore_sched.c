@@ -29,8 +29,7 @@ sample(const struct sim_kernel *kernel, struct sim_run_options run,
     return r;
 }
 
-/* ---- URW
- * --------------------------------------------------------------------- */
+/* ---- URW ---- */
 
 enum { ORDERS = 10, ORDER_RUNS = 100000 };
 
@@ -92,8 +91,7 @@ urw_makes_all_interleavings_equally_likely(void **state)
     assert_true(chi_square(SIM_STRATEGY_RANDOM) > 60.66);
 }
 
-/* ---- PCT
- * ---------------------------------------------------------------------- */
+/* ---- PCT ---- */
 
 /*
  * The needle has depth 2: one switch at one step. For n threads and k steps
@@ -143,8 +141,7 @@ pct_of_depth_one_runs_each_thread_first_half_of_the_time(void **state)
     assert_int_equal(r.failures, 0); /* never in the middle */
 }
 
-/* ---- Stall
- * ---------------------------------------------------------------------- */
+/* ---- Stall ---- */
 
 static void
 stall_windows_reach_what_needs_a_long_pause(void **state)
@@ -176,8 +173,7 @@ stall_windows_reach_what_needs_a_long_pause(void **state)
     fail_msg("no window between two sites helps");
 }
 
-/* ---- All
- * -------------------------------------------------------------------------- */
+/* ---- All ---- */
 
 static void
 every_strategy_finds_every_graph_of_a_small_program(void **state)

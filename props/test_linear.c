@@ -132,8 +132,7 @@ an_answer_names_the_key_and_how_far_it_got(void **state)
     assert_true(answer.gave_up);
 }
 
-/* ---- Brute force
- * ------------------------------------------------------------- */
+/* ---- Brute force ---- */
 
 /* Try every order that respects time; pending operations may be left out. */
 static bool
@@ -219,8 +218,7 @@ twelve_overlapping_calls_are_judged_at_once(void **state)
     assert_true(answer.steps < 12 * 4096);
 }
 
-/* ---- With the explorer
- * ---------------------------------------------------------- */
+/* ---- With the explorer ---- */
 
 static void
 relaxed_flags_have_a_history_that_no_order_explains(void **state)

@@ -26,8 +26,9 @@ enum {
     WORDS_LOG2 = 15,
     CANDIDATES_MAX = 64,
     TRACE_MAX = 4096,
-    STAMP_NEVER = UINT32_MAX,
 };
+
+#define STAMP_NEVER UINT32_MAX
 
 struct clock {
     uint32_t at[SIM_THREADS_MAX];
@@ -42,7 +43,7 @@ sim_clock_join(struct clock *into, const struct clock *from)
     }
 }
 
-/* ---- Atomic locations -------------------------------------------------- */
+/* ---- Atomic locations ---- */
 
 struct store {
     uint64_t value;
@@ -71,7 +72,7 @@ struct location {
     uintptr_t write_site[SIM_THREADS_MAX];
 };
 
-/* ---- Plain accesses ---------------------------------------------------- */
+/* ---- Plain accesses ---- */
 
 /* Bytes of one word that have always been accessed together. */
 struct cell {
@@ -102,7 +103,7 @@ struct lock {
     uintptr_t site;
 };
 
-/* ---- Threads ------------------------------------------------------------ */
+/* ---- Threads ---- */
 
 struct thread {
     struct sim_fiber fiber;
@@ -207,6 +208,11 @@ sim_self(void)
 }
 
 /* engine.c */
+void sim_failure_set(enum sim_failure_kind kind, uintptr_t site,
+                     uintptr_t other_site, const char *text);
+void sim_hash_add(uint64_t what, uint64_t detail);
+void sim_first_pick(void);
+_Noreturn void sim_thread_end(void);
 void sim_point(uintptr_t site);
 void sim_block(uintptr_t site);
 _Noreturn void sim_stop(enum sim_end end);
@@ -216,6 +222,8 @@ void sim_event(uint64_t kind, uint64_t detail);
 void sim_after_event(void);
 uint32_t sim_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
 void sim_signal_point(void);
+
+/* run.c */
 void sim_engine_begin(const struct sim_kernel *kernel,
                       const struct sim_run_options *options);
 enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);

@@ -32,7 +32,7 @@ enum {
     SIM_FAILURE_TEXT_BYTES = 192,
 };
 
-/* ---- What is explored ------------------------------------------------- */
+/* ---- What is explored ---- */
 
 struct sim_thread {
     const char *name;
@@ -53,7 +53,7 @@ struct sim_kernel {
     uint32_t threads_count;
 };
 
-/* ---- What a kernel may call ------------------------------------------- */
+/* ---- What a kernel may call ---- */
 
 /*
  * Report a broken property; in a run, ends it and does not return.
@@ -95,7 +95,7 @@ void sim_explore_unlock(const void *lock);
  */
 void sim_explore_spin_wait(void);
 
-/* ---- What a run comes to ---------------------------------------------- */
+/* ---- What a run comes to ---- */
 
 enum sim_failure_kind {
     SIM_FAIL_NONE,
@@ -137,7 +137,7 @@ struct sim_run {
     uint32_t stale;    /* loads that did not return the newest store */
 };
 
-/* ---- Memory-order mutants --------------------------------------------- */
+/* ---- Memory-order mutants ---- */
 
 enum sim_op {
     SIM_OP_LOAD,
@@ -181,7 +181,7 @@ uint32_t sim_explore_sites(const struct sim_kernel *kernel, uint32_t runs,
  */
 bool sim_explore_weaken(struct sim_site *site, uint32_t step);
 
-/* ---- Single runs ------------------------------------------------------ */
+/* ---- Single runs ---- */
 
 enum sim_strategy {
     SIM_STRATEGY_RANDOM, /* uniform among the runnable threads */
@@ -214,7 +214,7 @@ enum sim_end sim_explore_run(const struct sim_kernel *kernel,
                              const struct sim_run_options *options,
                              struct sim_choices *choices, struct sim_run *run);
 
-/* ---- All runs --------------------------------------------------------- */
+/* ---- All runs ---- */
 
 struct sim_exhaust_options {
     struct sim_run_options run;
@@ -269,7 +269,7 @@ enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
                                     const struct sim_sample_options *options,
                                     struct sim_exhaust_result *result);
 
-/* ---- Reports ---------------------------------------------------------- */
+/* ---- Reports ---- */
 
 /*
  * Shrink a failing list, keeping kind and place of the failure.

@@ -93,8 +93,7 @@ sim_history_return(struct sim_history *history, uint32_t operation,
     o->pending = false;
 }
 
-/* ---- The list
- * ----------------------------------------------------------------- */
+/* ---- The list ---- */
 
 /* Insert by time; a call before a return of the same time. */
 static void
@@ -137,8 +136,7 @@ unlift(struct search *s, uint32_t i)
     s->entries[s->entries[i].next].previous = i;
 }
 
-/* ---- The search
- * ----------------------------------------------------------------- */
+/* ---- The search ---- */
 
 /* returns: true if this set of operations with this state is new */
 static bool

@@ -39,7 +39,7 @@ releases(int order)
            order == __ATOMIC_SEQ_CST;
 }
 
-/* ---- Places ------------------------------------------------------------ */
+/* ---- Places ---- */
 
 static uint64_t
 memory_read(uintptr_t address, uint32_t bytes)
@@ -149,7 +149,7 @@ location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
     return location_new(word, address, bytes, mask, site);
 }
 
-/* ---- What a load may return -------------------------------------------- */
+/* ---- What a load may return ---- */
 
 static bool
 covers(const struct clock *clock, const struct store *s)
@@ -213,7 +213,7 @@ choose_store(const struct location *l, int order, const uint64_t *expected)
     return found[picked];
 }
 
-/* ---- Events ------------------------------------------------------------- */
+/* ---- Events ---- */
 
 static uint64_t
 order_detail(uint64_t detail, bool seq_cst)
@@ -329,7 +329,7 @@ rmw_event(struct location *l, enum sim_op op, uint64_t value, int order,
     write_store(l, value, order, &carried, site);
 }
 
-/* ---- The operations ------------------------------------------------------ */
+/* ---- The operations ---- */
 
 uint64_t
 sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
@@ -453,8 +453,7 @@ sim_atomic_fence(int order, uintptr_t site)
     sim_after_event();
 }
 
-/* ---- Rounds of a wait loop ------------------------------------------------
- */
+/* ---- Rounds of a wait loop ---- */
 
 bool
 sim_round_changed(uint32_t thread)

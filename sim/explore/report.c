@@ -106,8 +106,7 @@ sim_explore_shrink(const struct sim_kernel *kernel,
     return calls;
 }
 
-/* ---- The diagram ------------------------------------------------------------
- */
+/* ---- The diagram ---- */
 
 static void
 place_text(struct places *places, char *text, uintptr_t address)
@@ -246,8 +245,7 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
         fprintf(out, "     (the rest of the run is not shown)\n");
 }
 
-/* ---- Which choices matter
- * ------------------------------------------------------ */
+/* ---- Which choices matter ---- */
 
 static const char *
 choice_text(enum sim_kind kind)
@@ -357,8 +355,7 @@ sim_failure_kind_text(enum sim_failure_kind kind)
     return texts[kind];
 }
 
-/* ---- All of it
- * -------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 static void
 print_summary(FILE *out, const struct sim_kernel *kernel,

@@ -16,8 +16,7 @@
 
 #define SITE ((uintptr_t)__builtin_return_address(0))
 
-/* ---- Orders ---------------------------------------------------------------
- */
+/* ---- Orders ---- */
 
 static void
 site_note(uintptr_t site, enum sim_op op, int order, int order_failure)
@@ -49,8 +48,7 @@ order_at(uintptr_t site, enum sim_op op, int order)
     return order;
 }
 
-/* ---- Atomics ---------------------------------------------------------------
- */
+/* ---- Atomics ---- */
 
 static bool
 is_event(uintptr_t address)
@@ -218,8 +216,7 @@ __tsan_atomic_signal_fence(int order)
     (void)order;
 }
 
-/* ---- Plain accesses
- * ---------------------------------------------------------- */
+/* ---- Plain accesses ---- */
 
 static void
 plain(const volatile void *address, size_t bytes, bool write, uintptr_t site)
@@ -319,8 +316,7 @@ __tsan_memcmp(const void *a, const void *b, size_t bytes)
     return memcmp(a, b, bytes);
 }
 
-/* ---- Frames
- * ------------------------------------------------------------------ */
+/* ---- Frames ---- */
 
 void
 __tsan_init(void)
@@ -338,8 +334,7 @@ __tsan_func_exit(void)
 {
 }
 
-/* ---- Mutants
- * ------------------------------------------------------------------ */
+/* ---- Mutants ---- */
 
 void
 sim_explore_mutate(const struct sim_site *weaker)

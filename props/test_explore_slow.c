@@ -1,0 +1,82 @@
+/*
+ * test_explore_slow.c -- the larger counts, and soundness of pruning at size.
+ *
+ * Not part of the default tests: half a minute.
+ */
+#include "textbook.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void
+expect(uint32_t writes, uint32_t readers, uint64_t graphs, uint64_t runs)
+{
+    const struct sim_exhaust_options options = {.run = {.lazy_start = true}};
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(fixtures_seqlock(writes, readers), &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, graphs);
+    assert_int_equal(r.runs, runs);
+}
+
+static void
+one_write_and_four_readers(void **state)
+{
+    (void)state;
+    expect(1, 4, 14641, 1075033);
+}
+
+static void
+three_writes_and_three_readers(void **state)
+{
+    (void)state;
+    expect(3, 3, 970299, 17264763);
+}
+
+/* Without any pruning the same graphs, in thousands of times the runs. */
+static void
+the_plain_odometer_finds_no_other_graph(void **state)
+{
+    const struct sim_exhaust_options options = {.no_pruning = true,
+                                                .run = {.lazy_start = true}};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    sim_explore_exhaust(fixtures_seqlock(1, 1), &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, 2010);
+    sim_explore_exhaust(fixtures_seqlock(2, 1), &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, 61070);
+}
+
+static void
+every_cut_prefix_of_a_large_program_ends_in_a_known_graph(void **state)
+{
+    const struct sim_exhaust_options options = {.recheck_of_100 = 100};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    sim_explore_exhaust(fixtures_seqlock(1, 4), &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, 14641);
+    assert_true(r.rechecked > 500000);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_plain_odometer_finds_no_other_graph),
+        cmocka_unit_test(one_write_and_four_readers),
+        cmocka_unit_test(
+            every_cut_prefix_of_a_large_program_ends_in_a_known_graph),
+        cmocka_unit_test(three_writes_and_three_readers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

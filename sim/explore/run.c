@@ -1,0 +1,232 @@
+/*
+ * run.c -- the life of one run: reset, setup, threads, final check.
+ *
+ * Everything here costs each run, so reset touches only what the run before
+ * can have used: tables are emptied by counting runs, fibers by rewriting their
+ * first frame.
+ */
+#include "engine.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS_MAX_DEFAULT = 20000, EVENT_START = 16 };
+
+static sigjmp_buf crash_return;
+static volatile sig_atomic_t crash_expected;
+
+/* ---- Threads ---- */
+
+static void
+thread_main(void)
+{
+    struct engine *e = &sim_engine;
+    const uint32_t me = e->current;
+
+    sim_first_pick();
+    if (e->options.lazy_start)
+        sim_hash_add((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0);
+    e->kernel->threads[me].body(e->kernel->context, me);
+    sim_thread_end();
+}
+
+/* Run every thread up to its first event: nobody can see the order. */
+static void
+start_threads(void)
+{
+    struct engine *e = &sim_engine;
+
+    e->starting = true;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        e->current = i;
+        sim_fiber_switch(&e->main, &e->threads[i].fiber);
+        if (!e->active) /* failed before its first event */
+            return;
+        e->unfinished -= e->threads[i].finished;
+    }
+    e->starting = false;
+    e->current = 0;
+}
+
+static void
+thread_reset(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+
+    memset(&t->now, 0, sizeof t->now);
+    memset(&t->pending, 0, sizeof t->pending);
+    memset(&t->release, 0, sizeof t->release);
+    memset(&t->floor, 0, sizeof t->floor);
+    t->wants = NULL;
+    t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
+    t->steps = 0;
+    t->finished = false;
+    t->dropped = false;
+    t->spinning = false;
+    t->signals_left = e->kernel->threads[i].signal != NULL;
+    t->last_site = 0;
+    t->next_site = 0;
+    sim_fiber_prepare(&t->fiber, thread_main);
+}
+
+/* ---- Memory and crashes ---- */
+
+static void
+crashed(int signal_number)
+{
+    if (!crash_expected) {
+        signal(signal_number, SIG_DFL);
+        return; /* the access comes again and ends the process */
+    }
+    siglongjmp(crash_return, signal_number);
+}
+
+static void
+catch_crashes(void)
+{
+    static uint8_t stack[64 * 1024];
+    const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_handler = crashed,
+                               .sa_flags = SA_ONSTACK | SA_NODEFER};
+
+    sigaltstack(&alternate, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGFPE, &action, NULL);
+    sigaction(SIGILL, &action, NULL);
+}
+
+static void
+engine_init(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->locations != NULL)
+        return;
+    e->locations = calloc(LOCATIONS_MAX, sizeof *e->locations);
+    e->cells = malloc(CELLS_MAX * sizeof *e->cells);
+    e->words = calloc(1U << WORDS_LOG2, sizeof *e->words);
+    if (e->locations == NULL || e->cells == NULL || e->words == NULL)
+        abort();
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        if (!sim_fiber_init(&e->threads[i].fiber))
+            abort();
+    }
+    catch_crashes();
+}
+
+void
+sim_engine_begin(const struct sim_kernel *kernel,
+                 const struct sim_run_options *options)
+{
+    struct engine *e = &sim_engine;
+
+    engine_init();
+    e->kernel = kernel;
+    e->options = *options;
+    e->threads_count = kernel->threads_count;
+    e->steps_max =
+        options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
+    e->visited = NULL;
+    e->recheck_of_100 = 0;
+    e->steps_most = 0;
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        e->threads[i].steps = 0;
+        e->threads[i].steps_before = 0;
+    }
+}
+
+static void
+run_reset(struct sim_choices *choices, struct sim_run *run)
+{
+    struct engine *e = &sim_engine;
+
+    run->end = SIM_END_COMPLETE;
+    run->failure.kind = SIM_FAIL_NONE;
+    run->failure.site = 0;
+    run->failure.other_site = 0;
+    run->failure.text[0] = 0;
+    run->steps = 0;
+    run->switches = 0;
+    run->stale = 0;
+    e->run = run;
+    e->choices = choices;
+    e->run_number++;
+    e->detour = false;
+    e->starting = false;
+    e->first = false;
+    e->ready = (1U << e->threads_count) - 1;
+    e->unfinished = e->threads_count;
+    e->spinners = 0;
+    e->preemptions_left = e->options.preemptions_max;
+    e->spurious_left = e->options.spurious_max;
+    e->graph[0] = 1;
+    e->graph[1] = 1;
+    memset(&e->seq_cst, 0, sizeof e->seq_cst);
+    memset(&e->seq_cst_store, 0, sizeof e->seq_cst_store);
+    e->seq_cst_fences = 0;
+    e->marks = 0;
+    e->locations_count = 0;
+    e->cells_count = 0;
+    e->words_used = 0;
+    e->locks_count = 0;
+    e->trace_count = 0;
+    for (uint32_t i = 0; i < e->threads_count; i++)
+        thread_reset(i);
+    if (e->options.strategy != SIM_STRATEGY_RANDOM)
+        sim_sched_begin();
+}
+
+static void
+run_threads(void)
+{
+    struct engine *e = &sim_engine;
+    const int crash = sigsetjmp(crash_return, 0);
+
+    if (crash != 0) {
+        crash_expected = 0;
+        e->active = false;
+        e->run->end = SIM_END_FAILED;
+        sim_failure_set(SIM_FAIL_CRASH, e->threads[e->current].last_site, 0,
+                        strsignal(crash));
+        return;
+    }
+    crash_expected = 1;
+    e->active = true;
+    e->current = 0;
+    if (!e->options.lazy_start)
+        start_threads();
+    if (e->active && e->unfinished == 0) {
+        e->run->end = SIM_END_COMPLETE;
+    } else if (e->active) {
+        e->first = true;
+        while (e->threads[e->current].finished)
+            e->current++;
+        sim_fiber_switch(&e->main, &sim_self()->fiber);
+    }
+    crash_expected = 0;
+    e->active = false;
+}
+
+enum sim_end
+sim_engine_run(struct sim_choices *choices, struct sim_run *run)
+{
+    struct engine *e = &sim_engine;
+
+    run_reset(choices, run);
+    if (e->kernel->setup != NULL)
+        e->kernel->setup(e->kernel->context);
+    run_threads();
+    if (run->steps > e->steps_most)
+        e->steps_most = run->steps;
+    run->graph[0] = e->graph[0];
+    run->graph[1] = e->graph[1];
+    if (run->end == SIM_END_COMPLETE && e->kernel->finish != NULL)
+        e->kernel->finish(e->kernel->context);
+    if (run->failure.kind != SIM_FAIL_NONE)
+        run->end = SIM_END_FAILED;
+    return run->end;
+}
