@@ -17,12 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "rng.h"
 #include "run.h"
+
+/* No 256 runs take as long: a run that does hangs, and is ended by SIGALRM. */
+#define HANG_SECONDS 60
 
 struct job {
     _Alignas(64) _Atomic uint64_t seed; /* being run */
@@ -88,11 +92,14 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
 
     if (run == NULL)
         _exit(2);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no campaign without its parent */
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = campaign->seed_first + index;
          seed <= campaign->seed_last && seed >= campaign->seed_first &&
          seed < atomic_load_explicit(&board->failed_seed, memory_order_relaxed);
          seed += campaign->jobs) {
+        if (atomic_load_explicit(&job->runs, memory_order_relaxed) % 256 == 0)
+            alarm(HANG_SECONDS);
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
         if (!run_seed(campaign, run, &choices, seed)) {
             job->failed = true;
