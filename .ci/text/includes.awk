@@ -13,6 +13,7 @@ BEGIN {
     may["sim/truth"] = "sim"
     may["sim/explore"] = "sim"
     may["embed"] = "prof/include"
+    may["docs"] = "prof/include"
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1
     split("limits.h stdalign.h stdatomic.h stdbool.h stddef.h stdint.h " \
           "string.h xxhash.h", names, " ")

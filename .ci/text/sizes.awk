@@ -1,8 +1,7 @@
 # sizes.awk -- files of at most 500 lines, functions of at most 70.
 #
 # Rows of a table inside a function do not count. What is larger is listed with
-# the reason in .ci/text/sizes.allow; an entry without need is an error, so that
-# the list shrinks.
+# the reason in .ci/text/sizes.allow; an entry without need is noted.
 # usage: awk -f sizes.awk sizes.allow FILE...
 
 BEGIN {
@@ -63,7 +62,7 @@ END {
     close_file()
     for (what in allowed)
         if (!(what in used))
-            complain(what ": is short enough, its line can go")
+            print "note: " what " is short enough, its line can go"
     printf "sizes: %d passed, %d failed\n", bad ? 0 : files, bad
     exit bad > 0 || files == 0
 }
