@@ -1,6 +1,6 @@
 # For hands that type make: everything is in build.ninja.
 # Each target first installs what it needs and is missing (.ci/deps).
-.PHONY: all run check clean
+.PHONY: all run check mutants clean
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
@@ -8,4 +8,5 @@ run: all
 check:
 	@.ci/deps build test
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
+mutants: ; @.ci/deps build test && ninja -k 0 $@
 clean: ; rm -rf out

@@ -1,0 +1,172 @@
+#!/bin/sh
+# Mutants: one deliberate mistake each, to see what catches it.
+#
+#   mutants.sh try PATCH OUT     build and try one mutant; OUT gets its row
+#   mutants.sh report DIR ROW... the matrix and the score, into DIR/mutants.md
+#                                and DIR/mutants.csv; exit 1 if one survives
+#
+# A patch begins with a header, then comes a unified diff against this tree:
+#   title: what is wrong, one line
+#   issue: the real bug it makes again       (optional)
+#   caught-by: who must catch it; every word must
+#       H1 ...        this property, when it alone is asked for
+#       crash         the run ends its process
+#       mark:ID       a campaign never reaches this mark
+#       test_NAME     the test program props/test_NAME.c fails
+#       explorer      not reachable one event at a time; only built and tried
+#       nobody        it is not wrong: everything must hold
+#   survives: why nothing catches it yet      (optional; then it counts against
+#                                             the score and does not fail)
+#   rules: what the library follows           (optional; exact)
+#   runs: at most so many                     (optional; 20000)
+#
+# Sources that the patch touches are compiled again with the patched tree in
+# front, and linked in place of their objects of out/gcc. A touched header is
+# seen by the sources of its own folder only.
+set -eu
+
+o=${O:-out/gcc}
+
+die() {
+    echo "mutants: $*" >&2
+    exit 1
+}
+
+field() { # PATCH NAME DEFAULT
+    sed -n "/^--- /q; s/^$2: *//p" "$1" | grep . || echo "$3"
+}
+
+# ---------------------------------------------------------------- one mutant
+
+patched_files() {
+    sed -n 's,^+++ b/\([^ 	]*\).*,\1,p' "$1"
+}
+
+make_tree() { # PATCH DIR
+    rm -rf "$2"
+    mkdir -p "$2/tree"
+    for folder in prof sim model props; do
+        mkdir -p "$2/tree/$folder"
+        cp -R $folder/. "$2/tree/$folder/"
+    done
+    [ -n "$(patched_files "$1")" ] || return 0
+    patch -s -p1 -F2 -d "$2/tree" <"$1" >"$2/patch.log" 2>&1 ||
+        die "$1 no longer applies: $(head -n1 "$2/patch.log")"
+}
+
+sources_to_compile() { # PATCH
+    patched_files "$1" | while read -r file; do
+        case $file in
+        *.c) echo "$file" ;;
+        *.h | *.def) ls "${file%%/*}"/*.c | grep -v /test_ ;;
+        esac
+    done | sort -u
+}
+
+compile() { # DIR SOURCE
+    t=$1/tree
+    object=$1/$(echo "$2" | tr / _ | sed 's/c$/o/')
+    gcc -std=c11 -D_GNU_SOURCE -O1 -g -w -I"$t/prof/include" \
+        -iquote "$t/${2%%/*}" -iquote "$t/prof" -iquote "$t/sim" \
+        -iquote "$t/sim/truth" -iquote "$t/model" -iquote "$t/props" \
+        -c "$t/$2" -o "$object" 2>"$object.log" ||
+        die "$t/$2 does not compile: $(grep -m1 error "$object.log")"
+    echo "$object"
+}
+
+link() { # OUT OBJECT...
+    target=$1
+    shift
+    gcc -o "$target" "$@" $o/libprops.a $o/libsim.a $o/libmodel.a \
+        $o/libprof.a $(libs_of "${target##*/}") 2>"$target.log" ||
+        die "$target does not link: $(head -n1 "$target.log")"
+}
+
+libs_of() { # PROGRAM
+    case $1 in
+    test_harness) echo $o/props/liar.o $(cat props/liar.wrap) -lcmocka ;;
+    test_model_*) echo $o/props/truth_story.o -lcmocka ;;
+    test_*) echo -lcmocka ;;
+    esac
+}
+
+# Run a test program; say which of its tests failed.
+try_test() { # DIR NAME OBJECT...
+    dir=$1
+    name=$2
+    shift 2
+    link "$dir/$name" $o/props/$name.o "$@"
+    timeout 60 "$dir/$name" >"$dir/$name.out" 2>&1 && return 0
+    failed=$(sed -n 's/^\[  FAILED  \] \([a-z_A-Z0-9]*\)$/\1/p' \
+        "$dir/$name.out" | head -n1)
+    echo "test $name ${failed:-crashed}"
+}
+
+try_campaign() { # DIR PATCH OBJECT...
+    dir=$1
+    words=$(field "$2" caught-by nobody)
+    rules=$(field "$2" rules exact)
+    runs=$(field "$2" runs 20000)
+    shift 2
+    link "$dir/trial" $o/props/mutant_trial.o "$@"
+    timeout 100 "$dir/trial" "$dir" "$rules" "$runs" $words \
+        2>"$dir/trial.log" || echo "unfinished $?"
+}
+
+# Everything that is to be known of a mutant, one fact a line.
+facts() { # PATCH DIR
+    objects=
+    for source in $(sources_to_compile "$1"); do
+        objects="$objects $(compile "$2" "$source")"
+    done
+    for word in $(field "$1" caught-by nobody); do
+        case $word in
+        test_*) try_test "$2" "$word" $objects ;;
+        esac
+    done
+    try_campaign "$2" "$1" $objects
+}
+
+try() { # PATCH OUT
+    dir=${2%.row}
+    make_tree "$1" "$dir"
+    {
+        echo "name $(basename "$1" .patch)"
+        echo "title $(field "$1" title '')"
+        echo "issue $(field "$1" issue '')"
+        echo "where $(patched_files "$1" | tr '\n' ' ')"
+        echo "rules $(field "$1" rules exact)"
+        echo "caught-by $(field "$1" caught-by nobody)"
+        echo "survives $(field "$1" survives '')"
+        facts "$1" "$dir"
+    } >"$dir/row"
+    rm -rf "$dir/tree"
+    mv "$dir/row" "$2"
+}
+
+# ---------------------------------------------------------------- the report
+
+report() { # DIR ROW...
+    to=$1
+    shift
+    for patch in fixtures/mutants/*.patch; do
+        case " $* " in
+        *"/$(basename "$patch" .patch).row "*) ;;
+        *) die "$patch is not listed in props/mutants.ninja" ;;
+        esac
+    done
+    status=0
+    awk -v csv="$to/mutants.csv.part" -v md="$to/mutants.md.part" \
+        -f props/mutants.awk "$@" || status=$?
+    mv "$to/mutants.csv.part" "$to/mutants.csv"
+    mv "$to/mutants.md.part" "$to/mutants.md"
+    return $status
+}
+
+command=${1:-}
+[ $# -gt 0 ] && shift
+case $command in
+try) try "$@" ;;
+report) report "$@" ;;
+*) die "usage: mutants.sh try PATCH OUT | report DIR ROW..." ;;
+esac

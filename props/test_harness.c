@@ -1,0 +1,439 @@
+/*
+ * test_harness.c -- who judges the judges: a library that lies is noticed, by
+ * the property that watches that place; a campaign reports every failure; every
+ * question is asked and every answer given; what is shrunk fails as before.
+ *
+ * So a checker that is off, a choice that is constant, a campaign that loses a
+ * failure or a shrinker that slips to another one has a test that fails.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign.h"
+#include "failure.h"
+#include "liar.h"
+#include "replay.h"
+
+enum {
+    RUNS_TO_NOTICE = 3000, /* every lie is noticed in far fewer */
+    RUNS_FOR_ANSWERS = 6000,
+    RUNS_FOR_MARKS = 20000,
+    LABELS_MAX = 64,
+    ANSWERS_MAX = 256
+};
+
+static const struct {
+    const char *text;
+    enum props_property property;
+} lies[LIE_COUNT] = {
+#define X(id, property, text) [LIE_##id] = {text, PROPS_##property},
+#include "liar.def"
+#undef X
+};
+
+static struct props_campaign
+campaign_of(props_set asked, uint64_t seeds, uint32_t jobs)
+{
+    return (struct props_campaign){
+        .rules = &prof_rules_exact,
+        .asked = asked,
+        .seed_first = 1,
+        .seed_last = seeds,
+        .jobs = jobs,
+    };
+}
+
+static struct props_outcome
+outcome_of(props_set asked, uint64_t seeds, uint32_t jobs)
+{
+    const struct props_campaign campaign = campaign_of(asked, seeds, jobs);
+    struct props_outcome outcome;
+
+    assert_true(props_campaign_run(&campaign, &outcome));
+    return outcome;
+}
+
+static void
+a_library_that_tells_the_truth_is_believed(void **state)
+{
+    struct props_outcome outcome;
+
+    (void)state;
+    liar_tell(LIE_NONE, LIE_NONE);
+    outcome = outcome_of(PROPS_ALL, RUNS_TO_NOTICE, 1);
+    assert_int_equal(outcome.end, PROPS_END_PASSED);
+    assert_int_equal(outcome.runs, RUNS_TO_NOTICE);
+}
+
+static void
+every_lie_is_noticed_by_the_property_that_watches_the_place(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LIE_COUNT; i++) {
+        struct props_outcome outcome;
+
+        if (lies[i].property == PROPS_NONE)
+            continue;
+        liar_tell((enum liar_lie)i, LIE_NONE);
+        outcome = outcome_of(PROPS_BIT(lies[i].property), RUNS_TO_NOTICE, 1);
+        if (outcome.end != PROPS_END_BROKEN)
+            fail_msg("%s does not notice that %s",
+                     props_property_id(lies[i].property), lies[i].text);
+    }
+}
+
+static void
+a_lie_that_nobody_asks_about_is_no_failure(void **state)
+{
+    (void)state;
+    liar_tell(LIE_REVERSED, LIE_TOTAL_ALLOCS);
+    assert_int_equal(outcome_of(PROPS_BIT(PROPS_H2), 100, 1).end,
+                     PROPS_END_PASSED);
+}
+
+static void
+no_property_is_without_a_lie(void **state)
+{
+    props_set told = 0;
+
+    (void)state;
+    for (int i = 0; i < LIE_COUNT; i++) {
+        if (lies[i].property != PROPS_NONE)
+            told |= PROPS_BIT(lies[i].property);
+    }
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        if ((told & PROPS_BIT(i)) == 0)
+            fail_msg("no lie is told to %s",
+                     props_property_id((enum props_property)i));
+    }
+}
+
+static void
+a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met(void **state)
+{
+    struct props_outcome one;
+
+    (void)state;
+    liar_tell(LIE_NONE, LIE_NONE);
+    one = outcome_of(PROPS_ALL, 999, 1);
+    for (uint32_t jobs = 2; jobs <= 4; jobs++) {
+        const struct props_outcome many = outcome_of(PROPS_ALL, 999, jobs);
+
+        assert_int_equal(many.runs, 999);
+        assert_int_equal(many.events, one.events);
+        assert_int_equal(many.hash, one.hash);
+        assert_memory_equal(&many.marks, &one.marks, sizeof one.marks);
+    }
+    assert_true(one.marks.hits[MARK_DRAINED] > 0);
+}
+
+static void
+every_mark_is_met_by_a_campaign_long_enough(void **state)
+{
+    struct props_outcome outcome;
+
+    (void)state;
+    liar_tell(LIE_NONE, LIE_NONE);
+    outcome = outcome_of(PROPS_ALL, RUNS_FOR_MARKS, 1);
+    for (int i = 0; i < MARK_COUNT; i++) {
+        if (outcome.marks.hits[i] == 0)
+            fail_msg("never met: %s", props_mark_id((enum props_mark)i));
+    }
+}
+
+static void
+the_lowest_failing_seed_is_found_whatever_the_number_of_jobs(void **state)
+{
+    uint64_t seed;
+
+    (void)state;
+    liar_tell(LIE_EXTRA_AT_WRAP, LIE_NONE);
+    seed = outcome_of(PROPS_BIT(PROPS_H6), RUNS_TO_NOTICE, 1).seed;
+    assert_true(seed > 1);
+    for (uint32_t jobs = 2; jobs <= 5; jobs++) {
+        const struct props_outcome outcome =
+            outcome_of(PROPS_BIT(PROPS_H6), RUNS_TO_NOTICE, jobs);
+
+        assert_int_equal(outcome.end, PROPS_END_BROKEN);
+        assert_int_equal(outcome.seed, seed);
+    }
+}
+
+static void
+a_run_that_ends_its_process_is_reported_as_such(void **state)
+{
+    uint64_t seed;
+
+    (void)state;
+    liar_tell(LIE_ABORT, LIE_NONE);
+    seed = outcome_of(PROPS_ALL, RUNS_TO_NOTICE, 1).seed;
+    for (uint32_t jobs = 1; jobs <= 3; jobs++) {
+        const struct props_outcome outcome =
+            outcome_of(PROPS_ALL, RUNS_TO_NOTICE, jobs);
+
+        assert_int_equal(outcome.end, PROPS_END_CRASHED);
+        assert_int_equal(outcome.signal, SIGABRT);
+        assert_int_equal(outcome.seed, seed);
+    }
+}
+
+/* The property that a seed breaks, PROPS_NONE if it holds. */
+static enum props_property
+property_of_seed(uint64_t seed, props_set *broken)
+{
+    static struct sim_choice list[PROPS_CHOICES_MAX];
+    struct props_run *run = props_run_new(&sim_generator_limits);
+    struct sim_choices choices;
+    enum props_property property;
+
+    assert_non_null(run);
+    sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
+    sim_choices_random(&choices, seed);
+    props_run_choices(run, &choices, &prof_rules_exact, PROPS_ALL);
+    property = run->judge.breach.property;
+    *broken = run->judge.breach.broken;
+    props_run_delete(run);
+    return property;
+}
+
+static void
+a_failure_has_the_name_of_the_first_property_it_breaks(void **state)
+{
+    uint32_t several = 0;
+
+    (void)state;
+    liar_tell(LIE_NEGATIVE, LIE_REVERSED);
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        props_set broken;
+        const enum props_property property = property_of_seed(seed, &broken);
+
+        if (property == PROPS_NONE)
+            continue;
+        assert_true((broken & PROPS_BIT(property)) != 0);
+        assert_int_equal(broken & (PROPS_BIT(property) - 1), 0);
+        several += broken != PROPS_BIT(property);
+    }
+    assert_true(several > 0);
+}
+
+/* -------------------------------------------------------------------- choices
+ */
+
+struct question {
+    uint32_t bound; /* the largest asked with */
+    uint32_t given[ANSWERS_MAX];
+};
+
+static void
+every_question_is_asked_and_every_answer_is_given(void **state)
+{
+    static struct question questions[LABELS_MAX];
+    static struct sim_choice list[PROPS_CHOICES_MAX];
+    struct props_run *run = props_run_new(&sim_generator_limits);
+    struct sim_choices choices;
+    uint32_t last = 0;
+
+    (void)state;
+    liar_tell(LIE_NONE, LIE_NONE);
+    assert_non_null(run);
+    sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
+    for (uint64_t seed = 1; seed <= RUNS_FOR_ANSWERS; seed++) {
+        sim_choices_random(&choices, seed);
+        assert_true(
+            props_run_choices(run, &choices, &prof_rules_exact, PROPS_ALL));
+        for (uint32_t i = 0; i < choices.count; i++) {
+            struct question *question = &questions[list[i].label % LABELS_MAX];
+
+            assert_in_range(list[i].label, 1, LABELS_MAX - 1);
+            assert_in_range(list[i].value, 0, ANSWERS_MAX - 1);
+            question->given[list[i].value]++;
+            if (question->bound < list[i].bound)
+                question->bound = list[i].bound;
+            if (last < list[i].label)
+                last = list[i].label;
+        }
+    }
+    props_run_delete(run);
+    for (uint32_t label = 1; label <= last; label++) {
+        if (questions[label].bound == 0)
+            fail_msg("question %u is never asked", label);
+        for (uint32_t i = 0; i < questions[label].bound; i++) {
+            if (questions[label].given[i] == 0)
+                fail_msg("question %u never gets the answer %u", label, i);
+        }
+    }
+}
+
+/* The hash of Go's runtime over a stack, without the size. */
+static uint64_t
+go_hash(const struct truth_stack *stack)
+{
+    uint64_t h = 0;
+
+    for (uint32_t i = 0; i < stack->depth; i++) {
+        h += stack->frames[i];
+        h += h << 10;
+        h ^= h >> 6;
+    }
+    return h;
+}
+
+static bool
+has_collision(const struct sim_config *config)
+{
+    for (uint32_t i = 1; i < config->stacks_count; i++) {
+        const struct truth_stack *a = &config->stacks[i - 1];
+        const struct truth_stack *b = &config->stacks[i];
+
+        if (a->depth == b->depth && a->depth > 0 &&
+            a->frames[0] != b->frames[0] && go_hash(a) == go_hash(b))
+            return true;
+    }
+    return false;
+}
+
+static void
+some_worlds_have_stacks_that_a_hash_cannot_tell_apart(void **state)
+{
+    static struct sim_choice list[PROPS_CHOICES_MAX];
+    static struct sim_generator generator;
+    struct sim_choices choices;
+    uint32_t worlds = 0;
+
+    (void)state;
+    sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        sim_choices_random(&choices, seed);
+        sim_generator_begin(&generator, &choices, &prof_rules_exact);
+        worlds += has_collision(&generator.config) &&
+                  generator.config.hash == PROF_HASH_GO_64;
+    }
+    assert_true(worlds > 0);
+}
+
+/* ------------------------------------------------------------------ shrinking
+ */
+
+/* Does the story break the property, less the event at `without`? */
+static bool
+story_breaks(struct props_run *run, const struct sim_scenario *scenario,
+             uint32_t without, enum props_property property)
+{
+    const char *refused = NULL;
+    bool holds = true;
+
+    if (props_run_begin(run, &scenario->config, PROPS_ALL) != NULL)
+        return false;
+    for (uint32_t i = 0; i < scenario->events_count && holds; i++) {
+        if (i == without)
+            continue;
+        holds = props_run_event(run, &scenario->events[i], &refused);
+        if (refused != NULL)
+            return false; /* not a possible story */
+    }
+    if (holds)
+        props_run_end(run);
+    return run->judge.breach.property == property;
+}
+
+static void
+judge_shrunk(const struct props_failure *failure, enum props_property property)
+{
+    struct props_run *run = props_run_new(&sim_generator_limits);
+    const struct sim_scenario *scenario = failure->scenario;
+    struct props_replay replay;
+
+    assert_non_null(run);
+    assert_int_equal(failure->breach.property, property);
+    assert_false(failure->unstable);
+    assert_non_null(scenario);
+    assert_true(story_breaks(run, scenario, UINT32_MAX, property));
+    for (uint32_t i = 0; i < scenario->events_count; i++) {
+        if (story_breaks(run, scenario, i, property))
+            fail_msg("event %u of a shrunk scenario is not needed", i + 1);
+    }
+    props_run_delete(run);
+    assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
+    assert_int_equal(replay.breach.property, property);
+    assert_true(replay.as_expected);
+
+    liar_tell(LIE_NONE, LIE_NONE);
+    assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
+    assert_int_equal(replay.breach.property, PROPS_NONE);
+    assert_false(replay.as_expected);
+}
+
+static void
+a_failure_shrinks_to_one_of_the_same_property(void **state)
+{
+    /* Of the two lies, the second is easier to meet: shrinking may slip. */
+    static const enum liar_lie pairs[][2] = {
+        {LIE_REVERSED, LIE_UNFLUSHED},
+        {LIE_SHORT_COUNT, LIE_NEGATIVE},
+        {LIE_EXTRA, LIE_COUNT_OF_WAITS},
+        {LIE_LENGTH_OF_WAITS, LIE_STRANGER},
+    };
+    const struct props_campaign campaign = campaign_of(PROPS_ALL, 1, 1);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        enum props_property property = PROPS_NONE;
+        struct props_failure failure;
+        uint64_t seed = 0;
+        props_set broken;
+
+        liar_tell(pairs[i][0], pairs[i][1]);
+        while (property != lies[pairs[i][0]].property && seed < RUNS_TO_NOTICE)
+            property = property_of_seed(++seed, &broken);
+        assert_int_equal(property, lies[pairs[i][0]].property);
+        assert_true(props_failure_of_seed(&failure, &campaign, seed, "a test"));
+        judge_shrunk(&failure, property);
+        props_failure_free(&failure);
+    }
+}
+
+static void
+a_failure_that_does_not_come_again_is_called_unstable(void **state)
+{
+    const struct props_campaign campaign =
+        campaign_of(PROPS_BIT(PROPS_H1), 1, 1);
+    struct props_failure failure;
+
+    (void)state;
+    liar_tell(LIE_NONE, LIE_NONE); /* it failed once, they say */
+    assert_true(props_failure_of_seed(&failure, &campaign, 1, "a test"));
+    assert_true(failure.unstable);
+    props_failure_free(&failure);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_that_tells_the_truth_is_believed),
+        cmocka_unit_test(
+            every_lie_is_noticed_by_the_property_that_watches_the_place),
+        cmocka_unit_test(a_lie_that_nobody_asks_about_is_no_failure),
+        cmocka_unit_test(no_property_is_without_a_lie),
+        cmocka_unit_test(
+            a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met),
+        cmocka_unit_test(every_mark_is_met_by_a_campaign_long_enough),
+        cmocka_unit_test(
+            the_lowest_failing_seed_is_found_whatever_the_number_of_jobs),
+        cmocka_unit_test(a_run_that_ends_its_process_is_reported_as_such),
+        cmocka_unit_test(
+            a_failure_has_the_name_of_the_first_property_it_breaks),
+        cmocka_unit_test(some_worlds_have_stacks_that_a_hash_cannot_tell_apart),
+        cmocka_unit_test(every_question_is_asked_and_every_answer_is_given),
+        cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_property),
+        cmocka_unit_test(a_failure_that_does_not_come_again_is_called_unstable),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
