@@ -342,6 +342,7 @@ expect_wait(const struct sim_recording *recording, enum sim_recorded_lock kind,
             assert_int_equal(event.lock, released_lock);
             /* It waited when the lock was let go. */
             assert_true(event.ticks - event.wait_ticks <= released_ticks);
+            assert_true(event.ticks >= released_ticks);
         }
     }
     if (waits != 1)
@@ -358,6 +359,8 @@ waits_name_the_waiter_and_the_one_who_let_go(void **state)
     recording = open_recording("x.rec");
     expect_wait(recording, SIM_RECORDED_MUTEX, false, "wait_for_mutex",
                 "let_go_of_mutex");
+    expect_wait(recording, SIM_RECORDED_READ, false, "wait_to_read",
+                "let_go_of_rwlock");
     expect_wait(recording, SIM_RECORDED_WRITE, false, "wait_to_write",
                 "let_go_of_rwlock");
     expect_wait(recording, SIM_RECORDED_COND, false, "wait_for_signal", NULL);
