@@ -12,7 +12,7 @@ recording=fixtures/recordings/python-index.rec
 passed=0
 failed=0
 
-# test NAME STATUS: counts one test; 0 is a pass
+# count NAME STATUS: counts one test; 0 is a pass
 count() {
     if [ "$2" -eq 0 ]; then
         passed=$((passed + 1))
@@ -70,6 +70,14 @@ for scenario in fixtures/scenarios/*.sim fixtures/corpus/*.sim; do
     [ -e "$scenario" ] || continue
     exits "$scenario does what it expects" 0 ": ok" run "$scenario"
 done
+
+# What the documents show is true.
+sed -n '/^profsim scenario 1$/,/^expect property/p' README.md >"$dir/readme.sim"
+exits "the README's scenario breaks what it says" 0 ": ok: breaks H2" \
+    run "$dir/readme.sim"
+sed -n '/^```sim$/,/^```$/{/^```/!p}' docs/semantics.md >"$dir/semantics.sim"
+exits "the life of an object in docs/semantics.md" 0 ": ok" \
+    run "$dir/semantics.sim"
 
 # ------------------------------------------------------------ recordings
 bytes=$(wc -c <"$recording")
