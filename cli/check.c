@@ -1,5 +1,6 @@
 /*
- * check.c -- `profsim check`: saved failures first, then a campaign of seeds.
+ * check.c -- `profsim check`: saved failures first, then what can be
+ * enumerated, then a campaign of seeds.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "checker.h"
 #include "command.h"
 #include "failure.h"
 #include "replay.h"
@@ -22,6 +24,7 @@
 static const char usage[] =
     "usage: profsim check [PROPERTY...] [--seeds A..B] [--time SECONDS]\n"
     "                     [--jobs N] [--rules NAME] [--save DIR]\n"
+    "                     [--expect unbiased]\n"
     "\n"
     "Judge random worlds by the properties (all, unless some are named).\n"
     "  --seeds A..B  which worlds, one a seed         (1..100000)\n"
@@ -30,6 +33,8 @@ static const char usage[] =
     "  --rules NAME  what the library follows         (exact)\n"
     "  --save DIR    where failures are kept, and replayed first\n"
     "                                                 (" FAILURES_DIR ")\n"
+    "  --expect unbiased  ask that sampling be right on average, not only as\n"
+    "                     the rules say; enumerates, runs no worlds\n"
     "\n"
     "exit: 0 all hold; 1 usage; 127 a run crashed; 128 no progress; 129 a\n"
     "property is broken; 130 the same seed did different things\n";
@@ -37,6 +42,7 @@ static const char usage[] =
 struct options {
     struct props_campaign campaign;
     const char *save;
+    bool unbiased;
 };
 
 static bool
@@ -84,6 +90,12 @@ parse_word(struct options *options, int argc, char **argv, int *index)
     }
     if ((value = cli_option(argc, argv, index, "--rules")) != NULL)
         return (campaign->rules = cli_rules(value)) != NULL;
+    if ((value = cli_option(argc, argv, index, "--expect")) != NULL) {
+        options->unbiased = true;
+        return strcmp(value, "unbiased") == 0 ||
+               cli_usage("--expect takes 'unbiased', not '%s'", value) ==
+                   CLI_OK;
+    }
     if ((value = cli_option(argc, argv, index, "--save")) != NULL) {
         options->save = value;
         return *value != '\0';
@@ -181,6 +193,41 @@ replay_all_saved(const struct options *options)
     return exit_code;
 }
 
+/* ----------------------------------------------------------- what is
+ * enumerated
+ */
+
+static enum cli_exit
+run_checkers(const struct options *options)
+{
+    const struct props_question question = {options->campaign.rules,
+                                            options->unbiased};
+    struct props_finding worst = {.failed = false};
+    uint64_t cells = 0;
+
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        const enum props_property property = (enum props_property)i;
+        struct props_finding finding;
+
+        if ((options->campaign.asked & PROPS_BIT(property)) == 0 ||
+            !props_checker_run(property, &question, &finding))
+            continue;
+        cells += finding.cells;
+        if (props_finding_is_worse(&finding, &worst))
+            worst = finding;
+    }
+    if (cells > 0)
+        printf("rules %s: %" PRIu64 " cells enumerated or measured\n",
+               question.rules->name, cells);
+    if (!worst.failed)
+        return CLI_OK;
+    printf("%s is broken: %s\n  %s\n", props_property_id(worst.property),
+           options->unbiased ? "sampling is right on average"
+                             : props_property_sentence(worst.property),
+           worst.text);
+    return CLI_BROKEN;
+}
+
 /* --------------------------------------------------------------- the campaign
  */
 
@@ -250,6 +297,7 @@ cli_check(int argc, char **argv)
     struct options options;
     struct props_outcome outcome;
     enum cli_exit saved;
+    enum cli_exit checked;
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         fputs(usage, stdout);
@@ -260,6 +308,13 @@ cli_check(int argc, char **argv)
     saved = replay_all_saved(&options);
     if (saved != CLI_OK)
         return (int)saved;
+    checked = run_checkers(&options);
+    if (checked != CLI_OK)
+        return checked;
+    if (options.unbiased) {
+        printf("sampling is right on average\n");
+        return CLI_OK;
+    }
     if (!props_campaign_run(&options.campaign, &outcome))
         return cli_usage("the system refused memory or a process");
     printf("rules %s: %" PRIu64 " runs, %" PRIu64

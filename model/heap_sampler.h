@@ -1,0 +1,25 @@
+/*
+ * heap_sampler.h -- the oracle of the heap sampler: which allocations of a
+ * processor are recorded, given its random numbers.
+ */
+#ifndef MODEL_HEAP_SAMPLER_H
+#define MODEL_HEAP_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "contention.h"
+
+struct model_heap_sampler {
+    enum model_era era;
+    uint64_t state; /* of the generator; may be shared with other events */
+    bool begun;
+    uint64_t rate; /* that `gap` was drawn for */
+    uint64_t gap;  /* allocations below it go unrecorded and shorten it */
+};
+
+/* returns: whether this allocation is recorded */
+bool model_heap_sampler_next(struct model_heap_sampler *sampler,
+                             uint64_t size_bytes, int64_t rate_bytes);
+
+#endif

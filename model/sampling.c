@@ -1,0 +1,172 @@
+/*
+ * sampling.c -- the closed forms of sampling.h.
+ *
+ *      draws 0 1 2 ... by remainder:  0 1 .. c .. R-1 | 0 1 .. c .. R-1 | 0 1
+ * .. [kept]            [kept]            [ke
+ *
+ * Of M draws from 0, those with a remainder of at most c (c < R) are
+ * floor(M/R) (c+1) + min(M mod R, c+1); those that begin elsewhere are a
+ * difference of two such numbers.
+ */
+#include "sampling.h"
+
+#include "must.h"
+
+struct model_draws
+model_era_draws(enum model_era era)
+{
+    if (era == MODEL_GO_1_5) /* a shift register is never 0 */
+        return (struct model_draws){1, ((model_u128)1 << 31) - 1};
+    return (struct model_draws){0, (model_u128)1
+                                       << (era == MODEL_EXACT ? 64 : 32)};
+}
+
+static model_u128
+residues_below(model_u128 limit, uint64_t rate, uint64_t most)
+{
+    const model_u128 good = most < rate ? (model_u128)most + 1 : rate;
+    const model_u128 rest = limit % rate;
+
+    return limit / rate * good + (rest < good ? rest : good);
+}
+
+model_u128
+model_residues(struct model_draws draws, uint64_t rate, uint64_t most)
+{
+    return residues_below(draws.first + draws.count, rate, most) -
+           residues_below(draws.first, rate, most);
+}
+
+struct model_sums
+model_block_sums(enum model_era era, struct model_draws draws, uint64_t cycles,
+                 uint64_t rate)
+{
+    struct model_sums sums = {.draws = draws.count, .count_bottom = 1};
+
+    if (cycles >= rate) {
+        sums.kept = draws.count;
+        sums.cycles = draws.count * cycles;
+        sums.count_top = draws.count;
+        return sums;
+    }
+    if (era == MODEL_EXACT) {
+        /* Whole rounds: of R residues c are kept, and count for all R. */
+        const model_u128 rounds = draws.count / rate;
+
+        sums.draws = rounds * rate;
+        sums.kept = rounds * cycles;
+        sums.cycles = sums.kept * rate;
+        sums.count_top = sums.draws;
+        return sums;
+    }
+    sums.kept = model_residues(draws, rate, cycles);
+    sums.count_top = sums.kept;
+    sums.cycles = sums.kept * cycles;
+    if (era == MODEL_GO_1_17) {
+        sums.cycles = sums.kept * rate;
+        sums.count_top = sums.kept * rate;
+        sums.count_bottom = cycles;
+    }
+    return sums;
+}
+
+struct model_sums
+model_mutex_sums(enum model_era era, struct model_draws draws, uint64_t cycles,
+                 uint64_t rate)
+{
+    struct model_sums sums = {.draws = draws.count, .count_bottom = 1};
+
+    if (era == MODEL_GO_1_5)
+        return sums; /* no such profile */
+    if (era == MODEL_EXACT) {
+        const model_u128 rounds = draws.count / rate;
+
+        sums.draws = rounds * rate;
+        sums.kept = rounds;
+        sums.count_top = rounds * rate;
+        sums.cycles = rounds * rate * cycles;
+        return sums;
+    }
+    sums.kept = model_residues(draws, rate, 0);
+    sums.count_top = sums.kept;
+    sums.cycles = sums.kept * cycles;
+    return sums;
+}
+
+static double
+ratio(model_u128 top, model_u128 bottom)
+{
+    return (double)((long double)top / (long double)bottom);
+}
+
+struct model_factors
+model_factors_of(const struct model_sums *sums, uint64_t cycles)
+{
+    return (struct model_factors){
+        .kept = ratio(sums->kept, sums->draws),
+        .count = ratio(sums->count_top, sums->draws * sums->count_bottom),
+        .cycles =
+            cycles == 0 ? 1 : ratio(sums->cycles, sums->draws) / (double)cycles,
+    };
+}
+
+bool
+model_is_unbiased(const struct model_sums *sums, uint64_t cycles)
+{
+    return sums->count_top == sums->draws * sums->count_bottom &&
+           sums->cycles == sums->draws * cycles;
+}
+
+/* ----------------------------------------------------------------------- heap
+ */
+
+/*
+ * 1 - e^-x. For x >= 1 by e^-x = (e^-(x/2^k))^(2^k); below 1 by the alternating
+ * series, in long double, whose terms fall from the first on.
+ */
+static long double
+not_exp(long double x)
+{
+    int squarings = 0;
+    long double power;
+    long double term;
+    long double sum = 0;
+
+    if (x > 100)
+        return 1;
+    if (x < 1) {
+        term = x;
+        for (int n = 2; n < 40; n++) {
+            sum += term;
+            term = -term * x / n;
+        }
+        return sum;
+    }
+    for (; x > 0.5L; squarings++)
+        x /= 2;
+    power = 1 - not_exp(x);
+    for (; squarings > 0; squarings--)
+        power *= power;
+    return 1 - power;
+}
+
+struct model_heap_sampling
+model_heap_sampling(enum model_era era, uint64_t size_bytes,
+                    uint64_t rate_bytes)
+{
+    const uint64_t cap = 117440512;
+    const uint64_t mean =
+        era != MODEL_EXACT && rate_bytes > cap ? cap : rate_bytes;
+    long double chance;
+    long double told;
+
+    MODEL_MUST(era != MODEL_GO_1_5);
+    if (rate_bytes <= 1 || size_bytes == 0)
+        return (struct model_heap_sampling){1, 1};
+    chance = not_exp((long double)size_bytes / (long double)mean);
+    told = not_exp((long double)size_bytes / (long double)rate_bytes);
+    if (era == MODEL_GO_1_10 && size_bytes >= rate_bytes)
+        chance = 1; /* kept for certain, yet estimated as if not */
+    return (struct model_heap_sampling){(double)chance,
+                                        (double)(chance / told)};
+}

@@ -1,0 +1,83 @@
+/*
+ * sampling.h -- what sampling gives on average, in closed form and in whole
+ * numbers: no random number is drawn here and nothing is rounded.
+ *
+ * Source: docs/sampling.md, "Formulas".
+ */
+#ifndef MODEL_SAMPLING_H
+#define MODEL_SAMPLING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "contention.h"
+
+__extension__ typedef unsigned __int128 model_u128;
+
+/* The numbers that a draw can give, all equally likely: first .. first+count-1.
+ */
+struct model_draws {
+    model_u128 first;
+    model_u128 count;
+};
+
+/* returns: those of an era's generator */
+struct model_draws model_era_draws(enum model_era era);
+
+/* returns: how many of the draws leave a remainder of at most `most` by `rate`
+ */
+model_u128 model_residues(struct model_draws draws, uint64_t rate,
+                          uint64_t most);
+
+/*
+ * What one draw each adds up to, of events of one length under one rate. For a
+ * rate of exact fairness the draws are taken in whole rounds of `rate`.
+ */
+struct model_sums {
+    model_u128 draws;     /* events offered */
+    model_u128 kept;      /* events kept */
+    model_u128 cycles;    /* ticks recorded */
+    model_u128 count_top; /* events recorded: count_top / count_bottom */
+    model_u128 count_bottom;
+};
+
+/* in: cycles >= 1, rate >= 1 */
+struct model_sums model_block_sums(enum model_era era, struct model_draws draws,
+                                   uint64_t cycles, uint64_t rate);
+struct model_sums model_mutex_sums(enum model_era era, struct model_draws draws,
+                                   uint64_t cycles, uint64_t rate);
+
+/*
+ * Recorded divided by what really happened, 1 being right. For printing; the
+ * comparisons are made on the whole numbers.
+ */
+struct model_factors {
+    double kept;
+    double count;
+    double cycles;
+};
+struct model_factors model_factors_of(const struct model_sums *sums,
+                                      uint64_t cycles);
+
+/* returns: whether count and cycles are right on average, exactly */
+bool model_is_unbiased(const struct model_sums *sums, uint64_t cycles);
+
+/*
+ * The heap sampler: the chance that an allocation is recorded, and the factor
+ * by which a reader's estimate is off, on average. In doubles: exp is no whole
+ * number. The relative error of both is below 1e-14.
+ */
+struct model_heap_sampling {
+    double chance;
+    double factor;
+};
+
+/*
+ * in:      MODEL_GO_1_5 is not given: its chance depends on the allocations
+ *          before
+ */
+struct model_heap_sampling model_heap_sampling(enum model_era era,
+                                               uint64_t size_bytes,
+                                               uint64_t rate_bytes);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * binomial.c -- sums of binomial terms.
+ *
+ * The term at the mode is taken from log-gamma; the others follow by ratios,
+ * outwards, until they are below 1e-40 of it: what is left out is then below
+ * trials * 1e-40. Log-gamma of n <= 1e9 is below 2e10 and is good to about
+ * 1e-18 of that, so the terms are good to 1e-7 of themselves; the thresholds
+ * move only if a sum lies that close to alpha / 2.
+ */
+#include "binomial.h"
+
+#include <math.h>
+
+static long double
+term_at(uint64_t trials, long double p, uint64_t k)
+{
+    const long double n = (long double)trials;
+    const long double x = (long double)k;
+
+    return expl(lgammal(n + 1) - lgammal(x + 1) - lgammal(n - x + 1) +
+                x * logl(p) + (n - x) * log1pl(-p));
+}
+
+/* P(k + 1) / P(k) */
+static long double
+ratio_up(uint64_t trials, long double p, uint64_t k)
+{
+    return (long double)(trials - k) / (long double)(k + 1) * p / (1 - p);
+}
+
+static uint64_t
+mode_of(uint64_t trials, long double p)
+{
+    const uint64_t mode = (uint64_t)((long double)(trials + 1) * p);
+
+    return mode > trials ? trials : mode;
+}
+
+struct props_interval
+props_binomial_accept(uint64_t trials, long double p, long double alpha)
+{
+    const uint64_t mode = mode_of(trials, p);
+    const long double top = term_at(trials, p, mode);
+    struct props_interval accept = {mode, mode};
+    long double term = top;
+    long double tail = 0;
+
+    /* Out to where terms vanish, then back in while the tail is small. */
+    while (accept.least > 0 && term > top * 1e-40L)
+        term /= ratio_up(trials, p, --accept.least);
+    while (accept.least < mode && tail + term <= alpha / 2) {
+        tail += term;
+        term *= ratio_up(trials, p, accept.least++);
+    }
+    term = top;
+    tail = 0;
+    while (accept.most < trials && term > top * 1e-40L)
+        term *= ratio_up(trials, p, accept.most++);
+    while (accept.most > mode && tail + term <= alpha / 2) {
+        tail += term;
+        term /= ratio_up(trials, p, --accept.most);
+    }
+    return accept;
+}
+
+long double
+props_binomial_inside(uint64_t trials, long double p,
+                      struct props_interval interval)
+{
+    const uint64_t mode = mode_of(trials, p);
+    uint64_t k = mode < interval.least  ? interval.least
+                 : mode > interval.most ? interval.most
+                                        : mode;
+    const long double top = term_at(trials, p, k);
+    long double sum = top;
+    long double term = top;
+
+    for (uint64_t i = k; i > interval.least && term > sum * 1e-25L; i--) {
+        term /= ratio_up(trials, p, i - 1);
+        sum += term;
+    }
+    term = top;
+    for (; k < interval.most && term > sum * 1e-25L; k++) {
+        term *= ratio_up(trials, p, k);
+        sum += term;
+    }
+    return sum;
+}

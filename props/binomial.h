@@ -1,0 +1,30 @@
+/*
+ * binomial.h -- exact thresholds for counts of independent events.
+ */
+#ifndef PROPS_BINOMIAL_H
+#define PROPS_BINOMIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Chance of a test to fail although nothing is wrong, both sides together. */
+#define PROPS_ALPHA 1e-9L
+
+struct props_interval {
+    uint64_t least;
+    uint64_t most;
+};
+
+/*
+ * The counts to accept of `trials` events of chance p, 0 < p < 1: each side
+ * outside has a chance of at most alpha / 2, by the sum of the terms.
+ */
+struct props_interval props_binomial_accept(uint64_t trials, long double p,
+                                            long double alpha);
+
+/* returns: the chance that a count lies in the interval, if each event has
+ * chance p: 1 minus the power of the test against that p */
+long double props_binomial_inside(uint64_t trials, long double p,
+                                  struct props_interval interval);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * checker.h -- properties that are enumerated or measured, not met by chance in
+ * a campaign: S1 to S5.
+ */
+#ifndef PROPS_CHECKER_H
+#define PROPS_CHECKER_H
+
+#include <stdbool.h>
+
+#include "prof/rules.h"
+#include "property.h"
+
+/* What a checker has to say. */
+struct props_finding {
+    enum props_property property;
+    uint64_t cells;   /* combinations that were looked at */
+    double deviation; /* relative error of the worst mean, if `unbiased` */
+    bool failed;
+    char text[512]; /* the first cell that failed, or the worst one */
+};
+
+struct props_question {
+    const struct prof_rules *rules;
+    bool unbiased; /* ask for the truth instead of the rules' own formula */
+};
+
+/*
+ * Run the checker of a property.
+ *
+ * out:     *finding, if true
+ * returns: false if the property has none: it is judged in campaigns only
+ */
+bool props_checker_run(enum props_property property,
+                       const struct props_question *question,
+                       struct props_finding *finding);
+
+/* Is there a checker for it? */
+bool props_checker_exists(enum props_property property);
+
+/* returns: whether a says something more grave than b: broken rules before
+ * means that are off, and those by their ratio to the truth */
+bool props_finding_is_worse(const struct props_finding *a,
+                            const struct props_finding *b);
+
+/* Private to the checkers: note a failure, the first one's text is kept. */
+void props_finding_fail(struct props_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for a mean that is off by `deviation`; the worst one is kept. */
+void props_finding_deviates(struct props_finding *finding, double deviation,
+                            const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The checkers. out: *finding, to which they add */
+void props_check_heap_sampler(const struct props_question *question,
+                              struct props_finding *finding);
+void props_check_block(const struct props_question *question,
+                       struct props_finding *finding);
+void props_check_mutex(const struct props_question *question,
+                       struct props_finding *finding);
+void props_check_rate_change(const struct props_question *question,
+                             struct props_finding *finding);
+void props_check_draws(const struct props_question *question,
+                       struct props_finding *finding);
+
+#endif

@@ -1,0 +1,357 @@
+/*
+ * enumerate.c -- S2, S3, S4, S5: every cell of (length, rate) is given every
+ * remainder once, and sums are compared with the closed forms. No tolerance.
+ *
+ * For rates too large for that, the numbers that are kept are counted by their
+ * borders. In each block of `rate` numbers they are the first so many; the
+ * border is found by halving, and the block's ends are looked at. Rules with 64
+ * random bits have too many blocks: there each block must be kept alike, so the
+ * first, the last and some between are looked at, and the incomplete one, whose
+ * numbers must be thrown away.
+ */
+#include "checker.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "lab.h"
+#include "sampling.h"
+
+enum { RATES = 64, LENGTHS = 64 };
+
+static const char *
+name_of(enum prof_contention kind)
+{
+    return kind == PROF_BLOCK ? "block" : "mutex";
+}
+
+static void
+set_rate(struct props_lab *lab, enum prof_contention kind, int64_t rate)
+{
+    if (kind == PROF_BLOCK)
+        prof_block_rate_set(lab->prof, rate); /* a tick is a nanosecond */
+    else
+        (void)prof_mutex_fraction_set(lab->prof, rate);
+}
+
+static struct model_sums
+sums_of(const struct props_lab *lab, enum prof_contention kind,
+        struct model_draws draws, uint64_t cycles, uint64_t rate)
+{
+    return kind == PROF_BLOCK ? model_block_sums(lab->era, draws, cycles, rate)
+                              : model_mutex_sums(lab->era, draws, cycles, rate);
+}
+
+/* What a reader must multiply a mutex record by, under the rules of the time.
+ */
+static uint64_t
+reader_factor(const struct prof_rules *rules, enum prof_contention kind,
+              uint64_t rate)
+{
+    return kind == PROF_MUTEX && rules->mutex == PROF_MUTEX_UNSCALED ? rate : 1;
+}
+
+/* ---------------------------------------------------------- small rates, all
+ */
+
+/* The count that is shown of `kept` events of go1.17: a sum of doubles, cut. */
+static uint64_t
+count_in_doubles(const struct model_sums *sums, enum prof_contention kind)
+{
+    const double each = (double)(uint64_t)(sums->count_top / sums->kept) /
+                        (double)(uint64_t)sums->count_bottom;
+    double sum = 0;
+
+    for (model_u128 i = 0; i < sums->kept; i++)
+        sum += each;
+    return sum < 1 && kind == PROF_BLOCK ? 1 : (uint64_t)sum;
+}
+
+static void
+compare_cell(const struct props_question *question, struct props_lab *lab,
+             enum prof_contention kind, uint64_t cycles, uint64_t rate,
+             struct props_finding *finding)
+{
+    const struct model_draws draws = {props_lab_first(lab), rate};
+    const struct model_sums sums = sums_of(lab, kind, draws, cycles, rate);
+    const struct prof_contention_record got = props_lab_read(lab, kind);
+    uint64_t count = (uint64_t)(sums.count_top / sums.count_bottom);
+
+    finding->cells++;
+    if (question->unbiased) {
+        const uint64_t factor = reader_factor(question->rules, kind, rate);
+        const double c = (double)cycles * (double)rate;
+        const double by_count = (double)(got.count * factor) / (double)rate - 1;
+        const double by_time =
+            cycles == 0 ? 0 : (double)(got.cycles * factor) / c - 1;
+
+        if (got.count * factor != rate || got.cycles * factor != cycles * rate)
+            props_finding_deviates(
+                finding, by_time != 0 ? by_time : by_count,
+                "%s events of %" PRIu64 " ticks at a rate of %" PRIu64
+                " count %+.4g %% events and %+.4g %% ticks too many",
+                name_of(kind), cycles, rate, 100 * by_count, 100 * by_time);
+        return;
+    }
+    if (lab->era == MODEL_GO_1_17 && sums.kept > 0)
+        count = count_in_doubles(&sums, kind);
+    if (got.count != count || got.cycles != (uint64_t)sums.cycles)
+        props_finding_fail(finding,
+                           "%s events of %" PRIu64 " ticks, each remainder of "
+                           "rate %" PRIu64 " once: %" PRIu64
+                           " events of %" PRIu64 " ticks, expected %" PRIu64
+                           " of %" PRIu64,
+                           name_of(kind), cycles, rate, got.count, got.cycles,
+                           count, (uint64_t)sums.cycles);
+}
+
+/* Give one cell every remainder once. */
+static void
+enumerate_cell(const struct props_question *question, enum prof_contention kind,
+               uint64_t cycles, uint64_t rate, struct props_finding *finding)
+{
+    struct props_lab lab;
+
+    if (!props_lab_begin(&lab, question->rules)) {
+        props_finding_fail(finding, "not enough memory");
+    } else {
+        const uint64_t first = props_lab_first(&lab);
+
+        set_rate(&lab, kind, (int64_t)rate);
+        for (uint64_t r = first; r < first + rate; r++)
+            (void)props_lab_event(&lab, kind, r, (int64_t)cycles);
+        compare_cell(question, &lab, kind, cycles, rate, finding);
+    }
+    props_lab_end(&lab);
+}
+
+static void
+enumerate(const struct props_question *question, enum prof_contention kind,
+          uint64_t least_cycles, struct props_finding *finding)
+{
+    for (uint64_t rate = 1; rate <= RATES; rate++) {
+        for (uint64_t cycles = least_cycles; cycles <= LENGTHS; cycles++)
+            enumerate_cell(question, kind, cycles, rate, finding);
+    }
+}
+
+/* ----------------------------------------------------- large rates, by border
+ */
+
+struct border {
+    struct props_lab *lab;
+    enum prof_contention kind;
+    int64_t cycles;
+    uint32_t draws; /* that the last event took */
+};
+
+/* Events and ticks that one event adds, given the number it draws. */
+static struct prof_contention_record
+added_by(struct border *border, uint64_t drawn)
+{
+    const struct prof_contention_record before =
+        props_lab_read(border->lab, border->kind);
+    struct prof_contention_record after;
+
+    border->draws =
+        props_lab_event(border->lab, border->kind, drawn, border->cycles);
+    after = props_lab_read(border->lab, border->kind);
+    after.count -= before.count;
+    after.cycles -= before.cycles;
+    return after;
+}
+
+static bool
+kept(struct border *border, uint64_t drawn)
+{
+    return added_by(border, drawn).cycles != 0;
+}
+
+/* How many numbers from `first` on are kept, of `length` in a block. */
+static uint64_t
+kept_in_block(struct border *border, uint64_t first, uint64_t length)
+{
+    uint64_t low = 0; /* the numbers below are kept */
+    uint64_t high = length;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (kept(border, first + middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Count all numbers of a narrow generator that are kept. */
+static model_u128
+kept_in_all(struct border *border, struct model_draws draws, uint64_t rate)
+{
+    const model_u128 end = draws.first + draws.count;
+    model_u128 sum = 0;
+    model_u128 block = 0;
+
+    while (block < end) {
+        const model_u128 first = block < draws.first ? draws.first : block;
+        const model_u128 next = block + rate < end ? block + rate : end;
+
+        sum += kept_in_block(border, (uint64_t)first, (uint64_t)(next - first));
+        block = next;
+    }
+    return sum;
+}
+
+static void
+compare_width(const struct props_question *question, struct border *border,
+              uint64_t rate, struct props_finding *finding)
+{
+    const struct model_draws draws = model_era_draws(border->lab->era);
+    const uint64_t cycles = (uint64_t)border->cycles;
+    const struct model_sums sums =
+        sums_of(border->lab, border->kind, draws, cycles, rate);
+    const model_u128 got = kept_in_all(border, draws, rate);
+    const struct model_factors factors = model_factors_of(&sums, cycles);
+    const double deviation =
+        factors.cycles *
+            (double)reader_factor(question->rules, border->kind, rate) -
+        1;
+
+    if (got != sums.kept)
+        props_finding_fail(finding,
+                           "%s events of %" PRIu64
+                           " ticks at a rate of %" PRIu64 ": %" PRIu64
+                           " numbers are kept, expected %" PRIu64,
+                           name_of(border->kind), cycles, rate, (uint64_t)got,
+                           (uint64_t)sums.kept);
+    if (question->unbiased && deviation != 0)
+        props_finding_deviates(
+            finding, deviation,
+            "%s events of %" PRIu64 " ticks at a rate of %" PRIu64
+            " count %.4g times their ticks",
+            name_of(border->kind), cycles, rate, deviation + 1);
+}
+
+/* One complete block under exact rules: kept, events and ticks must add up. */
+static void
+check_block(struct border *border, uint64_t first, uint64_t rate,
+            struct props_finding *finding)
+{
+    const bool block = border->kind == PROF_BLOCK;
+    const uint64_t want = block ? (uint64_t)border->cycles : 1;
+    const uint64_t got = kept_in_block(border, first, rate);
+    const uint64_t rest = rate % want;
+    const struct prof_contention_record low = added_by(border, first);
+    const struct prof_contention_record high =
+        added_by(border, first + want - 1);
+    const uint64_t base = rate / want;
+
+    if (got != want || kept(border, first + rate - 1))
+        props_finding_fail(finding,
+                           "%" PRIu64 " of the %" PRIu64
+                           " numbers from %" PRIu64
+                           " on are kept, expected %" PRIu64,
+                           got, rate, first, want);
+    /* The first rate % want of them count one event more: rate in all. */
+    if (low.count != base + (rest > 0) || high.count != base ||
+        (rest > 0 && (added_by(border, first + rest - 1).count != base + 1 ||
+                      added_by(border, first + rest).count != base)))
+        props_finding_fail(finding,
+                           "events of %" PRId64 " ticks at a rate of %" PRIu64
+                           " do not add up to one each",
+                           border->cycles, rate);
+    if (block && (low.cycles != rate || high.cycles != rate))
+        props_finding_fail(finding,
+                           "a kept event at a rate of %" PRIu64 " adds %" PRIu64
+                           " ticks",
+                           rate, low.cycles);
+}
+
+static void
+check_exact_width(struct border *border, uint64_t rate,
+                  struct props_finding *finding)
+{
+    const model_u128 all = (model_u128)1 << 64;
+    const model_u128 blocks = all / rate;
+    const uint64_t picks[] = {0, 1, (uint64_t)(blocks / 3),
+                              (uint64_t)(blocks / 2), (uint64_t)(blocks - 1)};
+
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
+        if (picks[i] < blocks)
+            check_block(border, picks[i] * rate, rate, finding);
+    }
+    if (blocks * rate == all)
+        return;
+    for (int end = 0; end < 2; end++) { /* both ends of what is left over */
+        (void)added_by(border,
+                       end == 0 ? (uint64_t)(blocks * rate) : UINT64_MAX);
+        if (border->draws < 2)
+            props_finding_fail(finding,
+                               "a number of the incomplete block of rate "
+                               "%" PRIu64 " is used",
+                               rate);
+    }
+}
+
+static void
+check_width(const struct props_question *question, enum prof_contention kind,
+            uint64_t cycles, uint64_t rate, struct props_finding *finding)
+{
+    struct props_lab lab;
+
+    finding->cells++;
+    if (!props_lab_begin(&lab, question->rules)) {
+        props_finding_fail(finding, "not enough memory");
+    } else {
+        struct border border = {&lab, kind, (int64_t)cycles, 0};
+
+        set_rate(&lab, kind, (int64_t)rate);
+        if (kind == PROF_BLOCK &&
+            prof_block_rate_ticks(lab.prof) != (int64_t)rate)
+            props_finding_fail(finding, "the rate %" PRIu64 " became %" PRId64,
+                               rate, prof_block_rate_ticks(lab.prof));
+        else if (lab.era == MODEL_EXACT)
+            check_exact_width(&border, rate, finding);
+        else
+            compare_width(question, &border, rate, finding);
+    }
+    props_lab_end(&lab);
+}
+
+static void
+check_widths(const struct props_question *question, enum prof_contention kind,
+             struct props_finding *finding)
+{
+    static const uint64_t rates[] = {
+        (UINT64_C(1) << 28) + 1, UINT64_C(1) << 31, UINT64_C(3000000000),
+        UINT64_C(1) << 32,       UINT64_C(1) << 34, UINT64_C(1) << 40,
+    };
+    static const uint64_t lengths[] = {1, 2, 9, 1000, 1000000, 100000007};
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++)
+            check_width(question, kind, lengths[j], rates[i], finding);
+        if (kind == PROF_BLOCK)
+            check_width(question, kind, rates[i] - 1, rates[i], finding);
+    }
+}
+
+void
+props_check_block(const struct props_question *question,
+                  struct props_finding *finding)
+{
+    enumerate(question, PROF_BLOCK, 1, finding);
+    check_widths(question, PROF_BLOCK, finding);
+}
+
+void
+props_check_mutex(const struct props_question *question,
+                  struct props_finding *finding)
+{
+    if (question->rules->mutex == PROF_MUTEX_ABSENT && question->unbiased)
+        return; /* there is nothing to be wrong about */
+    enumerate(question, PROF_MUTEX, 0, finding);
+    if (question->rules->mutex != PROF_MUTEX_ABSENT)
+        check_widths(question, PROF_MUTEX, finding);
+}

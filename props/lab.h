@@ -1,0 +1,44 @@
+/*
+ * lab.h -- an instance of the library on a bench: one processor, numbers fed by
+ * hand, profiles read back. Nothing but public functions.
+ */
+#ifndef PROPS_LAB_H
+#define PROPS_LAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "contention.h"
+#include "prof/prof.h"
+
+struct props_lab {
+    struct prof *prof;
+    struct prof_proc *proc;
+    enum prof_random random;
+    enum model_era era; /* whose formulas are to hold */
+    void *block;
+};
+
+/* returns: false if there is not enough memory; end the lab all the same */
+bool props_lab_begin(struct props_lab *lab, const struct prof_rules *rules);
+void props_lab_end(struct props_lab *lab);
+
+/* returns: the era whose formulas a rule set follows */
+enum model_era props_era_of(const struct prof_rules *rules);
+
+/* returns: the least number that a draw of the rules can be */
+uint64_t props_lab_first(const struct props_lab *lab);
+
+/*
+ * Let the next number be `wanted`, then offer an event.
+ *
+ * returns: how many numbers the event took; 3 stands for more than 2
+ */
+uint32_t props_lab_event(struct props_lab *lab, enum prof_contention kind,
+                         uint64_t wanted, int64_t cycles);
+
+/* The only stack's record; zeros if it has none. */
+struct prof_contention_record props_lab_read(const struct props_lab *lab,
+                                             enum prof_contention kind);
+
+#endif

@@ -1,0 +1,276 @@
+/*
+ * sample_heap.c -- S1: the heap sampler, in four steps.
+ *
+ *   1. Decisions. Allocation by allocation the library and the model, which
+ *      shares nothing with it but the definition, agree, and take the same
+ *      random numbers.
+ *   2. Go's exponential sampler draws from 2^26 numbers; how many of them lead
+ *      past a size is counted by halving (the gap falls as the number grows),
+ *      and compared with the formula.
+ *   3. The exact sampler's chances are measured: 1 - e^(-S/R), thresholds by
+ *      the binomial distribution at alpha 1e-9 over all cells.
+ *   4. Unsampling is compared with the same in 64-bit mantissas.
+ */
+#include "checker.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "binomial.h"
+#include "heap_sampler.h"
+#include "lab.h"
+#include "rng.h"
+#include "sampling.h"
+
+enum { DECISIONS = 20000, TRIALS = 40000, DRAW_BITS = 26 };
+
+#define HUGE_BYTES (UINT64_C(1) << 62) /* sampled whatever was drawn */
+
+/* ------------------------------------------------------------------ decisions
+ */
+
+static uint64_t
+size_for(struct sim_rng *rng, uint64_t rate)
+{
+    const uint64_t span = rate / 4 + 3;
+
+    switch (sim_rng_below(rng, 16)) {
+    case 0:
+        return 0;
+    case 1:
+        return rate;
+    case 2:
+        return rate - 1;
+    case 3:
+        return rate + sim_rng_next(rng) % span;
+    case 4:
+        return 1;
+    default:
+        return sim_rng_next(rng) % span;
+    }
+}
+
+static void
+check_decisions(const struct props_question *question, int64_t rate,
+                struct props_finding *finding)
+{
+    struct sim_rng sizes = {(uint64_t)rate};
+    struct model_heap_sampler model = {0};
+    struct props_lab lab;
+
+    if (!props_lab_begin(&lab, question->rules)) {
+        props_finding_fail(finding, "not enough memory");
+        props_lab_end(&lab);
+        return;
+    }
+    model.era = lab.era;
+    model.state = prof_proc_rng_state(lab.proc);
+    for (int i = 0; i < DECISIONS; i++) {
+        /* In the middle the rate changes, and changes back. */
+        const int64_t now = i / (DECISIONS / 4) == 2 ? rate / 2 : rate;
+        const uint64_t size = size_for(&sizes, (uint64_t)rate);
+        bool got;
+        bool expected;
+
+        prof_heap_rate_set(lab.prof, now);
+        got = prof_heap_sample(lab.proc, size);
+        expected = model_heap_sampler_next(&model, size, now);
+        finding->cells++;
+        if (got == expected && model.state == prof_proc_rng_state(lab.proc))
+            continue;
+        props_finding_fail(finding,
+                           "allocation %d, of %" PRIu64
+                           " bytes at a rate of %" PRId64 ", is %ssampled%s",
+                           i, size, now, got ? "" : "not ",
+                           got == expected ? ", but took other random numbers"
+                                           : ", expected the opposite");
+        break;
+    }
+    props_lab_end(&lab);
+}
+
+/* --------------------------------------------- Go's exponential, by counting
+ */
+
+/* Given the number that the gap is made of: is `size` sampled? */
+static bool
+samples(struct props_lab *lab, uint64_t drawn, uint64_t size)
+{
+    (void)props_lab_event(lab, PROF_BLOCK, drawn, INT64_MAX); /* state only */
+    (void)prof_heap_sample(lab->proc, HUGE_BYTES);
+    return prof_heap_sample(lab->proc, size);
+}
+
+/* How many of the 2^26 numbers make a gap of at most `size`. */
+static uint64_t
+count_samples(struct props_lab *lab, uint64_t size)
+{
+    uint64_t low = 0; /* numbers below do not sample */
+    uint64_t high = UINT64_C(1) << DRAW_BITS;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (samples(lab, middle, size))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return (UINT64_C(1) << DRAW_BITS) - low;
+}
+
+static void
+check_go_cell(const struct props_question *question, struct props_lab *lab,
+              uint64_t size, uint64_t rate, struct props_finding *finding)
+{
+    const double all = (double)(1 << DRAW_BITS);
+    const struct model_heap_sampling told =
+        model_heap_sampling(lab->era, size, rate);
+    const double chance = (double)count_samples(lab, size) / all;
+    const double factor = told.factor * chance / told.chance;
+    /*
+     * A straight line over 1/32 is off by (1/32)^2 / 8 at most, the second
+     * derivative of ln(1 + t) being at most 1; and steps of 2^-26.
+     */
+    const double resolution = (1 - told.chance) / 8192 + 2 / all;
+
+    finding->cells++;
+    if (fabs(chance - told.chance) > resolution)
+        props_finding_fail(finding,
+                           "an allocation of %" PRIu64
+                           " bytes at a rate of %" PRIu64
+                           " is sampled with chance %.8f, expected %.8f",
+                           size, rate, chance, told.chance);
+    if (question->unbiased && factor != 1)
+        props_finding_deviates(finding, factor - 1,
+                               "allocations of %" PRIu64
+                               " bytes at a rate of %" PRIu64
+                               " are estimated at %.4g times what they were",
+                               size, rate, factor);
+}
+
+/* ------------------------------------------------------------ exact, measured
+ */
+
+static void
+check_exact_cell(struct props_lab *lab, uint64_t size, uint64_t rate,
+                 uint32_t cells, struct props_finding *finding)
+{
+    const double chance = model_heap_sampling(lab->era, size, rate).chance;
+    uint64_t hits = 0;
+    struct props_interval accept = {TRIALS, TRIALS};
+
+    for (int i = 0; i < TRIALS; i++) {
+        (void)prof_heap_sample(lab->proc, HUGE_BYTES);
+        hits += prof_heap_sample(lab->proc, size);
+    }
+    if (chance < 1)
+        accept = props_binomial_accept(TRIALS, (long double)chance,
+                                       PROPS_ALPHA / cells);
+    finding->cells++;
+    if (hits < accept.least || hits > accept.most)
+        props_finding_fail(finding,
+                           "%" PRIu64 " of %d allocations of %" PRIu64
+                           " bytes are sampled at a rate of %" PRIu64
+                           ", expected %" PRIu64 " to %" PRIu64,
+                           hits, TRIALS, size, rate, accept.least, accept.most);
+}
+
+/* ---------------------------------------------------------------------- cells
+ */
+
+/* The chances of every size from 1 byte to 64 times the rate. */
+static void
+check_chances(const struct props_question *question, struct props_lab *lab,
+              uint64_t rate, uint32_t rates, struct props_finding *finding)
+{
+    const uint64_t sizes[] = {1,    rate / 100, rate / 8, rate - 1,
+                              rate, 2 * rate,   8 * rate, 64 * rate};
+    const uint32_t cells = rates * (uint32_t)(sizeof sizes / sizeof *sizes);
+
+    prof_heap_rate_set(lab->prof, (int64_t)rate);
+    (void)prof_heap_sample(lab->proc, HUGE_BYTES); /* the first draws twice */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i] == 0)
+            continue;
+        if (lab->era == MODEL_EXACT)
+            check_exact_cell(lab, sizes[i], rate, cells, finding);
+        else if (question->rules->sampler_keeps_large && sizes[i] >= rate &&
+                 !samples(lab, 0, sizes[i]))
+            props_finding_fail(finding, "an allocation of the rate is missed");
+        else if (lab->era != MODEL_GO_1_5)
+            check_go_cell(question, lab, sizes[i], rate, finding);
+    }
+}
+
+/* What is kept for certain, and yet estimated as if by chance. */
+static void
+deviation_of_large(const struct props_question *question,
+                   struct props_finding *finding)
+{
+    const struct prof_heap_sum one = {1000000, 1000000 * INT64_C(524288)};
+    const struct prof_heap_sum told =
+        prof_heap_unsample(question->rules, one, 524288);
+    const double factor = (double)told.objects / (double)one.objects;
+
+    if (question->unbiased && question->rules->sampler_keeps_large)
+        props_finding_deviates(finding, factor - 1,
+                               "allocations of the rate, 524288 bytes, are all "
+                               "sampled and estimated at %.4g times that",
+                               factor);
+}
+
+static void
+check_unsampling(const struct props_question *question, int64_t objects,
+                 uint64_t size, uint64_t rate, struct props_finding *finding)
+{
+    const struct prof_heap_sum recorded = {objects, objects * (int64_t)size};
+    const struct prof_heap_sum got =
+        prof_heap_unsample(question->rules, recorded, (int64_t)rate);
+    const double chance = model_heap_sampling(MODEL_EXACT, size, rate).chance;
+    const double count = (double)objects / chance;
+    const double bytes = (double)recorded.bytes / chance;
+    const bool nearest = question->rules->sampler == PROF_SAMPLER_EXACT;
+    /* To the nearest, or cut; and 2^-46 for the doubles of both sides. */
+    const double off = nearest ? 0.5 : 1;
+    const double slack = 0x1p-46;
+
+    finding->cells++;
+    if (fabs((double)got.objects - count) > off + slack * fabs(count) ||
+        fabs((double)got.bytes - bytes) > off + slack * fabs(bytes))
+        props_finding_fail(finding,
+                           "%" PRId64 " objects of %" PRIu64
+                           " bytes at a rate of %" PRIu64
+                           " are estimated at %" PRId64 ", expected %.3f",
+                           objects, size, rate, got.objects, count);
+}
+
+void
+props_check_heap_sampler(const struct props_question *question,
+                         struct props_finding *finding)
+{
+    static const int64_t rates[] = {
+        2, 3, 64, 4096, 524288, 117440513, 1000000000, INT64_C(1) << 40};
+    enum { RATES = sizeof rates / sizeof *rates };
+    struct props_lab lab;
+
+    for (int i = 0; i < RATES; i++)
+        check_decisions(question, rates[i], finding);
+    if (!props_lab_begin(&lab, question->rules)) {
+        props_finding_fail(finding, "not enough memory");
+    } else {
+        for (int i = 0; i < RATES; i++)
+            check_chances(question, &lab, (uint64_t)rates[i], RATES, finding);
+    }
+    props_lab_end(&lab);
+    for (int i = 0; i < RATES; i++) {
+        const uint64_t rate = (uint64_t)rates[i];
+
+        for (uint64_t size = 1; size <= 64 * rate; size = size * 3 + 1) {
+            check_unsampling(question, 1, size, rate, finding);
+            check_unsampling(question, -7, size, rate, finding);
+            check_unsampling(question, 1000, size, rate, finding);
+        }
+    }
+    deviation_of_large(question, finding);
+}

@@ -1,0 +1,467 @@
+/*
+ * test_sampling.c -- sampling under every rule set: enumerations, the figures
+ * that were seen on a live Go runtime, the generators, and thresholds that are
+ * shown to notice.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "binomial.h"
+#include "checker.h"
+#include "lab.h"
+#include "sampling.h"
+#include "stream.h"
+
+static const struct prof_rules *const all_rules[] = {
+    &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
+    &prof_rules_go1_10, &prof_rules_go1_17,
+};
+
+enum { RULES = sizeof all_rules / sizeof *all_rules };
+
+/* ------------------------------------------------------------------- checkers
+ */
+
+static void
+every_rule_set_follows_its_own_formula(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        for (int p = 0; p < PROPS_COUNT; p++) {
+            const struct props_question question = {all_rules[i], false};
+            struct props_finding finding;
+
+            if (!props_checker_run((enum props_property)p, &question, &finding))
+                continue;
+            if (finding.failed)
+                fail_msg("%s, %s: %s", all_rules[i]->name,
+                         props_property_id((enum props_property)p),
+                         finding.text);
+            assert_true(finding.cells > 100);
+        }
+    }
+}
+
+/* Is any mean off, and by how much at worst? */
+static double
+worst_of(const struct prof_rules *rules, enum props_property property)
+{
+    const struct props_question question = {rules, true};
+    struct props_finding finding;
+
+    assert_true(props_checker_run(property, &question, &finding));
+    assert_true(!finding.failed || finding.deviation != 0);
+    return finding.deviation;
+}
+
+static void
+only_exact_rules_are_right_on_average(void **state)
+{
+    (void)state;
+    for (int p = 0; p < PROPS_COUNT; p++) {
+        if (props_checker_exists((enum props_property)p))
+            assert_true(worst_of(&prof_rules_exact, (enum props_property)p) ==
+                        0);
+    }
+    /* c + 1 of 2^32 numbers for c = 1: two in 2^32 events are seen. */
+    assert_true(worst_of(&prof_rules_go1_10, PROPS_S2) == 0x1p-31 - 1);
+    /* They count 2^40 ticks each. */
+    assert_true(worst_of(&prof_rules_go1_17, PROPS_S2) == 511);
+    assert_true(worst_of(&prof_rules_go1_5, PROPS_S2) < -0.9);
+    assert_true(worst_of(&prof_rules_go1_17, PROPS_S3) != 0);
+    assert_true(worst_of(&prof_rules_go1_17, PROPS_S4) != 0);
+    assert_true(worst_of(&prof_rules_go1_17, PROPS_S1) != 0);
+}
+
+/* --------------------------------------------- figures seen on a live runtime
+ */
+
+static double
+time_factor(enum model_era era, uint64_t cycles, uint64_t rate)
+{
+    const struct model_sums sums =
+        model_block_sums(era, model_era_draws(era), cycles, rate);
+
+    return model_factors_of(&sums, cycles).cycles;
+}
+
+static void
+formulas_give_the_figures_of_a_live_go_runtime(void **state)
+{
+    (void)state;
+    /* Two million events each, on Go 1.19; three digits are sure. */
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 1, 10) - 2.0) < 1e-8);
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 2, 10) - 1.5) < 1e-8);
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 9, 10) - 10.0 / 9) < 1e-8);
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 1000000, 3000000000) - 1.397) <
+                0.0005);
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 1000000, UINT64_C(1) << 34) -
+                     4.0) < 0.0005);
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 1000000, UINT64_C(1) << 40) -
+                     256.0) < 0.0005);
+    /* One sample a second, waits of 1000 ticks. */
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 1000, 2600000000) - 1.212) <
+                0.0005);
+    assert_true(fabs(time_factor(MODEL_GO_1_17, 1000, 3000000000) - 1.398) <
+                0.0005);
+}
+
+static void
+a_count_in_doubles_loses_one_past_2_to_the_53(void **state)
+{
+    const int64_t rate = INT64_C(1) << 53;
+    struct props_lab lab;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_go1_17));
+    prof_block_rate_set(lab.prof, rate);
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, 1); /* counts 2^53 */
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
+    assert_int_equal(props_lab_read(&lab, PROF_BLOCK).count, rate);
+    assert_int_equal(props_lab_read(&lab, PROF_BLOCK).cycles, 3 * rate);
+    props_lab_end(&lab);
+
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_block_rate_set(lab.prof, rate);
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, 1);
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
+    assert_int_equal(props_lab_read(&lab, PROF_BLOCK).count, rate + 2);
+    props_lab_end(&lab);
+}
+
+/* ---------------------------------------------------------------------- rates
+ */
+
+static int64_t
+ticks_of(const struct prof_rules *rules, int64_t ns, uint64_t per_second)
+{
+    static _Alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 16];
+    const struct prof_config config = {
+        .rules = rules, .buckets_max = 1, .ticks_per_second = per_second};
+    struct prof *prof;
+
+    memset(block, 0, sizeof block);
+    assert_int_equal(prof_init(&prof, &config, block, sizeof block), PROF_OK);
+    prof_block_rate_set(prof, ns);
+    return prof_block_rate_ticks(prof);
+}
+
+static void
+a_rate_in_ns_becomes_ticks(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        const struct prof_rules *rules = all_rules[i];
+
+        assert_int_equal(ticks_of(rules, 0, 3000000000), 0);
+        assert_int_equal(ticks_of(rules, -5, 3000000000), 0);
+        assert_int_equal(ticks_of(rules, 1, 3000000000), 1);
+        assert_int_equal(ticks_of(rules, 2, 100000000), 1); /* 0.2 */
+        assert_int_equal(ticks_of(rules, 2, 2596000000), 5);
+        assert_int_equal(ticks_of(rules, 1000000000, 3000000000), 3000000000);
+    }
+}
+
+static void
+a_rate_too_large_saturates_or_turns_off(void **state)
+{
+    (void)state;
+    assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 2596000000),
+                     INT64_MAX);
+    assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 1000000000),
+                     INT64_MAX);
+    assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 500000000),
+                     INT64_MAX / 2);
+    assert_int_equal(ticks_of(&prof_rules_go1_17, INT64_MAX, 2596000000),
+                     INT64_MIN);
+}
+
+/* ----------------------------------------------------------------- generators
+ */
+
+/* A linear map of 31 bits, by where it takes each of them. */
+struct map31 {
+    uint32_t of[31];
+};
+
+static uint32_t
+map31_apply(const struct map31 *map, uint32_t x)
+{
+    uint32_t y = 0;
+
+    for (int i = 0; i < 31; i++)
+        y ^= (x >> i & 1) != 0 ? map->of[i] : 0;
+    return y;
+}
+
+static void
+the_shift_register_meets_every_number_but_0(void **state)
+{
+    struct map31 map;
+    struct map31 power;
+
+    (void)state;
+    for (int i = 0; i < 31; i++) {
+        uint64_t x = UINT64_C(1) << i;
+
+        map.of[i] = (uint32_t)model_draw(MODEL_GO_1_5, &x);
+    }
+    /* Squared 31 times it is its own 2^31-th power. If that is the map itself,
+     * its order divides 2^31 - 1, a prime; and it is not 1. */
+    power = map;
+    for (int squarings = 0; squarings < 31; squarings++) {
+        struct map31 square;
+
+        for (int i = 0; i < 31; i++)
+            square.of[i] = map31_apply(&power, power.of[i]);
+        power = square;
+    }
+    assert_memory_equal(&power, &map, sizeof map);
+    assert_int_not_equal(map.of[0], 1);
+}
+
+static void
+a_generator_can_be_made_to_give_any_number(void **state)
+{
+    static const uint64_t wanted[] = {0,          1,
+                                      2,          5,
+                                      0x7fffffff, 0x80000000,
+                                      0xffffffff, UINT64_C(1) << 32,
+                                      UINT64_MAX, 0x0123456789abcdef};
+
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        const enum model_era era = props_era_of(all_rules[i]);
+        const struct model_draws draws = model_era_draws(era);
+
+        for (size_t j = 0; j < sizeof wanted / sizeof *wanted; j++) {
+            uint64_t before;
+            const bool can =
+                props_stream_before(all_rules[i]->random, wanted[j], &before);
+
+            assert_int_equal(can, wanted[j] >= draws.first &&
+                                      wanted[j] < draws.first + draws.count);
+            if (can)
+                assert_true(model_draw(era, &before) == wanted[j]);
+        }
+    }
+}
+
+static void
+library_and_model_draw_the_same_numbers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        struct props_lab lab;
+        uint64_t model;
+
+        assert_true(props_lab_begin(&lab, all_rules[i]));
+        prof_proc_seed(lab.proc, 42);
+        model = model_seeded(lab.era, 42);
+        prof_block_rate_set(lab.prof, 1000000);
+        for (int n = 0; n < 10000; n++) {
+            const uintptr_t stack[] = {1};
+
+            assert_true(prof_proc_rng_state(lab.proc) == model);
+            prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, 3);
+            (void)model_draw(lab.era, &model);
+        }
+        props_lab_end(&lab);
+    }
+}
+
+static void
+an_impossible_state_becomes_a_possible_one(void **state)
+{
+    struct props_lab lab;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_go1_5));
+    prof_proc_rng_resume(lab.proc, 0);
+    assert_int_equal(prof_proc_rng_state(lab.proc), 1);
+    props_lab_end(&lab);
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_proc_rng_resume(lab.proc, 0);
+    assert_int_equal(prof_proc_rng_state(lab.proc), 0);
+    props_lab_end(&lab);
+}
+
+static void
+exact_rules_refuse_a_generator_of_few_bits(void **state)
+{
+    struct prof_rules rules = prof_rules_exact;
+    const struct prof_config config = {.rules = &rules, .buckets_max = 1};
+
+    (void)state;
+    assert_true(prof_bytes_needed(&config) > 0);
+    rules.random = PROF_RANDOM_XORSHIFT32;
+    assert_int_equal(prof_bytes_needed(&config), 0);
+}
+
+/* ----------------------------------------------------------------- thresholds
+ */
+
+static void
+binomial_thresholds_are_exact_where_one_can_count(void **state)
+{
+    /* 2^-20 each: one tail of the least and most alone is 2^-20 < 1e-6. */
+    const struct props_interval accept =
+        props_binomial_accept(20, 0.5L, 0x1p-18L);
+
+    (void)state;
+    assert_int_equal(accept.least, 1);
+    assert_int_equal(accept.most, 19);
+    /* 1 + 20 of 2^20 outside on each side. */
+    assert_true(
+        fabsl(props_binomial_inside(20, 0.5L, (struct props_interval){2, 18}) -
+              (1 - 42 * 0x1p-20L)) < 1e-15L);
+}
+
+enum { POWER_EVENTS = 20000000, POWER_RATE = 1000 };
+
+/* Events of a tenth of the rate that are kept, of POWER_EVENTS. */
+static uint64_t
+kept_events(int64_t cycles)
+{
+    const uintptr_t stack[] = {1};
+    struct props_lab lab;
+    uint64_t kept;
+
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_block_rate_set(lab.prof, POWER_RATE);
+    for (int i = 0; i < POWER_EVENTS; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, cycles);
+    kept = props_lab_read(&lab, PROF_BLOCK).cycles / POWER_RATE;
+    props_lab_end(&lab);
+    return kept;
+}
+
+static void
+a_bias_of_one_percent_is_noticed(void **state)
+{
+    const struct props_interval accept =
+        props_binomial_accept(POWER_EVENTS, 0.1L, PROPS_ALPHA);
+    uint64_t kept;
+
+    (void)state;
+    /* The power, computed: what is off by 1 % passes once in a million. */
+    assert_true(props_binomial_inside(POWER_EVENTS, 0.101L, accept) < 1e-6L);
+    assert_true(props_binomial_inside(POWER_EVENTS, 0.099L, accept) < 1e-6L);
+    /* And demonstrated, on the stream of numbers that passes. */
+    kept = kept_events(100);
+    assert_true(kept >= accept.least && kept <= accept.most);
+    kept = kept_events(101);
+    assert_true(kept > accept.most);
+}
+
+/*
+ * TestBlockProfileBias of Go: 100,000 waits of a tenth of the rate and 10,000
+ * of the rate wait equally long in all; Go asks that totals agree within 20 %.
+ */
+static void
+short_and_long_waits_weigh_the_same(void **state)
+{
+    enum { RATE = 1000, SHORT = 100000, LONG = 10000 };
+    const struct props_interval accept =
+        props_binomial_accept(SHORT, 0.1L, PROPS_ALPHA);
+    const uintptr_t stack[] = {1};
+    struct props_lab lab;
+    struct prof_contention_record record;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_block_rate_set(lab.prof, RATE);
+    for (int i = 0; i < LONG; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, RATE);
+    record = props_lab_read(&lab, PROF_BLOCK);
+    assert_int_equal(record.count, LONG);
+    assert_int_equal(record.cycles, LONG * RATE);
+    for (int i = 0; i < SHORT; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, RATE / 10);
+    record = props_lab_read(&lab, PROF_BLOCK);
+    assert_true(record.cycles - LONG * RATE >= accept.least * RATE);
+    assert_true(record.cycles - LONG * RATE <= accept.most * RATE);
+    /* Ten events for each that is kept: nothing is rounded here. */
+    assert_int_equal(record.count - LONG,
+                     (record.cycles - LONG * RATE) / (RATE / 10));
+    props_lab_end(&lab);
+}
+
+/* ------------------------------------------------------------------ unsampling
+ */
+
+static void
+unsampling_gives_go_s_vectors(void **state)
+{
+    static const struct {
+        struct prof_heap_sum recorded;
+        int64_t rate;
+        struct prof_heap_sum told;
+    } vectors[] = {
+        {{4, 4096}, 524288, {2050, 2099200}},
+        {{3, 3072}, 524288, {1537, 1574400}},
+        {{1, 524288}, 524288, {1, 829411}},
+        {{1, 16}, 524288, {32768, 524296}},
+        {{-1, -16}, 524288, {-32768, -524296}},
+        {{7, 700}, 2, {7, 700}},
+        {{1, 1}, 2, {2, 2}},
+        {{5, 500}, 1, {5, 500}},
+        {{5, 500}, 0, {5, 500}},
+        {{0, 500}, 512, {0, 0}},
+        {{5, 0}, 512, {0, 0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const struct prof_heap_sum told = prof_heap_unsample(
+            &prof_rules_go1_17, vectors[i].recorded, vectors[i].rate);
+
+        assert_int_equal(told.objects, vectors[i].told.objects);
+        assert_int_equal(told.bytes, vectors[i].told.bytes);
+    }
+}
+
+static void
+unsampling_without_a_cap_keeps_to_the_rate(void **state)
+{
+    const struct model_heap_sampling capped =
+        model_heap_sampling(MODEL_GO_1_17, 1000, 1000000000);
+
+    (void)state;
+    assert_true(fabs(capped.factor - 8.51) < 0.01);
+    assert_true(model_heap_sampling(MODEL_EXACT, 1000, 1000000000).factor == 1);
+    assert_true(fabs(model_heap_sampling(MODEL_GO_1_10, 524288, 524288).factor -
+                     1.58) < 0.005);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rule_set_follows_its_own_formula),
+        cmocka_unit_test(only_exact_rules_are_right_on_average),
+        cmocka_unit_test(formulas_give_the_figures_of_a_live_go_runtime),
+        cmocka_unit_test(a_count_in_doubles_loses_one_past_2_to_the_53),
+        cmocka_unit_test(a_rate_in_ns_becomes_ticks),
+        cmocka_unit_test(a_rate_too_large_saturates_or_turns_off),
+        cmocka_unit_test(the_shift_register_meets_every_number_but_0),
+        cmocka_unit_test(a_generator_can_be_made_to_give_any_number),
+        cmocka_unit_test(library_and_model_draw_the_same_numbers),
+        cmocka_unit_test(an_impossible_state_becomes_a_possible_one),
+        cmocka_unit_test(exact_rules_refuse_a_generator_of_few_bits),
+        cmocka_unit_test(binomial_thresholds_are_exact_where_one_can_count),
+        cmocka_unit_test(a_bias_of_one_percent_is_noticed),
+        cmocka_unit_test(short_and_long_waits_weigh_the_same),
+        cmocka_unit_test(unsampling_gives_go_s_vectors),
+        cmocka_unit_test(unsampling_without_a_cap_keeps_to_the_rate),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
