@@ -2,6 +2,7 @@
 #include "profiles.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "prof/file.h"
 #include "prof/gzip.h"
+#include "prof/text.h"
 
 /* What one file holds. */
 enum content { HEAP, ALLOCS, BLOCK, MUTEX, CONTENT_COUNT };
@@ -20,6 +22,8 @@ static const char *const content_names[CONTENT_COUNT] = {"heap", "allocs",
 struct room {
     struct prof_contention_record *contention[2]; /* by enum prof_contention */
     size_t contention_count[2];
+    uintptr_t *pcs; /* all addresses, each once */
+    size_t pcs_count;
     void *scratch;
     size_t scratch_bytes;
     unsigned char *packing;
@@ -38,15 +42,18 @@ compare_pcs(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Sort and keep each once. returns: how many are left */
 static size_t
-count_distinct(uintptr_t *pcs, size_t count)
+keep_distinct(uintptr_t *pcs, size_t count)
 {
-    size_t distinct = 0;
+    size_t kept = 0;
 
     qsort(pcs, count, sizeof *pcs, compare_pcs);
-    for (size_t i = 0; i < count; i++)
-        distinct += i == 0 || pcs[i] != pcs[i - 1];
-    return distinct;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || pcs[i] != pcs[kept - 1])
+            pcs[kept++] = pcs[i];
+    }
+    return kept;
 }
 
 struct census {
@@ -82,7 +89,7 @@ take_all(struct census *census, const struct cli_profiles *profiles,
 static size_t
 proto_bytes_max(const struct census *census, size_t distinct)
 {
-    return census->frames * 5 + census->records * 128 + distinct * 8500 +
+    return census->frames * 5 + census->records * 128 + distinct * 512 +
            (1 << 16);
 }
 
@@ -115,6 +122,7 @@ room_release(struct room *room)
 {
     free(room->contention[PROF_BLOCK]);
     free(room->contention[PROF_MUTEX]);
+    free(room->pcs);
     free(room->scratch);
     free(room->packing);
 }
@@ -123,24 +131,23 @@ static bool
 room_take(struct room *room, const struct cli_profiles *profiles)
 {
     struct census census = {0};
-    size_t distinct;
 
     memset(room, 0, sizeof *room);
     if (!read_contention(profiles, room))
         return false;
     take_all(&census, profiles, room);
-    census.pcs = calloc(census.frames + 1, sizeof *census.pcs);
-    if (census.pcs == NULL)
+    room->pcs = calloc(census.frames + 1, sizeof *room->pcs);
+    if (room->pcs == NULL)
         return false;
+    census.pcs = room->pcs;
     census.frames = 0;
     census.records = 0;
     take_all(&census, profiles, room);
-    distinct = count_distinct(census.pcs, census.frames);
-    free(census.pcs);
+    room->pcs_count = keep_distinct(room->pcs, census.frames);
     room->scratch_bytes =
-        (prof_pprof_scratch_bytes(census.records, distinct + 1) + 63) /
+        (prof_pprof_scratch_bytes(census.records, room->pcs_count + 1) + 63) /
         PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-    room->packing_bytes = proto_bytes_max(&census, distinct);
+    room->packing_bytes = proto_bytes_max(&census, room->pcs_count);
     room->packing_bytes += prof_gzip_bound(room->packing_bytes);
     room->scratch = aligned_alloc(PROF_BLOCK_ALIGN, room->scratch_bytes);
     room->packing = malloc(room->packing_bytes);
@@ -213,6 +220,78 @@ write_packed(struct prof_file *file, const struct cli_profiles *profiles,
     return prof_gzip_end(&gzip, write_proto(&output, profiles, room, content));
 }
 
+static enum prof_status
+write_text(struct prof_file *file, const struct cli_profiles *profiles,
+           const struct room *room, enum content content)
+{
+    const struct prof_sink sink = prof_file_sink(file);
+    const struct prof_output output = output_to(&sink, profiles, room);
+    const enum prof_contention kind =
+        content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
+
+    switch (content) {
+    case HEAP:
+    case ALLOCS:
+        return prof_text_heap(&output, profiles->heap, profiles->heap_count,
+                              profiles->rate_bytes, NULL);
+    case BLOCK:
+    case MUTEX:
+        return prof_text_contention(&output, kind, room->contention[kind],
+                                    room->contention_count[kind],
+                                    profiles->ticks_per_second, 1);
+    case CONTENT_COUNT:
+        break;
+    }
+    return PROF_ERR_CONFIG;
+}
+
+static enum prof_status
+say(const struct prof_sink *sink, const char *text)
+{
+    return sink->write(sink->context, text, strlen(text));
+}
+
+/* One line of the table: an address as it stands in a stack, and its name. */
+static enum prof_status
+say_symbol(const struct prof_sink *sink, const struct cli_profiles *profiles,
+           uintptr_t pc)
+{
+    struct prof_symbol symbol = {.line = 0};
+    char line[64];
+    enum prof_status status;
+
+    profiles->symbols.find(profiles->symbols.context, pc, &symbol);
+    if (symbol.function == NULL || symbol.function[0] == '\0')
+        return PROF_OK;
+    snprintf(line, sizeof line, "0x%016" PRIxPTR " ", pc);
+    status = say(sink, line);
+    if (status == PROF_OK)
+        status = say(sink, symbol.function);
+    return status == PROF_OK ? say(sink, "\n") : status;
+}
+
+/* The text with a table of names before it: google-pprof has no other way. */
+static enum prof_status
+write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
+                 const struct room *room, enum content content)
+{
+    const struct prof_sink sink = prof_file_sink(file);
+    enum prof_status status = say(&sink, "--- symbol\nbinary=");
+
+    if (status == PROF_OK)
+        status =
+            say(&sink, profiles->mappings_count > 0 ? profiles->mappings[0].file
+                                                    : "unknown");
+    if (status == PROF_OK)
+        status = say(&sink, "\n");
+    for (size_t i = 0; i < room->pcs_count && status == PROF_OK; i++)
+        status = say_symbol(&sink, profiles, room->pcs[i]);
+    if (status == PROF_OK)
+        status = say(&sink, "---\n");
+    return status == PROF_OK ? write_text(file, profiles, room, content)
+                             : status;
+}
+
 typedef enum prof_status write_function(struct prof_file *file,
                                         const struct cli_profiles *profiles,
                                         const struct room *room,
@@ -252,8 +331,11 @@ cli_profiles_write(const struct cli_profiles *profiles)
     if (!good)
         fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
     for (int i = 0; i < CONTENT_COUNT && good; i++)
-        good =
-            write_file(profiles, &room, (enum content)i, "pb.gz", write_packed);
+        good = write_file(profiles, &room, (enum content)i, "pb.gz",
+                          write_packed) &&
+               write_file(profiles, &room, (enum content)i, "txt", write_text);
+    good = good &&
+           write_file(profiles, &room, HEAP, "symbolized", write_symbolized);
     room_release(&room);
     return good;
 }

@@ -16,8 +16,6 @@
  *   I1  An id is given when its message is written; ids are 1, 2, 3, ...
  *   I2  A place with id 0 is known but not written (hidden so far, or a root).
  *   I3  strings[0] is "". Strings differ from each other.
- *   I4  A message is placed whole into the output buffer: its length is known
- *       before its first byte.
  *
  * Why a place keeps no symbol: texts are the embedder's; a place hidden at
  * first is asked for again when it is written.
@@ -50,45 +48,14 @@ struct function {
 };
 
 enum {
-    OUT_BYTES = 1 << 16,
-    LABEL_BYTES_MAX = 2 + 3 * (TAG_MAX + VARINT_MAX),
-    STRINGS_OWN = 64 /* types, units, labels, mappings: besides locations */
-};
-
-/* The longest message that is placed whole (I4): a sample. */
-#define SAMPLE_BYTES_MAX                                           \
-    (4 * (TAG_MAX + VARINT_MAX) +                                  \
-     (PROF_DEPTH_LIMIT + SAMPLE_VALUES_MAX) * (size_t)VARINT_MAX + \
-     PROF_LABELS_MAX * (size_t)LABEL_BYTES_MAX)
-
-_Static_assert(SAMPLE_BYTES_MAX <= OUT_BYTES, "a sample fits the buffer");
+    STRINGS_OWN = 64
+}; /* types, units, labels, mappings: besides locations */
 
 /* Stands for all code if the embedder names no mapping; readers want one. */
 static const struct prof_mapping all_code = {.limit = UINT64_MAX};
 
 /* -------------------------------------------------------------------- memory
  */
-
-struct arena
-prof_arena_of(const struct prof_output *output)
-{
-    unsigned char *const at = output->scratch;
-
-    PROF_ASSERT(at != NULL && (uintptr_t)at % PROF_BLOCK_ALIGN == 0);
-    return (struct arena){.at = at, .end = at + output->scratch_bytes};
-}
-
-void *
-prof_arena_take(struct arena *arena, size_t bytes)
-{
-    const size_t whole = (bytes + 7) & ~(size_t)7;
-    void *taken = arena->at;
-
-    if (whole < bytes || whole > (size_t)(arena->end - arena->at))
-        return NULL;
-    arena->at += whole;
-    return taken;
-}
 
 /* Two texts a location: its function and its file. */
 static size_t
@@ -110,7 +77,8 @@ tables_bytes(uint32_t slots_log2)
 static size_t
 fixed_bytes(size_t mappings)
 {
-    return OUT_BYTES + PROF_DEPTH_LIMIT * sizeof(uint32_t) + mappings + 64;
+    return BUILDER_OUT_BYTES + PROF_DEPTH_LIMIT * sizeof(uint32_t) + mappings +
+           64;
 }
 
 enum { SLOTS_LOG2_MIN = 7, SLOTS_LOG2_MAX = 28 };
@@ -178,8 +146,8 @@ prof_builder_init(struct builder *builder, const struct prof_output *output,
     }
     builder->values_count = values_count;
     builder->slots_log2 = slots_log2;
-    prof_out_init(&builder->out, &output->sink, cut(arena, OUT_BYTES),
-                  OUT_BYTES);
+    prof_out_init(&builder->out, &output->sink, cut(arena, BUILDER_OUT_BYTES),
+                  BUILDER_OUT_BYTES);
     builder->ids = cut(arena, PROF_DEPTH_LIMIT * sizeof *builder->ids);
     builder->mapping_marks = cut(arena, builder->mappings_count);
     memset(builder->mapping_marks, 0, builder->mappings_count);
@@ -415,9 +383,8 @@ runtime_frames(struct builder *builder, const struct sample *sample)
     return 0;
 }
 
-/* returns: how many numbers are in builder->ids */
-static uint32_t
-number_stack(struct builder *builder, const struct sample *sample)
+uint32_t
+prof_builder_stack(struct builder *builder, const struct sample *sample)
 {
     const uint32_t depth =
         sample->depth < PROF_DEPTH_LIMIT ? sample->depth : PROF_DEPTH_LIMIT;
@@ -436,99 +403,6 @@ number_stack(struct builder *builder, const struct sample *sample)
             builder->ids[count++] = place_id(builder, place, &symbol, fresh);
     }
     return count;
-}
-
-/* Go packs repeated numbers from the third on. */
-static inline bool
-packs(size_t count)
-{
-    return count > 2;
-}
-
-static size_t
-repeated_bytes(size_t count, size_t varints)
-{
-    return packs(count) ? TAG_MAX + varint_bytes(varints) + varints
-                        : count * TAG_MAX + varints;
-}
-
-static unsigned char *
-put_values(unsigned char *at, const int64_t *values, size_t count,
-           size_t varints)
-{
-    if (packs(count)) {
-        *at++ = tag_bytes(2);
-        at = put_varint(at, varints);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!packs(count))
-            *at++ = tag_number(2);
-        at = put_varint(at, (uint64_t)values[i]);
-    }
-    return at;
-}
-
-static unsigned char *
-put_ids(unsigned char *at, const uint32_t *ids, size_t count, size_t varints)
-{
-    if (packs(count)) {
-        *at++ = tag_bytes(1);
-        at = put_varint(at, varints);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!packs(count))
-            *at++ = tag_number(1);
-        at = put_varint(at, ids[i]);
-    }
-    return at;
-}
-
-/* returns: bytes of all label fields, written to `at` */
-static size_t
-put_labels(struct builder *builder, unsigned char *at,
-           const struct sample *sample)
-{
-    unsigned char *const start = at;
-
-    for (uint32_t i = 0; i < sample->labels_count; i++) {
-        const struct sample_label *label = &sample->labels[i];
-        unsigned char *const length = at + 1;
-
-        *at = tag_bytes(3);
-        at =
-            put_number(length + 1, 1, prof_builder_string(builder, label->key));
-        if (label->text != NULL)
-            at = put_number(at, 2, prof_builder_string(builder, label->text));
-        at = put_number(at, 3, (uint64_t)label->number);
-        *length = (unsigned char)(at - length - 1);
-    }
-    return (size_t)(at - start);
-}
-
-void
-prof_builder_sample(struct builder *builder, const struct sample *sample)
-{
-    unsigned char labels[PROF_LABELS_MAX * LABEL_BYTES_MAX];
-    const size_t labels_bytes = put_labels(builder, labels, sample);
-    const uint32_t count = number_stack(builder, sample);
-    unsigned char *const start =
-        prof_out_place(&builder->out, SAMPLE_BYTES_MAX);
-    unsigned char *at = start;
-    size_t values = 0;
-    size_t ids = 0;
-
-    for (size_t i = 0; i < builder->values_count; i++)
-        values += varint_bytes((uint64_t)sample->values[i]);
-    for (uint32_t i = 0; i < count; i++)
-        ids += varint_bytes(builder->ids[i]);
-    *at++ = tag_bytes(PROFILE_SAMPLE);
-    at = put_varint(at, repeated_bytes(builder->values_count, values) +
-                            repeated_bytes(count, ids) + labels_bytes);
-    at = put_values(at, sample->values, builder->values_count, values);
-    at = put_ids(at, builder->ids, count, ids);
-    memcpy(at, labels, labels_bytes);
-    at += labels_bytes;
-    builder->out.used += (size_t)(at - start);
 }
 
 /* ------------------------------------------------------------------- the end

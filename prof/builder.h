@@ -5,6 +5,7 @@
 #ifndef PROF_BUILDER_H
 #define PROF_BUILDER_H
 
+#include "order.h"
 #include "out.h"
 #include "prof/pprof.h"
 
@@ -23,7 +24,7 @@ enum {
     PROFILE_DEFAULT_SAMPLE_TYPE = 14,
 };
 
-enum { SAMPLE_VALUES_MAX = 4 };
+enum { SAMPLE_VALUES_MAX = 4, BUILDER_OUT_BYTES = 1 << 16 };
 
 /* A bump allocator over the caller's scratch. */
 struct arena {
@@ -62,6 +63,14 @@ struct builder {
 
 /* The arena over an output's scratch. */
 struct arena prof_arena_of(const struct prof_output *output);
+
+/*
+ * Order `count` things in memory from the arena (prof_order()).
+ *
+ * returns: NULL if the arena is too small
+ */
+uint32_t *prof_arena_order(struct arena *arena, size_t count,
+                           order_before *before, const void *context);
 
 /*
  * The order of a contention profile: most ticks first.
@@ -107,6 +116,16 @@ void prof_builder_value_type(struct builder *builder, uint32_t field,
 
 /* returns: the number of a text, written out by prof_builder_finish() */
 uint32_t prof_builder_string(struct builder *builder, const char *text);
+
+/*
+ * Give a sample's frames their numbers, and write what is mentioned for the
+ * first time.
+ *
+ * out:     builder->ids
+ * returns: how many
+ */
+uint32_t prof_builder_stack(struct builder *builder,
+                            const struct sample *sample);
 
 /* Write a sample, and before it what it mentions for the first time. */
 void prof_builder_sample(struct builder *builder, const struct sample *sample);

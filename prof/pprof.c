@@ -20,8 +20,8 @@
 size_t
 prof_pprof_scratch_bytes(size_t records, size_t locations)
 {
-    /* Two numbers a record to sort, and one group. */
-    return prof_builder_bytes(locations) + records * 4 * sizeof(uint32_t) +
+    /* Two orders of two numbers a record, and a group of two. */
+    return prof_builder_bytes(locations) + records * 6 * sizeof(uint32_t) +
            4096;
 }
 
@@ -107,13 +107,7 @@ prof_contention_order(struct arena *arena,
                       const struct prof_contention_record *records,
                       size_t count)
 {
-    uint32_t *order = prof_arena_take(arena, count * sizeof *order);
-    uint32_t *spare = prof_arena_take(arena, count * sizeof *spare);
-
-    if (order == NULL || spare == NULL || count > UINT32_MAX)
-        return NULL;
-    prof_order(order, spare, count, more_ticks, records);
-    return order;
+    return prof_arena_order(arena, count, more_ticks, records);
 }
 
 /* As Go does: in floating point, the fraction cut off. */

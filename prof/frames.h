@@ -1,0 +1,34 @@
+/* frames.h -- the lines of a stack, in columns. */
+#ifndef PROF_FRAMES_H
+#define PROF_FRAMES_H
+
+#include "builder.h"
+
+/* A text in the making, with room to name one stack. */
+struct text {
+    struct out out;
+    struct prof_symbols names;
+    struct prof_symbol *symbols; /* PROF_DEPTH_LIMIT of them */
+    uintptr_t lost;
+};
+
+/* Which frames are shown. */
+enum frames_shown {
+    FRAMES_PROGRAM, /* none of the runtime at the leaf */
+    FRAMES_ALL
+};
+
+/* returns: false if the arena is too small */
+PROF_NODISCARD bool prof_text_begin(struct text *text,
+                                    const struct prof_output *output,
+                                    struct arena *arena);
+
+/* Write `@` and the addresses of a stack, and end the line. */
+void prof_text_addresses(struct text *text, const uintptr_t *stack,
+                         uint32_t depth);
+
+/* Write a line for each shown frame, and an empty one. */
+void prof_text_frames(struct text *text, const uintptr_t *stack, uint32_t depth,
+                      enum frames_shown shown);
+
+#endif

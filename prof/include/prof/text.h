@@ -1,0 +1,127 @@
+/*
+ * prof/text.h -- the debug forms of the profiles: text for people, which older
+ * readers read as well. docs/profiles.md, "Text", describes every line.
+ *
+ * Values are those of the records, not scaled. Where a reader would refuse what
+ * is strictly true, the text says what it accepts: totals below zero are shown
+ * as 0, an empty stack as the `lost` address, blanks in a name as underscores.
+ */
+#ifndef PROF_TEXT_H
+#define PROF_TEXT_H
+
+#include "prof/pprof.h"
+
+enum { PROF_PAUSES = 256 };
+
+/* What an embedder knows of its memory, for the end of a heap text. */
+struct prof_heap_counters {
+    uint64_t alloc_bytes; /* of live objects */
+    uint64_t total_alloc_bytes;
+    uint64_t sys_bytes;
+    uint64_t lookups;
+    uint64_t mallocs;
+    uint64_t frees;
+    uint64_t heap_alloc_bytes;
+    uint64_t heap_sys_bytes;
+    uint64_t heap_idle_bytes;
+    uint64_t heap_inuse_bytes;
+    uint64_t heap_released_bytes;
+    uint64_t heap_objects;
+    uint64_t stack_inuse_bytes;
+    uint64_t stack_sys_bytes;
+    uint64_t mspan_inuse_bytes;
+    uint64_t mspan_sys_bytes;
+    uint64_t mcache_inuse_bytes;
+    uint64_t mcache_sys_bytes;
+    uint64_t buck_hash_sys_bytes;
+    uint64_t gc_sys_bytes;
+    uint64_t other_sys_bytes;
+    uint64_t next_gc_bytes;
+    uint64_t last_gc_ns;       /* since 1970 */
+    const uint64_t *pause_ns;  /* PROF_PAUSES of them; NULL: all 0 */
+    const uint64_t *pause_end; /* the same */
+    uint64_t gcs;
+    uint64_t gcs_forced;
+    const char *gc_cpu_fraction; /* as it is to be printed; NULL: 0 */
+    bool debug_gc;
+    uint64_t max_rss_bytes; /* 0: the line is left out */
+};
+
+/*
+ * Write a heap profile as text, most bytes in use first.
+ *
+ * in:      records, of a snapshot
+ *          rate_bytes, as in prof_pprof_heap()
+ *          counters, for the end; NULL: there is no such end
+ * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
+ */
+PROF_NODISCARD enum prof_status
+prof_text_heap(const struct prof_output *output,
+               const struct prof_heap_record *records, size_t records_count,
+               int64_t rate_bytes, const struct prof_heap_counters *counters);
+
+/*
+ * Write a contention profile as text, most ticks first.
+ *
+ * in:      kind, which says the title
+ *          period, what a reader multiplies by; a mutex profile only, 1 if the
+ *          records are scaled already
+ */
+PROF_NODISCARD enum prof_status prof_text_contention(
+    const struct prof_output *output, enum prof_contention kind,
+    const struct prof_contention_record *records, size_t records_count,
+    uint64_t ticks_per_second, uint64_t period);
+
+/* Write a count profile as text, largest count first. */
+PROF_NODISCARD enum prof_status
+prof_text_counts(const struct prof_output *output, const char *name,
+                 const struct prof_count_record *records, size_t records_count);
+
+/* ---------------------------------------------------------------------- dumps
+ *
+ * The stacks of everything that runs, as an embedder prints them.
+ */
+
+struct prof_dump {
+    /*
+     * Print into a buffer; what does not fit is left out.
+     *
+     * returns: bytes printed, at most room
+     */
+    size_t (*print)(void *context, char *buffer, size_t room);
+    void *context;
+};
+
+#define PROF_DUMP_FIRST_BYTES ((size_t)1 << 20)
+#define PROF_DUMP_MOST_BYTES  ((size_t)64 << 20)
+
+/*
+ * Write a dump: into the scratch as buffer, 1 MiB at first, twice as much each
+ * time it comes back full, and at last, cut, whatever the largest holds: 64 MiB
+ * or all of the scratch.
+ */
+PROF_NODISCARD enum prof_status prof_text_dump(const struct prof_output *output,
+                                               const struct prof_dump *dump);
+
+/* ----------------------------------------------------------------- debug lines
+ *
+ * One allocation, one free, one collection at a time, for debugging an
+ * allocator. Each ends with the stack and an empty line.
+ */
+
+/* in: type, of the object; "" or NULL if not known */
+PROF_NODISCARD enum prof_status
+prof_text_trace_alloc(const struct prof_output *output, uintptr_t address,
+                      uint64_t size_bytes, const char *type,
+                      const uintptr_t *stack, uint32_t depth);
+
+PROF_NODISCARD enum prof_status
+prof_text_trace_free(const struct prof_output *output, uintptr_t address,
+                     uint64_t size_bytes, const uintptr_t *stack,
+                     uint32_t depth);
+
+PROF_NODISCARD enum prof_status
+prof_text_trace_gc(const struct prof_output *output, const uintptr_t *stack,
+                   uint32_t depth);
+
+#endif

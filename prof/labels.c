@@ -1,0 +1,280 @@
+/*
+ * labels.c -- a label set as text, read a piece at a time: no text is ever
+ * built, so no memory bounds its length.
+ *
+ * A reader yields the pairs in the order of their quoted texts. Quoting is Go's
+ * for all of ASCII and for broken UTF-8; of the characters beyond ASCII, Go's
+ * tables say which are printable. Here all are but control characters, blanks,
+ * marks of direction, private use and what is no character at all.
+ */
+#include "labels.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "poison.h"
+
+enum stage { QUOTE_OPENS, QUOTE_GOES_ON, READ_ALL };
+
+struct reader {
+    const struct prof_label *labels;
+    uint32_t order[PROF_LABELS_MAX];
+    uint32_t count;
+    uint32_t label; /* place in `order` */
+    bool in_value;
+    enum stage stage;
+    size_t at; /* in the key or value */
+    char piece[16];
+    size_t piece_bytes;
+    size_t piece_at;
+};
+
+/* -------------------------------------------------------------------- quoting
+ */
+
+/* returns: bytes of the character at `s`, 0 if it is not well-formed UTF-8 */
+static size_t
+decode(const unsigned char *s, size_t left, uint32_t *character)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t bytes = s[0] < 0x80   ? 1
+                         : s[0] < 0xc0 ? 0
+                         : s[0] < 0xe0 ? 2
+                         : s[0] < 0xf0 ? 3
+                         : s[0] < 0xf8 ? 4
+                                       : 0;
+    uint32_t value;
+
+    if (bytes == 0 || bytes > left)
+        return 0;
+    value = bytes == 1 ? s[0] : s[0] & (0x7fU >> bytes);
+    for (size_t i = 1; i < bytes; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (s[i] & 0x3fU);
+    }
+    if (value < least[bytes] || value > 0x10ffff ||
+        (value >= 0xd800 && value < 0xe000))
+        return 0;
+    *character = value;
+    return bytes;
+}
+
+static bool
+is_printable(uint32_t c)
+{
+    static const struct {
+        uint32_t first;
+        uint32_t last;
+    } silent[] = {
+        {0x00, 0x1f},     {0x7f, 0xa0},       {0xad, 0xad},
+        {0x1680, 0x1680}, {0x180e, 0x180e},   {0x2000, 0x200f},
+        {0x2028, 0x202f}, {0x205f, 0x206f},   {0x3000, 0x3000},
+        {0xe000, 0xf8ff}, {0xfeff, 0xfeff},   {0xfff0, 0xfffb},
+        {0xfffe, 0xffff}, {0xe0000, 0xe00ff}, {0xf0000, 0x10ffff},
+    };
+
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+        if (c >= silent[i].first && c <= silent[i].last)
+            return false;
+    }
+    return true;
+}
+
+static size_t
+put_escape(char *to, char letter, uint32_t value, int digits)
+{
+    to[0] = '\\';
+    to[1] = letter;
+    for (int i = 0; i < digits; i++)
+        to[2 + i] = "0123456789abcdef"[value >> (4 * (digits - 1 - i)) & 15];
+    return 2 + (size_t)digits;
+}
+
+/* Quote the character at `s`. out: piece. returns: bytes of `s` it stands for
+ */
+static size_t
+quote(struct reader *reader, const unsigned char *s, size_t left)
+{
+    static const char escaped[] = "\a\b\f\n\r\t\v\\\"";
+    static const char letters[] = "abfnrtv\\\"";
+    char *const to = reader->piece;
+    uint32_t c = 0;
+    const size_t bytes = decode(s, left, &c);
+    const char *found;
+
+    if (bytes == 0) {
+        reader->piece_bytes = put_escape(to, 'x', s[0], 2);
+        return 1;
+    }
+    found =
+        c < 0x80 && c != 0 ? memchr(escaped, (int)c, sizeof escaped - 1) : NULL;
+    if (found != NULL) {
+        reader->piece_bytes = put_escape(to, letters[found - escaped], 0, 0);
+    } else if (is_printable(c)) {
+        memcpy(to, s, bytes);
+        reader->piece_bytes = bytes;
+    } else if (c < 0x80) {
+        reader->piece_bytes = put_escape(to, 'x', c, 2);
+    } else if (c < 0x10000) {
+        reader->piece_bytes = put_escape(to, 'u', c, 4);
+    } else {
+        reader->piece_bytes = put_escape(to, 'U', c, 8);
+    }
+    return bytes;
+}
+
+/* -------------------------------------------------------------------- reading
+ */
+
+static void
+set_piece(struct reader *reader, const char *text, size_t bytes)
+{
+    memcpy(reader->piece, text, bytes);
+    reader->piece_bytes = bytes;
+}
+
+static void
+close_quote(struct reader *reader)
+{
+    reader->stage = QUOTE_OPENS;
+    reader->at = 0;
+    if (!reader->in_value) {
+        set_piece(reader, "\":", 2);
+    } else if (++reader->label < reader->count) {
+        set_piece(reader, "\", ", 3);
+    } else {
+        set_piece(reader, "\"", 1);
+        reader->stage = READ_ALL;
+    }
+    reader->in_value = !reader->in_value;
+}
+
+/* Make the next piece. returns: false if all is read */
+static bool
+next_piece(struct reader *reader)
+{
+    const struct prof_label *label;
+    const char *text;
+    size_t bytes;
+
+    reader->piece_at = 0;
+    switch (reader->stage) {
+    case QUOTE_OPENS:
+        set_piece(reader, "\"", 1);
+        reader->stage = QUOTE_GOES_ON;
+        return true;
+    case QUOTE_GOES_ON:
+        label = &reader->labels[reader->order[reader->label]];
+        text = reader->in_value ? label->value : label->key;
+        bytes = prof_text_bytes(text);
+        if (reader->at < bytes) {
+            reader->at +=
+                quote(reader, (const unsigned char *)text + reader->at,
+                      bytes - reader->at);
+            return true;
+        }
+        close_quote(reader);
+        return true;
+    case READ_ALL:
+        break;
+    }
+    return false;
+}
+
+/* returns: the next byte of the text, -1 after the last */
+static int
+next_byte(struct reader *reader)
+{
+    if (reader->piece_at == reader->piece_bytes && !next_piece(reader))
+        return -1;
+    return (unsigned char)reader->piece[reader->piece_at++];
+}
+
+static int
+compare_readers(struct reader *a, struct reader *b)
+{
+    int x;
+    int y;
+
+    do {
+        x = next_byte(a);
+        y = next_byte(b);
+    } while (x == y && x >= 0);
+    return x - y;
+}
+
+static void
+read_one(struct reader *reader, const struct prof_label *label)
+{
+    reader->labels = label;
+    reader->order[0] = 0;
+    reader->count = 1;
+    reader->label = 0;
+    reader->in_value = false;
+    reader->stage = QUOTE_OPENS;
+    reader->at = 0;
+    reader->piece_bytes = 0;
+    reader->piece_at = 0;
+}
+
+static int
+compare_pairs(const struct prof_label *a, const struct prof_label *b)
+{
+    struct reader x;
+    struct reader y;
+
+    read_one(&x, a);
+    read_one(&y, b);
+    return compare_readers(&x, &y);
+}
+
+/* Begin to read a set, its pairs in the order of their texts. */
+static void
+read_set(struct reader *reader, const struct prof_label *labels, uint32_t count)
+{
+    PROF_ASSERT(count <= PROF_LABELS_MAX);
+    read_one(reader, labels);
+    reader->count = count;
+    if (count == 0)
+        reader->stage = READ_ALL;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i;
+
+        while (at > 0 &&
+               compare_pairs(&labels[i], &labels[reader->order[at - 1]]) < 0) {
+            reader->order[at] = reader->order[at - 1];
+            at--;
+        }
+        reader->order[at] = i;
+    }
+}
+
+void
+prof_labels_put(struct out *out, const struct prof_label *labels,
+                uint32_t count)
+{
+    struct reader reader;
+
+    read_set(&reader, labels, count);
+    prof_out_bytes(out, "{", 1);
+    while (next_piece(&reader))
+        prof_out_bytes(out, reader.piece, reader.piece_bytes);
+    prof_out_bytes(out, "}", 1);
+}
+
+int
+prof_labels_compare(const struct prof_label *a, uint32_t a_count,
+                    const struct prof_label *b, uint32_t b_count)
+{
+    struct reader x;
+    struct reader y;
+
+    if (a_count == 0 || b_count == 0)
+        return (a_count != 0) - (b_count != 0);
+    if (a_count == b_count && a == b)
+        return 0;
+    read_set(&x, a, a_count);
+    read_set(&y, b, b_count);
+    return compare_readers(&x, &y);
+}

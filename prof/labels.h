@@ -1,0 +1,20 @@
+/* labels.h -- a label set as text: {"key":"value", "key2":"value2"}. */
+#ifndef PROF_LABELS_H
+#define PROF_LABELS_H
+
+#include "out.h"
+#include "prof/pprof.h"
+
+/* Write the set with its braces; pairs are sorted as text. */
+void prof_labels_put(struct out *out, const struct prof_label *labels,
+                     uint32_t count);
+
+/*
+ * Compare two sets as their texts; no set at all comes first.
+ *
+ * returns: below, at or above 0
+ */
+int prof_labels_compare(const struct prof_label *a, uint32_t a_count,
+                        const struct prof_label *b, uint32_t b_count);
+
+#endif

@@ -1,0 +1,299 @@
+/* text.c -- heap and contention profiles, dumps and debug lines as text. */
+#include "prof/text.h"
+
+#include "check.h"
+#include "frames.h"
+#include "order.h"
+#include "poison.h"
+
+static void
+put_number_line(struct out *out, const char *before, uint64_t value)
+{
+    prof_out_text(out, before);
+    prof_out_u64(out, value);
+    prof_out_bytes(out, "\n", 1);
+}
+
+/* ----------------------------------------------------------------------- heap
+ */
+
+struct heap_totals {
+    int64_t inuse_objects;
+    int64_t inuse_bytes;
+    int64_t alloc_objects;
+    int64_t alloc_bytes;
+};
+
+static bool
+more_inuse(const void *context, uint32_t a, uint32_t b)
+{
+    const struct prof_heap_record *records = context;
+
+    return prof_heap_inuse_bytes(&records[a]) >
+           prof_heap_inuse_bytes(&records[b]);
+}
+
+static struct heap_totals
+totals_of(const struct prof_heap_record *records, size_t count)
+{
+    struct heap_totals totals = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        totals.inuse_objects += prof_heap_inuse_objects(&records[i]);
+        totals.inuse_bytes += prof_heap_inuse_bytes(&records[i]);
+        totals.alloc_objects += (int64_t)records[i].allocs;
+        totals.alloc_bytes += (int64_t)prof_heap_alloc_bytes(&records[i]);
+    }
+    return totals;
+}
+
+static void
+put_quad(struct out *out, const struct heap_totals *values)
+{
+    prof_out_i64(out, values->inuse_objects);
+    prof_out_text(out, ": ");
+    prof_out_i64(out, values->inuse_bytes);
+    prof_out_text(out, " [");
+    prof_out_i64(out, values->alloc_objects);
+    prof_out_text(out, ": ");
+    prof_out_i64(out, values->alloc_bytes);
+    prof_out_text(out, "] ");
+}
+
+static int64_t
+at_least_0(int64_t value)
+{
+    return value > 0 ? value : 0;
+}
+
+/*
+ * The first line. Readers take it for a profile without allocations if both
+ * byte totals are equal: then one byte is added.
+ */
+static void
+put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
+{
+    totals.inuse_objects = at_least_0(totals.inuse_objects);
+    totals.inuse_bytes = at_least_0(totals.inuse_bytes);
+    totals.alloc_objects = at_least_0(totals.alloc_objects);
+    totals.alloc_bytes = at_least_0(totals.alloc_bytes);
+    if (totals.alloc_bytes == totals.inuse_bytes)
+        totals.alloc_bytes++;
+    prof_out_text(out, "heap profile: ");
+    put_quad(out, &totals);
+    prof_out_text(out, "@ heap/");
+    prof_out_u64(out, 2 * (uint64_t)at_least_0(rate_bytes));
+    prof_out_bytes(out, "\n", 1);
+}
+
+static void
+put_pair_line(struct out *out, const char *before, uint64_t a, uint64_t b)
+{
+    prof_out_text(out, before);
+    prof_out_u64(out, a);
+    prof_out_text(out, " / ");
+    prof_out_u64(out, b);
+    prof_out_bytes(out, "\n", 1);
+}
+
+static void
+put_pauses(struct out *out, const char *before, const uint64_t *pauses)
+{
+    prof_out_text(out, before);
+    for (int i = 0; i < PROF_PAUSES; i++) {
+        prof_out_bytes(out, i == 0 ? "[" : " ", 1);
+        prof_out_u64(out, pauses != NULL ? pauses[i] : 0);
+    }
+    prof_out_text(out, "]\n");
+}
+
+static void
+put_counters(struct out *out, const struct prof_heap_counters *c)
+{
+    prof_out_text(out, "\n# runtime.MemStats\n");
+    put_number_line(out, "# Alloc = ", c->alloc_bytes);
+    put_number_line(out, "# TotalAlloc = ", c->total_alloc_bytes);
+    put_number_line(out, "# Sys = ", c->sys_bytes);
+    put_number_line(out, "# Lookups = ", c->lookups);
+    put_number_line(out, "# Mallocs = ", c->mallocs);
+    put_number_line(out, "# Frees = ", c->frees);
+    put_number_line(out, "# HeapAlloc = ", c->heap_alloc_bytes);
+    put_number_line(out, "# HeapSys = ", c->heap_sys_bytes);
+    put_number_line(out, "# HeapIdle = ", c->heap_idle_bytes);
+    put_number_line(out, "# HeapInuse = ", c->heap_inuse_bytes);
+    put_number_line(out, "# HeapReleased = ", c->heap_released_bytes);
+    put_number_line(out, "# HeapObjects = ", c->heap_objects);
+    put_pair_line(out, "# Stack = ", c->stack_inuse_bytes, c->stack_sys_bytes);
+    put_pair_line(out, "# MSpan = ", c->mspan_inuse_bytes, c->mspan_sys_bytes);
+    put_pair_line(out, "# MCache = ", c->mcache_inuse_bytes,
+                  c->mcache_sys_bytes);
+    put_number_line(out, "# BuckHashSys = ", c->buck_hash_sys_bytes);
+    put_number_line(out, "# GCSys = ", c->gc_sys_bytes);
+    put_number_line(out, "# OtherSys = ", c->other_sys_bytes);
+    put_number_line(out, "# NextGC = ", c->next_gc_bytes);
+    put_number_line(out, "# LastGC = ", c->last_gc_ns);
+    put_pauses(out, "# PauseNs = ", c->pause_ns);
+    put_pauses(out, "# PauseEnd = ", c->pause_end);
+    put_number_line(out, "# NumGC = ", c->gcs);
+    put_number_line(out, "# NumForcedGC = ", c->gcs_forced);
+    prof_out_text(out, "# GCCPUFraction = ");
+    prof_out_text(out, c->gc_cpu_fraction != NULL ? c->gc_cpu_fraction : "0");
+    prof_out_text(out, "\n# DebugGC = ");
+    prof_out_text(out, c->debug_gc ? "true\n" : "false\n");
+    if (c->max_rss_bytes != 0)
+        put_number_line(out, "# MaxRSS = ", c->max_rss_bytes);
+}
+
+enum prof_status
+prof_text_heap(const struct prof_output *output,
+               const struct prof_heap_record *records, size_t records_count,
+               int64_t rate_bytes, const struct prof_heap_counters *counters)
+{
+    struct arena arena = prof_arena_of(output);
+    const uint32_t *order =
+        prof_arena_order(&arena, records_count, more_inuse, records);
+    struct text text;
+
+    if (order == NULL || !prof_text_begin(&text, output, &arena))
+        return PROF_ERR_MEMORY;
+    put_heap_header(&text.out, totals_of(records, records_count), rate_bytes);
+    for (size_t i = 0; i < records_count && text.out.status == PROF_OK; i++) {
+        const struct prof_heap_record *record = &records[order[i]];
+        const struct heap_totals values = totals_of(record, 1);
+
+        put_quad(&text.out, &values);
+        prof_text_addresses(&text, record->stack, record->depth);
+        prof_text_frames(&text, record->stack, record->depth, FRAMES_PROGRAM);
+    }
+    if (counters != NULL)
+        put_counters(&text.out, counters);
+    return prof_out_finish(&text.out);
+}
+
+/* ----------------------------------------------------------------- contention
+ */
+
+enum prof_status
+prof_text_contention(const struct prof_output *output,
+                     enum prof_contention kind,
+                     const struct prof_contention_record *records,
+                     size_t records_count, uint64_t ticks_per_second,
+                     uint64_t period)
+{
+    struct arena arena = prof_arena_of(output);
+    const uint32_t *order =
+        prof_contention_order(&arena, records, records_count);
+    struct text text;
+
+    if (order == NULL || !prof_text_begin(&text, output, &arena))
+        return PROF_ERR_MEMORY;
+    prof_out_text(&text.out,
+                  kind == PROF_BLOCK ? "--- contention:\n" : "--- mutex:\n");
+    put_number_line(&text.out, "cycles/second=", ticks_per_second);
+    if (kind == PROF_MUTEX)
+        put_number_line(&text.out, "sampling period=", period);
+    for (size_t i = 0; i < records_count && text.out.status == PROF_OK; i++) {
+        const struct prof_contention_record *record = &records[order[i]];
+
+        prof_out_u64(&text.out, record->cycles);
+        prof_out_bytes(&text.out, " ", 1);
+        prof_out_u64(&text.out, record->count);
+        prof_out_bytes(&text.out, " ", 1);
+        prof_text_addresses(&text, record->stack, record->depth);
+        prof_text_frames(&text, record->stack, record->depth, FRAMES_ALL);
+    }
+    return prof_out_finish(&text.out);
+}
+
+/* ---------------------------------------------------------------------- dumps
+ */
+
+enum prof_status
+prof_text_dump(const struct prof_output *output, const struct prof_dump *dump)
+{
+    char *const buffer = output->scratch;
+    const size_t most = output->scratch_bytes < PROF_DUMP_MOST_BYTES
+                            ? output->scratch_bytes
+                            : PROF_DUMP_MOST_BYTES;
+    size_t room = PROF_DUMP_FIRST_BYTES < most ? PROF_DUMP_FIRST_BYTES : most;
+    size_t printed;
+
+    if (most == 0)
+        return PROF_ERR_MEMORY;
+    for (;;) {
+        printed = dump->print(dump->context, buffer, room);
+        PROF_ASSERT(printed <= room);
+        /* A full buffer may have been too small: whoever printed cannot say. */
+        if (printed < room || room == most)
+            break;
+        room = room <= most / 2 ? 2 * room : most;
+    }
+    return printed == 0
+               ? PROF_OK
+               : output->sink.write(output->sink.context, buffer, printed);
+}
+
+/* ----------------------------------------------------------------- debug lines
+ */
+
+static enum prof_status
+finish_debug(struct text *text, const uintptr_t *stack, uint32_t depth)
+{
+    prof_text_frames(text, stack, depth, FRAMES_ALL);
+    return prof_out_finish(&text->out);
+}
+
+enum prof_status
+prof_text_trace_alloc(const struct prof_output *output, uintptr_t address,
+                      uint64_t size_bytes, const char *type,
+                      const uintptr_t *stack, uint32_t depth)
+{
+    struct arena arena = prof_arena_of(output);
+    struct text text;
+
+    if (!prof_text_begin(&text, output, &arena))
+        return PROF_ERR_MEMORY;
+    prof_out_text(&text.out, "tracealloc(");
+    prof_out_0x(&text.out, address);
+    prof_out_text(&text.out, ", ");
+    prof_out_0x(&text.out, size_bytes);
+    if (prof_text_bytes(type) > 0) {
+        prof_out_text(&text.out, ", ");
+        prof_out_text(&text.out, type);
+    }
+    prof_out_text(&text.out, ")\n");
+    return finish_debug(&text, stack, depth);
+}
+
+enum prof_status
+prof_text_trace_free(const struct prof_output *output, uintptr_t address,
+                     uint64_t size_bytes, const uintptr_t *stack,
+                     uint32_t depth)
+{
+    struct arena arena = prof_arena_of(output);
+    struct text text;
+
+    if (!prof_text_begin(&text, output, &arena))
+        return PROF_ERR_MEMORY;
+    prof_out_text(&text.out, "tracefree(");
+    prof_out_0x(&text.out, address);
+    prof_out_text(&text.out, ", ");
+    prof_out_0x(&text.out, size_bytes);
+    prof_out_text(&text.out, ")\n");
+    return finish_debug(&text, stack, depth);
+}
+
+enum prof_status
+prof_text_trace_gc(const struct prof_output *output, const uintptr_t *stack,
+                   uint32_t depth)
+{
+    struct arena arena = prof_arena_of(output);
+    struct text text;
+
+    if (!prof_text_begin(&text, output, &arena))
+        return PROF_ERR_MEMORY;
+    prof_out_text(&text.out, "tracegc()\n");
+    prof_text_frames(&text, stack, depth, FRAMES_ALL);
+    prof_out_text(&text.out, "end tracegc\n\n");
+    return prof_out_finish(&text.out);
+}
