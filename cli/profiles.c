@@ -270,12 +270,49 @@ say_symbol(const struct prof_sink *sink, const struct cli_profiles *profiles,
     return status == PROF_OK ? say(sink, "\n") : status;
 }
 
+/* A sink in front of a file's, for the first line of a heap text. */
+struct retitled {
+    struct prof_sink to;
+    bool done;
+};
+
+/*
+ * google-pprof scales `heap/2` by dividing by an object's size, which may be 0;
+ * `heapprofile` says that everything was recorded. The text's first line comes
+ * in one piece.
+ */
+static enum prof_status
+write_retitled(void *context, const void *bytes, size_t bytes_count)
+{
+    struct retitled *retitled = context;
+    const struct prof_sink *to = &retitled->to;
+    const char *const text = bytes;
+    const char *const line_end = memchr(text, '\n', bytes_count);
+    const char *const at = memchr(text, '@', bytes_count);
+    enum prof_status status;
+
+    if (retitled->done || line_end == NULL || at == NULL)
+        return to->write(to->context, bytes, bytes_count);
+    retitled->done = true;
+    status = to->write(to->context, text, (size_t)(at - text));
+    if (status == PROF_OK)
+        status = say(to, "@ heapprofile");
+    return status != PROF_OK
+               ? status
+               : to->write(to->context, line_end,
+                           bytes_count - (size_t)(line_end - text));
+}
+
 /* The text with a table of names before it: google-pprof has no other way. */
 static enum prof_status
 write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
                  const struct room *room, enum content content)
 {
     const struct prof_sink sink = prof_file_sink(file);
+    struct retitled retitled = {.to = sink, .done = profiles->rate_bytes > 1};
+    const struct prof_sink retitled_sink = {.write = write_retitled,
+                                            .context = &retitled};
+    struct prof_output output;
     enum prof_status status = say(&sink, "--- symbol\nbinary=");
 
     if (status == PROF_OK)
@@ -286,10 +323,14 @@ write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
         status = say(&sink, "\n");
     for (size_t i = 0; i < room->pcs_count && status == PROF_OK; i++)
         status = say_symbol(&sink, profiles, room->pcs[i]);
+    (void)content; /* the heap */
     if (status == PROF_OK)
         status = say(&sink, "---\n");
-    return status == PROF_OK ? write_text(file, profiles, room, content)
-                             : status;
+    if (status != PROF_OK)
+        return status;
+    output = output_to(&retitled_sink, profiles, room);
+    return prof_text_heap(&output, profiles->heap, profiles->heap_count,
+                          profiles->rate_bytes, NULL);
 }
 
 typedef enum prof_status write_function(struct prof_file *file,
