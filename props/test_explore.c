@@ -252,15 +252,6 @@ a_preemption_bound_large_enough_is_no_bound(void **state)
 
 /* ---- Mutants ---- */
 
-static const char *
-op_text(enum sim_op op)
-{
-    static const char *const texts[SIM_OP_COUNT] = {
-        "load", "store", "rmw", "cas", "fence", "lock", "unlock", "mark"};
-
-    return texts[op];
-}
-
 /*
  * Weaken each atomic site of the kernel by every possible step; every mutant
  * must be found.
@@ -286,9 +277,9 @@ kill_mutants(const struct sim_kernel *kernel, enum sim_failure_kind want)
             r = exhaust(kernel, &(struct sim_exhaust_options){0});
             sim_explore_mutate(NULL);
             if (r.verdict != SIM_VERDICT_FAIL)
-                fail_msg("%s: a %s with order %d instead of %d survives",
-                         kernel->name, op_text(weaker.op), weaker.order,
-                         sites[i].order);
+                fail_msg("%s: order %d instead of %d survives at %s",
+                         kernel->name, weaker.order, sites[i].order,
+                         sim_site_text(weaker.site));
             assert_int_equal(r.first_failure.failure.kind, want);
             assert_true(r.runs < 10000); /* well under a second */
         }

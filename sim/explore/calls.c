@@ -7,8 +7,8 @@
 
 enum { EVENT_CHOICE = 18, EVENT_MARK = 19 };
 
-static void
-fail_at(const char *what, uintptr_t site)
+void
+sim_fail_at(const char *what, uintptr_t site)
 {
     struct engine *e = &sim_engine;
 
@@ -22,14 +22,14 @@ fail_at(const char *what, uintptr_t site)
 void
 sim_explore_fail(const char *what)
 {
-    fail_at(what, (uintptr_t)__builtin_return_address(0));
+    sim_fail_at(what, (uintptr_t)__builtin_return_address(0));
 }
 
 void
 sim_explore_check(bool holds, const char *what)
 {
     if (!holds)
-        fail_at(what, (uintptr_t)__builtin_return_address(0));
+        sim_fail_at(what, (uintptr_t)__builtin_return_address(0));
 }
 
 uint32_t

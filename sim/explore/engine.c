@@ -222,13 +222,18 @@ stuck(void)
         sim_refuse(SIM_FAIL_LIVELOCK, 0, 0,
                    "a thread waits in a loop for what nobody will do");
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].wants != NULL) {
-            e->current = i;
-            break;
-        }
+        const struct thread *t = &e->threads[i];
+
+        if (t->finished)
+            continue;
+        e->current = i;
+        if (t->sleeps_on != NULL)
+            sim_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
+                       "a thread sleeps and nobody will wake it");
+        sim_refuse(SIM_FAIL_DEADLOCK, t->next_site, t->wants->site,
+                   "every unfinished thread waits for a lock");
     }
-    sim_refuse(SIM_FAIL_DEADLOCK, e->threads[e->current].wants->site, 0,
-               "every unfinished thread waits for a lock");
+    abort(); /* pick() is not asked when all have finished */
 }
 
 static uint32_t

@@ -108,11 +108,12 @@ struct lock {
 struct thread {
     struct sim_fiber fiber;
     struct clock now;
-    struct clock pending; /* what an acquire fence will learn */
-    struct clock release; /* at the last release fence */
-    struct clock floor;   /* seq_cst: must not read below */
-    struct lock *wants;
-    uint32_t steps; /* scheduling points passed in this run */
+    struct clock pending;   /* what an acquire fence will learn */
+    struct clock release;   /* at the last release fence */
+    struct clock floor;     /* seq_cst: must not read below */
+    struct lock *wants;     /* a lock; ready when it is free */
+    struct lock *sleeps_on; /* a word; ready when it is woken */
+    uint32_t steps;         /* scheduling points passed in this run */
     uint8_t signals_left;
     bool started;
     bool finished;
@@ -228,6 +229,9 @@ void sim_engine_begin(const struct sim_kernel *kernel,
                       const struct sim_run_options *options);
 enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);
 
+/* calls.c; returns outside a run only */
+void sim_fail_at(const char *what, uintptr_t site);
+
 /* memory.c */
 uint64_t sim_atomic_load(uintptr_t address, uint32_t bytes, int order,
                          uintptr_t site);
@@ -242,7 +246,16 @@ bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
 void sim_atomic_fence(int order, uintptr_t site);
 void sim_forget_round(uint32_t thread);
 bool sim_round_changed(uint32_t thread);
+uint64_t sim_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
+                    uint32_t *index);
 struct word *sim_word(uintptr_t address, uintptr_t site);
+
+/* lock.c */
+void sim_lock_take(const void *lock, uint32_t rank, uintptr_t site);
+bool sim_lock_try(const void *lock, uint32_t rank, uintptr_t site);
+void sim_lock_release(const void *lock, uintptr_t site);
+void sim_word_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
+void sim_word_wake(const uint32_t *word, uintptr_t site);
 
 /* plain.c */
 void sim_plain_access(uintptr_t address, size_t bytes, bool write,

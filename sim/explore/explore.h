@@ -88,6 +88,19 @@ bool sim_explore_trylock(const void *lock, uint32_t rank);
 void sim_explore_unlock(const void *lock);
 
 /*
+ * A full fence on every thread at once, wherever each stands (membarrier):
+ * what each did before is seen by the caller after, and the other way round.
+ */
+void sim_explore_barrier(void);
+
+/*
+ * Sleep while the newest value of *word is `seen`, until somebody wakes the
+ * word; and wake all who sleep on it. A sleeper nobody will wake is a deadlock.
+ */
+void sim_explore_wait(const uint32_t *word, uint32_t seen);
+void sim_explore_wake(const uint32_t *word);
+
+/*
  * The end of one round of a wait loop that found nothing. The round must have
  * no side effect. Exhaustive search drops the run's thread here (the run in
  * which it reads later stands for this one); sampling lets it sleep until a
@@ -147,6 +160,9 @@ enum sim_op {
     SIM_OP_FENCE,
     SIM_OP_LOCK,
     SIM_OP_UNLOCK,
+    SIM_OP_BARRIER,
+    SIM_OP_WAIT,
+    SIM_OP_WAKE,
     SIM_OP_MARK,
     SIM_OP_COUNT
 };

@@ -1,5 +1,5 @@
 /*
- * lock.c -- locks of the port, with ranks and deadlock detection.
+ * lock.c -- locks and sleeping of the port, ranks, who waits for whom.
  *
  * A thread that wants a held lock is not ready; when nobody is ready the
  * engine looks who waits for what. Ranks are taken upwards only: a violation
@@ -7,7 +7,13 @@
  */
 #include "engine.h"
 
-enum event_kind { EVENT_LOCK = 8, EVENT_TRY_FAILED, EVENT_UNLOCK };
+enum event_kind {
+    EVENT_LOCK = 8,
+    EVENT_TRY_FAILED,
+    EVENT_UNLOCK,
+    EVENT_WAIT,
+    EVENT_WAKE
+};
 
 static struct lock *
 lock_of(const void *address, uint32_t rank, uintptr_t site)
@@ -76,9 +82,8 @@ take(struct lock *l, uintptr_t site)
 }
 
 void
-sim_explore_lock(const void *lock, uint32_t rank)
+sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
 {
-    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
     struct lock *l;
 
     if (!sim_engine.active)
@@ -96,9 +101,8 @@ sim_explore_lock(const void *lock, uint32_t rank)
 }
 
 bool
-sim_explore_trylock(const void *lock, uint32_t rank)
+sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
 {
-    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
     struct lock *l;
 
     if (!sim_engine.active)
@@ -116,9 +120,8 @@ sim_explore_trylock(const void *lock, uint32_t rank)
 }
 
 void
-sim_explore_unlock(const void *lock)
+sim_lock_release(const void *lock, uintptr_t site)
 {
-    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
     struct engine *e = &sim_engine;
     struct lock *l;
 
@@ -138,4 +141,78 @@ sim_explore_unlock(const void *lock)
             e->ready |= 1U << i;
     }
     sim_after_event();
+}
+
+/* Sleeping is a property of the word's object: who is on it, in which order. */
+void
+sim_word_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct lock *l;
+    uint32_t index;
+    uint32_t value;
+
+    if (!e->active)
+        return;
+    sim_point(site);
+    l = lock_of(word, 0, site);
+    value = (uint32_t)sim_newest((uintptr_t)word, sizeof *word, site, &index);
+    trace_lock(SIM_OP_WAIT, l, value == seen, site);
+    sim_event(EVENT_WAIT, l->version++ | (uint64_t)index << 32);
+    if (value != seen)
+        return;
+    sim_self()->sleeps_on = l;
+    sim_block(site);
+}
+
+void
+sim_word_wake(const uint32_t *word, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct lock *l;
+
+    if (!e->active)
+        return;
+    sim_point(site);
+    l = lock_of(word, 0, site);
+    trace_lock(SIM_OP_WAKE, l, true, site);
+    sim_event(EVENT_WAKE, l->version++);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].sleeps_on != l)
+            continue;
+        e->threads[i].sleeps_on = NULL;
+        e->ready |= 1U << i;
+    }
+}
+
+#define HERE ((uintptr_t)__builtin_return_address(0))
+
+void
+sim_explore_lock(const void *lock, uint32_t rank)
+{
+    sim_lock_take(lock, rank, HERE);
+}
+
+bool
+sim_explore_trylock(const void *lock, uint32_t rank)
+{
+    return sim_lock_try(lock, rank, HERE);
+}
+
+void
+sim_explore_unlock(const void *lock)
+{
+    sim_lock_release(lock, HERE);
+}
+
+void
+sim_explore_wait(const uint32_t *word, uint32_t seen)
+{
+    sim_word_wait(word, seen, HERE);
+}
+
+void
+sim_explore_wake(const uint32_t *word)
+{
+    sim_word_wake(word, HERE);
 }

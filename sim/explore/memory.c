@@ -23,7 +23,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum event_kind { EVENT_LOAD = 1, EVENT_STORE, EVENT_RMW, EVENT_FENCE };
+enum event_kind {
+    EVENT_LOAD = 1,
+    EVENT_STORE,
+    EVENT_RMW,
+    EVENT_FENCE,
+    EVENT_BARRIER
+};
 
 static bool
 acquires(int order)
@@ -451,6 +457,71 @@ sim_atomic_fence(int order, uintptr_t site)
     if (releases(order))
         t->release = t->now;
     sim_after_event();
+}
+
+/* What a full fence on thread i learns before it is told anything. */
+static void
+barrier_arrive(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+
+    /* An event of the other thread: it covers the plain accesses before. */
+    if (i != e->current)
+        t->now.at[i]++;
+    sim_clock_join(&t->now, &t->pending);
+    sim_clock_join(&t->floor, &e->seq_cst_store);
+}
+
+void
+sim_explore_barrier(void)
+{
+    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
+    struct engine *e = &sim_engine;
+    struct thread *me = sim_self();
+    struct clock told;
+    uint64_t where = e->seq_cst_fences;
+
+    if (!e->active)
+        return;
+    sim_point(site);
+    sim_trace(SIM_OP_BARRIER, site);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (i != e->current)
+            where = sim_mix64(where * 31 + e->threads[i].now.at[i]);
+    }
+    sim_event(EVENT_BARRIER, where);
+    for (uint32_t i = 0; i < e->threads_count; i++)
+        barrier_arrive(i);
+    sim_clock_join(&me->now, &e->seq_cst);
+    told = me->now;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        struct thread *t = &e->threads[i];
+
+        sim_clock_join(&me->now, &t->now);
+        sim_clock_join(&t->now, &told);
+        t->release = t->now;
+    }
+    me->release = me->now;
+    e->seq_cst = me->now;
+    e->seq_cst_fences++;
+    sim_after_event();
+}
+
+/*
+ * What the system finds in memory on a thread's behalf: the newest value.
+ * The thread does not fall behind it again, but learns nothing else.
+ *
+ * out:     *index, of the store in modification order
+ */
+uint64_t
+sim_newest(uintptr_t address, uint32_t bytes, uintptr_t site, uint32_t *index)
+{
+    struct location *l = location_of(address, bytes, false, site);
+
+    *index = l->stores_count - 1;
+    l->least.at[sim_engine.current] = *index;
+    return l->stores[*index].value;
 }
 
 /* ---- Rounds of a wait loop ---- */

@@ -184,6 +184,16 @@ event_text(struct places *places, char *text, size_t bytes,
     case SIM_OP_UNLOCK:
         snprintf(text, bytes, "unlock %s", place);
         break;
+    case SIM_OP_BARRIER:
+        snprintf(text, bytes, "barrier on all threads");
+        break;
+    case SIM_OP_WAIT:
+        snprintf(text, bytes, "%s %s", v->ok ? "sleep on" : "no sleep on",
+                 place);
+        break;
+    case SIM_OP_WAKE:
+        snprintf(text, bytes, "wake %s", place);
+        break;
     case SIM_OP_MARK:
         snprintf(text, bytes, "mark %u", (unsigned)v->value);
         break;

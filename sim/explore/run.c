@@ -61,6 +61,7 @@ thread_reset(uint32_t i)
     memset(&t->release, 0, sizeof t->release);
     memset(&t->floor, 0, sizeof t->floor);
     t->wants = NULL;
+    t->sleeps_on = NULL;
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
     t->steps = 0;
     t->finished = false;
@@ -184,31 +185,43 @@ static void
 run_threads(void)
 {
     struct engine *e = &sim_engine;
-    const int crash = sigsetjmp(crash_return, 0);
 
-    if (crash != 0) {
-        crash_expected = 0;
-        e->active = false;
-        e->run->end = SIM_END_FAILED;
-        sim_failure_set(SIM_FAIL_CRASH, e->threads[e->current].last_site, 0,
-                        strsignal(crash));
-        return;
-    }
-    crash_expected = 1;
     e->active = true;
     e->current = 0;
     if (!e->options.lazy_start)
         start_threads();
-    if (e->active && e->unfinished == 0) {
-        e->run->end = SIM_END_COMPLETE;
-    } else if (e->active) {
+    if (e->active && e->unfinished > 0) {
         e->first = true;
         while (e->threads[e->current].finished)
             e->current++;
         sim_fiber_switch(&e->main, &sim_self()->fiber);
     }
-    crash_expected = 0;
     e->active = false;
+}
+
+/* Setup, threads, final check; a crash in any of them comes back here. */
+static void
+run_guarded(void)
+{
+    struct engine *e = &sim_engine;
+    const int crash = sigsetjmp(crash_return, 0);
+
+    if (crash != 0) {
+        crash_expected = 0;
+        if (e->run->failure.kind == SIM_FAIL_NONE)
+            sim_failure_set(SIM_FAIL_CRASH,
+                            e->active ? e->threads[e->current].last_site : 0, 0,
+                            strsignal(crash));
+        e->active = false;
+        return;
+    }
+    crash_expected = 1;
+    if (e->kernel->setup != NULL)
+        e->kernel->setup(e->kernel->context);
+    run_threads();
+    if (e->run->end == SIM_END_COMPLETE && e->kernel->finish != NULL)
+        e->kernel->finish(e->kernel->context);
+    crash_expected = 0;
 }
 
 enum sim_end
@@ -217,15 +230,11 @@ sim_engine_run(struct sim_choices *choices, struct sim_run *run)
     struct engine *e = &sim_engine;
 
     run_reset(choices, run);
-    if (e->kernel->setup != NULL)
-        e->kernel->setup(e->kernel->context);
-    run_threads();
+    run_guarded();
     if (run->steps > e->steps_most)
         e->steps_most = run->steps;
     run->graph[0] = e->graph[0];
     run->graph[1] = e->graph[1];
-    if (run->end == SIM_END_COMPLETE && e->kernel->finish != NULL)
-        e->kernel->finish(e->kernel->context);
     if (run->failure.kind != SIM_FAIL_NONE)
         run->end = SIM_END_FAILED;
     return run->end;

@@ -1,0 +1,68 @@
+/*
+ * port.c -- the core's platform inside an explored run.
+ *
+ * Linked as an object before libprof.a when its instrumented source is
+ * explored. A lock is a lock of the explorer, a panic a failed check, the
+ * barrier on all threads a full fence wherever each thread stands.
+ *
+ * The clock stands still: a time that depends on the interleaving would be
+ * part of the state, and every interleaving its own state. A kernel that needs
+ * time passes its own clock.
+ */
+#include "prof/port.h"
+
+#include "engine.h"
+
+#define HERE ((uintptr_t)__builtin_return_address(0))
+
+void
+port_lock_take(struct port_lock *lock)
+{
+    sim_lock_take(lock, 0, HERE);
+}
+
+bool
+port_lock_try(struct port_lock *lock)
+{
+    return sim_lock_try(lock, 0, HERE);
+}
+
+void
+port_lock_release(struct port_lock *lock)
+{
+    sim_lock_release(lock, HERE);
+}
+
+uint64_t
+port_now_ns(void)
+{
+    return 1000;
+}
+
+void
+port_wait(const uint32_t *word, uint32_t seen)
+{
+    sim_word_wait(word, seen, HERE);
+}
+
+void
+port_wake(const uint32_t *word)
+{
+    sim_word_wake(word, HERE);
+}
+
+bool
+port_barrier(void)
+{
+    sim_explore_barrier();
+    return true;
+}
+
+void
+port_panic(const char *file, int line, const char *condition)
+{
+    (void)file; /* the site says it */
+    (void)line;
+    sim_fail_at(condition, HERE);
+    __builtin_trap(); /* setup or final check: ends like a crash there */
+}
