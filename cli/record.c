@@ -3,7 +3,7 @@
  *
  *      record -- COMMAND           LD_PRELOAD=libprofsim-record.so
  *        |                         PROFSIM_SPOOL=<private directory>
- *        +-- spool per image  -->  FILE, FILE.2, ...
+ *        +-- spool per image  -->  FILE (--all: FILE.2, ...)
  *
  * The command keeps its stdio, its arguments and its exit status; what there is
  * to say goes to stderr, after it has ended. While it runs, ^C is its affair;
@@ -34,11 +34,12 @@ struct options {
     const char *output;
     unsigned long depth;
     unsigned long long limit_bytes;
+    bool all; /* keep every process image */
     char **command;
 };
 
 static const char usage[] =
-    "usage: profsim record [-o FILE] [--depth N] [--limit BYTES] [--] "
+    "usage: profsim record [-o FILE] [--all] [--depth N] [--limit BYTES] [--] "
     "COMMAND [ARG...]";
 
 static volatile sig_atomic_t child_process;
@@ -101,6 +102,7 @@ parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option names[] = {
         {"output", required_argument, NULL, 'o'},
+        {"all", no_argument, NULL, 'a'},
         {"depth", required_argument, NULL, 'd'},
         {"limit", required_argument, NULL, 'l'},
         {NULL, 0, NULL, 0},
@@ -109,6 +111,7 @@ parse_options(struct options *options, int argc, char **argv)
     int letter;
 
     options->output = "profsim.rec";
+    options->all = false;
     options->depth = 32;
     options->limit_bytes = 512ull << 20;
     opterr = 0;
@@ -117,6 +120,8 @@ parse_options(struct options *options, int argc, char **argv)
            (letter = getopt_long(argc, argv, "+o:", names, NULL)) != -1) {
         if (letter == 'o')
             options->output = optarg;
+        else if (letter == 'a')
+            options->all = true;
         else if (letter == 'd')
             good = parse_depth(optarg, &options->depth);
         else if (letter == 'l')
@@ -355,7 +360,8 @@ convert_one(const char *from, const char *to)
 
 /*
  * The last image of the process we started becomes FILE -- of `env A=1 prog`
- * that is prog -- and all others FILE.2, FILE.3, ...
+ * that is prog. With --all the others, children and earlier images, become
+ * FILE.2, FILE.3, ...; otherwise they are counted and left.
  */
 static bool
 convert_spools(const char *spool, struct dirent **names, int count,
@@ -377,7 +383,7 @@ convert_spools(const char *spool, struct dirent **names, int count,
         return complain(options->command[0],
                         "did not load the recorder (statically linked, "
                         "set-uid, or out of space?)");
-    for (i = -1; i < count; i++) {
+    for (i = -1; i < (options->all ? count : 0); i++) {
         int which = i < 0 ? chosen : i;
 
         if (i == chosen)
@@ -390,6 +396,11 @@ convert_spools(const char *spool, struct dirent **names, int count,
             snprintf(to, sizeof to, "%s.%d", options->output, number++);
         good = convert_one(from, to) && good;
     }
+    if (!options->all && count > 1)
+        fprintf(stderr,
+                "profsim record: %d more process images not kept; "
+                "--all keeps them\n",
+                count - 1);
     return good;
 }
 

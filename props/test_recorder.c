@@ -50,8 +50,9 @@ record(const char *first, ...)
     char output[] = "-o";
     char path[128];
     char name[] = "record";
-    char *argv[ARGUMENTS_MAX + 6] = {name, output, path};
-    int argc = 3;
+    char all[] = "--all";
+    char *argv[ARGUMENTS_MAX + 7] = {name, output, path, all};
+    int argc = 4;
     const char *argument;
     va_list list;
     int saved = dup(1);
@@ -60,7 +61,7 @@ record(const char *first, ...)
 
     snprintf(path, sizeof path, "%s", path_of("x.rec"));
     va_start(list, first);
-    for (argument = first; argument != NULL && argc < ARGUMENTS_MAX + 5;
+    for (argument = first; argument != NULL && argc < ARGUMENTS_MAX + 6;
          argument = va_arg(list, const char *))
         argv[argc++] = strdup(argument);
     va_end(list);
@@ -70,7 +71,7 @@ record(const char *first, ...)
     dup2(saved, 1);
     close(saved);
     close(null);
-    while (argc > 3)
+    while (argc > 4)
         free(argv[--argc]);
     return status;
 }
