@@ -177,6 +177,7 @@ struct engine {
     uint32_t locations_count;
     uint32_t cells_count;
     uint32_t words_used;
+    uint32_t plain_count;
     uint32_t locks_count;
     struct location *locations;
     struct cell *cells;

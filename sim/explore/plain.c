@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+enum { PLAIN_MAX = 1 << 22 }; /* a loop on plain memory never ends by itself */
+
 static bool
 knows(const struct thread *t, uint32_t thread, uint32_t stamp)
 {
@@ -187,6 +189,9 @@ sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
 
     if (on_own_stack(address, site))
         return;
+    if (++sim_engine.plain_count > PLAIN_MAX)
+        sim_refuse(SIM_FAIL_LIMIT, site, 0,
+                   "the run has too many plain accesses");
     sim_signal_point();
     while (address < end) {
         const uint32_t offset = (uint32_t)(address & 7);

@@ -173,6 +173,7 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->locations_count = 0;
     e->cells_count = 0;
     e->words_used = 0;
+    e->plain_count = 0;
     e->locks_count = 0;
     e->trace_count = 0;
     for (uint32_t i = 0; i < e->threads_count; i++)
