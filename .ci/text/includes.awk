@@ -11,7 +11,7 @@ BEGIN {
     may["model"] = "sim/truth"
     may["sim"] = "prof/include sim/truth"
     may["sim/truth"] = "sim"
-    may["sim/explore"] = "sim"
+    may["sim/explore"] = "prof/include sim"
     may["embed"] = "prof/include"
     may["docs"] = "prof/include"
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1

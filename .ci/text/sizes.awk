@@ -25,7 +25,7 @@ FNR == 1 {
 
 # Definitions begin in the first column and their braces stand alone.
 /^[a-z_][a-z_0-9]*\(/ { name = $0; sub(/\(.*/, "", name) }
-/^\{/ { start = FNR; rows = 0 }
+/^\{/ { start = FNR; rows = table = 0 }
 /^    static const .* = \{$/ { table = FNR }
 /^    \};/ && table { rows += FNR - table; table = 0 }
 /^\}/ && start {
