@@ -209,6 +209,21 @@ sim_self(void)
     return &sim_engine.threads[sim_engine.current];
 }
 
+/* Orders are the compiler's numbers. */
+static inline bool
+sim_acquires(int order)
+{
+    return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ||
+           order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static inline bool
+sim_releases(int order)
+{
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL ||
+           order == __ATOMIC_SEQ_CST;
+}
+
 /* engine.c */
 void sim_failure_set(enum sim_failure_kind kind, uintptr_t site,
                      uintptr_t other_site, const char *text);
@@ -244,12 +259,14 @@ uint64_t sim_atomic_rmw(uintptr_t address, uint32_t bytes,
 bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                     uint64_t desired, int order, int order_failure, bool weak,
                     uintptr_t site);
-void sim_atomic_fence(int order, uintptr_t site);
-void sim_forget_round(uint32_t thread);
-bool sim_round_changed(uint32_t thread);
 uint64_t sim_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
                     uint32_t *index);
 struct word *sim_word(uintptr_t address, uintptr_t site);
+
+/* fence.c */
+void sim_atomic_fence(int order, uintptr_t site);
+void sim_forget_round(uint32_t thread);
+bool sim_round_changed(uint32_t thread);
 
 /* lock.c */
 void sim_lock_take(const void *lock, uint32_t rank, uintptr_t site);

@@ -23,27 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum event_kind {
-    EVENT_LOAD = 1,
-    EVENT_STORE,
-    EVENT_RMW,
-    EVENT_FENCE,
-    EVENT_BARRIER
-};
-
-static bool
-acquires(int order)
-{
-    return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ||
-           order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-}
-
-static bool
-releases(int order)
-{
-    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL ||
-           order == __ATOMIC_SEQ_CST;
-}
+enum event_kind { EVENT_LOAD = 1, EVENT_STORE, EVENT_RMW };
 
 /* ---- Places ---- */
 
@@ -249,7 +229,7 @@ read_store(struct location *l, uint32_t index, int order, uintptr_t site)
 
     if (s->seen.at[me] == 0 || s->seen.at[me] == STAMP_NEVER)
         s->seen.at[me] = t->now.at[me];
-    if (acquires(order))
+    if (sim_acquires(order))
         sim_clock_join(&t->now, &s->sync);
     else
         sim_clock_join(&t->pending, &s->sync);
@@ -282,7 +262,7 @@ write_store(struct location *l, uint64_t value, int order,
     s->thread = me;
     s->stamp = t->now.at[me];
     s->seq_cst = order == __ATOMIC_SEQ_CST;
-    s->sync = releases(order) ? t->now : t->release;
+    s->sync = sim_releases(order) ? t->now : t->release;
     if (carried != NULL)
         sim_clock_join(&s->sync, carried);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
@@ -430,84 +410,6 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     return done;
 }
 
-void
-sim_atomic_fence(int order, uintptr_t site)
-{
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
-    struct trace_event *event;
-
-    if (order == __ATOMIC_RELAXED)
-        return;
-    if (order == __ATOMIC_SEQ_CST)
-        sim_point(site);
-    event = sim_trace(SIM_OP_FENCE, site);
-    if (event != NULL)
-        event->order = order;
-    sim_event(EVENT_FENCE,
-              order == __ATOMIC_SEQ_CST ? 1 + (uint64_t)e->seq_cst_fences : 0);
-    if (acquires(order))
-        sim_clock_join(&t->now, &t->pending);
-    if (order == __ATOMIC_SEQ_CST) {
-        sim_clock_join(&t->now, &e->seq_cst);
-        sim_clock_join(&t->floor, &e->seq_cst_store);
-        e->seq_cst = t->now;
-        e->seq_cst_fences++;
-    }
-    if (releases(order))
-        t->release = t->now;
-    sim_after_event();
-}
-
-/* What a full fence on thread i learns before it is told anything. */
-static void
-barrier_arrive(uint32_t i)
-{
-    struct engine *e = &sim_engine;
-    struct thread *t = &e->threads[i];
-
-    /* An event of the other thread: it covers the plain accesses before. */
-    if (i != e->current)
-        t->now.at[i]++;
-    sim_clock_join(&t->now, &t->pending);
-    sim_clock_join(&t->floor, &e->seq_cst_store);
-}
-
-void
-sim_explore_barrier(void)
-{
-    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
-    struct engine *e = &sim_engine;
-    struct thread *me = sim_self();
-    struct clock told;
-    uint64_t where = e->seq_cst_fences;
-
-    if (!e->active)
-        return;
-    sim_point(site);
-    sim_trace(SIM_OP_BARRIER, site);
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (i != e->current)
-            where = sim_mix64(where * 31 + e->threads[i].now.at[i]);
-    }
-    sim_event(EVENT_BARRIER, where);
-    for (uint32_t i = 0; i < e->threads_count; i++)
-        barrier_arrive(i);
-    sim_clock_join(&me->now, &e->seq_cst);
-    told = me->now;
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        struct thread *t = &e->threads[i];
-
-        sim_clock_join(&me->now, &t->now);
-        sim_clock_join(&t->now, &told);
-        t->release = t->now;
-    }
-    me->release = me->now;
-    e->seq_cst = me->now;
-    e->seq_cst_fences++;
-    sim_after_event();
-}
-
 /*
  * What the system finds in memory on a thread's behalf: the newest value.
  * The thread does not fall behind it again, but learns nothing else.
@@ -522,31 +424,4 @@ sim_newest(uintptr_t address, uint32_t bytes, uintptr_t site, uint32_t *index)
     *index = l->stores_count - 1;
     l->least.at[sim_engine.current] = *index;
     return l->stores[*index].value;
-}
-
-/* ---- Rounds of a wait loop ---- */
-
-bool
-sim_round_changed(uint32_t thread)
-{
-    for (uint32_t i = 0; i < sim_engine.locations_count; i++) {
-        const struct location *l = &sim_engine.locations[i];
-
-        if (l->spun.at[thread] != 0 && l->spun.at[thread] < l->stores_count)
-            return true;
-    }
-    return false;
-}
-
-/* The next round must not read again what this one found too old. */
-void
-sim_forget_round(uint32_t thread)
-{
-    for (uint32_t i = 0; i < sim_engine.locations_count; i++) {
-        struct location *l = &sim_engine.locations[i];
-
-        if (l->spun.at[thread] != 0 && l->spun.at[thread] < l->stores_count)
-            l->least.at[thread] = l->spun.at[thread];
-        l->spun.at[thread] = 0;
-    }
 }
