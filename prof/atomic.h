@@ -44,12 +44,6 @@ typedef SHARED(uint32_t) shared_u32;
     atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
                                             memory_order_acquire,              \
                                             memory_order_relaxed)
-#define cas_acquire(shared, expected, v)                                       \
-    atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
-                                            memory_order_acquire,              \
-                                            memory_order_relaxed)
-/* Keeps the compiler, not the processor, from moving accesses across. */
-#define signal_fence() atomic_signal_fence(memory_order_seq_cst)
 #define cas_release_acquire(shared, expected, v)                               \
     atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
                                             memory_order_release,              \

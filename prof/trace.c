@@ -1,0 +1,397 @@
+/*
+ * trace.c -- the record plane of the tracer.
+ *
+ *      emit --> stamp --> buffer of the processor --full--> queue --> reader
+ *                 |            ^                              |
+ *            one counter       +----------- empty <-----------+
+ *
+ * The stamp is a lock of one word: even, it is twice the next sequence number;
+ * odd, somebody is between taking a number and reading the clock. So numbers
+ * and clock readings have the same order, on one condition: the clocks of the
+ * processors agree. Where they do not, the file says so by itself (its times
+ * then go backwards in sequence order).
+ *
+ * Invariants
+ *   I1  Sequence numbers of events are unique and grow in the order in which
+ *       stamps are taken; the stamp of the session's start is used by no event.
+ *   I2  A buffer is owned by one of: a processor, the events of no processor,
+ *       the queue, the empty list, the reader.
+ *   I3  A buffer with bytes begins with a batch header, and no event is split
+ *       between two buffers.
+ *   I4  Buffers of one processor are queued in the order they were filled.
+ *   I5  If an event was dropped for want of a buffer, so are all events of
+ *       higher stamps: `closed` is read and set while the stamp is odd.
+ *   I6  A session's stacks are numbered and its events written between the
+ *       start and the stop of that session: on a processor by the stopped
+ *       world, on none by `events_lock`, which start and stop take, too.
+ *
+ * Why the decision to drop is made inside the stamp: a processor that still has
+ * room in its buffer must not go on after another one has lost an event, or a
+ * task would start that was never created.
+ *
+ * Who may run with whom ("-" needs nothing, "X" must be excluded by caller,
+ * "L" excludes itself by a lock, "B" is refused):
+ *                      emit, proc   emit, no proc   start, stop   read
+ *      emit, its proc       X             -              X          -
+ *      emit, other proc     -             -              X          -
+ *      emit, no proc        -             L              L          -
+ *      start, stop          X             L              X          -
+ *      read                 -             -              -          B
+ */
+#include <string.h>
+
+#include "check.h"
+#include "tracer.h"
+
+#include "poison.h"
+
+#if defined(__x86_64__)
+/* The counter may be read early, but not before what was loaded before it. */
+static inline uint64_t
+cycle_counter(void)
+{
+    __builtin_ia32_lfence();
+    return __builtin_ia32_rdtsc();
+}
+#else
+static inline uint64_t
+cycle_counter(void)
+{
+    return port_now_ns();
+}
+#endif
+
+/* ------------------------------------------------------------------ the stamp
+ */
+
+static uint64_t
+ticks_now(const struct prof_trace *trace)
+{
+    return trace->clock.ticks != NULL ? trace->clock.ticks(trace->clock.context)
+                                      : cycle_counter();
+}
+
+static uint64_t
+take_stamp_word(struct prof_trace *trace)
+{
+    uint64_t seen = load_relaxed(&trace->stamp); /* the swap looks again */
+
+    for (;;) {
+        if ((seen & 1) != 0) {
+            port_spin_pause();
+            seen = load_relaxed(&trace->stamp); /* same */
+            /* Acquire [pair: stamp]: the clock after the one before. */
+        } else if (cas_acquire(&trace->stamp, &seen, seen + 1)) {
+            return seen;
+        }
+    }
+}
+
+struct raw_stamp
+prof_trace_take_stamp(struct prof_trace *trace)
+{
+    const uint64_t word = take_stamp_word(trace);
+    const struct raw_stamp stamp = {.sequence = word / 2,
+                                    .clock_ticks = ticks_now(trace)};
+
+    /* Release [pair: stamp]: the clock was read before the next may. */
+    store_release(&trace->stamp, word + 2);
+    return stamp;
+}
+
+static struct prof_trace_stamp
+in_file_ticks(const struct prof_trace *trace, struct raw_stamp raw)
+{
+    return (struct prof_trace_stamp){
+        .sequence = raw.sequence,
+        .ticks = raw.clock_ticks / trace->tick_divisor,
+    };
+}
+
+/* A stamp for an event; false if the trace has ended before it (I5). */
+static bool
+stamp_event(struct prof_trace *trace, bool has_room,
+            struct prof_trace_stamp *stamp)
+{
+    const uint64_t word = take_stamp_word(trace);
+    bool is_open;
+
+    trace->closed |= !has_room;
+    is_open = !trace->closed;
+    *stamp =
+        in_file_ticks(trace, (struct raw_stamp){word / 2, ticks_now(trace)});
+    /* Release [pair: stamp]: as above. */
+    store_release(&trace->stamp, is_open ? word + 2 : word);
+    return is_open;
+}
+
+struct prof_trace_stamp
+prof_trace_stamp(struct prof_trace *trace)
+{
+    /* Acquire [pair: on]: a stamp after the stamps of start. */
+    if (load_acquire(&trace->on) == 0)
+        return (struct prof_trace_stamp){0};
+    return in_file_ticks(trace, prof_trace_take_stamp(trace));
+}
+
+/* ---------------------------------------------------------------- the buffers
+ */
+
+/* The port sleeps on plain words. */
+static const uint32_t *
+word_of_news(const struct prof_trace *trace)
+{
+    return (const uint32_t *)(const void *)&trace->news;
+}
+
+void
+prof_trace_tell_reader(struct prof_trace *trace)
+{
+    /* Release [pair: news]: what is new, before the news of it. */
+    add_release(&trace->news, 1);
+    port_wake(word_of_news(trace));
+}
+
+void
+prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned)
+{
+    struct trace_buffer *const buffer = *owned;
+    bool has_bytes;
+
+    if (buffer == NULL)
+        return;
+    *owned = NULL;
+    has_bytes = buffer->used_bytes > 0;
+    port_lock_take(&trace->lock);
+    if (has_bytes) {
+        trace_queue_push(&trace->full, buffer);
+    } else {
+        buffer->next = trace->empty;
+        trace->empty = buffer;
+    }
+    port_lock_release(&trace->lock);
+    if (has_bytes)
+        prof_trace_tell_reader(trace);
+}
+
+static struct trace_buffer *
+take_empty(struct prof_trace *trace)
+{
+    struct trace_buffer *buffer;
+
+    port_lock_take(&trace->lock);
+    buffer = trace->empty;
+    if (buffer != NULL)
+        trace->empty = buffer->next;
+    port_lock_release(&trace->lock);
+    if (buffer != NULL) {
+        buffer->next = NULL;
+        buffer->used_bytes = 0;
+        buffer->last_sequence = 0;
+        buffer->last_ticks = 0;
+    }
+    return buffer;
+}
+
+static bool
+fits(const struct trace_buffer *buffer)
+{
+    const uint32_t need =
+        EVENT_BYTES_MAX + (buffer->used_bytes == 0 ? BATCH_BYTES_MAX : 0);
+
+    return buffer->limit_bytes - buffer->used_bytes >= need;
+}
+
+/* Make room for one event, and for a batch header if it is the first. */
+static bool
+make_room(struct prof_trace *trace, struct trace_buffer **owned)
+{
+    if (*owned != NULL && fits(*owned))
+        return true;
+    prof_trace_give_up(trace, owned);
+    *owned = take_empty(trace);
+    return *owned != NULL;
+}
+
+/* ----------------------------------------------------------------- the events
+ */
+
+static const struct {
+    uint8_t args;
+    bool stack;
+} shapes[] = {
+#define X(id, number, name, args, stack) [number] = {args, stack},
+#include "prof/trace_event.def"
+#undef X
+};
+
+struct event {
+    enum prof_trace_event kind;
+    const uint64_t *args;
+    uint64_t stack; /* id */
+    struct prof_trace_stamp stamp;
+};
+
+/* The first bytes of a buffer: whose it is, and where counting begins. */
+static void
+put_batch(struct trace_buffer *buffer, uint64_t proc,
+          const struct prof_trace_stamp *stamp)
+{
+    trace_put_byte(buffer, EV_BATCH | 1 << 6);
+    trace_put_number(buffer, proc);
+    trace_put_number(buffer, stamp->sequence);
+    trace_put_number(buffer, stamp->ticks);
+    buffer->last_sequence = stamp->sequence;
+    buffer->last_ticks = stamp->ticks;
+}
+
+/* context: room for the event and a batch header */
+static void
+put_event(struct trace_buffer *buffer, uint64_t proc, const struct event *event)
+{
+    const uint32_t args = shapes[event->kind].args;
+    const bool has_stack = shapes[event->kind].stack;
+    const uint32_t more = args + has_stack;
+    uint32_t begin;
+
+    if (buffer->used_bytes == 0)
+        put_batch(buffer, proc, &event->stamp);
+    trace_put_byte(buffer, (uint8_t)(event->kind | (more < 3 ? more : 3) << 6));
+    begin = buffer->used_bytes;
+    if (more >= 3)
+        trace_put_byte(buffer, 0); /* the length; below 128, so one byte */
+    trace_put_number(buffer, event->stamp.sequence - buffer->last_sequence);
+    trace_put_number(buffer, event->stamp.ticks - buffer->last_ticks);
+    for (uint32_t i = 0; i < args; i++)
+        trace_put_number(buffer, event->args[i]);
+    if (has_stack)
+        trace_put_number(buffer, event->stack);
+    if (more >= 3)
+        buffer->bytes[begin] = (uint8_t)(buffer->used_bytes - begin - 1);
+    buffer->last_sequence = event->stamp.sequence;
+    buffer->last_ticks = event->stamp.ticks;
+    PROF_ASSERT(buffer->used_bytes <= buffer->limit_bytes);
+}
+
+/* Number the stack; 0 for none, and for one that there is no room for. */
+static uint64_t
+stack_id(struct prof_trace *trace, const uintptr_t *stack, uint32_t depth)
+{
+    uint32_t id;
+
+    if (depth == 0)
+        return 0;
+    id = prof_table_intern(&trace->stacks, KIND_HEAP, stack, depth, 0);
+    if (id == 0)
+        add_relaxed(&trace->no_stack, 1); /* a count, nothing hangs on it */
+    return id;
+}
+
+static void
+write_event(struct prof_trace *trace, uint32_t proc, struct event *event)
+{
+    const bool is_on_proc = proc != PROF_TRACE_NO_PROC;
+    struct trace_buffer **const owned =
+        is_on_proc ? &trace->procs[proc].buffer : &trace->events;
+    const bool has_room = make_room(trace, owned);
+
+    if (stamp_event(trace, has_room, &event->stamp))
+        put_event(*owned, is_on_proc ? proc : UINT64_MAX, event);
+    else
+        add_relaxed(&trace->no_buffer, 1); /* as above */
+}
+
+void
+prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
+                        enum prof_trace_event kind, const uint64_t *args,
+                        const uintptr_t *stack, uint32_t depth)
+{
+    struct event event = {.kind = kind, .args = args};
+
+    PROF_ASSERT(kind < sizeof shapes / sizeof *shapes);
+    if (shapes[kind].stack)
+        event.stack = stack_id(trace, stack, depth);
+    write_event(trace, proc, &event);
+}
+
+/* Is there a session to write to? Then it lasts until leave() (I6). */
+static bool
+enter(struct prof_trace *trace, uint32_t proc)
+{
+    PROF_ASSERT(proc < trace->procs_count || proc == PROF_TRACE_NO_PROC);
+    /* Acquire [pair: on]: stamps and stacks of this session only. */
+    if (load_acquire(&trace->on) == 0)
+        return false;
+    if (proc != PROF_TRACE_NO_PROC)
+        return true;
+    port_lock_take(&trace->events_lock);
+    if (load_relaxed(&trace->on) != 0) /* the lock orders it */
+        return true;
+    port_lock_release(&trace->events_lock);
+    return false;
+}
+
+static void
+leave(struct prof_trace *trace, uint32_t proc)
+{
+    if (proc == PROF_TRACE_NO_PROC)
+        port_lock_release(&trace->events_lock);
+}
+
+void
+prof_trace_emit(struct prof_trace *trace, uint32_t proc,
+                enum prof_trace_event kind, const uint64_t *args,
+                const uintptr_t *stack, uint32_t depth)
+{
+    if (!enter(trace, proc))
+        return;
+    prof_trace_emit_started(trace, proc, kind, args, stack, depth);
+    leave(trace, proc);
+}
+
+void
+prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
+                   struct prof_trace_stamp left)
+{
+    uint64_t args[3];
+
+    if (!enter(trace, proc))
+        return;
+    if (left.sequence < trace->sequence_first)
+        left = in_file_ticks(trace, prof_trace_take_stamp(trace));
+    args[0] = task;
+    args[1] = left.sequence;
+    args[2] = left.ticks;
+    prof_trace_emit_started(trace, proc, PROF_EV_GO_SYSEXIT, args, NULL, 0);
+    leave(trace, proc);
+}
+
+void
+prof_trace_proc_free(struct prof_trace *trace, uint32_t proc)
+{
+    PROF_ASSERT(proc < trace->procs_count);
+    prof_trace_give_up(trace, &trace->procs[proc].buffer);
+}
+
+void
+prof_trace_timer_task(struct prof_trace *trace, uint64_t task)
+{
+    port_lock_take(&trace->lock);
+    trace->timer_task = task;
+    port_lock_release(&trace->lock);
+}
+
+bool
+prof_trace_is_on(const struct prof_trace *trace)
+{
+    return load_relaxed(&trace->on) != 0; /* out of date anyway */
+}
+
+struct prof_trace_drops
+prof_trace_drops(const struct prof_trace *trace)
+{
+    return (struct prof_trace_drops){
+        .no_buffer = load_relaxed(&trace->no_buffer), /* counts */
+        .no_stack = load_relaxed(&trace->no_stack),
+    };
+}

@@ -1,0 +1,126 @@
+/*
+ * trace_init.c -- how a tracer lies in its block.
+ *
+ *      struct prof_trace | procs | stack table: slots, entry_of, words |
+ * buffers
+ */
+#include <string.h>
+
+#include "check.h"
+#include "tracer.h"
+
+#include "poison.h"
+
+#define STACKS_DEFAULT  16384U
+#define DIVISOR_DEFAULT 64U
+#define BUFFERS_LIMIT   (1U << 24)
+#define BUFFER_LIMIT    (1U << 30)
+
+_Static_assert(PROF_TRACE_BUFFER_BYTES_MIN >= BATCH_BYTES_MAX + EVENT_BYTES_MAX,
+               "an empty buffer has room for a batch header and an event");
+
+struct layout {
+    struct table stacks;
+    struct table_layout sizes;
+    size_t procs;
+    size_t slots;
+    size_t entry_of;
+    size_t words;
+    size_t buffers;
+    size_t buffer_stride;
+    size_t end;
+};
+
+static size_t
+aligned(size_t bytes)
+{
+    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+}
+
+static enum prof_status
+layout_of(struct layout *layout, const struct prof_trace_config *config)
+{
+    const uint32_t stacks =
+        config->stacks_max != 0 ? config->stacks_max : STACKS_DEFAULT;
+    const struct prof_config table = {
+        .buckets_max = stacks,
+        .depth_max = PROF_TRACE_DEPTH_LIMIT,
+        .frames_max = config->frames_max != 0 ? config->frames_max
+                                              : UINT64_C(32) * stacks,
+    };
+    const size_t bytes = config->buffer_bytes != 0 ? config->buffer_bytes
+                                                   : PROF_TRACE_BUFFER_BYTES;
+    enum prof_status status;
+
+    memset(layout, 0, sizeof *layout);
+    if (config->procs_max == 0 || config->procs_max > PROF_PROCS_LIMIT ||
+        config->buffers_max < config->procs_max + 2 ||
+        config->buffers_max > BUFFERS_LIMIT ||
+        bytes < PROF_TRACE_BUFFER_BYTES_MIN || bytes > BUFFER_LIMIT)
+        return PROF_ERR_CONFIG;
+    status = prof_table_layout(&layout->stacks, &layout->sizes, &table);
+    if (status != PROF_OK)
+        return status;
+    layout->buffer_stride = aligned(sizeof(struct trace_buffer) + bytes);
+    layout->procs = aligned(sizeof(struct prof_trace));
+    layout->slots =
+        layout->procs + config->procs_max * sizeof(struct trace_proc);
+    layout->entry_of = layout->slots + aligned(layout->sizes.slots_bytes);
+    layout->words = layout->entry_of + aligned(layout->sizes.entry_of_bytes);
+    layout->buffers = layout->words + aligned(layout->sizes.words_bytes);
+    layout->end = layout->buffers + config->buffers_max * layout->buffer_stride;
+    return PROF_OK;
+}
+
+size_t
+prof_trace_bytes_needed(const struct prof_trace_config *config)
+{
+    struct layout layout;
+
+    return layout_of(&layout, config) == PROF_OK ? layout.end : 0;
+}
+
+static struct trace_buffer *
+buffer_at(unsigned char *base, const struct layout *layout, uint32_t index)
+{
+    return (void *)(base + layout->buffers + index * layout->buffer_stride);
+}
+
+enum prof_status
+prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
+                void *block, size_t block_bytes)
+{
+    unsigned char *const base = block;
+    struct layout layout;
+    struct prof_trace *trace;
+    enum prof_status status = layout_of(&layout, config);
+
+    if (status != PROF_OK)
+        return status;
+    if (block_bytes < layout.end || (uintptr_t)block % PROF_BLOCK_ALIGN != 0)
+        return PROF_ERR_MEMORY;
+    trace = block;
+    trace->clock = config->clock;
+    trace->tick_divisor =
+        config->tick_divisor != 0 ? config->tick_divisor : DIVISOR_DEFAULT;
+    trace->buffer_bytes = config->buffer_bytes != 0 ? config->buffer_bytes
+                                                    : PROF_TRACE_BUFFER_BYTES;
+    trace->buffers_count = config->buffers_max;
+    trace->procs_count = config->procs_max;
+    trace->procs = (void *)(base + layout.procs);
+    trace->stacks = layout.stacks;
+    trace->stacks.slots = (void *)(base + layout.slots);
+    trace->stacks.entry_of = (void *)(base + layout.entry_of);
+    trace->stacks.words = (void *)(base + layout.words);
+    trace->stacks_layout = layout.sizes;
+    for (uint32_t i = config->buffers_max; i-- > 0;) {
+        struct trace_buffer *buffer = buffer_at(base, &layout, i);
+
+        buffer->limit_bytes = trace->buffer_bytes;
+        buffer->next = trace->empty;
+        trace->empty = buffer;
+    }
+    store_relaxed(&trace->stamp, 2); /* number 0 means "never" */
+    *out = trace;
+    return PROF_OK;
+}

@@ -1,0 +1,276 @@
+/*
+ * trace_read.c -- the reading end of the tracer: header, buffers, stacks,
+ * footer.
+ *
+ * The reader owns one buffer at a time, `lent`: a full one from the queue, or
+ * one it fills itself with what no processor writes. Stacks are written out one
+ * buffer after the other as the reader asks for them, so they need no room of
+ * their own and cannot be lost.
+ *
+ * Invariants
+ *   I1  Bytes come in the order header, buffers as they were queued, stacks by
+ *       number, footer; each part at most once a session.
+ *   I2  `lent` is touched by the reader alone, until it asks for more.
+ *   I3  Every stack that an event of the session names is among the stacks.
+ */
+#include <string.h>
+
+#include "check.h"
+#include "tracer.h"
+#include "poison.h"
+
+static const uint8_t header[16] = "go 1.5 trace";
+
+/*
+ * The whole part of a * b / c, without a number of more than 64 bits: the
+ * product is made bit by bit, and what c divides is taken out on the way.
+ *
+ * in:      a < 2^63, b < 2^63, 0 < c < 2^62
+ * returns: INT64_MAX if it is 2^62 or more
+ */
+static uint64_t
+times_over(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t whole = 0;
+    uint64_t rest = 0; /* < c */
+
+    for (int bit = 62; bit >= 0; bit--) {
+        if (whole >> 61 != 0)
+            return INT64_MAX;
+        rest *= 2;
+        whole *= 2;
+        if ((b >> bit & 1) != 0) {
+            whole += a / c;
+            rest += a % c;
+        }
+        for (; rest >= c; rest -= c)
+            whole++;
+    }
+    return whole < UINT64_C(1) << 62 ? whole : INT64_MAX;
+}
+
+/* Ticks of the file per second; at least 1, whatever the clocks do. */
+static uint64_t
+frequency(const struct prof_trace *trace)
+{
+    uint64_t ticks = trace->ticks_end - trace->ticks_start;
+    uint64_t ns = trace->ns_end - trace->ns_start;
+    uint64_t hertz;
+
+    if ((int64_t)ticks <= 0 || (int64_t)ns <= 0)
+        return 1; /* a clock that stood still or went backwards */
+    for (; ns >> 62 != 0; ns /= 2)
+        ticks /= 2;
+    hertz = times_over(ticks, 1000000000, ns) / trace->tick_divisor;
+    return hertz != 0 ? hertz : 1;
+}
+
+static void
+put_footer(struct trace_buffer *buffer, const struct prof_trace *trace)
+{
+    trace_put_byte(buffer, EV_FREQUENCY);
+    trace_put_number(buffer, frequency(trace));
+    trace_put_number(buffer, 0);
+    if (trace->timer_task != 0) {
+        trace_put_byte(buffer, EV_TIMER_TASK);
+        trace_put_number(buffer, trace->timer_task);
+        trace_put_number(buffer, 0);
+    }
+}
+
+static uint32_t
+number_bytes(uint64_t value)
+{
+    uint32_t bytes = 1;
+
+    for (; value >= 0x80; value >>= 7)
+        bytes++;
+    return bytes;
+}
+
+static bool
+has_room(const struct trace_buffer *buffer, uint32_t bytes)
+{
+    return buffer->limit_bytes - buffer->used_bytes >= bytes;
+}
+
+/* Everything of a stack but its frames. */
+static void
+put_stack_head(struct trace_buffer *buffer, uint32_t id,
+               const struct entry *entry)
+{
+    uint32_t bytes = number_bytes(id) + number_bytes(entry->depth);
+
+    for (uint32_t i = 0; i < entry->depth; i++)
+        bytes += number_bytes(entry->frames[i]);
+    trace_put_byte(buffer, EV_STACK | 3 << 6);
+    trace_put_number(buffer, bytes);
+    trace_put_number(buffer, id);
+    trace_put_number(buffer, entry->depth);
+}
+
+/*
+ * Write a stack, or what fits of it: it may go on in the next buffer. So a
+ * buffer of any size takes a stack of any depth.
+ */
+static bool
+put_stack(struct trace_buffer *buffer, struct prof_trace *trace,
+          const struct entry *entry)
+{
+    if (trace->stack_done == 0) {
+        if (!has_room(buffer, 1 + 3 * NUMBER_BYTES_MAX))
+            return false;
+        put_stack_head(buffer, trace->stack_next, entry);
+        trace->stack_done = 1;
+    }
+    for (; trace->stack_done <= entry->depth; trace->stack_done++) {
+        if (!has_room(buffer, NUMBER_BYTES_MAX))
+            return false;
+        trace_put_number(buffer, entry->frames[trace->stack_done - 1]);
+    }
+    trace->stack_done = 0;
+    return true;
+}
+
+/* Fill the buffer with stacks; returns whether all have been written. */
+static bool
+put_stacks(struct trace_buffer *buffer, struct prof_trace *trace)
+{
+    const uint32_t rows = prof_table_rows(&trace->stacks);
+
+    for (; trace->stack_next <= rows; trace->stack_next++) {
+        const struct entry *entry =
+            prof_table_entry(&trace->stacks, trace->stack_next);
+
+        if (entry != NULL && !put_stack(buffer, trace, entry))
+            return false;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------- the reader
+ */
+/* Give back what was lent before. context: lock held */
+static void
+take_back(struct prof_trace *trace)
+{
+    if (trace->lent == NULL)
+        return;
+    trace->lent->next = trace->empty;
+    trace->empty = trace->lent;
+    trace->lent = NULL;
+}
+
+/* An empty buffer for what the reader writes itself. context: lock held */
+static struct trace_buffer *
+lend_empty(struct prof_trace *trace)
+{
+    struct trace_buffer *buffer = trace->empty;
+
+    if (buffer == NULL)
+        return NULL;
+    trace->empty = buffer->next;
+    buffer->used_bytes = 0;
+    trace->lent = buffer;
+    return buffer;
+}
+
+/* The parts after the events. context: lock held, session stopped */
+static enum prof_status
+next_of_rest(struct prof_trace *trace)
+{
+    struct trace_buffer *buffer = lend_empty(trace);
+
+    PROF_ASSERT(buffer != NULL); /* the queue is empty, so buffers are free */
+    if (trace->part == PART_EVENTS)
+        trace->part = PART_STACKS;
+    if (trace->part == PART_STACKS) {
+        if (put_stacks(buffer, trace))
+            trace->part = PART_FOOTER;
+        if (buffer->used_bytes > 0)
+            return PROF_OK;
+    }
+    if (trace->part == PART_FOOTER) {
+        put_footer(buffer, trace);
+        trace->part = PART_END;
+        return PROF_OK;
+    }
+    take_back(trace);
+    trace->stage = STAGE_OFF;
+    return PROF_ERR_END;
+}
+
+/* context: lock held */
+static enum prof_status
+next_part(struct prof_trace *trace)
+{
+    struct trace_buffer *buffer;
+
+    take_back(trace);
+    if (trace->stage == STAGE_OFF)
+        return PROF_ERR_OFF;
+    if (trace->part == PART_HEADER) {
+        trace->part = PART_EVENTS;
+        return PROF_OK; /* nothing is lent: the header is constant */
+    }
+    buffer = trace_queue_pop(&trace->full);
+    if (buffer != NULL) {
+        trace->lent = buffer;
+        return PROF_OK;
+    }
+    return trace->stage == STAGE_ON ? PROF_ERR_AGAIN : next_of_rest(trace);
+}
+
+enum prof_status
+prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
+                size_t *bytes_count)
+{
+    enum prof_status status;
+
+    if (!port_lock_try(&trace->reader_lock))
+        return PROF_ERR_BUSY;
+    port_lock_take(&trace->lock);
+    status = next_part(trace);
+    port_lock_release(&trace->lock);
+    if (status == PROF_OK && trace->lent == NULL) {
+        *bytes = header;
+        *bytes_count = sizeof header;
+    } else if (status == PROF_OK) {
+        *bytes = trace->lent->bytes;
+        *bytes_count = trace->lent->used_bytes;
+    }
+    port_lock_release(&trace->reader_lock);
+    return status;
+}
+
+/* Has prof_trace_read() something to say? */
+static bool
+has_news(struct prof_trace *trace)
+{
+    bool has;
+
+    port_lock_take(&trace->lock);
+    has = trace->stage != STAGE_ON || trace->part == PART_HEADER ||
+          trace->full.head != NULL;
+    port_lock_release(&trace->lock);
+    return has;
+}
+
+/*
+ * The news may come between the look and the sleep; then the word has changed
+ * and the sleep ends at once.
+ */
+enum prof_status
+prof_trace_wait(struct prof_trace *trace)
+{
+    uint32_t seen;
+
+    if (!port_lock_try(&trace->reader_lock))
+        return PROF_ERR_BUSY;
+    /* Acquire [pair: news]: see what it is about. */
+    seen = load_acquire(&trace->news);
+    if (!has_news(trace))
+        port_wait((const uint32_t *)(const void *)&trace->news, seen);
+    port_lock_release(&trace->reader_lock);
+    return PROF_OK;
+}

@@ -1,0 +1,149 @@
+/*
+ * trace_session.c -- where a trace begins and ends.
+ *
+ *      OFF --start--> ON --stop--> DRAINING --read to the end--> OFF
+ *
+ * A session begins with the world as it is: every task, then the caller on its
+ * processor. `sequence_first` is the number after all that. A moment that was
+ * noted below it belongs to no event of this session: the file may have said
+ * since that the task is still in its system call.
+ */
+#include <string.h>
+
+#include "check.h"
+#include "tracer.h"
+
+#include "poison.h"
+
+static uint64_t
+time_now_ns(const struct prof_trace *trace)
+{
+    return trace->clock.now_ns != NULL
+               ? trace->clock.now_ns(trace->clock.context)
+               : port_now_ns();
+}
+
+/* Stacks are numbered from 1 in each session. */
+static void
+forget_stacks(struct prof_trace *trace)
+{
+    struct table *stacks = &trace->stacks;
+
+    memset(stacks->slots, 0, trace->stacks_layout.slots_bytes);
+    memset(stacks->entry_of, 0, trace->stacks_layout.entry_of_bytes);
+    store_relaxed(&stacks->reserved, 0); /* nobody interns: I6 of trace.c */
+}
+
+static void
+emit_task(struct prof_trace *trace, uint32_t proc,
+          const struct prof_trace_task *task)
+{
+    const uint64_t create[] = {task->id, task->start_pc};
+
+    prof_trace_emit_started(trace, proc, PROF_EV_GO_CREATE, create, task->stack,
+                            task->depth);
+    switch (task->state) {
+    case PROF_TASK_RUNNABLE:
+        return;
+    case PROF_TASK_WAITING:
+        prof_trace_emit_started(trace, proc, PROF_EV_GO_WAITING, &task->id,
+                                NULL, 0);
+        return;
+    case PROF_TASK_IN_SYSCALL:
+        prof_trace_emit_started(trace, proc, PROF_EV_GO_IN_SYSCALL, &task->id,
+                                NULL, 0);
+        return;
+    }
+    PROF_UNREACHABLE();
+}
+
+static void
+emit_world(struct prof_trace *trace, const struct prof_trace_world *world)
+{
+    struct prof_trace_task task = {0};
+
+    while (world->next(world->context, &task))
+        emit_task(trace, world->proc, &task);
+    prof_trace_emit_started(trace, world->proc, PROF_EV_PROC_START,
+                            &world->thread, NULL, 0);
+    prof_trace_emit_started(trace, world->proc, PROF_EV_GO_START, &world->task,
+                            NULL, 0);
+    if (world->is_collecting)
+        prof_trace_emit_started(trace, world->proc, PROF_EV_GC_START, NULL,
+                                NULL, 0);
+}
+
+/* returns: false unless a session may begin */
+static bool
+claim(struct prof_trace *trace)
+{
+    bool is_off;
+
+    port_lock_take(&trace->lock);
+    is_off = trace->stage == STAGE_OFF;
+    if (is_off) {
+        trace->stage = STAGE_ON;
+        trace->part = PART_HEADER;
+        trace->stack_next = 1;
+        trace->stack_done = 0;
+    }
+    port_lock_release(&trace->lock);
+    return is_off;
+}
+
+enum prof_status
+prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
+{
+    struct raw_stamp start;
+
+    PROF_ASSERT(world->proc < trace->procs_count);
+    port_lock_take(&trace->events_lock);
+    if (!claim(trace)) {
+        port_lock_release(&trace->events_lock);
+        return PROF_ERR_BUSY;
+    }
+    forget_stacks(trace);
+    store_relaxed(&trace->no_buffer, 0); /* counts, nobody adds (I6) */
+    store_relaxed(&trace->no_stack, 0);
+    trace->closed = 0;
+    start = prof_trace_take_stamp(trace);
+    trace->ticks_start = start.clock_ticks;
+    trace->ns_start = time_now_ns(trace);
+    emit_world(trace, world);
+    trace->sequence_first = load_relaxed(&trace->stamp) / 2; /* ours */
+    /* Release [pair: on]: the session, before it is on. */
+    store_release(&trace->on, 1);
+    port_lock_release(&trace->events_lock);
+    prof_trace_tell_reader(trace);
+    return PROF_OK;
+}
+
+enum prof_status
+prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
+                uint32_t depth)
+{
+    struct raw_stamp end;
+
+    PROF_ASSERT(proc < trace->procs_count);
+    port_lock_take(&trace->events_lock);
+    if (load_relaxed(&trace->on) == 0) { /* the stopped world orders it */
+        port_lock_release(&trace->events_lock);
+        return PROF_ERR_OFF;
+    }
+    prof_trace_emit_started(trace, proc, PROF_EV_GO_SCHED, NULL, stack, depth);
+    /* Release [pair: on]: nothing after it is of this session. */
+    store_release(&trace->on, 0);
+    for (uint32_t i = 0; i < trace->procs_count; i++)
+        prof_trace_give_up(trace, &trace->procs[i].buffer);
+    prof_trace_give_up(trace, &trace->events);
+    end = prof_trace_take_stamp(trace);
+    trace->ticks_end = end.clock_ticks;
+    trace->ns_end = time_now_ns(trace);
+    port_lock_release(&trace->events_lock);
+
+    port_lock_take(&trace->lock);
+    trace->stage = STAGE_DRAINING;
+    port_lock_release(&trace->lock);
+    prof_trace_tell_reader(trace);
+    return PROF_OK;
+}

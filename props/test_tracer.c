@@ -1,0 +1,452 @@
+/*
+ * test_tracer.c -- sessions of the tracer, one thread: what is emitted is what
+ * the reader of model/ finds in the file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "prof/prof.h"
+#include "tracer_lab.h"
+
+static const uintptr_t frames[] = {0x401005, 0x402005, UINTPTR_MAX, 0};
+
+static const struct prof_trace_config small = {
+    .procs_max = 4,
+    .buffers_max = 64,
+    .buffer_bytes = 512,
+    .stacks_max = 64,
+};
+
+static const struct prof_trace_task tasks[] = {
+    {.id = 1, .start_pc = 0x400000},
+    {.id = 2, .start_pc = 0x400100, .stack = frames, .depth = 2},
+    {.id = 3, .start_pc = 0x400200, .state = PROF_TASK_WAITING},
+    {.id = 4, .start_pc = 0x400300, .state = PROF_TASK_IN_SYSCALL},
+};
+
+enum { TASKS = sizeof tasks / sizeof *tasks };
+
+static struct tracer_lab lab;
+
+static int
+a_tracer(void **state)
+{
+    (void)state;
+    tracer_lab_open(&lab, &small);
+    return 0;
+}
+
+static int
+no_tracer(void **state)
+{
+    (void)state;
+    tracer_lab_close(&lab);
+    return 0;
+}
+
+static void
+begin(void)
+{
+    tracer_lab_forget(&lab);
+    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_OK);
+}
+
+static void
+end(void)
+{
+    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
+    tracer_lab_decode(&lab);
+}
+
+static void
+a_session_begins_with_the_world_as_it_is(void **state)
+{
+    static const struct {
+        enum model_trace_type type;
+        uint64_t arg;
+    } want[] = {
+        {MODEL_TRACE_GO_CREATE, 1},  {MODEL_TRACE_GO_CREATE, 2},
+        {MODEL_TRACE_GO_CREATE, 3},  {MODEL_TRACE_GO_WAITING, 3},
+        {MODEL_TRACE_GO_CREATE, 4},  {MODEL_TRACE_GO_IN_SYSCALL, 4},
+        {MODEL_TRACE_PROC_START, 7}, {MODEL_TRACE_GO_START, 1},
+        {MODEL_TRACE_GO_SCHED, 0},
+    };
+    const uint32_t count = sizeof want / sizeof *want;
+
+    (void)state;
+    begin();
+    assert_true(prof_trace_is_on(lab.trace));
+    end();
+    assert_false(prof_trace_is_on(lab.trace));
+    assert_int_equal(model_trace_count(&lab.decoded), count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct model_trace_event *event = model_trace_at(&lab.decoded, i);
+
+        assert_int_equal(event->type, want[i].type);
+        if (want[i].type != MODEL_TRACE_GO_WAITING &&
+            want[i].type != MODEL_TRACE_GO_IN_SYSCALL)
+            assert_int_equal(event->arg, want[i].arg);
+        else
+            assert_int_equal(event->g, want[i].arg);
+    }
+}
+
+static void
+every_event_keeps_its_arguments_and_its_stack(void **state)
+{
+    const uint64_t create[] = {5, UINT64_MAX};
+    const uint64_t huge = UINT64_MAX;
+    const struct model_trace_event *event;
+    uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
+
+    (void)state;
+    begin();
+    prof_trace_emit(lab.trace, 0, PROF_EV_GO_CREATE, create, frames, 4);
+    prof_trace_emit(lab.trace, 0, PROF_EV_HEAP_ALLOC, &huge, NULL, 0);
+    end();
+    event = tracer_lab_find(&lab, MODEL_TRACE_GO_CREATE, TASKS);
+    assert_int_equal(event->arg, 5);
+    assert_int_equal(event->pc, UINT64_MAX);
+    assert_int_equal(model_trace_stack(&lab.decoded, event->stack, pcs), 4);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pcs[i], frames[i]);
+    event = tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0);
+    assert_int_equal(event->arg, UINT64_MAX);
+}
+
+static void
+equal_stacks_have_one_number_and_numbers_begin_at_1(void **state)
+{
+    (void)state;
+    begin();
+    for (int i = 0; i < 3; i++)
+        prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, frames,
+                        1 + (uint32_t)(i % 2)),
+            tracer_lab_emit(&lab, 0, PROF_EV_GC_SWEEP_DONE, 0);
+    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
+    end();
+    /* Stack 1 is that of the second task: frames, 2 deep. */
+    assert_int_equal(lab.decoded.stack_records, 2);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 0)->stack,
+                     2);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 1)->stack,
+                     1);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 2)->stack,
+                     2);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 3)->stack,
+                     0);
+}
+
+static void
+a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not(void **state)
+{
+    uintptr_t deep[PROF_TRACE_DEPTH_LIMIT + 1];
+    uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
+
+    (void)state;
+    for (uint32_t i = 0; i <= PROF_TRACE_DEPTH_LIMIT; i++)
+        deep[i] = UINTPTR_MAX - i;
+    begin();
+    prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
+                    PROF_TRACE_DEPTH_LIMIT);
+    prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
+                    PROF_TRACE_DEPTH_LIMIT + 1);
+    end();
+    assert_int_equal(
+        model_trace_stack(
+            &lab.decoded,
+            tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 1)->stack, pcs),
+        PROF_TRACE_DEPTH_LIMIT);
+    assert_int_equal(pcs[PROF_TRACE_DEPTH_LIMIT - 1],
+                     deep[PROF_TRACE_DEPTH_LIMIT - 1]);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 0)->stack,
+                     tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 1)->stack);
+}
+
+static void
+an_event_whose_stack_finds_no_room_is_kept_and_counted(void **state)
+{
+    (void)state;
+    begin();
+    for (uintptr_t i = 1; i <= 100; i++)
+        prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
+    /* 64 stacks fit, one is the second task's. */
+    assert_int_equal(prof_trace_drops(lab.trace).no_stack, 100 - 63);
+    end();
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 62)->stack,
+                     64);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 63)->stack,
+                     0);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 99)->stack,
+                     0);
+}
+
+static void
+a_syscall_exit_stands_where_the_thread_came_back(void **state)
+{
+    struct prof_trace_stamp left;
+    const struct model_trace_event *event;
+
+    (void)state;
+    begin();
+    left = prof_trace_stamp(lab.trace);
+    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
+    prof_trace_sysexit(lab.trace, 0, 4, left);
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_SCHED, 0);
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 4);
+    end();
+    event = tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0);
+    assert_int_equal(event->g, 4);
+    assert_int_equal(event->seq, left.sequence);
+    assert_int_equal(event->ticks, left.ticks);
+    assert_true(event->seq <
+                tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->seq);
+}
+
+static void
+a_return_noted_before_the_session_counts_as_now(void **state)
+{
+    struct prof_trace_stamp old;
+    const struct prof_trace_stamp never = prof_trace_stamp(lab.trace);
+    static const struct prof_trace_task two[] = {
+        {.id = 1}, {.id = 5, .state = PROF_TASK_IN_SYSCALL}};
+
+    (void)state;
+    assert_int_equal(never.sequence, 0); /* tracing is off */
+    begin();
+    old = prof_trace_stamp(lab.trace);
+    end();
+    tracer_lab_forget(&lab);
+    assert_int_equal(tracer_lab_start(&lab, two, 2), PROF_OK);
+    prof_trace_sysexit(lab.trace, 0, 5, old);
+    end();
+    assert_true(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0)->seq >
+                tracer_lab_find(&lab, MODEL_TRACE_GO_START, 0)->seq);
+}
+
+static void
+nothing_is_traced_while_it_is_off(void **state)
+{
+    const uint8_t *bytes;
+    size_t count;
+
+    (void)state;
+    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
+    tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, 1);
+    assert_int_equal(prof_trace_read(lab.trace, &bytes, &count), PROF_ERR_OFF);
+    begin();
+    end();
+    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
+    assert_int_equal(prof_trace_read(lab.trace, &bytes, &count), PROF_ERR_OFF);
+    assert_int_equal(prof_trace_drops(lab.trace).no_buffer, 0);
+}
+
+static void
+starting_and_stopping_at_the_wrong_time_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(tracer_lab_stop(&lab), PROF_ERR_OFF);
+    begin();
+    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_ERR_BUSY);
+    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
+    assert_int_equal(tracer_lab_stop(&lab), PROF_ERR_OFF);
+    /* Not read to its end yet. */
+    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_ERR_BUSY);
+    tracer_lab_decode(&lab);
+    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_OK);
+    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
+}
+
+static void
+a_second_session_knows_nothing_of_the_first(void **state)
+{
+    uint8_t *first;
+    size_t first_bytes;
+
+    (void)state;
+    begin();
+    prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, &frames[2], 1);
+    tracer_lab_emit(&lab, 3, PROF_EV_PROC_START, 9);
+    end();
+    assert_int_equal(lab.decoded.stack_records, 2);
+    first_bytes = lab.bytes_count;
+    first = malloc(first_bytes);
+    assert_non_null(first);
+    memcpy(first, lab.bytes, first_bytes);
+    begin();
+    end();
+    assert_int_equal(lab.decoded.stack_records, 1);
+    assert_memory_equal(first, lab.bytes, 16);
+    assert_int_equal(model_trace_count(&lab.decoded), 9);
+    free(first);
+}
+
+static void
+events_of_no_processor_have_a_batch_of_their_own(void **state)
+{
+    const struct model_trace_event *event;
+
+    (void)state;
+    begin();
+    tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_GO_UNBLOCK, 3);
+    end();
+    event = tracer_lab_find(&lab, MODEL_TRACE_GO_UNBLOCK, 0);
+    assert_int_equal(event->arg, 3);
+    assert_int_equal(model_trace_proc_id(&lab.decoded, event->proc), -1);
+}
+
+static void
+the_timer_task_is_named_in_every_session_until_another_is(void **state)
+{
+    (void)state;
+    prof_trace_timer_task(lab.trace, 2);
+    for (int session = 0; session < 2; session++) {
+        begin();
+        end();
+        assert_int_equal(model_trace_map_find(&lab.decoded.timers, 2), 0);
+        assert_int_equal(lab.decoded.timers.count, 1);
+    }
+    prof_trace_timer_task(lab.trace, 0);
+    begin();
+    end();
+    assert_int_equal(lab.decoded.timers.count, 0);
+}
+
+static void
+a_wake_up_for_nothing_leaves_the_trace(void **state)
+{
+    (void)state;
+    begin();
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_UNBLOCK, 3);
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_SCHED, 0);
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 3);
+    tracer_lab_emit(&lab, 0, PROF_EV_FUTILE_WAKEUP, 0);
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_BLOCK_SYNC, 0);
+    tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 1);
+    end();
+    assert_int_equal(lab.decoded.futile_events, 4);
+    assert_int_equal(model_trace_count(&lab.decoded), 9 + 2);
+}
+
+static void
+the_buffer_of_a_processor_that_dies_is_read_before_the_end(void **state)
+{
+    (void)state;
+    begin();
+    tracer_lab_emit(&lab, 2, PROF_EV_PROC_START, 8);
+    tracer_lab_emit(&lab, 2, PROF_EV_PROC_STOP, 0);
+    assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
+    assert_int_equal(lab.chunks, 1); /* the header */
+    prof_trace_proc_free(lab.trace, 2);
+    assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
+    assert_int_equal(lab.chunks, 2);
+    prof_trace_proc_free(lab.trace, 2); /* has none: nothing happens */
+    end();
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_PROC_STOP, 0)->proc,
+                     tracer_lab_find(&lab, MODEL_TRACE_PROC_START, 1)->proc);
+}
+
+static void
+a_collection_under_way_at_the_start_may_end(void **state)
+{
+    (void)state;
+    lab.is_collecting = true;
+    begin();
+    tracer_lab_emit(&lab, 0, PROF_EV_GC_DONE, 0);
+    end();
+    tracer_lab_find(&lab, MODEL_TRACE_GC_START, 0);
+}
+
+static void
+the_frequency_is_that_of_the_clock(void **state)
+{
+    static const struct {
+        const char *why;
+        uint64_t ticks; /* during the session */
+        uint64_t ns;
+        int64_t want;
+    } rows[] = {
+        {"1 GHz", 1000000000, 1000000000, 1000000000 / 64},
+        {"62.5 MHz for an hour", UINT64_C(62500000) * 3600,
+         UINT64_C(3600000000000), 62500000 / 64},
+        {"3 GHz for a year", UINT64_C(3000000000) * 31536000,
+         UINT64_C(31536000000000000), 3000000000 / 64},
+        {"one tick a second", 64, 1000000000, 1},
+        {"less than one", 63, 1000000000, 1},
+        {"time stands still", 1000, 0, 1},
+        {"ticks stand still", 0, 1000, 1},
+        {"ticks run backwards", (uint64_t)-1000, 1000, 1},
+    };
+
+    (void)state;
+    lab.tick_step = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin();
+        lab.ticks += rows[i].ticks;
+        lab.ns += rows[i].ns - rows[i].ticks; /* ns() adds the ticks */
+        assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
+        assert_int_equal(tracer_lab_read(&lab), PROF_ERR_END);
+        model_trace_read(&lab.decoded, lab.bytes, lab.bytes_count);
+        if (lab.decoded.ticks_per_second != rows[i].want)
+            fail_msg("%s: %lld", rows[i].why,
+                     (long long)lab.decoded.ticks_per_second);
+    }
+}
+
+static void
+events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
+{
+    const uint32_t emitted = 100000;
+    uint32_t heap = 0;
+
+    (void)state;
+    begin();
+    for (uint32_t i = 0; i < emitted; i++) {
+        tracer_lab_emit(&lab, i % 4, PROF_EV_HEAP_ALLOC, i);
+        if (i == emitted - 100) /* room again: too late */
+            assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
+    }
+    end();
+    for (uint32_t i = 0; i < model_trace_count(&lab.decoded); i++) {
+        const struct model_trace_event *event = model_trace_at(&lab.decoded, i);
+
+        if (event->type == MODEL_TRACE_HEAP_ALLOC)
+            assert_int_equal(event->arg, heap++);
+    }
+    assert_in_range(heap, 1, emitted - 1000);
+    /* The rest, and what stop emits. */
+    assert_int_equal(prof_trace_drops(lab.trace).no_buffer, emitted - heap + 1);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, a_tracer, no_tracer)
+    const struct CMUnitTest tests[] = {
+        TEST(a_session_begins_with_the_world_as_it_is),
+        TEST(every_event_keeps_its_arguments_and_its_stack),
+        TEST(equal_stacks_have_one_number_and_numbers_begin_at_1),
+        TEST(a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not),
+        TEST(an_event_whose_stack_finds_no_room_is_kept_and_counted),
+        TEST(a_syscall_exit_stands_where_the_thread_came_back),
+        TEST(a_return_noted_before_the_session_counts_as_now),
+        TEST(nothing_is_traced_while_it_is_off),
+        TEST(starting_and_stopping_at_the_wrong_time_is_refused),
+        TEST(a_second_session_knows_nothing_of_the_first),
+        TEST(events_of_no_processor_have_a_batch_of_their_own),
+        TEST(the_timer_task_is_named_in_every_session_until_another_is),
+        TEST(a_wake_up_for_nothing_leaves_the_trace),
+        TEST(the_buffer_of_a_processor_that_dies_is_read_before_the_end),
+        TEST(a_collection_under_way_at_the_start_may_end),
+        TEST(the_frequency_is_that_of_the_clock),
+        TEST(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

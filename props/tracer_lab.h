@@ -1,0 +1,71 @@
+/*
+ * tracer_lab.h -- a tracer with a clock in one's hand, and all that was read of
+ * it, for tests.
+ */
+#ifndef PROPS_TRACER_LAB_H
+#define PROPS_TRACER_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "prof/trace.h"
+#include "trace_reader.h"
+
+enum { LAB_CHUNKS_MAX = 4096 };
+
+struct tracer_lab {
+    struct prof_trace *trace;
+    void *block;
+    uint64_t ticks; /* what the clock reads next */
+    uint64_t ns;
+    uint64_t tick_step; /* added after each reading */
+    const struct prof_trace_task *tasks;
+    uint32_t tasks_count;
+    uint32_t tasks_given;
+    bool is_collecting;
+    uint8_t *bytes; /* of the session */
+    size_t bytes_count;
+    size_t bytes_max;
+    size_t chunk_ends[LAB_CHUNKS_MAX];
+    uint32_t chunks;
+    struct model_trace decoded;
+};
+
+/*
+ * A tracer that is off, whose clock ticks 64 times between two readings and
+ * once a nanosecond.
+ *
+ * in:      config, its clock is replaced
+ */
+void tracer_lab_open(struct tracer_lab *lab,
+                     const struct prof_trace_config *config);
+void tracer_lab_close(struct tracer_lab *lab);
+
+/* Start with these tasks, the first of which calls, on processor 0. */
+enum prof_status tracer_lab_start(struct tracer_lab *lab,
+                                  const struct prof_trace_task *tasks,
+                                  uint32_t tasks_count);
+
+/* Stop on processor 0. */
+enum prof_status tracer_lab_stop(struct tracer_lab *lab);
+
+/* Read what there is; returns: what ended it. */
+enum prof_status tracer_lab_read(struct tracer_lab *lab);
+
+/* Forget what was read. */
+void tracer_lab_forget(struct tracer_lab *lab);
+
+/* Read to the end, which must come, and decode; the verdict must be ok. */
+void tracer_lab_decode(struct tracer_lab *lab);
+
+/* Emit an event with up to one argument, without a stack. */
+void tracer_lab_emit(struct tracer_lab *lab, uint32_t proc,
+                     enum prof_trace_event event, uint64_t arg);
+
+/* returns: the n-th event of the type in decoded order; it must be there */
+const struct model_trace_event *tracer_lab_find(const struct tracer_lab *lab,
+                                                enum model_trace_type type,
+                                                uint32_t n);
+
+#endif
