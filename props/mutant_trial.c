@@ -25,6 +25,9 @@
 #include "campaign.h"
 #include "failure.h"
 
+/* First letters of the properties that campaigns judge. */
+#define OF_CAMPAIGNS "BCDHL"
+
 static struct props_campaign
 campaign_of(const struct prof_rules *rules, props_set asked, uint64_t runs)
 {
@@ -122,9 +125,11 @@ main(int argc, char **argv)
     done = try_all(argv[1], rules, runs);
     for (int i = 0; i < PROPS_COUNT && done; i++) {
         const enum props_property property = (enum props_property)i;
-        const bool named = is_named(props_property_id(property), argc, argv);
+        const char *id = props_property_id(property);
+        const bool named = is_named(id, argc, argv);
 
-        done = try_alone(property, rules, named ? runs : runs_of_others);
+        if (strchr(OF_CAMPAIGNS, id[0]) != NULL)
+            done = try_alone(property, rules, named ? runs : runs_of_others);
     }
     if (!done)
         fprintf(stderr, "mutant_trial: not enough memory or processes\n");
