@@ -180,6 +180,9 @@ each_litmus_test_shows_the_outcomes_that_tell_models_apart(void **state)
     assert_false(has(&o, 0, 0, 0, 0));
     o = outcomes_of(FIXTURES_SB_FENCES);
     assert_false(has(&o, 0, 0, 0, 0));
+    o = outcomes_of(FIXTURES_SB_MIXED);
+    assert_false(has(&o, 0, 0, 0, 0));
+    assert_true(has(&o, 1, 0, 0, 0) && has(&o, 0, 1, 0, 0));
     o = outcomes_of(FIXTURES_MP_RELAXED);
     assert_true(has(&o, 1, 0, 0, 0)); /* flag without data */
     o = outcomes_of(FIXTURES_MP_RELEASE_ACQUIRE);

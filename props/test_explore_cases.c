@@ -3,7 +3,9 @@
  * what its reports say.
  */
 #include "cases.h"
+#include "history.h"
 #include "textbook.h"
+#include "visited.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,6 +52,48 @@ case_named(const char *name)
     }
     fail_msg("no case %s", name);
     return NULL;
+}
+
+static void
+collect_graph(void *context, const struct sim_run *run)
+{
+    if (run->end == SIM_END_COMPLETE)
+        sim_visited_insert(context, run->graph);
+}
+
+/* The graphs of the plain odometer, and those of the pruned search. */
+static void
+compare_graphs(const struct sim_kernel *kernel)
+{
+    struct sim_visited plain;
+    struct sim_exhaust_options options = {.no_pruning = true,
+                                          .runs_max = 300000,
+                                          .after_run = collect_graph,
+                                          .after_run_context = &plain};
+    struct sim_exhaust_result r;
+
+    assert_true(sim_visited_init(&plain, 1 << 20));
+    sim_explore_exhaust(kernel, &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    options = (struct sim_exhaust_options){.recheck_of_100 = 100};
+    sim_explore_exhaust(kernel, &options, &r);
+    if (r.verdict != SIM_VERDICT_PASS || r.graphs != plain.count)
+        fail_msg("%s: %llu graphs of %llu", kernel->about,
+                 (unsigned long long)r.graphs, (unsigned long long)plain.count);
+    sim_visited_close(&plain);
+}
+
+/* Locks, sleep, barriers, marks, choices: all must be part of the state. */
+static void
+pruning_loses_no_graph_of_any_case_that_passes(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < fixtures_cases_count; i++) {
+        if (fixtures_cases[i].want == SIM_FAIL_NONE)
+            compare_graphs(&fixtures_cases[i].kernel);
+    }
+    compare_graphs(fixtures_flags(false));
+    compare_graphs(&fixtures_three_and_two);
 }
 
 /* ---- Waiting, faults ---- */
@@ -204,6 +248,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_is_judged_as_it_should_be),
+        cmocka_unit_test(pruning_loses_no_graph_of_any_case_that_passes),
         cmocka_unit_test(sampled_waiters_sleep_until_something_changes),
         cmocka_unit_test(
             weak_exchanges_fail_spuriously_where_asked_and_visible),

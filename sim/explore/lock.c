@@ -12,7 +12,8 @@ enum event_kind {
     EVENT_TRY_FAILED,
     EVENT_UNLOCK,
     EVENT_WAIT,
-    EVENT_WAKE
+    EVENT_WAKE,
+    EVENT_WOKEN
 };
 
 static struct lock *
@@ -163,6 +164,9 @@ sim_word_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
         return;
     sim_self()->sleeps_on = l;
     sim_block(site);
+    /* To have gone on is a step of its own: two scheduling points without an
+     * event between them would be the same state, and the second be cut. */
+    sim_event(EVENT_WOKEN, 0);
 }
 
 void
