@@ -1,0 +1,191 @@
+/*
+ * test_explore_command.c -- `profsim explore`, called as a function.
+ *
+ * The command's helpers for words are replaced by the few lines below, so that
+ * the test needs nothing else of the command.
+ */
+#include "explore.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "textbook.h"
+
+int cli_explore(int argc, char **argv);
+int cli_usage(const char *format, ...);
+const char *cli_option(int argc, char **argv, int *index, const char *name);
+bool cli_number(const char *name, const char *text, uint64_t least,
+                uint64_t most, uint64_t *value);
+
+int
+cli_usage(const char *format, ...)
+{
+    (void)format;
+    return 1;
+}
+
+const char *
+cli_option(int argc, char **argv, int *index, const char *name)
+{
+    if (strcmp(argv[*index], name) != 0 || *index + 1 >= argc)
+        return NULL;
+    return argv[++*index];
+}
+
+bool
+cli_number(const char *name, const char *text, uint64_t least, uint64_t most,
+           uint64_t *value)
+{
+    char *end;
+
+    (void)name;
+    *value = strtoull(text, &end, 10);
+    return end != text && *end == '\0' && *value >= least && *value <= most;
+}
+
+/* Run the command with words divided by blanks. out: text, what it printed */
+static int
+command(const char *words, char *text, size_t text_bytes)
+{
+    char copy[200];
+    char *argv[20];
+    int argc = 0;
+    FILE *file = tmpfile();
+    const int saved = dup(STDOUT_FILENO);
+    size_t got;
+    int code;
+
+    assert_non_null(file);
+    snprintf(copy, sizeof copy, "explore %s", words);
+    for (char *word = strtok(copy, " "); word != NULL && argc < 19;
+         word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    fflush(stdout);
+    dup2(fileno(file), STDOUT_FILENO);
+    code = cli_explore(argc, argv);
+    fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    rewind(file);
+    got = fread(text, 1, text_bytes - 1, file);
+    text[got] = '\0';
+    fclose(file);
+    return code;
+}
+
+static char text[1 << 16];
+
+static void
+contains(const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static void
+one_line_per_kernel_and_all_of_them_hold(void **state)
+{
+    uint32_t lines = 0;
+    uint32_t kernels = 0;
+
+    (void)state;
+    assert_int_equal(command("--exhaustive", text, sizeof text), 0);
+    for (const char *p = text; *p != '\0'; p++)
+        lines += *p == '\n';
+    for (const struct sim_kernel_entry *e = fixtures_textbook; e->name != NULL;
+         e++)
+        kernels++;
+    assert_int_equal(lines, kernels);
+    contains("seqlock-2w2r");
+    contains(" 1521 graphs");
+}
+
+static void
+a_bound_and_a_strategy_are_taken(void **state)
+{
+    (void)state;
+    assert_int_equal(command("seqlock-2w1r --bound 1", text, sizeof text), 0);
+    contains("holds within the bound");
+    assert_int_equal(
+        command("seqlock-2w1r --strategy pct --runs 20000", text, sizeof text),
+        0);
+    contains(" 20000 runs");
+    contains(" 39 graphs");
+}
+
+static void
+wrong_words_are_usage_errors(void **state)
+{
+    static const char *const rows[] = {
+        "no-such-kernel",        "--strategy best", "--bound x",
+        "--no-such-option",      "flags seqlock",   "--replay 0,1",
+        "flags --replay 0,1,no", "flags --runs 0",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (command(rows[i], text, sizeof text) != 1)
+            fail_msg("'%s' was taken", rows[i]);
+    }
+}
+
+static void
+the_mutants_of_the_table_are_all_found(void **state)
+{
+    (void)state;
+    assert_int_equal(command("table-same-2p1r --mutants", text, sizeof text),
+                     0);
+    contains("acquire -> relaxed: check");
+    contains("4 of 4 found");
+}
+
+/* The words a failure prints, given back, show the same failure. */
+static void
+a_failure_is_replayed_by_the_words_it_prints(void **state)
+{
+    const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
+    struct sim_site sites[16];
+    const uint32_t count = sim_explore_sites(kernel, 200, sites, 16);
+    char again[200];
+    const char *words;
+
+    (void)state;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sites[i].op == SIM_OP_FENCE && sim_explore_weaken(&sites[i], 0)) {
+            sim_explore_mutate(&sites[i]);
+            break;
+        }
+    }
+    assert_int_equal(command("seqlock-1w1r", text, sizeof text), 129);
+    contains("a reader accepted halves of two updates");
+    words = strstr(text, "replay: profsim explore ");
+    assert_non_null(words);
+    words += strlen("replay: profsim explore ");
+    snprintf(again, sizeof again, "%.*s", (int)strcspn(words, "\n"), words);
+    assert_int_equal(command(again, text, sizeof text), 129);
+    contains("a reader accepted halves of two updates");
+    sim_explore_mutate(NULL);
+    assert_int_equal(command(again, text, sizeof text), 0);
+    contains("the run passes");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_line_per_kernel_and_all_of_them_hold),
+        cmocka_unit_test(a_bound_and_a_strategy_are_taken),
+        cmocka_unit_test(wrong_words_are_usage_errors),
+        cmocka_unit_test(the_mutants_of_the_table_are_all_found),
+        cmocka_unit_test(a_failure_is_replayed_by_the_words_it_prints),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
