@@ -41,6 +41,9 @@
  * Who may run with whom: record calls with all but next_cycle (and with that in
  * a running world); control calls exclude each other, next_cycle by refusing
  * instead of waiting, since whoever holds the lock may be stopped.
+ * After a refusal (BUSY) no cycle lies between the allocations of now and the
+ * sweep to come: its frees wait where the allocations do (frees_late) until a
+ * next_cycle is accepted, and the next collection shows both.
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */
@@ -79,6 +82,9 @@ slot_of_allocs(struct prof *prof)
 static inline struct lane *
 slot_of_frees(struct prof *prof)
 {
+    /* Acquire [pair: late]: if it is over, the new cycle is seen, too. */
+    if (load_acquire(&prof->frees_late) != 0)
+        return slot_of_allocs(prof);
     return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 1)
                                               : &prof->slots[PREVIOUS];
 }
@@ -236,9 +242,13 @@ prof_heap_next_cycle(struct prof *prof)
 {
     uint32_t cycle;
 
-    if (!port_lock_try(&prof->control))
+    if (!port_lock_try(&prof->control)) {
+        /* Relaxed: the sweep begins after this call, and sees it. */
+        store_relaxed(&prof->frees_late, 1);
         return PROF_ERR_BUSY;
+    }
     if (!prof_grace_is_over(prof)) {
+        store_relaxed(&prof->frees_late, 1); /* the same */
         port_lock_release(&prof->control);
         return PROF_ERR_BUSY;
     }
@@ -249,6 +259,8 @@ prof_heap_next_cycle(struct prof *prof)
     if (cycle == PROF_CYCLE_WRAP)
         cycle = 0;
     store_relaxed(&prof->cycle_word, cycle << 1);
+    /* Release [pair: late]: first the new cycle, then frees go by it. */
+    store_release(&prof->frees_late, 0);
     prof_grace_begin(prof);
     port_lock_release(&prof->control);
     return PROF_OK;

@@ -33,6 +33,8 @@ struct prof {
     struct port_lock control;    /* one control call at a time */
     shared_u32 cycle_word;       /* cycle << 1 | flushed; any thread reads,
                                     written under control */
+    shared_u32 frees_late;       /* 1: next_cycle was refused (heap.c); any
+                                    thread reads, next_cycle writes */
     shared_u64 no_free_path;     /* events dropped; any thread */
     shared_u64 no_mutex;         /* the same */
     shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */

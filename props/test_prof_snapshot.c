@@ -393,6 +393,45 @@ next_cycle_amid_a_control_call_is_busy_and_changes_nothing(void **state)
     }
 }
 
+/* A collection that met a control call lags; it never shows half an object. */
+static void
+after_a_busy_next_cycle_frees_wait_for_their_allocations(void **state)
+{
+    static const struct prof_rules *const sets[] = {&prof_rules_exact,
+                                                    &prof_rules_go1_5};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sets); i++) {
+        struct prof *prof = ruled(sets[i]);
+        struct visit visit = {.prof = prof};
+        struct prof_heap_record records[ROOM];
+        prof_bucket bucket;
+
+        (void)alloc(prof, 1, 8); /* to spend the first snapshot */
+        assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 1);
+        next_and_flush(prof);
+        bucket = alloc(prof, 2, 8);
+        prof_heap_iterate(prof, ask_for_the_next_cycle, &visit);
+        prof_heap_free(prof_proc_at(prof, 0), bucket); /* its sweep */
+        assert_int_equal(prof_heap_post_sweep(prof), PROF_OK);
+        (void)alloc(prof, 2, 8);
+        for (uint32_t cycles = 0; cycles < 4; cycles++) {
+            const bool shown = cycles >= 2;
+
+            assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
+            assert_int_equal(records[0].allocs, shown ? 2 : 0);
+            assert_int_equal(records[0].frees, shown);
+            next_and_flush(prof);
+        }
+        /* From the accepted cycle on, sweeps show one cycle on again. */
+        prof_heap_free(prof_proc_at(prof, 0), bucket);
+        next_and_flush(prof);
+        assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
+        assert_int_equal(records[0].frees, 2);
+        props_prof_drop(prof);
+    }
+}
+
 int
 main(void)
 {
@@ -409,6 +448,8 @@ main(void)
         cmocka_unit_test(totals_tell_the_published_from_the_pending),
         cmocka_unit_test(
             next_cycle_amid_a_control_call_is_busy_and_changes_nothing),
+        cmocka_unit_test(
+            after_a_busy_next_cycle_frees_wait_for_their_allocations),
     };
 
     return cmocka_run_group_tests_name("prof snapshot", tests, NULL, NULL);

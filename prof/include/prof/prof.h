@@ -168,8 +168,9 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  * control calls answer PROF_ERR_BUSY and change nothing: call again.
  *
  * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
- *          thread, or calls of the cycle before are still in flight; then
- *          nothing has changed and the profile lags by a cycle.
+ *          thread, or calls of the cycle before are still in flight; then the
+ *          cycle stays, and what is found dead from now on shows together with
+ *          what the next collection finds.
  * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
