@@ -26,8 +26,8 @@
  *   I2  For each row and counter, active + all slots = events recorded.
  *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3].
  *   I4  active changes only under the control lock.
- *   I5  Of a slot that is being added to, the frees are taken before the
- *       allocations: an object explicitly freed in between shows neither.
+ *   I5  Of slots that are being added to, the frees are taken before the
+ *       allocations: an object freed in between shows neither.
  *
  * Why the record path needs no lock: I3 separates who adds from who publishes,
  * and each event is one atomic add, because the size is part of the bucket's
@@ -210,13 +210,34 @@ stages_turn(struct prof *prof)
     }
 }
 
+/*
+ * Publish all slots of a ring. An object's free may be in another slot than its
+ * allocation, so all frees are taken before any allocation (I5).
+ */
+static void
+publish_all_slots(struct prof *prof)
+{
+    const uint32_t rows = prof_table_rows(&prof->table);
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        uint64_t frees = 0;
+        uint64_t allocs = 0;
+
+        for (uint32_t i = 0; i < LANE_SLOTS; i++)
+            frees += drain_shared(&prof->slots[i].frees[row]);
+        for (uint32_t i = 0; i < LANE_SLOTS; i++)
+            allocs += drain_shared(&prof->slots[i].allocs[row]);
+        add_owned(&prof->active.frees[row], frees);
+        add_owned(&prof->active.allocs[row], allocs);
+    }
+}
+
 /* The first-snapshot rule: publish all that was ever recorded. */
 static void
 publish_all(struct prof *prof)
 {
     if (prof->rules.heap == PROF_HEAP_RING) {
-        for (uint32_t i = 0; i < LANE_SLOTS; i++)
-            publish_shared_slot(prof, &prof->slots[i]);
+        publish_all_slots(prof);
     } else {
         stages_turn(prof);
         stages_turn(prof);

@@ -1,0 +1,192 @@
+/*
+ * heap.c -- kernels: events are recorded while others publish and read, in a
+ * stopped world (no turn of the cycle beside a record call).
+ */
+#include "instance.h"
+#include "kernels.h"
+
+static prof_bucket born; /* before the threads begin */
+
+/* ---- Publishing beside recording ---- */
+
+static void
+one_cycle_old(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 4});
+    born = kernel_alloc(0, 0);
+    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK,
+                      "nobody is busy");
+}
+
+static void
+sweep_and_allocate(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+    kernel_alloc(thread, 1);
+}
+
+static void
+flush_and_post_sweep(void *context, uint32_t thread)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK, "flush");
+    sim_explore_check(prof_heap_post_sweep(kernel_prof) == PROF_OK, "sweep");
+    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                                         KERNEL_RECORDS, &count) == PROF_OK,
+                      "snapshot");
+    kernel_check_no_negative(records, count);
+}
+
+static void
+all_is_counted(void *context)
+{
+    (void)context;
+    kernel_check_totals(2, 1);
+    kernel_check_listing(2);
+}
+
+const struct sim_kernel props_kernel_record_and_publish = {
+    .name = "heap-publish",
+    .about = "what is recorded while others publish is neither lost nor torn",
+    .setup = one_cycle_old,
+    .finish = all_is_counted,
+    .threads = {{"mutator", sweep_and_allocate, NULL},
+                {"collector", flush_and_post_sweep, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- The first snapshot publishes slots that are in use ---- */
+
+static void
+nothing_yet(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 4});
+    born = kernel_alloc(0, 0);
+}
+
+static void
+explicit_free_and_again(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free_explicit(prof_proc_at(kernel_prof, thread), born);
+    prof_heap_free_explicit(prof_proc_at(kernel_prof, thread),
+                            kernel_alloc(thread, 0));
+}
+
+static void
+snapshot_once(void *context, uint32_t thread)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                                         KERNEL_RECORDS, &count) == PROF_OK,
+                      "snapshot");
+    kernel_check_no_negative(records, count);
+}
+
+static void
+two_lives(void *context)
+{
+    (void)context;
+    kernel_check_totals(2, 2);
+}
+
+const struct sim_kernel props_kernel_first_snapshot = {
+    .name = "heap-first-snapshot",
+    .about = "a first snapshot takes no free without its allocation",
+    .setup = nothing_yet,
+    .finish = two_lives,
+    .threads = {{"mutator", explicit_free_and_again, NULL},
+                {"reader", snapshot_once, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- next_cycle refuses instead of waiting ---- */
+
+static void
+turn_once(void *context, uint32_t thread)
+{
+    const enum prof_status status = prof_heap_next_cycle(kernel_prof);
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(status == PROF_OK || status == PROF_ERR_BUSY,
+                      "next_cycle answers ok or busy");
+}
+
+const struct sim_kernel props_kernel_busy = {
+    .name = "heap-busy",
+    .about = "a turn never comes into the middle of a snapshot",
+    .setup = nothing_yet,
+    .finish = NULL,
+    .threads = {{"collector", turn_once, NULL},
+                {"reader", snapshot_once, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Contention ---- */
+
+static void
+new_for_contention(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 4});
+}
+
+static void
+block_event(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_contention_event(prof_proc_at(kernel_prof, thread), PROF_BLOCK,
+                          kernel_stacks[0], 2, 5);
+}
+
+static void
+read_contention(void *context, uint32_t thread)
+{
+    struct prof_contention_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
+                                               KERNEL_RECORDS,
+                                               &count) == PROF_OK,
+                      "snapshot");
+    sim_explore_check(count <= 1, "one stack, one bucket");
+}
+
+static void
+two_events(void *context)
+{
+    struct prof_contention_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    (void)context;
+    sim_explore_check(
+        prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
+                                 KERNEL_RECORDS, &count) == PROF_OK &&
+            count == 1 && records[0].count == 2 && records[0].cycles == 10,
+        "an event is lost, or counted twice");
+}
+
+const struct sim_kernel props_kernel_contention = {
+    .name = "contention",
+    .about = "block events of one stack, beside a snapshot, all count",
+    .setup = new_for_contention,
+    .finish = two_events,
+    .threads = {{"first", block_event, NULL},
+                {"second", block_event, NULL},
+                {"reader", read_contention, NULL}},
+    .threads_count = 3,
+};

@@ -1,0 +1,90 @@
+/* instance.c -- the instance under exploration, and checks on it. */
+#include "instance.h"
+
+#include <stdalign.h>
+#include <string.h>
+
+/* f(f(a) + b) with f the mixing of one frame: 1 follows 0's second frame. */
+#define FIRST(a) ((uint64_t)(a)*1025 ^ ((uint64_t)(a)*1025 >> 6))
+
+const uintptr_t kernel_stacks[KERNEL_STACKS][2] = {
+    {0x401000, 0x500000},
+    {0x401010, 0x500000 + FIRST(0x401000) - FIRST(0x401010)},
+    {0x401020, 0x500010},
+    {0x401030, 0x500020},
+};
+
+struct prof *kernel_prof;
+
+static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 14];
+
+void
+kernel_new_instance(struct prof_config config)
+{
+    size_t bytes;
+
+    if (config.buckets_max == 0)
+        config.buckets_max = 4;
+    config.frames_max = 2 * (uint64_t)config.buckets_max;
+    config.procs_max = 3;
+    bytes = prof_bytes_needed(&config);
+    memset(block, 0, sizeof block < bytes ? sizeof block : bytes);
+    if (prof_init(&kernel_prof, &config, block, sizeof block) != PROF_OK)
+        sim_explore_fail("the instance does not fit its block");
+}
+
+prof_bucket
+kernel_alloc(uint32_t proc, uint32_t stack)
+{
+    return prof_heap_alloc(prof_proc_at(kernel_prof, proc),
+                           kernel_stacks[stack], 2, 16);
+}
+
+void
+kernel_check_totals(uint64_t allocs, uint64_t frees)
+{
+    const struct prof_heap_totals t = prof_heap_totals(kernel_prof);
+
+    sim_explore_check(t.allocs_published + t.allocs_pending == allocs,
+                      "an allocation is lost, or counted twice");
+    sim_explore_check(t.frees_published + t.frees_pending == frees,
+                      "a free is lost, or counted twice");
+}
+
+struct listing {
+    const uintptr_t *seen[KERNEL_RECORDS];
+    uint32_t count;
+};
+
+static void
+list_one(void *context, const struct prof_heap_record *record)
+{
+    struct listing *listing = context;
+
+    for (uint32_t i = 0; i < listing->count; i++)
+        sim_explore_check(memcmp(listing->seen[i], record->stack,
+                                 2 * sizeof *record->stack) != 0,
+                          "a stack is listed twice");
+    if (listing->count < KERNEL_RECORDS)
+        listing->seen[listing->count++] = record->stack;
+}
+
+void
+kernel_check_listing(uint32_t buckets)
+{
+    struct listing listing = {.count = 0};
+
+    sim_explore_check(prof_check(kernel_prof) == NULL,
+                      "an invariant of the core is broken");
+    prof_heap_iterate(kernel_prof, list_one, &listing);
+    sim_explore_check(listing.count == buckets,
+                      "a bucket is missing, or one too many");
+}
+
+void
+kernel_check_no_negative(const struct prof_heap_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sim_explore_check(records[i].frees <= records[i].allocs,
+                          "a snapshot shows a free without its allocation");
+}

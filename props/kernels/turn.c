@@ -1,0 +1,198 @@
+/*
+ * turn.c -- kernels of the running world: the cycle turns while others record.
+ *
+ * What can go wrong is a record call that reads the cycle, is overtaken by
+ * turns, and adds to a slot that is being published or that belongs to a later
+ * cycle by now. Two things show it: a free published before its allocation, and
+ * an event that is still pending two cycles after it was recorded.
+ */
+#include "instance.h"
+#include "kernels.h"
+
+enum { TRIES_MAX = 3 };
+
+static void
+new_world(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 2,
+        .world = PROF_WORLD_RUNNING,
+        .cycle_first = PROF_CYCLE_WRAP - 1, /* the turns cross the wrap */
+    });
+}
+
+static void
+no_negative(void)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    if (prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                           KERNEL_RECORDS, &count) == PROF_OK)
+        kernel_check_no_negative(records, count);
+}
+
+/* Turn and flush, as often as the library lets us. */
+static void
+turn(uint32_t turns)
+{
+    for (uint32_t i = 0; i < turns; i++) {
+        if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
+            return;
+        for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+            if (prof_heap_flush(kernel_prof) == PROF_OK)
+                break;
+        }
+    }
+}
+
+static void
+insist(enum prof_status status)
+{
+    sim_explore_check(status == PROF_OK, "busy, though nobody is");
+}
+
+/* After all threads have ended: two cycles publish whatever was recorded. */
+static void
+drain_and_check(uint64_t allocs, uint64_t frees)
+{
+    struct prof_heap_totals totals;
+
+    insist(prof_heap_flush(kernel_prof)); /* if a flush was refused */
+    for (int i = 0; i < 2; i++) {
+        insist(prof_heap_next_cycle(kernel_prof));
+        insist(prof_heap_flush(kernel_prof));
+    }
+    totals = prof_heap_totals(kernel_prof);
+    kernel_check_totals(allocs, frees);
+    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
+                      "an event went into a slot of the past");
+}
+
+/* ---- An allocation is overtaken ---- */
+
+static void
+alloc_once(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_alloc(thread, 0);
+}
+
+static void
+turn_twice(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    turn(2);
+}
+
+static void
+one_alloc(void *context)
+{
+    (void)context;
+    drain_and_check(1, 0);
+}
+
+const struct sim_kernel props_kernel_turn_alloc = {
+    .name = "turn-alloc",
+    .about = "an allocation overtaken by turns is published in time",
+    .setup = new_world,
+    .finish = one_alloc,
+    .threads = {{"mutator", alloc_once, NULL}, {"collector", turn_twice, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A free comes a cycle later, as of a collector ---- */
+
+static void
+alloc_then_free(void *context, uint32_t thread)
+{
+    const prof_bucket bucket = kernel_alloc(thread, 0);
+    const uint32_t cycle = prof_heap_phase(kernel_prof).cycle;
+    struct prof_proc *proc = prof_proc_at(kernel_prof, thread);
+
+    (void)context;
+    if (prof_heap_phase(kernel_prof).cycle != cycle)
+        prof_heap_free(proc, bucket); /* a later cycle: a sweep found it */
+    else
+        prof_heap_free_explicit(proc, bucket);
+}
+
+static void
+turn_and_look(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    turn(1);
+    no_negative();
+    turn(1);
+    no_negative();
+}
+
+static void
+one_life(void *context)
+{
+    (void)context;
+    drain_and_check(1, 1);
+}
+
+const struct sim_kernel props_kernel_turn_free = {
+    .name = "turn-free",
+    .about = "no snapshot shows a free before its allocation, turns or not",
+    .setup = new_world,
+    .finish = one_life,
+    .threads = {{"mutator", alloc_then_free, NULL},
+                {"collector", turn_and_look, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A signal handler records on the processor it interrupts ---- */
+
+static void
+alloc_in_signal(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_alloc(thread, 1);
+}
+
+static void
+two_at_most(void *context)
+{
+    const struct prof_heap_totals totals = prof_heap_totals(kernel_prof);
+    const uint64_t allocs = totals.allocs_published + totals.allocs_pending;
+
+    (void)context;
+    sim_explore_check(allocs == 1 || allocs == 2, "an allocation is lost");
+    drain_and_check(allocs, 0);
+}
+
+const struct sim_kernel props_kernel_turn_in_signal = {
+    .name = "turn-signal",
+    .about = "a handler's record call inside another one is waited for, too",
+    .setup = new_world,
+    .finish = two_at_most,
+    .threads = {{"mutator", alloc_once, alloc_in_signal},
+                {"collector", turn_twice, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A thread stalls between reading the cycle and adding ---- */
+
+static void
+turn_four_times(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    turn(4);
+}
+
+const struct sim_kernel props_kernel_turn_stalled = {
+    .name = "turn-stalled",
+    .about = "a call that stalls for cycles holds the cycle, not its event",
+    .setup = new_world,
+    .finish = one_alloc,
+    .threads = {{"mutator", alloc_once, NULL},
+                {"collector", turn_four_times, NULL}},
+    .threads_count = 2,
+};
