@@ -1,0 +1,218 @@
+/*
+ * cpu.c -- ticks: from signal handlers into a ring, from the ring to whoever
+ * drains it.
+ *
+ *      places     [ 8 ][ 5 ][ 6 ][ 7 ]      turn of each place; 4 places
+ *                   ^    ^                  tail 4 is read next: it is free
+ *                 tail  head 5              again for the writer of 8
+ *
+ * Invariants
+ *   I1  A place's turn is p if the writer of place number p may take it, p + 1
+ *       if that writer has filled it, and p + places once it has been read.
+ *   I2  Between taking a number (head) and filling its place nobody else
+ *       touches the place; nobody waits for it either, but the reader stops
+ *       there and comes back later.
+ *   I3  state is RUNNING or 0, plus the number of handlers inside
+ *       prof_cpu_tick(). A handler that has come in after RUNNING went away
+ *       leaves at once; so when state is 0, nothing is under way.
+ *   I4  ticks offered = ticks of all stacks + those in the ring + lost.
+ *
+ * Why a handler may interrupt another's owner at any point: it only ever takes
+ * the next number. Every loop of it is bounded; a tick that loses too many
+ * races counts as lost.
+ *
+ * Who may run with whom: tick with everything; the others exclude each other by
+ * the lock.
+ */
+#include "cpu.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "poison.h"
+
+#define RUNNING (UINT64_C(1) << 32)
+
+enum { RACES_MAX = 64 };
+
+/* --------------------------------------------------------------------- ticking
+ */
+
+/* Change the state by one handler; false after too many lost races. */
+static bool
+come_in(struct prof_cpu *cpu)
+{
+    uint64_t seen = load_relaxed(&cpu->state);
+
+    for (int i = 0; i < RACES_MAX; i++) {
+        if ((seen & RUNNING) == 0)
+            return false;
+        /* Release [pair: cpu-state]: before us is before whoever stops. */
+        if (cas_release_acquire(&cpu->state, &seen, seen + 1))
+            return true;
+    }
+    add_relaxed(&cpu->lost, 1);
+    return false;
+}
+
+static void
+go_out(struct prof_cpu *cpu)
+{
+    uint64_t seen = load_relaxed(&cpu->state);
+
+    /* Release [pair: cpu-state]: our tick is in the ring, or counted lost. */
+    while (!cas_release_acquire(&cpu->state, &seen, seen - 1))
+        PROF_ASSERT((seen & (RUNNING - 1)) > 0); /* I3 */
+}
+
+static inline struct tick *
+place_of(const struct prof_cpu *cpu, uint64_t number)
+{
+    return &cpu->ticks[number & ((UINT64_C(1) << cpu->ticks_log2) - 1)];
+}
+
+static inline uintptr_t *
+pcs_of(const struct prof_cpu *cpu, uint64_t number)
+{
+    const uint64_t place = number & ((UINT64_C(1) << cpu->ticks_log2) - 1);
+
+    return &cpu->tick_pcs[place * cpu->depth_max];
+}
+
+/* out: *number. returns: false if the ring is full, or too many races lost */
+static bool
+take_number(struct prof_cpu *cpu, uint64_t *number)
+{
+    uint64_t seen = load_relaxed(&cpu->head);
+
+    for (int i = 0; i < RACES_MAX; i++) {
+        /* Acquire [pair: cpu-turn]: the reader has done with the place. */
+        const uint64_t turn = load_acquire(&place_of(cpu, seen)->turn);
+
+        if ((int64_t)(turn - seen) < 0)
+            return false;
+        if (turn != seen) {
+            seen = load_relaxed(&cpu->head);
+            continue;
+        }
+        /* Relaxed: it hands out numbers; the turn publishes what they name. */
+        if (cas_relaxed(&cpu->head, &seen, seen + 1)) {
+            *number = seen;
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
+              const struct prof_label_set *labels)
+{
+    const uint32_t kept = depth < cpu->depth_max ? depth : cpu->depth_max;
+    uint64_t number;
+
+    if (!come_in(cpu))
+        return;
+    if (take_number(cpu, &number)) {
+        struct tick *tick = place_of(cpu, number);
+
+        tick->labels = labels;
+        tick->depth = kept;
+        if (kept > 0)
+            memcpy(pcs_of(cpu, number), stack, kept * sizeof *stack);
+        /* Release [pair: cpu-turn]: the tick before its turn. */
+        store_release(&tick->turn, number + 1);
+    } else {
+        add_relaxed(&cpu->lost, 1);
+    }
+    go_out(cpu);
+}
+
+/* -------------------------------------------------------------------- draining
+ */
+
+static void
+drain_locked(struct prof_cpu *cpu)
+{
+    const uint64_t places = UINT64_C(1) << cpu->ticks_log2;
+    uint64_t lost;
+
+    for (uint64_t left = places; left > 0; left--) {
+        struct tick *tick = place_of(cpu, cpu->tail);
+
+        /* Acquire [pair: cpu-turn]: the tick that its writer filled in. */
+        if (load_acquire(&tick->turn) != cpu->tail + 1)
+            break;
+        prof_cpu_count(cpu, pcs_of(cpu, cpu->tail), (uint32_t)tick->depth,
+                       tick->labels, 1);
+        /* Release [pair: cpu-turn]: we have read before it is written again. */
+        store_release(&tick->turn, cpu->tail + places);
+        cpu->tail++;
+    }
+    /* Relaxed: a number of its own. */
+    lost = swap_relaxed(&cpu->lost, 0);
+    if (lost > 0)
+        prof_cpu_count(cpu, NULL, 0, NULL, lost);
+}
+
+void
+prof_cpu_drain(struct prof_cpu *cpu)
+{
+    port_lock_take(&cpu->lock);
+    drain_locked(cpu);
+    port_lock_release(&cpu->lock);
+}
+
+/* -------------------------------------------------------------- start and stop
+ */
+
+enum prof_status
+prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
+{
+    enum prof_status status = PROF_OK;
+    uint64_t seen;
+
+    if (hz < 1 || hz > 1000000)
+        return PROF_ERR_CONFIG;
+    port_lock_take(&cpu->lock);
+    /* Acquire [pair: cpu-state]: what handlers did before they left. */
+    seen = load_acquire(&cpu->state);
+    if ((seen & RUNNING) != 0) {
+        status = PROF_ERR_ACTIVE;
+    } else if (seen != 0) {
+        status = PROF_ERR_BUSY;
+    } else {
+        drain_locked(cpu);
+        prof_cpu_forget(cpu);
+        cpu->hz = hz;
+        cpu->has_hz = true;
+        /* Release [pair: cpu-state]: an empty profile before its first tick. */
+        store_release(&cpu->state, RUNNING);
+    }
+    port_lock_release(&cpu->lock);
+    return status;
+}
+
+/* returns: handlers that are still inside */
+static uint64_t
+stop_running(struct prof_cpu *cpu)
+{
+    uint64_t seen = load_relaxed(&cpu->state);
+
+    while (!cas_release_acquire(&cpu->state, &seen, seen & ~RUNNING))
+        continue;
+    /* Acquire [pair: cpu-state]: what handlers did before they left. */
+    return load_acquire(&cpu->state);
+}
+
+enum prof_status
+prof_cpu_stop(struct prof_cpu *cpu)
+{
+    enum prof_status status;
+
+    port_lock_take(&cpu->lock);
+    status = stop_running(cpu) == 0 ? PROF_OK : PROF_ERR_BUSY;
+    drain_locked(cpu);
+    port_lock_release(&cpu->lock);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* cpu.h -- the inside of a CPU profile, for its two files. */
+#ifndef PROF_CPU_INSIDE_H
+#define PROF_CPU_INSIDE_H
+
+#include "atomic.h"
+#include "prof/cpu.h"
+#include "prof/port.h"
+
+/* A place of the ring. Its words: stack, depth_max of them. */
+struct tick {
+    shared_u64 turn;                     /* see cpu.c, I1 */
+    const struct prof_label_set *labels; /* whoever's turn it is; as depth */
+    uint64_t depth;
+};
+
+/* A stack of the profile, and the ticks that found it. */
+struct cpu_stack {
+    uint64_t ticks;
+    const struct prof_label_set *labels;
+    uint32_t depth;
+    uint32_t next; /* in its chain, number + 1; 0: the last */
+};
+
+struct prof_cpu {
+    struct tick *ticks; /* immutable, as are the sizes and arrays */
+    uintptr_t *tick_pcs;
+    struct cpu_stack *stacks;
+    uintptr_t *stack_pcs;
+    uint32_t *chains; /* stack numbers + 1, by hash */
+    uint32_t ticks_log2;
+    uint32_t stacks_max;
+    uint32_t depth_max;
+    uint32_t chains_log2;
+
+    shared_u64 state; /* RUNNING | handlers inside; see cpu.c, I3 */
+    shared_u64 head;  /* next place to write; any thread */
+    shared_u64 lost;  /* ticks not counted yet; any thread */
+
+    struct port_lock lock; /* guards what follows */
+    uint64_t tail;         /* next place to read */
+    uint32_t stacks_count;
+    uint32_t lost_stack; /* number + 1 of the lost ticks' place; 0: none */
+    uint64_t hz;
+    bool has_hz;
+};
+
+/* Count ticks of a stack; stack NULL: of no known stack. */
+void prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack,
+                    uint32_t depth, const struct prof_label_set *labels,
+                    uint64_t ticks);
+
+/* Forget all stacks. context: lock held */
+void prof_cpu_forget(struct prof_cpu *cpu);
+
+#endif

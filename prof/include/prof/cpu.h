@@ -1,0 +1,120 @@
+/*
+ * prof/cpu.h -- the CPU profile: ticks, taken in signal handlers, and the
+ * profile that is made of them.
+ *
+ *      handlers --prof_cpu_tick()--> ring --prof_cpu_drain()--> stacks --> file
+ *
+ * A tick is a call stack of the thread that a timer interrupted. Ticks that
+ * find the ring full are counted and shown under the `lost` address: the sum of
+ * a profile's samples is the number of ticks, whatever happened.
+ *
+ * Stacks of ticks are read as Go's are: every address is taken for a return
+ * address, so the handler adds 1 to the address it interrupted.
+ */
+#ifndef PROF_CPU_H
+#define PROF_CPU_H
+
+#include "prof/pprof.h"
+
+struct prof_cpu; /* opaque */
+
+#define PROF_CPU_HZ 100 /* ticks per second of CPU, if nobody wants another */
+
+/* The labels of a tick: compared by address, alive until the profile is over.
+ */
+struct prof_label_set {
+    const struct prof_label *labels; /* sorted by key, no key twice */
+    uint32_t count;                  /* at most PROF_LABELS_MAX */
+};
+
+struct prof_cpu_config {
+    uint32_t ticks_max;  /* held between two drains; 0: 512 */
+    uint32_t stacks_max; /* different ones in a profile; 0: 4096 */
+    uint32_t depth_max;  /* frames kept of a stack; 0: 64 */
+};
+
+/* returns: bytes that prof_cpu_init() needs, 0 for a wrong configuration */
+size_t prof_cpu_bytes_needed(const struct prof_cpu_config *config);
+
+/*
+ * Build it inside `block`, not running.
+ *
+ * in:      block, aligned to PROF_BLOCK_ALIGN; the profile's from now on
+ * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_MEMORY
+ */
+PROF_NODISCARD enum prof_status
+prof_cpu_init(struct prof_cpu **cpu, const struct prof_cpu_config *config,
+              void *block, size_t block_bytes);
+
+/*
+ * Begin a profile; what the one before has collected is forgotten.
+ *
+ * in:      hz, ticks per second, 1 .. 1000000
+ * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_ACTIVE (one is being taken),
+ *          PROF_ERR_BUSY (a tick from before is still being recorded)
+ */
+PROF_NODISCARD enum prof_status prof_cpu_start(struct prof_cpu *cpu,
+                                               uint32_t hz);
+
+/*
+ * Record a tick. Does nothing if no profile is being taken.
+ *
+ * in:      stack, leaf first, cut at depth_max; labels, or NULL
+ * context: any thread, signal handlers included; never waits
+ */
+void prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
+                   const struct prof_label_set *labels);
+
+/*
+ * Move recorded ticks out of the ring, as many as it holds at most. Call it
+ * several times a second while a profile is being taken.
+ *
+ * context: not a signal handler; waits for other calls of this kind
+ */
+void prof_cpu_drain(struct prof_cpu *cpu);
+
+/*
+ * End the profile; nothing if none is being taken.
+ *
+ * returns: PROF_OK: every tick is in the profile. PROF_ERR_BUSY: no more ticks
+ *          are taken, but one is still being recorded on another thread; call
+ *          again
+ */
+PROF_NODISCARD enum prof_status prof_cpu_stop(struct prof_cpu *cpu);
+
+/*
+ * Write what was collected as profile.proto; after prof_cpu_stop().
+ *
+ * in:      output->time_ns, when the profile began
+ *          duration_ns, how long it took
+ * returns: PROF_OK, PROF_ERR_ACTIVE (it is still being taken), PROF_ERR_MEMORY,
+ *          or the sink's
+ */
+PROF_NODISCARD enum prof_status prof_cpu_write(struct prof_cpu *cpu,
+                                               const struct prof_output *output,
+                                               int64_t duration_ns);
+
+/*
+ * Take a profile from the words of Go's runtime instead of from ticks: a record
+ * {3, 0, hz} and then records {3 + n, time, count, n addresses}. A record of
+ * count 0 and one word counts that many lost ticks.
+ *
+ * in:      labels, one a record, the first one's unused; NULL: none has labels
+ *          labels_count, how many
+ * returns: PROF_OK; PROF_ERR_FORMAT, what stands before the wrong record is
+ *          kept; PROF_ERR_ACTIVE
+ */
+PROF_NODISCARD enum prof_status
+prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
+              const struct prof_label_set *const *labels, size_t labels_count);
+
+/* Ticks of the profile, by what became of them. */
+struct prof_cpu_totals {
+    uint64_t recorded; /* with their stacks */
+    uint64_t lost;     /* ring full, or too many different stacks */
+};
+
+/* context: after prof_cpu_stop() */
+struct prof_cpu_totals prof_cpu_totals(struct prof_cpu *cpu);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * prof/process.h -- what a real process asks of Linux for its profiles: its
+ * mappings, the time of day, and timers that tick as its threads use CPU.
+ */
+#ifndef PROF_PROCESS_H
+#define PROF_PROCESS_H
+
+#include <time.h>
+
+#include "prof/cpu.h"
+#include "prof/symbol.h"
+
+/*
+ * Read the executable mappings of this process.
+ *
+ * out:     as prof_mappings_parse()
+ * in:      text, room for all of /proc/self/maps; kept by the mappings
+ * returns: PROF_OK, PROF_ERR_SHORT (either room is too small),
+ *          PROF_ERR_UNSUPPORTED (it cannot be read)
+ */
+PROF_NODISCARD enum prof_status
+prof_process_mappings(struct prof_mapping *mappings, size_t mappings_max,
+                      size_t *count, char *text, size_t text_max);
+
+/* returns: nanoseconds since 1970, by the clock on the wall */
+int64_t prof_process_time_ns(void);
+
+/* returns: nanoseconds since some moment; does not go back */
+int64_t prof_process_monotonic_ns(void);
+
+/* Write the stack that a signal interrupted, leaf first; at most `max`. */
+typedef uint32_t prof_unwind(const void *ucontext, uintptr_t *stack,
+                             uint32_t max);
+
+/*
+ * Direct SIGPROF to a profile.
+ *
+ * in:      unwind, safe in a signal handler; NULL: the interrupted address only
+ * returns: PROF_OK, PROF_ERR_ACTIVE (there is one already),
+ *          PROF_ERR_UNSUPPORTED
+ */
+PROF_NODISCARD enum prof_status prof_process_begin(struct prof_cpu *cpu,
+                                                   prof_unwind *unwind);
+
+/* Leave SIGPROF alone again; timers are to be closed before. */
+void prof_process_end(void);
+
+/* The timer of one thread. */
+struct prof_timer {
+    timer_t id;
+};
+
+/*
+ * Let the calling thread tick, `hz` times a second of its CPU time.
+ *
+ * returns: PROF_OK, PROF_ERR_UNSUPPORTED; PROF_ERR_CONFIG (hz)
+ */
+PROF_NODISCARD enum prof_status prof_timer_open(struct prof_timer *timer,
+                                                uint32_t hz);
+void prof_timer_close(struct prof_timer *timer);
+
+#endif

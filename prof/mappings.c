@@ -1,0 +1,145 @@
+/*
+ * mappings.c -- the executable mappings in the text of /proc/PID/maps.
+ *
+ *      00400000-0040b000 r-xp 0000d000 fd:01 12345   /bin/cat
+ *      start    limit    perm offset   dev   inode   file
+ *
+ * As Go reads them: lines that are not executable or not well-formed are
+ * skipped, so are anonymous ones (no file and inode 0); " (deleted)" is no part
+ * of a file's name.
+ */
+#include <string.h>
+
+#include "out.h"
+#include "poison.h"
+#include "prof/symbol.h"
+
+struct span {
+    char *at;
+    size_t bytes;
+};
+
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Take the next field off the front of a line. */
+static struct span
+take_field(struct span *line)
+{
+    struct span field;
+
+    while (line->bytes > 0 && is_blank(*line->at)) {
+        line->at++;
+        line->bytes--;
+    }
+    field = (struct span){.at = line->at};
+    while (line->bytes > 0 && !is_blank(*line->at)) {
+        line->at++;
+        line->bytes--;
+        field.bytes++;
+    }
+    return field;
+}
+
+static bool
+parse_hex(struct span text, uint64_t *value)
+{
+    *value = 0;
+    if (text.bytes == 0 || text.bytes > 16)
+        return false;
+    for (size_t i = 0; i < text.bytes; i++) {
+        const char c = text.at[i];
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                 : -1;
+
+        if (digit < 0)
+            return false;
+        *value = *value << 4 | (uint64_t)digit;
+    }
+    return true;
+}
+
+static bool
+parse_range(struct span text, struct prof_mapping *mapping)
+{
+    char *dash = text.bytes > 0 ? memchr(text.at, '-', text.bytes) : NULL;
+    size_t first;
+
+    if (dash == NULL)
+        return false;
+    first = (size_t)(dash - text.at);
+    return parse_hex((struct span){text.at, first}, &mapping->start) &&
+           parse_hex((struct span){dash + 1, text.bytes - first - 1},
+                     &mapping->limit);
+}
+
+/* What is left of a line is the file's name, blanks and all. */
+static struct span
+take_file(struct span line)
+{
+    static const char deleted[] = " (deleted)";
+    const size_t deleted_bytes = sizeof deleted - 1;
+
+    while (line.bytes > 0 && is_blank(*line.at)) {
+        line.at++;
+        line.bytes--;
+    }
+    if (line.bytes >= deleted_bytes &&
+        memcmp(&line.at[line.bytes - deleted_bytes], deleted, deleted_bytes) ==
+            0)
+        line.bytes -= deleted_bytes;
+    return line;
+}
+
+/* out: *mapping, *file. returns: false if the line is to be skipped */
+static bool
+parse_line(struct span line, struct prof_mapping *mapping, struct span *file)
+{
+    const struct span range = take_field(&line);
+    const struct span permissions = take_field(&line);
+    const struct span offset = take_field(&line);
+    const struct span device = take_field(&line);
+    const struct span inode = take_field(&line);
+
+    memset(mapping, 0, sizeof *mapping);
+    if (device.bytes == 0 || inode.bytes == 0 || permissions.bytes < 4 ||
+        permissions.at[2] != 'x' || !parse_range(range, mapping) ||
+        !parse_hex(offset, &mapping->offset))
+        return false;
+    *file = take_file(line);
+    return file->bytes > 0 || inode.bytes != 1 || inode.at[0] != '0';
+}
+
+enum prof_status
+prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
+                    size_t *count, char *text, size_t text_bytes)
+{
+    size_t at = 0;
+
+    *count = 0;
+    /* A line without its end may be cut: it is not used. */
+    while (at < text_bytes) {
+        char *const line = &text[at];
+        char *const end = memchr(line, '\n', text_bytes - at);
+        struct prof_mapping mapping;
+        struct span file;
+
+        if (end == NULL)
+            break;
+        at += (size_t)(end - line) + 1;
+        if (!parse_line((struct span){line, (size_t)(end - line)}, &mapping,
+                        &file))
+            continue;
+        file.at[file.bytes] = '\0'; /* at most where the line ended */
+        mapping.file = file.at;
+        if (*count < mappings_max)
+            mappings[*count] = mapping;
+        ++*count;
+    }
+    return *count <= mappings_max ? PROF_OK : PROF_ERR_SHORT;
+}

@@ -1,0 +1,359 @@
+/*
+ * registry.c -- profiles by name, and the entries of those that an embedder
+ * keeps itself.
+ *
+ *      chains   [ 3 ][ 0 ][ 1 ] ...          by hash of (profile, key)
+ *                 |         |
+ *      entries    3 -> 5    1                number 0 is none
+ *      stacks     3: pcs    1: pcs           depth_max words each
+ *
+ * Invariants
+ *   I1  An entry number is in exactly one chain (open) or in the free list.
+ *   I2  Two open entries of a profile never have the same key.
+ *   I3  A profile's `open` is the number of its open entries.
+ *   I4  The first BUILT_IN_COUNT profiles are the built-in ones; they have no
+ *       entries.
+ *
+ * Wrong use is answered, never punished: a status, and nothing has changed.
+ */
+#include "registry.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "check.h"
+#include "out.h"
+#include "poison.h"
+
+static const char *const built_in[BUILT_IN_COUNT] = {
+    "allocs", "block", "goroutine", "heap", "mutex", "threadcreate"};
+
+/* -------------------------------------------------------------------- memory
+ */
+
+struct layout {
+    size_t profiles;
+    size_t chains;
+    size_t entries;
+    size_t stacks;
+    size_t end;
+    uint32_t chains_log2;
+    uint32_t depth_max;
+};
+
+static size_t
+aligned(size_t bytes)
+{
+    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+}
+
+enum { PROFILES_LIMIT = 1 << 16, ENTRIES_LIMIT = 1 << 24, DEPTH_DEFAULT = 32 };
+
+static bool
+layout_of(struct layout *layout, const struct prof_registry_config *config)
+{
+    const size_t entries = (size_t)config->entries_max + 1;
+
+    if (config->profiles_max > PROFILES_LIMIT ||
+        config->entries_max > ENTRIES_LIMIT ||
+        config->depth_max > PROF_DEPTH_LIMIT)
+        return false;
+    layout->depth_max =
+        config->depth_max != 0 ? config->depth_max : DEPTH_DEFAULT;
+    layout->chains_log2 = 1;
+    while (((size_t)1 << layout->chains_log2) < entries)
+        layout->chains_log2++;
+    layout->profiles = aligned(sizeof(struct prof_registry));
+    layout->chains = layout->profiles +
+                     aligned((BUILT_IN_COUNT + (size_t)config->profiles_max) *
+                             sizeof(struct prof_profile));
+    layout->entries =
+        layout->chains + aligned(sizeof(uint32_t) << layout->chains_log2);
+    layout->stacks =
+        layout->entries + aligned(entries * sizeof(struct entry_slot));
+    layout->end = layout->stacks +
+                  aligned(entries * layout->depth_max * sizeof(uintptr_t));
+    return true;
+}
+
+size_t
+prof_registry_bytes_needed(const struct prof_registry_config *config)
+{
+    struct layout layout;
+
+    return layout_of(&layout, config) ? layout.end : 0;
+}
+
+/* Append a profile; its name is checked. */
+static struct prof_profile *
+append(struct prof_registry *registry, enum profile_kind kind, const char *name,
+       size_t name_bytes)
+{
+    struct prof_profile *profile =
+        &registry->profiles[registry->profiles_count++];
+
+    memset(profile, 0, sizeof *profile);
+    profile->registry = registry;
+    profile->kind = kind;
+    memcpy(profile->name, name, name_bytes);
+    return profile;
+}
+
+enum prof_status
+prof_registry_init(struct prof_registry **out,
+                   const struct prof_registry_config *config, void *block,
+                   size_t block_bytes)
+{
+    unsigned char *const base = block;
+    struct prof_registry *registry = block;
+    struct layout layout;
+
+    if (!layout_of(&layout, config))
+        return PROF_ERR_CONFIG;
+    if (block_bytes < layout.end || (uintptr_t)block % PROF_BLOCK_ALIGN != 0)
+        return PROF_ERR_MEMORY;
+    memset(block, 0, layout.stacks);
+    registry->sources = config->sources;
+    if (registry->sources.ticks_per_second == 0)
+        registry->sources.ticks_per_second = 1000000000;
+    registry->lost = config->lost != 0 ? config->lost : 1;
+    registry->profiles = (void *)(base + layout.profiles);
+    registry->chains = (void *)(base + layout.chains);
+    registry->entries = (void *)(base + layout.entries);
+    registry->stacks = (void *)(base + layout.stacks);
+    registry->profiles_max = BUILT_IN_COUNT + config->profiles_max;
+    registry->entries_max = config->entries_max;
+    registry->depth_max = layout.depth_max;
+    registry->chains_log2 = layout.chains_log2;
+    for (uint32_t i = config->entries_max; i > 0; i--) {
+        registry->entries[i].next = registry->vacant;
+        registry->vacant = i;
+    }
+    for (int i = 0; i < BUILT_IN_COUNT; i++)
+        append(registry, (enum profile_kind)i, built_in[i],
+               prof_text_bytes(built_in[i]));
+    *out = registry;
+    return PROF_OK;
+}
+
+/* ---------------------------------------------------------------------- names
+ */
+
+static int
+compare_names(const char *a, const char *b)
+{
+    const size_t a_bytes = prof_text_bytes(a);
+    const size_t b_bytes = prof_text_bytes(b);
+    const int answer = memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes);
+
+    if (answer != 0)
+        return answer;
+    return a_bytes < b_bytes ? -1 : a_bytes > b_bytes;
+}
+
+static struct prof_profile *
+find_locked(struct prof_registry *registry, const char *name)
+{
+    for (uint32_t i = 0; i < registry->profiles_count; i++) {
+        if (compare_names(registry->profiles[i].name, name) == 0)
+            return &registry->profiles[i];
+    }
+    return NULL;
+}
+
+enum prof_status
+prof_registry_new(struct prof_registry *registry, const char *name,
+                  struct prof_profile **profile)
+{
+    const size_t bytes = prof_text_bytes(name);
+    enum prof_status status = PROF_OK;
+
+    if (bytes == 0 || bytes > PROF_NAME_MAX)
+        return PROF_ERR_NAME;
+    port_lock_take(&registry->lock);
+    if (find_locked(registry, name) != NULL)
+        status = PROF_ERR_NAME_TAKEN;
+    else if (registry->profiles_count == registry->profiles_max)
+        status = PROF_ERR_MEMORY;
+    else
+        *profile = append(registry, PROFILE_OWN, name, bytes);
+    port_lock_release(&registry->lock);
+    return status;
+}
+
+struct prof_profile *
+prof_registry_find(struct prof_registry *registry, const char *name)
+{
+    struct prof_profile *profile;
+
+    port_lock_take(&registry->lock);
+    profile = find_locked(registry, name);
+    port_lock_release(&registry->lock);
+    return profile;
+}
+
+/* Insert where the names stay sorted. */
+static void
+insert_sorted(struct prof_profile **profiles, size_t count,
+              struct prof_profile *profile)
+{
+    while (count > 0 &&
+           compare_names(profile->name, profiles[count - 1]->name) < 0) {
+        profiles[count] = profiles[count - 1];
+        count--;
+    }
+    profiles[count] = profile;
+}
+
+enum prof_status
+prof_registry_list(struct prof_registry *registry,
+                   struct prof_profile **profiles, size_t profiles_max,
+                   size_t *count)
+{
+    port_lock_take(&registry->lock);
+    *count = registry->profiles_count;
+    port_lock_release(&registry->lock);
+    if (*count > profiles_max)
+        return PROF_ERR_SHORT;
+    /* What was there once stays there: no lock is needed to read it. */
+    for (size_t i = 0; i < *count; i++)
+        insert_sorted(profiles, i, &registry->profiles[i]);
+    return PROF_OK;
+}
+
+const char *
+prof_profile_name(const struct prof_profile *profile)
+{
+    return profile->name;
+}
+
+/* -------------------------------------------------------------------- entries
+ */
+
+struct entry_key {
+    const void *bytes;
+    size_t bytes_count;
+    uint32_t profile; /* place + 1 */
+    uint32_t chain;
+};
+
+static struct entry_key
+key_of(const struct prof_profile *profile, const void *bytes,
+       size_t bytes_count)
+{
+    const struct prof_registry *registry = profile->registry;
+    const uint32_t place = (uint32_t)(profile - registry->profiles);
+    const uint64_t hash = XXH3_64bits_withSeed(bytes, bytes_count, place);
+
+    return (struct entry_key){
+        .bytes = bytes,
+        .bytes_count = bytes_count,
+        .profile = place + 1,
+        .chain = (uint32_t)(hash >> (64 - registry->chains_log2)),
+    };
+}
+
+/* returns: the link to the key's entry, or the 0 at the end of its chain */
+static uint32_t *
+find_link(struct prof_registry *registry, const struct entry_key *key)
+{
+    uint32_t *link = &registry->chains[key->chain];
+
+    while (*link != 0) {
+        const struct entry_slot *entry = &registry->entries[*link];
+
+        if (entry->profile == key->profile &&
+            entry->key_bytes == key->bytes_count &&
+            (key->bytes_count == 0 ||
+             memcmp(entry->key, key->bytes, key->bytes_count) == 0))
+            break;
+        link = &registry->entries[*link].next;
+    }
+    return link;
+}
+
+static void
+fill_entry(struct prof_registry *registry, uint32_t number,
+           const struct entry_key *key, const uintptr_t *stack, uint32_t depth)
+{
+    struct entry_slot *entry = &registry->entries[number];
+    const uint32_t kept =
+        depth < registry->depth_max ? depth : registry->depth_max;
+
+    entry->profile = key->profile;
+    entry->key_bytes = (uint16_t)key->bytes_count;
+    if (key->bytes_count > 0)
+        memcpy(entry->key, key->bytes, key->bytes_count);
+    if (kept == 0) {
+        entry->depth = 1;
+        *entry_stack(registry, number) = registry->lost;
+        return;
+    }
+    entry->depth = (uint16_t)kept;
+    memcpy(entry_stack(registry, number), stack, kept * sizeof *stack);
+}
+
+enum prof_status
+prof_profile_add(struct prof_profile *profile, const void *key,
+                 size_t key_bytes, const uintptr_t *stack, uint32_t depth)
+{
+    struct prof_registry *registry = profile->registry;
+    struct entry_key wanted;
+    uint32_t *link;
+    enum prof_status status = PROF_OK;
+
+    if (profile->kind != PROFILE_OWN)
+        return PROF_ERR_BUILT_IN;
+    if (key_bytes > PROF_KEY_MAX)
+        return PROF_ERR_KEY;
+    wanted = key_of(profile, key, key_bytes);
+    port_lock_take(&registry->lock);
+    link = find_link(registry, &wanted);
+    if (*link != 0) {
+        status = PROF_ERR_KEY_TAKEN;
+    } else if (registry->vacant == 0) {
+        status = PROF_ERR_MEMORY;
+    } else {
+        const uint32_t number = registry->vacant;
+
+        registry->vacant = registry->entries[number].next;
+        registry->entries[number].next = 0;
+        *link = number;
+        fill_entry(registry, number, &wanted, stack, depth);
+        profile->open++;
+    }
+    port_lock_release(&registry->lock);
+    return status;
+}
+
+enum prof_status
+prof_profile_remove(struct prof_profile *profile, const void *key,
+                    size_t key_bytes)
+{
+    struct prof_registry *registry = profile->registry;
+    struct entry_key wanted;
+    uint32_t *link;
+
+    if (profile->kind != PROFILE_OWN)
+        return PROF_ERR_BUILT_IN;
+    if (key_bytes > PROF_KEY_MAX)
+        return PROF_OK;
+    wanted = key_of(profile, key, key_bytes);
+    port_lock_take(&registry->lock);
+    link = find_link(registry, &wanted);
+    if (*link != 0) {
+        const uint32_t number = *link;
+        struct entry_slot *entry = &registry->entries[number];
+
+        *link = entry->next;
+        entry->next = registry->vacant;
+        entry->profile = 0;
+        registry->vacant = number;
+        PROF_ASSERT(profile->open > 0); /* I3 */
+        profile->open--;
+    }
+    port_lock_release(&registry->lock);
+    return PROF_OK;
+}

@@ -1,0 +1,258 @@
+/*
+ * registry_write.c -- what each profile of a registry shows.
+ *
+ * Records are read into the front of the caller's scratch; the rest is the
+ * writer's. How many there are is asked first, but more may arrive before they
+ * are read: then it is asked again, a bounded number of times.
+ */
+#include <string.h>
+
+#include "builder.h"
+#include "check.h"
+#include "poison.h"
+#include "registry.h"
+
+enum { TRIES_MAX = 16, RECORDS_SPARE = 50 };
+
+/* Take the records' memory off the front of an output's scratch. */
+static void *
+take_front(struct prof_output *output, size_t bytes)
+{
+    const size_t whole =
+        (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+    unsigned char *const front = output->scratch;
+
+    if (whole < bytes || whole > output->scratch_bytes)
+        return NULL;
+    output->scratch = front + whole;
+    output->scratch_bytes -= whole;
+    return front;
+}
+
+/* One of the ways to read records; those of struct prof_registry's sources. */
+typedef enum prof_status read_records(const struct prof_profile *profile,
+                                      void *records, size_t records_max,
+                                      size_t *count);
+
+static enum prof_status
+read_heap(const struct prof_profile *profile, void *records, size_t records_max,
+          size_t *count)
+{
+    return prof_heap_snapshot(profile->registry->sources.prof, PROF_SELECT_ALL,
+                              records, records_max, count);
+}
+
+static enum prof_status
+read_contention(const struct prof_profile *profile, void *records,
+                size_t records_max, size_t *count)
+{
+    return prof_contention_snapshot(profile->registry->sources.prof,
+                                    profile->kind == PROFILE_MUTEX ? PROF_MUTEX
+                                                                   : PROF_BLOCK,
+                                    records, records_max, count);
+}
+
+static enum prof_status
+read_tasks(const struct prof_profile *profile, void *records,
+           size_t records_max, size_t *count)
+{
+    const struct prof_sources *sources = &profile->registry->sources;
+    const struct prof_tasks *tasks = profile->kind == PROFILE_GOROUTINE
+                                         ? &sources->goroutines
+                                         : &sources->threads;
+
+    return tasks->list(tasks->context, records, records_max, count);
+}
+
+struct reading {
+    read_records *read;
+    size_t record_bytes;
+};
+
+/* How a built-in profile is read; read NULL: there is no source. */
+static struct reading
+reading_of(const struct prof_profile *profile)
+{
+    const struct prof_sources *sources = &profile->registry->sources;
+    const bool has_prof = sources->prof != NULL;
+
+    switch (profile->kind) {
+    case PROFILE_HEAP:
+    case PROFILE_ALLOCS:
+        return (struct reading){has_prof ? read_heap : NULL,
+                                sizeof(struct prof_heap_record)};
+    case PROFILE_BLOCK:
+    case PROFILE_MUTEX:
+        return (struct reading){has_prof ? read_contention : NULL,
+                                sizeof(struct prof_contention_record)};
+    case PROFILE_GOROUTINE:
+        return (struct reading){sources->goroutines.list ? read_tasks : NULL,
+                                sizeof(struct prof_count_record)};
+    case PROFILE_THREADCREATE:
+        return (struct reading){sources->threads.list ? read_tasks : NULL,
+                                sizeof(struct prof_count_record)};
+    case PROFILE_OWN:
+        break;
+    }
+    PROF_UNREACHABLE();
+}
+
+enum prof_status
+prof_profile_count(struct prof_profile *profile, size_t *count)
+{
+    struct reading reading;
+    enum prof_status status;
+
+    *count = 0;
+    if (profile->kind == PROFILE_OWN) {
+        port_lock_take(&profile->registry->lock);
+        *count = profile->open;
+        port_lock_release(&profile->registry->lock);
+        return PROF_OK;
+    }
+    reading = reading_of(profile);
+    if (reading.read == NULL)
+        return PROF_OK;
+    status = reading.read(profile, NULL, 0, count);
+    return status == PROF_ERR_SHORT ? PROF_OK : status;
+}
+
+/* out: *records, in the front of the output's scratch; *count */
+static enum prof_status
+read_built_in(const struct prof_profile *profile, struct prof_output *output,
+              void **records, size_t *count)
+{
+    const struct reading reading = reading_of(profile);
+    const struct prof_output whole = *output;
+    enum prof_status status = PROF_ERR_SHORT;
+
+    *records = NULL;
+    *count = 0;
+    if (reading.read == NULL)
+        return PROF_OK;
+    status = reading.read(profile, NULL, 0, count);
+    for (int i = 0; i < TRIES_MAX && status == PROF_ERR_SHORT; i++) {
+        const size_t room = *count + RECORDS_SPARE;
+
+        *output = whole;
+        *records = take_front(output, room * reading.record_bytes);
+        if (*records == NULL)
+            return PROF_ERR_MEMORY;
+        status = reading.read(profile, *records, room, count);
+    }
+    return status == PROF_ERR_SHORT ? PROF_ERR_BUSY : status;
+}
+
+/* Copy an embedder's open entries, so that the lock is soon free again. */
+static enum prof_status
+read_own(struct prof_profile *profile, struct prof_output *output,
+         struct prof_count_record **records, size_t *count)
+{
+    struct prof_registry *registry = profile->registry;
+    const uint32_t place = (uint32_t)(profile - registry->profiles) + 1;
+    const size_t stack_bytes = registry->depth_max * sizeof(uintptr_t);
+    uintptr_t *stacks;
+    size_t listed = 0;
+
+    port_lock_take(&registry->lock);
+    *count = profile->open;
+    *records = take_front(output, *count * sizeof **records);
+    stacks = take_front(output, *count * stack_bytes);
+    if (*records == NULL || stacks == NULL) {
+        port_lock_release(&registry->lock);
+        return PROF_ERR_MEMORY;
+    }
+    for (uint32_t i = 1; i <= registry->entries_max && listed < *count; i++) {
+        const struct entry_slot *entry = &registry->entries[i];
+
+        if (entry->profile != place)
+            continue;
+        memcpy(stacks, entry_stack(registry, i), stack_bytes);
+        (*records)[listed++] =
+            (struct prof_count_record){.stack = stacks, .depth = entry->depth};
+        stacks += registry->depth_max;
+    }
+    port_lock_release(&registry->lock);
+    PROF_ASSERT(listed == *count); /* I3 */
+    return PROF_OK;
+}
+
+static enum prof_status
+write_heap(const struct prof_profile *profile, const struct prof_output *output,
+           const struct prof_heap_record *records, size_t count, int debug)
+{
+    const struct prof_sources *sources = &profile->registry->sources;
+    struct prof_heap_counters counters = {.lookups = 0};
+
+    if (debug == 0)
+        return prof_pprof_heap(
+            output, records, count, sources->rate_bytes,
+            profile->kind == PROFILE_HEAP ? PROF_VIEW_INUSE : PROF_VIEW_ALLOCS);
+    if (sources->count_heap != NULL)
+        sources->count_heap(sources->count_heap_context, &counters);
+    return prof_text_heap(output, records, count, sources->rate_bytes,
+                          sources->count_heap != NULL ? &counters : NULL);
+}
+
+static enum prof_status
+write_contention(const struct prof_profile *profile,
+                 const struct prof_output *output,
+                 const struct prof_contention_record *records, size_t count,
+                 int debug)
+{
+    const uint64_t ticks_per_second =
+        profile->registry->sources.ticks_per_second;
+
+    if (debug <= 0)
+        return prof_pprof_contention(output, records, count, ticks_per_second);
+    return prof_text_contention(
+        output, profile->kind == PROFILE_MUTEX ? PROF_MUTEX : PROF_BLOCK,
+        records, count, ticks_per_second, 1);
+}
+
+static enum prof_status
+write_counts(const struct prof_profile *profile,
+             const struct prof_output *output,
+             const struct prof_count_record *records, size_t count, int debug)
+{
+    if (debug <= 0)
+        return prof_pprof_counts(output, profile->name, records, count);
+    return prof_text_counts(output, profile->name, records, count);
+}
+
+enum prof_status
+prof_profile_write(struct prof_profile *profile,
+                   const struct prof_output *output, int debug)
+{
+    const struct prof_dump *dump = &profile->registry->sources.dump;
+    struct prof_output rest = *output;
+    struct prof_count_record *own = NULL;
+    void *records = NULL;
+    size_t count = 0;
+    enum prof_status status;
+
+    if (rest.lost == 0)
+        rest.lost = profile->registry->lost;
+    if (profile->kind == PROFILE_GOROUTINE && debug >= 2 && dump->print != NULL)
+        return prof_text_dump(&rest, dump);
+    if (profile->kind == PROFILE_OWN)
+        status = read_own(profile, &rest, &own, &count);
+    else
+        status = read_built_in(profile, &rest, &records, &count);
+    if (status != PROF_OK)
+        return status;
+    switch (profile->kind) {
+    case PROFILE_HEAP:
+    case PROFILE_ALLOCS:
+        return write_heap(profile, &rest, records, count, debug);
+    case PROFILE_BLOCK:
+    case PROFILE_MUTEX:
+        return write_contention(profile, &rest, records, count, debug);
+    case PROFILE_GOROUTINE:
+    case PROFILE_THREADCREATE:
+        return write_counts(profile, &rest, records, count, debug);
+    case PROFILE_OWN:
+        return write_counts(profile, &rest, own, count, debug);
+    }
+    PROF_UNREACHABLE();
+}
