@@ -371,5 +371,5 @@ cli_explore(int argc, char **argv)
         return cli_usage("there is no kernel '%s'; 'profsim explore --list' "
                          "names them",
                          w.kernel);
-    return worst;
+    return (int)worst;
 }
