@@ -310,7 +310,7 @@ cli_check(int argc, char **argv)
         return (int)saved;
     checked = run_checkers(&options);
     if (checked != CLI_OK)
-        return checked;
+        return (int)checked;
     if (options.unbiased) {
         printf("sampling is right on average\n");
         return CLI_OK;
