@@ -324,7 +324,9 @@ sim_point(uintptr_t site)
     struct thread *t = sim_self();
 
     if (++e->run->steps > e->steps_max)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0, "the run has too many steps");
+        sim_refuse(SIM_FAIL_LIMIT, site, 0,
+                   "the run has too many steps (does a wait loop "
+                   "lack its sim_explore_spin_wait?)");
     t->steps++;
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
         sim_sched_step();

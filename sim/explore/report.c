@@ -131,29 +131,45 @@ order_text(int order)
     return texts[order];
 }
 
-/* Pointers differ from run to run: a value that is one is shown by name. */
+/* Does the value point near something that the run has touched? */
+static bool
+is_pointer(const struct replay *replay, uint64_t value)
+{
+    const uint64_t near = 1 << 20;
+
+    for (uint32_t i = 0; i < replay->trace_count; i++) {
+        const uint64_t address = replay->trace[i].address;
+
+        if (address != 0 && value - (address - near) < 2 * near)
+            return true;
+    }
+    return false;
+}
+
+/* Pointers differ from process to process: one is shown by name. */
 static void
-value_text(struct places *places, char *text, uint64_t value)
+value_text(const struct replay *replay, struct places *places, char *text,
+           uint64_t value)
 {
     if (value < 1U << 20)
         snprintf(text, PLACE_BYTES, "%u", (unsigned)value);
-    else if (value >> 47 == 0 && value > 1U << 30)
+    else if (is_pointer(replay, value))
         place_text(places, text, (uintptr_t)value);
     else
         snprintf(text, PLACE_BYTES, "0x%llx", (unsigned long long)value);
 }
 
 static void
-event_text(struct places *places, char *text, size_t bytes,
-           const struct trace_event *v)
+event_text(const struct replay *replay, struct places *places, char *text,
+           size_t bytes, const struct trace_event *v)
 {
     char place[PLACE_BYTES];
     char value[PLACE_BYTES];
     char written[PLACE_BYTES];
 
     place_text(places, place, v->address);
-    value_text(places, value, v->value);
-    value_text(places, written, v->written);
+    value_text(replay, places, value, v->value);
+    value_text(replay, places, written, v->written);
     switch (v->op) {
     case SIM_OP_LOAD:
         snprintf(text, bytes, "%s is %s (%s)", place, value,
@@ -225,7 +241,7 @@ print_event(FILE *out, const struct sim_kernel *kernel, struct places *places,
     char site[64];
 
     text[0] = '\0';
-    event_text(places, text, sizeof text, v);
+    event_text(replay, places, text, sizeof text, v);
     snprintf(site, sizeof site, "%s", sim_site_text(v->site));
     fprintf(out, "%3u  %*s%-*s  %s\n", (unsigned)index,
             (int)(v->thread * COLUMN_WIDTH), "",
