@@ -314,12 +314,14 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
         *count += contention_entry(prof, kind, row) != NULL;
     if (*count > records_max)
         return PROF_ERR_SHORT;
-    for (uint32_t row = rows; row > 0 && listed < *count; row--) {
+    for (uint32_t row = rows; row > 0; row--) {
         const struct entry *entry = contention_entry(prof, kind, row);
 
         if (entry == NULL)
             continue;
-        records[listed++] = (struct prof_contention_record){
+        if (++listed > records_max)
+            continue; /* some arrived since they were counted */
+        records[listed - 1] = (struct prof_contention_record){
             .count = shown_count(prof, kind,
                                  load_relaxed(&prof->active.allocs[row])),
             .cycles = load_relaxed(&prof->active.frees[row]),
@@ -328,5 +330,5 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
         };
     }
     *count = listed;
-    return PROF_OK;
+    return listed > records_max ? PROF_ERR_SHORT : PROF_OK;
 }

@@ -410,22 +410,29 @@ count_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
     return count;
 }
 
-/* Fill `records`, which is long enough unless buckets arrive meanwhile. */
+/*
+ * Fill `records`, which is long enough unless buckets arrive meanwhile.
+ *
+ * returns: how many there are to list, also those that found no room
+ */
 static size_t
 copy_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
               struct prof_heap_record *records, size_t records_max)
 {
     size_t count = 0;
 
-    for (uint32_t row = rows; row > 0 && count < records_max; row--) {
+    for (uint32_t row = rows; row > 0; row--) {
         const struct entry *entry = heap_entry(prof, row);
 
         if (entry != NULL) {
             const struct prof_heap_record record =
                 record_of(prof, entry, false);
 
-            if (selected(&record, select))
-                records[count++] = record;
+            if (!selected(&record, select))
+                continue;
+            if (count < records_max)
+                records[count] = record;
+            count++;
         }
     }
     return count;
@@ -449,7 +456,7 @@ snapshot_locked(struct prof *prof, enum prof_select select,
     if (*count > records_max)
         return PROF_ERR_SHORT;
     *count = copy_selected(prof, rows, select, records, records_max);
-    return PROF_OK;
+    return *count > records_max ? PROF_ERR_SHORT : PROF_OK;
 }
 
 enum prof_status

@@ -109,11 +109,108 @@ a_first_snapshot_shows_no_free_before_its_allocation(void **state)
     }
 }
 
+/* A bucket about to be linked: its row is taken, no lookup finds it yet. */
+static shared_u64 *hidden_slot;
+static uint64_t hidden_slot_value;
+static uint32_t hidden_row;
+static uint32_t hidden_place;
+
+static void
+hide(uint32_t row)
+{
+    const struct table *table = &prof->table;
+
+    hidden_row = row;
+    hidden_place = load_relaxed(&table->entry_of[row]);
+    for (uint64_t i = 0; i >> table->slots_log2 == 0; i++) {
+        hidden_slot_value = load_relaxed(&table->slots[i]);
+        hidden_slot = &table->slots[i];
+        if ((uint32_t)hidden_slot_value == hidden_place)
+            break;
+    }
+    store_relaxed(hidden_slot, 0);
+    store_relaxed(&table->entry_of[row], 0);
+}
+
+static void
+the_bucket_arrives(void)
+{
+    store_relaxed(hidden_slot, hidden_slot_value);
+    store_relaxed(&prof->table.entry_of[hidden_row], hidden_place);
+}
+
+/* Of stacks 1, 2, 3 the middle one arrives; room is for the other two. */
+static void
+a_bucket_that_arrives_in_a_snapshot_pushes_none_out(void **state)
+{
+    (void)state;
+    for (uint32_t calls = 0; calls < 12; calls++) {
+        struct prof_heap_record records[2] = {{0}, {0}};
+        enum prof_status status;
+        size_t count = 0;
+
+        prof = ruled(&prof_rules_exact);
+        for (uintptr_t frame = 1; frame <= 3; frame++)
+            (void)alloc(frame);
+        hide(2);
+        other_thread = the_bucket_arrives;
+        calls_before = calls;
+        status = prof_heap_snapshot(prof, PROF_SELECT_ALL, records, 2, &count);
+        if (status == PROF_OK) {
+            assert_int_equal(count, 2);
+            assert_int_equal(records[0].stack[0], 3);
+            assert_int_equal(records[1].stack[0], 1);
+        } else {
+            assert_int_equal(status, PROF_ERR_SHORT);
+            assert_int_equal(count, 3);
+        }
+        if (other_thread != NULL)
+            the_bucket_arrives();
+        other_thread = NULL;
+        props_prof_drop(prof);
+    }
+}
+
+static void
+a_bucket_that_arrives_in_a_contention_snapshot_pushes_none_out(void **state)
+{
+    (void)state;
+    for (uint32_t calls = 0; calls < 8; calls++) {
+        struct prof_contention_record records[2] = {{0}, {0}};
+        enum prof_status status;
+        size_t count = 0;
+
+        prof = ruled(&prof_rules_exact);
+        for (uintptr_t frame = 1; frame <= 3; frame++)
+            prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, &frame, 1,
+                                  5);
+        hide(2);
+        other_thread = the_bucket_arrives;
+        calls_before = calls;
+        status = prof_contention_snapshot(prof, PROF_BLOCK, records, 2, &count);
+        if (status == PROF_OK) {
+            assert_int_equal(count, 2);
+            assert_int_equal(records[0].stack[0], 3);
+            assert_int_equal(records[1].stack[0], 1);
+        } else {
+            assert_int_equal(status, PROF_ERR_SHORT);
+            assert_int_equal(count, 3);
+        }
+        if (other_thread != NULL)
+            the_bucket_arrives();
+        other_thread = NULL;
+        props_prof_drop(prof);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_first_snapshot_shows_no_free_before_its_allocation),
+        cmocka_unit_test(a_bucket_that_arrives_in_a_snapshot_pushes_none_out),
+        cmocka_unit_test(
+            a_bucket_that_arrives_in_a_contention_snapshot_pushes_none_out),
     };
 
     return cmocka_run_group_tests_name("prof race", tests, NULL, NULL);

@@ -251,7 +251,8 @@ enum prof_select {
  * First-snapshot rule: while nothing at all is published, everything recorded
  * so far is published by the call, whatever its cycle.
  *
- * out:     records[0 .. *count), if it fits; else untouched
+ * out:     records[0 .. *count), if it fits; else untouched, unless a bucket
+ *          arrived in the middle of the call and was the one too many
  *          *count, how many buckets there are to list
  * in:      records_max, room in records; 0 (and records NULL) asks for *count
  * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max);
