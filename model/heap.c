@@ -22,7 +22,9 @@
 
 #include "alive.h"
 #include "bucket.h"
+#include "heap_sampler.h"
 #include "must.h"
+#include "waits.h"
 
 #define EVER UINT64_MAX /* a cycle no run gets to */
 
@@ -41,6 +43,9 @@ struct model_heap {
     struct model_buckets buckets;
     struct model_alive alive;
     struct model_contention contention;
+    struct model_waits waits;
+    struct model_heap_sampler samplers[MODEL_PROCS_MAX];
+    int64_t heap_rate;
     uint64_t no_free_path; /* dropped explicit frees */
 
     struct event *pending;
@@ -93,6 +98,10 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     model_alive_reset(&model->alive, limits->scheme);
     model_contention_reset(&model->contention, limits->era, limits->seed,
                            limits->ticks_per_second);
+    model->waits.count = 0;
+    model->heap_rate = 1;
+    for (uint32_t i = 0; i < MODEL_PROCS_MAX; i++)
+        model->samplers[i] = (struct model_heap_sampler){.era = limits->era};
     model->no_free_path = 0;
     model->pending_count = 0;
     model->pending_final_min = EVER;
@@ -203,13 +212,32 @@ kind_count(const struct model_heap *model, enum model_bucket_kind kind)
 /* --------------------------------------------------------- entries of the log
  */
 
+/* Is the allocation recorded? Its processor has one stream of numbers. */
+static bool
+is_sampled(struct model_heap *model, const struct truth_entry *entry)
+{
+    struct model_heap_sampler *sampler = &model->samplers[entry->proc];
+    uint64_t *state = &model->contention.states[entry->proc];
+    bool sampled;
+
+    if (model->heap_rate == 1)
+        return true;
+    sampler->state = *state;
+    sampled =
+        model_heap_sampler_next(sampler, entry->size_bytes, model->heap_rate);
+    *state = sampler->state;
+    return sampled;
+}
+
 static void
 on_alloc(struct model_heap *model, const struct truth_entry *entry)
 {
-    const uint32_t bucket =
-        model_buckets_of(&model->buckets, &model->limits, model->log,
-                         MODEL_HEAP, entry->stack, entry->size_bytes);
+    uint32_t bucket;
 
+    if (!is_sampled(model, entry))
+        return; /* it has no bucket, so its free is nothing */
+    bucket = model_buckets_of(&model->buckets, &model->limits, model->log,
+                              MODEL_HEAP, entry->stack, entry->size_bytes);
     if (bucket == MODEL_BUCKET_NONE)
         return;
     model_alive_born(&model->alive, entry->object, bucket, model->fed);
@@ -252,12 +280,12 @@ on_sweep(struct model_heap *model, uint32_t object)
 
 static void
 on_contention(struct model_heap *model, const struct truth_entry *entry,
-              bool block)
+              bool block, int64_t cycles)
 {
     struct model_contention *contention = &model->contention;
     const struct model_charge charge =
-        block ? model_contention_block(contention, entry->proc, entry->cycles)
-              : model_contention_mutex(contention, entry->proc, entry->cycles);
+        block ? model_contention_block(contention, entry->proc, cycles)
+              : model_contention_mutex(contention, entry->proc, cycles);
     struct model_bucket *bucket;
     uint32_t number;
 
@@ -272,6 +300,53 @@ on_contention(struct model_heap *model, const struct truth_entry *entry,
     bucket->allocs = model_contention_count(contention, block, &charge,
                                             bucket->allocs, &bucket->events);
     bucket->cycles += charge.cycles;
+    bucket->by_locks |=
+        entry->kind == TRUTH_RELEASED || entry->kind == TRUTH_WOKEN;
+}
+
+static void
+on_wait(struct model_heap *model, const struct truth_entry *entry)
+{
+    const struct model_contention *contention = &model->contention;
+    const struct model_wait wait = {
+        .task = entry->task,
+        .lock = entry->lock,
+        .began = entry->at_ticks,
+        .charged = entry->at_ticks,
+        .block_on = contention->block_rate_ticks > 0,
+        .mutex_on = contention->mutex_fraction > 0,
+    };
+
+    model_waits_begin(&model->waits, &wait);
+}
+
+static void
+on_wait_end(struct model_heap *model, const struct truth_entry *entry)
+{
+    const bool block = entry->kind == TRUTH_WOKEN;
+    bool told;
+    const int64_t cycles =
+        block
+            ? model_waits_woken(&model->waits, entry->task, entry->at_ticks,
+                                &told)
+            : model_waits_released(&model->waits, entry->task, entry->at_ticks,
+                                   model->limits.waiters_all, &told);
+
+    if (told)
+        on_contention(model, entry, block, cycles);
+}
+
+static void
+on_rate(struct model_heap *model, const struct truth_entry *entry)
+{
+    for (uint32_t i = 0; i < model->buckets.count; i++)
+        model->buckets.all[i].outlived = true;
+    if (entry->kind == TRUTH_BLOCK_RATE)
+        model_contention_block_rate(&model->contention, entry->cycles);
+    else if (entry->kind == TRUTH_MUTEX_FRACTION)
+        model_contention_mutex_fraction(&model->contention, entry->cycles);
+    else
+        model->heap_rate = entry->cycles;
 }
 
 static void
@@ -353,10 +428,22 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_free_explicit(model, entry->object);
         return;
     case TRUTH_BLOCK:
-        on_contention(model, entry, true);
+        on_contention(model, entry, true, entry->cycles);
         return;
     case TRUTH_MUTEX:
-        on_contention(model, entry, false);
+        on_contention(model, entry, false, entry->cycles);
+        return;
+    case TRUTH_WAIT:
+        on_wait(model, entry);
+        return;
+    case TRUTH_RELEASED:
+    case TRUTH_WOKEN:
+        on_wait_end(model, entry);
+        return;
+    case TRUTH_BLOCK_RATE:
+    case TRUTH_MUTEX_FRACTION:
+    case TRUTH_HEAP_RATE:
+        on_rate(model, entry);
         return;
     case TRUTH_DEAD:
         on_dead(model, entry->object);

@@ -35,6 +35,7 @@ struct model_limits {
     enum model_era era;  /* of contention and of random numbers */
     uint64_t seed;
     uint64_t ticks_per_second;
+    bool waiters_all; /* a release is charged for all who wait */
 };
 
 enum model_bucket_kind { MODEL_HEAP, MODEL_BLOCK, MODEL_MUTEX };
@@ -50,6 +51,8 @@ struct model_bucket {
     uint64_t allocs; /* published, or count of contention events */
     uint64_t frees;  /* published */
     uint64_t cycles; /* contention only */
+    bool by_locks;   /* holds waits in queues, which nobody made up */
+    bool outlived;   /* held something when a rate was set */
     double events;   /* the count of contention events, if it is not whole */
     uint64_t allocs_pending;
     uint64_t frees_pending;

@@ -43,7 +43,8 @@ model_limits_of(const struct sim_config *config)
                           ? config->frames_max
                           : UINT64_C(16) * config->buckets_max,
         .era = era_of(rules),
-        .seed = 0,
+        .seed = config->seed,
+        .waiters_all = config->waiters_all,
         .ticks_per_second = 1000000000,
     };
 }
@@ -60,6 +61,7 @@ props_judge_begin(struct props_judge *judge)
     judge->hash = 0;
     judge->events = 0;
     judge->truths_seen = 0;
+    judge->sampled = false;
     for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
         judge->last_ticks[i] = INT64_MIN;
 }
@@ -203,6 +205,26 @@ judge_totals(struct props_judge *judge)
                      sum.allocs_published, sum.frees_published);
 }
 
+/* Where each processor's random numbers stand. */
+static void
+judge_draws(struct props_judge *judge)
+{
+    const struct model_contention *contention =
+        model_heap_contention(judge->model);
+    const uint32_t procs = sim_world_config(judge->world)->procs;
+
+    for (uint32_t i = 0; i < procs; i++) {
+        const uint64_t got =
+            prof_proc_rng_state(prof_proc_at(sim_world_prof(judge->world), i));
+
+        if (got != contention->states[i])
+            judge_breach(judge, PROPS_S5,
+                         "the random numbers of processor %" PRIu32
+                         " stand at %016" PRIx64 ", expected %016" PRIx64,
+                         i, got, contention->states[i]);
+    }
+}
+
 /* Calls that must do nothing when made again at once (H5). */
 static void
 repeat_call(struct props_judge *judge, enum truth_kind last)
@@ -231,6 +253,7 @@ props_judge_event(struct props_judge *judge)
         if (totals_are_due(judge))
             judge_totals(judge);
     }
+    judge_draws(judge);
     if (sim_world_answer(judge->world)->kind != SIM_EV_COUNT)
         judge_answer(judge);
     judge_marks(judge);

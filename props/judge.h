@@ -31,6 +31,7 @@ struct props_judge {
     uint32_t events;
     uint32_t truths_seen;
     int64_t last_ticks[SIM_PROCS_MAX];
+    bool sampled; /* a heap rate was set */
 };
 
 /* Begin to judge a world that was reset. in: judge, its first four fields */

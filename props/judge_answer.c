@@ -123,6 +123,23 @@ judge_heap_numbers(struct props_judge *judge, const struct seen *seen,
                      name, seen->a, seen->b, bucket->allocs, bucket->frees);
 }
 
+/* Which promise a wrong number of a contention bucket breaks. */
+static enum props_property
+property_of_contention(const struct props_judge *judge,
+                       const struct model_bucket *bucket)
+{
+    const bool block = bucket->kind == MODEL_BLOCK;
+
+    if (!model_heap_contention(judge->model)->sampled) {
+        if (!bucket->by_locks)
+            return PROPS_C3;
+        return block ? PROPS_C1 : PROPS_C2;
+    }
+    if (bucket->outlived)
+        return PROPS_S4;
+    return block ? PROPS_S2 : PROPS_S3;
+}
+
 static void
 judge_contention_numbers(struct props_judge *judge, const struct seen *seen,
                          const struct model_bucket *bucket)
@@ -131,7 +148,7 @@ judge_contention_numbers(struct props_judge *judge, const struct seen *seen,
 
     judge_hash(judge, seen->a ^ seen->b << 32);
     if (seen->a != bucket->allocs || seen->b != bucket->cycles)
-        judge_breach(judge, PROPS_C3,
+        judge_breach(judge, property_of_contention(judge, bucket),
                      "%s shows %" PRIu64 " events of %" PRIu64
                      " ticks, expected %" PRIu64 " of %" PRIu64,
                      name_of(name, sizeof name, bucket->frames, bucket->depth,

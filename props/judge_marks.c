@@ -22,6 +22,18 @@ mark_stack(struct props_judge *judge, const struct truth_entry *entry)
            MARK_CONTENTION_CLAMPED);
 }
 
+/* An event under a rate that may leave it out. */
+static void
+mark_rates(struct props_judge *judge, bool block)
+{
+    const struct model_contention *c = model_heap_contention(judge->model);
+
+    if (block)
+        hit_if(judge, c->block_rate_ticks > 1, MARK_BLOCK_SAMPLED);
+    else
+        hit_if(judge, c->mutex_fraction > 1, MARK_MUTEX_SAMPLED);
+}
+
 static void
 mark_snapshot(struct props_judge *judge, const struct truth_entry *entry)
 {
@@ -51,11 +63,36 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     switch (entry->kind) {
     case TRUTH_ALLOC:
         hit_if(judge, gc->marking, MARK_ALLOC_WHILE_MARKING);
+        hit_if(judge,
+               prof_heap_rate(sim_world_prof(judge->world)) > 1 &&
+                   sim_world_object(judge->world, entry->object)->bucket ==
+                       PROF_BUCKET_NONE,
+               MARK_HEAP_SAMPLED);
         mark_stack(judge, entry);
         break;
     case TRUTH_BLOCK:
     case TRUTH_MUTEX:
         mark_stack(judge, entry);
+        mark_rates(judge, entry->kind == TRUTH_BLOCK);
+        break;
+    case TRUTH_WAIT:
+        hit_if(judge, true, MARK_LOCK_WAITED);
+        break;
+    case TRUTH_RELEASED:
+        hit_if(judge, true, MARK_LOCK_RELEASED);
+        hit_if(judge, entry->flag, MARK_LOCK_QUEUE);
+        mark_rates(judge, false);
+        break;
+    case TRUTH_WOKEN:
+        mark_stack(judge, entry);
+        mark_rates(judge, true);
+        break;
+    case TRUTH_BLOCK_RATE:
+    case TRUTH_MUTEX_FRACTION:
+    case TRUTH_HEAP_RATE:
+        judge->sampled |= entry->kind == TRUTH_HEAP_RATE;
+        hit_if(judge, model_heap_contention(judge->model)->any,
+               MARK_RATE_CHANGED);
         break;
     case TRUTH_FREE_EXPLICIT:
         hit_if(judge, true, MARK_EXPLICIT_FREE);
@@ -64,8 +101,9 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
         hit_if(judge, gc->unflushed && !gc->marking, MARK_SWEEP_BEFORE_FLUSH);
         hit_if(judge, gc->post_swept, MARK_FAULT_LATE_FREE);
         hit_if(judge,
-               sim_world_object(judge->world, entry->object)->bucket ==
-                   PROF_BUCKET_NONE,
+               !judge->sampled &&
+                   sim_world_object(judge->world, entry->object)->bucket ==
+                       PROF_BUCKET_NONE,
                MARK_FREE_OF_DROPPED);
         break;
     case TRUTH_TERMINATE:

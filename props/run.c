@@ -113,6 +113,20 @@ twin_may_go_on(const struct props_run *run, const struct sim_event *event)
     case SIM_EV_TASK_EXIT:
     case SIM_EV_BLOCK:
     case SIM_EV_MUTEX:
+    case SIM_EV_LOCK:
+    case SIM_EV_UNLOCK:
+    case SIM_EV_LOCK_SHARED:
+    case SIM_EV_UNLOCK_SHARED:
+    case SIM_EV_WAIT:
+    case SIM_EV_SIGNAL:
+    case SIM_EV_BROADCAST:
+    case SIM_EV_ACQUIRE:
+    case SIM_EV_RELEASE:
+    case SIM_EV_SEND:
+    case SIM_EV_RECEIVE:
+    case SIM_EV_BLOCK_RATE:
+    case SIM_EV_MUTEX_FRACTION:
+    case SIM_EV_HEAP_RATE:
     case SIM_EV_GC_TERMINATE:
     case SIM_EV_GC_TERMINATE_STW:
     case SIM_EV_GC_FLUSH:

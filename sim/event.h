@@ -23,7 +23,9 @@ struct sim_event {
     uint32_t object;      /* dense number, unique in a run */
     uint32_t stack;       /* index into the world's stacks */
     uint64_t size_bytes;
-    int64_t cycles; /* of a contention event, as its clock measured them */
+    int64_t cycles; /* of a contention event, as its clock measured them; or
+                       a rate */
+    uint32_t lock;  /* number of a lock, of its kind */
     uint32_t room;  /* records that fit into a snapshot's buffer */
 };
 

@@ -44,6 +44,11 @@ enum label {
     ASK_POST_SWEEP,
     ASK_READ,
     ASK_ROOM,
+    ASK_SEED,
+    ASK_LOCK,
+    ASK_LOCK_WORK,
+    ASK_RATE_KIND,
+    ASK_RATE,
 };
 
 enum {
@@ -166,6 +171,11 @@ draw_features(struct sim_generator *g)
     f->late_flush = draw_feature(g, 2);
     f->short_rooms = draw_feature(g, 2);
     f->odd_sizes = draw_feature(g, 3);
+    f->sampling = draw_feature(g, 3);
+    f->locks = draw_feature(g, 3);
+    g->config.waiters_all = f->locks && draw_feature(g, 2);
+    if (f->sampling)
+        g->config.seed = ask(g, 256, SIM_SWARM, ASK_SEED);
     f->fault_missing_flush = draw_feature(g, 6);
     f->fault_late_free = draw_feature(g, 6);
 }
@@ -272,6 +282,64 @@ draw_contention(struct sim_generator *g, struct sim_event *event,
     return true;
 }
 
+/*
+ * Something with a lock that is possible now. Few locks, so that tasks meet; a
+ * mutex that is held is given back.
+ */
+static bool
+draw_lock(struct sim_generator *g, const struct sim_world *world,
+          struct sim_event *event)
+{
+    enum {
+        MUTEX,
+        MUTEX_TOO,
+        SHARED,
+        SEND,
+        RECEIVE,
+        WAIT,
+        SIGNAL,
+        ALL,
+        ACQUIRE,
+        RELEASE,
+        LOCK_WORKS
+    };
+    static const enum sim_event_kind kinds[LOCK_WORKS] = {
+        [MUTEX] = SIM_EV_LOCK,         [MUTEX_TOO] = SIM_EV_LOCK,
+        [SHARED] = SIM_EV_LOCK_SHARED, [SEND] = SIM_EV_SEND,
+        [RECEIVE] = SIM_EV_RECEIVE,    [WAIT] = SIM_EV_WAIT,
+        [SIGNAL] = SIM_EV_SIGNAL,      [ALL] = SIM_EV_BROADCAST,
+        [ACQUIRE] = SIM_EV_ACQUIRE,    [RELEASE] = SIM_EV_RELEASE,
+    };
+    const uint32_t work = ask(g, LOCK_WORKS, SIM_OP, ASK_LOCK_WORK);
+
+    event->kind = kinds[work];
+    event->lock = work <= SHARED ? ask(g, 2, SIM_DATA, ASK_LOCK)
+                                 : ask(g, 3, SIM_DATA, ASK_LOCK);
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
+    if (work > SHARED)
+        return true;
+    if (sim_world_task_holds(world, event->task, event->lock, false))
+        event->kind = SIM_EV_UNLOCK;
+    else if (sim_world_task_holds(world, event->task, event->lock, true))
+        event->kind = SIM_EV_UNLOCK_SHARED;
+    return true;
+}
+
+static bool
+draw_rate(struct sim_generator *g, struct sim_event *event)
+{
+    static const enum sim_event_kind kinds[] = {
+        SIM_EV_BLOCK_RATE, SIM_EV_MUTEX_FRACTION, SIM_EV_HEAP_RATE};
+    static const int64_t rates[] = {
+        1, 10, 2, 100, 64, 0, -1, 1 << 20, INT64_C(1) << 40, INT64_MAX};
+
+    event->kind =
+        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, ASK_RATE_KIND)];
+    event->cycles =
+        rates[ask(g, sizeof rates / sizeof *rates, SIM_DATA, ASK_RATE)];
+    return true;
+}
+
 /* One turn of a task. */
 static bool
 draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
@@ -279,10 +347,20 @@ draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
 {
     enum { REST, ALLOC, ALLOC_TOO, DROP, FREE, EXIT, BLOCK, MUTEX, WORKS };
     const struct sim_features *f = &g->features;
+    /* What this run does not have is not among the answers. */
+    const uint32_t locks = f->locks ? 3 : 0;
+    const uint32_t rates = f->sampling ? 1 : 0;
+    uint32_t work;
 
     event->task =
         proc + g->config.procs * ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
-    switch (ask(g, WORKS, SIM_OP, ASK_WORK)) {
+    work = ask(g, WORKS + locks + rates, SIM_OP, ASK_WORK);
+    if (f->locks && sim_world_task_waits(world, event->task))
+        return false;
+    if (work >= WORKS)
+        return work < WORKS + locks ? draw_lock(g, world, event)
+                                    : draw_rate(g, event);
+    switch (work) {
     case ALLOC:
     case ALLOC_TOO:
         return draw_alloc(g, world, event);

@@ -27,6 +27,8 @@ struct sim_features {
     bool explicit_free;
     bool task_exit;
     bool contention;
+    bool sampling; /* rates are set, and set again */
+    bool locks;    /* tasks wait for each other */
     bool stw_sweep;
     bool post_sweep;
     bool late_flush;          /* sweeps may come before the flush */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "locks.h"
 #include "scenario_store.h"
 
 enum { EVENT_BYTES = 128 }; /* of an event's line, with generated names */
@@ -118,6 +119,8 @@ build_config(struct builder *b)
         to->depth_max = from->depth_max;
     to->frames_max = from->frames_max;
     to->cycle_first = from->cycle_first;
+    to->seed = from->seed;
+    to->waiters_all = from->waiters_all;
     if (from->procs != 0)
         to->procs = from->procs;
     if ((unsigned)to->hash >= PROF_HASH_COUNT || to->buckets_max == 0 ||
@@ -252,6 +255,8 @@ build_event(struct builder *b, struct sim_event event)
     if (event.delay_ticks >= SIM_SCENARIO_TICKS_LIMIT - b->now_ticks)
         return fail(b, "the delays add up to 2^43 ticks or more");
     b->now_ticks += event.delay_ticks;
+    if (strchr(uses, 'l') != NULL && event.lock >= SIM_LOCKS_MAX)
+        return fail(b, "lock %" PRIu32 " is out of range", event.lock);
     if (strchr(uses, 'o') != NULL &&
         !build_object(b, event.kind, &event.object))
         return false;

@@ -42,6 +42,18 @@ parse_hash(struct sim_parser *p, struct sim_word word)
 }
 
 static bool
+parse_waiters(struct sim_parser *p, struct sim_word word)
+{
+    char quoted[SIM_QUOTE_BYTES];
+
+    p->s->config.waiters_all = sim_word_is(word, "all");
+    if (p->s->config.waiters_all || sim_word_is(word, "first"))
+        return true;
+    return sim_parse_fail(p, "expected 'first' or 'all', found %s",
+                          sim_word_quote(word, quoted));
+}
+
+static bool
 parse_u32(struct sim_parser *p, struct sim_word word, const char *what,
           uint64_t min, uint64_t max, uint32_t *field)
 {
@@ -298,6 +310,10 @@ sim_parse_directive(struct sim_parser *p, enum sim_directive directive)
                          &config->cycle_first);
     case SIM_DIRECTIVE_PROCS:
         return parse_u32(p, word, "procs", 1, SIM_PROCS_MAX, &config->procs);
+    case SIM_DIRECTIVE_SEED:
+        return sim_parse_number(p, word, "seed", 0, UINT64_MAX, &config->seed);
+    case SIM_DIRECTIVE_WAITERS:
+        return parse_waiters(p, word);
     case SIM_DIRECTIVE_CLOCK:
         return parse_clock(p, word);
     case SIM_DIRECTIVE_STACK:

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "locks.h"
 #include "scenario_parser.h"
 
 #define FIRST_WORDS "profsim scenario"
@@ -238,6 +239,17 @@ parse_room(struct sim_parser *p, uint32_t *room)
     return true;
 }
 
+static bool
+parse_lock(struct sim_parser *p, struct sim_word word, uint32_t *lock)
+{
+    uint64_t value;
+
+    if (!sim_parse_number(p, word, "lock", 0, SIM_LOCKS_MAX - 1, &value))
+        return false;
+    *lock = (uint32_t)value;
+    return true;
+}
+
 /* One argument, by its letter in event.def. */
 static bool
 parse_argument(struct sim_parser *p, char letter, struct sim_event *event)
@@ -256,6 +268,9 @@ parse_argument(struct sim_parser *p, char letter, struct sim_event *event)
                                 &event->size_bytes);
     case 'c':
         return parse_cycles(p, &event->cycles);
+    case 'l':
+        return sim_parse_word(p, &word, "the lock") &&
+               parse_lock(p, word, &event->lock);
     case 'r':
         return parse_room(p, &event->room);
     default:

@@ -69,6 +69,10 @@ print_config(FILE *file, const struct sim_config *config)
         (void)fprintf(file, "cycle %" PRIu32 "\n", config->cycle_first);
     if (config->procs != 1)
         (void)fprintf(file, "procs %" PRIu32 "\n", config->procs);
+    if (config->seed != 0)
+        (void)fprintf(file, "seed %" PRIu64 "\n", config->seed);
+    if (config->waiters_all)
+        (void)fputs("waiters all\n", file);
     for (uint32_t i = 0; i < config->procs; i++) {
         const struct sim_clock *clock = &config->clocks[i];
 
@@ -102,6 +106,8 @@ print_event(FILE *file, const struct sim_scenario *s,
             (void)fprintf(file, " %" PRIu64, event->size_bytes);
         else if (*letter == 'c')
             (void)fprintf(file, " %" PRId64, event->cycles);
+        else if (*letter == 'l')
+            (void)fprintf(file, " %" PRIu32, event->lock);
         else if (*letter == 'r' && event->room != SIM_ROOM_ENOUGH)
             (void)fprintf(file, " room=%" PRIu32, event->room);
     }

@@ -255,6 +255,7 @@ sim_scenario_add_event(struct sim_scenario *scenario,
         .stack = strchr(uses, 's') != NULL ? event->stack : 0,
         .size_bytes = strchr(uses, 'b') != NULL ? event->size_bytes : 0,
         .cycles = strchr(uses, 'c') != NULL ? event->cycles : 0,
+        .lock = strchr(uses, 'l') != NULL ? event->lock : 0,
         .room = strchr(uses, 'r') != NULL ? event->room : 0,
     };
     scenario->events_count++;

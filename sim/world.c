@@ -27,23 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUARD_BYTE 0xa5
+#include "world_inside.h"
 
-struct sim_world {
-    struct sim_config config;
-    struct sim_limits limits;
-    void *block;
-    size_t block_bytes;
-    struct prof *prof;
-    struct sim_object *objects;
-    uint32_t objects_count;
-    struct truth_log truth;
-    struct sim_gc gc;
-    struct sim_answer answer;
-    uint64_t now_ticks;
-    size_t heap_dirty; /* records that are not guard bytes */
-    size_t contention_dirty;
-};
+#define GUARD_BYTE 0xa5
 
 /* One record more than any snapshot may fill: its bytes must survive. */
 static size_t
@@ -104,16 +90,21 @@ const char *
 sim_world_reset(struct sim_world *world, const struct sim_config *config)
 {
     const struct prof_config library = {
-        .rules = config->rules,
+        .rules = &world->rules,
         .hash = config->hash,
         .buckets_max = config->buckets_max,
         .depth_max = config->depth_max,
         .frames_max = config->frames_max,
         .procs_max = config->procs,
         .cycle_first = config->cycle_first,
+        .seed = config->seed,
     };
-    const size_t bytes = prof_bytes_needed(&library);
+    size_t bytes;
 
+    world->rules = config->rules != NULL ? *config->rules : prof_rules_exact;
+    if (config->waiters_all)
+        world->rules.waiters = PROF_WAITERS_ALL;
+    bytes = prof_bytes_needed(&library);
     if (config->procs == 0 || config->procs > SIM_PROCS_MAX)
         return "the number of processors is out of range";
     if (bytes == 0)
@@ -131,26 +122,36 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     world->truth.stacks = config->stacks;
     world->truth.stacks_count = config->stacks_count;
     world->gc = (struct sim_gc){0};
+    if (world->locks_used || world->locks.units[1] == 0)
+        sim_locks_reset(&world->locks);
+    world->locks_used = false;
     world->answer.kind = SIM_EV_COUNT;
     world->now_ticks = 0;
-    return prof_init(&world->prof, &library, world->block, bytes) == PROF_OK
-               ? NULL
-               : "the library refused a block of the size it had asked for";
+    if (prof_init(&world->prof, &library, world->block, bytes) != PROF_OK)
+        return "the library refused a block of the size it had asked for";
+    prof_heap_rate_set(world->prof, 1);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------- helpers
  */
 
-static uint32_t
-proc_of(const struct sim_world *world, const struct sim_event *event)
+uint32_t
+sim_world_proc_of(const struct sim_world *world, uint32_t task)
 {
-    return event->task % world->config.procs;
+    return task % world->config.procs;
 }
 
-static struct prof_proc *
-prof_proc_of(struct sim_world *world, const struct sim_event *event)
+struct prof_proc *
+sim_world_prof_proc(struct sim_world *world, uint32_t task)
 {
-    return prof_proc_at(world->prof, proc_of(world, event));
+    return prof_proc_at(world->prof, sim_world_proc_of(world, task));
+}
+
+int64_t
+sim_world_clock(const struct sim_world *world, uint32_t proc)
+{
+    return sim_clock_read(&world->config.clocks[proc], world->now_ticks);
 }
 
 /* State a fact; what the event says is filled in. */
@@ -158,21 +159,19 @@ static void
 log_fact(struct sim_world *world, enum truth_kind kind,
          const struct sim_event *event, uint32_t object, bool flag)
 {
-    const uint32_t proc = proc_of(world, event);
+    const uint32_t proc = sim_world_proc_of(world, event->task);
 
-    truth_append(&world->truth,
-                 &(struct truth_entry){
-                     .kind = kind,
-                     .proc = proc,
-                     .at_ticks = sim_clock_read(&world->config.clocks[proc],
-                                                world->now_ticks),
-                     .object = object,
-                     .stack = event->stack,
-                     .size_bytes = event->size_bytes,
-                     .cycles = event->cycles,
-                     .room = event->room,
-                     .flag = flag,
-                 });
+    truth_append(&world->truth, &(struct truth_entry){
+                                    .kind = kind,
+                                    .proc = proc,
+                                    .at_ticks = sim_world_clock(world, proc),
+                                    .object = object,
+                                    .stack = event->stack,
+                                    .size_bytes = event->size_bytes,
+                                    .cycles = event->cycles,
+                                    .room = event->room,
+                                    .flag = flag,
+                                });
 }
 
 /* The library's control calls cannot be busy: nothing runs beside them. */
@@ -212,6 +211,7 @@ apply_alloc(struct sim_world *world, const struct sim_event *event)
 {
     const struct truth_stack *stack;
     struct sim_object *object;
+    struct prof_proc *proc;
 
     if (event->object >= world->limits.objects_max)
         return "too many objects";
@@ -226,8 +226,11 @@ apply_alloc(struct sim_world *world, const struct sim_event *event)
         world->objects_count = event->object + 1;
     object->state = SIM_LIVE;
     object->task = event->task;
-    object->bucket = prof_heap_alloc(prof_proc_of(world, event), stack->frames,
-                                     stack->depth, event->size_bytes);
+    proc = sim_world_prof_proc(world, event->task);
+    object->bucket = PROF_BUCKET_NONE;
+    if (prof_heap_sample(proc, event->size_bytes))
+        object->bucket = prof_heap_alloc(proc, stack->frames, stack->depth,
+                                         event->size_bytes);
     return NULL;
 }
 
@@ -258,7 +261,7 @@ apply_free(struct sim_world *world, const struct sim_event *event)
         return why;
     log_fact(world, TRUTH_FREE_EXPLICIT, event, event->object, false);
     world->objects[event->object].state = SIM_GONE;
-    prof_heap_free_explicit(prof_proc_of(world, event),
+    prof_heap_free_explicit(sim_world_prof_proc(world, event->task),
                             world->objects[event->object].bucket);
     return NULL;
 }
@@ -266,27 +269,13 @@ apply_free(struct sim_world *world, const struct sim_event *event)
 static const char *
 apply_task_exit(struct sim_world *world, const struct sim_event *event)
 {
+    if (sim_locks_waiting(&world->locks, event->task))
+        return "the task waits";
     for (uint32_t i = 0; i < world->objects_count; i++) {
         if (world->objects[i].state == SIM_LIVE &&
             world->objects[i].task == event->task)
             drop(world, event, i);
     }
-    return NULL;
-}
-
-static const char *
-apply_contention(struct sim_world *world, const struct sim_event *event)
-{
-    const bool block = event->kind == SIM_EV_BLOCK;
-    const struct truth_stack *stack;
-
-    if (event->stack >= world->config.stacks_count)
-        return "there is no such stack";
-    stack = &world->config.stacks[event->stack];
-    log_fact(world, block ? TRUTH_BLOCK : TRUTH_MUTEX, event, 0, false);
-    prof_contention_event(prof_proc_of(world, event),
-                          block ? PROF_BLOCK : PROF_MUTEX, stack->frames,
-                          stack->depth, event->cycles);
     return NULL;
 }
 
@@ -334,7 +323,8 @@ sweep(struct sim_world *world, const struct sim_event *event, uint32_t object)
     log_fact(world, TRUTH_SWEEP, event, object, false);
     world->objects[object].state = SIM_GONE;
     world->gc.dead--;
-    prof_heap_free(prof_proc_of(world, event), world->objects[object].bucket);
+    prof_heap_free(sim_world_prof_proc(world, event->task),
+                   world->objects[object].bucket);
 }
 
 static const char *
@@ -506,7 +496,23 @@ apply(struct sim_world *world, const struct sim_event *event)
         return apply_task_exit(world, event);
     case SIM_EV_BLOCK:
     case SIM_EV_MUTEX:
-        return apply_contention(world, event);
+        return sim_world_apply_contention(world, event);
+    case SIM_EV_LOCK:
+    case SIM_EV_UNLOCK:
+    case SIM_EV_LOCK_SHARED:
+    case SIM_EV_UNLOCK_SHARED:
+    case SIM_EV_WAIT:
+    case SIM_EV_SIGNAL:
+    case SIM_EV_BROADCAST:
+    case SIM_EV_ACQUIRE:
+    case SIM_EV_RELEASE:
+    case SIM_EV_SEND:
+    case SIM_EV_RECEIVE:
+        return sim_world_apply_lock(world, event);
+    case SIM_EV_BLOCK_RATE:
+    case SIM_EV_MUTEX_FRACTION:
+    case SIM_EV_HEAP_RATE:
+        return sim_world_apply_rate(world, event);
     case SIM_EV_GC_MARK:
         return apply_gc_mark(world, event);
     case SIM_EV_GC_TERMINATE:
@@ -593,6 +599,19 @@ const struct sim_object *
 sim_world_object(const struct sim_world *world, uint32_t object)
 {
     return &world->objects[object];
+}
+
+bool
+sim_world_task_waits(const struct sim_world *world, uint32_t task)
+{
+    return sim_locks_waiting(&world->locks, task);
+}
+
+bool
+sim_world_task_holds(const struct sim_world *world, uint32_t task,
+                     uint32_t lock, bool shares)
+{
+    return sim_locks_holding(&world->locks, task, lock, shares);
 }
 
 uint32_t

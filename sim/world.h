@@ -36,6 +36,8 @@ struct sim_config {
     struct sim_clock clocks[SIM_PROCS_MAX];
     const struct truth_stack *stacks; /* borrowed while the world is used */
     uint32_t stacks_count;
+    uint64_t seed;    /* of the library's random numbers */
+    bool waiters_all; /* a release is charged for all who wait */
 };
 
 /* Where an object is in its life. */
@@ -116,6 +118,11 @@ uint64_t sim_world_now_ticks(const struct sim_world *world);
 uint32_t sim_world_objects_count(const struct sim_world *world);
 const struct sim_object *sim_world_object(const struct sim_world *world,
                                           uint32_t object);
+
+/* returns: does the task wait in a queue; does it hold a mutex? */
+bool sim_world_task_waits(const struct sim_world *world, uint32_t task);
+bool sim_world_task_holds(const struct sim_world *world, uint32_t task,
+                          uint32_t lock, bool shares);
 
 /*
  * Find an object in a state.

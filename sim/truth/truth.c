@@ -25,7 +25,8 @@ truth_hash(const struct truth_log *log)
         hash = sim_hash_step(hash, (uint64_t)e->at_ticks);
         hash = sim_hash_step(hash, e->stack | (uint64_t)e->room << 32);
         hash = sim_hash_step(hash, e->size_bytes + (uint64_t)e->cycles);
-        hash = sim_hash_step(hash, e->flag);
+        hash = sim_hash_step(hash, e->flag | (uint64_t)e->lock << 8 |
+                                       (uint64_t)e->task << 32);
     }
     return sim_mix64(hash);
 }

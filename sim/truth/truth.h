@@ -18,6 +18,15 @@ enum truth_kind {
     TRUTH_FREE_EXPLICIT, /* object: the program freed it, the library is told */
     TRUTH_BLOCK,         /* stack, cycles: a wait ended, the library is told */
     TRUTH_MUTEX,         /* stack, cycles: a release ended waits, is told */
+    TRUTH_WAIT,          /* task, lock, stack: it begins to wait in a queue */
+    TRUTH_RELEASED,      /* task, lock: it is let go by whose proc and stack are
+                            here; the library is told of a mutex event. flag:
+                            others go on waiting for the lock */
+    TRUTH_WOKEN,         /* task, lock, stack, proc: its own; its wait is over;
+                            the library is told of a block event */
+    TRUTH_BLOCK_RATE,    /* cycles: the rate in ns from now on */
+    TRUTH_MUTEX_FRACTION, /* cycles: the fraction */
+    TRUTH_HEAP_RATE,      /* cycles: the rate in bytes; 1 at the start */
 
     /* The collector. */
     TRUTH_MARK,      /* marking starts; objects born from now on survive it */
@@ -48,6 +57,8 @@ struct truth_entry {
     uint64_t size_bytes; /* of the object */
     int64_t cycles;      /* of a contention event, as measured */
     uint32_t room;
+    uint32_t task; /* who waits */
+    uint32_t lock; /* kind << 8 | number; equal for one lock only */
     bool flag;
 };
 

@@ -1,0 +1,75 @@
+/*
+ * waits.c -- the waits of waits.h.
+ *
+ * A moment in which a task heads the queue of a mutex is charged to the release
+ * that ends it; the next in the queue heads it from then on. With `all`, each
+ * of those who stay is charged for as the mean of first and last.
+ */
+#include "waits.h"
+
+#include "must.h"
+
+__extension__ typedef __int128 i128;
+
+void
+model_waits_begin(struct model_waits *waits, const struct model_wait *wait)
+{
+    MODEL_MUST(waits->count < MODEL_WAITS_MAX);
+    waits->all[waits->count++] = *wait;
+}
+
+static uint32_t
+place_of(const struct model_waits *waits, uint32_t task)
+{
+    uint32_t i = 0;
+
+    while (i < waits->count && waits->all[i].task != task)
+        i++;
+    MODEL_MUST(i < waits->count);
+    return i;
+}
+
+int64_t
+model_waits_released(struct model_waits *waits, uint32_t task, int64_t now,
+                     bool all, bool *on)
+{
+    const struct model_wait gone = waits->all[place_of(waits, task)];
+    const int64_t first = now - gone.charged;
+    struct model_wait *next = 0;
+    int64_t last = 0;
+    i128 stay = 0;
+    i128 sum;
+
+    for (uint32_t i = 0; i < waits->count; i++) {
+        struct model_wait *wait = &waits->all[i];
+
+        if (wait->lock != gone.lock || wait->task == task)
+            continue;
+        if (next == 0)
+            next = wait;
+        last = now - wait->charged;
+        stay++;
+    }
+    if (next != 0)
+        next->charged = now;
+    *on = gone.mutex_on;
+    if (!all)
+        return first;
+    sum = first < 0 ? 0 : first;
+    sum += (sum + (last < 0 ? 0 : last)) / 2 * stay;
+    return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
+}
+
+int64_t
+model_waits_woken(struct model_waits *waits, uint32_t task, int64_t now,
+                  bool *on)
+{
+    const uint32_t place = place_of(waits, task);
+    const int64_t cycles = now - waits->all[place].began;
+
+    *on = waits->all[place].block_on;
+    waits->count--;
+    for (uint32_t i = place; i < waits->count; i++)
+        waits->all[i] = waits->all[i + 1];
+    return cycles;
+}

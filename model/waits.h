@@ -1,0 +1,50 @@
+/*
+ * waits.h -- who waits for which lock since when, by the truth log; and what a
+ * release and the end of a wait amount to.
+ */
+#ifndef MODEL_WAITS_H
+#define MODEL_WAITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MODEL_WAITS_MAX = 64 };
+
+struct model_wait {
+    uint32_t task;
+    uint32_t lock;
+    int64_t began;   /* by its processor's clock */
+    int64_t charged; /* up to here somebody was charged with its waiting */
+    bool block_on;   /* the block profile was on when it began */
+    bool mutex_on;
+};
+
+struct model_waits {
+    struct model_wait all[MODEL_WAITS_MAX]; /* oldest first */
+    uint32_t count;
+};
+
+void model_waits_begin(struct model_waits *waits,
+                       const struct model_wait *wait);
+
+/*
+ * A task is let go by the holder of its mutex.
+ *
+ * in:      now, by the clock of the holder's processor; `all`, whether others
+ *          who wait are charged for, too
+ * out:     *on, whether the mutex profile is told
+ * returns: ticks of the holder's event
+ */
+int64_t model_waits_released(struct model_waits *waits, uint32_t task,
+                             int64_t now, bool all, bool *on);
+
+/*
+ * A wait is over. in: now, by the waiter's own clock
+ *
+ * out:     *on, whether the block profile is told
+ * returns: how long it was
+ */
+int64_t model_waits_woken(struct model_waits *waits, uint32_t task, int64_t now,
+                          bool *on);
+
+#endif

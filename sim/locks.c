@@ -1,0 +1,314 @@
+/*
+ * locks.c -- the locks of locks.h: one list of waiters for all of them.
+ *
+ *      waiters   [t3 mutex 0][t1 channel 2][t5 mutex 0][t2 mutex 0, shares]
+ *                   head of mutex 0            next        last
+ *
+ * Charging (as Go does since it has a mutex profile): a release is charged with
+ * the time that the first in the queue has waited; then the new first one's
+ * clock starts again, so a moment in which somebody waits is charged once,
+ * however many wait.
+ *
+ * Invariants
+ *   I1  A task waits at most once.
+ *   I2  The holders of a mutex are one who does not share, or any who do.
+ *   I3  Who can have a lock does not wait for it, unless somebody came before.
+ *   I4  Senders wait only while a channel is full, receivers while it is empty.
+ */
+#include "locks.h"
+
+#include <string.h>
+
+void
+sim_locks_reset(struct sim_locks *locks)
+{
+    locks->waiters_count = 0;
+    locks->holders_count = 0;
+    locks->wakes_count = 0;
+    locks->waits = false;
+    for (uint32_t i = 0; i < SIM_LOCKS_MAX; i++) {
+        locks->units[i] = i % 3;
+        locks->items[i] = 0;
+    }
+}
+
+bool
+sim_locks_waiting(const struct sim_locks *locks, uint32_t task)
+{
+    for (uint32_t i = 0; i < locks->waiters_count; i++) {
+        if (locks->waiters[i].task == task)
+            return true;
+    }
+    return false;
+}
+
+/* -------------------------------------------------------------------- holders
+ */
+
+/* The holder; holders_count if there is none. */
+static uint32_t
+holder_find(const struct sim_locks *locks, uint32_t task, uint32_t lock,
+            bool shares)
+{
+    uint32_t i = 0;
+
+    while (i < locks->holders_count &&
+           (locks->holders[i].task != task || locks->holders[i].lock != lock ||
+            locks->holders[i].shares != shares))
+        i++;
+    return i;
+}
+
+bool
+sim_locks_holding(const struct sim_locks *locks, uint32_t task, uint32_t lock,
+                  bool shares)
+{
+    return holder_find(locks, task, lock, shares) < locks->holders_count;
+}
+
+/* May somebody have the mutex, as far as its holders go (I2)? */
+static bool
+can_have(const struct sim_locks *locks, uint32_t lock, bool shares)
+{
+    for (uint32_t i = 0; i < locks->holders_count; i++) {
+        if (locks->holders[i].lock == lock &&
+            !(shares && locks->holders[i].shares))
+            return false;
+    }
+    return true;
+}
+
+static void
+hold(struct sim_locks *locks, uint32_t task, uint32_t lock, bool shares)
+{
+    locks->holders[locks->holders_count++] =
+        (struct sim_holder){lock, task, shares};
+}
+
+/* -------------------------------------------------------------------- waiters
+ */
+
+/* The first who waits for a lock from place `from` on; waiters_count if none.
+ */
+static uint32_t
+waiter_find(const struct sim_locks *locks, enum sim_lock_kind kind,
+            uint32_t lock, uint32_t from)
+{
+    uint32_t i = from;
+
+    while (i < locks->waiters_count &&
+           (locks->waiters[i].kind != kind || locks->waiters[i].lock != lock))
+        i++;
+    return i;
+}
+
+static const char *
+wait_for(struct sim_locks *locks, const struct sim_event *event,
+         enum sim_lock_kind kind, bool shares,
+         const struct sim_lock_moment *moment)
+{
+    if (locks->waiters_count == SIM_WAITERS_MAX)
+        return "too many tasks wait";
+    locks->waiters[locks->waiters_count++] = (struct sim_waiter){
+        .kind = kind,
+        .lock = event->lock,
+        .shares = shares,
+        .task = event->task,
+        .stack = event->stack,
+        .began_ticks = moment->now_ticks,
+        .since_ticks = moment->now_ticks,
+        .block_told = moment->block_told,
+        .mutex_told = moment->mutex_told,
+    };
+    locks->waits = true;
+    return NULL;
+}
+
+/* Let the waiter at a place go. */
+static void
+wake(struct sim_locks *locks, uint32_t at, int64_t now_ticks)
+{
+    struct sim_wake *woken = &locks->wakes[locks->wakes_count++];
+    uint32_t next;
+
+    woken->waiter = locks->waiters[at];
+    woken->others = 0;
+    locks->waiters_count--;
+    memmove(&locks->waiters[at], &locks->waiters[at + 1],
+            (locks->waiters_count - at) * sizeof *locks->waiters);
+    next = waiter_find(locks, woken->waiter.kind, woken->waiter.lock, 0);
+    for (uint32_t i = next; i < locks->waiters_count;
+         i = waiter_find(locks, woken->waiter.kind, woken->waiter.lock,
+                         i + 1)) {
+        woken->last_since_ticks = locks->waiters[i].since_ticks;
+        woken->others++;
+    }
+    if (next < locks->waiters_count)
+        locks->waiters[next].since_ticks = now_ticks;
+}
+
+/* Let the first who waits go. returns: false if nobody does */
+static bool
+wake_first(struct sim_locks *locks, enum sim_lock_kind kind, uint32_t lock,
+           int64_t now_ticks)
+{
+    const uint32_t first = waiter_find(locks, kind, lock, 0);
+
+    if (first == locks->waiters_count)
+        return false;
+    wake(locks, first, now_ticks);
+    return true;
+}
+
+/* ------------------------------------------------------------------ mutexes */
+
+static const char *
+take(struct sim_locks *locks, const struct sim_event *event, bool shares,
+     const struct sim_lock_moment *moment)
+{
+    const uint32_t lock = event->lock;
+
+    if (sim_locks_holding(locks, event->task, lock, false) ||
+        sim_locks_holding(locks, event->task, lock, true))
+        return "the task holds the lock already";
+    if (locks->holders_count + locks->waiters_count >= SIM_HOLDERS_MAX)
+        return "too many locks are held";
+    if (!can_have(locks, lock, shares) ||
+        waiter_find(locks, SIM_LOCK_MUTEX, lock, 0) < locks->waiters_count)
+        return wait_for(locks, event, SIM_LOCK_MUTEX, shares, moment);
+    hold(locks, event->task, lock, shares);
+    return NULL;
+}
+
+static const char *
+give_back(struct sim_locks *locks, const struct sim_event *event, bool shares,
+          const struct sim_lock_moment *moment)
+{
+    const uint32_t lock = event->lock;
+    const uint32_t at = holder_find(locks, event->task, lock, shares);
+    uint32_t first;
+
+    if (at == locks->holders_count)
+        return "the task does not hold the lock";
+    locks->holders[at] = locks->holders[--locks->holders_count];
+    for (first = waiter_find(locks, SIM_LOCK_MUTEX, lock, 0);
+         first < locks->waiters_count &&
+         can_have(locks, lock, locks->waiters[first].shares);
+         first = waiter_find(locks, SIM_LOCK_MUTEX, lock, 0)) {
+        hold(locks, locks->waiters[first].task, lock,
+             locks->waiters[first].shares);
+        wake(locks, first, moment->now_ticks);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------- the other kinds
+ */
+
+static const char *
+acquire(struct sim_locks *locks, const struct sim_event *event,
+        const struct sim_lock_moment *moment)
+{
+    if (locks->units[event->lock] == 0) /* else nobody waits (I3) */
+        return wait_for(locks, event, SIM_LOCK_SEMAPHORE, false, moment);
+    locks->units[event->lock]--;
+    return NULL;
+}
+
+static const char *
+release(struct sim_locks *locks, const struct sim_event *event,
+        const struct sim_lock_moment *moment)
+{
+    if (!wake_first(locks, SIM_LOCK_SEMAPHORE, event->lock, moment->now_ticks))
+        locks->units[event->lock]++;
+    return NULL;
+}
+
+/* Does somebody wait for the channel, and is it to receive (or to send)? */
+static bool
+other_side_waits(const struct sim_locks *locks, uint32_t lock, bool receives)
+{
+    const uint32_t first = waiter_find(locks, SIM_LOCK_CHANNEL, lock, 0);
+
+    return first < locks->waiters_count &&
+           locks->waiters[first].shares == receives;
+}
+
+static const char *
+send_item(struct sim_locks *locks, const struct sim_event *event,
+          const struct sim_lock_moment *moment)
+{
+    const uint32_t lock = event->lock;
+
+    if (other_side_waits(locks, lock, true))
+        (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, moment->now_ticks);
+    else if (locks->items[lock] < lock % 3)
+        locks->items[lock]++;
+    else
+        return wait_for(locks, event, SIM_LOCK_CHANNEL, false, moment);
+    return NULL;
+}
+
+static const char *
+receive_item(struct sim_locks *locks, const struct sim_event *event,
+             const struct sim_lock_moment *moment)
+{
+    const uint32_t lock = event->lock;
+
+    /* A sender that waited puts its item in the place of the one taken. */
+    if (other_side_waits(locks, lock, false))
+        (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, moment->now_ticks);
+    else if (locks->items[lock] > 0)
+        locks->items[lock]--;
+    else
+        return wait_for(locks, event, SIM_LOCK_CHANNEL, true, moment);
+    return NULL;
+}
+
+/* --------------------------------------------------------------------- events
+ */
+
+bool
+sim_locks_concern(enum sim_event_kind kind)
+{
+    return kind >= SIM_EV_LOCK && kind <= SIM_EV_RECEIVE;
+}
+
+const char *
+sim_locks_apply(struct sim_locks *locks, const struct sim_event *event,
+                const struct sim_lock_moment *moment)
+{
+    locks->waits = false;
+    locks->wakes_count = 0;
+    if (event->lock >= SIM_LOCKS_MAX)
+        return "there is no such lock";
+    if (sim_locks_waiting(locks, event->task))
+        return "the task waits"; /* I1 */
+    if (event->kind == SIM_EV_LOCK || event->kind == SIM_EV_LOCK_SHARED)
+        return take(locks, event, event->kind == SIM_EV_LOCK_SHARED, moment);
+    if (event->kind == SIM_EV_UNLOCK || event->kind == SIM_EV_UNLOCK_SHARED)
+        return give_back(locks, event, event->kind == SIM_EV_UNLOCK_SHARED,
+                         moment);
+    if (event->kind == SIM_EV_WAIT)
+        return wait_for(locks, event, SIM_LOCK_CONDITION, false, moment);
+    if (event->kind == SIM_EV_ACQUIRE)
+        return acquire(locks, event, moment);
+    if (event->kind == SIM_EV_RELEASE)
+        return release(locks, event, moment);
+    if (event->kind == SIM_EV_SEND)
+        return send_item(locks, event, moment);
+    if (event->kind == SIM_EV_RECEIVE)
+        return receive_item(locks, event, moment);
+    if (event->kind == SIM_EV_SIGNAL) {
+        (void)wake_first(locks, SIM_LOCK_CONDITION, event->lock,
+                         moment->now_ticks);
+        return NULL;
+    }
+    if (event->kind == SIM_EV_BROADCAST) {
+        while (wake_first(locks, SIM_LOCK_CONDITION, event->lock,
+                          moment->now_ticks))
+            continue; /* bounded by the number of waiters */
+        return NULL;
+    }
+    return "the event is not about locks";
+}

@@ -1,0 +1,97 @@
+/*
+ * locks.h -- simulated locks with queues of waiting tasks, so that contention
+ * comes from who ran when, not from a generator.
+ *
+ * Four kinds, numbered from 0 each: mutexes (which readers may share),
+ * conditions, semaphores and channels. Semaphore n begins with n mod 3 units,
+ * channel n has room for n mod 3 items. Everything is first come, first served,
+ * and is handed over directly: who is let go has what it waited for.
+ */
+#ifndef SIM_LOCKS_H
+#define SIM_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event.h"
+
+enum {
+    SIM_LOCKS_MAX = 16,   /* of each kind */
+    SIM_WAITERS_MAX = 64, /* tasks that wait at one time */
+    SIM_HOLDERS_MAX = 64
+};
+
+enum sim_lock_kind {
+    SIM_LOCK_MUTEX,
+    SIM_LOCK_CONDITION,
+    SIM_LOCK_SEMAPHORE,
+    SIM_LOCK_CHANNEL
+};
+
+struct sim_waiter {
+    enum sim_lock_kind kind;
+    uint32_t lock;
+    bool shares; /* a reader of a mutex; a receiver of a channel */
+    uint32_t task;
+    uint32_t stack;      /* where it waits */
+    int64_t began_ticks; /* by its own processor's clock */
+    int64_t since_ticks; /* what it has waited that nobody was charged with */
+    bool block_told;     /* the block profile was on when it began */
+    bool mutex_told;     /* the mutex profile was */
+};
+
+/* A task that was let go, and what the one who did it is charged with. */
+struct sim_wake {
+    struct sim_waiter waiter;
+    int64_t last_since_ticks; /* of the one who came last, if others > 0 */
+    uint32_t others;          /* who go on waiting for the same lock */
+};
+
+struct sim_holder {
+    uint32_t lock;
+    uint32_t task;
+    bool shares;
+};
+
+struct sim_locks {
+    struct sim_waiter waiters[SIM_WAITERS_MAX]; /* in order of coming */
+    struct sim_holder holders[SIM_HOLDERS_MAX]; /* of mutexes */
+    uint32_t waiters_count;
+    uint32_t holders_count;
+    uint32_t units[SIM_LOCKS_MAX]; /* of semaphores */
+    uint32_t items[SIM_LOCKS_MAX]; /* in channels */
+
+    /* What the last event did. */
+    bool waits; /* the task itself waits now, last in `waiters` */
+    struct sim_wake wakes[SIM_WAITERS_MAX];
+    uint32_t wakes_count;
+};
+
+/* What is so when an event happens. */
+struct sim_lock_moment {
+    int64_t now_ticks; /* by the clock of the task's processor */
+    bool block_told;
+    bool mutex_told;
+};
+
+/* Nobody holds anything and nobody waits. */
+void sim_locks_reset(struct sim_locks *locks);
+
+/* returns: is it an event about locks? */
+bool sim_locks_concern(enum sim_event_kind kind);
+
+/*
+ * Let a task do something with a lock.
+ *
+ * out:     waits, wakes of *locks
+ * returns: NULL, or why it cannot (static text); then nothing has changed
+ */
+const char *sim_locks_apply(struct sim_locks *locks,
+                            const struct sim_event *event,
+                            const struct sim_lock_moment *moment);
+
+bool sim_locks_waiting(const struct sim_locks *locks, uint32_t task);
+bool sim_locks_holding(const struct sim_locks *locks, uint32_t task,
+                       uint32_t lock, bool shares);
+
+#endif
