@@ -8,28 +8,28 @@
 enum { EVENT_CHOICE = 18, EVENT_MARK = 19 };
 
 void
-sim_fail_at(const char *what, uintptr_t site)
+sim_calls_fail(const char *what, uintptr_t site)
 {
     struct engine *e = &sim_engine;
 
     if (e->active)
-        sim_refuse(SIM_FAIL_CHECK, site, 0, what);
+        sim_engine_refuse(SIM_FAIL_CHECK, site, 0, what);
     /* Setup, finish or invariant: the caller of those looks. */
     if (e->run != NULL && e->run->failure.kind == SIM_FAIL_NONE)
-        sim_failure_set(SIM_FAIL_CHECK, 0, 0, what);
+        sim_engine_failure_set(SIM_FAIL_CHECK, 0, 0, what);
 }
 
 void
 sim_explore_fail(const char *what)
 {
-    sim_fail_at(what, (uintptr_t)__builtin_return_address(0));
+    sim_calls_fail(what, (uintptr_t)__builtin_return_address(0));
 }
 
 void
 sim_explore_check(bool holds, const char *what)
 {
     if (!holds)
-        sim_fail_at(what, (uintptr_t)__builtin_return_address(0));
+        sim_calls_fail(what, (uintptr_t)__builtin_return_address(0));
 }
 
 uint32_t
@@ -45,8 +45,8 @@ sim_explore_choose(uint32_t bound, enum sim_kind kind)
 
     if (!sim_engine.active)
         return 0;
-    value = sim_ask(bound, kind, (uint16_t)sim_engine.current);
-    sim_event(EVENT_CHOICE, value);
+    value = sim_engine_ask(bound, kind, (uint16_t)sim_engine.current);
+    sim_engine_event(EVENT_CHOICE, value);
     return value;
 }
 
@@ -57,8 +57,8 @@ sim_explore_mark(void)
 
     if (!e->active)
         return 0;
-    sim_point((uintptr_t)__builtin_return_address(0));
-    sim_event(EVENT_MARK, e->marks);
+    sim_engine_point((uintptr_t)__builtin_return_address(0));
+    sim_engine_event(EVENT_MARK, e->marks);
     return e->marks++;
 }
 
@@ -73,11 +73,11 @@ sim_explore_spin_wait(void)
         return;
     if (e->options.drop_waiters) {
         t->dropped = true;
-        sim_block(site);
+        sim_engine_block(site);
         abort();
     }
     t->spinning = true;
     e->spinners++;
-    sim_block(site);
-    sim_forget_round(e->current);
+    sim_engine_block(site);
+    sim_fence_forget_round(e->current);
 }

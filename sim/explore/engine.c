@@ -24,7 +24,7 @@ struct engine sim_engine;
 /* ---- Ends ---- */
 
 _Noreturn void
-sim_stop(enum sim_end end)
+sim_engine_stop(enum sim_end end)
 {
     struct engine *e = &sim_engine;
 
@@ -35,8 +35,8 @@ sim_stop(enum sim_end end)
 }
 
 void
-sim_failure_set(enum sim_failure_kind kind, uintptr_t site,
-                uintptr_t other_site, const char *text)
+sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
+                       uintptr_t other_site, const char *text)
 {
     struct sim_failure *f = &sim_engine.run->failure;
 
@@ -48,11 +48,11 @@ sim_failure_set(enum sim_failure_kind kind, uintptr_t site,
 }
 
 _Noreturn void
-sim_refuse(enum sim_failure_kind kind, uintptr_t site, uintptr_t other_site,
-           const char *text)
+sim_engine_refuse(enum sim_failure_kind kind, uintptr_t site,
+                  uintptr_t other_site, const char *text)
 {
-    sim_failure_set(kind, site, other_site, text);
-    sim_stop(SIM_END_FAILED);
+    sim_engine_failure_set(kind, site, other_site, text);
+    sim_engine_stop(SIM_END_FAILED);
 }
 
 /* ---- The graph hash ---- */
@@ -68,7 +68,7 @@ fold(uint64_t a, uint64_t b)
 }
 
 void
-sim_hash_add(uint64_t what, uint64_t detail)
+sim_engine_hash(uint64_t what, uint64_t detail)
 {
     struct engine *e = &sim_engine;
     const uint64_t low =
@@ -81,17 +81,17 @@ sim_hash_add(uint64_t what, uint64_t detail)
 }
 
 void
-sim_event(uint64_t kind, uint64_t detail)
+sim_engine_event(uint64_t kind, uint64_t detail)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
     const uint32_t stamp = ++t->now.at[e->current];
 
-    sim_hash_add(stamp | (uint64_t)e->current << 32 | kind << 40, detail);
+    sim_engine_hash(stamp | (uint64_t)e->current << 32 | kind << 40, detail);
 }
 
 void
-sim_after_event(void)
+sim_engine_after_event(void)
 {
     struct engine *e = &sim_engine;
 
@@ -101,13 +101,13 @@ sim_after_event(void)
     e->kernel->invariant(e->kernel->context);
     e->active = true;
     if (e->run->failure.kind != SIM_FAIL_NONE)
-        sim_stop(SIM_END_FAILED);
+        sim_engine_stop(SIM_END_FAILED);
 }
 
 /* ---- Choices ---- */
 
 uint32_t
-sim_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
+sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
 {
     struct engine *e = &sim_engine;
 
@@ -140,7 +140,7 @@ prune(bool can_continue)
     if (!sim_visited_insert(e->visited, key))
         return;
     if (sim_mix64(key[1]) % 100 >= e->recheck_of_100)
-        sim_stop(SIM_END_PRUNED);
+        sim_engine_stop(SIM_END_PRUNED);
     e->detour = true;
     e->detour_rng.state = key[0];
 }
@@ -154,7 +154,7 @@ wake_spinners(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning && sim_round_changed(i)) {
+        if (t->spinning && sim_fence_round_changed(i)) {
             t->spinning = false;
             e->spinners--;
             e->ready |= 1U << i;
@@ -215,12 +215,12 @@ stuck(void)
         if (!e->threads[i].dropped && !e->threads[i].spinning)
             continue;
         waits_in_loop = true;
-        if (sim_round_changed(i))
-            sim_stop(SIM_END_BLOCKED);
+        if (sim_fence_round_changed(i))
+            sim_engine_stop(SIM_END_BLOCKED);
     }
     if (waits_in_loop)
-        sim_refuse(SIM_FAIL_LIVELOCK, 0, 0,
-                   "a thread waits in a loop for what nobody will do");
+        sim_engine_refuse(SIM_FAIL_LIVELOCK, 0, 0,
+                          "a thread waits in a loop for what nobody will do");
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
@@ -228,10 +228,10 @@ stuck(void)
             continue;
         e->current = i;
         if (t->sleeps_on != NULL)
-            sim_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
-                       "a thread sleeps and nobody will wake it");
-        sim_refuse(SIM_FAIL_DEADLOCK, t->next_site, t->wants->site,
-                   "every unfinished thread waits for a lock");
+            sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
+                              "a thread sleeps and nobody will wake it");
+        sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, t->wants->site,
+                          "every unfinished thread waits for a lock");
     }
     abort(); /* pick() is not asked when all have finished */
 }
@@ -287,7 +287,7 @@ go(uint32_t next)
 
 /* The first scheduling question of a run, asked on some thread's stack. */
 void
-sim_first_pick(void)
+sim_engine_first_pick(void)
 {
     if (!sim_engine.first)
         return;
@@ -300,38 +300,38 @@ static void
 start_over(void)
 {
     sim_fiber_switch(&sim_self()->fiber, &sim_engine.main);
-    sim_first_pick();
+    sim_engine_first_pick();
 }
 
 void
-sim_signal_point(void)
+sim_engine_signal_point(void)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
 
     if (t->signals_left == 0 ||
-        sim_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+        sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
         return;
     t->signals_left--;
-    sim_event(EVENT_SIGNAL, 0);
+    sim_engine_event(EVENT_SIGNAL, 0);
     e->kernel->threads[e->current].signal(e->kernel->context, e->current);
 }
 
 void
-sim_point(uintptr_t site)
+sim_engine_point(uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
 
     if (++e->run->steps > e->steps_max)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0,
-                   "the run has too many steps (does a wait loop "
-                   "lack its sim_explore_spin_wait?)");
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the run has too many steps (does a wait loop "
+                          "lack its sim_explore_spin_wait?)");
     t->steps++;
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
         sim_sched_step();
     if (t->signals_left != 0)
-        sim_signal_point();
+        sim_engine_signal_point();
     t->next_site = site;
     if (e->starting)
         start_over();
@@ -342,7 +342,7 @@ sim_point(uintptr_t site)
 
 /* The current thread cannot run until somebody makes it ready. */
 void
-sim_block(uintptr_t site)
+sim_engine_block(uintptr_t site)
 {
     struct engine *e = &sim_engine;
 
@@ -362,13 +362,13 @@ complete(void)
 
     if (e->visited != NULL && !e->detour &&
         sim_visited_insert(e->visited, e->graph))
-        sim_stop(SIM_END_PRUNED);
-    sim_stop(SIM_END_COMPLETE);
+        sim_engine_stop(SIM_END_PRUNED);
+    sim_engine_stop(SIM_END_COMPLETE);
 }
 
 /* The current thread's body has returned. */
 _Noreturn void
-sim_thread_end(void)
+sim_engine_thread_end(void)
 {
     struct engine *e = &sim_engine;
 

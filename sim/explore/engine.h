@@ -225,20 +225,20 @@ sim_releases(int order)
 }
 
 /* engine.c */
-void sim_failure_set(enum sim_failure_kind kind, uintptr_t site,
-                     uintptr_t other_site, const char *text);
-void sim_hash_add(uint64_t what, uint64_t detail);
-void sim_first_pick(void);
-_Noreturn void sim_thread_end(void);
-void sim_point(uintptr_t site);
-void sim_block(uintptr_t site);
-_Noreturn void sim_stop(enum sim_end end);
-_Noreturn void sim_refuse(enum sim_failure_kind kind, uintptr_t site,
-                          uintptr_t other_site, const char *text);
-void sim_event(uint64_t kind, uint64_t detail);
-void sim_after_event(void);
-uint32_t sim_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
-void sim_signal_point(void);
+void sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
+                            uintptr_t other_site, const char *text);
+void sim_engine_hash(uint64_t what, uint64_t detail);
+void sim_engine_first_pick(void);
+_Noreturn void sim_engine_thread_end(void);
+void sim_engine_point(uintptr_t site);
+void sim_engine_block(uintptr_t site);
+_Noreturn void sim_engine_stop(enum sim_end end);
+_Noreturn void sim_engine_refuse(enum sim_failure_kind kind, uintptr_t site,
+                                 uintptr_t other_site, const char *text);
+void sim_engine_event(uint64_t kind, uint64_t detail);
+void sim_engine_after_event(void);
+uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
+void sim_engine_signal_point(void);
 
 /* run.c */
 void sim_engine_begin(const struct sim_kernel *kernel,
@@ -246,7 +246,7 @@ void sim_engine_begin(const struct sim_kernel *kernel,
 enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);
 
 /* calls.c; returns outside a run only */
-void sim_fail_at(const char *what, uintptr_t site);
+void sim_calls_fail(const char *what, uintptr_t site);
 
 /* memory.c */
 uint64_t sim_atomic_load(uintptr_t address, uint32_t bytes, int order,
@@ -259,21 +259,21 @@ uint64_t sim_atomic_rmw(uintptr_t address, uint32_t bytes,
 bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                     uint64_t desired, int order, int order_failure, bool weak,
                     uintptr_t site);
-uint64_t sim_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
-                    uint32_t *index);
-struct word *sim_word(uintptr_t address, uintptr_t site);
+uint64_t sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
+                           uint32_t *index);
+struct word *sim_memory_word(uintptr_t address, uintptr_t site);
 
 /* fence.c */
 void sim_atomic_fence(int order, uintptr_t site);
-void sim_forget_round(uint32_t thread);
-bool sim_round_changed(uint32_t thread);
+void sim_fence_forget_round(uint32_t thread);
+bool sim_fence_round_changed(uint32_t thread);
 
 /* lock.c */
 void sim_lock_take(const void *lock, uint32_t rank, uintptr_t site);
 bool sim_lock_try(const void *lock, uint32_t rank, uintptr_t site);
 void sim_lock_release(const void *lock, uintptr_t site);
-void sim_word_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
-void sim_word_wake(const uint32_t *word, uintptr_t site);
+void sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
+void sim_lock_wake(const uint32_t *word, uintptr_t site);
 
 /* plain.c */
 void sim_plain_access(uintptr_t address, size_t bytes, bool write,
@@ -287,9 +287,9 @@ uint32_t sim_sched_wish(const uint8_t *order, uint32_t count);
 void sim_sched_step(void);
 
 /* site.c; returns: false if no symbol covers the address */
-bool sim_address_text(char *text, size_t text_bytes, uintptr_t address);
+bool sim_site_address_text(char *text, size_t text_bytes, uintptr_t address);
 
 /* trace.c */
-struct trace_event *sim_trace(enum sim_op op, uintptr_t site);
+struct trace_event *sim_trace_add(enum sim_op op, uintptr_t site);
 
 #endif

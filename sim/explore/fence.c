@@ -19,12 +19,13 @@ sim_atomic_fence(int order, uintptr_t site)
     if (order == __ATOMIC_RELAXED)
         return;
     if (order == __ATOMIC_SEQ_CST)
-        sim_point(site);
-    event = sim_trace(SIM_OP_FENCE, site);
+        sim_engine_point(site);
+    event = sim_trace_add(SIM_OP_FENCE, site);
     if (event != NULL)
         event->order = order;
-    sim_event(EVENT_FENCE,
-              order == __ATOMIC_SEQ_CST ? 1 + (uint64_t)e->seq_cst_fences : 0);
+    sim_engine_event(EVENT_FENCE, order == __ATOMIC_SEQ_CST
+                                      ? 1 + (uint64_t)e->seq_cst_fences
+                                      : 0);
     if (sim_acquires(order))
         sim_clock_join(&t->now, &t->pending);
     if (order == __ATOMIC_SEQ_CST) {
@@ -35,7 +36,7 @@ sim_atomic_fence(int order, uintptr_t site)
     }
     if (sim_releases(order))
         t->release = t->now;
-    sim_after_event();
+    sim_engine_after_event();
 }
 
 /* What a full fence on thread i learns before it is told anything. */
@@ -63,13 +64,13 @@ sim_explore_barrier(void)
 
     if (!e->active)
         return;
-    sim_point(site);
-    sim_trace(SIM_OP_BARRIER, site);
+    sim_engine_point(site);
+    sim_trace_add(SIM_OP_BARRIER, site);
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (i != e->current)
             where = sim_mix64(where * 31 + e->threads[i].now.at[i]);
     }
-    sim_event(EVENT_BARRIER, where);
+    sim_engine_event(EVENT_BARRIER, where);
     for (uint32_t i = 0; i < e->threads_count; i++)
         barrier_arrive(i);
     sim_clock_join(&me->now, &e->seq_cst);
@@ -84,13 +85,13 @@ sim_explore_barrier(void)
     me->release = me->now;
     e->seq_cst = me->now;
     e->seq_cst_fences++;
-    sim_after_event();
+    sim_engine_after_event();
 }
 
 /* ---- Rounds of a wait loop ---- */
 
 bool
-sim_round_changed(uint32_t thread)
+sim_fence_round_changed(uint32_t thread)
 {
     for (uint32_t i = 0; i < sim_engine.locations_count; i++) {
         const struct location *l = &sim_engine.locations[i];
@@ -103,7 +104,7 @@ sim_round_changed(uint32_t thread)
 
 /* The next round must not read again what this one found too old. */
 void
-sim_forget_round(uint32_t thread)
+sim_fence_forget_round(uint32_t thread)
 {
     for (uint32_t i = 0; i < sim_engine.locations_count; i++) {
         struct location *l = &sim_engine.locations[i];

@@ -27,7 +27,8 @@ lock_of(const void *address, uint32_t rank, uintptr_t site)
             return &e->locks[i];
     }
     if (e->locks_count == LOCKS_MAX)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0, "the threads use too many locks");
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads use too many locks");
     l = &e->locks[e->locks_count++];
     *l = (struct lock){
         .address = address, .rank = rank, .holder = SIM_THREADS_MAX};
@@ -45,10 +46,10 @@ check_rank(const struct lock *wanted, uintptr_t site)
         if (l->holder != e->current)
             continue;
         if (l == wanted)
-            sim_refuse(SIM_FAIL_LOCK_MISUSE, site, l->site,
-                       "a thread takes a lock that it holds");
+            sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, l->site,
+                              "a thread takes a lock that it holds");
         if (wanted->rank != 0 && l->rank >= wanted->rank)
-            sim_refuse(
+            sim_engine_refuse(
                 SIM_FAIL_LOCK_RANK, site, l->site,
                 "a lock is taken under one of the same or a higher rank");
     }
@@ -57,7 +58,7 @@ check_rank(const struct lock *wanted, uintptr_t site)
 static void
 trace_lock(enum sim_op op, const struct lock *l, bool ok, uintptr_t site)
 {
-    struct trace_event *event = sim_trace(op, site);
+    struct trace_event *event = sim_trace_add(op, site);
 
     if (event != NULL) {
         event->address = (uintptr_t)l->address;
@@ -71,7 +72,7 @@ take(struct lock *l, uintptr_t site)
     struct engine *e = &sim_engine;
 
     trace_lock(SIM_OP_LOCK, l, true, site);
-    sim_event(EVENT_LOCK, l->version++);
+    sim_engine_event(EVENT_LOCK, l->version++);
     l->holder = e->current;
     l->site = site;
     sim_clock_join(&sim_self()->now, &l->sync);
@@ -79,7 +80,7 @@ take(struct lock *l, uintptr_t site)
         if (e->threads[i].wants == l && i != e->current)
             e->ready &= ~(1U << i);
     }
-    sim_after_event();
+    sim_engine_after_event();
 }
 
 void
@@ -94,9 +95,9 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     l->site = l->holder == SIM_THREADS_MAX ? site : l->site;
     sim_self()->wants = l;
     if (l->holder == SIM_THREADS_MAX)
-        sim_point(site);
+        sim_engine_point(site);
     else
-        sim_block(site);
+        sim_engine_block(site);
     sim_self()->wants = NULL;
     take(l, site);
 }
@@ -108,15 +109,15 @@ sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
 
     if (!sim_engine.active)
         return true;
-    sim_point(site);
+    sim_engine_point(site);
     l = lock_of(lock, rank, site);
     if (l->holder == SIM_THREADS_MAX) {
         take(l, site);
         return true;
     }
     trace_lock(SIM_OP_LOCK, l, false, site);
-    sim_event(EVENT_TRY_FAILED, l->version);
-    sim_after_event();
+    sim_engine_event(EVENT_TRY_FAILED, l->version);
+    sim_engine_after_event();
     return false;
 }
 
@@ -128,25 +129,25 @@ sim_lock_release(const void *lock, uintptr_t site)
 
     if (!e->active)
         return;
-    sim_point(site);
+    sim_engine_point(site);
     l = lock_of(lock, 0, site);
     if (l->holder != e->current)
-        sim_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
-                   "a thread gives back a lock that it does not hold");
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+                          "a thread gives back a lock that it does not hold");
     trace_lock(SIM_OP_UNLOCK, l, true, site);
-    sim_event(EVENT_UNLOCK, l->version++);
+    sim_engine_event(EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
     l->sync = sim_self()->now;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].wants == l)
             e->ready |= 1U << i;
     }
-    sim_after_event();
+    sim_engine_after_event();
 }
 
 /* Sleeping is a property of the word's object: who is on it, in which order. */
 void
-sim_word_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
+sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct lock *l;
@@ -155,32 +156,33 @@ sim_word_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 
     if (!e->active)
         return;
-    sim_point(site);
+    sim_engine_point(site);
     l = lock_of(word, 0, site);
-    value = (uint32_t)sim_newest((uintptr_t)word, sizeof *word, site, &index);
+    value = (uint32_t)sim_memory_newest((uintptr_t)word, sizeof *word, site,
+                                        &index);
     trace_lock(SIM_OP_WAIT, l, value == seen, site);
-    sim_event(EVENT_WAIT, l->version++ | (uint64_t)index << 32);
+    sim_engine_event(EVENT_WAIT, l->version++ | (uint64_t)index << 32);
     if (value != seen)
         return;
     sim_self()->sleeps_on = l;
-    sim_block(site);
+    sim_engine_block(site);
     /* To have gone on is a step of its own: two scheduling points without an
      * event between them would be the same state, and the second be cut. */
-    sim_event(EVENT_WOKEN, 0);
+    sim_engine_event(EVENT_WOKEN, 0);
 }
 
 void
-sim_word_wake(const uint32_t *word, uintptr_t site)
+sim_lock_wake(const uint32_t *word, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct lock *l;
 
     if (!e->active)
         return;
-    sim_point(site);
+    sim_engine_point(site);
     l = lock_of(word, 0, site);
     trace_lock(SIM_OP_WAKE, l, true, site);
-    sim_event(EVENT_WAKE, l->version++);
+    sim_engine_event(EVENT_WAKE, l->version++);
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].sleeps_on != l)
             continue;
@@ -212,11 +214,11 @@ sim_explore_unlock(const void *lock)
 void
 sim_explore_wait(const uint32_t *word, uint32_t seen)
 {
-    sim_word_wait(word, seen, HERE);
+    sim_lock_wait(word, seen, HERE);
 }
 
 void
 sim_explore_wake(const uint32_t *word)
 {
-    sim_word_wake(word, HERE);
+    sim_lock_wake(word, HERE);
 }

@@ -56,7 +56,7 @@ memory_write(uintptr_t address, uint32_t bytes, uint64_t value)
 }
 
 struct word *
-sim_word(uintptr_t address, uintptr_t site)
+sim_memory_word(uintptr_t address, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     const uint64_t mask = (1U << WORDS_LOG2) - 1;
@@ -68,8 +68,8 @@ sim_word(uintptr_t address, uintptr_t site)
         i = (i + 1) & mask;
     }
     if (++e->words_used > mask / 4 * 3)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0,
-                   "the threads touch too many different words");
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too many different words");
     e->words[i] = (struct word){.address = address, .run = e->run_number};
     return &e->words[i];
 }
@@ -82,11 +82,11 @@ location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
     struct location *l;
 
     if ((word->atomic_mask & mask) != 0)
-        sim_refuse(SIM_FAIL_MIXED_SIZE, site, 0,
-                   "atomic accesses of different size to one place");
+        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0,
+                          "atomic accesses of different size to one place");
     if (e->locations_count == LOCATIONS_MAX)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0,
-                   "the threads touch too many atomics");
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too many atomics");
     l = &e->locations[e->locations_count++];
     if (l->stores == NULL) {
         l->stores_room = 8;
@@ -116,8 +116,8 @@ location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
     struct word *word;
 
     if (address % bytes != 0)
-        sim_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
-    word = sim_word(address - offset, site);
+        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
+    word = sim_memory_word(address - offset, site);
     if (word->cells != 0)
         sim_plain_check_atomic(word, mask, write, site);
     for (uint32_t i = word->locations; i != 0;) {
@@ -193,7 +193,7 @@ choose_store(const struct location *l, int order, const uint64_t *expected)
 
     if (count == 1)
         return found[0];
-    picked = sim_ask(count, SIM_STALE, (uint16_t)sim_engine.current);
+    picked = sim_engine_ask(count, SIM_STALE, (uint16_t)sim_engine.current);
     if (picked != 0)
         sim_engine.run->stale++;
     return found[picked];
@@ -283,10 +283,11 @@ load_event(struct location *l, uint32_t index, enum sim_op op, int order,
 {
     const struct store *s = &l->stores[index];
     const uint64_t value = s->value;
-    struct trace_event *event = sim_trace(op, site);
+    struct trace_event *event = sim_trace_add(op, site);
 
-    sim_event(EVENT_LOAD, order_detail(s->stamp | (uint64_t)s->thread << 32,
-                                       order == __ATOMIC_SEQ_CST));
+    sim_engine_event(EVENT_LOAD,
+                     order_detail(s->stamp | (uint64_t)s->thread << 32,
+                                  order == __ATOMIC_SEQ_CST));
     if (event != NULL) {
         trace_read(event, l, index);
         event->order = order;
@@ -300,10 +301,11 @@ rmw_event(struct location *l, enum sim_op op, uint64_t value, int order,
           uintptr_t site)
 {
     const uint32_t newest = l->stores_count - 1;
-    struct trace_event *event = sim_trace(op, site);
+    struct trace_event *event = sim_trace_add(op, site);
     struct clock carried;
 
-    sim_event(EVENT_RMW, order_detail(newest, order == __ATOMIC_SEQ_CST));
+    sim_engine_event(EVENT_RMW,
+                     order_detail(newest, order == __ATOMIC_SEQ_CST));
     if (event != NULL) {
         trace_read(event, l, newest);
         event->written = value;
@@ -323,11 +325,11 @@ sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
     struct location *l;
     uint64_t value;
 
-    sim_point(site);
+    sim_engine_point(site);
     l = location_of(address, bytes, false, site);
     value =
         load_event(l, choose_store(l, order, NULL), SIM_OP_LOAD, order, site);
-    sim_after_event();
+    sim_engine_after_event();
     return value;
 }
 
@@ -338,11 +340,11 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
     struct location *l;
     struct trace_event *event;
 
-    sim_point(site);
+    sim_engine_point(site);
     l = location_of(address, bytes, true, site);
-    event = sim_trace(SIM_OP_STORE, site);
-    sim_event(EVENT_STORE,
-              order_detail(l->stores_count, order == __ATOMIC_SEQ_CST));
+    event = sim_trace_add(SIM_OP_STORE, site);
+    sim_engine_event(EVENT_STORE,
+                     order_detail(l->stores_count, order == __ATOMIC_SEQ_CST));
     if (event != NULL) {
         event->address = address;
         event->bytes = bytes;
@@ -350,7 +352,7 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
         event->order = order;
     }
     write_store(l, value, order, NULL, site);
-    sim_after_event();
+    sim_engine_after_event();
 }
 
 uint64_t
@@ -361,13 +363,13 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
     struct location *l;
     uint64_t old;
 
-    sim_point(site);
+    sim_engine_point(site);
     l = location_of(address, bytes, true, site);
     old = l->stores[l->stores_count - 1].value;
     rmw_event(l, SIM_OP_RMW,
               change(old, operand) & (UINT64_MAX >> (64 - 8 * bytes)), order,
               site);
-    sim_after_event();
+    sim_engine_after_event();
     return old;
 }
 
@@ -378,7 +380,7 @@ fails_spuriously(bool weak)
 
     if (!weak || e->spurious_left == 0)
         return false;
-    if (sim_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+    if (sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
         return false;
     e->spurious_left--;
     return true;
@@ -393,7 +395,7 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     uint32_t index;
     bool done;
 
-    sim_point(site);
+    sim_engine_point(site);
     /* Whether it writes is not known yet: a race with a plain read shows in
      * the runs where it does. */
     l = location_of(address, bytes, false, site);
@@ -406,7 +408,7 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     } else {
         *expected = load_event(l, index, SIM_OP_CAS, order_failure, site);
     }
-    sim_after_event();
+    sim_engine_after_event();
     return done;
 }
 
@@ -417,7 +419,8 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
  * out:     *index, of the store in modification order
  */
 uint64_t
-sim_newest(uintptr_t address, uint32_t bytes, uintptr_t site, uint32_t *index)
+sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
+                  uint32_t *index)
 {
     struct location *l = location_of(address, bytes, false, site);
 

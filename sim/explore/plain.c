@@ -25,7 +25,7 @@ knows(const struct thread *t, uint32_t thread, uint32_t stamp)
 _Noreturn static void
 race(const char *text, uintptr_t site, uintptr_t other_site)
 {
-    sim_refuse(SIM_FAIL_RACE, site, other_site, text);
+    sim_engine_refuse(SIM_FAIL_RACE, site, other_site, text);
 }
 
 static void
@@ -107,8 +107,8 @@ cell_new(struct word *word, uint8_t mask, uintptr_t site)
     struct cell *c;
 
     if (e->cells_count == CELLS_MAX)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0,
-                   "the threads touch too much plain memory");
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too much plain memory");
     c = &e->cells[e->cells_count++];
     *c = (struct cell){.mask = mask, .next = word->cells};
     word->cells = e->cells_count;
@@ -138,7 +138,7 @@ cell_access(struct cell *c, bool write, uintptr_t site)
 static void
 word_access(uintptr_t address, uint8_t mask, bool write, uintptr_t site)
 {
-    struct word *word = sim_word(address, site);
+    struct word *word = sim_memory_word(address, site);
 
     if ((word->atomic_mask & mask) != 0)
         check_locations(word, mask, write, site);
@@ -176,8 +176,8 @@ on_own_stack(uintptr_t address, uintptr_t site)
         return true;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (sim_fiber_owns(&e->threads[i].fiber, address))
-            sim_refuse(SIM_FAIL_STACK, site, 0,
-                       "an access to another thread's stack");
+            sim_engine_refuse(SIM_FAIL_STACK, site, 0,
+                              "an access to another thread's stack");
     }
     return false;
 }
@@ -190,9 +190,9 @@ sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
     if (on_own_stack(address, site))
         return;
     if (++sim_engine.plain_count > PLAIN_MAX)
-        sim_refuse(SIM_FAIL_LIMIT, site, 0,
-                   "the run has too many plain accesses");
-    sim_signal_point();
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the run has too many plain accesses");
+    sim_engine_signal_point();
     while (address < end) {
         const uint32_t offset = (uint32_t)(address & 7);
         const uint32_t room = 8 - offset;

@@ -42,13 +42,13 @@ port_now_ns(void)
 void
 port_wait(const uint32_t *word, uint32_t seen)
 {
-    sim_word_wait(word, seen, HERE);
+    sim_lock_wait(word, seen, HERE);
 }
 
 void
 port_wake(const uint32_t *word)
 {
-    sim_word_wake(word, HERE);
+    sim_lock_wake(word, HERE);
 }
 
 bool
@@ -63,6 +63,6 @@ port_panic(const char *file, int line, const char *condition)
 {
     (void)file; /* the site says it */
     (void)line;
-    sim_fail_at(condition, HERE);
+    sim_calls_fail(condition, HERE);
     __builtin_trap(); /* setup or final check: ends like a crash there */
 }

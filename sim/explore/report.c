@@ -113,7 +113,7 @@ place_text(struct places *places, char *text, uintptr_t address)
 {
     uint32_t i = 0;
 
-    if (sim_address_text(text, PLACE_BYTES, address))
+    if (sim_site_address_text(text, PLACE_BYTES, address))
         return;
     while (i < places->count && places->address[i] != address)
         i++;

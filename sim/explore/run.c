@@ -25,11 +25,11 @@ thread_main(void)
     struct engine *e = &sim_engine;
     const uint32_t me = e->current;
 
-    sim_first_pick();
+    sim_engine_first_pick();
     if (e->options.lazy_start)
-        sim_hash_add((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0);
+        sim_engine_hash((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0);
     e->kernel->threads[me].body(e->kernel->context, me);
-    sim_thread_end();
+    sim_engine_thread_end();
 }
 
 /* Run every thread up to its first event: nobody can see the order. */
@@ -210,9 +210,10 @@ run_guarded(void)
     if (crash != 0) {
         crash_expected = 0;
         if (e->run->failure.kind == SIM_FAIL_NONE)
-            sim_failure_set(SIM_FAIL_CRASH,
-                            e->active ? e->threads[e->current].last_site : 0, 0,
-                            strsignal(crash));
+            sim_engine_failure_set(SIM_FAIL_CRASH,
+                                   e->active ? e->threads[e->current].last_site
+                                             : 0,
+                                   0, strsignal(crash));
         e->active = false;
         return;
     }

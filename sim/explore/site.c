@@ -152,11 +152,11 @@ sim_site_text(uintptr_t site)
 }
 
 bool
-sim_address_text(char *text, size_t text_bytes, uintptr_t address)
+sim_site_address_text(char *text, size_t text_bytes, uintptr_t address)
 {
     Dwfl *dwfl = session();
     Dwfl_Module *module = dwfl != NULL ? dwfl_addrmodule(dwfl, address) : NULL;
-    const uintptr_t here = (uintptr_t)&sim_address_text;
+    const uintptr_t here = (uintptr_t)&sim_site_address_text;
     GElf_Off offset = 0;
     GElf_Sym symbol;
     const char *name;

@@ -4,7 +4,7 @@
 #include "engine.h"
 
 struct trace_event *
-sim_trace(enum sim_op op, uintptr_t site)
+sim_trace_add(enum sim_op op, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct trace_event *event;
