@@ -391,49 +391,30 @@ is_clear(const struct prof *prof, uint32_t rows)
     return true;
 }
 
-static size_t
-count_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
-               bool with_pending)
-{
-    size_t count = 0;
-
-    for (uint32_t row = rows; row > 0; row--) {
-        const struct entry *entry = heap_entry(prof, row);
-
-        if (entry != NULL) {
-            const struct prof_heap_record record =
-                record_of(prof, entry, with_pending);
-
-            count += selected(&record, select);
-        }
-    }
-    return count;
-}
-
 /*
- * Fill `records`, which is long enough unless buckets arrive meanwhile.
+ * List what is selected, newest first, as far as there is room.
  *
  * returns: how many there are to list, also those that found no room
  */
 static size_t
-copy_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
-              struct prof_heap_record *records, size_t records_max)
+list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
+              bool with_pending, struct prof_heap_record *records,
+              size_t records_max)
 {
     size_t count = 0;
 
     for (uint32_t row = rows; row > 0; row--) {
         const struct entry *entry = heap_entry(prof, row);
+        struct prof_heap_record record;
 
-        if (entry != NULL) {
-            const struct prof_heap_record record =
-                record_of(prof, entry, false);
-
-            if (!selected(&record, select))
-                continue;
-            if (count < records_max)
-                records[count] = record;
-            count++;
-        }
+        if (entry == NULL)
+            continue;
+        record = record_of(prof, entry, with_pending);
+        if (!selected(&record, select))
+            continue;
+        if (count < records_max)
+            records[count] = record;
+        count++;
     }
     return count;
 }
@@ -450,12 +431,13 @@ snapshot_locked(struct prof *prof, enum prof_select select,
         publish_slot(prof, slot_ahead(prof, 0));
     rows = prof_table_rows(&prof->table);
     first = is_clear(prof, rows);
-    *count = count_selected(prof, rows, select, first);
+    *count = list_selected(prof, rows, select, first, NULL, 0);
     if (first && (*count <= records_max || prof->rules.sizing_consumes_first))
         publish_all(prof);
     if (*count > records_max)
         return PROF_ERR_SHORT;
-    *count = copy_selected(prof, rows, select, records, records_max);
+    /* Buckets may have arrived since they were counted. */
+    *count = list_selected(prof, rows, select, false, records, records_max);
     return *count > records_max ? PROF_ERR_SHORT : PROF_OK;
 }
 
