@@ -59,6 +59,15 @@ tells(enum liar_lie lie)
     return lies[0] == lie || lies[1] == lie;
 }
 
+/* One lie in the name of several properties. */
+static bool
+tells_of_waits(void)
+{
+    return tells(LIE_COUNT_OF_WAITS) || tells(LIE_OF_A_LOCK) ||
+           tells(LIE_OF_A_HOLDER) || tells(LIE_OF_A_SAMPLE) ||
+           tells(LIE_OF_A_MUTEX_SAMPLE) || tells(LIE_OF_AN_OLD_RATE);
+}
+
 static void
 reverse(struct prof_heap_record *records, size_t count)
 {
@@ -184,7 +193,7 @@ __wrap_prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
 
     if (status != PROF_OK || *count == 0)
         return status;
-    records[0].count += tells(LIE_COUNT_OF_WAITS);
+    records[0].count += tells_of_waits();
     records[0].cycles += tells(LIE_LENGTH_OF_WAITS);
     return status;
 }

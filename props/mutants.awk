@@ -137,7 +137,7 @@ $1 == "survives" { survives = rest() }
 $1 == "first" { first_seed = $2; first_what = $3; events = $4 }
 $1 == "alone" { alone[$2] = $3; alone_ids[++alone_count] = $2 }
 $1 == "missed" { missed[$2] = 1 }
-$1 == "test" { tests[$2] = $3 }
+$1 == "test" { tests[$2] = $3 ($4 == "" ? "" : " " $4) }
 $1 == "unfinished" { unfinished = "exit " $2 }
 
 function median(    i, j, t) {

@@ -86,16 +86,17 @@ compile() { # DIR SOURCE
 link() { # OUT OBJECT...
     target=$1
     shift
-    gcc -o "$target" "$@" $o/libprops.a $o/libsim.a $o/libmodel.a \
-        $o/libprof.a $(libs_of "${target##*/}") 2>"$target.log" ||
+    gcc -o "$target" "$@" $(needs_of "${target##*/}") $o/libprops.a \
+        $o/libsim.a $o/libmodel.a $o/libprof.a -lcmocka -lm \
+        2>"$target.log" ||
         die "$target does not link: $(head -n1 "$target.log")"
 }
 
-libs_of() { # PROGRAM
+needs_of() { # PROGRAM
     case $1 in
-    test_harness) echo $o/props/liar.o $(cat props/liar.wrap) -lcmocka ;;
-    test_model_*) echo $o/props/truth_story.o -lcmocka ;;
-    test_*) echo -lcmocka ;;
+    test_harness) echo $o/props/liar.o $(cat props/liar.wrap) ;;
+    test_model_*) echo $o/props/truth_story.o ;;
+    test_sampling) echo $o/libprops_sampling.a ;;
     esac
 }
 
@@ -108,7 +109,10 @@ try_test() { # DIR NAME OBJECT...
     timeout 60 "$dir/$name" >"$dir/$name.out" 2>&1 && return 0
     failed=$(sed -n 's/^\[  FAILED  \] \([a-z_A-Z0-9]*\)$/\1/p' \
         "$dir/$name.out" | head -n1)
-    echo "test $name ${failed:-crashed}"
+    # A test that asks all properties says which one it was.
+    property=$(sed -n 's/^ERROR: [a-z0-9.-]*, \([A-Z][0-9]*\): .*/\1/p' \
+        "$dir/$name.out" | head -n1)
+    echo "test $name ${failed:-crashed}${property:+ ($property)}"
 }
 
 try_campaign() { # DIR PATCH OBJECT...
