@@ -18,6 +18,7 @@ enum cli_exit {
     CLI_NONDETERMINISM = 130
 };
 
+int cli_bias(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_replay(int argc, char **argv);

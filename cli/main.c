@@ -14,6 +14,7 @@ static const struct {
     {"run", cli_run, "a scenario or a recording of a real program"},
     {"record", cli_record, "the allocations and lock waits of a program"},
     {"check", cli_check, "judge random worlds by every property"},
+    {"bias", cli_bias, "how far a sampled block profile is off"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
     {"trace", cli_trace, "check, show and convert execution traces"},

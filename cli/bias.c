@@ -1,0 +1,134 @@
+/* bias.c -- `profsim bias`: how far a sampled block profile is off. */
+#include "bias.h"
+
+#include <string.h>
+
+#include "command.h"
+
+#define GHZ UINT64_C(1000000000)
+
+static const char usage[] =
+    "usage: profsim bias [--rules NAME] [--rate NS] [--ghz F]\n"
+    "                    [--format text|csv|svg]\n"
+    "\n"
+    "What a block profile records of waits of one length, divided by what\n"
+    "they were: 1 is right.\n"
+    "  --rules NAME  whose sampling               (all)\n"
+    "  --rate NS     the block rate, in ns        (1000000)\n"
+    "  --ghz F       ticks of the clock in a ns   (1)\n"
+    "  --format csv  all rule sets at several rates, relative errors\n"
+    "  --format svg  the same as a plot\n"
+    "\n"
+    "exit: 0; 1 usage\n";
+
+enum format { TEXT, CSV, SVG };
+
+struct options {
+    const struct prof_rules *rules; /* NULL: all */
+    uint64_t rate_ns;
+    uint64_t ticks_per_second;
+    enum format format;
+};
+
+/* A decimal number of up to 9 places, above 0 and at most 10, times 10^9. */
+static bool
+parse_ghz(const char *text, uint64_t *ticks_per_second)
+{
+    const char *at = text;
+    uint64_t unit = GHZ;
+    uint64_t value = 0;
+    bool digits = false;
+
+    for (; *at >= '0' && *at <= '9' && value <= 10 * GHZ; at++) {
+        value = value * 10 + (uint64_t)(*at - '0') * GHZ;
+        digits = true;
+    }
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9' && unit > 1; at++) {
+            unit /= 10;
+            value += (uint64_t)(*at - '0') * unit;
+            digits = true;
+        }
+    }
+    *ticks_per_second = value;
+    if (digits && *at == '\0' && value > 0 && value <= 10 * GHZ)
+        return true;
+    cli_usage("--ghz takes a number above 0 and up to 10, not '%s'", text);
+    return false;
+}
+
+static bool
+parse_format(const char *text, enum format *format)
+{
+    static const char *const words[] = {"text", "csv", "svg"};
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *format = (enum format)i;
+            return true;
+        }
+    }
+    cli_usage("--format takes text, csv or svg, not '%s'", text);
+    return false;
+}
+
+static bool
+parse_word(struct options *options, int argc, char **argv, int *index)
+{
+    const char *value;
+
+    if ((value = cli_option(argc, argv, index, "--rules")) != NULL)
+        return (options->rules = cli_rules(value)) != NULL;
+    if ((value = cli_option(argc, argv, index, "--rate")) != NULL)
+        return cli_number("--rate", value, 1, INT64_MAX, &options->rate_ns);
+    if ((value = cli_option(argc, argv, index, "--ghz")) != NULL)
+        return parse_ghz(value, &options->ticks_per_second);
+    if ((value = cli_option(argc, argv, index, "--format")) != NULL)
+        return parse_format(value, &options->format);
+    cli_usage("bias: unknown word '%s'", argv[*index]);
+    return false;
+}
+
+static void
+print_tables(const struct options *options)
+{
+    static const struct prof_rules *const all[] = {
+        &prof_rules_exact, &prof_rules_go1_5, &prof_rules_go1_10,
+        &prof_rules_go1_17};
+    struct props_bias bias;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const struct prof_rules *rules =
+            options->rules != NULL ? options->rules : all[i];
+
+        props_bias_make(&bias, rules, options->rate_ns,
+                        options->ticks_per_second);
+        props_bias_print(stdout, &bias);
+        if (options->rules != NULL)
+            return;
+        putchar('\n');
+    }
+}
+
+int
+cli_bias(int argc, char **argv)
+{
+    struct options options = {.rate_ns = 1000000, .ticks_per_second = GHZ};
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(usage, stdout);
+        return CLI_OK;
+    }
+    for (int i = 1; i < argc; i++) {
+        if (!parse_word(&options, argc, argv, &i))
+            return CLI_USAGE;
+    }
+    if (options.format == CSV)
+        props_bias_csv(stdout);
+    else if (options.format == SVG)
+        props_bias_svg(stdout);
+    else
+        print_tables(&options);
+    return fflush(stdout) == 0 ? CLI_OK
+                               : cli_usage("bias: standard output is full");
+}

@@ -1,0 +1,41 @@
+/*
+ * bias.h -- how far the means of a block profile are off, as a table and a
+ * plot. The numbers are the closed forms that S2 holds against the library.
+ */
+#ifndef PROPS_BIAS_H
+#define PROPS_BIAS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "prof/rules.h"
+#include "sampling.h"
+
+enum { PROPS_BIAS_ROWS = 40 };
+
+struct props_bias_row {
+    uint64_t cycles; /* of each wait, in ticks */
+    struct model_factors factors;
+};
+
+struct props_bias {
+    const struct prof_rules *rules;
+    uint64_t rate_ns;
+    uint64_t ticks_per_second;
+    int64_t rate_ticks; /* less than 1: these rules turn profiling off */
+    struct props_bias_row rows[PROPS_BIAS_ROWS];
+    uint32_t rows_count; /* by cycles */
+};
+
+/* Make the table of a rule set: waits from 1 tick to ten times the rate. */
+void props_bias_make(struct props_bias *bias, const struct prof_rules *rules,
+                     uint64_t rate_ns, uint64_t ticks_per_second);
+
+void props_bias_print(FILE *file, const struct props_bias *bias);
+
+/* All rule sets, at several rates, as comma-separated values; and the same as a
+ * drawing. */
+void props_bias_csv(FILE *file);
+void props_bias_svg(FILE *file);
+
+#endif
