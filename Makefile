@@ -1,6 +1,6 @@
 # For hands that type make: everything is in build.ninja.
 # Each target first installs what it needs and is missing (.ci/deps).
-.PHONY: all run check mutants clean
+.PHONY: all run check mutants bench bench-peers bench-gate clean
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
@@ -9,4 +9,7 @@ check:
 	@.ci/deps build test
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 mutants: ; @.ci/deps build test && ninja -k 0 $@
+bench: ; @.ci/deps build && ninja $@
+bench-peers: ; @.ci/deps build bench-peers && ninja $@
+bench-gate: ; @.ci/deps build gate && ninja $@
 clean: ; rm -rf out

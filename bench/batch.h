@@ -1,0 +1,56 @@
+/*
+ * batch.h -- repetitions of short operations: keys are staged untimed, 64 at a
+ * time, then a batch of 64 operations is timed, and the batches of a repetition
+ * are summed up by the mean of their middle half.
+ */
+#ifndef BENCH_BATCH_H
+#define BENCH_BATCH_H
+
+#include "load.h"
+
+enum { BENCH_OPS = 1 << 15 }; /* operations of a repetition */
+
+/* Do `count` operations on the staged keys. returns: anything, for use */
+typedef uint64_t (*bench_batch_fn)(void *context,
+                                   const struct bench_stage *stage,
+                                   uint32_t count);
+
+struct bench_batches {
+    const struct bench_load *load;
+    bench_batch_fn batch;
+    void *context;
+    /* What each thread does first and last; NULL: nothing. */
+    void (*thread_begin)(void);
+    void (*thread_end)(void);
+    uint32_t threads; /* 1 or 2, each on a processor of its own */
+};
+
+/*
+ * One repetition; context is a struct bench_batches.
+ *
+ * returns: nanoseconds an operation; with two threads, of both together
+ */
+double bench_batches_once(void *batches, uint32_t round);
+
+/* Insert all keys of a load in order. returns: ns an operation, all counted */
+double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
+                        void *context);
+
+/* Write a loop over staged keys around an expression of `key` and `table`. */
+#define BENCH_LOOP(name, type, expression)                               \
+    static uint64_t name(void *context, const struct bench_stage *stage, \
+                         uint32_t count)                                 \
+    {                                                                    \
+        type *const table = context;                                     \
+        uint64_t sum = 0;                                                \
+                                                                         \
+        for (uint32_t i = 0; i < count; i++) {                           \
+            const struct bench_key *key = bench_staged(stage, i);        \
+                                                                         \
+            sum += (uint64_t)(expression);                               \
+        }                                                                \
+        return sum;                                                      \
+    }                                                                    \
+    _Static_assert(sizeof(type) > 0, "the macro ends like a statement")
+
+#endif

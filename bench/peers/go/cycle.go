@@ -1,0 +1,92 @@
+package main
+
+import (
+	"io"
+	"runtime"
+	rtrace "runtime/trace"
+)
+
+var records []runtime.MemProfileRecord
+
+// One allocation and one free in the slot that the next flush publishes.
+func fill() {
+	for i, b := range keys.buckets {
+		account(b, record(i)[0], keys.depth)
+	}
+	mProfNextCycle()
+	for i, b := range keys.buckets {
+		mProfFree(b, record(i)[0])
+	}
+}
+
+func cycle(verb string) float64 {
+	if verb == "next" {
+		const calls = 100000
+		begun := ticks()
+		for i := 0; i < calls; i++ {
+			mProfNextCycle()
+		}
+		return float64(ticks()-begun) * nsATick / calls
+	}
+	var begun uint64
+	switch verb {
+	case "flush":
+		fill()
+		mProfNextCycle()
+		begun = ticks()
+		mProfFlush()
+	case "sweep":
+		fill()
+		begun = ticks()
+		mProfPostSweep()
+	case "snapshot":
+		if len(records) < keys.n+50 {
+			records = make([]runtime.MemProfileRecord, keys.n+50)
+			for i := range records {
+				records[i].AllocBytes = 1
+			}
+		}
+		begun = ticks()
+		if _, ok := runtime.MemProfile(records, true); !ok {
+			return -1
+		}
+	}
+	return float64(ticks()-begun) * nsATick / float64(keys.n)
+}
+
+func sampledOut() float64 {
+	const calls = 100000
+	runtime.SetBlockProfileRate(1000000000)
+	begun := ticks()
+	for i := 0; i < calls; i++ {
+		blockEvent(10, 1)
+	}
+	spent := ticks() - begun
+	runtime.SetBlockProfileRate(0)
+	return float64(spent) * nsATick / calls
+}
+
+func trace(withArgument bool) float64 {
+	const calls = 200000
+	answer := make(chan float64)
+	if err := rtrace.Start(io.Discard); err != nil {
+		return -1
+	}
+	go func() {
+		pin(0)
+		begun := ticks()
+		if withArgument {
+			for i := 0; i < calls; i++ {
+				traceEvent(33, -1, uint64(i)+1<<20)
+			}
+		} else {
+			for i := 0; i < calls; i++ {
+				traceEvent(19, -1)
+			}
+		}
+		answer <- float64(ticks()-begun) * nsATick / calls
+	}()
+	ns := <-answer
+	rtrace.Stop()
+	return ns
+}

@@ -1,0 +1,3 @@
+module bench/peer
+
+go 1.19

@@ -1,0 +1,104 @@
+// The Go runtime as a peer: a command a line comes in, a number goes out.
+//
+//	load PATH            take the keys of a load (bench/load.h), insert them
+//	hit ROUND, hit2      find each key of a slice of the order; 2: two threads
+//	alloc, alloc2        the same and count the allocation
+//	free, free2          count the free of an object of a known bucket
+//	insert               forget all and insert
+//	memory               bytes a bucket
+//	next, flush, sweep   a step of the heap profile's cycle
+//	snapshot             runtime.MemProfile(all, true)
+//	block, blockoff      a block event with a given stack; one sampled out
+//	trace0, trace1       a trace event with 0 or 1 arguments, no stack
+//	stackid              runtime.traceStackTable.put of a known stack
+//
+// Answers are nanoseconds an operation, or a bucket.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sort"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+func init() { runtime.MemProfileRate = 0 }
+
+func pin(cpu uint) {
+	runtime.LockOSThread()
+	var mask [16]uint64
+	mask[0] = 1 << cpu
+	syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask),
+		uintptr(unsafe.Pointer(&mask)))
+}
+
+var nsATick float64
+
+func calibrate() {
+	var tries []float64
+	for i := 0; i < 5; i++ {
+		begun, begunTicks := time.Now(), ticks()
+		for time.Since(begun) < 10*time.Millisecond {
+		}
+		tries = append(tries, float64(time.Since(begun).Nanoseconds())/
+			float64(ticks()-begunTicks))
+	}
+	sort.Float64s(tries)
+	nsATick = tries[2]
+}
+
+// middleMean is the mean of the middle half, as in bench/timer.c.
+func middleMean(values []float64) float64 {
+	sort.Float64s(values)
+	cut := len(values) / 4
+	sum := 0.0
+	for _, v := range values[cut : len(values)-cut] {
+		sum += v
+	}
+	return sum / float64(len(values)-2*cut)
+}
+
+func answer(verb string, arg string, round uint32) float64 {
+	threads := 1
+	if strings.HasSuffix(verb, "2") {
+		verb, threads = verb[:len(verb)-1], 2
+	}
+	switch verb {
+	case "load":
+		return load(arg)
+	case "hit", "alloc", "free", "block", "stackid":
+		return batches(verb, round, threads)
+	case "insert":
+		return insert()
+	case "memory":
+		return memory()
+	case "next", "flush", "sweep", "snapshot":
+		return cycle(verb)
+	case "blockoff":
+		return sampledOut()
+	case "trace0", "trace1":
+		return trace(verb == "trace1")
+	}
+	return -1
+}
+
+func main() {
+	debug.SetGCPercent(-1)
+	runtime.GOMAXPROCS(3) // two that work, and one for the runtime
+	pin(0)
+	calibrate()
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var verb, arg string
+		var round uint32
+		fmt.Sscan(lines.Text(), &verb, &arg)
+		fmt.Sscan(arg, &round)
+		fmt.Printf("%.6f\n", answer(verb, arg, round))
+	}
+}

@@ -1,0 +1,80 @@
+/* peers.c -- processes that answer a line with a line. */
+#include "peers.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool
+bench_peer_start(struct bench_peer *peer, const char *name, const char *path)
+{
+    int to[2], from[2];
+
+    *peer = (struct bench_peer){.name = name};
+    if (path == NULL || access(path, X_OK) != 0)
+        return false;
+    if (pipe(to) != 0 || pipe(from) != 0)
+        return false;
+    fflush(NULL);
+    peer->process = fork();
+    if (peer->process < 0)
+        return false;
+    if (peer->process == 0) {
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        for (int i = 0; i < 2; i++) {
+            close(to[i]);
+            close(from[i]);
+        }
+        execl(path, path, (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    peer->to = fdopen(to[1], "w");
+    peer->from = fdopen(from[0], "r");
+    return peer->to != NULL && peer->from != NULL;
+}
+
+void
+bench_peer_stop(struct bench_peer *peer)
+{
+    if (peer->to == NULL)
+        return;
+    fclose(peer->to); /* it reads the end and exits */
+    fclose(peer->from);
+    waitpid(peer->process, NULL, 0);
+    peer->to = NULL;
+}
+
+double
+bench_peer_ask(struct bench_peer *peer, const char *format, ...)
+{
+    char line[64];
+    va_list args;
+
+    if (peer->to == NULL)
+        return -1;
+    va_start(args, format);
+    vfprintf(peer->to, format, args);
+    va_end(args);
+    fputc('\n', peer->to);
+    if (fflush(peer->to) != 0 || fgets(line, sizeof line, peer->from) == NULL)
+        return -1;
+    return strtod(line, NULL);
+}
+
+double
+bench_peer_once(void *context, uint32_t round)
+{
+    const struct bench_command *command = context;
+
+    return bench_peer_ask(command->peer, "%s %u", command->verb, round);
+}
+
+bool
+bench_go_start(struct bench_peer *peer)
+{
+    return bench_peer_start(peer, "go1.19", getenv("BENCH_GO"));
+}

@@ -1,0 +1,119 @@
+/* timer.c -- clocks, order statistics and pages of the benchmarks. */
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "bench.h"
+
+static double ns_a_tick;
+
+uint64_t
+bench_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double
+bench_quantile(double *values, size_t count, double part)
+{
+    const double at = part * (double)(count - 1);
+    const size_t below = (size_t)at;
+    const size_t above = below + 1 < count ? below + 1 : below;
+
+    qsort(values, count, sizeof *values, compare_doubles);
+    return values[below] +
+           (at - (double)below) * (values[above] - values[below]);
+}
+
+double
+bench_middle_mean(double *values, size_t count)
+{
+    const size_t cut = count / 4;
+    double sum = 0;
+
+    qsort(values, count, sizeof *values, compare_doubles);
+    for (size_t i = cut; i < count - cut; i++)
+        sum += values[i];
+    return sum / (double)(count - 2 * cut);
+}
+
+static double
+measure_tick(void)
+{
+    const uint64_t window_ns = 10000000;
+    double tries[5];
+
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        const uint64_t begun_ns = bench_now_ns();
+        const uint64_t begun = bench_ticks();
+        uint64_t now_ns;
+
+        do
+            now_ns = bench_now_ns();
+        while (now_ns - begun_ns < window_ns);
+        tries[i] =
+            (double)(now_ns - begun_ns) / (double)(bench_ticks() - begun);
+    }
+    return bench_quantile(tries, sizeof tries / sizeof *tries, 0.5);
+}
+
+double
+bench_ns_a_tick(void)
+{
+    if (ns_a_tick <= 0)
+        ns_a_tick = measure_tick();
+    return ns_a_tick;
+}
+
+void
+bench_pin(uint32_t cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+void *
+bench_pages(size_t bytes)
+{
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pages == MAP_FAILED) {
+        perror("bench: no memory");
+        exit(1);
+    }
+    return pages;
+}
+
+void
+bench_pages_return(void *pages, size_t bytes)
+{
+    munmap(pages, bytes);
+}
+
+void
+bench_warm_pages(size_t bytes)
+{
+    const size_t page_bytes = 4096;
+    unsigned char *pages = bench_pages(bytes);
+
+    for (size_t at = 0; at < bytes; at += page_bytes)
+        pages[at] = 1;
+    bench_pages_return(pages, bytes);
+}
