@@ -1,0 +1,65 @@
+/*
+ * pprof_case.h -- what the tests of the profile writers share: names for a few
+ * addresses, memory, and a way to write and read back.
+ */
+#ifndef PROPS_PPROF_CASE_H
+#define PROPS_PPROF_CASE_H
+
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pprof.h"
+#include "prof/pprof.h"
+
+enum { CASE_SCRATCH_BYTES = 1 << 20, CASE_BYTES = 1 << 20 };
+
+/* Names as a table: the functions of an imagined program. */
+struct case_name {
+    uintptr_t from; /* entry of the function */
+    uintptr_t limit;
+    const char *function;
+    const char *file;
+    uint64_t line;
+};
+
+/* One run of a writer. */
+struct case_run {
+    struct prof_memory memory;
+    struct prof_output output; /* to memory; names of case_names */
+    struct model_pprof profile;
+    alignas(64) unsigned char scratch[CASE_SCRATCH_BYTES];
+    unsigned char bytes[CASE_BYTES];
+};
+
+/* The imagined program, and how many functions it has. */
+extern const struct case_name case_names[];
+extern const size_t case_names_count;
+
+/* Any address in the middle of one of its functions. */
+enum {
+    CASE_MALLOC = 0x1040, /* runtime.mallocgc */
+    CASE_NEW = 0x1140,    /* runtime.newobject */
+    CASE_WORK = 0x2040,   /* main.work, work.go:12 */
+    CASE_SERVE = 0x2140,  /* main.serve, serve.go:7 */
+    CASE_MAIN = 0x2240,   /* main.main, main.go:3 */
+    CASE_TWIN = 0x2340,   /* main.work again, but twin.go:99 */
+    CASE_GOEXIT = 0x3040, /* runtime.goexit */
+    CASE_UNKNOWN = 0x9040,
+    CASE_LOST = 0x4001, /* main.lost, its first byte + 1 */
+};
+
+/* Make ready to write again from the start. */
+void case_begin(struct case_run *run);
+
+/* Read back what was written; fails the test if it is no valid profile. */
+void case_read(struct case_run *run, enum prof_status status);
+void case_end(struct case_run *run);
+
+/* returns: what was written, as a text */
+const char *case_text(struct case_run *run, enum prof_status status);
+
+/* The name of a location of the read profile; "" if it has none. */
+const char *case_function(const struct case_run *run, uint64_t location);
+
+#endif

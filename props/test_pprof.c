@@ -1,0 +1,573 @@
+/*
+ * test_pprof.c -- profile.proto against an independent reader: values, names,
+ * numbering, order (P1). Vectors are those of Go's own tests.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+
+static struct case_run run;
+
+#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
+#define DEPTH(...) (sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t))
+#define AT(...)    .stack = STACK(__VA_ARGS__), .depth = DEPTH(__VA_ARGS__)
+
+static void
+write_heap(const struct prof_heap_record *records, size_t count,
+           int64_t rate_bytes)
+{
+    case_begin(&run);
+    case_read(&run, prof_pprof_heap(&run.output, records, count, rate_bytes,
+                                    PROF_VIEW_INUSE));
+}
+
+static void
+assert_values(size_t sample, const int64_t *want, size_t count)
+{
+    assert_true(sample < run.profile.samples_count);
+    assert_int_equal(run.profile.samples[sample].values_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(run.profile.samples[sample].values[i], want[i]);
+}
+
+/* --------------------------------------------------------------- Go's vectors
+ */
+
+/* TestConvertMemProfile of runtime/pprof. */
+static const struct prof_heap_record converted[] = {
+    {.allocs = 4, .frees = 1, .size_bytes = 1024, AT(0x2041, 0x2141)},
+    {.allocs = 1, .frees = 0, .size_bytes = 524288, AT(0x2142, 0x2242)},
+    {.allocs = 1, .frees = 1, .size_bytes = 524288, AT(0x2043, 0x2143)},
+};
+
+static void
+heap_records_are_scaled_as_go_scales_them(void **state)
+{
+    static const int64_t want[3][4] = {{2050, 2099200, 1537, 1574400},
+                                       {1, 829411, 1, 829411},
+                                       {1, 829411, 0, 0}};
+    static const int64_t sizes[] = {1024, 524288, 524288};
+
+    (void)state;
+    write_heap(converted, 3, 524288);
+    assert_int_equal(run.profile.samples_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct model_pprof_sample *sample = &run.profile.samples[i];
+
+        assert_values(i, want[i], 4);
+        assert_int_equal(sample->locations_count, 2);
+        assert_int_equal(sample->labels_count, 1);
+        assert_string_equal(sample->labels[0].key, "bytes");
+        assert_int_equal(sample->labels[0].number, sizes[i]);
+        assert_int_equal(
+            model_pprof_location(&run.profile, sample->locations[0])->address,
+            converted[i].stack[0] - 1);
+    }
+    assert_int_equal(run.profile.period, 524288);
+    assert_string_equal(run.profile.period_type.type, "space");
+    assert_string_equal(run.profile.period_type.unit, "bytes");
+    assert_string_equal(run.profile.types[3].type, "inuse_space");
+    assert_string_equal(run.profile.default_type, "");
+    case_end(&run);
+}
+
+static void
+the_allocs_view_names_its_default_type(void **state)
+{
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_heap(&run.output, converted, 3, 524288,
+                                    PROF_VIEW_ALLOCS));
+    assert_string_equal(run.profile.default_type, "alloc_space");
+    case_end(&run);
+}
+
+static void
+scaling_follows_its_vectors(void **state)
+{
+    static const struct {
+        const char *why;
+        uint64_t allocs;
+        uint64_t frees;
+        uint64_t size_bytes;
+        int64_t rate_bytes;
+        int64_t objects; /* in use */
+        int64_t bytes;
+    } rows[] = {
+        {"small objects", 4, 0, 1024, 524288, 2050, 2099200},
+        {"three of them", 3, 0, 1024, 524288, 1537, 1574400},
+        {"as large as the rate", 1, 0, 524288, 524288, 1, 829411},
+        {"tiny", 1, 0, 16, 524288, 32768, 524296},
+        {"below zero", 0, 1, 16, 524288, -32768, -524296},
+        {"far above the rate", 7, 0, 100, 2, 7, 700},
+        {"one byte", 1, 0, 1, 2, 2, 2},
+        {"rate 1 is all", 7, 0, 3, 1, 7, 21},
+        {"rate 0 is off", 7, 0, 3, 0, 7, 21},
+        {"a rate below zero, too", 7, 0, 3, -5, 7, 21},
+        {"no objects", 2, 2, 64, 524288, 0, 0},
+        {"objects of no size", 5, 0, 0, 524288, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_heap_record record = {.allocs = rows[i].allocs,
+                                                .frees = rows[i].frees,
+                                                .size_bytes =
+                                                    rows[i].size_bytes,
+                                                AT(CASE_WORK)};
+
+        write_heap(&record, 1, rows[i].rate_bytes);
+        if (run.profile.samples[0].values[2] != rows[i].objects ||
+            run.profile.samples[0].values[3] != rows[i].bytes)
+            fail_msg("%s: got %lld, %lld", rows[i].why,
+                     (long long)run.profile.samples[0].values[2],
+                     (long long)run.profile.samples[0].values[3]);
+        case_end(&run);
+    }
+}
+
+/* -------------------------------------------------------------- names, numbers
+ */
+
+static void
+a_call_stands_before_its_return_address(void **state)
+{
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, AT(CASE_WORK, 0x2100, CASE_UNKNOWN)};
+    const uint64_t want[] = {CASE_WORK - 1, 0x2100, CASE_UNKNOWN - 1};
+
+    (void)state;
+    write_heap(&record, 1, 1);
+    assert_int_equal(run.profile.samples[0].locations_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(model_pprof_location(
+                             &run.profile, run.profile.samples[0].locations[i])
+                             ->address,
+                         want[i]);
+    assert_string_equal(case_function(&run, 1), "main.work");
+    assert_string_equal(case_function(&run, 3), "");
+    case_end(&run);
+}
+
+static void
+functions_of_one_name_share_a_number(void **state)
+{
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, AT(CASE_WORK, CASE_TWIN, CASE_MAIN)};
+
+    (void)state;
+    write_heap(&record, 1, 1);
+    assert_int_equal(run.profile.functions_count, 2);
+    assert_int_equal(run.profile.locations_count, 3);
+    assert_int_equal(run.profile.locations[0].function,
+                     run.profile.locations[1].function);
+    assert_string_equal(run.profile.functions[0].file, "work.go");
+    assert_string_equal(run.profile.functions[0].system_name, "main.work");
+    assert_int_equal(run.profile.locations[1].line, 99);
+    case_end(&run);
+}
+
+static void
+frames_of_the_runtime_are_hidden_at_the_leaf_only(void **state)
+{
+    const struct prof_heap_record records[] = {
+        {.allocs = 1,
+         .size_bytes = 8,
+         AT(CASE_MALLOC, CASE_NEW, CASE_WORK, CASE_NEW, CASE_MAIN,
+            CASE_GOEXIT)},
+        {.allocs = 1, .size_bytes = 8, AT(CASE_MALLOC, CASE_NEW, CASE_GOEXIT)},
+        {.allocs = 1, .size_bytes = 8, AT(CASE_GOEXIT)},
+        {.allocs = 1, .size_bytes = 8, AT(CASE_MALLOC, CASE_UNKNOWN)},
+    };
+    static const char *const want[4][4] = {
+        {"main.work", "runtime.newobject", "main.main", NULL},
+        {"runtime.mallocgc", "runtime.newobject", NULL},
+        {NULL},
+        {"", NULL},
+    };
+
+    (void)state;
+    write_heap(records, 4, 1);
+    for (size_t i = 0; i < 4; i++) {
+        const struct model_pprof_sample *sample = &run.profile.samples[i];
+        size_t count = 0;
+
+        for (; want[i][count] != NULL; count++)
+            assert_string_equal(case_function(&run, sample->locations[count]),
+                                want[i][count]);
+        assert_int_equal(sample->locations_count, count);
+    }
+    case_end(&run);
+}
+
+static void
+numbers_count_from_one_in_the_order_of_first_use(void **state)
+{
+    const struct prof_heap_record records[] = {
+        {.allocs = 1, .size_bytes = 8, AT(CASE_SERVE, CASE_MAIN)},
+        {.allocs = 1, .size_bytes = 16, AT(CASE_WORK, CASE_SERVE, CASE_MAIN)},
+    };
+    static const uint8_t fields[] = {
+        11, 12, 1, 1, 1, 1, /* period type, period, sample types */
+        4,  5,  4, 5, 2,    /* two new locations with functions, a sample */
+        4,  5,  2,          /* one new location, a sample */
+        9,  3,              /* time, the mapping */
+    };
+
+    (void)state;
+    case_begin(&run);
+    run.output.time_ns = 77;
+    case_read(&run,
+              prof_pprof_heap(&run.output, records, 2, 1, PROF_VIEW_INUSE));
+    assert_memory_equal(run.profile.fields, fields, sizeof fields);
+    for (size_t i = sizeof fields; i < run.profile.fields_count; i++)
+        assert_int_equal(run.profile.fields[i], 6);
+    assert_int_equal(run.profile.samples[1].locations[0], 3);
+    assert_int_equal(run.profile.samples[1].locations[1], 1);
+    assert_int_equal(run.profile.samples[1].locations[2], 2);
+    assert_int_equal(run.profile.time_ns, 77);
+    case_end(&run);
+}
+
+static void
+numbers_are_packed_from_the_third_on(void **state)
+{
+    static const uintptr_t stack[] = {0x2041, 0x2042, 0x2043, 0x2044};
+
+    (void)state;
+    for (uint32_t depth = 0; depth <= 4; depth++) {
+        const struct prof_heap_record heap = {
+            .allocs = 1, .size_bytes = 8, .stack = stack, .depth = depth};
+        const struct prof_contention_record wait = {
+            .count = 1, .cycles = 8, .stack = stack, .depth = depth};
+
+        write_heap(&heap, 1, 1);
+        assert_true(run.profile.samples[0].values_packed);
+        assert_int_equal(run.profile.samples[0].locations_packed, depth > 2);
+        assert_int_equal(run.profile.samples[0].locations_count, depth);
+        case_end(&run);
+        case_begin(&run);
+        case_read(&run, prof_pprof_contention(&run.output, &wait, 1, 1));
+        assert_false(run.profile.samples[0].values_packed);
+        case_end(&run);
+    }
+}
+
+static void
+no_string_is_written_twice(void **state)
+{
+    (void)state;
+    write_heap(converted, 3, 1);
+    for (size_t i = 0; i < run.profile.strings_count; i++) {
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(run.profile.strings[i],
+                                    run.profile.strings[j]);
+    }
+    case_end(&run);
+}
+
+/* -------------------------------------------------------------------- mappings
+ */
+
+static void
+without_mappings_one_stands_for_all_code(void **state)
+{
+    (void)state;
+    write_heap(converted, 3, 1);
+    assert_int_equal(run.profile.mappings_count, 1);
+    assert_int_equal(run.profile.mappings[0].start, 0);
+    assert_int_equal(run.profile.mappings[0].limit, 0);
+    assert_true(run.profile.mappings[0].has_functions);
+    assert_int_equal(run.profile.locations[0].mapping, 1);
+    case_end(&run);
+}
+
+static void
+a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
+{
+    static const struct prof_mapping mappings[] = {
+        {0x1000, 0x2100, 0, "/bin/a", "b1"}, {0x2100, 0x3000, 16, "/lib/b", ""},
+        {0x5000, 0x6000, 0, "/lib/c", NULL}, {0x9000, 0xa000, 0, "/lib/d", ""},
+        {0x2000, 0xb000, 0, "/lib/e", ""},
+    };
+    const struct prof_heap_record record = {
+        .allocs = 1,
+        .size_bytes = 8,
+        AT(CASE_WORK, CASE_SERVE, CASE_UNKNOWN, CASE_UNKNOWN + 0x1000)};
+    static const bool want[] = {true, true, false, false, false};
+    static const uint64_t mapping_of[] = {1, 2, 4, 5};
+
+    (void)state;
+    case_begin(&run);
+    run.output.mappings = mappings;
+    run.output.mappings_count = 5;
+    case_read(&run,
+              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.mappings_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(run.profile.mappings[i].id, i + 1);
+        assert_int_equal(run.profile.mappings[i].start, mappings[i].start);
+        assert_int_equal(run.profile.mappings[i].limit, mappings[i].limit);
+        assert_int_equal(run.profile.mappings[i].offset, mappings[i].offset);
+        assert_string_equal(run.profile.mappings[i].file, mappings[i].file);
+        assert_int_equal(run.profile.mappings[i].has_functions, want[i]);
+    }
+    assert_string_equal(run.profile.mappings[0].build_id, "b1");
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(run.profile.locations[i].mapping, mapping_of[i]);
+    case_end(&run);
+}
+
+/* TestProcSelfMaps of runtime/pprof: what is read of each line. */
+static void
+executable_mappings_are_read_from_the_kernels_text(void **state)
+{
+    char text[] =
+        "00400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"
+        "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"
+        "014ab000-014cc000 rw-p 00000000 00:00 0         [heap]\n"
+        "7f7d76af8000-7f7d7797c000 r-xp 00001000 fc:01 1318064  "
+        "/usr/lib/a name with  blanks.so (deleted)\n"
+        "7f7d7797c000-7f7d77b36000 r-xp 00000000 00:00 0 \n"
+        "7f7d77b36000-7f7d77b37000 r-xp 00000000 00:00 7 \n"
+        "7ffc34343000-7ffc34345000 r-xp 00000000 00:00 0  [vdso]\n"
+        "ffffffffff600000-ffffffffff601000 r-xp 00000090 00:00 0 [vsyscall]\n"
+        "not a line at all\n"
+        "5-6 r-xp 0 0:0\n"
+        "5g-6 r-xp 0 0:0 1 /bad\n"
+        "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut";
+    static const struct prof_mapping want[] = {
+        {0x400000, 0x40b000, 0, "/bin/cat", ""},
+        {0x7f7d76af8000, 0x7f7d7797c000, 0x1000,
+         "/usr/lib/a name with  blanks.so", ""},
+        {0x7f7d77b36000, 0x7f7d77b37000, 0, "", ""},
+        {0x7ffc34343000, 0x7ffc34345000, 0, "[vdso]", ""},
+        {0xffffffffff600000, 0xffffffffff601000, 0x90, "[vsyscall]", ""},
+    };
+    struct prof_mapping got[8];
+    char again[sizeof text];
+    size_t count;
+
+    (void)state;
+    memcpy(again, text, sizeof text);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, text, sizeof text - 1),
+                     PROF_OK);
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(got[i].start, want[i].start);
+        assert_int_equal(got[i].limit, want[i].limit);
+        assert_int_equal(got[i].offset, want[i].offset);
+        assert_string_equal(got[i].file, want[i].file);
+    }
+    assert_int_equal(
+        prof_mappings_parse(got, 2, &count, again, sizeof again - 1),
+        PROF_ERR_SHORT);
+    assert_int_equal(count, 5);
+}
+
+/* ---------------------------------------------------------- contention, counts
+ */
+
+static void
+waits_become_nanoseconds_and_the_longest_stand_first(void **state)
+{
+    const struct prof_contention_record records[] = {
+        {.count = 2, .cycles = 10, AT(CASE_WORK)},
+        {.count = 7, .cycles = 1000, AT(CASE_SERVE)},
+        {.count = 1, .cycles = 10, AT(CASE_MAIN)},
+    };
+    /* 3 ticks a nanosecond: the fraction is cut off. */
+    static const int64_t want[3][2] = {{7, 333}, {2, 3}, {1, 3}};
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_contention(&run.output, records, 3, 3000000000));
+    for (size_t i = 0; i < 3; i++)
+        assert_values(i, want[i], 2);
+    assert_string_equal(case_function(&run, 2), "main.work");
+    assert_string_equal(run.profile.types[1].type, "delay");
+    assert_string_equal(run.profile.types[1].unit, "nanoseconds");
+    assert_string_equal(run.profile.period_type.type, "contentions");
+    assert_int_equal(run.profile.period, 1);
+    case_end(&run);
+}
+
+/* TestGoroutineCounts of runtime/pprof: larger counts first, labels kept. */
+static void
+equal_stacks_with_equal_labels_are_one_sample(void **state)
+{
+    static const struct prof_label labels[] = {{"label", "value"}};
+    static struct prof_count_record records[100];
+
+    (void)state;
+    for (size_t i = 0; i < 100; i++) {
+        const bool one_in_ten = i % 10 == 0;
+        const bool one_in_two = i % 2 == 0;
+
+        records[i] = (struct prof_count_record){
+            .stack = one_in_ten   ? STACK(CASE_WORK, CASE_MAIN)
+                     : one_in_two ? STACK(CASE_SERVE, CASE_MAIN)
+                                  : STACK(CASE_TWIN, CASE_MAIN),
+            .depth = 2,
+            .labels = one_in_ten ? labels : NULL,
+            .labels_count = one_in_ten};
+    }
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "goroutine", records, 100));
+    assert_int_equal(run.profile.samples_count, 3);
+    assert_int_equal(run.profile.samples[0].values[0], 50);
+    assert_int_equal(run.profile.samples[1].values[0], 40);
+    assert_int_equal(run.profile.samples[2].values[0], 10);
+    assert_int_equal(run.profile.samples[1].labels_count, 0);
+    assert_int_equal(run.profile.samples[2].labels_count, 1);
+    assert_string_equal(run.profile.samples[2].labels[0].key, "label");
+    assert_string_equal(run.profile.samples[2].labels[0].text, "value");
+    assert_string_equal(run.profile.types[0].type, "goroutine");
+    assert_string_equal(run.profile.period_type.type, "goroutine");
+    case_end(&run);
+}
+
+static void
+the_same_stack_under_other_labels_is_another_sample(void **state)
+{
+    static const struct prof_label a[] = {{"k", "a"}};
+    static const struct prof_label b[] = {{"k", "b"}};
+    static const struct prof_label b_again[] = {{"k", "b"}};
+    const struct prof_count_record records[] = {
+        {AT(CASE_WORK), .labels = b, .labels_count = 1},
+        {AT(CASE_WORK)},
+        {AT(CASE_WORK), .labels = a, .labels_count = 1},
+        {AT(CASE_WORK), .labels = b_again, .labels_count = 1},
+    };
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, 4));
+    assert_int_equal(run.profile.samples_count, 3);
+    assert_int_equal(run.profile.samples[0].values[0], 2);
+    assert_string_equal(run.profile.samples[0].labels[0].text, "b");
+    assert_int_equal(run.profile.samples[1].labels_count, 0);
+    assert_string_equal(run.profile.samples[2].labels[0].text, "a");
+    case_end(&run);
+}
+
+static void
+more_labels_than_a_sample_holds_are_refused(void **state)
+{
+    static struct prof_label many[PROF_LABELS_MAX + 1];
+    struct prof_count_record record = {AT(CASE_WORK), .labels = many,
+                                       .labels_count = PROF_LABELS_MAX + 1};
+
+    (void)state;
+    for (size_t i = 0; i <= PROF_LABELS_MAX; i++)
+        many[i] = (struct prof_label){"key", "value"};
+    case_begin(&run);
+    assert_int_equal(prof_pprof_counts(&run.output, "c", &record, 1),
+                     PROF_ERR_CONFIG);
+    record.labels_count = PROF_LABELS_MAX;
+    case_read(&run, prof_pprof_counts(&run.output, "c", &record, 1));
+    assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);
+    case_end(&run);
+}
+
+/* ---------------------------------------------------------------------- bounds
+ */
+
+static void
+the_deepest_stack_fits_and_deeper_ones_are_cut(void **state)
+{
+    static uintptr_t deep[PROF_DEPTH_LIMIT + 5];
+    struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, .stack = deep};
+
+    (void)state;
+    for (size_t i = 0; i < PROF_DEPTH_LIMIT + 5; i++)
+        deep[i] = UINTPTR_MAX - i;
+    for (record.depth = PROF_DEPTH_LIMIT - 1;
+         record.depth <= PROF_DEPTH_LIMIT + 5; record.depth++) {
+        write_heap(&record, 1, 1);
+        assert_int_equal(run.profile.samples[0].locations_count,
+                         record.depth < PROF_DEPTH_LIMIT ? record.depth
+                                                         : PROF_DEPTH_LIMIT);
+        case_end(&run);
+    }
+}
+
+static void
+scratch_is_enough_or_the_lack_is_reported(void **state)
+{
+    static uintptr_t pcs[2000];
+    static struct prof_heap_record records[2000];
+    const size_t enough = prof_pprof_scratch_bytes(2000, 2000);
+
+    (void)state;
+    for (size_t i = 0; i < 2000; i++) {
+        pcs[i] = 0x10000 + 16 * i;
+        records[i] = (struct prof_heap_record){
+            .allocs = 1, .size_bytes = 8, .stack = &pcs[i], .depth = 1};
+    }
+    assert_true(enough <= CASE_SCRATCH_BYTES);
+    for (size_t bytes = 0; bytes <= enough; bytes += 4096 + enough % 64) {
+        enum prof_status status;
+
+        case_begin(&run);
+        run.output.scratch_bytes = bytes;
+        status =
+            prof_pprof_heap(&run.output, records, 2000, 1, PROF_VIEW_INUSE);
+        assert_true(status == PROF_OK || status == PROF_ERR_MEMORY);
+        /* Nothing beyond the block was touched. */
+        for (size_t i = bytes; i < CASE_SCRATCH_BYTES; i += 509)
+            assert_int_equal(run.scratch[i], 0xa5);
+    }
+    case_begin(&run);
+    run.output.scratch_bytes = enough;
+    case_read(&run,
+              prof_pprof_heap(&run.output, records, 2000, 1, PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.samples_count, 2000);
+    assert_int_equal(run.profile.locations_count, 2000);
+    case_end(&run);
+}
+
+static void
+an_empty_profile_is_a_profile(void **state)
+{
+    (void)state;
+    write_heap(NULL, 0, 524288);
+    assert_int_equal(run.profile.samples_count, 0);
+    assert_int_equal(run.profile.types_count, 4);
+    case_end(&run);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heap_records_are_scaled_as_go_scales_them),
+        cmocka_unit_test(the_allocs_view_names_its_default_type),
+        cmocka_unit_test(scaling_follows_its_vectors),
+        cmocka_unit_test(a_call_stands_before_its_return_address),
+        cmocka_unit_test(functions_of_one_name_share_a_number),
+        cmocka_unit_test(frames_of_the_runtime_are_hidden_at_the_leaf_only),
+        cmocka_unit_test(numbers_count_from_one_in_the_order_of_first_use),
+        cmocka_unit_test(numbers_are_packed_from_the_third_on),
+        cmocka_unit_test(no_string_is_written_twice),
+        cmocka_unit_test(without_mappings_one_stands_for_all_code),
+        cmocka_unit_test(
+            a_mapping_has_functions_if_every_address_in_it_has_a_name),
+        cmocka_unit_test(executable_mappings_are_read_from_the_kernels_text),
+        cmocka_unit_test(waits_become_nanoseconds_and_the_longest_stand_first),
+        cmocka_unit_test(equal_stacks_with_equal_labels_are_one_sample),
+        cmocka_unit_test(the_same_stack_under_other_labels_is_another_sample),
+        cmocka_unit_test(more_labels_than_a_sample_holds_are_refused),
+        cmocka_unit_test(the_deepest_stack_fits_and_deeper_ones_are_cut),
+        cmocka_unit_test(scratch_is_enough_or_the_lack_is_reported),
+        cmocka_unit_test(an_empty_profile_is_a_profile),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
