@@ -54,8 +54,10 @@ struct prof_config {
     enum prof_hash hash;
     uint32_t buckets_max; /* 1 .. PROF_BUCKETS_LIMIT; 0 is an error */
     uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
-    uint64_t frames_max;  /* frames of all buckets; 0: 16 a bucket */
-    uint32_t procs_max;   /* 0: 1 */
+    /* Frames of all buckets; 0: 16 a bucket. With two words a bucket they must
+       stay below 2^31: more than 119 million buckets need a smaller number. */
+    uint64_t frames_max;
+    uint32_t procs_max; /* 0: 1 */
     enum prof_world world;
     /*
      * The number of the first cycle, below PROF_CYCLE_WRAP. Start close below
@@ -190,8 +192,9 @@ PROF_NODISCARD enum prof_status prof_heap_flush(struct prof *prof);
  * nothing.
  *
  * returns: as prof_heap_flush()
- * context: after the last prof_heap_free() of the cycle; any thread; waits for
- *          other control calls
+ * context: after the cycle's prof_heap_flush() (else frees show whose
+ *          allocations still wait for it) and its last prof_heap_free(); any
+ *          thread; waits for other control calls
  */
 PROF_NODISCARD enum prof_status prof_heap_post_sweep(struct prof *prof);
 
