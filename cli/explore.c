@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "command.h"
+#include "core.h"
 #include "registry.h"
 #include "textbook.h"
 
@@ -21,6 +22,7 @@ enum { REPLAY_MAX = 4096, SITES_MAX = 256, SITE_RUNS = 500 };
 /* Tables of kernels; a new folder of kernels adds its own here. */
 static const struct sim_kernel_entry *const groups[] = {
     fixtures_textbook,
+    fixtures_core,
 };
 
 struct words {

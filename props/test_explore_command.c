@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "core.h"
 #include "textbook.h"
 
 int cli_explore(int argc, char **argv);
@@ -101,6 +102,8 @@ one_line_per_kernel_and_all_of_them_hold(void **state)
         lines += *p == '\n';
     for (const struct sim_kernel_entry *e = fixtures_textbook; e->name != NULL;
          e++)
+        kernels++;
+    for (const struct sim_kernel_entry *e = fixtures_core; e->name != NULL; e++)
         kernels++;
     assert_int_equal(lines, kernels);
     contains("seqlock-2w2r");

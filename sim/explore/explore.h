@@ -222,7 +222,8 @@ struct sim_run_options {
 };
 
 /*
- * One run under the back end that `choices` was begun with.
+ * One run under the back end that `choices` was begun with. PCT and URW learn
+ * how long threads are from earlier runs: for those, sim_explore_sample().
  *
  * returns: run->end
  */
