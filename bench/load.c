@@ -331,12 +331,13 @@ bench_stage_free(struct bench_stage *stage)
 }
 
 void
-bench_stage_put(const struct bench_stage *stage, uint32_t i,
+bench_stage_put(struct bench_stage *stage, uint32_t i,
                 const struct bench_load *load, uint32_t index)
 {
     const uint64_t *record = bench_record(load, index);
     struct bench_key *key = bench_staged(stage, i);
 
+    stage->indexes[i] = index;
     key->words = load->depth + 2;
     key->kind = 1;
     key->size_bytes = record[0];

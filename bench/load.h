@@ -63,6 +63,7 @@ struct bench_stage {
     unsigned char *keys;
     size_t stride;
     uint32_t depth;
+    uint32_t indexes[BENCH_BATCH]; /* of the keys, in the load */
 };
 
 void bench_stage_make(struct bench_stage *stage, uint32_t depth);
@@ -75,7 +76,7 @@ bench_staged(const struct bench_stage *stage, uint32_t i)
 }
 
 /* Copy a key there, as an unwinder would have written it just now. */
-void bench_stage_put(const struct bench_stage *stage, uint32_t i,
+void bench_stage_put(struct bench_stage *stage, uint32_t i,
                      const struct bench_load *load, uint32_t index);
 
 #endif

@@ -76,5 +76,8 @@ bench_peer_once(void *context, uint32_t round)
 bool
 bench_go_start(struct bench_peer *peer)
 {
-    return bench_peer_start(peer, "go1.19", getenv("BENCH_GO"));
+    const char *path = getenv("BENCH_GO");
+
+    return bench_peer_start(peer, "go1.19",
+                            path != NULL ? path : "out/bench/peers/go");
 }

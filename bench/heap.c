@@ -1,0 +1,97 @@
+/*
+ * heap.c -- the record path of the heap profile: an allocation and a free, as
+ * the runtime would record them, less unwinding on both sides.
+ */
+#include "batch.h"
+#include "bench.h"
+#include "ours.h"
+#include "peers/peers.h"
+
+struct place {
+    uint32_t depth;
+    uint32_t n;
+    enum bench_order order;
+    uint32_t threads;
+    double goal_alloc; /* Go / ours; 0: none */
+    double goal_free;
+    bool quick;
+};
+
+static const struct place places[] = {
+    {4, 10000, BENCH_ZIPF, 1, 0, 0, false},
+    {16, 100, BENCH_ZIPF, 1, 0, 0, false},
+    {16, 10000, BENCH_ZIPF, 1, 2.5, 3.0, true},
+    {16, 10000, BENCH_ZIPF, 2, 11, 2.9, true},
+    {32, 10000, BENCH_ZIPF, 1, 0, 0, false},
+    {128, 10000, BENCH_ZIPF, 1, 0, 0, false},
+    {16, 100000, BENCH_ZIPF, 1, 0, 0, false},
+    {16, 1000000, BENCH_ZIPF, 1, 7, 1.6, true},
+    {16, 1000000, BENCH_UNIFORM, 1, 7, 0, false},
+};
+
+enum { PLACES = sizeof places / sizeof *places };
+
+static void
+run_operation(struct bench *bench, const struct place *place,
+              struct bench_row row, struct bench_batches *batches,
+              struct bench_peer *go, const char *const verbs[2])
+{
+    struct bench_command command = {go, verbs[place->threads - 1]};
+    const struct bench_entrant entrants[] = {
+        {"profsim", bench_batches_once, batches},
+        {go->name, bench_peer_once, &command}};
+
+    row.order = bench_order_name(place->order);
+    row.unit = "ns";
+    row.goal_peer = go->name;
+    row.depth = place->depth;
+    row.n = place->n;
+    row.threads = place->threads;
+    bench_compare(bench, &row, entrants, go->to != NULL ? 2 : 1);
+}
+
+static void
+run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
+{
+    static const char *const allocs[] = {"alloc", "alloc2"};
+    static const char *const frees[] = {"free", "free2"};
+    struct bench_load load;
+    struct bench_ours ours;
+    struct bench_batches batches = {
+        .load = &load, .context = &ours, .threads = place->threads};
+
+    bench_load_make(&load, BENCH_CALLS, place->depth, place->n);
+    bench_load_order(&load, place->order);
+    bench_ours_make(&ours, &load);
+    if (go->to != NULL)
+        (void)bench_peer_ask(go, "load %s", load.path);
+    batches.batch = bench_ours_alloc;
+    run_operation(bench, place,
+                  (struct bench_row){.operation = "alloc",
+                                     .goal_ratio = place->goal_alloc},
+                  &batches, go, allocs);
+    batches.batch = bench_ours_free_batch;
+    run_operation(
+        bench, place,
+        (struct bench_row){.operation = "free", .goal_ratio = place->goal_free},
+        &batches, go, frees);
+    bench_ours_free(&ours);
+    bench_load_free(&load);
+}
+
+int
+main(void)
+{
+    struct bench_peer go;
+    struct bench bench;
+
+    bench_begin(&bench, "heap", 2 * PLACES);
+    if (!bench_go_start(&go))
+        bench_skip(&bench, go.name, "not built (make bench-peers)");
+    for (uint32_t i = 0; i < PLACES; i++) {
+        if (!bench.quick || places[i].quick)
+            run_place(&bench, &places[i], &go);
+    }
+    bench_peer_stop(&go);
+    return bench_end(&bench);
+}
