@@ -70,6 +70,6 @@ function complain(text) {
 }
 
 END {
-    printf "includes: %d passed, %d failed\n", bad ? 0 : ARGC - 1, bad
+    printf "includes: %d passed, %d failed\n", !bad, bad
     exit bad > 0 || NR == 0
 }

@@ -63,6 +63,6 @@ END {
     for (what in allowed)
         if (!(what in used))
             print "note: " what " is short enough, its line can go"
-    printf "sizes: %d passed, %d failed\n", bad ? 0 : files, bad
+    printf "sizes: %d passed, %d failed\n", !bad, bad
     exit bad > 0 || files == 0
 }

@@ -37,6 +37,6 @@ END {
             complain(needed[pair] ": needs " part[2] \
                      ", which prof/symbols.allow does not list")
     }
-    printf "symbols: %d passed, %d failed\n", bad ? 0 : objects, bad
+    printf "symbols: %d passed, %d failed\n", !bad, bad
     exit bad > 0 || objects == 0
 }
