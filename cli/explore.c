@@ -14,10 +14,11 @@
 
 #include "command.h"
 #include "core.h"
+#include "explore_mutants.h"
 #include "registry.h"
 #include "textbook.h"
 
-enum { REPLAY_MAX = 4096, SITES_MAX = 256, SITE_RUNS = 500 };
+enum { REPLAY_MAX = 4096 };
 
 /* Tables of kernels; a new folder of kernels adds its own here. */
 static const struct sim_kernel_entry *const groups[] = {
@@ -123,6 +124,14 @@ parse(struct words *w, int argc, char **argv)
         return false;
     }
     return true;
+}
+
+static enum cli_exit
+no_such_kernel(const struct words *w)
+{
+    return (enum cli_exit)cli_usage("there is no kernel '%s'; 'profsim explore "
+                                    "--list' names them",
+                                    w->kernel);
 }
 
 /* ---- One kernel ---- */
@@ -274,58 +283,21 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
 
 /* ---- Mutants ---- */
 
-static const char *
-order_name(int order)
-{
-    static const char *const names[] = {"relaxed", "consume", "acquire",
-                                        "release", "acq_rel", "seq_cst"};
-
-    return names[order];
-}
-
-static bool
-print_mutant(const struct sim_kernel *kernel, const struct words *w,
-             const struct sim_site *was, const struct sim_site *is)
-{
-    const struct sim_exhaust_options options = {.run = w->run};
-    struct sim_exhaust_result r;
-
-    sim_explore_mutate(is);
-    sim_explore_exhaust(kernel, &options, &r);
-    sim_explore_mutate(NULL);
-    printf("  %-44s %s -> %s", sim_site_text(was->site), order_name(was->order),
-           order_name(is->order));
-    if (was->op == SIM_OP_CAS)
-        printf(" (failure %s -> %s)", order_name(was->order_failure),
-               order_name(is->order_failure));
-    printf(": %s\n", r.verdict == SIM_VERDICT_FAIL
-                         ? sim_failure_kind_text(r.first_failure.failure.kind)
-                         : "SURVIVES");
-    free(r.choices);
-    return r.verdict == SIM_VERDICT_FAIL;
-}
-
 static enum cli_exit
-mutate_one(const struct words *w, const struct sim_kernel_entry *entry)
+mutate(const struct words *w)
 {
-    static struct sim_site sites[SITES_MAX];
-    const struct sim_kernel *kernel = entry->make();
-    const uint32_t count =
-        sim_explore_sites(kernel, SITE_RUNS, sites, SITES_MAX);
     uint32_t mutants = 0;
     uint32_t found = 0;
+    bool any = false;
 
-    printf("%s:\n", entry->name);
-    for (uint32_t i = 0; i < count; i++) {
-        struct sim_site weaker = sites[i];
-
-        for (uint32_t step = 0; sim_explore_weaken(&weaker, step); step++) {
-            mutants++;
-            found += print_mutant(kernel, w, &sites[i], &weaker);
-            weaker = sites[i];
-        }
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        if (cli_explore_mutants(groups[g], w->kernel, &w->run, &mutants,
+                                &found))
+            any = true;
     }
-    printf("  %" PRIu32 " of %" PRIu32 " found\n", found, mutants);
+    if (!any)
+        return no_such_kernel(w);
+    printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", found, mutants);
     return CLI_OK;
 }
 
@@ -340,7 +312,7 @@ handle(const struct words *w, const struct sim_kernel_entry *entry)
     }
     if (w->replay != NULL)
         return replay_one(w, entry);
-    return w->mutants ? mutate_one(w, entry) : explore_one(w, entry);
+    return explore_one(w, entry);
 }
 
 int
@@ -356,6 +328,8 @@ cli_explore(int argc, char **argv)
     }
     if (!parse(&w, argc, argv))
         return CLI_USAGE;
+    if (w.mutants)
+        return (int)mutate(&w);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         for (const struct sim_kernel_entry *e = groups[g]; e->name != NULL;
              e++) {
@@ -369,9 +343,5 @@ cli_explore(int argc, char **argv)
                 worst = code;
         }
     }
-    if (!any)
-        return cli_usage("there is no kernel '%s'; 'profsim explore --list' "
-                         "names them",
-                         w.kernel);
-    return (int)worst;
+    return any ? (int)worst : (int)no_such_kernel(&w);
 }

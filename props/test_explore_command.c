@@ -145,8 +145,8 @@ the_mutants_of_the_table_are_all_found(void **state)
     (void)state;
     assert_int_equal(command("table-same-2p1r --mutants", text, sizeof text),
                      0);
-    contains("acquire -> relaxed: check");
-    contains("4 of 4 found");
+    contains("acquire -> relaxed: table-same-2p1r, check");
+    contains("4 of 4 weaker orders found");
 }
 
 /* The words a failure prints, given back, show the same failure. */
