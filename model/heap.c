@@ -300,6 +300,7 @@ on_contention(struct model_heap *model, const struct truth_entry *entry,
     bucket->allocs = model_contention_count(contention, block, &charge,
                                             bucket->allocs, &bucket->events);
     bucket->cycles += charge.cycles;
+    bucket->outlived = false;
     bucket->by_locks |=
         entry->kind == TRUTH_RELEASED || entry->kind == TRUTH_WOKEN;
 }

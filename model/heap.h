@@ -52,7 +52,7 @@ struct model_bucket {
     uint64_t frees;  /* published */
     uint64_t cycles; /* contention only */
     bool by_locks;   /* holds waits in queues, which nobody made up */
-    bool outlived;   /* held something when a rate was set */
+    bool outlived;   /* nothing was added since a rate was set */
     double events;   /* the count of contention events, if it is not whole */
     uint64_t allocs_pending;
     uint64_t frees_pending;
