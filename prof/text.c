@@ -68,7 +68,7 @@ at_least_0(int64_t value)
 
 /*
  * The first line. Readers take it for a profile without allocations if both
- * byte totals are equal: then one byte is added.
+ * byte totals are equal, or that of allocations is 0: then one byte is added.
  */
 static void
 put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
@@ -77,8 +77,8 @@ put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
     totals.inuse_bytes = at_least_0(totals.inuse_bytes);
     totals.alloc_objects = at_least_0(totals.alloc_objects);
     totals.alloc_bytes = at_least_0(totals.alloc_bytes);
-    if (totals.alloc_bytes == totals.inuse_bytes)
-        totals.alloc_bytes++;
+    if (totals.alloc_bytes == totals.inuse_bytes || totals.alloc_bytes == 0)
+        totals.alloc_bytes = totals.inuse_bytes + 1;
     prof_out_text(out, "heap profile: ");
     put_quad(out, &totals);
     prof_out_text(out, "@ heap/");

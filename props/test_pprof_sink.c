@@ -1,0 +1,494 @@
+/*
+ * test_pprof_sink.c -- an output that fails is reported, at whatever byte it
+ * does, and nothing is written after it (P4): golang/go#73107 loses it. Memory
+ * that is too small, full disks, interrupted writes, files that stay whole.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/cpu.h"
+#include "prof/file.h"
+#include "prof/gzip.h"
+#include "prof/text.h"
+
+static struct case_run run;
+
+/* ----------------------------------------------------- every writer, one list
+ */
+
+static const uintptr_t stack[] = {CASE_MALLOC, CASE_WORK, CASE_SERVE,
+                                  CASE_MAIN};
+static const struct prof_label labels[] = {{"key", "value"}};
+static const struct prof_heap_record heap[] = {
+    {.allocs = 3, .frees = 1, .size_bytes = 64, .stack = stack, .depth = 4},
+    {.allocs = 9, .size_bytes = 16, .stack = stack + 1, .depth = 3},
+};
+static const struct prof_contention_record waits[] = {
+    {.count = 3, .cycles = 100, .stack = stack, .depth = 4},
+    {.count = 1, .cycles = 900, .stack = stack + 2, .depth = 2},
+};
+static const struct prof_count_record counts[] = {
+    {.stack = stack, .depth = 4, .labels = labels, .labels_count = 1},
+    {.stack = stack + 1, .depth = 3},
+};
+
+static enum prof_status
+write_heap(const struct prof_output *output)
+{
+    return prof_pprof_heap(output, heap, 2, 512, PROF_VIEW_ALLOCS);
+}
+
+static enum prof_status
+write_contention(const struct prof_output *output)
+{
+    return prof_pprof_contention(output, waits, 2, 1000);
+}
+
+static enum prof_status
+write_counts(const struct prof_output *output)
+{
+    return prof_pprof_counts(output, "goroutine", counts, 2);
+}
+
+static enum prof_status
+write_heap_text(const struct prof_output *output)
+{
+    static const struct prof_heap_counters counters = {.gcs = 1};
+
+    return prof_text_heap(output, heap, 2, 512, &counters);
+}
+
+static enum prof_status
+write_mutex_text(const struct prof_output *output)
+{
+    return prof_text_contention(output, PROF_MUTEX, waits, 2, 1000, 1);
+}
+
+static enum prof_status
+write_counts_text(const struct prof_output *output)
+{
+    return prof_text_counts(output, "goroutine", counts, 2);
+}
+
+static size_t
+print_dump(void *context, char *buffer, size_t room)
+{
+    (void)context;
+    return (size_t)snprintf(buffer, room, "task 1 [running]:\nmain()\n");
+}
+
+static enum prof_status
+write_dump(const struct prof_output *output)
+{
+    return prof_text_dump(output, &(struct prof_dump){.print = print_dump});
+}
+
+static enum prof_status
+write_debug_line(const struct prof_output *output)
+{
+    return prof_text_trace_alloc(output, 0xc000, 32, "T", stack, 4);
+}
+
+static enum prof_status
+write_cpu(const struct prof_output *output)
+{
+    static const uint64_t words[] = {3, 0, 100, 5, 0, 7, 0x2041, 0x2241};
+    static _Alignas(64) unsigned char block[1 << 18];
+    const struct prof_cpu_config config = {
+        .ticks_max = 8, .stacks_max = 8, .depth_max = 8};
+    struct prof_cpu *cpu;
+
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
+                     PROF_OK);
+    assert_int_equal(prof_cpu_load(cpu, words, 8, NULL, 0), PROF_OK);
+    return prof_cpu_write(cpu, output, 5000);
+}
+
+static const struct {
+    const char *what;
+    enum prof_status (*write)(const struct prof_output *output);
+} writers[] = {
+    {"heap", write_heap},
+    {"contention", write_contention},
+    {"counts", write_counts},
+    {"cpu", write_cpu},
+    {"heap text", write_heap_text},
+    {"mutex text", write_mutex_text},
+    {"counts text", write_counts_text},
+    {"dump", write_dump},
+    {"debug line", write_debug_line},
+};
+enum { WRITERS = sizeof writers / sizeof *writers };
+
+/* ------------------------------------------------------------------- the sinks
+ */
+
+/* Takes bytes up to a limit, counts what comes after its refusal. */
+struct failing {
+    size_t limit;
+    size_t taken;
+    size_t refused;
+    size_t calls_after;
+};
+
+static enum prof_status
+take_until(void *context, const void *bytes, size_t bytes_count)
+{
+    struct failing *failing = context;
+
+    (void)bytes;
+    if (failing->refused > 0) {
+        failing->calls_after++;
+        return PROF_ERR_SINK;
+    }
+    if (bytes_count > failing->limit - failing->taken) {
+        failing->refused++;
+        return PROF_ERR_SINK;
+    }
+    failing->taken += bytes_count;
+    return PROF_OK;
+}
+
+static size_t
+length_of(size_t writer)
+{
+    case_begin(&run);
+    assert_int_equal(writers[writer].write(&run.output), PROF_OK);
+    return run.memory.bytes_count;
+}
+
+static void
+a_sink_that_fails_at_any_byte_is_reported(void **state)
+{
+    (void)state;
+    for (size_t writer = 0; writer < WRITERS; writer++) {
+        const size_t length = length_of(writer);
+
+        assert_true(length > 20);
+        for (size_t limit = 0; limit <= length; limit++) {
+            struct failing failing = {.limit = limit};
+            enum prof_status status;
+
+            case_begin(&run);
+            run.output.sink =
+                (struct prof_sink){.write = take_until, .context = &failing};
+            status = writers[writer].write(&run.output);
+            if (status != (limit < length ? PROF_ERR_SINK : PROF_OK) ||
+                failing.calls_after != 0)
+                fail_msg("%s, %zu of %zu bytes: %s, %zu calls after",
+                         writers[writer].what, limit, length,
+                         prof_status_text(status), failing.calls_after);
+        }
+    }
+}
+
+/* The same with profiles larger than any buffer: many calls of the sink. */
+static void
+a_long_profile_stops_at_the_call_that_fails(void **state)
+{
+    enum { RECORDS = 5000 };
+    static struct prof_heap_record records[RECORDS];
+    static uintptr_t pcs[RECORDS];
+    size_t calls = 0;
+    bool whole = false;
+
+    (void)state;
+    for (size_t i = 0; i < RECORDS; i++) {
+        pcs[i] = CASE_WORK + i % 100;
+        records[i] = (struct prof_heap_record){
+            .allocs = i, .size_bytes = 1000 + i, .stack = &pcs[i], .depth = 1};
+    }
+    for (size_t limit = 0; !whole; limit += 7919) {
+        struct failing failing = {.limit = limit};
+        enum prof_status status;
+
+        assert_true(limit < (1 << 22));
+        case_begin(&run);
+        run.output.sink =
+            (struct prof_sink){.write = take_until, .context = &failing};
+        status = prof_text_heap(&run.output, records, RECORDS, 1, NULL);
+        whole = status == PROF_OK;
+        assert_int_equal(status, failing.refused ? PROF_ERR_SINK : PROF_OK);
+        assert_int_equal(failing.calls_after, 0);
+        calls += failing.taken > 0;
+    }
+    assert_true(calls > 2);
+}
+
+static void
+the_sinks_own_status_is_the_answer(void **state)
+{
+    (void)state;
+    for (size_t writer = 0; writer < WRITERS; writer++) {
+        case_begin(&run);
+        run.memory.bytes_max = 10;
+        assert_int_equal(writers[writer].write(&run.output), PROF_ERR_SINK);
+        assert_int_equal(run.memory.bytes_count, 0);
+    }
+}
+
+static void
+a_compressing_sink_reports_what_is_behind_it(void **state)
+{
+    static unsigned char packing[1 << 20];
+    size_t length = 0;
+
+    (void)state;
+    for (size_t limit = 0; length == 0; limit++) {
+        struct failing failing = {.limit = limit};
+        const struct prof_sink to = {.write = take_until, .context = &failing};
+        struct prof_gzip gzip;
+        enum prof_status status;
+
+        assert_true(limit < 10000);
+        case_begin(&run);
+        prof_gzip_begin(&gzip, &to, packing, sizeof packing);
+        run.output.sink = prof_gzip_sink(&gzip);
+        status = prof_gzip_end(&gzip, write_heap(&run.output));
+        assert_int_equal(status, failing.refused ? PROF_ERR_SINK : PROF_OK);
+        if (status == PROF_OK)
+            length = limit;
+    }
+    assert_true(length > 50);
+    /* Memory for the packing is enough, or its lack is reported. */
+    for (size_t bytes = 0; bytes < 2000; bytes++) {
+        struct failing failing = {.limit = SIZE_MAX};
+        const struct prof_sink to = {.write = take_until, .context = &failing};
+        struct prof_gzip gzip;
+        enum prof_status status;
+
+        case_begin(&run);
+        prof_gzip_begin(&gzip, &to, packing, bytes);
+        run.output.sink = prof_gzip_sink(&gzip);
+        status = prof_gzip_end(&gzip, write_heap(&run.output));
+        assert_int_equal(status, failing.taken > 0 ? PROF_OK : PROF_ERR_MEMORY);
+        assert_true(failing.taken == 0 || failing.taken == length);
+    }
+}
+
+/* The ten bytes Go begins with: no name, no time, fastest, unknown system. */
+static void
+a_compressed_profile_says_nothing_of_when_and_where(void **state)
+{
+    static const unsigned char want[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff};
+    static unsigned char packing[1 << 16];
+    struct prof_memory memory = {.bytes = run.bytes, .bytes_max = CASE_BYTES};
+    const struct prof_sink to = prof_memory_sink(&memory);
+    struct prof_gzip gzip;
+
+    (void)state;
+    case_begin(&run);
+    prof_gzip_begin(&gzip, &to, packing, sizeof packing);
+    run.output.sink = prof_gzip_sink(&gzip);
+    assert_int_equal(prof_gzip_end(&gzip, write_heap(&run.output)), PROF_OK);
+    assert_memory_equal(memory.bytes, want, sizeof want);
+}
+
+/* ------------------------------------------------------------------ real files
+ */
+
+static char folder[] = "/tmp/profsim-sink-XXXXXX";
+static char path[sizeof folder + 16];
+
+static int
+a_folder(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/heap.pb", folder);
+    return 0;
+}
+
+static int
+no_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder); /* fails if a temporary file is left */
+}
+
+static size_t
+file_bytes(char *to, size_t room)
+{
+    FILE *file = fopen(path, "rb");
+    size_t bytes;
+
+    if (file == NULL)
+        return 0;
+    bytes = fread(to, 1, room, file);
+    fclose(file);
+    return bytes;
+}
+
+static void
+a_file_appears_whole(void **state)
+{
+    static struct prof_file file;
+    static char got[CASE_BYTES];
+    const size_t length = length_of(0);
+
+    (void)state;
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    case_begin(&run);
+    run.output.sink = prof_file_sink(&file);
+    assert_int_equal(write_heap(&run.output), PROF_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_int_equal(file_bytes(got, sizeof got), length);
+    case_begin(&run);
+    assert_int_equal(write_heap(&run.output), PROF_OK);
+    assert_memory_equal(got, run.bytes, length);
+}
+
+static void
+a_file_that_fails_leaves_the_old_one(void **state)
+{
+    static struct prof_file file;
+    char got[16];
+
+    (void)state;
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_int_equal(prof_file_sink(&file).write(&file, "old", 3), PROF_OK);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_int_equal(prof_file_sink(&file).write(&file, "new!", 4), PROF_OK);
+    assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY), PROF_ERR_MEMORY);
+    assert_int_equal(file_bytes(got, sizeof got), 3);
+    assert_memory_equal(got, "old", 3);
+}
+
+static void
+a_folder_that_is_not_there_is_reported(void **state)
+{
+    static struct prof_file file;
+
+    (void)state;
+    assert_int_equal(prof_file_begin(&file, "/nowhere/at/all"), PROF_ERR_SINK);
+    assert_true(file.error != 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+}
+
+static void
+a_full_disk_is_reported(void **state)
+{
+    static struct prof_file file;
+
+    (void)state;
+    for (size_t writer = 0; writer < WRITERS; writer++) {
+        memset(&file, 0, sizeof file);
+        file.descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        assert_true(file.descriptor >= 0);
+        case_begin(&run);
+        run.output.sink = prof_descriptor_sink(&file);
+        assert_int_equal(writers[writer].write(&run.output), PROF_ERR_SINK);
+        assert_string_equal(strerror(file.error), "No space left on device");
+        close(file.descriptor);
+    }
+}
+
+static void
+on_signal(int number)
+{
+    (void)number;
+}
+
+/* Interrupts its creator's writes until told that it is over. */
+static _Atomic int written_all;
+
+static void *
+interrupt(void *creator)
+{
+    const pthread_t thread = *(pthread_t *)creator;
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < 20000 && written_all == 0; i++) {
+        pthread_kill(thread, SIGUSR1);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+struct drain {
+    int descriptor;
+    size_t bytes;
+};
+
+/* Reads slowly, so that a pipe fills up and writes stop half-way. */
+static void *
+drain_pipe(void *context)
+{
+    struct drain *drain = context;
+    const struct timespec pause = {.tv_nsec = 2000000};
+    char buffer[16384];
+    ssize_t got;
+
+    while ((got = read(drain->descriptor, buffer, sizeof buffer)) > 0) {
+        drain->bytes += (size_t)got;
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void
+interrupted_writes_are_continued(void **state)
+{
+    static char many[1 << 20];
+    static struct prof_file file;
+    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART */
+    struct sigaction before;
+    pthread_t self = pthread_self();
+    pthread_t interrupter;
+    pthread_t reader;
+    struct drain drain = {0};
+    int ends[2];
+
+    (void)state;
+    sigaction(SIGUSR1, &action, &before);
+    assert_int_equal(pipe(ends), 0);
+    memset(&file, 0, sizeof file);
+    file.descriptor = ends[1];
+    drain.descriptor = ends[0];
+    written_all = 0;
+    assert_int_equal(pthread_create(&interrupter, NULL, interrupt, &self), 0);
+    assert_int_equal(pthread_create(&reader, NULL, drain_pipe, &drain), 0);
+    assert_int_equal(
+        prof_descriptor_sink(&file).write(&file, many, sizeof many), PROF_OK);
+    written_all = 1;
+    close(ends[1]);
+    pthread_join(interrupter, NULL);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    sigaction(SIGUSR1, &before, NULL);
+    assert_int_equal(drain.bytes, sizeof many);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sink_that_fails_at_any_byte_is_reported),
+        cmocka_unit_test(a_long_profile_stops_at_the_call_that_fails),
+        cmocka_unit_test(the_sinks_own_status_is_the_answer),
+        cmocka_unit_test(a_compressing_sink_reports_what_is_behind_it),
+        cmocka_unit_test(a_compressed_profile_says_nothing_of_when_and_where),
+        cmocka_unit_test(a_file_appears_whole),
+        cmocka_unit_test(a_file_that_fails_leaves_the_old_one),
+        cmocka_unit_test(a_folder_that_is_not_there_is_reported),
+        cmocka_unit_test(a_full_disk_is_reported),
+        cmocka_unit_test(interrupted_writes_are_continued),
+    };
+
+    return cmocka_run_group_tests(tests, a_folder, no_folder);
+}
