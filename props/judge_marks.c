@@ -109,6 +109,9 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     case TRUTH_TERMINATE:
         hit_if(judge, entry->flag, MARK_STW_SWEEP);
         break;
+    case TRUTH_POST_SWEEP:
+        hit_if(judge, gc->unflushed, MARK_FAULT_EARLY_POST_SWEEP);
+        break;
     case TRUTH_MARK:
         hit_if(judge, gc->unflushed, MARK_FAULT_MISSING_FLUSH);
         break;
@@ -126,7 +129,6 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     case TRUTH_DROP:
     case TRUTH_DEAD:
     case TRUTH_FLUSH:
-    case TRUTH_POST_SWEEP:
     case TRUTH_ITERATE:
     case TRUTH_KIND_COUNT:
         break;

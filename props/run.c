@@ -234,7 +234,7 @@ bool
 props_run_choices(struct props_run *run, struct sim_choices *choices,
                   const struct prof_rules *rules, props_set asked)
 {
-    struct sim_event event;
+    struct sim_event event = {.kind = SIM_EV_COUNT};
     const char *refused;
 
     sim_generator_begin(&run->generator, choices, rules);
@@ -246,6 +246,8 @@ props_run_choices(struct props_run *run, struct sim_choices *choices,
     }
     if (refused != NULL) /* the generator draws only what is possible */
         judge_breach(&run->judge, PROPS_D1, "the world refused %s: %s",
-                     sim_event_word(event.kind), refused);
+                     event.kind == SIM_EV_COUNT ? "to begin"
+                                                : sim_event_word(event.kind),
+                     refused);
     return props_run_end(run);
 }

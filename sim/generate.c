@@ -11,45 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Labels of the questions; they have meaning for people and for alignment. */
-enum label {
-    ASK_HASH = 1,
-    ASK_BUCKETS,
-    ASK_FRAMES,
-    ASK_DEPTH,
-    ASK_START,
-    ASK_START_OFFSET,
-    ASK_PROCS,
-    ASK_CLOCK,
-    ASK_STACKS,
-    ASK_STACK_SHAPE,
-    ASK_STACK_DEPTH,
-    ASK_FEATURE,
-    ASK_LENGTH,
-    ASK_MORE,
-    ASK_TIE,
-    ASK_DELAY,
-    ASK_TASK,
-    ASK_WORK,
-    ASK_STACK,
-    ASK_SIZE,
-    ASK_OBJECT,
-    ASK_CYCLES,
-    ASK_COLLECT,
-    ASK_STW,
-    ASK_MISS_FLUSH,
-    ASK_LATE_FREE,
-    ASK_LATE_FLUSH,
-    ASK_SWEEP,
-    ASK_POST_SWEEP,
-    ASK_READ,
-    ASK_ROOM,
-    ASK_SEED,
-    ASK_LOCK,
-    ASK_LOCK_WORK,
-    ASK_RATE_KIND,
-    ASK_RATE,
-};
+#include "ask.h"
 
 enum {
     COLLECTOR = SIM_PROCS_MAX,
@@ -64,66 +26,7 @@ const struct sim_limits sim_generator_limits = {
     .frames_max = 16 * SIM_BUCKETS_MAX,
 };
 
-static uint32_t
-ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
-    enum label label)
-{
-    return sim_choose(g->choices, bound, kind, (uint16_t)label);
-}
-
 /* ---------------------------------------------------------------- the swarm */
-
-/*
- * The stack that Go's 64-bit hash cannot tell from `other`, a stack of two
- * frames: with f the mixing of one frame, f(f(a) + b) is the same wherever
- * f(a) + b is.
- */
-static void
-collide(uintptr_t frames[2], const uintptr_t other[2])
-{
-    uint64_t f[2];
-
-    frames[0] = other[0] + 16;
-    for (int i = 0; i < 2; i++) {
-        uint64_t h = i == 0 ? other[0] : frames[0];
-
-        h += h << 10;
-        f[i] = h ^ (h >> 6);
-    }
-    frames[1] = other[1] + f[0] - f[1];
-}
-
-/* Give stack `index` a shape; some shapes build on the stack before. */
-static void
-draw_stack(struct sim_generator *g, uint32_t index)
-{
-    enum { PLAIN, DEEP, LONGER, COLLIDING, EMPTY, SHAPES };
-    static const uint32_t depths[] = {2, 4, 9, 33, SIM_FRAMES_MAX};
-    uintptr_t *frames = g->frames[index];
-    struct truth_stack *stack = &g->stacks[index];
-    const uint32_t shape = ask(g, SHAPES, SIM_SWARM, ASK_STACK_SHAPE);
-    const struct truth_stack *before = index > 0 ? stack - 1 : NULL;
-
-    stack->frames = frames;
-    stack->depth = 1;
-    for (uint32_t i = 0; i < SIM_FRAMES_MAX; i++)
-        frames[i] = 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)i;
-    if (shape == DEEP) {
-        stack->depth = depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM,
-                                  ASK_STACK_DEPTH)];
-    } else if (shape == LONGER && before != NULL &&
-               before->depth < SIM_FRAMES_MAX) {
-        /* Alike in all frames of the one before, and one more. */
-        memcpy(frames, before->frames, before->depth * sizeof *frames);
-        stack->depth = before->depth + 1;
-    } else if (shape == COLLIDING) {
-        stack->depth = 2;
-        if (before != NULL && before->depth == 2)
-            collide(frames, before->frames);
-    } else if (shape == EMPTY) {
-        stack->depth = 0;
-    }
-}
 
 static void
 draw_clock(struct sim_generator *g, struct sim_clock *clock)
@@ -178,6 +81,7 @@ draw_features(struct sim_generator *g)
         g->config.seed = ask(g, 256, SIM_SWARM, ASK_SEED);
     f->fault_missing_flush = draw_feature(g, 6);
     f->fault_late_free = draw_feature(g, 6);
+    f->fault_early_post_sweep = draw_feature(g, 6);
 }
 
 static void
@@ -204,7 +108,7 @@ draw_config(struct sim_generator *g, const struct prof_rules *rules)
         draw_clock(g, &c->clocks[i]);
     c->stacks_count = 1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_STACKS);
     for (uint32_t i = 0; i < c->stacks_count; i++)
-        draw_stack(g, i);
+        sim_draw_stack(g, i);
     c->stacks = g->stacks;
 }
 
@@ -408,6 +312,10 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
     if (step == SIM_EV_GC_FLUSH && gc->dead > 0 && f->late_flush &&
         ask(g, 2, SIM_SCHED, ASK_LATE_FLUSH) == 1)
         return SIM_EV_GC_SWEEP;
+    if ((step == SIM_EV_GC_FLUSH || gc->cycles == 0) && !gc->marking &&
+        f->fault_early_post_sweep &&
+        ask(g, 4, SIM_FAULT, ASK_EARLY_POST_SWEEP) == 1)
+        return SIM_EV_GC_POST_SWEEP;
     if (step == SIM_EV_GC_FLUSH && gc->dead == 0 && f->fault_missing_flush &&
         ask(g, 3, SIM_FAULT, ASK_MISS_FLUSH) == 1)
         return SIM_EV_GC_MARK;

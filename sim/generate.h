@@ -31,11 +31,12 @@ struct sim_features {
     bool locks;    /* tasks wait for each other */
     bool stw_sweep;
     bool post_sweep;
-    bool late_flush;          /* sweeps may come before the flush */
-    bool short_rooms;         /* snapshots with too little room */
-    bool odd_sizes;           /* 0, and so large that bytes wrap */
-    bool fault_missing_flush; /* a cycle without flush */
-    bool fault_late_free;     /* a free swept after post-sweep */
+    bool late_flush;             /* sweeps may come before the flush */
+    bool short_rooms;            /* snapshots with too little room */
+    bool odd_sizes;              /* 0, and so large that bytes wrap */
+    bool fault_missing_flush;    /* a cycle without flush */
+    bool fault_late_free;        /* a free swept after post-sweep */
+    bool fault_early_post_sweep; /* before the flush, or the first cycle */
 };
 
 struct sim_generator {

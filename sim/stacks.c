@@ -1,0 +1,73 @@
+/*
+ * stacks.c -- call stacks that are easily mistaken for each other.
+ *
+ * Most mistakes of a table show only between stacks that share something: all
+ * frames but the last, the frames below a depth limit, the low halves of the
+ * frames, or the hash. So each stack of a world may be built on the one before.
+ * With f the mixing of one frame in Go's 64-bit hash, the hash of (a, b) is
+ * that of f(f(a) + b), and of (a) that of f(a); which gives full collisions:
+ *
+ *      (a, b)  and  (a', b + f(a) - f(a'))
+ *      (a)     and  (a, a - f(a))             the second begins like the first
+ */
+#include <string.h>
+
+#include "ask.h"
+
+static uint64_t
+mixed(uint64_t frame)
+{
+    const uint64_t h = frame + (frame << 10);
+
+    return h ^ (h >> 6);
+}
+
+/* Build a stack on the one before; false if that one does not suit. */
+static bool
+build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t shape,
+         const struct truth_stack *before)
+{
+    enum { LONGER, COLLIDING, COLLIDING_LONGER, HIGH_HALF };
+    const uintptr_t *other = before->frames;
+    const uint32_t depth = before->depth;
+
+    if (shape == LONGER && depth < SIM_FRAMES_MAX) {
+        memcpy(frames, other, depth * sizeof *frames);
+        stack->depth = depth + 1;
+    } else if (shape == COLLIDING && depth == 2) {
+        frames[0] = other[0] + 16;
+        frames[1] = other[1] + mixed(other[0]) - mixed(frames[0]);
+        stack->depth = 2;
+    } else if (shape == COLLIDING_LONGER && depth == 1) {
+        frames[0] = other[0];
+        frames[1] = other[0] - mixed(other[0]);
+        stack->depth = 2;
+    } else if (shape == HIGH_HALF && depth > 0) {
+        memcpy(frames, other, depth * sizeof *frames);
+        frames[0] += UINT64_C(1) << 32; /* the same to 32-bit hashes */
+        stack->depth = depth;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void
+sim_draw_stack(struct sim_generator *g, uint32_t index)
+{
+    enum { PLAIN, TWO, DEEP, EMPTY, BUILT, SHAPES = BUILT + 4 };
+    static const uint32_t depths[] = {4, 9, 33, SIM_FRAMES_MAX};
+    uintptr_t *frames = g->frames[index];
+    struct truth_stack *stack = &g->stacks[index];
+    const uint32_t shape = ask(g, SHAPES, SIM_SWARM, ASK_STACK_SHAPE);
+
+    for (uint32_t i = 0; i < SIM_FRAMES_MAX; i++)
+        frames[i] = 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)i;
+    stack->frames = frames;
+    stack->depth = shape == EMPTY ? 0 : shape == TWO ? 2 : 1;
+    if (shape == DEEP)
+        stack->depth = depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM,
+                                  ASK_STACK_DEPTH)];
+    else if (shape >= BUILT && index > 0)
+        build_on(stack, frames, shape - BUILT, stack - 1);
+}
