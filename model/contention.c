@@ -148,22 +148,15 @@ once(int64_t cycles)
         .kept = true, .count = 1, .events = 1.0, .cycles = (uint64_t)cycles};
 }
 
-/*
- * A residue modulo `rate` in which no residue is favoured: numbers above the
- * largest multiple are thrown away, 64 times at most.
- */
-static bool
-fair_residue(uint64_t *state, uint64_t rate, uint64_t *residue)
+bool
+model_draw_below(uint64_t *state, uint64_t limit, uint64_t *value)
 {
-    const u128 usable = TWO_64 / rate * rate;
-
     for (int i = 0; i < 64; i++) {
-        const uint64_t drawn = model_draw(MODEL_EXACT, state);
+        const u128 product = (u128)model_draw(MODEL_EXACT, state) * limit;
 
-        if ((u128)drawn < usable) {
-            *residue = drawn % rate;
+        *value = (uint64_t)(product / TWO_64);
+        if (product % TWO_64 >= TWO_64 % limit)
             return true;
-        }
     }
     return false;
 }
@@ -174,7 +167,7 @@ block_exactly(uint64_t *state, uint64_t cycles, uint64_t rate)
     struct model_charge charge = {.kept = true, .cycles = rate};
     uint64_t residue;
 
-    if (!fair_residue(state, rate, &residue))
+    if (!model_draw_below(state, rate, &residue))
         return once((int64_t)cycles);
     if (residue >= cycles)
         return (struct model_charge){0};
@@ -235,7 +228,7 @@ model_contention_mutex(struct model_contention *model, uint32_t proc,
         charge.kept = model_draw(model->era, state) % (uint64_t)fraction == 0;
         return charge;
     }
-    if (fraction == 1 || !fair_residue(state, (uint64_t)fraction, &residue))
+    if (fraction == 1 || !model_draw_below(state, (uint64_t)fraction, &residue))
         return charge;
     charge.kept = residue == 0;
     charge.count = (uint64_t)fraction;

@@ -70,6 +70,15 @@ uint64_t model_contention_count(const struct model_contention *model,
 /* Take one random number of an era. in, out: *state. (For tests, too.) */
 uint64_t model_draw(enum model_era era, uint64_t *state);
 
+/*
+ * Take numbers of the exact era until one gives a number below `limit` with
+ * equal chances: draw * limit / 2^64, unless the remainder is below 2^64 mod
+ * limit. 64 at most.
+ *
+ * returns: false if none was of use; *value is then the last one's
+ */
+bool model_draw_below(uint64_t *state, uint64_t limit, uint64_t *value);
+
 /* The state that a seed begins with. */
 uint64_t model_seeded(enum model_era era, uint64_t seed);
 

@@ -15,15 +15,10 @@ __extension__ typedef unsigned __int128 u128;
 static uint64_t
 fair_below(uint64_t *state, uint64_t limit)
 {
-    const u128 all = (u128)1 << 64;
-    uint64_t drawn = 0;
+    uint64_t value;
 
-    for (int i = 0; i < 64; i++) {
-        drawn = model_draw(MODEL_EXACT, state);
-        if ((u128)drawn < all / limit * limit)
-            break;
-    }
-    return drawn % limit;
+    (void)model_draw_below(state, limit, &value);
+    return value;
 }
 
 /* Happens with chance e^(-a/b): the first n >= 1 at which a chance of a/(b n)

@@ -9,13 +9,17 @@
  * Over its whole period splitmix64 gives every 64-bit number exactly once, so a
  * single draw is uniform without any "nearly".
  *
- * A number below n, without bias. Cut the 2^64 numbers into blocks of n; the
- * last block is incomplete unless n divides 2^64. A draw in a complete block is
- * worth its place there, a draw in the incomplete one is worth nothing and
- * another is made:
+ * A number below n, without bias and without a division: r n / 2^64, rounded
+ * down. Of the 2^64 draws r, floor(2^64 / n) or one more lead to each result;
+ * the one too many is the first, where r n modulo 2^64 is below 2^64 mod n. It
+ * is useless, and another is drawn:
  *
- *      | 0 .. n-1 | n .. 2n-1 | ... | qn .. 2^64-1 |
- *         r mod n    r mod n           draw again
+ *      r n:    0          2^64         2 2^64        3 2^64
+ *              |x . . . . . |x . . . . . | . . . . . . |x
+ *      result        0             1            2
+ *
+ * A remainder at or above n is above 2^64 mod n, so nearly always that number
+ * need not be known.
  *
  * Invariants
  *   I1  LFSR31: 0 < state < 2^31. XORSHIFT32: state is not 0.
@@ -28,7 +32,9 @@
 
 #define LFSR31_TAPS    0x88888eefU
 #define SPLITMIX_GAMMA UINT64_C(0x9e3779b97f4a7c15)
-#define USELESS_DRAWS  64
+__extension__ typedef unsigned __int128 wide; /* products only */
+
+#define USELESS_DRAWS 64
 
 static uint64_t
 mix(uint64_t x)
@@ -77,6 +83,13 @@ next_xorshift32(struct rng *rng)
     return older + newer;
 }
 
+static inline uint64_t
+next_64(struct rng *rng)
+{
+    rng->state += SPLITMIX_GAMMA;
+    return mix(rng->state);
+}
+
 uint64_t
 prof_rng_next(struct rng *rng)
 {
@@ -88,19 +101,18 @@ prof_rng_next(struct rng *rng)
     case PROF_RANDOM_64:
         break;
     }
-    rng->state += SPLITMIX_GAMMA;
-    return mix(rng->state);
+    return next_64(rng);
 }
 
 bool
 prof_rng_below(struct rng *rng, uint64_t limit, uint64_t *value)
 {
     for (int draws = 0; draws < USELESS_DRAWS; draws++) {
-        const uint64_t drawn = prof_rng_next(rng);
+        const wide product = (wide)next_64(rng) * limit;
+        const uint64_t low = (uint64_t)product;
 
-        *value = drawn % limit;
-        /* Does the block that begins at drawn - *value end by 2^64? */
-        if (drawn - *value <= 0 - limit)
+        *value = (uint64_t)(product >> 64);
+        if (low >= limit || low >= (0 - limit) % limit)
             return true;
     }
     return false;

@@ -4,10 +4,9 @@
  *
  * For rates too large for that, the numbers that are kept are counted by their
  * borders. In each block of `rate` numbers they are the first so many; the
- * border is found by halving, and the block's ends are looked at. Rules with 64
- * random bits have too many blocks: there each block must be kept alike, so the
- * first, the last and some between are looked at, and the incomplete one, whose
- * numbers must be thrown away.
+ * border is found by halving, and the block's ends are looked at. Exact rules
+ * have too many numbers for that: there it is counted how many lead to an
+ * outcome, which must be the same for all, and which outcomes are kept.
  */
 #include "checker.h"
 
@@ -115,11 +114,10 @@ enumerate_cell(const struct props_question *question, enum prof_contention kind,
     if (!props_lab_begin(&lab, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
-        const uint64_t first = props_lab_first(&lab);
-
         set_rate(&lab, kind, (int64_t)rate);
-        for (uint64_t r = first; r < first + rate; r++)
-            (void)props_lab_event(&lab, kind, r, (int64_t)cycles);
+        for (uint64_t u = 0; u < rate; u++)
+            (void)props_lab_event(&lab, kind, props_lab_number(&lab, u, rate),
+                                  (int64_t)cycles);
         compare_cell(question, &lab, kind, cycles, rate, finding);
     }
     props_lab_end(&lab);
@@ -233,64 +231,95 @@ compare_width(const struct props_question *question, struct border *border,
             name_of(border->kind), cycles, rate, deviation + 1);
 }
 
-/* One complete block under exact rules: kept, events and ticks must add up. */
+/* The first number that leads to outcome u of `rate` under exact rules. */
+static uint64_t
+first_of(uint64_t u, uint64_t rate)
+{
+    return (uint64_t)((((model_u128)u << 64) + rate - 1) / rate);
+}
+
+/* All outcomes must be led to by equally many numbers that are of use. */
 static void
-check_block(struct border *border, uint64_t first, uint64_t rate,
+check_outcome(struct border *border, uint64_t u, uint64_t rate,
+              struct props_finding *finding)
+{
+    const uint64_t first = first_of(u, rate);
+    /* The last outcome ends at 2^64, which wraps to 0 as it should. */
+    const uint64_t length = first_of(u + 1, rate) - first;
+    const uint64_t want = (uint64_t)(((model_u128)1 << 64) / rate);
+    uint64_t useful = length;
+
+    for (uint64_t i = 0; i < 3 && i < length; i++) {
+        (void)added_by(border, i < 2 ? first + i : first + length - 1);
+        useful -= border->draws > 1;
+    }
+    finding->cells++;
+    if (useful != want)
+        props_finding_fail(finding,
+                           "outcome %" PRIu64 " of rate %" PRIu64
+                           " is led to by %" PRIu64
+                           " numbers, expected %" PRIu64,
+                           u, rate, useful, want);
+}
+
+/* What outcome u adds: events and ticks, and whether it does at all. */
+static void
+check_added(struct border *border, uint64_t u, uint64_t rate,
             struct props_finding *finding)
 {
     const bool block = border->kind == PROF_BLOCK;
-    const uint64_t want = block ? (uint64_t)border->cycles : 1;
-    const uint64_t got = kept_in_block(border, first, rate);
-    const uint64_t rest = rate % want;
-    const struct prof_contention_record low = added_by(border, first);
-    const struct prof_contention_record high =
-        added_by(border, first + want - 1);
-    const uint64_t base = rate / want;
+    const uint64_t wanted = block ? (uint64_t)border->cycles : 1;
+    const struct prof_contention_record got =
+        added_by(border, props_lab_number(border->lab, u, rate));
+    uint64_t count = 0;
 
-    if (got != want || kept(border, first + rate - 1))
-        props_finding_fail(finding,
-                           "%" PRIu64 " of the %" PRIu64
-                           " numbers from %" PRIu64
-                           " on are kept, expected %" PRIu64,
-                           got, rate, first, want);
-    /* The first rate % want of them count one event more: rate in all. */
-    if (low.count != base + (rest > 0) || high.count != base ||
-        (rest > 0 && (added_by(border, first + rest - 1).count != base + 1 ||
-                      added_by(border, first + rest).count != base)))
-        props_finding_fail(finding,
-                           "events of %" PRId64 " ticks at a rate of %" PRIu64
-                           " do not add up to one each",
-                           border->cycles, rate);
-    if (block && (low.cycles != rate || high.cycles != rate))
-        props_finding_fail(finding,
-                           "a kept event at a rate of %" PRIu64 " adds %" PRIu64
-                           " ticks",
-                           rate, low.cycles);
+    if (u < wanted) /* u, u + wanted, ...: that many are below rate */
+        count = (rate - u + wanted - 1) / wanted;
+    finding->cells++;
+    if (got.count != count || (block && got.cycles != (u < wanted ? rate : 0)))
+        props_finding_fail(
+            finding,
+            "outcome %" PRIu64 " of %" PRIu64 ", for events of %" PRId64
+            " ticks: %" PRIu64 " events of %" PRIu64 " ticks, expected %" PRIu64
+            " events",
+            u, rate, border->cycles, got.count, got.cycles, count);
 }
 
+/*
+ * Under exact rules: that the kept ones are the first so many outcomes is found
+ * by halving; outcomes at every border, and some between, are looked at.
+ */
 static void
 check_exact_width(struct border *border, uint64_t rate,
                   struct props_finding *finding)
 {
-    const model_u128 all = (model_u128)1 << 64;
-    const model_u128 blocks = all / rate;
-    const uint64_t picks[] = {0, 1, (uint64_t)(blocks / 3),
-                              (uint64_t)(blocks / 2), (uint64_t)(blocks - 1)};
+    const uint64_t wanted =
+        border->kind == PROF_BLOCK ? (uint64_t)border->cycles : 1;
+    const uint64_t rest = rate % wanted;
+    const uint64_t picks[] = {0,          1,        rest - 1,   rest,
+                              wanted - 1, wanted,   wanted + 1, rate / 3,
+                              rate / 2,   rate - 2, rate - 1};
+    uint64_t low = 0; /* outcomes below are kept */
+    uint64_t high = rate;
 
-    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
-        if (picks[i] < blocks)
-            check_block(border, picks[i] * rate, rate, finding);
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (kept(border, props_lab_number(border->lab, middle, rate)))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (blocks * rate == all)
-        return;
-    for (int end = 0; end < 2; end++) { /* both ends of what is left over */
-        (void)added_by(border,
-                       end == 0 ? (uint64_t)(blocks * rate) : UINT64_MAX);
-        if (border->draws < 2)
-            props_finding_fail(finding,
-                               "a number of the incomplete block of rate "
-                               "%" PRIu64 " is used",
-                               rate);
+    if (low != wanted)
+        props_finding_fail(finding,
+                           "%" PRIu64 " of %" PRIu64
+                           " outcomes are kept, expected %" PRIu64,
+                           low, rate, wanted);
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
+        if (picks[i] >= rate)
+            continue;
+        check_outcome(border, picks[i], rate, finding);
+        check_added(border, picks[i], rate, finding);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sampling.h"
 #include "stream.h"
 
 enum model_era
@@ -46,6 +47,20 @@ uint64_t
 props_lab_first(const struct props_lab *lab)
 {
     return lab->random == PROF_RANDOM_LFSR31;
+}
+
+uint64_t
+props_lab_number(const struct props_lab *lab, uint64_t u, uint64_t rate)
+{
+    const model_u128 all = (model_u128)1 << 64;
+    model_u128 number;
+
+    if (lab->era != MODEL_EXACT)
+        return props_lab_first(lab) + u;
+    number = (all * u + rate - 1) / rate; /* the first that leads to u */
+    if ((uint64_t)(number * rate) < all % rate)
+        number++; /* that one is of no use */
+    return (uint64_t)number;
 }
 
 uint32_t

@@ -30,6 +30,13 @@ enum model_era props_era_of(const struct prof_rules *rules);
 uint64_t props_lab_first(const struct props_lab *lab);
 
 /*
+ * returns: the number to feed for the u-th of `rate` equally likely outcomes;
+ *          under Go's rules one whose remainder is u, apart from a whole `rate`
+ */
+uint64_t props_lab_number(const struct props_lab *lab, uint64_t u,
+                          uint64_t rate);
+
+/*
  * Let the next number be `wanted`, then offer an event.
  *
  * returns: how many numbers the event took; 3 stands for more than 2

@@ -37,6 +37,15 @@ set_rate(struct props_lab *lab, enum prof_contention kind, int64_t rate)
 /* ------------------------------------------------------------------------- S4
  */
 
+/* Some number, of all that there are. */
+static uint64_t
+number_at(const struct props_lab *lab, uint64_t i)
+{
+    if (lab->era == MODEL_EXACT)
+        return i << 58 | 12345;
+    return props_lab_first(lab) + i;
+}
+
 /* What EVENTS events add to a profile that holds something else already. */
 static struct prof_contention_record
 added(struct props_lab *lab, enum prof_contention kind, int64_t rate)
@@ -46,7 +55,7 @@ added(struct props_lab *lab, enum prof_contention kind, int64_t rate)
 
     set_rate(lab, kind, rate);
     for (uint64_t i = 0; i < EVENTS; i++)
-        (void)props_lab_event(lab, kind, props_lab_first(lab) + i,
+        (void)props_lab_event(lab, kind, number_at(lab, i),
                               (int64_t)(1 + i % 7));
     after = props_lab_read(lab, kind);
     after.count -= before.count;
@@ -154,7 +163,7 @@ check_draws(struct props_lab *lab, enum prof_contention kind, int64_t rate,
         effective = prof_mutex_fraction_set(lab->prof, -1);
     for (int i = 0; i < LENGTHS; i++) {
         const uint32_t due = draws_due(lab, kind, lengths[i], effective);
-        /* 5 is below every rate's last complete block. */
+        /* 5 is of use whatever the rate. */
         const uint32_t got = props_lab_event(lab, kind, 5, lengths[i]);
 
         finding->cells++;
