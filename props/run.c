@@ -35,9 +35,8 @@ props_run_new(const struct sim_limits *limits)
     run->events_max = limits->events_max;
     run->judge.world = sim_world_new(limits);
     run->twin = sim_world_new(limits);
-    run->judge.model =
-        model_heap_new(limits->objects_max, limits->buckets_max,
-                       4 * limits->events_max + limits->objects_max);
+    run->judge.model = model_heap_new(limits->objects_max, limits->buckets_max,
+                                      sim_limits_truths(limits));
     run->trail =
         mmap(NULL, trail_bytes(run->events_max), PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -223,11 +222,12 @@ hash_run(struct props_run *run)
 bool
 props_run_end(struct props_run *run)
 {
-    const bool holds = run->judge.breach.property == PROPS_NONE &&
-                       props_judge_end(&run->judge);
-
+    if (run->judge.breach.property == PROPS_NONE)
+        props_judge_end(&run->judge);
+    if (sim_world_truth(run->judge.world)->lost > 0)
+        judge_breach(&run->judge, PROPS_D1, "the truth log was too short");
     hash_run(run);
-    return holds;
+    return run->judge.breach.property == PROPS_NONE;
 }
 
 bool

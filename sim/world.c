@@ -38,6 +38,14 @@ records_of(const struct sim_limits *limits)
     return (size_t)limits->buckets_max + 1;
 }
 
+uint32_t
+sim_limits_truths(const struct sim_limits *limits)
+{
+    const uint32_t at_the_end = 32;
+
+    return 4 * limits->events_max + limits->objects_max + at_the_end;
+}
+
 struct sim_world *
 sim_world_new(const struct sim_limits *limits)
 {
@@ -54,7 +62,7 @@ sim_world_new(const struct sim_limits *limits)
     world->block_bytes = prof_bytes_needed(&largest);
     world->heap_dirty = records_of(limits);
     world->contention_dirty = records_of(limits);
-    world->truth.entries_max = 4 * limits->events_max + limits->objects_max;
+    world->truth.entries_max = sim_limits_truths(limits);
     world->block = world->block_bytes == 0
                        ? NULL
                        : aligned_alloc(PROF_BLOCK_ALIGN, world->block_bytes);

@@ -80,11 +80,20 @@ struct sim_world;
 
 /* How large a world may become; all memory is taken once. */
 struct sim_limits {
-    uint32_t events_max; /* truth entries are bounded by 4 times that */
+    uint32_t events_max;
     uint32_t objects_max;
     uint32_t buckets_max; /* largest config.buckets_max */
     uint64_t frames_max;  /* largest config.frames_max */
 };
+
+/*
+ * returns: entries that the truth log may come to. Every event but a stopped
+ *          sweep states one fact of its own, that one four, and an object is
+ *          dropped, found dead and swept by events of others; which is below
+ *          four times the events. The rest is for the end of a run: three
+ *          collections of four facts, what is left of one before, a snapshot.
+ */
+uint32_t sim_limits_truths(const struct sim_limits *limits);
 
 /* returns: an empty world, NULL if there is not enough memory */
 struct sim_world *sim_world_new(const struct sim_limits *limits);
