@@ -1,0 +1,430 @@
+/*
+ * test_cpu.c -- the CPU profile: ticks by direct call (a virtual SIGPROF), by
+ * signals that interrupt each other, and by real timers.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/process.h"
+
+static struct case_run run;
+static struct prof_cpu *cpu;
+static void *block;
+
+static const uintptr_t work[] = {CASE_WORK, CASE_MAIN};
+static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
+
+static int
+a_small_profile(void **state)
+{
+    const struct prof_cpu_config config = {
+        .ticks_max = 16, .stacks_max = 8, .depth_max = 4};
+    const size_t bytes = prof_cpu_bytes_needed(&config);
+
+    (void)state;
+    block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    assert_non_null(block);
+    memset(block, 0x5a, bytes);
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes - 1),
+                     PROF_ERR_MEMORY);
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
+    return 0;
+}
+
+static int
+no_profile(void **state)
+{
+    (void)state;
+    free(block);
+    return 0;
+}
+
+static void
+write_profile(void)
+{
+    case_begin(&run);
+    run.output.time_ns = 1000;
+    case_read(&run, prof_cpu_write(cpu, &run.output, 5000));
+}
+
+static uint64_t
+ticks_written(void)
+{
+    uint64_t ticks = 0;
+
+    for (size_t i = 0; i < run.profile.samples_count; i++)
+        ticks += (uint64_t)run.profile.samples[i].values[0];
+    return ticks;
+}
+
+/* --------------------------------------------------------------- Go's vectors
+ */
+
+/* TestConvertCPUProfile of runtime/pprof. */
+static void
+words_of_gos_runtime_become_a_profile(void **state)
+{
+    static const uint64_t words[] = {
+        3, 0, 500,                 /* 500 a second */
+        5, 0, 10,  0x2001, 0x2002, /* ten ticks here */
+        5, 0, 40,  0x2101, 0x2102, /* forty there */
+        5, 0, 10,  0x2001, 0x2002, /* and ten more */
+    };
+    static const uint8_t fields[] = {9, 1, 1, 10, 11, 12, 4, 5,
+                                     4, 2, 4, 5,  4,  2,  3};
+
+    (void)state;
+    assert_int_equal(
+        prof_cpu_load(cpu, words, sizeof words / sizeof *words, NULL, 0),
+        PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.period, 2000000);
+    assert_string_equal(run.profile.period_type.type, "cpu");
+    assert_string_equal(run.profile.period_type.unit, "nanoseconds");
+    assert_int_equal(run.profile.samples_count, 2);
+    assert_int_equal(run.profile.samples[0].values[0], 20);
+    assert_int_equal(run.profile.samples[0].values[1], 20 * 2000000);
+    assert_int_equal(run.profile.samples[1].values[0], 40);
+    assert_int_equal(run.profile.samples[1].values[1], 40 * 2000000);
+    assert_int_equal(run.profile.locations[0].address, 0x2000);
+    assert_int_equal(run.profile.locations[1].address, 0x2001);
+    assert_int_equal(run.profile.locations[2].address, 0x2100);
+    assert_int_equal(run.profile.time_ns, 1000);
+    assert_int_equal(run.profile.duration_ns, 5000);
+    assert_memory_equal(run.profile.fields, fields, sizeof fields);
+    case_end(&run);
+}
+
+/* TestConvertCPUProfileEmpty, TestEmptyStack. */
+static void
+no_ticks_and_ticks_without_frames_are_profiles(void **state)
+{
+    static const uint64_t none[] = {3, 0, 500};
+    static const uint64_t bare[] = {3, 0, 500, 3, 0, 7};
+
+    (void)state;
+    assert_int_equal(prof_cpu_load(cpu, none, 3, NULL, 0), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.samples_count, 0);
+    assert_int_equal(run.profile.period, 2000000);
+    case_end(&run);
+    assert_int_equal(prof_cpu_load(cpu, bare, 6, NULL, 0), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.samples[0].values[0], 7);
+    assert_int_equal(run.profile.samples[0].locations_count, 0);
+    case_end(&run);
+}
+
+static void
+an_overflow_record_counts_lost_ticks(void **state)
+{
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 17, 4, 0, 2, 0x2001};
+
+    (void)state;
+    assert_int_equal(prof_cpu_load(cpu, words, 11, NULL, 0), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.samples[0].values[0], 17);
+    assert_string_equal(case_function(&run, 1), "main.lost");
+    assert_int_equal(run.profile.locations[0].address, CASE_LOST - 1);
+    assert_int_equal(run.profile.samples[1].values[0], 2);
+    case_end(&run);
+}
+
+static void
+wrong_words_are_refused(void **state)
+{
+    static const struct prof_label_set *const labels[3] = {NULL, NULL, NULL};
+    static const struct {
+        const char *why;
+        uint64_t words[8];
+        size_t words_count;
+        size_t labels_count; /* 0: no labels at all */
+    } rows[] = {
+        {"nothing", {0}, 0, 0},
+        {"cut header", {3, 0}, 2, 0},
+        {"wrong header length", {4, 0, 100}, 3, 0},
+        {"no rate", {3, 0, 0}, 3, 0},
+        {"rate above what a period can say", {3, 0, 2000000000}, 3, 0},
+        {"record shorter than its head", {3, 0, 100, 2, 0}, 5, 0},
+        {"length below 3", {3, 0, 100, 2, 0, 1, 1}, 7, 0},
+        {"length beyond the end", {3, 0, 100, 6, 0, 1, 1}, 7, 0},
+        {"huge length", {3, 0, 100, UINT64_MAX, 0, 1, 1}, 7, 0},
+        {"fewer labels than records", {3, 0, 100, 4, 0, 1, 1}, 7, 1},
+        {"more labels than records", {3, 0, 100, 4, 0, 1, 1}, 7, 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const enum prof_status status = prof_cpu_load(
+            cpu, rows[i].words, rows[i].words_count,
+            rows[i].labels_count > 0 ? labels : NULL, rows[i].labels_count);
+
+        if (status != PROF_ERR_FORMAT)
+            fail_msg("%s: %s", rows[i].why, prof_status_text(status));
+    }
+}
+
+/* -------------------------------------------------------------- start and stop
+ */
+
+static void
+one_profile_is_taken_at_a_time(void **state)
+{
+    static const uint64_t words[] = {3, 0, 500};
+
+    (void)state;
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_start(cpu, 0), PROF_ERR_CONFIG);
+    assert_int_equal(prof_cpu_start(cpu, 1000001), PROF_ERR_CONFIG);
+    assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_OK);
+    prof_cpu_tick(cpu, work, 2, NULL);
+    assert_int_equal(prof_cpu_start(cpu, 50), PROF_ERR_ACTIVE);
+    assert_int_equal(prof_cpu_load(cpu, words, 3, NULL, 0), PROF_ERR_ACTIVE);
+    case_begin(&run);
+    assert_int_equal(prof_cpu_write(cpu, &run.output, 1), PROF_ERR_ACTIVE);
+    assert_int_equal(run.memory.bytes_count, 0);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.period, 10000000);
+    assert_int_equal(ticks_written(), 1);
+    case_end(&run);
+}
+
+static void
+ticks_outside_a_profile_do_not_count(void **state)
+{
+    (void)state;
+    prof_cpu_tick(cpu, work, 2, NULL);
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    prof_cpu_tick(cpu, serve, 2, NULL);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    prof_cpu_tick(cpu, work, 2, NULL);
+    write_profile();
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_string_equal(case_function(&run, 1), "main.serve");
+    case_end(&run);
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 0);
+}
+
+/* -------------------------------------------------------------------- the ring
+ */
+
+static void
+no_tick_is_lost_uncounted(void **state)
+{
+    (void)state;
+    for (uint64_t ticks = 0; ticks < 200; ticks++) {
+        assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+        for (uint64_t i = 0; i < ticks; i++)
+            prof_cpu_tick(cpu, i % 2 == 0 ? work : serve, 2, NULL);
+        assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+        write_profile();
+        assert_int_equal(ticks_written(), ticks);
+        assert_int_equal(prof_cpu_totals(cpu).lost,
+                         ticks > 16 ? ticks - 16 : 0);
+        case_end(&run);
+    }
+}
+
+static void
+a_drained_ring_takes_more(void **state)
+{
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (int i = 0; i < 1000; i++) {
+        prof_cpu_tick(cpu, work, 2, NULL);
+        if (i % 16 == 15)
+            prof_cpu_drain(cpu);
+    }
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 1000);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
+}
+
+static void
+more_stacks_than_fit_are_counted_as_lost(void **state)
+{
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (uintptr_t i = 0; i < 20; i++) {
+        prof_cpu_tick(cpu, &(uintptr_t){0x2000 + i}, 1, NULL);
+        prof_cpu_drain(cpu);
+    }
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.samples_count, 9);
+    assert_int_equal(ticks_written(), 20);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 12);
+    case_end(&run);
+}
+
+static void
+deep_stacks_are_cut_and_labels_kept_apart(void **state)
+{
+    static const uintptr_t deep[] = {0x2001, 0x2002, 0x2003, 0x2004, 0x2005};
+    static const struct prof_label label[] = {{"k", "v"}};
+    static const struct prof_label_set set = {label, 1};
+
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    prof_cpu_tick(cpu, deep, 5, NULL);
+    prof_cpu_tick(cpu, deep, 4, NULL);
+    prof_cpu_tick(cpu, deep, 4, &set);
+    prof_cpu_tick(cpu, NULL, 0, NULL);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.samples_count, 3);
+    assert_int_equal(run.profile.samples[0].values[0], 2);
+    assert_int_equal(run.profile.samples[0].locations_count, 4);
+    assert_string_equal(run.profile.samples[1].labels[0].text, "v");
+    assert_int_equal(run.profile.samples[2].locations_count, 0);
+    case_end(&run);
+}
+
+/* ------------------------------------------------------------ threads, signals
+ */
+
+enum { THREADS = 3, TICKS = 20000 };
+static _Atomic int ticking;
+
+static void
+on_usr1(int number)
+{
+    (void)number;
+    prof_cpu_tick(cpu, serve, 2, NULL);
+}
+
+/* Tick, and be interrupted in the middle of ticking by ticks. */
+static void *
+tick_many(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < TICKS; i++) {
+        prof_cpu_tick(cpu, work, 2, NULL);
+        if (i % 64 == 0)
+            pthread_kill(pthread_self(), SIGUSR1);
+    }
+    ticking--;
+    return NULL;
+}
+
+static void
+ticks_of_threads_and_handlers_all_count(void **state)
+{
+    const uint64_t signals = (TICKS + 63) / 64;
+    pthread_t threads[THREADS];
+    struct sigaction action = {.sa_handler = on_usr1};
+    struct sigaction before;
+
+    (void)state;
+    sigaction(SIGUSR1, &action, &before);
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    ticking = THREADS;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, tick_many, NULL), 0);
+    while (ticking > 0)
+        prof_cpu_drain(cpu);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    sigaction(SIGUSR1, &before, NULL);
+    write_profile();
+    assert_int_equal(ticks_written(), THREADS * (TICKS + signals));
+    assert_int_equal(prof_cpu_totals(cpu).recorded + prof_cpu_totals(cpu).lost,
+                     THREADS * (TICKS + signals));
+    case_end(&run);
+}
+
+/* A real timer: burn CPU until it has ticked, however slow the machine. */
+static volatile uint64_t burned;
+
+static void
+a_threads_timer_ticks_as_it_uses_cpu(void **state)
+{
+    struct prof_timer timer;
+
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_OK);
+    assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
+    assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_ACTIVE);
+    assert_int_equal(prof_timer_open(&timer, 0), PROF_ERR_CONFIG);
+    assert_int_equal(prof_timer_open(&timer, PROF_CPU_HZ), PROF_OK);
+    for (int i = 0; i < 20000 && prof_cpu_totals(cpu).recorded < 3; i++) {
+        for (int j = 0; j < 1000000; j++)
+            burned = burned + 1;
+        prof_cpu_drain(cpu);
+    }
+    prof_timer_close(&timer);
+    prof_process_end();
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_true(prof_cpu_totals(cpu).recorded >= 3);
+    /* Whatever is still on its way finds nobody, and does no harm. */
+    raise(SIGPROF);
+    write_profile();
+    assert_true(ticks_written() >= 3);
+    assert_int_equal(run.profile.samples[0].locations_count, 1);
+    case_end(&run);
+}
+
+static void
+the_mappings_of_this_process_hold_this_function(void **state)
+{
+    static char text[1 << 18];
+    static struct prof_mapping mappings[512];
+    const uintptr_t here =
+        (uintptr_t)&the_mappings_of_this_process_hold_this_function;
+    size_t count = 0;
+    size_t holding = 0;
+
+    (void)state;
+    assert_int_equal(
+        prof_process_mappings(mappings, 512, &count, text, sizeof text),
+        PROF_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (here >= mappings[i].start && here < mappings[i].limit) {
+            holding++;
+            assert_non_null(strstr(mappings[i].file, "test_cpu"));
+        }
+    }
+    assert_int_equal(holding, 1);
+    assert_int_equal(
+        prof_process_mappings(mappings, 1, &count, text, sizeof text),
+        PROF_ERR_SHORT);
+    assert_int_equal(prof_process_mappings(mappings, 512, &count, text, 100),
+                     PROF_ERR_SHORT);
+}
+
+#define WITH(test) \
+    cmocka_unit_test_setup_teardown(test, a_small_profile, no_profile)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        WITH(words_of_gos_runtime_become_a_profile),
+        WITH(no_ticks_and_ticks_without_frames_are_profiles),
+        WITH(an_overflow_record_counts_lost_ticks),
+        WITH(wrong_words_are_refused),
+        WITH(one_profile_is_taken_at_a_time),
+        WITH(ticks_outside_a_profile_do_not_count),
+        WITH(no_tick_is_lost_uncounted),
+        WITH(a_drained_ring_takes_more),
+        WITH(more_stacks_than_fit_are_counted_as_lost),
+        WITH(deep_stacks_are_cut_and_labels_kept_apart),
+        WITH(ticks_of_threads_and_handlers_all_count),
+        WITH(a_threads_timer_ticks_as_it_uses_cpu),
+        cmocka_unit_test(the_mappings_of_this_process_hold_this_function),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,559 @@
+/*
+ * test_registry.c -- profiles by name (P3): what is built in, what can be
+ * added, and that wrong use is answered and changes nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/registry.h"
+
+enum { OWN = 4, ENTRIES = 100 };
+
+static struct case_run run;
+static struct prof_registry *registry;
+static void *block;
+static struct prof *prof;
+static void *prof_block;
+
+static const uintptr_t work[] = {CASE_WORK, CASE_MAIN};
+static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
+
+/* ------------------------------------------------------------------- fixtures
+ */
+
+static struct prof_label task_labels[] = {{"who", "me"}};
+static size_t tasks_count = 3;
+static size_t tasks_growth; /* more of them at each look */
+
+static enum prof_status
+list_tasks(void *context, struct prof_count_record *records, size_t records_max,
+           size_t *count)
+{
+    const bool labelled = context != NULL;
+
+    tasks_count += tasks_growth;
+    *count = tasks_count;
+    if (*count > records_max)
+        return PROF_ERR_SHORT;
+    for (size_t i = 0; i < *count; i++)
+        records[i] = (struct prof_count_record){
+            .stack = work,
+            .depth = labelled ? 2 : 0,
+            .labels = labelled && i == 0 ? task_labels : NULL,
+            .labels_count = labelled && i == 0};
+    return PROF_OK;
+}
+
+static size_t
+print_tasks(void *context, char *buffer, size_t room)
+{
+    (void)context;
+    return (size_t)snprintf(buffer, room, "task 1 [running]:\n");
+}
+
+static void
+count_heap(void *context, struct prof_heap_counters *counters)
+{
+    (void)context;
+    counters->gcs = 5;
+}
+
+static void *
+zeroed(size_t bytes)
+{
+    void *taken = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+    assert_non_null(taken);
+    memset(taken, 0, (bytes + 63) / 64 * 64);
+    return taken;
+}
+
+static int
+a_registry(void **state)
+{
+    const struct prof_config prof_config = {.buckets_max = 64};
+    struct prof_registry_config config = {
+        .profiles_max = OWN, .entries_max = ENTRIES, .lost = CASE_LOST};
+    size_t bytes = prof_bytes_needed(&prof_config);
+
+    (void)state;
+    prof_block = zeroed(bytes);
+    assert_int_equal(prof_init(&prof, &prof_config, prof_block, bytes),
+                     PROF_OK);
+    prof_heap_alloc(prof_proc_at(prof, 0), work, 2, 16);
+    prof_heap_alloc(prof_proc_at(prof, 0), serve, 2, 32);
+    prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, work, 2, 10);
+    tasks_count = 3;
+    tasks_growth = 0;
+    config.sources = (struct prof_sources){
+        .prof = prof,
+        .rate_bytes = 1,
+        .goroutines = {.list = list_tasks, .context = task_labels},
+        .threads = {.list = list_tasks},
+        .dump = {.print = print_tasks},
+        .count_heap = count_heap,
+    };
+    bytes = prof_registry_bytes_needed(&config);
+    block = zeroed(bytes);
+    assert_int_equal(prof_registry_init(&registry, &config, block, bytes),
+                     PROF_OK);
+    return 0;
+}
+
+static int
+no_registry(void **state)
+{
+    (void)state;
+    free(block);
+    free(prof_block);
+    return 0;
+}
+
+static struct prof_profile *
+own(const char *name)
+{
+    struct prof_profile *profile = NULL;
+
+    assert_int_equal(prof_registry_new(registry, name, &profile), PROF_OK);
+    return profile;
+}
+
+static size_t
+count_of(struct prof_profile *profile)
+{
+    size_t count = SIZE_MAX;
+
+    assert_int_equal(prof_profile_count(profile, &count), PROF_OK);
+    return count;
+}
+
+static const char *
+text_of(struct prof_profile *profile, int debug)
+{
+    case_begin(&run);
+    return case_text(&run, prof_profile_write(profile, &run.output, debug));
+}
+
+/* ---------------------------------------------------------------------- names
+ */
+
+static const char *const built_in[] = {"allocs", "block", "goroutine",
+                                       "heap",   "mutex", "threadcreate"};
+
+static void
+assert_names(const char *const *want, size_t want_count)
+{
+    struct prof_profile *got[16];
+    size_t count;
+
+    assert_int_equal(prof_registry_list(registry, got, 16, &count), PROF_OK);
+    assert_int_equal(count, want_count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(prof_profile_name(got[i]), want[i]);
+}
+
+static void
+six_profiles_are_built_in(void **state)
+{
+    (void)state;
+    assert_names(built_in, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(
+            prof_profile_name(prof_registry_find(registry, built_in[i])),
+            built_in[i]);
+    assert_null(prof_registry_find(registry, "heaps"));
+    assert_null(prof_registry_find(registry, "hea"));
+    assert_null(prof_registry_find(registry, ""));
+}
+
+static void
+profiles_are_listed_by_the_bytes_of_their_names(void **state)
+{
+    static const char *const want[] = {
+        "Open", "a b",   "allocs", "block",        "goroutine",
+        "heap", "heap2", "mutex",  "threadcreate", "\xc3\xa4"};
+    struct prof_profile *none[9];
+    size_t count = 0;
+
+    (void)state;
+    own("heap2");
+    own("\xc3\xa4");
+    own("a b");
+    own("Open");
+    assert_names(want, 10);
+    assert_int_equal(prof_registry_list(registry, none, 9, &count),
+                     PROF_ERR_SHORT);
+    assert_int_equal(count, 10);
+}
+
+static void
+a_wrong_name_is_refused_and_nothing_changes(void **state)
+{
+    char name[PROF_NAME_MAX + 2];
+    struct prof_profile *profile = NULL;
+    static const char *const want[] = {"allocs", "block", "goroutine",   "heap",
+                                       "mine",   "mutex", "threadcreate"};
+
+    (void)state;
+    own("mine");
+    memset(name, 'x', sizeof name);
+    name[PROF_NAME_MAX + 1] = '\0';
+    assert_int_equal(prof_registry_new(registry, "", &profile), PROF_ERR_NAME);
+    assert_int_equal(prof_registry_new(registry, NULL, &profile),
+                     PROF_ERR_NAME);
+    assert_int_equal(prof_registry_new(registry, name, &profile),
+                     PROF_ERR_NAME);
+    assert_int_equal(prof_registry_new(registry, "mine", &profile),
+                     PROF_ERR_NAME_TAKEN);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(prof_registry_new(registry, built_in[i], &profile),
+                         PROF_ERR_NAME_TAKEN);
+    assert_null(profile);
+    assert_names(want, 7);
+    name[PROF_NAME_MAX] = '\0';
+    assert_string_equal(prof_profile_name(own(name)), name);
+}
+
+static void
+room_for_profiles_runs_out_with_an_answer(void **state)
+{
+    struct prof_profile *profile = NULL;
+
+    (void)state;
+    own("1");
+    own("2");
+    own("3");
+    own("4");
+    assert_int_equal(prof_registry_new(registry, "5", &profile),
+                     PROF_ERR_MEMORY);
+    assert_null(profile);
+}
+
+/* -------------------------------------------------------------------- entries
+ */
+
+static void
+entries_are_counted_by_stack(void **state)
+{
+    struct prof_profile *files = own("files");
+
+    (void)state;
+    for (int key = 0; key < 5; key++)
+        assert_int_equal(prof_profile_add(files, &key, sizeof key,
+                                          key < 3 ? work : serve, 2),
+                         PROF_OK);
+    assert_int_equal(count_of(files), 5);
+    assert_string_equal(text_of(files, 1),
+                        "files profile: total 5\n"
+                        "3 @ 0x2040 0x2240\n"
+                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
+                        "#\t0x223f\tmain.main+0x3f\tmain.go:3\n\n"
+                        "2 @ 0x2140 0x2240\n"
+                        "#\t0x213f\tmain.serve+0x3f\tserve.go:7\n"
+                        "#\t0x223f\tmain.main+0x3f\tmain.go:3\n\n");
+    for (int key = 0; key < 3; key++)
+        assert_int_equal(prof_profile_remove(files, &key, sizeof key), PROF_OK);
+    assert_int_equal(count_of(files), 2);
+    case_begin(&run);
+    case_read(&run, prof_profile_write(files, &run.output, 0));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], 2);
+    assert_string_equal(run.profile.types[0].type, "files");
+    case_end(&run);
+}
+
+static void
+a_key_that_is_open_is_refused(void **state)
+{
+    struct prof_profile *files = own("files");
+    struct prof_profile *sockets = own("sockets");
+
+    (void)state;
+    assert_int_equal(prof_profile_add(files, "k", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_add(files, "k", 1, serve, 2),
+                     PROF_ERR_KEY_TAKEN);
+    assert_int_equal(count_of(files), 1);
+    /* Another length and another profile are other keys. */
+    assert_int_equal(prof_profile_add(files, "k", 2, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_add(files, "", 0, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_add(sockets, "k", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_remove(files, "k", 1), PROF_OK);
+    assert_int_equal(prof_profile_add(files, "k", 1, serve, 2), PROF_OK);
+    assert_int_equal(count_of(files), 3);
+    assert_int_equal(count_of(sockets), 1);
+}
+
+static void
+removing_what_is_not_there_does_nothing(void **state)
+{
+    struct prof_profile *files = own("files");
+    char long_key[PROF_KEY_MAX + 1] = {0};
+
+    (void)state;
+    assert_int_equal(prof_profile_add(files, "k", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_remove(files, "l", 1), PROF_OK);
+    assert_int_equal(prof_profile_remove(files, long_key, sizeof long_key),
+                     PROF_OK);
+    assert_int_equal(count_of(files), 1);
+    assert_int_equal(
+        prof_profile_add(files, long_key, sizeof long_key, work, 2),
+        PROF_ERR_KEY);
+    assert_int_equal(prof_profile_add(files, long_key, PROF_KEY_MAX, work, 2),
+                     PROF_OK);
+}
+
+static void
+built_in_profiles_take_no_entries(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        struct prof_profile *profile =
+            prof_registry_find(registry, built_in[i]);
+        const size_t before = count_of(profile);
+
+        assert_int_equal(prof_profile_add(profile, "k", 1, work, 2),
+                         PROF_ERR_BUILT_IN);
+        assert_int_equal(prof_profile_remove(profile, "k", 1),
+                         PROF_ERR_BUILT_IN);
+        assert_int_equal(count_of(profile), before);
+    }
+}
+
+/* TestEmptyCallStack of runtime/pprof: one entry, with a name that says so. */
+static void
+an_entry_without_a_stack_is_shown_as_lost(void **state)
+{
+    struct prof_profile *files = own("test18836");
+
+    (void)state;
+    assert_int_equal(prof_profile_add(files, "k", 1, NULL, 0), PROF_OK);
+    assert_string_equal(text_of(files, 1),
+                        "test18836 profile: total 1\n"
+                        "1 @ 0x4001\n"
+                        "#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n");
+    case_begin(&run);
+    case_read(&run, prof_profile_write(files, &run.output, 0));
+    assert_int_equal(run.profile.samples[0].locations_count, 1);
+    assert_string_equal(case_function(&run, 1), "main.lost");
+    assert_int_equal(run.profile.locations[0].address, 0x4000);
+    case_end(&run);
+}
+
+/* Add and remove at random; a plain array says what must be open. */
+static void
+entries_come_and_go_as_a_simple_list_says(void **state)
+{
+    struct prof_profile *profiles[2] = {own("a"), own("b")};
+    bool open[2][256] = {{false}};
+    size_t count[2] = {0, 0};
+    uint64_t seed = 3;
+
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        uint8_t key;
+        unsigned which;
+        enum prof_status want;
+
+        seed = seed * 6364136223846793005U + 1442695040888963407U;
+        key = (uint8_t)(seed >> 33);
+        which = (unsigned)(seed >> 60 & 1);
+        if ((seed >> 50 & 1) != 0) {
+            want = open[which][key]                 ? PROF_ERR_KEY_TAKEN
+                   : count[0] + count[1] == ENTRIES ? PROF_ERR_MEMORY
+                                                    : PROF_OK;
+            assert_int_equal(
+                prof_profile_add(profiles[which], &key, 1, work, 2), want);
+            count[which] += want == PROF_OK;
+            open[which][key] |= want == PROF_OK;
+        } else {
+            assert_int_equal(prof_profile_remove(profiles[which], &key, 1),
+                             PROF_OK);
+            count[which] -= open[which][key];
+            open[which][key] = false;
+        }
+        assert_int_equal(count_of(profiles[which]), count[which]);
+    }
+}
+
+/* ------------------------------------------------------------ built-in content
+ */
+
+static void
+counts_of_built_in_profiles_are_their_records(void **state)
+{
+    static const size_t want[] = {2, 1, 3, 2, 0, 3};
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(count_of(prof_registry_find(registry, built_in[i])),
+                         want[i]);
+}
+
+static void
+debug_chooses_the_form(void **state)
+{
+    static const struct {
+        const char *name;
+        int debug;
+        const char *begins; /* "": profile.proto */
+    } rows[] = {
+        {"heap", 0, ""},
+        {"heap", 1, "heap profile: 2: 48 [2: 49] @ heap/2\n"},
+        {"heap", 2, "heap profile: "},
+        {"heap", -1, "heap profile: "},
+        {"allocs", -1, "heap profile: "},
+        {"allocs", 0, ""},
+        {"block", 0, ""},
+        {"block", -1, ""},
+        {"block", 1, "--- contention:\ncycles/second=1000000000\n10 1 @ "},
+        {"mutex", 1, "--- mutex:\ncycles/second=1000000000\nsampling period=1"},
+        {"goroutine", 0, ""},
+        {"goroutine", -1, ""},
+        {"goroutine", 1, "goroutine profile: total 3\n2 @ 0x2040 0x2240\n"},
+        {"goroutine", 2, "task 1 [running]:\n"},
+        {"goroutine", 3, "task 1 [running]:\n"},
+        {"threadcreate", 0, ""},
+        {"threadcreate", 1, "threadcreate profile: total 3\n3 @ 0x4001\n"},
+        {"threadcreate", 2, "threadcreate profile: total 3\n3 @ 0x4001\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct prof_profile *profile =
+            prof_registry_find(registry, rows[i].name);
+        const char *text = text_of(profile, rows[i].debug);
+        const bool is_proto =
+            model_pprof_read(&run.profile, run.bytes, run.memory.bytes_count);
+
+        case_end(&run);
+        if (is_proto != (rows[i].begins[0] == '\0') ||
+            strncmp(text, rows[i].begins, strlen(rows[i].begins)) != 0)
+            fail_msg("%s, debug %d: %.40s", rows[i].name, rows[i].debug, text);
+    }
+}
+
+static void
+heap_texts_end_with_the_embedders_counters(void **state)
+{
+    const char *text = text_of(prof_registry_find(registry, "heap"), 1);
+
+    (void)state;
+    assert_non_null(strstr(text, "\n\n# runtime.MemStats\n# Alloc = 0\n"));
+    assert_non_null(strstr(text, "\n# NumGC = 5\n"));
+}
+
+static void
+allocs_differ_from_heap_in_what_is_shown_first(void **state)
+{
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_profile_write(prof_registry_find(registry, "allocs"),
+                                       &run.output, 0));
+    assert_string_equal(run.profile.default_type, "alloc_space");
+    case_end(&run);
+    case_begin(&run);
+    case_read(&run, prof_profile_write(prof_registry_find(registry, "heap"),
+                                       &run.output, 0));
+    assert_string_equal(run.profile.default_type, "");
+    case_end(&run);
+}
+
+static void
+a_list_that_grows_while_it_is_read_is_read_again(void **state)
+{
+    struct prof_profile *tasks = prof_registry_find(registry, "goroutine");
+
+    (void)state;
+    tasks_growth = 30; /* within what is spare */
+    assert_non_null(strstr(text_of(tasks, 1), "goroutine profile: total"));
+    tasks_growth = 60; /* never enough: an answer all the same */
+    case_begin(&run);
+    assert_int_equal(prof_profile_write(tasks, &run.output, 1), PROF_ERR_BUSY);
+}
+
+static void
+scratch_too_small_for_the_records_is_reported(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        struct prof_profile *profile =
+            prof_registry_find(registry, built_in[i]);
+
+        for (size_t bytes = 0; bytes < 200000; bytes += 4096) {
+            enum prof_status status;
+
+            case_begin(&run);
+            run.output.scratch_bytes = bytes;
+            status = prof_profile_write(profile, &run.output, 0);
+            assert_true(status == PROF_OK || status == PROF_ERR_MEMORY);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------- init
+ */
+
+static void
+a_registry_needs_what_it_says(void **state)
+{
+    struct prof_registry_config config = {.entries_max = 10};
+    const size_t bytes = prof_registry_bytes_needed(&config);
+    struct prof_registry *made = NULL;
+    void *place = zeroed(bytes);
+
+    (void)state;
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes - 1),
+                     PROF_ERR_MEMORY);
+    assert_null(made);
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    for (size_t i = 0; i < 6; i++) {
+        struct prof_profile *profile = prof_registry_find(made, built_in[i]);
+
+        /* Nothing to show is shown as nothing. */
+        assert_int_equal(count_of(profile), 0);
+        case_begin(&run);
+        case_read(&run, prof_profile_write(profile, &run.output, 0));
+        assert_int_equal(run.profile.samples_count, 0);
+        case_end(&run);
+    }
+    config.depth_max = PROF_DEPTH_LIMIT + 1;
+    assert_int_equal(prof_registry_bytes_needed(&config), 0);
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes),
+                     PROF_ERR_CONFIG);
+    free(place);
+}
+
+#define WITH(test) \
+    cmocka_unit_test_setup_teardown(test, a_registry, no_registry)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        WITH(six_profiles_are_built_in),
+        WITH(profiles_are_listed_by_the_bytes_of_their_names),
+        WITH(a_wrong_name_is_refused_and_nothing_changes),
+        WITH(room_for_profiles_runs_out_with_an_answer),
+        WITH(entries_are_counted_by_stack),
+        WITH(a_key_that_is_open_is_refused),
+        WITH(removing_what_is_not_there_does_nothing),
+        WITH(built_in_profiles_take_no_entries),
+        WITH(an_entry_without_a_stack_is_shown_as_lost),
+        WITH(entries_come_and_go_as_a_simple_list_says),
+        WITH(counts_of_built_in_profiles_are_their_records),
+        WITH(debug_chooses_the_form),
+        WITH(heap_texts_end_with_the_embedders_counters),
+        WITH(allocs_differ_from_heap_in_what_is_shown_first),
+        WITH(a_list_that_grows_while_it_is_read_is_read_again),
+        WITH(scratch_too_small_for_the_records_is_reported),
+        cmocka_unit_test(a_registry_needs_what_it_says),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
