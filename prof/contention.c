@@ -61,7 +61,7 @@ go_keeps(struct rng *rng, int64_t cycles, int64_t rate)
     return (int64_t)(prof_rng_next(rng) % (uint64_t)rate) <= cycles;
 }
 
-static struct charge
+static inline struct charge
 block_exact(struct rng *rng, uint64_t cycles, uint64_t rate)
 {
     uint64_t u;
@@ -74,7 +74,7 @@ block_exact(struct rng *rng, uint64_t cycles, uint64_t rate)
                            .cycles = rate};
 }
 
-static struct charge
+static inline struct charge
 block_charge(struct prof_proc *proc, int64_t cycles, int64_t rate)
 {
     struct rng *rng = &proc->rng;
@@ -172,6 +172,22 @@ counts_are_doubles(const struct prof *prof)
     return prof->rules.block == PROF_BLOCK_CORRECTED;
 }
 
+/* Add what a kept event counts. Apart, so that one left out costs no frame. */
+static __attribute__((noinline)) void
+record(struct prof *prof, enum bucket_kind kind, const uintptr_t *stack,
+       uint32_t depth, struct charge charge)
+{
+    const uint32_t row = prof_table_intern(&prof->table, kind, stack, depth, 0);
+
+    if (row == 0)
+        return;
+    if (counts_are_doubles(prof))
+        add_events(&prof->active.allocs[row], charge.events);
+    else
+        add_relaxed(&prof->active.allocs[row], charge.count);
+    add_relaxed(&prof->active.frees[row], charge.cycles);
+}
+
 void
 prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                       const uintptr_t *stack, uint32_t depth, int64_t cycles)
@@ -185,19 +201,9 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                                                      : &prof->mutex_fraction);
     const struct charge charge = block ? block_charge(proc, clamped, rate)
                                        : mutex_charge(proc, clamped, rate);
-    uint32_t row;
 
-    if (charge.count == 0)
-        return;
-    row =
-        prof_table_intern(&prof->table, bucket_kind_of(kind), stack, depth, 0);
-    if (row == 0)
-        return;
-    if (counts_are_doubles(prof))
-        add_events(&prof->active.allocs[row], charge.events);
-    else
-        add_relaxed(&prof->active.allocs[row], charge.count);
-    add_relaxed(&prof->active.frees[row], charge.cycles);
+    if (charge.count != 0)
+        record(prof, bucket_kind_of(kind), stack, depth, charge);
 }
 
 /* ---------------------------------------------------------------------- rates

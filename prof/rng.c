@@ -30,19 +30,9 @@
 
 #include "poison.h"
 
-#define LFSR31_TAPS    0x88888eefU
-#define SPLITMIX_GAMMA UINT64_C(0x9e3779b97f4a7c15)
-__extension__ typedef unsigned __int128 wide; /* products only */
-
 #define USELESS_DRAWS 64
 
-static uint64_t
-mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
+#define LFSR31_TAPS 0x88888eefU
 
 void
 prof_rng_resume(struct rng *rng, uint64_t state)
@@ -57,7 +47,7 @@ prof_rng_resume(struct rng *rng, uint64_t state)
 void
 prof_rng_seed(struct rng *rng, uint64_t seed)
 {
-    prof_rng_resume(rng, mix(seed + SPLITMIX_GAMMA));
+    prof_rng_resume(rng, prof_rng_mix(seed + PROF_RNG_GAMMA));
 }
 
 static uint64_t
@@ -83,13 +73,6 @@ next_xorshift32(struct rng *rng)
     return older + newer;
 }
 
-static inline uint64_t
-next_64(struct rng *rng)
-{
-    rng->state += SPLITMIX_GAMMA;
-    return mix(rng->state);
-}
-
 uint64_t
 prof_rng_next(struct rng *rng)
 {
@@ -101,18 +84,16 @@ prof_rng_next(struct rng *rng)
     case PROF_RANDOM_64:
         break;
     }
-    return next_64(rng);
+    return prof_rng_next_64(rng);
 }
 
 bool
-prof_rng_below(struct rng *rng, uint64_t limit, uint64_t *value)
+prof_rng_below_again(struct rng *rng, uint64_t limit, uint64_t *value)
 {
-    for (int draws = 0; draws < USELESS_DRAWS; draws++) {
-        const wide product = (wide)next_64(rng) * limit;
-        const uint64_t low = (uint64_t)product;
+    const uint64_t useless = (0 - limit) % limit; /* 2^64 mod limit */
 
-        *value = (uint64_t)(product >> 64);
-        if (low >= limit || low >= (0 - limit) % limit)
+    for (int draws = 1; draws < USELESS_DRAWS; draws++) {
+        if (prof_rng_try_below(rng, limit, value) >= useless)
             return true;
     }
     return false;

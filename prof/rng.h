@@ -20,14 +20,58 @@ void prof_rng_resume(struct rng *rng, uint64_t state);
 /* Take one number: 31, 32 or 64 bits, as the kind has it. */
 uint64_t prof_rng_next(struct rng *rng);
 
+#define PROF_RNG_GAMMA UINT64_C(0x9e3779b97f4a7c15)
+
+static inline uint64_t
+prof_rng_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* prof_rng_next(), of a stream that is known to be PROF_RANDOM_64. */
+static inline uint64_t
+prof_rng_next_64(struct rng *rng)
+{
+    rng->state += PROF_RNG_GAMMA;
+    return prof_rng_mix(rng->state);
+}
+
+/*
+ * Take a number and see where it leads.
+ *
+ * out:     *value, below limit
+ * returns: r n modulo 2^64 of rng.c: useless if below 2^64 mod limit
+ */
+static inline uint64_t
+prof_rng_try_below(struct rng *rng, uint64_t limit, uint64_t *value)
+{
+    __extension__ typedef unsigned __int128 wide; /* products only */
+    const wide product = (wide)prof_rng_next_64(rng) * limit;
+
+    *value = (uint64_t)(product >> 64);
+    return (uint64_t)product;
+}
+
+/* The same after a first number that was useless: 63 more at most. */
+bool prof_rng_below_again(struct rng *rng, uint64_t limit, uint64_t *value);
+
 /*
  * Take numbers until one can be made into a number below `limit` without bias.
  * PROF_RANDOM_64 only.
  *
  * out:     *value, below limit, all alike, if true
  * in:      limit, at least 1 and at most 2^63
- * returns: false if 64 numbers were of no use: chance (limit / 2^64)^64
+ * returns: false if 64 numbers were of no use: chance below (limit / 2^64)^64
  */
-bool prof_rng_below(struct rng *rng, uint64_t limit, uint64_t *value);
+static inline bool
+prof_rng_below(struct rng *rng, uint64_t limit, uint64_t *value)
+{
+    const uint64_t low = prof_rng_try_below(rng, limit, value);
+
+    return low >= limit || low >= (0 - limit) % limit ||
+           prof_rng_below_again(rng, limit, value);
+}
 
 #endif
