@@ -255,6 +255,13 @@ props_failure_of_seed(struct props_failure *failure,
         sim_generator_begin(&hunt.run->generator, &hunt.choices, hunt.rules);
     } else if (run_choices(&hunt)) {
         failure->unstable = true; /* it failed before, it passes now */
+        failure->breach = (struct props_breach){
+            .broken = PROPS_BIT(PROPS_D1),
+            .property = PROPS_D1,
+            .text = "the seed failed, and does not fail when run again",
+        };
+        snprintf(failure->error.text, sizeof failure->error.text,
+                 "there is nothing to shrink");
         done = true;
         goto out;
     }
