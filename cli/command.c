@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,10 +34,8 @@ cli_option(int argc, char **argv, int *index, const char *name)
         return &word[length + 1];
     if (word[length] != '\0')
         return NULL;
-    if (*index + 1 >= argc) {
-        cli_usage("%s needs a value", name);
-        return "";
-    }
+    if (*index + 1 >= argc)
+        exit(cli_usage("%s needs a value", name));
     return argv[++*index];
 }
 
@@ -78,6 +77,21 @@ cli_rules(const char *name)
     if (rules == NULL)
         cli_usage("there are no rules '%s'; 'profsim list' names them", name);
     return rules;
+}
+
+enum cli_exit
+cli_crash(const char *path, int signal)
+{
+    if (signal == SIGALRM) {
+        printf("%s: the run does not end\n", path);
+        return CLI_LIVENESS;
+    }
+    if (signal != 0)
+        printf("%s: the run was ended by signal %d (%s)\n", path, signal,
+               strsignal(signal));
+    else
+        printf("%s: the run ended its process\n", path);
+    return CLI_CRASH;
 }
 
 enum cli_exit

@@ -33,7 +33,7 @@ int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
  *
  * in, out: *index, of argv; moved to the word that was used last
  * returns: the value; NULL if argv[*index] is not this option. A missing value
- *          is complained about and given as "".
+ *          is complained about, and ends the process.
  */
 const char *cli_option(int argc, char **argv, int *index, const char *name);
 
@@ -46,6 +46,9 @@ bool cli_property(const char *word, props_set *set);
 
 /* returns: the rule set, NULL and a complaint if there is none of that name */
 const struct prof_rules *cli_rules(const char *name);
+
+/* Say how a run ended its process. in: signal, 0 if by exit. returns: exit */
+enum cli_exit cli_crash(const char *path, int signal);
 
 /* returns: the exit code that goes with a broken property */
 enum cli_exit cli_exit_of(enum props_property property);

@@ -1,5 +1,6 @@
 /* list.c -- `profsim list`: every name that other commands take. */
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "event.h"
@@ -11,6 +12,11 @@ cli_list(int argc, char **argv)
     static const char *const rules[] = {"exact", "go1.5", "go1.6-late",
                                         "go1.10", "go1.17"};
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        puts("usage: profsim list\n\nPrint every name that other commands "
+             "take or print.");
+        return CLI_OK;
+    }
     if (argc > 1)
         return cli_usage("list: takes no words, not '%s'", argv[1]);
     puts("properties");

@@ -24,6 +24,8 @@ replay_file(const char *path)
     sim_scenario_free(scenario);
     if (!done)
         return (enum cli_exit)cli_usage("%s: not enough memory", path);
+    if (replay.crashed)
+        return cli_crash(path, replay.signal);
     if (replay.breach.property != PROPS_NONE) {
         printf("%s: %s broken: %s\n  event %u: %s\n", path,
                props_property_id(replay.breach.property),
@@ -44,14 +46,19 @@ cli_replay(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
 
-    if (argc < 2 || argv[1][0] == '-') {
+    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
+
+    if (argc < 2 || help) {
         fputs("usage: profsim replay FILE.sim...\n\n"
               "Run scenarios and say what they break, if anything.\n"
-              "exit: 0 nothing is broken; 1 a file is wrong; 129 a property\n"
-              "or an expectation of the file is broken (128: L1, 130: D1)\n",
-              argc < 2 ? stderr : stdout);
-        return argc < 2 ? CLI_USAGE : CLI_OK;
+              "exit: 0 nothing is broken; 1 a file is wrong; 127 the run\n"
+              "crashed; 129 a property or an expectation of the file is\n"
+              "broken (128: L1, or no end; 130: D1)\n",
+              help ? stdout : stderr);
+        return help ? CLI_OK : CLI_USAGE;
     }
+    if (argv[1][0] == '-')
+        return cli_usage("replay: unknown option '%s'", argv[1]);
     for (int i = 1; i < argc; i++) {
         const enum cli_exit this_one = replay_file(argv[i]);
 
@@ -71,12 +78,18 @@ cli_shrink(int argc, char **argv)
     enum cli_exit exit_code = CLI_OK;
     bool done;
 
-    if (argc != 2 || argv[1][0] == '-') {
+    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
+
+    if (argc < 2 || help) {
         fputs("usage: profsim shrink FILE.sim > SMALLER.sim\n\n"
               "Leave out every event that the failure does not need.\n",
-              argc < 2 ? stderr : stdout);
-        return argc < 2 ? CLI_USAGE : CLI_OK;
+              help ? stdout : stderr);
+        return help ? CLI_OK : CLI_USAGE;
     }
+    if (argv[1][0] == '-')
+        return cli_usage("shrink: unknown option '%s'", argv[1]);
+    if (argc > 2)
+        return cli_usage("shrink: takes one file; '%s' is one more", argv[2]);
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL) {
         fprintf(stderr, "profsim: %s\n", error.text);

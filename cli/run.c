@@ -31,6 +31,8 @@ run_scenario(const char *path)
     sim_scenario_free(scenario);
     if (!done)
         return (enum cli_exit)cli_usage("%s: not enough memory", path);
+    if (replay.crashed)
+        return cli_crash(path, replay.signal);
     if (replay.as_expected) {
         printf("%s: ok%s%s\n", path,
                replay.breach.property == PROPS_NONE ? "" : ": breaks ",
@@ -267,6 +269,8 @@ run_file(const char *path, const struct words *words)
         return run_scenario(path);
     if (strstr(path, ".rec") != NULL)
         return run_recording(path, words);
+    if (access(path, F_OK) != 0)
+        return (enum cli_exit)cli_usage("%s: %s", path, strerror(errno));
     return (enum cli_exit)cli_usage(
         "%s: neither a scenario (.sim) nor a recording (.rec)", path);
 }
@@ -282,7 +286,8 @@ static const char usage[] =
     "  --out DIR     write profiles (recordings): heap, allocs, block, mutex,\n"
     "                as .pb.gz and .txt; heap as it was when largest\n"
     "\n"
-    "exit: 0 as it must be; 1 a file is wrong; 129 a property is broken\n";
+    "exit: 0 as it must be; 1 a file is wrong; 127 a scenario crashed, 128 it\n"
+    "does not end; 129 a property is broken\n";
 
 /*
  * Take the options, wherever they stand.
@@ -304,8 +309,10 @@ take_options(int argc, char **argv, struct words *words, int *files)
                 return false;
         } else if ((value = cli_option(argc, argv, &i, "--out")) != NULL) {
             words->out = value;
-            if (value[0] == '\0')
+            if (value[0] == '\0') {
+                cli_usage("--out needs the name of a folder");
                 return false;
+            }
         } else if (argv[i][0] == '-') {
             cli_usage("run: unknown option '%s'", argv[i]);
             return false;

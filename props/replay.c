@@ -3,14 +3,22 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "run.h"
+
+/* A million events take less than one; then the run is taken to hang. */
+#define HANG_SECONDS 60
 
 /* Apply all events; stop at a breach, a refusal or a failed expectation. */
 static void
 apply_all(struct props_run *run, const struct sim_scenario *scenario,
-          struct sim_error *error)
+          struct props_replay *replay)
 {
+    struct sim_error *error = &replay->error;
+
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         const char *refused;
         const bool holds = props_run_event(run, &scenario->events[i], &refused);
@@ -19,6 +27,7 @@ apply_all(struct props_run *run, const struct sim_scenario *scenario,
             snprintf(error->text, sizeof error->text, "%.120s:%u: %s: %.100s",
                      scenario->name, (unsigned)scenario->event_lines[i],
                      sim_event_word(scenario->events[i].kind), refused);
+            replay->refused = true;
             return;
         }
         if (!sim_scenario_check_answer(
@@ -52,6 +61,47 @@ check_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
                  got == PROPS_NONE ? "nothing" : props_property_id(got));
 }
 
+/* In the child. */
+static void
+run_here(struct props_replay *replay, struct props_run *run,
+         const struct sim_scenario *scenario, props_set asked)
+{
+    const char *why = props_run_begin(run, &scenario->config, asked);
+
+    if (why == NULL) {
+        apply_all(run, scenario, replay);
+        replay->breach = run->judge.breach;
+    } else {
+        snprintf(replay->error.text, sizeof replay->error.text,
+                 "%.120s: %.100s", scenario->name, why);
+        replay->refused = true;
+    }
+    check_outcome(replay, scenario);
+}
+
+/* Let a child do it; what it finds is in memory shared with it. */
+static bool
+run_there(struct props_replay *shared, struct props_run *run,
+          const struct sim_scenario *scenario, props_set asked)
+{
+    pid_t pid;
+    int status;
+
+    fflush(NULL); /* nothing buffered may be written twice */
+    pid = fork();
+    if (pid == 0) {
+        alarm(HANG_SECONDS);
+        run_here(shared, run, scenario, asked);
+        _exit(0);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return false;
+    shared->crashed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    shared->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    shared->as_expected &= !shared->crashed;
+    return true;
+}
+
 bool
 props_replay_run(struct props_replay *replay,
                  const struct sim_scenario *scenario, props_set asked)
@@ -63,21 +113,18 @@ props_replay_run(struct props_replay *replay,
         .frames_max = scenario->config.frames_max,
     };
     struct props_run *run = props_run_new(&limits);
-    const char *why;
+    struct props_replay *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool done = false;
 
-    memset(replay, 0, sizeof *replay);
-    replay->breach.property = PROPS_NONE;
-    if (run == NULL)
-        return false;
-    why = props_run_begin(run, &scenario->config, asked);
-    if (why == NULL) {
-        apply_all(run, scenario, &replay->error);
-        replay->breach = run->judge.breach;
-    } else {
-        snprintf(replay->error.text, sizeof replay->error.text,
-                 "%.120s: %.100s", scenario->name, why);
+    if (run != NULL && shared != MAP_FAILED) {
+        shared->breach.property = PROPS_NONE;
+        done = run_there(shared, run, scenario, asked);
+        *replay = *shared;
     }
-    check_outcome(replay, scenario);
+    if (shared != MAP_FAILED)
+        munmap(shared, sizeof *shared);
     props_run_delete(run);
-    return true;
+    return done;
 }

@@ -1,6 +1,7 @@
 /*
  * replay.h -- run a scenario: judge each event, and hold the answers against
- * the file's `expect` lines.
+ * the file's `expect` lines. In a process of its own, because a saved scenario
+ * may be one that ends its process.
  */
 #ifndef PROPS_REPLAY_H
 #define PROPS_REPLAY_H
@@ -14,11 +15,14 @@ struct props_replay {
     struct props_breach breach; /* property PROPS_NONE: nothing was broken */
     struct sim_error error;     /* text "" if every expectation held */
     bool as_expected; /* expectations held, and the outcome is the one named */
+    bool refused;     /* the world cannot do what the file says; see error */
+    bool crashed;     /* the run ended its process */
+    int signal;       /* crashed: by what, 0 if by exit; SIGALRM: no end */
 };
 
 /*
  * out:     *replay
- * returns: false if there is not enough memory
+ * returns: false if the system refused memory or a process
  */
 bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set asked);

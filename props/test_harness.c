@@ -412,11 +412,39 @@ a_failure_that_does_not_come_again_is_called_unstable(void **state)
     liar_tell(LIE_NONE, LIE_NONE); /* it failed once, they say */
     assert_true(props_failure_of_seed(&failure, &campaign, 1, "a test"));
     assert_true(failure.unstable);
+    assert_int_equal(failure.breach.property, PROPS_D1);
     props_failure_free(&failure);
 }
 
 /* ------------------------------------------------------------------ the world
  */
+
+static void
+a_scenario_that_ends_its_process_does_not_end_ours(void **state)
+{
+    static const char text[] = "profsim scenario 1\n"
+                               "stack s = main\n"
+                               "alloc a s 8\n"
+                               "alloc b s 16\n"
+                               "snapshot\n";
+    struct props_replay replay;
+    struct sim_error error;
+    struct sim_scenario *scenario =
+        sim_scenario_parse(text, sizeof text - 1, "two.sim", &error);
+
+    (void)state;
+    assert_non_null(scenario);
+    liar_tell(LIE_ABORT, LIE_NONE);
+    assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
+    assert_true(replay.crashed);
+    assert_int_equal(replay.signal, SIGABRT);
+    assert_false(replay.as_expected);
+    liar_tell(LIE_NONE, LIE_NONE);
+    assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
+    assert_false(replay.crashed);
+    assert_true(replay.as_expected);
+    sim_scenario_free(scenario);
+}
 
 static void
 every_scenario_of_the_fixtures_ends_as_it_says(void **state)
@@ -461,6 +489,7 @@ main(void)
         cmocka_unit_test(some_worlds_have_stacks_that_a_hash_cannot_tell_apart),
         cmocka_unit_test(every_question_is_asked_and_every_answer_is_given),
         cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_property),
+        cmocka_unit_test(a_scenario_that_ends_its_process_does_not_end_ours),
         cmocka_unit_test(every_scenario_of_the_fixtures_ends_as_it_says),
         cmocka_unit_test(a_failure_that_does_not_come_again_is_called_unstable),
     };
