@@ -98,7 +98,8 @@ parse_word(struct options *options, int argc, char **argv, int *index)
     }
     if ((value = cli_option(argc, argv, index, "--save")) != NULL) {
         options->save = value;
-        return *value != '\0';
+        return *value != '\0' ||
+               cli_usage("--save needs the name of a folder") == CLI_OK;
     }
     if (argv[*index][0] == '-') {
         cli_usage("check: unknown option '%s'", argv[*index]);
@@ -147,7 +148,10 @@ is_scenario(const struct dirent *entry)
     return length > 4 && strcmp(&entry->d_name[length - 4], ".sim") == 0;
 }
 
-/* Replay one; a file that cannot be read is a failure too. */
+/*
+ * Replay one; a file that cannot be read is a failure too. What other rules
+ * break says nothing about the rules that are asked about.
+ */
 static enum cli_exit
 replay_saved(const struct options *options, const char *name)
 {
@@ -162,11 +166,23 @@ replay_saved(const struct options *options, const char *name)
         fprintf(stderr, "profsim: %s\n", error.text);
         return CLI_USAGE;
     }
+    if (scenario->config.rules != options->campaign.rules) {
+        printf("%s: rules %s, left alone\n", path,
+               scenario->config.rules->name);
+        sim_scenario_free(scenario);
+        return CLI_OK;
+    }
     if (!props_replay_run(&replay, scenario, options->campaign.asked)) {
         sim_scenario_free(scenario);
         return (enum cli_exit)cli_usage("not enough memory");
     }
     sim_scenario_free(scenario);
+    if (replay.crashed)
+        return cli_crash(path, replay.signal);
+    if (replay.refused) {
+        fprintf(stderr, "profsim: %s\n", replay.error.text);
+        return CLI_USAGE;
+    }
     if (replay.breach.property == PROPS_NONE) {
         printf("%s: passes now; it may be deleted\n", path);
         return CLI_OK;
@@ -299,9 +315,11 @@ cli_check(int argc, char **argv)
     enum cli_exit saved;
     enum cli_exit checked;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        fputs(usage, stdout);
-        return CLI_OK;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(usage, stdout);
+            return CLI_OK;
+        }
     }
     if (!parse(&options, argc, argv))
         return CLI_USAGE;

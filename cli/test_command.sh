@@ -52,6 +52,12 @@ refuses "one seed where a range is due" "a range A..B" check --seeds 9
 refuses "no such rules" "'go1.7'" check --rules go1.7
 refuses "no such property" "'H77'" check H77
 refuses "no jobs at all" "--jobs" check --jobs 0
+refuses "an option without its value" "--seeds needs a value" check --seeds
+refuses "an empty name of a folder" "--save" check --save ""
+refuses "an unknown option of replay" "'--sneeze'" replay --sneeze
+refuses "an unknown option of shrink" "'--sneeze'" shrink --sneeze
+refuses "two files to shrink" "'b.sim'" shrink a.sim b.sim
+refuses "a file of no kind that is not there" "No such file" run "$dir/missing"
 exits "help is an answer, not an error" 0 "usage: profsim" --help
 
 # ------------------------------------------------------------ scenarios
@@ -114,6 +120,8 @@ done
 exits "go1.6-late shows more frees than allocations" 129 "^H2 broken" \
     check H2 --rules go1.6-late --seeds 1..5000 --save "$dir/saved-h2"
 exits "a failure that was saved is replayed first" 129 "is still broken" \
+    check --rules go1.6-late --seeds 1..10 --save "$dir/saved-h2"
+exits "a failure of other rules is left alone" 0 "left alone" \
     check --seeds 1..10 --save "$dir/saved-h2"
 
 echo "command: $passed passed, $failed failed"
