@@ -1,6 +1,6 @@
 # For hands that type make: everything is in build.ninja.
 # Each target first installs what it needs and is missing (.ci/deps).
-.PHONY: all run check mutants bench bench-peers bench-gate clean
+.PHONY: all run check mutants bench bench-peers bench-gate check-peers clean
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
@@ -8,6 +8,7 @@ run: all
 check:
 	@.ci/deps build test
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
+check-peers: ; @.ci/deps build peers && ninja $@
 mutants: ; @.ci/deps build test && ninja -k 0 $@
 bench: ; @.ci/deps build && ninja $@
 bench-peers: ; @.ci/deps build bench-peers && ninja $@

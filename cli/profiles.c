@@ -18,6 +18,9 @@ enum content { HEAP, ALLOCS, BLOCK, MUTEX, CONTENT_COUNT };
 static const char *const content_names[CONTENT_COUNT] = {"heap", "allocs",
                                                          "block", "mutex"};
 
+/* Stands for an empty stack; no code of any program is there. */
+enum { LOST = 1 };
+
 /* Memory for the largest of the files. */
 struct room {
     struct prof_contention_record *contention[2]; /* by enum prof_contention */
@@ -166,6 +169,7 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
         .symbols = profiles->symbols,
         .mappings = profiles->mappings,
         .mappings_count = profiles->mappings_count,
+        .lost = LOST,
         .scratch = room->scratch,
         .scratch_bytes = room->scratch_bytes,
     };
@@ -403,6 +407,11 @@ find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
     const struct sim_recording *recording = context;
     struct sim_recorded_frame frame;
 
+    if (pc == LOST) {
+        symbol->function = "(no stack)";
+        symbol->entry = LOST;
+        return;
+    }
     if (!sim_recording_find(recording, pc, &frame))
         return;
     symbol->function = frame.function;

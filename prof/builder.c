@@ -138,6 +138,7 @@ prof_builder_init(struct builder *builder, const struct prof_output *output,
         slots_log2++;
     memset(builder, 0, sizeof *builder);
     builder->symbols = output->symbols;
+    builder->lost = output->lost;
     builder->mappings = output->mappings;
     builder->mappings_count = output->mappings_count;
     if (builder->mappings_count == 0) {
@@ -383,6 +384,21 @@ runtime_frames(struct builder *builder, const struct sample *sample)
     return 0;
 }
 
+/* Number a frame. returns: false if there is no room */
+static bool
+number_frame(struct builder *builder, uintptr_t pc, uint32_t *count)
+{
+    struct prof_symbol symbol;
+    bool fresh;
+    struct place *place = find_place(builder, pc, &symbol, &fresh);
+
+    if (place == NULL)
+        return false;
+    if (!place_is(place, PROF_FRAME_ROOT))
+        builder->ids[(*count)++] = place_id(builder, place, &symbol, fresh);
+    return true;
+}
+
 uint32_t
 prof_builder_stack(struct builder *builder, const struct sample *sample)
 {
@@ -392,16 +408,12 @@ prof_builder_stack(struct builder *builder, const struct sample *sample)
     uint32_t count = 0;
 
     for (; i < depth; i++) {
-        struct prof_symbol symbol;
-        bool fresh;
-        struct place *place =
-            find_place(builder, sample->stack[i], &symbol, &fresh);
-
-        if (place == NULL)
+        if (!number_frame(builder, sample->stack[i], &count))
             return count;
-        if (!place_is(place, PROF_FRAME_ROOT))
-            builder->ids[count++] = place_id(builder, place, &symbol, fresh);
     }
+    /* Readers drop a sample that is nowhere, and their totals with it. */
+    if (count == 0 && builder->lost != 0)
+        (void)number_frame(builder, builder->lost, &count);
     return count;
 }
 

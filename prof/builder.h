@@ -42,6 +42,7 @@ struct function;
 struct builder {
     struct out out;
     struct prof_symbols symbols;
+    uintptr_t lost; /* stands for an empty stack; 0: nothing does */
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
 

@@ -187,7 +187,7 @@ frames_of_the_runtime_are_hidden_at_the_leaf_only(void **state)
     static const char *const want[4][4] = {
         {"main.work", "runtime.newobject", "main.main", NULL},
         {"runtime.mallocgc", "runtime.newobject", NULL},
-        {NULL},
+        {"main.lost", NULL}, /* nothing is left of it */
         {"", NULL},
     };
 
@@ -249,13 +249,32 @@ numbers_are_packed_from_the_third_on(void **state)
         write_heap(&heap, 1, 1);
         assert_true(run.profile.samples[0].values_packed);
         assert_int_equal(run.profile.samples[0].locations_packed, depth > 2);
-        assert_int_equal(run.profile.samples[0].locations_count, depth);
+        assert_int_equal(run.profile.samples[0].locations_count,
+                         depth == 0 ? 1 : depth);
         case_end(&run);
         case_begin(&run);
         case_read(&run, prof_pprof_contention(&run.output, &wait, 1, 1));
         assert_false(run.profile.samples[0].values_packed);
         case_end(&run);
     }
+}
+
+static void
+an_empty_stack_is_lost_or_stays_empty(void **state)
+{
+    const struct prof_heap_record record = {.allocs = 1, .size_bytes = 8};
+
+    (void)state;
+    write_heap(&record, 1, 1);
+    assert_int_equal(run.profile.locations[0].address, CASE_LOST - 1);
+    assert_string_equal(case_function(&run, 1), "main.lost");
+    case_end(&run);
+    case_begin(&run);
+    run.output.lost = 0;
+    case_read(&run,
+              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.samples[0].locations_count, 0);
+    case_end(&run);
 }
 
 static void
@@ -555,6 +574,7 @@ main(void)
         cmocka_unit_test(frames_of_the_runtime_are_hidden_at_the_leaf_only),
         cmocka_unit_test(numbers_count_from_one_in_the_order_of_first_use),
         cmocka_unit_test(numbers_are_packed_from_the_third_on),
+        cmocka_unit_test(an_empty_stack_is_lost_or_stays_empty),
         cmocka_unit_test(no_string_is_written_twice),
         cmocka_unit_test(without_mappings_one_stands_for_all_code),
         cmocka_unit_test(

@@ -31,7 +31,8 @@ struct prof_output {
     int64_t time_ns; /* when it was taken, since 1970; 0: not said */
     /*
      * A return address inside a function whose name says that the stack was
-     * lost; stands for an empty stack where a reader wants an address. 0: 1.
+     * lost. It stands for an empty stack: readers drop what has no address.
+     * 0: samples stay without, but texts, which cannot, show 1.
      */
     uintptr_t lost;
     void *scratch; /* aligned to PROF_BLOCK_ALIGN */
