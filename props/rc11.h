@@ -1,0 +1,58 @@
+/*
+ * rc11.h -- which outcomes C11 allows to a small program of atomics.
+ *
+ * Enumerates who reads from whom and in which order places are written, and
+ * keeps what the axioms of repaired C11 allow (RC11; release sequences as in
+ * C++20). Written from the axioms: it knows nothing of threads that run.
+ */
+#ifndef PROPS_RC11_H
+#define PROPS_RC11_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PROPS_RC11_THREADS_MAX = 3,
+    PROPS_RC11_STEPS_MAX = 3,
+    PROPS_RC11_PLACES = 2,
+    PROPS_RC11_OUTCOMES_MAX = 4096,
+};
+
+enum props_rc11_op {
+    PROPS_RC11_LOAD,
+    PROPS_RC11_STORE,
+    PROPS_RC11_EXCHANGE,
+    PROPS_RC11_FENCE
+};
+
+struct props_rc11_step {
+    enum props_rc11_op op;
+    uint32_t place;
+    int order;
+    uint32_t value; /* stored; each store's own */
+};
+
+struct props_rc11_program {
+    struct props_rc11_step steps[PROPS_RC11_THREADS_MAX][PROPS_RC11_STEPS_MAX];
+    uint32_t threads;
+    uint32_t length; /* steps of each thread */
+};
+
+struct props_rc11_outcomes {
+    uint64_t seen[PROPS_RC11_OUTCOMES_MAX];
+    uint32_t count;
+};
+
+void props_rc11_add(struct props_rc11_outcomes *outcomes, uint64_t outcome);
+bool props_rc11_has(const struct props_rc11_outcomes *outcomes,
+                    uint64_t outcome);
+
+/* An outcome is what each step read, four bits each. */
+uint64_t props_rc11_put(uint64_t outcome, uint32_t thread, uint32_t step,
+                        uint32_t value);
+
+/* out: *allowed, all outcomes of the program */
+void props_rc11_allowed(const struct props_rc11_program *program,
+                        struct props_rc11_outcomes *allowed);
+
+#endif
