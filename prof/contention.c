@@ -130,7 +130,8 @@ mutex_charge(struct prof_proc *proc, int64_t cycles, int64_t rate)
     if (u != 0)
         return (struct charge){0};
     return (struct charge){.count = (uint64_t)rate,
-                           .cycles = scaled(cycles, rate)};
+                           .cycles = scaled(cycles, rate),
+                           .events = (double)rate};
 }
 
 /* ------------------------------------------------------------------ recording

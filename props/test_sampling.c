@@ -441,6 +441,27 @@ unsampling_without_a_cap_keeps_to_the_rate(void **state)
                      1.58) < 0.005);
 }
 
+/* Rules of one's own may mix: how blocks count is not how mutexes do. */
+static void
+a_mutex_event_counts_alike_where_block_counts_are_not_whole(void **state)
+{
+    struct prof_rules mixed = prof_rules_exact;
+    struct prof_contention_record record;
+    struct props_lab lab;
+
+    (void)state;
+    mixed.block = PROF_BLOCK_CORRECTED;
+    assert_true(props_lab_begin(&lab, &mixed));
+    lab.era = MODEL_EXACT; /* that of its numbers */
+    prof_mutex_fraction_set(lab.prof, 10);
+    props_lab_event(&lab, PROF_MUTEX, props_lab_number(&lab, 0, 10), 7);
+    props_lab_event(&lab, PROF_MUTEX, props_lab_number(&lab, 1, 10), 7);
+    record = props_lab_read(&lab, PROF_MUTEX);
+    assert_int_equal(record.count, 10);
+    assert_int_equal(record.cycles, 70);
+    props_lab_end(&lab);
+}
+
 int
 main(void)
 {
@@ -459,6 +480,8 @@ main(void)
         cmocka_unit_test(binomial_thresholds_are_exact_where_one_can_count),
         cmocka_unit_test(a_bias_of_one_percent_is_noticed),
         cmocka_unit_test(short_and_long_waits_weigh_the_same),
+        cmocka_unit_test(
+            a_mutex_event_counts_alike_where_block_counts_are_not_whole),
         cmocka_unit_test(unsampling_gives_go_s_vectors),
         cmocka_unit_test(unsampling_without_a_cap_keeps_to_the_rate),
     };
