@@ -247,6 +247,37 @@ run_checkers(const struct options *options)
 /* --------------------------------------------------------------- the campaign
  */
 
+/* Was the property asked for and never put to the test? */
+static bool
+is_unmet(const struct options *options, const struct props_outcome *outcome,
+         enum props_property property)
+{
+    return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
+           outcome->marks.hits[props_property_mark(property)] == 0 &&
+           !props_checker_exists(property);
+}
+
+/* returns: false if too many runs have met too little */
+static bool
+print_verdict(const struct options *options,
+              const struct props_outcome *outcome)
+{
+    const char *before = "every property that was met holds; not met: ";
+
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        if (!is_unmet(options, outcome, (enum props_property)i))
+            continue;
+        printf("%s%s", before, props_property_id((enum props_property)i));
+        before = ", ";
+    }
+    if (before[0] == ',') {
+        putchar('\n');
+        return outcome->runs < RUNS_FOR_MARKS;
+    }
+    puts("every property holds");
+    return true;
+}
+
 /* returns: false if a mark was missed and that means something */
 static bool
 print_marks(const struct options *options, const struct props_outcome *outcome)
@@ -343,8 +374,7 @@ cli_check(int argc, char **argv)
             (double)outcome.events / outcome.seconds / 1e6);
     if (outcome.end != PROPS_END_PASSED)
         return (int)report_failure(&options, &outcome);
-    if (!print_marks(&options, &outcome))
+    if (!print_marks(&options, &outcome) || !print_verdict(&options, &outcome))
         return CLI_BROKEN;
-    printf("every property holds\n");
     return CLI_OK;
 }

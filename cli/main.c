@@ -1,4 +1,5 @@
 /* main.c -- the `profsim` command: one word picks what to do. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,15 @@ print_usage(FILE *file)
     fputs("\n'profsim COMMAND --help' says more.\n", file);
 }
 
+/* An answer that did not get out is none. */
+static int
+end(int exit_code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return exit_code;
+    return cli_usage("cannot write the output: %s", strerror(errno));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -39,11 +49,11 @@ main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_usage(stdout);
-        return CLI_OK;
+        return end(CLI_OK);
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(commands[i].name, argv[1]) == 0)
-            return commands[i].run(argc - 1, &argv[1]);
+            return end(commands[i].run(argc - 1, &argv[1]));
     }
     return cli_usage("there is no command '%s'; 'profsim help' names them",
                      argv[1]);

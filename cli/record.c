@@ -439,6 +439,19 @@ cli_record(int argc, char **argv)
     bool was_run;
     bool good;
 
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        printf("%s\n\n"
+               "Run a command and record what it allocates, frees and waits "
+               "for.\n"
+               "  -o FILE        the recording         (profsim.rec)\n"
+               "  --all          keep every process image, as FILE.1, ...\n"
+               "  --depth N      frames kept of a stack          (32)\n"
+               "  --limit BYTES  of a process's log            (512M)\n\n"
+               "exit: that of the command, 128 and its signal; 1 if there is "
+               "no recording\n",
+               usage);
+        return 0;
+    }
     if (!parse_options(&options, argc, argv) || !can_write(options.output) ||
         !find_library(library, sizeof library) ||
         !make_spool_directory(spool, sizeof spool))

@@ -59,6 +59,14 @@ refuses "an unknown option of shrink" "'--sneeze'" shrink --sneeze
 refuses "two files to shrink" "'b.sim'" shrink a.sim b.sim
 refuses "a file of no kind that is not there" "No such file" run "$dir/missing"
 exits "help is an answer, not an error" 0 "usage: profsim" --help
+for command in run record check bias replay shrink trace list; do
+    exits "$command --help" 0 "usage: profsim $command" $command --help
+done
+exits "a check too short says what it did not meet" 0 "not met: .*H6" \
+    check --seeds 1..1 --save "$dir/none"
+"$profsim" list >/dev/full 2>"$dir/err"
+[ $? -eq 1 ] && grep -q "cannot write the output" "$dir/err"
+count "an answer that cannot be written is an error" $?
 
 # ------------------------------------------------------------ scenarios
 sed 's/^gc-sweep/gc-swep/' fixtures/scenarios/late-rotation-go1.6.sim \
