@@ -18,6 +18,7 @@
 /* What became of a (stack, kind, size) that was seen before. */
 struct model_seen {
     uint64_t size_bytes;
+    uint64_t rate_bytes;
     enum model_bucket_kind kind;
     uint32_t bucket; /* NONE: refused */
     uint32_t next;   /* of the same stack; NONE ends */
@@ -63,6 +64,7 @@ model_buckets_reset(struct model_buckets *buckets)
     buckets->drops = (struct model_drops){0};
     buckets->run++;
     buckets->seen_count = 0;
+    buckets->rate_bytes = 0;
 }
 
 static bool
@@ -70,6 +72,7 @@ is_same(const struct model_bucket *bucket, const struct model_bucket *wanted)
 {
     if (bucket->kind != wanted->kind ||
         bucket->size_bytes != wanted->size_bytes ||
+        bucket->rate_bytes != wanted->rate_bytes ||
         bucket->depth != wanted->depth)
         return false;
     for (uint32_t i = 0; i < wanted->depth; i++)
@@ -111,13 +114,15 @@ recall(struct model_buckets *buckets, const struct model_limits *limits,
         *head = (struct model_seen_stack){.run = buckets->run, .first = NONE};
     for (uint32_t i = head->first; i != NONE; i = buckets->seen[i].next)
         if (buckets->seen[i].kind == wanted->kind &&
-            buckets->seen[i].size_bytes == wanted->size_bytes)
+            buckets->seen[i].size_bytes == wanted->size_bytes &&
+            buckets->seen[i].rate_bytes == wanted->rate_bytes)
             return buckets->seen[i].bucket;
 
     bucket = search(buckets, limits, wanted);
     MODEL_MUST(buckets->seen_count < buckets->seen_max);
     buckets->seen[buckets->seen_count] = (struct model_seen){
         .size_bytes = wanted->size_bytes,
+        .rate_bytes = wanted->rate_bytes,
         .kind = wanted->kind,
         .bucket = bucket,
         .next = head->first,
@@ -132,7 +137,11 @@ model_buckets_of(struct model_buckets *buckets,
                  enum model_bucket_kind kind, uint32_t stack,
                  uint64_t size_bytes)
 {
-    struct model_bucket wanted = {.kind = kind, .size_bytes = size_bytes};
+    struct model_bucket wanted = {
+        .kind = kind,
+        .size_bytes = size_bytes,
+        .rate_bytes = kind == MODEL_HEAP ? buckets->rate_bytes : 0,
+    };
     uint32_t bucket;
 
     MODEL_MUST(stack < log->stacks_count);

@@ -17,6 +17,7 @@ struct model_buckets {
     uint32_t max;          /* what memory holds */
     uint64_t frames_count; /* of all buckets */
     struct model_drops drops;
+    uint64_t rate_bytes; /* that heap events are sampled at from now on */
 
     uint64_t run; /* how many resets; makes `seen_stacks` empty in no time */
     struct model_seen_stack *seen_stacks;

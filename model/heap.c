@@ -87,6 +87,15 @@ model_heap_delete(struct model_heap *model)
     free(model);
 }
 
+/* Only exact buckets are of one rate. */
+static void
+set_heap_rate(struct model_heap *model, int64_t rate)
+{
+    model->heap_rate = rate;
+    if (model->limits.era == MODEL_EXACT)
+        model->buckets.rate_bytes = rate > 1 ? (uint64_t)rate : 1;
+}
+
 void
 model_heap_reset(struct model_heap *model, const struct model_limits *limits,
                  const struct truth_log *log)
@@ -99,7 +108,7 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     model_contention_reset(&model->contention, limits->era, limits->seed,
                            limits->ticks_per_second);
     model->waits.count = 0;
-    model->heap_rate = 1;
+    set_heap_rate(model, 1);
     for (uint32_t i = 0; i < MODEL_PROCS_MAX; i++)
         model->samplers[i] = (struct model_heap_sampler){.era = limits->era};
     model->no_free_path = 0;
@@ -347,7 +356,7 @@ on_rate(struct model_heap *model, const struct truth_entry *entry)
     else if (entry->kind == TRUTH_MUTEX_FRACTION)
         model_contention_mutex_fraction(&model->contention, entry->cycles);
     else
-        model->heap_rate = entry->cycles;
+        set_heap_rate(model, entry->cycles);
 }
 
 static void

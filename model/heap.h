@@ -45,6 +45,7 @@ enum model_bucket_kind { MODEL_HEAP, MODEL_BLOCK, MODEL_MUTEX };
 struct model_bucket {
     enum model_bucket_kind kind;
     uint64_t size_bytes;
+    uint64_t rate_bytes;     /* that it is sampled at; 0: buckets do not say */
     const uintptr_t *frames; /* leaf first; the world's */
     uint32_t depth;          /* after the cut */
 

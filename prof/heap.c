@@ -89,13 +89,21 @@ slot_of_frees(struct prof *prof)
                                               : &prof->slots[PREVIOUS];
 }
 
+/* Under exact rules a bucket is of one rate: the sampler has said which. */
+static inline enum bucket_kind
+kind_of_next(struct prof_proc *proc)
+{
+    return (enum bucket_kind)(KIND_HEAP | prof_sampler_take(&proc->sampler)
+                                              << KIND_BITS);
+}
+
 prof_bucket
 prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
                 uint64_t size_bytes)
 {
     struct prof *prof = proc->prof;
-    const uint32_t row =
-        prof_table_intern(&prof->table, KIND_HEAP, stack, depth, size_bytes);
+    const uint32_t row = prof_table_intern(&prof->table, kind_of_next(proc),
+                                           stack, depth, size_bytes);
 
     if (row != 0) {
         const uint64_t calls = section_begin(&proc->section);
@@ -353,6 +361,7 @@ record_of(const struct prof *prof, const struct entry *entry, bool with_pending)
         .allocs = load_relaxed(&prof->active.allocs[entry->row]),
         .frees = load_relaxed(&prof->active.frees[entry->row]),
         .size_bytes = entry->size_bytes,
+        .rate_bytes = prof_sampler_rate(prof, entry),
         .stack = entry->frames,
         .depth = entry->depth,
     };
@@ -369,7 +378,8 @@ heap_entry(const struct prof *prof, uint32_t row)
 {
     const struct entry *entry = prof_table_entry(&prof->table, row);
 
-    return entry != NULL && entry->kind == KIND_HEAP ? entry : NULL;
+    return entry != NULL && (entry->kind & KIND_MASK) == KIND_HEAP ? entry
+                                                                   : NULL;
 }
 
 static bool

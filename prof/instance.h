@@ -40,7 +40,10 @@ struct prof {
     shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */
     shared_u64 mutex_fraction;   /* the same */
     shared_u64 heap_rate_bytes;  /* the same */
-    uint64_t ticks_per_second;   /* immutable after init */
+    /* Rates that heap buckets were sampled at, first come first; a rate, once
+       in its place, stays. Any thread. */
+    shared_u64 heap_rates[SAMPLER_RATES];
+    uint64_t ticks_per_second; /* immutable after init */
 };
 
 struct prof_proc {

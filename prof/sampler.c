@@ -178,11 +178,40 @@ draw_go_uniform(struct rng *rng, int64_t rate)
 /* ------------------------------------------------------------------- sampling
  */
 
+/*
+ * Find the place of a rate, or take the next free one.
+ *
+ * returns: it plus 1; 0 if all are taken
+ */
+static uint32_t
+rate_place(struct prof *prof, int64_t rate)
+{
+    for (uint32_t i = 0; i < SAMPLER_RATES; i++) {
+        /* Relaxed: the rate itself is all that is told. */
+        uint64_t seen = load_relaxed(&prof->heap_rates[i]);
+
+        if (seen == 0 &&
+            cas_relaxed(&prof->heap_rates[i], &seen, (uint64_t)rate))
+            return i + 1;
+        if (seen == (uint64_t)rate)
+            return i + 1;
+    }
+    return 0;
+}
+
 static void
 draw(struct prof_proc *proc, int64_t rate)
 {
     struct sampler *sampler = &proc->sampler;
 
+    if (proc->prof->rules.sampler == PROF_SAMPLER_EXACT) {
+        const uint32_t place = rate_place(proc->prof, rate);
+
+        if (place == 0)
+            rate = sampler->rate_bytes; /* one rate too many: keep the old */
+        else
+            sampler->rate = place;
+    }
     switch (proc->prof->rules.sampler) {
     case PROF_SAMPLER_EXACT:
         sampler->until_bytes = draw_geometric(&proc->rng, (uint64_t)rate) + 1;
@@ -233,8 +262,19 @@ prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes)
         sampler->until_bytes -= size_bytes;
         return false;
     }
+    sampler->sampled = sampler->rate;
     draw_after(proc, size_bytes, rate);
     return true;
+}
+
+int64_t
+prof_sampler_rate(const struct prof *prof, const struct entry *entry)
+{
+    const uint32_t place = entry->kind >> KIND_BITS;
+
+    if (prof->rules.sampler != PROF_SAMPLER_EXACT)
+        return prof_heap_rate(prof); /* Go remembers no other */
+    return place == 0 ? 1 : (int64_t)load_relaxed(&prof->heap_rates[place - 1]);
 }
 
 void

@@ -4,10 +4,30 @@
 
 #include <stdint.h>
 
+enum { SAMPLER_RATES = 64 }; /* different ones that buckets keep apart */
+
 struct sampler {
     /* An allocation smaller than this is not sampled, and makes it less. */
     uint64_t until_bytes;
     int64_t rate_bytes; /* that until_bytes was drawn for; 0: none drawn */
+    uint32_t rate;    /* its place in heap_rates, plus 1; PROF_SAMPLER_EXACT */
+    uint32_t sampled; /* `rate` of the sample that is to be recorded next */
 };
+
+struct prof;
+struct entry;
+
+/* Which rate the allocation was sampled at that is recorded now; 0: all are. */
+static inline uint32_t
+prof_sampler_take(struct sampler *sampler)
+{
+    const uint32_t rate = sampler->sampled;
+
+    sampler->sampled = 0;
+    return rate;
+}
+
+/* returns: the rate that a heap bucket was sampled at */
+int64_t prof_sampler_rate(const struct prof *prof, const struct entry *entry);
 
 #endif

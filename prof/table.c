@@ -322,7 +322,8 @@ check_row(const struct table *table, uint32_t row)
         return "table I3";
     entry = entry_at(table, place);
     if (entry->row != row || entry->depth > table->depth_max ||
-        entry->kind < KIND_HEAP || entry->kind > KIND_MUTEX)
+        (entry->kind & KIND_MASK) < KIND_HEAP ||
+        (entry->kind & KIND_MASK) > KIND_MUTEX)
         return "table I1";
     return NULL;
 }

@@ -10,6 +10,10 @@
 
 enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 
+/* Above these bits of a kind, for the heap: which rate it was sampled at. */
+#define KIND_BITS 4
+#define KIND_MASK ((1U << KIND_BITS) - 1)
+
 /* What identifies a bucket; immutable once linked (table.c, I1). */
 struct entry {
     uint64_t size_bytes; /* 0 for contention */

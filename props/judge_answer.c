@@ -16,6 +16,7 @@ struct seen {
     uint64_t a; /* allocs, or count */
     uint64_t b; /* frees, or cycles */
     uint64_t size_bytes;
+    uint64_t rate_bytes; /* heap: that it was sampled at */
     const uintptr_t *stack;
     uint32_t depth;
 };
@@ -26,12 +27,13 @@ seen_at(const struct sim_answer *answer, bool heap, size_t index)
     if (heap) {
         const struct prof_heap_record *r = &answer->heap[index];
 
-        return (struct seen){r->allocs, r->frees, r->size_bytes, r->stack,
-                             r->depth};
+        return (struct seen){r->allocs,     r->frees,
+                             r->size_bytes, (uint64_t)r->rate_bytes,
+                             r->stack,      r->depth};
     } else {
         const struct prof_contention_record *r = &answer->contention[index];
 
-        return (struct seen){r->count, r->cycles, 0, r->stack, r->depth};
+        return (struct seen){r->count, r->cycles, 0, 0, r->stack, r->depth};
     }
 }
 
@@ -39,6 +41,8 @@ static bool
 is_bucket(const struct seen *seen, const struct model_bucket *bucket)
 {
     return seen->size_bytes == bucket->size_bytes &&
+           (bucket->rate_bytes == 0 ||
+            seen->rate_bytes == bucket->rate_bytes) &&
            seen->depth == bucket->depth &&
            (seen->depth == 0 || memcmp(seen->stack, bucket->frames,
                                        seen->depth * sizeof *seen->stack) == 0);

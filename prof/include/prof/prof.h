@@ -212,6 +212,8 @@ struct prof_heap_record {
     uint64_t allocs;        /* objects */
     uint64_t frees;         /* objects */
     uint64_t size_bytes;    /* of each object */
+    int64_t rate_bytes;     /* that they were sampled at; 1 and less: all are
+                               here. Under Go's rules the rate of now */
     const uintptr_t *stack; /* leaf first; the instance's, never changes */
     uint32_t depth;         /* frames in stack */
 };
@@ -290,8 +292,10 @@ void prof_heap_iterate(struct prof *prof,
  * Set the mean number of bytes from one recorded allocation to the next.
  *
  * in:      rate_bytes, 1 records all, 0 and less record none
- * context: any thread. What was recorded before keeps its own rate only in the
- *          reader's hands: see prof_heap_unsample().
+ * context: any thread. What was recorded before keeps its rate under
+ *          PROF_SAMPLER_EXACT: buckets are of one rate, and say which. There
+ *          may be 64 different ones above 1 in a run; a further one is not
+ *          taken up.
  */
 void prof_heap_rate_set(struct prof *prof, int64_t rate_bytes);
 int64_t prof_heap_rate(const struct prof *prof);
