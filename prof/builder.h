@@ -59,7 +59,9 @@ struct builder {
     uint32_t functions_count;
     uint32_t strings_max;
     uint32_t strings_count;
-    size_t values_count; /* of each sample */
+    size_t values_count;  /* of each sample */
+    const char *last_key; /* the label key before, and its number */
+    uint32_t last_key_number;
 };
 
 /* The arena over an output's scratch. */

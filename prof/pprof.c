@@ -15,7 +15,6 @@
 #include "check.h"
 #include "order.h"
 #include "poison.h"
-#include "scale.h"
 
 size_t
 prof_pprof_scratch_bytes(size_t records, size_t locations)
@@ -29,13 +28,21 @@ prof_pprof_scratch_bytes(size_t records, size_t locations)
  */
 
 static struct sample
-heap_sample(const struct prof_heap_record *record, int64_t rate_bytes)
+heap_sample(const struct prof_rules *rules,
+            const struct prof_heap_record *record)
 {
-    const uint64_t size = record->size_bytes;
-    const int64_t inuse = prof_heap_inuse_objects(record);
-    const struct scaled all =
-        prof_scale((int64_t)record->allocs, size, rate_bytes);
-    const struct scaled now = prof_scale(inuse, size, rate_bytes);
+    const struct prof_heap_sum allocs = {
+        .objects = (int64_t)record->allocs,
+        .bytes = (int64_t)prof_heap_alloc_bytes(record)};
+    const struct prof_heap_sum inuse = {.objects =
+                                            prof_heap_inuse_objects(record),
+                                        .bytes = prof_heap_inuse_bytes(record)};
+    const struct prof_heap_sum all =
+        prof_heap_unsample(rules, allocs, record->rate_bytes);
+    const struct prof_heap_sum now =
+        inuse.objects == allocs.objects
+            ? all
+            : prof_heap_unsample(rules, inuse, record->rate_bytes);
 
     return (struct sample){
         .stack = record->stack,
@@ -48,10 +55,10 @@ heap_sample(const struct prof_heap_record *record, int64_t rate_bytes)
 static void
 write_heap_records(struct builder *builder,
                    const struct prof_heap_record *records, size_t count,
-                   int64_t rate_bytes)
+                   const struct prof_rules *rules)
 {
     for (size_t i = 0; i < count && builder->out.status == PROF_OK; i++) {
-        struct sample sample = heap_sample(&records[i], rate_bytes);
+        struct sample sample = heap_sample(rules, &records[i]);
         const struct sample_label size = {
             .key = "bytes", .number = (int64_t)records[i].size_bytes};
 
@@ -86,7 +93,9 @@ prof_pprof_heap(const struct prof_output *output,
     if (view == PROF_VIEW_ALLOCS)
         prof_out_number(&builder.out, PROFILE_DEFAULT_SAMPLE_TYPE,
                         prof_builder_string(&builder, "alloc_space"));
-    write_heap_records(&builder, records, records_count, rate_bytes);
+    write_heap_records(&builder, records, records_count,
+                       output->rules != NULL ? output->rules
+                                             : &prof_rules_exact);
     prof_out_number(&builder.out, PROFILE_TIME_NS, (uint64_t)output->time_ns);
     return prof_builder_finish(&builder);
 }

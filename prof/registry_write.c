@@ -182,15 +182,17 @@ write_heap(const struct prof_profile *profile, const struct prof_output *output,
            const struct prof_heap_record *records, size_t count, int debug)
 {
     const struct prof_sources *sources = &profile->registry->sources;
+    const int64_t rate_bytes =
+        sources->prof != NULL ? prof_heap_rate(sources->prof) : 0;
     struct prof_heap_counters counters = {.lookups = 0};
 
     if (debug == 0)
         return prof_pprof_heap(
-            output, records, count, sources->rate_bytes,
+            output, records, count, rate_bytes,
             profile->kind == PROFILE_HEAP ? PROF_VIEW_INUSE : PROF_VIEW_ALLOCS);
     if (sources->count_heap != NULL)
         sources->count_heap(sources->count_heap_context, &counters);
-    return prof_text_heap(output, records, count, sources->rate_bytes,
+    return prof_text_heap(output, records, count, rate_bytes,
                           sources->count_heap != NULL ? &counters : NULL);
 }
 
@@ -233,6 +235,8 @@ prof_profile_write(struct prof_profile *profile,
 
     if (rest.lost == 0)
         rest.lost = profile->registry->lost;
+    if (rest.rules == NULL)
+        rest.rules = profile->registry->sources.rules;
     if (profile->kind == PROFILE_GOROUTINE && debug >= 2 && dump->print != NULL)
         return prof_text_dump(&rest, dump);
     if (profile->kind == PROFILE_OWN)

@@ -51,6 +51,19 @@ put_values(unsigned char *at, const int64_t *values, size_t count,
     return at;
 }
 
+/* One byte or two without a branch: which it is cannot be foreseen. */
+static inline unsigned char *
+put_id(unsigned char *at, uint32_t id)
+{
+    const unsigned more = id >= 0x80;
+
+    if (id >= 1U << 14)
+        return put_varint(at, id);
+    at[0] = (unsigned char)((id & 0x7f) | more << 7);
+    at[1] = (unsigned char)(id >> 7);
+    return at + 1 + more;
+}
+
 static unsigned char *
 put_ids(unsigned char *at, const uint32_t *ids, size_t count, size_t varints)
 {
@@ -61,9 +74,20 @@ put_ids(unsigned char *at, const uint32_t *ids, size_t count, size_t varints)
     for (size_t i = 0; i < count; i++) {
         if (!packs(count))
             *at++ = tag_number(1);
-        at = put_varint(at, ids[i]);
+        at = put_id(at, ids[i]);
     }
     return at;
+}
+
+/* Most samples have the keys of the one before. */
+static uint32_t
+key_number(struct builder *builder, const char *key)
+{
+    if (key != builder->last_key) {
+        builder->last_key_number = prof_builder_string(builder, key);
+        builder->last_key = key;
+    }
+    return builder->last_key_number;
 }
 
 /* returns: bytes of all label fields, written to `at` */
@@ -78,8 +102,7 @@ put_labels(struct builder *builder, unsigned char *at,
         unsigned char *const length = at + 1;
 
         *at = tag_bytes(3);
-        at =
-            put_number(length + 1, 1, prof_builder_string(builder, label->key));
+        at = put_number(length + 1, 1, key_number(builder, label->key));
         if (label->text != NULL)
             at = put_number(at, 2, prof_builder_string(builder, label->text));
         at = put_number(at, 3, (uint64_t)label->number);

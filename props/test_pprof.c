@@ -21,8 +21,16 @@ static void
 write_heap(const struct prof_heap_record *records, size_t count,
            int64_t rate_bytes)
 {
+    static struct prof_heap_record sampled[64];
+
+    assert_true(count <= 64);
+    for (size_t i = 0; i < count; i++) {
+        sampled[i] = records[i];
+        sampled[i].rate_bytes = rate_bytes;
+    }
     case_begin(&run);
-    case_read(&run, prof_pprof_heap(&run.output, records, count, rate_bytes,
+    run.output.rules = &prof_rules_go1_17;
+    case_read(&run, prof_pprof_heap(&run.output, sampled, count, rate_bytes,
                                     PROF_VIEW_INUSE));
 }
 
@@ -129,6 +137,27 @@ scaling_follows_its_vectors(void **state)
                      (long long)run.profile.samples[0].values[3]);
         case_end(&run);
     }
+}
+
+/* What was sampled at another rate stands for as much as it did then. */
+static void
+a_record_is_scaled_by_the_rate_it_was_sampled_at(void **state)
+{
+    const struct prof_heap_record records[] = {
+        {.allocs = 1, .size_bytes = 16, .rate_bytes = 524288, AT(CASE_WORK)},
+        {.allocs = 1, .size_bytes = 16, .rate_bytes = 1, AT(CASE_WORK)},
+    };
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run,
+              prof_pprof_heap(&run.output, records, 2, 7, PROF_VIEW_INUSE));
+    /* The exact rules round, Go's cut: 32768.5 either way. */
+    assert_true(run.profile.samples[0].values[0] == 32768 ||
+                run.profile.samples[0].values[0] == 32769);
+    assert_int_equal(run.profile.samples[1].values[0], 1);
+    assert_int_equal(run.profile.period, 7);
+    case_end(&run);
 }
 
 /* -------------------------------------------------------------- names, numbers
@@ -569,6 +598,7 @@ main(void)
         cmocka_unit_test(heap_records_are_scaled_as_go_scales_them),
         cmocka_unit_test(the_allocs_view_names_its_default_type),
         cmocka_unit_test(scaling_follows_its_vectors),
+        cmocka_unit_test(a_record_is_scaled_by_the_rate_it_was_sampled_at),
         cmocka_unit_test(a_call_stands_before_its_return_address),
         cmocka_unit_test(functions_of_one_name_share_a_number),
         cmocka_unit_test(frames_of_the_runtime_are_hidden_at_the_leaf_only),

@@ -86,6 +86,7 @@ a_registry(void **state)
     prof_block = zeroed(bytes);
     assert_int_equal(prof_init(&prof, &prof_config, prof_block, bytes),
                      PROF_OK);
+    prof_heap_rate_set(prof, 1);
     prof_heap_alloc(prof_proc_at(prof, 0), work, 2, 16);
     prof_heap_alloc(prof_proc_at(prof, 0), serve, 2, 32);
     prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, work, 2, 10);
@@ -93,7 +94,6 @@ a_registry(void **state)
     tasks_growth = 0;
     config.sources = (struct prof_sources){
         .prof = prof,
-        .rate_bytes = 1,
         .goroutines = {.list = list_tasks, .context = task_labels},
         .threads = {.list = list_tasks},
         .dump = {.print = print_tasks},

@@ -54,6 +54,7 @@ output_to(const struct prof_sink *sink)
         .mappings_count = 1,
         .time_ns = 1700000000000000000,
         .lost = 0x400001,
+        .rules = &prof_rules_go1_17, /* readers of text cut, too */
         .scratch = scratch,
         .scratch_bytes = sizeof scratch,
     };
@@ -84,6 +85,7 @@ make_records(void)
         heap[i] = (struct prof_heap_record){.allocs = 5 + i,
                                             .frees = i % 5,
                                             .size_bytes = 16 << i % 12,
+                                            .rate_bytes = RATE,
                                             .stack = stacks[i],
                                             .depth = 1 + i % 4};
         waits[i] = (struct prof_contention_record){.count = 1 + i,

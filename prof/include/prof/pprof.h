@@ -35,7 +35,9 @@ struct prof_output {
      * 0: samples stay without, but texts, which cannot, show 1.
      */
     uintptr_t lost;
-    void *scratch; /* aligned to PROF_BLOCK_ALIGN */
+    const struct prof_rules *rules; /* how heap records were sampled; NULL:
+                                       &prof_rules_exact */
+    void *scratch;                  /* aligned to PROF_BLOCK_ALIGN */
     size_t scratch_bytes;
 };
 
@@ -57,8 +59,8 @@ enum prof_heap_view {
  * Write a heap profile as profile.proto: four values a record, scaled up to
  * what the sampled program did.
  *
- * in:      records, of a snapshot
- *          rate_bytes, mean distance of samples; at most 1: all was recorded
+ * in:      records, of a snapshot; each is scaled by its own rate
+ *          rate_bytes, of now: the period that is written
  * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
  */
 PROF_NODISCARD enum prof_status

@@ -38,8 +38,8 @@ struct prof_tasks {
 /* What the built-in profiles show. Anything may be left zero: shown empty. */
 struct prof_sources {
     struct prof *prof;
-    int64_t rate_bytes;        /* of heap samples */
-    uint64_t ticks_per_second; /* of contention; 0: 1000000000 */
+    const struct prof_rules *rules; /* of prof; NULL: &prof_rules_exact */
+    uint64_t ticks_per_second;      /* of contention; 0: 1000000000 */
     struct prof_tasks goroutines;
     struct prof_tasks threads;
     struct prof_dump dump; /* of all goroutines: `goroutine` at debug 2 */

@@ -51,7 +51,8 @@ struct prof_heap_counters {
  * Write a heap profile as text, most bytes in use first.
  *
  * in:      records, of a snapshot
- *          rate_bytes, as in prof_pprof_heap()
+ *          rate_bytes, as in prof_pprof_heap(): the reader scales all records
+ *          by it, whatever rate they were sampled at
  *          counters, for the end; NULL: there is no such end
  * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
  */
