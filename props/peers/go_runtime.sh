@@ -1,0 +1,99 @@
+#!/bin/sh
+# Play schedules of profiler calls on our library and on the Go 1.19 runtime
+# itself, and compare every answer: which buckets, in which order, with which
+# counters; the cycle and its flag; what is published and what waits; rates; and
+# whether a random number was taken.
+#
+# usage: props/peers/go_runtime.sh GO_SCHEDULES [COUNT [FIRST]]
+#
+# COUNT schedules of each kind (go_schedules.c: world, wild), by seeds from FIRST
+# on, each played in both ways that go_runtime/main.go knows (given, own). Not
+# one line may differ. All schedules of a file are played by one Go process,
+# which empties the runtime's profiles between them.
+set -eu
+
+schedules=$1
+count=${2:-100000}
+first=${3:-1}
+each=10000 # schedules of a file
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+(
+    cd "$(dirname "$0")/go_runtime"
+    GOCACHE=$folder/cache GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local \
+        CGO_ENABLED=0 timeout 300 go build -ldflags=-w -o "$folder/go_runtime" .
+)
+version=$(go env GOVERSION)
+case $version in
+go1.19 | go1.19.*) ;;
+*)
+    echo "go_runtime: the layout of $version is not known, only that of 1.19" >&2
+    exit 1
+    ;;
+esac
+
+play() { # stacks, schedules, answers
+    timeout 300 "$folder/go_runtime" -stacks "$1" <"$2" >"$3"
+}
+
+# Show the first schedule that is answered differently.
+show() { # kind, stacks
+    seed=$(cmp "$folder/ours" "$folder/theirs" | sed 's/.*line //' |
+        { read -r line && head -n "$line" "$folder/ours" || true; } |
+        awk '$1 == "run" { seed = $2 } END { print seed }')
+    for file in schedule ours theirs; do
+        awk -v seed="$seed" '$1 == "run" { on = $2 == seed } on' \
+            "$folder/$file" >"$folder/$file.one"
+    done
+    echo "$1 schedule $seed, $2 stacks, differs (ours -, Go's +):"
+    cat "$folder/schedule.one"
+    diff -u "$folder/ours.one" "$folder/theirs.one" | tail -n +3 | head -n 40
+    echo "again: $0 $schedules 1 $seed"
+}
+
+for kind in world wild; do
+    at=$first
+    end=$((first + count))
+    while [ "$at" -lt "$end" ]; do
+        some=$((end - at < each ? end - at : each))
+        timeout 300 "$schedules" $kind "$at" "$some" "$folder/schedule" \
+            "$folder/ours" >>"$folder/$kind"
+        for stacks in given own; do
+            play $stacks "$folder/schedule" "$folder/theirs"
+            if ! cmp -s "$folder/ours" "$folder/theirs"; then
+                show $kind $stacks
+                exit 1
+            fi
+        done
+        at=$((at + some))
+    done
+done
+
+# Could a difference be seen? Go is not told of one step of the cycle.
+sed '0,/^next$/{/^next$/d}' "$folder/schedule" >"$folder/spoilt"
+play given "$folder/spoilt" "$folder/theirs"
+if [ "$count" -ge 100 ] && cmp -s "$folder/ours" "$folder/theirs"; then
+    echo "go_runtime: a missing step of the cycle was not noticed"
+    exit 1
+fi
+
+# Sum up what was met; in many schedules, everything must have been.
+for kind in world wild; do
+    tr ' ' '\n' <"$folder/$kind" | awk -F= -v kind=$kind -v count="$count" '
+        !($1 in sum) { name[++names] = $1 }
+        { sum[$1] += $2 }
+        END {
+            printf "%s:", kind
+            for (i = 1; i <= names; i++) {
+                printf " %s=%d", name[i], sum[name[i]]
+                missing = missing || sum[name[i]] == 0
+            }
+            print ""
+            exit count >= 1000 && missing
+        }' || {
+        echo "go_runtime: not everything above was met"
+        exit 1
+    }
+done
+echo "go_runtime: $((2 * count)) schedules, each in 2 ways: all the same"

@@ -1,0 +1,3 @@
+module profsim/go_runtime
+
+go 1.19

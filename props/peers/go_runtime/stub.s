@@ -1,0 +1,1 @@
+// Functions without a body, as in link.go, need an assembly file beside them.

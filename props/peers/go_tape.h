@@ -1,0 +1,52 @@
+/*
+ * go_tape.h -- write down the calls that a world makes of the library, and the
+ * library's answers, for the Go runtime to be asked the same.
+ *
+ * The linker puts the tape between the callers of prof/ and the library
+ * (--wrap, go_tape.wrap). Both files are lines of words; those of the schedule
+ * are read by go_runtime/play.go, those of the answers are also written by it.
+ */
+#ifndef PROPS_PEERS_GO_TAPE_H
+#define PROPS_PEERS_GO_TAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "prof/prof.h"
+#include "rng.h"
+#include "truth/truth.h"
+
+/* What was met, to be sure that it was. */
+struct go_tape_counts {
+    uint64_t calls;
+    uint64_t shorts;    /* readings with too little room */
+    uint64_t firsts;    /* readings that published everything */
+    uint64_t draws;     /* waits for which a random number was taken */
+    uint64_t undrawn;   /* waits for which none was */
+    uint64_t edges;     /* draws that decide by one more or less */
+    uint64_t wraps;     /* steps from the last cycle number to 0 */
+    uint64_t heap_read; /* records compared, by profile */
+    uint64_t waits_read;
+};
+
+struct go_tape {
+    FILE *schedule;
+    FILE *answers;
+    struct prof *prof;
+    const struct truth_stack *stacks;
+    uint32_t stacks_count;
+    uint32_t depth_max;
+    const struct truth_log *truth; /* its last entry names the object; or */
+    uint32_t object;               /* this, if there is no log */
+    struct sim_rng rng;            /* of the numbers that waits draw */
+    struct go_tape_counts counts;
+};
+
+/* The one tape; calls pass it by while `prof` is not theirs. */
+extern struct go_tape go_tape;
+
+/* Write the beginning of a schedule; the tape's fields are set. */
+void go_tape_begin(uint64_t seed, uint32_t cycle_first);
+
+#endif
