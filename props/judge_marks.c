@@ -111,6 +111,7 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
         break;
     case TRUTH_POST_SWEEP:
         hit_if(judge, gc->unflushed, MARK_FAULT_EARLY_POST_SWEEP);
+        hit_if(judge, gc->marking, MARK_POST_SWEEP_WHILE_MARKING);
         break;
     case TRUTH_MARK:
         hit_if(judge, gc->unflushed, MARK_FAULT_MISSING_FLUSH);

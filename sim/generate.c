@@ -153,7 +153,7 @@ draw_alloc(struct sim_generator *g, const struct sim_world *world,
     return true;
 }
 
-/* Pick one of the task's live objects, oldest first. */
+/* Pick one of the live objects, whoever made it; of the oldest eight. */
 static bool
 draw_victim(struct sim_generator *g, const struct sim_world *world,
             struct sim_event *event, enum sim_event_kind kind)
@@ -309,6 +309,11 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
     if (step == SIM_EV_GC_TERMINATE && f->stw_sweep &&
         ask(g, 3, SIM_OP, ASK_STW) == 1)
         return SIM_EV_GC_TERMINATE_STW;
+    /* Whoever waited for the last sweep may say so while the next marks. */
+    if (step == SIM_EV_GC_TERMINATE && f->post_sweep && gc->cycles > 0 &&
+        !gc->unflushed && !gc->post_swept &&
+        ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
+        return SIM_EV_GC_POST_SWEEP;
     if (step == SIM_EV_GC_FLUSH && gc->dead > 0 && f->late_flush &&
         ask(g, 2, SIM_SCHED, ASK_LATE_FLUSH) == 1)
         return SIM_EV_GC_SWEEP;
