@@ -1,10 +1,10 @@
 /*
  * drive.c -- the pace of the simulated collector under a real program.
  *
- *      IDLE --heap has doubled--> MARKING --live/8 events--> TERMINATED
- *        ^                                                        |
- *        |                                                      flush
- *        +--(every 4th: post-sweep)-- SWEEPING <-----------------+
+ *      IDLE --heap has doubled--> MARKING --objects/64 events--> TERMINATED
+ *        ^                                                            |
+ *        |                                                          flush
+ *        +--(every 4th: post-sweep)-- SWEEPING <---------------------+
  *
  * A snapshot is taken in each phase, so that each row of the table "Who is
  * visible when" (docs/semantics.md) is met once a collection. All of it is
