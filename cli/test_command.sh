@@ -111,10 +111,13 @@ done
 refuses "a recording that is not there" "No such file" run "$dir/missing.rec"
 
 # ------------------------------------------------------------ a known bug
+exits "go1.6-late fails at once, whatever is asked" 129 "broken:" \
+    check --rules go1.6-late --seeds 1..100 --save "$dir/saved-all"
+# What it shows is as small as may be; another property may need more events.
 for seeds in 1..5000 5001..10000 10001..15000; do
     rm -rf "$dir/saved"
-    exits "go1.6-late fails within seeds $seeds" 129 "is broken\|broken:" \
-        check --rules go1.6-late --seeds $seeds --save "$dir/saved"
+    exits "go1.6-late breaks H2 within seeds $seeds" 129 "^H2 broken" \
+        check H2 --rules go1.6-late --seeds $seeds --save "$dir/saved"
     set -- "$dir"/saved/*.sim
     "$profsim" list | sed -n '/^events of/,/^$/s/^  //p' >"$dir/events"
     events=$(awk 'FNR == NR { event[$1] = 1; next } $1 in event' \
@@ -125,12 +128,10 @@ for seeds in 1..5000 5001..10000 10001..15000; do
     exits "its scenario replays" 129 "broken" replay "$1"
     exits "its scenario is a file that can be kept" 0 ": ok" run "$1"
 done
-exits "go1.6-late shows more frees than allocations" 129 "^H2 broken" \
-    check H2 --rules go1.6-late --seeds 1..5000 --save "$dir/saved-h2"
 exits "a failure that was saved is replayed first" 129 "is still broken" \
-    check --rules go1.6-late --seeds 1..10 --save "$dir/saved-h2"
+    check --rules go1.6-late --seeds 1..10 --save "$dir/saved"
 exits "a failure of other rules is left alone" 0 "left alone" \
-    check --seeds 1..10 --save "$dir/saved-h2"
+    check --seeds 1..10 --save "$dir/saved"
 
 echo "command: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
