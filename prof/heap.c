@@ -24,7 +24,8 @@
  * Invariants
  *   I1  cycle < PROF_CYCLE_WRAP.
  *   I2  For each row and counter, active + all slots = events recorded.
- *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3].
+ *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3],
+ *       and only frees are added to slots[(C+1) % 3].
  *   I4  active changes only under the control lock.
  *   I5  Of slots that are being added to, the frees are taken before the
  *       allocations: an object freed in between shows neither.
@@ -32,7 +33,9 @@
  * Why the record path needs no lock: I3 separates who adds from who publishes,
  * and each event is one atomic add, because the size is part of the bucket's
  * key (bytes = count x size). Why moving a slot is a plain read and a plain
- * write (`drain`): I3 again; where frees may still arrive, it is an exchange.
+ * write (`drain`): I3 again; where events may still arrive, it is an exchange.
+ * Most buckets are idle in most cycles: eight of them are a line of a column,
+ * and a line without events is passed over after one look at each counter.
  * Why the cycle is read relaxed: next_cycle runs with the world stopped, and
  * the stop and the restart order it against every record call. In a running
  * world grace.c does; for that each record call reads the cycle and adds inside
@@ -52,6 +55,11 @@
 #include "poison.h"
 
 enum { PREVIOUS = 0, RECENT = 1 }; /* PROF_HEAP_STAGES: names of two slots */
+
+enum {
+    LINE_ROWS = PROF_BLOCK_ALIGN / sizeof(shared_u64), /* of a column */
+    ROWS_AHEAD = 12 /* a snapshot fetches entries so long before their use */
+};
 
 _Static_assert(PROF_CYCLE_WRAP % LANE_SLOTS == 0,
                "slots follow each other across the wrap");
@@ -102,13 +110,16 @@ prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
                 uint64_t size_bytes)
 {
     struct prof *prof = proc->prof;
-    const uint32_t row = prof_table_intern(&prof->table, kind_of_next(proc),
-                                           stack, depth, size_bytes);
+    const uint32_t row =
+        prof_table_intern_counted(&prof->table, kind_of_next(proc), stack,
+                                  depth, size_bytes, proc->allocs_hint);
 
     if (row != 0) {
         const uint64_t calls = section_begin(&proc->section);
+        shared_u64 *allocs = slot_of_allocs(prof)->allocs;
 
-        add_relaxed(&slot_of_allocs(prof)->allocs[row], 1);
+        proc->allocs_hint = allocs;
+        add_relaxed(&allocs[row], 1);
         section_end(&proc->section, calls);
     }
     return row;
@@ -178,16 +189,60 @@ drain_shared(shared_u64 *from)
     return load_relaxed(from) != 0 ? swap_acquire(from, 0) : 0;
 }
 
+/* Not 0 if something has been counted in this line of a column. */
+static inline uint64_t
+any_of_line(const shared_u64 *line)
+{
+    return load_relaxed(&line[0]) | load_relaxed(&line[1]) |
+           load_relaxed(&line[2]) | load_relaxed(&line[3]) |
+           load_relaxed(&line[4]) | load_relaxed(&line[5]) |
+           load_relaxed(&line[6]) | load_relaxed(&line[7]);
+}
+
+/* Publish a column that is at rest. Row 0 counts nothing; columns are whole
+ * lines. */
+static void
+publish_column(shared_u64 *to, shared_u64 *from, uint32_t rows)
+{
+    for (size_t line = 0; line <= rows; line += LINE_ROWS) {
+        if (any_of_line(&from[line]) == 0)
+            continue;
+#pragma GCC unroll 8
+        for (size_t i = 0; i < LINE_ROWS; i++)
+            add_owned(&to[line + i], drain(&from[line + i]));
+    }
+}
+
+/* Publish a column that may still be added to. */
+static void
+publish_shared_column(shared_u64 *to, shared_u64 *from, uint32_t rows)
+{
+    for (size_t line = 0; line <= rows; line += LINE_ROWS) {
+        if (any_of_line(&from[line]) == 0)
+            continue;
+        for (size_t i = 0; i < LINE_ROWS; i++)
+            add_owned(&to[line + i], drain_shared(&from[line + i]));
+    }
+}
+
 /* Publish a slot that is at rest. */
 static void
 publish_slot(struct prof *prof, const struct lane *slot)
 {
     const uint32_t rows = prof_table_rows(&prof->table);
 
-    for (uint32_t row = 1; row <= rows; row++) {
-        add_owned(&prof->active.allocs[row], drain(&slot->allocs[row]));
-        add_owned(&prof->active.frees[row], drain(&slot->frees[row]));
-    }
+    publish_column(prof->active.allocs, slot->allocs, rows);
+    publish_column(prof->active.frees, slot->frees, rows);
+}
+
+/* Publish a slot that frees may still be added to, but no allocations (I5). */
+static void
+publish_swept_slot(struct prof *prof, const struct lane *slot)
+{
+    const uint32_t rows = prof_table_rows(&prof->table);
+
+    publish_shared_column(prof->active.frees, slot->frees, rows);
+    publish_column(prof->active.allocs, slot->allocs, rows);
 }
 
 /* Publish a slot that may still be added to; frees first (I5). */
@@ -323,7 +378,7 @@ prof_heap_post_sweep(struct prof *prof)
     if (status != PROF_OK)
         return status;
     if (prof->rules.heap == PROF_HEAP_RING)
-        publish_shared_slot(prof, slot_ahead(prof, 1));
+        publish_swept_slot(prof, slot_ahead(prof, 1));
     port_lock_release(&prof->control);
     return PROF_OK;
 }
@@ -354,7 +409,7 @@ pending(const struct prof *prof, uint32_t row, bool frees)
 }
 
 /* What a row shows, now or (`with_pending`) after the first-snapshot rule. */
-static struct prof_heap_record
+static inline struct prof_heap_record
 record_of(const struct prof *prof, const struct entry *entry, bool with_pending)
 {
     struct prof_heap_record record = {
@@ -373,7 +428,7 @@ record_of(const struct prof *prof, const struct entry *entry, bool with_pending)
     return record;
 }
 
-static const struct entry *
+static inline const struct entry *
 heap_entry(const struct prof *prof, uint32_t row)
 {
     const struct entry *entry = prof_table_entry(&prof->table, row);
@@ -417,6 +472,8 @@ list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
         const struct entry *entry = heap_entry(prof, row);
         struct prof_heap_record record;
 
+        if (row > ROWS_AHEAD)
+            prof_table_fetch(&prof->table, row - ROWS_AHEAD);
         if (entry == NULL)
             continue;
         record = record_of(prof, entry, with_pending);
@@ -441,7 +498,9 @@ snapshot_locked(struct prof *prof, enum prof_select select,
         publish_slot(prof, slot_ahead(prof, 0));
     rows = prof_table_rows(&prof->table);
     first = is_clear(prof, rows);
-    *count = list_selected(prof, rows, select, first, NULL, 0);
+    *count = rows; /* no more than so many, if that is enough to know */
+    if (first || rows > records_max)
+        *count = list_selected(prof, rows, select, first, NULL, 0);
     if (first && (*count <= records_max || prof->rules.sizing_consumes_first))
         publish_all(prof);
     if (*count > records_max)

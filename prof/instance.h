@@ -50,7 +50,9 @@ struct prof_proc {
     alignas(PROF_BLOCK_ALIGN) struct prof *prof; /* immutable after init */
     struct rng rng; /* the processor's only, as is the next */
     struct sampler sampler;
-    struct section section; /* any thread reads; grace.c */
+    struct section section;        /* any thread reads; grace.c */
+    const shared_u64 *allocs_hint; /* the processor's only: the column that its
+                                      last allocation was counted in */
 };
 
 #endif
