@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "command.h"
-#include "core.h"
 #include "explore_mutants.h"
+#include "kernels.h"
 #include "registry.h"
 #include "textbook.h"
 
@@ -23,7 +23,7 @@ enum { REPLAY_MAX = 4096 };
 /* Tables of kernels; a new folder of kernels adds its own here. */
 static const struct sim_kernel_entry *const groups[] = {
     fixtures_textbook,
-    fixtures_core,
+    props_kernels,
 };
 
 struct words {

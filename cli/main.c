@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "explore.h"
 #include "record.h"
 #include "trace.h"
 
@@ -16,6 +17,7 @@ static const struct {
     {"record", cli_record, "the allocations and lock waits of a program"},
     {"check", cli_check, "judge random worlds by every property"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
+    {"explore", cli_explore, "every ordering of small programs"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
     {"trace", cli_trace, "check, show and convert execution traces"},
