@@ -121,10 +121,80 @@ check_change(const struct props_question *question, enum prof_contention kind,
     props_lab_end(&both);
 }
 
+/* Record five allocations of 8 bytes at a rate. returns: false: it cannot be */
+static bool
+sample_five(struct props_lab *lab, int64_t rate)
+{
+    const uintptr_t stack[] = {0x401000};
+    int recorded = 0;
+
+    prof_heap_rate_set(lab->prof, rate);
+    /* One in 512 is sampled at the larger rate; 200,000 have more than 5. */
+    for (int i = 0; i < 200000 && recorded < 5; i++) {
+        if (prof_heap_sample(lab->proc, 8)) {
+            (void)prof_heap_alloc(lab->proc, stack, 1, 8);
+            recorded++;
+        }
+    }
+    return recorded == 5;
+}
+
+/* A heap record of five must say the rate that they were sampled at. */
+static void
+check_heap_records(const struct props_question *question, struct props_lab *lab,
+                   const int64_t sampled_at[2], struct props_finding *finding)
+{
+    struct prof_heap_record records[4];
+    const bool exact = lab->era == MODEL_EXACT;
+    size_t count;
+
+    if (prof_heap_snapshot(lab->prof, PROF_SELECT_ALL, records, 4, &count) !=
+            PROF_OK ||
+        count != (exact ? 2 : 1)) {
+        props_finding_fail(finding, "heap records of two rates: %zu listed",
+                           count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) { /* newest first */
+        const int64_t told = records[i].rate_bytes;
+
+        if (records[i].allocs != (exact ? 5 : 10) || told != sampled_at[1 - i])
+            props_finding_fail(finding,
+                               "%" PRIu64 " allocations are told to be sampled "
+                               "at %" PRId64 ", expected %" PRId64,
+                               records[i].allocs, told, sampled_at[1 - i]);
+    }
+    if (!exact && question->unbiased)
+        props_finding_deviates(
+            finding, (double)sampled_at[1] / (double)sampled_at[0] - 1,
+            "a reader takes allocations sampled at %" PRId64
+            " bytes for some sampled at %" PRId64,
+            sampled_at[0], sampled_at[1]);
+}
+
+static void
+check_heap_change(const struct props_question *question,
+                  struct props_finding *finding)
+{
+    static const int64_t sampled_at[2] = {64, 4096};
+    struct props_lab lab;
+
+    finding->cells++;
+    if (!props_lab_begin(&lab, question->rules))
+        props_finding_fail(finding, "not enough memory");
+    else if (!sample_five(&lab, sampled_at[0]) ||
+             !sample_five(&lab, sampled_at[1]))
+        props_finding_fail(finding, "200,000 allocations, not five sampled");
+    else
+        check_heap_records(question, &lab, sampled_at, finding);
+    props_lab_end(&lab);
+}
+
 void
 props_check_rate_change(const struct props_question *question,
                         struct props_finding *finding)
 {
+    check_heap_change(question, finding);
     for (int from = 0; from < RATES; from++) {
         for (int to = 0; to < RATES; to++) {
             check_change(question, PROF_BLOCK, rates[from], rates[to], finding);

@@ -43,6 +43,7 @@ enum label {
     ASK_SEED,
     ASK_LOCK,
     ASK_LOCK_WORK,
+    ASK_LOCK_RASH,
     ASK_RATE_KIND,
     ASK_RATE,
 };

@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "locks.h"
+
 #include "ask.h"
 
 enum {
@@ -186,46 +188,67 @@ draw_contention(struct sim_generator *g, struct sim_event *event,
     return true;
 }
 
+/* Give back a mutex that the task holds. returns: false if it holds none */
+static bool
+give_back(const struct sim_world *world, struct sim_event *event)
+{
+    for (event->lock = 0; event->lock < 2; event->lock++) {
+        event->kind = SIM_EV_UNLOCK;
+        if (sim_world_task_holds(world, event->task, event->lock, false))
+            return true;
+        event->kind = SIM_EV_UNLOCK_SHARED;
+        if (sim_world_task_holds(world, event->task, event->lock, true))
+            return true;
+    }
+    return false;
+}
+
+/* What would let somebody go who waits for the lock, instead of waiting too. */
+static enum sim_event_kind
+let_go(const struct sim_world *world, const struct sim_event *event)
+{
+    const struct sim_locks *locks = sim_world_locks(world);
+    const struct sim_waiter *waiter;
+
+    if (event->kind == SIM_EV_WAIT &&
+        sim_locks_first(locks, SIM_LOCK_CONDITION, event->lock) != NULL)
+        return SIM_EV_SIGNAL;
+    if (event->kind == SIM_EV_ACQUIRE &&
+        sim_locks_first(locks, SIM_LOCK_SEMAPHORE, event->lock) != NULL)
+        return SIM_EV_RELEASE;
+    waiter = sim_locks_first(locks, SIM_LOCK_CHANNEL, event->lock);
+    if (waiter == NULL ||
+        (event->kind != SIM_EV_SEND && event->kind != SIM_EV_RECEIVE))
+        return event->kind;
+    return waiter->shares ? SIM_EV_SEND : SIM_EV_RECEIVE;
+}
+
 /*
- * Something with a lock that is possible now. Few locks, so that tasks meet; a
- * mutex that is held is given back.
+ * Something with a lock that is possible now. Few locks, so that tasks meet;
+ * and mostly what keeps them going, so that they do not all wait soon.
  */
 static bool
 draw_lock(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)
 {
-    enum {
-        MUTEX,
-        MUTEX_TOO,
-        SHARED,
-        SEND,
-        RECEIVE,
-        WAIT,
-        SIGNAL,
-        ALL,
-        ACQUIRE,
-        RELEASE,
-        LOCK_WORKS
+    static const enum sim_event_kind kinds[] = {
+        SIM_EV_LOCK,        SIM_EV_LOCK,      SIM_EV_LOCK,
+        SIM_EV_LOCK_SHARED, SIM_EV_SEND,      SIM_EV_RECEIVE,
+        SIM_EV_WAIT,        SIM_EV_BROADCAST, SIM_EV_ACQUIRE,
     };
-    static const enum sim_event_kind kinds[LOCK_WORKS] = {
-        [MUTEX] = SIM_EV_LOCK,         [MUTEX_TOO] = SIM_EV_LOCK,
-        [SHARED] = SIM_EV_LOCK_SHARED, [SEND] = SIM_EV_SEND,
-        [RECEIVE] = SIM_EV_RECEIVE,    [WAIT] = SIM_EV_WAIT,
-        [SIGNAL] = SIM_EV_SIGNAL,      [ALL] = SIM_EV_BROADCAST,
-        [ACQUIRE] = SIM_EV_ACQUIRE,    [RELEASE] = SIM_EV_RELEASE,
-    };
-    const uint32_t work = ask(g, LOCK_WORKS, SIM_OP, ASK_LOCK_WORK);
+    const enum sim_event_kind kind =
+        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, ASK_LOCK_WORK)];
+    const bool rash = ask(g, 4, SIM_OP, ASK_LOCK_RASH) == 1;
+    const bool mutex = kind == SIM_EV_LOCK || kind == SIM_EV_LOCK_SHARED;
 
-    event->kind = kinds[work];
-    event->lock = work <= SHARED ? ask(g, 2, SIM_DATA, ASK_LOCK)
-                                 : ask(g, 3, SIM_DATA, ASK_LOCK);
     event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
-    if (work > SHARED)
+    if ((!rash || mutex) && give_back(world, event))
         return true;
-    if (sim_world_task_holds(world, event->task, event->lock, false))
-        event->kind = SIM_EV_UNLOCK;
-    else if (sim_world_task_holds(world, event->task, event->lock, true))
-        event->kind = SIM_EV_UNLOCK_SHARED;
+    event->kind = kind;
+    /* Nearly always the first. */
+    event->lock = ask(g, 4, SIM_DATA, ASK_LOCK) / 3;
+    if (!rash)
+        event->kind = let_go(world, event);
     return true;
 }
 
@@ -252,7 +275,7 @@ draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
     enum { REST, ALLOC, ALLOC_TOO, DROP, FREE, EXIT, BLOCK, MUTEX, WORKS };
     const struct sim_features *f = &g->features;
     /* What this run does not have is not among the answers. */
-    const uint32_t locks = f->locks ? 3 : 0;
+    const uint32_t locks = f->locks ? 10 : 0;
     const uint32_t rates = f->sampling ? 1 : 0;
     uint32_t work;
 

@@ -147,6 +147,15 @@ wake(struct sim_locks *locks, uint32_t at, int64_t now_ticks)
         locks->waiters[next].since_ticks = now_ticks;
 }
 
+const struct sim_waiter *
+sim_locks_first(const struct sim_locks *locks, enum sim_lock_kind kind,
+                uint32_t lock)
+{
+    const uint32_t first = waiter_find(locks, kind, lock, 0);
+
+    return first < locks->waiters_count ? &locks->waiters[first] : NULL;
+}
+
 /* Let the first who waits go. returns: false if nobody does */
 static bool
 wake_first(struct sim_locks *locks, enum sim_lock_kind kind, uint32_t lock,

@@ -90,6 +90,11 @@ const char *sim_locks_apply(struct sim_locks *locks,
                             const struct sim_event *event,
                             const struct sim_lock_moment *moment);
 
+/* returns: the first who waits for a lock, NULL if nobody does */
+const struct sim_waiter *sim_locks_first(const struct sim_locks *locks,
+                                         enum sim_lock_kind kind,
+                                         uint32_t lock);
+
 bool sim_locks_waiting(const struct sim_locks *locks, uint32_t task);
 bool sim_locks_holding(const struct sim_locks *locks, uint32_t task,
                        uint32_t lock, bool shares);

@@ -609,6 +609,12 @@ sim_world_object(const struct sim_world *world, uint32_t object)
     return &world->objects[object];
 }
 
+const struct sim_locks *
+sim_world_locks(const struct sim_world *world)
+{
+    return &world->locks;
+}
+
 bool
 sim_world_task_waits(const struct sim_world *world, uint32_t task)
 {

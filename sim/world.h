@@ -77,6 +77,7 @@ struct sim_answer {
 };
 
 struct sim_world;
+struct sim_locks;
 
 /* How large a world may become; all memory is taken once. */
 struct sim_limits {
@@ -127,6 +128,9 @@ uint64_t sim_world_now_ticks(const struct sim_world *world);
 uint32_t sim_world_objects_count(const struct sim_world *world);
 const struct sim_object *sim_world_object(const struct sim_world *world,
                                           uint32_t object);
+
+/* returns: who holds what and who waits for it (locks.h) */
+const struct sim_locks *sim_world_locks(const struct sim_world *world);
 
 /* returns: does the task wait in a queue; does it hold a mutex? */
 bool sim_world_task_waits(const struct sim_world *world, uint32_t task);

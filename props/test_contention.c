@@ -1,0 +1,284 @@
+/*
+ * test_contention.c -- the block and mutex profiles by themselves: what calls
+ * do, what threads add up to, and that waits in random worlds are all there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "generate.h"
+#include "lab.h"
+#include "rng.h"
+
+/* ----------------------------------------------------------------------- calls
+ */
+
+static void
+a_fraction_below_0_only_reads(void **state)
+{
+    struct props_lab lab;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    assert_int_equal(prof_mutex_fraction_set(lab.prof, -1), 1);
+    assert_int_equal(prof_mutex_fraction_set(lab.prof, 7), 1);
+    assert_int_equal(prof_mutex_fraction_set(lab.prof, INT64_MIN), 7);
+    assert_int_equal(prof_mutex_fraction_set(lab.prof, 0), 7);
+    assert_int_equal(prof_mutex_fraction_set(lab.prof, -1), 0);
+    props_lab_end(&lab);
+}
+
+static void
+an_event_left_out_makes_no_bucket(void **state)
+{
+    struct props_lab lab;
+    size_t count;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_block_rate_set(lab.prof, 100);
+    (void)props_lab_event(&lab, PROF_BLOCK, UINT64_MAX, 1); /* outcome 99 */
+    prof_block_rate_set(lab.prof, 0);
+    (void)props_lab_event(&lab, PROF_BLOCK, 0, 1000);
+    assert_int_equal(
+        prof_contention_snapshot(lab.prof, PROF_BLOCK, NULL, 0, &count),
+        PROF_OK);
+    assert_int_equal(count, 0);
+    props_lab_end(&lab);
+}
+
+static void
+go_1_5_has_no_mutex_profile(void **state)
+{
+    struct props_lab lab;
+    size_t count;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_go1_5));
+    assert_int_equal(props_lab_event(&lab, PROF_MUTEX, 1, 5), 0);
+    assert_int_equal(
+        prof_contention_snapshot(lab.prof, PROF_MUTEX, NULL, 0, &count),
+        PROF_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(prof_drops(lab.prof).no_mutex, 1);
+    props_lab_end(&lab);
+}
+
+static void
+a_scaled_event_saturates(void **state)
+{
+    struct props_lab lab;
+    struct prof_contention_record record;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    assert_int_equal(prof_mutex_fraction_set(lab.prof, INT64_C(1) << 40), 1);
+    (void)props_lab_event(&lab, PROF_MUTEX, 0, INT64_C(1) << 23);
+    record = props_lab_read(&lab, PROF_MUTEX);
+    assert_true(record.count == UINT64_C(1) << 40);
+    assert_true(record.cycles == INT64_MAX);
+    props_lab_end(&lab);
+}
+
+static void
+those_who_go_on_waiting_are_charged_as_the_mean(void **state)
+{
+    struct prof_rules rules = prof_rules_exact;
+    struct props_lab lab;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &rules));
+    assert_int_equal(prof_mutex_cycles(lab.prof, 10, 4, 3), 10);
+    assert_int_equal(prof_mutex_cycles(lab.prof, -5, 4, 3), -5);
+    props_lab_end(&lab);
+
+    rules.waiters = PROF_WAITERS_ALL;
+    assert_true(props_lab_begin(&lab, &rules));
+    assert_int_equal(prof_mutex_cycles(lab.prof, 10, 0, 0), 10);
+    assert_int_equal(prof_mutex_cycles(lab.prof, 10, 4, 3), 10 + 3 * 7);
+    assert_int_equal(prof_mutex_cycles(lab.prof, 11, 3, 1), 11 + 7);
+    assert_int_equal(prof_mutex_cycles(lab.prof, -5, 4, 2), 2 * 2);
+    assert_int_equal(prof_mutex_cycles(lab.prof, 6, -100, 1), 6 + 3);
+    assert_int_equal(
+        prof_mutex_cycles(lab.prof, INT64_MAX, INT64_MAX, UINT32_MAX),
+        INT64_MAX);
+    assert_int_equal(prof_mutex_cycles(lab.prof, INT64_MAX, INT64_MAX, 0),
+                     INT64_MAX);
+    props_lab_end(&lab);
+}
+
+/* --------------------------------------------------------------------- threads
+ */
+
+enum { THREADS = 4, EVENTS_EACH = 50000 };
+
+static void *
+wait_often(void *context)
+{
+    struct prof_proc *proc = context;
+    const uintptr_t stack[] = {0x401000};
+
+    for (int i = 0; i < EVENTS_EACH; i++)
+        prof_contention_event(proc, PROF_BLOCK, stack, 1, 3);
+    return NULL;
+}
+
+/* Doubles are added in a loop of compare-and-swap: none may be lost. */
+static void
+counts_of_many_threads_add_up(void **state)
+{
+    static const struct prof_rules *const all[] = {&prof_rules_exact,
+                                                   &prof_rules_go1_17};
+    static _Alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 16];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct prof_config config = {
+            .rules = all[i], .buckets_max = 1, .procs_max = THREADS};
+        struct prof_contention_record record;
+        pthread_t threads[THREADS];
+        struct prof *prof;
+        size_t count;
+
+        memset(block, 0, sizeof block);
+        assert_int_equal(prof_init(&prof, &config, block, sizeof block),
+                         PROF_OK);
+        for (uint32_t t = 0; t < THREADS; t++)
+            assert_int_equal(pthread_create(&threads[t], NULL, wait_often,
+                                            prof_proc_at(prof, t)),
+                             0);
+        for (int t = 0; t < THREADS; t++)
+            assert_int_equal(pthread_join(threads[t], NULL), 0);
+        assert_int_equal(
+            prof_contention_snapshot(prof, PROF_BLOCK, &record, 1, &count),
+            PROF_OK);
+        assert_int_equal(record.count, THREADS * EVENTS_EACH);
+        assert_int_equal(record.cycles, 3 * THREADS * EVENTS_EACH);
+    }
+}
+
+/* ---------------------------------------------------------------------- worlds
+ *
+ * Without the model: the sums over all stacks, from the log alone.
+ */
+
+enum { WORLDS = 100000 };
+
+struct sums {
+    uint64_t events;
+    uint64_t cycles;
+};
+
+/* Add up block events; each wait is the difference of its task's readings. */
+static void
+add_waits(const struct truth_log *log, struct sums *sums)
+{
+    int64_t began[SIM_TASKS_MAX] = {0};
+
+    for (uint32_t i = 0; i < log->entries_count; i++) {
+        const struct truth_entry *e = &log->entries[i];
+        int64_t cycles = e->cycles;
+
+        if (e->kind == TRUTH_WAIT)
+            began[e->task] = e->at_ticks;
+        if (e->kind == TRUTH_WOKEN)
+            cycles = e->at_ticks - began[e->task];
+        if (e->kind == TRUTH_WOKEN || e->kind == TRUTH_BLOCK) {
+            sums->events++;
+            sums->cycles += (uint64_t)(cycles < 1 ? 1 : cycles);
+        }
+    }
+}
+
+static uint64_t
+releases(const struct truth_log *log)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < log->entries_count; i++)
+        count += log->entries[i].kind == TRUTH_RELEASED ||
+                 log->entries[i].kind == TRUTH_MUTEX;
+    return count;
+}
+
+static struct sums
+recorded(struct prof *prof, enum prof_contention kind)
+{
+    struct prof_contention_record records[SIM_BUCKETS_MAX];
+    struct sums sums = {0, 0};
+    size_t count;
+
+    assert_int_equal(
+        prof_contention_snapshot(prof, kind, records, SIM_BUCKETS_MAX, &count),
+        PROF_OK);
+    for (size_t i = 0; i < count; i++) {
+        sums.events += records[i].count;
+        sums.cycles += records[i].cycles;
+    }
+    return sums;
+}
+
+/* Run the world of a seed; does it have waits that must all be there? */
+static bool
+run_world(struct sim_world *world, uint64_t seed)
+{
+    static struct sim_generator g;
+    static struct sim_choice list[1 << 14];
+    static struct sim_choices choices;
+    struct sim_event event;
+    struct prof_drops drops;
+
+    sim_choices_init(&choices, list, sizeof list / sizeof *list);
+    sim_choices_random(&choices, seed);
+    sim_generator_begin(&g, &choices, &prof_rules_exact);
+    assert_null(sim_world_reset(world, &g.config));
+    while (sim_generator_next(&g, world, &event))
+        assert_null(sim_world_apply(world, &event));
+    drops = prof_drops(sim_world_prof(world));
+    return g.features.locks && !g.features.sampling &&
+           drops.no_bucket + drops.no_frames == 0;
+}
+
+static void
+every_wait_of_a_world_is_in_its_profile_to_the_tick(void **state)
+{
+    struct sim_world *world = sim_world_new(&sim_generator_limits);
+    uint64_t waits = 0;
+
+    (void)state;
+    assert_non_null(world);
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        struct sums told = {0, 0};
+        struct sums got;
+
+        if (!run_world(world, seed))
+            continue;
+        add_waits(sim_world_truth(world), &told);
+        got = recorded(sim_world_prof(world), PROF_BLOCK);
+        assert_true(got.events == told.events && got.cycles == told.cycles);
+        got = recorded(sim_world_prof(world), PROF_MUTEX);
+        assert_true(got.events == releases(sim_world_truth(world)));
+        waits += told.events;
+    }
+    assert_true(waits > WORLDS / 10);
+    sim_world_delete(world);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_fraction_below_0_only_reads),
+        cmocka_unit_test(an_event_left_out_makes_no_bucket),
+        cmocka_unit_test(go_1_5_has_no_mutex_profile),
+        cmocka_unit_test(a_scaled_event_saturates),
+        cmocka_unit_test(those_who_go_on_waiting_are_charged_as_the_mean),
+        cmocka_unit_test(counts_of_many_threads_add_up),
+        cmocka_unit_test(every_wait_of_a_world_is_in_its_profile_to_the_tick),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
