@@ -323,7 +323,8 @@ write_locked(const struct prof_cpu *cpu, const struct prof_output *output,
     prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "samples", "count");
     prof_builder_value_type(&builder, PROFILE_SAMPLE_TYPE, "cpu",
                             "nanoseconds");
-    prof_out_number(&builder.out, PROFILE_DURATION_NS, (uint64_t)duration_ns);
+    prof_out_number(&builder.out, PROFILE_DURATION_NS,
+                    duration_ns > 0 ? (uint64_t)duration_ns : 0);
     prof_builder_value_type(&builder, PROFILE_PERIOD_TYPE, "cpu",
                             "nanoseconds");
     prof_out_number(&builder.out, PROFILE_PERIOD, period_ns);

@@ -12,10 +12,13 @@
 
 enum { LABEL_BYTES_MAX = 2 + 3 * (TAG_MAX + VARINT_MAX) };
 
+/* A stack's numbers: 5 bytes each, or 2 of them with tags. */
+#define IDS_BYTES_MAX ((size_t)PROF_DEPTH_LIMIT * 5 + 2)
+
 /* The longest message that is placed whole: a sample. */
-#define SAMPLE_BYTES_MAX                                           \
-    (4 * (TAG_MAX + VARINT_MAX) +                                  \
-     (PROF_DEPTH_LIMIT + SAMPLE_VALUES_MAX) * (size_t)VARINT_MAX + \
+#define SAMPLE_BYTES_MAX                                  \
+    (4 * (TAG_MAX + VARINT_MAX) + IDS_BYTES_MAX +         \
+     SAMPLE_VALUES_MAX * (size_t)(TAG_MAX + VARINT_MAX) + \
      PROF_LABELS_MAX * (size_t)LABEL_BYTES_MAX)
 
 _Static_assert(SAMPLE_BYTES_MAX <= BUILDER_OUT_BYTES,
@@ -26,13 +29,6 @@ static inline bool
 packs(size_t count)
 {
     return count > 2;
-}
-
-static size_t
-repeated_bytes(size_t count, size_t varints)
-{
-    return packs(count) ? TAG_MAX + varint_bytes(varints) + varints
-                        : count * TAG_MAX + varints;
 }
 
 static unsigned char *
@@ -64,19 +60,21 @@ put_id(unsigned char *at, uint32_t id)
     return at + 1 + more;
 }
 
-static unsigned char *
-put_ids(unsigned char *at, const uint32_t *ids, size_t count, size_t varints)
+/*
+ * The numbers of the stack as they stand in the message, without what comes
+ * before packed ones. returns: bytes
+ */
+static size_t
+put_ids(unsigned char *at, const uint32_t *ids, size_t count)
 {
-    if (packs(count)) {
-        *at++ = tag_bytes(1);
-        at = put_varint(at, varints);
-    }
+    unsigned char *const start = at;
+
     for (size_t i = 0; i < count; i++) {
         if (!packs(count))
             *at++ = tag_number(1);
         at = put_id(at, ids[i]);
     }
-    return at;
+    return (size_t)(at - start);
 }
 
 /* Most samples have the keys of the one before. */
@@ -111,28 +109,42 @@ put_labels(struct builder *builder, unsigned char *at,
     return (size_t)(at - start);
 }
 
+static unsigned char *
+put_bytes(unsigned char *at, const unsigned char *bytes, size_t bytes_count)
+{
+    memcpy(at, bytes, bytes_count);
+    return at + bytes_count;
+}
+
 void
 prof_builder_sample(struct builder *builder, const struct sample *sample)
 {
+    const size_t values_count = builder->values_count;
     unsigned char labels[PROF_LABELS_MAX * LABEL_BYTES_MAX];
     const size_t labels_bytes = put_labels(builder, labels, sample);
     const uint32_t count = prof_builder_stack(builder, sample);
+    unsigned char ids[IDS_BYTES_MAX];
+    const size_t ids_bytes = put_ids(ids, builder->ids, count);
     unsigned char *const start =
         prof_out_place(&builder->out, SAMPLE_BYTES_MAX);
     unsigned char *at = start;
     size_t values = 0;
-    size_t ids = 0;
 
-    for (size_t i = 0; i < builder->values_count; i++)
+    for (size_t i = 0; i < values_count; i++)
         values += varint_bytes((uint64_t)sample->values[i]);
-    for (uint32_t i = 0; i < count; i++)
-        ids += varint_bytes(builder->ids[i]);
     *at++ = tag_bytes(PROFILE_SAMPLE);
-    at = put_varint(at, repeated_bytes(builder->values_count, values) +
-                            repeated_bytes(count, ids) + labels_bytes);
-    at = put_values(at, sample->values, builder->values_count, values);
-    at = put_ids(at, builder->ids, count, ids);
-    memcpy(at, labels, labels_bytes);
-    at += labels_bytes;
+    at = put_varint(at,
+                    (packs(values_count) ? TAG_MAX + varint_bytes(values)
+                                         : values_count * TAG_MAX) +
+                        values +
+                        (packs(count) ? TAG_MAX + varint_bytes(ids_bytes) : 0) +
+                        ids_bytes + labels_bytes);
+    at = put_values(at, sample->values, values_count, values);
+    if (packs(count)) {
+        *at++ = tag_bytes(1);
+        at = put_varint(at, ids_bytes);
+    }
+    at = put_bytes(at, ids, ids_bytes);
+    at = put_bytes(at, labels, labels_bytes);
     builder->out.used += (size_t)(at - start);
 }

@@ -86,7 +86,8 @@ PROF_NODISCARD enum prof_status prof_cpu_stop(struct prof_cpu *cpu);
  * Write what was collected as profile.proto; after prof_cpu_stop().
  *
  * in:      output->time_ns, when the profile began
- *          duration_ns, how long it took
+ *          duration_ns, how long it took; below 0, by a clock that went
+ *          backwards: not said
  * returns: PROF_OK, PROF_ERR_ACTIVE (it is still being taken), PROF_ERR_MEMORY,
  *          or the sink's
  */

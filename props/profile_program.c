@@ -1,0 +1,188 @@
+/*
+ * profile_program.c -- a program that profiles itself through the real port and
+ * writes its profiles with the times that its clocks say. Run under libfaketime
+ * by test_faketime.sh.
+ *
+ * usage: profile_program DIR
+ */
+#include <signal.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "prof/file.h"
+#include "prof/gzip.h"
+#include "prof/process.h"
+#include "prof/registry.h"
+
+enum { EVENTS = 2000, BLOCK_BYTES = 1 << 21, BURN = 2000000 };
+
+static alignas(64) unsigned char prof_block[BLOCK_BYTES];
+static alignas(64) unsigned char cpu_block[BLOCK_BYTES];
+static alignas(64) unsigned char registry_block[BLOCK_BYTES];
+static alignas(64) unsigned char scratch[BLOCK_BYTES];
+static unsigned char packing[BLOCK_BYTES];
+static volatile uint64_t burned;
+
+static void
+must(enum prof_status status, const char *what)
+{
+    if (status == PROF_OK)
+        return;
+    fprintf(stderr, "profile_program: %s: %s\n", what,
+            prof_status_text(status));
+    exit(1);
+}
+
+/* No addresses of this process: they are other ones in each. */
+static void
+find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    static const char *const names[] = {"main.a", "main.b", "main.c", "main.d"};
+
+    (void)context;
+    symbol->function = names[pc / 256 % 4];
+    symbol->file = "program.c";
+    symbol->line = pc % 256;
+    symbol->entry = pc / 256 * 256;
+}
+
+/* Waits take what the clock says they took, backwards included. */
+static void
+record_events(struct prof *prof)
+{
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+
+    prof_heap_rate_set(prof, 1);
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        const uintptr_t stack[] = {1025 + i % 7, 1300 + i % 3, 1600};
+        const int64_t before = prof_process_monotonic_ns();
+        const prof_bucket bucket = prof_heap_alloc(proc, stack, 3, 16 << i % 6);
+
+        if (i % 3 == 0)
+            prof_heap_free_explicit(proc, bucket);
+        prof_contention_event(proc, PROF_BLOCK, stack, 3,
+                              prof_process_monotonic_ns() - before);
+        prof_contention_event(proc, PROF_MUTEX, stack, 3, (int64_t)i);
+    }
+    must(prof_heap_next_cycle(prof), "next cycle");
+    must(prof_heap_flush(prof), "flush");
+}
+
+/* Real timers run, but ticks with real addresses would differ: count none. */
+static void
+take_cpu(struct prof_cpu *cpu, struct prof_cpu *real)
+{
+    struct prof_timer timer;
+
+    must(prof_cpu_start(cpu, PROF_CPU_HZ), "start");
+    must(prof_cpu_start(real, PROF_CPU_HZ), "start");
+    must(prof_process_begin(real, NULL), "begin");
+    must(prof_timer_open(&timer, PROF_CPU_HZ), "timer");
+    for (uint64_t i = 0; i < BURN; i++)
+        burned = burned + 1;
+    for (uint64_t i = 0; i < 100; i++)
+        prof_cpu_tick(cpu, (uintptr_t[]){1030 + i % 5, 1300}, 2, NULL);
+    prof_timer_close(&timer);
+    prof_process_end();
+    for (int i = 0; i < 1000 && prof_cpu_stop(real) != PROF_OK; i++)
+        continue;
+    must(prof_cpu_stop(cpu), "stop");
+}
+
+static struct prof_output
+output_to(const struct prof_sink *sink, int64_t time_ns)
+{
+    return (struct prof_output){
+        .sink = *sink,
+        .symbols = {.find = find_name},
+        .time_ns = time_ns,
+        .lost = 1,
+        .scratch = scratch,
+        .scratch_bytes = sizeof scratch,
+    };
+}
+
+static void
+write_profile(const char *folder, struct prof_profile *profile, int debug)
+{
+    static struct prof_file file;
+    char path[PROF_PATH_MAX];
+    struct prof_sink to;
+    struct prof_sink sink;
+    struct prof_output output;
+    struct prof_gzip gzip;
+    enum prof_status status;
+
+    snprintf(path, sizeof path, "%s/%s.%s", folder, prof_profile_name(profile),
+             debug == 0 ? "pb.gz" : "txt");
+    must(prof_file_begin(&file, path), path);
+    to = prof_file_sink(&file);
+    prof_gzip_begin(&gzip, &to, packing, sizeof packing);
+    sink = debug == 0 ? prof_gzip_sink(&gzip) : to;
+    output = output_to(&sink, prof_process_time_ns());
+    status = prof_profile_write(profile, &output, debug);
+    if (debug == 0)
+        status = prof_gzip_end(&gzip, status);
+    must(prof_file_end(&file, status), path);
+}
+
+static void
+write_cpu(const char *folder, struct prof_cpu *cpu, int64_t began_ns)
+{
+    static struct prof_file file;
+    char path[PROF_PATH_MAX];
+    struct prof_sink sink;
+    struct prof_output output;
+
+    snprintf(path, sizeof path, "%s/cpu.pb", folder);
+    must(prof_file_begin(&file, path), path);
+    sink = prof_file_sink(&file);
+    output = output_to(&sink, began_ns);
+    must(
+        prof_file_end(&file, prof_cpu_write(cpu, &output,
+                                            prof_process_time_ns() - began_ns)),
+        path);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct prof_config prof_config = {.buckets_max = 512};
+    const struct prof_cpu_config cpu_config = {.ticks_max = 256,
+                                               .stacks_max = 64};
+    struct prof_registry_config config = {.lost = 1};
+    struct prof_profile *profiles[8];
+    struct prof_registry *registry;
+    struct prof_cpu *cpu;
+    struct prof_cpu *real;
+    struct prof *prof;
+    int64_t began_ns;
+    size_t count;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: profile_program DIR\n");
+        return 1;
+    }
+    alarm(60);
+    must(prof_init(&prof, &prof_config, prof_block, BLOCK_BYTES), "prof");
+    must(prof_cpu_init(&cpu, &cpu_config, cpu_block, BLOCK_BYTES / 2), "cpu");
+    must(prof_cpu_init(&real, &cpu_config, cpu_block + BLOCK_BYTES / 2,
+                       BLOCK_BYTES / 2),
+         "cpu");
+    config.sources.prof = prof;
+    must(prof_registry_init(&registry, &config, registry_block, BLOCK_BYTES),
+         "registry");
+    record_events(prof);
+    began_ns = prof_process_time_ns();
+    take_cpu(cpu, real);
+    must(prof_registry_list(registry, profiles, 8, &count), "list");
+    for (size_t i = 0; i < count; i++) {
+        write_profile(argv[1], profiles[i], 0);
+        write_profile(argv[1], profiles[i], 1);
+    }
+    write_cpu(argv[1], cpu, began_ns);
+    return 0;
+}
