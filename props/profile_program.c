@@ -59,7 +59,8 @@ record_events(struct prof *prof)
     for (uint64_t i = 0; i < EVENTS; i++) {
         const uintptr_t stack[] = {1025 + i % 7, 1300 + i % 3, 1600};
         const int64_t before = prof_process_monotonic_ns();
-        const prof_bucket bucket = prof_heap_alloc(proc, stack, 3, 16 << i % 6);
+        const prof_bucket bucket =
+            prof_heap_alloc(proc, stack, 3, 16U << i % 6);
 
         if (i % 3 == 0)
             prof_heap_free_explicit(proc, bucket);

@@ -84,7 +84,7 @@ make_records(void)
             stacks[i][j] = 0x400011 + 0x100 * ((i + j * (1 + i % 3)) % 8);
         heap[i] = (struct prof_heap_record){.allocs = 5 + i,
                                             .frees = i % 5,
-                                            .size_bytes = 16 << i % 12,
+                                            .size_bytes = 16U << i % 12,
                                             .rate_bytes = RATE,
                                             .stack = stacks[i],
                                             .depth = 1 + i % 4};
