@@ -11,6 +11,7 @@ import (
 const (
 	batchOps = 64
 	ops      = 1 << 15
+	warmOps  = ops / 2 // untimed, as in bench/batch.c
 	orderLen = 1 << 20
 )
 
@@ -156,15 +157,17 @@ func batch(verb string, s *staged) {
 func runBatches(verb string, slice uint32) float64 {
 	s := newStaged()
 	values := make([]float64, 0, ops/batchOps)
-	at := int(uint64(slice) * ops % orderLen)
-	for o := at; o < at+ops; o += batchOps {
+	at := int(uint64(slice) * ops % (orderLen - ops))
+	for o := at; o < at+warmOps+ops; o += batchOps {
 		for i := 0; i < batchOps; i++ {
 			s.put(i, int(keys.order[o+i]))
 			s.buckets[i] = keys.buckets[keys.order[o+i]]
 		}
 		begun := ticks()
 		batch(verb, s)
-		values = append(values, float64(ticks()-begun))
+		if o >= at+warmOps {
+			values = append(values, float64(ticks()-begun))
+		}
 	}
 	return middleMean(values) * nsATick / batchOps
 }

@@ -1,0 +1,194 @@
+/*
+ * paths.c -- the hot paths of the library under callgrind: each is run a fixed
+ * number of times on fixed data, and its counts dumped under its name. Counting
+ * is on inside the paths only. What is counted is repeatable to the
+ * instruction: same object code, same keys, no clock, no addresses in any
+ * decision.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <valgrind/callgrind.h>
+
+#include "../bench.h"
+#include "prof/prof.h"
+
+enum { STACKS = 1000, FRAMES_MAX = 128, FRAMES_ROOM = STACKS * FRAMES_MAX };
+
+struct bed {
+    struct prof *prof;
+    struct prof_proc *proc;
+    uintptr_t *frames; /* STACKS stacks of FRAMES_MAX */
+    prof_bucket buckets[STACKS];
+    struct prof_heap_record records[2 * STACKS];
+    uint32_t depth;
+};
+
+static struct bed bed;
+
+static const uintptr_t *
+stack_at(uint32_t i)
+{
+    return &bed.frames[(size_t)i * FRAMES_MAX];
+}
+
+static void
+make_stacks(void)
+{
+    uint64_t word = 1;
+
+    bed.frames = bench_pages(FRAMES_ROOM * sizeof *bed.frames);
+    for (uint32_t i = 0; i < FRAMES_ROOM; i++) {
+        word = word * 6364136223846793005U + 1442695040888963407U;
+        bed.frames[i] = 0x401000 + (word >> 40);
+    }
+}
+
+static void
+make_prof(uint32_t depth)
+{
+    const struct prof_config config = {
+        .buckets_max = 2 * STACKS,
+        .depth_max = FRAMES_MAX,
+        .frames_max = 2 * (uint64_t)FRAMES_ROOM,
+    };
+    const size_t bytes = prof_bytes_needed(&config);
+
+    if (prof_init(&bed.prof, &config, bench_pages(bytes), bytes) != PROF_OK)
+        exit(1);
+    bed.proc = prof_proc_at(bed.prof, 0);
+    bed.depth = depth;
+}
+
+static void
+must(enum prof_status status)
+{
+    if (status != PROF_OK)
+        exit(1);
+}
+
+/* --------------------------------------------------------------------- paths
+ */
+
+static void
+alloc(void)
+{
+    for (uint32_t i = 0; i < STACKS; i++)
+        bed.buckets[i] = prof_heap_alloc(bed.proc, stack_at(i), bed.depth, 64);
+}
+
+static void
+free_swept(void)
+{
+    for (uint32_t i = 0; i < STACKS; i++)
+        prof_heap_free(bed.proc, bed.buckets[i]);
+}
+
+static void
+free_explicit(void)
+{
+    for (uint32_t i = 0; i < STACKS; i++)
+        prof_heap_free_explicit(bed.proc, bed.buckets[i]);
+}
+
+static void
+block_kept(void)
+{
+    for (uint32_t i = 0; i < STACKS; i++)
+        prof_contention_event(bed.proc, PROF_BLOCK, stack_at(i), bed.depth,
+                              1000);
+}
+
+static void
+block_left_out(void)
+{
+    prof_block_rate_set(bed.prof, INT64_C(1) << 62);
+    for (uint32_t i = 0; i < STACKS; i++)
+        prof_contention_event(bed.proc, PROF_BLOCK, stack_at(i), bed.depth, 10);
+    prof_block_rate_set(bed.prof, 1);
+}
+
+static void
+next_cycle(void)
+{
+    for (uint32_t i = 0; i < STACKS; i++)
+        must(prof_heap_next_cycle(bed.prof));
+}
+
+static void
+flush(void)
+{
+    must(prof_heap_flush(bed.prof));
+}
+
+static void
+post_sweep(void)
+{
+    must(prof_heap_post_sweep(bed.prof));
+}
+
+static void
+snapshot(void)
+{
+    size_t count;
+
+    must(prof_heap_snapshot(bed.prof, PROF_SELECT_ALL, bed.records, 2 * STACKS,
+                            &count));
+    if (count != STACKS)
+        exit(1);
+}
+
+/* ------------------------------------------------------------------ counting
+ */
+
+/* Count one path; its name and how many operations or buckets it made. */
+static void
+count(const char *name, void (*path)(void))
+{
+    CALLGRIND_ZERO_STATS;
+    CALLGRIND_TOGGLE_COLLECT;
+    path();
+    CALLGRIND_TOGGLE_COLLECT;
+    CALLGRIND_DUMP_STATS_AT(name);
+}
+
+static void
+count_depth(uint32_t depth)
+{
+    char name[32];
+
+    make_prof(depth);
+    snprintf(name, sizeof name, "insert-%u", depth);
+    count(name, alloc);
+    snprintf(name, sizeof name, "alloc-%u", depth);
+    count(name, alloc);
+}
+
+int
+main(void)
+{
+    make_stacks();
+    count_depth(4);
+    count_depth(32);
+    count_depth(128);
+    count_depth(16);
+    count("free", free_swept);
+    count("free_explicit", free_explicit);
+    must(prof_heap_next_cycle(bed.prof));
+    must(prof_heap_next_cycle(bed.prof));
+    count("flush", flush);
+    must(prof_heap_next_cycle(bed.prof));
+    must(prof_heap_next_cycle(bed.prof));
+    must(prof_heap_next_cycle(bed.prof));
+    count("flush-empty", flush);
+    alloc();
+    must(prof_heap_next_cycle(bed.prof));
+    free_swept();
+    count("post_sweep", post_sweep);
+    count("snapshot", snapshot);
+    count("next_cycle", next_cycle);
+    block_kept();
+    count("block", block_kept);
+    count("block-left-out", block_left_out);
+    return 0;
+}
