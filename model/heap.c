@@ -487,6 +487,7 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         return;
     case TRUTH_DROP: /* only what a marking makes of it matters */
     case TRUTH_MARK:
+    case TRUTH_CLOCK_JUMP: /* readings are in the entries themselves */
     case TRUTH_KIND_COUNT:
         return;
     }

@@ -1,5 +1,6 @@
 /* judge_marks.c -- what an event has met, read off the truth log. */
 #include "judge_internal.h"
+#include "locks.h"
 
 static void
 hit_if(struct props_judge *judge, bool met, enum props_mark mark)
@@ -86,6 +87,10 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     case TRUTH_WOKEN:
         mark_stack(judge, entry);
         mark_rates(judge, true);
+        break;
+    case TRUTH_CLOCK_JUMP:
+        hit_if(judge, sim_world_locks(judge->world)->waiters_count > 0,
+               MARK_CLOCK_JUMPED);
         break;
     case TRUTH_BLOCK_RATE:
     case TRUTH_MUTEX_FRACTION:

@@ -123,6 +123,7 @@ twin_may_go_on(const struct props_run *run, const struct sim_event *event)
     case SIM_EV_RELEASE:
     case SIM_EV_SEND:
     case SIM_EV_RECEIVE:
+    case SIM_EV_CLOCK_JUMP:
     case SIM_EV_BLOCK_RATE:
     case SIM_EV_MUTEX_FRACTION:
     case SIM_EV_HEAP_RATE:

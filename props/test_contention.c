@@ -160,6 +160,41 @@ counts_of_many_threads_add_up(void **state)
     }
 }
 
+/* Set two rates in turn, both multiples of 5 ticks. */
+static void *
+change_rates(void *context)
+{
+    struct prof *prof = context;
+
+    for (int i = 0; i < EVENTS_EACH; i++)
+        prof_block_rate_set(prof, i % 2 == 0 ? 10 : 1000);
+    return NULL;
+}
+
+/*
+ * A wait of 5 ticks counts 2 events and 10 ticks, or 200 and 1000: always 5
+ * ticks an event, if the rate that decides is also the one that scales.
+ */
+static void
+a_rate_that_changes_meanwhile_is_one_rate_per_event(void **state)
+{
+    struct props_lab lab;
+    struct prof_contention_record record;
+    const uintptr_t stack[] = {0x401000};
+    pthread_t thread;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    assert_int_equal(pthread_create(&thread, NULL, change_rates, lab.prof), 0);
+    for (int i = 0; i < 4 * EVENTS_EACH; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, 5);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    record = props_lab_read(&lab, PROF_BLOCK);
+    assert_true(record.count > 0);
+    assert_true(record.cycles == 5 * record.count);
+    props_lab_end(&lab);
+}
+
 /* ---------------------------------------------------------------------- worlds
  *
  * Without the model: the sums over all stacks, from the log alone.
@@ -277,6 +312,7 @@ main(void)
         cmocka_unit_test(a_scaled_event_saturates),
         cmocka_unit_test(those_who_go_on_waiting_are_charged_as_the_mean),
         cmocka_unit_test(counts_of_many_threads_add_up),
+        cmocka_unit_test(a_rate_that_changes_meanwhile_is_one_rate_per_event),
         cmocka_unit_test(every_wait_of_a_world_is_in_its_profile_to_the_tick),
     };
 

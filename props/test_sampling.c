@@ -361,6 +361,47 @@ a_bias_of_one_percent_is_noticed(void **state)
     assert_true(kept > accept.most);
 }
 
+enum { HEAP_TRIALS = 1000000 };
+
+/* Allocations of 524288 bytes that are sampled at a rate. */
+static uint64_t
+sampled_allocations(int64_t rate)
+{
+    struct props_lab lab;
+    uint64_t hits = 0;
+
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_heap_rate_set(lab.prof, rate);
+    for (int i = 0; i < HEAP_TRIALS; i++)
+        hits += prof_heap_sample(lab.proc, 524288);
+    props_lab_end(&lab);
+    return hits;
+}
+
+static void
+a_heap_rate_one_percent_off_is_noticed(void **state)
+{
+    const long double chance =
+        (long double)model_heap_sampling(MODEL_EXACT, 524288, 524288).chance;
+    const long double off =
+        (long double)model_heap_sampling(MODEL_EXACT, 524288, 529531).chance;
+    const struct props_interval accept =
+        props_binomial_accept(HEAP_TRIALS, chance, PROPS_ALPHA);
+    uint64_t hits;
+
+    (void)state;
+    /* The power: the chance that the other rate passes. */
+    assert_true(props_binomial_inside(HEAP_TRIALS, off, accept) < 0.2L);
+    assert_true(props_binomial_inside(HEAP_TRIALS, 0.99L * chance, accept) <
+                1e-6L);
+    assert_true(props_binomial_inside(HEAP_TRIALS, 1.01L * chance, accept) <
+                1e-6L);
+    hits = sampled_allocations(524288);
+    assert_true(hits >= accept.least && hits <= accept.most);
+    hits = sampled_allocations(540017); /* 3 % */
+    assert_true(hits < accept.least);
+}
+
 /*
  * TestBlockProfileBias of Go: 100,000 waits of a tenth of the rate and 10,000
  * of the rate wait equally long in all; Go asks that totals agree within 20 %.
@@ -479,6 +520,7 @@ main(void)
         cmocka_unit_test(exact_rules_refuse_a_generator_of_few_bits),
         cmocka_unit_test(binomial_thresholds_are_exact_where_one_can_count),
         cmocka_unit_test(a_bias_of_one_percent_is_noticed),
+        cmocka_unit_test(a_heap_rate_one_percent_off_is_noticed),
         cmocka_unit_test(short_and_long_waits_weigh_the_same),
         cmocka_unit_test(
             a_mutex_event_counts_alike_where_block_counts_are_not_whole),

@@ -44,6 +44,7 @@ enum label {
     ASK_LOCK,
     ASK_LOCK_WORK,
     ASK_LOCK_RASH,
+    ASK_JUMP,
     ASK_RATE_KIND,
     ASK_RATE,
 };

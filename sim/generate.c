@@ -79,6 +79,7 @@ draw_features(struct sim_generator *g)
     f->sampling = draw_feature(g, 3);
     f->locks = draw_feature(g, 3);
     g->config.waiters_all = f->locks && draw_feature(g, 2);
+    f->jumps = f->locks && draw_feature(g, 3);
     if (f->sampling)
         g->config.seed = ask(g, 256, SIM_SWARM, ASK_SEED);
     f->fault_missing_flush = draw_feature(g, 6);
@@ -253,6 +254,18 @@ draw_lock(struct sim_generator *g, const struct sim_world *world,
 }
 
 static bool
+draw_jump(struct sim_generator *g, struct sim_event *event)
+{
+    static const int64_t jumps[] = {
+        1, -3, 1000, -1000, INT64_C(1) << 50, -(INT64_C(1) << 50)};
+
+    event->kind = SIM_EV_CLOCK_JUMP;
+    event->cycles =
+        jumps[ask(g, sizeof jumps / sizeof *jumps, SIM_CLOCK, ASK_JUMP)];
+    return true;
+}
+
+static bool
 draw_rate(struct sim_generator *g, struct sim_event *event)
 {
     static const enum sim_event_kind kinds[] = {
@@ -277,13 +290,16 @@ draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
     /* What this run does not have is not among the answers. */
     const uint32_t locks = f->locks ? 10 : 0;
     const uint32_t rates = f->sampling ? 1 : 0;
+    const uint32_t jumps = f->jumps ? 1 : 0;
     uint32_t work;
 
     event->task =
         proc + g->config.procs * ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
-    work = ask(g, WORKS + locks + rates, SIM_OP, ASK_WORK);
+    work = ask(g, WORKS + locks + rates + jumps, SIM_OP, ASK_WORK);
     if (f->locks && sim_world_task_waits(world, event->task))
         return false;
+    if (work >= WORKS + locks + rates)
+        return draw_jump(g, event);
     if (work >= WORKS)
         return work < WORKS + locks ? draw_lock(g, world, event)
                                     : draw_rate(g, event);

@@ -29,6 +29,7 @@ struct sim_features {
     bool contention;
     bool sampling; /* rates are set, and set again */
     bool locks;    /* tasks wait for each other */
+    bool jumps;    /* clocks jump, forwards and back */
     bool stw_sweep;
     bool post_sweep;
     bool late_flush;             /* sweeps may come before the flush */

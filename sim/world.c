@@ -135,6 +135,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     world->locks_used = false;
     world->answer.kind = SIM_EV_COUNT;
     world->now_ticks = 0;
+    memset(world->jumped_ticks, 0, sizeof world->jumped_ticks);
     if (prof_init(&world->prof, &library, world->block, bytes) != PROF_OK)
         return "the library refused a block of the size it had asked for";
     prof_heap_rate_set(world->prof, 1);
@@ -159,7 +160,8 @@ sim_world_prof_proc(struct sim_world *world, uint32_t task)
 int64_t
 sim_world_clock(const struct sim_world *world, uint32_t proc)
 {
-    return sim_clock_read(&world->config.clocks[proc], world->now_ticks);
+    return sim_clock_read(&world->config.clocks[proc], world->now_ticks) +
+           world->jumped_ticks[proc];
 }
 
 /* State a fact; what the event says is filled in. */
@@ -517,6 +519,8 @@ apply(struct sim_world *world, const struct sim_event *event)
     case SIM_EV_SEND:
     case SIM_EV_RECEIVE:
         return sim_world_apply_lock(world, event);
+    case SIM_EV_CLOCK_JUMP:
+        return sim_world_apply_jump(world, event);
     case SIM_EV_BLOCK_RATE:
     case SIM_EV_MUTEX_FRACTION:
     case SIM_EV_HEAP_RATE:

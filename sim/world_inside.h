@@ -20,6 +20,7 @@ struct sim_world {
     bool locks_used; /* since the last reset */
     struct sim_answer answer;
     uint64_t now_ticks;
+    int64_t jumped_ticks[SIM_PROCS_MAX]; /* by each clock, in all */
     size_t heap_dirty; /* records that are not guard bytes */
     size_t contention_dirty;
 };
@@ -34,6 +35,8 @@ int64_t sim_world_clock(const struct sim_world *world, uint32_t proc);
 /* Events of waiting, locks and rates. returns: as sim_world_apply() */
 const char *sim_world_apply_contention(struct sim_world *world,
                                        const struct sim_event *event);
+const char *sim_world_apply_jump(struct sim_world *world,
+                                 const struct sim_event *event);
 const char *sim_world_apply_rate(struct sim_world *world,
                                  const struct sim_event *event);
 const char *sim_world_apply_lock(struct sim_world *world,

@@ -24,6 +24,7 @@ enum truth_kind {
                             others go on waiting for the lock */
     TRUTH_WOKEN,         /* task, lock, stack, proc: its own; its wait is over;
                             the library is told of a block event */
+    TRUTH_CLOCK_JUMP,    /* cycles: by how much the clock of proc jumps */
     TRUTH_BLOCK_RATE,    /* cycles: the rate in ns from now on */
     TRUTH_MUTEX_FRACTION, /* cycles: the fraction */
     TRUTH_HEAP_RATE,      /* cycles: the rate in bytes; 1 at the start */
