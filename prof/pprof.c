@@ -119,13 +119,26 @@ prof_contention_order(struct arena *arena,
     return prof_arena_order(arena, count, more_ticks, records);
 }
 
-/* As Go does: in floating point, the fraction cut off. */
+/*
+ * The fraction is cut off. In whole numbers, so nothing is lost above 2^53
+ * ticks, where Go's floating point loses some; beyond int64 it saturates.
+ */
 static int64_t
 ns_of(uint64_t ticks, uint64_t ticks_per_second)
 {
-    const double ns = (double)ticks / ((double)ticks_per_second / 1e9);
+    const uint64_t ns_per_second = 1000000000;
+    uint64_t rest = ticks % ticks_per_second;
+    const uint64_t seconds = ticks / ticks_per_second;
 
-    return ns < 0x1p63 ? (int64_t)ns : INT64_MAX;
+    if (seconds >= INT64_MAX / ns_per_second)
+        return INT64_MAX;
+    /* Clocks above 10 GHz: keep rest * ns_per_second below 2^64. */
+    while (ticks_per_second > 10 * ns_per_second) {
+        ticks_per_second >>= 1;
+        rest >>= 1;
+    }
+    return (int64_t)(seconds * ns_per_second +
+                     rest * ns_per_second / ticks_per_second);
 }
 
 enum prof_status

@@ -445,6 +445,45 @@ waits_become_nanoseconds_and_the_longest_stand_first(void **state)
     case_end(&run);
 }
 
+static void
+ticks_become_nanoseconds_in_whole_numbers(void **state)
+{
+    static const struct {
+        const char *why;
+        uint64_t ticks;
+        uint64_t ticks_per_second;
+        int64_t ns;
+    } rows[] = {
+        {"nothing", 0, 3000000000, 0},
+        {"less than a nanosecond", 2, 3000000000, 0},
+        {"a whole one", 3, 3000000000, 1},
+        {"a clock of one tick a second", 7, 1, 7000000000},
+        {"a thousand at 2.596 GHz", 2596, 2596000000, 1000},
+        {"above 2^53", (UINT64_C(1) << 60) + 1, 1000000000,
+         (INT64_C(1) << 60) + 1},
+        {"above what 64 bits hold", UINT64_MAX, 1000000000, INT64_MAX},
+        {"far above", UINT64_MAX, 1, INT64_MAX},
+        {"a very fast clock", UINT64_C(1) << 50, UINT64_C(1) << 40,
+         1024000000000},
+        {"half a second of it", UINT64_C(1) << 39, UINT64_C(1) << 40,
+         500000000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_contention_record record = {
+            .count = 1, .cycles = rows[i].ticks, AT(CASE_WORK)};
+
+        case_begin(&run);
+        case_read(&run, prof_pprof_contention(&run.output, &record, 1,
+                                              rows[i].ticks_per_second));
+        if (run.profile.samples[0].values[1] != rows[i].ns)
+            fail_msg("%s: %lld", rows[i].why,
+                     (long long)run.profile.samples[0].values[1]);
+        case_end(&run);
+    }
+}
+
 /* TestGoroutineCounts of runtime/pprof: larger counts first, labels kept. */
 static void
 equal_stacks_with_equal_labels_are_one_sample(void **state)
@@ -611,6 +650,7 @@ main(void)
             a_mapping_has_functions_if_every_address_in_it_has_a_name),
         cmocka_unit_test(executable_mappings_are_read_from_the_kernels_text),
         cmocka_unit_test(waits_become_nanoseconds_and_the_longest_stand_first),
+        cmocka_unit_test(ticks_become_nanoseconds_in_whole_numbers),
         cmocka_unit_test(equal_stacks_with_equal_labels_are_one_sample),
         cmocka_unit_test(the_same_stack_under_other_labels_is_another_sample),
         cmocka_unit_test(more_labels_than_a_sample_holds_are_refused),
