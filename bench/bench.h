@@ -90,6 +90,12 @@ bench_ticks(void)
 
 uint64_t bench_now_ns(void);
 
+/*
+ * returns: processor time of the calling thread: for repetitions of many
+ *          microseconds, in which others may get the processor meanwhile
+ */
+uint64_t bench_cpu_ns(void);
+
 /* returns: nanoseconds in a tick; measured once, at bench_begin() */
 double bench_ns_a_tick(void);
 

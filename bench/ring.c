@@ -38,14 +38,14 @@ static double
 next_cycle_once(void *context, uint32_t round)
 {
     struct ring *ring = context;
-    const uint64_t begun = bench_ticks();
+    const uint64_t begun = bench_cpu_ns();
 
     (void)round;
     for (uint32_t i = 0; i < CALLS; i++) {
         if (!turn(ring))
             return -1;
     }
-    return (double)(bench_ticks() - begun) * bench_ns_a_tick() / CALLS;
+    return (double)(bench_cpu_ns() - begun) / CALLS;
 }
 
 /* One allocation and one free of each bucket, published by the next flush. */
@@ -70,8 +70,7 @@ fill(struct ring *ring)
 static double
 a_bucket(const struct ring *ring, uint64_t begun)
 {
-    return (double)(bench_ticks() - begun) * bench_ns_a_tick() /
-           ring->ours.load->n;
+    return (double)(bench_cpu_ns() - begun) / ring->ours.load->n;
 }
 
 static double
@@ -83,7 +82,7 @@ flush_once(void *context, uint32_t round)
     (void)round;
     if (!fill(ring) || !turn(ring))
         return -1;
-    begun = bench_ticks();
+    begun = bench_cpu_ns();
     if (prof_heap_flush(ring->ours.prof) != PROF_OK)
         return -1;
     return a_bucket(ring, begun);
@@ -98,7 +97,7 @@ sweep_once(void *context, uint32_t round)
     (void)round;
     if (!fill(ring))
         return -1;
-    begun = bench_ticks();
+    begun = bench_cpu_ns();
     if (prof_heap_post_sweep(ring->ours.prof) != PROF_OK)
         return -1;
     return a_bucket(ring, begun);
@@ -108,7 +107,7 @@ static double
 snapshot_once(void *context, uint32_t round)
 {
     struct ring *ring = context;
-    const uint64_t begun = bench_ticks();
+    const uint64_t begun = bench_cpu_ns();
     size_t count;
 
     (void)round;
@@ -123,7 +122,7 @@ static double
 copying_once(void *context, uint32_t round)
 {
     struct ring *ring = context;
-    const uint64_t begun = bench_ticks();
+    const uint64_t begun = bench_cpu_ns();
 
     if (!(snapshot_once(context, round) > 0))
         return -1;

@@ -22,22 +22,22 @@ func fill() {
 func cycle(verb string) float64 {
 	if verb == "next" {
 		const calls = 100000
-		begun := ticks()
+		begun := cpuNs()
 		for i := 0; i < calls; i++ {
 			mProfNextCycle()
 		}
-		return float64(ticks()-begun) * nsATick / calls
+		return float64(cpuNs()-begun) / calls
 	}
 	var begun uint64
 	switch verb {
 	case "flush":
 		fill()
 		mProfNextCycle()
-		begun = ticks()
+		begun = cpuNs()
 		mProfFlush()
 	case "sweep":
 		fill()
-		begun = ticks()
+		begun = cpuNs()
 		mProfPostSweep()
 	case "snapshot":
 		if len(records) < keys.n+50 {
@@ -46,24 +46,24 @@ func cycle(verb string) float64 {
 				records[i].AllocBytes = 1
 			}
 		}
-		begun = ticks()
+		begun = cpuNs()
 		if _, ok := runtime.MemProfile(records, true); !ok {
 			return -1
 		}
 	}
-	return float64(ticks()-begun) * nsATick / float64(keys.n)
+	return float64(cpuNs()-begun) / float64(keys.n)
 }
 
 func sampledOut() float64 {
 	const calls = 100000
 	runtime.SetBlockProfileRate(1000000000)
-	begun := ticks()
+	begun := cpuNs()
 	for i := 0; i < calls; i++ {
 		blockEvent(10, 1)
 	}
-	spent := ticks() - begun
+	spent := cpuNs() - begun
 	runtime.SetBlockProfileRate(0)
-	return float64(spent) * nsATick / calls
+	return float64(spent) / calls
 }
 
 func trace(withArgument bool) float64 {
@@ -74,7 +74,7 @@ func trace(withArgument bool) float64 {
 	}
 	go func() {
 		pin(0)
-		begun := ticks()
+		begun := cpuNs()
 		if withArgument {
 			for i := 0; i < calls; i++ {
 				traceEvent(33, -1, uint64(i)+1<<20)
@@ -84,7 +84,7 @@ func trace(withArgument bool) float64 {
 				traceEvent(19, -1)
 			}
 		}
-		answer <- float64(ticks()-begun) * nsATick / calls
+		answer <- float64(cpuNs()-begun) / calls
 	}()
 	ns := <-answer
 	rtrace.Stop()

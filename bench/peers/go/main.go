@@ -10,6 +10,7 @@
 //	snapshot             runtime.MemProfile(all, true)
 //	block, blockoff      a block event with a given stack; one sampled out
 //	trace0, trace1       a trace event with 0 or 1 arguments, no stack
+//	profile              WriteHeapProfile, in milliseconds
 //	stackid              runtime.traceStackTable.put of a known stack
 //
 // Answers are nanoseconds an operation, or a bucket.
@@ -36,6 +37,15 @@ func pin(cpu uint) {
 	mask[0] = 1 << cpu
 	syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask),
 		uintptr(unsafe.Pointer(&mask)))
+}
+
+// cpuNs is the processor time of the calling thread, as bench_cpu_ns().
+func cpuNs() uint64 {
+	const clockThreadCPUTime = 3
+	var now syscall.Timespec
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPUTime,
+		uintptr(unsafe.Pointer(&now)), 0)
+	return uint64(now.Nano())
 }
 
 var nsATick float64
@@ -82,6 +92,8 @@ func answer(verb string, arg string, round uint32) float64 {
 		return cycle(verb)
 	case "blockoff":
 		return sampledOut()
+	case "profile":
+		return profile()
 	case "trace0", "trace1":
 		return trace(verb == "trace1")
 	}
