@@ -298,6 +298,59 @@ every_rule_set_is_found_by_its_name_and_no_other(void **state)
         assert_null(prof_rules_find(none[i]));
 }
 
+/*
+ * The eras, row by row as docs/semantics.md has them ("Rule sets"). The model
+ * is told its rules by the preset, so a wrong preset would be followed by both.
+ */
+static const struct {
+    const struct prof_rules *rules;
+    enum prof_heap_scheme heap;
+    enum prof_stage_turn turn;
+    enum prof_explicit_free explicit_free;
+    bool sizing_consumes_first;
+    enum prof_random random;
+    enum prof_block_rule block;
+    enum prof_mutex_rule mutex;
+    enum prof_sampler sampler;
+    bool sampler_keeps_large;
+    bool rate_overflow_is_off;
+} eras[] = {
+    {&prof_rules_go1_5, PROF_HEAP_STAGES, PROF_TURN_STOPPED,
+     PROF_EXPLICIT_RECENT, true, PROF_RANDOM_LFSR31, PROF_BLOCK_PLAIN,
+     PROF_MUTEX_ABSENT, PROF_SAMPLER_UNIFORM, true, true},
+    {&prof_rules_go1_6_late, PROF_HEAP_STAGES, PROF_TURN_RESTARTED,
+     PROF_EXPLICIT_RECENT, true, PROF_RANDOM_LFSR31, PROF_BLOCK_PLAIN,
+     PROF_MUTEX_ABSENT, PROF_SAMPLER_UNIFORM, true, true},
+    {&prof_rules_go1_10, PROF_HEAP_RING, PROF_TURN_STOPPED,
+     PROF_EXPLICIT_DROPPED, true, PROF_RANDOM_XORSHIFT32, PROF_BLOCK_PLAIN,
+     PROF_MUTEX_UNSCALED, PROF_SAMPLER_EXPONENTIAL, true, true},
+    {&prof_rules_go1_17, PROF_HEAP_RING, PROF_TURN_STOPPED,
+     PROF_EXPLICIT_DROPPED, true, PROF_RANDOM_XORSHIFT32, PROF_BLOCK_CORRECTED,
+     PROF_MUTEX_UNSCALED, PROF_SAMPLER_EXPONENTIAL, false, true},
+    {&prof_rules_exact, PROF_HEAP_RING, PROF_TURN_STOPPED, PROF_EXPLICIT_RECENT,
+     false, PROF_RANDOM_64, PROF_BLOCK_EXACT, PROF_MUTEX_EXACT,
+     PROF_SAMPLER_EXACT, false, false},
+};
+
+static void
+every_preset_is_what_its_era_did(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(eras); i++) {
+        const struct prof_rules *rules = eras[i].rules;
+
+        if (rules->heap != eras[i].heap || rules->turn != eras[i].turn ||
+            rules->explicit_free != eras[i].explicit_free ||
+            rules->sizing_consumes_first != eras[i].sizing_consumes_first ||
+            rules->random != eras[i].random || rules->block != eras[i].block ||
+            rules->mutex != eras[i].mutex ||
+            rules->sampler != eras[i].sampler ||
+            rules->sampler_keeps_large != eras[i].sampler_keeps_large ||
+            rules->rate_overflow_is_off != eras[i].rate_overflow_is_off)
+            fail_msg("%s is not its era's", rules->name);
+    }
+}
+
 static void
 every_status_has_a_text_of_its_own(void **state)
 {
@@ -321,6 +374,7 @@ main(void)
         cmocka_unit_test(a_full_instance_stays_within_its_block),
         cmocka_unit_test(a_thousand_instances_do_not_know_of_each_other),
         cmocka_unit_test(every_rule_set_is_found_by_its_name_and_no_other),
+        cmocka_unit_test(every_preset_is_what_its_era_did),
         cmocka_unit_test(every_status_has_a_text_of_its_own),
     };
 

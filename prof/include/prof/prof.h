@@ -434,7 +434,8 @@ struct prof_heap_totals prof_heap_totals(struct prof *prof);
 /*
  * Walk the invariants of the instance.
  *
- * returns: NULL if all hold, else the name of the first broken one ("I2")
+ * returns: NULL if all hold, else where the first broken one is explained, such
+ *          as "table I3": invariant I3 of table.c
  * context: no other call in flight
  */
 const char *prof_check(const struct prof *prof);
