@@ -99,12 +99,13 @@ prof_trace_take_stamp(struct prof_trace *trace)
     return stamp;
 }
 
+/* Never 0: in the file, a syscall exit at tick 0 is one at an unknown time. */
 static struct prof_trace_stamp
 in_file_ticks(const struct prof_trace *trace, struct raw_stamp raw)
 {
     return (struct prof_trace_stamp){
         .sequence = raw.sequence,
-        .ticks = raw.clock_ticks / trace->tick_divisor,
+        .ticks = raw.clock_ticks / trace->tick_divisor + 1,
     };
 }
 

@@ -26,7 +26,7 @@ static const uint8_t header[16] = "go 1.5 trace";
  * product is made bit by bit, and what c divides is taken out on the way.
  *
  * in:      a < 2^63, b < 2^63, 0 < c < 2^62
- * returns: INT64_MAX if it is 2^62 or more
+ * returns: INT64_MAX if it is more than that
  */
 static uint64_t
 times_over(uint64_t a, uint64_t b, uint64_t c)
@@ -35,7 +35,7 @@ times_over(uint64_t a, uint64_t b, uint64_t c)
     uint64_t rest = 0; /* < c */
 
     for (int bit = 62; bit >= 0; bit--) {
-        if (whole >> 61 != 0)
+        if (whole >> 62 != 0)
             return INT64_MAX;
         rest *= 2;
         whole *= 2;
@@ -46,7 +46,7 @@ times_over(uint64_t a, uint64_t b, uint64_t c)
         for (; rest >= c; rest -= c)
             whole++;
     }
-    return whole < UINT64_C(1) << 62 ? whole : INT64_MAX;
+    return whole < INT64_MAX ? whole : INT64_MAX;
 }
 
 /* Ticks of the file per second; at least 1, whatever the clocks do. */
@@ -71,9 +71,9 @@ put_footer(struct trace_buffer *buffer, const struct prof_trace *trace)
     trace_put_byte(buffer, EV_FREQUENCY);
     trace_put_number(buffer, frequency(trace));
     trace_put_number(buffer, 0);
-    if (trace->timer_task != 0) {
+    if (trace->timer_task_named != 0) {
         trace_put_byte(buffer, EV_TIMER_TASK);
-        trace_put_number(buffer, trace->timer_task);
+        trace_put_number(buffer, trace->timer_task_named);
         trace_put_number(buffer, 0);
     }
 }

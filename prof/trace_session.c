@@ -143,6 +143,7 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
 
     port_lock_take(&trace->lock);
     trace->stage = STAGE_DRAINING;
+    trace->timer_task_named = trace->timer_task;
     port_lock_release(&trace->lock);
     prof_trace_tell_reader(trace);
     return PROF_OK;

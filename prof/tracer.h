@@ -62,6 +62,7 @@ struct prof_trace {
     uint32_t stack_next; /* PART_STACKS: the next row */
     uint32_t stack_done; /* ... 0, or 1 + its frames already written */
     uint64_t timer_task;
+    uint64_t timer_task_named; /* by the session that has stopped */
 
     uint64_t sequence_first; /* written in the stopped world, as below */
     uint64_t ticks_start;    /* of the clock */

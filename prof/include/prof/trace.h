@@ -165,8 +165,8 @@ void prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
 /* Hand over the buffer of a processor that will not run any more. */
 void prof_trace_proc_free(struct prof_trace *trace, uint32_t proc);
 
-/* Name the task that runs timers; its wake-ups belong to no processor. Valid
- * for every session until another one is named; 0: none. */
+/* Name the task that runs timers; its wake-ups belong to no processor. The
+ * file names the one that is valid when its session stops; 0: none. */
 void prof_trace_timer_task(struct prof_trace *trace, uint64_t task);
 
 /* --------------------------------------------------------------------- reading
