@@ -1,0 +1,417 @@
+/* life.c -- the story of a world, as its trace must tell it. See life.h. */
+#include "life.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "must.h"
+
+enum { SESSIONS_MAX = 64, PROCS_MAX = 64, RANKS_A_STEP = 4096 };
+
+enum place { DEAD, READY, WAITING, AWAY };
+
+struct task {
+    enum place place;
+    uint64_t pc;
+    uint32_t stack;
+    bool in_syscall;    /* as far as the trace knows */
+    uint32_t left_step; /* when its thread came back; UINT32_MAX: not yet */
+    uint64_t left_ticks;
+};
+
+struct model_life {
+    struct model_life_event *events; /* of all sessions */
+    uint32_t events_count;
+    uint32_t events_max;
+    struct task *tasks; /* by number */
+    uint32_t tasks_max;
+    uint32_t tasks_count; /* the highest number so far */
+    struct model_life_session sessions[SESSIONS_MAX];
+    uint32_t sessions_count;
+
+    const struct truth_steps *log;
+    uint64_t divisor;
+    uint32_t step;       /* being read */
+    uint32_t told;       /* events told by this step */
+    uint32_t first_step; /* that this session knows of */
+    bool is_on;
+    bool is_collecting;
+    uint64_t timers;
+    uint64_t ticks_start;
+    uint64_t ns_start;
+};
+
+struct model_life *
+model_life_new(uint32_t steps_max)
+{
+    struct model_life *life = calloc(1, sizeof *life);
+
+    if (life == NULL)
+        return NULL;
+    life->tasks_max = steps_max + 1;
+    life->events_max = 64 * steps_max;
+    life->events = calloc(life->events_max, sizeof *life->events);
+    life->tasks = calloc(life->tasks_max, sizeof *life->tasks);
+    if (life->events == NULL || life->tasks == NULL) {
+        model_life_delete(life);
+        return NULL;
+    }
+    return life;
+}
+
+void
+model_life_delete(struct model_life *life)
+{
+    if (life == NULL)
+        return;
+    free(life->events);
+    free(life->tasks);
+    free(life);
+}
+
+uint32_t
+model_life_sessions(const struct model_life *life)
+{
+    return life->sessions_count;
+}
+
+const struct model_life_session *
+model_life_session(const struct model_life *life, uint32_t index)
+{
+    MODEL_MUST(index < life->sessions_count);
+    return &life->sessions[index];
+}
+
+static struct model_life_session *
+session_of(struct model_life *life)
+{
+    return &life->sessions[life->sessions_count - 1];
+}
+
+/* ------------------------------------------------------------------- telling
+ */
+
+/* Files count from 1: a syscall exit at 0 would be one at an unknown time. */
+static int64_t
+file_ticks(const struct model_life *life, uint64_t clock_ticks)
+{
+    return (int64_t)(clock_ticks / life->divisor + 1);
+}
+
+/* The event that tells the step at hand, with what every event has. */
+static struct model_life_event *
+tell(struct model_life *life, enum model_trace_type type,
+     const struct truth_step *step)
+{
+    struct model_life_event *event;
+
+    MODEL_MUST(life->events_count < life->events_max);
+    MODEL_MUST(life->told < RANKS_A_STEP);
+    event = &life->events[life->events_count++];
+    *event = (struct model_life_event){
+        .type = type,
+        .rank = (uint64_t)life->step * RANKS_A_STEP + life->told++,
+        .g = step->task,
+        .ticks = file_ticks(life, step->ticks),
+        .stack = step->stack,
+        .proc = step->proc,
+    };
+    session_of(life)->count++;
+    session_of(life)->outside += step->proc == TRUTH_NO_PROC;
+    return event;
+}
+
+/* The world as it is, for a session that begins. */
+static void
+tell_world(struct model_life *life, const struct truth_step *step)
+{
+    struct truth_step here = *step;
+
+    here.task = 0; /* the trace does not know yet who runs */
+    for (uint32_t id = 1; id <= life->tasks_count; id++) {
+        struct task *task = &life->tasks[id];
+        struct model_life_event *event;
+
+        task->in_syscall = task->place == AWAY;
+        if (task->place == DEAD)
+            continue;
+        event = tell(life, MODEL_TRACE_GO_CREATE, &here);
+        event->arg = id;
+        event->pc = task->pc;
+        event->stack = task->stack;
+        if (task->place == WAITING || task->place == AWAY) {
+            event = tell(life,
+                         task->place == AWAY ? MODEL_TRACE_GO_IN_SYSCALL
+                                             : MODEL_TRACE_GO_WAITING,
+                         &here);
+            event->g = id;
+            event->arg = id;
+        }
+    }
+    tell(life, MODEL_TRACE_PROC_START, &here)->arg = step->value;
+    tell(life, MODEL_TRACE_GO_START, step)->arg = step->task;
+    if (life->is_collecting)
+        tell(life, MODEL_TRACE_GC_START, &here);
+}
+
+static void
+begin(struct model_life *life, const struct truth_step *step)
+{
+    struct model_life_session *session;
+
+    MODEL_MUST(!life->is_on && life->sessions_count < SESSIONS_MAX);
+    session = &life->sessions[life->sessions_count++];
+    *session = (struct model_life_session){
+        .events = &life->events[life->events_count],
+        .was_collecting = life->is_collecting,
+    };
+    life->is_on = true;
+    life->first_step = life->step;
+    life->ticks_start = step->ticks;
+    life->ns_start = step->ns;
+    tell_world(life, step);
+}
+
+static uint64_t
+hertz(const struct model_life *life, const struct truth_step *step)
+{
+    __extension__ typedef __int128 wide;
+    const wide ticks = (int64_t)(step->ticks - life->ticks_start);
+    const wide ns = (int64_t)(step->ns - life->ns_start);
+    const wide clock_hz = ticks > 0 && ns > 0 ? ticks * 1000000000 / ns : 1;
+    const wide hz =
+        (clock_hz < INT64_MAX ? clock_hz : INT64_MAX) / (wide)life->divisor;
+
+    return hz < 1 ? 1 : (uint64_t)hz;
+}
+
+static void
+end(struct model_life *life, const struct truth_step *step)
+{
+    MODEL_MUST(life->is_on);
+    tell(life, MODEL_TRACE_GO_SCHED, step);
+    life->is_on = false;
+    session_of(life)->has_ended = true;
+    session_of(life)->timers = life->timers;
+    session_of(life)->ticks_per_second = hertz(life, step);
+}
+
+/* The task has a processor again. */
+static void
+come_back(struct model_life *life, const struct truth_step *step)
+{
+    struct task *task = &life->tasks[step->task];
+    const bool knows =
+        task->left_step != UINT32_MAX && task->left_step >= life->first_step;
+    struct model_life_event *event;
+
+    if (life->is_on && task->in_syscall) {
+        event = tell(life, MODEL_TRACE_GO_SYS_EXIT, step);
+        event->arg = step->task;
+        if (knows) {
+            event->rank = (uint64_t)task->left_step * RANKS_A_STEP;
+            event->ticks = file_ticks(life, task->left_ticks);
+        }
+        session_of(life)->returns += knows;
+        session_of(life)->returns_late += !knows;
+    }
+    task->in_syscall = false;
+}
+
+/* A processor that goes: what it told must not be lost. */
+static void
+mark_gone(struct model_life *life, uint32_t proc)
+{
+    struct model_life_session *session;
+
+    if (!life->is_on)
+        return;
+    session = session_of(life);
+    session->gone++;
+    for (uint32_t i = 0; i < session->count; i++) {
+        struct model_life_event *event =
+            &life->events[life->events_count - 1 - i];
+
+        event->is_gone |= event->proc == proc;
+    }
+}
+
+/* ------------------------------------------------------------------ the facts
+ */
+
+/* Facts that become an event of one kind, as they are. */
+static const struct {
+    enum model_trace_type type;
+    enum { HAS_NOTHING, HAS_VALUE, HAS_OTHER, HAS_TASK } arg;
+    enum { STAYS, GETS_READY, GETS_WAITING, GETS_AWAY, GETS_DEAD } task;
+    bool by_nobody; /* the trace gives it no task */
+} tellings[STEP_COUNT] = {
+    [STEP_PROC_START] = {MODEL_TRACE_PROC_START, HAS_VALUE, STAYS, false},
+    [STEP_PROC_STOP] = {MODEL_TRACE_PROC_STOP, HAS_NOTHING, STAYS, false},
+    [STEP_PROCS] = {MODEL_TRACE_GOMAXPROCS, HAS_VALUE, STAYS, false},
+    [STEP_CREATE] = {MODEL_TRACE_GO_CREATE, HAS_OTHER, STAYS, false},
+    [STEP_RUN] = {MODEL_TRACE_GO_START, HAS_TASK, GETS_READY, false},
+    [STEP_END] = {MODEL_TRACE_GO_END, HAS_NOTHING, GETS_DEAD, false},
+    [STEP_STOP] = {MODEL_TRACE_GO_STOP, HAS_NOTHING, GETS_DEAD, false},
+    [STEP_YIELD] = {MODEL_TRACE_GO_SCHED, HAS_NOTHING, GETS_READY, false},
+    [STEP_PREEMPT] = {MODEL_TRACE_GO_PREEMPT, HAS_NOTHING, GETS_READY, false},
+    [STEP_SLEEP] = {MODEL_TRACE_GO_SLEEP, HAS_NOTHING, GETS_WAITING, false},
+    [STEP_BLOCK] = {MODEL_TRACE_GO_BLOCK, HAS_NOTHING, GETS_WAITING, false},
+    [STEP_BLOCK_SEND] = {MODEL_TRACE_GO_BLOCK_SEND, HAS_NOTHING, GETS_WAITING,
+                         false},
+    [STEP_BLOCK_RECV] = {MODEL_TRACE_GO_BLOCK_RECV, HAS_NOTHING, GETS_WAITING,
+                         false},
+    [STEP_BLOCK_SELECT] = {MODEL_TRACE_GO_BLOCK_SELECT, HAS_NOTHING,
+                           GETS_WAITING, false},
+    [STEP_BLOCK_SYNC] = {MODEL_TRACE_GO_BLOCK_SYNC, HAS_NOTHING, GETS_WAITING,
+                         false},
+    [STEP_BLOCK_COND] = {MODEL_TRACE_GO_BLOCK_COND, HAS_NOTHING, GETS_WAITING,
+                         false},
+    [STEP_BLOCK_NET] = {MODEL_TRACE_GO_BLOCK_NET, HAS_NOTHING, GETS_WAITING,
+                        false},
+    [STEP_FUTILE] = {MODEL_TRACE_FUTILE_WAKEUP, HAS_NOTHING, STAYS, false},
+    [STEP_WAKE] = {MODEL_TRACE_GO_UNBLOCK, HAS_OTHER, STAYS, false},
+    [STEP_SYSCALL] = {MODEL_TRACE_GO_SYS_CALL, HAS_NOTHING, STAYS, false},
+    [STEP_SYSBLOCK] = {MODEL_TRACE_GO_SYS_BLOCK, HAS_NOTHING, GETS_AWAY, false},
+    [STEP_GC_START] = {MODEL_TRACE_GC_START, HAS_NOTHING, STAYS, true},
+    [STEP_GC_DONE] = {MODEL_TRACE_GC_DONE, HAS_NOTHING, STAYS, true},
+    [STEP_SCAN_START] = {MODEL_TRACE_SCAN_START, HAS_NOTHING, STAYS, true},
+    [STEP_SCAN_DONE] = {MODEL_TRACE_SCAN_DONE, HAS_NOTHING, STAYS, true},
+    [STEP_SWEEP_START] = {MODEL_TRACE_SWEEP_START, HAS_NOTHING, STAYS, false},
+    [STEP_SWEEP_DONE] = {MODEL_TRACE_SWEEP_DONE, HAS_NOTHING, STAYS, false},
+    [STEP_HEAP] = {MODEL_TRACE_HEAP_ALLOC, HAS_VALUE, STAYS, false},
+    [STEP_GOAL] = {MODEL_TRACE_NEXT_GC, HAS_VALUE, STAYS, false},
+};
+
+static void
+tell_as_it_is(struct model_life *life, const struct truth_step *step)
+{
+    struct model_life_event *event =
+        tell(life, tellings[step->kind].type, step);
+
+    if (tellings[step->kind].by_nobody)
+        event->g = 0;
+    switch (tellings[step->kind].arg) {
+    case HAS_NOTHING:
+        break;
+    case HAS_VALUE:
+        event->arg = step->value;
+        break;
+    case HAS_OTHER:
+        event->arg = step->other;
+        break;
+    case HAS_TASK:
+        event->arg = step->task;
+        break;
+    }
+    if (step->kind == STEP_CREATE)
+        event->pc = step->value;
+    session_of(life)->futile += step->kind == STEP_FUTILE;
+}
+
+static void
+be_born(struct model_life *life, const struct truth_step *step)
+{
+    MODEL_MUST(step->other == life->tasks_count + 1);
+    MODEL_MUST(step->other < life->tasks_max);
+    life->tasks_count++;
+    life->tasks[step->other] = (struct task){
+        .place = READY,
+        .pc = step->value,
+        .stack = step->stack,
+        .left_step = UINT32_MAX,
+    };
+}
+
+/* What the fact does to tasks. */
+static void
+follow_tasks(struct model_life *life, const struct truth_step *step)
+{
+    static const enum place places[] = {
+        [GETS_READY] = READY,
+        [GETS_WAITING] = WAITING,
+        [GETS_AWAY] = AWAY,
+        [GETS_DEAD] = DEAD,
+    };
+    struct task *task = &life->tasks[step->task];
+
+    if (tellings[step->kind].task != STAYS)
+        task->place = places[tellings[step->kind].task];
+    if (step->kind == STEP_CREATE)
+        be_born(life, step);
+    if (step->kind == STEP_WAKE)
+        life->tasks[step->other].place = READY;
+    if (step->kind == STEP_SYSBLOCK) {
+        task->in_syscall = life->is_on;
+        task->left_step = UINT32_MAX;
+    }
+    if (step->kind == STEP_LEFT) {
+        task->left_step = life->step;
+        task->left_ticks = step->ticks;
+    }
+    if (step->kind == STEP_QUEUED)
+        task->place = READY;
+    if (step->kind == STEP_GC_START || step->kind == STEP_GC_DONE)
+        life->is_collecting = step->kind == STEP_GC_START;
+}
+
+static void
+follow(struct model_life *life, const struct truth_step *step)
+{
+    MODEL_MUST(step->task <= life->tasks_count);
+    if (step->kind == STEP_TRACE_START) {
+        begin(life, step);
+    } else if (step->kind == STEP_TRACE_STOP) {
+        end(life, step);
+    } else if (step->kind == STEP_BACK) {
+        come_back(life, step);
+    } else if (step->kind == STEP_PROC_GONE) {
+        mark_gone(life, step->proc);
+    } else if (step->kind == STEP_TIMERS) {
+        life->timers = step->other;
+    } else if (tellings[step->kind].type != MODEL_TRACE_NONE && life->is_on) {
+        tell_as_it_is(life, step);
+    }
+    follow_tasks(life, step);
+}
+
+void
+model_life_read(struct model_life *life, const struct truth_steps *log,
+                uint64_t tick_divisor)
+{
+    MODEL_MUST(log->lost == 0);
+    life->log = log;
+    life->divisor = tick_divisor;
+    life->events_count = 0;
+    life->tasks_count = 0;
+    life->tasks[0] = (struct task){.place = DEAD};
+    life->sessions_count = 0;
+    life->is_on = false;
+    life->is_collecting = false;
+    life->timers = 0;
+    for (life->step = 0; life->step < log->count; life->step++) {
+        life->told = 0;
+        follow(life, &log->steps[life->step]);
+    }
+}
+
+bool
+model_life_order(const struct model_life_session *session, uint32_t kept,
+                 uint32_t *order)
+{
+    bool runs_back = false;
+
+    for (uint32_t i = 0; i < kept; i++) {
+        uint32_t at = i;
+
+        for (; at > 0 &&
+               session->events[order[at - 1]].rank > session->events[i].rank;
+             at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (uint32_t i = 1; i < kept; i++)
+        runs_back |= session->events[order[i]].ticks <
+                     session->events[order[i - 1]].ticks;
+    return runs_back;
+}
