@@ -7,6 +7,8 @@
 #include "command.h"
 #include "failure.h"
 #include "replay.h"
+#include "sched_text.h"
+#include "schedule.h"
 
 static enum cli_exit
 replay_file(const char *path)
@@ -60,7 +62,9 @@ cli_replay(int argc, char **argv)
     if (argv[1][0] == '-')
         return cli_usage("replay: unknown option '%s'", argv[1]);
     for (int i = 1; i < argc; i++) {
-        const enum cli_exit this_one = replay_file(argv[i]);
+        const enum cli_exit this_one = sim_schedule_is(argv[i])
+                                           ? cli_schedule_run(argv[i], NULL)
+                                           : replay_file(argv[i]);
 
         if (worst == CLI_OK || this_one == CLI_USAGE)
             worst = this_one;

@@ -14,6 +14,8 @@
 #include "profiles.h"
 #include "recorded.h"
 #include "replay.h"
+#include "sched_text.h"
+#include "schedule.h"
 
 static enum cli_exit
 run_scenario(const char *path)
@@ -149,6 +151,8 @@ print_verdicts(const struct props_recorded *result)
         const enum props_mark mark = props_property_mark(property);
         const bool broken = (breach->broken & PROPS_BIT(property)) != 0;
 
+        if ((PROPS_OF_TRACES & PROPS_BIT(property)) != 0)
+            continue; /* a recording is not traced */
         printf("%-4s %-10s %s\n", props_property_id(property),
                broken                         ? "BROKEN"
                : result->marks.hits[mark] > 0 ? "holds"
@@ -263,8 +267,20 @@ ends_in(const char *text, const char *end)
 }
 
 static enum cli_exit
+run_schedule(const char *path, const struct words *words)
+{
+    char folder[PATH_MAX];
+
+    if (!prepare_folder(folder, sizeof folder, path, words))
+        return CLI_USAGE;
+    return cli_schedule_run(path, words->out != NULL ? folder : NULL);
+}
+
+static enum cli_exit
 run_file(const char *path, const struct words *words)
 {
+    if (sim_schedule_is(path))
+        return run_schedule(path, words);
     if (ends_in(path, ".sim"))
         return run_scenario(path);
     if (strstr(path, ".rec") != NULL)
@@ -283,7 +299,8 @@ static const char usage[] =
     "          collector: sites by bytes in use, verdict of every property\n"
     "  --rules NAME  what the library follows (recordings; exact)\n"
     "  --top N       sites to print (10)\n"
-    "  --out DIR     write profiles (recordings): heap, allocs, block, mutex,\n"
+    "  --out DIR     write the traces (schedules): trace.out, trace-2.out ...\n"
+    "                write profiles (recordings): heap, allocs, block, mutex,\n"
     "                as .pb.gz and .txt; heap as it was when largest\n"
     "\n"
     "exit: 0 as it must be; 1 a file is wrong; 127 a scenario crashed, 128 it\n"

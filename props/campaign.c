@@ -62,35 +62,79 @@ note_failure(struct board *board, uint64_t seed)
         ;
 }
 
+/* ------------------------------------------------------------ worlds of heaps
+ */
+
+static void *
+begin_heaps(void)
+{
+    return props_run_new(&sim_generator_limits);
+}
+
+static void
+end_heaps(void *runner)
+{
+    props_run_delete(runner);
+}
+
+static bool
+run_heap(void *runner, struct sim_choices *choices,
+         const struct props_campaign *campaign)
+{
+    return props_run_choices(runner, choices, campaign->rules, campaign->asked);
+}
+
+static struct props_ran
+ran_heap(void *runner)
+{
+    struct props_run *run = runner;
+
+    return (struct props_ran){run->events_count, run->hash, &run->marks};
+}
+
+static const struct props_kind heaps = {begin_heaps, end_heaps, run_heap,
+                                        ran_heap};
+
+static const struct props_kind *
+kind_of(const struct props_campaign *campaign)
+{
+    return campaign->kind != NULL ? campaign->kind : &heaps;
+}
+
+/* ------------------------------------------------------------------ the seeds
+ */
+
 /* Run a seed; every 64th is run twice, and must do the same (D1). */
 static bool
-run_seed(const struct props_campaign *campaign, struct props_run *run,
+run_seed(const struct props_campaign *campaign, void *runner,
          struct sim_choices *choices, uint64_t seed)
 {
+    const struct props_kind *kind = kind_of(campaign);
     uint64_t first;
 
     sim_choices_random(choices, seed);
-    if (!props_run_choices(run, choices, campaign->rules, campaign->asked))
+    if (!kind->run(runner, choices, campaign))
         return false;
-    first = run->hash;
+    first = kind->ran(runner).hash;
     if (seed % 64 != 0 || (campaign->asked & PROPS_BIT(PROPS_D1)) == 0)
         return true;
-    props_mark_hit(&run->marks, MARK_RUN_TWICE);
+    props_mark_hit(kind->ran(runner).marks, MARK_RUN_TWICE);
     sim_choices_random(choices, seed);
-    return props_run_choices(run, choices, campaign->rules, campaign->asked) &&
-           run->hash == first;
+    return kind->run(runner, choices, campaign) &&
+           kind->ran(runner).hash == first;
 }
 
 static void
 work(const struct props_campaign *campaign, struct board *board, uint32_t index)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
+    const struct props_kind *kind = kind_of(campaign);
     struct job *job = &board->jobs[index];
-    struct props_run *run = props_run_new(&sim_generator_limits);
+    void *runner = kind->begin();
     const double end_seconds = now_seconds() + campaign->seconds;
     struct sim_choices choices;
 
-    if (run == NULL)
+    if (runner == NULL)
         _exit(2);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no campaign without its parent */
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
@@ -101,21 +145,21 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
         if (atomic_load_explicit(&job->runs, memory_order_relaxed) % 256 == 0)
             alarm(HANG_SECONDS);
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
-        if (!run_seed(campaign, run, &choices, seed)) {
+        if (!run_seed(campaign, runner, &choices, seed)) {
             job->failed = true;
             note_failure(board, seed);
             break;
         }
-        job->events += run->events_count;
-        job->hash += sim_mix64(run->hash ^ sim_mix64(seed));
+        job->events += kind->ran(runner).events;
+        job->hash += sim_mix64(kind->ran(runner).hash ^ sim_mix64(seed));
         atomic_fetch_add_explicit(&job->runs, 1, memory_order_relaxed);
         if (campaign->seconds != 0 &&
             (seed - campaign->seed_first) % 256 < 64 &&
             now_seconds() >= end_seconds)
             break;
     }
-    job->marks = run->marks;
-    props_run_delete(run);
+    job->marks = *kind->ran(runner).marks;
+    kind->end(runner);
     _exit(0);
 }
 

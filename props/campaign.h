@@ -8,13 +8,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "choice.h"
 #include "mark.h"
 #include "property.h"
 #include "prof/rules.h"
 
 enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };
 
+struct props_campaign;
+
+/* What a run has done. */
+struct props_ran {
+    uint32_t events;
+    uint64_t hash;
+    struct props_marks *marks; /* of all runs */
+};
+
+/* A kind of world: how its runs are made. */
+struct props_kind {
+    void *(*begin)(void); /* NULL without memory */
+    void (*end)(void *runner);
+    bool (*run)(void *runner, struct sim_choices *choices,
+                const struct props_campaign *campaign);
+    struct props_ran (*ran)(void *runner); /* by the last run */
+};
+
 struct props_campaign {
+    const struct props_kind *kind; /* NULL: heaps (world.h) */
     const struct prof_rules *rules;
     props_set asked;
     uint64_t seed_first;

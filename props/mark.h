@@ -11,6 +11,9 @@ enum props_mark {
     MARK_COUNT
 };
 
+/* Those before it are met by worlds of heaps, the others by traced ones. */
+#define MARKS_OF_HEAPS MARK_TRACE_SESSION
+
 struct props_marks {
     uint64_t hits[MARK_COUNT];
 };

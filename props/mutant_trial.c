@@ -63,7 +63,7 @@ tell_failure(const struct props_campaign *campaign, uint64_t seed,
 static void
 tell_missed(const struct props_marks *marks)
 {
-    for (int i = 0; i < MARK_COUNT; i++) {
+    for (int i = 0; i < MARKS_OF_HEAPS; i++) {
         if (marks->hits[i] == 0)
             printf("missed %s\n", props_mark_id((enum props_mark)i));
     }

@@ -15,9 +15,17 @@ enum props_property {
 };
 
 /* A set of properties, one bit each. */
-typedef uint32_t props_set;
+typedef uint64_t props_set;
 #define PROPS_BIT(property) ((props_set)1 << (property))
 #define PROPS_ALL           (PROPS_BIT(PROPS_COUNT) - 1)
+
+/* Those that are judged on traced worlds (sched_run.h). */
+#define PROPS_OF_TRACES                                                   \
+    (PROPS_BIT(PROPS_T1) | PROPS_BIT(PROPS_T2) | PROPS_BIT(PROPS_T3) |    \
+     PROPS_BIT(PROPS_T4) | PROPS_BIT(PROPS_T5) | PROPS_BIT(PROPS_T6) |    \
+     PROPS_BIT(PROPS_T7) | PROPS_BIT(PROPS_T8) | PROPS_BIT(PROPS_T9) |    \
+     PROPS_BIT(PROPS_T10) | PROPS_BIT(PROPS_T11) | PROPS_BIT(PROPS_T12) | \
+     PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14))
 
 /* returns: "H1", ...; "none" for PROPS_NONE */
 const char *props_property_id(enum props_property property);

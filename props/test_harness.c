@@ -144,7 +144,7 @@ every_mark_is_met_by_a_campaign_long_enough(void **state)
     (void)state;
     liar_tell(LIE_NONE, LIE_NONE);
     outcome = outcome_of(PROPS_ALL, RUNS_FOR_MARKS, 1);
-    for (int i = 0; i < MARK_COUNT; i++) {
+    for (int i = 0; i < MARKS_OF_HEAPS; i++) {
         if (outcome.marks.hits[i] == 0)
             fail_msg("never met: %s", props_mark_id((enum props_mark)i));
     }

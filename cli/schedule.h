@@ -1,0 +1,27 @@
+/* schedule.h -- traced worlds on the command line. */
+#ifndef CLI_SCHEDULE_H
+#define CLI_SCHEDULE_H
+
+#include "campaign.h"
+#include "command.h"
+
+/*
+ * Run a schedule file and say what it breaks.
+ *
+ * in:      path, for which sim_schedule_is()
+ *          folder, for its traces: trace.out, trace-2.out ...; NULL: nowhere
+ * returns: CLI_OK if it ends as it says
+ */
+enum cli_exit cli_schedule_run(const char *path, const char *folder);
+
+/*
+ * A campaign of traced worlds, with its report.
+ *
+ * out:     *outcome
+ * in:      save, folder for a failure's schedule
+ */
+enum cli_exit cli_schedule_campaign(const struct props_campaign *campaign,
+                                    const char *save,
+                                    struct props_outcome *outcome);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * trace_judge.c -- a run of a traced world, judged at its end.
+ *
+ * Sessions are judged one by one, and for each what is nearer to the bytes
+ * first: records (trace_records.c), events (trace_events.c), spoilt copies
+ * (trace_spoilt.c). The first difference names the failure; what follows from
+ * it is not looked for.
+ */
+#include "trace_judge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rng.h"
+#include "trace_readers.h"
+
+enum { EVENTS_MAX = 64 * 1024 };
+
+bool
+trace_judge_init(struct trace_judge *judge)
+{
+    judge->life = model_life_new(SIM_SCHED_STEPS_MAX);
+    judge->wanted = calloc(EVENTS_MAX, sizeof *judge->wanted);
+    judge->found = calloc(EVENTS_MAX, sizeof *judge->found);
+    judge->scratch = NULL;
+    judge->scratch_bytes = 0;
+    model_trace_init(&judge->trace);
+    model_trace_init(&judge->broken);
+    if (judge->life != NULL && judge->wanted != NULL && judge->found != NULL)
+        return true;
+    trace_judge_release(judge);
+    return false;
+}
+
+void
+trace_judge_release(struct trace_judge *judge)
+{
+    model_life_delete(judge->life);
+    model_trace_release(&judge->trace);
+    model_trace_release(&judge->broken);
+    free(judge->wanted);
+    free(judge->found);
+    free(judge->scratch);
+}
+
+void
+trace_judge_breach(struct trace_judge *judge, enum props_property property,
+                   const char *format, ...)
+{
+    va_list arguments;
+    int used;
+
+    if ((judge->asked & PROPS_BIT(property)) == 0)
+        return;
+    judge->breach.broken |= PROPS_BIT(property);
+    if (judge->breach.property != PROPS_NONE)
+        return;
+    judge->breach.property = property;
+    judge->breach.event = judge->session;
+    used = snprintf(judge->breach.text, sizeof judge->breach.text,
+                    "session %" PRIu32 ": ", judge->session + 1);
+    va_start(arguments, format);
+    vsnprintf(judge->breach.text + used,
+              sizeof judge->breach.text - (size_t)used, format, arguments);
+    va_end(arguments);
+}
+
+/* What the tracer answered to start, stop and read, on the whole. */
+static void
+judge_answers(struct trace_judge *judge)
+{
+    const struct sim_sched_answers *answers =
+        sim_sched_world_answers(judge->world);
+
+    if (answers->starts_refused_on > 0)
+        props_mark_hit(judge->marks, MARK_TRACE_STARTED_TWICE);
+    if (answers->stops_refused > 0)
+        props_mark_hit(judge->marks, MARK_TRACE_STOPPED_TWICE);
+    if (answers->starts_refused_read > 0)
+        props_mark_hit(judge->marks, MARK_TRACE_STARTED_UNREAD);
+    if (answers->wrong_controls > 0)
+        trace_judge_breach(judge, PROPS_T8, "%s", answers->wrong_text);
+    if (answers->wrong_reads > 0)
+        trace_judge_breach(judge, PROPS_T4, "%s", answers->wrong_text);
+}
+
+/* How much of the session's events the file may lack. */
+static void
+judge_drops(struct trace_judge *judge)
+{
+    const uint64_t dropped = judge->got->drops.no_buffer;
+    const struct sim_sched_config *config =
+        sim_sched_world_config(judge->world);
+
+    judge->kept = judge->want->count;
+    if (dropped > judge->want->count)
+        trace_judge_breach(judge, PROPS_T3,
+                           "%" PRIu64 " events were dropped, of %" PRIu32,
+                           dropped, judge->want->count);
+    else
+        judge->kept -= (uint32_t)dropped;
+    if (dropped == 0)
+        return;
+    props_mark_hit(judge->marks, MARK_TRACE_DROPPED);
+    if (config->is_eager)
+        trace_judge_breach(judge, PROPS_T3,
+                           "%" PRIu64 " events were dropped although the "
+                           "reader kept up",
+                           dropped);
+}
+
+static void
+mark_session(struct trace_judge *judge)
+{
+    const struct model_life_session *want = judge->want;
+    const struct {
+        enum props_mark mark;
+        bool hit;
+    } rows[] = {
+        {MARK_TRACE_SESSION, true},
+        {MARK_TRACE_SECOND, judge->session > 0},
+        {MARK_TRACE_CHUNKS, judge->got->chunks > 4},
+        {MARK_TRACE_LATE_RETURN, want->returns_late > 0},
+        {MARK_TRACE_RETURN, want->returns > 0},
+        {MARK_TRACE_PROC_GONE, want->gone > 0},
+        {MARK_TRACE_OUTSIDE, want->outside > 0},
+        {MARK_TRACE_FUTILE, want->futile > 0},
+        {MARK_TRACE_TIMERS, want->timers != 0},
+        {MARK_TRACE_COLLECTING, want->was_collecting},
+        {MARK_TRACE_NO_STACK, judge->got->drops.no_stack > 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].hit)
+            props_mark_hit(judge->marks, rows[i].mark);
+    }
+}
+
+static bool
+is_broken(const struct trace_judge *judge)
+{
+    return judge->breach.property != PROPS_NONE;
+}
+
+static void
+judge_session(struct trace_judge *judge)
+{
+    if (!judge->want->has_ended)
+        return; /* a schedule may end while tracing is on */
+    if (!judge->got->has_ended) {
+        if (sim_sched_world_sessions(judge->world) > judge->session + 1)
+            trace_judge_breach(judge, PROPS_T8,
+                               "another began before it was read to its end");
+        return;
+    }
+    mark_session(judge);
+    judge_drops(judge);
+    if (!is_broken(judge))
+        trace_judge_records(judge);
+    if (!is_broken(judge))
+        trace_judge_events(judge);
+    if (!is_broken(judge))
+        trace_judge_spoilt(judge);
+}
+
+static void
+hash_bytes(struct trace_judge *judge)
+{
+    for (size_t i = 0; i < judge->got->bytes_count; i++)
+        judge->hash =
+            (judge->hash ^ judge->got->bytes[i]) * UINT64_C(0x100000001b3);
+}
+
+static void
+judge_readers(struct trace_judge *judge)
+{
+    const char *why;
+
+    if (!sim_sched_world_config(judge->world)->has_two_readers ||
+        (judge->asked & PROPS_BIT(PROPS_T11)) == 0)
+        return;
+    props_mark_hit(judge->marks, MARK_TRACE_READERS);
+    why = trace_readers_try();
+    if (why != NULL)
+        trace_judge_breach(judge, PROPS_T11, "%s", why);
+}
+
+bool
+trace_judge_run(struct trace_judge *judge)
+{
+    const struct truth_steps *log = sim_sched_world_truth(judge->world);
+    uint32_t sessions;
+
+    judge->breach = (struct props_breach){.property = PROPS_NONE};
+    judge->session = 0;
+    model_life_read(judge->life, log,
+                    sim_sched_world_config(judge->world)->tick_divisor);
+    judge->hash = sim_mix64(truth_steps_hash(log));
+    sessions = model_life_sessions(judge->life);
+    judge_answers(judge);
+    judge_readers(judge);
+    if (sessions != sim_sched_world_sessions(judge->world))
+        trace_judge_breach(judge, PROPS_T8,
+                           "there were %" PRIu32 " sessions, of %" PRIu32,
+                           sim_sched_world_sessions(judge->world), sessions);
+    for (uint32_t i = 0; i < sessions && !is_broken(judge); i++) {
+        judge->session = i;
+        judge->got = sim_sched_world_session(judge->world, i);
+        judge->want = model_life_session(judge->life, i);
+        judge_session(judge);
+        hash_bytes(judge);
+    }
+    return !is_broken(judge);
+}

@@ -1,0 +1,59 @@
+/*
+ * trace_judge.h -- compare the traces of a world with what the model says they
+ * must hold: T1 to T14.
+ */
+#ifndef PROPS_TRACE_JUDGE_H
+#define PROPS_TRACE_JUDGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "judge.h"
+#include "life.h"
+#include "sched_world.h"
+#include "trace_reader.h"
+
+struct trace_judge {
+    const struct sim_sched_world *world;
+    struct model_life *life;
+    struct props_marks *marks;
+    props_set asked;            /* properties that count */
+    struct props_breach breach; /* `event` is the session */
+    uint64_t hash;              /* of the truth and all bytes */
+
+    uint32_t session; /* being judged */
+    const struct sim_sched_session *got;
+    const struct model_life_session *want;
+    uint32_t kept; /* events of `want` that were not dropped */
+    bool runs_back;
+    struct model_trace trace;  /* decoded */
+    struct model_trace broken; /* decoded from what was spoilt */
+    uint32_t *wanted;          /* events of `want` as they happened */
+    uint32_t *found;           /* events of `trace`, by sequence */
+    uint8_t *scratch;          /* a copy to spoil */
+    size_t scratch_bytes;
+};
+
+/* out: *judge, its first two fields are the caller's. returns: false without
+ * memory */
+bool trace_judge_init(struct trace_judge *judge);
+void trace_judge_release(struct trace_judge *judge);
+
+/*
+ * Judge a run at its end.
+ *
+ * returns: false if it broke a property that was asked for; see judge->breach
+ */
+bool trace_judge_run(struct trace_judge *judge);
+
+/* Note a breach; the first one's text is kept. */
+void trace_judge_breach(struct trace_judge *judge, enum props_property property,
+                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The parts, each in its file; to be called in this order. */
+void trace_judge_records(struct trace_judge *judge); /* bytes and chunks */
+void trace_judge_events(struct trace_judge *judge);  /* against the model */
+void trace_judge_spoilt(struct trace_judge *judge);  /* T13, T14 */
+
+#endif

@@ -1,0 +1,12 @@
+/* trace_readers.h -- readers on threads of their own (T11). */
+#ifndef PROPS_TRACE_READERS_H
+#define PROPS_TRACE_READERS_H
+
+/*
+ * Let one reader sleep, a second one try, and tracing stop.
+ *
+ * returns: NULL if all went as it must, else what did not (static text)
+ */
+const char *trace_readers_try(void);
+
+#endif
