@@ -1,6 +1,7 @@
 # For hands that type make: everything is in build.ninja.
 # Each target first installs what it needs and is missing (.ci/deps).
-.PHONY: all run check mutants bench bench-peers bench-gate check-peers clean
+TIME ?= 60
+.PHONY: all run check mutants fuzz soak bench bench-peers bench-gate check-peers clean
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
@@ -10,6 +11,8 @@ check:
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 check-peers: ; @.ci/deps build peers && ninja $@
 mutants: ; @.ci/deps build test && ninja -k 0 $@
+fuzz: ; @.ci/deps build test && ninja $@ && props/fuzz/fuzz.sh $(TIME)
+soak: all ; props/soak.sh $(TIME)
 bench: ; @.ci/deps build && ninja $@
 bench-peers: ; @.ci/deps build bench-peers && ninja $@
 bench-gate: ; @.ci/deps build gate && ninja $@

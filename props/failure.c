@@ -230,10 +230,25 @@ finish(struct hunt *hunt, const struct sim_config *config,
     return true;
 }
 
-bool
-props_failure_of_seed(struct props_failure *failure,
-                      const struct props_campaign *campaign, uint64_t seed,
-                      const char *command)
+/* Where the choices of a failing run came from. */
+struct origin {
+    uint64_t seed;
+    const uint8_t *bytes; /* NULL: the seed */
+    uint32_t bytes_count;
+};
+
+static void
+begin_choices(struct sim_choices *choices, const struct origin *origin)
+{
+    if (origin->bytes == NULL)
+        sim_choices_random(choices, origin->seed);
+    else
+        sim_choices_bytes(choices, origin->bytes, origin->bytes_count);
+}
+
+static bool
+failure_of(struct props_failure *failure, const struct props_campaign *campaign,
+           const struct origin *origin, const char *command)
 {
     struct sim_choice *list = calloc(PROPS_CHOICES_MAX, sizeof *list);
     struct hunt hunt = {
@@ -248,9 +263,9 @@ props_failure_of_seed(struct props_failure *failure,
     if (list == NULL || hunt.run == NULL)
         goto out;
     sim_choices_init(&hunt.choices, list, PROPS_CHOICES_MAX);
-    sim_choices_random(&hunt.choices, seed);
+    begin_choices(&hunt.choices, origin);
     hunt.crash = dies(&hunt, run_choices);
-    sim_choices_random(&hunt.choices, seed);
+    begin_choices(&hunt.choices, origin);
     if (hunt.crash) { /* its world; its events are in the trail */
         sim_generator_begin(&hunt.run->generator, &hunt.choices, hunt.rules);
     } else if (run_choices(&hunt)) {
@@ -258,7 +273,7 @@ props_failure_of_seed(struct props_failure *failure,
         failure->breach = (struct props_breach){
             .broken = PROPS_BIT(PROPS_D1),
             .property = PROPS_D1,
-            .text = "the seed failed, and does not fail when run again",
+            .text = "the run failed, and does not fail when made again",
         };
         snprintf(failure->error.text, sizeof failure->error.text,
                  "there is nothing to shrink");
@@ -274,6 +289,27 @@ out:
     props_run_delete(hunt.run);
     free(list);
     return done;
+}
+
+bool
+props_failure_of_seed(struct props_failure *failure,
+                      const struct props_campaign *campaign, uint64_t seed,
+                      const char *command)
+{
+    const struct origin origin = {.seed = seed};
+
+    return failure_of(failure, campaign, &origin, command);
+}
+
+bool
+props_failure_of_bytes(struct props_failure *failure,
+                       const struct props_campaign *campaign,
+                       const uint8_t *bytes, uint32_t bytes_count,
+                       const char *command)
+{
+    const struct origin origin = {.bytes = bytes, .bytes_count = bytes_count};
+
+    return failure_of(failure, campaign, &origin, command);
 }
 
 bool

@@ -38,6 +38,12 @@ bool props_failure_of_seed(struct props_failure *failure,
                            const struct props_campaign *campaign, uint64_t seed,
                            const char *command);
 
+/* The same of a run that fuzz bytes steered. */
+bool props_failure_of_bytes(struct props_failure *failure,
+                            const struct props_campaign *campaign,
+                            const uint8_t *bytes, uint32_t bytes_count,
+                            const char *command);
+
 /*
  * Shrink a scenario that breaks a property: leave out events as long as it
  * breaks the same one.

@@ -1,0 +1,29 @@
+#!/bin/bash -eu
+# Build the fuzz targets for a fuzzing cluster: it sets CC, CFLAGS, OUT and
+# LIB_FUZZING_ENGINE. `kernels` is left out: the explorer brings its own runtime
+# in place of a sanitizer's.
+cd "$(dirname "$0")/.."
+inc="-Iprof/include -iquote props/fuzz -iquote props -iquote sim
+ -iquote sim/truth -iquote model -iquote prof"
+base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
+sources=$(ls prof/*.c prof/port/linux.c sim/*.c sim/truth/*.c model/*.c)
+props="props/run.c props/judge*.c props/mark.c props/property.c props/failure.c
+ props/simplify.c props/campaign.c"
+objects=
+mkdir -p "$OUT/objects"
+for source in $sources; do
+    object=$OUT/objects/$(echo "$source" | tr / _).o
+    $CC $CFLAGS $base $inc -c "$source" -o "$object"
+    objects="$objects $object"
+done
+ar crs "$OUT/objects/all.a" $objects
+for target in worlds scenario recording trace; do
+    more=
+    [ $target = worlds ] && more=$props
+    $CC $CFLAGS $base $inc props/fuzz/fuzz_$target.c $more \
+        "$OUT/objects/all.a" -o "$OUT/fuzz_$target" \
+        $LIB_FUZZING_ENGINE -lm -lstdc++
+done
+zip -jq "$OUT/fuzz_scenario_seed_corpus.zip" fixtures/scenarios/*.sim
+zip -jq "$OUT/fuzz_trace_seed_corpus.zip" fixtures/trace/vectors/*
+rm -r "$OUT/objects"

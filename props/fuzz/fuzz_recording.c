@@ -1,0 +1,32 @@
+/* fuzz_recording.c -- any bytes as a recording: an answer, and a sound walk. */
+#include <stdlib.h>
+
+#include "fuzz.h"
+#include "recording.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
+{
+    struct sim_recording *recording;
+    struct sim_recording_error error;
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    uint64_t events = 0;
+
+    if (!sim_recording_parse(&recording, bytes, bytes_count, &error))
+        return 0;
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        events++;
+        if (event.kind == SIM_RECORDED_ALLOC &&
+            event.stack >= sim_recording_totals(recording)->stacks)
+            abort();
+    }
+    if (events != sim_recording_totals(recording)->allocs +
+                      sim_recording_totals(recording)->frees +
+                      sim_recording_totals(recording)->waits +
+                      sim_recording_totals(recording)->releases)
+        abort();
+    sim_recording_close(recording);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/*
+ * fuzz_worlds.c -- bytes are the choices of a world: which one it is, who acts
+ * next, what is done. A broken property is shrunk, printed and saved as a
+ * scenario before the process ends.
+ *
+ * PROFSIM_RULES names the rules that the library follows (exact).
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "failure.h"
+#include "fuzz.h"
+#include "run.h"
+
+static struct props_run *run;
+static struct sim_choice list[PROPS_CHOICES_MAX];
+static struct props_campaign campaign = {.asked = PROPS_ALL};
+
+static void
+begin(void)
+{
+    const char *rules = getenv("PROFSIM_RULES");
+
+    campaign.rules = prof_rules_find(rules != NULL ? rules : "exact");
+    run = props_run_new(&sim_generator_limits);
+    if (run == NULL || campaign.rules == NULL) {
+        fprintf(stderr, "fuzz: no memory, or no rules '%s'\n", rules);
+        exit(1);
+    }
+}
+
+static void
+report(const uint8_t *bytes, uint32_t bytes_count)
+{
+    struct props_failure failure;
+    struct sim_error error;
+    char name[64];
+    char path[256];
+
+    snprintf(name, sizeof name, "fuzz-%s-%s",
+             props_property_id(run->judge.breach.property),
+             campaign.rules->name);
+    if (props_failure_of_bytes(&failure, &campaign, bytes, bytes_count,
+                               "fuzz_worlds")) {
+        props_failure_print(stderr, &failure);
+        if (props_failure_save(&failure, "profsim-failures", name, path,
+                               sizeof path, &error))
+            fprintf(stderr, "replay: profsim replay %s\n", path);
+    }
+    abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
+{
+    struct sim_choices choices;
+
+    if (run == NULL)
+        begin();
+    sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
+    sim_choices_bytes(&choices, bytes, (uint32_t)bytes_count);
+    if (!props_run_choices(run, &choices, campaign.rules, campaign.asked))
+        report(bytes, (uint32_t)bytes_count);
+    return 0;
+}
