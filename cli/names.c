@@ -1,0 +1,168 @@
+/*
+ * names.c -- names for the addresses of this very process, by libdw.
+ *
+ * Each address is looked up once; its texts are kept, because a profile's
+ * writer wants them to stay where they are.
+ */
+#include "names.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "map.h"
+#include "symbols.h"
+
+struct name {
+    struct prof_symbol symbol;
+    char *function;
+};
+
+struct cli_names {
+    struct cli_symbols *symbols;
+    struct cli_map places; /* address -> number in names */
+    struct name *names;
+    uint64_t count;
+    uint64_t room;
+};
+
+/* -------------------------------------------------------------------- mappings
+ */
+
+/* The segment that was mapped: what was added to its addresses. */
+static bool
+bias_of_segment(Elf *elf, const struct prof_mapping *mapping, uint64_t *bias)
+{
+    size_t count;
+
+    if (elf == NULL || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+
+        if (gelf_getphdr(elf, (int)i, &header) == NULL ||
+            header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0 ||
+            mapping->offset + 4096 <= header.p_offset ||
+            mapping->offset >= header.p_offset + header.p_filesz)
+            continue;
+        *bias = mapping->start - mapping->offset -
+                (header.p_vaddr - header.p_offset);
+        return true;
+    }
+    return false;
+}
+
+static bool
+find_bias(const struct prof_mapping *mapping, uint64_t *bias)
+{
+    const int descriptor = open(mapping->file, O_RDONLY | O_CLOEXEC);
+    Elf *elf;
+    bool found;
+
+    if (descriptor < 0)
+        return false;
+    elf_version(EV_CURRENT);
+    elf = elf_begin(descriptor, ELF_C_READ, NULL);
+    found = bias_of_segment(elf, mapping, bias);
+    elf_end(elf);
+    close(descriptor);
+    return found;
+}
+
+struct cli_names *
+cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
+{
+    struct cli_names *names = calloc(1, sizeof *names);
+
+    if (names == NULL)
+        return NULL;
+    names->symbols = cli_symbols_open();
+    if (names->symbols == NULL) {
+        free(names);
+        return NULL;
+    }
+    for (size_t i = 0; i < mappings_count; i++) {
+        const struct prof_mapping *mapping = &mappings[i];
+        uint64_t bias;
+
+        /* [vdso] and the like have no file. */
+        if (mapping->file[0] == '/' && find_bias(mapping, &bias))
+            cli_symbols_add(names->symbols, mapping->file, bias, mapping->start,
+                            mapping->limit, mapping->offset, NULL, 0);
+    }
+    cli_symbols_added(names->symbols);
+    return names;
+}
+
+void
+cli_names_close(struct cli_names *names)
+{
+    if (names == NULL)
+        return;
+    for (uint64_t i = 0; i < names->count; i++)
+        free(names->names[i].function);
+    free(names->names);
+    cli_map_release(&names->places);
+    cli_symbols_close(names->symbols);
+    free(names);
+}
+
+/* --------------------------------------------------------------------- looking
+ */
+
+static void
+look_up(struct cli_names *names, uintptr_t pc, struct name *name)
+{
+    struct cli_symbol found;
+
+    cli_symbols_find(names->symbols, pc, &found);
+    name->function = strdup(found.function);
+    name->symbol = (struct prof_symbol){
+        .function = name->function,
+        .file = found.file,
+        .line = found.line,
+        .entry = found.function_offset != 0 ? pc - found.function_offset : 0,
+    };
+}
+
+/* returns: a new name at the end of the list, NULL if there is no memory */
+static struct name *
+append(struct cli_names *names, uintptr_t pc)
+{
+    if (names->count == names->room) {
+        const uint64_t room = names->room * 2 + 64;
+        struct name *grown = realloc(names->names, room * sizeof *grown);
+
+        if (grown == NULL)
+            return NULL;
+        names->names = grown;
+        names->room = room;
+    }
+    if (!cli_map_put(&names->places, pc, names->count))
+        return NULL;
+    look_up(names, pc, &names->names[names->count]);
+    return &names->names[names->count++];
+}
+
+static void
+find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    struct cli_names *names = context;
+    const struct name *name = NULL;
+    uint64_t place;
+
+    if (pc == 0)
+        return;
+    place = cli_map_get(&names->places, pc);
+    name = place != CLI_MAP_NONE ? &names->names[place] : append(names, pc);
+    if (name != NULL)
+        *symbol = name->symbol;
+}
+
+struct prof_symbols
+cli_names_symbols(struct cli_names *names)
+{
+    return (struct prof_symbols){.find = find_name, .context = names};
+}

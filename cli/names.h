@@ -1,0 +1,24 @@
+/*
+ * names.h -- names for the addresses of this very process, for its profiles.
+ */
+#ifndef CLI_NAMES_H
+#define CLI_NAMES_H
+
+#include "prof/symbol.h"
+
+struct cli_names; /* opaque */
+
+/*
+ * in:      mappings, of this process (prof_process_mappings())
+ * returns: NULL if there is no memory
+ */
+struct cli_names *cli_names_open(const struct prof_mapping *mappings,
+                                 size_t mappings_count);
+
+/* NULL is allowed. All texts end with it. */
+void cli_names_close(struct cli_names *names);
+
+/* returns: what a writer asks; valid until cli_names_close() */
+struct prof_symbols cli_names_symbols(struct cli_names *names);
+
+#endif
