@@ -35,14 +35,29 @@ aligned(size_t bytes)
     return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
 }
 
+/* Is each field one of those it has? They come from the embedder's hand. */
+static bool
+rules_are_known(const struct prof_rules *rules)
+{
+    return (unsigned)rules->heap <= PROF_HEAP_RING &&
+           (unsigned)rules->turn <= PROF_TURN_RESTARTED &&
+           (unsigned)rules->explicit_free <= PROF_EXPLICIT_RECENT &&
+           (unsigned)rules->random <= PROF_RANDOM_XORSHIFT32 &&
+           (unsigned)rules->block <= PROF_BLOCK_CORRECTED &&
+           (unsigned)rules->mutex <= PROF_MUTEX_UNSCALED &&
+           (unsigned)rules->waiters <= PROF_WAITERS_ALL &&
+           (unsigned)rules->sampler <= PROF_SAMPLER_EXPONENTIAL;
+}
+
 /* Exact rules divide up 64 random bits; a shorter number has not enough. */
 static bool
 rules_are_sound(const struct prof_rules *rules)
 {
-    return rules == NULL || rules->random == PROF_RANDOM_64 ||
-           (rules->block != PROF_BLOCK_EXACT &&
-            rules->mutex != PROF_MUTEX_EXACT &&
-            rules->sampler != PROF_SAMPLER_EXACT);
+    return rules == NULL ||
+           (rules_are_known(rules) && (rules->random == PROF_RANDOM_64 ||
+                                       (rules->block != PROF_BLOCK_EXACT &&
+                                        rules->mutex != PROF_MUTEX_EXACT &&
+                                        rules->sampler != PROF_SAMPLER_EXACT)));
 }
 
 static enum prof_status

@@ -352,6 +352,31 @@ every_preset_is_what_its_era_did(void **state)
 }
 
 static void
+rules_that_do_not_exist_are_refused(void **state)
+{
+    const int beyond = 99;
+    struct prof_rules wrong[8];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        wrong[i] = prof_rules_exact;
+    wrong[0].heap = (enum prof_heap_scheme)beyond;
+    wrong[1].turn = (enum prof_stage_turn)beyond;
+    wrong[2].explicit_free = (enum prof_explicit_free)beyond;
+    wrong[3].random = (enum prof_random)beyond;
+    wrong[4].block = (enum prof_block_rule)beyond;
+    wrong[5].mutex = (enum prof_mutex_rule)beyond;
+    wrong[6].waiters = (enum prof_waiters)beyond;
+    wrong[7].sampler = (enum prof_sampler)beyond;
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct prof_config config = {.buckets_max = 1,
+                                           .rules = &wrong[i]};
+
+        assert_int_equal(prof_bytes_needed(&config), 0);
+    }
+}
+
+static void
 every_status_has_a_text_of_its_own(void **state)
 {
     (void)state;
@@ -375,6 +400,7 @@ main(void)
         cmocka_unit_test(a_thousand_instances_do_not_know_of_each_other),
         cmocka_unit_test(every_rule_set_is_found_by_its_name_and_no_other),
         cmocka_unit_test(every_preset_is_what_its_era_did),
+        cmocka_unit_test(rules_that_do_not_exist_are_refused),
         cmocka_unit_test(every_status_has_a_text_of_its_own),
     };
 
