@@ -6,9 +6,9 @@
 #
 # usage: props/peers/go_runtime.sh GO_SCHEDULES [COUNT [FIRST]]
 #
-# COUNT schedules of each kind (go_schedules.c: world, wild), by seeds from FIRST
-# on, each played in both ways that go_runtime/main.go knows (given, own). Not
-# one line may differ. All schedules of a file are played by one Go process,
+# COUNT schedules of each kind (gaps, world, wild: go_schedules.c), by seeds from
+# FIRST on, each played in both ways that go_runtime/main.go knows (given, own).
+# Not one line may differ. All schedules of a file are played by one Go process,
 # which empties the runtime's profiles between them.
 set -eu
 
@@ -19,40 +19,55 @@ each=10000 # schedules of a file
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
+version=$(go env GOVERSION)
+case $version in
+go1.19 | go1.19.*) ;;
+*)
+    echo "go_runtime: $version is here, but only 1.19 is known inside" >&2
+    exit 1
+    ;;
+esac
+
 (
     cd "$(dirname "$0")/go_runtime"
     GOCACHE=$folder/cache GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local \
         CGO_ENABLED=0 timeout 300 go build -ldflags=-w -o "$folder/go_runtime" .
 )
-version=$(go env GOVERSION)
-case $version in
-go1.19 | go1.19.*) ;;
-*)
-    echo "go_runtime: the layout of $version is not known, only that of 1.19" >&2
-    exit 1
-    ;;
-esac
 
 play() { # stacks, schedules, answers
     timeout 300 "$folder/go_runtime" -stacks "$1" <"$2" >"$3"
 }
 
-# Show the first schedule that is answered differently.
+# Show the first schedule that is answered differently, up to where it is.
 show() { # kind, stacks
-    seed=$(cmp "$folder/ours" "$folder/theirs" | sed 's/.*line //' |
-        { read -r line && head -n "$line" "$folder/ours" || true; } |
-        awk '$1 == "run" { seed = $2 } END { print seed }')
+    seed=$(awk '
+        NR == FNR { ours[FNR] = $0; next }
+        $1 == "run" { seed = $2 }
+        ours[FNR] != $0 { exit }
+        END { print seed }' "$folder/ours" "$folder/theirs")
     for file in schedule ours theirs; do
         awk -v seed="$seed" '$1 == "run" { on = $2 == seed } on' \
             "$folder/$file" >"$folder/$file.one"
     done
-    echo "$1 schedule $seed, $2 stacks, differs (ours -, Go's +):"
-    cat "$folder/schedule.one"
-    diff -u "$folder/ours.one" "$folder/theirs.one" | tail -n +3 | head -n 40
+    echo "$1 schedule $seed, $2 stacks, differs:"
+    awk '
+        FILENAME ~ /ours.one$/ { ours[FNR] = $0; next }
+        FILENAME ~ /theirs.one$/ {
+            if (!found && /^[a-z]/ && $1 != "run")
+                answers++
+            found = found || ours[FNR] != $0
+            next
+        }
+        $1 !~ /^(run|stack|alloc|free|next|flush|sweep)$/ { answers-- }
+        { print "    " $0 }
+        !answers { exit }' \
+        "$folder/ours.one" "$folder/theirs.one" "$folder/schedule.one"
+    echo "is answered (ours -, Go's +):"
+    diff -u "$folder/ours.one" "$folder/theirs.one" | tail -n +4 | head -n 20
     echo "again: $0 $schedules 1 $seed"
 }
 
-for kind in world wild; do
+for kind in gaps world wild; do
     at=$first
     end=$((first + count))
     while [ "$at" -lt "$end" ]; do
@@ -79,7 +94,7 @@ if [ "$count" -ge 100 ] && cmp -s "$folder/ours" "$folder/theirs"; then
 fi
 
 # Sum up what was met; in many schedules, everything must have been.
-for kind in world wild; do
+for kind in gaps world wild; do
     tr ' ' '\n' <"$folder/$kind" | awk -F= -v kind=$kind -v count="$count" '
         !($1 in sum) { name[++names] = $1 }
         { sum[$1] += $2 }
@@ -96,4 +111,4 @@ for kind in world wild; do
         exit 1
     }
 done
-echo "go_runtime: $((2 * count)) schedules, each in 2 ways: all the same"
+echo "go_runtime: $((3 * count)) schedules, each in 2 ways: all the same"

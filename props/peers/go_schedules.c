@@ -8,6 +8,7 @@
  *          Go's table has no limit; explicit frees are dropped, since Go's
  *          profile has no such call.
  *   wild   the calls that a world makes, in any order at all.
+ *   gaps   no calls: how far the heap sampler's next sample is (go_gaps.c).
  *
  * A schedule ends with a reading of each profile. Prints one line of what was
  * met, as NAME=NUMBER.
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "generate.h"
+#include "go_gaps.h"
 #include "go_tape.h"
 #include "world.h"
 
@@ -49,6 +51,7 @@ struct met {
     uint64_t stw_sweeps;
     uint64_t missing_flushes;
     uint64_t late_frees;
+    uint64_t gaps; /* of the heap sampler */
 };
 
 static struct sim_choice choice_list[CHOICES_MAX];
@@ -128,9 +131,12 @@ static void
 apply(struct sim_world *world, const struct sim_event *event, uint64_t seed)
 {
     const char *why = sim_world_apply(world, event);
+    const struct sim_answer *answer = sim_world_answer(world);
 
     if (why != NULL)
         fail("world", seed, why);
+    if (answer->kind != SIM_EV_COUNT && answer->touched_beyond)
+        fail("library", seed, "wrote past what it says it wrote");
 }
 
 static void
@@ -387,18 +393,23 @@ run_wild(uint64_t first, uint64_t count, struct met *met)
 }
 
 static void
-print_met(const struct met *met, bool wild)
+print_met(const struct met *met, const char *kind)
 {
     const struct go_tape_counts *counts = &go_tape.counts;
 
-    printf("schedules=%" PRIu64 " calls=%" PRIu64 " near-wrap=%" PRIu64
-           " wraps=%" PRIu64 " shorts=%" PRIu64 " firsts=%" PRIu64
-           " draws=%" PRIu64 " undrawn=%" PRIu64 " edges=%" PRIu64
-           " heap-records=%" PRIu64 " wait-records=%" PRIu64,
-           met->schedules, counts->calls, met->near_wrap, counts->wraps,
-           counts->shorts, counts->firsts, counts->draws, counts->undrawn,
-           counts->edges, counts->heap_read, counts->waits_read);
-    if (!wild) {
+    printf("schedules=%" PRIu64, met->schedules);
+    if (strcmp(kind, "gaps") == 0) {
+        printf(" gaps=%" PRIu64 "\n", met->gaps);
+        return;
+    }
+    printf(" calls=%" PRIu64 " near-wrap=%" PRIu64 " wraps=%" PRIu64
+           " shorts=%" PRIu64 " firsts=%" PRIu64 " draws=%" PRIu64
+           " undrawn=%" PRIu64 " edges=%" PRIu64 " heap-records=%" PRIu64
+           " wait-records=%" PRIu64,
+           counts->calls, met->near_wrap, counts->wraps, counts->shorts,
+           counts->firsts, counts->draws, counts->undrawn, counts->edges,
+           counts->heap_read, counts->waits_read);
+    if (strcmp(kind, "world") == 0) {
         printf(" stw-sweeps=%" PRIu64 " missing-flushes=%" PRIu64
                " late-frees=%" PRIu64 " marking=%" PRIu64,
                met->stw_sweeps, met->missing_flushes, met->late_frees,
@@ -409,16 +420,29 @@ print_met(const struct met *met, bool wild)
     printf("\n");
 }
 
+static bool
+run_kind(const char *kind, uint64_t first, struct met *met)
+{
+    if (strcmp(kind, "world") == 0)
+        run_world(first, met->schedules, met);
+    else if (strcmp(kind, "wild") == 0)
+        run_wild(first, met->schedules, met);
+    else if (strcmp(kind, "gaps") == 0)
+        met->gaps = go_gaps_run(first, met->schedules);
+    else
+        return false;
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
     struct met met = {0};
-    const bool wild = argc == 6 && strcmp(argv[1], "wild") == 0;
     uint64_t first;
 
-    if (argc != 6 || (!wild && strcmp(argv[1], "world") != 0)) {
-        fprintf(stderr, "usage: go_schedules world|wild FIRST COUNT SCHEDULES "
-                        "ANSWERS\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: go_schedules world|wild|gaps FIRST COUNT "
+                        "SCHEDULES ANSWERS\n");
         return 1;
     }
     first = strtoull(argv[2], NULL, 10);
@@ -427,14 +451,11 @@ main(int argc, char **argv)
     go_tape.answers = fopen(argv[5], "w");
     if (go_tape.schedule == NULL || go_tape.answers == NULL)
         fail("files", first, "cannot be written");
-    if (wild)
-        run_wild(first, met.schedules, &met);
-    else
-        run_world(first, met.schedules, &met);
-    if ((fflush(go_tape.schedule) | fflush(go_tape.answers)) != 0 ||
-        (ferror(go_tape.schedule) | ferror(go_tape.answers)) != 0 ||
+    if (!run_kind(argv[1], first, &met))
+        fail(argv[1], first, "there is no such kind");
+    if ((ferror(go_tape.schedule) | ferror(go_tape.answers)) != 0 ||
         (fclose(go_tape.schedule) | fclose(go_tape.answers)) != 0)
         fail("files", first, "were not written whole");
-    print_met(&met, wild);
+    print_met(&met, argv[1]);
     return 0;
 }

@@ -295,9 +295,8 @@ __wrap_prof_mutex_fraction_set(struct prof *prof, int64_t fraction)
     return before;
 }
 
-/* The number that Go's generator (wyrand) gives next from a state. */
-static uint32_t
-go_random(uint64_t state)
+uint32_t
+go_tape_random(uint64_t state)
 {
     const uint64_t next = state + 0xa0761d6478bd642fU;
     const wide product = (wide)next * (next ^ 0xe7037ed1a0b428dbU);
@@ -322,10 +321,13 @@ choose_number(struct prof_proc *proc, int64_t rate, int64_t keeps_up_to)
     uint64_t state = sim_rng_next(&go_tape.rng);
     uint64_t ours = 0;
 
-    while (tries-- > 0 && !at_the_edge(go_random(state), rate, keeps_up_to))
+    while (tries-- > 0 &&
+           !at_the_edge(go_tape_random(state), rate, keeps_up_to))
         state = sim_rng_next(&go_tape.rng);
-    go_tape.counts.edges += at_the_edge(go_random(state), rate, keeps_up_to);
-    if (!props_stream_before(PROF_RANDOM_XORSHIFT32, go_random(state), &ours))
+    go_tape.counts.edges +=
+        at_the_edge(go_tape_random(state), rate, keeps_up_to);
+    if (!props_stream_before(PROF_RANDOM_XORSHIFT32, go_tape_random(state),
+                             &ours))
         abort();
     prof_proc_rng_resume(proc, ours);
     return state;

@@ -49,4 +49,7 @@ extern struct go_tape go_tape;
 /* Write the beginning of a schedule; the tape's fields are set. */
 void go_tape_begin(uint64_t seed, uint32_t cycle_first);
 
+/* returns: the number that Go's generator (wyrand) gives next from a state */
+uint32_t go_tape_random(uint64_t state);
+
 #endif

@@ -64,6 +64,9 @@ func blockSampled(cycles, rate int64) bool
 //go:linkname mutexEvent sync.event
 func mutexEvent(cycles int64, skip int)
 
+//go:linkname nextSample runtime.nextSample
+func nextSample() uintptr
+
 //go:linkname fastrand runtime.fastrand
 func fastrand() uint32
 

@@ -123,6 +123,8 @@ func (p *play) line(f [][]byte) bool {
 		p.readWaits("blocks", blockProfile, int(number(f[1])), runtime.BlockProfile)
 	case "mutexes":
 		p.readWaits("mutexes", mutexProfile, int(number(f[1])), runtime.MutexProfile)
+	case "gap":
+		p.gap(int(number(f[1])), word(f[2], 16))
 	default:
 		return false
 	}
@@ -417,4 +419,15 @@ func (p *play) iterate() {
 		fmt.Fprintf(&p.answer, " %d %d %d %d\n",
 			p.which(memProfile, stackOf(v.bucket)), v.size, v.allocs, v.frees)
 	}
+}
+
+// gap is how far the next sampled allocation is, at a rate.
+func (p *play) gap(rate int, state uint64) {
+	m := acquirem()
+	*p.random = state
+	runtime.MemProfileRate = rate
+	bytes := nextSample()
+	runtime.MemProfileRate = 0
+	releasem(m)
+	fmt.Fprintf(&p.answer, "gap %d\n", bytes)
 }
