@@ -181,22 +181,24 @@ draw_go_uniform(struct rng *rng, int64_t rate)
 /*
  * Find the place of a rate, or take the next free one.
  *
- * returns: it plus 1; 0 if all are taken
+ * in, out: *rate; the last one that found a place if all are taken
+ * returns: its place plus 1
  */
 static uint32_t
-rate_place(struct prof *prof, int64_t rate)
+rate_place(struct prof *prof, int64_t *rate)
 {
     for (uint32_t i = 0; i < SAMPLER_RATES; i++) {
         /* Relaxed: the rate itself is all that is told. */
         uint64_t seen = load_relaxed(&prof->heap_rates[i]);
 
         if (seen == 0 &&
-            cas_relaxed(&prof->heap_rates[i], &seen, (uint64_t)rate))
+            cas_relaxed(&prof->heap_rates[i], &seen, (uint64_t)*rate))
             return i + 1;
-        if (seen == (uint64_t)rate)
+        if (seen == (uint64_t)*rate)
             return i + 1;
     }
-    return 0;
+    *rate = (int64_t)load_relaxed(&prof->heap_rates[SAMPLER_RATES - 1]);
+    return SAMPLER_RATES;
 }
 
 static void
@@ -204,14 +206,8 @@ draw(struct prof_proc *proc, int64_t rate)
 {
     struct sampler *sampler = &proc->sampler;
 
-    if (proc->prof->rules.sampler == PROF_SAMPLER_EXACT) {
-        const uint32_t place = rate_place(proc->prof, rate);
-
-        if (place == 0)
-            rate = sampler->rate_bytes; /* one rate too many: keep the old */
-        else
-            sampler->rate = place;
-    }
+    if (proc->prof->rules.sampler == PROF_SAMPLER_EXACT)
+        sampler->rate = rate_place(proc->prof, &rate);
     switch (proc->prof->rules.sampler) {
     case PROF_SAMPLER_EXACT:
         sampler->until_bytes = draw_geometric(&proc->rng, (uint64_t)rate) + 1;

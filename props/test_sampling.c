@@ -435,6 +435,32 @@ short_and_long_waits_weigh_the_same(void **state)
     props_lab_end(&lab);
 }
 
+/* More rates than buckets can keep apart: samples say the one that was used. */
+static void
+a_rate_too_many_is_taken_for_the_last(void **state)
+{
+    enum { RATES = 70 };
+    const uintptr_t stack[] = {1};
+    struct prof_heap_record record;
+    struct props_lab lab;
+    size_t count;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    for (int64_t rate = 2; rate < 2 + RATES; rate++) {
+        prof_heap_rate_set(lab.prof, rate);
+        (void)prof_heap_sample(lab.proc, 0);
+    }
+    assert_true(prof_heap_sample(lab.proc, UINT64_C(1) << 62));
+    (void)prof_heap_alloc(lab.proc, stack, 1, 1);
+    assert_int_equal(
+        prof_heap_snapshot(lab.prof, PROF_SELECT_ALL, &record, 1, &count),
+        PROF_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(record.rate_bytes, 65); /* 2 and 63 more */
+    props_lab_end(&lab);
+}
+
 /* ------------------------------------------------------------------ unsampling
  */
 
@@ -524,6 +550,7 @@ main(void)
         cmocka_unit_test(short_and_long_waits_weigh_the_same),
         cmocka_unit_test(
             a_mutex_event_counts_alike_where_block_counts_are_not_whole),
+        cmocka_unit_test(a_rate_too_many_is_taken_for_the_last),
         cmocka_unit_test(unsampling_gives_go_s_vectors),
         cmocka_unit_test(unsampling_without_a_cap_keeps_to_the_rate),
     };

@@ -294,15 +294,16 @@ void prof_heap_iterate(struct prof *prof,
  * in:      rate_bytes, 1 records all, 0 and less record none
  * context: any thread. What was recorded before keeps its rate under
  *          PROF_SAMPLER_EXACT: buckets are of one rate, and say which. There
- *          may be 64 different ones above 1 in a run; a further one is not
- *          taken up.
+ *          may be 64 different ones above 1 in a run; one more is taken for
+ *          the 64th.
  */
 void prof_heap_rate_set(struct prof *prof, int64_t rate_bytes);
 int64_t prof_heap_rate(const struct prof *prof);
 
 /*
  * Shall this allocation be recorded? Counts its bytes down in any case, so it
- * must be asked once for every allocation.
+ * must be asked once for every allocation. After a yes the processor's next
+ * prof_heap_alloc() is that allocation's.
  *
  * context: as prof_heap_alloc()
  */
