@@ -12,11 +12,11 @@
 #include "fuzz.h"
 #include "kernels.h"
 
-enum { GRAPHS = 1 << 16, CHOICES_MAX = 4096 };
+enum { GRAPHS = 1 << 13, CHOICES_MAX = 4096 };
 
-/* libFuzzer looks at this section as at counters of its own. */
-__attribute__((
-    section("__libfuzzer_extra_counters"))) static uint8_t graphs[GRAPHS];
+/* libFuzzer reads this section as counters of its own; nobody else does. */
+__attribute__((section(
+    "__libfuzzer_extra_counters"))) static volatile uint8_t graphs[GRAPHS];
 
 static struct sim_choice list[CHOICES_MAX];
 
@@ -47,7 +47,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
 {
     const char *wanted = getenv("PROFSIM_KERNEL");
 
-    memset(graphs, 0, sizeof graphs);
+    for (uint32_t i = 0; i < GRAPHS; i++)
+        graphs[i] = 0;
     for (const struct sim_kernel_entry *e = props_kernels; e->name != NULL;
          e++) {
         if (wanted == NULL || strcmp(wanted, e->name) == 0)
