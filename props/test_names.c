@@ -39,21 +39,21 @@ a_function_with_a_name(void)
 static void
 a_process_names_its_own_frames(void **state)
 {
-    uintptr_t free_address;
+    uintptr_t library_address;
     uintptr_t stack[3];
     const struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 8, .stack = stack, .depth = 3};
-    void (*const pointer)(void *) = free;
+    long (*const pointer)(const char *) = a64l;
     struct cli_names *names;
     const struct model_pprof_location *location;
     const char *file;
     size_t count;
 
     (void)state;
-    memcpy(&free_address, &pointer, sizeof free_address);
+    memcpy(&library_address, &pointer, sizeof library_address);
     stack[0] = a_function_with_a_name();
-    stack[1] = free_address + 1; /* a function of a shared library */
-    stack[2] = 0x10;             /* no code at all */
+    stack[1] = library_address + 1; /* a function of a shared library */
+    stack[2] = 0x10;                /* no code at all */
     assert_int_equal(
         prof_process_mappings(mappings, 512, &count, text, sizeof text),
         PROF_OK);
@@ -76,7 +76,7 @@ a_process_names_its_own_frames(void **state)
     assert_true(location->mapping > 0);
     assert_non_null(
         strstr(run.profile.mappings[location->mapping - 1].file, "test_names"));
-    assert_non_null(strstr(case_function(&run, 2), "free"));
+    assert_non_null(strstr(case_function(&run, 2), "a64l"));
     location = model_pprof_location(&run.profile, 2);
     assert_non_null(
         strstr(run.profile.mappings[location->mapping - 1].file, "libc"));
