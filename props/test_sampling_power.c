@@ -1,0 +1,153 @@
+/*
+ * test_sampling_power.c -- sampling, measured: exact thresholds, and that they
+ * notice what is a little wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "binomial.h"
+#include "lab.h"
+#include "sampling.h"
+
+static void
+binomial_thresholds_are_exact_where_one_can_count(void **state)
+{
+    /* 2^-20 each: one tail of the least and most alone is 2^-20 < 1e-6. */
+    const struct props_interval accept =
+        props_binomial_accept(20, 0.5L, 0x1p-18L);
+
+    (void)state;
+    assert_int_equal(accept.least, 1);
+    assert_int_equal(accept.most, 19);
+    /* 1 + 20 of 2^20 outside on each side. */
+    assert_true(
+        fabsl(props_binomial_inside(20, 0.5L, (struct props_interval){2, 18}) -
+              (1 - 42 * 0x1p-20L)) < 1e-15L);
+}
+
+enum { POWER_EVENTS = 20000000, POWER_RATE = 1000 };
+
+/* Events of a tenth of the rate that are kept, of POWER_EVENTS. */
+static uint64_t
+kept_events(int64_t cycles)
+{
+    const uintptr_t stack[] = {1};
+    struct props_lab lab;
+    uint64_t kept;
+
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_block_rate_set(lab.prof, POWER_RATE);
+    for (int i = 0; i < POWER_EVENTS; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, cycles);
+    kept = props_lab_read(&lab, PROF_BLOCK).cycles / POWER_RATE;
+    props_lab_end(&lab);
+    return kept;
+}
+
+static void
+a_bias_of_one_percent_is_noticed(void **state)
+{
+    const struct props_interval accept =
+        props_binomial_accept(POWER_EVENTS, 0.1L, PROPS_ALPHA);
+    uint64_t kept;
+
+    (void)state;
+    /* The power, computed: what is off by 1 % passes once in a million. */
+    assert_true(props_binomial_inside(POWER_EVENTS, 0.101L, accept) < 1e-6L);
+    assert_true(props_binomial_inside(POWER_EVENTS, 0.099L, accept) < 1e-6L);
+    /* And demonstrated, on the stream of numbers that passes. */
+    kept = kept_events(100);
+    assert_true(kept >= accept.least && kept <= accept.most);
+    kept = kept_events(101);
+    assert_true(kept > accept.most);
+}
+
+enum { HEAP_TRIALS = 1000000 };
+
+/* Allocations of 524288 bytes that are sampled at a rate. */
+static uint64_t
+sampled_allocations(int64_t rate)
+{
+    struct props_lab lab;
+    uint64_t hits = 0;
+
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_heap_rate_set(lab.prof, rate);
+    for (int i = 0; i < HEAP_TRIALS; i++)
+        hits += prof_heap_sample(lab.proc, 524288);
+    props_lab_end(&lab);
+    return hits;
+}
+
+static void
+a_heap_rate_one_percent_off_is_noticed(void **state)
+{
+    const long double chance =
+        (long double)model_heap_sampling(MODEL_EXACT, 524288, 524288).chance;
+    const long double off =
+        (long double)model_heap_sampling(MODEL_EXACT, 524288, 529531).chance;
+    const struct props_interval accept =
+        props_binomial_accept(HEAP_TRIALS, chance, PROPS_ALPHA);
+    uint64_t hits;
+
+    (void)state;
+    /* The power: the chance that the other rate passes. */
+    assert_true(props_binomial_inside(HEAP_TRIALS, off, accept) < 0.2L);
+    assert_true(props_binomial_inside(HEAP_TRIALS, 0.99L * chance, accept) <
+                1e-6L);
+    assert_true(props_binomial_inside(HEAP_TRIALS, 1.01L * chance, accept) <
+                1e-6L);
+    hits = sampled_allocations(524288);
+    assert_true(hits >= accept.least && hits <= accept.most);
+    hits = sampled_allocations(540017); /* 3 % */
+    assert_true(hits < accept.least);
+}
+
+/*
+ * TestBlockProfileBias of Go: 100,000 waits of a tenth of the rate and 10,000
+ * of the rate wait equally long in all; Go asks that totals agree within 20 %.
+ */
+static void
+short_and_long_waits_weigh_the_same(void **state)
+{
+    enum { RATE = 1000, SHORT = 100000, LONG = 10000 };
+    const struct props_interval accept =
+        props_binomial_accept(SHORT, 0.1L, PROPS_ALPHA);
+    const uintptr_t stack[] = {1};
+    struct props_lab lab;
+    struct prof_contention_record record;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_block_rate_set(lab.prof, RATE);
+    for (int i = 0; i < LONG; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, RATE);
+    record = props_lab_read(&lab, PROF_BLOCK);
+    assert_int_equal(record.count, LONG);
+    assert_int_equal(record.cycles, LONG * RATE);
+    for (int i = 0; i < SHORT; i++)
+        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, RATE / 10);
+    record = props_lab_read(&lab, PROF_BLOCK);
+    assert_true(record.cycles - LONG * RATE >= accept.least * RATE);
+    assert_true(record.cycles - LONG * RATE <= accept.most * RATE);
+    /* Ten events for each that is kept: nothing is rounded here. */
+    assert_int_equal(record.count - LONG,
+                     (record.cycles - LONG * RATE) / (RATE / 10));
+    props_lab_end(&lab);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(binomial_thresholds_are_exact_where_one_can_count),
+        cmocka_unit_test(a_bias_of_one_percent_is_noticed),
+        cmocka_unit_test(a_heap_rate_one_percent_off_is_noticed),
+        cmocka_unit_test(short_and_long_waits_weigh_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
