@@ -43,7 +43,7 @@ static const char usage[] =
     "COMMAND [ARG...]";
 
 static volatile sig_atomic_t child_process;
-static struct sigaction outer_signals[4]; /* as they were before the command */
+static struct sigaction outer_signals[5]; /* as they were before the command */
 
 static bool
 complain(const char *what, const char *reason)
@@ -127,7 +127,8 @@ parse_options(struct options *options, int argc, char **argv)
         else if (letter == 'l')
             good = parse_bytes(optarg, &options->limit_bytes);
         else
-            good = complain(argv[optind - 1], "unknown or without its value");
+            good = complain(argv[optind - (optind > 1)],
+                            "unknown or without its value");
     }
     if (good && optind >= argc)
         good = complain("no command to record", usage);
@@ -252,10 +253,13 @@ start_command(const struct options *options, const char *library,
     return child;
 }
 
-static const int held_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+static const int held_signals[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGHUP};
 #define HELD_COUNT (sizeof held_signals / sizeof *held_signals)
 
-/* ^C is for the command; a request to end is handed on to it. */
+/*
+ * ^C is for the command; a request to end is handed on to it. Whoever reads
+ * what we say may be gone before we have cleared up.
+ */
 static void
 hold_signals(struct sigaction *old)
 {
@@ -264,7 +268,7 @@ hold_signals(struct sigaction *old)
     size_t i;
 
     for (i = 0; i < HELD_COUNT; i++)
-        sigaction(held_signals[i], i < 2 ? &ignore : &pass, &old[i]);
+        sigaction(held_signals[i], i < 3 ? &ignore : &pass, &old[i]);
 }
 
 static void
