@@ -194,6 +194,19 @@ prepare_folder(char *folder, size_t room, const char *path,
     return true;
 }
 
+/* Say how much of the program the recording lacks. */
+static void
+print_dropped(const struct sim_recording *recording)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    uint64_t dropped = 0;
+
+    for (int i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)
+        dropped += totals->dropped[i];
+    if (dropped > 0)
+        printf("the recorder dropped %" PRIu64 " events\n", dropped);
+}
+
 static enum cli_exit
 show_recording(const struct sim_recording *recording, const char *path,
                const struct words *words)
@@ -234,6 +247,7 @@ show_recording(const struct sim_recording *recording, const char *path,
            " buckets\nrules %s, log hash %016" PRIx64 "\n",
            path, result.recorded_events, result.events, result.collections,
            result.snapshots, result.buckets, words->rules->name, result.hash);
+    print_dropped(recording);
     print_sites(recording, &result, words->top);
     return print_verdicts(&result);
 }
