@@ -1,0 +1,399 @@
+/*
+ * test_tracer_threads.c -- the tracer with real threads: processors that emit,
+ * a thread of no processor that never stops, a reader that sleeps.
+ *
+ * The clock is a counter that every reading moves on. So the ticks in the file
+ * say in which order the clock was read, and must rise with the sequence
+ * numbers one by one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "prof/prof.h"
+#include "prof/trace.h"
+#include "trace_reader.h"
+#include "trace_readers.h"
+
+enum {
+    PROCS = 3,
+    SESSIONS = 6,
+    EVENTS = 2000, /* of a processor in a session */
+    SHARED_STACKS = 8,
+    PATIENCE = 20000, /* turns to wait for what must not happen */
+};
+
+struct stage {
+    struct prof_trace *trace;
+    void *block;
+    _Atomic uint64_t ticks;
+    _Atomic int outside_ends; /* the thread of no processor may go */
+    uint64_t outside;         /* events of it; after its join */
+    uint8_t *bytes;           /* what the reader got */
+    size_t bytes_count;
+    size_t bytes_room;
+};
+
+static uint64_t
+tick(void *context)
+{
+    struct stage *stage = context;
+
+    return atomic_fetch_add(&stage->ticks, 1);
+}
+
+static uint64_t
+no_time(void *context)
+{
+    struct stage *stage = context;
+
+    return atomic_load(&stage->ticks);
+}
+
+static void
+open_stage(struct stage *stage, const struct prof_trace_config *shape,
+           const struct prof_trace_clock *clock)
+{
+    struct prof_trace_config config = *shape;
+    size_t bytes;
+
+    memset(stage, 0, sizeof *stage);
+    config.clock = *clock;
+    config.clock.context = stage;
+    bytes = prof_trace_bytes_needed(&config);
+    assert_int_not_equal(bytes, 0);
+    stage->block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    stage->bytes_room = 1 << 22;
+    stage->bytes = malloc(stage->bytes_room);
+    assert_non_null(stage->block);
+    assert_non_null(stage->bytes);
+    memset(stage->block, 0, bytes);
+    assert_int_equal(
+        prof_trace_init(&stage->trace, &config, stage->block, bytes), PROF_OK);
+}
+
+static void
+close_stage(struct stage *stage)
+{
+    free(stage->bytes);
+    free(stage->block);
+}
+
+static bool
+one_task(void *context, struct prof_trace_task *task)
+{
+    int *given = context;
+
+    *task = (struct prof_trace_task){.id = 1};
+    return (*given)++ == 0;
+}
+
+static void
+start(struct stage *stage)
+{
+    int given = 0;
+    const struct prof_trace_world world = {
+        .task = 1, .next = one_task, .context = &given};
+
+    assert_int_equal(prof_trace_start(stage->trace, &world), PROF_OK);
+}
+
+/* ------------------------------------------------------------ the odd window
+ */
+
+struct window {
+    _Atomic int in_clock; /* the first thread reads the clock */
+    _Atomic int done;     /* the second one has its stamp */
+    _Atomic int armed;
+    bool overtaken;
+    struct prof_trace *trace;
+};
+
+static _Thread_local bool is_slow;
+
+/* Reads slowly: does anybody get a stamp meanwhile? */
+static uint64_t
+slow_clock(void *context)
+{
+    struct window *window = context;
+
+    if (!is_slow || atomic_load(&window->armed) == 0)
+        return 1;
+    atomic_store(&window->in_clock, 1);
+    for (int i = 0; i < PATIENCE && atomic_load(&window->done) == 0; i++)
+        sched_yield();
+    window->overtaken = atomic_load(&window->done) != 0;
+    atomic_store(&window->armed, 0);
+    return 1;
+}
+
+static void *
+take_second_stamp(void *context)
+{
+    struct window *window = context;
+
+    while (atomic_load(&window->in_clock) == 0)
+        sched_yield();
+    (void)prof_trace_stamp(window->trace);
+    atomic_store(&window->done, 1);
+    return NULL;
+}
+
+static void
+nobody_gets_a_number_while_another_reads_the_clock(void **state)
+{
+    const struct prof_trace_config config = {.procs_max = 1, .buffers_max = 3};
+    const struct prof_trace_clock clock = {slow_clock, slow_clock, NULL};
+    struct window window = {0};
+    struct prof_trace_config mine = config;
+    const uint64_t heap = 1;
+    int given = 0;
+    const struct prof_trace_world world = {
+        .task = 1, .next = one_task, .context = &given};
+    pthread_t second;
+    size_t bytes;
+    void *block;
+
+    (void)state;
+    mine.clock = clock;
+    mine.clock.context = &window;
+    bytes = prof_trace_bytes_needed(&mine);
+    block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    assert_non_null(block);
+    memset(block, 0, bytes);
+    assert_int_equal(prof_trace_init(&window.trace, &mine, block, bytes),
+                     PROF_OK);
+    assert_int_equal(prof_trace_start(window.trace, &world), PROF_OK);
+    is_slow = true;
+    for (int way = 0; way < 2; way++) { /* an event, and a moment */
+        atomic_store(&window.in_clock, 0);
+        atomic_store(&window.done, 0);
+        atomic_store(&window.armed, 1);
+        assert_int_equal(
+            pthread_create(&second, NULL, take_second_stamp, &window), 0);
+        if (way == 0)
+            prof_trace_emit(window.trace, 0, PROF_EV_HEAP_ALLOC, &heap, NULL,
+                            0);
+        else
+            (void)prof_trace_stamp(window.trace);
+        assert_int_equal(pthread_join(second, NULL), 0);
+        assert_false(window.overtaken);
+    }
+    is_slow = false;
+    free(block);
+}
+
+/* ------------------------------------------------------------------ the stress
+ */
+
+struct processor {
+    struct stage *stage;
+    uint32_t proc;
+};
+
+static void *
+run_processor(void *context)
+{
+    const struct processor *me = context;
+
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        const uintptr_t stack[] = {1 + i % SHARED_STACKS, 99};
+        const uint64_t task = (uint64_t)me->proc << 32 | (i + 1);
+
+        if (i % 4 == 0)
+            prof_trace_emit(me->stage->trace, me->proc, PROF_EV_GOMAXPROCS,
+                            &task, stack, 2);
+        else
+            prof_trace_emit(me->stage->trace, me->proc, PROF_EV_HEAP_ALLOC,
+                            &task, NULL, 0);
+    }
+    return NULL;
+}
+
+/* Emits whatever is going on: also while tracing starts and stops. */
+static void *
+run_outside(void *context)
+{
+    struct stage *stage = context;
+
+    while (atomic_load(&stage->outside_ends) == 0) {
+        const uint64_t number = ++stage->outside;
+        const uintptr_t stack[] = {1000 + number};
+
+        prof_trace_emit(stage->trace, PROF_TRACE_NO_PROC, PROF_EV_GOMAXPROCS,
+                        &number, stack, 1);
+        (void)prof_trace_stamp(stage->trace);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* Reads one session, sleeping when there is nothing. */
+static void *
+run_reader(void *context)
+{
+    struct stage *stage = context;
+    const uint8_t *bytes;
+    size_t count;
+    enum prof_status status = PROF_OK;
+
+    while (status != PROF_ERR_END) {
+        status = prof_trace_read(stage->trace, &bytes, &count);
+        if (status == PROF_ERR_AGAIN &&
+            prof_trace_wait(stage->trace) != PROF_OK)
+            abort();
+        if (status != PROF_OK)
+            continue;
+        if (count > stage->bytes_room - stage->bytes_count)
+            abort();
+        memcpy(stage->bytes + stage->bytes_count, bytes, count);
+        stage->bytes_count += count;
+    }
+    return NULL;
+}
+
+/* What was read is a trace in which nobody's events have a gap. */
+static void
+judge(struct stage *stage, bool has_drops)
+{
+    uint64_t last[PROCS] = {0};
+    struct model_trace trace;
+    uint64_t outside = 0;
+    int64_t ticks = 0;
+
+    model_trace_init(&trace);
+    if (model_trace_read(&trace, stage->bytes, stage->bytes_count) !=
+        MODEL_TRACE_OK)
+        fail_msg("not accepted: %s", trace.reason.text);
+    assert_int_equal(trace.duplicate_seqs, 0);
+    for (uint32_t i = 0; i < model_trace_count(&trace); i++) {
+        const struct model_trace_event *event = model_trace_at(&trace, i);
+        const int64_t proc = model_trace_proc_id(&trace, event->proc);
+
+        assert_true(event->ticks > ticks);
+        ticks = event->ticks;
+        if (event->type != MODEL_TRACE_HEAP_ALLOC &&
+            event->type != MODEL_TRACE_GOMAXPROCS)
+            continue;
+        if (proc == -1) {
+            uint64_t pc = 0;
+
+            assert_true(outside == 0 || event->arg == outside + 1);
+            outside = event->arg;
+            assert_int_equal(model_trace_stack(&trace, event->stack, &pc), 1);
+            assert_int_equal(pc, 1000 + outside);
+            continue;
+        }
+        assert_in_range(proc, 0, PROCS - 1);
+        assert_int_equal(event->arg, (uint64_t)proc << 32 | (last[proc] + 1));
+        last[proc]++;
+    }
+    for (int p = 0; p < PROCS && !has_drops; p++)
+        assert_int_equal(last[p], EVENTS);
+    model_trace_release(&trace);
+}
+
+static void
+run_session(struct stage *stage)
+{
+    struct processor processors[PROCS];
+    pthread_t threads[PROCS];
+    pthread_t reader;
+    bool has_drops;
+
+    stage->bytes_count = 0;
+    start(stage);
+    assert_int_equal(pthread_create(&reader, NULL, run_reader, stage), 0);
+    for (uint32_t p = 0; p < PROCS; p++) {
+        processors[p] = (struct processor){stage, p};
+        assert_int_equal(
+            pthread_create(&threads[p], NULL, run_processor, &processors[p]),
+            0);
+    }
+    for (uint32_t p = 0; p < PROCS; p++)
+        assert_int_equal(pthread_join(threads[p], NULL), 0);
+    assert_int_equal(prof_trace_stop(stage->trace, 0, NULL, 0), PROF_OK);
+    assert_int_equal(pthread_join(reader, NULL), 0);
+    has_drops = prof_trace_drops(stage->trace).no_buffer > 0;
+    judge(stage, has_drops);
+}
+
+static void
+run_sessions(const struct prof_trace_config *config)
+{
+    const struct prof_trace_clock clock = {tick, no_time, NULL};
+    struct stage stage;
+    pthread_t outside;
+
+    open_stage(&stage, config, &clock);
+    assert_int_equal(pthread_create(&outside, NULL, run_outside, &stage), 0);
+    for (int i = 0; i < SESSIONS; i++)
+        run_session(&stage);
+    atomic_store(&stage.outside_ends, 1);
+    assert_int_equal(pthread_join(outside, NULL), 0);
+    close_stage(&stage);
+}
+
+static void
+threads_and_sessions_lose_nothing_with_room_for_all(void **state)
+{
+    const struct prof_trace_config config = {
+        .procs_max = PROCS,
+        .buffers_max = 2000,
+        .buffer_bytes = 512,
+        .stacks_max = 1 << 17,
+        .frames_max = 1 << 19,
+        .tick_divisor = 1,
+    };
+
+    (void)state;
+    run_sessions(&config);
+}
+
+static void
+threads_and_sessions_leave_no_gap_with_little_room(void **state)
+{
+    const struct prof_trace_config config = {
+        .procs_max = PROCS,
+        .buffers_max = PROCS + 4,
+        .buffer_bytes = 128,
+        .stacks_max = 1 << 17,
+        .frames_max = 1 << 19,
+        .tick_divisor = 1,
+    };
+
+    (void)state;
+    run_sessions(&config);
+}
+
+static void
+a_second_reader_is_refused_and_the_first_is_woken_by_the_end(void **state)
+{
+    const char *why = trace_readers_try();
+
+    (void)state;
+    if (why != NULL)
+        fail_msg("%s", why);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_gets_a_number_while_another_reads_the_clock),
+        cmocka_unit_test(threads_and_sessions_lose_nothing_with_room_for_all),
+        cmocka_unit_test(threads_and_sessions_leave_no_gap_with_little_room),
+        cmocka_unit_test(
+            a_second_reader_is_refused_and_the_first_is_woken_by_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
