@@ -33,13 +33,13 @@ enum { PLACES = sizeof places / sizeof *places };
 
 static void
 run_operation(struct bench *bench, const struct place *place,
-              struct bench_row row, struct bench_batches *batches,
+              struct bench_row row, struct bench_batches batches[2],
               struct bench_peer *go, const char *const verbs[2])
 {
     struct bench_command command = {go, verbs[place->threads - 1]};
-    const struct bench_entrant entrants[] = {
-        {"profsim", bench_batches_once, batches},
-        {go->name, bench_peer_once, &command}};
+    struct bench_entrant entrants[3] = {
+        {"profsim", bench_batches_once, &batches[0]}};
+    size_t count = 1;
 
     row.order = bench_order_name(place->order);
     row.unit = "ns";
@@ -47,7 +47,13 @@ run_operation(struct bench *bench, const struct place *place,
     row.depth = place->depth;
     row.n = place->n;
     row.threads = place->threads;
-    bench_compare(bench, &row, entrants, go->to != NULL ? 2 : 1);
+    if (batches[1].batch != NULL)
+        entrants[count++] = (struct bench_entrant){
+            "(atomic add)", bench_batches_once, &batches[1]};
+    if (go->to != NULL)
+        entrants[count++] =
+            (struct bench_entrant){go->name, bench_peer_once, &command};
+    bench_compare(bench, &row, entrants, count);
 }
 
 static void
@@ -57,24 +63,26 @@ run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
     static const char *const frees[] = {"free", "free2"};
     struct bench_load load;
     struct bench_ours ours;
-    struct bench_batches batches = {
-        .load = &load, .context = &ours, .threads = place->threads};
+    struct bench_batches batches[2] = {
+        {.load = &load, .context = &ours, .threads = place->threads},
+        {.load = &load, .context = &ours, .threads = place->threads}};
 
     bench_load_make(&load, BENCH_CALLS, place->depth, place->n);
     bench_load_order(&load, place->order);
     bench_ours_make(&ours, &load);
     if (go->to != NULL)
         (void)bench_peer_ask(go, "load %s", load.path);
-    batches.batch = bench_ours_alloc;
+    batches[0].batch = bench_ours_alloc;
     run_operation(bench, place,
                   (struct bench_row){.operation = "alloc",
                                      .goal_ratio = place->goal_alloc},
-                  &batches, go, allocs);
-    batches.batch = bench_ours_free_batch;
+                  batches, go, allocs);
+    batches[0].batch = bench_ours_free_batch;
+    batches[1].batch = bench_floor_free; /* what the machine asks */
     run_operation(
         bench, place,
         (struct bench_row){.operation = "free", .goal_ratio = place->goal_free},
-        &batches, go, frees);
+        batches, go, frees);
     bench_ours_free(&ours);
     bench_load_free(&load);
 }

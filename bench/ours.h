@@ -9,6 +9,7 @@ struct bench_ours {
     struct prof *prof;
     const struct bench_load *load;
     prof_bucket *buckets; /* by index in the load */
+    uint64_t *counters;   /* of the floor, by bucket */
     void *block;
     size_t bytes;
 };
@@ -23,6 +24,13 @@ uint64_t bench_ours_alloc(void *context, const struct bench_stage *stage,
 uint64_t bench_ours_free_batch(void *context, const struct bench_stage *stage,
                                uint32_t count);
 uint64_t bench_ours_block(void *context, const struct bench_stage *stage,
+                          uint32_t count);
+
+/*
+ * What the machine asks for a free at least: one atomic addition to the
+ * bucket's counter, and nothing else.
+ */
+uint64_t bench_floor_free(void *context, const struct bench_stage *stage,
                           uint32_t count);
 
 #endif

@@ -48,21 +48,24 @@ next_cycle_once(void *context, uint32_t round)
     return (double)(bench_cpu_ns() - begun) / CALLS;
 }
 
-/* One allocation and one free of each bucket, published by the next flush. */
+/*
+ * One allocation and one free of each `step`-th bucket, published by the next
+ * flush.
+ */
 static bool
-fill(struct ring *ring)
+fill(struct ring *ring, uint32_t step)
 {
     const struct bench_load *load = ring->ours.load;
     struct prof_proc *proc = prof_proc_at(ring->ours.prof, 0);
 
-    for (uint32_t i = 0; i < load->n; i++) {
+    for (uint32_t i = 0; i < load->n; i += step) {
         const uint64_t *record = bench_record(load, i);
 
         (void)prof_heap_alloc(proc, record + 1, load->depth, record[0]);
     }
     if (!turn(ring))
         return false;
-    for (uint32_t i = 0; i < load->n; i++)
+    for (uint32_t i = 0; i < load->n; i += step)
         prof_heap_free(proc, ring->ours.buckets[i]);
     return true;
 }
@@ -74,18 +77,31 @@ a_bucket(const struct ring *ring, uint64_t begun)
 }
 
 static double
-flush_once(void *context, uint32_t round)
+flush_filled(struct ring *ring, uint32_t step)
 {
-    struct ring *ring = context;
     uint64_t begun;
 
-    (void)round;
-    if (!fill(ring) || !turn(ring))
+    if (!fill(ring, step) || !turn(ring))
         return -1;
     begun = bench_cpu_ns();
     if (prof_heap_flush(ring->ours.prof) != PROF_OK)
         return -1;
     return a_bucket(ring, begun);
+}
+
+static double
+flush_once(void *context, uint32_t round)
+{
+    (void)round;
+    return flush_filled(context, 1);
+}
+
+/* One bucket in a hundred had events: what a cycle of a large program is. */
+static double
+flush_idle_once(void *context, uint32_t round)
+{
+    (void)round;
+    return flush_filled(context, 100);
 }
 
 static double
@@ -95,7 +111,7 @@ sweep_once(void *context, uint32_t round)
     uint64_t begun;
 
     (void)round;
-    if (!fill(ring))
+    if (!fill(ring, 1))
         return -1;
     begun = bench_cpu_ns();
     if (prof_heap_post_sweep(ring->ours.prof) != PROF_OK)
@@ -156,6 +172,7 @@ static const uint32_t sizes[] = {10000, 100000, 1000000};
 static const struct operation operations[] = {
     {"next_cycle", next_cycle_once, "next", {0.94, 0, 0}},
     {"flush", flush_once, "flush", {0, 12, 12}},
+    {"flush-idle", flush_idle_once, "flushidle", {0, 0, 0}},
     {"post_sweep", sweep_once, "sweep", {0, 12, 12}},
     {"snapshot", snapshot_once, "snapshot", {0, 13.5, 9.5}},
     {"snapshot-copied", copying_once, "snapshot", {0, 2.25, 3.2}},

@@ -8,14 +8,15 @@ import (
 
 var records []runtime.MemProfileRecord
 
-// One allocation and one free in the slot that the next flush publishes.
-func fill() {
-	for i, b := range keys.buckets {
-		account(b, record(i)[0], keys.depth)
+// One allocation and one free of each step-th bucket in the slot that the next
+// flush publishes.
+func fill(step int) {
+	for i := 0; i < keys.n; i += step {
+		account(keys.buckets[i], record(i)[0], keys.depth)
 	}
 	mProfNextCycle()
-	for i, b := range keys.buckets {
-		mProfFree(b, record(i)[0])
+	for i := 0; i < keys.n; i += step {
+		mProfFree(keys.buckets[i], record(i)[0])
 	}
 }
 
@@ -30,13 +31,17 @@ func cycle(verb string) float64 {
 	}
 	var begun uint64
 	switch verb {
-	case "flush":
-		fill()
+	case "flush", "flushidle":
+		if verb == "flush" {
+			fill(1)
+		} else {
+			fill(100)
+		}
 		mProfNextCycle()
 		begun = cpuNs()
 		mProfFlush()
 	case "sweep":
-		fill()
+		fill(1)
 		begun = cpuNs()
 		mProfPostSweep()
 	case "snapshot":

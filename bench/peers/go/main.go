@@ -7,6 +7,7 @@
 //	insert               forget all and insert
 //	memory               bytes a bucket
 //	next, flush, sweep   a step of the heap profile's cycle
+//	flushidle            a flush with one bucket in a hundred to publish
 //	snapshot             runtime.MemProfile(all, true)
 //	block, blockoff      a block event with a given stack; one sampled out
 //	trace0, trace1       a trace event with 0 or 1 arguments, no stack
@@ -88,7 +89,7 @@ func answer(verb string, arg string, round uint32) float64 {
 		return insert()
 	case "memory":
 		return memory()
-	case "next", "flush", "sweep", "snapshot":
+	case "next", "flush", "flushidle", "sweep", "snapshot":
 		return cycle(verb)
 	case "blockoff":
 		return sampledOut()
