@@ -170,6 +170,7 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
         .mappings = profiles->mappings,
         .mappings_count = profiles->mappings_count,
         .lost = LOST,
+        .rules = profiles->rules,
         .scratch = room->scratch,
         .scratch_bytes = room->scratch_bytes,
     };

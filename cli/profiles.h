@@ -16,6 +16,8 @@
 #include "prof/pprof.h"
 #include "recording.h"
 
+struct sim_scenario;
+
 struct cli_profiles {
     const char *folder; /* made if it is not there */
     struct prof_symbols symbols;
@@ -24,7 +26,8 @@ struct cli_profiles {
     struct prof *prof; /* its contention profiles are written */
     const struct prof_heap_record *heap;
     size_t heap_count;
-    int64_t rate_bytes;
+    int64_t rate_bytes;             /* of now */
+    const struct prof_rules *rules; /* of prof; NULL: &prof_rules_exact */
     uint64_t ticks_per_second;
 };
 
@@ -38,6 +41,10 @@ bool cli_profiles_write(const struct cli_profiles *profiles);
 /* The same with the names of a recording. */
 bool cli_profiles_write_recording(struct cli_profiles *profiles,
                                   const struct sim_recording *recording);
+
+/* Run a scenario and write what its library shows at the end. */
+bool cli_profiles_write_scenario(const char *folder,
+                                 struct sim_scenario *scenario);
 
 /* returns: false for malloc and its kin, which say nothing about a program */
 bool cli_is_telling(const char *function);

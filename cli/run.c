@@ -17,20 +17,75 @@
 #include "sched_text.h"
 #include "schedule.h"
 
+struct words {
+    const struct prof_rules *rules;
+    uint64_t top;    /* sites to print */
+    const char *out; /* folder for profile files, or NULL */
+    bool out_each;   /* a folder in it for each file, by its name */
+};
+
+/* Where the files of one run go: out: folder, "" if nowhere. */
+static bool
+prepare_folder(char *folder, size_t room, const char *path,
+               const struct words *words)
+{
+    const char *name = strrchr(path, '/');
+    int length;
+
+    name = name != NULL ? name + 1 : path;
+    folder[0] = '\0';
+    if (words->out == NULL)
+        return true;
+    length = words->out_each ? snprintf(folder, room, "%s/%s", words->out, name)
+                             : snprintf(folder, room, "%s", words->out);
+    if (length < 0 || (size_t)length >= room) {
+        cli_usage("run: --out: %.40s...: name too long", words->out);
+        return false;
+    }
+    if (words->out_each && mkdir(words->out, 0777) != 0 && errno != EEXIST) {
+        cli_usage("run: %s: %s", words->out, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* Say how much of the program the recording lacks. */
+static void
+print_dropped(const struct sim_recording *recording)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    uint64_t dropped = 0;
+
+    for (int i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)
+        dropped += totals->dropped[i];
+    if (dropped > 0)
+        printf("the recorder dropped %" PRIu64 " events\n", dropped);
+}
+
 static enum cli_exit
-run_scenario(const char *path)
+run_scenario(const char *path, const struct words *words)
 {
     struct sim_error error;
     struct props_replay replay;
     struct sim_scenario *scenario = sim_scenario_read(path, &error);
+    char folder[PATH_MAX];
+    bool written;
     bool done;
 
     if (scenario == NULL) {
         fprintf(stderr, "profsim: %s\n", error.text);
         return CLI_USAGE;
     }
+    if (!prepare_folder(folder, sizeof folder, path, words)) {
+        sim_scenario_free(scenario);
+        return CLI_USAGE;
+    }
     done = props_replay_run(&replay, scenario, PROPS_ALL);
+    written = folder[0] == '\0' || !done || replay.crashed ||
+              cli_profiles_write_scenario(folder, scenario);
     sim_scenario_free(scenario);
+    if (!written)
+        return CLI_USAGE;
     if (!done)
         return (enum cli_exit)cli_usage("%s: not enough memory", path);
     if (replay.crashed)
@@ -52,13 +107,6 @@ run_scenario(const char *path)
 }
 
 /* --------------------------------------------------------------- recordings */
-
-struct words {
-    const struct prof_rules *rules;
-    uint64_t top;    /* sites to print */
-    const char *out; /* folder for profile files, or NULL */
-    bool out_each;   /* a folder in it for each file, by its name */
-};
 
 /* What is written to words.out, once the replay shows it. */
 struct writing {
@@ -169,44 +217,6 @@ print_verdicts(const struct props_recorded *result)
     return cli_exit_of(breach->property);
 }
 
-/* Where the files of this recording go: out: folder, "" if nowhere. */
-static bool
-prepare_folder(char *folder, size_t room, const char *path,
-               const struct words *words)
-{
-    const char *name = strrchr(path, '/');
-    int length;
-
-    name = name != NULL ? name + 1 : path;
-    folder[0] = '\0';
-    if (words->out == NULL)
-        return true;
-    length = words->out_each ? snprintf(folder, room, "%s/%s", words->out, name)
-                             : snprintf(folder, room, "%s", words->out);
-    if (length < 0 || (size_t)length >= room) {
-        cli_usage("run: --out: %.40s...: name too long", words->out);
-        return false;
-    }
-    if (words->out_each && mkdir(words->out, 0777) != 0 && errno != EEXIST) {
-        cli_usage("run: %s: %s", words->out, strerror(errno));
-        return false;
-    }
-    return true;
-}
-
-/* Say how much of the program the recording lacks. */
-static void
-print_dropped(const struct sim_recording *recording)
-{
-    const struct sim_recording_totals *totals = sim_recording_totals(recording);
-    uint64_t dropped = 0;
-
-    for (int i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)
-        dropped += totals->dropped[i];
-    if (dropped > 0)
-        printf("the recorder dropped %" PRIu64 " events\n", dropped);
-}
-
 static enum cli_exit
 show_recording(const struct sim_recording *recording, const char *path,
                const struct words *words)
@@ -296,7 +306,7 @@ run_file(const char *path, const struct words *words)
     if (sim_schedule_is(path))
         return run_schedule(path, words);
     if (ends_in(path, ".sim"))
-        return run_scenario(path);
+        return run_scenario(path, words);
     if (strstr(path, ".rec") != NULL)
         return run_recording(path, words);
     if (access(path, F_OK) != 0)
