@@ -363,6 +363,10 @@ apply_gc_terminate(struct sim_world *world, const struct sim_event *event)
         flush(world, event);
     }
     next_cycle(world, event);
+    /* Go 1.6 was late after a concurrent sweep only: here it still stopped. */
+    if (stw_sweep && world->rules.heap == PROF_HEAP_STAGES &&
+        world->rules.turn == PROF_TURN_RESTARTED)
+        flush(world, event);
     gc->marking = false;
     gc->unflushed = true;
     gc->post_swept = false;
