@@ -6,6 +6,10 @@
  * byte. (Of a number of 32 bits Go's fastrandn takes the upper 26, our sampler
  * the lower: it is given them there.)
  *
+ * Rates from 2 on. At rate 1 the runtime leaves a gap of 0 behind, so the first
+ * allocation after the rate was raised is always sampled; our sampler goes on
+ * with the gap it had before, or draws its first.
+ *
  * The library does not tell a gap, but it can be found: an allocation of S
  * bytes is sampled if S is at least the gap, so it is halved until it is known,
  * and drawn anew from the same number for each try.

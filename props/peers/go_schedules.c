@@ -294,6 +294,7 @@ wild_call(struct wild *wild)
 {
     struct prof_proc *proc = prof_proc_at(wild->prof, 0);
     const uint32_t what = below(wild, 20);
+    uint32_t which;
 
     if (what < 6)
         wild_alloc(wild, proc);
@@ -301,9 +302,10 @@ wild_call(struct wild *wild)
         wild_free(wild, proc);
     else if (what < 13)
         return wild_control(wild);
-    else if (what < 15)
-        return wild_reading(wild, below(wild, 5), some_room(wild));
-    else if (what < 17)
+    else if (what < 15) {
+        which = below(wild, 5);
+        return wild_reading(wild, which, some_room(wild));
+    } else if (what < 17)
         wild_wait(wild, proc, PROF_BLOCK);
     else if (what < 19)
         wild_wait(wild, proc, PROF_MUTEX);
