@@ -70,14 +70,16 @@ _Static_assert(PROF_CYCLE_WRAP % LANE_SLOTS == 0,
 static inline uint32_t
 cycle_now(const struct prof *prof)
 {
-    return load_relaxed(&prof->cycle_word) >> 1;
+    return cycle_of_word(load_relaxed(&prof->cycle_word));
 }
 
 /* The slot that is published `ahead` cycles from now; RING only. */
 static inline struct lane *
 slot_ahead(struct prof *prof, uint32_t ahead)
 {
-    return &prof->slots[(cycle_now(prof) + ahead) % LANE_SLOTS];
+    const uint32_t word = load_relaxed(&prof->cycle_word);
+
+    return &prof->slots[(word >> CYCLE_SLOT_SHIFT) + ahead];
 }
 
 static inline struct lane *
@@ -342,7 +344,7 @@ prof_heap_next_cycle(struct prof *prof)
     cycle = cycle_now(prof) + 1;
     if (cycle == PROF_CYCLE_WRAP)
         cycle = 0;
-    store_relaxed(&prof->cycle_word, cycle << 1);
+    store_relaxed(&prof->cycle_word, cycle_word_of(cycle));
     /* Release [pair: late]: first the new cycle, then frees go by it. */
     store_release(&prof->frees_late, 0);
     prof_grace_begin(prof);
@@ -388,7 +390,7 @@ prof_heap_phase(const struct prof *prof)
 {
     const uint32_t word = load_relaxed(&prof->cycle_word);
 
-    return (struct prof_heap_phase){.cycle = word >> 1,
+    return (struct prof_heap_phase){.cycle = cycle_of_word(word),
                                     .flushed = (word & 1) != 0};
 }
 

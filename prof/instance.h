@@ -23,15 +23,17 @@ enum { LANE_SLOTS = 3 };
 struct prof {
     struct prof_rules rules; /* immutable after init, as are the arrays */
     struct table table;
-    struct lane slots[LANE_SLOTS]; /* any thread adds; see heap.c */
-    struct lane active;            /* guarded by control; for contention rows
-                                      count and cycles, any thread adds */
+    struct lane slots[2 * LANE_SLOTS]; /* any thread adds; see heap.c. Twice
+                                          the same, so that an index may go
+                                          past the last without a division */
+    struct lane active; /* guarded by control; for contention rows
+                           count and cycles, any thread adds */
     struct prof_proc *procs;
     uint32_t procs_count;
     enum prof_world world;       /* immutable after init */
     bool in_grace;               /* guarded by control; grace.c */
     struct port_lock control;    /* one control call at a time */
-    shared_u32 cycle_word;       /* cycle << 1 | flushed; any thread reads,
+    shared_u32 cycle_word;       /* cycle_word_of() | flushed; any thread reads,
                                     written under control */
     shared_u32 frees_late;       /* 1: next_cycle was refused (heap.c); any
                                     thread reads, next_cycle writes */
@@ -45,6 +47,24 @@ struct prof {
     shared_u64 heap_rates[SAMPLER_RATES];
     uint64_t ticks_per_second; /* immutable after init */
 };
+
+/* A cycle's word: its number above bit 0, the index of its slot from bit 30. */
+enum { CYCLE_SLOT_SHIFT = 30 };
+
+_Static_assert(PROF_CYCLE_WRAP <= 1U << (CYCLE_SLOT_SHIFT - 1),
+               "room for both");
+
+static inline uint32_t
+cycle_word_of(uint32_t cycle)
+{
+    return cycle % LANE_SLOTS << CYCLE_SLOT_SHIFT | cycle << 1;
+}
+
+static inline uint32_t
+cycle_of_word(uint32_t word)
+{
+    return (word & ((1U << CYCLE_SLOT_SHIFT) - 1)) >> 1;
+}
 
 struct prof_proc {
     alignas(PROF_BLOCK_ALIGN) struct prof *prof; /* immutable after init */

@@ -147,8 +147,10 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     prof->table.entry_of = (void *)(base + layout.entry_of);
     prof->table.words = (void *)(base + layout.words);
     column = base + layout.columns;
-    for (uint32_t i = 0; i < LANE_SLOTS; i++)
+    for (uint32_t i = 0; i < LANE_SLOTS; i++) {
         prof->slots[i] = lane_at(&column, layout.column_bytes);
+        prof->slots[i + LANE_SLOTS] = prof->slots[i];
+    }
     prof->active = lane_at(&column, layout.column_bytes);
     init_procs(prof, base + layout.procs, config);
     prof->ticks_per_second = config->ticks_per_second != 0
@@ -158,7 +160,7 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     store_relaxed(&prof->block_rate_ticks, 1);
     store_relaxed(&prof->mutex_fraction, 1);
     store_relaxed(&prof->heap_rate_bytes, PROF_HEAP_RATE_DEFAULT);
-    store_relaxed(&prof->cycle_word, config->cycle_first << 1);
+    store_relaxed(&prof->cycle_word, cycle_word_of(config->cycle_first));
     *out = prof;
     return PROF_OK;
 }
@@ -203,7 +205,7 @@ prof_drops(const struct prof *prof)
 const char *
 prof_check(const struct prof *prof)
 {
-    if (load_relaxed(&prof->cycle_word) >> 1 >= PROF_CYCLE_WRAP)
+    if (cycle_of_word(load_relaxed(&prof->cycle_word)) >= PROF_CYCLE_WRAP)
         return "heap I1";
     return prof_table_check(&prof->table);
 }
