@@ -26,6 +26,7 @@ struct ring {
     struct prof_heap_record *records;
     struct copied *copies;
     size_t records_max;
+    uint64_t *plain; /* of the floor */
 };
 
 static bool
@@ -74,6 +75,31 @@ static double
 a_bucket(const struct ring *ring, uint64_t begun)
 {
     return (double)(bench_cpu_ns() - begun) / ring->ours.load->n;
+}
+
+/*
+ * What the machine asks for a flush at least: the same sums over plain arrays,
+ * which compilers may do four at a time.
+ */
+static double
+plain_once(void *context, uint32_t round)
+{
+    struct ring *ring = context;
+    const uint32_t n = ring->ours.load->n;
+    uint64_t *const active = ring->plain;
+    uint64_t *const slot = ring->plain + 2 * (size_t)n;
+    uint64_t begun;
+
+    (void)round;
+    for (size_t i = 0; i < 2 * (size_t)n; i++)
+        slot[i] = 1;
+    begun = bench_cpu_ns();
+    for (size_t i = 0; i < 2 * (size_t)n; i++) {
+        active[i] += slot[i];
+        slot[i] = 0;
+    }
+    bench_use((uintptr_t)active);
+    return a_bucket(ring, begun);
 }
 
 static double
@@ -194,6 +220,7 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
     bench_ours_make(&ring.ours, &load);
     ring.records = malloc(ring.records_max * sizeof *ring.records);
     ring.copies = malloc(n * sizeof *ring.copies);
+    ring.plain = bench_pages(4 * (size_t)n * sizeof *ring.plain);
     if (ring.records == NULL || ring.copies == NULL)
         exit(1);
     if (go->to != NULL)
@@ -201,9 +228,9 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         const struct operation *operation = &operations[i];
         struct bench_command command = {go, operation->verb};
-        const struct bench_entrant entrants[] = {
-            {"profsim", operation->once, &ring},
-            {go->name, bench_peer_once, &command}};
+        struct bench_entrant entrants[3] = {
+            {"profsim", operation->once, &ring}};
+        size_t count = 1;
         const struct bench_row row = {
             .operation = operation->name,
             .unit = i == 0 ? "ns" : "ns/bucket",
@@ -215,8 +242,15 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
 
         if (i == 0 && size > 0)
             continue;
-        bench_compare(bench, &row, entrants, go->to != NULL ? 2 : 1);
+        if (operation->once == flush_once)
+            entrants[count++] =
+                (struct bench_entrant){"(plain arrays)", plain_once, &ring};
+        if (go->to != NULL)
+            entrants[count++] =
+                (struct bench_entrant){go->name, bench_peer_once, &command};
+        bench_compare(bench, &row, entrants, count);
     }
+    bench_pages_return(ring.plain, 4 * (size_t)n * sizeof *ring.plain);
     free(ring.copies);
     free(ring.records);
     bench_ours_free(&ring.ours);

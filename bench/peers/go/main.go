@@ -80,6 +80,9 @@ func answer(verb string, arg string, round uint32) float64 {
 	if strings.HasSuffix(verb, "2") {
 		verb, threads = verb[:len(verb)-1], 2
 	}
+	if keys.n == 0 && verb != "load" && !strings.HasPrefix(verb, "trace") {
+		return -1
+	}
 	switch verb {
 	case "load":
 		return load(arg)

@@ -11,6 +11,7 @@ import (
 const (
 	batchOps = 64
 	ops      = 1 << 15
+	maxDepth = 32      // runtime.maxStack
 	warmOps  = ops / 2 // untimed, as in bench/batch.c
 	orderLen = 1 << 20
 )
@@ -50,6 +51,10 @@ func load(path string) float64 {
 	head := unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), 2)
 	keys.mapped = b
 	keys.n, keys.depth = int(head[0]), int(head[1])
+	if keys.depth > maxDepth {
+		keys.n = 0
+		return -1
+	}
 	words := keys.n * (keys.depth + 1)
 	keys.words = unsafe.Slice((*uintptr)(unsafe.Pointer(&b[16])), words)
 	keys.order = unsafe.Slice((*uint32)(unsafe.Pointer(&b[16+8*words])), orderLen)
