@@ -76,6 +76,9 @@ draw_features(struct sim_generator *g)
     f->late_flush = draw_feature(g, 2);
     f->short_rooms = draw_feature(g, 2);
     f->odd_sizes = draw_feature(g, 3);
+    f->sizes = (enum sim_sizes)ask(g, SIM_SIZES_ONE + 1, SIM_SWARM, ASK_SIZES);
+    f->lifetimes =
+        (enum sim_lifetimes)ask(g, SIM_DIE_ANY + 1, SIM_SWARM, ASK_LIFETIMES);
     f->sampling = draw_feature(g, 3);
     f->locks = draw_feature(g, 3);
     g->config.waiters_all = f->locks && draw_feature(g, 2);
@@ -138,25 +141,55 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
 
 /* --------------------------------------------------------------- the actors */
 
-static bool
-draw_alloc(struct sim_generator *g, const struct sim_world *world,
-           struct sim_event *event)
+static uint64_t
+draw_size(struct sim_generator *g)
 {
     static const uint64_t sizes[] = {16, 32, 4096, 1, 0, UINT64_C(1) << 63};
     const uint32_t plain = 4;
     const uint32_t bound =
         g->features.odd_sizes ? sizeof sizes / sizeof *sizes : plain;
 
+    switch (g->features.sizes) {
+    case SIM_SIZES_FEW:
+        return sizes[ask(g, bound, SIM_DATA, ASK_SIZE)];
+    case SIM_SIZES_WIDE: /* every power of two about as often */
+        return (UINT64_C(16) << ask(g, 16, SIM_DATA, ASK_SIZE)) -
+               8 * ask(g, 2, SIM_DATA, ASK_SIZE);
+    case SIM_SIZES_ONE:
+        break;
+    }
+    return 16;
+}
+
+static bool
+draw_alloc(struct sim_generator *g, const struct sim_world *world,
+           struct sim_event *event)
+{
     if (sim_world_objects_count(world) == SIM_EVENTS_MAX)
         return false;
     event->kind = SIM_EV_ALLOC;
     event->object = sim_world_objects_count(world);
     event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
-    event->size_bytes = sizes[ask(g, bound, SIM_DATA, ASK_SIZE)];
+    event->size_bytes = draw_size(g);
     return true;
 }
 
-/* Pick one of the live objects, whoever made it; of the oldest eight. */
+/* Where to look for an object to die: who dies young, who old? */
+static uint32_t
+first_victim(struct sim_generator *g, uint32_t born)
+{
+    switch (g->features.lifetimes) {
+    case SIM_DIE_OLDEST_FIRST:
+        break;
+    case SIM_DIE_YOUNGEST_FIRST:
+        return born > 8 ? born - 8 : 0;
+    case SIM_DIE_ANY:
+        return ask(g, born + 1, SIM_DATA, ASK_OBJECT);
+    }
+    return 0;
+}
+
+/* Pick one of eight live objects, whoever made it. */
 static bool
 draw_victim(struct sim_generator *g, const struct sim_world *world,
             struct sim_event *event, enum sim_event_kind kind)
@@ -165,7 +198,7 @@ draw_victim(struct sim_generator *g, const struct sim_world *world,
     uint32_t count = 0;
     const uint32_t born = sim_world_objects_count(world);
 
-    for (uint32_t i = sim_world_find(world, SIM_LIVE, 0);
+    for (uint32_t i = sim_world_find(world, SIM_LIVE, first_victim(g, born));
          i < born && count < sizeof live / sizeof *live;
          i = sim_world_find(world, SIM_LIVE, i + 1))
         live[count++] = i;
@@ -387,6 +420,7 @@ draw_collection(struct sim_generator *g, const struct sim_world *world,
             ask(g, 2, SIM_SCHED, ASK_SWEEP) == 1)
             first = sim_world_find(world, SIM_DEAD, first + 1);
         event->object = first;
+        event->task = ask(g, g->config.procs, SIM_SCHED, ASK_SWEEPER);
     }
     return true;
 }

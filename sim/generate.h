@@ -22,6 +22,16 @@ enum {
     SIM_BUCKETS_MAX = 64,
 };
 
+/* How sizes are distributed. */
+enum sim_sizes { SIM_SIZES_FEW, SIM_SIZES_WIDE, SIM_SIZES_ONE };
+
+/* Who dies first. */
+enum sim_lifetimes {
+    SIM_DIE_OLDEST_FIRST,
+    SIM_DIE_YOUNGEST_FIRST,
+    SIM_DIE_ANY
+};
+
 /* What a run may do. Faults break a rule that the collector must keep. */
 struct sim_features {
     bool explicit_free;
@@ -32,8 +42,10 @@ struct sim_features {
     bool jumps;    /* clocks jump, forwards and back */
     bool stw_sweep;
     bool post_sweep;
-    bool late_flush;             /* sweeps may come before the flush */
-    bool short_rooms;            /* snapshots with too little room */
+    bool late_flush;  /* sweeps may come before the flush */
+    bool short_rooms; /* snapshots with too little room */
+    enum sim_sizes sizes;
+    enum sim_lifetimes lifetimes;
     bool odd_sizes;              /* 0, and so large that bytes wrap */
     bool fault_missing_flush;    /* a cycle without flush */
     bool fault_late_free;        /* a free swept after post-sweep */
