@@ -348,10 +348,12 @@ run_heaps(const struct options *options, struct props_outcome *outcome)
     if (!props_campaign_run(&options->campaign, outcome))
         return (enum cli_exit)cli_usage(
             "the system refused memory or a process");
-    printf("rules %s: %" PRIu64 " runs, %" PRIu64
-           " events, log hash %016" PRIx64 "\n",
-           options->campaign.rules->name, outcome->runs, outcome->events,
-           outcome->hash);
+    /* What ran beside a failure depends on the jobs: no part of the answer. */
+    fprintf(outcome->end == PROPS_END_PASSED ? stdout : stderr,
+            "rules %s: %" PRIu64 " runs, %" PRIu64
+            " events, log hash %016" PRIx64 "\n",
+            options->campaign.rules->name, outcome->runs, outcome->events,
+            outcome->hash);
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)

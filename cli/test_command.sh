@@ -86,6 +86,12 @@ for scenario in fixtures/scenarios/*.sim fixtures/corpus/*.sim; do
 done
 
 # What the documents show is true.
+sed -n '/^```console$/,/^```$/{/^```/d;/^\$ /d;p}' README.md >"$dir/readme.out"
+binary=$(realpath "$profsim")
+(cd "$dir" && timeout 60 "$binary" check H2 --rules go1.6-late \
+    >"$dir/out" 2>"$dir/err" </dev/null)
+[ $? -eq 129 ] && diff "$dir/readme.out" "$dir/out" >"$dir/err"
+count "the README's failure is the one that is found" $?
 sed -n '/^profsim scenario 1$/,/^expect property/p' README.md >"$dir/readme.sim"
 exits "the README's scenario breaks what it says" 0 ": ok: breaks H2" \
     run "$dir/readme.sim"
