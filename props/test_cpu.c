@@ -293,6 +293,28 @@ deep_stacks_are_cut_and_labels_kept_apart(void **state)
     case_end(&run);
 }
 
+/* More sets than chains: some share one, and are told apart all the same. */
+static void
+every_set_of_labels_is_a_sample_of_its_own(void **state)
+{
+    static const struct prof_label label[] = {{"k", "v"}};
+    static const struct prof_label_set sets[8] = {{label, 1}, {label, 1}};
+
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 8; i++)
+            prof_cpu_tick(cpu, work, 2, &sets[i]);
+        prof_cpu_drain(cpu);
+    }
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    write_profile();
+    assert_int_equal(run.profile.samples_count, 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(run.profile.samples[i].values[0], 2);
+    case_end(&run);
+}
+
 /* ------------------------------------------------------------ threads, signals
  */
 
@@ -423,6 +445,7 @@ main(void)
         WITH(a_drained_ring_takes_more),
         WITH(more_stacks_than_fit_are_counted_as_lost),
         WITH(deep_stacks_are_cut_and_labels_kept_apart),
+        WITH(every_set_of_labels_is_a_sample_of_its_own),
         WITH(ticks_of_threads_and_handlers_all_count),
         WITH(a_threads_timer_ticks_as_it_uses_cpu),
         cmocka_unit_test(the_mappings_of_this_process_hold_this_function),

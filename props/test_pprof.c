@@ -346,9 +346,10 @@ a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
     const struct prof_heap_record record = {
         .allocs = 1,
         .size_bytes = 8,
-        AT(CASE_WORK, CASE_SERVE, CASE_UNKNOWN, CASE_UNKNOWN + 0x1000)};
+        /* 0x2100: where the first ends, the second begins. */
+        AT(CASE_WORK, CASE_SERVE, CASE_UNKNOWN, CASE_UNKNOWN + 0x1000, 0x2100)};
     static const bool want[] = {true, true, false, false, false};
-    static const uint64_t mapping_of[] = {1, 2, 4, 5};
+    static const uint64_t mapping_of[] = {1, 2, 4, 5, 2};
 
     (void)state;
     case_begin(&run);
@@ -366,7 +367,7 @@ a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
         assert_int_equal(run.profile.mappings[i].has_functions, want[i]);
     }
     assert_string_equal(run.profile.mappings[0].build_id, "b1");
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 5; i++)
         assert_int_equal(run.profile.locations[i].mapping, mapping_of[i]);
     case_end(&run);
 }

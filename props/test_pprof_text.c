@@ -210,11 +210,11 @@ columns_are_as_wide_as_their_widest_cell_needs(void **state)
     static const char *const pool[] = {
         "",
         "a",
-        "ab",
+        "four", /* +0x2: as wide as a tab stop */
         "main.seven",
         "main.a.rather.long.one",
         "\xc3\xa4\xc3\xb6\xc3\xbc",
-        "sixteen.bytes.x",
+        "twelve.chars", /* and as two of them */
         "x.y.z.x.y.z.x.y.z.x.y.z.x.y.z.x.y.z.x",
     };
     enum { POOL = sizeof pool / sizeof *pool, DEPTH = 6 };

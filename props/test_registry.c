@@ -356,24 +356,31 @@ entries_come_and_go_as_a_simple_list_says(void **state)
 
     (void)state;
     for (int round = 0; round < 20000; round++) {
+        uint8_t bytes[2] = {0, 7};
+        size_t bytes_count;
         uint8_t key;
         unsigned which;
         enum prof_status want;
 
         seed = seed * 6364136223846793005U + 1442695040888963407U;
         key = (uint8_t)(seed >> 33);
+        /* Each key of one byte begins one of two. */
+        bytes[0] = key >> 1;
+        bytes_count = 1 + (key & 1);
         which = (unsigned)(seed >> 60 & 1);
         if ((seed >> 50 & 1) != 0) {
             want = open[which][key]                 ? PROF_ERR_KEY_TAKEN
                    : count[0] + count[1] == ENTRIES ? PROF_ERR_MEMORY
                                                     : PROF_OK;
             assert_int_equal(
-                prof_profile_add(profiles[which], &key, 1, work, 2), want);
+                prof_profile_add(profiles[which], bytes, bytes_count, work, 2),
+                want);
             count[which] += want == PROF_OK;
             open[which][key] |= want == PROF_OK;
         } else {
-            assert_int_equal(prof_profile_remove(profiles[which], &key, 1),
-                             PROF_OK);
+            assert_int_equal(
+                prof_profile_remove(profiles[which], bytes, bytes_count),
+                PROF_OK);
             count[which] -= open[which][key];
             open[which][key] = false;
         }
