@@ -117,7 +117,13 @@ shrink_choices(struct hunt *hunt, struct sched_failure *failure)
 static void
 shrink_events(struct hunt *hunt)
 {
+    const uint32_t all = hunt->events_count;
     bool again = true;
+
+    hunt->events_count = 0;
+    if (fails(hunt, run_events))
+        return;
+    hunt->events_count = all;
 
     while (again) {
         again = false;
@@ -200,7 +206,8 @@ sched_failure_of_seed(struct sched_failure *failure, props_set asked,
     } else {
         failure->unstable = run_choices(&hunt);
         hunt.property = hunt.run->judge.breach.property;
-        if (!failure->unstable)
+        /* Two readers need no story. */
+        if (!failure->unstable && hunt.property != PROPS_T11)
             shrink_choices(&hunt, failure);
     }
     done = finish(&hunt, failure, command);

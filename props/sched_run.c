@@ -94,7 +94,9 @@ sched_run_choices(struct sched_run *run, struct sim_choices *choices,
     sim_sched_generator_begin(&run->generator, choices);
     if (begin(run, &run->generator.config, asked) != NULL)
         abort(); /* the generator draws only worlds that can be */
-    while (sim_sched_generator_next(&run->generator, run->world, &event)) {
+    /* A run ends by itself, unless a trace cannot be read to its end. */
+    while (run->trail->count < run->events_max &&
+           sim_sched_generator_next(&run->generator, run->world, &event)) {
         if (apply(run, &event) != NULL)
             abort(); /* and only events that can happen */
     }

@@ -75,7 +75,8 @@ miss(struct trace_judge *judge, uint32_t index)
     const bool is_late = is_anywhere(judge, want, index);
     enum props_property property = PROPS_T3;
 
-    if (want->type == MODEL_TRACE_GO_SYS_EXIT)
+    if (want->type == MODEL_TRACE_GO_SYS_EXIT ||
+        (found != NULL && found->type == MODEL_TRACE_GO_SYS_EXIT))
         property = PROPS_T9;
     else if (is_late)
         property = PROPS_T1;

@@ -105,6 +105,10 @@ judge_drops(struct trace_judge *judge)
     if (dropped == 0)
         return;
     props_mark_hit(judge->marks, MARK_TRACE_DROPPED);
+    if (judge->kept == 0)
+        trace_judge_breach(judge, PROPS_T3,
+                           "all events were dropped, and no buffer was in use "
+                           "when it began");
     if (config->is_eager)
         trace_judge_breach(judge, PROPS_T3,
                            "%" PRIu64 " events were dropped although the "

@@ -125,6 +125,7 @@ draw_features(struct sim_sched_generator *g)
         SIM_SCHED_AGAIN,        SIM_SCHED_SYSCALL,    SIM_SCHED_GC_START,
         SIM_SCHED_SCAN_START,   SIM_SCHED_HEAP,       SIM_SCHED_TIMERS,
         SIM_SCHED_WAKE_OUTSIDE, SIM_SCHED_QUEUED,     SIM_SCHED_READ,
+        SIM_SCHED_TRACE_STOP,
     };
     uint64_t features = 0;
 
@@ -240,7 +241,7 @@ add_tracing(struct candidates *c)
     const bool traces = sim_sched_world_traces(c->world);
 
     if (traces)
-        add(c, SIM_SCHED_TRACE_STOP, 0);
+        add_if(c, SIM_SCHED_TRACE_STOP, SIM_SCHED_TRACE_STOP);
     else if (sim_sched_world_sessions(c->world) < SIM_SCHED_SESSIONS_MAX)
         for (int weight = 0; weight < 6; weight++)
             add(c, SIM_SCHED_TRACE_START, 0);
