@@ -206,13 +206,19 @@ sim_choose_guided(struct sim_choices *choices, uint32_t bound,
 }
 
 uint32_t
+sim_choices_wish(struct sim_choices *choices, uint32_t bound)
+{
+    if (choices->backend == SIM_RANDOM || choices->backend == SIM_PREFIX)
+        return sim_rng_below(&choices->rng, bound);
+    return 0;
+}
+
+uint32_t
 sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
            uint16_t label)
 {
-    uint32_t wish = 0;
+    const uint32_t wish = sim_choices_wish(choices, bound);
 
-    if (choices->backend == SIM_RANDOM || choices->backend == SIM_PREFIX)
-        wish = sim_rng_below(&choices->rng, bound);
     if (choices->backend == SIM_RANDOM && bound > 1 &&
         choices->count < choices->count_max) { /* nearly every question */
         record(choices, bound, kind, label, wish);

@@ -115,6 +115,15 @@ uint32_t sim_choose(struct sim_choices *choices, uint32_t bound,
                     enum sim_kind kind, uint16_t label);
 
 /*
+ * A number for a guided answer: drawn under RANDOM and PREFIX, 0 otherwise (the
+ * list answers then).
+ *
+ * in:      bound > 0
+ * returns: a value in [0, bound)
+ */
+uint32_t sim_choices_wish(struct sim_choices *choices, uint32_t bound);
+
+/*
  * Record an answer that a guided scheduler (PCT, URW) has made itself, so that
  * the run replays as a plain list. Under REPLAY, PREFIX, BYTES and ODOMETER the
  * list answers instead and `wish` is ignored.

@@ -17,30 +17,43 @@ sim_queue_push(struct sim_queue *queue, uint64_t at_ticks, uint32_t who)
     queue->count++;
 }
 
+/* The first that is due, from `index` on and around. */
+static uint32_t
+due_from(const struct sim_queue *queue, uint32_t index, uint64_t first_ticks)
+{
+    while (queue->items[index].at_ticks != first_ticks)
+        index = index + 1 < queue->count ? index + 1 : 0;
+    return index;
+}
+
 uint32_t
 sim_queue_pop(struct sim_queue *queue, struct sim_choices *choices,
               uint16_t label, uint64_t *at_ticks)
 {
-    uint32_t due[SIM_QUEUE_MAX];
-    uint32_t due_count = 0;
     uint64_t first = UINT64_MAX;
-    uint32_t chosen;
+    uint32_t due = 0;
+    uint32_t index = 0;
     uint32_t who;
 
     assert(queue->count > 0);
     for (uint32_t i = 0; i < queue->count; i++) {
         if (queue->items[i].at_ticks < first) {
             first = queue->items[i].at_ticks;
-            due_count = 0;
+            due = 0;
         }
-        if (queue->items[i].at_ticks == first)
-            due[due_count++] = i;
+        due += queue->items[i].at_ticks == first;
     }
-    chosen = due[sim_choose(choices, due_count, SIM_SCHED, label)];
-    who = queue->items[chosen].who;
+    if (due > 1) {
+        const uint32_t wish = sim_choices_wish(choices, queue->count);
+
+        index = sim_choose_guided(choices, queue->count, SIM_SCHED, label,
+                                  due_from(queue, wish, first));
+    }
+    index = due_from(queue, index, first);
+    who = queue->items[index].who;
     queue->count--;
-    memmove(&queue->items[chosen], &queue->items[chosen + 1],
-            (queue->count - chosen) * sizeof *queue->items);
+    memmove(&queue->items[index], &queue->items[index + 1],
+            (queue->count - index) * sizeof *queue->items);
     *at_ticks = first;
     return who;
 }

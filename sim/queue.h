@@ -2,9 +2,10 @@
  * queue.h -- the event queue: who acts next, in virtual time.
  *
  * Of those due at the same time any may go first: a tie is a choice
- * (SIM_SCHED), in the order of their numbers, so that an answer means the same
- * actor whatever happened before. A fixed order of ties would be a blind spot:
- * some orders could never be met.
+ * (SIM_SCHED) among all that wait, by number; if the chosen one is not due, the
+ * next one that is goes. So an answer names an actor, and still names it when
+ * delays elsewhere have changed, which is what a shrinker needs. A fixed order
+ * of ties would be a blind spot: some orders could never be met.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
