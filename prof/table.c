@@ -52,6 +52,7 @@
 
 #define TENTATIVE      TABLE_TENTATIVE
 #define ENTRY_WORDS    (sizeof(struct entry) / sizeof(uint64_t))
+#define LINE_FRAMES    8U         /* of a cache line */
 #define WORDS_LIMIT    (1U << 31) /* an entry's place leaves TENTATIVE free */
 #define DEPTH_DEFAULT  32U
 #define FRAMES_DEFAULT 16U
@@ -140,6 +141,11 @@ slot_match(const struct table *table, uint64_t slot, const struct key *key)
     if (key->column != NULL)
         __builtin_prefetch(&key->column[upper & row_mask], 1);
     entry = entry_at(table, (uint32_t)slot);
+    /* All its lines at once: how long the compare is, it learns from the first
+     * only, as compilers take the entry's depth for the key's. */
+    for (uint32_t i = LINE_FRAMES - ENTRY_WORDS; i < key->depth;
+         i += LINE_FRAMES)
+        __builtin_prefetch(&entry->frames[i]);
     return entry_holds(entry, key) ? entry : NULL;
 }
 
