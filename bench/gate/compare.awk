@@ -27,7 +27,11 @@ FILENAME == ARGV[1] {
     now[key] = $3
     if (!(key in old))
         news++
-    else if ($3 > allowed($1, old[key])) {
+    else if ($1 == "instructions" && $3 == 0) {
+        printf "bench-gate: nothing was counted for %s\n", key > "/dev/stderr"
+        broken = 1
+        exit
+    } else if ($3 > allowed($1, old[key])) {
         grew[key] = 1
         worse++
     } else if (old[key] > allowed($1, $3))
@@ -35,6 +39,8 @@ FILENAME == ARGV[1] {
 }
 
 END {
+    if (broken)
+        exit 1
     if (reason != "") {
         print "# made by: bench/gate/check PATHS LIBRARY REASON (see there)"
         print "# compiler " compiler

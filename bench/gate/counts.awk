@@ -5,8 +5,10 @@
 # usage: awk -f counts.awk DRIVER.c DUMP...   in the order they were made;
 # prints: name<TAB>instructions
 #
-# The format: "fn=(id) name" begins a function, "ob=" its object; a line of
-# costs begins with a position; the line after "calls=" is the callee's.
+# The format: "fl=(id) name" is the file of the function that begins, "ob=" its
+# object; the first mention of an id, also that of a callee ("cob="), has the
+# name. A line of costs begins with a position; the one after "calls=" is the
+# callee's.
 
 function named(text,    id) {
     id = text
@@ -29,7 +31,8 @@ FNR == 1 { total = 0 }
     name = $0
     sub(/.*Client Request: /, "", name)
 }
-/^ob=/ { object = "ob" named(substr($0, 4)) }
+/^ob=/ { object = named(substr($0, 4)) }
+/^cob=/ { named(substr($0, 5)) }
 /^fl=/ { sub(/^fl=/, ""); own = file_of($0) }
 /^(fi|fe)=/ { file_of(substr($0, 4)) }
 /^cfi=|^cfl=/ { file_of(substr($0, 5)) }
