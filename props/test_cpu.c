@@ -138,6 +138,20 @@ an_overflow_record_counts_lost_ticks(void **state)
 }
 
 static void
+two_words_of_count_zero_are_a_stack(void **state)
+{
+    static const uint64_t words[] = {3, 0, 100, 5, 0, 0, 0x2001, 0x2002};
+
+    (void)state;
+    assert_int_equal(prof_cpu_load(cpu, words, 8, NULL, 0), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
+    write_profile();
+    assert_int_equal(run.profile.samples[0].locations_count, 2);
+    assert_int_equal(run.profile.samples[0].values[0], 0);
+    case_end(&run);
+}
+
+static void
 wrong_words_are_refused(void **state)
 {
     static const struct prof_label_set *const labels[3] = {NULL, NULL, NULL};
@@ -154,7 +168,7 @@ wrong_words_are_refused(void **state)
         {"rate above what a period can say", {3, 0, 2000000000}, 3, 0},
         {"record shorter than its head", {3, 0, 100, 2, 0}, 5, 0},
         {"length below 3", {3, 0, 100, 2, 0, 1, 1}, 7, 0},
-        {"length beyond the end", {3, 0, 100, 6, 0, 1, 1}, 7, 0},
+        {"length one beyond the end", {3, 0, 100, 5, 0, 1, 1}, 7, 0},
         {"huge length", {3, 0, 100, UINT64_MAX, 0, 1, 1}, 7, 0},
         {"fewer labels than records", {3, 0, 100, 4, 0, 1, 1}, 7, 1},
         {"more labels than records", {3, 0, 100, 4, 0, 1, 1}, 7, 3},
@@ -438,6 +452,7 @@ main(void)
         WITH(words_of_gos_runtime_become_a_profile),
         WITH(no_ticks_and_ticks_without_frames_are_profiles),
         WITH(an_overflow_record_counts_lost_ticks),
+        WITH(two_words_of_count_zero_are_a_stack),
         WITH(wrong_words_are_refused),
         WITH(one_profile_is_taken_at_a_time),
         WITH(ticks_outside_a_profile_do_not_count),

@@ -1,0 +1,335 @@
+/*
+ * test_pprof_counts.c -- count profiles, dumps and debug lines as text, byte
+ * for byte (P2).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/text.h"
+
+static struct case_run run;
+
+#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
+#define AT(...)                  \
+    .stack = STACK(__VA_ARGS__), \
+    .depth = sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t)
+
+/* What a writer prints is what the columns model makes of single tabs. */
+static void
+assert_columns(const char *single_tabs)
+{
+    static char want[CASE_BYTES];
+    const size_t bytes =
+        model_tabs(want, sizeof want - 1, single_tabs, strlen(single_tabs));
+
+    want[bytes] = '\0';
+    assert_string_equal(case_text(&run, PROF_OK), want);
+}
+
+/* --------------------------------------------------------------------- counts
+ */
+
+static const char *
+counts_text(const char *name, const struct prof_count_record *records,
+            size_t count)
+{
+    case_begin(&run);
+    return case_text(&run, prof_text_counts(&run.output, name, records, count));
+}
+
+static void
+equal_counts_stand_in_the_order_of_their_keys(void **state)
+{
+    const struct prof_count_record records[] = {
+        {AT(0x9)},       {AT(0x10)},       {AT(0x9, 0x1)}, {AT(0x100)},
+        {AT(0x10, 0x2)}, {AT(0x10, 0x10)}, {AT(0xff)},     {AT(0xff)},
+    };
+
+    (void)state;
+    assert_string_equal(counts_text("c", records, 8),
+                        "c profile: total 8\n"
+                        "2 @ 0xff\n#\t0xfe\n\n"
+                        "1 @ 0x10\n#\t0xf\n\n"
+                        "1 @ 0x10 0x10\n#\t0xf\n#\t0xf\n\n"
+                        "1 @ 0x10 0x2\n#\t0xf\n#\t0x1\n\n"
+                        "1 @ 0x100\n#\t0xff\n\n"
+                        "1 @ 0x9\n#\t0x8\n\n"
+                        "1 @ 0x9 0x1\n#\t0x8\n#\t0x0\n\n");
+}
+
+/* The same rule, against sorting the printed keys as texts. */
+static int
+compare_lines(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void
+keys_are_sorted_as_texts_whatever_the_addresses(void **state)
+{
+    enum { RECORDS = 60 };
+    static uintptr_t pcs[RECORDS][2];
+    static char keys[RECORDS][64];
+    static struct prof_count_record records[RECORDS];
+    uint64_t seed = 7;
+
+    (void)state;
+    for (size_t i = 0; i < RECORDS; i++) {
+        for (int j = 0; j < 2; j++) {
+            seed = seed * 6364136223846793005U + 1442695040888963407U;
+            pcs[i][j] = (uintptr_t)(seed >> 32 >> (seed >> 20 & 31)) | 1;
+        }
+        /* Not one key twice. */
+        pcs[i][1] = pcs[i][1] << 8 | i | 0x80;
+        records[i] =
+            (struct prof_count_record){.stack = pcs[i], .depth = 1 + i % 2};
+        if (i % 2 == 0)
+            pcs[i][0] = pcs[i][1];
+        snprintf(keys[i], sizeof keys[i],
+                 records[i].depth == 1 ? "@ 0x%zx" : "@ 0x%zx 0x%zx",
+                 (size_t)pcs[i][0], (size_t)pcs[i][1]);
+    }
+    qsort(keys, RECORDS, sizeof *keys, compare_lines);
+    counts_text("c", records, RECORDS);
+    for (size_t i = 0, at = 0; i < RECORDS; i++) {
+        const char *text = (const char *)run.bytes;
+        const char *line = strstr(&text[at], "1 @");
+
+        assert_non_null(line);
+        assert_memory_equal(line + 2, keys[i], strlen(keys[i]));
+        assert_int_equal(line[2 + strlen(keys[i])], '\n');
+        at = (size_t)(line - text) + 3;
+    }
+}
+
+/* TestLabelMapStringer of runtime/pprof, and the corners of quoting. */
+static void
+labels_are_quoted_and_sorted_as_text(void **state)
+{
+    static const struct {
+        struct prof_label labels[3];
+        uint32_t count;
+        const char *want;
+    } rows[] = {
+        {{{"foo", "bar"}}, 1, "{\"foo\":\"bar\"}"},
+        {{{"foo", "bar"}, {"key1", "value1"}, {"key2", "value2"}},
+         3,
+         "{\"foo\":\"bar\", \"key1\":\"value1\", \"key2\":\"value2\"}"},
+        {{{"a", "2"}, {"a!", "1"}}, 2, "{\"a!\":\"1\", \"a\":\"2\"}"},
+        {{{"\"\\", "\n\t\r\a\b\f\v"}},
+         1,
+         "{\"\\\"\\\\\":\"\\n\\t\\r\\a\\b\\f\\v\"}"},
+        {{{"\x01\x1f\x7f", ""}}, 1, "{\"\\x01\\x1f\\x7f\":\"\"}"},
+        {{{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xff\xc3"}},
+         1,
+         "{\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\":\"\\xff\\xc3\"}"},
+        {{{"\xc2\x85\xc2\xa0", "\xe2\x80\xa8\xf4\x8f\xbf\xbf"}},
+         1,
+         "{\"\\u0085\\u00a0\":\"\\u2028\\U0010ffff\"}"},
+        {{{"\xed\xa0\x80\xc0\x80", "\xf4\x90\x80\x80"}},
+         1,
+         "{\"\\xed\\xa0\\x80\\xc0\\x80\":\"\\xf4\\x90\\x80\\x80\"}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_count_record record = {AT(CASE_WORK),
+                                                 .labels = rows[i].labels,
+                                                 .labels_count = rows[i].count};
+        char want[512];
+
+        snprintf(want, sizeof want,
+                 "c profile: total 1\n1 @ 0x2040\n# labels: %s\n"
+                 "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n",
+                 rows[i].want);
+        assert_string_equal(counts_text("c", &record, 1), want);
+    }
+}
+
+static void
+labels_follow_the_stack_and_come_after_none(void **state)
+{
+    static const struct prof_label a[] = {{"k", "a"}};
+    static const struct prof_label b[] = {{"k", "b"}};
+    const struct prof_count_record records[] = {
+        {AT(CASE_WORK), .labels = b, .labels_count = 1},
+        {AT(CASE_WORK), .labels = a, .labels_count = 1},
+        {AT(CASE_WORK)},
+    };
+
+    (void)state;
+    counts_text("g", records, 3);
+    assert_columns("g profile: total 3\n"
+                   "1 @ 0x2040\n"
+                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                   "1 @ 0x2040\n# labels: {\"k\":\"a\"}\n"
+                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                   "1 @ 0x2040\n# labels: {\"k\":\"b\"}\n"
+                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
+}
+
+/* Go prints `5 @`, which its own reader refuses. */
+static void
+an_empty_stack_is_shown_with_an_address(void **state)
+{
+    const struct prof_count_record records[] = {{.depth = 0}, {.depth = 0}};
+
+    (void)state;
+    counts_text("threadcreate", records, 2);
+    assert_columns("threadcreate profile: total 2\n"
+                   "2 @ 0x4001\n"
+                   "#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n");
+}
+
+static void
+a_name_is_one_word(void **state)
+{
+    (void)state;
+    assert_string_equal(counts_text("open files\n", NULL, 0),
+                        "open_files_ profile: total 0\n");
+}
+
+static void
+frames_of_the_runtime_are_hidden_unless_there_is_nothing_else(void **state)
+{
+    const struct prof_count_record records[] = {
+        {AT(CASE_MALLOC, CASE_WORK, CASE_NEW, CASE_GOEXIT)},
+        {AT(CASE_MALLOC, CASE_GOEXIT)},
+        {AT(CASE_MALLOC, CASE_UNKNOWN)},
+    };
+
+    (void)state;
+    counts_text("c", records, 3);
+    assert_columns("c profile: total 3\n"
+                   "1 @ 0x1040 0x2040 0x1140 0x3040\n"
+                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
+                   "#\t0x113f\truntime.newobject+0x3f\tmalloc.go:200\n\n"
+                   "1 @ 0x1040 0x3040\n"
+                   "#\t0x103f\truntime.mallocgc+0x3f\tmalloc.go:100\n\n"
+                   "1 @ 0x1040 0x9040\n"
+                   "#\t0x903f\n\n");
+}
+
+/* ----------------------------------------------------------- dumps, debug
+ * lines
+ */
+
+struct dumper {
+    size_t bytes;
+    size_t calls;
+    size_t rooms[16];
+};
+
+static size_t
+print_dump(void *context, char *buffer, size_t room)
+{
+    struct dumper *dumper = context;
+    const size_t bytes = dumper->bytes < room ? dumper->bytes : room;
+
+    assert_true(dumper->calls < 16);
+    dumper->rooms[dumper->calls++] = room;
+    memset(buffer, 'x', bytes);
+    return bytes;
+}
+
+static enum prof_status
+count_bytes(void *context, const void *bytes, size_t bytes_count)
+{
+    (void)bytes;
+    *(size_t *)context += bytes_count;
+    return PROF_OK;
+}
+
+static void
+a_dump_grows_its_buffer_until_it_is_not_full(void **state)
+{
+    static const struct {
+        size_t bytes;
+        size_t scratch;
+        size_t written;
+        size_t calls;
+    } rows[] = {
+        {0, 8 << 20, 0, 1},
+        {100, 8 << 20, 100, 1},
+        {(1 << 20) - 1, 8 << 20, (1 << 20) - 1, 1},
+        {1 << 20, 8 << 20, 1 << 20, 2},
+        {(4 << 20) - 1, 8 << 20, (4 << 20) - 1, 3},
+        {9 << 20, 8 << 20, 8 << 20, 4},
+        {100 << 20, 80 << 20, 64 << 20, 7},
+        {3 << 20, (2 << 20) + 5, (2 << 20) + 5, 3},
+        {5000, 4096, 4096, 1},
+    };
+    void *scratch = calloc(1, (size_t)80 << 20);
+
+    (void)state;
+    assert_non_null(scratch);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct dumper dumper = {.bytes = rows[i].bytes};
+        const struct prof_dump dump = {.print = print_dump, .context = &dumper};
+        size_t written = 0;
+        struct prof_output output = {
+            .sink = {.write = count_bytes, .context = &written},
+            .scratch = scratch,
+            .scratch_bytes = rows[i].scratch};
+
+        assert_int_equal(prof_text_dump(&output, &dump), PROF_OK);
+        assert_int_equal(written, rows[i].written);
+        assert_int_equal(dumper.calls, rows[i].calls);
+        for (size_t j = 1; j < dumper.calls; j++)
+            assert_true(dumper.rooms[j] <= 2 * dumper.rooms[j - 1]);
+    }
+    free(scratch);
+}
+
+static void
+debug_lines_say_what_happened_and_where(void **state)
+{
+    static const uintptr_t stack[] = {CASE_WORK};
+    static const char frame[] = "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n";
+    char want[256];
+
+    (void)state;
+    case_begin(&run);
+    snprintf(want, sizeof want,
+             "tracealloc(0xc000, 0x20, main.T)\n%stracealloc(0xc000, 0x20)\n%s"
+             "tracefree(0xc000, 0x20)\n%s",
+             frame, frame, frame);
+    assert_int_equal(
+        prof_text_trace_alloc(&run.output, 0xc000, 32, "main.T", stack, 1),
+        PROF_OK);
+    assert_int_equal(
+        prof_text_trace_alloc(&run.output, 0xc000, 32, NULL, stack, 1),
+        PROF_OK);
+    assert_int_equal(prof_text_trace_free(&run.output, 0xc000, 32, stack, 1),
+                     PROF_OK);
+    assert_columns(want);
+    case_begin(&run);
+    snprintf(want, sizeof want, "tracegc()\n%send tracegc\n\n", frame);
+    assert_int_equal(prof_text_trace_gc(&run.output, stack, 1), PROF_OK);
+    assert_columns(want);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_counts_stand_in_the_order_of_their_keys),
+        cmocka_unit_test(keys_are_sorted_as_texts_whatever_the_addresses),
+        cmocka_unit_test(labels_are_quoted_and_sorted_as_text),
+        cmocka_unit_test(labels_follow_the_stack_and_come_after_none),
+        cmocka_unit_test(an_empty_stack_is_shown_with_an_address),
+        cmocka_unit_test(a_name_is_one_word),
+        cmocka_unit_test(
+            frames_of_the_runtime_are_hidden_unless_there_is_nothing_else),
+        cmocka_unit_test(a_dump_grows_its_buffer_until_it_is_not_full),
+        cmocka_unit_test(debug_lines_say_what_happened_and_where),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

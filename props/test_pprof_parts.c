@@ -1,0 +1,440 @@
+/*
+ * test_pprof_parts.c -- profile.proto against an independent reader: mappings,
+ * contention, counts and labels, and the bounds of a writer (P1).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+
+static struct case_run run;
+
+#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
+#define DEPTH(...) (sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t))
+#define AT(...)    .stack = STACK(__VA_ARGS__), .depth = DEPTH(__VA_ARGS__)
+
+static void
+write_heap(const struct prof_heap_record *records, size_t count,
+           int64_t rate_bytes)
+{
+    static struct prof_heap_record sampled[64];
+
+    assert_true(count <= 64);
+    for (size_t i = 0; i < count; i++) {
+        sampled[i] = records[i];
+        sampled[i].rate_bytes = rate_bytes;
+    }
+    case_begin(&run);
+    run.output.rules = &prof_rules_go1_17;
+    case_read(&run, prof_pprof_heap(&run.output, sampled, count, rate_bytes,
+                                    PROF_VIEW_INUSE));
+}
+
+static void
+assert_values(size_t sample, const int64_t *want, size_t count)
+{
+    assert_true(sample < run.profile.samples_count);
+    assert_int_equal(run.profile.samples[sample].values_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(run.profile.samples[sample].values[i], want[i]);
+}
+
+/* -------------------------------------------------------------------- mappings
+ */
+
+static void
+without_mappings_one_stands_for_all_code(void **state)
+{
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, AT(CASE_WORK)};
+
+    (void)state;
+    write_heap(&record, 1, 1);
+    assert_int_equal(run.profile.mappings_count, 1);
+    assert_int_equal(run.profile.mappings[0].start, 0);
+    assert_int_equal(run.profile.mappings[0].limit, 0);
+    assert_true(run.profile.mappings[0].has_functions);
+    assert_int_equal(run.profile.locations[0].mapping, 1);
+    case_end(&run);
+}
+
+static void
+a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
+{
+    static const struct prof_mapping mappings[] = {
+        {0x1000, 0x2100, 0, "/bin/a", "b1"}, {0x2100, 0x3000, 16, "/lib/b", ""},
+        {0x5000, 0x6000, 0, "/lib/c", NULL}, {0x9000, 0xa000, 0, "/lib/d", ""},
+        {0x2000, 0xb000, 0, "/lib/e", ""},
+    };
+    const struct prof_heap_record record = {
+        .allocs = 1,
+        .size_bytes = 8,
+        /* 0x2100: where the first ends, the second begins. */
+        AT(CASE_WORK, CASE_SERVE, CASE_UNKNOWN, CASE_UNKNOWN + 0x1000, 0x2100)};
+    static const bool want[] = {true, true, false, false, false};
+    static const uint64_t mapping_of[] = {1, 2, 4, 5, 2};
+
+    (void)state;
+    case_begin(&run);
+    run.output.mappings = mappings;
+    run.output.mappings_count = 5;
+    case_read(&run,
+              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.mappings_count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(run.profile.mappings[i].id, i + 1);
+        assert_int_equal(run.profile.mappings[i].start, mappings[i].start);
+        assert_int_equal(run.profile.mappings[i].limit, mappings[i].limit);
+        assert_int_equal(run.profile.mappings[i].offset, mappings[i].offset);
+        assert_string_equal(run.profile.mappings[i].file, mappings[i].file);
+        assert_int_equal(run.profile.mappings[i].has_functions, want[i]);
+    }
+    assert_string_equal(run.profile.mappings[0].build_id, "b1");
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(run.profile.locations[i].mapping, mapping_of[i]);
+    case_end(&run);
+}
+
+/* One address without a name is enough, whatever comes after it. */
+static void
+a_name_found_later_does_not_make_up_for_one_that_is_missing(void **state)
+{
+    static const struct prof_mapping mapping = {0x1000, 0xa000, 0, "/a", ""};
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, AT(CASE_UNKNOWN, CASE_WORK)};
+
+    (void)state;
+    case_begin(&run);
+    run.output.mappings = &mapping;
+    run.output.mappings_count = 1;
+    case_read(&run,
+              prof_pprof_heap(&run.output, &record, 1, 1, PROF_VIEW_INUSE));
+    assert_false(run.profile.mappings[0].has_functions);
+    case_end(&run);
+}
+
+/* TestProcSelfMaps of runtime/pprof: what is read of each line. */
+static void
+executable_mappings_are_read_from_the_kernels_text(void **state)
+{
+    char text[] =
+        "00400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"
+        "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"
+        "014ab000-014cc000 rw-p 00000000 00:00 0         [heap]\n"
+        "7f7d76af8000-7f7d7797c000 r-xp 00001000 fc:01 1318064  "
+        "/usr/lib/a name with  blanks.so (deleted)\n"
+        "7f7d7797c000-7f7d77b36000 r-xp 00000000 00:00 0 \n"
+        "7f7d77b36000-7f7d77b37000 r-xp 00000000 00:00 7 \n"
+        "7ffc34343000-7ffc34345000 r-xp 00000000 00:00 0  [vdso]\n"
+        "ffffffffff600000-ffffffffff601000 r-xp 00000090 00:00 0 [vsyscall]\n"
+        "not a line at all\n"
+        "5-6 r-xp 0 0:0\n"
+        "5g-6 r-xp 0 0:0 1 /bad\n"
+        "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut";
+    static const struct prof_mapping want[] = {
+        {0x400000, 0x40b000, 0, "/bin/cat", ""},
+        {0x7f7d76af8000, 0x7f7d7797c000, 0x1000,
+         "/usr/lib/a name with  blanks.so", ""},
+        {0x7f7d77b36000, 0x7f7d77b37000, 0, "", ""},
+        {0x7ffc34343000, 0x7ffc34345000, 0, "[vdso]", ""},
+        {0xffffffffff600000, 0xffffffffff601000, 0x90, "[vsyscall]", ""},
+    };
+    struct prof_mapping got[8];
+    char again[sizeof text];
+    size_t count;
+
+    (void)state;
+    memcpy(again, text, sizeof text);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, text, sizeof text - 1),
+                     PROF_OK);
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(got[i].start, want[i].start);
+        assert_int_equal(got[i].limit, want[i].limit);
+        assert_int_equal(got[i].offset, want[i].offset);
+        assert_string_equal(got[i].file, want[i].file);
+    }
+    assert_int_equal(
+        prof_mappings_parse(got, 2, &count, again, sizeof again - 1),
+        PROF_ERR_SHORT);
+    assert_int_equal(count, 5);
+}
+
+/* ---------------------------------------------------------- contention, counts
+ */
+
+static void
+waits_become_nanoseconds_and_the_longest_stand_first(void **state)
+{
+    const struct prof_contention_record records[] = {
+        {.count = 2, .cycles = 10, AT(CASE_WORK)},
+        {.count = 7, .cycles = 1000, AT(CASE_SERVE)},
+        {.count = 1, .cycles = 10, AT(CASE_MAIN)},
+    };
+    /* 3 ticks a nanosecond: the fraction is cut off. */
+    static const int64_t want[3][2] = {{7, 333}, {2, 3}, {1, 3}};
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_contention(&run.output, records, 3, 3000000000));
+    for (size_t i = 0; i < 3; i++)
+        assert_values(i, want[i], 2);
+    assert_string_equal(case_function(&run, 2), "main.work");
+    assert_string_equal(run.profile.types[1].type, "delay");
+    assert_string_equal(run.profile.types[1].unit, "nanoseconds");
+    assert_string_equal(run.profile.period_type.type, "contentions");
+    assert_int_equal(run.profile.period, 1);
+    case_end(&run);
+}
+
+static void
+ticks_become_nanoseconds_in_whole_numbers(void **state)
+{
+    static const struct {
+        const char *why;
+        uint64_t ticks;
+        uint64_t ticks_per_second;
+        int64_t ns;
+    } rows[] = {
+        {"nothing", 0, 3000000000, 0},
+        {"less than a nanosecond", 2, 3000000000, 0},
+        {"a whole one", 3, 3000000000, 1},
+        {"a clock of one tick a second", 7, 1, 7000000000},
+        {"a thousand at 2.596 GHz", 2596, 2596000000, 1000},
+        {"above 2^53", (UINT64_C(1) << 60) + 1, 1000000000,
+         (INT64_C(1) << 60) + 1},
+        {"above what 64 bits hold", UINT64_MAX, 1000000000, INT64_MAX},
+        {"far above", UINT64_MAX, 1, INT64_MAX},
+        {"a very fast clock", UINT64_C(1) << 50, UINT64_C(1) << 40,
+         1024000000000},
+        {"half a second of it", UINT64_C(1) << 39, UINT64_C(1) << 40,
+         500000000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_contention_record record = {
+            .count = 1, .cycles = rows[i].ticks, AT(CASE_WORK)};
+
+        case_begin(&run);
+        case_read(&run, prof_pprof_contention(&run.output, &record, 1,
+                                              rows[i].ticks_per_second));
+        if (run.profile.samples[0].values[1] != rows[i].ns)
+            fail_msg("%s: %lld", rows[i].why,
+                     (long long)run.profile.samples[0].values[1]);
+        case_end(&run);
+    }
+}
+
+/* TestGoroutineCounts of runtime/pprof: larger counts first, labels kept. */
+static void
+equal_stacks_with_equal_labels_are_one_sample(void **state)
+{
+    static const struct prof_label labels[] = {{"label", "value"}};
+    static struct prof_count_record records[100];
+
+    (void)state;
+    for (size_t i = 0; i < 100; i++) {
+        const bool one_in_ten = i % 10 == 0;
+        const bool one_in_two = i % 2 == 0;
+
+        records[i] = (struct prof_count_record){
+            .stack = one_in_ten   ? STACK(CASE_WORK, CASE_MAIN)
+                     : one_in_two ? STACK(CASE_SERVE, CASE_MAIN)
+                                  : STACK(CASE_TWIN, CASE_MAIN),
+            .depth = 2,
+            .labels = one_in_ten ? labels : NULL,
+            .labels_count = one_in_ten};
+    }
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "goroutine", records, 100));
+    assert_int_equal(run.profile.samples_count, 3);
+    assert_int_equal(run.profile.samples[0].values[0], 50);
+    assert_int_equal(run.profile.samples[1].values[0], 40);
+    assert_int_equal(run.profile.samples[2].values[0], 10);
+    assert_int_equal(run.profile.samples[1].labels_count, 0);
+    assert_int_equal(run.profile.samples[2].labels_count, 1);
+    assert_string_equal(run.profile.samples[2].labels[0].key, "label");
+    assert_string_equal(run.profile.samples[2].labels[0].text, "value");
+    assert_string_equal(run.profile.types[0].type, "goroutine");
+    assert_string_equal(run.profile.period_type.type, "goroutine");
+    case_end(&run);
+}
+
+static void
+the_same_stack_under_other_labels_is_another_sample(void **state)
+{
+    static const struct prof_label a[] = {{"k", "a"}};
+    static const struct prof_label b[] = {{"k", "b"}};
+    static const struct prof_label b_again[] = {{"k", "b"}};
+    const struct prof_count_record records[] = {
+        {AT(CASE_WORK), .labels = b, .labels_count = 1},
+        {AT(CASE_WORK)},
+        {AT(CASE_WORK), .labels = a, .labels_count = 1},
+        {AT(CASE_WORK), .labels = b_again, .labels_count = 1},
+    };
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, 4));
+    assert_int_equal(run.profile.samples_count, 3);
+    assert_int_equal(run.profile.samples[0].values[0], 2);
+    assert_string_equal(run.profile.samples[0].labels[0].text, "b");
+    assert_int_equal(run.profile.samples[1].labels_count, 0);
+    assert_string_equal(run.profile.samples[2].labels[0].text, "a");
+    case_end(&run);
+}
+
+static void
+labels_of_other_keys_keep_their_keys(void **state)
+{
+    static const struct prof_label a[] = {{"a", "1"}, {"b", "2"}};
+    static const struct prof_label b[] = {{"c", "3"}};
+    const struct prof_count_record records[] = {
+        {AT(CASE_WORK), .labels = a, .labels_count = 2},
+        {AT(CASE_SERVE), .labels = b, .labels_count = 1},
+    };
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, 2));
+    assert_string_equal(run.profile.samples[0].labels[0].key, "a");
+    assert_string_equal(run.profile.samples[0].labels[1].key, "b");
+    assert_string_equal(run.profile.samples[0].labels[1].text, "2");
+    assert_string_equal(run.profile.samples[1].labels[0].key, "c");
+    case_end(&run);
+}
+
+/* A size that nothing was allocated of, or that is 0, says nothing. */
+static void
+the_size_label_is_there_if_it_says_something(void **state)
+{
+    const struct prof_heap_record records[] = {
+        {.allocs = 1, .size_bytes = 8, AT(CASE_WORK)},
+        {.allocs = 0, .size_bytes = 8, AT(CASE_SERVE)},
+        {.allocs = 1, .size_bytes = 0, AT(CASE_MAIN)},
+    };
+    static const size_t want[] = {1, 0, 0};
+
+    (void)state;
+    write_heap(records, 3, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(run.profile.samples[i].labels_count, want[i]);
+    case_end(&run);
+}
+
+static void
+more_labels_than_a_sample_holds_are_refused(void **state)
+{
+    static struct prof_label many[PROF_LABELS_MAX + 1];
+    struct prof_count_record record = {AT(CASE_WORK), .labels = many,
+                                       .labels_count = PROF_LABELS_MAX + 1};
+
+    (void)state;
+    for (size_t i = 0; i <= PROF_LABELS_MAX; i++)
+        many[i] = (struct prof_label){"key", "value"};
+    case_begin(&run);
+    assert_int_equal(prof_pprof_counts(&run.output, "c", &record, 1),
+                     PROF_ERR_CONFIG);
+    record.labels_count = PROF_LABELS_MAX;
+    case_read(&run, prof_pprof_counts(&run.output, "c", &record, 1));
+    assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);
+    case_end(&run);
+}
+
+/* ---------------------------------------------------------------------- bounds
+ */
+
+static void
+the_deepest_stack_fits_and_deeper_ones_are_cut(void **state)
+{
+    static uintptr_t deep[PROF_DEPTH_LIMIT + 5];
+    struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 8, .stack = deep};
+
+    (void)state;
+    for (size_t i = 0; i < PROF_DEPTH_LIMIT + 5; i++)
+        deep[i] = UINTPTR_MAX - i;
+    for (record.depth = PROF_DEPTH_LIMIT - 1;
+         record.depth <= PROF_DEPTH_LIMIT + 5; record.depth++) {
+        write_heap(&record, 1, 1);
+        assert_int_equal(run.profile.samples[0].locations_count,
+                         record.depth < PROF_DEPTH_LIMIT ? record.depth
+                                                         : PROF_DEPTH_LIMIT);
+        case_end(&run);
+    }
+}
+
+static void
+scratch_is_enough_or_the_lack_is_reported(void **state)
+{
+    static uintptr_t pcs[2000];
+    static struct prof_heap_record records[2000];
+    const size_t enough = prof_pprof_scratch_bytes(2000, 2000);
+
+    (void)state;
+    for (size_t i = 0; i < 2000; i++) {
+        pcs[i] = 0x10000 + 16 * i;
+        records[i] = (struct prof_heap_record){
+            .allocs = 1, .size_bytes = 8, .stack = &pcs[i], .depth = 1};
+    }
+    assert_true(enough <= CASE_SCRATCH_BYTES);
+    for (size_t bytes = 0; bytes <= enough; bytes += 4096 + enough % 64) {
+        enum prof_status status;
+
+        case_begin(&run);
+        run.output.scratch_bytes = bytes;
+        status =
+            prof_pprof_heap(&run.output, records, 2000, 1, PROF_VIEW_INUSE);
+        assert_true(status == PROF_OK || status == PROF_ERR_MEMORY);
+        /* Nothing beyond the block was touched. */
+        for (size_t i = bytes; i < CASE_SCRATCH_BYTES; i += 509)
+            assert_int_equal(run.scratch[i], 0xa5);
+    }
+    case_begin(&run);
+    run.output.scratch_bytes = enough;
+    case_read(&run,
+              prof_pprof_heap(&run.output, records, 2000, 1, PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.samples_count, 2000);
+    assert_int_equal(run.profile.locations_count, 2000);
+    case_end(&run);
+}
+
+static void
+an_empty_profile_is_a_profile(void **state)
+{
+    (void)state;
+    write_heap(NULL, 0, 524288);
+    assert_int_equal(run.profile.samples_count, 0);
+    assert_int_equal(run.profile.types_count, 4);
+    case_end(&run);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_mappings_one_stands_for_all_code),
+        cmocka_unit_test(
+            a_mapping_has_functions_if_every_address_in_it_has_a_name),
+        cmocka_unit_test(
+            a_name_found_later_does_not_make_up_for_one_that_is_missing),
+        cmocka_unit_test(executable_mappings_are_read_from_the_kernels_text),
+        cmocka_unit_test(waits_become_nanoseconds_and_the_longest_stand_first),
+        cmocka_unit_test(ticks_become_nanoseconds_in_whole_numbers),
+        cmocka_unit_test(equal_stacks_with_equal_labels_are_one_sample),
+        cmocka_unit_test(the_same_stack_under_other_labels_is_another_sample),
+        cmocka_unit_test(labels_of_other_keys_keep_their_keys),
+        cmocka_unit_test(the_size_label_is_there_if_it_says_something),
+        cmocka_unit_test(more_labels_than_a_sample_holds_are_refused),
+        cmocka_unit_test(the_deepest_stack_fits_and_deeper_ones_are_cut),
+        cmocka_unit_test(scratch_is_enough_or_the_lack_is_reported),
+        cmocka_unit_test(an_empty_profile_is_a_profile),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
