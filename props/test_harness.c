@@ -23,7 +23,7 @@
 
 enum {
     RUNS_TO_NOTICE = 3000, /* every lie is noticed in far fewer */
-    RUNS_FOR_ANSWERS = 6000,
+    RUNS_FOR_ANSWERS = 12000,
     RUNS_FOR_MARKS = 20000,
     LABELS_MAX = 64,
     ANSWERS_MAX = 256

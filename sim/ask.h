@@ -30,6 +30,7 @@ enum label {
     ASK_SIZE,
     ASK_SIZES,
     ASK_LIFETIMES,
+    ASK_VICTIMS,
     ASK_SWEEPER,
     ASK_OBJECT,
     ASK_CYCLES,

@@ -184,7 +184,7 @@ first_victim(struct sim_generator *g, uint32_t born)
     case SIM_DIE_YOUNGEST_FIRST:
         return born > 8 ? born - 8 : 0;
     case SIM_DIE_ANY:
-        return ask(g, born + 1, SIM_DATA, ASK_OBJECT);
+        return born * ask(g, 8, SIM_DATA, ASK_VICTIMS) / 8;
     }
     return 0;
 }
