@@ -109,7 +109,7 @@ draw_buffers(struct sim_sched_generator *g)
             PROF_TRACE_BUFFER_BYTES_MIN +
             ask(g, ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 0 ? 40 : 500,
                 SIM_SWARM, ASK_BUFFER_BYTES);
-    g->config.is_eager = ask(g, 2, SIM_SWARM, ASK_EAGER) == 1;
+    g->config.is_eager = ask(g, 4, SIM_SWARM, ASK_EAGER) == 3;
     if (g->config.is_eager) /* all that one event may fill */
         g->config.buffers = SIM_SCHED_BUFFERS_MAX;
 }
