@@ -24,14 +24,17 @@
 
 #include "campaign.h"
 #include "failure.h"
+#include "sched_campaign.h"
+#include "sched_failure.h"
 
 /* First letters of the properties that campaigns judge. */
-#define OF_CAMPAIGNS "BCDHL"
+#define OF_CAMPAIGNS "BCDHLT"
 
 static struct props_campaign
 campaign_of(const struct prof_rules *rules, props_set asked, uint64_t runs)
 {
     return (struct props_campaign){
+        .kind = (asked & ~PROPS_OF_TRACES) == 0 ? &props_traced : NULL,
         .rules = rules,
         .asked = asked,
         .seed_first = 1,
@@ -70,6 +73,43 @@ tell_missed(const struct props_marks *marks)
 }
 
 static bool
+tell_traced_failure(uint64_t seed, const char *dir)
+{
+    struct sched_failure failure;
+    struct sim_error error;
+    char path[1024];
+
+    if (!sched_failure_of_seed(&failure, PROPS_OF_TRACES, seed,
+                               "a mutant's trial")) {
+        sched_failure_close(&failure);
+        return false;
+    }
+    printf("first %" PRIu64 " %s %" PRIu32 "\n", seed,
+           failure.crashed ? "crash"
+                           : props_property_id(failure.breach.property),
+           failure.run->trail->count);
+    if (!sched_failure_save(&failure, dir, "shrunk", path, sizeof path, &error))
+        fprintf(stderr, "mutant_trial: %s\n", error.text);
+    sched_failure_close(&failure);
+    return true;
+}
+
+/* The same campaign on traced worlds. */
+static bool
+try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
+{
+    const struct props_campaign campaign =
+        campaign_of(rules, PROPS_OF_TRACES, runs);
+    struct props_outcome outcome;
+
+    if (!props_campaign_run(&campaign, &outcome))
+        return false;
+    if (outcome.end != PROPS_END_PASSED)
+        return tell_traced_failure(outcome.seed, dir);
+    return true;
+}
+
+static bool
 try_all(const char *dir, const struct prof_rules *rules, uint64_t runs)
 {
     const struct props_campaign campaign = campaign_of(rules, PROPS_ALL, runs);
@@ -80,7 +120,7 @@ try_all(const char *dir, const struct prof_rules *rules, uint64_t runs)
     if (outcome.end != PROPS_END_PASSED)
         return tell_failure(&campaign, outcome.seed, dir);
     tell_missed(&outcome.marks);
-    return true;
+    return try_all_traced(dir, rules, runs);
 }
 
 static bool

@@ -119,7 +119,7 @@ function rest() {
 
 BEGIN {
     while ((getline line < "props/property.def") > 0)
-        if (line ~ /^X\([BCDHL]/) { # as mutant_trial.c
+        if (line ~ /^X\([BCDHLT]/) { # as mutant_trial.c
             split(substr(line, 3), part, ",")
             columns[++columns_count] = part[1]
         }

@@ -86,8 +86,9 @@ compile() { # DIR SOURCE
 link() { # OUT OBJECT...
     target=$1
     shift
-    gcc -o "$target" "$@" $(needs_of "${target##*/}") $o/libprops.a \
-        $o/libsim.a $o/libmodel.a $o/libprof.a -lcmocka -lm \
+    gcc -o "$target" "$@" $(needs_of "${target##*/}") $o/libprops_sched.a \
+        $o/libprops.a $o/libsim.a $o/libmodel_life.a $o/libmodel_trace.a \
+        $o/libmodel.a $o/libprof.a -lcmocka -lm \
         2>"$target.log" ||
         die "$target does not link: $(head -n1 "$target.log")"
 }
@@ -97,6 +98,7 @@ needs_of() { # PROGRAM
     test_harness) echo $o/props/liar.o $(cat props/liar.wrap) ;;
     test_model_*) echo $o/props/truth_story.o ;;
     test_sampling) echo $o/libprops_sampling.a ;;
+    test_tracer) echo $o/props/tracer_lab.o ;;
     esac
 }
 
