@@ -31,6 +31,7 @@ struct words {
     bool exhaustive;
     bool mutants;
     bool list;
+    bool csv;
     const char *replay;
     uint64_t runs;
     uint64_t seed;
@@ -50,6 +51,7 @@ static const char help[] =
     "  --seed N         where they begin (1)\n"
     "  --replay LIST    one run, given its choices: 0,0,2\n"
     "  --mutants        weaken each memory order by one step; who notices?\n"
+    "  --csv            the mutants as a table\n"
     "  --list           the kernels\n";
 
 /* ---- Words ---- */
@@ -78,6 +80,8 @@ parse_option(struct words *w, int argc, char **argv, int *i)
         w->exhaustive = true;
     } else if (strcmp(argv[*i], "--mutants") == 0) {
         w->mutants = true;
+    } else if (strcmp(argv[*i], "--csv") == 0) {
+        w->csv = true;
     } else if (strcmp(argv[*i], "--list") == 0) {
         w->list = true;
     } else if ((value = cli_option(argc, argv, i, "--bound")) != NULL) {
@@ -152,11 +156,18 @@ exit_of(const struct sim_exhaust_result *r)
 }
 
 static const char *
-verdict_text(const struct words *w, const struct sim_exhaust_result *r)
+verdict_text(const struct words *w, const struct sim_run_options *run,
+             const struct sim_exhaust_result *r)
 {
+    static char text[40];
+
     switch (r->verdict) {
     case SIM_VERDICT_PASS:
-        return w->run.bounded ? "holds within the bound" : "holds";
+        if (!run->bounded)
+            return "holds";
+        snprintf(text, sizeof text, "holds to %" PRIu32 " preemptions",
+                 run->preemptions_max);
+        return text;
     case SIM_VERDICT_FAIL:
         return sim_failure_kind_text(r->first_failure.failure.kind);
     case SIM_VERDICT_NONDETERMINISTIC:
@@ -218,7 +229,7 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
            " states %6" PRIu64 ".%03" PRIu64 " s  %s\n",
            entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
            w->exhaustive ? r.states : 0, took_us / 1000000,
-           took_us / 1000 % 1000, verdict_text(w, &r));
+           took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
     code = exit_of(&r);
     if (r.failures > 0) {
         putchar('\n');
@@ -286,18 +297,23 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
 static enum cli_exit
 mutate(const struct words *w)
 {
+    const struct cli_mutant_options options = {
+        .only = w->kernel, .run = w->run, .csv = w->csv};
     uint32_t mutants = 0;
     uint32_t found = 0;
     bool any = false;
 
+    if (w->csv)
+        puts("site,order,weaker,noticed by,how,runs");
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        if (cli_explore_mutants(groups[g], w->kernel, &w->run, &mutants,
-                                &found))
+        if (cli_explore_mutants(groups[g], &options, &mutants, &found))
             any = true;
     }
     if (!any)
         return no_such_kernel(w);
-    printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", found, mutants);
+    if (!w->csv)
+        printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", found,
+               mutants);
     return CLI_OK;
 }
 
@@ -315,11 +331,18 @@ handle(const struct words *w, const struct sim_kernel_entry *entry)
     return explore_one(w, entry);
 }
 
+static bool
+is_meant(const struct words *w, const struct sim_kernel_entry *entry)
+{
+    return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
+}
+
 int
 cli_explore(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
-    bool any = false;
+    uint32_t passed = 0;
+    uint32_t failed = 0;
     struct words w;
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -335,13 +358,36 @@ cli_explore(int argc, char **argv)
              e++) {
             enum cli_exit code;
 
-            if (w.kernel != NULL && strcmp(w.kernel, e->name) != 0)
+            if (!is_meant(&w, e))
                 continue;
-            any = true;
             code = handle(&w, e);
+            passed += code == CLI_OK;
+            failed += code != CLI_OK;
             if (code > worst)
                 worst = code;
         }
     }
-    return any ? (int)worst : (int)no_such_kernel(&w);
+    if (passed + failed == 0)
+        return (int)no_such_kernel(&w);
+    if (w.kernel == NULL && !w.list)
+        printf("explore: %" PRIu32 " passed, %" PRIu32 " failed\n", passed,
+               failed);
+    return (int)worst;
+}
+
+int
+cli_mutants(int argc, char **argv)
+{
+    static char mutants[] = "--mutants";
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        puts("usage: profsim mutants --memory-order [KERNEL] [--csv]\n\n"
+             "The same as 'profsim explore --mutants'.");
+        return CLI_OK;
+    }
+    if (argc < 2 || strcmp(argv[1], "--memory-order") != 0)
+        return cli_usage("'mutants' makes memory orders weaker: say "
+                         "--memory-order");
+    argv[1] = mutants;
+    return cli_explore(argc, argv);
 }

@@ -4,4 +4,7 @@
 
 int cli_explore(int argc, char **argv);
 
+/* `profsim mutants --memory-order`: which kernel notices a weaker order? */
+int cli_mutants(int argc, char **argv);
+
 #endif

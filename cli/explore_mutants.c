@@ -3,7 +3,8 @@
  *
  * A site is the address that an access returns to, so one binary holds all
  * mutants. Kernels of one table share their program and so their sites: a
- * mutant lives only if every kernel that reaches its site passes.
+ * mutant lives only if every kernel that reaches its site passes. Kernels are
+ * tried in the order of their table, the cheap ones first.
  */
 #include "explore_mutants.h"
 
@@ -12,48 +13,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES_MAX = 512, SITE_RUNS = 500, RUNS_MAX = 300000 };
+enum {
+    SITES_MAX = 512,
+    KERNELS_MAX = 64,
+    SITE_RUNS = 500,   /* random ones, to see which sites a kernel reaches */
+    RUNS_MAX = 300000, /* of a kernel against one mutant */
+    BOUND_MAX = 2      /* of a kernel that needs a bound */
+};
 
-static struct sim_site sites[SITES_MAX];
+struct reached {
+    struct sim_site site;
+    uint64_t kernels; /* bit i: the kernel of row i reaches it */
+};
+
+static struct reached sites[SITES_MAX];
 static uint32_t sites_count;
 
+/* ---- Sites ---- */
+
+static void
+note(const struct sim_site *site, uint32_t kernel)
+{
+    struct reached *r = sites;
+
+    while (r < &sites[sites_count] && r->site.site != site->site)
+        r++;
+    if (r == &sites[SITES_MAX])
+        return;
+    if (r == &sites[sites_count]) {
+        sites_count++;
+        *r = (struct reached){.site = *site};
+    }
+    r->kernels |= UINT64_C(1) << kernel;
+}
+
+/* in: only, a kernel's name; NULL: all */
 static bool
-is_named(const struct sim_kernel_entry *entry, const char *only)
+is_meant(const struct sim_kernel_entry *entry, const char *only)
 {
     return only == NULL || strcmp(entry->name, only) == 0;
 }
 
 static bool
-known(uintptr_t site)
-{
-    for (uint32_t i = 0; i < sites_count; i++) {
-        if (sites[i].site == site)
-            return true;
-    }
-    return false;
-}
-
-static bool
 collect_sites(const struct sim_kernel_entry *group, const char *only)
 {
-    static struct sim_site reached[SITES_MAX];
+    static struct sim_site seen[SITES_MAX];
     bool any = false;
 
     sites_count = 0;
-    for (const struct sim_kernel_entry *e = group; e->name != NULL; e++) {
+    for (uint32_t k = 0; group[k].name != NULL && k < KERNELS_MAX; k++) {
         uint32_t count;
 
-        if (!is_named(e, only))
+        if (!is_meant(&group[k], only))
             continue;
         any = true;
-        count = sim_explore_sites(e->make(), SITE_RUNS, reached, SITES_MAX);
-        for (uint32_t i = 0; i < count && sites_count < SITES_MAX; i++) {
-            if (!known(reached[i].site))
-                sites[sites_count++] = reached[i];
-        }
+        count = sim_explore_sites(group[k].make(), SITE_RUNS, seen, SITES_MAX);
+        for (uint32_t i = 0; i < count; i++)
+            note(&seen[i], k);
     }
     return any;
 }
+
+/* By place in the source, then by address: the code of one line in order. */
+static int
+compare(const void *a, const void *b)
+{
+    const struct reached *left = a;
+    const struct reached *right = b;
+    const int order =
+        strcmp(sim_site_text(left->site.site), sim_site_text(right->site.site));
+
+    if (order != 0)
+        return order;
+    return left->site.site < right->site.site ? -1 : 1;
+}
+
+/* ---- One mutant ---- */
 
 static const char *
 order_text(int order)
@@ -64,69 +99,94 @@ order_text(int order)
     return texts[order];
 }
 
-/* returns: whether the kernel fails under the mutant now in force */
+/* What has noticed a mutant. */
+struct notice {
+    const char *kernel; /* NULL: nobody */
+    enum sim_failure_kind kind;
+    uint64_t runs;
+    uint32_t unfinished; /* kernels that ran out of runs */
+};
+
 static bool
-notices(const struct sim_kernel_entry *entry, const struct sim_run_options *run)
+notices(const struct sim_kernel_entry *entry, const struct sim_run_options *run,
+        struct notice *notice)
 {
     struct sim_exhaust_options options = {.run = *run, .runs_max = RUNS_MAX};
     struct sim_exhaust_result r;
 
     if (entry->bounded && !run->bounded) {
         options.run.bounded = true;
-        options.run.preemptions_max = entry->preemptions_max;
+        options.run.preemptions_max = entry->preemptions_max < BOUND_MAX
+                                          ? entry->preemptions_max
+                                          : BOUND_MAX;
     }
     sim_explore_exhaust(entry->make(), &options, &r);
     free(r.choices);
-    if (r.verdict == SIM_VERDICT_FAIL) {
-        printf("%s, %s\n", entry->name,
-               sim_failure_kind_text(r.first_failure.failure.kind));
-        return true;
-    }
-    if (r.verdict == SIM_VERDICT_UNFINISHED)
-        printf("(%s not finished) ", entry->name);
-    return false;
+    notice->runs += r.runs;
+    notice->unfinished += r.verdict == SIM_VERDICT_UNFINISHED;
+    if (r.verdict != SIM_VERDICT_FAIL)
+        return false;
+    notice->kernel = entry->name;
+    notice->kind = r.first_failure.failure.kind;
+    return true;
 }
 
-static bool
-try_mutant(const struct sim_kernel_entry *group, const char *only,
-           const struct sim_run_options *run, const struct sim_site *was,
+static struct notice
+try_mutant(const struct sim_kernel_entry *group,
+           const struct sim_run_options *run, const struct reached *was,
            const struct sim_site *is)
 {
-    bool found = false;
+    struct notice notice = {.kernel = NULL};
 
-    printf("  %s\n    %s -> ", sim_site_text(was->site),
-           order_text(was->order));
-    if (was->order != is->order)
-        printf("%s: ", order_text(is->order));
-    else
-        printf("the same, on failure %s -> %s: ",
-               order_text(was->order_failure), order_text(is->order_failure));
     sim_explore_mutate(is);
-    for (const struct sim_kernel_entry *e = group; e->name != NULL && !found;
-         e++) {
-        if (is_named(e, only))
-            found = notices(e, run);
+    for (uint32_t k = 0; group[k].name != NULL && k < KERNELS_MAX; k++) {
+        if ((was->kernels >> k & 1) != 0 && notices(&group[k], run, &notice))
+            break;
     }
     sim_explore_mutate(NULL);
-    if (!found)
-        printf("SURVIVES\n");
-    return found;
+    return notice;
+}
+
+static void
+print(const struct sim_site *was, const struct sim_site *is,
+      const struct notice *notice, bool csv)
+{
+    const bool on_failure = was->order == is->order;
+
+    printf(csv ? "\"%s\",%s%s,%s,%s,%s,%" PRIu64 "\n"
+               : "%s\n    %s%s -> %s: %s, %s, %" PRIu64 " runs",
+           sim_site_text(was->site), on_failure ? "on failure " : "",
+           order_text(on_failure ? was->order_failure : was->order),
+           order_text(on_failure ? is->order_failure : is->order),
+           notice->kernel != NULL ? notice->kernel : "SURVIVES",
+           notice->kernel != NULL ? sim_failure_kind_text(notice->kind) : "-",
+           notice->runs);
+    if (!csv && notice->kernel == NULL && notice->unfinished > 0)
+        printf(" (%" PRIu32 " kernels not finished)", notice->unfinished);
+    if (!csv)
+        putchar('\n');
 }
 
 bool
-cli_explore_mutants(const struct sim_kernel_entry *group, const char *only,
-                    const struct sim_run_options *run, uint32_t *mutants,
+cli_explore_mutants(const struct sim_kernel_entry *group,
+                    const struct cli_mutant_options *options, uint32_t *mutants,
                     uint32_t *found)
 {
-    if (!collect_sites(group, only))
+    if (!collect_sites(group, options->only))
         return false;
+    qsort(sites, sites_count, sizeof *sites, compare);
     for (uint32_t i = 0; i < sites_count; i++) {
-        struct sim_site weaker = sites[i];
+        struct sim_site weaker = sites[i].site;
 
         for (uint32_t step = 0; sim_explore_weaken(&weaker, step); step++) {
+            const struct notice notice =
+                try_mutant(group, &options->run, &sites[i], &weaker);
+
+            print(&sites[i].site, &weaker, &notice, options->csv);
+            fflush(stdout);
             (*mutants)++;
-            *found += try_mutant(group, only, run, &sites[i], &weaker);
-            weaker = sites[i];
+            *found += notice.kernel != NULL;
+            weaker = sites[i].site;
         }
     }
     return true;

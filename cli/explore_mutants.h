@@ -4,18 +4,22 @@
 
 #include "registry.h"
 
+struct cli_mutant_options {
+    const char *only;           /* the one kernel to try; NULL: all */
+    struct sim_run_options run; /* limits of each run */
+    bool csv;
+};
+
 /*
  * Print one row per atomic site and weaker order that the kernels of a table
- * reach: the first kernel that fails with it, and how.
+ * reach: the first kernel that fails with it, how, and after how many runs.
  *
  * in:      group, a table of kernels over one program
- *          only, the name of the one kernel to try; NULL: all
- *          run, limits of each run
  * out:     *mutants, *found, added to
  * returns: false if `only` is not in the table
  */
-bool cli_explore_mutants(const struct sim_kernel_entry *group, const char *only,
-                         const struct sim_run_options *run, uint32_t *mutants,
-                         uint32_t *found);
+bool cli_explore_mutants(const struct sim_kernel_entry *group,
+                         const struct cli_mutant_options *options,
+                         uint32_t *mutants, uint32_t *found);
 
 #endif

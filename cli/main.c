@@ -18,6 +18,7 @@ static const struct {
     {"check", cli_check, "judge random worlds by every property"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
     {"explore", cli_explore, "every ordering of small programs"},
+    {"mutants", cli_mutants, "weaker memory orders: which kernel notices?"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
     {"trace", cli_trace, "check, show and convert execution traces"},

@@ -25,8 +25,10 @@ kernel_new_instance(struct prof_config config)
 
     if (config.buckets_max == 0)
         config.buckets_max = 4;
-    config.frames_max = 2 * (uint64_t)config.buckets_max;
-    config.procs_max = 3;
+    if (config.frames_max == 0)
+        config.frames_max = 2 * (uint64_t)config.buckets_max;
+    if (config.procs_max == 0)
+        config.procs_max = 3;
     bytes = prof_bytes_needed(&config);
     memset(block, 0, sizeof block < bytes ? sizeof block : bytes);
     if (prof_init(&kernel_prof, &config, block, sizeof block) != PROF_OK)

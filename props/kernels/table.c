@@ -160,3 +160,35 @@ const struct sim_kernel props_kernel_no_room = {
                 {"second", alloc_own_stack, NULL}},
     .threads_count = 2,
 };
+
+/* ---- The last frames ---- */
+
+static void
+new_short_table(void *context)
+{
+    (void)context;
+    kernel_new_instance(
+        (struct prof_config){.buckets_max = 2, .frames_max = 2});
+}
+
+static void
+recorded_or_no_frames(void *context)
+{
+    const struct prof_drops drops = prof_drops(kernel_prof);
+
+    (void)context;
+    sim_explore_check(drops.no_frames == 1 && drops.no_bucket == 0,
+                      "a drop is not counted once");
+    kernel_check_totals(1, 0);
+    kernel_check_listing(1);
+}
+
+const struct sim_kernel props_kernel_no_frames = {
+    .name = "table-no-frames",
+    .about = "of two stacks one gets the last frames, the other is a drop",
+    .setup = new_short_table,
+    .finish = recorded_or_no_frames,
+    .threads = {{"first", alloc_own_stack, NULL},
+                {"second", alloc_own_stack, NULL}},
+    .threads_count = 2,
+};

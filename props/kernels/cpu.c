@@ -1,0 +1,211 @@
+/*
+ * cpu.c -- kernels: ticks of the CPU profile come from handlers, while others
+ * tick, drain, stop and start.
+ *
+ * That a place is handed over whole is the race detector's to say: the fields
+ * of a tick are plain.
+ */
+#include <stdalign.h>
+#include <string.h>
+
+#include "explore.h"
+#include "kernels.h"
+#include "prof/cpu.h"
+
+enum { TRIES_MAX = 3 };
+
+static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 12];
+static struct prof_cpu *cpu;
+
+static void
+setup(void *context)
+{
+    const struct prof_cpu_config config = {
+        .ticks_max = 2, .stacks_max = 4, .depth_max = 1};
+
+    (void)context;
+    memset(block, 0, sizeof block);
+    if (prof_cpu_init(&cpu, &config, block, sizeof block) != PROF_OK ||
+        prof_cpu_start(cpu, PROF_CPU_HZ) != PROF_OK)
+        sim_explore_fail("the profile does not start");
+}
+
+static void
+tick(void *context, uint32_t thread)
+{
+    const uintptr_t stack = 0x1000 + thread;
+
+    (void)context;
+    prof_cpu_tick(cpu, &stack, 1, NULL);
+}
+
+static void
+tick_twice(void *context, uint32_t thread)
+{
+    tick(context, thread);
+    tick(context, thread);
+}
+
+static void
+drain(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    prof_cpu_drain(cpu);
+}
+
+/* returns: ticks of the profile, once it is stopped */
+static uint64_t
+total(uint64_t *lost)
+{
+    struct prof_cpu_totals totals;
+
+    sim_explore_check(prof_cpu_stop(cpu) == PROF_OK, "busy, though nobody is");
+    totals = prof_cpu_totals(cpu);
+    *lost = totals.lost;
+    return totals.recorded + totals.lost;
+}
+
+/* ---- A handler strikes wherever it likes ---- */
+
+static void
+one_or_two(void *context)
+{
+    uint64_t lost;
+    const uint64_t ticks = total(&lost);
+
+    (void)context;
+    sim_explore_check((ticks == 1 || ticks == 2) && lost == 0,
+                      "a tick is lost though there was room");
+}
+
+const struct sim_kernel props_kernel_cpu_signal = {
+    .name = "cpu-signal",
+    .about = "a handler's tick inside another's is whole, beside a drain",
+    .setup = setup,
+    .finish = one_or_two,
+    .threads = {{"program", tick, tick}, {"reader", drain, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- More ticks than places ---- */
+
+static void
+four(void *context)
+{
+    uint64_t lost;
+
+    (void)context;
+    sim_explore_check(total(&lost) == 4 && lost == 2,
+                      "a tick is neither in the profile nor counted as lost");
+}
+
+const struct sim_kernel props_kernel_cpu_full = {
+    .name = "cpu-full",
+    .about = "ticks without a place are counted, and those with one are whole",
+    .setup = setup,
+    .finish = four,
+    .threads = {{"first", tick_twice, NULL}, {"second", tick_twice, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Stop beside ticks ---- */
+
+static uint64_t ticks_at_stop;
+static bool stopped;
+
+static void
+not_stopped(void *context)
+{
+    setup(context);
+    stopped = false;
+}
+
+static void
+drain_and_stop(void *context, uint32_t thread)
+{
+    uint64_t lost;
+
+    drain(context, thread);
+    for (int i = 0; i < TRIES_MAX; i++) {
+        if (prof_cpu_stop(cpu) == PROF_OK) {
+            stopped = true;
+            ticks_at_stop = total(&lost);
+            return;
+        }
+    }
+}
+
+static void
+tick_thrice(void *context, uint32_t thread)
+{
+    tick_twice(context, thread);
+    tick(context, thread);
+}
+
+static void
+no_more_ticks(void *context)
+{
+    uint64_t lost;
+    const uint64_t ticks = total(&lost);
+
+    (void)context;
+    sim_explore_check(ticks <= 3, "a tick is counted twice");
+    sim_explore_check(!stopped || ticks == ticks_at_stop,
+                      "a profile that has stopped grows");
+}
+
+const struct sim_kernel props_kernel_cpu_stop = {
+    .name = "cpu-stop",
+    .about = "places are written again once read; a stop has all ticks",
+    .setup = not_stopped,
+    .finish = no_more_ticks,
+    .threads = {{"program", tick_thrice, NULL},
+                {"control", drain_and_stop, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Stop and start beside a tick ---- */
+
+static bool came_before; /* the tick, before the first profile's end */
+
+static void
+one_profile(void *context)
+{
+    setup(context);
+    came_before = false;
+}
+
+static void
+restart(void *context, uint32_t thread)
+{
+    const bool was_busy = prof_cpu_stop(cpu) == PROF_ERR_BUSY;
+
+    (void)context;
+    (void)thread;
+    if (prof_cpu_start(cpu, PROF_CPU_HZ) == PROF_OK)
+        came_before = was_busy;
+    else
+        sim_explore_check(was_busy, "busy, though the profile had stopped");
+}
+
+static void
+in_one_profile(void *context)
+{
+    uint64_t lost;
+    const uint64_t ticks = total(&lost);
+
+    (void)context;
+    sim_explore_check(ticks <= 1, "a tick is in two profiles");
+    sim_explore_check(!came_before || ticks == 0,
+                      "a tick of the profile before is in this one");
+}
+
+const struct sim_kernel props_kernel_cpu_restart = {
+    .name = "cpu-restart",
+    .about = "a tick belongs to the profile before the start or to the next",
+    .setup = one_profile,
+    .finish = in_one_profile,
+    .threads = {{"program", tick, NULL}, {"control", restart, NULL}},
+    .threads_count = 2,
+};

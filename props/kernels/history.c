@@ -1,0 +1,144 @@
+/*
+ * history.c -- the bucket table as an indivisible object: some order of the
+ * calls explains what they returned.
+ *
+ * One call is before another here if its caller could tell the other's caller:
+ * both ends of a call pass a turnstile. Without it, a call might be over and
+ * another begin without any thread having learned of it, and C11 promises
+ * nothing about such calls.
+ */
+#include "instance.h"
+#include "kernels.h"
+#include "linear.h"
+#include "prof/port.h"
+
+enum { RECORD, LIST };
+
+/* What a sequential table knows: the bucket of each stack, 0 for none. */
+struct sequential {
+    uint32_t bucket[KERNEL_STACKS];
+};
+
+static struct sim_history history;
+static struct port_lock turnstile;
+
+static void
+setup(void *context)
+{
+    (void)context;
+    sim_history_init(&history);
+    kernel_new_instance((struct prof_config){.hash = PROF_HASH_GO_64});
+}
+
+static bool
+record_step(struct sequential *table, const struct sim_operation *operation)
+{
+    uint32_t *bucket = &table->bucket[operation->argument];
+
+    for (uint32_t i = 0; *bucket == 0 && i < KERNEL_STACKS; i++) {
+        if (table->bucket[i] == operation->result)
+            return false; /* another stack's */
+    }
+    if (*bucket == 0)
+        *bucket = (uint32_t)operation->result;
+    return *bucket == operation->result;
+}
+
+static bool
+step(void *state, const struct sim_operation *operation)
+{
+    struct sequential *table = state;
+    uint64_t listed = 0;
+
+    if (operation->kind == RECORD)
+        return record_step(table, operation);
+    for (uint32_t i = 0; i < KERNEL_STACKS; i++)
+        listed |= (uint64_t)(table->bucket[i] != 0) << i;
+    return listed == operation->result;
+}
+
+static void
+finish(void *context)
+{
+    static const struct sim_linear_model model = {
+        .state_bytes = sizeof(struct sequential), .step = step};
+    struct sim_linear_answer answer;
+
+    (void)context;
+    sim_explore_check(sim_linear_check(&model, &history, 0, &answer),
+                      "no order of the calls explains their results");
+}
+
+static uint32_t
+call_of(uint32_t kind, uint32_t stack)
+{
+    uint32_t call;
+
+    port_lock_take(&turnstile);
+    call = sim_history_call(&history, kind, 0, stack);
+    port_lock_release(&turnstile);
+    return call;
+}
+
+static void
+return_of(uint32_t call, uint64_t result)
+{
+    port_lock_take(&turnstile);
+    sim_history_return(&history, call, result);
+    port_lock_release(&turnstile);
+}
+
+static void
+record(uint32_t thread, uint32_t stack)
+{
+    const uint32_t call = call_of(RECORD, stack);
+
+    return_of(call, kernel_alloc(thread, stack));
+}
+
+static void
+list_one(void *context, const struct prof_heap_record *seen)
+{
+    uint64_t *listed = context;
+
+    for (uint32_t i = 0; i < KERNEL_STACKS; i++) {
+        if (seen->stack[0] == kernel_stacks[i][0])
+            *listed |= (uint64_t)1 << i;
+    }
+}
+
+static void
+list(void)
+{
+    const uint32_t call = call_of(LIST, 0);
+    uint64_t listed = 0;
+
+    prof_heap_iterate(kernel_prof, list_one, &listed);
+    return_of(call, listed);
+}
+
+static void
+record_one(void *context, uint32_t thread)
+{
+    (void)context;
+    record(thread, thread);
+}
+
+static void
+record_and_list(void *context, uint32_t thread)
+{
+    (void)context;
+    record(thread, 0);
+    list();
+}
+
+const struct sim_kernel props_kernel_history = {
+    .name = "table-linear",
+    .about = "recording and listing are explained by some order of the calls",
+    .setup = setup,
+    .finish = finish,
+    .threads = {{"first", record_one, NULL},
+                {"second", record_one, NULL},
+                {"third", record_and_list, NULL}},
+    .threads_count = 3,
+};

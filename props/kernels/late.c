@@ -1,0 +1,264 @@
+/*
+ * late.c -- kernels of the running world: frees whose call is overtaken, and
+ * frees after a turn that was refused.
+ */
+#include "instance.h"
+#include "kernels.h"
+
+enum { TRIES_MAX = 3 };
+
+static prof_bucket born; /* before the threads begin */
+
+static void
+insist(enum prof_status status)
+{
+    sim_explore_check(status == PROF_OK, "busy, though nobody is");
+}
+
+static void
+turn_alone(void)
+{
+    insist(prof_heap_next_cycle(kernel_prof));
+    insist(prof_heap_flush(kernel_prof));
+}
+
+static void
+look(void)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    if (prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                           KERNEL_RECORDS, &count) == PROF_OK)
+        kernel_check_no_negative(records, count);
+}
+
+/* Flush, as often as the library says that somebody is late. */
+static void
+flush(void)
+{
+    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+        if (prof_heap_flush(kernel_prof) == PROF_OK)
+            return;
+    }
+}
+
+/* After all threads have ended: two cycles publish whatever was recorded. */
+static void
+drain_and_check(uint64_t allocs, uint64_t frees)
+{
+    struct prof_heap_totals totals;
+
+    insist(prof_heap_flush(kernel_prof));
+    turn_alone();
+    turn_alone();
+    kernel_check_totals(allocs, frees);
+    totals = prof_heap_totals(kernel_prof);
+    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
+                      "an event went into a slot of the past");
+}
+
+/* ---- The slot of a late free is published in the very next cycle ---- */
+
+/* Two objects of a cycle that has ended; one of them is swept already. */
+static void
+one_of_two_swept(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 2});
+    born = kernel_alloc(0, 0);
+    kernel_alloc(0, 0);
+    turn_alone();
+    prof_heap_free(prof_proc_at(kernel_prof, 1), born);
+}
+
+static void
+sweep_born(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+}
+
+static void
+turn_and_flush(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
+        flush();
+}
+
+static void
+two_lives(void *context)
+{
+    (void)context;
+    drain_and_check(2, 2);
+}
+
+const struct sim_kernel props_kernel_late_free = {
+    .name = "turn-late-free",
+    .about = "a free that a turn overtakes is in its slot when that is taken",
+    .setup = one_of_two_swept,
+    .finish = two_lives,
+    .threads = {{"sweeper", sweep_born, NULL},
+                {"collector", turn_and_flush, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- ... and that of a late allocation after a sweep that is quick ---- */
+
+/* One allocation is in the slot already: what is taken is not nothing. */
+static void
+one_alive(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 2});
+    kernel_alloc(1, 0);
+}
+
+static void
+allocate(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_alloc(thread, 0);
+}
+
+static void
+turn_and_sweep(void *context, uint32_t thread)
+{
+    turn_and_flush(context, thread);
+    /* Busy is an answer: the next cycle publishes it. */
+    if (prof_heap_post_sweep(kernel_prof) != PROF_OK)
+        return;
+}
+
+static void
+two_alive(void *context)
+{
+    (void)context;
+    drain_and_check(2, 0);
+}
+
+const struct sim_kernel props_kernel_late_alloc = {
+    .name = "turn-late-alloc",
+    .about = "an allocation that a turn overtakes is there for a post-sweep",
+    .setup = one_alive,
+    .finish = two_alive,
+    .threads = {{"mutator", allocate, NULL},
+                {"collector", turn_and_sweep, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A refused turn: frees wait with the allocations ---- */
+
+/* Something is published, so that the first-snapshot rule is spent. */
+static void
+not_the_first(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 2, .world = PROF_WORLD_RUNNING, .procs_max = 2});
+    kernel_alloc(0, 2);
+    turn_alone();
+    turn_alone();
+    born = kernel_alloc(0, 0);
+}
+
+/* A collection whose turn is refused sweeps what it found dead all the same. */
+static void
+collect(void *context, uint32_t thread)
+{
+    (void)context;
+    if (prof_heap_next_cycle(kernel_prof) == PROF_ERR_BUSY)
+        prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+}
+
+static void
+look_turn_look(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    look();
+    if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
+        return;
+    flush();
+    look();
+}
+
+/* How often the cycle turned is open, but nothing is lost by that. */
+static void
+check_counted(uint64_t allocs)
+{
+    const struct prof_heap_totals totals = prof_heap_totals(kernel_prof);
+    const uint64_t frees = totals.frees_published + totals.frees_pending;
+
+    sim_explore_check(frees <= 1, "a free is counted twice");
+    kernel_check_totals(allocs, frees);
+    look();
+}
+
+static void
+two_counted(void *context)
+{
+    (void)context;
+    check_counted(2);
+}
+
+const struct sim_kernel props_kernel_refused = {
+    .name = "turn-refused",
+    .about =
+        "a free after a refused turn shows with its allocation, not before",
+    .setup = not_the_first,
+    .finish = two_counted,
+    .threads = {{"collection", collect, NULL},
+                {"collector", look_turn_look, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- The first snapshot meets the sweep of a refused turn ---- */
+
+/* An event that is counted already would hide that a look at it is old. */
+static void
+nothing_at_all(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 2});
+}
+
+static void
+allocate_and_collect(void *context, uint32_t thread)
+{
+    const prof_bucket bucket = kernel_alloc(thread, 0);
+
+    (void)context;
+    if (prof_heap_next_cycle(kernel_prof) == PROF_ERR_BUSY)
+        prof_heap_free(prof_proc_at(kernel_prof, thread), bucket);
+}
+
+static void
+one_counted(void *context)
+{
+    (void)context;
+    check_counted(1);
+}
+
+static void
+look_once(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    look();
+}
+
+const struct sim_kernel props_kernel_first_sweep = {
+    .name = "heap-first-sweep",
+    .about = "a first snapshot beside a sweep takes no free without allocation",
+    .setup = nothing_at_all,
+    .finish = one_counted,
+    .threads = {{"collection", allocate_and_collect, NULL},
+                {"reader", look_once, NULL}},
+    .threads_count = 2,
+};

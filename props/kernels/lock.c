@@ -1,0 +1,108 @@
+/*
+ * lock.c -- kernel: the lock of the Linux port itself.
+ *
+ * Its source is taken in under other names, and its system calls are answered
+ * by the explorer. The explorer wakes all who sleep on a word, the system one:
+ * what goes wrong only if the wrong one is woken is not found here.
+ */
+#include <unistd.h>
+
+#include "prof/port.h"
+
+#define port_lock_take    real_lock_take
+#define port_lock_try     real_lock_try
+#define port_lock_release real_lock_release
+#define port_now_ns       real_now_ns
+#define port_wait         real_wait
+#define port_wake         real_wake
+#define port_barrier      real_barrier
+#define port_panic        real_panic
+
+void real_lock_take(struct port_lock *lock);
+bool real_lock_try(struct port_lock *lock);
+void real_lock_release(struct port_lock *lock);
+uint64_t real_now_ns(void);
+void real_wait(const uint32_t *word, uint32_t seen);
+void real_wake(const uint32_t *word);
+bool real_barrier(void);
+_Noreturn void real_panic(const char *file, int line, const char *condition);
+
+#define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
+static long asked_of_the_system(int number, ...);
+
+#include "port/linux.c"
+
+#include <stdarg.h>
+
+#include "kernels.h"
+
+static struct port_lock lock;
+static uint32_t counter; /* guarded by lock */
+
+/* Only what the lock asks for. */
+static long
+asked_of_the_system(int number, ...)
+{
+    va_list words;
+    const uint32_t *word;
+    int operation;
+
+    (void)number;
+    va_start(words, number);
+    word = va_arg(words, const uint32_t *);
+    operation = va_arg(words, int);
+    if (operation == FUTEX_WAIT_PRIVATE)
+        sim_explore_wait(word, va_arg(words, uint32_t));
+    else
+        sim_explore_wake(word);
+    va_end(words);
+    return 0;
+}
+
+static void
+setup(void *context)
+{
+    (void)context;
+    lock = (struct port_lock){0};
+    counter = 0;
+}
+
+static void
+count(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (int i = 0; i < 2; i++) {
+        real_lock_take(&lock);
+        counter++;
+        real_lock_release(&lock);
+    }
+}
+
+static void
+count_if_free(void *context, uint32_t thread)
+{
+    (void)context;
+    if (real_lock_try(&lock)) {
+        counter++;
+        real_lock_release(&lock);
+    }
+    count(context, thread);
+}
+
+static void
+four_or_five(void *context)
+{
+    (void)context;
+    sim_explore_check(counter == 4 || counter == 5,
+                      "two threads held the lock at once");
+}
+
+const struct sim_kernel props_kernel_lock = {
+    .name = "port-lock",
+    .about = "one holder at a time, and who sleeps is woken",
+    .setup = setup,
+    .finish = four_or_five,
+    .threads = {{"first", count, NULL}, {"second", count_if_free, NULL}},
+    .threads_count = 2,
+};

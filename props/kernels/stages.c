@@ -1,0 +1,205 @@
+/*
+ * stages.c -- kernels of other rules: the two stages of Go 1.5, counts that are
+ * doubles, rates that change.
+ */
+#include "instance.h"
+#include "kernels.h"
+#include "prof/rules.h"
+
+static prof_bucket born; /* before the threads begin */
+
+/* ---- The first snapshot of the stages ---- */
+
+static void
+new_stages(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .rules = &prof_rules_go1_5, .buckets_max = 1, .procs_max = 2});
+}
+
+static void
+one_life(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free_explicit(prof_proc_at(kernel_prof, thread),
+                            kernel_alloc(thread, 0));
+}
+
+static void
+look_once(void *context, uint32_t thread)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                                         KERNEL_RECORDS, &count) == PROF_OK,
+                      "snapshot");
+    kernel_check_no_negative(records, count);
+}
+
+static void
+one_alloc_one_free(void *context)
+{
+    (void)context;
+    kernel_check_totals(1, 1);
+}
+
+const struct sim_kernel props_kernel_stages_first = {
+    .name = "stages-first-snapshot",
+    .about = "a first snapshot of two stages takes no free without allocation",
+    .setup = new_stages,
+    .finish = one_alloc_one_free,
+    .threads = {{"mutator", one_life, NULL}, {"reader", look_once, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- The stages move on while events arrive ---- */
+
+static void
+one_cycle_old(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .rules = &prof_rules_go1_6_late, .buckets_max = 1, .procs_max = 2});
+    born = kernel_alloc(0, 0);
+    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK, "turn");
+}
+
+static void
+sweep_and_allocate(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+    kernel_alloc(thread, 0);
+}
+
+static void
+flush_once(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK, "flush");
+}
+
+static void
+two_allocs_one_free(void *context)
+{
+    (void)context;
+    kernel_check_totals(2, 1);
+}
+
+const struct sim_kernel props_kernel_stages_flush = {
+    .name = "stages-flush",
+    .about = "what is recorded while the stages move is neither lost nor torn",
+    .setup = one_cycle_old,
+    .finish = two_allocs_one_free,
+    .threads = {{"mutator", sweep_and_allocate, NULL},
+                {"collector", flush_once, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Counts that are doubles ---- */
+
+static void
+new_for_doubles(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .rules = &prof_rules_go1_17, .buckets_max = 2, .procs_max = 2});
+    prof_block_rate_set(kernel_prof, 1);
+}
+
+static void
+block_twice(void *context, uint32_t thread)
+{
+    (void)context;
+    for (int i = 0; i < 2; i++)
+        prof_contention_event(prof_proc_at(kernel_prof, thread), PROF_BLOCK,
+                              kernel_stacks[0], 2, 5);
+}
+
+static void
+four_events(void *context)
+{
+    struct prof_contention_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    (void)context;
+    sim_explore_check(
+        prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
+                                 KERNEL_RECORDS, &count) == PROF_OK &&
+            count == 1 && records[0].count == 4 && records[0].cycles == 20,
+        "an event is lost, or counted twice");
+}
+
+const struct sim_kernel props_kernel_doubles = {
+    .name = "contention-doubles",
+    .about = "counts that are doubles lose no event either",
+    .setup = new_for_doubles,
+    .finish = four_events,
+    .threads = {{"first", block_twice, NULL}, {"second", block_twice, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Rates that change between two allocations ---- */
+
+enum { LARGE_BYTES = 1 << 20 }; /* many times the rates: always sampled */
+
+static const int64_t rates[] = {1000, 2000};
+
+static void
+new_for_rates(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 4, .procs_max = 2});
+}
+
+static void
+set_and_sample(void *context, uint32_t thread)
+{
+    struct prof_proc *proc = prof_proc_at(kernel_prof, thread);
+
+    (void)context;
+    prof_heap_rate_set(kernel_prof, rates[thread]);
+    for (int i = 0; i < 2; i++) {
+        if (prof_heap_sample(proc, LARGE_BYTES))
+            kernel_alloc(thread, 0);
+    }
+}
+
+static void
+each_of_one_rate(void *context)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+    uint64_t allocs = 0;
+
+    (void)context;
+    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                                         KERNEL_RECORDS, &count) == PROF_OK,
+                      "snapshot");
+    for (size_t i = 0; i < count; i++) {
+        sim_explore_check(records[i].rate_bytes == rates[0] ||
+                              records[i].rate_bytes == rates[1] ||
+                              records[i].rate_bytes == PROF_HEAP_RATE_DEFAULT,
+                          "a bucket has a rate that was never set");
+        for (size_t j = 0; j < i; j++)
+            sim_explore_check(records[i].rate_bytes != records[j].rate_bytes,
+                              "two buckets of one rate");
+        allocs += records[i].allocs;
+    }
+    kernel_check_totals(allocs, 0);
+}
+
+const struct sim_kernel props_kernel_rates = {
+    .name = "sampler-rates",
+    .about = "each bucket is of one rate, and of each rate there is one",
+    .setup = new_for_rates,
+    .finish = each_of_one_rate,
+    .threads = {{"first", set_and_sample, NULL},
+                {"second", set_and_sample, NULL}},
+    .threads_count = 2,
+};

@@ -1,0 +1,200 @@
+/*
+ * world.c -- kernels of a world that is stopped by a hand-shake, and of
+ * everything at once.
+ *
+ * The world's lock is what a stop comes to for the library: a mutator holds it
+ * through a record call, the collector through the turn, so no record call is
+ * in flight then and all see what was before.
+ */
+#include "instance.h"
+#include "kernels.h"
+#include "prof/port.h"
+
+static struct port_lock world;
+static prof_bucket born; /* before the threads begin */
+
+static void
+look(void)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+
+    if (prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                           KERNEL_RECORDS, &count) == PROF_OK)
+        kernel_check_no_negative(records, count);
+}
+
+static void
+look_once(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    look();
+}
+
+/* ---- A stopped world ---- */
+
+static void
+one_cycle_old(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 2, .procs_max = 2});
+    born = kernel_alloc(0, 0);
+    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK &&
+                          prof_heap_flush(kernel_prof) == PROF_OK,
+                      "nobody is busy");
+}
+
+static prof_bucket
+alloc_between_stops(uint32_t proc, uint32_t stack)
+{
+    prof_bucket bucket;
+
+    port_lock_take(&world);
+    bucket = kernel_alloc(proc, stack);
+    port_lock_release(&world);
+    return bucket;
+}
+
+static void
+free_between_stops(uint32_t proc, prof_bucket bucket)
+{
+    port_lock_take(&world);
+    prof_heap_free(prof_proc_at(kernel_prof, proc), bucket);
+    port_lock_release(&world);
+}
+
+static void
+live_between_stops(void *context, uint32_t thread)
+{
+    (void)context;
+    free_between_stops(thread, born);
+    alloc_between_stops(thread, 1);
+}
+
+static enum prof_status
+turn_stopped(void)
+{
+    enum prof_status status;
+
+    port_lock_take(&world);
+    status = prof_heap_next_cycle(kernel_prof);
+    port_lock_release(&world);
+    return status;
+}
+
+static void
+collect_twice(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (int i = 0; i < 2; i++) {
+        if (turn_stopped() == PROF_OK)
+            sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK,
+                              "busy, though the world was stopped");
+        look();
+    }
+}
+
+static void
+two_allocs_one_free(void *context)
+{
+    struct prof_heap_totals totals;
+
+    (void)context;
+    for (int i = 0; i < 2; i++)
+        sim_explore_check(turn_stopped() == PROF_OK &&
+                              prof_heap_flush(kernel_prof) == PROF_OK,
+                          "busy, though nobody is");
+    kernel_check_totals(2, 1);
+    totals = prof_heap_totals(kernel_prof);
+    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
+                      "an event went into a slot of the past");
+}
+
+const struct sim_kernel props_kernel_stopped_world = {
+    .name = "heap-stopped-world",
+    .about = "with stops by a hand-shake all is published in its cycle",
+    .setup = one_cycle_old,
+    .finish = two_allocs_one_free,
+    .threads = {{"mutator", live_between_stops, NULL},
+                {"collector", collect_twice, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Everything at once, in a stopped world ---- */
+
+static void
+one_turn(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (turn_stopped() == PROF_OK && prof_heap_flush(kernel_prof) == PROF_OK)
+        sim_explore_check(prof_heap_post_sweep(kernel_prof) == PROF_OK,
+                          "busy, though the world was stopped");
+}
+
+const struct sim_kernel props_kernel_everything = {
+    .name = "heap-everything",
+    .about = "a snapshot beside records, a turn, a flush and a post-sweep",
+    .setup = one_cycle_old,
+    .finish = two_allocs_one_free,
+    .threads = {{"mutator", live_between_stops, NULL},
+                {"collector", one_turn, NULL},
+                {"reader", look_once, NULL}},
+    .threads_count = 3,
+};
+
+/* ---- ... and in a running world ---- */
+
+static void
+one_cycle_old_running(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 2, .procs_max = 2, .world = PROF_WORLD_RUNNING});
+    born = kernel_alloc(0, 0);
+    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK &&
+                          prof_heap_flush(kernel_prof) == PROF_OK,
+                      "nobody is busy");
+}
+
+static void
+live_running(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+    kernel_alloc(thread, 1);
+}
+
+static void
+one_turn_running(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
+        return;
+    /* Busy is an answer: the next cycle publishes it. */
+    if (prof_heap_flush(kernel_prof) == PROF_OK &&
+        prof_heap_post_sweep(kernel_prof) == PROF_OK)
+        return;
+}
+
+static void
+all_is_counted(void *context)
+{
+    (void)context;
+    kernel_check_totals(2, 1);
+    look();
+}
+
+const struct sim_kernel props_kernel_everything_running = {
+    .name = "turn-everything",
+    .about = "a snapshot beside records and a turn of a running world",
+    .setup = one_cycle_old_running,
+    .finish = all_is_counted,
+    .threads = {{"mutator", live_running, NULL},
+                {"collector", one_turn_running, NULL},
+                {"reader", look_once, NULL}},
+    .threads_count = 3,
+};
