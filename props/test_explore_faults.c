@@ -1,0 +1,83 @@
+/*
+ * test_explore_faults.c -- known mistakes of Go's profiler and tracer are found
+ * and shrunk; put right, the same programs pass.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "faults.h"
+
+/* The report of what is found. out: text */
+static void
+find(enum fixtures_fault fault, enum sim_failure_kind kind, char *text,
+     size_t text_bytes)
+{
+    const struct sim_kernel *kernel = fixtures_fault(fault, true);
+    const struct sim_exhaust_options options = {.runs_max = 10000};
+    struct sim_exhaust_result result;
+    FILE *file = tmpfile();
+
+    assert_non_null(file);
+    assert_int_equal(sim_explore_exhaust(kernel, &options, &result),
+                     SIM_VERDICT_FAIL);
+    assert_int_equal(result.first_failure.failure.kind, kind);
+    sim_explore_report(file, kernel, &result);
+    assert_true(result.fewest_known);
+    rewind(file);
+    text[fread(text, 1, text_bytes - 1, file)] = '\0';
+    fclose(file);
+    free(result.choices);
+}
+
+static void
+passes(enum fixtures_fault fault)
+{
+    const struct sim_exhaust_options options = {.runs_max = 10000};
+    struct sim_exhaust_result result;
+
+    assert_int_equal(
+        sim_explore_exhaust(fixtures_fault(fault, false), &options, &result),
+        SIM_VERDICT_PASS);
+    assert_true(result.graphs > 1);
+    free(result.choices);
+}
+
+static void
+a_cycle_read_before_the_lock_is_found(void **state)
+{
+    char text[8192];
+
+    (void)state;
+    find(FIXTURES_CYCLE_BEFORE_LOCK, SIM_FAIL_CHECK, text, sizeof text);
+    assert_non_null(
+        strstr(text, "an allocation shows in the cycle it was made in"));
+    assert_non_null(strstr(text, "preemptions: 1"));
+    passes(FIXTURES_CYCLE_BEFORE_LOCK);
+}
+
+static void
+an_owner_who_is_parked_is_found(void **state)
+{
+    char text[8192];
+
+    (void)state;
+    find(FIXTURES_OWNER_WHILE_PARKED, SIM_FAIL_RACE, text, sizeof text);
+    assert_non_null(strstr(text, "data race"));
+    passes(FIXTURES_OWNER_WHILE_PARKED);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cycle_read_before_the_lock_is_found),
+        cmocka_unit_test(an_owner_who_is_parked_is_found),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
