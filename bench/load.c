@@ -12,7 +12,6 @@
  */
 #include "load.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,26 +199,25 @@ bench_load_make(struct bench_load *load, enum bench_stacks stacks,
                 uint32_t depth, uint32_t n)
 {
     const size_t words = (size_t)n * (depth + 1);
-    int file;
 
     *load = (struct bench_load){.n = n, .depth = depth};
-    snprintf(load->path, sizeof load->path, "%s/bench-load-%ld-%u-%u",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp",
-             (long)getpid(), depth, n);
     load->bytes =
         (2 + words) * sizeof *load->words + BENCH_ORDER * sizeof *load->order;
-    file = open(load->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 || ftruncate(file, (off_t)load->bytes) != 0) {
-        perror(load->path);
+    /* Without a name, so that nothing stays behind whatever happens. */
+    load->descriptor = memfd_create("bench-load", MFD_CLOEXEC);
+    snprintf(load->path, sizeof load->path, "/proc/%ld/fd/%d", (long)getpid(),
+             load->descriptor);
+    if (load->descriptor < 0 ||
+        ftruncate(load->descriptor, (off_t)load->bytes) != 0) {
+        perror("bench: load");
         exit(1);
     }
     load->file = mmap(NULL, load->bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_POPULATE, file, 0);
+                      MAP_SHARED | MAP_POPULATE, load->descriptor, 0);
     if (load->file == MAP_FAILED) {
-        perror(load->path);
+        perror("bench: load");
         exit(1);
     }
-    close(file);
     load->file[0] = n;
     load->file[1] = depth;
     load->words = load->file + 2;
@@ -234,8 +232,8 @@ bench_load_make(struct bench_load *load, enum bench_stacks stacks,
 void
 bench_load_free(struct bench_load *load)
 {
-    unlink(load->path);
     munmap(load->file, load->bytes);
+    close(load->descriptor);
 }
 
 /* The rank of a Zipf draw with exponent 0.99, by its cumulated weights. */

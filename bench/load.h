@@ -28,7 +28,8 @@ struct bench_load {
     uint32_t *order; /* BENCH_ORDER numbers below n */
     uint32_t n;
     uint32_t depth;
-    char path[128]; /* of the file: n, depth, words, order */
+    char path[64]; /* of the file: n, depth, words, order */
+    int descriptor;
     size_t bytes;
     uint64_t *file; /* the mapping */
 };
