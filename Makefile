@@ -13,7 +13,7 @@ check-peers: ; @.ci/deps build peers && ninja $@
 mutants: ; @.ci/deps build test && ninja -k 0 $@
 fuzz: ; @.ci/deps build test && ninja $@ && props/fuzz/fuzz.sh $(TIME)
 soak: all ; props/soak.sh $(TIME)
-bench: ; @.ci/deps build && ninja $@
+bench: ; @.ci/deps build && ninja bench-run
 bench-peers: ; @.ci/deps build bench-peers && ninja $@
 bench-gate: ; @.ci/deps build gate && ninja $@
 clean: ; rm -rf out
