@@ -248,104 +248,6 @@ a_return_when_the_clock_reads_0_keeps_its_moment(void **state)
                 tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->ticks);
 }
 
-/* One story, with each of many kinds of events, on two processors. */
-static void
-tell_story(void)
-{
-    static const uint64_t numbers[] = {0, 127, 128, 1 << 20, UINT64_MAX};
-
-    begin();
-    tracer_lab_emit(&lab, 1, PROF_EV_PROC_START, 8);
-    for (uint32_t i = 0; i < 40; i++) {
-        const uintptr_t stack[] = {0x1000 + i % 7, UINTPTR_MAX - i, 0};
-        const uint64_t create[] = {100 + i, UINT64_MAX - i};
-
-        lab.tick_step = numbers[i % 4];
-        tracer_lab_emit(&lab, i % 2, PROF_EV_HEAP_ALLOC, numbers[i % 5]);
-        prof_trace_emit(lab.trace, 0, PROF_EV_GO_CREATE, create, stack, i % 4);
-        prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, stack, 3);
-        tracer_lab_emit(&lab, 1, PROF_EV_GC_SCAN_START, 0);
-        tracer_lab_emit(&lab, 1, PROF_EV_GC_SCAN_DONE, 0);
-    }
-    end();
-}
-
-static void
-a_buffer_of_any_size_tells_the_same_story(void **state)
-{
-    struct prof_trace_config config = small;
-    struct model_trace_event *want;
-    uint32_t count;
-
-    (void)state;
-    config.buffers_max = 4096;
-    config.buffer_bytes = PROF_TRACE_BUFFER_BYTES;
-    tracer_lab_close(&lab);
-    tracer_lab_open(&lab, &config);
-    tell_story();
-    count = model_trace_count(&lab.decoded);
-    want = calloc(count, sizeof *want);
-    assert_non_null(want);
-    for (uint32_t i = 0; i < count; i++)
-        want[i] = *model_trace_at(&lab.decoded, i);
-    for (config.buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN;
-         config.buffer_bytes <= 600; config.buffer_bytes++) {
-        tracer_lab_close(&lab);
-        tracer_lab_open(&lab, &config);
-        tell_story();
-        assert_int_equal(model_trace_count(&lab.decoded), count);
-        for (uint32_t i = 0; i < count; i++) {
-            const struct model_trace_event *got =
-                model_trace_at(&lab.decoded, i);
-
-            assert_int_equal(got->type, want[i].type);
-            assert_int_equal(got->seq, want[i].seq);
-            assert_int_equal(got->ticks, want[i].ticks);
-            assert_int_equal(got->g, want[i].g);
-            assert_int_equal(got->arg, want[i].arg);
-            assert_int_equal(got->pc, want[i].pc);
-            assert_int_equal(got->stack, want[i].stack);
-        }
-    }
-    free(want);
-}
-
-static void
-a_configuration_out_of_range_is_refused(void **state)
-{
-    static const struct {
-        const char *why;
-        struct prof_trace_config config;
-    } rows[] = {
-        {"no processor", {.buffers_max = 2}},
-        {"a buffer too few", {.procs_max = 4, .buffers_max = 5}},
-        {"too many processors", {.procs_max = 65537, .buffers_max = 1 << 20}},
-        {"too many buffers", {.procs_max = 1, .buffers_max = (1 << 24) + 1}},
-        {"a buffer too small",
-         {.procs_max = 1,
-          .buffers_max = 3,
-          .buffer_bytes = PROF_TRACE_BUFFER_BYTES_MIN - 1}},
-        {"a buffer too large",
-         {.procs_max = 1, .buffers_max = 3, .buffer_bytes = (1U << 30) + 1}},
-    };
-    struct prof_trace *trace = NULL;
-    const size_t bytes = prof_trace_bytes_needed(&small);
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (prof_trace_bytes_needed(&rows[i].config) != 0 ||
-            prof_trace_init(&trace, &rows[i].config, lab.block, bytes) !=
-                PROF_ERR_CONFIG)
-            fail_msg("%s is not refused", rows[i].why);
-    }
-    assert_int_equal(prof_trace_init(&trace, &small, lab.block, bytes - 1),
-                     PROF_ERR_MEMORY);
-    assert_int_equal(
-        prof_trace_init(&trace, &small, (char *)lab.block + 8, bytes),
-        PROF_ERR_MEMORY);
-    assert_null(trace);
-}
-
 static void
 nothing_is_traced_while_it_is_off(void **state)
 {
@@ -515,31 +417,6 @@ the_frequency_is_that_of_the_clock(void **state)
     }
 }
 
-static void
-events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
-{
-    const uint32_t emitted = 100000;
-    uint32_t heap = 0;
-
-    (void)state;
-    begin();
-    for (uint32_t i = 0; i < emitted; i++) {
-        tracer_lab_emit(&lab, i % 4, PROF_EV_HEAP_ALLOC, i);
-        if (i == emitted - 100) /* room again: too late */
-            assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
-    }
-    end();
-    for (uint32_t i = 0; i < model_trace_count(&lab.decoded); i++) {
-        const struct model_trace_event *event = model_trace_at(&lab.decoded, i);
-
-        if (event->type == MODEL_TRACE_HEAP_ALLOC)
-            assert_int_equal(event->arg, heap++);
-    }
-    assert_in_range(heap, 1, emitted - 1000);
-    /* The rest, and what stop emits. */
-    assert_int_equal(prof_trace_drops(lab.trace).no_buffer, emitted - heap + 1);
-}
-
 int
 main(void)
 {
@@ -553,8 +430,6 @@ main(void)
         TEST(a_syscall_exit_stands_where_the_thread_came_back),
         TEST(a_return_noted_before_the_session_counts_as_now),
         TEST(a_return_when_the_clock_reads_0_keeps_its_moment),
-        TEST(a_buffer_of_any_size_tells_the_same_story),
-        TEST(a_configuration_out_of_range_is_refused),
         TEST(nothing_is_traced_while_it_is_off),
         TEST(starting_and_stopping_at_the_wrong_time_is_refused),
         TEST(a_second_session_knows_nothing_of_the_first),
@@ -564,7 +439,6 @@ main(void)
         TEST(the_buffer_of_a_processor_that_dies_is_read_before_the_end),
         TEST(a_collection_under_way_at_the_start_may_end),
         TEST(the_frequency_is_that_of_the_clock),
-        TEST(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
