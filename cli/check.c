@@ -164,7 +164,7 @@ replay_saved(const struct options *options, const char *name)
 
     snprintf(path, sizeof path, "%s/%s", options->save, name);
     if (sim_schedule_is(path))
-        return cli_schedule_run(path, NULL);
+        return cli_schedule_replay(path);
     scenario = sim_scenario_read(path, &error);
     if (scenario == NULL) {
         fprintf(stderr, "profsim: %s\n", error.text);

@@ -63,7 +63,7 @@ cli_replay(int argc, char **argv)
         return cli_usage("replay: unknown option '%s'", argv[1]);
     for (int i = 1; i < argc; i++) {
         const enum cli_exit this_one = sim_schedule_is(argv[i])
-                                           ? cli_schedule_run(argv[i], NULL)
+                                           ? cli_schedule_replay(argv[i])
                                            : replay_file(argv[i]);
 
         if (worst == CLI_OK || this_one == CLI_USAGE)

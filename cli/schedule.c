@@ -63,56 +63,91 @@ write_traces(const struct sim_sched_world *world, const char *folder)
     return true;
 }
 
+/* What it breaks, whatever it says that it does. */
 static enum cli_exit
-tell_verdict(const char *path, const struct sim_schedule *schedule,
-             const struct props_breach *breach)
+tell_breach(const char *path, const struct props_breach *breach)
 {
-    const char *id = props_property_id(breach->property);
-
-    if (breach->property == PROPS_NONE && schedule->broken[0] == '\0') {
+    if (breach->property == PROPS_NONE) {
         printf("%s: every property holds\n", path);
         return CLI_OK;
     }
-    if (breach->property == PROPS_NONE) {
-        printf("%s: %s holds, it was to be broken\n", path, schedule->broken);
-        return CLI_BROKEN;
-    }
-    printf("%s: %s broken: %s\n  %s\n", path, id,
+    printf("%s: %s broken: %s\n  %s\n", path,
+           props_property_id(breach->property),
            props_property_sentence(breach->property), breach->text);
-    return strcmp(schedule->broken, id) == 0 ? CLI_OK
-                                             : cli_exit_of(breach->property);
+    return cli_exit_of(breach->property);
 }
 
 static enum cli_exit
-run_it(const char *path, const struct sim_schedule *schedule,
-       struct sched_run *run, const char *folder)
+tell_outcome(const char *path, const struct sim_schedule *schedule,
+             const struct props_breach *breach)
 {
+    const char *id = props_property_id(breach->property);
+    const char *want = schedule->broken[0] != '\0' ? schedule->broken : "none";
+
+    if (strcmp(want, id) == 0) {
+        printf("%s: ok%s%s\n", path,
+               breach->property == PROPS_NONE ? "" : ": breaks ",
+               breach->property == PROPS_NONE ? "" : id);
+        return CLI_OK;
+    }
+    if (breach->property != PROPS_NONE)
+        return tell_breach(path, breach);
+    printf("%s: %s holds, it was to be broken\n", path, want);
+    return CLI_BROKEN;
+}
+
+/* Read and run a schedule. returns: NULL, and a complaint, if that cannot be */
+static struct sched_run *
+run_file(const char *path, struct sim_schedule **schedule)
+{
+    struct sim_error error;
+    struct sched_run *run = sched_run_new(SIM_SCHEDULE_EVENTS_MAX);
     const char *refused;
 
-    sched_run_events(run, &schedule->config, schedule->events,
-                     schedule->events_count, PROPS_OF_TRACES, &refused);
-    if (refused != NULL)
-        return (enum cli_exit)cli_usage("%s: event %" PRIu32 ": %s", path,
-                                        run->trail->count + 1, refused);
-    if (folder != NULL && !write_traces(run->world, folder))
-        return CLI_USAGE;
-    return tell_verdict(path, schedule, &run->judge.breach);
+    *schedule = sim_schedule_read(path, &error);
+    if (*schedule == NULL || run == NULL) {
+        cli_usage("%s", *schedule == NULL ? error.text : "not enough memory");
+        goto out;
+    }
+    sched_run_events(run, &(*schedule)->config, (*schedule)->events,
+                     (*schedule)->events_count, PROPS_OF_TRACES, &refused);
+    if (refused == NULL)
+        return run;
+    cli_usage("%s: event %" PRIu32 ": %s", path, run->trail->count + 1,
+              refused);
+out:
+    sched_run_delete(run);
+    sim_schedule_free(*schedule);
+    *schedule = NULL;
+    return NULL;
 }
 
 enum cli_exit
 cli_schedule_run(const char *path, const char *folder)
 {
-    struct sim_error error;
-    struct sim_schedule *schedule = sim_schedule_read(path, &error);
-    struct sched_run *run;
+    struct sim_schedule *schedule;
+    struct sched_run *run = run_file(path, &schedule);
+    enum cli_exit exit_code = CLI_USAGE;
+
+    if (run == NULL)
+        return CLI_USAGE;
+    if (folder == NULL || write_traces(run->world, folder))
+        exit_code = tell_outcome(path, schedule, &run->judge.breach);
+    sched_run_delete(run);
+    sim_schedule_free(schedule);
+    return exit_code;
+}
+
+enum cli_exit
+cli_schedule_replay(const char *path)
+{
+    struct sim_schedule *schedule;
+    struct sched_run *run = run_file(path, &schedule);
     enum cli_exit exit_code;
 
-    if (schedule == NULL)
-        return (enum cli_exit)cli_usage("%s", error.text);
-    run = sched_run_new(SIM_SCHEDULE_EVENTS_MAX);
-    exit_code = run != NULL
-                    ? run_it(path, schedule, run, folder)
-                    : (enum cli_exit)cli_usage("%s: not enough memory", path);
+    if (run == NULL)
+        return CLI_USAGE;
+    exit_code = tell_breach(path, &run->judge.breach);
     sched_run_delete(run);
     sim_schedule_free(schedule);
     return exit_code;

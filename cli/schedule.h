@@ -6,13 +6,20 @@
 #include "command.h"
 
 /*
- * Run a schedule file and say what it breaks.
+ * Run a schedule file and compare it with its `expect` line.
  *
  * in:      path, for which sim_schedule_is()
  *          folder, for its traces: trace.out, trace-2.out ...; NULL: nowhere
  * returns: CLI_OK if it ends as it says
  */
 enum cli_exit cli_schedule_run(const char *path, const char *folder);
+
+/*
+ * Run a schedule file and say what it breaks, if anything.
+ *
+ * in:      path, for which sim_schedule_is()
+ */
+enum cli_exit cli_schedule_replay(const char *path);
 
 /*
  * A campaign of traced worlds, with its report.

@@ -113,7 +113,27 @@ shrink_choices(struct hunt *hunt, struct sched_failure *failure)
     free(values);
 }
 
-/* Leave out every event that the failure does not need. */
+/* Leave out events i .. i + width - 1, if it still fails without them. */
+static bool
+leave_out(struct hunt *hunt, uint32_t i, uint32_t width)
+{
+    struct sim_sched_event out[2];
+    struct sim_sched_event *at = &hunt->events[i];
+    const size_t after = (hunt->events_count - width - i) * sizeof *at;
+
+    memcpy(out, at, width * sizeof *at);
+    memmove(at, at + width, after);
+    hunt->events_count -= width;
+    if (fails(hunt, run_events))
+        return true;
+    memmove(at + width, at, after);
+    memcpy(at, out, width * sizeof *at);
+    hunt->events_count += width;
+    return false;
+}
+
+/* Leave out every event, and every two that follow each other (what one does
+ * the other undoes), that the failure does not need. */
 static void
 shrink_events(struct hunt *hunt)
 {
@@ -124,23 +144,13 @@ shrink_events(struct hunt *hunt)
     if (fails(hunt, run_events))
         return;
     hunt->events_count = all;
-
     while (again) {
         again = false;
-        for (uint32_t i = hunt->events_count; i-- > 0;) {
-            const struct sim_sched_event out = hunt->events[i];
-            const size_t after =
-                (hunt->events_count - 1 - i) * sizeof *hunt->events;
-
-            memmove(&hunt->events[i], &hunt->events[i + 1], after);
-            hunt->events_count--;
-            if (fails(hunt, run_events)) {
-                again = true;
-                continue;
+        for (uint32_t width = 1; width <= 2; width++) {
+            for (uint32_t i = hunt->events_count; i-- > 0;) {
+                if (i + width <= hunt->events_count)
+                    again |= leave_out(hunt, i, width);
             }
-            memmove(&hunt->events[i + 1], &hunt->events[i], after);
-            hunt->events[i] = out;
-            hunt->events_count++;
         }
     }
 }

@@ -30,9 +30,9 @@ is() {
 every=fixtures/schedules/every-event.sim
 late=fixtures/schedules/late-return-across-sessions.sim
 
-is 0 'every property holds' "$profsim" run --out "$folder/one" "$every"
+is 0 'every-event.sim: ok' "$profsim" run --out "$folder/one" "$every"
 is 0 'trace.out: ok 57 events' "$profsim" trace check "$folder/one/trace.out"
-is 0 'every property holds' "$profsim" run --out "$folder/two" "$every" "$late"
+is 0 'every-event.sim: ok' "$profsim" run --out "$folder/two" "$every" "$late"
 is 0 'trace-2.out: ok ' "$profsim" trace check \
     "$folder/two/late-return-across-sessions.sim/trace-2.out"
 cmp "$folder/one/trace.out" "$folder/two/every-event.sim/trace.out"
@@ -44,7 +44,8 @@ for format in chrome perfetto; do
 done
 
 sed 's/expect ok/expect property T3 broken/' "$every" >"$folder/a.sim"
-is 129 'T3 holds, it was to be broken' "$profsim" replay "$folder/a.sim"
+is 129 'T3 holds, it was to be broken' "$profsim" run "$folder/a.sim"
+is 0 'every property holds' "$profsim" replay "$folder/a.sim"
 sed 's/^@+50000 p0: create main/p0: creat main/' "$every" >"$folder/b.sim"
 is 1 "b.sim:15: unknown event 'creat'" "$profsim" replay "$folder/b.sim"
 sed 's/^p2: run t4/p2: run t2/' "$every" >"$folder/c.sim"
