@@ -199,6 +199,7 @@ stop_running(struct prof_cpu *cpu)
 {
     uint64_t seen = load_relaxed(&cpu->state);
 
+    /* Release [pair: cpu-state]: who enters from now on finds it stopped. */
     while (!cas_release_acquire(&cpu->state, &seen, seen & ~RUNNING))
         continue;
     /* Acquire [pair: cpu-state]: what handlers did before they left. */

@@ -21,7 +21,7 @@ struct sim_world {
     struct sim_answer answer;
     uint64_t now_ticks;
     int64_t jumped_ticks[SIM_PROCS_MAX]; /* by each clock, in all */
-    size_t heap_dirty; /* records that are not guard bytes */
+    size_t heap_dirty;                   /* records that are not guard bytes */
     size_t contention_dirty;
 };
 
