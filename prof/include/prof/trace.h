@@ -122,6 +122,14 @@ PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
 bool prof_trace_is_on(const struct prof_trace *trace);
 
 /* ---------------------------------------------------------------- record plane
+ *
+ * What readers take for granted, and only the caller can know:
+ *   - a task that the file says is in a system call comes back by
+ *     prof_trace_sysexit() before its next PROF_EV_GO_START;
+ *   - scans and sweeps end on the processor they began on, and before the world
+ *     stops for a start;
+ *   - PROF_EV_FUTILE_WAKEUP marks only wake-ups that are in the file from their
+ *     PROF_EV_GO_UNBLOCK on.
  */
 
 /*
