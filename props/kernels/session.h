@@ -8,7 +8,11 @@
 #include "explore.h"
 #include "prof/trace.h"
 
-enum { SESSION_BYTES_MAX = 2048, SESSION_EVENTS_MAX = 32 };
+enum {
+    SESSION_BYTES_MAX = 2048,
+    SESSION_EVENTS_MAX = 32,
+    SESSION_ARGS_MAX = 3
+};
 
 /* The bytes of one session, as one reader took them. */
 struct session_file {
@@ -20,6 +24,7 @@ struct session_event {
     uint64_t proc;
     uint64_t sequence;
     uint64_t ticks;
+    uint64_t args[SESSION_ARGS_MAX]; /* as many as it has */
     uint32_t kind;
 };
 
@@ -53,13 +58,16 @@ void session_end(struct session_file *file);
 
 /*
  * The file must be whole: its parts in order, each processor's events in the
- * order of their numbers, numbers without a gap, clock readings in the same
- * order as numbers.
+ * order of their numbers, no number twice, clock readings in the same order as
+ * numbers.
  *
  * out:     *events
  */
 void session_check(const struct session_file *file,
                    struct session_events *events);
+
+/* No number is missing: all stamps were those of events. */
+void session_check_gapless(const struct session_events *events);
 
 /* returns: how many events of that kind */
 uint32_t session_count(const struct session_events *events, uint32_t kind);

@@ -70,6 +70,7 @@ two_events(void *context)
     (void)context;
     session_end(&file);
     session_check(&file, &events);
+    session_check_gapless(&events);
     sim_explore_check(session_count(&events, PROF_EV_HEAP_ALLOC) == 2,
                       "an event is lost");
 }
@@ -144,6 +145,7 @@ whole_file(void *context)
     (void)context;
     sim_explore_check(ended, "the reader is not told of the end");
     session_check(&file, &events);
+    session_check_gapless(&events);
     sim_explore_check(session_count(&events, PROF_EV_HEAP_ALLOC) == 2,
                       "an event is lost");
 }
@@ -227,6 +229,7 @@ prefix(void *context)
     (void)context;
     session_end(&file);
     session_check(&file, &events);
+    session_check_gapless(&events);
     sim_explore_check(session_count(&events, PROF_EV_HEAP_ALLOC) + lost == 5,
                       "an event is neither in the trace nor counted");
     sim_explore_check(lost > 0, "five buffers were found in four");
@@ -269,8 +272,10 @@ two_files(void *context)
     (void)context;
     session_end(&second_file);
     session_check(&file, &events);
+    session_check_gapless(&events);
     found = session_count(&events, PROF_EV_HEAP_ALLOC);
     session_check(&second_file, &events);
+    session_check_gapless(&events);
     found += session_count(&events, PROF_EV_HEAP_ALLOC);
     sim_explore_check(found <= 1, "an event is in two sessions");
 }
@@ -282,6 +287,62 @@ const struct sim_kernel props_kernel_sessions = {
     .finish = two_files,
     .threads = {{"control", stop_and_start, NULL},
                 {"poller", emit_without_processor, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A return from a system call that began in the session before ---- */
+
+static void
+stop_and_start_stopped(void *context, uint32_t thread)
+{
+    port_lock_take(&world);
+    stop_and_start(context, thread);
+    port_lock_release(&world);
+}
+
+static void
+return_from_call(void *context, uint32_t thread)
+{
+    const struct prof_trace_stamp left = prof_trace_stamp(session_trace);
+
+    (void)context;
+    port_lock_take(&world); /* gets a processor: not in a stopped world */
+    prof_trace_sysexit(session_trace, thread, 1, left);
+    port_lock_release(&world);
+}
+
+/* in: a file. returns: returns in it, each of a moment of its session */
+static uint32_t
+check_returns(const struct session_file *of)
+{
+    session_check(of, &events);
+    for (uint32_t i = 0; i < events.count; i++) {
+        const struct session_event *event = &events.at[i];
+
+        if (event->kind == PROF_EV_GO_SYSEXIT)
+            sim_explore_check(event->args[1] >= events.at[0].sequence &&
+                                  event->args[1] < event->sequence,
+                              "a return is of a moment out of its session");
+    }
+    return session_count(&events, PROF_EV_GO_SYSEXIT);
+}
+
+static void
+one_return(void *context)
+{
+    (void)context;
+    session_end(&second_file);
+    sim_explore_check(check_returns(&file) + check_returns(&second_file) == 1,
+                      "a return is missing, or told twice");
+}
+
+const struct sim_kernel props_kernel_returns = {
+    .name = "trace-returns",
+    .about = "a return from a system call is told once, in its own session",
+    .setup = setup,
+    .finish = one_return,
+    .threads = {{"control", stop_and_start_stopped, NULL},
+                {"program", return_from_call, NULL}},
     .threads_count = 2,
 };
 
