@@ -28,6 +28,8 @@ replay_file(const char *path)
         return (enum cli_exit)cli_usage("%s: not enough memory", path);
     if (replay.crashed)
         return cli_crash(path, replay.signal);
+    if (replay.refused)
+        return (enum cli_exit)cli_usage("%s", replay.error.text);
     if (replay.breach.property != PROPS_NONE) {
         printf("%s: %s broken: %s\n  event %u: %s\n", path,
                props_property_id(replay.breach.property),

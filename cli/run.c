@@ -81,7 +81,7 @@ run_scenario(const char *path, const struct words *words)
         return CLI_USAGE;
     }
     done = props_replay_run(&replay, scenario, PROPS_ALL);
-    written = folder[0] == '\0' || !done || replay.crashed ||
+    written = folder[0] == '\0' || !done || replay.crashed || replay.refused ||
               cli_profiles_write_scenario(folder, scenario);
     sim_scenario_free(scenario);
     if (!written)
@@ -90,6 +90,8 @@ run_scenario(const char *path, const struct words *words)
         return (enum cli_exit)cli_usage("%s: not enough memory", path);
     if (replay.crashed)
         return cli_crash(path, replay.signal);
+    if (replay.refused)
+        return (enum cli_exit)cli_usage("%s", replay.error.text);
     if (replay.as_expected) {
         printf("%s: ok%s%s\n", path,
                replay.breach.property == PROPS_NONE ? "" : ": breaks ",

@@ -80,6 +80,18 @@ for command in run replay shrink; do
         "missing.sim: No such file" $command "$dir/missing.sim"
     refuses "$command: an empty file" "empty.sim:1:" $command "$dir/empty.sim"
 done
+sed 's/^expect property H2/expect property H99/' \
+    fixtures/scenarios/late-rotation-go1.6.sim >"$dir/unknown.sim"
+mkdir "$dir/unknown" && cp "$dir/unknown.sim" "$dir/unknown"
+line=$(grep -n '^expect property H99' "$dir/unknown.sim" | cut -d: -f1)
+for command in run replay; do
+    refuses "$command: no property of that name can be expected" \
+        "unknown.sim:$line: there is no property 'H99'" \
+        $command "$dir/unknown.sim"
+done
+refuses "check: a saved failure of no property" \
+    "unknown.sim:$line: there is no property 'H99'" \
+    check --rules go1.6-late --seeds 1..1 --save "$dir/unknown"
 for scenario in fixtures/scenarios/*.sim fixtures/corpus/*.sim; do
     [ -e "$scenario" ] || continue
     exits "$scenario does what it expects" 0 ": ok" run "$scenario"

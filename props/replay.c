@@ -49,16 +49,29 @@ check_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
     replay->as_expected = replay->error.text[0] == '\0' && got == expected;
     if (replay->error.text[0] != '\0' || replay->as_expected)
         return;
-    if (scenario->outcome == SIM_OUTCOME_BROKEN && expected == PROPS_NONE)
-        snprintf(replay->error.text, sizeof replay->error.text,
-                 "%.120s:%u: there is no property '%s'", scenario->name,
-                 (unsigned)scenario->outcome_line, scenario->property);
-    else if (expected != PROPS_NONE)
+    if (expected != PROPS_NONE)
         snprintf(replay->error.text, sizeof replay->error.text,
                  "%.120s:%u: expected %s to be broken, but %s is",
                  scenario->name, (unsigned)scenario->outcome_line,
                  scenario->property,
                  got == PROPS_NONE ? "nothing" : props_property_id(got));
+}
+
+/* A file that expects what no property says is wrong, whatever it breaks. */
+static bool
+refuse_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
+{
+    if (scenario->outcome != SIM_OUTCOME_BROKEN ||
+        props_property_find(scenario->property) != PROPS_NONE)
+        return false;
+    memset(replay, 0, sizeof *replay);
+    replay->breach.property = PROPS_NONE;
+    replay->refused = true;
+    snprintf(replay->error.text, sizeof replay->error.text,
+             "%.120s:%u: there is no property '%s'; 'profsim list' names them",
+             scenario->name, (unsigned)scenario->outcome_line,
+             scenario->property);
+    return true;
 }
 
 /* In the child. */
@@ -112,12 +125,15 @@ props_replay_run(struct props_replay *replay,
         .buckets_max = scenario->config.buckets_max,
         .frames_max = scenario->config.frames_max,
     };
-    struct props_run *run = props_run_new(&limits);
-    struct props_replay *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct props_run *run;
+    struct props_replay *shared;
     bool done = false;
 
+    if (refuse_outcome(replay, scenario))
+        return true;
+    run = props_run_new(&limits);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (run != NULL && shared != MAP_FAILED) {
         shared->breach.property = PROPS_NONE;
         done = run_there(shared, run, scenario, asked);

@@ -15,7 +15,7 @@ struct props_replay {
     struct props_breach breach; /* property PROPS_NONE: nothing was broken */
     struct sim_error error;     /* text "" if every expectation held */
     bool as_expected; /* expectations held, and the outcome is the one named */
-    bool refused;     /* the world cannot do what the file says; see error */
+    bool refused;     /* the file asks for what there is not; see error */
     bool crashed;     /* the run ended its process */
     int signal;       /* crashed: by what, 0 if by exit; SIGALRM: no end */
 };
