@@ -260,6 +260,10 @@ show_recording(const struct sim_recording *recording, const char *path,
            path, result.recorded_events, result.events, result.collections,
            result.snapshots, result.buckets, words->rules->name, result.hash);
     print_dropped(recording);
+    if (result.unpaired_releases > 0)
+        printf("%" PRIu64 " releases not replayed: no wait that was recorded "
+               "belongs to them\n",
+               result.unpaired_releases);
     print_sites(recording, &result, words->top);
     return print_verdicts(&result);
 }

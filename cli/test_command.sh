@@ -128,6 +128,17 @@ for offset in 0 9 20 $((bytes / 3)) $((bytes / 2)) $((bytes - 2)); do
 done
 refuses "a recording that is not there" "No such file" run "$dir/missing.rec"
 
+# 20 rounds of one wait and one release, and nothing lost (waits.c): no release
+# can have kept its waiter longer than he waited.
+exits "a program that waits for a mutex" 0 "81 recorded events" \
+    run --out "$dir/waits" fixtures/recordings/waits.rec
+grep -q "20 @.*" "$dir/waits/mutex.txt" &&
+    grep -q hold_long "$dir/waits/mutex.txt" &&
+    grep -q come_late "$dir/waits/block.txt" &&
+    [ "$(sed -n 's/ 20 @.*//p' "$dir/waits/mutex.txt")" -le \
+        "$(sed -n 's/ 20 @.*//p' "$dir/waits/block.txt")" ]
+count "its releases are charged to the holder, its waits to the waiter" $?
+
 # ------------------------------------------------------------ a known bug
 exits "go1.6-late fails at once, whatever is asked" 129 "broken:" \
     check --rules go1.6-late --seeds 1..100 --save "$dir/saved-all"

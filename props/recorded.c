@@ -116,7 +116,8 @@ replay_all(struct show *show, void (*progress)(uint64_t, uint64_t))
 {
     const struct sim_recording_totals *totals =
         sim_recording_totals(show->drive.recording);
-    const uint64_t all = totals->allocs + totals->frees + totals->waits;
+    const uint64_t all =
+        totals->allocs + totals->frees + totals->waits + totals->releases;
     struct props_run *run = show->run;
     const char *refused = NULL;
     struct sim_event event;
@@ -177,6 +178,7 @@ props_recorded_run_taking(struct props_recorded *result,
     model_heap_buckets(show.run->judge.model, &buckets);
     result->breach = show.run->judge.breach;
     result->recorded_events = show.drive.recorded;
+    result->unpaired_releases = show.drive.releases.unpaired;
     result->events = show.run->events_count;
     result->collections = show.drive.collections;
     result->buckets = buckets;

@@ -23,8 +23,9 @@ enum { PROPS_SITES_MAX = 64 };
 
 struct props_recorded {
     struct props_breach breach; /* property PROPS_NONE: everything holds */
-    uint64_t recorded_events;
-    uint64_t events; /* of the world */
+    uint64_t recorded_events;   /* replayed */
+    uint64_t unpaired_releases; /* not replayed: nobody's wait was seen */
+    uint64_t events;            /* of the world */
     uint32_t collections;
     uint64_t snapshots;
     uint64_t buckets;

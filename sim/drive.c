@@ -99,7 +99,8 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
                const struct prof_rules *rules)
 {
     const struct sim_recording_totals *totals = sim_recording_totals(recording);
-    const uint64_t events = totals->allocs + totals->frees + totals->waits;
+    const uint64_t events =
+        totals->allocs + totals->frees + totals->waits + totals->releases;
     uint64_t buckets;
 
     memset(drive, 0, sizeof *drive);
@@ -107,12 +108,15 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
     if (events > EVENTS_LIMIT)
         return "the recording has more than 16 million events";
     if (!count_buckets(recording, totals->allocs, &buckets) ||
-        !load_stacks(drive, totals->stacks))
+        !load_stacks(drive, totals->stacks) ||
+        !sim_releases_open(&drive->releases, recording))
         return "not enough memory";
     drive->sizes_bytes = calloc(totals->allocs + 1, sizeof *drive->sizes_bytes);
     if (drive->sizes_bytes == NULL)
         return "not enough memory";
     buckets += totals->waits < totals->stacks ? totals->waits : totals->stacks;
+    buckets +=
+        totals->releases < totals->stacks ? totals->releases : totals->stacks;
 
     drive->config.rules = rules;
     drive->config.buckets_max = (uint32_t)buckets + 1;
@@ -138,6 +142,7 @@ sim_drive_close(struct sim_drive *drive)
     free(drive->stacks);
     free(drive->frames);
     free(drive->sizes_bytes);
+    sim_releases_close(&drive->releases);
     memset(drive, 0, sizeof *drive);
 }
 
@@ -179,8 +184,13 @@ take_recorded(struct sim_drive *drive, struct sim_event *event)
         event->stack = r->stack;
         event->cycles = (int64_t)r->wait_ticks;
         break;
-    case SIM_RECORDED_RELEASE: /* says who, not for how long */
-        return false;
+    case SIM_RECORDED_RELEASE:
+        if (!sim_releases_find(&drive->releases, drive->released++,
+                               &event->cycles))
+            return false; /* of nobody's wait */
+        event->kind = SIM_EV_MUTEX;
+        event->stack = r->stack;
+        break;
     }
     drive->last_ticks = r->ticks;
     return true;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "recording.h"
+#include "releases.h"
 #include "world.h"
 
 struct sim_drive {
@@ -22,6 +23,8 @@ struct sim_drive {
 
     struct sim_recorded ahead; /* the next recorded event */
     bool has_ahead;
+    struct sim_releases releases;
+    uint64_t released;      /* releases seen so far */
     uint64_t *sizes_bytes;  /* by object */
     uint64_t last_ticks;    /* recorded time of the event before */
     uint64_t live_bytes;    /* allocated and not yet freed */

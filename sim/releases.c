@@ -1,0 +1,97 @@
+/*
+ * releases.c -- recorded releases and the waits they end.
+ *
+ * A release says who gave a lock up, a wait, logged when it ends, for how long
+ * somebody stood there. They belong together if they are of one lock and the
+ * release happened during the wait; of several waits, the one that ends first
+ * after the release, for it got the lock:
+ *
+ *      wait        |-------+---------+--|
+ *      releases            1         2         both of this wait
+ *      cycles      <------->                   charged to 1
+ *                          <--------->         charged to 2
+ *
+ * A second release during the same wait, after which somebody else was faster,
+ * is charged from the first one on, so no tick of a wait is charged twice.
+ *
+ * Invariant: the releases of a lock that have no wait yet are a list, the
+ * latest first. A wait takes those that came after its start off the front, so
+ * a release is looked at once when it is taken, and a wait looks at one more.
+ */
+#include "releases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct sim_release {
+    uint64_t ticks;   /* when; once paired: for how long */
+    uint32_t earlier; /* number + 1 in the list of its lock; 0: the last */
+    bool is_paired;
+};
+
+/* in: first, the head of the lock's list, number + 1 or 0 */
+static void
+pair(struct sim_releases *releases, uint32_t *first, uint64_t start_ticks)
+{
+    while (*first != 0) {
+        struct sim_release *release = &releases->list[*first - 1];
+        uint64_t from_ticks = start_ticks;
+
+        if (release->ticks < start_ticks)
+            return;
+        if (release->earlier != 0 &&
+            releases->list[release->earlier - 1].ticks > start_ticks)
+            from_ticks = releases->list[release->earlier - 1].ticks;
+        release->ticks -= from_ticks;
+        release->is_paired = true;
+        releases->unpaired--;
+        *first = release->earlier;
+    }
+}
+
+bool
+sim_releases_open(struct sim_releases *releases,
+                  const struct sim_recording *recording)
+{
+    const struct sim_recording_totals *totals = sim_recording_totals(recording);
+    uint32_t *first = calloc(totals->locks + 1, sizeof *first); /* by lock */
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+
+    memset(releases, 0, sizeof *releases);
+    releases->list = calloc(totals->releases + 1, sizeof *releases->list);
+    if (first == NULL || releases->list == NULL) {
+        free(first);
+        return false;
+    }
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind == SIM_RECORDED_WAIT) {
+            pair(releases, &first[event.lock], event.ticks - event.wait_ticks);
+        } else if (event.kind == SIM_RECORDED_RELEASE) {
+            releases->list[releases->count++] = (struct sim_release){
+                .ticks = event.ticks, .earlier = first[event.lock]};
+            first[event.lock] = (uint32_t)releases->count;
+            releases->unpaired++;
+        }
+    }
+    free(first);
+    return true;
+}
+
+void
+sim_releases_close(struct sim_releases *releases)
+{
+    free(releases->list);
+    memset(releases, 0, sizeof *releases);
+}
+
+bool
+sim_releases_find(const struct sim_releases *releases, uint64_t release,
+                  int64_t *cycles)
+{
+    if (!releases->list[release].is_paired)
+        return false;
+    *cycles = (int64_t)releases->list[release].ticks;
+    return true;
+}

@@ -1,0 +1,40 @@
+/*
+ * releases.h -- for how long a recorded release kept somebody waiting.
+ */
+#ifndef SIM_RELEASES_H
+#define SIM_RELEASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recording.h"
+
+struct sim_release; /* opaque; see releases.c */
+
+/* All releases of a recording, in the order of their events. */
+struct sim_releases {
+    struct sim_release *list;
+    uint64_t count;
+    uint64_t unpaired; /* released for nobody whose wait was recorded */
+};
+
+/*
+ * Walk the recording once and pair releases with waits.
+ *
+ * out:     *releases, to be closed in either case
+ * in:      recording
+ * returns: false if there is not enough memory
+ */
+bool sim_releases_open(struct sim_releases *releases,
+                       const struct sim_recording *recording);
+void sim_releases_close(struct sim_releases *releases);
+
+/*
+ * in:      release < releases->count
+ * out:     *cycles, if it was paired
+ * returns: was it?
+ */
+bool sim_releases_find(const struct sim_releases *releases, uint64_t release,
+                       int64_t *cycles);
+
+#endif
