@@ -77,7 +77,7 @@ a_short_answer_lists_nothing(void **state)
     (void)state;
     assert_differs(s, &answer,
                    "x.sim:6: expected a listing, found 'the buffer is too "
-                   "short; nothing was written'");
+                   "short'");
     answer.status = PROF_OK;
     assert_differs(s, &answer,
                    "x.sim:5: expected a buffer too short, found 'ok'");

@@ -16,6 +16,10 @@
 
 #include "prof/pprof.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct prof_cpu; /* opaque */
 
 #define PROF_CPU_HZ 100 /* ticks per second of CPU, if nobody wants another */
@@ -117,5 +121,9 @@ struct prof_cpu_totals {
 
 /* context: after prof_cpu_stop() */
 struct prof_cpu_totals prof_cpu_totals(struct prof_cpu *cpu);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 
 #include "prof/sink.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PROF_PATH_MAX 4096
 
 struct prof_file {
@@ -47,5 +51,9 @@ PROF_NODISCARD enum prof_status prof_file_end(struct prof_file *file,
  * in:      file, with a descriptor set by the caller and all else zero
  */
 struct prof_sink prof_descriptor_sink(struct prof_file *file);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 
 #include "prof/sink.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct prof_gzip {
     struct prof_sink to;
     unsigned char *bytes; /* the caller's */
@@ -38,5 +42,9 @@ PROF_NODISCARD enum prof_status prof_gzip_end(struct prof_gzip *gzip,
 
 /* returns: how many bytes so many may become, at most */
 size_t prof_gzip_bound(size_t bytes_count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

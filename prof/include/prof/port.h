@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A lock for control calls. All zero bytes is an unlocked lock. */
 struct port_lock {
     uint32_t word; /* the port's own; touched by nobody else */
@@ -64,6 +68,11 @@ bool port_barrier(void);
  *
  * context: any, signal handlers included
  */
-_Noreturn void port_panic(const char *file, int line, const char *condition);
+__attribute__((noreturn)) void port_panic(const char *file, int line,
+                                          const char *condition);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -20,6 +20,10 @@
 #include "prof/sink.h"
 #include "prof/symbol.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PROF_LABELS_MAX 32U /* labels of one sample */
 
 /* Where a profile goes, and what is said in it besides the records. */
@@ -110,5 +114,9 @@ PROF_NODISCARD enum prof_status
 prof_pprof_counts(const struct prof_output *output, const char *name,
                   const struct prof_count_record *records,
                   size_t records_count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include "prof/cpu.h"
 #include "prof/symbol.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Read the executable mappings of this process.
  *
@@ -58,5 +62,9 @@ struct prof_timer {
 PROF_NODISCARD enum prof_status prof_timer_open(struct prof_timer *timer,
                                                 uint32_t hz);
 void prof_timer_close(struct prof_timer *timer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

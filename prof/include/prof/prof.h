@@ -11,6 +11,13 @@
  * as long as the instance.
  *
  * Every 64-bit counter wraps silently.
+ *
+ * How to link: cc -Iprof/include program.c out/gcc/libprof.a. With the writers
+ * (pprof.h, text.h, registry.h, file.h, gzip.h) all of, and in this order:
+ * libprof_port.a libprof_pprof.a libprof.a -ldeflate.
+ *
+ * A broken contract that would damage memory (a processor or bucket number out
+ * of range) ends the process through port_panic(), with the broken condition.
  */
 #ifndef PROF_PROF_H
 #define PROF_PROF_H
@@ -21,6 +28,10 @@
 
 #include "prof/rules.h"
 #include "prof/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct prof;      /* an instance; opaque */
 struct prof_proc; /* one processor or thread of it; opaque */
@@ -131,7 +142,8 @@ typedef uint32_t prof_bucket;
  *          size_bytes, part of the bucket's identity
  * returns: what the object's free must be given. PROF_BUCKET_NONE if there was
  *          no room (prof_drops).
- * context: any thread, signal handlers included; not during next_cycle
+ * context: any thread, signal handlers included; in a stopped world not during
+ *          next_cycle
  */
 prof_bucket prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack,
                             uint32_t depth, uint64_t size_bytes);
@@ -167,12 +179,14 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  *
  * Under PROF_WORLD_RUNNING record calls may be in flight; those that saw the
  * cycle before must end before anything of the new one is published. Until then
- * control calls answer PROF_ERR_BUSY and change nothing: call again.
+ * control calls answer PROF_ERR_BUSY.
  *
  * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
- *          thread, or calls of the cycle before are still in flight; then the
- *          cycle stays, and what is found dead from now on shows together with
- *          what the next collection finds.
+ *          thread, or calls of the cycle before are still in flight: the cycle
+ *          stays. In a stopped world go on without it (whoever holds the lock
+ *          may be stopped): what this collection finds dead shows together with
+ *          what the next one finds. In a running world call again, as after
+ *          PROF_ERR_BUSY of any control call: record calls are short.
  * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
@@ -285,6 +299,9 @@ void prof_heap_iterate(struct prof *prof,
  * An embedder that does not want to record every allocation asks first. A rate
  * of R bytes records an allocation of S bytes with probability 1 - exp(-S/R),
  * as nearly as the rules make it.
+ *
+ * One that records every allocation sets the rate to 1: the rate is what
+ * readers scale by, whoever decided.
  */
 #define PROF_HEAP_RATE_DEFAULT 524288 /* of a new instance, in bytes */
 
@@ -440,5 +457,9 @@ struct prof_heap_totals prof_heap_totals(struct prof *prof);
  * context: no other call in flight
  */
 const char *prof_check(const struct prof *prof);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

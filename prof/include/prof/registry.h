@@ -14,6 +14,10 @@
 #include "prof/pprof.h"
 #include "prof/text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct prof_registry; /* opaque */
 struct prof_profile;  /* opaque; as long as its registry */
 
@@ -142,5 +146,9 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
 PROF_NODISCARD enum prof_status
 prof_profile_write(struct prof_profile *profile,
                    const struct prof_output *output, int debug);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* How a heap event waits until its allocation and its free agree. */
 enum prof_heap_scheme {
     PROF_HEAP_STAGES, /* previous and recent, moved up one stage at each GC */
@@ -98,5 +102,9 @@ extern const struct prof_rules prof_rules_go1_17;
  * returns: the preset, NULL if there is none of that name
  */
 const struct prof_rules *prof_rules_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 
 #include "prof/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct prof_sink {
     /* returns: PROF_OK if all bytes were taken; PROF_ERR_SINK or the like */
     enum prof_status (*write)(void *context, const void *bytes,
@@ -31,5 +35,9 @@ struct prof_memory {
  *          with PROF_ERR_SINK
  */
 struct prof_sink prof_memory_sink(struct prof_memory *memory);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #ifndef PROF_STATUS_H
 #define PROF_STATUS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum prof_status {
 #define X(name, text) name,
 #include "prof/status.def"
@@ -17,5 +21,9 @@ enum prof_status {
 
 /* returns: a lower-case English text for `status`, never NULL */
 const char *prof_status_text(enum prof_status status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

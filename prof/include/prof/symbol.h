@@ -9,6 +9,10 @@
 
 #include "prof/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What a frame is to somebody who reads a profile. */
 enum prof_frame_kind {
     PROF_FRAME_PROGRAM,
@@ -62,5 +66,9 @@ struct prof_mapping {
 PROF_NODISCARD enum prof_status
 prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
                     size_t *count, char *text, size_t text_bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 
 #include "prof/pprof.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { PROF_PAUSES = 256 };
 
 /* What an embedder knows of its memory, for the end of a heap text. */
@@ -124,5 +128,9 @@ prof_text_trace_free(const struct prof_output *output, uintptr_t address,
 PROF_NODISCARD enum prof_status
 prof_text_trace_gc(const struct prof_output *output, const uintptr_t *stack,
                    uint32_t depth);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -21,6 +21,10 @@
 
 #include "prof/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct prof_trace; /* a tracer; opaque */
 
 #define PROF_TRACE_BUFFER_BYTES     65536U /* of a buffer, by default */
@@ -210,5 +214,9 @@ struct prof_trace_drops {
 };
 
 struct prof_trace_drops prof_trace_drops(const struct prof_trace *trace);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
