@@ -266,7 +266,7 @@ static bool
 print_verdict(const struct options *options,
               const struct props_outcome *outcome)
 {
-    const char *before = "every property that was met holds; not met: ";
+    const char *before = "every property that was tried holds; not tried: ";
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         if (!is_unmet(options, outcome, (enum props_property)i))

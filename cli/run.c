@@ -195,6 +195,7 @@ static enum cli_exit
 print_verdicts(const struct props_recorded *result)
 {
     const struct props_breach *breach = &result->breach;
+    bool all = true;
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         const enum props_property property = (enum props_property)i;
@@ -203,14 +204,17 @@ print_verdicts(const struct props_recorded *result)
 
         if ((PROPS_OF_TRACES & PROPS_BIT(property)) != 0)
             continue; /* a recording is not traced */
+        all &= broken || result->marks.hits[mark] > 0;
         printf("%-4s %-10s %s\n", props_property_id(property),
                broken                         ? "BROKEN"
                : result->marks.hits[mark] > 0 ? "holds"
-                                              : "not met",
+                                              : "not tried",
                props_property_sentence(property));
     }
+    if (!all)
+        puts("\nnot tried: this recording has nothing that would test it");
     if (breach->property == PROPS_NONE) {
-        puts("\nverdict: every property that was met holds");
+        puts("\nverdict: every property that was tried holds");
         return CLI_OK;
     }
     printf("\nverdict: %s broken at event %" PRIu32 ": %s\n",
