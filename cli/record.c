@@ -448,7 +448,7 @@ cli_record(int argc, char **argv)
                "Run a command and record what it allocates, frees and waits "
                "for.\n"
                "  -o FILE        the recording         (profsim.rec)\n"
-               "  --all          keep every process image, as FILE.1, ...\n"
+               "  --all          keep every process image, as FILE.2, ...\n"
                "  --depth N      frames kept of a stack          (32)\n"
                "  --limit BYTES  of a process's log            (512M)\n\n"
                "exit: that of the command, 128 and its signal; 1 if there is "
