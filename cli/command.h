@@ -20,6 +20,7 @@ enum cli_exit {
 
 int cli_bias(int argc, char **argv);
 int cli_check(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_run(int argc, char **argv);

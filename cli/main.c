@@ -20,6 +20,7 @@ static const struct {
     {"explore", cli_explore, "every ordering of small programs"},
     {"mutants", cli_mutants, "weaker memory orders: which kernel notices?"},
     {"replay", cli_replay, "run saved scenarios again"},
+    {"explain", cli_explain, "tell a scenario event by event"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
     {"trace", cli_trace, "check, show and convert execution traces"},
     {"list", cli_list, "properties, rules, events, marks"},

@@ -107,6 +107,10 @@ count "the README's failure is the one that is found" $?
 sed -n '/^profsim scenario 1$/,/^expect property/p' README.md >"$dir/readme.sim"
 exits "the README's scenario breaks what it says" 0 ": ok: breaks H2" \
     run "$dir/readme.sim"
+exits "a known bug is told event by event" 129 \
+    "  5 \* gc-sweep a" explain fixtures/scenarios/late-rotation-go1.6.sim
+exits "a good story has no needed events" 0 "^every property holds" \
+    explain fixtures/scenarios/wrap.sim
 sed -n '/^```sim$/,/^```$/{/^```/!p}' docs/semantics.md >"$dir/semantics.sim"
 exits "the life of an object in docs/semantics.md" 0 ": ok" \
     run "$dir/semantics.sim"

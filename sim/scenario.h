@@ -175,6 +175,10 @@ void sim_scenario_free(struct sim_scenario *scenario);
  */
 bool sim_scenario_print(FILE *file, const struct sim_scenario *scenario);
 
+/* Print one event as its line in a file. */
+void sim_scenario_print_event(FILE *file, const struct sim_scenario *scenario,
+                              const struct sim_event *event);
+
 /*
  * Compare an answer with the `expect` lines that follow an event.
  *

@@ -87,9 +87,9 @@ print_config(FILE *file, const struct sim_config *config)
     }
 }
 
-static void
-print_event(FILE *file, const struct sim_scenario *s,
-            const struct sim_event *event)
+void
+sim_scenario_print_event(FILE *file, const struct sim_scenario *s,
+                         const struct sim_event *event)
 {
     if (event->delay_ticks != 0)
         (void)fprintf(file, "@+%" PRIu64 " ", event->delay_ticks);
@@ -176,7 +176,7 @@ sim_scenario_print(FILE *file, const struct sim_scenario *scenario)
     print_stacks(file, scenario);
     (void)fputc('\n', file);
     for (uint32_t i = 0; i < scenario->events_count; i++) {
-        print_event(file, scenario, &scenario->events[i]);
+        sim_scenario_print_event(file, scenario, &scenario->events[i]);
         while (expect < scenario->expects_count &&
                scenario->expects[expect].event == i)
             print_expect(file, scenario, &scenario->expects[expect++]);

@@ -1,0 +1,222 @@
+/*
+ * explain.c -- `profsim explain`: a scenario, event by event: what it did to
+ * the profile, what was read and what the oracle says, and whether the failure
+ * needs it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "run.h"
+#include "scenario.h"
+
+enum { NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
+
+struct story {
+    const struct sim_scenario *scenario;
+    struct props_run *run;
+    struct props_breach breach; /* of the whole scenario */
+    bool *needed;               /* by event; NULL: nothing fails */
+};
+
+/* Run all events but one. returns: whether the same property breaks */
+static bool
+fails_without(struct story *story, uint32_t left_out)
+{
+    const struct sim_scenario *scenario = story->scenario;
+    const char *refused;
+
+    if (props_run_begin(story->run, &scenario->config, PROPS_ALL) != NULL)
+        return false;
+    for (uint32_t i = 0; i < scenario->events_count; i++) {
+        if (i == left_out)
+            continue;
+        if (!props_run_event(story->run, &scenario->events[i], &refused)) {
+            if (refused != NULL)
+                return false;
+            break;
+        }
+    }
+    props_run_end(story->run);
+    return story->run->judge.breach.property == story->breach.property;
+}
+
+static void
+find_needed(struct story *story)
+{
+    const uint32_t count = story->scenario->events_count;
+
+    if (story->breach.property == PROPS_NONE || count > NEEDED_EVENTS_MAX)
+        return;
+    story->needed = calloc(count, sizeof *story->needed);
+    for (uint32_t i = 0; story->needed != NULL && i < count; i++)
+        story->needed[i] = !fails_without(story, i);
+}
+
+/* ------------------------------------------------------------------ telling */
+
+static void
+tell_phase(struct props_run *run)
+{
+    struct prof *prof = sim_world_prof(run->judge.world);
+    const struct prof_heap_phase phase = prof_heap_phase(prof);
+    const struct prof_heap_totals totals = prof_heap_totals(prof);
+
+    printf(
+        "          cycle %" PRIu32 "%s; published %" PRIu64
+        " allocations, %" PRIu64 " frees; pending %" PRIu64 ", %" PRIu64 "\n",
+        phase.cycle, phase.flushed ? " flushed" : "", totals.allocs_published,
+        totals.frees_published, totals.allocs_pending, totals.frees_pending);
+}
+
+static const char *
+stack_name(const struct sim_scenario *scenario, const uintptr_t *frames,
+           uint32_t depth)
+{
+    for (uint32_t i = 0; i < scenario->config.stacks_count; i++) {
+        const struct truth_stack *stack = &scenario->stacks[i];
+
+        if (stack->depth >= depth &&
+            (depth == 0 ||
+             memcmp(stack->frames, frames, depth * sizeof *frames) == 0))
+            return scenario->stack_names[i];
+    }
+    return "?";
+}
+
+/* What a snapshot listed, and the heap that it had to equal. */
+static void
+tell_snapshot(const struct story *story)
+{
+    const struct props_judge *judge = &story->run->judge;
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+    uint32_t buckets_count;
+    uint32_t k = 0;
+    const bool known = model_heap_at(judge->model, &k);
+    const struct model_bucket *buckets =
+        model_heap_buckets(judge->model, &buckets_count);
+
+    printf("          %zu buckets: %s\n", answer->count,
+           prof_status_text(answer->status));
+    for (size_t i = 0; answer->status == PROF_OK && i < answer->count; i++) {
+        const struct prof_heap_record *r = &answer->heap[i];
+
+        printf("          shows  %s %" PRIu64 " bytes: %" PRIu64
+               " allocated, %" PRIu64 " freed\n",
+               stack_name(story->scenario, r->stack, r->depth), r->size_bytes,
+               r->allocs, r->frees);
+    }
+    for (uint32_t i = 0; known && i < buckets_count; i++) {
+        const struct model_bucket *b = &buckets[i];
+
+        if (b->kind == MODEL_HEAP)
+            printf("          mark termination %" PRIu32 ": %s %" PRIu64
+                   " bytes: %" PRIu64 " allocated, %" PRIu64 " freed\n",
+                   k, stack_name(story->scenario, b->frames, b->depth),
+                   b->size_bytes, b->allocs_then, b->frees_then);
+    }
+    if (!known)
+        puts("          a fault has not healed: no heap to compare with");
+}
+
+static void
+tell_event(struct story *story, uint32_t index)
+{
+    const enum sim_event_kind kind =
+        sim_world_answer(story->run->judge.world)->kind;
+
+    printf("%4" PRIu32 " %c ", index + 1,
+           story->needed != NULL && story->needed[index] ? '*' : ' ');
+    sim_scenario_print_event(stdout, story->scenario,
+                             &story->scenario->events[index]);
+    if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
+        tell_snapshot(story);
+    tell_phase(story->run);
+}
+
+static enum cli_exit
+tell(struct story *story)
+{
+    const struct sim_scenario *scenario = story->scenario;
+    const char *refused =
+        props_run_begin(story->run, &scenario->config, PROPS_ALL);
+
+    if (refused != NULL)
+        return (enum cli_exit)cli_usage("%s: %s", scenario->name, refused);
+    printf("%s: rules %s, %" PRIu32 " events%s\n\n", scenario->name,
+           scenario->config.rules->name, scenario->events_count,
+           story->needed != NULL ? "; * without it the failure goes" : "");
+    for (uint32_t i = 0; i < scenario->events_count; i++) {
+        const bool holds =
+            props_run_event(story->run, &scenario->events[i], &refused);
+
+        if (refused != NULL)
+            return (enum cli_exit)cli_usage("%s: event %" PRIu32 ": %s",
+                                            scenario->name, i + 1, refused);
+        tell_event(story, i);
+        if (!holds)
+            break;
+    }
+    if (story->breach.property == PROPS_NONE)
+        puts("\nevery property holds");
+    else
+        printf("\n%s broken: %s\n  event %" PRIu32 ": %s\n",
+               props_property_id(story->breach.property),
+               props_property_sentence(story->breach.property),
+               story->breach.event + 1, story->breach.text);
+    return cli_exit_of(story->breach.property);
+}
+
+static enum cli_exit
+explain(const struct sim_scenario *scenario)
+{
+    const struct sim_limits limits = {
+        .events_max = scenario->events_count + 1,
+        .objects_max = scenario->objects_count + 1,
+        .buckets_max = scenario->config.buckets_max,
+        .frames_max = scenario->config.frames_max,
+    };
+    struct story story = {.scenario = scenario,
+                          .run = props_run_new(&limits),
+                          .breach = {.property = PROPS_NONE}};
+    enum cli_exit exit_code;
+
+    if (story.run == NULL)
+        return (enum cli_exit)cli_usage("%s: not enough memory",
+                                        scenario->name);
+    fails_without(&story, UINT32_MAX); /* all of them */
+    story.breach = story.run->judge.breach;
+    find_needed(&story);
+    exit_code = tell(&story);
+    free(story.needed);
+    props_run_delete(story.run);
+    return exit_code;
+}
+
+int
+cli_explain(int argc, char **argv)
+{
+    struct sim_error error;
+    struct sim_scenario *scenario;
+    enum cli_exit exit_code;
+
+    if (argc != 2 || argv[1][0] == '-') {
+        const bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+
+        fputs("usage: profsim explain FILE.sim\n\n"
+              "Tell a scenario event by event: the cycle, what is published "
+              "and pending,\nwhat a snapshot shows and which heap it must "
+              "equal; and which events a\nfailure needs.\n"
+              "exit: as replay\n",
+              help ? stdout : stderr);
+        return help ? CLI_OK : CLI_USAGE;
+    }
+    scenario = sim_scenario_read(argv[1], &error);
+    if (scenario == NULL)
+        return cli_usage("%s", error.text);
+    exit_code = explain(scenario);
+    sim_scenario_free(scenario);
+    return (int)exit_code;
+}
