@@ -18,9 +18,6 @@ enum content { HEAP, ALLOCS, BLOCK, MUTEX, CONTENT_COUNT };
 static const char *const content_names[CONTENT_COUNT] = {"heap", "allocs",
                                                          "block", "mutex"};
 
-/* Stands for an empty stack; no code of any program is there. */
-enum { LOST = 1 };
-
 /* Memory for the largest of the files. */
 struct room {
     struct prof_contention_record *contention[2]; /* by enum prof_contention */
@@ -169,7 +166,7 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
         .symbols = profiles->symbols,
         .mappings = profiles->mappings,
         .mappings_count = profiles->mappings_count,
-        .lost = LOST,
+        .lost = CLI_PROFILES_LOST,
         .rules = profiles->rules,
         .scratch = room->scratch,
         .scratch_bytes = room->scratch_bytes,
@@ -383,99 +380,5 @@ cli_profiles_write(const struct cli_profiles *profiles)
     good = good &&
            write_file(profiles, &room, HEAP, "symbolized", write_symbolized);
     room_release(&room);
-    return good;
-}
-
-/* ----------------------------------------------------------------- recordings
- */
-
-bool
-cli_is_telling(const char *function)
-{
-    static const char *const plumbing[] = {"malloc", "calloc", "realloc",
-                                           "reallocarray"};
-
-    for (size_t i = 0; i < sizeof plumbing / sizeof *plumbing; i++) {
-        if (strcmp(function, plumbing[i]) == 0)
-            return false;
-    }
-    return true;
-}
-
-static void
-find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
-{
-    const struct sim_recording *recording = context;
-    struct sim_recorded_frame frame;
-
-    if (pc == LOST) {
-        symbol->function = "(no stack)";
-        symbol->entry = LOST;
-        return;
-    }
-    if (!sim_recording_find(recording, pc, &frame))
-        return;
-    symbol->function = frame.function;
-    symbol->file = frame.file;
-    symbol->line = frame.line;
-    symbol->entry = frame.function_offset != 0 ? pc - frame.function_offset : 0;
-    symbol->kind = cli_is_telling(frame.function) ? PROF_FRAME_PROGRAM
-                                                  : PROF_FRAME_RUNTIME;
-}
-
-/* Stretch the mapping of this frame's module over it. */
-static void
-cover_frame(struct prof_mapping *mappings, uint32_t *count,
-            const struct sim_recorded_frame *frame)
-{
-    uint32_t i = 0;
-
-    while (i < *count && strcmp(mappings[i].file, frame->module) != 0)
-        i++;
-    if (i == *count) {
-        mappings[(*count)++] = (struct prof_mapping){.start = frame->pc - 1,
-                                                     .limit = frame->pc + 1,
-                                                     .file = frame->module};
-        return;
-    }
-    if (frame->pc - 1 < mappings[i].start)
-        mappings[i].start = frame->pc - 1;
-    if (frame->pc + 1 > mappings[i].limit)
-        mappings[i].limit = frame->pc + 1;
-}
-
-bool
-cli_profiles_write_recording(struct cli_profiles *profiles,
-                             const struct sim_recording *recording)
-{
-    const struct sim_recording_totals *totals = sim_recording_totals(recording);
-    struct prof_mapping *mappings =
-        calloc((size_t)totals->frames + 1, sizeof *mappings);
-    union {
-        const struct sim_recording *in;
-        void *out;
-    } context = {.in = recording};
-    bool good;
-
-    if (mappings == NULL) {
-        fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
-        return false;
-    }
-    profiles->mappings_count = 0;
-    for (uint32_t i = 0; i < totals->frames; i++) {
-        const struct sim_recorded_frame frame =
-            sim_recording_frame(recording, i);
-
-        if (frame.module[0] != '\0')
-            cover_frame(mappings, &profiles->mappings_count, &frame);
-    }
-    profiles->mappings = mappings;
-    profiles->symbols =
-        (struct prof_symbols){.find = find_recorded, .context = context.out};
-    profiles->rate_bytes = 1;
-    profiles->ticks_per_second =
-        totals->ticks_per_second > 0 ? totals->ticks_per_second : 1000000000;
-    good = cli_profiles_write(profiles);
-    free(mappings);
     return good;
 }

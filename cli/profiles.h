@@ -18,6 +18,9 @@
 
 struct sim_scenario;
 
+/* Stands for an empty stack; no code of any program is there. */
+enum { CLI_PROFILES_LOST = 1 };
+
 struct cli_profiles {
     const char *folder; /* made if it is not there */
     struct prof_symbols symbols;

@@ -142,6 +142,8 @@ grep -q "20 @.*" "$dir/waits/mutex.txt" &&
     [ "$(sed -n 's/ 20 @.*//p' "$dir/waits/mutex.txt")" -le \
         "$(sed -n 's/ 20 @.*//p' "$dir/waits/block.txt")" ]
 count "its releases are charged to the holder, its waits to the waiter" $?
+grep -qx "binary=/.*/waits" "$dir/waits/heap.symbolized"
+count "the program's own mapping comes first" $?
 
 # ------------------------------------------------------------ a known bug
 exits "go1.6-late fails at once, whatever is asked" 129 "broken:" \
