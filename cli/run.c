@@ -300,6 +300,23 @@ ends_in(const char *text, const char *end)
     return length >= end_length && strcmp(&text[length - end_length], end) == 0;
 }
 
+/* Does the file begin with these bytes? For files of other names. */
+static bool
+begins_with(const char *path, const char *magic)
+{
+    const size_t length = strlen(magic);
+    char bytes[32];
+    FILE *file = fopen(path, "rb");
+    bool same;
+
+    if (file == NULL)
+        return false;
+    same = length <= sizeof bytes && fread(bytes, 1, length, file) == length &&
+           memcmp(bytes, magic, length) == 0;
+    fclose(file);
+    return same;
+}
+
 static enum cli_exit
 run_schedule(const char *path, const struct words *words)
 {
@@ -319,10 +336,14 @@ run_file(const char *path, const struct words *words)
         return run_scenario(path, words);
     if (strstr(path, ".rec") != NULL)
         return run_recording(path, words);
-    if (access(path, F_OK) != 0)
+    if (access(path, R_OK) != 0)
         return (enum cli_exit)cli_usage("%s: %s", path, strerror(errno));
+    if (begins_with(path, "profsim scenario"))
+        return run_scenario(path, words);
+    if (begins_with(path, "PROFREC"))
+        return run_recording(path, words);
     return (enum cli_exit)cli_usage(
-        "%s: neither a scenario (.sim) nor a recording (.rec)", path);
+        "%s: neither a scenario, a schedule nor a recording", path);
 }
 
 static const char usage[] =
