@@ -111,6 +111,10 @@ sed -n '/^```sim$/,/^```$/{/^```/!p}' docs/semantics.md >"$dir/semantics.sim"
 exits "the life of an object in docs/semantics.md" 0 ": ok" \
     run "$dir/semantics.sim"
 
+exits "a known bug is told event by event" 129 \
+    "  5 \* gc-sweep a" explain fixtures/scenarios/late-rotation-go1.6.sim
+exits "a good story has no needed events" 0 "^every property holds" \
+    explain fixtures/scenarios/wrap.sim
 cp fixtures/scenarios/late-rotation-go1.6.sim "$dir/plain-scenario"
 exits "a scenario by any other name" 0 ": ok: breaks H2" \
     run "$dir/plain-scenario"
