@@ -204,8 +204,13 @@ replay_all_saved(const struct options *options)
     enum cli_exit exit_code = CLI_OK;
 
     for (int i = 0; i < count; i++) {
-        if (exit_code == CLI_OK)
+        if (exit_code == CLI_OK) {
             exit_code = replay_saved(options, names[i]->d_name);
+            if (exit_code != CLI_OK && exit_code != CLI_USAGE)
+                printf("replay: profsim replay %s/%s\n"
+                       "A saved failure comes first; delete it to search on.\n",
+                       options->save, names[i]->d_name);
+        }
         free(names[i]);
     }
     if (count >= 0)

@@ -175,6 +175,9 @@ for seeds in 1..5000 5001..10000 10001..15000; do
 done
 exits "a failure that was saved is replayed first" 129 "is still broken" \
     check --rules go1.6-late --seeds 1..10 --save "$dir/saved"
+grep -q "^replay: profsim replay $dir/saved/H2-" "$dir/out" &&
+    grep -q "delete it to search on" "$dir/out"
+count "what to do about it is said" $?
 exits "a failure of other rules is left alone" 0 "left alone" \
     check --seeds 1..10 --save "$dir/saved"
 
