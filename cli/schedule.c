@@ -21,7 +21,8 @@ write_whole(const char *path, const struct sim_sched_session *session)
     bool written = false;
     FILE *file;
 
-    snprintf(temporary, sizeof temporary, "%.1024s.part", path);
+    snprintf(temporary, sizeof temporary, "%.1024s.%ld.part", path,
+             (long)getpid());
     file = fopen(temporary, "wb");
     if (file != NULL) {
         written = fwrite(session->bytes, 1, session->bytes_count, file) ==

@@ -362,7 +362,8 @@ write_whole(const struct sim_scenario *scenario, const char *path,
     FILE *file;
     bool written;
 
-    snprintf(temporary, sizeof temporary, "%s.part", path);
+    snprintf(temporary, sizeof temporary, "%.900s.%ld.part", path,
+             (long)getpid());
     file = fopen(temporary, "w");
     if (file == NULL) {
         snprintf(error->text, sizeof error->text, "%.200s: %s", temporary,

@@ -285,7 +285,8 @@ sched_failure_save(const struct sched_failure *failure, const char *dir,
     FILE *file;
 
     snprintf(path, path_bytes, "%s/%s.sim", dir, name);
-    snprintf(temporary, sizeof temporary, "%.1024s.part", path);
+    snprintf(temporary, sizeof temporary, "%.1024s.%ld.part", path,
+             (long)getpid());
     if (mkdir(dir, 0777) == 0 || errno == EEXIST) {
         file = fopen(temporary, "w");
         if (file != NULL) {
