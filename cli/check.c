@@ -246,7 +246,7 @@ run_checkers(const struct options *options)
                question.rules->name, cells);
     if (!worst.failed)
         return CLI_OK;
-    printf("%s is broken: %s\n  %s\n", props_property_id(worst.property),
+    printf("%s does not hold: %s\n  %s\n", props_property_id(worst.property),
            options->unbiased ? "sampling is right on average"
                              : props_property_sentence(worst.property),
            worst.text);
