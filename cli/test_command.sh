@@ -119,6 +119,11 @@ cp fixtures/scenarios/late-rotation-go1.6.sim "$dir/plain-scenario"
 exits "a scenario by any other name" 0 ": ok: breaks H2" \
     run "$dir/plain-scenario"
 
+exits "what is shrunk keeps the names of its functions" 0 "= main>serve>parse$" \
+    shrink fixtures/scenarios/late-rotation-go1.6.sim
+grep -q "^# pins: " "$dir/out"
+count "and what it is there for" $?
+
 # ------------------------------------------------------------ recordings
 cp fixtures/recordings/waits.rec "$dir/plain-recording"
 exits "a recording by any other name" 0 "81 recorded events" \

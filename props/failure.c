@@ -36,6 +36,7 @@ struct hunt {
     uint32_t runs;
     struct sim_choices choices;
     const struct props_story *story; /* being run */
+    const struct sim_scenario *read; /* the failure came from; or NULL */
 };
 
 /* Let a child try; did it die? Its events stay in shared memory. */
@@ -175,24 +176,62 @@ close_up_objects(struct props_story *list)
         list->events[i].object &= UINT32_MAX >> 1;
 }
 
+static const char *
+frame_name(void *context, uintptr_t frame)
+{
+    const struct hunt *hunt = context;
+
+    return hunt->read != NULL ? sim_scenario_frame_name(hunt->read, frame)
+                              : NULL;
+}
+
+/*
+ * What the scenario that was read is there for: the header's first paragraph.
+ *
+ * out:     header, room for room_bytes, of which half may be used
+ * returns: bytes used; 0 if it does not say
+ */
+static size_t
+begin_header(const struct hunt *hunt, char *header, size_t room_bytes)
+{
+    const char *from;
+    const char *end;
+    size_t bytes;
+
+    if (hunt->read == NULL)
+        return 0;
+    from = hunt->read->header;
+    end = strstr(from, "\n\n");
+    bytes = end != NULL ? (size_t)(end + 1 - from) : strlen(from);
+    if (strncmp(from, "pins: ", 6) != 0 || bytes >= room_bytes / 2)
+        return 0;
+    memcpy(header, from, bytes);
+    header[bytes] = '\n';
+    return bytes + 1;
+}
+
 static void
 build_scenario(struct hunt *hunt, struct props_failure *failure,
                struct props_story *story, const char *command)
 {
     const char *id = props_property_id(hunt->property);
-    char header[1024];
+    char header[2048];
+    const size_t begun = begin_header(hunt, header, sizeof header);
+    char *const rest = &header[begun];
+    const size_t room = sizeof header - begun;
     struct sim_scenario_source source = {
         .config = &story->config,
         .header = header,
         .outcome = hunt->crash ? SIM_OUTCOME_UNSAID : SIM_OUTCOME_BROKEN,
         .property = id,
+        .frame_name = frame_name,
+        .context = hunt,
     };
 
     if (hunt->crash)
-        snprintf(header, sizeof header, "ends the process\nfound by: %s\n",
-                 command);
+        snprintf(rest, room, "ends the process\nfound by: %s\n", command);
     else
-        snprintf(header, sizeof header, "%s broken: %s\n%s\nfound by: %s\n", id,
+        snprintf(rest, room, "%s broken: %s\n%s\nfound by: %s\n", id,
                  props_property_sentence(hunt->property), failure->breach.text,
                  command);
     close_up_objects(story);
@@ -329,6 +368,7 @@ props_failure_of_scenario(struct props_failure *failure,
         .run = props_run_new(&limits),
         .asked = asked,
         .story = &all,
+        .read = scenario,
     };
     bool done = true;
 
