@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 int
 cli_usage(const char *format, ...)
@@ -61,6 +62,15 @@ cli_property(const char *word, props_set *set)
 {
     const enum props_property property = props_property_find(word);
 
+    for (int i = 0; i < PROPS_COUNT && property == PROPS_NONE; i++) {
+        const char *const id = props_property_id((enum props_property)i);
+
+        if (strcasecmp(word, id) == 0) {
+            cli_usage("there is no property '%s'; did you mean '%s'?", word,
+                      id);
+            return false;
+        }
+    }
     if (property == PROPS_NONE) {
         cli_usage("there is no property '%s'; 'profsim list' names them", word);
         return false;

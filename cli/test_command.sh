@@ -45,6 +45,12 @@ refuses() {
 
 # ------------------------------------------------------------ words
 refuses "an unknown command" "no command 'sneeze'" sneeze
+refuses "a command that was mistyped" "did you mean 'check'?" chekc
+refuses "a command in capitals" "did you mean 'run'?" RUN
+refuses "help about no command" "no command 'sneeze'" help sneeze
+refuses "a property in small letters" "did you mean 'H2'?" check h2
+exits "the version has a number" 0 "^profsim [0-9]" --version
+exits "help about a command is its own" 0 "usage: profsim check" help check
 refuses "an unknown option of check" "'--sneeze'" check --sneeze
 refuses "an unknown option of run" "'--sneeze'" run --sneeze x.sim
 refuses "an empty range of seeds" "9..3 is empty" check --seeds 9..3
