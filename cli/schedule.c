@@ -110,6 +110,13 @@ run_file(const char *path, struct sim_schedule **schedule)
         cli_usage("%s", *schedule == NULL ? error.text : "not enough memory");
         goto out;
     }
+    if ((*schedule)->broken[0] != '\0' &&
+        props_property_find((*schedule)->broken) == PROPS_NONE) {
+        cli_usage("%s:%" PRIu32 ": there is no property '%s'; 'profsim list' "
+                  "names them",
+                  path, (*schedule)->broken_line, (*schedule)->broken);
+        goto out;
+    }
     sched_run_events(run, &(*schedule)->config, (*schedule)->events,
                      (*schedule)->events_count, PROPS_OF_TRACES, &refused);
     if (refused == NULL)

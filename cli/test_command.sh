@@ -95,6 +95,15 @@ for command in run replay; do
         "unknown.sim:$line: there is no property 'H99'" \
         $command "$dir/unknown.sim"
 done
+sed 's/^expect ok/expect property T99 broken/' \
+    fixtures/schedules/late-return-across-sessions.sim >"$dir/traced.sim"
+line=$(grep -n '^expect property T99' "$dir/traced.sim" | cut -d: -f1)
+for command in run replay; do
+    refuses "$command: nor by a schedule" \
+        "traced.sim:$line: there is no property 'T99'" \
+        $command "$dir/traced.sim"
+done
+line=$(grep -n '^expect property H99' "$dir/unknown.sim" | cut -d: -f1)
 refuses "check: a saved failure of no property" \
     "unknown.sim:$line: there is no property 'H99'" \
     check --rules go1.6-late --seeds 1..1 --save "$dir/unknown"

@@ -272,6 +272,7 @@ take_expect(struct parser *p, struct sim_word rest)
         return fail(p, "it is: expect property ID broken");
     memcpy(p->schedule->broken, word.text, word.bytes);
     p->schedule->broken[word.bytes] = '\0';
+    p->schedule->broken_line = p->line;
     return true;
 }
 

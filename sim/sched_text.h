@@ -25,6 +25,7 @@ struct sim_schedule {
     struct truth_stack stacks[SIM_SCHEDULE_STACKS_MAX];
     char names[SIM_SCHEDULE_STACKS_MAX][65];
     char broken[8]; /* property that must break; "" : none may */
+    uint32_t broken_line;
 };
 
 /* Does the file begin as a schedule does? */
