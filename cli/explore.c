@@ -42,7 +42,8 @@ struct words {
 static const char help[] =
     "usage: profsim explore [KERNEL] [OPTION...]\n"
     "\n"
-    "Run small concurrent programs under every ordering that C11 allows.\n"
+    "Run small concurrent programs under every ordering that C11 allows; all\n"
+    "of them take about half a minute, and --mutants about a whole one.\n"
     "\n"
     "  --exhaustive     every ordering (the default)\n"
     "  --bound N        at most N preemptions\n"
@@ -305,6 +306,7 @@ mutate(const struct words *w)
 
     if (w->csv)
         puts("site,order,weaker,noticed by,how,runs");
+    fflush(stdout);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         if (cli_explore_mutants(groups[g], &options, &mutants, &found))
             any = true;
@@ -361,6 +363,7 @@ cli_explore(int argc, char **argv)
             if (!is_meant(&w, e))
                 continue;
             code = handle(&w, e);
+            fflush(stdout); /* the next may take long */
             passed += code == CLI_OK;
             failed += code != CLI_OK;
             if (code > worst)
@@ -382,7 +385,7 @@ cli_mutants(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         puts("usage: profsim mutants --memory-order [KERNEL] [--csv]\n\n"
-             "The same as 'profsim explore --mutants'.");
+             "The same as 'profsim explore --mutants': about a minute.");
         return CLI_OK;
     }
     if (argc < 2 || strcmp(argv[1], "--memory-order") != 0)
