@@ -273,6 +273,32 @@ every_question_is_asked_and_every_answer_is_given(void **state)
     }
 }
 
+/* Three wait, one of them not yet due: each answer picks who it names. */
+static void
+a_tie_goes_to_the_one_that_the_answer_names(void **state)
+{
+    static const uint32_t first[] = {0, 2, 2}; /* 1 is not due: the next is */
+    struct sim_choice list[4];
+    struct sim_choices choices;
+
+    (void)state;
+    sim_choices_init(&choices, list, 4);
+    for (uint32_t answer = 0; answer < 3; answer++) {
+        struct sim_queue queue;
+        uint64_t at_ticks;
+
+        sim_choices_replay(&choices, &answer, 1);
+        sim_queue_init(&queue);
+        sim_queue_push(&queue, 7, 2);
+        sim_queue_push(&queue, 8, 1);
+        sim_queue_push(&queue, 7, 0);
+        assert_int_equal(sim_queue_pop(&queue, &choices, 1, &at_ticks),
+                         first[answer]);
+        assert_int_equal(at_ticks, 7);
+        assert_int_equal(queue.count, 2);
+    }
+}
+
 /* The hash of Go's runtime over a stack, without the size. */
 static uint64_t
 go_hash(const struct truth_stack *stack)
@@ -488,6 +514,7 @@ main(void)
             a_failure_has_the_name_of_the_first_property_it_breaks),
         cmocka_unit_test(some_worlds_have_stacks_that_a_hash_cannot_tell_apart),
         cmocka_unit_test(every_question_is_asked_and_every_answer_is_given),
+        cmocka_unit_test(a_tie_goes_to_the_one_that_the_answer_names),
         cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_property),
         cmocka_unit_test(a_scenario_that_ends_its_process_does_not_end_ours),
         cmocka_unit_test(every_scenario_of_the_fixtures_ends_as_it_says),
