@@ -20,6 +20,7 @@
 #include "failure.h"
 #include "liar.h"
 #include "replay.h"
+#include "simplify.h"
 
 enum {
     RUNS_TO_NOTICE = 3000, /* every lie is noticed in far fewer */
@@ -273,6 +274,34 @@ every_question_is_asked_and_every_answer_is_given(void **state)
     }
 }
 
+/* Events 0, 2, 4, 6 and 8 are what it takes; nothing between two of them. */
+static bool
+has_every_second_event(void *context, const struct props_story *story)
+{
+    uint32_t next = 0;
+
+    (void)context;
+    for (uint32_t i = 0; i < story->events_count; i++)
+        next += story->events[i].object == next ? 2 : 0;
+    return next == 10;
+}
+
+static void
+events_that_stand_alone_are_left_out_one_by_one(void **state)
+{
+    struct sim_event events[9];
+    struct props_story story = {.events = events, .events_count = 9};
+
+    (void)state;
+    memset(events, 0, sizeof events);
+    for (uint32_t i = 0; i < 9; i++) {
+        events[i].kind = SIM_EV_DROP;
+        events[i].object = i;
+    }
+    assert_true(props_simplify(&story, has_every_second_event, NULL));
+    assert_int_equal(story.events_count, 5);
+}
+
 /* Three wait, one of them not yet due: each answer picks who it names. */
 static void
 a_tie_goes_to_the_one_that_the_answer_names(void **state)
@@ -515,6 +544,7 @@ main(void)
         cmocka_unit_test(some_worlds_have_stacks_that_a_hash_cannot_tell_apart),
         cmocka_unit_test(every_question_is_asked_and_every_answer_is_given),
         cmocka_unit_test(a_tie_goes_to_the_one_that_the_answer_names),
+        cmocka_unit_test(events_that_stand_alone_are_left_out_one_by_one),
         cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_property),
         cmocka_unit_test(a_scenario_that_ends_its_process_does_not_end_ours),
         cmocka_unit_test(every_scenario_of_the_fixtures_ends_as_it_says),
