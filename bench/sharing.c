@@ -1,71 +1,77 @@
 /*
  * sharing.c -- what two processors cost each other: atomic additions to one
- * counter, to two counters of one line, and to two lines. The record path makes
- * one such addition an event, so this says when buckets get in each other's way
- * (docs/speed.md).
+ * counter, to two counters of one line, and to two lines; and how long a line
+ * takes from one to the other. The record path makes one such addition an
+ * event, so this says when buckets get in each other's way (docs/speed.md).
  */
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "bench.h"
+#include "pair.h"
 
-enum { ADDS = 200000, LINE_WORDS = 8, THREADS = 2 };
+enum {
+    TURNS = 100,
+    ADDS = 1000, /* a turn */
+    LINE_WORDS = 8,
+};
 
 struct sharing {
     _Atomic uint64_t *counters;
     size_t apart; /* words between the counters of the two threads */
 };
 
-struct adder {
-    _Atomic uint64_t *counter;
-    atomic_uint *ready;
-    uint32_t cpu;
-    double ns;
-};
-
-static void *
-add(void *context)
+static void
+add(void *context, uint32_t thread, uint32_t turn)
 {
-    struct adder *adder = context;
-    uint64_t begun;
+    const struct sharing *sharing = context;
+    _Atomic uint64_t *counter = sharing->counters + thread * sharing->apart;
 
-    bench_pin(adder->cpu);
-    atomic_fetch_sub(adder->ready, 1);
-    while (atomic_load(adder->ready) != 0)
-        ;
-    begun = bench_cpu_ns();
+    (void)turn;
     for (uint32_t i = 0; i < ADDS; i++)
-        atomic_fetch_add_explicit(adder->counter, 1, memory_order_relaxed);
-    adder->ns = (double)(bench_cpu_ns() - begun) / ADDS;
-    return NULL;
+        atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* returns: nanoseconds an addition of one thread, while the other adds, too */
+/* Each adds when the word says that it is its turn. */
+static void
+hand_over(void *context, uint32_t thread, uint32_t turn)
+{
+    const struct sharing *sharing = context;
+    _Atomic uint64_t *word = sharing->counters;
+
+    for (uint32_t i = 0; i < ADDS; i++) {
+        const uint64_t mine = ((uint64_t)turn * ADDS + i) * BENCH_PAIR + thread;
+
+        while (atomic_load_explicit(word, memory_order_acquire) != mine)
+            ;
+        atomic_store_explicit(word, mine + 1, memory_order_release);
+    }
+}
+
+/* returns: ns an addition of one thread, while the other adds, too */
+static double
+run(void *context, void (*once)(void *, uint32_t, uint32_t))
+{
+    const struct bench_pair pair = {
+        .once = once, .context = context, .turns = TURNS, .warm = TURNS / 10};
+
+    return bench_pair_run(&pair) * bench_ns_a_tick() / ADDS;
+}
+
 static double
 add_once(void *context, uint32_t round)
 {
+    (void)round;
+    return run(context, add);
+}
+
+static double
+hand_over_once(void *context, uint32_t round)
+{
     const struct sharing *sharing = context;
-    struct adder adders[THREADS];
-    pthread_t threads[THREADS];
-    atomic_uint ready = THREADS;
-    double ns = 0;
 
     (void)round;
-    for (uint32_t i = 0; i < THREADS; i++) {
-        adders[i] = (struct adder){
-            .counter = sharing->counters + i * sharing->apart,
-            .ready = &ready,
-            .cpu = i,
-        };
-        if (pthread_create(&threads[i], NULL, add, &adders[i]) != 0)
-            exit(1);
-    }
-    for (uint32_t i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-        ns += adders[i].ns / THREADS;
-    }
-    return ns;
+    atomic_store(sharing->counters, 0);
+    return run(context, hand_over) / BENCH_PAIR;
 }
 
 int
@@ -74,16 +80,19 @@ main(void)
     struct sharing apart = {.apart = 64 * LINE_WORDS};
     struct sharing line = {.apart = 1};
     struct sharing counter = {.apart = 0};
-    const struct bench_entrant entrants[] = {
-        {"lines apart", add_once, &apart},
-        {"one line", add_once, &line},
-        {"one counter", add_once, &counter}};
-    const struct bench_row row = {
-        .operation = "atomic-add", .unit = "ns", .threads = THREADS};
+    const struct bench_entrant adding[] = {{"lines apart", add_once, &apart},
+                                           {"one line", add_once, &line},
+                                           {"one counter", add_once, &counter}};
+    const struct bench_entrant handing[] = {
+        {"one way", hand_over_once, &counter}};
+    struct bench_row row = {
+        .operation = "atomic-add", .unit = "ns", .threads = BENCH_PAIR};
     struct bench bench;
 
-    bench_begin(&bench, "sharing", 1);
+    bench_begin(&bench, "sharing", 2);
     apart.counters = line.counters = counter.counters = bench_pages(1 << 16);
-    bench_compare(&bench, &row, entrants, sizeof entrants / sizeof *entrants);
+    bench_compare(&bench, &row, adding, sizeof adding / sizeof *adding);
+    row.operation = "hand-over";
+    bench_compare(&bench, &row, handing, 1);
     return bench_end(&bench);
 }

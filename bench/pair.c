@@ -1,0 +1,133 @@
+/* pair.c -- see pair.h. */
+#include "pair.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+enum { SPINS = 10000 }; /* then the other is not running: let it */
+
+static const double SHARE = 0.8; /* of the longer turn, both at it */
+
+struct span {
+    uint64_t begun;
+    uint64_t ended;
+};
+
+struct half {
+    const struct bench_pair *pair;
+    atomic_uint *arrived; /* at all meetings so far */
+    struct span *spans;   /* by turn */
+    uint32_t thread;
+};
+
+static void
+meet(const struct half *half, uint32_t meeting)
+{
+    const uint32_t all = (meeting + 1) * BENCH_PAIR;
+    uint32_t spins = 0;
+
+    atomic_fetch_add(half->arrived, 1);
+    while (atomic_load_explicit(half->arrived, memory_order_acquire) < all) {
+        if (++spins % SPINS == 0)
+            sched_yield();
+    }
+}
+
+static void *
+run_half(void *context)
+{
+    const struct half *half = context;
+    const struct bench_pair *pair = half->pair;
+
+    bench_pin(half->thread);
+    if (pair->begin != NULL)
+        pair->begin(pair->context, half->thread);
+    for (uint32_t turn = 0; turn < pair->turns; turn++) {
+        if (pair->prepare != NULL)
+            pair->prepare(pair->context, half->thread, turn);
+        meet(half, turn);
+        half->spans[turn].begun = bench_ticks();
+        pair->once(pair->context, half->thread, turn);
+        half->spans[turn].ended = bench_ticks();
+    }
+    if (pair->end != NULL)
+        pair->end(pair->context, half->thread);
+    return NULL;
+}
+
+/* returns: ticks of one thread, < 0 if one was at it and the other was not */
+static double
+shared_turn(const struct span *a, const struct span *b)
+{
+    const uint64_t a_ticks = a->ended - a->begun;
+    const uint64_t b_ticks = b->ended - b->begun;
+    const uint64_t begun = a->begun > b->begun ? a->begun : b->begun;
+    const uint64_t ended = a->ended < b->ended ? a->ended : b->ended;
+    const double longer = (double)(a_ticks > b_ticks ? a_ticks : b_ticks);
+
+    if (ended <= begun || (double)(ended - begun) < SHARE * longer)
+        return -1;
+    return (double)(a_ticks + b_ticks) / 2;
+}
+
+static double
+sum_up(const struct bench_pair *pair, const struct half *halves)
+{
+    double *values = malloc(pair->turns * sizeof *values);
+    double mean = -1;
+    size_t count = 0;
+
+    if (values == NULL)
+        return -1;
+    for (uint32_t turn = pair->warm; turn < pair->turns; turn++) {
+        const double ticks =
+            shared_turn(&halves[0].spans[turn], &halves[1].spans[turn]);
+
+        if (ticks >= 0)
+            values[count++] = ticks;
+    }
+    if (2 * count >= pair->turns - pair->warm && count > 0) {
+        if (pair->mean == BENCH_PAIR_MIDDLE) {
+            mean = bench_middle_mean(values, count);
+        } else {
+            mean = 0;
+            for (size_t i = 0; i < count; i++)
+                mean += values[i] / (double)count;
+        }
+    }
+    free(values);
+    return mean;
+}
+
+double
+bench_pair_run(const struct bench_pair *pair)
+{
+    struct half halves[BENCH_PAIR];
+    pthread_t threads[BENCH_PAIR];
+    atomic_uint arrived = 0;
+    double ticks;
+
+    for (uint32_t i = 0; i < BENCH_PAIR; i++)
+        halves[i] = (struct half){
+            .pair = pair,
+            .arrived = &arrived,
+            .spans = bench_pages(pair->turns * sizeof(struct span)),
+            .thread = i,
+        };
+    for (uint32_t i = 0; i < BENCH_PAIR; i++) {
+        if (pthread_create(&threads[i], NULL, run_half, &halves[i]) != 0) {
+            perror("bench: thread");
+            exit(1);
+        }
+    }
+    for (uint32_t i = 0; i < BENCH_PAIR; i++)
+        pthread_join(threads[i], NULL);
+    ticks = sum_up(pair, halves);
+    for (uint32_t i = 0; i < BENCH_PAIR; i++)
+        bench_pages_return(halves[i].spans, pair->turns * sizeof(struct span));
+    return ticks;
+}
