@@ -68,17 +68,17 @@ static double
 gzip_once(void *context, uint32_t round)
 {
     struct profile *profile = context;
-    static unsigned char *packed;
+    static unsigned char *packing;
     const uint64_t begun = bench_cpu_ns();
     struct prof_sink to;
 
     (void)round;
-    if (packed == NULL)
-        packed = bench_pages(profile->room);
+    if (packing == NULL)
+        packing = bench_pages(prof_gzip_bytes());
     profile->memory =
-        (struct prof_memory){.bytes = packed, .bytes_max = profile->room};
+        (struct prof_memory){.bytes = profile->raw, .bytes_max = profile->room};
     to = prof_memory_sink(&profile->memory);
-    prof_gzip_begin(&profile->gzip, &to, profile->raw, profile->room);
+    prof_gzip_begin(&profile->gzip, &to, packing, prof_gzip_bytes());
     profile->output.sink = prof_gzip_sink(&profile->gzip);
     if (!(write_profile(profile) > 0) ||
         prof_gzip_end(&profile->gzip, PROF_OK) != PROF_OK)

@@ -85,14 +85,6 @@ take_all(struct census *census, const struct cli_profiles *profiles,
     }
 }
 
-/* A sample is at most its frames and 128 bytes of values and labels. */
-static size_t
-proto_bytes_max(const struct census *census, size_t distinct)
-{
-    return census->frames * 5 + census->records * 128 + distinct * 512 +
-           (1 << 16);
-}
-
 /* -------------------------------------------------------------------- memory
  */
 
@@ -147,8 +139,7 @@ room_take(struct room *room, const struct cli_profiles *profiles)
     room->scratch_bytes =
         (prof_pprof_scratch_bytes(census.records, room->pcs_count + 1) + 63) /
         PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-    room->packing_bytes = proto_bytes_max(&census, room->pcs_count);
-    room->packing_bytes += prof_gzip_bound(room->packing_bytes);
+    room->packing_bytes = prof_gzip_bytes();
     room->scratch = aligned_alloc(PROF_BLOCK_ALIGN, room->scratch_bytes);
     room->packing = malloc(room->packing_bytes);
     return room->scratch != NULL && room->packing != NULL;

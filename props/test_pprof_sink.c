@@ -19,7 +19,6 @@
 #include "pprof_case.h"
 #include "prof/cpu.h"
 #include "prof/file.h"
-#include "prof/gzip.h"
 #include "prof/text.h"
 
 static struct case_run run;
@@ -238,63 +237,6 @@ the_sinks_own_status_is_the_answer(void **state)
     }
 }
 
-static void
-a_compressing_sink_reports_what_is_behind_it(void **state)
-{
-    static unsigned char packing[1 << 20];
-    size_t length = 0;
-
-    (void)state;
-    for (size_t limit = 0; length == 0; limit++) {
-        struct failing failing = {.limit = limit};
-        const struct prof_sink to = {.write = take_until, .context = &failing};
-        struct prof_gzip gzip;
-        enum prof_status status;
-
-        assert_true(limit < 10000);
-        case_begin(&run);
-        prof_gzip_begin(&gzip, &to, packing, sizeof packing);
-        run.output.sink = prof_gzip_sink(&gzip);
-        status = prof_gzip_end(&gzip, write_heap(&run.output));
-        assert_int_equal(status, failing.refused ? PROF_ERR_SINK : PROF_OK);
-        if (status == PROF_OK)
-            length = limit;
-    }
-    assert_true(length > 50);
-    /* Memory for the packing is enough, or its lack is reported. */
-    for (size_t bytes = 0; bytes < 2000; bytes++) {
-        struct failing failing = {.limit = SIZE_MAX};
-        const struct prof_sink to = {.write = take_until, .context = &failing};
-        struct prof_gzip gzip;
-        enum prof_status status;
-
-        case_begin(&run);
-        prof_gzip_begin(&gzip, &to, packing, bytes);
-        run.output.sink = prof_gzip_sink(&gzip);
-        status = prof_gzip_end(&gzip, write_heap(&run.output));
-        assert_int_equal(status, failing.taken > 0 ? PROF_OK : PROF_ERR_MEMORY);
-        assert_true(failing.taken == 0 || failing.taken == length);
-    }
-}
-
-/* The ten bytes Go begins with: no name, no time, fastest, unknown system. */
-static void
-a_compressed_profile_says_nothing_of_when_and_where(void **state)
-{
-    static const unsigned char want[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff};
-    static unsigned char packing[1 << 16];
-    struct prof_memory memory = {.bytes = run.bytes, .bytes_max = CASE_BYTES};
-    const struct prof_sink to = prof_memory_sink(&memory);
-    struct prof_gzip gzip;
-
-    (void)state;
-    case_begin(&run);
-    prof_gzip_begin(&gzip, &to, packing, sizeof packing);
-    run.output.sink = prof_gzip_sink(&gzip);
-    assert_int_equal(prof_gzip_end(&gzip, write_heap(&run.output)), PROF_OK);
-    assert_memory_equal(memory.bytes, want, sizeof want);
-}
-
 /* ------------------------------------------------------------------ real files
  */
 
@@ -483,8 +425,6 @@ main(void)
         cmocka_unit_test(a_sink_that_fails_at_any_byte_is_reported),
         cmocka_unit_test(a_long_profile_stops_at_the_call_that_fails),
         cmocka_unit_test(the_sinks_own_status_is_the_answer),
-        cmocka_unit_test(a_compressing_sink_reports_what_is_behind_it),
-        cmocka_unit_test(a_compressed_profile_says_nothing_of_when_and_where),
         cmocka_unit_test(a_file_appears_whole),
         cmocka_unit_test(a_file_that_fails_leaves_the_old_one),
         cmocka_unit_test(a_folder_that_is_not_there_is_reported),

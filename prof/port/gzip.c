@@ -1,65 +1,125 @@
 /*
- * gzip.c -- a sink that compresses, by libdeflate at its fastest level.
+ * gzip.c -- a sink that compresses, by ISA-L's igzip at level 1.
  *
  * Header 1f 8b 08 00, time 0, XFL 4 (fastest), system ff (unknown): the same
  * ten bytes that Go writes, and no trace of when or where.
+ *
+ * Why level 1: as fast as level 0 on a profile, and the file is an eighth
+ * smaller; the levels above gain little and take longer.
  */
 #include "prof/gzip.h"
 
-#include <libdeflate.h>
+#include <isa-l/igzip_lib.h>
+#include <stdalign.h>
+#include <stdint.h>
 #include <string.h>
 
-enum { FASTEST = 1 };
+enum { STREAM_ALIGN = 64, PACKED_BYTES = 1 << 16, FASTEST = 1 };
+
+static const unsigned char header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff};
+
+struct stream {
+    alignas(STREAM_ALIGN) struct isal_zstream igzip;
+    alignas(STREAM_ALIGN) unsigned char level[ISAL_DEF_LVL1_DEFAULT];
+    unsigned char packed[PACKED_BYTES];
+};
+
+size_t
+prof_gzip_bytes(void)
+{
+    return sizeof(struct stream) + STREAM_ALIGN - 1;
+}
+
+/* Hand on what is packed, and make room for more. */
+static void
+drain(struct prof_gzip *gzip, struct stream *stream)
+{
+    const size_t packed = PACKED_BYTES - stream->igzip.avail_out;
+
+    if (gzip->status == PROF_OK && packed > 0)
+        gzip->status = gzip->to.write(gzip->to.context, stream->packed, packed);
+    stream->igzip.next_out = stream->packed;
+    stream->igzip.avail_out = PACKED_BYTES;
+}
+
+/* Pack what the stream was pointed at. */
+static void
+pack(struct prof_gzip *gzip, struct stream *stream)
+{
+    struct isal_zstream *const igzip = &stream->igzip;
+
+    /* It takes all it is given unless it has no room for what comes out. */
+    while (gzip->status == PROF_OK) {
+        if (isal_deflate(igzip) != COMP_OK)
+            gzip->status = PROF_ERR_MEMORY;
+        if (igzip->avail_out != 0)
+            return;
+        drain(gzip, stream);
+    }
+}
 
 static enum prof_status
-keep(void *context, const void *bytes, size_t bytes_count)
+take(void *context, const void *bytes, size_t bytes_count)
 {
     struct prof_gzip *gzip = context;
+    struct stream *const stream = gzip->stream;
+    const unsigned char *from = bytes;
 
-    if (bytes_count > gzip->bytes_max - gzip->bytes_count)
-        return PROF_ERR_MEMORY;
-    memcpy(&gzip->bytes[gzip->bytes_count], bytes, bytes_count);
-    gzip->bytes_count += bytes_count;
-    return PROF_OK;
+    while (gzip->status == PROF_OK && bytes_count > 0) {
+        const uint32_t part =
+            bytes_count < INT32_MAX ? (uint32_t)bytes_count : INT32_MAX;
+
+        /* Not const in igzip, which only reads it. */
+        stream->igzip.next_in = (unsigned char *)(uintptr_t)from;
+        stream->igzip.avail_in = part;
+        pack(gzip, stream);
+        from += part;
+        bytes_count -= part;
+    }
+    return gzip->status;
 }
 
 void
 prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to, void *bytes,
                 size_t bytes_max)
 {
-    *gzip =
-        (struct prof_gzip){.to = *to, .bytes = bytes, .bytes_max = bytes_max};
+    const uintptr_t start =
+        ((uintptr_t)bytes + STREAM_ALIGN - 1) & ~(uintptr_t)(STREAM_ALIGN - 1);
+    struct stream *const stream = (void *)start;
+
+    *gzip = (struct prof_gzip){.to = *to, .status = PROF_ERR_MEMORY};
+    if (bytes_max < prof_gzip_bytes())
+        return;
+    gzip->status = PROF_OK;
+    gzip->stream = stream;
+    isal_deflate_init(&stream->igzip);
+    stream->igzip.level = FASTEST;
+    stream->igzip.level_buf = stream->level;
+    stream->igzip.level_buf_size = sizeof stream->level;
+    stream->igzip.gzip_flag = IGZIP_GZIP_NO_HDR;
+    memcpy(stream->packed, header, sizeof header);
+    stream->igzip.next_out = &stream->packed[sizeof header];
+    stream->igzip.avail_out = PACKED_BYTES - sizeof header;
 }
 
 struct prof_sink
 prof_gzip_sink(struct prof_gzip *gzip)
 {
-    return (struct prof_sink){.write = keep, .context = gzip};
-}
-
-size_t
-prof_gzip_bound(size_t bytes_count)
-{
-    return libdeflate_gzip_compress_bound(NULL, bytes_count);
+    return (struct prof_sink){.write = take, .context = gzip};
 }
 
 enum prof_status
 prof_gzip_end(struct prof_gzip *gzip, enum prof_status status)
 {
-    struct libdeflate_compressor *compressor;
-    unsigned char *const packed = &gzip->bytes[gzip->bytes_count];
-    size_t packed_bytes;
+    struct stream *const stream = gzip->stream;
 
     if (status != PROF_OK)
         return status;
-    compressor = libdeflate_alloc_compressor(FASTEST);
-    if (compressor == NULL)
-        return PROF_ERR_MEMORY;
-    packed_bytes =
-        libdeflate_gzip_compress(compressor, gzip->bytes, gzip->bytes_count,
-                                 packed, gzip->bytes_max - gzip->bytes_count);
-    libdeflate_free_compressor(compressor);
-    if (packed_bytes == 0)
-        return PROF_ERR_MEMORY;
-    return gzip->to.write(gzip->to.context, packed, packed_bytes);
+    if (gzip->status != PROF_OK)
+        return gzip->status;
+    stream->igzip.end_of_stream = 1;
+    stream->igzip.avail_in = 0;
+    pack(gzip, stream);
+    drain(gzip, stream);
+    return gzip->status;
 }

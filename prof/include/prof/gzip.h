@@ -1,9 +1,13 @@
 /*
- * prof/gzip.h -- a sink that compresses into another sink, by libdeflate.
+ * prof/gzip.h -- a sink that compresses into another sink, by ISA-L's igzip.
  *
- * It keeps the whole input, in the caller's memory, and compresses it at the
- * end: one gzip member, with no name and no time in its header. Whoever links
- * it needs libdeflate; the rest of the library does not.
+ * It streams: what it is given leaves it packed, in pieces, as one gzip member
+ * with no name and no time in its header. Its memory is the caller's, and the
+ * same for every length. Whoever links it needs libisal; the rest of the
+ * library does not.
+ *
+ * What comes out, unpacked, is what went in. The packed bytes themselves may
+ * differ between processors, for igzip has a way of searching for each.
  */
 #ifndef PROF_GZIP_H
 #define PROF_GZIP_H
@@ -16,15 +20,17 @@ extern "C" {
 
 struct prof_gzip {
     struct prof_sink to;
-    unsigned char *bytes; /* the caller's */
-    size_t bytes_max;
-    size_t bytes_count;
+    void *stream;            /* within the caller's memory */
+    enum prof_status status; /* the first that is not PROF_OK */
 };
+
+/* returns: bytes of memory that prof_gzip_begin() wants, some 450 kB */
+size_t prof_gzip_bytes(void);
 
 /*
  * in:      to, takes the compressed bytes
- *          bytes, room for all that will be written and for prof_gzip_bound()
- *          of it; a sink that is asked for more answers PROF_ERR_MEMORY
+ *          bytes, the sink's until prof_gzip_end(); bytes_max, at least
+ *          prof_gzip_bytes(): with less the sink answers PROF_ERR_MEMORY
  */
 void prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to,
                      void *bytes, size_t bytes_max);
@@ -32,16 +38,14 @@ void prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to,
 struct prof_sink prof_gzip_sink(struct prof_gzip *gzip);
 
 /*
- * Compress what was written and hand it on.
+ * Hand on what is left of the member, and its end.
  *
- * in:      status, of what was written; unless PROF_OK nothing is handed on
+ * in:      status, of what was written; unless PROF_OK nothing more is handed
+ *          on, and what was is to be thrown away (prof_file_end() does)
  * returns: status; PROF_ERR_MEMORY, or the other sink's
  */
 PROF_NODISCARD enum prof_status prof_gzip_end(struct prof_gzip *gzip,
                                               enum prof_status status);
-
-/* returns: how many bytes so many may become, at most */
-size_t prof_gzip_bound(size_t bytes_count);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@
  *
  * How to link: cc -Iprof/include program.c out/gcc/libprof.a. With the writers
  * (pprof.h, text.h, registry.h, file.h, gzip.h) all of, and in this order:
- * libprof_port.a libprof_pprof.a libprof.a -ldeflate.
+ * libprof_port.a libprof_pprof.a libprof.a -lisal.
  *
  * A broken contract that would damage memory (a processor or bucket number out
  * of range) ends the process through port_panic(), with the broken condition.
