@@ -2,6 +2,8 @@
 # Mutants: one deliberate mistake each, to see what catches it.
 #
 #   mutants.sh try PATCH OUT     build and try one mutant; OUT gets its row
+#   mutants.sh explored PATCH DIR  build DIR/kernels.o: the mutant's core with the
+#                                kernels over it, for the explorer
 #   mutants.sh report DIR ROW... the matrix and the score, into DIR/mutants.md
 #                                and DIR/mutants.csv; exit 1 if one survives
 #
@@ -13,7 +15,8 @@
 #       crash         the run ends its process
 #       mark:ID       a campaign never reaches this mark
 #       test_NAME     the test program props/test_NAME.c fails
-#       explorer      not reachable one event at a time; only built and tried
+#       kernel:NAME   every ordering of this kernel over the core is tried
+#                     (props/kernels/), and one of them fails
 #       nobody        it is not wrong: everything must hold
 #   survives: why nothing catches it yet      (optional; then it counts against
 #                                             the score and does not fail)
@@ -102,6 +105,58 @@ needs_of() { # PROGRAM
     esac
 }
 
+# ------------------------------------------------------------------ explored
+
+# As the rule cc_explored of build.ninja.
+compile_explored() { # TREE SOURCE OBJECT
+    gcc -std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off -O2 \
+        -g -fno-builtin -fsanitize=thread -include sim/explore/spin.h -w \
+        -I"$1/prof/include" $(includes "$1" prof) -c "$1/$2" -o "$3" \
+        2>"$3.log" || die "$1/$2 does not compile: $(grep -m1 error "$3.log")"
+    objcopy --redefine-sym memcpy=__tsan_memcpy \
+        --redefine-sym memset=__tsan_memset \
+        --redefine-sym memmove=__tsan_memmove \
+        --redefine-sym memcmp=__tsan_memcmp "$3"
+}
+
+# The core with this mutant, and the kernels over it (rule explored_group).
+explored() { # PATCH DIR
+    mkdir -p "$2/explored"
+    for source in $(sources_to_compile "$1"); do
+        name=$(basename "$source" .c).o
+        [ ! -e "$o/explored/$name" ] ||
+            compile_explored "$2/tree" "$source" "$2/explored/$name"
+    done
+    objects="$(ls $o/kernels/*.o) $o/explore/port.o"
+    for object in "$o"/explored/*.o; do
+        mutant=$2/explored/${object##*/}
+        [ -e "$mutant" ] && object=$mutant
+        objects="$objects $object"
+    done
+    gcc -r -nostdlib -o "$2/kernels.o" $objects
+    objcopy --keep-global-symbol=props_kernels "$2/kernels.o"
+}
+
+# Try every ordering of a kernel; say how many runs it took to fail, and how.
+try_kernel() { # PATCH DIR NAME
+    [ -e "$2/kernels.o" ] || explored "$1" "$2"
+    [ -e "$2/explore" ] ||
+        gcc -o "$2/explore" $o/props/explore_all.o $o/cli/command.o \
+            "$2/kernels.o" $o/libprops.a $o/libcli_explore.a $o/libexplore.a \
+            $o/libprof_pprof.a $o/libprof.a $o/sim/choice.o $o/sim/shrink.o \
+            $o/sim/shrink_fewest.o -ldw
+    status=0
+    timeout 100 "$2/explore" "$3" >"$2/$3.out" 2>&1 || status=$?
+    [ $status -ne 124 ] || echo "unfinished kernel $3"
+    [ $status -eq 0 ] || awk -v name="$3" '$1 == name && $3 == "runs" {
+        runs = $2
+        sub(/.* s  /, "")
+        print "kernel", name, runs, $0
+    }' "$2/$3.out"
+}
+
+# -------------------------------------------------------------------- trials
+
 # Run a test program; say which of its tests failed.
 try_test() { # DIR NAME OBJECT...
     dir=$1
@@ -138,6 +193,7 @@ facts() { # PATCH DIR
     for word in $(field "$1" caught-by nobody); do
         case $word in
         test_*) try_test "$2" "$word" $objects ;;
+        kernel:*) try_kernel "$1" "$2" "${word#kernel:}" ;;
         *) campaign=yes ;;
         esac
     done
@@ -184,6 +240,10 @@ command=${1:-}
 [ $# -gt 0 ] && shift
 case $command in
 try) try "$@" ;;
+explored)
+    make_tree "$@"
+    explored "$@"
+    ;;
 report) report "$@" ;;
-*) die "usage: mutants.sh try PATCH OUT | report DIR ROW..." ;;
+*) die "usage: mutants.sh try PATCH OUT | explored PATCH DIR | report DIR ROW..." ;;
 esac
