@@ -106,7 +106,7 @@ function finish_row(    verdict, i, runs) {
         matrix_line = matrix_line " | " alone[columns[i]]
     matrix[lines_count] = matrix_line " |"
     for (i = 1; i <= columns_count; i++)
-        if (columns[i] in alone)
+        if (alone[columns[i]] != "")
             kills[columns[i]]++
 }
 
