@@ -1,6 +1,7 @@
 # For hands that type make: everything is in build.ninja.
 # Each target first installs what it needs and is missing (.ci/deps).
 TIME ?= 60
+ENGINE ?= libfuzzer
 .PHONY: all run check mutants fuzz soak bench bench-peers bench-gate check-peers clean
 all: ; @.ci/deps build && ninja
 run: all
@@ -11,7 +12,10 @@ check:
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 check-peers: ; @.ci/deps build peers && ninja $@
 mutants: ; @.ci/deps build test && ninja -k 0 $@
-fuzz: ; @.ci/deps build test && ninja $@ && props/fuzz/fuzz.sh $(TIME)
+fuzz:
+	@.ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
+	@ninja fuzz$(if $(filter afl,$(ENGINE)),-afl)
+	@props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
 soak: all ; props/soak.sh $(TIME)
 bench: ; @.ci/deps build && ninja bench-run
 bench-peers: ; @.ci/deps build bench-peers && ninja $@

@@ -26,4 +26,5 @@ for target in worlds scenario recording trace; do
 done
 zip -jq "$OUT/fuzz_scenario_seed_corpus.zip" fixtures/scenarios/*.sim
 zip -jq "$OUT/fuzz_trace_seed_corpus.zip" fixtures/trace/vectors/*
+zip -jq "$OUT/fuzz_recording_seed_corpus.zip" fixtures/recordings/waits.rec
 rm -r "$OUT/objects"

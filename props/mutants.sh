@@ -2,8 +2,11 @@
 # Mutants: one deliberate mistake each, to see what catches it.
 #
 #   mutants.sh try PATCH OUT     build and try one mutant; OUT gets its row
-#   mutants.sh explored PATCH DIR  build DIR/kernels.o: the mutant's core with the
-#                                kernels over it, for the explorer
+#   mutants.sh explored PATCH DIR  build DIR/kernels.o, the mutant's core with the
+#                                kernels over it, and DIR/explore, which is
+#                                `profsim explore` with it
+#   mutants.sh compiled PATCH DIR  compile what it changes, with $MUTANT_CC;
+#                                prints the names of the objects
 #   mutants.sh report DIR ROW... the matrix and the score, into DIR/mutants.md
 #                                and DIR/mutants.csv; exit 1 if one survives
 #
@@ -79,7 +82,8 @@ includes() { # TREE FOLDER
 compile() { # DIR SOURCE
     t=$1/tree
     object=$1/$(echo "$2" | tr / _ | sed 's/c$/o/')
-    gcc -std=c11 -D_GNU_SOURCE -O1 -g -w -Werror=implicit-function-declaration \
+    ${MUTANT_CC:-gcc -O1 -g} -std=c11 -D_GNU_SOURCE -w \
+        -Werror=implicit-function-declaration \
         -I"$t/prof/include" $(includes "$t" "${2%%/*}") \
         -c "$t/$2" -o "$object" 2>"$object.log" ||
         die "$t/$2 does not compile: $(grep -m1 error "$object.log")"
@@ -135,16 +139,15 @@ explored() { # PATCH DIR
     done
     gcc -r -nostdlib -o "$2/kernels.o" $objects
     objcopy --keep-global-symbol=props_kernels "$2/kernels.o"
+    gcc -o "$2/explore" $o/props/explore_all.o $o/cli/command.o \
+        "$2/kernels.o" $o/libprops.a $o/libcli_explore.a $o/libexplore.a \
+        $o/libprof_pprof.a $o/libprof.a $o/sim/choice.o $o/sim/shrink.o \
+        $o/sim/shrink_fewest.o -ldw
 }
 
 # Try every ordering of a kernel; say how many runs it took to fail, and how.
 try_kernel() { # PATCH DIR NAME
-    [ -e "$2/kernels.o" ] || explored "$1" "$2"
-    [ -e "$2/explore" ] ||
-        gcc -o "$2/explore" $o/props/explore_all.o $o/cli/command.o \
-            "$2/kernels.o" $o/libprops.a $o/libcli_explore.a $o/libexplore.a \
-            $o/libprof_pprof.a $o/libprof.a $o/sim/choice.o $o/sim/shrink.o \
-            $o/sim/shrink_fewest.o -ldw
+    [ -e "$2/explore" ] || explored "$1" "$2"
     status=0
     timeout 100 "$2/explore" "$3" >"$2/$3.out" 2>&1 || status=$?
     [ $status -ne 124 ] || echo "unfinished kernel $3"
@@ -240,10 +243,17 @@ command=${1:-}
 [ $# -gt 0 ] && shift
 case $command in
 try) try "$@" ;;
+compiled)
+    make_tree "$@"
+    for source in $(sources_to_compile "$1"); do
+        compile "$2" "$source"
+    done
+    ;;
 explored)
     make_tree "$@"
     explored "$@"
     ;;
 report) report "$@" ;;
-*) die "usage: mutants.sh try PATCH OUT | explored PATCH DIR | report DIR ROW..." ;;
+*) die "usage: mutants.sh try PATCH OUT | explored PATCH DIR | compiled PATCH DIR |
+    report DIR ROW..." ;;
 esac

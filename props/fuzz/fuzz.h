@@ -1,13 +1,37 @@
 /*
  * fuzz.h -- the one function of a fuzz target, as libFuzzer and AFL++ call it.
+ *
+ * A finding ends the process at once, as both engines want it: they keep the
+ * bytes. With PROFSIM_TELL in the environment a target shrinks what the bytes
+ * show, prints it with the words that replay it, and ends the process then;
+ * props/fuzz/fuzz.sh runs each finding once more that way.
  */
 #ifndef PROPS_FUZZ_H
 #define PROPS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+/* Features beside the code covered, for an engine that was told of them. */
+enum { FUZZ_FEATURES = 1 << 13 };
 
 /* returns: 0; a finding ends the process by abort() */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count);
+
+/*
+ * Count a feature of this run as covered once more: feature_libfuzzer.c,
+ * feature_afl.c.
+ *
+ * in:      feature, any number; taken modulo FUZZ_FEATURES
+ */
+void fuzz_feature(uint64_t feature);
+
+static inline bool
+fuzz_tells(void)
+{
+    return getenv("PROFSIM_TELL") != NULL;
+}
 
 #endif

@@ -1,37 +1,140 @@
 #!/bin/sh
-# fuzz.sh -- run every fuzz target for a while, from the corpus of earlier runs
-# and the fixtures. A finding is shrunk where that is possible, printed, and
-# kept in profsim-failures or beside the corpus.
-# usage: props/fuzz/fuzz.sh SECONDS [TARGET...]
+# fuzz.sh -- run every fuzz target for a share of the time, from the corpus of
+# earlier runs and from the fixtures. A finding is run once more to be shrunk,
+# printed with the command that replays it, and kept: as a scenario in
+# profsim-failures/ or as a file in out/fuzz/findings/.
+# usage: props/fuzz/fuzz.sh SECONDS [--engine libfuzzer|afl] [TARGET...]
 set -u
-seconds=${1:?usage: props/fuzz/fuzz.sh SECONDS [TARGET...]}
+
+all="worlds kernels scenario recording trace"
+findings=out/fuzz/findings
+
+usage() {
+    echo "fuzz: $*" >&2
+    echo "usage: fuzz.sh SECONDS [--engine libfuzzer|afl] [TARGET...]" >&2
+    exit 2
+}
+
+# Small files of the right kind, where a target can begin.
+seeds_of() { # TARGET DIR
+    rm -rf "$2"
+    mkdir -p "$2"
+    printf '\0\0\0\0' >"$2/zeros" # AFL++ wants one
+    case $1 in
+    scenario) cp fixtures/scenarios/*.sim "$2" ;;
+    recording) find fixtures/recordings -name '*.rec' -size -64k \
+        -exec cp {} "$2" \; ;;
+    trace) cp fixtures/trace/vectors/*.trace "$2" ;;
+    esac
+}
+
+# Both leave what they find as $findings/TARGET-*, and their output in $log.
+# returns: 0, or that of an engine that did not come to its end
+with_libfuzzer() { # TARGET SECONDS SEEDS
+    mkdir -p "out/fuzz/corpus/$1"
+    timeout -k 10 $(($2 + 60)) "out/fuzz/fuzz_$1" -max_total_time="$2" \
+        -print_final_stats=1 -artifact_prefix="$findings/$1-" \
+        -rss_limit_mb=2048 -timeout=20 -seed="${SEED:-0}" \
+        "out/fuzz/corpus/$1" "$3" >"$log" 2>&1
+    status=$?
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    return $status
+}
+
+with_afl() { # TARGET SECONDS SEEDS
+    out=out/afl/$1
+    from=$3
+    [ ! -d "$out" ] || from=- # goes on with its corpus
+    AFL_AUTORESUME=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 \
+        AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_FORKSRV_INIT_TMOUT=10000 \
+        AFL_BENCH_UNTIL_CRASH=1 timeout -k 10 $(($2 + 60)) \
+        afl-fuzz -V "$2" -t 2000+ ${SEED:+-s "$SEED"} -i "$from" -o "$out" \
+        -- "out/afl/fuzz_$1" >"$log" 2>&1
+    status=$?
+    runs=$(sed -n 's/^execs_done *: *//p' "$out/default/fuzzer_stats")
+    for found in "$out"/default/crashes/id* "$out"/default/hangs/id*; do
+        [ -e "$found" ] &&
+            mv "$found" "$findings/$1-$(cksum <"$found" | cut -d' ' -f1)"
+    done
+    [ $status -eq 0 ]
+}
+
+# Show what a finding comes down to. The parsers' files are made smaller by
+# libFuzzer; the others shrink choices and not bytes.
+tell() { # TARGET FILE
+    program=out/fuzz/fuzz_$1
+    case $1 in
+    worlds | kernels) ;;
+    *)
+        "$program" -minimize_crash=1 -max_total_time=10 \
+            -exact_artifact_path="$2.small" "$2" >/dev/null 2>&1
+        [ ! -s "$2.small" ] || mv "$2.small" "$2"
+        rm -f "$2.small"
+        ;;
+    esac
+    PROFSIM_TELL=1 timeout -k 10 120 "$program" "$2" >"$2.told" 2>&1
+    grep -a -v -E '^(INFO|Running|NOTE|[^ ]*: Running 1 inputs)' \
+        "$2.told" | sed '/libFuzzer: deadly signal/,$d' | head -n 80
+    rm -f "$2.told"
+    case $1 in
+    worlds | kernels) ;;
+    *) echo "replay: $program $2" ;;
+    esac
+}
+
+try() { # TARGET SECONDS
+    log=out/fuzz/$1.log
+    seeds_of "$1" "out/fuzz/seeds/$1"
+    rm -f "$findings/$1"-*
+    with_$engine "$1" "$2" "out/fuzz/seeds/$1"
+    status=$?
+    found=$(find $findings -name "$1-*" | sort | head -n 1)
+    if [ $status -eq 0 ] && [ -z "$found" ]; then
+        echo "ok: $1: ${runs:-0} runs in $2 s"
+        return 0
+    fi
+    echo "FAILED: $1 (exit $status), after ${runs:-?} runs"
+    if [ -n "$found" ]; then
+        tell "$1" "$found"
+    else
+        tail -n 20 "$log"
+    fi
+    return 1
+}
+
+seconds=${1:-}
+case $seconds in
+'' | *[!0-9]*) usage "for how many seconds?" ;;
+esac
 shift
-[ $# -gt 0 ] || set -- worlds scenario recording trace kernels
+engine=libfuzzer
+if [ "${1:-}" = --engine ]; then
+    engine=${2:-}
+    shift 2
+fi
+case $engine in
+libfuzzer) ;;
+afl) command -v afl-fuzz >/dev/null || usage "there is no afl-fuzz" ;;
+*) usage "there is no engine '$engine'" ;;
+esac
+[ $# -gt 0 ] || set -- $all
+for target in "$@"; do
+    case " $all " in
+    *" $target "*) ;;
+    *) usage "there is no target '$target'; take $all" ;;
+    esac
+done
+
+mkdir -p $findings
+share=$((seconds / $#))
+[ $share -gt 0 ] || share=1
 passed=0
 failed=0
 for target in "$@"; do
-    corpus=out/fuzz/corpus/$target
-    mkdir -p "$corpus"
-    case $target in
-    scenario) seeds=fixtures/scenarios ;;
-    recording) seeds=out/fuzz/recordings && mkdir -p $seeds ;;
-    trace) seeds=fixtures/trace/vectors ;;
-    *) seeds= ;;
-    esac
-    log=out/fuzz/$target.log
-    # shellcheck disable=SC2086
-    out/fuzz/fuzz_"$target" -max_total_time="$seconds" -print_final_stats=1 \
-        -artifact_prefix="out/fuzz/$target-" -rss_limit_mb=2048 -timeout=20 \
-        "$corpus" $seeds >"$log" 2>&1
-    status=$?
-    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    if [ $status -eq 0 ]; then
+    if try "$target" $share; then
         passed=$((passed + 1))
-        echo "ok: $target: ${runs:-0} runs in $seconds s"
     else
         failed=$((failed + 1))
-        echo "FAILED: $target (exit $status)"
-        tail -n 40 "$log"
     fi
 done
 echo "fuzz: $passed passed, $failed failed"

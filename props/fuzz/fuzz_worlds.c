@@ -1,7 +1,7 @@
 /*
  * fuzz_worlds.c -- bytes are the choices of a world: which one it is, who acts
- * next, what is done. A broken property is shrunk, printed and saved as a
- * scenario before the process ends.
+ * next, what is done. What a finding comes down to is printed and saved as a
+ * scenario: of a run that ends its process, too, because each attempt forks.
  *
  * PROFSIM_RULES names the rules that the library follows (exact).
  */
@@ -30,24 +30,30 @@ begin(void)
     }
 }
 
+/* Shrink what the bytes show; they may as well show nothing. */
 static void
-report(const uint8_t *bytes, uint32_t bytes_count)
+tell(const uint8_t *bytes, uint32_t bytes_count)
 {
     struct props_failure failure;
     struct sim_error error;
     char name[64];
     char path[256];
 
-    snprintf(name, sizeof name, "fuzz-%s-%s",
-             props_property_id(run->judge.breach.property),
-             campaign.rules->name);
-    if (props_failure_of_bytes(&failure, &campaign, bytes, bytes_count,
-                               "fuzz_worlds")) {
-        props_failure_print(stderr, &failure);
-        if (props_failure_save(&failure, "profsim-failures", name, path,
-                               sizeof path, &error))
-            fprintf(stderr, "replay: profsim replay %s\n", path);
+    if (!props_failure_of_bytes(&failure, &campaign, bytes, bytes_count,
+                                "fuzz_worlds")) {
+        fprintf(stderr, "fuzz: no memory\n");
+        abort();
     }
+    snprintf(name, sizeof name, "fuzz-%s-%s",
+             failure.crashed ? "crash"
+                             : props_property_id(failure.breach.property),
+             campaign.rules->name);
+    props_failure_print(stderr, &failure);
+    if (props_failure_save(&failure, "profsim-failures", name, path,
+                           sizeof path, &error))
+        fprintf(stderr, "replay: profsim replay %s\n", path);
+    else
+        fprintf(stderr, "fuzz: %s\n", error.text);
     abort();
 }
 
@@ -58,9 +64,14 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
 
     if (run == NULL)
         begin();
+    if (fuzz_tells())
+        tell(bytes, (uint32_t)bytes_count);
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     sim_choices_bytes(&choices, bytes, (uint32_t)bytes_count);
-    if (!props_run_choices(run, &choices, campaign.rules, campaign.asked))
-        report(bytes, (uint32_t)bytes_count);
-    return 0;
+    if (props_run_choices(run, &choices, campaign.rules, campaign.asked))
+        return 0;
+    fprintf(stderr, "%s broken: %s\n",
+            props_property_id(run->judge.breach.property),
+            run->judge.breach.text);
+    abort();
 }

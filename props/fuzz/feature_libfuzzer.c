@@ -1,0 +1,18 @@
+/*
+ * feature_libfuzzer.c -- libFuzzer reads every byte of this section after a run
+ * as one more counter, and clears it before the next.
+ */
+#include "fuzz.h"
+
+/* Volatile: the compiler sees nobody read it. */
+__attribute__((section("__libfuzzer_extra_counters"))) static volatile uint8_t
+    counters[FUZZ_FEATURES];
+
+void
+fuzz_feature(uint64_t feature)
+{
+    volatile uint8_t *counter = &counters[feature % FUZZ_FEATURES];
+
+    if (*counter != UINT8_MAX)
+        (*counter)++;
+}

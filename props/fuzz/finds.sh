@@ -1,0 +1,97 @@
+#!/bin/sh
+# finds.sh -- does fuzzing find what it is there for? Three mistakes, each from
+# an empty corpus, with a fixed seed, on one core, within 60 seconds:
+#
+#   go1.6-late        the rules of Go 1.6 to 1.8, golang/go#19311
+#   slot-not-cleared  heap.c publishes a slot and does not clear it
+#   listed-before-written  table.c lists a row by a store that releases nothing
+#
+# Each finding must then shrink, and replay. Ends with a line for .ci/count.
+# usage: props/fuzz/finds.sh OUT-DIR   (after `ninja fuzz out/profsim`)
+set -u
+dir=${1:?usage: props/fuzz/finds.sh OUT-DIR}
+root=$PWD
+o=${O:-out/gcc}
+passed=0
+failed=0
+
+say() { # ok|FAILED TEXT
+    if [ "$1" = ok ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+    echo "$1: $2"
+}
+
+# The targets, with a mutant in front of the library.
+worlds_with() { # PATCH
+    objects=$(MUTANT_CC="clang -O1 -g -fsanitize=fuzzer-no-link,address" \
+        props/mutants.sh compiled "fixtures/mutants/$1.patch" "$dir/$1") &&
+        clang -g -fsanitize=fuzzer,address -o "$dir/$1/fuzz" \
+            out/fuzz/fuzz/worlds.o $objects out/fuzz/libprops.a \
+            out/fuzz/libsim.a out/fuzz/libmodel.a out/fuzz/libprof.a -lm
+}
+
+kernels_with() { # PATCH
+    props/mutants.sh explored "fixtures/mutants/$1.patch" "$dir/$1" &&
+        clang -g -fsanitize=fuzzer -o "$dir/$1/fuzz" \
+            out/fuzz/fuzz/kernels.o out/fuzz/fuzz/features.o \
+            "$dir/$1/kernels.o" $o/libexplore.a $o/libsim.a \
+            $o/libprof_port.a $o/libprof_pprof.a $o/libprof.a \
+            -ldw -lisal -lm
+}
+
+# Fuzz from nothing; what is found is shrunk, and must match a line.
+find_it() { # NAME PROGRAM LINE
+    mkdir -p "$dir/$1"
+    rm -rf "$dir/$1/crash" "$dir/$1/profsim-failures"
+    begun=$(date +%s%N)
+    timeout -k 5 90 "$2" -seed=1 -max_total_time=60 \
+        -exact_artifact_path="$dir/$1/crash" >"$dir/$1/log" 2>&1
+    took_ms=$((($(date +%s%N) - begun) / 1000000))
+    if [ ! -e "$dir/$1/crash" ]; then
+        say FAILED "$1: not found in $took_ms ms"
+        return 1
+    fi
+    runs=$(sed -n 's/^#\([0-9]*\).*/\1/p' "$dir/$1/log" | tail -n 1)
+    (cd "$dir/$1" && PROFSIM_TELL=1 timeout -k 5 120 "$2" crash >told 2>&1)
+    if grep -q -- "$3" "$dir/$1/told"; then
+        say ok "$1: found in $took_ms ms, after $runs runs or a few more"
+        sed -n 's/^  shrunk/    shrunk/p; s/^replay:/    &/p' "$dir/$1/told"
+        return 0
+    fi
+    say FAILED "$1: found in $took_ms ms, but does not say: $3"
+    sed '/deadly signal/,$d' "$dir/$1/told"
+    return 1
+}
+
+mkdir -p "$dir" && dir=$(cd "$dir" && pwd) || exit 1
+
+# What `told` says replays it must fail there, too: 127 to 130.
+replays() { # NAME WORDS PROGRAM: what stands in for the first words
+    (cd "$dir/$1" && $(sed -n "s,^replay: $2,$3,p" told) >replayed 2>&1)
+    case $? in
+    12[789] | 130) say ok "$1: the replay fails, too" ;;
+    *) say FAILED "$1: the replay does not fail" ;;
+    esac
+}
+
+# The program has the wrong rules, so its scenario replays as it is.
+PROFSIM_RULES=go1.6-late
+export PROFSIM_RULES
+find_it go1.6-late "$root/out/fuzz/fuzz_worlds" "^expect property .* broken" &&
+    replays go1.6-late profsim "$root/out/profsim"
+unset PROFSIM_RULES
+
+worlds_with slot-not-cleared &&
+    find_it slot-not-cleared "$dir/slot-not-cleared/fuzz" \
+        "^expect property .* broken"
+kernels_with listed-before-written &&
+    find_it listed-before-written "$dir/listed-before-written/fuzz" \
+        "^replay: profsim explore .* --replay [0-9]" &&
+    replays listed-before-written "profsim explore" \
+        "$dir/listed-before-written/explore"
+
+echo "finds: $passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -eq 5 ]
