@@ -1,121 +1,284 @@
 /* batch.c -- the repetitions of batch.h, on one thread or two. */
 #include "batch.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "bench.h"
+#include "pair.h"
 
 enum {
-    THREADS_MAX = 2,
     BATCHES = BENCH_OPS / BENCH_BATCH,
-    WARM_BATCHES = BATCHES / 2 /* untimed: others had the caches before */
+    WARM_BATCHES = BATCHES / 2, /* untimed: others had the caches before */
+    PAIR_STAGES = 4 /* two threads: batches that are timed together */
 };
 
-struct worker {
-    const struct bench_batches *batches;
-    atomic_uint *ready;
-    uint32_t index;
-    uint32_t round;
-    double ns;
-};
+static inline void
+fence(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("lfence" : : : "memory");
+#endif
+}
+
+static void
+fill_stage(struct bench_stage *stage, const struct bench_load *load,
+           const uint32_t *order)
+{
+    for (uint32_t i = 0; i < BENCH_BATCH; i++)
+        bench_stage_put(stage, i, load, order[i]);
+}
+
+/* Where a slice of the order of accesses begins. */
+static const uint32_t *
+slice_of(const struct bench_load *load, uint32_t slice)
+{
+    return &load->order[(uint64_t)slice * BENCH_OPS %
+                        (BENCH_ORDER - BENCH_OPS - BENCH_OPS / 2)];
+}
+
+/* One by one: the next begins when all of the last has ended. */
+static void
+run_isolated(const struct bench_batches *batches, struct bench_stage *stage)
+{
+    for (uint32_t i = 0; i < BENCH_BATCH; i++) {
+        stage->first = i;
+        bench_use(batches->batch(batches->context, stage, 1));
+        fence();
+    }
+    stage->first = 0;
+}
 
 static double
 run_batches(const struct bench_batches *batches, uint32_t slice)
 {
-    static _Thread_local double values[BATCHES];
+    static double values[BATCHES];
     const struct bench_load *load = batches->load;
-    const uint32_t *order =
-        &load->order[(uint64_t)slice * BENCH_OPS % (BENCH_ORDER - BENCH_OPS)];
+    const uint32_t *order = slice_of(load, slice);
     struct bench_stage stage;
-    double ticks;
 
     bench_stage_make(&stage, load->depth);
     for (uint32_t b = 0; b < WARM_BATCHES + BATCHES; b++) {
         uint64_t begun;
 
-        for (uint32_t i = 0; i < BENCH_BATCH; i++)
-            bench_stage_put(&stage, i, load, order[b * BENCH_BATCH + i]);
+        fill_stage(&stage, load, &order[b * BENCH_BATCH]);
         begun = bench_ticks();
-        bench_use(batches->batch(batches->context, &stage, BENCH_BATCH));
+        if (batches->isolated)
+            run_isolated(batches, &stage);
+        else
+            bench_use(batches->batch(batches->context, &stage, BENCH_BATCH));
         if (b >= WARM_BATCHES)
             values[b - WARM_BATCHES] = (double)(bench_ticks() - begun);
     }
     bench_stage_free(&stage);
-    ticks = bench_middle_mean(values, BATCHES);
-    return ticks * bench_ns_a_tick() / BENCH_BATCH;
+    return bench_middle_mean(values, BATCHES) * bench_ns_a_tick() / BENCH_BATCH;
 }
 
-static void *
-work(void *context)
-{
-    struct worker *worker = context;
+/* --------------------------------------------------------------- two threads
+ */
 
-    bench_pin(worker->index);
-    if (worker->batches->thread_begin != NULL)
-        worker->batches->thread_begin();
-    atomic_fetch_sub(worker->ready, 1);
-    while (atomic_load(worker->ready) != 0)
-        ;
-    worker->ns = run_batches(worker->batches,
-                             worker->round * THREADS_MAX + worker->index);
-    if (worker->batches->thread_end != NULL)
-        worker->batches->thread_end();
-    return NULL;
+struct two {
+    const struct bench_load *load;
+    bench_batch_fn batch;
+    void *context;
+    void (*thread_begin)(void);
+    void (*thread_end)(void);
+    uint32_t round;
+    struct bench_stage stages[BENCH_PAIR][PAIR_STAGES];
+};
+
+static void
+two_begin(void *context, uint32_t thread)
+{
+    struct two *two = context;
+
+    if (two->thread_begin != NULL)
+        two->thread_begin();
+    for (uint32_t s = 0; s < PAIR_STAGES; s++)
+        bench_stage_make(&two->stages[thread][s], two->load->depth);
+}
+
+static void
+two_end(void *context, uint32_t thread)
+{
+    struct two *two = context;
+
+    for (uint32_t s = 0; s < PAIR_STAGES; s++)
+        bench_stage_free(&two->stages[thread][s]);
+    if (two->thread_end != NULL)
+        two->thread_end();
+}
+
+static void
+two_prepare(void *context, uint32_t thread, uint32_t turn)
+{
+    struct two *two = context;
+    const uint32_t *order =
+        slice_of(two->load, two->round * BENCH_PAIR + thread);
+
+    for (uint32_t s = 0; s < PAIR_STAGES; s++)
+        fill_stage(&two->stages[thread][s], two->load,
+                   &order[(turn * PAIR_STAGES + s) * BENCH_BATCH]);
+}
+
+static void
+two_once(void *context, uint32_t thread, uint32_t turn)
+{
+    struct two *two = context;
+
+    (void)turn;
+    for (uint32_t s = 0; s < PAIR_STAGES; s++)
+        bench_use(
+            two->batch(two->context, &two->stages[thread][s], BENCH_BATCH));
 }
 
 double
 bench_batches_once(void *context, uint32_t round)
 {
     const struct bench_batches *batches = context;
-    struct worker workers[THREADS_MAX];
-    pthread_t threads[THREADS_MAX];
-    atomic_uint ready = batches->threads;
-    double rate = 0;
+    struct two two = {.load = batches->load,
+                      .batch = batches->batch,
+                      .context = batches->context,
+                      .thread_begin = batches->thread_begin,
+                      .thread_end = batches->thread_end,
+                      .round = round};
+    const struct bench_pair pair = {.begin = two_begin,
+                                    .prepare = two_prepare,
+                                    .once = two_once,
+                                    .end = two_end,
+                                    .context = &two,
+                                    .turns =
+                                        (WARM_BATCHES + BATCHES) / PAIR_STAGES,
+                                    .warm = WARM_BATCHES / PAIR_STAGES};
+    double ns;
 
-    if (batches->threads <= 1) {
-        if (batches->thread_begin != NULL)
-            batches->thread_begin();
-        rate = run_batches(batches, round);
-        if (batches->thread_end != NULL)
-            batches->thread_end();
-        return rate;
+    if (batches->threads > 1)
+        return bench_pair_run(&pair) * bench_ns_a_tick() /
+               (BENCH_PAIR * PAIR_STAGES * BENCH_BATCH);
+    if (batches->thread_begin != NULL)
+        batches->thread_begin();
+    ns = run_batches(batches, round);
+    if (batches->thread_end != NULL)
+        batches->thread_end();
+    return ns;
+}
+
+/* ------------------------------------------------------------------- inserts
+ */
+
+/* The keys that a turn of the thread inserts. */
+static void
+insert_prepare(void *context, uint32_t thread, uint32_t turn)
+{
+    struct two *two = context;
+    const uint32_t from = (turn * BENCH_PAIR + thread) * BENCH_BATCH;
+
+    for (uint32_t i = 0; i < BENCH_BATCH; i++)
+        bench_stage_put(&two->stages[thread][0], i, two->load, from + i);
+}
+
+static void
+insert_once(void *context, uint32_t thread, uint32_t turn)
+{
+    struct two *two = context;
+
+    (void)turn;
+    bench_use(two->batch(two->context, &two->stages[thread][0], BENCH_BATCH));
+}
+
+double
+bench_insert_pair(const struct bench_batches *batches)
+{
+    struct two two = {.load = batches->load,
+                      .batch = batches->batch,
+                      .context = batches->context,
+                      .thread_begin = batches->thread_begin,
+                      .thread_end = batches->thread_end};
+    const struct bench_pair pair = {.begin = two_begin,
+                                    .prepare = insert_prepare,
+                                    .once = insert_once,
+                                    .end = two_end,
+                                    .context = &two,
+                                    .turns = batches->load->n /
+                                             (BENCH_PAIR * BENCH_BATCH),
+                                    .mean = BENCH_PAIR_MEAN,
+                                    .once_only = true};
+
+    return bench_pair_run(&pair) * bench_ns_a_tick() /
+           (BENCH_PAIR * BENCH_BATCH);
+}
+
+enum { BLOCK = 16 }; /* batches that the processor time is asked for at once */
+
+/*
+ * What inserting took: ticks are fine, but go on while others have the
+ * processor; its time is coarse, and has staging in it.
+ */
+struct spent {
+    double ns;       /* of insertions in blocks that nobody broke in on */
+    double stage_ns; /* of staging in those */
+    double cpu_ns;   /* of both in the others */
+    uint32_t whole;
+    uint32_t broken;
+};
+
+static void
+spend(struct spent *spent, uint64_t ticks, uint64_t all_ticks, uint64_t cpu_ns)
+{
+    const double all_ns = (double)all_ticks * bench_ns_a_tick();
+    const double away = 0.1; /* of the time, at most */
+
+    if ((double)cpu_ns < (1 - away) * all_ns) {
+        spent->cpu_ns += (double)cpu_ns;
+        spent->broken++;
+    } else {
+        spent->ns += (double)ticks * bench_ns_a_tick();
+        spent->stage_ns += (double)(all_ticks - ticks) * bench_ns_a_tick();
+        spent->whole++;
     }
-    for (uint32_t i = 0; i < THREADS_MAX; i++) {
-        workers[i] = (struct worker){
-            .batches = batches, .ready = &ready, .index = i, .round = round};
-        if (pthread_create(&threads[i], NULL, work, &workers[i]) != 0) {
-            perror("bench: thread");
-            exit(1);
-        }
-    }
-    for (uint32_t i = 0; i < THREADS_MAX; i++) {
-        pthread_join(threads[i], NULL);
-        rate += 1 / workers[i].ns;
-    }
-    return 1 / rate;
+}
+
+static uint64_t
+insert_batch(const struct bench_load *load, bench_batch_fn batch, void *context,
+             struct bench_stage *stage, uint32_t from)
+{
+    const uint32_t left = load->n - from;
+    const uint32_t count = left < BENCH_BATCH ? left : BENCH_BATCH;
+    uint64_t begun;
+
+    for (uint32_t i = 0; i < count; i++)
+        bench_stage_put(stage, i, load, from + i);
+    begun = bench_ticks();
+    bench_use(batch(context, stage, count));
+    return bench_ticks() - begun;
 }
 
 double
 bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
-                 void *context)
+                 void *context, uint64_t *batch_ticks)
 {
+    const uint32_t batches = (load->n + BENCH_BATCH - 1) / BENCH_BATCH;
+    struct spent spent = {0};
     struct bench_stage stage;
-    uint64_t ticks = 0;
 
     bench_stage_make(&stage, load->depth);
-    for (uint32_t from = 0; from < load->n; from += BENCH_BATCH) {
-        const uint32_t left = load->n - from;
-        const uint32_t count = left < BENCH_BATCH ? left : BENCH_BATCH;
-        uint64_t begun;
+    for (uint32_t b = 0; b < batches;) {
+        const uint64_t begun_ns = bench_cpu_ns();
+        const uint64_t begun = bench_ticks();
+        uint64_t sum = 0;
 
-        for (uint32_t i = 0; i < count; i++)
-            bench_stage_put(&stage, i, load, from + i);
-        begun = bench_ticks();
-        bench_use(batch(context, &stage, count));
-        ticks += bench_ticks() - begun;
+        for (uint32_t i = 0; i < BLOCK && b < batches; i++, b++) {
+            const uint64_t ticks =
+                insert_batch(load, batch, context, &stage, b * BENCH_BATCH);
+
+            sum += ticks;
+            if (batch_ticks != NULL && ticks < batch_ticks[b])
+                batch_ticks[b] = ticks;
+        }
+        spend(&spent, sum, bench_ticks() - begun, bench_cpu_ns() - begun_ns);
     }
     bench_stage_free(&stage);
-    return (double)ticks * bench_ns_a_tick() / load->n;
+    if (spent.whole == 0)
+        return -1;
+    spent.cpu_ns -= spent.broken * spent.stage_ns / spent.whole;
+    return (spent.ns + spent.cpu_ns) / load->n;
 }

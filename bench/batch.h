@@ -23,6 +23,7 @@ struct bench_batches {
     void (*thread_begin)(void);
     void (*thread_end)(void);
     uint32_t threads; /* 1 or 2, each on a processor of its own */
+    bool isolated;    /* no operation overlaps the next; one thread only */
 };
 
 /*
@@ -32,16 +33,28 @@ struct bench_batches {
  */
 double bench_batches_once(void *batches, uint32_t round);
 
-/* Insert all keys of a load in order. returns: ns an operation, all counted */
+/*
+ * Insert all keys of a load in order.
+ *
+ * in, out: batch_ticks, of each batch the least so far; NULL: not asked for
+ * returns: ns an operation, all counted
+ */
 double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
-                        void *context);
+                        void *context, uint64_t *batch_ticks);
+
+/*
+ * Insert all keys of a load, two threads at a time, each its half.
+ *
+ * returns: ns an operation of both together; < 0: they were not both running
+ */
+double bench_insert_pair(const struct bench_batches *batches);
 
 /* Write a loop over staged keys around an expression of `key` and `table`. */
 #define BENCH_LOOP(name, type, expression)                               \
     static uint64_t name(void *context, const struct bench_stage *stage, \
                          uint32_t count)                                 \
     {                                                                    \
-        type *const table = context;                                     \
+        type *const table = (type *)context;                             \
         uint64_t sum = 0;                                                \
                                                                          \
         for (uint32_t i = 0; i < count; i++) {                           \
@@ -51,6 +64,6 @@ double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
         }                                                                \
         return sum;                                                      \
     }                                                                    \
-    _Static_assert(sizeof(type) > 0, "the macro ends like a statement")
+    struct name##_ends_like_a_statement
 
 #endif

@@ -32,6 +32,7 @@ struct bench_row {
     const char *unit;  /* of all measures of the row */
     const char *goal_peer;
     double goal_ratio;   /* their measure / ours, at least; 0: no goal */
+    double goal_best;    /* the best peer's measure / ours, at least */
     double goal_at_most; /* of ours; 0: no such goal */
     double goal_at_least;
     uint32_t depth;
@@ -45,7 +46,8 @@ struct bench {
     FILE *rows; /* machine readable; NULL: none */
     uint32_t rows_planned;
     uint32_t rows_done;
-    uint32_t noisy;
+    uint32_t numbers; /* of entrants in rows */
+    uint32_t noisy;   /* of them, not reported */
     uint64_t begun_ns;
     bool quick;
 };
@@ -128,6 +130,9 @@ void bench_warm_pages(size_t bytes);
 
 /* returns: zeroed pages, never NULL: ends the program without memory */
 void *bench_pages(size_t bytes);
+
+/* Hand out pages that were touched before, as if used for the second time. */
+void bench_pages_recycled(bool on);
 void bench_pages_return(void *pages, size_t bytes);
 
 #endif

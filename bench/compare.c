@@ -63,8 +63,8 @@ bench_end(struct bench *bench)
     if (bench->rows != NULL)
         failed = fclose(bench->rows) != 0;
     if (bench->noisy > 0)
-        printf("%s: %u of %u rows were too noisy to report\n", bench->noun,
-               bench->noisy, bench->rows_done);
+        printf("%s: %u of %u numbers were too noisy to report\n", bench->noun,
+               bench->noisy, bench->numbers);
     return failed || fflush(stdout) != 0;
 }
 
@@ -151,45 +151,75 @@ is_noisy(const struct result *result, bool alone)
     return (alone ? result->spread : result->ratio_spread) > SPREAD_LIMIT;
 }
 
-/* "met", "missed", or "" without a goal */
-static const char *
-verdict(const struct bench_row *row, const struct bench_entrant *entrant,
-        const struct result *result, bool is_ours)
+/* A floor is no peer: its name is in parentheses. Go has a goal of its own. */
+static bool
+is_peer(const struct bench_row *row, const struct bench_entrant *entrant,
+        const struct result *result)
+{
+    return entrant->name[0] != '(' && !result->failed &&
+           (row->goal_peer == NULL ||
+            strcmp(row->goal_peer, entrant->name) != 0);
+}
+
+/* returns: the peer with the least ratio; 0, us, if there is none */
+static size_t
+best_peer(const struct bench_row *row, const struct bench_entrant *entrants,
+          const struct result *results, size_t count)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        if (is_peer(row, &entrants[i], &results[i]) &&
+            (best == 0 || results[i].ratio < results[best].ratio))
+            best = i;
+    }
+    return best;
+}
+
+struct goal {
+    const char *verdict; /* "met", "missed"; "" without a goal */
+    double value;
+};
+
+static struct goal
+judge(double reached, double wanted)
+{
+    return (struct goal){reached >= wanted ? "met" : "missed", wanted};
+}
+
+static struct goal
+goal_of(const struct bench_row *row, const struct bench_entrant *entrant,
+        const struct result *result, bool is_ours, bool is_best)
 {
     if (!is_ours && row->goal_ratio > 0 && row->goal_peer != NULL &&
         strcmp(row->goal_peer, entrant->name) == 0)
-        return result->ratio >= row->goal_ratio ? "met" : "missed";
+        return judge(result->ratio, row->goal_ratio);
+    if (is_best && row->goal_best > 0)
+        return judge(result->ratio, row->goal_best);
     if (is_ours && row->goal_at_most > 0)
-        return result->median <= row->goal_at_most ? "met" : "missed";
+        return (struct goal){result->median <= row->goal_at_most ? "met"
+                                                                 : "missed",
+                             row->goal_at_most};
     if (is_ours && row->goal_at_least > 0)
-        return result->median >= row->goal_at_least ? "met" : "missed";
-    return "";
-}
-
-static double
-goal_of(const struct bench_row *row, bool is_ours)
-{
-    if (!is_ours)
-        return row->goal_ratio;
-    return row->goal_at_most > 0 ? row->goal_at_most : row->goal_at_least;
+        return judge(result->median, row->goal_at_least);
+    return (struct goal){"", 0};
 }
 
 static void
 say(struct bench *bench, const struct bench_row *row,
     const struct bench_entrant *entrant, const struct result *result,
-    uint32_t rounds, bool is_ours, bool alone)
+    uint32_t rounds, struct goal goal, bool alone)
 {
     const bool noisy = is_noisy(result, alone);
-    const char *goal = noisy ? "" : verdict(row, entrant, result, is_ours);
     char place[64];
     char goal_text[32] = "";
 
     snprintf(place, sizeof place, "d=%u n=%u %s T=%u", row->depth, row->n,
              row->order != NULL ? row->order : "-",
              row->threads == 0 ? 1 : row->threads);
-    if (goal[0] != '\0')
-        snprintf(goal_text, sizeof goal_text, "%s %.4g", goal,
-                 goal_of(row, is_ours));
+    if (goal.verdict[0] != '\0')
+        snprintf(goal_text, sizeof goal_text, "%s %.4g", goal.verdict,
+                 goal.value);
     if (noisy)
         printf("%-10s %-16s %-28s %-18s %10s  noisy, spread %.0f %%\n",
                bench->noun, row->operation, place, entrant->name, "-",
@@ -199,6 +229,7 @@ say(struct bench *bench, const struct bench_row *row,
                row->operation, place, entrant->name, result->median, row->unit,
                result->ratio, goal_text);
     bench->noisy += noisy;
+    bench->numbers++;
     if (bench->rows == NULL)
         return;
     fprintf(bench->rows, "%s\t%s\t%u\t%u\t%s\t%u\t%s\t%s\t", bench->noun,
@@ -210,8 +241,18 @@ say(struct bench *bench, const struct bench_row *row,
                 rounds);
     else
         fprintf(bench->rows, "%.3f\t%.3f\t%.3f\t%u\tok\t%s\t%.4g\n",
-                result->median, result->spread, result->ratio, rounds, goal,
-                goal[0] != '\0' ? goal_of(row, is_ours) : 0.0);
+                result->median, result->spread, result->ratio, rounds,
+                goal.verdict, goal.value);
+}
+
+static void
+skip_row(const struct bench *bench, const struct bench_row *row,
+         const char *name)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "%s gave no measure", row->operation);
+    bench_skip(bench, name, why);
 }
 
 void
@@ -223,6 +264,7 @@ bench_compare(struct bench *bench, const struct bench_row *row,
     uint64_t begun_ns;
     uint32_t rounds = 0;
     size_t there = 0;
+    size_t best;
 
     if (count > BENCH_ENTRANTS_MAX)
         count = BENCH_ENTRANTS_MAX;
@@ -238,17 +280,20 @@ bench_compare(struct bench *bench, const struct bench_row *row,
         if (rounds >= ROUNDS_MIN && (is_fine(results, count) ||
                                      bench_now_ns() - begun_ns > patience_ns))
             break;
-        if (bench_now_ns() - begun_ns > 8 * patience_ns)
+        if (bench_now_ns() - begun_ns > 6 * patience_ns)
             break; /* long repetitions: fewer of them */
     }
     bench->rows_done++;
     for (size_t i = 0; i < count; i++)
         there += !results[i].failed;
+    best = best_peer(row, entrants, results, count);
     for (size_t i = 0; i < count; i++) {
-        if (results[i].failed)
-            bench_skip(bench, entrants[i].name, "it gave no measure");
+        if (results[i].failed || results[0].failed)
+            skip_row(bench, row, entrants[i].name);
         else
-            say(bench, row, &entrants[i], &results[i], rounds, i == 0,
+            say(bench, row, &entrants[i], &results[i], rounds,
+                goal_of(row, &entrants[i], &results[i], i == 0,
+                        i == best && i > 0),
                 there == 1);
     }
     fflush(stdout);

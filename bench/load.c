@@ -312,6 +312,7 @@ bench_stage_make(struct bench_stage *stage, uint32_t depth)
         sizeof(struct bench_key) + depth * sizeof(uintptr_t);
 
     stage->depth = depth;
+    stage->first = 0;
     stage->stride = (key_bytes + 7) / 8 * 8;
     stage->keys = aligned_alloc(line_bytes,
                                 (BENCH_BATCH * stage->stride + line_bytes - 1) /

@@ -64,6 +64,7 @@ struct bench_stage {
     unsigned char *keys;
     size_t stride;
     uint32_t depth;
+    uint32_t first;                /* key that a batch begins with */
     uint32_t indexes[BENCH_BATCH]; /* of the keys, in the load */
 };
 
@@ -73,7 +74,14 @@ void bench_stage_free(struct bench_stage *stage);
 static inline struct bench_key *
 bench_staged(const struct bench_stage *stage, uint32_t i)
 {
-    return (struct bench_key *)(void *)(stage->keys + i * stage->stride);
+    return (struct bench_key *)(void *)(stage->keys +
+                                        (stage->first + i) * stage->stride);
+}
+
+static inline uint32_t
+bench_staged_index(const struct bench_stage *stage, uint32_t i)
+{
+    return stage->indexes[stage->first + i];
 }
 
 /* Copy a key there, as an unwinder would have written it just now. */

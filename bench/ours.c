@@ -79,7 +79,7 @@ bench_ours_free_batch(void *context, const struct bench_stage *stage,
     struct prof_proc *proc = proc_of(ours);
 
     for (uint32_t i = 0; i < count; i++)
-        prof_heap_free(proc, ours->buckets[stage->indexes[i]]);
+        prof_heap_free(proc, ours->buckets[bench_staged_index(stage, i)]);
     return count;
 }
 
@@ -100,7 +100,8 @@ bench_floor_free(void *context, const struct bench_stage *stage, uint32_t count)
     const struct bench_ours *ours = context;
 
     for (uint32_t i = 0; i < count; i++)
-        __atomic_fetch_add(&ours->counters[ours->buckets[stage->indexes[i]]], 1,
-                           __ATOMIC_RELEASE);
+        __atomic_fetch_add(
+            &ours->counters[ours->buckets[bench_staged_index(stage, i)]], 1,
+            __ATOMIC_RELEASE);
     return count;
 }

@@ -8,9 +8,14 @@
 
 #include "bench.h"
 
-enum { SPINS = 10000 }; /* then the other is not running: let it */
+enum {
+    SPINS = 10000, /* then the other is not running: let it */
+    TRIES = 3
+};
 
-static const double SHARE = 0.8; /* of the longer turn, both at it */
+/* Of the longer turn both were at it. Turns take microseconds; one who does not
+ * run is away for milliseconds. */
+static const double SHARE = 0.5;
 
 struct span {
     uint64_t begun;
@@ -103,8 +108,8 @@ sum_up(const struct bench_pair *pair, const struct half *halves)
     return mean;
 }
 
-double
-bench_pair_run(const struct bench_pair *pair)
+static double
+run_once(const struct bench_pair *pair)
 {
     struct half halves[BENCH_PAIR];
     pthread_t threads[BENCH_PAIR];
@@ -129,5 +134,15 @@ bench_pair_run(const struct bench_pair *pair)
     ticks = sum_up(pair, halves);
     for (uint32_t i = 0; i < BENCH_PAIR; i++)
         bench_pages_return(halves[i].spans, pair->turns * sizeof(struct span));
+    return ticks;
+}
+
+double
+bench_pair_run(const struct bench_pair *pair)
+{
+    double ticks = -1;
+
+    for (uint32_t i = 0; i < (pair->once_only ? 1 : TRIES) && ticks < 0; i++)
+        ticks = run_once(pair);
     return ticks;
 }

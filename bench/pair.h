@@ -1,13 +1,14 @@
 /*
  * pair.h -- two threads that do something at the same time, turn after turn.
  *
- * They meet before each turn. A turn counts only if both were at it for most of
+ * They meet before each turn. A turn counts only if both were at it for half of
  * the time: on a busy machine one of two threads is often not running, and two
  * that take turns on the processors measure nothing but themselves.
  */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { BENCH_PAIR = 2 };
@@ -26,6 +27,7 @@ struct bench_pair {
         BENCH_PAIR_MIDDLE, /* the mean of the middle half of the turns */
         BENCH_PAIR_MEAN    /* of all that count */
     } mean;
+    bool once_only; /* it cannot be done again: there is no second try */
 };
 
 /*

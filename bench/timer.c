@@ -7,6 +7,7 @@
 #include "bench.h"
 
 static double ns_a_tick;
+static bool pages_recycled;
 
 uint64_t
 bench_now_ns(void)
@@ -97,11 +98,19 @@ bench_pin(uint32_t cpu)
     (void)sched_setaffinity(0, sizeof set, &set);
 }
 
+void
+bench_pages_recycled(bool on)
+{
+    pages_recycled = on;
+}
+
 void *
 bench_pages(size_t bytes)
 {
-    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *pages =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | (pages_recycled ? MAP_POPULATE : 0),
+             -1, 0);
 
     if (pages == MAP_FAILED) {
         perror("bench: no memory");

@@ -102,4 +102,5 @@ const struct bench_table bench_peer_table = {
     .thread_begin = urcu_memb_register_thread,
     .thread_end = urcu_memb_unregister_thread,
     .concurrent = true,
+    .concurrent_inserts = true,
 };

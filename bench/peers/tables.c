@@ -9,28 +9,45 @@
 #include "../bench.h"
 #include "hash.h"
 
-static const char *const names[BENCH_TABLES] = {"uthash", "glib", "ck_hs",
-                                                "lfht"};
+/* In the order of their rows. */
+static const char *const names[] = {"uthash", "glib",  "absl",
+                                    "boost",  "ck_hs", "lfht"};
 
-const struct bench_table *
-bench_table_at(uint32_t i, const char **name, const char **why)
+void
+bench_tables_add_peers(struct bench_tables *tables, const struct bench *bench)
 {
     const char *folder = getenv("BENCH_PEERS");
-    char path[4096];
-    void *object;
 
-    *name = names[i];
-    *why = "not built (make bench-peers)";
-    snprintf(path, sizeof path, "%s/%s.so",
-             folder != NULL ? folder : "out/bench/peers", names[i]);
-    object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    return object != NULL ? dlsym(object, "bench_peer_table") : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct bench_table *table = NULL;
+        char path[4096];
+        void *object;
+
+        snprintf(path, sizeof path, "%s/%s.so",
+                 folder != NULL ? folder : "out/bench/peers", names[i]);
+        object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (object != NULL)
+            table = dlsym(object, "bench_peer_table");
+        if (table == NULL)
+            bench_skip(bench, names[i], "not built (make bench-peers)");
+        else if (tables->count < BENCH_ENTRANTS_MAX - 1) /* and Go */
+            tables->all[tables->count++] = table;
+    }
+}
+
+static const struct bench_arena *latest;
+
+size_t
+bench_arena_used(void)
+{
+    return latest->used;
 }
 
 void
 bench_arena_make(struct bench_arena *arena, size_t bytes)
 {
     *arena = (struct bench_arena){.pages = bench_pages(bytes), .bytes = bytes};
+    latest = arena;
 }
 
 void
@@ -42,12 +59,15 @@ bench_arena_free(struct bench_arena *arena)
 void *
 bench_arena_take(struct bench_arena *arena, size_t bytes)
 {
-    void *taken = arena->pages + arena->used;
+    /* Two threads may insert at a time. */
+    const size_t used =
+        __atomic_fetch_add(&arena->used, (bytes + 7) / 8 * 8, __ATOMIC_RELAXED);
 
-    arena->used += (bytes + 7) / 8 * 8;
-    if (arena->used > arena->bytes)
+    if (used + bytes > arena->bytes) {
+        fputs("bench: a peer's arena is too small\n", stderr);
         exit(1);
-    return taken;
+    }
+    return arena->pages + used;
 }
 
 uint64_t

@@ -7,6 +7,7 @@
 #define BENCH_PEERS_TABLES_H
 
 #include "../batch.h"
+#include "../bench.h"
 
 struct bench_table {
     const char *name;
@@ -15,18 +16,29 @@ struct bench_table {
     bench_batch_fn intern;
     void (*thread_begin)(void);
     void (*thread_end)(void);
-    bool concurrent; /* two threads may look up at a time */
+    bool concurrent;         /* two threads may look up at a time */
+    bool concurrent_inserts; /* and insert */
+    bool large;              /* takes part where a row of all takes minutes */
 };
 
 /* What each peer's shared object defines. */
 extern const struct bench_table bench_peer_table;
 
-enum { BENCH_TABLES = 4 };
+/* All tables that take part: ours first, then floors, then peers; and Go. */
+struct bench_tables {
+    const struct bench_table *all[BENCH_ENTRANTS_MAX];
+    size_t count;
+};
 
-/* returns: the i-th peer, NULL (*why) if it was not built; in: i < BENCH_TABLES
- */
-const struct bench_table *bench_table_at(uint32_t i, const char **name,
-                                         const char **why);
+/* Find the peers that were built; say which were not. */
+void bench_tables_add_peers(struct bench_tables *tables,
+                            const struct bench *bench);
+
+/* ours.h's table, and two that are no product (bare.c). */
+extern const struct bench_table bench_ours_table;
+extern const struct bench_table bench_bare_table; /* "(bare table)" */
+extern const struct bench_table bench_line_table; /* "(one miss)": hits */
+extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
 
 /* An entry of any of them: links of the peer, then the key, then counters. */
 enum { BENCH_COUNTER_BYTES = 64 };
@@ -37,6 +49,9 @@ struct bench_arena {
     size_t bytes;
     size_t used;
 };
+
+/* returns: bytes taken of the arena that was made last */
+size_t bench_arena_used(void);
 
 void bench_arena_make(struct bench_arena *arena, size_t bytes);
 void bench_arena_free(struct bench_arena *arena);

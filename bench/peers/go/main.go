@@ -2,9 +2,11 @@
 //
 //	load PATH            take the keys of a load (bench/load.h), insert them
 //	hit ROUND, hit2      find each key of a slice of the order; 2: two threads
+//	hitalone             the same, each begun when the last has ended
 //	alloc, alloc2        the same and count the allocation
 //	free, free2          count the free of an object of a known bucket
-//	insert               forget all and insert
+//	insert, insert2      forget all and insert
+//	stall                the same: milliseconds of the slowest 64
 //	memory               bytes a bucket
 //	next, flush, sweep   a step of the heap profile's cycle
 //	flushidle            a flush with one bucket in a hundred to publish
@@ -86,10 +88,15 @@ func answer(verb string, arg string, round uint32) float64 {
 	switch verb {
 	case "load":
 		return load(arg)
-	case "hit", "alloc", "free", "block", "stackid":
+	case "hit", "hitalone", "alloc", "free", "block", "stackid":
 		return batches(verb, round, threads)
 	case "insert":
+		if threads == 2 {
+			return insertPair()
+		}
 		return insert()
+	case "stall":
+		return stall()
 	case "memory":
 		return memory()
 	case "next", "flush", "flushidle", "sweep", "snapshot":

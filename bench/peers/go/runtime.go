@@ -13,6 +13,8 @@ type rtMutex struct{ key uintptr }
 
 func ticks() uint64
 
+func fence()
+
 //go:linkname stkbucket runtime.stkbucket
 func stkbucket(typ int, size uintptr, stk []uintptr, alloc bool) unsafe.Pointer
 

@@ -103,26 +103,101 @@ func warmPages(bytes int) {
 	syscall.Munmap(b)
 }
 
+// insertBatch answers the ticks that adding these keys took.
+func insertBatch(s *staged, from, count int) uint64 {
+	for i := 0; i < count; i++ {
+		s.put(i, from+i)
+	}
+	begun := ticks()
+	for i := 0; i < count; i++ {
+		stkbucket(memProfile, s.sizes[i], s.frames[i], true)
+	}
+	return ticks() - begun
+}
+
+// spent is what inserting took: see struct spent in bench/batch.c.
+type spent struct{ ns, stageNs, cpuNs, whole, broken float64 }
+
+func (s *spent) add(ticks, allTicks, cpu uint64) {
+	if float64(cpu) < 0.9*float64(allTicks)*nsATick {
+		s.cpuNs += float64(cpu)
+		s.broken++
+	} else {
+		s.ns += float64(ticks) * nsATick
+		s.stageNs += float64(allTicks-ticks) * nsATick
+		s.whole++
+	}
+}
+
 func insert() float64 {
+	const block = 16 // batches
 	forget()
 	warmPages(keys.n*(keys.depth*8+200) + 8<<20)
 	s := newStaged()
-	total := uint64(0)
-	for from := 0; from < keys.n; from += batchOps {
-		count := keys.n - from
-		if count > batchOps {
-			count = batchOps
+	var all spent
+	for from := 0; from < keys.n; {
+		begunNs, begun, sum := cpuNs(), ticks(), uint64(0)
+		for i := 0; i < block && from < keys.n; i++ {
+			count := keys.n - from
+			if count > batchOps {
+				count = batchOps
+			}
+			t := insertBatch(s, from, count)
+			sum += t
+			if b := from / batchOps; b < len(least) && t < least[b] {
+				least[b] = t
+			}
+			from += count
 		}
-		for i := 0; i < count; i++ {
-			s.put(i, from+i)
-		}
-		begun := ticks()
-		for i := 0; i < count; i++ {
-			stkbucket(memProfile, s.sizes[i], s.frames[i], true)
-		}
-		total += ticks() - begun
+		all.add(sum, ticks()-begun, cpuNs()-begunNs)
 	}
-	return float64(total) * nsATick / float64(keys.n)
+	if all.whole == 0 {
+		return -1
+	}
+	all.cpuNs -= all.broken * all.stageNs / all.whole
+	return (all.ns + all.cpuNs) / float64(keys.n)
+}
+
+var least []uint64 // ticks of each batch in its best round
+
+// stall answers milliseconds, as bench/insert.c.
+func stall() float64 {
+	if want := keys.n / batchOps; len(least) != want {
+		least = make([]uint64, want)
+		for i := range least {
+			least[i] = 1 << 63
+		}
+	}
+	insert()
+	worst := uint64(0)
+	for _, t := range least {
+		if t > worst {
+			worst = t
+		}
+	}
+	return float64(worst) * nsATick / 1e6
+}
+
+// insertPair has two threads that begin each batch together.
+func insertPair() float64 {
+	forget()
+	warmPages(keys.n*(keys.depth*8+200) + 8<<20)
+	turns := keys.n / (2 * batchOps)
+	ticksOf := onTwo(func(m *meeting, thread int) float64 {
+		s := newStaged()
+		const away = 1e6 // ns that only a thread that is not running takes
+		total, count := 0.0, 0.0
+		for turn := 0; turn < turns; turn++ {
+			m.meet(turn)
+			t := float64(insertBatch(s, (2*turn+thread)*batchOps, batchOps))
+			if t*nsATick < away {
+				total += t
+				count++
+			}
+		}
+		return total / count
+	})
+	return ticksOf * nsATick / (2 * batchOps)
 }
 
 func memory() float64 {
@@ -138,6 +213,11 @@ func batch(verb string, s *staged) {
 	case "hit":
 		for i := 0; i < batchOps; i++ {
 			stkbucket(memProfile, s.sizes[i], s.frames[i], true)
+		}
+	case "hitalone":
+		for i := 0; i < batchOps; i++ {
+			stkbucket(memProfile, s.sizes[i], s.frames[i], true)
+			fence()
 		}
 	case "alloc":
 		for i := 0; i < batchOps; i++ {
@@ -159,15 +239,24 @@ func batch(verb string, s *staged) {
 	}
 }
 
+func (s *staged) fill(from int) {
+	for i := 0; i < batchOps; i++ {
+		at := int(keys.order[from+i])
+		s.put(i, at)
+		s.buckets[i] = keys.buckets[at]
+	}
+}
+
+func sliceOf(slice uint32) int {
+	return int(uint64(slice) * ops % (orderLen - ops - warmOps))
+}
+
 func runBatches(verb string, slice uint32) float64 {
 	s := newStaged()
 	values := make([]float64, 0, ops/batchOps)
-	at := int(uint64(slice) * ops % (orderLen - ops))
+	at := sliceOf(slice)
 	for o := at; o < at+warmOps+ops; o += batchOps {
-		for i := 0; i < batchOps; i++ {
-			s.put(i, int(keys.order[o+i]))
-			s.buckets[i] = keys.buckets[keys.order[o+i]]
-		}
+		s.fill(o)
 		begun := ticks()
 		batch(verb, s)
 		if o >= at+warmOps {
@@ -175,6 +264,59 @@ func runBatches(verb string, slice uint32) float64 {
 		}
 	}
 	return middleMean(values) * nsATick / batchOps
+}
+
+// A meeting is where two threads wait for each other, as in bench/pair.c.
+type meeting struct{ arrived int32 }
+
+func (m *meeting) meet(turn int) {
+	atomic.AddInt32(&m.arrived, 1)
+	for spins := 1; atomic.LoadInt32(&m.arrived) < int32(2*(turn+1)); spins++ {
+		if spins%10000 == 0 {
+			syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
+		}
+	}
+}
+
+// onTwo answers the mean of what a function gave on two threads.
+func onTwo(f func(m *meeting, thread int) float64) float64 {
+	var m meeting
+	got := make(chan float64)
+	for i := 0; i < 2; i++ {
+		go func(i int) {
+			pin(uint(i))
+			got <- f(&m, i)
+		}(i)
+	}
+	return (<-got + <-got) / 2
+}
+
+// runPair is runBatches of two threads, four batches a meeting.
+func runPair(verb string, round uint32) float64 {
+	const together = 4
+	ns := onTwo(func(m *meeting, thread int) float64 {
+		var s [together]*staged
+		for i := range s {
+			s[i] = newStaged()
+		}
+		values := make([]float64, 0, ops/batchOps/together)
+		at := sliceOf(round*2 + uint32(thread))
+		for turn := 0; turn < (warmOps+ops)/batchOps/together; turn++ {
+			for i := range s {
+				s[i].fill(at + (turn*together+i)*batchOps)
+			}
+			m.meet(turn)
+			begun := ticks()
+			for i := range s {
+				batch(verb, s[i])
+			}
+			if turn >= warmOps/batchOps/together {
+				values = append(values, float64(ticks()-begun))
+			}
+		}
+		return middleMean(values) * nsATick / (together * batchOps)
+	})
+	return ns / 2
 }
 
 func batches(verb string, round uint32, threads int) float64 {
@@ -192,20 +334,5 @@ func batches(verb string, round uint32, threads int) float64 {
 	if threads == 1 {
 		return runBatches(verb, round)
 	}
-	ready := int32(threads)
-	ns := make(chan float64)
-	for i := 0; i < threads; i++ {
-		go func(i uint32) {
-			pin(uint(i))
-			atomic.AddInt32(&ready, -1)
-			for atomic.LoadInt32(&ready) != 0 {
-			}
-			ns <- runBatches(verb, round*2+i)
-		}(uint32(i))
-	}
-	rate := 0.0
-	for i := 0; i < threads; i++ {
-		rate += 1 / <-ns
-	}
-	return 1 / rate
+	return runPair(verb, round)
 }

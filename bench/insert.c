@@ -1,0 +1,258 @@
+/*
+ * insert.c -- adding new stacks: on pages that the kernel has yet to give, on
+ * pages used before, by two threads; the longest that 64 insertions ever took;
+ * and memory a bucket. Entrants as in table.c.
+ */
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "peers/peers.h"
+#include "peers/tables.h"
+#include "prof/prof.h"
+
+enum {
+    DEPTH = 16,
+    SMALL = 100000,
+    LARGE = 1000000,
+    BATCHES = LARGE / BENCH_BATCH + 1,
+    ROWS = 7,
+    ROWS_QUICK = 2
+};
+
+/* One entrant of a row. */
+struct inserter {
+    const struct bench_table *table;
+    const struct bench_load *load;
+    uint64_t *batch_ticks; /* least of each batch, in all rounds so far */
+    uint32_t threads;
+    bool recycled;
+};
+
+static double
+insert(const struct inserter *inserter)
+{
+    const struct bench_table *table = inserter->table;
+    const struct bench_load *load = inserter->load;
+    struct bench_batches batches = {.load = load,
+                                    .batch = table->intern,
+                                    .thread_begin = table->thread_begin,
+                                    .thread_end = table->thread_end};
+    double ns;
+
+    if (table->thread_begin != NULL)
+        table->thread_begin();
+    batches.context = table->create(load->n, load->depth);
+    if (inserter->threads > 1)
+        ns = bench_insert_pair(&batches);
+    else
+        ns = bench_insert_all(load, table->intern, batches.context,
+                              inserter->batch_ticks);
+    table->destroy(batches.context);
+    if (table->thread_end != NULL)
+        table->thread_end();
+    return ns;
+}
+
+static double
+insert_once(void *context, uint32_t round)
+{
+    const struct inserter *inserter = context;
+    const size_t key_bytes = 8 * (size_t)inserter->load->depth;
+
+    (void)round;
+    if (!inserter->recycled)
+        bench_warm_pages(inserter->load->n * (key_bytes + 320) + (8U << 20));
+    return insert(inserter);
+}
+
+/*
+ * returns: milliseconds of the slowest batch. What is slow in one round only
+ *          was not the table, so each batch counts as in its best round.
+ */
+static double
+stall_once(void *context, uint32_t round)
+{
+    const struct inserter *inserter = context;
+    uint64_t worst = 0;
+
+    (void)insert_once(context, round);
+    for (uint32_t b = 0; b < inserter->load->n / BENCH_BATCH; b++) {
+        if (inserter->batch_ticks[b] > worst)
+            worst = inserter->batch_ticks[b];
+    }
+    return (double)worst * bench_ns_a_tick() / 1e6;
+}
+
+/* returns: bytes a key that a table took, of pages and of malloc() */
+static double
+memory_once(void *context, uint32_t round)
+{
+    const struct inserter *inserter = context;
+    const struct bench_table *table = inserter->table;
+    const struct bench_load *load = inserter->load;
+    const struct prof_config config = {.buckets_max = load->n,
+                                       .depth_max = load->depth,
+                                       .frames_max =
+                                           (uint64_t)load->n * load->depth};
+    const struct mallinfo2 before = mallinfo2();
+    struct mallinfo2 after;
+    size_t bytes;
+    void *made;
+
+    (void)round;
+    if (table == &bench_ours_table)
+        return (double)prof_bytes_needed(&config) / load->n;
+    if (table->thread_begin != NULL)
+        table->thread_begin();
+    made = table->create(load->n, load->depth);
+    (void)bench_insert_all(load, table->intern, made, NULL);
+    after = mallinfo2();
+    bytes = bench_arena_used() + after.uordblks + after.hblkhd -
+            before.uordblks - before.hblkhd;
+    table->destroy(made);
+    if (table->thread_end != NULL)
+        table->thread_end();
+    return (double)bytes / load->n;
+}
+
+/* ---------------------------------------------------------------------- rows
+ */
+
+struct rows {
+    struct bench_tables tables;
+    struct bench_peer go;
+};
+
+struct kind {
+    double (*once)(void *context, uint32_t round);
+    const char *go_verb; /* NULL: Go takes no part */
+    bool recycled;
+};
+
+static bool
+takes_part(const struct bench_table *table, const struct kind *kind,
+           const struct bench_row *row)
+{
+    if (row->n >= LARGE && !table->large)
+        return false;
+    if (kind->once == memory_once)
+        return table != &bench_copy_table && table != &bench_bare_table;
+    return row->threads == 1 || table->concurrent_inserts;
+}
+
+static void
+run_row(struct bench *bench, struct rows *rows, struct bench_row row,
+        const struct kind *kind)
+{
+    struct inserter inserters[BENCH_ENTRANTS_MAX];
+    struct bench_entrant entrants[BENCH_ENTRANTS_MAX];
+    struct bench_command go = {&rows->go, kind->go_verb};
+    const size_t ticks_bytes = BATCHES * sizeof(uint64_t);
+    struct bench_load load;
+    size_t count = 0;
+
+    row.goal_peer = rows->go.name;
+    row.depth = DEPTH;
+    bench_load_make(&load, BENCH_CALLS, row.depth, row.n);
+    for (size_t i = 0; i < rows->tables.count; i++) {
+        const struct bench_table *table = rows->tables.all[i];
+        struct inserter *inserter = &inserters[count];
+
+        if (!takes_part(table, kind, &row))
+            continue;
+        *inserter = (struct inserter){.table = table,
+                                      .load = &load,
+                                      .batch_ticks = bench_pages(ticks_bytes),
+                                      .threads = row.threads,
+                                      .recycled = kind->recycled};
+        for (uint32_t b = 0; b < BATCHES; b++)
+            inserter->batch_ticks[b] = UINT64_MAX;
+        entrants[count++] =
+            (struct bench_entrant){table->name, kind->once, inserter};
+    }
+    if (rows->go.to != NULL && kind->go_verb != NULL) {
+        (void)bench_peer_ask(&rows->go, "load %s", load.path);
+        entrants[count++] =
+            (struct bench_entrant){rows->go.name, bench_peer_once, &go};
+    }
+    bench_pages_recycled(kind->recycled);
+    /* What a table frees it gets again, and not the kernel. */
+    mallopt(M_MMAP_MAX, kind->recycled ? 0 : 65536);
+    mallopt(M_TRIM_THRESHOLD, kind->recycled ? INT32_MAX : 128 << 10);
+    bench_compare(bench, &row, entrants, count);
+    bench_pages_recycled(false);
+    for (size_t i = 0; i < count; i++) {
+        if (entrants[i].context != &go)
+            bench_pages_return(inserters[i].batch_ticks, ticks_bytes);
+    }
+    bench_load_free(&load);
+}
+
+static void
+run_all(struct bench *bench, struct rows *rows)
+{
+    const struct kind fresh = {.once = insert_once, .go_verb = "insert"};
+    const struct kind pair = {.once = insert_once, .go_verb = "insert2"};
+    const struct kind again = {.once = insert_once, .recycled = true};
+    const struct kind stall = {.once = stall_once, .go_verb = "stall"};
+    const struct kind memory = {.once = memory_once, .go_verb = "memory"};
+    struct bench_row row = {.operation = "insert",
+                            .order = "fresh-pages",
+                            .unit = "ns",
+                            .goal_ratio = 3.3,
+                            .n = SMALL,
+                            .threads = 1};
+
+    run_row(bench, rows, row, &fresh);
+    row.order = "recycled";
+    row.goal_ratio = 0;
+    row.goal_best = 0.93;
+    run_row(bench, rows, row, &again);
+    if (bench->quick)
+        return;
+    row.goal_best = 1;
+    row.n = LARGE;
+    run_row(bench, rows, row, &again);
+    row.goal_best = 0;
+    row.order = "fresh-pages";
+    row.goal_ratio = 4.7;
+    run_row(bench, rows, row, &fresh);
+    row.n = SMALL;
+    row.threads = 2;
+    row.goal_ratio = 9.2;
+    run_row(bench, rows, row, &pair);
+    row = (struct bench_row){.operation = "stall-of-64",
+                             .order = "fresh-pages",
+                             .unit = "ms",
+                             .goal_at_most = 0.3,
+                             .n = LARGE,
+                             .threads = 1};
+    run_row(bench, rows, row, &stall);
+    row = (struct bench_row){.operation = "memory",
+                             .unit = "bytes",
+                             .goal_at_most = 232,
+                             .n = LARGE,
+                             .threads = 1};
+    run_row(bench, rows, row, &memory);
+}
+
+int
+main(void)
+{
+    static struct rows rows = {
+        .tables = {
+            .all = {&bench_ours_table, &bench_bare_table, &bench_copy_table},
+            .count = 3}};
+    struct bench bench;
+
+    bench_begin(&bench, "insert", ROWS);
+    if (bench.quick)
+        bench.rows_planned = ROWS_QUICK;
+    bench_tables_add_peers(&rows.tables, &bench);
+    if (!bench_go_start(&rows.go))
+        bench_skip(&bench, rows.go.name, "not built (make bench-peers)");
+    run_all(&bench, &rows);
+    bench_peer_stop(&rows.go);
+    return bench_end(&bench);
+}
