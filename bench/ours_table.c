@@ -51,3 +51,18 @@ const struct bench_table bench_ours_table = {
     .concurrent_inserts = true,
     .large = true,
 };
+
+/* As the tracer numbers stacks: the same table, no size in the key. */
+BENCH_LOOP(ours_stack_id, struct ours,
+           prof_table_intern(&table->prof->table, KIND_HEAP, key->frames,
+                             (uint32_t)key->words - 2, 0));
+
+const struct bench_table bench_ours_stacks = {
+    .name = "profsim",
+    .create = ours_create,
+    .destroy = ours_destroy,
+    .intern = ours_stack_id,
+    .concurrent = true,
+    .concurrent_inserts = true,
+    .large = true,
+};

@@ -1,10 +1,12 @@
 /*
- * queue.c -- the simulator's event queue: hold, one pop and one push, with so
- * many actors in it. The queue of generated worlds holds at most 64.
+ * queue.c -- the simulator's event queue beside the one of ns-3: hold, one pop
+ * and one push, with so many actors in it. Ours asks for a choice where several
+ * are due; theirs goes by number.
  */
 #include "queue.h"
 
 #include "bench.h"
+#include "peers/peers.h"
 #include "rng.h"
 
 enum { HOLDS = 200000 };
@@ -39,22 +41,120 @@ hold_once(void *context, uint32_t round)
     return (double)(bench_cpu_ns() - begun) / HOLDS;
 }
 
+enum { HEAP_MAX = 1000000 };
+
+struct item {
+    uint64_t at_ticks;
+    uint32_t who;
+};
+
+struct heap {
+    struct item *items; /* [0]: due first; [i] not after [2i + 1], [2i + 2] */
+    size_t count;
+};
+
+static struct item heap_items[HEAP_MAX];
+
+static void
+heap_push(struct heap *heap, struct item item)
+{
+    size_t i = heap->count++;
+
+    for (; i > 0; i = (i - 1) / 2) {
+        if (heap->items[(i - 1) / 2].at_ticks <= item.at_ticks)
+            break;
+        heap->items[i] = heap->items[(i - 1) / 2];
+    }
+    heap->items[i] = item;
+}
+
+static struct item
+heap_pop(struct heap *heap)
+{
+    const struct item first = heap->items[0];
+    const struct item last = heap->items[--heap->count];
+    size_t i = 0;
+
+    for (size_t child = 1; child < heap->count; child = 2 * i + 1) {
+        if (child + 1 < heap->count &&
+            heap->items[child + 1].at_ticks < heap->items[child].at_ticks)
+            child++;
+        if (last.at_ticks <= heap->items[child].at_ticks)
+            break;
+        heap->items[i] = heap->items[child];
+        i = child;
+    }
+    heap->items[i] = last;
+    return first;
+}
+
+/*
+ * What a larger queue would cost: a binary heap of (time, who), whose ties go
+ * as they come.
+ */
+static double
+heap_once(void *context, uint32_t round)
+{
+    const struct hold *hold = context;
+    struct heap heap = {.items = heap_items};
+    struct sim_rng rng = {round};
+    uint64_t begun;
+
+    for (uint32_t who = 0; who < hold->actors; who++)
+        heap_push(&heap, (struct item){sim_rng_next(&rng) % 1000, who});
+    begun = bench_cpu_ns();
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        struct item item = heap_pop(&heap);
+
+        item.at_ticks += 1 + (sim_rng_next(&rng) & 1023);
+        heap_push(&heap, item);
+    }
+    return (double)(bench_cpu_ns() - begun) / HOLDS;
+}
+
+static void
+run_row(struct bench *bench, struct hold *hold, struct bench_peer *ns3)
+{
+    char verb[32];
+    struct bench_command command = {ns3, verb};
+    const struct bench_row row = {.operation = "hold",
+                                  .unit = "ns",
+                                  .goal_best =
+                                      hold->actors <= SIM_QUEUE_MAX ? 1 : 0,
+                                  .n = hold->actors};
+    struct bench_entrant entrants[3];
+    size_t count = 0;
+
+    if (hold->actors <= SIM_QUEUE_MAX)
+        entrants[count++] = (struct bench_entrant){"profsim", hold_once, hold};
+    entrants[count++] =
+        (struct bench_entrant){"(binary heap)", heap_once, hold};
+    if (ns3->to != NULL)
+        entrants[count++] =
+            (struct bench_entrant){ns3->name, bench_peer_once, &command};
+    snprintf(verb, sizeof verb, "hold %u", hold->actors);
+    bench_compare(bench, &row, entrants, count);
+}
+
 int
 main(void)
 {
-    static const uint32_t sizes[] = {2, 8, 64};
+    static const uint32_t sizes[] = {2, 8, 64, 1000, 100000, 1000000};
     static struct hold hold;
+    struct bench_peer ns3;
     struct bench bench;
 
     bench_begin(&bench, "queue", sizeof sizes / sizeof *sizes);
+    if (!bench_peer_start(&ns3, "ns-3", "out/bench/peers/ns3"))
+        bench_skip(&bench, ns3.name, "not built (make bench-peers)");
     sim_choices_init(&hold.choices, hold.list, 1);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const struct bench_entrant ours = {"profsim", hold_once, &hold};
-        const struct bench_row row = {
-            .operation = "hold", .unit = "ns", .n = sizes[i]};
-
         hold.actors = sizes[i];
-        bench_compare(&bench, &row, &ours, 1);
+        if (hold.actors > SIM_QUEUE_MAX)
+            printf("queue      ours holds %d, as many as worlds have\n",
+                   SIM_QUEUE_MAX);
+        run_row(&bench, &hold, &ns3);
     }
+    bench_peer_stop(&ns3);
     return bench_end(&bench);
 }

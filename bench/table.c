@@ -1,6 +1,7 @@
 /*
  * table.c -- looking a stack up: the bucket table, beside Go's stkbucket and
- * general-purpose tables.
+ * general-purpose tables; and the number of a stack in a trace, where the key
+ * has no size, beside Go's traceStackTable.
  *
  * A peer table is given our hash and a word compare, so that tables differ and
  * nothing else. All find the key or add it; unwinding is outside on all sides.
@@ -21,6 +22,7 @@ struct place {
     double goal_isolated; /* the same; < 0: a row without a goal; 0: no row */
     bool two_threads;
     bool quick;
+    bool stack_ids; /* of the tracer, and nothing else */
 };
 
 /* From peers.md's machine; docs/speed.md says what ours allows. */
@@ -28,19 +30,22 @@ static const double GOAL_TWO_THREADS = 2.25;
 static const double GOAL_BEST = 1;
 
 static const struct place places[] = {
-    {BENCH_CALLS, 4, 10000, BENCH_ZIPF, 1.47, -1, true, false},
-    {BENCH_CALLS, 16, 100, BENCH_ZIPF, 3.0, 0, true, true},
-    {BENCH_CALLS, 16, 1000, BENCH_ZIPF, 0, 0, false, false},
-    {BENCH_CALLS, 16, 10000, BENCH_ZIPF, 2.3, 1.52, true, true},
-    {BENCH_CALLS, 32, 10000, BENCH_ZIPF, 3.5, 0, true, true},
-    {BENCH_CALLS, 128, 10000, BENCH_ZIPF, 0, 0, true, false},
-    {BENCH_CALLS, 16, 100000, BENCH_ZIPF, 2.1, 0, false, false},
-    {BENCH_CALLS, 16, 100000, BENCH_UNIFORM, 1.95, -1, false, true},
-    {BENCH_GRID, 16, 100000, BENCH_UNIFORM, 0, 0, false, false},
-    {BENCH_CALLS, 16, 1000000, BENCH_ZIPF, 0, 0, false, false},
-    {BENCH_CALLS, 16, 1000000, BENCH_UNIFORM, 6.3, 2.76, true, false},
+    {BENCH_CALLS, 4, 10000, BENCH_ZIPF, 1.47, -1, true, false, false},
+    {BENCH_CALLS, 16, 100, BENCH_ZIPF, 3.0, 0, true, true, false},
+    {BENCH_CALLS, 16, 1000, BENCH_ZIPF, 0, 0, false, false, false},
+    {BENCH_CALLS, 16, 10000, BENCH_ZIPF, 2.3, 1.52, true, true, false},
+    {BENCH_CALLS, 32, 10000, BENCH_ZIPF, 3.5, 0, true, true, false},
+    {BENCH_CALLS, 128, 10000, BENCH_ZIPF, 0, 0, true, false, false},
+    {BENCH_CALLS, 16, 100000, BENCH_ZIPF, 2.1, 0, false, false, false},
+    {BENCH_CALLS, 16, 100000, BENCH_UNIFORM, 1.95, -1, false, true, false},
+    {BENCH_GRID, 16, 100000, BENCH_UNIFORM, 0, 0, false, false, false},
+    {BENCH_CALLS, 16, 1000000, BENCH_ZIPF, 0, 0, false, false, false},
+    {BENCH_CALLS, 16, 1000000, BENCH_UNIFORM, 6.3, 2.76, true, false, false},
+    {BENCH_CALLS, 16, 100, BENCH_ZIPF, 1.2, 0, false, false, true},
+    {BENCH_CALLS, 16, 10000, BENCH_ZIPF, 1.94, 0, false, false, true},
+    {BENCH_CALLS, 16, 100000, BENCH_ZIPF, 2.9, 0, false, false, true},
     /* Go's fixed chains would be 55 long, and take minutes to fill. */
-    {BENCH_CALLS, 4, 10000000, BENCH_UNIFORM, 0, -1, false, false},
+    {BENCH_CALLS, 4, 10000000, BENCH_UNIFORM, 0, -1, false, false, false},
 };
 
 enum {
@@ -86,6 +91,8 @@ fill(struct party *party, const struct place *place)
     bench_load_make(&party->load, place->stacks, place->depth, place->n);
     bench_load_order(&party->load, place->order);
     party->count = 0;
+    party->tables.all[0] =
+        place->stack_ids ? &bench_ours_stacks : &bench_ours_table;
     for (size_t i = 0; i < party->tables.count; i++) {
         const struct bench_table *table = party->tables.all[i];
         void *made;
@@ -164,6 +171,12 @@ run_place(struct bench *bench, struct party *party, const struct place *place)
     };
 
     fill(party, place);
+    if (place->stack_ids) {
+        row.operation = "stack-id";
+        run_row(bench, party, &row, "stackid", false);
+        empty(party);
+        return;
+    }
     run_row(bench, party, &row, "hit", false);
     if (place->goal_isolated != 0 && !bench->quick) {
         row.operation = "hit-isolated";

@@ -34,8 +34,9 @@ struct bench_tables {
 void bench_tables_add_peers(struct bench_tables *tables,
                             const struct bench *bench);
 
-/* ours.h's table, and two that are no product (bare.c). */
+/* Ours, of buckets and of a trace's stacks; and those of bare.c. */
 extern const struct bench_table bench_ours_table;
+extern const struct bench_table bench_ours_stacks;
 extern const struct bench_table bench_bare_table; /* "(bare table)" */
 extern const struct bench_table bench_line_table; /* "(one miss)": hits */
 extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
