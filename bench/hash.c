@@ -1,10 +1,13 @@
 /*
- * hash.c -- what hashing a stack costs: XXH3, which the library uses, beside
- * the one-at-a-time hash of Go's runtime.
+ * hash.c -- what hashing a stack costs: the multilinear hash, which the library
+ * uses, beside XXH3 and the one-at-a-time hash of Go's runtime.
  */
 #include "hash.h"
 
 #include <stddef.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "batch.h"
 #include "bench.h"
@@ -17,12 +20,35 @@ BENCH_LOOP(hash_all, const struct hash,
            prof_hash_stack(table->kind, key->frames, (uint32_t)key->words - 2,
                            key->size_bytes));
 
+/* A call, as ours is one. */
+static __attribute__((noinline)) uint64_t
+xxh3(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+{
+    return XXH3_64bits(frames, depth * sizeof *frames) ^
+           size_bytes * 0x9e3779b97f4a7c15U;
+}
+
+static uint64_t
+xxh3_all(void *context, const struct bench_stage *stage, uint32_t count)
+{
+    uint64_t sum = 0;
+
+    (void)context;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bench_key *key = bench_staged(stage, i);
+
+        sum += xxh3(key->frames, (uint32_t)key->words - 2, key->size_bytes);
+    }
+    return sum;
+}
+
 int
 main(void)
 {
     static const uint32_t depths[] = {4, 16, 32, 128};
-    static struct hash kinds[] = {{PROF_HASH_XXH3}, {PROF_HASH_GO_64}};
-    static const char *const names[] = {"XXH3", "one-at-a-time"};
+    static struct hash kinds[] = {
+        {PROF_HASH_MULTILINEAR}, {PROF_HASH_COUNT}, {PROF_HASH_GO_64}};
+    static const char *const names[] = {"multilinear", "XXH3", "one-at-a-time"};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct bench bench;
 
@@ -36,10 +62,12 @@ main(void)
 
         bench_load_make(&load, BENCH_CALLS, depths[i], row.n);
         for (size_t kind = 0; kind < KINDS; kind++) {
-            batches[kind] = (struct bench_batches){.load = &load,
-                                                   .batch = hash_all,
-                                                   .context = &kinds[kind],
-                                                   .threads = 1};
+            batches[kind] = (struct bench_batches){
+                .load = &load,
+                .batch =
+                    kinds[kind].kind != PROF_HASH_COUNT ? hash_all : xxh3_all,
+                .context = &kinds[kind],
+                .threads = 1};
             entrants[kind] = (struct bench_entrant){
                 names[kind], bench_batches_once, &batches[kind]};
         }

@@ -4,12 +4,9 @@
  * Go's hash is a dependent chain of 3 operations a frame and its top bits are
  * poor on regular keys (equal for whole families of stacks), so it is spread by
  * a multiplication before use; equal stays equal and different stays different.
- * XXH3 reads the frames as bytes, four lanes at a time.
+ * The multilinear one is in the header.
  */
 #include "hash.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "check.h"
 #include "poison.h"
@@ -62,10 +59,8 @@ prof_hash_stack(enum prof_hash hash, const uintptr_t *frames, uint32_t depth,
                 uint64_t size_bytes)
 {
     switch (hash) {
-    case PROF_HASH_XXH3:
-        /* Not as XXH3's seed: a seed costs a new secret above 240 bytes. */
-        return XXH3_64bits(frames, depth * sizeof *frames) ^
-               (size_bytes * SPREAD);
+    case PROF_HASH_MULTILINEAR:
+        return prof_hash_multilinear(frames, depth, size_bytes);
     case PROF_HASH_GO_64:
         return prof_hash_go_64(frames, depth, size_bytes) * SPREAD;
     case PROF_HASH_GO_32:

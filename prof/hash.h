@@ -1,4 +1,19 @@
-/* hash.h -- hashes of a bucket's key: what it sums up is (size, stack). */
+/*
+ * hash.h -- hashes of a bucket's key: what it sums up is (size, stack).
+ *
+ * PROF_HASH_MULTILINEAR: a block of 16 frames is the sum of each times the
+ * prime of its place, in 64 bits that wrap (Carter and Wegman's multilinear
+ * hash); one multiplication and one addition a frame, in any order. After a
+ * full block the sum is stirred, which is a permutation; the rest of the stack
+ * uses the same primes again, its places told apart by the bits of its length.
+ *
+ * What no key can do: two keys that differ in one place of a block differ in
+ * their sums, as primes are odd. Nor do sums agree if two places of a block
+ * differ, each by less than 2^30 (1 GB of text): p d = q e without a wrap means
+ * that q, a prime above 2^30, divides d. Beyond that it is a matter of chance,
+ * 2^-64 a pair of keys or little more; props/test_prof_hash_quality.c looks at
+ * regular keys.
+ */
 #ifndef PROF_HASH_H
 #define PROF_HASH_H
 
@@ -22,5 +37,108 @@ uint32_t prof_hash_go_32(const uintptr_t *frames, uint32_t depth,
  */
 uint64_t prof_hash_stack(enum prof_hash hash, const uintptr_t *frames,
                          uint32_t depth, uint64_t size_bytes);
+
+/*
+ * Primes of 31 bits above 3 * 2^29, drawn at random: of the places of a block,
+ * of the size and of the depth. Below 2^31 they are part of the instruction.
+ */
+#define HASH_P0     0x6d176001U
+#define HASH_P1     0x6354a169U
+#define HASH_P2     0x72764f87U
+#define HASH_P3     0x76709adfU
+#define HASH_P4     0x6781dd65U
+#define HASH_P5     0x7556110dU
+#define HASH_P6     0x6069171bU
+#define HASH_P7     0x6d511bd9U
+#define HASH_P8     0x7623c215U
+#define HASH_P9     0x7062f509U
+#define HASH_P10    0x60aa4f25U
+#define HASH_P11    0x6a71460fU
+#define HASH_P12    0x65beaea3U
+#define HASH_P13    0x6399b28bU
+#define HASH_P14    0x7206c379U
+#define HASH_P15    0x62cf770fU
+#define HASH_PSIZE  0x7b98a595U
+#define HASH_PDEPTH 0x7553ea35U
+
+/* Odd: to stir between blocks and at the end. */
+#define HASH_STIR 0x9e3779b97f4a7c15U
+#define HASH_LAST 0xd6e8feb86659fd93U
+
+enum { HASH_BLOCK = 16 }; /* frames */
+
+__extension__ typedef unsigned __int128 hash_u128;
+
+static inline uint64_t
+hash_sum_0_to_7(const uintptr_t *f)
+{
+    return f[0] * HASH_P0 + f[1] * HASH_P1 + f[2] * HASH_P2 + f[3] * HASH_P3 +
+           f[4] * HASH_P4 + f[5] * HASH_P5 + f[6] * HASH_P6 + f[7] * HASH_P7;
+}
+
+static inline uint64_t
+hash_sum_8_to_11(const uintptr_t *f)
+{
+    return f[0] * HASH_P8 + f[1] * HASH_P9 + f[2] * HASH_P10 + f[3] * HASH_P11;
+}
+
+static inline uint64_t
+hash_sum_block(const uintptr_t *f)
+{
+    return hash_sum_0_to_7(f) + hash_sum_8_to_11(f + 8) + f[12] * HASH_P12 +
+           f[13] * HASH_P13 + f[14] * HASH_P14 + f[15] * HASH_P15;
+}
+
+/* Less than a block: which places it has, the bits of its length say. */
+static inline uint64_t
+hash_sum_rest(const uintptr_t *f, uint32_t depth)
+{
+    uint64_t sum = 0;
+
+    if ((depth & 8) != 0) {
+        sum += hash_sum_0_to_7(f);
+        f += 8;
+    }
+    if ((depth & 4) != 0) {
+        sum += hash_sum_8_to_11(f);
+        f += 4;
+    }
+    if ((depth & 2) != 0) {
+        sum += f[0] * HASH_P12 + f[1] * HASH_P13;
+        f += 2;
+    }
+    if ((depth & 1) != 0)
+        sum += f[0] * HASH_P14;
+    return sum;
+}
+
+static inline uint64_t
+hash_stir(uint64_t h)
+{
+    return (h ^ h >> 32) * HASH_STIR;
+}
+
+static inline uint64_t
+hash_fold(uint64_t a, uint64_t b)
+{
+    const hash_u128 product = (hash_u128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The hash of the record path; here so that it becomes part of the lookup. */
+static inline uint64_t
+prof_hash_multilinear(const uintptr_t *frames, uint32_t depth,
+                      uint64_t size_bytes)
+{
+    uint64_t h = size_bytes * HASH_PSIZE + (uint64_t)depth * HASH_PDEPTH;
+
+    for (; depth > HASH_BLOCK; depth -= HASH_BLOCK, frames += HASH_BLOCK)
+        h = hash_stir(h + hash_sum_block(frames));
+    h += depth == HASH_BLOCK ? hash_sum_block(frames)
+                             : hash_sum_rest(frames, depth);
+    h = hash_stir(h);
+    return hash_fold(h ^ h >> 32, HASH_LAST);
+}
 
 #endif

@@ -111,7 +111,7 @@ make_default(struct work *w)
     w->next.config.cycle_first = 0;
     keep(w);
     begin(w);
-    w->next.config.hash = PROF_HASH_XXH3;
+    w->next.config.hash = PROF_HASH_MULTILINEAR;
     keep(w);
     begin(w);
     w->next.config.depth_max = 32;

@@ -2,8 +2,9 @@
  * test_prof_hash.c -- the hashes of a bucket's key.
  *
  * The vectors of Go's hash were checked against the buckets of a running Go
- * program (docs/semantics.md, "Hash"); that of XXH3 is the one its authors
- * publish for the empty input.
+ * program (docs/semantics.md, "Hash"). The multilinear one is compared with
+ * another writing of its definition there: one frame after the other, products
+ * made by hand. How well it spreads: test_prof_hash_quality.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,19 +88,110 @@ the_empty_key_hashes_to_nothing_in_go(void **state)
     assert_int_equal(prof_hash_go_32(NULL, 0, 0), 0);
 }
 
+/* ------------------------------------------------ the definition, word by word
+ */
+
+static const uint32_t primes[] = {
+    0x6d176001, 0x6354a169, 0x72764f87, 0x76709adf, 0x6781dd65, 0x7556110d,
+    0x6069171b, 0x6d511bd9, 0x7623c215, 0x7062f509, 0x60aa4f25, 0x6a71460f,
+    0x65beaea3, 0x6399b28b, 0x7206c379, 0x62cf770f, 0x7b98a595, 0x7553ea35};
+
+enum { PRIME_OF_SIZE = 16, PRIME_OF_DEPTH };
+
+/* The product of two words, as at school: four products of their halves. */
 static void
-the_hash_by_default_is_xxh3(void **state)
+multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
+{
+    const uint64_t half = UINT32_MAX;
+    const uint64_t low_low = (a & half) * (b & half);
+    const uint64_t high_low = (a >> 32) * (b & half);
+    const uint64_t low_high = (a & half) * (b >> 32);
+    const uint64_t middle =
+        (low_low >> 32) + (high_low & half) + (low_high & half);
+
+    *low = middle << 32 | (low_low & half);
+    *high = (a >> 32) * (b >> 32) + (high_low >> 32) + (low_high >> 32) +
+            (middle >> 32);
+}
+
+/* Which prime frame `i` of the last `depth` ones, 1 to 16, is given. */
+static uint32_t
+place_of(uint32_t i, uint32_t depth)
+{
+    uint32_t begin = 0;
+
+    if (depth == 16)
+        return i;
+    for (uint32_t part = 8; part > 0; part /= 2) {
+        if ((depth & part) == 0)
+            continue;
+        if (i < begin + part)
+            return 16 - 2 * part + (i - begin);
+        begin += part;
+    }
+    fail_msg("frame %u of %u", i, depth);
+    return 0;
+}
+
+static uint64_t
+by_the_book(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
+{
+    const uint64_t stir = 0x9e3779b97f4a7c15, last = 0xd6e8feb86659fd93;
+    uint64_t high, h;
+    uint64_t sum = size_bytes * primes[PRIME_OF_SIZE] +
+                   (uint64_t)depth * primes[PRIME_OF_DEPTH];
+    const uint32_t stirred = depth == 0 ? 0 : (depth - 1) / 16 * 16;
+
+    for (uint32_t i = 0; i < stirred; i++) {
+        sum += frames[i] * primes[i % 16];
+        if (i % 16 == 15)
+            sum = (sum ^ sum >> 32) * stir;
+    }
+    for (uint32_t i = stirred; i < depth; i++)
+        sum += frames[i] * primes[place_of(i - stirred, depth - stirred)];
+    sum = (sum ^ sum >> 32) * stir;
+    multiply(sum ^ sum >> 32, last, &high, &h);
+    return h ^ high;
+}
+
+static void
+the_multilinear_hash_is_what_its_definition_says(void **state)
+{
+    static uintptr_t frames[PROF_DEPTH_LIMIT];
+    uint64_t word = 1;
+
+    (void)state;
+    for (uint32_t depth = 0; depth <= PROF_DEPTH_LIMIT;
+         depth += depth < 100 ? 1 : 61) {
+        for (uint32_t round = 0; round < 4; round++) {
+            for (uint32_t i = 0; i < depth; i++) {
+                word = word * 6364136223846793005U + 1442695040888963407U;
+                frames[i] = round == 0 ? UINTPTR_MAX : word >> 16 * (round - 1);
+            }
+            assert_true(
+                prof_hash_stack(PROF_HASH_MULTILINEAR, frames, depth, word) ==
+                by_the_book(frames, depth, word));
+        }
+    }
+}
+
+static void
+what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds(void **state)
 {
     (void)state;
-    assert_true(prof_hash_stack(PROF_HASH_XXH3, NULL, 0, 0) ==
-                0x2d06800538d394c2);
+    for (size_t i = 0; i < COUNT_OF(primes); i++) {
+        assert_true(primes[i] > 1U << 30 && primes[i] < 1U << 31);
+        for (uint32_t d = 2; d * d < primes[i]; d++)
+            assert_true(primes[i] % d != 0);
+        for (size_t other = 0; other < i; other++)
+            assert_true(primes[i] != primes[other]);
+    }
 }
 
 static void
 no_hash_depends_on_where_the_frames_lie(void **state)
 {
-    /* Every place of a word in a cache line, and every way XXH3 goes about
-     * lengths: up to 16, 128, 240 bytes and longer. */
+    /* Every place of a word in a cache line, and several blocks. */
     enum { PLACES = 8 };
     static _Alignas(64) uintptr_t room[DEPTH_MAX + PLACES];
 
@@ -155,7 +247,9 @@ main(void)
         cmocka_unit_test(the_hash_of_go_has_its_known_values_in_64_bits),
         cmocka_unit_test(the_hash_of_go_has_its_known_values_in_32_bits),
         cmocka_unit_test(the_empty_key_hashes_to_nothing_in_go),
-        cmocka_unit_test(the_hash_by_default_is_xxh3),
+        cmocka_unit_test(the_multilinear_hash_is_what_its_definition_says),
+        cmocka_unit_test(
+            what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds),
         cmocka_unit_test(no_hash_depends_on_where_the_frames_lie),
         cmocka_unit_test(every_hash_sees_size_depth_and_each_frame),
     };

@@ -50,7 +50,7 @@ what_is_not_said_has_a_default(void **state)
 
     (void)state;
     assert_ptr_equal(s->config.rules, &prof_rules_exact);
-    assert_int_equal(s->config.hash, PROF_HASH_XXH3);
+    assert_int_equal(s->config.hash, PROF_HASH_MULTILINEAR);
     assert_int_equal(s->config.buckets_max, SIM_SCENARIO_BUCKETS_DEFAULT);
     assert_int_equal(s->config.depth_max, 32);
     assert_int_equal(s->config.frames_max, 0);
@@ -174,7 +174,7 @@ printing_is_canonical(void **state)
         "  expect b 1 events 1 cycles\nmutex-snapshot\n  expect nothing\n"
         "snapshot room=0\n  expect short\n\nexpect property H2 broken\n";
     struct sim_scenario *s = read_good(
-        "profsim scenario 1\n#why\nprocs 2\nrules go1.5\nhash xxh3\n"
+        "profsim scenario 1\n#why\nprocs 2\nrules go1.5\nhash multilinear\n"
         "clock 0 offset=0\nclock 1 drift=+7ppm offset=-5\n\n\n# gone\n"
         "stack a = main > 0xFF >f@0x0010\nstack b = -\ndepth 32\n"
         "@+3 t2: alloc x a 08 # gone\n@+0 t0: snapshot room=02\n"
@@ -209,8 +209,9 @@ a_mistyped_word_is_answered_with_the_nearest_one(void **state)
     assert_refused(FIRST "frobnicate\n", "x.sim:2: unknown event 'frobnicate'");
     assert_refused(FIRST "rules go1.6\n",
                    "x.sim:2: unknown rules 'go1.6'; did you mean 'go1.5'?");
-    assert_refused(FIRST "hash xxh\n",
-                   "x.sim:2: unknown hash 'xxh'; did you mean 'xxh3'?");
+    assert_refused(
+        FIRST "hash multilinea\n",
+        "x.sim:2: unknown hash 'multilinea'; did you mean 'multilinear'?");
     assert_refused(FIRST "stack parse = p\nalloc o prase 8\n",
                    "x.sim:3: unknown stack 'prase'; did you mean 'parse'?");
     assert_refused(FIRST "snapshot\nexpect nothign\n",

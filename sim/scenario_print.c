@@ -57,7 +57,7 @@ print_config(FILE *file, const struct sim_config *config)
 {
     if (config->rules != &prof_rules_exact)
         (void)fprintf(file, "rules %s\n", config->rules->name);
-    if (config->hash != PROF_HASH_XXH3)
+    if (config->hash != PROF_HASH_MULTILINEAR)
         (void)fprintf(file, "hash %s\n", sim_hash_words[config->hash]);
     if (config->buckets_max != SIM_SCENARIO_BUCKETS_DEFAULT)
         (void)fprintf(file, "buckets %" PRIu32 "\n", config->buckets_max);

@@ -27,7 +27,7 @@ struct sim_index_slot {
 };
 
 const char *const sim_hash_words[PROF_HASH_COUNT] = {
-    [PROF_HASH_XXH3] = "xxh3",
+    [PROF_HASH_MULTILINEAR] = "multilinear",
     [PROF_HASH_GO_64] = "go-64",
     [PROF_HASH_GO_32] = "go-32",
 };
@@ -87,7 +87,7 @@ sim_scenario_new(const char *name)
     if (s == NULL)
         return NULL;
     s->config.rules = &prof_rules_exact;
-    s->config.hash = PROF_HASH_XXH3;
+    s->config.hash = PROF_HASH_MULTILINEAR;
     s->config.buckets_max = SIM_SCENARIO_BUCKETS_DEFAULT;
     s->config.depth_max = 32;
     s->config.procs = 1;

@@ -73,7 +73,7 @@ bench_arena_take(struct bench_arena *arena, size_t bytes)
 uint64_t
 bench_hash(const struct bench_key *key)
 {
-    return prof_hash_stack(PROF_HASH_XXH3, key->frames,
+    return prof_hash_stack(PROF_HASH_MULTILINEAR, key->frames,
                            (uint32_t)key->words - 2, key->size_bytes);
 }
 

@@ -46,7 +46,7 @@ struct prof_proc; /* one processor or thread of it; opaque */
 
 /* What hashes a call stack. Equality of buckets never depends on it. */
 enum prof_hash {
-    PROF_HASH_XXH3,  /* the default: XXH3, 64 bits */
+    PROF_HASH_MULTILINEAR, /* the default: sums of products, 64 bits */
     PROF_HASH_GO_64, /* the one-at-a-time hash of Go's runtime, 64-bit words */
     PROF_HASH_GO_32, /* the same with 32-bit words */
     PROF_HASH_COUNT
