@@ -84,6 +84,34 @@ function by_whom(    i, n, words, text) {
     return text
 }
 
+# The real bugs that a mutant makes again.
+function note_issues(verdict,    i, n, words) {
+    n = split(issue, words, " ")
+    for (i = 1; i <= n; i++) {
+        if (!(words[i] in made_by))
+            issues[++issues_count] = words[i]
+        made_by[words[i]] = made_by[words[i]] \
+            (made_by[words[i]] == "" ? "" : "; ") name " (" \
+            (verdict == "caught" ? by_whom() : verdict) ")"
+    }
+}
+
+# By project, then by number.
+function sort_issues(    i, j, t) {
+    for (i = 2; i <= issues_count; i++) {
+        t = issues[i]
+        for (j = i - 1; j > 0 && after(issues[j], t); j--)
+            issues[j + 1] = issues[j]
+        issues[j + 1] = t
+    }
+}
+
+function after(a, b,    x, y) {
+    split(a, x, "#")
+    split(b, y, "#")
+    return x[1] != y[1] ? x[1] > y[1] : x[2] + 0 > y[2] + 0
+}
+
 function finish_row(    verdict, i, runs) {
     if (name == "")
         return
@@ -92,6 +120,7 @@ function finish_row(    verdict, i, runs) {
     runs = verdict == "caught" ? detection() : ""
     if (runs != "")
         times[++times_count] = runs + 0
+    note_issues(verdict)
     printf "%s,%s,\"%s\",%s,%s,%s", name, verdict, by_whom(), runs,
         first_what, events > csv
     for (i = 1; i <= columns_count; i++)
@@ -191,6 +220,14 @@ END {
     say("|---|---|---|---|---|---|")
     for (i = 1; i <= lines_count; i++)
         say(lines[i])
+    sort_issues()
+    say("\n## Real bugs\n")
+    say(issues_count " reports of bugs that Go and others had, and what makes")
+    say("the same mistake here.\n")
+    say("| bug | mutant (caught by) |")
+    say("|---|---|")
+    for (i = 1; i <= issues_count; i++)
+        say("| " issues[i] " | " made_by[issues[i]] " |")
     say("\n## Mutant and property\n")
     say("The first seed at which a property, asked for alone, is broken. Those")
     say("that a header names had all its runs, the others a tenth.\n")
@@ -208,6 +245,6 @@ END {
         if (matrix[i] ~ /[0-9] \|/)
             say(matrix[i])
     say(sums " |")
-    print score
+    print score "; " issues_count + 0 " real bugs"
     exit bad
 }

@@ -12,7 +12,7 @@
 #
 # A patch begins with a header, then comes a unified diff against this tree:
 #   title: what is wrong, one line
-#   issue: the real bug it makes again       (optional)
+#   issue: the real bugs it makes again      (optional; 30 at least in all)
 #   caught-by: who must catch it; every word must
 #       H1 ...        this property, when it alone is asked for
 #       crash         the run ends its process
@@ -105,7 +105,13 @@ needs_of() { # PROGRAM
     test_harness) echo $o/props/liar.o $(cat props/liar.wrap) ;;
     test_model_*) echo $o/props/truth_story.o ;;
     test_sampling) echo $o/libprops_sampling.a ;;
+    test_prof_table) echo $o/props/test_prof_make.o ;;
     test_tracer) echo $o/props/tracer_lab.o ;;
+    test_trace_reader) echo $o/props/trace_rows.o $o/props/trace_script.o ;;
+    test_cpu | test_pprof* | test_registry)
+        echo $o/props/pprof_case.o $o/libmodel_pprof.a $o/libprof_port.a \
+            $o/libprof_pprof.a $o/libprof.a -lisal
+        ;;
     esac
 }
 
@@ -231,6 +237,9 @@ report() { # DIR ROW...
         *) die "$patch is not listed in props/mutants.ninja" ;;
         esac
     done
+    bugs=$(sed -n 's/^issue: *//p' fixtures/mutants/*.patch |
+        tr ' ' '\n' | sort -u | grep -c .)
+    [ "$bugs" -ge 30 ] || die "only $bugs real bugs are made again, not 30"
     status=0
     awk -v csv="$to/mutants.csv.part" -v md="$to/mutants.md.part" \
         -f props/mutants.awk "$@" || status=$?

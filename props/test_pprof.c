@@ -319,6 +319,40 @@ no_string_is_written_twice(void **state)
     case_end(&run);
 }
 
+/* Twice as many places as addresses, so that many of them meet. */
+static void
+addresses_that_meet_in_the_table_stay_apart(void **state)
+{
+    enum { STACKS = 32, DEPTH = 32 };
+    static uintptr_t stacks[STACKS][DEPTH];
+    static struct prof_heap_record records[STACKS];
+
+    (void)state;
+    for (uintptr_t i = 0; i < STACKS; i++) {
+        for (uintptr_t j = 0; j < DEPTH; j++)
+            stacks[i][j] = 0x100000 + (i * DEPTH + j) * (i * DEPTH + j) * 16;
+        records[i] = (struct prof_heap_record){
+            .allocs = 1, .size_bytes = 8, .stack = stacks[i], .depth = DEPTH};
+    }
+    case_begin(&run);
+    run.output.scratch_bytes = prof_pprof_scratch_bytes(STACKS, STACKS * DEPTH);
+    assert_true(run.output.scratch_bytes <= CASE_SCRATCH_BYTES);
+    case_read(&run, prof_pprof_heap(&run.output, records, STACKS, 1,
+                                    PROF_VIEW_INUSE));
+    assert_int_equal(run.profile.samples_count, STACKS);
+    for (size_t i = 0; i < STACKS; i++) {
+        const struct model_pprof_sample *sample = &run.profile.samples[i];
+
+        assert_int_equal(sample->locations_count, DEPTH);
+        for (size_t j = 0; j < DEPTH; j++)
+            assert_int_equal(
+                model_pprof_location(&run.profile, sample->locations[j])
+                    ->address,
+                stacks[i][j] - 1);
+    }
+    case_end(&run);
+}
+
 int
 main(void)
 {
@@ -333,6 +367,7 @@ main(void)
         cmocka_unit_test(numbers_count_from_one_in_the_order_of_first_use),
         cmocka_unit_test(numbers_are_packed_from_the_third_on),
         cmocka_unit_test(an_empty_stack_is_lost_or_stays_empty),
+        cmocka_unit_test(addresses_that_meet_in_the_table_stay_apart),
         cmocka_unit_test(no_string_is_written_twice),
     };
 

@@ -289,6 +289,43 @@ columns_look_as_gos_do(void **state)
                         "\n");
 }
 
+static enum prof_status
+count_calls(void *context, const void *bytes, size_t bytes_count)
+{
+    size_t *calls = context;
+
+    (void)bytes;
+    assert_true(bytes_count > 0);
+    (*calls)++;
+    return PROF_OK;
+}
+
+/* A line at a time, a large profile to a slow file takes for ever. */
+static void
+a_short_text_is_one_call_of_the_sink(void **state)
+{
+    const struct prof_contention_record wait = {
+        .count = 2, .cycles = 300, AT(CASE_MALLOC, CASE_WORK, CASE_MAIN)};
+    const struct prof_heap_record heap = {
+        .allocs = 9, .frees = 2, .size_bytes = 16, AT(CASE_SERVE, CASE_MAIN)};
+    const struct prof_count_record count = {AT(CASE_WORK, CASE_MAIN)};
+    size_t calls = 0;
+
+    (void)state;
+    case_begin(&run);
+    run.output.sink =
+        (struct prof_sink){.write = count_calls, .context = &calls};
+    assert_int_equal(
+        prof_text_contention(&run.output, PROF_BLOCK, &wait, 1, 1000, 1),
+        PROF_OK);
+    assert_int_equal(calls, 1);
+    assert_int_equal(prof_text_heap(&run.output, &heap, 1, 512, NULL), PROF_OK);
+    assert_int_equal(calls, 2);
+    assert_int_equal(prof_text_counts(&run.output, "goroutine", &count, 1),
+                     PROF_OK);
+    assert_int_equal(calls, 3);
+}
+
 int
 main(void)
 {
@@ -300,6 +337,7 @@ main(void)
         cmocka_unit_test(the_end_of_a_heap_text_shows_the_embedders_counters),
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell_needs),
         cmocka_unit_test(columns_look_as_gos_do),
+        cmocka_unit_test(a_short_text_is_one_call_of_the_sink),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,48 @@ const struct sim_kernel props_kernel_turn_in_signal = {
     .threads_count = 2,
 };
 
+/* ---- A signal handler records in the middle of a publication ---- */
+
+static prof_bucket kept;   /* by the thread, for its handler */
+static uint32_t handlings; /* 0 or 1 */
+
+static void
+life_in_signal(void *context, uint32_t thread)
+{
+    struct prof_proc *proc = prof_proc_at(kernel_prof, thread);
+
+    (void)context;
+    handlings++;
+    kernel_alloc(thread, 1);
+    prof_heap_free(proc, kept);
+}
+
+static void
+alloc_and_turn(void *context, uint32_t thread)
+{
+    (void)context;
+    handlings = 0;
+    kept = kernel_alloc(thread, 0);
+    turn(3);
+    no_negative();
+}
+
+static void
+one_or_two(void *context)
+{
+    (void)context;
+    drain_and_check(1 + handlings, kept != PROF_BUCKET_NONE ? handlings : 0);
+}
+
+const struct sim_kernel props_kernel_flush_signal = {
+    .name = "turn-in-flush",
+    .about = "a handler that records never waits for what it interrupts",
+    .setup = new_world,
+    .finish = one_or_two,
+    .threads = {{"collector", alloc_and_turn, life_in_signal}},
+    .threads_count = 1,
+};
+
 /* ---- A thread stalls between reading the cycle and adding ---- */
 
 static void
