@@ -109,7 +109,7 @@ cli_exit_of(enum props_property property)
 {
     if (property == PROPS_NONE)
         return CLI_OK;
-    if (property == PROPS_L1)
+    if (property == PROPS_L1 || property == PROPS_L2)
         return CLI_LIVENESS;
     return property == PROPS_D1 ? CLI_NONDETERMINISM : CLI_BROKEN;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "faults.h"
 #include "run.h"
 #include "scenario.h"
 
@@ -121,6 +122,20 @@ tell_snapshot(const struct story *story)
         puts("          a fault has not healed: no heap to compare with");
 }
 
+/* in: before, the marks without the event */
+static void
+tell_faults(const struct story *story, const struct props_marks *before)
+{
+    const uint64_t met = props_faults_met(before, &story->run->marks);
+
+    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
+        if ((met >> i & 1) != 0)
+            printf("          fault %s: %s\n",
+                   sim_fault_name((enum sim_fault)i),
+                   sim_fault_sentence((enum sim_fault)i));
+    }
+}
+
 static void
 tell_event(struct story *story, uint32_t index)
 {
@@ -149,6 +164,7 @@ tell(struct story *story)
            scenario->config.rules->name, scenario->events_count,
            story->needed != NULL ? "; * without it the failure goes" : "");
     for (uint32_t i = 0; i < scenario->events_count; i++) {
+        const struct props_marks before = story->run->marks;
         const bool holds =
             props_run_event(story->run, &scenario->events[i], &refused);
 
@@ -156,6 +172,7 @@ tell(struct story *story)
             return (enum cli_exit)cli_usage("%s: event %" PRIu32 ": %s",
                                             scenario->name, i + 1, refused);
         tell_event(story, i);
+        tell_faults(story, &before);
         if (!holds)
             break;
     }

@@ -4,7 +4,23 @@
 
 #include "command.h"
 #include "event.h"
+#include "faults.h"
+#include "sched_world.h"
 #include "mark.h"
+
+static void
+list_faults(void)
+{
+    puts("\nfaults, and the mark or the test that meets each");
+    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
+        const enum sim_fault fault = (enum sim_fault)i;
+        const char *test = sim_fault_test(fault);
+
+        printf("  %-19s %s (%s)\n", sim_fault_name(fault),
+               sim_fault_sentence(fault),
+               test != NULL ? test : props_mark_id(props_fault_mark(fault)));
+    }
+}
 
 int
 cli_list(int argc, char **argv)
@@ -32,6 +48,10 @@ cli_list(int argc, char **argv)
     puts("\nevents of scenario files");
     for (int i = 0; i < SIM_EV_COUNT; i++)
         printf("  %s\n", sim_event_word((enum sim_event_kind)i));
+    puts("\nevents of schedule files");
+    for (int i = 0; i < SIM_SCHED_KIND_COUNT; i++)
+        printf("  %s\n", sim_sched_word((enum sim_sched_kind)i));
+    list_faults();
     puts("\nmarks that a campaign must reach");
     for (int i = 0; i < MARK_COUNT; i++)
         printf("  %-26s %s\n", props_mark_id((enum props_mark)i),

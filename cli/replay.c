@@ -57,7 +57,7 @@ cli_replay(int argc, char **argv)
               "Run scenarios and say what they break, if anything.\n"
               "exit: 0 nothing is broken; 1 a file is wrong; 127 the run\n"
               "crashed; 129 a property or an expectation of the file is\n"
-              "broken (128: L1, or no end; 130: D1)\n",
+              "broken (128: L1, L2, or no end; 130: D1)\n",
               help ? stdout : stderr);
         return help ? CLI_OK : CLI_USAGE;
     }

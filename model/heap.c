@@ -488,6 +488,8 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
     case TRUTH_DROP: /* only what a marking makes of it matters */
     case TRUTH_MARK:
     case TRUTH_CLOCK_JUMP: /* readings are in the entries themselves */
+    case TRUTH_CLOCK_FREEZE:
+    case TRUTH_STALL:
     case TRUTH_KIND_COUNT:
         return;
     }

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "shrink.h"
 #include "simplify.h"
 
@@ -246,6 +247,7 @@ finish(struct hunt *hunt, const struct sim_config *config,
        struct props_failure *failure, const char *command)
 {
     struct props_story story = {.config = *config};
+    struct props_marks before;
 
     story.events_count = hunt->run->events_count;
     if (hunt->crash) /* the events are those of a child process */
@@ -259,7 +261,9 @@ finish(struct hunt *hunt, const struct sim_config *config,
            story.events_count * sizeof *story.events);
     if (story_fails(hunt, &story))
         props_simplify(&story, story_fails, hunt);
+    before = hunt->run->marks;
     failure->unstable |= !story_fails(hunt, &story);
+    failure->faults = props_faults_met(&before, &hunt->run->marks);
     failure->breach = hunt->run->judge.breach;
     failure->crashed = hunt->crash;
     failure->signal = hunt->signal;
@@ -458,6 +462,8 @@ print_breach(FILE *file, const struct props_failure *failure)
 void
 props_failure_print(FILE *file, const struct props_failure *failure)
 {
+    char faults[256];
+
     print_breach(file, failure);
     if (failure->choices_before != 0)
         fprintf(file,
@@ -470,6 +476,8 @@ props_failure_print(FILE *file, const struct props_failure *failure)
         failure->choices_before != 0 ? "" : "  shrunk", failure->events_before,
         failure->scenario != NULL ? failure->scenario->events_count : 0,
         failure->runs);
+    props_faults_name(faults, sizeof faults, failure->faults);
+    fprintf(file, "  faults met: %s\n", faults);
     if (failure->unstable)
         fprintf(file, "  not stable: run again, it does not always fail (%s)\n",
                 props_property_id(PROPS_D1));

@@ -24,7 +24,8 @@ struct props_failure {
     uint32_t choices_after;
     uint32_t choices_necessary; /* non-zero, and passing if set to 0 */
     uint32_t events_before;
-    uint32_t runs; /* made to find all this */
+    uint64_t faults; /* that the shrunk scenario meets, a bit each */
+    uint32_t runs;   /* made to find all this */
 };
 
 /*

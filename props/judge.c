@@ -280,8 +280,11 @@ props_judge_event(struct props_judge *judge)
 static bool
 step(struct props_judge *judge, enum sim_event_kind kind, uint32_t object)
 {
-    const struct sim_event event = {
-        .kind = kind, .object = object, .room = SIM_ROOM_ENOUGH};
+    const struct sim_event event = {.kind = kind,
+                                    .delay_ticks =
+                                        sim_world_stall_ticks(judge->world),
+                                    .object = object,
+                                    .room = SIM_ROOM_ENOUGH};
     const char *why = sim_world_apply(judge->world, &event);
 
     if (why != NULL)

@@ -35,6 +35,13 @@ mark_rates(struct props_judge *judge, bool block)
         hit_if(judge, c->mutex_fraction > 1, MARK_MUTEX_SAMPLED);
 }
 
+/* Few have sizes from which on a product may not fit. */
+static bool
+is_huge(const struct prof_heap_record *r)
+{
+    return (r->size_bytes >> 32) != 0 && r->allocs > UINT64_MAX / r->size_bytes;
+}
+
 static void
 mark_snapshot(struct props_judge *judge, const struct truth_entry *entry)
 {
@@ -50,10 +57,44 @@ mark_snapshot(struct props_judge *judge, const struct truth_entry *entry)
     hit_if(judge, entry->room > 0 && !expected.fits, MARK_SHORT_BUFFER);
     hit_if(judge, expected.first && expected.fits && expected.count > 0,
            MARK_FIRST_SNAPSHOT);
+    for (size_t i = 0; answer->status == PROF_OK && i < answer->count; i++)
+        hit_if(judge, is_huge(&answer->heap[i]), MARK_FAULT_HUGE_SIZES);
     hit_if(judge,
            answer->status == PROF_OK && answer->count > 0 &&
                prof_heap_inuse_objects(&answer->heap[0]) > 0,
            MARK_SNAPSHOT_NOT_EMPTY);
+}
+
+/* The waiter's processor and the one that lets it go read different times. */
+static bool
+clocks_differ(const struct props_judge *judge, const struct truth_entry *entry)
+{
+    const struct sim_config *config = sim_world_config(judge->world);
+    const uint64_t now_ticks = sim_world_now_ticks(judge->world);
+
+    return sim_clock_read(&config->clocks[entry->proc], now_ticks) !=
+           sim_clock_read(&config->clocks[entry->task % config->procs],
+                          now_ticks);
+}
+
+/* A collection went on. Does a processor stand still? */
+static void
+mark_stall(struct props_judge *judge)
+{
+    hit_if(judge, sim_world_stall_ticks(judge->world) > 0, MARK_FAULT_STALL);
+}
+
+static void
+mark_contention(struct props_judge *judge)
+{
+    const struct sim_answer *answer = sim_world_answer(judge->world);
+
+    hit_if(judge, answer->count > 0, MARK_CONTENTION_READ);
+    for (size_t i = 0; answer->status == PROF_OK && i < answer->count; i++)
+        hit_if(judge,
+               answer->contention[i].cycles > INT64_MAX ||
+                   answer->contention[i].count > UINT32_MAX,
+               MARK_FAULT_HUGE_WAITS);
 }
 
 static void
@@ -82,6 +123,7 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     case TRUTH_RELEASED:
         hit_if(judge, true, MARK_LOCK_RELEASED);
         hit_if(judge, entry->flag, MARK_LOCK_QUEUE);
+        hit_if(judge, clocks_differ(judge, entry), MARK_FAULT_CLOCKS_APART);
         mark_rates(judge, false);
         break;
     case TRUTH_WOKEN:
@@ -91,6 +133,14 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     case TRUTH_CLOCK_JUMP:
         hit_if(judge, sim_world_locks(judge->world)->waiters_count > 0,
                MARK_CLOCK_JUMPED);
+        hit_if(judge, entry->cycles > 0, MARK_FAULT_CLOCK_AHEAD);
+        hit_if(judge, entry->cycles < 0, MARK_FAULT_CLOCK_BACK);
+        break;
+    case TRUTH_CLOCK_FREEZE:
+        hit_if(judge, sim_world_locks(judge->world)->waiters_count > 0,
+               MARK_FAULT_CLOCK_FREEZE);
+        break;
+    case TRUTH_STALL:
         break;
     case TRUTH_BLOCK_RATE:
     case TRUTH_MUTEX_FRACTION:
@@ -112,6 +162,7 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
                MARK_FREE_OF_DROPPED);
         break;
     case TRUTH_TERMINATE:
+        mark_stall(judge);
         hit_if(judge, entry->flag, MARK_STW_SWEEP);
         break;
     case TRUTH_POST_SWEEP:
@@ -119,6 +170,7 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
         hit_if(judge, gc->marking, MARK_POST_SWEEP_WHILE_MARKING);
         break;
     case TRUTH_MARK:
+        mark_stall(judge);
         hit_if(judge, gc->unflushed, MARK_FAULT_MISSING_FLUSH);
         break;
     case TRUTH_NEXT_CYCLE:
@@ -129,16 +181,41 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
         break;
     case TRUTH_BLOCK_SNAPSHOT:
     case TRUTH_MUTEX_SNAPSHOT:
-        hit_if(judge, sim_world_answer(judge->world)->count > 0,
-               MARK_CONTENTION_READ);
+        mark_contention(judge);
+        break;
+    case TRUTH_FLUSH:
+        mark_stall(judge);
         break;
     case TRUTH_DROP:
     case TRUTH_DEAD:
-    case TRUTH_FLUSH:
     case TRUTH_ITERATE:
     case TRUTH_KIND_COUNT:
         break;
     }
+}
+
+/* Go's 64-bit hash of a short stack, before its last mixing. */
+static uint64_t
+hash_of(const struct model_bucket *bucket)
+{
+    uint64_t h = 0;
+
+    for (uint32_t i = 0; i < bucket->depth; i++) {
+        h += bucket->frames[i];
+        h += h << 10;
+        h ^= h >> 6;
+    }
+    return h;
+}
+
+static bool
+collide(const struct model_bucket *a, const struct model_bucket *b)
+{
+    const uint32_t short_depth = 2; /* what is generated */
+
+    return a->depth == short_depth && b->depth == short_depth &&
+           a->frames != b->frames && a->frames[0] != b->frames[0] &&
+           hash_of(a) == hash_of(b);
 }
 
 /* Buckets that only part of the key tells apart. */
@@ -151,6 +228,10 @@ mark_buckets(struct props_judge *judge)
     if (count < 2)
         return;
     for (uint32_t i = 0; i + 1 < count; i++) {
+        hit_if(judge,
+               sim_world_config(judge->world)->hash == PROF_HASH_GO_64 &&
+                   collide(&b[i], &b[count - 1]),
+               MARK_FAULT_HASH_COLLISION);
         if (b[i].frames == b[count - 1].frames) {
             hit_if(judge, b[i].kind != b[count - 1].kind,
                    MARK_SAME_STACK_OTHER_KIND);

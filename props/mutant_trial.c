@@ -64,9 +64,9 @@ tell_failure(const struct props_campaign *campaign, uint64_t seed,
 }
 
 static void
-tell_missed(const struct props_marks *marks)
+tell_missed(const struct props_marks *marks, int first, int limit)
 {
-    for (int i = 0; i < MARKS_OF_HEAPS; i++) {
+    for (int i = first; i < limit; i++) {
         if (marks->hits[i] == 0)
             printf("missed %s\n", props_mark_id((enum props_mark)i));
     }
@@ -106,6 +106,7 @@ try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
         return false;
     if (outcome.end != PROPS_END_PASSED)
         return tell_traced_failure(outcome.seed, dir);
+    tell_missed(&outcome.marks, MARKS_OF_HEAPS, MARK_COUNT);
     return true;
 }
 
@@ -119,7 +120,7 @@ try_all(const char *dir, const struct prof_rules *rules, uint64_t runs)
         return false;
     if (outcome.end != PROPS_END_PASSED)
         return tell_failure(&campaign, outcome.seed, dir);
-    tell_missed(&outcome.marks);
+    tell_missed(&outcome.marks, 0, MARKS_OF_HEAPS);
     return try_all_traced(dir, rules, runs);
 }
 

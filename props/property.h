@@ -25,7 +25,7 @@ typedef uint64_t props_set;
      PROPS_BIT(PROPS_T4) | PROPS_BIT(PROPS_T5) | PROPS_BIT(PROPS_T6) |    \
      PROPS_BIT(PROPS_T7) | PROPS_BIT(PROPS_T8) | PROPS_BIT(PROPS_T9) |    \
      PROPS_BIT(PROPS_T10) | PROPS_BIT(PROPS_T11) | PROPS_BIT(PROPS_T12) | \
-     PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14))
+     PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | PROPS_BIT(PROPS_L2))
 
 /* returns: "H1", ...; "none" for PROPS_NONE */
 const char *props_property_id(enum props_property property);

@@ -124,6 +124,8 @@ twin_may_go_on(const struct props_run *run, const struct sim_event *event)
     case SIM_EV_SEND:
     case SIM_EV_RECEIVE:
     case SIM_EV_CLOCK_JUMP:
+    case SIM_EV_CLOCK_FREEZE:
+    case SIM_EV_STALL:
     case SIM_EV_BLOCK_RATE:
     case SIM_EV_MUTEX_FRACTION:
     case SIM_EV_HEAP_RATE:

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "campaign.h"
+#include "faults.h"
 #include "sched_text.h"
 #include "shrink.h"
 
@@ -158,6 +159,8 @@ shrink_events(struct hunt *hunt)
 static bool
 finish(struct hunt *hunt, struct sched_failure *failure, const char *command)
 {
+    struct props_marks before;
+
     hunt->events_count = hunt->run->trail->count;
     if (hunt->crash) /* the events are those of a child process */
         hunt->events_count += hunt->run->trail->attempting;
@@ -171,7 +174,9 @@ finish(struct hunt *hunt, struct sched_failure *failure, const char *command)
            hunt->events_count * sizeof *hunt->events);
     if (fails(hunt, run_events))
         shrink_events(hunt);
+    before = hunt->run->marks;
     failure->unstable |= !fails(hunt, run_events);
+    failure->faults = props_faults_met(&before, &hunt->run->marks);
     failure->breach = hunt->run->judge.breach;
     failure->crashed = hunt->crash;
     failure->signal = hunt->signal;
@@ -254,6 +259,8 @@ print_schedule(FILE *file, const struct sched_failure *failure)
 void
 sched_failure_print(FILE *file, const struct sched_failure *failure)
 {
+    char faults[256];
+
     if (failure->crashed)
         fprintf(file, "the run ended its process (signal %d)\n",
                 failure->signal);
@@ -267,6 +274,8 @@ sched_failure_print(FILE *file, const struct sched_failure *failure)
             " events to %" PRIu32 "; %" PRIu32 " runs\n",
             failure->choices_before, failure->choices_after,
             failure->events_before, failure->run->trail->count, failure->runs);
+    props_faults_name(faults, sizeof faults, failure->faults);
+    fprintf(file, "  faults met: %s\n", faults);
     if (failure->unstable)
         fprintf(file, "  not stable: run again, it does not always fail (%s)\n",
                 props_property_id(PROPS_D1));

@@ -23,6 +23,7 @@ struct sched_failure {
     uint32_t choices_before;
     uint32_t choices_after;
     uint32_t events_before;
+    uint64_t faults; /* that the shrunk schedule meets, a bit each */
     uint32_t runs;
     char header[1024]; /* of the schedule */
 };

@@ -79,8 +79,11 @@ apply(struct sched_run *run, const struct sim_sched_event *event)
 static bool
 end(struct sched_run *run)
 {
-    const bool holds = trace_judge_run(&run->judge);
+    bool holds;
 
+    trace_judge_quiet(run->world, run->judge.pending,
+                      sizeof run->judge.pending);
+    holds = trace_judge_run(&run->judge);
     run->hash = run->judge.hash;
     return holds;
 }

@@ -109,7 +109,7 @@ judge_drops(struct trace_judge *judge)
         trace_judge_breach(judge, PROPS_T3,
                            "all events were dropped, and no buffer was in use "
                            "when it began");
-    if (config->is_eager)
+    if (config->is_eager && (judge->stalled >> judge->session & 1) == 0)
         trace_judge_breach(judge, PROPS_T3,
                            "%" PRIu64 " events were dropped although the "
                            "reader kept up",
@@ -204,7 +204,10 @@ trace_judge_run(struct trace_judge *judge)
                     sim_sched_world_config(judge->world)->tick_divisor);
     judge->hash = sim_mix64(truth_steps_hash(log));
     sessions = model_life_sessions(judge->life);
+    trace_judge_faults(judge);
     judge_answers(judge);
+    if (judge->pending[0] != '\0')
+        trace_judge_breach(judge, PROPS_L2, "%s", judge->pending);
     judge_readers(judge);
     if (sessions != sim_sched_world_sessions(judge->world))
         trace_judge_breach(judge, PROPS_T8,

@@ -14,17 +14,19 @@
 #include "trace_reader.h"
 
 struct trace_judge {
-    const struct sim_sched_world *world;
+    struct sim_sched_world *world;
     struct model_life *life;
     struct props_marks *marks;
     props_set asked;            /* properties that count */
+    char pending[256];          /* L2 */
     struct props_breach breach; /* `event` is the session */
     uint64_t hash;              /* of the truth and all bytes */
 
     uint32_t session; /* being judged */
     const struct sim_sched_session *got;
     const struct model_life_session *want;
-    uint32_t kept; /* events of `want` that were not dropped */
+    uint32_t kept;    /* events of `want` that were not dropped */
+    uint64_t stalled; /* by session: the reader stood still */
     bool runs_back;
     struct model_trace trace;  /* decoded */
     struct model_trace broken; /* decoded from what was spoilt */
@@ -45,6 +47,18 @@ void trace_judge_release(struct trace_judge *judge);
  * returns: false if it broke a property that was asked for; see judge->breach
  */
 bool trace_judge_run(struct trace_judge *judge);
+
+/*
+ * L2: let a run end without faults: what stands still goes on, tracing stops,
+ * the reader reads. To be called before trace_judge_run(); its text is kept.
+ *
+ * out:     pending, "" or what waits for what
+ */
+void trace_judge_quiet(struct sim_sched_world *world, char *pending,
+                       size_t pending_bytes);
+
+/* Which faults a run has met; fills in judge->stalled. */
+void trace_judge_faults(struct trace_judge *judge);
 
 /* Note a breach; the first one's text is kept. */
 void trace_judge_breach(struct trace_judge *judge, enum props_property property,

@@ -9,13 +9,9 @@
 /* Labels of the questions; they have meaning for people and for alignment. */
 enum label {
     ASK_HASH = 1,
-    ASK_BUCKETS,
-    ASK_FRAMES,
     ASK_DEPTH,
     ASK_START,
-    ASK_START_OFFSET,
     ASK_PROCS,
-    ASK_CLOCK,
     ASK_STACKS,
     ASK_STACK_SHAPE,
     ASK_STACK_DEPTH,
@@ -36,10 +32,7 @@ enum label {
     ASK_CYCLES,
     ASK_COLLECT,
     ASK_STW,
-    ASK_MISS_FLUSH,
-    ASK_LATE_FREE,
     ASK_LATE_FLUSH,
-    ASK_EARLY_POST_SWEEP,
     ASK_SWEEP,
     ASK_POST_SWEEP,
     ASK_READ,
@@ -48,7 +41,7 @@ enum label {
     ASK_LOCK,
     ASK_LOCK_WORK,
     ASK_LOCK_RASH,
-    ASK_JUMP,
+    ASK_HOLD,
     ASK_RATE_KIND,
     ASK_RATE,
 };
@@ -59,6 +52,20 @@ ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
 {
     return sim_choose(g->choices, bound, kind, (uint16_t)label);
 }
+
+/* The limits that a run's world has: of memory, of numbers, of clocks. */
+void sim_draw_limits(struct sim_generator *g);
+
+/* Does something happen to the task's processor, instead of by the task? */
+bool sim_draw_hold(struct sim_generator *g, const struct sim_world *world,
+                   struct sim_event *event);
+
+/*
+ * Let the event of a processor that stands still be another's.
+ *
+ * returns: false if all stand still
+ */
+bool sim_find_awake(const struct sim_generator *g, struct sim_event *event);
 
 /* Give stack `index` a shape; some shapes build on the stack before. */
 void sim_draw_stack(struct sim_generator *g, uint32_t index);

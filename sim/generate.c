@@ -4,7 +4,7 @@
  * Actors in the event queue: one per processor (its tasks), the collector, the
  * observer. Each turn an actor does one thing or nothing, then waits for a
  * drawn delay. Every answer 0 is dull: no time passes, the first actor acts,
- * and does nothing.
+ * and does nothing. What goes wrong is asked of the faults (fault.h).
  */
 #include "generate.h"
 
@@ -29,33 +29,6 @@ const struct sim_limits sim_generator_limits = {
 };
 
 /* ---------------------------------------------------------------- the swarm */
-
-static void
-draw_clock(struct sim_generator *g, struct sim_clock *clock)
-{
-    static const struct sim_clock clocks[] = {
-        {0, 0}, {1000, 0}, {-7, 0}, {0, 200}, {0, -1000000}, {0, -1500000},
-    };
-
-    *clock =
-        clocks[ask(g, sizeof clocks / sizeof *clocks, SIM_CLOCK, ASK_CLOCK)];
-}
-
-static uint32_t
-draw_start(struct sim_generator *g)
-{
-    enum { FROM_ZERO, NEAR_WRAP, NEAR_WRAP_TOO, ELSEWHERE, STARTS };
-    static const uint32_t elsewhere[] = {
-        1, 2, 12345, (1U << 25) - 2, (1U << 25) - 1, 1U << 24};
-    const uint32_t start = ask(g, STARTS, SIM_SWARM, ASK_START);
-
-    if (start == FROM_ZERO)
-        return 0;
-    if (start == ELSEWHERE)
-        return elsewhere[ask(g, sizeof elsewhere / sizeof *elsewhere, SIM_SWARM,
-                             ASK_START_OFFSET)];
-    return PROF_CYCLE_WRAP - 1 - ask(g, 8, SIM_SWARM, ASK_START_OFFSET);
-}
 
 static bool
 draw_feature(struct sim_generator *g, uint32_t one_in)
@@ -82,36 +55,23 @@ draw_features(struct sim_generator *g)
     f->sampling = draw_feature(g, 3);
     f->locks = draw_feature(g, 3);
     g->config.waiters_all = f->locks && draw_feature(g, 2);
-    f->jumps = f->locks && draw_feature(g, 3);
     if (f->sampling)
         g->config.seed = ask(g, 256, SIM_SWARM, ASK_SEED);
-    f->fault_missing_flush = draw_feature(g, 6);
-    f->fault_late_free = draw_feature(g, 6);
-    f->fault_early_post_sweep = draw_feature(g, 6);
 }
 
 static void
 draw_config(struct sim_generator *g, const struct prof_rules *rules)
 {
-    static const uint32_t buckets[] = {
-        SIM_BUCKETS_MAX, SIM_BUCKETS_MAX, SIM_BUCKETS_MAX, 16, 3, 1};
-    static const uint32_t frames[] = {0, 0, 0, 0, 0, 12, 5, 1};
     static const uint32_t depths[] = {32, 4, 8, 1, 2};
     struct sim_config *c = &g->config;
 
     memset(c, 0, sizeof *c);
     c->rules = rules;
     c->hash = (enum prof_hash)ask(g, PROF_HASH_COUNT, SIM_SWARM, ASK_HASH);
-    c->buckets_max = buckets[ask(g, sizeof buckets / sizeof *buckets, SIM_FAULT,
-                                 ASK_BUCKETS)];
-    c->frames_max =
-        frames[ask(g, sizeof frames / sizeof *frames, SIM_FAULT, ASK_FRAMES)];
     c->depth_max =
         depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM, ASK_DEPTH)];
-    c->cycle_first = draw_start(g);
     c->procs = 1 + ask(g, 4, SIM_SWARM, ASK_PROCS);
-    for (uint32_t i = 0; i < c->procs; i++)
-        draw_clock(g, &c->clocks[i]);
+    sim_draw_limits(g);
     c->stacks_count = 1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_STACKS);
     for (uint32_t i = 0; i < c->stacks_count; i++)
         sim_draw_stack(g, i);
@@ -127,7 +87,10 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
     g->choices = choices;
     g->now_ticks = 0;
     g->applied_ticks = 0;
+    memset(g->stalled_ticks, 0, sizeof g->stalled_ticks);
+    g->stalls_end_ticks = 0;
     g->events = 0;
+    sim_faults_draw(&g->faults, choices, 'h');
     draw_config(g, rules);
     draw_features(g);
     g->more_bound = lengths[ask(g, sizeof lengths / sizeof *lengths, SIM_SWARM,
@@ -144,11 +107,13 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
 static uint64_t
 draw_size(struct sim_generator *g)
 {
-    static const uint64_t sizes[] = {16, 32, 4096, 1, 0, UINT64_C(1) << 63};
+    static const uint64_t sizes[] = {16, 32, 4096, 1, 0};
     const uint32_t plain = 4;
     const uint32_t bound =
         g->features.odd_sizes ? sizeof sizes / sizeof *sizes : plain;
 
+    if (sim_fault_strikes(&g->faults, SIM_FAULT_HUGE_SIZES))
+        return (UINT64_C(1) << 63) - ask(g, 2, SIM_DATA, ASK_SIZE);
     switch (g->features.sizes) {
     case SIM_SIZES_FEW:
         return sizes[ask(g, bound, SIM_DATA, ASK_SIZE)];
@@ -213,12 +178,14 @@ static bool
 draw_contention(struct sim_generator *g, struct sim_event *event,
                 enum sim_event_kind kind)
 {
-    static const int64_t waits[] = {1, 0, -5, 100, INT64_MAX / 2, INT64_MIN};
+    static const int64_t waits[] = {1, 0, -5, 100, INT64_MIN};
 
     event->kind = kind;
     event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
     event->cycles =
         waits[ask(g, sizeof waits / sizeof *waits, SIM_DATA, ASK_CYCLES)];
+    if (sim_fault_strikes(&g->faults, SIM_FAULT_HUGE_WAITS))
+        event->cycles = INT64_MAX >> ask(g, 3, SIM_DATA, ASK_CYCLES);
     return true;
 }
 
@@ -287,18 +254,6 @@ draw_lock(struct sim_generator *g, const struct sim_world *world,
 }
 
 static bool
-draw_jump(struct sim_generator *g, struct sim_event *event)
-{
-    static const int64_t jumps[] = {
-        1, -3, 1000, -1000, INT64_C(1) << 50, -(INT64_C(1) << 50)};
-
-    event->kind = SIM_EV_CLOCK_JUMP;
-    event->cycles =
-        jumps[ask(g, sizeof jumps / sizeof *jumps, SIM_CLOCK, ASK_JUMP)];
-    return true;
-}
-
-static bool
 draw_rate(struct sim_generator *g, struct sim_event *event)
 {
     static const enum sim_event_kind kinds[] = {
@@ -323,16 +278,15 @@ draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
     /* What this run does not have is not among the answers. */
     const uint32_t locks = f->locks ? 10 : 0;
     const uint32_t rates = f->sampling ? 1 : 0;
-    const uint32_t jumps = f->jumps ? 1 : 0;
     uint32_t work;
 
     event->task =
         proc + g->config.procs * ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
-    work = ask(g, WORKS + locks + rates + jumps, SIM_OP, ASK_WORK);
+    if (sim_draw_hold(g, world, event))
+        return true;
+    work = ask(g, WORKS + locks + rates, SIM_OP, ASK_WORK);
     if (f->locks && sim_world_task_waits(world, event->task))
         return false;
-    if (work >= WORKS + locks + rates)
-        return draw_jump(g, event);
     if (work >= WORKS)
         return work < WORKS + locks ? draw_lock(g, world, event)
                                     : draw_rate(g, event);
@@ -390,14 +344,13 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
         ask(g, 2, SIM_SCHED, ASK_LATE_FLUSH) == 1)
         return SIM_EV_GC_SWEEP;
     if ((step == SIM_EV_GC_FLUSH || gc->cycles == 0) && !gc->marking &&
-        f->fault_early_post_sweep &&
-        ask(g, 4, SIM_FAULT, ASK_EARLY_POST_SWEEP) == 1)
+        sim_fault_strikes(&g->faults, SIM_FAULT_EARLY_POST_SWEEP))
         return SIM_EV_GC_POST_SWEEP;
-    if (step == SIM_EV_GC_FLUSH && gc->dead == 0 && f->fault_missing_flush &&
-        ask(g, 3, SIM_FAULT, ASK_MISS_FLUSH) == 1)
+    if (step == SIM_EV_GC_FLUSH && gc->dead == 0 &&
+        sim_fault_strikes(&g->faults, SIM_FAULT_MISSING_FLUSH))
         return SIM_EV_GC_MARK;
-    if (step == SIM_EV_GC_SWEEP && f->fault_late_free && !gc->post_swept &&
-        ask(g, 4, SIM_FAULT, ASK_LATE_FREE) == 1)
+    if (step == SIM_EV_GC_SWEEP && !gc->post_swept &&
+        sim_fault_strikes(&g->faults, SIM_FAULT_LATE_FREE))
         return SIM_EV_GC_POST_SWEEP;
     if (step == SIM_EV_GC_MARK && f->post_sweep && gc->cycles > 0 &&
         ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
@@ -466,6 +419,7 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
     static const uint64_t delays[] = {0, 1, 7, 100};
     const uint32_t who =
         sim_queue_pop(&g->queue, g->choices, ASK_TIE, &g->now_ticks);
+    uint64_t delay_ticks;
     bool acts;
 
     memset(event, 0, sizeof *event);
@@ -475,11 +429,13 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
         acts = draw_reading(g, event);
     else
         acts = draw_work(g, world, who, event);
-    sim_queue_push(&g->queue,
-                   g->now_ticks + delays[ask(g, sizeof delays / sizeof *delays,
-                                             SIM_CLOCK, ASK_DELAY)],
-                   who);
-    return acts;
+    delay_ticks =
+        delays[ask(g, sizeof delays / sizeof *delays, SIM_CLOCK, ASK_DELAY)];
+    if (acts && event->kind == SIM_EV_STALL)
+        delay_ticks += (uint64_t)event->cycles;
+    sim_queue_push(&g->queue, g->now_ticks + delay_ticks, who);
+    return acts && (g->stalls_end_ticks <= g->now_ticks ||
+                    event->kind == SIM_EV_STALL || sim_find_awake(g, event));
 }
 
 bool

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "choice.h"
+#include "fault.h"
 #include "queue.h"
 #include "world.h"
 
@@ -32,35 +33,34 @@ enum sim_lifetimes {
     SIM_DIE_ANY
 };
 
-/* What a run may do. Faults break a rule that the collector must keep. */
+/* What a run may do. */
 struct sim_features {
     bool explicit_free;
     bool task_exit;
     bool contention;
     bool sampling; /* rates are set, and set again */
     bool locks;    /* tasks wait for each other */
-    bool jumps;    /* clocks jump, forwards and back */
     bool stw_sweep;
     bool post_sweep;
     bool late_flush;  /* sweeps may come before the flush */
     bool short_rooms; /* snapshots with too little room */
     enum sim_sizes sizes;
     enum sim_lifetimes lifetimes;
-    bool odd_sizes;              /* 0, and so large that bytes wrap */
-    bool fault_missing_flush;    /* a cycle without flush */
-    bool fault_late_free;        /* a free swept after post-sweep */
-    bool fault_early_post_sweep; /* before the flush, or the first cycle */
+    bool odd_sizes; /* 0, too */
 };
 
 struct sim_generator {
     struct sim_choices *choices;
     struct sim_features features;
+    struct sim_faults faults;
     struct sim_queue queue;
     struct sim_config config;
     struct truth_stack stacks[SIM_STACKS_MAX];
     uintptr_t frames[SIM_STACKS_MAX][SIM_FRAMES_MAX];
     uint64_t now_ticks;
     uint64_t applied_ticks; /* world time of the event handed out last */
+    uint64_t stalled_ticks[SIM_PROCS_MAX]; /* until when each stands still */
+    uint64_t stalls_end_ticks;             /* the last of them */
     uint32_t events;
     uint32_t more_bound; /* 1 in so many steps ends the run */
 };

@@ -193,6 +193,14 @@ apply(struct sim_sched_world *world, const struct sim_sched_event *event)
     case SIM_SCHED_READ:
         sim_sched_read(world, event->number);
         return NULL;
+    case SIM_SCHED_READER_STALL:
+    case SIM_SCHED_READER_BACK:
+    case SIM_SCHED_STALL:
+    case SIM_SCHED_GO_ON:
+    case SIM_SCHED_CLOCK_AHEAD:
+    case SIM_SCHED_CLOCK_BACK:
+    case SIM_SCHED_CLOCK_FREEZE:
+        return sim_sched_apply_hold(world, event);
     case SIM_SCHED_KIND_COUNT:
         break;
     }
@@ -215,10 +223,13 @@ sim_sched_world_apply(struct sim_sched_world *world,
     if (event->delay_ticks >= limit - world->now_ticks)
         return "the world ends before that";
     world->now_ticks += event->delay_ticks;
-    why = apply(world, event);
+    why = sim_sched_held(world, event);
+    if (why == NULL)
+        why = apply(world, event);
     if (why != NULL)
         world->now_ticks = before;
-    else if (world->config.is_eager && event->kind != SIM_SCHED_READ)
+    else if (world->config.is_eager && !world->reader_stalls &&
+             event->kind != SIM_SCHED_READ)
         sim_sched_read(world, 0);
     return why;
 }

@@ -12,15 +12,11 @@
 /* Labels of the questions; they have meaning for people and for alignment. */
 enum label {
     ASK_PROCS = 1,
-    ASK_BUFFERS,
     ASK_BUFFER_BYTES,
     ASK_DIVISOR,
-    ASK_STACKS_ROOM,
     ASK_HERTZ,
     ASK_EAGER,
     ASK_READERS,
-    ASK_SKEW,
-    ASK_CLOCK,
     ASK_OFFSET,
     ASK_STACKS,
     ASK_DEPTH,
@@ -77,41 +73,27 @@ draw_stacks(struct sim_sched_generator *g)
 }
 
 static void
-draw_clocks(struct sim_sched_generator *g)
-{
-    static const int64_t offsets[] = {0, 1 << 20, INT64_C(1) << 45,
-                                      INT64_C(1) << 61};
-    static const struct sim_clock skews[] = {
-        {0, 0}, {1000, 0}, {-70, 0}, {0, 200}, {0, -1000000}, {0, -1500000},
-    };
-    const bool is_skewed = ask(g, 4, SIM_SWARM, ASK_SKEW) == 3;
-    const int64_t offset = offsets[ask(g, 4, SIM_CLOCK, ASK_OFFSET)];
-
-    for (uint32_t p = 0; p < SIM_SCHED_PROCS_MAX; p++) {
-        g->config.clocks[p] = (struct sim_clock){0, 0};
-        if (is_skewed)
-            g->config.clocks[p] = skews[ask(g, sizeof skews / sizeof *skews,
-                                            SIM_CLOCK, ASK_CLOCK)];
-        g->config.clocks[p].offset_ticks += offset;
-    }
-}
-
-static void
 draw_buffers(struct sim_sched_generator *g)
 {
-    static const uint32_t buffers[] = {SIM_SCHED_BUFFERS_MAX, 10, 11, 14, 30};
-
-    g->config.buffers = buffers[ask(g, sizeof buffers / sizeof *buffers,
-                                    SIM_SWARM, ASK_BUFFERS)];
     g->config.buffer_bytes = SIM_SCHED_BUFFER_BYTES_MAX;
-    if (ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 1)
+    if (sim_fault_is_on(&g->faults, SIM_FAULT_NO_TRACE_BUFFERS) ||
+        ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 1)
         g->config.buffer_bytes =
             PROF_TRACE_BUFFER_BYTES_MIN +
             ask(g, ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 0 ? 40 : 500,
                 SIM_SWARM, ASK_BUFFER_BYTES);
     g->config.is_eager = ask(g, 4, SIM_SWARM, ASK_EAGER) == 3;
-    if (g->config.is_eager) /* all that one event may fill */
-        g->config.buffers = SIM_SCHED_BUFFERS_MAX;
+}
+
+/* When the machine was started; all clocks agree on that. */
+static void
+draw_offset(struct sim_sched_generator *g)
+{
+    static const int64_t offsets[] = {0, 1 << 20, INT64_C(1) << 45};
+    const int64_t offset = offsets[ask(g, 3, SIM_CLOCK, ASK_OFFSET)];
+
+    for (uint32_t p = 0; p < SIM_SCHED_PROCS_MAX; p++)
+        g->config.clocks[p].offset_ticks += offset;
 }
 
 /* Which events this run has at all; tracing and what the rest needs, always. */
@@ -149,13 +131,13 @@ sim_sched_generator_begin(struct sim_sched_generator *g,
     g->ends = false;
     memset(&g->config, 0, sizeof g->config);
     g->config.procs = 1 + ask(g, 4, SIM_SWARM, ASK_PROCS);
-    draw_buffers(g);
+    sim_faults_draw(&g->faults, choices, 't');
     g->config.tick_divisor = divisors[ask(g, 4, SIM_SWARM, ASK_DIVISOR)];
-    g->config.stacks_room =
-        ask(g, 8, SIM_SWARM, ASK_STACKS_ROOM) == 7 ? 3 : SIM_SCHED_STACKS_MAX;
     g->config.ticks_per_us = speeds[ask(g, 4, SIM_SWARM, ASK_HERTZ)];
     g->config.has_two_readers = ask(g, 256, SIM_SWARM, ASK_READERS) == 255;
-    draw_clocks(g);
+    draw_buffers(g);
+    sim_sched_draw_limits(g);
+    draw_offset(g);
     draw_stacks(g);
     g->features = draw_features(g);
     g->more_bound = lengths[ask(g, 3, SIM_SWARM, ASK_LENGTH)];
@@ -240,6 +222,8 @@ add_tracing(struct candidates *c)
 {
     const bool traces = sim_sched_world_traces(c->world);
 
+    if (sim_sched_world_stalls(c->world))
+        return; /* the world cannot be stopped */
     if (traces)
         add_if(c, SIM_SCHED_TRACE_STOP, SIM_SCHED_TRACE_STOP);
     else if (sim_sched_world_sessions(c->world) < SIM_SCHED_SESSIONS_MAX)
@@ -264,7 +248,8 @@ add_running(struct candidates *c, const struct sim_sched_task *task)
     }
     add_if(c, SIM_SCHED_SYSCALL, SIM_SCHED_SYSCALL);
     add_if(c, SIM_SCHED_SYSCALL, SIM_SCHED_SYSCALL);
-    add_if(c, SIM_SCHED_PROCS, SIM_SCHED_PROCS);
+    if (!sim_sched_world_stalls(c->world))
+        add_if(c, SIM_SCHED_PROCS, SIM_SCHED_PROCS);
     add_tracing(c);
 }
 
@@ -309,6 +294,10 @@ add_elsewhere(struct candidates *c)
         add(c, SIM_SCHED_TIMERS,
             ask(c->generator, sim_sched_world_tasks(c->world) + 1, SIM_DATA,
                 ASK_TASK));
+    if (sim_sched_world_reader_stalls(c->world)) {
+        add(c, SIM_SCHED_READER_BACK, 0);
+        return;
+    }
     add_if(c, SIM_SCHED_READ, SIM_SCHED_READ);
     /* Where nobody reads, nobody can start again; and something must be
      * possible. */
@@ -324,7 +313,9 @@ list(struct candidates *c)
     const struct sim_sched_task *task =
         sim_sched_world_task(c->world, proc->task);
 
-    if (!proc->has_thread) {
+    if (proc->stalls) {
+        add(c, SIM_SCHED_GO_ON, 0);
+    } else if (!proc->has_thread) {
         add(c, SIM_SCHED_PROC_START, 0);
     } else if (proc->task == 0) {
         add_free(c, proc);
@@ -369,42 +360,6 @@ draw_arguments(struct sim_sched_generator *g, struct sim_sched_event *event)
         event->number = draw_number(g, event->kind);
 }
 
-/* Whoever may stop the trace: first make somebody run. */
-static bool
-next_of_end(const struct sim_sched_world *world, struct sim_sched_event *event)
-{
-    const struct sim_sched_proc *first = sim_sched_world_proc(world, 0);
-
-    *event = (struct sim_sched_event){.kind = SIM_SCHED_READ,
-                                      .stack = TRUTH_NO_STACK};
-    if (!sim_sched_world_traces(world)) {
-        const uint32_t sessions = sim_sched_world_sessions(world);
-
-        return sessions > 0 &&
-               !sim_sched_world_session(world, sessions - 1)->has_ended;
-    }
-    for (uint32_t p = 0; p < sim_sched_world_procs(world); p++) {
-        const uint64_t task = sim_sched_world_proc(world, p)->task;
-
-        if (task != 0 &&
-            sim_sched_world_task(world, task)->state == SIM_TASK_RUNNING) {
-            event->kind = SIM_SCHED_TRACE_STOP;
-            event->proc = p;
-            return true;
-        }
-    }
-    event->kind = SIM_SCHED_SYSRETURN;
-    if (!first->has_thread)
-        event->kind = SIM_SCHED_PROC_START;
-    else if (first->task == 0)
-        event->kind = SIM_SCHED_CREATE;
-    event->task = sim_sched_world_tasks(world);
-    if (event->kind == SIM_SCHED_CREATE && event->task != 0 &&
-        sim_sched_world_task(world, event->task)->state == SIM_TASK_RUNNABLE)
-        event->kind = SIM_SCHED_RUN;
-    return true;
-}
-
 /* A world begins with one task that runs. */
 static bool
 next_of_beginning(struct sim_sched_generator *g, struct sim_sched_event *event)
@@ -430,19 +385,21 @@ sim_sched_generator_next(struct sim_sched_generator *g,
         g->events++;
         return true;
     }
-    /* The end takes at most a few events. */
-    if (!g->ends && (g->events >= SIM_SCHED_EVENTS_MAX - 8 ||
+    /* The end takes a few events, and one for each that stands still. */
+    if (!g->ends && (g->events >= SIM_SCHED_EVENTS_MAX - 24 ||
                      ask(g, g->more_bound, SIM_FLOW, ASK_MORE) == 0))
         g->ends = true;
     if (g->ends)
-        return next_of_end(world, event);
+        return sim_sched_quiet_next(world, event);
     c.generator = g;
     c.world = world;
     c.count = 0;
     c.proc = ask(g, sim_sched_world_procs(world), SIM_SCHED, ASK_PROC);
+    g->events++;
+    if (sim_sched_draw_fault(g, world, c.proc, event))
+        return true;
     list(&c);
     *event = c.events[ask(g, c.count, SIM_OP, ASK_EVENT)];
     draw_arguments(g, event);
-    g->events++;
     return true;
 }

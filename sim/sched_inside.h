@@ -30,6 +30,7 @@ struct sim_sched_world {
     bool traces;
     bool is_unread; /* the session before has not been read to its end */
     bool collects;
+    bool reader_stalls;
 };
 
 /* Let the clock of a processor be the one at hand. */
@@ -91,6 +92,18 @@ const char *sim_sched_apply_proc(struct sim_sched_world *world,
                                  const struct sim_sched_event *event);
 const char *sim_sched_apply_procs(struct sim_sched_world *world,
                                   const struct sim_sched_event *event);
+
+/* ------------------------------------------------------------ sched_hold.c */
+
+/* Why a fault keeps the event from happening. returns: NULL if none does */
+const char *sim_sched_held(const struct sim_sched_world *world,
+                           const struct sim_sched_event *event);
+const char *sim_sched_apply_hold(struct sim_sched_world *world,
+                                 const struct sim_sched_event *event);
+
+/* returns: world time as a processor's clock has it */
+uint64_t sim_sched_clock_now(const struct sim_sched_world *world,
+                             uint32_t proc);
 
 /* ------------------------------------------------------------ sched_tasks.c */
 

@@ -102,6 +102,8 @@ sim_sched_stop_trace(struct sim_sched_world *world, uint32_t proc,
         note_wrong(world, &world->answers.wrong_controls, "stop answers",
                    status);
     world->traces = false;
+    world->sessions[world->sessions_count - 1].chunks_on =
+        world->sessions[world->sessions_count - 1].chunks;
 }
 
 /* ----------------------------------------------------------------- the reader
@@ -173,6 +175,7 @@ sim_sched_read(struct sim_sched_world *world, uint64_t chunks)
         status = read_one(world);
         done++;
     }
+    world->answers.last_read = status;
     if (status == PROF_OK && chunks != 0 && done == chunks)
         return;
     if (status != (world->traces ? PROF_ERR_AGAIN

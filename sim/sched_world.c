@@ -95,7 +95,9 @@ void
 sim_sched_look(struct sim_sched_world *world, uint32_t proc)
 {
     world->clock_ticks =
-        (uint64_t)sim_clock_read(&world->config.clocks[proc], world->now_ticks);
+        (uint64_t)sim_clock_read(&world->config.clocks[proc],
+                                 sim_sched_clock_now(world, proc)) +
+        world->procs[proc].moved_ticks;
 }
 
 static uint64_t
@@ -136,6 +138,7 @@ forget_sessions(struct sim_sched_world *world)
 
         session->bytes_count = 0;
         session->chunks = 0;
+        session->chunks_on = 0;
         session->has_ended = false;
         session->drops = (struct prof_trace_drops){0};
     }
@@ -173,6 +176,7 @@ sim_sched_world_reset(struct sim_sched_world *world,
     world->traces = false;
     world->is_unread = false;
     world->collects = false;
+    world->reader_stalls = false;
     sim_sched_look(world, 0);
     memset(world->block, 0, bytes);
     tracer.clock = (struct prof_trace_clock){read_ticks, read_ns, world};
@@ -213,6 +217,18 @@ bool
 sim_sched_world_collects(const struct sim_sched_world *world)
 {
     return world->collects;
+}
+
+bool
+sim_sched_world_reader_stalls(const struct sim_sched_world *world)
+{
+    return world->reader_stalls;
+}
+
+bool
+sim_sched_world_is_unread(const struct sim_sched_world *world)
+{
+    return world->is_unread;
 }
 
 uint32_t

@@ -76,7 +76,8 @@ struct sim_sched_session {
     size_t bytes_room;
     uint32_t chunk_ends[SIM_SCHED_CHUNKS_MAX];
     uint32_t chunks;
-    bool has_ended; /* the tracer said that there is nothing more */
+    uint32_t chunks_on; /* when tracing stopped */
+    bool has_ended;     /* the tracer said that there is nothing more */
     struct prof_trace_drops drops;
 };
 
@@ -88,6 +89,7 @@ struct sim_sched_answers {
     uint32_t wrong_controls;      /* answers to those that must not be */
     uint32_t wrong_reads;         /* same, to reads */
     char wrong_text[128];         /* the first of them */
+    enum prof_status last_read;
 };
 
 enum sim_task_state {
@@ -116,7 +118,13 @@ struct sim_sched_proc {
     bool has_thread;
     bool scans;
     bool sweeps;
+    bool stalls;   /* stands still: nothing happens on it */
     uint64_t task; /* 0: none */
+
+    uint64_t moved_ticks;  /* by jumps of its clock, modulo 2^64 */
+    uint64_t lost_ticks;   /* while its clock was frozen, but for the last */
+    uint64_t frozen_ticks; /* world time when the last freeze began */
+    uint64_t thaws_ticks;  /* and when it ends */
 };
 
 struct sim_sched_world;
@@ -150,6 +158,13 @@ const struct sim_sched_answers *
 sim_sched_world_answers(const struct sim_sched_world *world);
 bool sim_sched_world_traces(const struct sim_sched_world *world);
 bool sim_sched_world_collects(const struct sim_sched_world *world);
+
+/* returns: does the reader stand still; does any processor? */
+bool sim_sched_world_reader_stalls(const struct sim_sched_world *world);
+bool sim_sched_world_stalls(const struct sim_sched_world *world);
+
+/* returns: is a trace not read to its end? */
+bool sim_sched_world_is_unread(const struct sim_sched_world *world);
 
 /* returns: sessions begun so far */
 uint32_t sim_sched_world_sessions(const struct sim_sched_world *world);

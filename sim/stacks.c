@@ -22,12 +22,13 @@ mixed(uint64_t frame)
     return h ^ (h >> 6);
 }
 
+enum { LONGER, COLLIDING, COLLIDING_LONGER, HIGH_HALF };
+
 /* Build a stack on the one before; false if that one does not suit. */
 static bool
 build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t shape,
          const struct truth_stack *before)
 {
-    enum { LONGER, COLLIDING, COLLIDING_LONGER, HIGH_HALF };
     const uintptr_t *other = before->frames;
     const uint32_t depth = before->depth;
 
@@ -59,10 +60,16 @@ sim_draw_stack(struct sim_generator *g, uint32_t index)
     static const uint32_t depths[] = {4, 9, 33, SIM_FRAMES_MAX};
     uintptr_t *frames = g->frames[index];
     struct truth_stack *stack = &g->stacks[index];
-    const uint32_t shape = ask(g, SHAPES, SIM_SWARM, ASK_STACK_SHAPE);
+    uint32_t shape = ask(g, SHAPES, SIM_SWARM, ASK_STACK_SHAPE);
 
     for (uint32_t i = 0; i < SIM_FRAMES_MAX; i++)
         frames[i] = 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)i;
+    if (sim_fault_strikes(&g->faults, SIM_FAULT_HASH_COLLISION)) {
+        g->config.hash = PROF_HASH_GO_64;
+        shape = index == 0 || stack[-1].depth != 2
+                    ? TWO
+                    : (uint32_t)BUILT + COLLIDING;
+    }
     stack->frames = frames;
     stack->depth = shape == EMPTY ? 0 : shape == TWO ? 2 : 1;
     if (shape == DEEP)

@@ -135,7 +135,9 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     world->locks_used = false;
     world->answer.kind = SIM_EV_COUNT;
     world->now_ticks = 0;
-    memset(world->jumped_ticks, 0, sizeof world->jumped_ticks);
+    if (world->holds_used)
+        memset(world->holds, 0, sizeof world->holds);
+    world->holds_used = false;
     if (prof_init(&world->prof, &library, world->block, bytes) != PROF_OK)
         return "the library refused a block of the size it had asked for";
     prof_heap_rate_set(world->prof, 1);
@@ -160,8 +162,13 @@ sim_world_prof_proc(struct sim_world *world, uint32_t task)
 int64_t
 sim_world_clock(const struct sim_world *world, uint32_t proc)
 {
-    return sim_clock_read(&world->config.clocks[proc], world->now_ticks) +
-           world->jumped_ticks[proc];
+    const struct sim_hold *hold = &world->holds[proc];
+    uint64_t now_ticks = world->now_ticks;
+
+    if (world->holds_used)
+        now_ticks -= hold->lost_ticks + sim_world_frozen_ticks(world, proc);
+    return sim_clock_read(&world->config.clocks[proc], now_ticks) +
+           hold->jumped_ticks;
 }
 
 /* State a fact; what the event says is filled in. */
@@ -525,6 +532,9 @@ apply(struct sim_world *world, const struct sim_event *event)
         return sim_world_apply_lock(world, event);
     case SIM_EV_CLOCK_JUMP:
         return sim_world_apply_jump(world, event);
+    case SIM_EV_CLOCK_FREEZE:
+    case SIM_EV_STALL:
+        return sim_world_apply_hold(world, event);
     case SIM_EV_BLOCK_RATE:
     case SIM_EV_MUTEX_FRACTION:
     case SIM_EV_HEAP_RATE:
@@ -560,7 +570,9 @@ sim_world_apply(struct sim_world *world, const struct sim_event *event)
 
     world->answer.kind = SIM_EV_COUNT;
     world->now_ticks += event->delay_ticks;
-    why = apply(world, event);
+    why = world->holds_used && sim_world_stalls(world, event->task)
+              ? "the processor stands still"
+              : apply(world, event);
     if (why != NULL)
         world->now_ticks = before_ticks;
     return why;

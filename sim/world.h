@@ -137,6 +137,12 @@ bool sim_world_task_waits(const struct sim_world *world, uint32_t task);
 bool sim_world_task_holds(const struct sim_world *world, uint32_t task,
                           uint32_t lock, bool shares);
 
+/* returns: does the task's processor stand still (event `stall`)? */
+bool sim_world_stalls(const struct sim_world *world, uint32_t task);
+
+/* returns: world time until no processor stands still; 0 if none does */
+uint64_t sim_world_stall_ticks(const struct sim_world *world);
+
 /*
  * Find an object in a state.
  *

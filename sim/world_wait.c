@@ -54,29 +54,6 @@ sim_world_apply_contention(struct sim_world *world,
 }
 
 const char *
-sim_world_apply_jump(struct sim_world *world, const struct sim_event *event)
-{
-    const int64_t most = INT64_C(1) << 61; /* readings stay numbers */
-    int64_t *jumped =
-        &world->jumped_ticks[sim_world_proc_of(world, event->task)];
-
-    if (event->cycles > most || event->cycles < -most ||
-        *jumped + event->cycles > most || *jumped + event->cycles < -most)
-        return "the clock would jump too far";
-    truth_append(&world->truth,
-                 &(struct truth_entry){
-                     .kind = TRUTH_CLOCK_JUMP,
-                     .proc = sim_world_proc_of(world, event->task),
-                     .at_ticks = sim_world_clock(
-                         world, sim_world_proc_of(world, event->task)),
-                     .cycles = event->cycles,
-                     .task = event->task,
-                 });
-    *jumped += event->cycles;
-    return NULL;
-}
-
-const char *
 sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
 {
     const uint32_t proc = sim_world_proc_of(world, event->task);

@@ -25,6 +25,8 @@ enum truth_kind {
     TRUTH_WOKEN,         /* task, lock, stack, proc: its own; its wait is over;
                             the library is told of a block event */
     TRUTH_CLOCK_JUMP,    /* cycles: by how much the clock of proc jumps */
+    TRUTH_CLOCK_FREEZE,  /* cycles: for how long the clock of proc stands */
+    TRUTH_STALL,         /* cycles: for how long proc itself stands */
     TRUTH_BLOCK_RATE,    /* cycles: the rate in ns from now on */
     TRUTH_MUTEX_FRACTION, /* cycles: the fraction */
     TRUTH_HEAP_RATE,      /* cycles: the rate in bytes; 1 at the start */

@@ -1,0 +1,192 @@
+/*
+ * test_faults.c -- faults of worlds: each strikes, goes from a failure that
+ * does not need it, stays in one that does, and ends with the run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "campaign.h"
+#include "faults.h"
+#include "run.h"
+#include "sched_run.h"
+#include "shrink.h"
+
+enum { SEEDS_MAX = 4000, SHRINK_CALLS = 4000 };
+
+static struct sim_choice list[PROPS_CHOICES_MAX];
+static struct sim_choice failing[PROPS_CHOICES_MAX];
+
+/* A failure that is planted: the run meets these marks. */
+struct plant {
+    struct props_run *heaps; /* one of the two */
+    struct sched_run *traced;
+    struct sim_choices choices;
+    struct props_marks met; /* by the last run */
+    enum props_mark wanted;
+    enum props_mark other; /* wanted, too, to begin with */
+};
+
+static void
+run_plant(struct plant *plant)
+{
+    struct props_marks *marks =
+        plant->heaps != NULL ? &plant->heaps->marks : &plant->traced->marks;
+    bool holds;
+
+    memset(marks, 0, sizeof *marks);
+    if (plant->heaps != NULL)
+        holds = props_run_choices(plant->heaps, &plant->choices,
+                                  &prof_rules_exact, 0);
+    else
+        holds = sched_run_choices(plant->traced, &plant->choices, 0);
+    assert_true(holds);
+    plant->met = *marks;
+}
+
+static bool
+still_fails(void *context, const uint32_t *values, uint32_t count)
+{
+    struct plant *plant = context;
+
+    sim_choices_replay(&plant->choices, values, count);
+    run_plant(plant);
+    return plant->met.hits[plant->wanted] > 0;
+}
+
+/* The first seed whose run meets both marks. */
+static uint32_t
+find(struct plant *plant)
+{
+    for (uint64_t seed = 1; seed <= SEEDS_MAX; seed++) {
+        sim_choices_random(&plant->choices, seed);
+        run_plant(plant);
+        if (plant->met.hits[plant->wanted] > 0 &&
+            plant->met.hits[plant->other] > 0) {
+            memcpy(failing, list, plant->choices.count * sizeof *list);
+            return plant->choices.count;
+        }
+    }
+    fail_msg("no run of %d meets %s and %s", SEEDS_MAX,
+             props_mark_id(plant->wanted), props_mark_id(plant->other));
+    return 0;
+}
+
+static void
+shrink(struct plant *plant)
+{
+    struct sim_shrink shrink = {
+        .still_fails = still_fails,
+        .context = plant,
+        .ran = &plant->choices,
+        .calls_max = SHRINK_CALLS,
+    };
+    uint32_t values[PROPS_CHOICES_MAX];
+    const uint32_t count = sim_shrink(&shrink, failing, find(plant));
+
+    assert_false(shrink.unstable);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = failing[i].value;
+    assert_true(still_fails(plant, values, count));
+}
+
+/* Each fault of this kind of world, beside something that needs none. */
+static void
+shrink_each(struct plant *plant, char world, enum props_mark plain)
+{
+    sim_choices_init(&plant->choices, list, PROPS_CHOICES_MAX);
+    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
+        const enum sim_fault fault = (enum sim_fault)i;
+        const enum props_mark mark = props_fault_mark(fault);
+
+        if (strchr(sim_fault_worlds(fault), world) == NULL)
+            continue;
+        plant->wanted = plain;
+        plant->other = mark;
+        shrink(plant);
+        if (plant->met.hits[mark] != 0)
+            fail_msg("%s is not needed, and stays", sim_fault_name(fault));
+        plant->wanted = mark;
+        plant->other = plain;
+        shrink(plant);
+        assert_true(plant->met.hits[mark] > 0);
+    }
+}
+
+static void
+a_fault_of_heaps_goes_when_it_is_not_needed(void **state)
+{
+    struct plant plant = {.heaps = props_run_new(&sim_generator_limits)};
+
+    (void)state;
+    assert_non_null(plant.heaps);
+    shrink_each(&plant, 'h', MARK_SNAPSHOT_NOT_EMPTY);
+    props_run_delete(plant.heaps);
+}
+
+static void
+a_fault_of_traces_goes_when_it_is_not_needed(void **state)
+{
+    struct plant plant = {.traced = sched_run_new(SIM_SCHED_EVENTS_MAX)};
+
+    (void)state;
+    assert_non_null(plant.traced);
+    shrink_each(&plant, 't', MARK_TRACE_SESSION);
+    sched_run_delete(plant.traced);
+}
+
+static void
+a_run_without_faults_meets_none(void **state)
+{
+    struct plant plant = {.heaps = props_run_new(&sim_generator_limits)};
+    const uint32_t none = 0;
+
+    (void)state;
+    assert_non_null(plant.heaps);
+    sim_choices_init(&plant.choices, list, PROPS_CHOICES_MAX);
+    sim_choices_replay(&plant.choices, &none, 1);
+    run_plant(&plant);
+    assert_int_equal(plant.heaps->generator.faults.on, 0);
+    props_run_delete(plant.heaps);
+}
+
+static void
+each_fault_has_a_name_and_is_met_somewhere(void **state)
+{
+    char text[1024];
+
+    (void)state;
+    for (int i = 0; i < SIM_FAULT_COUNT; i++) {
+        const enum sim_fault fault = (enum sim_fault)i;
+        const bool by_worlds = props_fault_mark(fault) != MARK_COUNT;
+
+        assert_int_equal(by_worlds, sim_fault_test(fault) == NULL);
+        assert_int_equal(by_worlds, sim_fault_worlds(fault)[0] != '\0');
+        assert_true(sim_fault_sentence(fault)[0] != '\0');
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(sim_fault_name(fault),
+                                    sim_fault_name((enum sim_fault)j));
+    }
+    props_faults_name(text, sizeof text, 0);
+    assert_string_equal(text, "none");
+    props_faults_name(text, sizeof text,
+                      UINT64_C(1) << SIM_FAULT_CLOCK_BACK |
+                          UINT64_C(1) << SIM_FAULT_PROC_STALL);
+    assert_string_equal(text, "clock-back, stall");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_fault_has_a_name_and_is_met_somewhere),
+        cmocka_unit_test(a_run_without_faults_meets_none),
+        cmocka_unit_test(a_fault_of_heaps_goes_when_it_is_not_needed),
+        cmocka_unit_test(a_fault_of_traces_goes_when_it_is_not_needed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

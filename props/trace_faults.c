@@ -1,0 +1,167 @@
+/*
+ * trace_faults.c -- which faults a traced run has met, and how it ends when
+ * there are no more (L2).
+ *
+ * The quiet end takes at most QUIET_EVENTS_MAX events: one for each processor
+ * that stands still and for the reader, then up to four until a task runs, one
+ * that stops tracing, one that reads. The reader then needs no more parts than
+ * there are buffers and pieces of stacks, a header and a footer.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sched_generate.h"
+#include "trace_judge.h"
+
+enum { QUIET_EVENTS_MAX = 24, HEADER_AND_FOOTER = 3 };
+
+/* ------------------------------------------------------------------- the marks
+ */
+
+struct held {
+    uint32_t session; /* the one that is on or unread, from 1; 0: none */
+    bool unread;
+    bool reader;
+    bool collects;
+    uint32_t working; /* by processor: for the collector */
+    uint32_t stalled; /* by processor: in a collection */
+    uint64_t ticks;
+};
+
+static void
+hit_if(struct trace_judge *judge, bool met, enum props_mark mark)
+{
+    if (met)
+        props_mark_hit(judge->marks, mark);
+}
+
+/* What a step does to who is held, and to whether there is a trace. */
+static void
+follow(struct held *held, const struct truth_step *step)
+{
+    const uint32_t bit =
+        step->proc < SIM_SCHED_PROCS_MAX ? UINT32_C(1) << step->proc : 0;
+
+    if (step->kind == STEP_TRACE_START) {
+        held->session++;
+        held->unread = true;
+        held->ticks = step->ticks;
+    } else if (step->kind == STEP_TRACE_READ) {
+        held->unread = false;
+    } else if (step->kind == STEP_GC_START || step->kind == STEP_GC_DONE) {
+        held->collects = step->kind == STEP_GC_START;
+    } else if (step->kind == STEP_SCAN_START ||
+               step->kind == STEP_SWEEP_START) {
+        held->working |= bit;
+    } else if (step->kind == STEP_SCAN_DONE || step->kind == STEP_SWEEP_DONE) {
+        held->working &= ~bit;
+    } else if (step->kind == STEP_READER_STALL ||
+               step->kind == STEP_READER_BACK) {
+        held->reader = step->kind == STEP_READER_STALL;
+    } else if (step->kind == STEP_STALL &&
+               (held->collects || (held->working & bit) != 0)) {
+        held->stalled |= bit;
+    } else if (step->kind == STEP_GO_ON) {
+        held->stalled &= ~bit;
+    }
+}
+
+void
+trace_judge_faults(struct trace_judge *judge)
+{
+    const struct truth_steps *log = sim_sched_world_truth(judge->world);
+    struct held held = {.session = 0};
+
+    judge->stalled = 0;
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct truth_step *step = &log->steps[i];
+        const bool clock = step->kind == STEP_CLOCK;
+        const bool back = (int64_t)step->value < 0;
+
+        follow(&held, step);
+        if (!held.unread)
+            continue;
+        if (held.reader)
+            judge->stalled |= UINT64_C(1) << (held.session - 1);
+        hit_if(judge, held.reader && step->kind < STEP_TRACE_START,
+               MARK_FAULT_READER_STALLS);
+        hit_if(judge, held.stalled != 0 && step->kind < STEP_TRACE_START,
+               MARK_FAULT_TRACE_STALL);
+        hit_if(judge, clock && !back, MARK_FAULT_TRACE_CLOCK_AHEAD);
+        hit_if(judge, clock && back, MARK_FAULT_TRACE_CLOCK_BACK);
+        hit_if(judge, step->kind == STEP_CLOCK_FREEZE,
+               MARK_FAULT_TRACE_CLOCK_FREEZE);
+        hit_if(judge, (step->ticks ^ held.ticks) >> 63 != 0,
+               MARK_FAULT_TRACE_CLOCK_LIMIT);
+        held.ticks = step->ticks;
+    }
+}
+
+/* ---------------------------------------------------------------- the quiet
+ * end
+ */
+
+/* Parts that all stacks may take: a piece has at least 11 frames. */
+static uint32_t
+parts_max(const struct sim_sched_config *config)
+{
+    const uint32_t pieces = 1 + PROF_TRACE_DEPTH_LIMIT / 11;
+    const uint32_t parts =
+        config->buffers + pieces * config->stacks_room + HEADER_AND_FOOTER;
+
+    return parts < SIM_SCHED_CHUNKS_MAX ? parts : SIM_SCHED_CHUNKS_MAX;
+}
+
+/* Who waits for what, now that nothing keeps anybody. */
+static void
+tell_pending(const struct sim_sched_world *world, char *pending,
+             size_t pending_bytes)
+{
+    const uint32_t sessions = sim_sched_world_sessions(world);
+    const struct sim_sched_session *session;
+
+    if (sim_sched_world_traces(world)) {
+        snprintf(pending, pending_bytes,
+                 "the end of session %" PRIu32
+                 " waits for a task that runs and stops tracing",
+                 sessions);
+        return;
+    }
+    if (sessions == 0)
+        return;
+    session = sim_sched_world_session(world, sessions - 1);
+    if (!session->has_ended)
+        snprintf(pending, pending_bytes,
+                 "the reader waits for the end of session %" PRIu32
+                 ": tracing is off, it has %" PRIu32
+                 " parts, and a read answers: %s",
+                 sessions, session->chunks,
+                 prof_status_text(sim_sched_world_answers(world)->last_read));
+    else if (session->chunks - session->chunks_on >
+             parts_max(sim_sched_world_config(world)))
+        snprintf(pending, pending_bytes,
+                 "session %" PRIu32 " took %" PRIu32
+                 " parts after its end, of at most %" PRIu32,
+                 sessions, session->chunks - session->chunks_on,
+                 parts_max(sim_sched_world_config(world)));
+}
+
+void
+trace_judge_quiet(struct sim_sched_world *world, char *pending,
+                  size_t pending_bytes)
+{
+    struct sim_sched_event event;
+
+    pending[0] = '\0';
+    for (int i = 0; i < QUIET_EVENTS_MAX && sim_sched_quiet_next(world, &event);
+         i++) {
+        const char *why = sim_sched_world_apply(world, &event);
+
+        if (why != NULL) {
+            snprintf(pending, pending_bytes, "%s is pending: %s",
+                     sim_sched_word(event.kind), why);
+            return;
+        }
+    }
+    tell_pending(world, pending, pending_bytes);
+}

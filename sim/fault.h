@@ -1,0 +1,69 @@
+/*
+ * fault.h -- named faults, in two stages: a run has a site at all with some
+ * chance, and then it strikes at each visit with some chance. So most runs
+ * have few kinds of faults, and enough of those.
+ *
+ * Stage one is a choice of the swarm, stage two of kind SIM_FAULT: a shrinker
+ * that zeroes all of that kind leaves every question where it was, and what did
+ * not need the fault fails without it.
+ */
+#ifndef SIM_FAULT_H
+#define SIM_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "choice.h"
+
+enum sim_fault {
+#define X(id, name, on, visits, worlds, mark, sentence) SIM_FAULT_##id,
+#define Y(id, name, test, sentence)                     SIM_FAULT_##id,
+#include "fault.def"
+#undef X
+#undef Y
+    SIM_FAULT_COUNT
+};
+
+/* Labels of their questions begin here; those of the worlds are below. */
+enum { SIM_FAULT_LABEL = 64 };
+
+struct sim_faults {
+    struct sim_choices *choices;
+    uint64_t on; /* by site: does this run have it? */
+};
+
+/*
+ * Stage one, for the sites of a kind of world.
+ *
+ * out:     *faults
+ * in:      choices, begun; world, 'h' or 't'
+ */
+void sim_faults_draw(struct sim_faults *faults, struct sim_choices *choices,
+                     char world);
+
+/* returns: does this run have the fault? */
+static inline bool
+sim_fault_is_on(const struct sim_faults *faults, enum sim_fault fault)
+{
+    return (faults->on >> fault & 1) != 0;
+}
+
+/* Stage two, a visit. returns: does it strike? */
+bool sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault);
+
+/*
+ * How hard a fault strikes that shapes the whole run.
+ *
+ * in:      bound > 0
+ * returns: 0 if the run has not got it, else a value below bound
+ */
+uint32_t sim_fault_amount(const struct sim_faults *faults, enum sim_fault fault,
+                          uint32_t bound);
+
+/* returns: what fault.def says; the test is NULL for faults of worlds */
+const char *sim_fault_name(enum sim_fault fault);
+const char *sim_fault_sentence(enum sim_fault fault);
+const char *sim_fault_worlds(enum sim_fault fault);
+const char *sim_fault_test(enum sim_fault fault);
+
+#endif
