@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 _Static_assert(CHAR_BIT == 8, "wire formats count octets");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "varints are stored as words");
 _Static_assert(sizeof(uintptr_t) == 8, "a frame is one 64-bit word");
 _Static_assert(sizeof(uintptr_t) == sizeof(uint64_t), "frames are hashed so");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,

@@ -5,6 +5,7 @@
 #ifndef PROF_BUILDER_H
 #define PROF_BUILDER_H
 
+#include "index.h"
 #include "order.h"
 #include "out.h"
 #include "prof/pprof.h"
@@ -35,9 +36,27 @@ struct arena {
 /* returns: `bytes` (rounded up to 8) of unknown content, NULL if used up */
 void *prof_arena_take(struct arena *arena, size_t bytes);
 
-struct place; /* a known return address */
-struct string;
-struct function;
+/* A known return address. */
+struct place {
+    uintptr_t pc;
+    uint32_t id; /* 0: not written (I2 of places.c) */
+    enum prof_frame_kind kind;
+};
+
+/* The number of a place as it stands in a message. */
+struct shown {
+    uintptr_t pc;
+    uint32_t word; /* its bytes, lowest first */
+    uint32_t bytes;
+};
+
+/* A text that has a number. */
+struct string {
+    const char *text; /* the embedder's or ours, until the writer returns */
+    uint32_t bytes;
+    uint32_t hash;
+    uint32_t function; /* the id of the function of that name; 0: none yet */
+};
 
 struct builder {
     struct out out;
@@ -46,16 +65,16 @@ struct builder {
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
 
-    struct place *places; /* open addressing, by address */
+    struct shown *shown; /* a place a slot, by address: show_place() */
+    uint32_t shown_log2;
+    struct place *places; /* in the order of first mention */
+    struct index place_index;
     struct string *strings;
-    uint32_t *string_slots;     /* open addressing: string number */
-    struct function *functions; /* open addressing, by name's number */
+    struct index string_index;
     unsigned char *mapping_marks;
-    uint32_t *ids; /* of the stack being written */
-    uint32_t slots_log2;
     uint32_t places_max;
-    uint32_t places_count; /* slots of `places` in use */
-    uint32_t locations;    /* numbers given */
+    uint32_t places_count;
+    uint32_t locations; /* numbers given */
     uint32_t functions_count;
     uint32_t strings_max;
     uint32_t strings_count;
@@ -120,15 +139,23 @@ void prof_builder_value_type(struct builder *builder, uint32_t field,
 /* returns: the number of a text, written out by prof_builder_finish() */
 uint32_t prof_builder_string(struct builder *builder, const char *text);
 
+/* A stack's numbers: 5 bytes each at most, and what a whole word writes more.
+ */
+#define STACK_BYTES_MAX ((size_t)PROF_DEPTH_LIMIT * 5 + 8)
+
 /*
  * Give a sample's frames their numbers, and write what is mentioned for the
  * first time.
  *
- * out:     builder->ids
+ * out:     *at, where the numbers end; in: *at, room for STACK_BYTES_MAX
  * returns: how many
  */
 uint32_t prof_builder_stack(struct builder *builder,
-                            const struct sample *sample);
+                            const struct sample *sample, unsigned char **at);
+
+/* Ask for what a stack will be looked up in. */
+void prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
+                        uint32_t depth);
 
 /* Write a sample, and before it what it mentions for the first time. */
 void prof_builder_sample(struct builder *builder, const struct sample *sample);

@@ -21,8 +21,8 @@ prof_out_fail(struct out *out, enum prof_status status)
         out->status = status;
 }
 
-static void
-drain(struct out *out)
+void
+prof_out_drain(struct out *out)
 {
     if (out->status == PROF_OK && out->used > 0)
         out->status = out->sink.write(out->sink.context, out->bytes, out->used);
@@ -32,17 +32,8 @@ drain(struct out *out)
 enum prof_status
 prof_out_finish(struct out *out)
 {
-    drain(out);
+    prof_out_drain(out);
     return out->status;
-}
-
-unsigned char *
-prof_out_place(struct out *out, size_t bytes_max)
-{
-    PROF_ASSERT(bytes_max <= out->room);
-    if (bytes_max > out->room - out->used)
-        drain(out);
-    return &out->bytes[out->used];
 }
 
 void
@@ -59,7 +50,7 @@ prof_out_bytes(struct out *out, const void *bytes, size_t bytes_count)
         from += part;
         bytes_count -= part;
         if (out->used == out->room)
-            drain(out);
+            prof_out_drain(out);
     }
 }
 

@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check.h"
 #include "prof/sink.h"
+#include "varint.h"
 
 struct out {
     struct prof_sink sink;
@@ -32,11 +34,21 @@ void prof_out_fail(struct out *out, enum prof_status status);
 /* Hand everything to the sink. returns: the status of the whole stream */
 PROF_NODISCARD enum prof_status prof_out_finish(struct out *out);
 
+/* Hand what is buffered to the sink. */
+void prof_out_drain(struct out *out);
+
 /*
  * returns: a place for up to `bytes_max` bytes, at most `room`; the caller
  *          then adds what it wrote to `used`
  */
-unsigned char *prof_out_place(struct out *out, size_t bytes_max);
+static inline unsigned char *
+prof_out_place(struct out *out, size_t bytes_max)
+{
+    PROF_ASSERT(bytes_max <= out->room);
+    if (bytes_max > out->room - out->used)
+        prof_out_drain(out);
+    return &out->bytes[out->used];
+}
 
 void prof_out_bytes(struct out *out, const void *bytes, size_t bytes_count);
 /* A text is cut after this many bytes, which bounds every search for its end.
@@ -64,22 +76,7 @@ void prof_out_0x(struct out *out, uint64_t value);
 /* ---------------------------------------------------------------- wire format
  */
 
-enum { VARINT_MAX = 10, TAG_MAX = 1 };
-
-static inline size_t
-varint_bytes(uint64_t value)
-{
-    return (size_t)(70 - __builtin_clzll(value | 1)) / 7;
-}
-
-static inline unsigned char *
-put_varint(unsigned char *at, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *at++ = (unsigned char)(value | 0x80);
-    *at++ = (unsigned char)value;
-    return at;
-}
+enum { TAG_MAX = 1 };
 
 /* Field numbers stay below 16, so a tag is one byte. */
 static inline unsigned char

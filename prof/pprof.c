@@ -27,8 +27,8 @@ prof_pprof_scratch_bytes(size_t records, size_t locations)
 /* ----------------------------------------------------------------------- heap
  */
 
-static struct sample
-heap_sample(const struct prof_rules *rules,
+static void
+heap_values(int64_t *values, const struct prof_rules *rules,
             const struct prof_heap_record *record)
 {
     const struct prof_heap_sum allocs = {
@@ -39,17 +39,34 @@ heap_sample(const struct prof_rules *rules,
                                         .bytes = prof_heap_inuse_bytes(record)};
     const struct prof_heap_sum all =
         prof_heap_unsample(rules, allocs, record->rate_bytes);
-    const struct prof_heap_sum now =
-        inuse.objects == allocs.objects
-            ? all
-            : prof_heap_unsample(rules, inuse, record->rate_bytes);
 
-    return (struct sample){
-        .stack = record->stack,
-        .depth = record->depth,
-        .hide_runtime = true,
-        .values = {all.objects, all.bytes, now.objects, now.bytes},
-    };
+    values[0] = values[2] = all.objects;
+    values[1] = values[3] = all.bytes;
+    if (inuse.objects != allocs.objects) {
+        const struct prof_heap_sum now =
+            prof_heap_unsample(rules, inuse, record->rate_bytes);
+
+        values[2] = now.objects;
+        values[3] = now.bytes;
+    }
+}
+
+/* Ask early for what is read later: the next record's places, and stacks. */
+static void
+fetch_ahead(const struct builder *builder,
+            const struct prof_heap_record *records, size_t count, size_t i)
+{
+    enum { AHEAD = 8, LINE_FRAMES = 8 };
+    const struct prof_heap_record *record;
+
+    if (count - i <= 2 * AHEAD)
+        return;
+    prof_builder_fetch(builder, records[i + 1].stack, records[i + 1].depth);
+    record = &records[i + AHEAD];
+    for (uint32_t j = 0; j < record->depth && j < 4 * LINE_FRAMES;
+         j += LINE_FRAMES)
+        __builtin_prefetch(&record->stack[j]);
+    __builtin_prefetch(&records[i + 2 * AHEAD]);
 }
 
 static void
@@ -58,14 +75,18 @@ write_heap_records(struct builder *builder,
                    const struct prof_rules *rules)
 {
     for (size_t i = 0; i < count && builder->out.status == PROF_OK; i++) {
-        struct sample sample = heap_sample(rules, &records[i]);
+        const struct prof_heap_record *const record = &records[i];
         const struct sample_label size = {
-            .key = "bytes", .number = (int64_t)records[i].size_bytes};
+            .key = "bytes", .number = (int64_t)record->size_bytes};
+        struct sample sample = {.stack = record->stack,
+                                .depth = record->depth,
+                                .hide_runtime = true,
+                                .labels = &size,
+                                .labels_count = record->allocs != 0 &&
+                                                record->size_bytes != 0};
 
-        if (records[i].allocs != 0 && records[i].size_bytes != 0) {
-            sample.labels = &size;
-            sample.labels_count = 1;
-        }
+        fetch_ahead(builder, records, count, i);
+        heap_values(sample.values, rules, record);
         prof_builder_sample(builder, &sample);
     }
 }

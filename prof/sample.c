@@ -12,14 +12,15 @@
 
 enum { LABEL_BYTES_MAX = 2 + 3 * (TAG_MAX + VARINT_MAX) };
 
-/* A stack's numbers: 5 bytes each, or 2 of them with tags. */
-#define IDS_BYTES_MAX ((size_t)PROF_DEPTH_LIMIT * 5 + 2)
+#define VALUES_BYTES_MAX (SAMPLE_VALUES_MAX * (size_t)(TAG_MAX + VARINT_MAX))
+#define LABELS_BYTES_MAX (PROF_LABELS_MAX * (size_t)LABEL_BYTES_MAX)
+
+enum { COPY_SLACK = 16 };
 
 /* The longest message that is placed whole: a sample. */
-#define SAMPLE_BYTES_MAX                                  \
-    (4 * (TAG_MAX + VARINT_MAX) + IDS_BYTES_MAX +         \
-     SAMPLE_VALUES_MAX * (size_t)(TAG_MAX + VARINT_MAX) + \
-     PROF_LABELS_MAX * (size_t)LABEL_BYTES_MAX)
+#define SAMPLE_BYTES_MAX                                               \
+    (4 * (TAG_MAX + VARINT_MAX) + STACK_BYTES_MAX + VALUES_BYTES_MAX + \
+     LABELS_BYTES_MAX + COPY_SLACK)
 
 _Static_assert(SAMPLE_BYTES_MAX <= BUILDER_OUT_BYTES,
                "a sample fits the buffer");
@@ -31,14 +32,10 @@ packs(size_t count)
     return count > 2;
 }
 
+/* returns: the end of the values, with tags if they are not packed */
 static unsigned char *
-put_values(unsigned char *at, const int64_t *values, size_t count,
-           size_t varints)
+put_values(unsigned char *at, const int64_t *values, size_t count)
 {
-    if (packs(count)) {
-        *at++ = tag_bytes(2);
-        at = put_varint(at, varints);
-    }
     for (size_t i = 0; i < count; i++) {
         if (!packs(count))
             *at++ = tag_number(2);
@@ -47,34 +44,21 @@ put_values(unsigned char *at, const int64_t *values, size_t count,
     return at;
 }
 
-/* One byte or two without a branch: which it is cannot be foreseen. */
-static inline unsigned char *
-put_id(unsigned char *at, uint32_t id)
+/* Numbers that are not packed have a tag each. returns: their end */
+static unsigned char *
+put_tags(unsigned char *ids, unsigned char *end)
 {
-    const unsigned more = id >= 0x80;
+    bool is_first = true; /* byte of a number */
 
-    if (id >= 1U << 14)
-        return put_varint(at, id);
-    at[0] = (unsigned char)((id & 0x7f) | more << 7);
-    at[1] = (unsigned char)(id >> 7);
-    return at + 1 + more;
-}
-
-/*
- * The numbers of the stack as they stand in the message, without what comes
- * before packed ones. returns: bytes
- */
-static size_t
-put_ids(unsigned char *at, const uint32_t *ids, size_t count)
-{
-    unsigned char *const start = at;
-
-    for (size_t i = 0; i < count; i++) {
-        if (!packs(count))
+    for (unsigned char *at = ids; at < end; at++) {
+        if (is_first) {
+            memmove(at + 1, at, (size_t)(end - at));
             *at++ = tag_number(1);
-        at = put_id(at, ids[i]);
+            end++;
+        }
+        is_first = (*at & 0x80) == 0;
     }
-    return (size_t)(at - start);
+    return end;
 }
 
 /* Most samples have the keys of the one before. */
@@ -109,42 +93,67 @@ put_labels(struct builder *builder, unsigned char *at,
     return (size_t)(at - start);
 }
 
-static unsigned char *
+/*
+ * in: at and bytes, room for COPY_SLACK more, whose content does not matter.
+ * A call of memcpy would take longer than most parts do.
+ */
+static inline unsigned char *
 put_bytes(unsigned char *at, const unsigned char *bytes, size_t bytes_count)
 {
-    memcpy(at, bytes, bytes_count);
+    for (size_t i = 0; i < bytes_count; i += COPY_SLACK)
+        memcpy(&at[i], &bytes[i], COPY_SLACK);
     return at + bytes_count;
+}
+
+/* A part and, if its numbers are packed, their tag and length. */
+struct part {
+    size_t bytes;
+    bool is_packed;
+};
+
+static inline size_t
+part_bytes(const struct part *part)
+{
+    return part->bytes +
+           (part->is_packed ? TAG_MAX + varint_bytes(part->bytes) : 0);
+}
+
+static inline unsigned char *
+put_part(unsigned char *at, uint32_t field, const struct part *part,
+         const unsigned char *bytes)
+{
+    if (part->is_packed) {
+        *at++ = tag_bytes(field);
+        at = put_varint(at, part->bytes);
+    }
+    return put_bytes(at, bytes, part->bytes);
 }
 
 void
 prof_builder_sample(struct builder *builder, const struct sample *sample)
 {
-    const size_t values_count = builder->values_count;
-    unsigned char labels[PROF_LABELS_MAX * LABEL_BYTES_MAX];
+    unsigned char labels[LABELS_BYTES_MAX + COPY_SLACK];
+    unsigned char ids[STACK_BYTES_MAX + COPY_SLACK];
+    unsigned char values[VALUES_BYTES_MAX + COPY_SLACK];
     const size_t labels_bytes = put_labels(builder, labels, sample);
-    const uint32_t count = prof_builder_stack(builder, sample);
-    unsigned char ids[IDS_BYTES_MAX];
-    const size_t ids_bytes = put_ids(ids, builder->ids, count);
+    unsigned char *ids_end = ids;
+    const uint32_t count = prof_builder_stack(builder, sample, &ids_end);
+    const struct part stack = {
+        (size_t)((packs(count) ? ids_end : put_tags(ids, ids_end)) - ids),
+        packs(count)};
+    const size_t values_count = builder->values_count;
+    const struct part numbers = {
+        (size_t)(put_values(values, sample->values, values_count) - values),
+        packs(values_count)};
     unsigned char *const start =
         prof_out_place(&builder->out, SAMPLE_BYTES_MAX);
     unsigned char *at = start;
-    size_t values = 0;
 
-    for (size_t i = 0; i < values_count; i++)
-        values += varint_bytes((uint64_t)sample->values[i]);
     *at++ = tag_bytes(PROFILE_SAMPLE);
     at = put_varint(at,
-                    (packs(values_count) ? TAG_MAX + varint_bytes(values)
-                                         : values_count * TAG_MAX) +
-                        values +
-                        (packs(count) ? TAG_MAX + varint_bytes(ids_bytes) : 0) +
-                        ids_bytes + labels_bytes);
-    at = put_values(at, sample->values, values_count, values);
-    if (packs(count)) {
-        *at++ = tag_bytes(1);
-        at = put_varint(at, ids_bytes);
-    }
-    at = put_bytes(at, ids, ids_bytes);
+                    part_bytes(&numbers) + part_bytes(&stack) + labels_bytes);
+    at = put_part(at, 2, &numbers, values);
+    at = put_part(at, 1, &stack, ids);
     at = put_bytes(at, labels, labels_bytes);
     builder->out.used += (size_t)(at - start);
 }

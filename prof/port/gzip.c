@@ -30,6 +30,31 @@ prof_gzip_bytes(void)
     return sizeof(struct stream) + STREAM_ALIGN - 1;
 }
 
+/*
+ * igzip leaves the upper halves of vector registers as they are, and then every
+ * instruction that uses the lower ones waits for them: the rest of a profile
+ * took twice its time on some processors.
+ */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static void
+zero_upper(void)
+{
+    __builtin_ia32_vzeroupper();
+}
+
+static void
+clean_registers(void)
+{
+    if (__builtin_cpu_supports("avx"))
+        zero_upper();
+}
+#else
+static void
+clean_registers(void)
+{
+}
+#endif
+
 /* Hand on what is packed, and make room for more. */
 static void
 drain(struct prof_gzip *gzip, struct stream *stream)
@@ -52,6 +77,7 @@ pack(struct prof_gzip *gzip, struct stream *stream)
     while (gzip->status == PROF_OK) {
         if (isal_deflate(igzip) != COMP_OK)
             gzip->status = PROF_ERR_MEMORY;
+        clean_registers();
         if (igzip->avail_out != 0)
             return;
         drain(gzip, stream);

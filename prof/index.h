@@ -1,0 +1,78 @@
+/*
+ * index.h -- from hashes to the numbers of things that lie elsewhere, in the
+ * order in which they came: open addressing in memory of the caller's.
+ *
+ * It begins small and doubles, at most three quarters full: who has memory for
+ * many things and comes to know few does not pay for clearing it all.
+ */
+#ifndef PROF_INDEX_H
+#define PROF_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { INDEX_LOG2_MIN = 7 };
+
+struct index {
+    uint32_t *slots; /* number + 1 of what is there, 0: nothing */
+    uint32_t slots_log2;
+};
+
+/* returns: how many things so many slots hold */
+static inline size_t
+index_room(uint32_t slots_log2)
+{
+    return ((size_t)3 << slots_log2) / 4;
+}
+
+/* in: slots, memory for as many as there will ever be, of any content */
+static inline void
+index_begin(struct index *index, uint32_t *slots)
+{
+    index->slots = slots;
+    index->slots_log2 = INDEX_LOG2_MIN;
+    memset(slots, 0, sizeof *slots << INDEX_LOG2_MIN);
+}
+
+/* The first slot to look at. */
+static inline uint32_t
+index_home(const struct index *index, uint32_t hash)
+{
+    return hash >> (32 - index->slots_log2);
+}
+
+static inline uint32_t
+index_after(const struct index *index, uint32_t slot)
+{
+    return (slot + 1) & ((1U << index->slots_log2) - 1);
+}
+
+/* in: the index is not full, nor after this */
+static inline void
+index_add(struct index *index, uint32_t hash, uint32_t number)
+{
+    uint32_t slot = index_home(index, hash);
+
+    while (index->slots[slot] != 0)
+        slot = index_after(index, slot);
+    index->slots[slot] = number + 1;
+}
+
+/*
+ * Double an index that would be more than three quarters full with one more.
+ *
+ * returns: whether all that are in it are to be added again
+ */
+static inline bool
+index_widened(struct index *index, uint32_t count)
+{
+    if (count < index_room(index->slots_log2))
+        return false;
+    index->slots_log2++;
+    memset(index->slots, 0, sizeof *index->slots << index->slots_log2);
+    return true;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * varint.h -- numbers in groups of 7 bits, lowest first, as profile.proto and
+ * execution traces have them: a byte with its top bit set has one after it.
+ *
+ * A number below 2^56 is spread to its groups in one word and stored whole. How
+ * long a number is cannot be foreseen, so a loop over its bytes would cost more
+ * for the wrong guess than for the bytes.
+ */
+#ifndef PROF_VARINT_H
+#define PROF_VARINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { VARINT_MAX = 10 };
+
+/* returns: 1 .. VARINT_MAX; 9/64 stands for 1/7 */
+static inline size_t
+varint_bytes(uint64_t value)
+{
+    return (size_t)(9 * (63 - __builtin_clzll(value | 1)) + 73) / 64;
+}
+
+/* returns: the groups of 7 bits, each in a byte. in: value < 2^56 */
+static inline uint64_t
+varint_groups(uint64_t value)
+{
+    value = (value & 0x0fffffff) | (value & 0xfffffff0000000) << 4;
+    value = (value & 0x00003fff00003fff) | (value & 0x0fffc0000fffc000) << 2;
+    return (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+}
+
+static inline unsigned char *
+put_long_varint(unsigned char *at, uint64_t value)
+{
+    const size_t bytes = varint_bytes(value);
+    uint64_t word;
+
+    if (__builtin_expect(bytes > 8, 0)) {
+        for (; value >= 0x80; value >>= 7)
+            *at++ = (unsigned char)(value | 0x80);
+        *at++ = (unsigned char)value;
+        return at;
+    }
+    word = varint_groups(value) |
+           (0x8080808080808080 & ~(UINT64_MAX << (8 * bytes - 8)));
+    memcpy(at, &word, sizeof word);
+    return at + bytes;
+}
+
+/* in: at, room for VARINT_MAX bytes, whatever the value */
+static inline unsigned char *
+put_varint(unsigned char *at, uint64_t value)
+{
+    if (value >= 0x80)
+        return put_long_varint(at, value);
+    *at = (unsigned char)value;
+    return at + 1;
+}
+
+#endif
