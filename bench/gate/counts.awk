@@ -40,7 +40,7 @@ FNR == 1 { total = 0 }
 /^[0-9+*-]/ {
     if (skip)
         skip = 0
-    else if (object ~ /\/paths$/ && own !~ driver)
+    else if (object ~ /paths$/ && own !~ driver)
         total += $2
 }
 /^totals: / { if (name != "") printf "%s\t%d\n", name, total; name = "" }

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <valgrind/callgrind.h>
 
 #include "../bench.h"
+#include "paths.h"
 #include "prof/prof.h"
 
-enum { STACKS = 1000, FRAMES_MAX = 128, FRAMES_ROOM = STACKS * FRAMES_MAX };
+enum { FRAMES_ROOM = STACKS * FRAMES_MAX };
 
 struct bed {
     struct prof *prof;
@@ -26,8 +26,8 @@ struct bed {
 
 static struct bed bed;
 
-static const uintptr_t *
-stack_at(uint32_t i)
+const uintptr_t *
+gate_stack(uint32_t i)
 {
     return &bed.frames[(size_t)i * FRAMES_MAX];
 }
@@ -60,13 +60,6 @@ make_prof(uint32_t depth)
     bed.depth = depth;
 }
 
-static void
-must(enum prof_status status)
-{
-    if (status != PROF_OK)
-        exit(1);
-}
-
 /* --------------------------------------------------------------------- paths
  */
 
@@ -74,7 +67,8 @@ static void
 alloc(void)
 {
     for (uint32_t i = 0; i < STACKS; i++)
-        bed.buckets[i] = prof_heap_alloc(bed.proc, stack_at(i), bed.depth, 64);
+        bed.buckets[i] =
+            prof_heap_alloc(bed.proc, gate_stack(i), bed.depth, 64);
 }
 
 static void
@@ -95,7 +89,7 @@ static void
 block_kept(void)
 {
     for (uint32_t i = 0; i < STACKS; i++)
-        prof_contention_event(bed.proc, PROF_BLOCK, stack_at(i), bed.depth,
+        prof_contention_event(bed.proc, PROF_BLOCK, gate_stack(i), bed.depth,
                               1000);
 }
 
@@ -104,7 +98,8 @@ block_left_out(void)
 {
     prof_block_rate_set(bed.prof, INT64_C(1) << 62);
     for (uint32_t i = 0; i < STACKS; i++)
-        prof_contention_event(bed.proc, PROF_BLOCK, stack_at(i), bed.depth, 10);
+        prof_contention_event(bed.proc, PROF_BLOCK, gate_stack(i), bed.depth,
+                              10);
     prof_block_rate_set(bed.prof, 1);
 }
 
@@ -140,17 +135,6 @@ snapshot(void)
 
 /* ------------------------------------------------------------------ counting
  */
-
-/* Count one path; its name and how many operations or buckets it made. */
-static void
-count(const char *name, void (*path)(void))
-{
-    CALLGRIND_ZERO_STATS;
-    CALLGRIND_TOGGLE_COLLECT;
-    path();
-    CALLGRIND_TOGGLE_COLLECT;
-    CALLGRIND_DUMP_STATS_AT(name);
-}
 
 static void
 count_depth(uint32_t depth)
@@ -190,5 +174,6 @@ main(void)
     block_kept();
     count("block", block_kept);
     count("block-left-out", block_left_out);
+    gate_trace_paths();
     return 0;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../bench.h"
-#include "hash.h"
 
 /* In the order of their rows. */
 static const char *const names[] = {"uthash", "glib",  "absl",
@@ -68,18 +67,4 @@ bench_arena_take(struct bench_arena *arena, size_t bytes)
         exit(1);
     }
     return arena->pages + used;
-}
-
-uint64_t
-bench_hash(const struct bench_key *key)
-{
-    return prof_hash_stack(PROF_HASH_MULTILINEAR, key->frames,
-                           (uint32_t)key->words - 2, key->size_bytes);
-}
-
-bool
-bench_same_key(const struct bench_key *a, const struct bench_key *b)
-{
-    return a->words == b->words &&
-           memcmp(&a->kind, &b->kind, a->words * sizeof a->words) == 0;
 }

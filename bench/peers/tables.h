@@ -6,8 +6,11 @@
 #ifndef BENCH_PEERS_TABLES_H
 #define BENCH_PEERS_TABLES_H
 
+#include <string.h>
+
 #include "../batch.h"
 #include "../bench.h"
+#include "hash.h"
 
 struct bench_table {
     const char *name;
@@ -58,7 +61,19 @@ void bench_arena_make(struct bench_arena *arena, size_t bytes);
 void bench_arena_free(struct bench_arena *arena);
 void *bench_arena_take(struct bench_arena *arena, size_t bytes);
 
-uint64_t bench_hash(const struct bench_key *key);
-bool bench_same_key(const struct bench_key *a, const struct bench_key *b);
+/* The hash of our table, part of the lookup as it is of ours. */
+static inline uint64_t
+bench_hash(const struct bench_key *key)
+{
+    return prof_hash_multilinear(key->frames, (uint32_t)key->words - 2,
+                                 key->size_bytes);
+}
+
+static inline bool
+bench_same_key(const struct bench_key *a, const struct bench_key *b)
+{
+    return a->words == b->words &&
+           memcmp(&a->kind, &b->kind, a->words * sizeof a->words) == 0;
+}
 
 #endif

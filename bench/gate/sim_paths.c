@@ -1,0 +1,66 @@
+/*
+ * sim_paths.c -- hot paths of the simulator and the explorer: see paths.c. A
+ * program of its own, since the explorer takes the place of what code compiled
+ * for it calls.
+ */
+#include "explore.h"
+#include "paths.h"
+#include "queue.h"
+#include "rng.h"
+#include "textbook.h"
+
+enum { HOLDS = 1000 };
+
+static struct {
+    struct sim_queue queue;
+    struct sim_choices choices;
+    struct sim_choice list[1];
+    struct sim_rng rng;
+} bed;
+
+/* One push and one pop each. */
+static void
+hold(void)
+{
+    for (uint32_t i = 0; i < HOLDS; i++) {
+        uint64_t at_ticks;
+        const uint32_t who =
+            sim_queue_pop(&bed.queue, &bed.choices, 0, &at_ticks);
+
+        sim_queue_push(&bed.queue, at_ticks + 1 + (sim_rng_next(&bed.rng) & 63),
+                       who);
+    }
+}
+
+static void
+explore(void)
+{
+    const struct sim_exhaust_options options = {.run = {.lazy_start = true}};
+    struct sim_exhaust_result result;
+
+    if (sim_explore_exhaust(fixtures_seqlock(2, 1), &options, &result) !=
+        SIM_VERDICT_PASS)
+        exit(1);
+}
+
+static void
+fill(uint32_t actors)
+{
+    sim_choices_init(&bed.choices, bed.list, 1);
+    sim_choices_random(&bed.choices, 1);
+    sim_queue_init(&bed.queue);
+    for (uint32_t who = 0; who < actors; who++)
+        sim_queue_push(&bed.queue, sim_rng_next(&bed.rng) & 63, who);
+}
+
+int
+main(void)
+{
+    fill(8);
+    count("queue-8", hold);
+    fill(SIM_QUEUE_MAX < 64 ? SIM_QUEUE_MAX : 64);
+    count("queue-64", hold);
+    explore();
+    count("explore", explore);
+    return 0;
+}
