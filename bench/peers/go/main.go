@@ -15,6 +15,8 @@
 //	trace0, trace1       a trace event with 0 or 1 arguments, no stack
 //	profile              WriteHeapProfile, in milliseconds
 //	stackid              runtime.traceStackTable.put of a known stack
+//	capture16, malloc    runtime.callers of 16 frames; a sampled allocation
+//	gosched              from one task to another
 //
 // Answers are nanoseconds an operation, or a bucket.
 package main
@@ -42,14 +44,18 @@ func pin(cpu uint) {
 		uintptr(unsafe.Pointer(&mask)))
 }
 
-// cpuNs is the processor time of the calling thread, as bench_cpu_ns().
-func cpuNs() uint64 {
-	const clockThreadCPUTime = 3
+func clockNs(clock uintptr) uint64 {
 	var now syscall.Timespec
-	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPUTime,
+	syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clock,
 		uintptr(unsafe.Pointer(&now)), 0)
 	return uint64(now.Nano())
 }
+
+// cpuNs is the processor time of the calling thread, as bench_cpu_ns().
+func cpuNs() uint64 { return clockNs(3) }
+
+// processNs is the processor time of all threads.
+func processNs() uint64 { return clockNs(2) }
 
 var nsATick float64
 
@@ -78,6 +84,12 @@ func middleMean(values []float64) float64 {
 }
 
 func answer(verb string, arg string, round uint32) float64 {
+	if verb == "malloc" || strings.HasPrefix(verb, "capture") {
+		return captured(verb)
+	}
+	if verb == "gosched" {
+		return gosched()
+	}
 	threads := 1
 	if strings.HasSuffix(verb, "2") {
 		verb, threads = verb[:len(verb)-1], 2

@@ -45,6 +45,9 @@ func traceEvent(ev byte, skip int, args ...uint64)
 //go:linkname stackTablePut runtime.(*traceStackTable).put
 func stackTablePut(table unsafe.Pointer, pcs []uintptr) uint32
 
+//go:linkname rtCallers runtime.callers
+func rtCallers(skip int, pcs []uintptr) int
+
 //go:linkname rtBuckhash runtime.buckhash
 var rtBuckhash unsafe.Pointer
 
