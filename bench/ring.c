@@ -102,6 +102,23 @@ plain_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
+/* What a snapshot asks for at least: a record written for each pair of counters
+ * that is read, and nothing known of stacks. */
+static double
+records_once(void *context, uint32_t round)
+{
+    struct ring *ring = context;
+    const uint32_t n = ring->ours.load->n;
+    const uint64_t begun = bench_cpu_ns();
+
+    (void)round;
+    for (size_t i = 0; i < n; i++)
+        ring->records[i] = (struct prof_heap_record){
+            .allocs = ring->plain[i], .frees = ring->plain[n + i], .depth = 1};
+    bench_use((uintptr_t)ring->records);
+    return a_bucket(ring, begun);
+}
+
 static double
 flush_filled(struct ring *ring, uint32_t step)
 {
@@ -245,6 +262,9 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
         if (operation->once == flush_once)
             entrants[count++] =
                 (struct bench_entrant){"(plain arrays)", plain_once, &ring};
+        if (operation->once == snapshot_once)
+            entrants[count++] =
+                (struct bench_entrant){"(plain records)", records_once, &ring};
         if (go->to != NULL)
             entrants[count++] =
                 (struct bench_entrant){go->name, bench_peer_once, &command};
