@@ -108,6 +108,13 @@ needs_of() { # PROGRAM
     test_prof_table) echo $o/props/test_prof_make.o ;;
     test_tracer) echo $o/props/tracer_lab.o ;;
     test_trace_reader) echo $o/props/trace_rows.o $o/props/trace_script.o ;;
+    test_files)
+        echo $o/props/supervise.o $o/libprof_port.a $o/libprof_pprof.a \
+            $o/libprof.a $o/libsim.a -lisal
+        ;;
+    test_signals)
+        echo $o/props/step.o $o/libprof_pprof.a $o/libprof.a -Wl,-z,now
+        ;;
     test_cpu | test_pprof* | test_registry)
         echo $o/props/pprof_case.o $o/libmodel_pprof.a $o/libprof_port.a \
             $o/libprof_pprof.a $o/libprof.a -lisal
