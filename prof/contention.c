@@ -332,7 +332,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
             .count = shown_count(prof, kind,
                                  load_relaxed(&prof->active.allocs[row])),
             .cycles = load_relaxed(&prof->active.frees[row]),
-            .stack = entry->frames,
+            .stack = prof_table_frames(&prof->table, entry),
             .depth = entry->depth,
         };
     }

@@ -56,10 +56,7 @@
 
 enum { PREVIOUS = 0, RECENT = 1 }; /* PROF_HEAP_STAGES: names of two slots */
 
-enum {
-    LINE_ROWS = PROF_BLOCK_ALIGN / sizeof(shared_u64), /* of a column */
-    ROWS_AHEAD = 12 /* a snapshot fetches entries so long before their use */
-};
+enum { LINE_ROWS = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* of a column */
 
 _Static_assert(PROF_CYCLE_WRAP % LANE_SLOTS == 0,
                "slots follow each other across the wrap");
@@ -410,22 +407,34 @@ pending(const struct prof *prof, uint32_t row, bool frees)
     return events;
 }
 
+/* The rate that a bucket was sampled at. */
+static inline int64_t
+rate_of(const struct prof *prof, const struct entry *entry)
+{
+    const uint32_t place = entry->kind >> KIND_BITS;
+
+    if (prof->rules.sampler != PROF_SAMPLER_EXACT)
+        return prof_heap_rate(prof); /* Go remembers no other */
+    return place == 0 ? 1 : (int64_t)load_relaxed(&prof->heap_rates[place - 1]);
+}
+
 /* What a row shows, now or (`with_pending`) after the first-snapshot rule. */
 static inline struct prof_heap_record
-record_of(const struct prof *prof, const struct entry *entry, bool with_pending)
+record_of(const struct prof *prof, uint32_t row, const struct entry *entry,
+          bool with_pending)
 {
     struct prof_heap_record record = {
-        .allocs = load_relaxed(&prof->active.allocs[entry->row]),
-        .frees = load_relaxed(&prof->active.frees[entry->row]),
+        .allocs = load_relaxed(&prof->active.allocs[row]),
+        .frees = load_relaxed(&prof->active.frees[row]),
         .size_bytes = entry->size_bytes,
-        .rate_bytes = prof_sampler_rate(prof, entry),
-        .stack = entry->frames,
+        .rate_bytes = rate_of(prof, entry),
+        .stack = prof_table_frames(&prof->table, entry),
         .depth = entry->depth,
     };
 
     if (with_pending) {
-        record.allocs += pending(prof, entry->row, false);
-        record.frees += pending(prof, entry->row, true);
+        record.allocs += pending(prof, row, false);
+        record.frees += pending(prof, row, true);
     }
     return record;
 }
@@ -439,7 +448,7 @@ heap_entry(const struct prof *prof, uint32_t row)
                                                                    : NULL;
 }
 
-static bool
+static inline bool
 selected(const struct prof_heap_record *record, enum prof_select select)
 {
     return select == PROF_SELECT_ALL || prof_heap_inuse_bytes(record) != 0;
@@ -463,7 +472,7 @@ is_clear(const struct prof *prof, uint32_t rows)
  *
  * returns: how many there are to list, also those that found no room
  */
-static size_t
+static inline size_t
 list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
               bool with_pending, struct prof_heap_record *records,
               size_t records_max)
@@ -474,11 +483,9 @@ list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
         const struct entry *entry = heap_entry(prof, row);
         struct prof_heap_record record;
 
-        if (row > ROWS_AHEAD)
-            prof_table_fetch(&prof->table, row - ROWS_AHEAD);
         if (entry == NULL)
             continue;
-        record = record_of(prof, entry, with_pending);
+        record = record_of(prof, row, entry, with_pending);
         if (!selected(&record, select))
             continue;
         if (count < records_max)
@@ -538,7 +545,7 @@ prof_heap_iterate(struct prof *prof,
 
         if (entry != NULL) {
             const struct prof_heap_record record =
-                record_of(prof, entry, false);
+                record_of(prof, row, entry, false);
 
             visit(context, &record);
         }

@@ -1,7 +1,7 @@
 /*
  * prof.c -- an instance inside the caller's block.
  *
- *      | struct prof | procs | slots | entry_of | words | 8 columns |
+ *      | struct prof | procs | slots | entries | words | 8 columns |
  *
  * Each part starts on a PROF_BLOCK_ALIGN boundary. Only the first two are
  * touched by init; the rest is used as it was given, zero.
@@ -22,7 +22,7 @@ struct layout {
     struct table table; /* all but its arrays */
     size_t procs;
     size_t slots;
-    size_t entry_of;
+    size_t entries;
     size_t words;
     size_t columns;
     size_t column_bytes;
@@ -78,8 +78,8 @@ layout_of(struct layout *layout, const struct prof_config *config)
         return status;
     layout->procs = aligned(sizeof(struct prof));
     layout->slots = layout->procs + procs * sizeof(struct prof_proc);
-    layout->entry_of = layout->slots + aligned(sizes.slots_bytes);
-    layout->words = layout->entry_of + aligned(sizes.entry_of_bytes);
+    layout->entries = layout->slots + aligned(sizes.slots_bytes);
+    layout->words = layout->entries + aligned(sizes.entries_bytes);
     layout->columns = layout->words + aligned(sizes.words_bytes);
     layout->column_bytes =
         aligned(((size_t)config->buckets_max + 1) * sizeof(shared_u64));
@@ -144,7 +144,7 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     prof->rules = config->rules != NULL ? *config->rules : prof_rules_exact;
     prof->table = layout.table;
     prof->table.slots = (void *)(base + layout.slots);
-    prof->table.entry_of = (void *)(base + layout.entry_of);
+    prof->table.entries = (void *)(base + layout.entries);
     prof->table.words = (void *)(base + layout.words);
     column = base + layout.columns;
     for (uint32_t i = 0; i < LANE_SLOTS; i++) {

@@ -263,16 +263,6 @@ prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes)
     return true;
 }
 
-int64_t
-prof_sampler_rate(const struct prof *prof, const struct entry *entry)
-{
-    const uint32_t place = entry->kind >> KIND_BITS;
-
-    if (prof->rules.sampler != PROF_SAMPLER_EXACT)
-        return prof_heap_rate(prof); /* Go remembers no other */
-    return place == 0 ? 1 : (int64_t)load_relaxed(&prof->heap_rates[place - 1]);
-}
-
 void
 prof_heap_rate_set(struct prof *prof, int64_t rate_bytes)
 {

@@ -15,7 +15,6 @@ struct sampler {
 };
 
 struct prof;
-struct entry;
 
 /* Which rate the allocation was sampled at that is recorded now; 0: all are. */
 static inline uint32_t
@@ -26,8 +25,5 @@ prof_sampler_take(struct sampler *sampler)
     sampler->sampled = 0;
     return rate;
 }
-
-/* returns: the rate that a heap bucket was sampled at */
-int64_t prof_sampler_rate(const struct prof *prof, const struct entry *entry);
 
 #endif

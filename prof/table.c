@@ -1,42 +1,47 @@
 /*
  * table.c -- the bucket table: from (kind, size, stack) to a row of counters.
  *
- *      slots     [ 0 ][ tag|3|31 ][ 0 ][ tag|1|1 ][ tag|2|16 ] ... 2^slots_log2
- *                           |                |
- *                           |                +----------+
- *                           v                           v
- *      words     [ entry at 1: size, row 1, depth 13, frames... ][ at 16 ...
- *      entry_of  row:  0 -   1 -> 1   2 -> 16   3 -> 31   4 ...
+ *      slots    [ 0 ][ tag|3|24 ][ 0 ][ tag|1|8 ][ tag|2|21 ] ... 2^slots_log2
+ *                        |    |          |   +--------------+
+ *               +--------|----+----------+                  v
+ *               v        +------------------------+     ... at place 8 ...
+ *      entries  row 0: -   1: 64 B, 8, 13 frames  3: ...
+ *      words    place 0: unused, 8: 13 frames of row 1, 21: frames of row 2 ...
  *
- * A slot holds a tag, a row and the place of an entry. Entries and rows are
+ * A slot holds a tag, a row and the place of the frames. Rows and frames are
  * taken from the front of their arrays with one compare-and-swap and never
- * returned; probing is linear. So a lookup reads one line of slots and then the
- * entry, front to back. The row, which the entry has too, is in the slot so
- * that the counter of a recorded event is fetched while the entry is compared:
- * two misses of a large table one beside the other, instead of one after it. It
- * takes as many of the upper 32 bits as rows_max has; the tag, bits of the
- * hash, has the rest: 18 bits with 10,000 buckets, 12 with a million, 4 at the
- * limit.
+ * returned; probing is linear. So a lookup reads one line of slots, and then
+ * side by side the entry, the frames and, since the slot has the row, the
+ * counter of a recorded event: the misses of a large table wait for the slot
+ * and then for each other, not one after the other. The row takes as many of
+ * the upper 32 bits as rows_max has; the tag, bits of the hash, has the rest:
+ * 18 bits with 10,000 buckets, 12 with a million, 4 at the limit.
+ *
+ * Why entries are a column, apart from their frames: a snapshot by reference
+ * needs no frame, so it reads 16 bytes a bucket in the order they lie in. And
+ * frames of usual depths then fill lines: the first place is that of a line.
  *
  * Invariants
- *   I1  An entry reachable from a slot is complete and never changes again.
+ *   I1  An entry reachable from a slot, and its frames, are complete and never
+ *       change again, but for the mark in its place.
  *   I2  Two reachable entries never hold the same (kind, size, stack).
- *   I3  entry_of[row] is 0 (not linked), or TENTATIVE|entry (being linked, or
- *       linked a moment ago), or entry (linked). A row that lost the race to
- *       link an equal stack stays at 0 for good: at most one a race.
- *   I4  rows used <= rows_max; words used <= rows used headers + frames_max.
+ *   I3  An entry's place is 0 (not linked), or TENTATIVE|place (being linked,
+ *       or linked a moment ago), or the place (linked). A row that lost the
+ *       race to link an equal stack goes back to 0 for good: at most one a
+ *       race.
+ *   I4  rows used <= rows_max; frames used <= frames_max.
  *   I5  A slot, once not 0, never changes. Hence two inserters of one stack
  *       walk the same slots and meet at the first empty one: the loser of the
  *       compare-and-swap looks at what won, and goes on if it is another stack.
  *
- * The moment of insertion is the compare-and-swap on the slot. The row must be
- * in entry_of before it: otherwise another thread could find the bucket, count
- * in it, read a profile and miss its own event. So the row is put there first,
+ * The moment of insertion is the compare-and-swap on the slot. The entry must
+ * have its place before it: otherwise another thread could find the bucket,
+ * count in it, read a profile and miss its own event. So it gets it first,
  * marked TENTATIVE, and whoever scans rows asks the slots about such a row.
  *
  * Why nothing is ever unlinked: a reader needs no reclamation scheme, and a
  * signal handler may look up while the thread it interrupted is inserting.
- * Why rows and words are one reservation word: it makes both bounds exact, and
+ * Why rows and frames are one reservation word: it makes both bounds exact, and
  * order of rows is order of reservation, newest last.
  *
  * Who may run with whom: intern, rows and entry need nothing; check must be
@@ -51,21 +56,21 @@
 #include "poison.h"
 
 #define TENTATIVE      TABLE_TENTATIVE
-#define ENTRY_WORDS    (sizeof(struct entry) / sizeof(uint64_t))
-#define LINE_FRAMES    8U         /* of a cache line */
-#define WORDS_LIMIT    (1U << 31) /* an entry's place leaves TENTATIVE free */
+#define LINE_FRAMES    8U          /* of a cache line */
+#define PLACE_FIRST    LINE_FRAMES /* place 0 means "none" */
+#define WORDS_LIMIT    (1U << 31)  /* a place leaves TENTATIVE free */
 #define DEPTH_DEFAULT  32U
 #define FRAMES_DEFAULT 16U
 
-_Static_assert(sizeof(struct entry) % sizeof(uint64_t) == 0, "whole words");
 _Static_assert(PROF_DEPTH_LIMIT <= UINT16_MAX, "depth is kept in 16 bits");
+_Static_assert(sizeof(struct entry) == 16, "four of them are a line");
 
 struct key {
     const uintptr_t *frames;
     uint64_t size_bytes;
     uint64_t hash;
     uint32_t depth;
-    enum bucket_kind kind;
+    uint32_t shape;
     const shared_u64 *column; /* fetch the row's counter; NULL: none */
 };
 
@@ -76,116 +81,133 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     const uint64_t rows = config->buckets_max;
     const uint64_t frames =
         config->frames_max != 0 ? config->frames_max : rows * FRAMES_DEFAULT;
-    uint64_t words;
     uint32_t slots_log2 = 1;
+    uint32_t row_bits = 1;
 
-    if (rows == 0 || rows > PROF_BUCKETS_LIMIT || frames >= WORDS_LIMIT ||
+    if (rows == 0 || rows > PROF_BUCKETS_LIMIT ||
+        frames >= WORDS_LIMIT - PLACE_FIRST ||
         config->depth_max > PROF_DEPTH_LIMIT ||
         (unsigned)config->hash >= PROF_HASH_COUNT)
         return PROF_ERR_CONFIG;
-    words = 1 + rows * ENTRY_WORDS + frames; /* place 0 means "none" */
-    if (words >= WORDS_LIMIT)
-        return PROF_ERR_CONFIG;
     while ((UINT64_C(1) << slots_log2) < rows + rows / 2)
         slots_log2++; /* about two thirds full at most: a probe ends */
-    table->row_bits = 1;
-    while (rows >> table->row_bits != 0)
-        table->row_bits++;
+    while (rows >> row_bits != 0)
+        row_bits++;
 
     table->slots_log2 = slots_log2;
+    table->slots_mask = (UINT64_C(1) << slots_log2) - 1;
+    table->home_shift = 64 - slots_log2;
+    table->row_mask = (UINT32_C(1) << row_bits) - 1;
+    table->tag_mask = (uint64_t)~table->row_mask << 32;
     table->rows_max = (uint32_t)rows;
     table->frames_max = (uint32_t)frames;
     table->depth_max =
         config->depth_max != 0 ? config->depth_max : DEPTH_DEFAULT;
     table->hash = config->hash;
     layout->slots_bytes = sizeof *table->slots << slots_log2;
-    layout->words_bytes = words * sizeof *table->words;
-    layout->entry_of_bytes = (rows + 1) * sizeof *table->entry_of;
+    layout->entries_bytes = (rows + 1) * sizeof *table->entries;
+    layout->words_bytes = (PLACE_FIRST + frames) * sizeof *table->words;
     return PROF_OK;
 }
 
-static inline struct entry *
-entry_at(const struct table *table, uint32_t place)
+static inline uint32_t
+shape_of(uint32_t depth, uint32_t kind)
 {
-    return (struct entry *)(void *)&table->words[place];
+    const struct entry entry = {.depth = (uint16_t)depth,
+                                .kind = (uint16_t)kind};
+
+    return entry.shape;
 }
 
-static inline bool
-entry_holds(const struct entry *entry, const struct key *key)
+static inline uint64_t
+hash_of(const struct table *table, const uintptr_t *frames, uint32_t depth,
+        uint64_t size_bytes)
 {
-    return entry->size_bytes == key->size_bytes && entry->depth == key->depth &&
-           entry->kind == key->kind &&
-           (key->depth == 0 || memcmp(entry->frames, key->frames,
-                                      key->depth * sizeof *key->frames) == 0);
+    if (table->hash == PROF_HASH_MULTILINEAR)
+        return prof_hash_multilinear(frames, depth, size_bytes);
+    return prof_hash_stack(table->hash, frames, depth, size_bytes);
 }
 
 static inline uint64_t
 slot_of(const struct table *table, const struct key *key, uint32_t row,
         uint32_t place)
 {
-    const uint64_t tag = (uint32_t)key->hash >> table->row_bits;
-
-    return (tag << table->row_bits | row) << 32 | place;
+    return (key->hash << 32 & table->tag_mask) | (uint64_t)row << 32 | place;
 }
 
-/* Does this slot lead to the key's entry? NULL if not. */
-static inline const struct entry *
-slot_match(const struct table *table, uint64_t slot, const struct key *key)
+static inline uint32_t
+row_of(const struct table *table, uint64_t slot)
 {
-    const uint32_t upper = (uint32_t)(slot >> 32);
-    const uint32_t row_mask = (UINT32_C(1) << table->row_bits) - 1;
-    const struct entry *entry;
+    return (uint32_t)(slot >> 32) & table->row_mask;
+}
 
-    if (((upper ^ (uint32_t)key->hash) & ~row_mask) != 0)
-        return NULL;
+static inline bool
+has_tag(const struct table *table, uint64_t slot, const struct key *key)
+{
+    return ((slot ^ key->hash << 32) & table->tag_mask) == 0;
+}
+
+/* Does a slot with the key's tag lead to its entry? An empty slot leads to row
+ * 0, which is of no shape. */
+static inline bool
+holds(const struct table *table, uint64_t slot, const struct key *key)
+{
+    const struct entry *entry = &table->entries[row_of(table, slot)];
+    const uintptr_t *frames = &table->words[(uint32_t)slot];
+
+    return entry->size_bytes == key->size_bytes && entry->shape == key->shape &&
+           (key->depth == 0 ||
+            memcmp(frames, key->frames, key->depth * sizeof *frames) == 0);
+}
+
+/* The row that a slot leads to, if it is the key's; else 0. */
+static inline uint32_t
+match(const struct table *table, uint64_t slot, const struct key *key)
+{
+    if (!has_tag(table, slot, key))
+        return 0;
     if (key->column != NULL)
-        __builtin_prefetch(&key->column[upper & row_mask], 1);
-    entry = entry_at(table, (uint32_t)slot);
-    /* All its lines at once: how long the compare is, it learns from the first
-     * only, as compilers take the entry's depth for the key's. */
-    for (uint32_t i = LINE_FRAMES - ENTRY_WORDS; i < key->depth;
-         i += LINE_FRAMES)
-        __builtin_prefetch(&entry->frames[i]);
-    return entry_holds(entry, key) ? entry : NULL;
+        __builtin_prefetch(&key->column[row_of(table, slot)], 1);
+    return holds(table, slot, key) ? row_of(table, slot) : 0;
 }
 
 /*
- * Walk from the key's home slot to its entry, or to the first empty slot.
+ * Walk from slot *index to the key's, or to the first empty one.
  *
- * out: *index, where the walk ended
+ * out:     *index, where the walk ended
+ * returns: the key's row, 0 if it has none
  */
-static inline const struct entry *
+static uint32_t
 probe(const struct table *table, const struct key *key, uint64_t *index)
 {
-    const uint64_t mask = (UINT64_C(1) << table->slots_log2) - 1;
     uint64_t i = *index;
 
-    for (uint64_t left = mask + 1; left > 0; left--, i = (i + 1) & mask) {
+    for (uint64_t left = table->slots_mask + 1; left > 0;
+         left--, i = (i + 1) & table->slots_mask) {
         /* Acquire [pair: slot]: see the entry it leads to (I1). */
         const uint64_t slot = load_acquire(&table->slots[i]);
-        const struct entry *entry;
+        uint32_t row;
 
         if (slot == 0)
             break;
-        entry = slot_match(table, slot, key);
-        if (entry != NULL)
-            return entry;
+        row = match(table, slot, key);
+        if (row != 0)
+            return row;
     }
     *index = i;
-    return NULL;
+    return 0;
 }
 
 static inline uint64_t
 home(const struct table *table, const struct key *key)
 {
-    return key->hash >> (64 - table->slots_log2);
+    return key->hash >> table->home_shift;
 }
 
-/* Take a row and room for an entry; 0 and a counted drop if either is out. */
+/* Take a row and room for its frames; 0 and a counted drop if either is out. */
 static uint32_t
 reserve(struct table *table, uint32_t depth, uint32_t *place)
 {
-    const uint32_t need = (uint32_t)ENTRY_WORDS + depth;
     uint64_t seen = load_relaxed(&table->reserved);
     uint64_t next;
 
@@ -197,13 +219,12 @@ reserve(struct table *table, uint32_t depth, uint32_t *place)
             add_relaxed(&table->no_bucket, 1);
             return 0;
         }
-        /* Room for entries' headers is set aside; frames are what runs out. */
-        if (depth > table->frames_max - (used - rows * (uint32_t)ENTRY_WORDS)) {
+        if (depth > table->frames_max - used) {
             add_relaxed(&table->no_frames, 1);
             return 0;
         }
-        *place = 1 + used; /* place 0 means "none" */
-        next = (uint64_t)(rows + 1) << 32 | (used + need);
+        *place = PLACE_FIRST + used;
+        next = (uint64_t)(rows + 1) << 32 | (used + depth);
         /* Relaxed: it hands out numbers; what they name is published below. */
     } while (!cas_relaxed(&table->reserved, &seen, next));
     return (uint32_t)(next >> 32);
@@ -214,34 +235,31 @@ static uint32_t
 prepare(struct table *table, const struct key *key, uint32_t *place)
 {
     const uint32_t row = reserve(table, key->depth, place);
-    struct entry *entry;
+    struct entry *entry = &table->entries[row];
 
     if (row == 0)
         return 0;
-    entry = entry_at(table, *place);
     entry->size_bytes = key->size_bytes;
-    entry->row = row;
-    entry->depth = (uint16_t)key->depth;
-    entry->kind = (uint16_t)key->kind;
+    entry->shape = key->shape;
     if (key->depth > 0)
-        memcpy(entry->frames, key->frames, key->depth * sizeof *key->frames);
+        memcpy(&table->words[*place], key->frames,
+               key->depth * sizeof *key->frames);
     /* Release [pair: entry]: a scan that sees the row sees the entry. */
-    store_release(&table->entry_of[row], TENTATIVE | *place);
+    store_release(&entry->place, TENTATIVE | *place);
     return row;
 }
 
 /* Link a new entry at or after the empty slot `index`; or find who did. */
-static __attribute__((noinline)) uint32_t
+static uint32_t
 insert(struct table *table, const struct key *key, uint64_t index)
 {
-    const uint64_t slots = UINT64_C(1) << table->slots_log2;
     uint32_t place;
     const uint32_t row = prepare(table, key, &place);
-    const struct entry *entry = NULL;
+    uint32_t other;
 
     if (row == 0)
         return 0;
-    for (uint64_t tries = 0; tries <= slots; tries++) {
+    for (uint64_t tries = 0; tries <= table->slots_mask + 1; tries++) {
         uint64_t seen = 0;
 
         /*
@@ -251,19 +269,29 @@ insert(struct table *table, const struct key *key, uint64_t index)
         if (cas_release_acquire(&table->slots[index], &seen,
                                 slot_of(table, key, row, place))) {
             /* Release [pair: entry]: as in prepare(). */
-            store_release(&table->entry_of[row], place);
+            store_release(&table->entries[row].place, place);
             return row;
         }
-        entry = slot_match(table, seen, key);
-        if (entry == NULL)
-            entry = probe(table, key, &index);
-        if (entry != NULL) {
+        other = match(table, seen, key);
+        if (other == 0)
+            other = probe(table, key, &index);
+        if (other != 0) {
             /* Relaxed: 0 says nothing about any entry. */
-            store_relaxed(&table->entry_of[row], 0);
-            return entry->row;
+            store_relaxed(&table->entries[row].place, 0);
+            return other;
         }
     }
     PROF_UNREACHABLE(); /* slots outnumber rows (I4) */
+}
+
+/* The whole walk, for a key that its first two slots do not lead to. */
+static __attribute__((noinline)) uint32_t
+intern_slowly(struct table *table, const struct key *key)
+{
+    uint64_t index = home(table, key);
+    const uint32_t row = probe(table, key, &index);
+
+    return row != 0 ? row : insert(table, key, index);
 }
 
 uint32_t
@@ -275,15 +303,30 @@ prof_table_intern_counted(struct table *table, enum bucket_kind kind,
     const struct key key = {
         .frames = frames,
         .size_bytes = size_bytes,
-        .hash = prof_hash_stack(table->hash, frames, kept, size_bytes),
+        .hash = hash_of(table, frames, kept, size_bytes),
         .depth = kept,
-        .kind = kind,
+        .shape = shape_of(kept, kind),
         .column = column,
     };
     uint64_t index = home(table, &key);
-    const struct entry *entry = probe(table, &key, &index);
+    uint64_t slot;
+    uint32_t row;
 
-    return entry != NULL ? entry->row : insert(table, &key, index);
+    /*
+     * The first two steps of the walk without a branch: one key in five is not
+     * at home, and which, no processor can foresee. Past an empty slot there is
+     * nothing of this key, or it came a moment ago.
+     * Relaxed: this one only chooses, and a slot never changes (I5).
+     */
+    slot = load_relaxed(&table->slots[index]);
+    index += !has_tag(table, slot, &key);
+    /* Acquire [pair: slot]: as in probe(). */
+    slot = load_acquire(&table->slots[index & table->slots_mask]);
+    row = match(table, slot, &key);
+    if (__builtin_expect(row != 0, 1))
+        return row;
+    const struct key missing = key; /* only this one needs memory */
+    return intern_slowly(table, &missing);
 }
 
 uint32_t
@@ -301,70 +344,57 @@ prof_table_rows(const struct table *table)
     return (uint32_t)(load_relaxed(&table->reserved) >> 32);
 }
 
-/* A row still marked: its inserter is between its two stores. Ask the slots. */
-static bool
-tentative_is_linked(const struct table *table, const struct entry *entry)
+/* An inserter of this row is between its two stores, or was. Ask the slots. */
+bool
+prof_table_tentative_is_linked(const struct table *table, uint32_t row)
 {
+    const struct entry *entry = &table->entries[row];
+    const uintptr_t *frames = prof_table_frames(table, entry);
     const struct key key = {
-        .frames = entry->frames,
+        .frames = frames,
         .size_bytes = entry->size_bytes,
-        .hash = prof_hash_stack(table->hash, entry->frames, entry->depth,
-                                entry->size_bytes),
+        .hash = hash_of(table, frames, entry->depth, entry->size_bytes),
         .depth = entry->depth,
-        .kind = (enum bucket_kind)entry->kind,
+        .shape = entry->shape,
     };
     uint64_t index = home(table, &key);
 
-    return probe(table, &key, &index) == entry;
+    return probe(table, &key, &index) == row;
 }
 
-const struct entry *
-prof_table_tentative_entry(const struct table *table, uint32_t place)
-{
-    const struct entry *entry = entry_at(table, place & ~TENTATIVE);
-
-    return tentative_is_linked(table, entry) ? entry : NULL;
-}
-
-/* Does an entry's header lie at `place`, in words that were handed out? */
+/* Do `depth` frames lie at `place`, in words that were handed out? */
 static bool
-is_entry_place(const struct table *table, uint32_t place)
+is_place(const struct table *table, uint32_t place, uint32_t depth)
 {
-    const uint32_t used = (uint32_t)load_relaxed(&table->reserved);
+    const uint32_t end = PLACE_FIRST + (uint32_t)load_relaxed(&table->reserved);
 
-    return place >= 1 && place <= used && used - place >= ENTRY_WORDS - 1;
+    return place >= PLACE_FIRST && place <= end && depth <= end - place;
 }
 
 static const char *
 check_row(const struct table *table, uint32_t row)
 {
-    const uint32_t place = load_relaxed(&table->entry_of[row]) & ~TENTATIVE;
-    const struct entry *entry;
+    const struct entry *entry = &table->entries[row];
+    const uint32_t place = load_relaxed(&entry->place) & ~TENTATIVE;
 
     if (place == 0)
         return NULL;
-    if (!is_entry_place(table, place))
-        return "table I3";
-    entry = entry_at(table, place);
-    if (entry->row != row || entry->depth > table->depth_max ||
+    if (entry->depth > table->depth_max ||
         (entry->kind & KIND_MASK) < KIND_HEAP ||
         (entry->kind & KIND_MASK) > KIND_MUTEX)
         return "table I1";
-    return NULL;
+    return is_place(table, place, entry->depth) ? NULL : "table I3";
 }
 
-/* Does a slot lead to an entry whose row leads back to it? */
+/* Does a slot lead to a row and to the place that this row is at? */
 static bool
 is_sound_slot(const struct table *table, uint64_t slot)
 {
-    const uint32_t place = (uint32_t)slot;
-    uint32_t row;
+    const uint32_t row = row_of(table, slot);
 
-    if (!is_entry_place(table, place))
-        return false;
-    row = entry_at(table, place)->row;
-    return row >= 1 && row <= prof_table_rows(table) &&
-           (load_relaxed(&table->entry_of[row]) & ~TENTATIVE) == place;
+    return row >= 1 && row <= prof_table_rows(table) && (uint32_t)slot != 0 &&
+           (load_relaxed(&table->entries[row].place) & ~TENTATIVE) ==
+               (uint32_t)slot;
 }
 
 /* Places first: what they lead to is read only once they are sound. */
@@ -397,18 +427,15 @@ prof_table_check(const struct table *table)
     uint64_t slots_used = 0;
 
     if (rows > table->rows_max ||
-        (uint32_t)load_relaxed(&table->reserved) >
-            rows * (uint32_t)ENTRY_WORDS + table->frames_max)
+        (uint32_t)load_relaxed(&table->reserved) > table->frames_max)
         return "table I4";
     broken = check_places(table);
     if (broken != NULL)
         return broken;
     for (uint32_t row = 1; row <= rows; row++) {
-        const struct entry *entry = prof_table_entry(table, row);
-
-        if (entry == NULL)
+        if (prof_table_entry(table, row) == NULL)
             continue;
-        if (!tentative_is_linked(table, entry))
+        if (!prof_table_tentative_is_linked(table, row))
             return "table I2"; /* an equal stack is found before this one */
         linked++;
     }

@@ -2,6 +2,7 @@
 #ifndef PROF_TABLE_H
 #define PROF_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,26 +15,36 @@ enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 #define KIND_BITS 4
 #define KIND_MASK ((1U << KIND_BITS) - 1)
 
-/* What identifies a bucket; immutable once linked (table.c, I1). */
+/*
+ * What identifies a bucket, but for its frames; by row. Immutable once linked
+ * (table.c, I1), except for the mark in `place`.
+ */
 struct entry {
     uint64_t size_bytes; /* 0 for contention */
-    uint32_t row;        /* its place in every column of counters */
-    uint16_t depth;
-    uint16_t kind; /* enum bucket_kind */
-    uintptr_t frames[];
+    shared_u32 place;    /* of its frames; any thread (I3) */
+    union {
+        struct {
+            uint16_t depth;
+            uint16_t kind; /* enum bucket_kind */
+        };
+        uint32_t shape; /* both, to be compared at once */
+    };
 };
 
 struct table {
-    shared_u64 *slots;    /* any thread; 0 or tag, row and entry */
-    uint64_t *words;      /* entries; each immutable once linked (I1) */
-    shared_u32 *entry_of; /* by row; any thread (I3) */
-    shared_u64 reserved;  /* rows << 32 | words used; any thread, only grows */
-    uint32_t slots_log2;  /* this and below: immutable after init */
-    uint32_t row_bits;    /* of a slot's upper half; the rest is the tag */
-    uint32_t rows_max;
-    uint32_t frames_max;
+    shared_u64 *slots;     /* any thread; 0 or tag, row and place */
+    struct entry *entries; /* by row */
+    uintptr_t *words;      /* frames; each immutable once linked (I1) */
+    uint64_t tag_mask;     /* of a slot; this and below: immutable after init */
+    uint64_t slots_mask;
+    uint32_t row_mask;   /* of a slot's upper half; the rest is the tag */
+    uint32_t home_shift; /* a hash's home is what is left of it */
     uint32_t depth_max;
     enum prof_hash hash;
+    uint32_t slots_log2;
+    uint32_t rows_max;
+    uint32_t frames_max;
+    shared_u64 reserved;  /* rows << 32 | frames used; any thread, only grows */
     shared_u64 no_bucket; /* events dropped, by cause; any thread */
     shared_u64 no_frames;
 };
@@ -41,8 +52,8 @@ struct table {
 /* Sizes of a table's arrays; see prof_table_layout(). */
 struct table_layout {
     size_t slots_bytes;
+    size_t entries_bytes;
     size_t words_bytes;
-    size_t entry_of_bytes;
 };
 
 /*
@@ -80,9 +91,8 @@ uint32_t prof_table_rows(const struct table *table);
 /* A row's entry is being linked, or was a moment ago (table.c, I3). */
 #define TABLE_TENTATIVE (1U << 31)
 
-/* returns: as prof_table_entry(), for a row with this TENTATIVE place */
-const struct entry *prof_table_tentative_entry(const struct table *table,
-                                               uint32_t place);
+/* returns: is a row whose place is TENTATIVE linked nevertheless? */
+bool prof_table_tentative_is_linked(const struct table *table, uint32_t row);
 
 /*
  * returns: the entry of a linked row, NULL if the row is not (or not yet)
@@ -92,24 +102,22 @@ const struct entry *prof_table_tentative_entry(const struct table *table,
 static inline const struct entry *
 prof_table_entry(const struct table *table, uint32_t row)
 {
+    const struct entry *entry = &table->entries[row];
     /* Acquire [pair: entry]: the entry, written before its place. */
-    const uint32_t place = load_acquire(&table->entry_of[row]);
+    const uint32_t place = load_acquire(&entry->place);
 
-    if (place == 0)
+    if (place == 0 || ((place & TABLE_TENTATIVE) != 0 &&
+                       !prof_table_tentative_is_linked(table, row)))
         return NULL;
-    if ((place & TABLE_TENTATIVE) != 0)
-        return prof_table_tentative_entry(table, place);
-    return (const struct entry *)(const void *)&table->words[place];
+    return entry;
 }
 
-/* Fetch the entry of a row that is read soon. */
-static inline void
-prof_table_fetch(const struct table *table, uint32_t row)
+/* in: entry, from prof_table_entry() */
+static inline const uintptr_t *
+prof_table_frames(const struct table *table, const struct entry *entry)
 {
-    /* Relaxed: nothing is read at this place. */
-    const uint32_t place = load_relaxed(&table->entry_of[row]);
-
-    __builtin_prefetch(&table->words[place & ~TABLE_TENTATIVE]);
+    /* Relaxed: who has the entry has seen what was written before its place. */
+    return &table->words[load_relaxed(&entry->place) & ~TABLE_TENTATIVE];
 }
 
 /* returns: NULL, or the name of the first broken invariant of table.c */

@@ -1,7 +1,7 @@
 /*
  * trace_init.c -- how a tracer lies in its block.
  *
- *      struct prof_trace | procs | stack table: slots, entry_of, words |
+ *      struct prof_trace | procs | stack table: slots, entries, words |
  * buffers
  */
 #include <string.h>
@@ -24,7 +24,7 @@ struct layout {
     struct table_layout sizes;
     size_t procs;
     size_t slots;
-    size_t entry_of;
+    size_t entries;
     size_t words;
     size_t buffers;
     size_t buffer_stride;
@@ -65,8 +65,8 @@ layout_of(struct layout *layout, const struct prof_trace_config *config)
     layout->procs = aligned(sizeof(struct prof_trace));
     layout->slots =
         layout->procs + config->procs_max * sizeof(struct trace_proc);
-    layout->entry_of = layout->slots + aligned(layout->sizes.slots_bytes);
-    layout->words = layout->entry_of + aligned(layout->sizes.entry_of_bytes);
+    layout->entries = layout->slots + aligned(layout->sizes.slots_bytes);
+    layout->words = layout->entries + aligned(layout->sizes.entries_bytes);
     layout->buffers = layout->words + aligned(layout->sizes.words_bytes);
     layout->end = layout->buffers + config->buffers_max * layout->buffer_stride;
     return PROF_OK;
@@ -110,7 +110,7 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
     trace->procs = (void *)(base + layout.procs);
     trace->stacks = layout.stacks;
     trace->stacks.slots = (void *)(base + layout.slots);
-    trace->stacks.entry_of = (void *)(base + layout.entry_of);
+    trace->stacks.entries = (void *)(base + layout.entries);
     trace->stacks.words = (void *)(base + layout.words);
     trace->stacks_layout = layout.sizes;
     for (uint32_t i = config->buffers_max; i-- > 0;) {

@@ -97,12 +97,12 @@ has_room(const struct trace_buffer *buffer, uint32_t bytes)
 /* Everything of a stack but its frames. */
 static void
 put_stack_head(struct trace_buffer *buffer, uint32_t id,
-               const struct entry *entry)
+               const struct entry *entry, const uintptr_t *frames)
 {
     uint32_t bytes = number_bytes(id) + number_bytes(entry->depth);
 
     for (uint32_t i = 0; i < entry->depth; i++)
-        bytes += number_bytes(entry->frames[i]);
+        bytes += number_bytes(frames[i]);
     trace_put_byte(buffer, EV_STACK | 3 << 6);
     trace_put_number(buffer, bytes);
     trace_put_number(buffer, id);
@@ -117,16 +117,18 @@ static bool
 put_stack(struct trace_buffer *buffer, struct prof_trace *trace,
           const struct entry *entry)
 {
+    const uintptr_t *frames = prof_table_frames(&trace->stacks, entry);
+
     if (trace->stack_done == 0) {
         if (!has_room(buffer, 1 + 3 * NUMBER_BYTES_MAX))
             return false;
-        put_stack_head(buffer, trace->stack_next, entry);
+        put_stack_head(buffer, trace->stack_next, entry, frames);
         trace->stack_done = 1;
     }
     for (; trace->stack_done <= entry->depth; trace->stack_done++) {
         if (!has_room(buffer, NUMBER_BYTES_MAX))
             return false;
-        trace_put_number(buffer, entry->frames[trace->stack_done - 1]);
+        trace_put_number(buffer, frames[trace->stack_done - 1]);
     }
     trace->stack_done = 0;
     return true;

@@ -30,7 +30,7 @@ forget_stacks(struct prof_trace *trace)
     struct table *stacks = &trace->stacks;
 
     memset(stacks->slots, 0, trace->stacks_layout.slots_bytes);
-    memset(stacks->entry_of, 0, trace->stacks_layout.entry_of_bytes);
+    memset(stacks->entries, 0, trace->stacks_layout.entries_bytes);
     store_relaxed(&stacks->reserved, 0); /* nobody interns: I6 of trace.c */
 }
 

@@ -16,9 +16,9 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-/* The library's own limit: an entry's place has 31 bits (table.c). */
+/* The library's own limit: a place has 31 bits (table.c). */
 #define PLACES     (UINT64_C(1) << 31)
-#define FRAMES_TOP (PLACES - 1 - 2 - 1) /* beside one bucket of two words */
+#define FRAMES_TOP (PLACES - 8 - 1) /* the first place is 8 */
 
 static const struct {
     const char *why;

@@ -121,7 +121,7 @@ hide(uint32_t row)
     const struct table *table = &prof->table;
 
     hidden_row = row;
-    hidden_place = load_relaxed(&table->entry_of[row]);
+    hidden_place = load_relaxed(&table->entries[row].place);
     for (uint64_t i = 0; i >> table->slots_log2 == 0; i++) {
         hidden_slot_value = load_relaxed(&table->slots[i]);
         hidden_slot = &table->slots[i];
@@ -129,14 +129,14 @@ hide(uint32_t row)
             break;
     }
     store_relaxed(hidden_slot, 0);
-    store_relaxed(&table->entry_of[row], 0);
+    store_relaxed(&table->entries[row].place, 0);
 }
 
 static void
 the_bucket_arrives(void)
 {
     store_relaxed(hidden_slot, hidden_slot_value);
-    store_relaxed(&prof->table.entry_of[hidden_row], hidden_place);
+    store_relaxed(&prof->table.entries[hidden_row].place, hidden_place);
 }
 
 /* Of stacks 1, 2, 3 the middle one arrives; room is for the other two. */

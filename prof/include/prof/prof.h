@@ -65,8 +65,8 @@ struct prof_config {
     enum prof_hash hash;
     uint32_t buckets_max; /* 1 .. PROF_BUCKETS_LIMIT; 0 is an error */
     uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
-    /* Frames of all buckets; 0: 16 a bucket. With two words a bucket they must
-       stay below 2^31: more than 119 million buckets need a smaller number. */
+    /* Frames of all buckets; 0: 16 a bucket. At most 2^31 - 9, so the very
+       most buckets need a smaller number than the default. */
     uint64_t frames_max;
     uint32_t procs_max; /* 0: 1 */
     enum prof_world world;
