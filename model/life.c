@@ -212,6 +212,8 @@ come_back(struct model_life *life, const struct truth_step *step)
             event->rank = (uint64_t)task->left_step * RANKS_A_STEP;
             event->ticks = file_ticks(life, task->left_ticks);
         }
+        if (event->ticks == 0) /* the clock is about to wrap */
+            event->ticks = 1;
         session_of(life)->returns += knows;
         session_of(life)->returns_late += !knows;
     }

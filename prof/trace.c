@@ -99,7 +99,7 @@ prof_trace_take_stamp(struct prof_trace *trace)
     return stamp;
 }
 
-/* Never 0: in the file, a syscall exit at tick 0 is one at an unknown time. */
+/* From 1: in the file, a syscall exit at tick 0 is one at an unknown time. */
 static struct prof_trace_stamp
 in_file_ticks(const struct prof_trace *trace, struct raw_stamp raw)
 {
@@ -362,7 +362,7 @@ prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
         left = in_file_ticks(trace, prof_trace_take_stamp(trace));
     args[0] = task;
     args[1] = left.sequence;
-    args[2] = left.ticks;
+    args[2] = left.ticks != 0 ? left.ticks : 1; /* 0: the clock wrapped */
     prof_trace_emit_started(trace, proc, PROF_EV_GO_SYSEXIT, args, NULL, 0);
     leave(trace, proc);
 }

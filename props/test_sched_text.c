@@ -107,6 +107,7 @@ the_fixtures_end_as_they_say(void **state)
     } rows[] = {
         {FIXTURES "late-return-across-sessions.sim", 2, 8, MODEL_TRACE_OK},
         {FIXTURES "every-event.sim", 1, 29, MODEL_TRACE_OK},
+        {FIXTURES "return-before-the-clock-wraps.sim", 1, 5, MODEL_TRACE_OK},
         /* Its clocks are years apart. */
         {FIXTURES "stalls.sim", 1, 5, MODEL_TRACE_TIME_ORDER},
     };

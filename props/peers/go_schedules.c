@@ -161,7 +161,9 @@ world_schedule(struct sim_world *world, struct sim_choices *choices,
         apply(world, &event, seed);
     }
     for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
-        event = (struct sim_event){.kind = last[i], .room = SIM_ROOM_ENOUGH};
+        event = (struct sim_event){.kind = last[i],
+                                   .delay_ticks = sim_world_stall_ticks(world),
+                                   .room = SIM_ROOM_ENOUGH};
         note(met, sim_world_gc(world), &event);
         apply(world, &event, seed);
     }
