@@ -21,6 +21,9 @@ bool judge_near_wrap(const struct props_judge *judge);
 /* Compare the answer of a reading event. */
 void judge_answer(struct props_judge *judge);
 
+/* L1: is all published, or what waits for what? */
+void judge_pending(struct props_judge *judge);
+
 /* Note what the event has met. */
 void judge_marks(struct props_judge *judge);
 

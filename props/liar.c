@@ -152,7 +152,7 @@ __wrap_prof_heap_totals(struct prof *prof)
         totals.allocs_published++;
     }
     totals.allocs_pending += tells(LIE_TOTAL_ALLOCS) || tells(LIE_STUCK);
-    totals.frees_pending += tells(LIE_TOTAL_FREES);
+    totals.frees_pending += tells(LIE_TOTAL_FREES) || tells(LIE_STUCK_FREE);
     return totals;
 }
 

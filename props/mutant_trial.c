@@ -169,7 +169,7 @@ main(int argc, char **argv)
         const char *id = props_property_id(property);
         const bool named = is_named(id, argc, argv);
 
-        if (strchr(OF_CAMPAIGNS, id[0]) != NULL)
+        if (named || strchr(OF_CAMPAIGNS, id[0]) != NULL)
             done = try_alone(property, rules, named ? runs : runs_of_others);
     }
     if (!done)
