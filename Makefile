@@ -2,7 +2,7 @@
 # Each target first installs what it needs and is missing (.ci/deps).
 TIME ?= 60
 ENGINE ?= libfuzzer
-.PHONY: all run check mutants fuzz soak bench bench-peers bench-gate check-peers clean
+.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers clean
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
@@ -12,6 +12,7 @@ check:
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 check-peers: ; @.ci/deps build peers && ninja $@
 mutants: ; @.ci/deps build test && ninja -k 0 $@
+coverage: ; @.ci/deps build test coverage && props/coverage/measure.sh reports
 fuzz:
 	@.ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja fuzz$(if $(filter afl,$(ENGINE)),-afl)
