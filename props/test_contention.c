@@ -4,6 +4,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <pthread.h>
@@ -105,8 +106,76 @@ those_who_go_on_waiting_are_charged_as_the_mean(void **state)
     assert_int_equal(
         prof_mutex_cycles(lab.prof, INT64_MAX, INT64_MAX, UINT32_MAX),
         INT64_MAX);
+    assert_int_equal(prof_mutex_cycles(lab.prof, INT64_MAX, 0, 1), INT64_MAX);
     assert_int_equal(prof_mutex_cycles(lab.prof, INT64_MAX, INT64_MAX, 0),
                      INT64_MAX);
+    props_lab_end(&lab);
+}
+
+/*
+ * Nanoseconds become ticks, rounded down, at least 1; the largest number stands
+ * for what does not fit: too many whole seconds, or the part of one that goes
+ * over, or a number that only unsigned has. Go 1.5 let them become the least.
+ */
+static void
+a_rate_becomes_ticks_and_never_overflows(void **state)
+{
+    static const struct {
+        uint64_t ticks_per_second;
+        int64_t ns;
+        int64_t want;
+    } cases[] = {
+        {1000000000, 1500000000, 1500000000},
+        {1, 999999999, 1}, /* less than a tick */
+        {UINT64_C(10000000000), 7, 70},
+        {UINT64_C(10000000000), INT64_MAX, INT64_MAX},
+        {UINT64_C(4000000000), INT64_C(4611686018999999999), INT64_MAX},
+        {UINT64_C(2000000000), INT64_C(9000000000000000000), INT64_MAX},
+        {UINT64_C(1000000000), INT64_MAX, INT64_MAX},
+        {1000000000, 0, 0},
+        {1000000000, -5, 0},
+        {1, 1, 1}, /* every event */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int go = 0; go < 2; go++) {
+            const struct prof_config config = {
+                .buckets_max = 1,
+                .ticks_per_second = cases[i].ticks_per_second,
+                .rules = go ? &prof_rules_go1_5 : NULL};
+            const size_t bytes = prof_bytes_needed(&config);
+            void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+            struct prof *prof;
+
+            assert_non_null(block);
+            memset(block, 0, bytes);
+            assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
+            prof_block_rate_set(prof, cases[i].ns);
+            if (!go || cases[i].want != INT64_MAX)
+                assert_int_equal(prof_block_rate_ticks(prof), cases[i].want);
+            else
+                assert_int_equal(prof_block_rate_ticks(prof), INT64_MIN);
+            free(block);
+        }
+    }
+}
+
+/*
+ * Eras that scale by a quotient keep a double: one of 2^63 events and more is
+ * shown as 2^63, as the conversion gives it there.
+ */
+static void
+more_events_than_can_be_shown_are_shown_as_2_to_the_63(void **state)
+{
+    struct props_lab lab;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_go1_17));
+    prof_block_rate_set(lab.prof, INT64_C(1) << 62);
+    for (int i = 0; i < 3; i++)
+        (void)props_lab_event(&lab, PROF_BLOCK, 1, 1);
+    assert_true(props_lab_read(&lab, PROF_BLOCK).count == UINT64_C(1) << 63);
     props_lab_end(&lab);
 }
 
@@ -311,6 +380,9 @@ main(void)
         cmocka_unit_test(go_1_5_has_no_mutex_profile),
         cmocka_unit_test(a_scaled_event_saturates),
         cmocka_unit_test(those_who_go_on_waiting_are_charged_as_the_mean),
+        cmocka_unit_test(a_rate_becomes_ticks_and_never_overflows),
+        cmocka_unit_test(
+            more_events_than_can_be_shown_are_shown_as_2_to_the_63),
         cmocka_unit_test(counts_of_many_threads_add_up),
         cmocka_unit_test(a_rate_that_changes_meanwhile_is_one_rate_per_event),
         cmocka_unit_test(every_wait_of_a_world_is_in_its_profile_to_the_tick),

@@ -134,6 +134,19 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         "not a line at all\n"
         "5-6 r-xp 0 0:0\n"
         "5g-6 r-xp 0 0:0 1 /bad\n"
+        "5-6: r-xp 0 0:0 1 /bad\n"
+        "5-6/ r-xp 0 0:0 1 /bad\n"
+        "5-6@ r-xp 0 0:0 1 /bad\n"
+        "5-6` r-xp 0 0:0 1 /bad\n"
+        "5- r-xp 0 0:0 1 /bad\n"
+        "-6 r-xp 0 0:0 1 /bad\n"
+        "56 r-xp 0 0:0 1 /bad\n"
+        "12345678123456780-6 r-xp 0 0:0 1 /bad\n"
+        "5-6 r-xp zero 0:0 1 /bad\n"
+        "5-6 r-x 0 0:0 1 /bad\n"
+        "5-6 r-xp 0\n"
+        "\n"
+        "\tAb-aCF\t r-xp \t 0fF 0:0 10\n"
         "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut";
     static const struct prof_mapping want[] = {
         {0x400000, 0x40b000, 0, "/bin/cat", ""},
@@ -142,6 +155,7 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         {0x7f7d77b36000, 0x7f7d77b37000, 0, "", ""},
         {0x7ffc34343000, 0x7ffc34345000, 0, "[vdso]", ""},
         {0xffffffffff600000, 0xffffffffff601000, 0x90, "[vsyscall]", ""},
+        {0xab, 0xacf, 0xff, "", ""},
     };
     struct prof_mapping got[8];
     char again[sizeof text];
@@ -151,8 +165,8 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
     memcpy(again, text, sizeof text);
     assert_int_equal(prof_mappings_parse(got, 8, &count, text, sizeof text - 1),
                      PROF_OK);
-    assert_int_equal(count, 5);
-    for (size_t i = 0; i < 5; i++) {
+    assert_int_equal(count, 6);
+    for (size_t i = 0; i < 6; i++) {
         assert_int_equal(got[i].start, want[i].start);
         assert_int_equal(got[i].limit, want[i].limit);
         assert_int_equal(got[i].offset, want[i].offset);
@@ -161,7 +175,7 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
     assert_int_equal(
         prof_mappings_parse(got, 2, &count, again, sizeof again - 1),
         PROF_ERR_SHORT);
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 6);
 }
 
 /* ---------------------------------------------------------- contention, counts

@@ -17,118 +17,11 @@
 #include <cmocka.h>
 
 #include "pprof_case.h"
-#include "prof/cpu.h"
+#include "pprof_writers.h"
 #include "prof/file.h"
 #include "prof/text.h"
 
 static struct case_run run;
-
-/* ----------------------------------------------------- every writer, one list
- */
-
-static const uintptr_t stack[] = {CASE_MALLOC, CASE_WORK, CASE_SERVE,
-                                  CASE_MAIN};
-static const struct prof_label labels[] = {{"key", "value"}};
-static const struct prof_heap_record heap[] = {
-    {.allocs = 3, .frees = 1, .size_bytes = 64, .stack = stack, .depth = 4},
-    {.allocs = 9, .size_bytes = 16, .stack = stack + 1, .depth = 3},
-};
-static const struct prof_contention_record waits[] = {
-    {.count = 3, .cycles = 100, .stack = stack, .depth = 4},
-    {.count = 1, .cycles = 900, .stack = stack + 2, .depth = 2},
-};
-static const struct prof_count_record counts[] = {
-    {.stack = stack, .depth = 4, .labels = labels, .labels_count = 1},
-    {.stack = stack + 1, .depth = 3},
-};
-
-static enum prof_status
-write_heap(const struct prof_output *output)
-{
-    return prof_pprof_heap(output, heap, 2, 512, PROF_VIEW_ALLOCS);
-}
-
-static enum prof_status
-write_contention(const struct prof_output *output)
-{
-    return prof_pprof_contention(output, waits, 2, 1000);
-}
-
-static enum prof_status
-write_counts(const struct prof_output *output)
-{
-    return prof_pprof_counts(output, "goroutine", counts, 2);
-}
-
-static enum prof_status
-write_heap_text(const struct prof_output *output)
-{
-    static const struct prof_heap_counters counters = {.gcs = 1};
-
-    return prof_text_heap(output, heap, 2, 512, &counters);
-}
-
-static enum prof_status
-write_mutex_text(const struct prof_output *output)
-{
-    return prof_text_contention(output, PROF_MUTEX, waits, 2, 1000, 1);
-}
-
-static enum prof_status
-write_counts_text(const struct prof_output *output)
-{
-    return prof_text_counts(output, "goroutine", counts, 2);
-}
-
-static size_t
-print_dump(void *context, char *buffer, size_t room)
-{
-    (void)context;
-    return (size_t)snprintf(buffer, room, "task 1 [running]:\nmain()\n");
-}
-
-static enum prof_status
-write_dump(const struct prof_output *output)
-{
-    return prof_text_dump(output, &(struct prof_dump){.print = print_dump});
-}
-
-static enum prof_status
-write_debug_line(const struct prof_output *output)
-{
-    return prof_text_trace_alloc(output, 0xc000, 32, "T", stack, 4);
-}
-
-static enum prof_status
-write_cpu(const struct prof_output *output)
-{
-    static const uint64_t words[] = {3, 0, 100, 5, 0, 7, 0x2041, 0x2241};
-    static _Alignas(64) unsigned char block[1 << 18];
-    const struct prof_cpu_config config = {
-        .ticks_max = 8, .stacks_max = 8, .depth_max = 8};
-    struct prof_cpu *cpu;
-
-    assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
-                     PROF_OK);
-    assert_int_equal(prof_cpu_load(cpu, words, 8, NULL, 0), PROF_OK);
-    return prof_cpu_write(cpu, output, 5000);
-}
-
-static const struct {
-    const char *what;
-    enum prof_status (*write)(const struct prof_output *output);
-} writers[] = {
-    {"heap", write_heap},
-    {"contention", write_contention},
-    {"counts", write_counts},
-    {"cpu", write_cpu},
-    {"heap text", write_heap_text},
-    {"mutex text", write_mutex_text},
-    {"counts text", write_counts_text},
-    {"dump", write_dump},
-    {"debug line", write_debug_line},
-};
-enum { WRITERS = sizeof writers / sizeof *writers };
 
 /* ------------------------------------------------------------------- the sinks
  */
@@ -163,7 +56,7 @@ static size_t
 length_of(size_t writer)
 {
     case_begin(&run);
-    assert_int_equal(writers[writer].write(&run.output), PROF_OK);
+    assert_int_equal(pprof_writers[writer].write(&run.output), PROF_OK);
     return run.memory.bytes_count;
 }
 
@@ -171,7 +64,7 @@ static void
 a_sink_that_fails_at_any_byte_is_reported(void **state)
 {
     (void)state;
-    for (size_t writer = 0; writer < WRITERS; writer++) {
+    for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         const size_t length = length_of(writer);
 
         assert_true(length > 20);
@@ -182,11 +75,11 @@ a_sink_that_fails_at_any_byte_is_reported(void **state)
             case_begin(&run);
             run.output.sink =
                 (struct prof_sink){.write = take_until, .context = &failing};
-            status = writers[writer].write(&run.output);
+            status = pprof_writers[writer].write(&run.output);
             if (status != (limit < length ? PROF_ERR_SINK : PROF_OK) ||
                 failing.calls_after != 0)
                 fail_msg("%s, %zu of %zu bytes: %s, %zu calls after",
-                         writers[writer].what, limit, length,
+                         pprof_writers[writer].what, limit, length,
                          prof_status_text(status), failing.calls_after);
         }
     }
@@ -229,10 +122,11 @@ static void
 the_sinks_own_status_is_the_answer(void **state)
 {
     (void)state;
-    for (size_t writer = 0; writer < WRITERS; writer++) {
+    for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         case_begin(&run);
         run.memory.bytes_max = 10;
-        assert_int_equal(writers[writer].write(&run.output), PROF_ERR_SINK);
+        assert_int_equal(pprof_writers[writer].write(&run.output),
+                         PROF_ERR_SINK);
         assert_int_equal(run.memory.bytes_count, 0);
     }
 }
@@ -285,12 +179,12 @@ a_file_appears_whole(void **state)
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     case_begin(&run);
     run.output.sink = prof_file_sink(&file);
-    assert_int_equal(write_heap(&run.output), PROF_OK);
+    assert_int_equal(pprof_writers[0].write(&run.output), PROF_OK);
     assert_int_not_equal(access(path, F_OK), 0);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
     assert_int_equal(file_bytes(got, sizeof got), length);
     case_begin(&run);
-    assert_int_equal(write_heap(&run.output), PROF_OK);
+    assert_int_equal(pprof_writers[0].write(&run.output), PROF_OK);
     assert_memory_equal(got, run.bytes, length);
 }
 
@@ -330,13 +224,14 @@ a_full_disk_is_reported(void **state)
     static struct prof_file file;
 
     (void)state;
-    for (size_t writer = 0; writer < WRITERS; writer++) {
+    for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         memset(&file, 0, sizeof file);
         file.descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC);
         assert_true(file.descriptor >= 0);
         case_begin(&run);
         run.output.sink = prof_descriptor_sink(&file);
-        assert_int_equal(writers[writer].write(&run.output), PROF_ERR_SINK);
+        assert_int_equal(pprof_writers[writer].write(&run.output),
+                         PROF_ERR_SINK);
         assert_string_equal(strerror(file.error), "No space left on device");
         close(file.descriptor);
     }

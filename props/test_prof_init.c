@@ -73,6 +73,18 @@ static const struct {
     {"frames that make the sum wrap in 64 bits",
      {.buckets_max = 1, .frames_max = UINT64_MAX - 1},
      PROF_ERR_CONFIG},
+    {"a running world",
+     {.buckets_max = 1, .world = PROF_WORLD_RUNNING},
+     PROF_OK},
+    {"a world that does not exist",
+     {.buckets_max = 1, .world = (enum prof_world)(PROF_WORLD_RUNNING + 1)},
+     PROF_ERR_CONFIG},
+    {"the fastest clock",
+     {.buckets_max = 1, .ticks_per_second = UINT64_C(10000000000)},
+     PROF_OK},
+    {"a tick too fast",
+     {.buckets_max = 1, .ticks_per_second = UINT64_C(10000000001)},
+     PROF_ERR_CONFIG},
     {"rules of an era",
      {.rules = &prof_rules_go1_5, .buckets_max = 1},
      PROF_OK},
@@ -376,6 +388,28 @@ rules_that_do_not_exist_are_refused(void **state)
     }
 }
 
+/* Exact rules divide up 64 random bits: any one of them asks for all 64. */
+static void
+exact_rules_with_a_short_random_number_are_refused(void **state)
+{
+    (void)state;
+    for (int exact = 0; exact < 4; exact++) {
+        struct prof_rules rules = prof_rules_go1_10;
+        const struct prof_config config = {.buckets_max = 1, .rules = &rules};
+
+        rules.random = PROF_RANDOM_XORSHIFT32;
+        if (exact == 1)
+            rules.block = PROF_BLOCK_EXACT;
+        if (exact == 2)
+            rules.mutex = PROF_MUTEX_EXACT;
+        if (exact == 3)
+            rules.sampler = PROF_SAMPLER_EXACT;
+        assert_int_equal(prof_bytes_needed(&config) > 0, exact == 0);
+        rules.random = PROF_RANDOM_64;
+        assert_true(prof_bytes_needed(&config) > 0);
+    }
+}
+
 static void
 every_status_has_a_text_of_its_own(void **state)
 {
@@ -401,6 +435,7 @@ main(void)
         cmocka_unit_test(every_rule_set_is_found_by_its_name_and_no_other),
         cmocka_unit_test(every_preset_is_what_its_era_did),
         cmocka_unit_test(rules_that_do_not_exist_are_refused),
+        cmocka_unit_test(exact_rules_with_a_short_random_number_are_refused),
         cmocka_unit_test(every_status_has_a_text_of_its_own),
     };
 

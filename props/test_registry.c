@@ -536,6 +536,123 @@ a_registry_needs_what_it_says(void **state)
     free(place);
 }
 
+static void
+a_configuration_beyond_the_limits_is_refused(void **state)
+{
+    static const struct prof_registry_config wrong[] = {
+        {.profiles_max = UINT32_MAX},
+        {.entries_max = UINT32_MAX},
+        {.depth_max = UINT32_MAX},
+    };
+    const struct prof_registry_config config = {.entries_max = 10};
+    const size_t bytes = prof_registry_bytes_needed(&config);
+    unsigned char *place = zeroed(bytes + 64);
+    struct prof_registry *made = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(prof_registry_bytes_needed(&wrong[i]), 0);
+    for (size_t off = 1; off < 64; off++)
+        assert_int_equal(prof_registry_init(&made, &config, place + off, bytes),
+                         PROF_ERR_MEMORY);
+    assert_null(made);
+    free(place);
+}
+
+/* Contention is shown in the clock's ticks: twice as fast, half the time. */
+static void
+ticks_are_those_of_the_sources_clock(void **state)
+{
+    struct prof_registry_config config = {.entries_max = 1};
+    size_t bytes;
+    void *place;
+    struct prof_registry *made;
+
+    (void)state;
+    config.sources =
+        (struct prof_sources){.prof = prof, .ticks_per_second = 2000000000};
+    bytes = prof_registry_bytes_needed(&config);
+    place = zeroed(bytes);
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_profile_write(prof_registry_find(made, "block"),
+                                       &run.output, 0));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[1], 10 / 2);
+    case_end(&run);
+    /* Texts of a heap without counters, of goroutines without a dump. */
+    case_begin(&run);
+    assert_null(strstr(
+        case_text(&run, prof_profile_write(prof_registry_find(made, "heap"),
+                                           &run.output, 1)),
+        "MemStats"));
+    case_begin(&run);
+    (void)case_text(&run,
+                    prof_profile_write(prof_registry_find(made, "goroutine"),
+                                       &run.output, 2));
+    free(place);
+}
+
+/* Of the output, what it leaves open is the registry's. */
+static void
+what_an_output_says_goes_before_what_the_registry_says(void **state)
+{
+    struct prof_profile *own;
+    const char *text;
+
+    (void)state;
+    assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
+    assert_int_equal(prof_profile_add(own, "a", 1, NULL, 0), PROF_OK);
+    case_begin(&run);
+    run.output.lost = 0;
+    text = case_text(&run, prof_profile_write(own, &run.output, 1));
+    assert_non_null(strstr(text, "1 @ 0x4001\n"));
+    case_begin(&run);
+    run.output.rules = &prof_rules_go1_5;
+    case_read(&run, prof_profile_write(prof_registry_find(registry, "heap"),
+                                       &run.output, 0));
+    case_end(&run);
+}
+
+/* An empty key is a key; equal lengths with other bytes are other keys. */
+static void
+keys_are_compared_to_the_last_byte(void **state)
+{
+    struct prof_profile *own;
+
+    (void)state;
+    assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
+    for (int i = 0; i < 64; i++) {
+        const char key[2] = {'k', (char)i};
+
+        assert_int_equal(prof_profile_add(own, key, 2, work, 2), PROF_OK);
+    }
+    assert_int_equal(prof_profile_add(own, "", 0, work, 2), PROF_OK);
+    assert_int_equal(count_of(own), 65);
+    assert_int_not_equal(prof_profile_add(own, "", 0, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_remove(own, "", 0), PROF_OK);
+    assert_int_equal(count_of(own), 64);
+}
+
+/* The own profile's scratch: records, then stacks, then the writer's. */
+static void
+scratch_too_small_for_own_entries_is_reported(void **state)
+{
+    struct prof_profile *own;
+    size_t refused = 0;
+
+    (void)state;
+    assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
+    for (char key = 'a'; key <= 'z'; key++)
+        assert_int_equal(prof_profile_add(own, &key, 1, work, 2), PROF_OK);
+    for (size_t bytes = 0; bytes < 20000; bytes += 64) {
+        case_begin(&run);
+        run.output.scratch_bytes = bytes;
+        refused += prof_profile_write(own, &run.output, 1) == PROF_ERR_MEMORY;
+    }
+    assert_true(refused > (26 * 32 * sizeof(uintptr_t)) / 64);
+}
+
 #define WITH(test) \
     cmocka_unit_test_setup_teardown(test, a_registry, no_registry)
 
@@ -559,6 +676,11 @@ main(void)
         WITH(allocs_differ_from_heap_in_what_is_shown_first),
         WITH(a_list_that_grows_while_it_is_read_is_read_again),
         WITH(scratch_too_small_for_the_records_is_reported),
+        WITH(ticks_are_those_of_the_sources_clock),
+        WITH(what_an_output_says_goes_before_what_the_registry_says),
+        WITH(keys_are_compared_to_the_last_byte),
+        WITH(scratch_too_small_for_own_entries_is_reported),
+        cmocka_unit_test(a_configuration_beyond_the_limits_is_refused),
         cmocka_unit_test(a_registry_needs_what_it_says),
     };
 

@@ -1,0 +1,261 @@
+/*
+ * test_cpu_limits.c -- the CPU profile where something ends: sizes, words of
+ * Go's runtime cut anywhere, labels, memory, the sink.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/cpu.h"
+
+static struct case_run run;
+
+static const uintptr_t work[] = {CASE_WORK, CASE_MAIN};
+static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
+
+static struct prof_cpu *
+a_profile(uint32_t ticks_max, uint32_t stacks_max, uint32_t depth_max)
+{
+    static _Alignas(64) unsigned char block[1 << 20];
+    const struct prof_cpu_config config = {.ticks_max = ticks_max,
+                                           .stacks_max = stacks_max,
+                                           .depth_max = depth_max};
+    struct prof_cpu *cpu;
+
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
+                     PROF_OK);
+    return cpu;
+}
+
+static void
+sizes_beyond_the_limits_are_refused(void **state)
+{
+    static const struct prof_cpu_config wrong[] = {
+        {.ticks_max = UINT32_MAX},
+        {.stacks_max = UINT32_MAX},
+        {.depth_max = PROF_DEPTH_LIMIT + 1},
+    };
+    static _Alignas(64) unsigned char block[64];
+    struct prof_cpu *cpu = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(prof_cpu_bytes_needed(&wrong[i]), 0);
+        assert_int_equal(prof_cpu_init(&cpu, &wrong[i], block, sizeof block),
+                         PROF_ERR_CONFIG);
+        assert_null(cpu);
+    }
+}
+
+/* 0 stands for 512 ticks, 4096 stacks, 64 frames. */
+static void
+zeros_stand_for_the_defaults(void **state)
+{
+    const struct prof_cpu_config zeros = {0};
+    const struct prof_cpu_config named = {
+        .ticks_max = 512, .stacks_max = 4096, .depth_max = 64};
+    const struct prof_cpu_config more = {
+        .ticks_max = 513, .stacks_max = 4096, .depth_max = 64};
+
+    (void)state;
+    assert_int_equal(prof_cpu_bytes_needed(&zeros),
+                     prof_cpu_bytes_needed(&named));
+    assert_true(prof_cpu_bytes_needed(&more) > prof_cpu_bytes_needed(&named));
+}
+
+static void
+a_block_out_of_line_is_refused(void **state)
+{
+    const struct prof_cpu_config config = {
+        .ticks_max = 8, .stacks_max = 8, .depth_max = 8};
+    static _Alignas(64) unsigned char block[1 << 16];
+    struct prof_cpu *cpu = NULL;
+
+    (void)state;
+    assert_true(prof_cpu_bytes_needed(&config) < sizeof block - 64);
+    for (size_t off = 1; off < 64; off++)
+        assert_int_equal(
+            prof_cpu_init(&cpu, &config, block + off, sizeof block - 64),
+            PROF_ERR_MEMORY);
+    assert_null(cpu);
+}
+
+/* A tick more or less must be a tick of the same labels and the same depth. */
+static void
+equal_frames_with_other_labels_or_depths_stay_apart(void **state)
+{
+    struct prof_cpu *cpu = a_profile(8, 64, 8);
+    static const struct prof_label one = {"who", "me"};
+    static const struct prof_label_set a = {.labels = &one, .count = 1};
+    static const struct prof_label_set b = {.labels = &one, .count = 1};
+    uint64_t ticks = 0;
+
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (int i = 0; i < 3; i++) {
+        prof_cpu_tick(cpu, work, 2, &a);
+        prof_cpu_tick(cpu, work, 2, &b);
+        prof_cpu_tick(cpu, work, 1, &a);
+        prof_cpu_tick(cpu, serve, 2, &a);
+        prof_cpu_drain(cpu);
+    }
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(run.profile.samples[i].values[0], 3);
+        ticks += (uint64_t)run.profile.samples[i].values[0];
+    }
+    assert_int_equal(ticks, 12);
+    case_end(&run);
+}
+
+/* Words {3, 0, hz}, {5, 0, 7, two frames}: cut after any of them. */
+static void
+words_that_end_too_early_are_refused(void **state)
+{
+    static const uint64_t words[] = {3, 0, 100, 5, 0, 7, 0x2041, 0x2241};
+    static const struct prof_label_set *labels[] = {NULL, NULL, NULL};
+
+    (void)state;
+    for (size_t count = 0; count <= 8; count++) {
+        struct prof_cpu *cpu = a_profile(8, 8, 8);
+        const bool whole = count == 3 || count == 8;
+
+        assert_int_equal(prof_cpu_load(cpu, words, count, NULL, 0),
+                         whole ? PROF_OK : PROF_ERR_FORMAT);
+    }
+    /* Labels: one a record, the first record's with them. */
+    for (size_t count = 0; count <= 3; count++)
+        assert_int_equal(
+            prof_cpu_load(a_profile(8, 8, 8), words, 8, labels, count),
+            count == 2 ? PROF_OK : PROF_ERR_FORMAT);
+}
+
+/* A record of more frames than any stack may have keeps the first ones. */
+static void
+a_record_of_too_many_frames_is_cut(void **state)
+{
+    enum { FRAMES = PROF_DEPTH_LIMIT + 3 };
+    static uint64_t words[3 + 3 + FRAMES] = {3, 0, 100, 3 + FRAMES, 0, 1};
+    struct prof_cpu *cpu = a_profile(2, 2, PROF_DEPTH_LIMIT);
+
+    (void)state;
+    for (size_t i = 0; i < FRAMES; i++)
+        words[6 + i] = CASE_UNKNOWN + i;
+    assert_int_equal(prof_cpu_load(cpu, words, 6 + FRAMES, NULL, 0), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples[0].locations_count, PROF_DEPTH_LIMIT);
+    case_end(&run);
+}
+
+/* Nothing loaded: 100 Hz, 10 ms a tick; a clock that went back says nothing. */
+static void
+a_profile_that_never_began_is_an_empty_one(void **state)
+{
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 4};
+    struct prof_cpu *cpu = a_profile(8, 8, 8);
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, -5));
+    assert_int_equal(run.profile.samples_count, 0);
+    assert_int_equal(run.profile.period, 10000000);
+    assert_int_equal(run.profile.duration_ns, 0);
+    case_end(&run);
+
+    /* Lost ticks have a place even if nobody names one. */
+    assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+    case_begin(&run);
+    run.output.lost = 0;
+    case_read(&run, prof_cpu_write(cpu, &run.output, 0));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], 4);
+    assert_int_equal(
+        model_pprof_location(&run.profile, run.profile.samples[0].locations[0])
+            ->address,
+        0);
+    case_end(&run);
+}
+
+/* One more label than a sample may have: the rest is left out. */
+static void
+labels_beyond_the_limit_are_left_out(void **state)
+{
+    static struct prof_label many[PROF_LABELS_MAX + 1];
+    static char keys[PROF_LABELS_MAX + 1][4];
+    const struct prof_label_set set = {.labels = many,
+                                       .count = PROF_LABELS_MAX + 1};
+    struct prof_cpu *cpu = a_profile(8, 8, 8);
+
+    (void)state;
+    for (size_t i = 0; i <= PROF_LABELS_MAX; i++) {
+        keys[i][0] = 'k';
+        keys[i][1] = (char)('A' + i / 8);
+        keys[i][2] = (char)('a' + i % 8);
+        many[i] = (struct prof_label){.key = keys[i], .value = "v"};
+    }
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    prof_cpu_tick(cpu, work, 2, &set);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);
+    case_end(&run);
+}
+
+static enum prof_status
+refuse(void *context, const void *bytes, size_t bytes_count)
+{
+    (void)bytes;
+    (void)bytes_count;
+    ++*(int *)context;
+    return PROF_ERR_SINK;
+}
+
+static void
+a_sink_that_fails_ends_the_samples(void **state)
+{
+    enum { STACKS = 3000 };
+    struct prof_cpu *cpu = a_profile(8, STACKS, 4);
+    int calls = 0;
+
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (uintptr_t i = 0; i < STACKS; i++) {
+        const uintptr_t stack[] = {0x10000 + 16 * i, 0x20000 + 16 * i,
+                                   0x30000 + 16 * i, 0x40000 + 16 * i};
+
+        prof_cpu_tick(cpu, stack, 4, NULL);
+        prof_cpu_drain(cpu);
+    }
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    case_begin(&run);
+    run.output.sink = (struct prof_sink){.write = refuse, .context = &calls};
+    assert_int_equal(prof_cpu_write(cpu, &run.output, 1), PROF_ERR_SINK);
+    assert_int_equal(calls, 1);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_beyond_the_limits_are_refused),
+        cmocka_unit_test(zeros_stand_for_the_defaults),
+        cmocka_unit_test(a_block_out_of_line_is_refused),
+        cmocka_unit_test(equal_frames_with_other_labels_or_depths_stay_apart),
+        cmocka_unit_test(words_that_end_too_early_are_refused),
+        cmocka_unit_test(a_record_of_too_many_frames_is_cut),
+        cmocka_unit_test(a_profile_that_never_began_is_an_empty_one),
+        cmocka_unit_test(labels_beyond_the_limit_are_left_out),
+        cmocka_unit_test(a_sink_that_fails_ends_the_samples),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
