@@ -72,7 +72,7 @@ sources_to_compile() { # PATCH
 includes() { # TREE FOLDER
     case $2 in
     prof) echo "-iquote $1/prof" ;;
-    sim) echo "-iquote $1/sim" ;;
+    sim) echo "-iquote $1/sim -iquote $1/sim/explore -I$1/prof/include" ;;
     model) echo "-iquote $1/model -iquote $1/sim/truth" ;;
     props) echo "-iquote $1/props -iquote $1/sim -iquote $1/sim/truth" \
         "-iquote $1/model" ;;
@@ -107,6 +107,10 @@ needs_of() { # PROGRAM
     test_sampling) echo $o/libprops_sampling.a ;;
     test_prof_table) echo $o/props/test_prof_make.o ;;
     test_tracer) echo $o/props/tracer_lab.o ;;
+    test_explore_* | test_linear_gcc)
+        echo $o/textbook-gcc.a $o/libexplore.a $o/sim/choice.o \
+            $o/sim/shrink.o $o/sim/shrink_fewest.o -ldw
+        ;;
     test_trace_reader) echo $o/props/trace_rows.o $o/props/trace_script.o ;;
     test_files)
         echo $o/props/supervise.o $o/libprof_port.a $o/libprof_pprof.a \

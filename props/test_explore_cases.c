@@ -243,6 +243,49 @@ every_start_shrinks_to_two_stale_reads_and_no_preemption(void **state)
     sim_explore_mutate(NULL);
 }
 
+/* Two mistakes; the smaller list leads to the other one. */
+static void
+make_one_of_two_mistakes(void *context, uint32_t thread)
+{
+    const uint32_t mistake = sim_explore_choose(3, SIM_DATA);
+
+    (void)context;
+    (void)thread;
+    if (mistake == 1)
+        sim_explore_fail("the first mistake");
+    if (mistake == 2)
+        sim_explore_fail("the second mistake");
+}
+
+static void
+a_failure_shrinks_to_one_of_the_same_place(void **state)
+{
+    const struct sim_kernel kernel = {
+        .name = "two-mistakes",
+        .about = "none is made",
+        .threads = {{"thread", make_one_of_two_mistakes, NULL}},
+        .threads_count = 1,
+    };
+    struct sim_sample_options options = {.runs = 1};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    do { /* of the seeds, every third */
+        options.seed++;
+        assert_in_range(options.seed, 1, 100);
+        sim_explore_sample(&kernel, &options, &r);
+        if (r.failures > 0 &&
+            strcmp(r.first_failure.failure.text, "the second mistake") == 0)
+            break;
+        free(r.choices);
+    } while (true);
+    sim_explore_shrink(&kernel, &r);
+    assert_string_equal(r.first_failure.failure.text, "the second mistake");
+    assert_int_equal(r.choices_count, 1);
+    assert_int_equal(r.choices[0].value, 2);
+    free(r.choices);
+}
+
 int
 main(void)
 {
@@ -257,6 +300,7 @@ main(void)
         cmocka_unit_test(a_race_report_names_both_accesses),
         cmocka_unit_test(
             every_start_shrinks_to_two_stale_reads_and_no_preemption),
+        cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
