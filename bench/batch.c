@@ -200,8 +200,7 @@ bench_insert_pair(const struct bench_batches *batches)
                                     .context = &two,
                                     .turns = batches->load->n /
                                              (BENCH_PAIR * BENCH_BATCH),
-                                    .mean = BENCH_PAIR_MEAN,
-                                    .once_only = true};
+                                    .mean = BENCH_PAIR_MEAN};
 
     return bench_pair_run(&pair) * bench_ns_a_tick() /
            (BENCH_PAIR * BENCH_BATCH);

@@ -39,6 +39,7 @@ struct bench_row {
     uint32_t n;
     uint32_t threads;
     bool more_is_better; /* a rate: ratios are ours / theirs */
+    bool exact;          /* it does not vary: one round */
 };
 
 struct bench {

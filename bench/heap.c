@@ -93,7 +93,9 @@ main(void)
     struct bench_peer go;
     struct bench bench;
 
-    bench_begin(&bench, "heap", 2 * PLACES);
+    bench_begin(&bench, "heap", 0);
+    for (uint32_t i = 0; i < PLACES; i++)
+        bench.rows_planned += bench.quick && !places[i].quick ? 0 : 2;
     if (!bench_go_start(&go))
         bench_skip(&bench, go.name, "not built (make bench-peers)");
     for (uint32_t i = 0; i < PLACES; i++) {

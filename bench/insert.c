@@ -233,7 +233,8 @@ run_all(struct bench *bench, struct rows *rows)
                              .unit = "bytes",
                              .goal_at_most = 232,
                              .n = LARGE,
-                             .threads = 1};
+                             .threads = 1,
+                             .exact = true};
     run_row(bench, rows, row, &memory);
 }
 

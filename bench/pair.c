@@ -10,7 +10,7 @@
 
 enum {
     SPINS = 10000, /* then the other is not running: let it */
-    TRIES = 3
+    PART = 5       /* of the turns, must count */
 };
 
 /* Of the longer turn both were at it. Turns take microseconds; one who does not
@@ -95,7 +95,7 @@ sum_up(const struct bench_pair *pair, const struct half *halves)
         if (ticks >= 0)
             values[count++] = ticks;
     }
-    if (2 * count >= pair->turns - pair->warm && count > 0) {
+    if (PART * count >= pair->turns - pair->warm && count > 0) {
         if (pair->mean == BENCH_PAIR_MIDDLE) {
             mean = bench_middle_mean(values, count);
         } else {
@@ -108,8 +108,8 @@ sum_up(const struct bench_pair *pair, const struct half *halves)
     return mean;
 }
 
-static double
-run_once(const struct bench_pair *pair)
+double
+bench_pair_run(const struct bench_pair *pair)
 {
     struct half halves[BENCH_PAIR];
     pthread_t threads[BENCH_PAIR];
@@ -134,15 +134,5 @@ run_once(const struct bench_pair *pair)
     ticks = sum_up(pair, halves);
     for (uint32_t i = 0; i < BENCH_PAIR; i++)
         bench_pages_return(halves[i].spans, pair->turns * sizeof(struct span));
-    return ticks;
-}
-
-double
-bench_pair_run(const struct bench_pair *pair)
-{
-    double ticks = -1;
-
-    for (uint32_t i = 0; i < (pair->once_only ? 1 : TRIES) && ticks < 0; i++)
-        ticks = run_once(pair);
     return ticks;
 }

@@ -8,7 +8,6 @@
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { BENCH_PAIR = 2 };
@@ -27,12 +26,11 @@ struct bench_pair {
         BENCH_PAIR_MIDDLE, /* the mean of the middle half of the turns */
         BENCH_PAIR_MEAN    /* of all that count */
     } mean;
-    bool once_only; /* it cannot be done again: there is no second try */
 };
 
 /*
- * returns: ticks of one thread for a turn; < 0 if less than half of the turns
- *          were made by both at the same time
+ * returns: ticks of one thread for a turn; < 0 if less than a fifth of the
+ *          turns were made by both at the same time
  */
 double bench_pair_run(const struct bench_pair *pair);
 

@@ -2,7 +2,8 @@
  * profile.c -- a heap profile of so many stacks as a .pb.gz file in memory,
  * with a function name for every location; and its encoding alone. Go's
  * WriteHeapProfile, in its own process, writes as many buckets of the same
- * depth with the names of its own functions.
+ * depth with the names of its own functions. protobuf-c takes the same keys and
+ * compresses with libdeflate.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,12 +120,12 @@ main(void)
 {
     static struct profile profile;
     struct bench_load load;
-    struct bench_peer go;
+    struct bench_peer peers[2]; /* Go, protobuf-c */
     struct bench bench;
-    struct bench_command command = {&go, "profile"};
-    const struct bench_entrant gzipped[] = {
-        {"profsim", gzip_once, &profile},
-        {"go1.19", bench_peer_once, &command}};
+    struct bench_command commands[] = {{&peers[0], "profile"},
+                                       {&peers[1], "profile"}};
+    struct bench_entrant gzipped[3] = {{"profsim", gzip_once, &profile}};
+    size_t count = 1;
     const struct bench_entrant encoded[] = {{"profsim", encode_once, &profile}};
     struct bench_row row = {.operation = "pb.gz",
                             .unit = "ms",
@@ -134,17 +135,26 @@ main(void)
 
     bench_begin(&bench, "profile", 2);
     row.n = bench.quick ? 10000 : 100000;
-    if (!bench_go_start(&go))
-        bench_skip(&bench, go.name, "not built (make bench-peers)");
+    (void)bench_go_start(&peers[0]);
+    (void)bench_peer_start(&peers[1], "protobuf-c",
+                           "out/bench/peers/protobuf_c");
     bench_load_make(&load, BENCH_CALLS, DEPTH, row.n);
     make(&profile, &load);
-    if (go.to != NULL)
-        (void)bench_peer_ask(&go, "load %s", load.path);
-    bench_compare(&bench, &row, gzipped, go.to != NULL ? 2 : 1);
+    for (size_t i = 0; i < 2; i++) {
+        if (peers[i].to == NULL) {
+            bench_skip(&bench, peers[i].name, "not built (make bench-peers)");
+            continue;
+        }
+        (void)bench_peer_ask(&peers[i], "load %s", load.path);
+        gzipped[count++] = (struct bench_entrant){
+            peers[i].name, bench_peer_once, &commands[i]};
+    }
+    bench_compare(&bench, &row, gzipped, count);
     row.operation = "encode";
     row.goal_ratio = 0;
     bench_compare(&bench, &row, encoded, 1);
     bench_load_free(&load);
-    bench_peer_stop(&go);
+    for (size_t i = 0; i < 2; i++)
+        bench_peer_stop(&peers[i]);
     return bench_end(&bench);
 }

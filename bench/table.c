@@ -85,11 +85,18 @@ end_thread(const struct bench_table *table)
         table->thread_end();
 }
 
+/* returns: whether the same keys are in the same tables */
+static bool
+is_like(const struct place *a, const struct place *b)
+{
+    return a != NULL && b != NULL && a->stacks == b->stacks &&
+           a->depth == b->depth && a->n == b->n && a->stack_ids == b->stack_ids;
+}
+
 static void
 fill(struct party *party, const struct place *place)
 {
     bench_load_make(&party->load, place->stacks, place->depth, place->n);
-    bench_load_order(&party->load, place->order);
     party->count = 0;
     party->tables.all[0] =
         place->stack_ids ? &bench_ours_stacks : &bench_ours_table;
@@ -119,6 +126,7 @@ empty(struct party *party)
         end_thread(party->there[i]);
     }
     bench_load_free(&party->load);
+    party->count = 0;
 }
 
 /* One row: all who can with so many threads, back to back or not. */
@@ -156,7 +164,8 @@ run_row(struct bench *bench, struct party *party, const struct bench_row *row,
 }
 
 static void
-run_place(struct bench *bench, struct party *party, const struct place *place)
+run_place(struct bench *bench, struct party *party, const struct place *place,
+          const struct place *next)
 {
     struct bench_row row = {
         .operation = "hit",
@@ -170,14 +179,12 @@ run_place(struct bench *bench, struct party *party, const struct place *place)
         .threads = 1,
     };
 
-    fill(party, place);
-    if (place->stack_ids) {
+    if (party->count == 0)
+        fill(party, place);
+    bench_load_order(&party->load, place->order);
+    if (place->stack_ids)
         row.operation = "stack-id";
-        run_row(bench, party, &row, "stackid", false);
-        empty(party);
-        return;
-    }
-    run_row(bench, party, &row, "hit", false);
+    run_row(bench, party, &row, place->stack_ids ? "stackid" : "hit", false);
     if (place->goal_isolated != 0 && !bench->quick) {
         row.operation = "hit-isolated";
         row.goal_ratio = place->goal_isolated > 0 ? place->goal_isolated : 0;
@@ -190,7 +197,8 @@ run_place(struct bench *bench, struct party *party, const struct place *place)
             place->depth == 16 && place->n == 10000 ? GOAL_TWO_THREADS : 0;
         run_row(bench, party, &row, "hit2", false);
     }
-    empty(party);
+    if (!is_like(place, next))
+        empty(party);
 }
 
 static uint32_t
@@ -219,8 +227,12 @@ main(void)
     if (!bench_go_start(&party.go))
         bench_skip(&bench, party.go.name, "not built (make bench-peers)");
     for (uint32_t i = 0; i < PLACES; i++) {
-        if (!bench.quick || places[i].quick)
-            run_place(&bench, &party, &places[i]);
+        const struct place *next = i + 1 < PLACES ? &places[i + 1] : NULL;
+
+        if (!bench.quick)
+            run_place(&bench, &party, &places[i], next);
+        else if (places[i].quick)
+            run_place(&bench, &party, &places[i], NULL);
     }
     bench_peer_stop(&party.go);
     return bench_end(&bench);

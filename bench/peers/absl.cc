@@ -22,5 +22,4 @@ const struct bench_table bench_peer_table = {
     .create = flat_create,
     .destroy = flat_destroy,
     .intern = intern,
-    .large = true,
 };

@@ -1,9 +1,9 @@
 #!/bin/sh
 # A session of LTTng for lttng.c: rings of 4 MB a processor that overwrite their
 # oldest part. Starts a daemon, without the kernel's tracer, if none is there.
-# usage: lttng.sh PROGRAM    then as serve.h
+# usage: lttng.sh [PROGRAM]    then as serve.h
 set -u
-program=$1
+program=${1:-out/bench/peers/lttng}
 command -v lttng >/dev/null && command -v lttng-sessiond >/dev/null || exit 1
 home=$(mktemp -d)
 export LTTNG_HOME="$home" LTTNG_UST_REGISTER_TIMEOUT=5000

@@ -1,6 +1,7 @@
 /* peers.c -- processes that answer a line with a line. */
 #include "peers.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -14,7 +15,8 @@ bench_peer_start(struct bench_peer *peer, const char *name, const char *path)
     *peer = (struct bench_peer){.name = name};
     if (path == NULL || access(path, X_OK) != 0)
         return false;
-    if (pipe(to) != 0 || pipe(from) != 0)
+    /* Not for other peers: one that held our end would keep this one alive. */
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
         return false;
     fflush(NULL);
     peer->process = fork();
@@ -23,10 +25,6 @@ bench_peer_start(struct bench_peer *peer, const char *name, const char *path)
     if (peer->process == 0) {
         dup2(to[0], STDIN_FILENO);
         dup2(from[1], STDOUT_FILENO);
-        for (int i = 0; i < 2; i++) {
-            close(to[i]);
-            close(from[i]);
-        }
         execl(path, path, (char *)NULL);
         _exit(127);
     }

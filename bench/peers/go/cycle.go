@@ -71,27 +71,44 @@ func sampledOut() float64 {
 	return float64(spent) / calls
 }
 
-func trace(withArgument bool) float64 {
-	const calls = 200000
-	answer := make(chan float64)
+func emit(withArgument bool, count int) {
+	if withArgument {
+		for i := 0; i < count; i++ {
+			traceEvent(33, -1, uint64(i)+1<<20)
+		}
+	} else {
+		for i := 0; i < count; i++ {
+			traceEvent(19, -1)
+		}
+	}
+}
+
+func trace(withArgument bool, threads int) float64 {
+	const calls, turns = 200000, 100
 	if err := rtrace.Start(io.Discard); err != nil {
 		return -1
 	}
+	defer rtrace.Stop()
+	if threads == 2 {
+		return nsATick / (2 * calls / turns) * onTwo(func(m *meeting, _ int) float64 {
+			var values []float64
+			for turn := 0; turn < turns; turn++ {
+				m.meet(turn)
+				begun := ticks()
+				emit(withArgument, calls/turns)
+				if turn >= turns/10 {
+					values = append(values, float64(ticks()-begun))
+				}
+			}
+			return middleMean(values)
+		})
+	}
+	answer := make(chan float64)
 	go func() {
 		pin(0)
 		begun := cpuNs()
-		if withArgument {
-			for i := 0; i < calls; i++ {
-				traceEvent(33, -1, uint64(i)+1<<20)
-			}
-		} else {
-			for i := 0; i < calls; i++ {
-				traceEvent(19, -1)
-			}
-		}
+		emit(withArgument, calls)
 		answer <- float64(cpuNs()-begun) / calls
 	}()
-	ns := <-answer
-	rtrace.Stop()
-	return ns
+	return <-answer
 }

@@ -13,6 +13,7 @@
 //	snapshot             runtime.MemProfile(all, true)
 //	block, blockoff      a block event with a given stack; one sampled out
 //	trace0, trace1       a trace event with 0 or 1 arguments, no stack
+//	trace12              with one argument, two threads
 //	profile              WriteHeapProfile, in milliseconds
 //	stackid              runtime.traceStackTable.put of a known stack
 //	capture16, malloc    runtime.callers of 16 frames; a sampled allocation
@@ -118,7 +119,7 @@ func answer(verb string, arg string, round uint32) float64 {
 	case "profile":
 		return profile()
 	case "trace0", "trace1":
-		return trace(verb == "trace1")
+		return trace(verb == "trace1", threads)
 	}
 	return -1
 }

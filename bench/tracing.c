@@ -1,0 +1,221 @@
+/*
+ * tracing.c -- events with one number into a trace, from one processor and from
+ * two, beside tracers that are no part of a language: LTTng-ust and OTF2. A
+ * trace is on and nobody reads it meanwhile, on all sides. Bytes of an event
+ * are those of the file.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "pair.h"
+#include "peers/peers.h"
+#include "prof/trace.h"
+
+enum { EVENTS = 200000, TURNS = 100, BUFFERS = 64 };
+
+struct tracing {
+    struct prof_trace *trace;
+    bool told;
+    size_t bytes; /* of the last session */
+};
+
+static bool
+only_task(void *context, struct prof_trace_task *task)
+{
+    bool *told = context;
+
+    if (*told)
+        return false;
+    *told = true;
+    *task = (struct prof_trace_task){.id = 1};
+    return true;
+}
+
+static bool
+begin(struct tracing *tracing)
+{
+    const struct prof_trace_world world = {
+        .thread = 1, .task = 1, .next = only_task, .context = &tracing->told};
+
+    tracing->told = false;
+    return prof_trace_start(tracing->trace, &world) == PROF_OK;
+}
+
+static void
+end(struct tracing *tracing)
+{
+    enum prof_status status = prof_trace_stop(tracing->trace, 0, NULL, 0);
+
+    tracing->bytes = 0;
+    while (status == PROF_OK) {
+        const uint8_t *bytes;
+        size_t count;
+
+        status = prof_trace_read(tracing->trace, &bytes, &count);
+        if (status == PROF_OK)
+            tracing->bytes += count;
+    }
+    if (status != PROF_ERR_END ||
+        prof_trace_drops(tracing->trace).no_buffer != 0)
+        exit(1);
+}
+
+static void
+emit(struct prof_trace *trace, uint32_t proc, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t argument = i + (1 << 20);
+
+        prof_trace_emit(trace, proc, PROF_EV_HEAP_ALLOC, &argument, NULL, 0);
+    }
+}
+
+static double
+emit_once(void *context, uint32_t round)
+{
+    struct tracing *tracing = context;
+    uint64_t begun_ns;
+    double ns;
+
+    (void)round;
+    if (!begin(tracing))
+        return -1;
+    begun_ns = bench_cpu_ns();
+    emit(tracing->trace, 0, EVENTS);
+    ns = (double)(bench_cpu_ns() - begun_ns) / EVENTS;
+    end(tracing);
+    return ns;
+}
+
+static void
+emit_turn(void *context, uint32_t thread, uint32_t turn)
+{
+    struct tracing *tracing = context;
+
+    (void)turn;
+    emit(tracing->trace, thread, EVENTS / TURNS);
+}
+
+static double
+emit_pair(void *context, uint32_t round)
+{
+    const struct bench_pair pair = {.once = emit_turn,
+                                    .context = context,
+                                    .turns = TURNS,
+                                    .warm = TURNS / 10};
+    double ticks;
+
+    (void)round;
+    if (!begin(context))
+        return -1;
+    ticks = bench_pair_run(&pair);
+    end(context);
+    return ticks * bench_ns_a_tick() / (BENCH_PAIR * (EVENTS / TURNS));
+}
+
+static double
+bytes_once(void *context, uint32_t round)
+{
+    struct tracing *tracing = context;
+
+    if (!(emit_once(context, round) > 0))
+        return -1;
+    return (double)tracing->bytes / EVENTS;
+}
+
+/* What a stamp asks for at least: the clock is read. */
+static double
+clock_once(void *context, uint32_t round)
+{
+    uint64_t sum = 0;
+    uint64_t begun_ns;
+
+    (void)context;
+    (void)round;
+    begun_ns = bench_cpu_ns();
+    for (uint32_t i = 0; i < EVENTS; i++) {
+#if defined(__x86_64__)
+        sum += __builtin_ia32_rdtsc();
+#else
+        sum += bench_now_ns();
+#endif
+        bench_use(sum);
+    }
+    return (double)(bench_cpu_ns() - begun_ns) / EVENTS;
+}
+
+/* ---------------------------------------------------------------------- rows
+ */
+
+enum { GO, LTTNG, OTF2, PEERS };
+
+static void
+start_peers(struct bench *bench, struct bench_peer peers[PEERS])
+{
+    if (!bench_go_start(&peers[GO]))
+        bench_skip(bench, peers[GO].name, "not built (make bench-peers)");
+    /* A script that makes a session for what was built. */
+    if (!bench_peer_start(&peers[LTTNG], "lttng-ust",
+                          access("out/bench/peers/lttng", X_OK) == 0
+                              ? "bench/peers/lttng.sh"
+                              : NULL))
+        bench_skip(bench, peers[LTTNG].name, "not built (make bench-peers)");
+    if (!bench_peer_start(&peers[OTF2], "otf2", "out/bench/peers/otf2"))
+        bench_skip(bench, peers[OTF2].name, "not built (make bench-peers)");
+}
+
+static void
+run_row(struct bench *bench, struct tracing *tracing, struct bench_peer *peers,
+        uint32_t threads)
+{
+    struct bench_command commands[PEERS];
+    struct bench_entrant entrants[2 + PEERS];
+    const struct bench_row row = {.operation = "event",
+                                  .unit = "ns",
+                                  .goal_peer = peers[GO].name,
+                                  .goal_ratio = threads == 1 ? 3 : 2.4,
+                                  .goal_best = threads == 1 ? 0.92 : 0.93,
+                                  .threads = threads};
+    size_t count = 0;
+
+    entrants[count++] = (struct bench_entrant){
+        "profsim", threads == 1 ? emit_once : emit_pair, tracing};
+    if (threads == 1)
+        entrants[count++] = (struct bench_entrant){"(clock)", clock_once, NULL};
+    for (size_t i = 0; i < PEERS; i++) {
+        if (peers[i].to == NULL)
+            continue;
+        commands[i] = (struct bench_command){
+            &peers[i], threads == 1 ? "trace1" : "trace12"};
+        entrants[count++] = (struct bench_entrant){
+            peers[i].name, bench_peer_once, &commands[i]};
+    }
+    bench_compare(bench, &row, entrants, count);
+}
+
+int
+main(void)
+{
+    const struct prof_trace_config config = {.procs_max = BENCH_PAIR,
+                                             .buffers_max = BUFFERS};
+    const size_t bytes = prof_trace_bytes_needed(&config);
+    struct tracing tracing = {0};
+    struct bench_peer peers[PEERS];
+    struct bench bench;
+    const struct bench_entrant sized[] = {{"profsim", bytes_once, &tracing}};
+    const struct bench_row row = {
+        .operation = "event-bytes", .unit = "bytes", .goal_at_most = 6};
+
+    bench_begin(&bench, "tracing", 3);
+    start_peers(&bench, peers);
+    if (prof_trace_init(&tracing.trace, &config, bench_pages(bytes), bytes) !=
+        PROF_OK)
+        return 1;
+    run_row(&bench, &tracing, peers, 1);
+    run_row(&bench, &tracing, peers, 2);
+    bench_compare(&bench, &row, sized, 1);
+    for (size_t i = 0; i < PEERS; i++)
+        bench_peer_stop(&peers[i]);
+    return bench_end(&bench);
+}
