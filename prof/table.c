@@ -110,13 +110,11 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     return PROF_OK;
 }
 
+/* As the two lie in an entry (assumptions.h: little-endian). */
 static inline uint32_t
 shape_of(uint32_t depth, uint32_t kind)
 {
-    const struct entry entry = {.depth = (uint16_t)depth,
-                                .kind = (uint16_t)kind};
-
-    return entry.shape;
+    return kind << 16 | depth;
 }
 
 static inline uint64_t
