@@ -17,6 +17,7 @@
 enum {
     SWITCHES = 100000,
     FIBERS_MAX = 10000,
+    ACTORS_MAX = 1000, /* of a step */
     CONTEXT_STACK_BYTES = 64 * 1024,
     BUFFERS = 64
 };
@@ -99,6 +100,7 @@ swapcontext_once(void *context, uint32_t round)
 
 static struct steps {
     struct sim_queue queue;
+    uint64_t words[SIM_QUEUE_WORDS(ACTORS_MAX)];
     struct sim_choices choices;
     struct sim_choice list[1];
     struct sim_rng rng;
@@ -133,9 +135,8 @@ act(void)
         const uint64_t argument = steps.now_ticks;
 
         prof_trace_emit(steps.trace, 0, PROF_EV_HEAP_ALLOC, &argument, NULL, 0);
-        sim_queue_push(&steps.queue,
-                       steps.now_ticks + 1 + (sim_rng_next(&steps.rng) & 1023),
-                       running);
+        sim_queue_set(&steps.queue, running,
+                      steps.now_ticks + 1 + (sim_rng_next(&steps.rng) & 1023));
         sim_fiber_switch(&fibers[running], &home);
     }
 }
@@ -167,16 +168,16 @@ step_once(void *context, uint32_t round)
     steps.rng.state = round;
     steps.told = false;
     sim_choices_random(&steps.choices, round);
-    sim_queue_init(&steps.queue);
+    sim_queue_init(&steps.queue, steps.words, steps.actors);
     make_fibers(steps.actors, act);
     for (uint32_t who = 0; who < steps.actors; who++)
-        sim_queue_push(&steps.queue, sim_rng_next(&steps.rng) % 1000, who);
+        sim_queue_set(&steps.queue, who, sim_rng_next(&steps.rng) % 1000);
     if (prof_trace_start(steps.trace, &world) != PROF_OK)
         return -1;
     begun_ns = bench_cpu_ns();
     for (uint32_t i = 0; i < SWITCHES; i++) {
-        running =
-            sim_queue_pop(&steps.queue, &steps.choices, 0, &steps.now_ticks);
+        running = sim_queue_first(&steps.queue, &steps.choices, 0);
+        steps.now_ticks = sim_queue_first_ticks(&steps.queue);
         sim_fiber_switch(&home, &fibers[running]);
     }
     ns = (double)(bench_cpu_ns() - begun_ns) / SWITCHES;
@@ -228,8 +229,7 @@ run_switches(struct bench *bench, struct bench_peer *go)
 int
 main(void)
 {
-    static const uint32_t actors[] = {8,
-                                      SIM_QUEUE_MAX < 64 ? SIM_QUEUE_MAX : 64};
+    static const uint32_t actors[] = {8, ACTORS_MAX};
     struct bench_peer go;
     struct bench bench;
 

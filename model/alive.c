@@ -272,15 +272,18 @@ model_alive_at(struct model_alive *alive, struct model_bucket *buckets,
         if (!born_then(alive, object, *k))
             break; /* then nobody younger was either */
         buckets[object->bucket].allocs_then++;
+        alive->bytes_then += buckets[object->bucket].size_bytes;
         alive->births_done++;
     }
     for (uint32_t i = 0; i < alive->leaving_count; i++) {
         const struct model_object *object = &alive->objects[alive->leaving[i]];
 
-        if (freed_then(alive, object, *k))
+        if (freed_then(alive, object, *k)) {
             buckets[object->bucket].frees_then++;
-        else
+            alive->bytes_then -= buckets[object->bucket].size_bytes;
+        } else {
             alive->leaving[kept++] = alive->leaving[i];
+        }
     }
     alive->leaving_count = kept;
     return !is_overdue(alive) && !alive->frees_late;

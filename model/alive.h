@@ -37,7 +37,8 @@ struct model_alive {
     uint32_t *births; /* all objects, in order of birth */
     uint32_t births_count;
     uint32_t births_done;
-    uint32_t *leaving; /* found dead or freed, not yet at k */
+    uint64_t bytes_then; /* in use at the last k that was asked for; may wrap */
+    uint32_t *leaving;   /* found dead or freed, not yet at k */
     uint32_t leaving_count;
 };
 

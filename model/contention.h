@@ -20,7 +20,7 @@ enum model_era {
     MODEL_ERA_COUNT
 };
 
-enum { MODEL_PROCS_MAX = 64 };
+enum { MODEL_PROCS_MAX = 8 };
 
 struct model_contention {
     enum model_era era;

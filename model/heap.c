@@ -48,6 +48,7 @@ struct model_heap {
     int64_t heap_rate;
     uint64_t no_free_path; /* dropped explicit frees */
 
+    struct model_sum sum; /* of the buckets, kept up with them */
     struct event *pending;
     uint32_t pending_count;
     uint64_t pending_final_min; /* no pending event is final earlier */
@@ -112,6 +113,7 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     for (uint32_t i = 0; i < MODEL_PROCS_MAX; i++)
         model->samplers[i] = (struct model_heap_sampler){.era = limits->era};
     model->no_free_path = 0;
+    model->sum = (struct model_sum){0};
     model->pending_count = 0;
     model->pending_final_min = EVER;
     model->cycles = 0;
@@ -134,21 +136,32 @@ pending_add(struct model_heap *model, uint32_t bucket, bool free,
     };
     if (model->pending_final_min > final)
         model->pending_final_min = final;
-    if (free)
+    if (free) {
         model->buckets.all[bucket].frees_pending++;
-    else
+        model->sum.frees_pending++;
+    } else {
         model->buckets.all[bucket].allocs_pending++;
+        model->sum.allocs_pending++;
+    }
 }
 
 static void
-event_publish(struct model_bucket *bucket, bool free)
+event_publish(struct model_heap *model, const struct event *event)
 {
-    if (free) {
+    struct model_bucket *bucket = &model->buckets.all[event->bucket];
+
+    if (event->free) {
         bucket->frees_pending--;
         bucket->frees++;
+        model->sum.frees_pending--;
+        model->sum.frees++;
+        model->sum.bytes -= bucket->size_bytes;
     } else {
         bucket->allocs_pending--;
         bucket->allocs++;
+        model->sum.allocs_pending--;
+        model->sum.allocs++;
+        model->sum.bytes += bucket->size_bytes;
     }
 }
 
@@ -165,7 +178,7 @@ publish(struct model_heap *model, uint64_t now, uint64_t every)
         const struct event event = model->pending[i];
 
         if (event.final <= now && (now - event.final) % every == 0) {
-            event_publish(&model->buckets.all[event.bucket], event.free);
+            event_publish(model, &event);
         } else {
             model->pending[kept++] = event;
             if (final_min > event.final)
@@ -180,12 +193,7 @@ publish(struct model_heap *model, uint64_t now, uint64_t every)
 static bool
 nothing_published(const struct model_heap *model)
 {
-    for (uint32_t i = 0; i < model->buckets.count; i++)
-        if (model->buckets.all[i].kind == MODEL_HEAP &&
-            (model->buckets.all[i].allocs != 0 ||
-             model->buckets.all[i].frees != 0))
-            return false;
-    return true;
+    return model->sum.allocs == 0 && model->sum.frees == 0;
 }
 
 /* How many buckets a heap snapshot lists; `pending` as if all were published */
@@ -513,6 +521,12 @@ model_heap_buckets(const struct model_heap *model, uint32_t *count)
     return model->buckets.all;
 }
 
+const struct model_sum *
+model_heap_sum(const struct model_heap *model)
+{
+    return &model->sum;
+}
+
 struct model_drops
 model_heap_drops(const struct model_heap *model)
 {
@@ -550,5 +564,8 @@ model_heap_answer(const struct model_heap *model)
 bool
 model_heap_at(struct model_heap *model, uint32_t *k)
 {
-    return model_alive_at(&model->alive, model->buckets.all, k);
+    const bool exact = model_alive_at(&model->alive, model->buckets.all, k);
+
+    model->sum.bytes_then = model->alive.bytes_then;
+    return exact;
 }

@@ -71,6 +71,16 @@ struct model_drops {
     uint64_t no_mutex;
 };
 
+/* Sums over all heap buckets. */
+struct model_sum {
+    uint64_t allocs; /* published */
+    uint64_t frees;
+    uint64_t allocs_pending;
+    uint64_t frees_pending;
+    uint64_t bytes;      /* published and in use; may wrap */
+    uint64_t bytes_then; /* in use as of the last model_heap_at() */
+};
+
 struct model_heap;
 
 /*
@@ -94,6 +104,8 @@ void model_heap_feed(struct model_heap *model);
 /* The buckets, oldest first. A snapshot lists them newest first. */
 const struct model_bucket *model_heap_buckets(const struct model_heap *model,
                                               uint32_t *count);
+
+const struct model_sum *model_heap_sum(const struct model_heap *model);
 
 struct model_drops model_heap_drops(const struct model_heap *model);
 

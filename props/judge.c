@@ -62,6 +62,10 @@ props_judge_begin(struct props_judge *judge)
     judge->events = 0;
     judge->truths_seen = 0;
     judge->sampled = false;
+    judge->truth = sim_world_truth(judge->world);
+    judge->procs_count = config->procs;
+    for (uint32_t i = 0; i < config->procs; i++)
+        judge->procs[i] = prof_proc_at(sim_world_prof(judge->world), i);
     for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
         judge->last_ticks[i] = INT64_MIN;
 }
@@ -136,27 +140,42 @@ judge_account(struct props_judge *judge, const char *what, uint64_t got,
 
 /* Has the library been called, or can nothing have changed? */
 static bool
-was_called(const struct truth_log *truth)
+was_called(enum truth_kind last)
 {
-    const enum truth_kind last = truth->entries[truth->entries_count - 1].kind;
+    const uint32_t others = 1U << TRUTH_DROP | 1U << TRUTH_MARK |
+                            1U << TRUTH_WAIT | 1U << TRUTH_CLOCK_JUMP |
+                            1U << TRUTH_CLOCK_FREEZE | 1U << TRUTH_STALL;
 
-    return last != TRUTH_DROP && last != TRUTH_MARK;
+    return (others >> last & 1) == 0;
+}
+
+/* Has the heap's side of it? */
+static bool
+heap_was_called(enum truth_kind last)
+{
+    const uint32_t others =
+        1U << TRUTH_BLOCK | 1U << TRUTH_MUTEX | 1U << TRUTH_RELEASED |
+        1U << TRUTH_WOKEN | 1U << TRUTH_BLOCK_RATE |
+        1U << TRUTH_MUTEX_FRACTION | 1U << TRUTH_BLOCK_SNAPSHOT |
+        1U << TRUTH_MUTEX_SNAPSHOT;
+
+    return (others >> last & 1) == 0;
 }
 
 /*
- * With many buckets the sums over all of them are made only where something was
- * published or read: an event that was counted wrongly stays wrong.
+ * An event that was counted wrongly stays wrong: so the sums are made after
+ * calls that concern the heap, and at the end; with many buckets only where
+ * something was published or read.
  */
 static bool
-totals_are_due(const struct props_judge *judge)
+totals_are_due(const struct props_judge *judge, enum truth_kind last)
 {
-    const struct truth_log *truth = sim_world_truth(judge->world);
     const uint32_t many_buckets = 256;
     uint32_t count;
 
     model_heap_buckets(judge->model, &count);
-    return count <= many_buckets || truth->entries_count == 0 ||
-           truth->entries[truth->entries_count - 1].kind >= TRUTH_NEXT_CYCLE;
+    return heap_was_called(last) &&
+           (count <= many_buckets || last >= TRUTH_NEXT_CYCLE);
 }
 
 static bool
@@ -166,33 +185,13 @@ reads_heap(enum sim_event_kind kind)
            kind == SIM_EV_ITERATE;
 }
 
-/* Conservation, by sum over all buckets. */
+/* What the library had to leave out, by cause. */
 static void
-judge_totals(struct props_judge *judge)
+judge_drops(struct props_judge *judge)
 {
-    struct prof *prof = sim_world_prof(judge->world);
-    const struct prof_heap_totals got = prof_heap_totals(prof);
-    const struct prof_drops drops = prof_drops(prof);
+    const struct prof_drops drops = prof_drops(sim_world_prof(judge->world));
     const struct model_drops lost = model_heap_drops(judge->model);
-    struct prof_heap_totals sum = {0};
-    uint32_t count;
-    const struct model_bucket *buckets =
-        model_heap_buckets(judge->model, &count);
 
-    for (uint32_t i = 0; i < count; i++) {
-        if (buckets[i].kind != MODEL_HEAP)
-            continue;
-        sum.allocs_published += buckets[i].allocs;
-        sum.frees_published += buckets[i].frees;
-        sum.allocs_pending += buckets[i].allocs_pending;
-        sum.frees_pending += buckets[i].frees_pending;
-    }
-    judge_account(judge, "allocations in all",
-                  got.allocs_published + got.allocs_pending,
-                  sum.allocs_published + sum.allocs_pending);
-    judge_account(judge, "frees in all",
-                  got.frees_published + got.frees_pending,
-                  sum.frees_published + sum.frees_pending);
     judge_account(judge, "events dropped for buckets", drops.no_bucket,
                   lost.no_bucket);
     judge_account(judge, "events dropped for frames", drops.no_frames,
@@ -201,15 +200,31 @@ judge_totals(struct props_judge *judge)
                   lost.no_free_path);
     judge_account(judge, "mutex events without a profile", drops.no_mutex,
                   lost.no_mutex);
+}
+
+/* Conservation, by sum over all buckets. */
+static void
+judge_totals(struct props_judge *judge)
+{
+    struct prof *prof = sim_world_prof(judge->world);
+    const struct prof_heap_totals got = prof_heap_totals(prof);
+    const struct model_sum *sum = model_heap_sum(judge->model);
+
+    judge_account(judge, "allocations in all",
+                  got.allocs_published + got.allocs_pending,
+                  sum->allocs + sum->allocs_pending);
+    judge_account(judge, "frees in all",
+                  got.frees_published + got.frees_pending,
+                  sum->frees + sum->frees_pending);
     /* What is published matters when somebody looks at the heap. */
     if (reads_heap(sim_world_answer(judge->world)->kind) &&
-        (got.allocs_published != sum.allocs_published ||
-         got.frees_published != sum.frees_published))
+        (got.allocs_published != sum->allocs ||
+         got.frees_published != sum->frees))
         judge_breach(judge, PROPS_H5,
                      "published %" PRIu64 " allocations and %" PRIu64
                      " frees, expected %" PRIu64 " and %" PRIu64,
-                     got.allocs_published, got.frees_published,
-                     sum.allocs_published, sum.frees_published);
+                     got.allocs_published, got.frees_published, sum->allocs,
+                     sum->frees);
 }
 
 /* Where each processor's random numbers stand. */
@@ -218,11 +233,9 @@ judge_draws(struct props_judge *judge)
 {
     const struct model_contention *contention =
         model_heap_contention(judge->model);
-    const uint32_t procs = sim_world_config(judge->world)->procs;
 
-    for (uint32_t i = 0; i < procs; i++) {
-        const uint64_t got =
-            prof_proc_rng_state(prof_proc_at(sim_world_prof(judge->world), i));
+    for (uint32_t i = 0; i < judge->procs_count; i++) {
+        const uint64_t got = prof_proc_rng_state(judge->procs[i]);
 
         if (got != contention->states[i])
             judge_breach(judge, PROPS_S5,
@@ -242,11 +255,9 @@ repeat_call(struct props_judge *judge, enum truth_kind last)
     struct prof *prof = sim_world_prof(judge->world);
     enum prof_status status = PROF_OK;
 
-    if (judge->events % 2 == 0)
-        return;
-    if (last == TRUTH_FLUSH)
+    if (last == TRUTH_FLUSH && judge->events % 2 != 0)
         status = prof_heap_flush(prof);
-    else if (last == TRUTH_POST_SWEEP)
+    else if (last == TRUTH_POST_SWEEP && judge->events % 2 != 0)
         status = prof_heap_post_sweep(prof);
     if (status != PROF_OK)
         judge_breach(judge, PROPS_H5, "a second call answers: %s",
@@ -256,14 +267,20 @@ repeat_call(struct props_judge *judge, enum truth_kind last)
 bool
 props_judge_event(struct props_judge *judge)
 {
-    const struct truth_log *truth = sim_world_truth(judge->world);
+    const struct truth_log *truth = judge->truth;
 
     model_heap_feed(judge->model);
-    if (truth->entries_count > judge->truths_seen && was_called(truth)) {
-        repeat_call(judge, truth->entries[truth->entries_count - 1].kind);
-        judge_phase(judge);
-        if (totals_are_due(judge))
-            judge_totals(judge);
+    if (truth->entries_count > judge->truths_seen) {
+        const enum truth_kind last =
+            truth->entries[truth->entries_count - 1].kind;
+
+        if (was_called(last)) {
+            repeat_call(judge, last);
+            judge_phase(judge);
+            judge_drops(judge);
+            if (totals_are_due(judge, last))
+                judge_totals(judge);
+        }
     }
     judge_draws(judge);
     if (sim_world_answer(judge->world)->kind != SIM_EV_COUNT)
@@ -347,6 +364,7 @@ props_judge_end(struct props_judge *judge)
 {
     const char *broken = prof_check(sim_world_prof(judge->world));
 
+    judge_totals(judge);
     if (broken != NULL)
         judge_breach(judge, PROPS_B1, "invariant %s of the library is broken",
                      broken);

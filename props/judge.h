@@ -31,7 +31,10 @@ struct props_judge {
     uint32_t events;
     uint32_t truths_seen;
     int64_t last_ticks[SIM_PROCS_MAX];
-    bool sampled; /* a heap rate was set */
+    bool sampled;                  /* a heap rate was set */
+    const struct truth_log *truth; /* of the world */
+    struct prof_proc *procs[SIM_PROCS_MAX];
+    uint32_t procs_count;
 };
 
 /* Begin to judge a world that was reset. in: judge, its first four fields */

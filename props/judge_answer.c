@@ -40,12 +40,14 @@ seen_at(const struct sim_answer *answer, bool heap, size_t index)
 static bool
 is_bucket(const struct seen *seen, const struct model_bucket *bucket)
 {
-    return seen->size_bytes == bucket->size_bytes &&
-           (bucket->rate_bytes == 0 ||
-            seen->rate_bytes == bucket->rate_bytes) &&
-           seen->depth == bucket->depth &&
-           (seen->depth == 0 || memcmp(seen->stack, bucket->frames,
-                                       seen->depth * sizeof *seen->stack) == 0);
+    if (seen->size_bytes != bucket->size_bytes ||
+        seen->depth != bucket->depth ||
+        (bucket->rate_bytes != 0 && seen->rate_bytes != bucket->rate_bytes))
+        return false;
+    for (uint32_t i = 0; i < seen->depth; i++)
+        if (seen->stack[i] != bucket->frames[i])
+            return false;
+    return true;
 }
 
 static enum model_bucket_kind
@@ -56,14 +58,19 @@ kind_read(enum sim_event_kind kind)
     return kind == SIM_EV_MUTEX_SNAPSHOT ? MODEL_MUTEX : MODEL_HEAP;
 }
 
+/* Does the answer list also heap buckets of which nothing is in use? */
 static bool
-must_list(const struct props_judge *judge, const struct model_bucket *bucket,
-          enum model_bucket_kind kind)
+lists_all(const struct props_judge *judge, enum model_bucket_kind kind)
 {
-    if (bucket->kind != kind)
-        return false;
-    return kind != MODEL_HEAP || model_heap_answer(judge->model).all ||
-           (bucket->allocs - bucket->frees) * bucket->size_bytes != 0;
+    return kind != MODEL_HEAP || model_heap_answer(judge->model).all;
+}
+
+static bool
+must_list(const struct model_bucket *bucket, enum model_bucket_kind kind,
+          bool all)
+{
+    return bucket->kind == kind &&
+           (all || (bucket->allocs - bucket->frees) * bucket->size_bytes != 0);
 }
 
 /* Text of a bucket for a message: its first frame, depth and size. */
@@ -192,17 +199,14 @@ judge_identity(struct props_judge *judge, const struct seen *seen, size_t index,
     }
 }
 
-/* Where is the bucket in the answer? Looks only at `hint` unless `search`. */
+/* Where is the bucket in the answer? Looks at `hint` first. */
 static bool
 find_seen(const struct sim_answer *answer, const struct model_bucket *bucket,
-          size_t hint, bool search, struct seen *seen, size_t *at)
+          size_t hint, struct seen *seen, size_t *at)
 {
-    const bool heap = bucket->kind == MODEL_HEAP;
-    const size_t tries = search ? answer->count : hint < answer->count;
-
-    for (size_t i = 0; i < tries; i++) {
+    for (size_t i = 0; i < answer->count; i++) {
         *at = (hint + i) % answer->count;
-        *seen = seen_at(answer, heap, *at);
+        *seen = seen_at(answer, bucket->kind == MODEL_HEAP, *at);
         if (is_bucket(seen, bucket))
             return true;
     }
@@ -214,6 +218,7 @@ static bool
 is_in_place(const struct props_judge *judge, enum model_bucket_kind kind)
 {
     const struct sim_answer *answer = sim_world_answer(judge->world);
+    const bool all = lists_all(judge, kind);
     uint32_t count;
     const struct model_bucket *buckets =
         model_heap_buckets(judge->model, &count);
@@ -221,11 +226,13 @@ is_in_place(const struct props_judge *judge, enum model_bucket_kind kind)
 
     for (uint32_t i = count; i-- > 0;) {
         struct seen seen;
-        size_t at;
 
-        if (!must_list(judge, &buckets[i], kind))
+        if (!must_list(&buckets[i], kind, all))
             continue;
-        if (!find_seen(answer, &buckets[i], place, false, &seen, &at))
+        if (place == answer->count)
+            return false;
+        seen = seen_at(answer, kind == MODEL_HEAP, place);
+        if (!is_bucket(&seen, &buckets[i]))
             return false;
         place++;
     }
@@ -237,23 +244,13 @@ static void
 judge_bytes(struct props_judge *judge, bool oracle)
 {
     const struct sim_answer *answer = sim_world_answer(judge->world);
+    const struct model_sum *sum = model_heap_sum(judge->model);
+    const uint64_t expected = oracle ? sum->bytes_then : sum->bytes;
     uint64_t got = 0;
-    uint64_t expected = 0;
-    uint32_t count;
-    const struct model_bucket *buckets =
-        model_heap_buckets(judge->model, &count);
 
     for (size_t i = 0; i < answer->count; i++)
         got += prof_heap_alloc_bytes(&answer->heap[i]) -
                prof_heap_free_bytes(&answer->heap[i]);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct model_bucket *b = &buckets[i];
-
-        if (b->kind == MODEL_HEAP)
-            expected += (oracle ? b->allocs_then - b->frees_then
-                                : b->allocs - b->frees) *
-                        b->size_bytes;
-    }
     if (got != expected)
         judge_breach(judge, PROPS_H3,
                      "%" PRId64 " bytes in use in all, expected %" PRId64,
@@ -263,13 +260,16 @@ judge_bytes(struct props_judge *judge, bool oracle)
 /* --------------------------------------------------------------- the listing
  */
 
-/* Walk the buckets newest first: numbers, presence, and order. */
+/*
+ * Walk the buckets newest first: numbers, presence, and order. Without `search`
+ * every bucket that must be listed is in its place, and no other.
+ */
 static void
 judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
-              bool oracle, uint32_t k)
+              bool search, bool oracle, uint32_t k)
 {
-    const bool search = !is_in_place(judge, kind);
     const struct sim_answer *answer = sim_world_answer(judge->world);
+    const bool all = lists_all(judge, kind);
     uint32_t count;
     const struct model_bucket *buckets =
         model_heap_buckets(judge->model, &count);
@@ -278,13 +278,16 @@ judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
 
     for (uint32_t i = count; i-- > 0;) {
         const struct model_bucket *bucket = &buckets[i];
-        struct seen seen = {0};
-        size_t at = 0;
-        const bool listed =
-            bucket->kind == kind &&
-            find_seen(answer, bucket, place, search, &seen, &at);
-        const bool must = must_list(judge, bucket, kind);
+        const bool must = must_list(bucket, kind, all);
+        bool listed = must;
+        size_t at = place;
+        struct seen seen;
 
+        if (search)
+            listed = bucket->kind == kind &&
+                     find_seen(answer, bucket, place, &seen, &at);
+        else if (must)
+            seen = seen_at(answer, kind == MODEL_HEAP, place);
         if (listed && kind == MODEL_HEAP)
             judge_heap_numbers(judge, &seen, bucket, oracle, k);
         else if (listed)
@@ -299,10 +302,7 @@ judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
             place += listed;
             continue;
         }
-        judge_breach(judge,
-                     model_heap_answer(judge->model).all || kind != MODEL_HEAP
-                         ? PROPS_B1
-                         : property_of_numbers(judge, oracle),
+        judge_breach(judge, all ? PROPS_B1 : property_of_numbers(judge, oracle),
                      "%s is %slisted, expected the opposite",
                      name_of(name, sizeof name, bucket->frames, bucket->depth,
                              bucket->size_bytes),
@@ -343,6 +343,7 @@ judge_answer(struct props_judge *judge)
     const enum model_bucket_kind kind = kind_read(answer->kind);
     uint32_t k = 0;
     bool oracle = false;
+    bool search;
 
     if (!judge_status(judge))
         return;
@@ -352,12 +353,13 @@ judge_answer(struct props_judge *judge)
     }
     if (oracle)
         props_mark_hit(judge->marks, MARK_SNAPSHOT_JUDGED_BY_HEAP);
-    if (!is_in_place(judge, kind)) {
+    search = !is_in_place(judge, kind);
+    if (search) {
         for (size_t i = 0; i < answer->count; i++) {
             const struct seen seen = seen_at(answer, kind == MODEL_HEAP, i);
 
             judge_identity(judge, &seen, i, kind);
         }
     }
-    judge_listing(judge, kind, oracle, k);
+    judge_listing(judge, kind, search, oracle, k);
 }

@@ -7,7 +7,7 @@
 /* Note a breach; the first property of property.def names it. */
 void judge_breach(struct props_judge *judge, enum props_property property,
                   const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 /* Add a word of an answer to the run's hash. */
 void judge_hash(struct props_judge *judge, uint64_t word);

@@ -7,7 +7,9 @@
  * The twin has the same configuration under the other accounting scheme. It
  * runs as long as the schemes are defined to agree: no post-sweep (stages have
  * none), no fault, no explicit free that one of the two drops, and no snapshot
- * that spends the first-snapshot rule in one of the two only.
+ * that spends the first-snapshot rule in one of the two only. It is behind the
+ * world, and follows when there is a snapshot to compare: what comes after the
+ * last one would show nothing.
  */
 #include "run.h"
 
@@ -29,12 +31,14 @@ struct props_run *
 props_run_new(const struct sim_limits *limits)
 {
     struct props_run *run = calloc(1, sizeof *run);
+    struct sim_limits unlogged = *limits;
 
     if (run == NULL)
         return NULL;
+    unlogged.unlogged = true;
     run->events_max = limits->events_max;
     run->judge.world = sim_world_new(limits);
-    run->twin = sim_world_new(limits);
+    run->twin = sim_world_new(&unlogged);
     run->judge.model = model_heap_new(limits->objects_max, limits->buckets_max,
                                       sim_limits_truths(limits));
     run->trail =
@@ -69,9 +73,10 @@ props_run_delete(struct props_run *run)
 /* ------------------------------------------------------------------ the twin
  */
 
-static void
-begin_twin(struct props_run *run, const struct sim_config *config)
+static bool
+begin_twin(struct props_run *run)
 {
+    const struct sim_config *config = sim_world_config(run->judge.world);
     const struct prof_rules *heap = config->rules->heap == PROF_HEAP_RING
                                         ? &prof_rules_go1_5
                                         : &prof_rules_exact;
@@ -85,8 +90,20 @@ begin_twin(struct props_run *run, const struct sim_config *config)
     run->twin_rules.explicit_free = heap->explicit_free;
     run->twin_rules.sizing_consumes_first = heap->sizing_consumes_first;
     other.rules = &run->twin_rules;
-    run->twin_runs = (run->judge.asked & PROPS_BIT(PROPS_H9)) != 0 &&
-                     sim_world_reset(run->twin, &other) == NULL;
+    return sim_world_reset(run->twin, &other) == NULL;
+}
+
+/* Let all that has happened happen to the twin. returns: false if it cannot */
+static bool
+twin_follows(struct props_run *run)
+{
+    const char *why = NULL;
+
+    if (run->twin_events == 0 && !begin_twin(run))
+        return false;
+    for (; run->twin_events < run->events_count; run->twin_events++)
+        why = sim_world_apply(run->twin, &run->events[run->twin_events]);
+    return why == NULL;
 }
 
 /* Do both schemes define the outcome of this event, and the same one? */
@@ -148,8 +165,6 @@ compare_with_twin(struct props_run *run)
     const struct sim_answer *b = sim_world_answer(run->twin);
     const char *name = sim_world_config(run->twin)->rules->name;
 
-    if (a->kind != SIM_EV_SNAPSHOT && a->kind != SIM_EV_SNAPSHOT_ALL)
-        return;
     props_mark_hit(&run->marks, MARK_SCHEMES_COMPARED);
     if (a->count != b->count) {
         judge_breach(&run->judge, PROPS_H9, "lists %zu buckets, %s lists %zu",
@@ -185,7 +200,8 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     if (why != NULL)
         return why;
     props_judge_begin(&run->judge);
-    begin_twin(run, config);
+    run->twin_runs = (asked & PROPS_BIT(PROPS_H9)) != 0;
+    run->twin_events = 0;
     return NULL;
 }
 
@@ -199,7 +215,8 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     *refused = "too many events";
     if (run->events_count == run->events_max)
         return false;
-    run->events[run->events_count] = *event;
+    if (event != &run->events[run->events_count])
+        run->events[run->events_count] = *event;
     run->trail->attempting = 1;
     *refused = sim_world_apply(run->judge.world, event);
     if (*refused != NULL)
@@ -207,7 +224,10 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     run->trail->count = ++run->events_count;
     run->trail->attempting = 0;
     holds = props_judge_event(&run->judge);
-    if (run->twin_runs && sim_world_apply(run->twin, event) == NULL) {
+    if (run->twin_runs &&
+        (event->kind == SIM_EV_SNAPSHOT ||
+         event->kind == SIM_EV_SNAPSHOT_ALL) &&
+        twin_follows(run)) {
         run->judge.events--; /* the event being judged is still this one */
         compare_with_twin(run);
         run->judge.events++;
@@ -237,20 +257,23 @@ bool
 props_run_choices(struct props_run *run, struct sim_choices *choices,
                   const struct prof_rules *rules, props_set asked)
 {
-    struct sim_event event = {.kind = SIM_EV_COUNT};
+    struct sim_event *event = run->events; /* drawn where it is kept */
     const char *refused;
+
+    event->kind = SIM_EV_COUNT;
 
     sim_generator_begin(&run->generator, choices, rules);
     refused = props_run_begin(run, &run->generator.config, asked);
-    while (refused == NULL &&
-           sim_generator_next(&run->generator, run->judge.world, &event)) {
-        if (!props_run_event(run, &event, &refused))
+    while (refused == NULL && run->events_count < run->events_max) {
+        event = &run->events[run->events_count];
+        if (!sim_generator_next(&run->generator, run->judge.world, event) ||
+            !props_run_event(run, event, &refused))
             break;
     }
     if (refused != NULL) /* the generator draws only what is possible */
         judge_breach(&run->judge, PROPS_D1, "the world refused %s: %s",
-                     event.kind == SIM_EV_COUNT ? "to begin"
-                                                : sim_event_word(event.kind),
+                     event->kind == SIM_EV_COUNT ? "to begin"
+                                                 : sim_event_word(event->kind),
                      refused);
     return props_run_end(run);
 }

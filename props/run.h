@@ -27,7 +27,8 @@ struct props_run {
     uint32_t events_max;
     struct sim_world *twin; /* the same events under the other scheme (H9) */
     struct prof_rules twin_rules;
-    bool twin_runs; /* the two schemes still agree by definition */
+    bool twin_runs;       /* the two schemes still agree by definition */
+    uint32_t twin_events; /* that have happened to it, too */
     struct props_marks marks;
     uint64_t hash; /* of the run: truth and answers */
 };

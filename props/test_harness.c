@@ -327,18 +327,16 @@ a_tie_goes_to_the_one_that_the_answer_names(void **state)
     (void)state;
     sim_choices_init(&choices, list, 4);
     for (uint32_t answer = 0; answer < 3; answer++) {
+        uint64_t words[SIM_QUEUE_WORDS(3)];
         struct sim_queue queue;
-        uint64_t at_ticks;
 
         sim_choices_replay(&choices, &answer, 1);
-        sim_queue_init(&queue);
-        sim_queue_push(&queue, 7, 2);
-        sim_queue_push(&queue, 8, 1);
-        sim_queue_push(&queue, 7, 0);
-        assert_int_equal(sim_queue_pop(&queue, &choices, 1, &at_ticks),
-                         first[answer]);
-        assert_int_equal(at_ticks, 7);
-        assert_int_equal(queue.count, 2);
+        sim_queue_init(&queue, words, 3);
+        sim_queue_set(&queue, 2, 7);
+        sim_queue_set(&queue, 1, 8);
+        sim_queue_set(&queue, 0, 7);
+        assert_int_equal(sim_queue_first(&queue, &choices, 1), first[answer]);
+        assert_int_equal(sim_queue_first_ticks(&queue), 7);
     }
 }
 

@@ -19,6 +19,7 @@ static void
 begin(struct sim_choices *choices, enum sim_backend backend)
 {
     choices->backend = backend;
+    choices->fraction_outcomes = UINT64_MAX; /* none is left */
     choices->given = NULL;
     choices->bytes = NULL;
     choices->given_count = 0;
@@ -205,26 +206,19 @@ sim_choose_guided(struct sim_choices *choices, uint32_t bound,
     return value;
 }
 
+void
+sim_choices_refresh(struct sim_choices *choices)
+{
+    choices->fraction = sim_rng_next(&choices->rng);
+    choices->fraction_outcomes = 1;
+}
+
 uint32_t
 sim_choices_wish(struct sim_choices *choices, uint32_t bound)
 {
     if (choices->backend == SIM_RANDOM || choices->backend == SIM_PREFIX)
-        return sim_rng_below(&choices->rng, bound);
+        return sim_choices_draw(choices, bound);
     return 0;
-}
-
-uint32_t
-sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
-           uint16_t label)
-{
-    const uint32_t wish = sim_choices_wish(choices, bound);
-
-    if (choices->backend == SIM_RANDOM && bound > 1 &&
-        choices->count < choices->count_max) { /* nearly every question */
-        record(choices, bound, kind, label, wish);
-        return wish;
-    }
-    return sim_choose_guided(choices, bound, kind, label, wish);
 }
 
 uint64_t

@@ -25,6 +25,8 @@
 
 #include "rng.h"
 
+__extension__ typedef unsigned __int128 sim_u128;
+
 /* What a choice decides. The shrinker zeroes whole kinds first. */
 enum sim_kind {
     SIM_SWARM, /* which features and distributions this run has */
@@ -55,19 +57,21 @@ enum sim_backend {
 
 struct sim_choices {
     enum sim_backend backend;
-    struct sim_rng rng;        /* RANDOM, PREFIX */
-    const uint32_t *given;     /* REPLAY, PREFIX; owned by the caller */
-    const uint8_t *bytes;      /* BYTES; owned by the caller */
-    uint32_t given_count;      /* of given or bytes */
-    uint32_t given_used;       /* of given or bytes */
-    struct sim_choice *list;   /* what was answered; owned by the caller */
-    uint32_t count;            /* answers in list */
-    uint32_t count_max;        /* room in list; past it every answer is 0 */
-    uint32_t fixed_count;      /* ODOMETER: answers carried into this run */
-    bool overflowed;           /* a question came after list was full */
-    bool misaligned;           /* a given value did not fit its bound */
-    bool nondeterministic;     /* ODOMETER: a carried question changed */
-    uint32_t first_difference; /* index of that question */
+    struct sim_rng rng;         /* RANDOM, PREFIX */
+    uint64_t fraction;          /* what is left of a number of it, in 2^-64 */
+    uint64_t fraction_outcomes; /* of the answers that it has given */
+    const uint32_t *given;      /* REPLAY, PREFIX; owned by the caller */
+    const uint8_t *bytes;       /* BYTES; owned by the caller */
+    uint32_t given_count;       /* of given or bytes */
+    uint32_t given_used;        /* of given or bytes */
+    struct sim_choice *list;    /* what was answered; owned by the caller */
+    uint32_t count;             /* answers in list */
+    uint32_t count_max;         /* room in list; past it every answer is 0 */
+    uint32_t fixed_count;       /* ODOMETER: answers carried into this run */
+    bool overflowed;            /* a question came after list was full */
+    bool misaligned;            /* a given value did not fit its bound */
+    bool nondeterministic;      /* ODOMETER: a carried question changed */
+    uint32_t first_difference;  /* index of that question */
 };
 
 /*
@@ -106,15 +110,6 @@ void sim_choices_odometer(struct sim_choices *choices);
 bool sim_choices_next(struct sim_choices *choices);
 
 /*
- * The question: one of `bound` outcomes.
- *
- * in:      bound > 0
- * returns: a value in [0, bound)
- */
-uint32_t sim_choose(struct sim_choices *choices, uint32_t bound,
-                    enum sim_kind kind, uint16_t label);
-
-/*
  * A number for a guided answer: drawn under RANDOM and PREFIX, 0 otherwise (the
  * list answers then).
  *
@@ -132,6 +127,49 @@ uint32_t sim_choices_wish(struct sim_choices *choices, uint32_t bound);
  */
 uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
                            enum sim_kind kind, uint16_t label, uint32_t wish);
+
+/* Take a new random number. Before a few questions it saves one in between. */
+void sim_choices_refresh(struct sim_choices *choices);
+
+/*
+ * Draw a number: the whole part of fraction * bound; the rest is as good a
+ * fraction, with fewer bits. At least 32 are left when a bound is asked for, so
+ * the bias is below bound / 2^32.
+ */
+static inline uint32_t
+sim_choices_draw(struct sim_choices *choices, uint32_t bound)
+{
+    sim_u128 product;
+
+    if (choices->fraction_outcomes > UINT64_C(1) << 32)
+        sim_choices_refresh(choices);
+    choices->fraction_outcomes *= bound;
+    product = (sim_u128)choices->fraction * bound;
+    choices->fraction = (uint64_t)product;
+    return (uint32_t)(product >> 64);
+}
+
+/*
+ * The question: one of `bound` outcomes.
+ *
+ * in:      bound > 0
+ * returns: a value in [0, bound)
+ */
+static inline uint32_t
+sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
+           uint16_t label)
+{
+    uint32_t value;
+
+    if (choices->backend != SIM_RANDOM || bound <= 1 ||
+        choices->count >= choices->count_max)
+        return sim_choose_guided(choices, bound, kind, label,
+                                 sim_choices_wish(choices, bound));
+    value = sim_choices_draw(choices, bound); /* nearly every question */
+    choices->list[choices->count++] =
+        (struct sim_choice){bound, value, (uint16_t)kind, label};
+    return value;
+}
 
 /* returns: a hash of all answers so far, with their questions */
 uint64_t sim_choices_hash(const struct sim_choices *choices);

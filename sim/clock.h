@@ -24,6 +24,8 @@ sim_clock_read(const struct sim_clock *clock, uint64_t now_ticks)
 {
     const int64_t now = (int64_t)now_ticks;
 
+    if (clock->drift_ppm == 0)
+        return clock->offset_ticks + now;
     return clock->offset_ticks + now + now / 1000000 * clock->drift_ppm +
            now % 1000000 * clock->drift_ppm / 1000000;
 }

@@ -15,10 +15,19 @@
 
 #include "ask.h"
 
-enum {
-    COLLECTOR = SIM_PROCS_MAX,
-    OBSERVER,
-    TASKS_PER_PROC = 2,
+enum { TASKS_PER_PROC = 2 };
+
+/* What a task may do in one turn. */
+enum work {
+    WORK_REST,
+    WORK_ALLOC,
+    WORK_DROP,
+    WORK_FREE,
+    WORK_EXIT,
+    WORK_BLOCK,
+    WORK_MUTEX,
+    WORK_LOCK,
+    WORK_RATE,
 };
 
 const struct sim_limits sim_generator_limits = {
@@ -60,6 +69,31 @@ draw_features(struct sim_generator *g)
 }
 
 static void
+add_work(struct sim_generator *g, enum work work, uint32_t weight, bool has)
+{
+    for (uint32_t i = 0; has && i < weight; i++)
+        g->works[g->works_count++] = (uint8_t)work;
+}
+
+/* What this run does not have is not among the answers. */
+static void
+list_works(struct sim_generator *g)
+{
+    const struct sim_features *f = &g->features;
+
+    g->works_count = 0;
+    add_work(g, WORK_REST, 1, true);
+    add_work(g, WORK_ALLOC, 2, true);
+    add_work(g, WORK_DROP, 1, true);
+    add_work(g, WORK_FREE, 1, true);
+    add_work(g, WORK_EXIT, 1, f->task_exit);
+    add_work(g, WORK_BLOCK, 1, f->contention);
+    add_work(g, WORK_MUTEX, 1, f->contention);
+    add_work(g, WORK_LOCK, 10, f->locks);
+    add_work(g, WORK_RATE, 1, f->sampling);
+}
+
+static void
 draw_config(struct sim_generator *g, const struct prof_rules *rules)
 {
     static const uint32_t depths[] = {32, 4, 8, 1, 2};
@@ -83,6 +117,7 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
                     const struct prof_rules *rules)
 {
     static const uint32_t lengths[] = {32, 64, 160};
+    uint32_t actors;
 
     g->choices = choices;
     g->now_ticks = 0;
@@ -92,14 +127,14 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
     g->events = 0;
     sim_faults_draw(&g->faults, choices, 'h');
     draw_config(g, rules);
+    actors = g->config.procs + 2;
     draw_features(g);
     g->more_bound = lengths[ask(g, sizeof lengths / sizeof *lengths, SIM_SWARM,
                                 ASK_LENGTH)];
-    sim_queue_init(&g->queue);
-    for (uint32_t i = 0; i < g->config.procs; i++)
-        sim_queue_push(&g->queue, 0, i);
-    sim_queue_push(&g->queue, 0, COLLECTOR);
-    sim_queue_push(&g->queue, 0, OBSERVER);
+    list_works(g);
+    sim_queue_init(&g->queue, g->queue_words, actors);
+    for (uint32_t i = 0; i < actors; i++)
+        sim_queue_set(&g->queue, i, 0);
 }
 
 /* --------------------------------------------------------------- the actors */
@@ -273,42 +308,43 @@ static bool
 draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
           struct sim_event *event)
 {
-    enum { REST, ALLOC, ALLOC_TOO, DROP, FREE, EXIT, BLOCK, MUTEX, WORKS };
-    const struct sim_features *f = &g->features;
-    /* What this run does not have is not among the answers. */
-    const uint32_t locks = f->locks ? 10 : 0;
-    const uint32_t rates = f->sampling ? 1 : 0;
-    uint32_t work;
+    const uint32_t task = ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
+    enum work work;
 
-    event->task =
-        proc + g->config.procs * ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
+    event->task = proc + g->config.procs * task;
     if (sim_draw_hold(g, world, event))
         return true;
-    work = ask(g, WORKS + locks + rates, SIM_OP, ASK_WORK);
-    if (f->locks && sim_world_task_waits(world, event->task))
-        return false;
-    if (work >= WORKS)
-        return work < WORKS + locks ? draw_lock(g, world, event)
-                                    : draw_rate(g, event);
-    switch (work) {
-    case ALLOC:
-    case ALLOC_TOO:
-        return draw_alloc(g, world, event);
-    case DROP:
-        return draw_victim(g, world, event, SIM_EV_DROP);
-    case FREE:
-        return draw_victim(g, world, event,
-                           f->explicit_free ? SIM_EV_FREE : SIM_EV_DROP);
-    case EXIT:
-        event->kind = SIM_EV_TASK_EXIT;
-        return f->task_exit;
-    case BLOCK:
-        return f->contention && draw_contention(g, event, SIM_EV_BLOCK);
-    case MUTEX:
-        return f->contention && draw_contention(g, event, SIM_EV_MUTEX);
-    default:
-        return false;
+    work = (enum work)g->works[ask(g, g->works_count, SIM_OP, ASK_WORK)];
+    if (g->features.locks && sim_world_task_waits(world, event->task)) {
+        /* Then the other task runs, if it can. */
+        event->task = proc + g->config.procs * (TASKS_PER_PROC - 1 - task);
+        if (sim_world_task_waits(world, event->task))
+            return false;
     }
+    switch (work) {
+    case WORK_ALLOC:
+        return draw_alloc(g, world, event);
+    case WORK_DROP:
+        return draw_victim(g, world, event, SIM_EV_DROP);
+    case WORK_FREE:
+        return draw_victim(g, world, event,
+                           g->features.explicit_free ? SIM_EV_FREE
+                                                     : SIM_EV_DROP);
+    case WORK_EXIT:
+        event->kind = SIM_EV_TASK_EXIT;
+        return true;
+    case WORK_BLOCK:
+        return draw_contention(g, event, SIM_EV_BLOCK);
+    case WORK_MUTEX:
+        return draw_contention(g, event, SIM_EV_MUTEX);
+    case WORK_LOCK:
+        return draw_lock(g, world, event);
+    case WORK_RATE:
+        return draw_rate(g, event);
+    case WORK_REST:
+        break;
+    }
+    return false;
 }
 
 /* The next thing a collector that keeps the rules would do. */
@@ -417,23 +453,26 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)
 {
     static const uint64_t delays[] = {0, 1, 7, 100};
-    const uint32_t who =
-        sim_queue_pop(&g->queue, g->choices, ASK_TIE, &g->now_ticks);
+    const uint32_t procs = g->config.procs;
     uint64_t delay_ticks;
+    uint32_t who;
     bool acts;
 
+    sim_choices_refresh(g->choices);
+    who = sim_queue_first(&g->queue, g->choices, ASK_TIE);
+    g->now_ticks = sim_queue_first_ticks(&g->queue);
     memset(event, 0, sizeof *event);
-    if (who == COLLECTOR)
-        acts = draw_collection(g, world, event);
-    else if (who == OBSERVER)
-        acts = draw_reading(g, event);
-    else
+    if (who < procs)
         acts = draw_work(g, world, who, event);
+    else if (who == procs)
+        acts = draw_collection(g, world, event);
+    else
+        acts = draw_reading(g, event);
     delay_ticks =
         delays[ask(g, sizeof delays / sizeof *delays, SIM_CLOCK, ASK_DELAY)];
     if (acts && event->kind == SIM_EV_STALL)
         delay_ticks += (uint64_t)event->cycles;
-    sim_queue_push(&g->queue, g->now_ticks + delay_ticks, who);
+    sim_queue_set(&g->queue, who, g->now_ticks + delay_ticks);
     return acts && (g->stalls_end_ticks <= g->now_ticks ||
                     event->kind == SIM_EV_STALL || sim_find_awake(g, event));
 }

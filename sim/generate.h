@@ -21,6 +21,8 @@ enum {
     SIM_FRAMES_MAX = 40,  /* deepest stack that is generated */
     SIM_EVENTS_MAX = 512, /* events of one generated run */
     SIM_BUCKETS_MAX = 64,
+    SIM_ACTORS_MAX = 16, /* processors, collector, observer */
+    SIM_WORKS_MAX = 32,  /* what a task may be asked to do, with weights */
 };
 
 /* How sizes are distributed. */
@@ -54,6 +56,9 @@ struct sim_generator {
     struct sim_features features;
     struct sim_faults faults;
     struct sim_queue queue;
+    uint64_t queue_words[SIM_QUEUE_WORDS(SIM_ACTORS_MAX)];
+    uint8_t works[SIM_WORKS_MAX]; /* only what this run has */
+    uint32_t works_count;
     struct sim_config config;
     struct truth_stack stacks[SIM_STACKS_MAX];
     uintptr_t frames[SIM_STACKS_MAX][SIM_FRAMES_MAX];

@@ -1,59 +1,108 @@
-/* queue.c -- the event queue: a short array, searched from the front. */
+/*
+ * queue.c -- the event queue: a tree of winners over all actors.
+ *
+ *                     2:1                  node 1: the first of all
+ *             7:3             2:1          key = ticks:who
+ *          9:2   7:3       5:0   2:1       leaves: node `leaves` + who
+ *
+ * A key is ticks << 20 | who, and that of an inner node the smaller of its two
+ * children's. So the root is who is due first and, of those due at the same
+ * time, the lowest number. To set an actor is to play again on its way to the
+ * root: no branch on a key, and all addresses known at once. For the few actors
+ * of a generated world that is three steps, less than a search; for a million
+ * it is twenty. A heap would move actors about, and could not say who of those
+ * due comes next by number.
+ *
+ * Invariants
+ *   I1  nodes[i] = min(nodes[2 i], nodes[2 i + 1]) for 0 < i < leaves.
+ *   I2  the low bits of an actor's key are its number; before it is first set,
+ *       and in the leaves of no actor, all bits are 1.
+ */
 #include "queue.h"
 
 #include <assert.h>
-#include <string.h>
 
 void
-sim_queue_push(struct sim_queue *queue, uint64_t at_ticks, uint32_t who)
+sim_queue_init(struct sim_queue *queue, uint64_t *words, uint32_t actors)
 {
-    uint32_t at = queue->count;
-
-    assert(queue->count < SIM_QUEUE_MAX);
-    for (; at > 0 && queue->items[at - 1].who > who; at--)
-        queue->items[at] = queue->items[at - 1];
-    queue->items[at].at_ticks = at_ticks;
-    queue->items[at].who = who;
-    queue->count++;
+    assert(actors > 0 && actors <= 1U << SIM_QUEUE_WHO_BITS);
+    queue->nodes = words;
+    queue->actors = actors;
+    queue->leaves = 2;
+    while (queue->leaves < actors)
+        queue->leaves *= 2;
+    for (uint32_t i = 0; i < 2 * queue->leaves; i++)
+        words[i] = UINT64_MAX;
 }
 
-/* The first that is due, from `index` on and around. */
-static uint32_t
-due_from(const struct sim_queue *queue, uint32_t index, uint64_t first_ticks)
+void
+sim_queue_set(struct sim_queue *queue, uint32_t who, uint64_t at_ticks)
 {
-    while (queue->items[index].at_ticks != first_ticks)
-        index = index + 1 < queue->count ? index + 1 : 0;
-    return index;
+    uint64_t *nodes = queue->nodes;
+    uint64_t key = at_ticks << SIM_QUEUE_WHO_BITS | who;
+
+    for (uint32_t at = queue->leaves + who; at > 1; at /= 2) {
+        const uint64_t other = nodes[at ^ 1];
+
+        nodes[at] = key;
+        key = other < key ? other : key;
+    }
+    nodes[1] = key;
+}
+
+/* Is somebody else due at the same time as the first? */
+static bool
+is_tie(const struct sim_queue *queue, uint32_t first)
+{
+    uint64_t second = UINT64_MAX;
+
+    for (uint32_t at = queue->leaves + first; at > 1; at /= 2) {
+        const uint64_t other = queue->nodes[at ^ 1];
+
+        second = other < second ? other : second;
+    }
+    return second >> SIM_QUEUE_WHO_BITS == sim_queue_first_ticks(queue);
+}
+
+/* Is somebody below this node due first? */
+static bool
+is_due(const struct sim_queue *queue, uint32_t node)
+{
+    return queue->nodes[node] >> SIM_QUEUE_WHO_BITS ==
+           sim_queue_first_ticks(queue);
+}
+
+/* The first that is due, from an actor on and around. */
+static uint32_t
+due_from(const struct sim_queue *queue, uint32_t who)
+{
+    uint32_t at = queue->leaves + who;
+
+    /* The next subtree to the right, as large as can be; at last the root. */
+    while (!is_due(queue, at)) {
+        at++;
+        at >>= __builtin_ctz(at);
+    }
+    while (at < queue->leaves) {
+        at *= 2;
+        at += !is_due(queue, at);
+    }
+    return at - queue->leaves;
 }
 
 uint32_t
-sim_queue_pop(struct sim_queue *queue, struct sim_choices *choices,
-              uint16_t label, uint64_t *at_ticks)
+sim_queue_first(const struct sim_queue *queue, struct sim_choices *choices,
+                uint16_t label)
 {
-    uint64_t first = UINT64_MAX;
-    uint32_t due = 0;
-    uint32_t index = 0;
-    uint32_t who;
+    const uint32_t first =
+        (uint32_t)queue->nodes[1] & ((1U << SIM_QUEUE_WHO_BITS) - 1);
+    uint32_t wish;
+    uint32_t answer;
 
-    assert(queue->count > 0);
-    for (uint32_t i = 0; i < queue->count; i++) {
-        if (queue->items[i].at_ticks < first) {
-            first = queue->items[i].at_ticks;
-            due = 0;
-        }
-        due += queue->items[i].at_ticks == first;
-    }
-    if (due > 1) {
-        const uint32_t wish = sim_choices_wish(choices, queue->count);
-
-        index = sim_choose_guided(choices, queue->count, SIM_SCHED, label,
-                                  due_from(queue, wish, first));
-    }
-    index = due_from(queue, index, first);
-    who = queue->items[index].who;
-    queue->count--;
-    memmove(&queue->items[index], &queue->items[index + 1],
-            (queue->count - index) * sizeof *queue->items);
-    *at_ticks = first;
-    return who;
+    assert(sim_queue_first_ticks(queue) != SIM_NEVER);
+    if (!is_tie(queue, first))
+        return first;
+    wish = due_from(queue, sim_choices_wish(choices, queue->actors));
+    answer = sim_choose_guided(choices, queue->actors, SIM_SCHED, label, wish);
+    return answer == wish ? wish : due_from(queue, answer);
 }

@@ -1,11 +1,12 @@
 /*
  * queue.h -- the event queue: who acts next, in virtual time.
  *
- * Of those due at the same time any may go first: a tie is a choice
- * (SIM_SCHED) among all that wait, by number; if the chosen one is not due, the
- * next one that is goes. So an answer names an actor, and still names it when
- * delays elsewhere have changed, which is what a shrinker needs. A fixed order
- * of ties would be a blind spot: some orders could never be met.
+ * Each actor, by number, is due at one time, or never. Of those due at the same
+ * time any may go first: a tie is a choice (SIM_SCHED) among all actors, by
+ * number; if the chosen one is not due, the next one that is goes. So an answer
+ * names an actor, and still names it when delays elsewhere have changed, which
+ * is what a shrinker needs. A fixed order of ties would be a blind spot: some
+ * orders could never be met.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H
@@ -14,33 +15,44 @@
 
 #include "choice.h"
 
-enum { SIM_QUEUE_MAX = 64 };
+enum { SIM_QUEUE_WHO_BITS = 20 }; /* of a number, hence at most 2^20 actors */
+
+#define SIM_NEVER (UINT64_MAX >> SIM_QUEUE_WHO_BITS)
+
+/* Words that a queue of so many actors needs, at most. */
+#define SIM_QUEUE_WORDS(actors) (4 * (actors))
 
 struct sim_queue {
-    struct {
-        uint64_t at_ticks;
-        uint32_t who;
-    } items[SIM_QUEUE_MAX]; /* by who */
-    uint32_t count;
+    uint64_t *nodes; /* 2 * leaves; see queue.c */
+    uint32_t leaves; /* a power of two, at least 2 */
+    uint32_t actors;
 };
 
-static inline void
-sim_queue_init(struct sim_queue *queue)
+/*
+ * Begin with actors 0 .. actors-1, none of them due.
+ *
+ * in:      words, SIM_QUEUE_WORDS(actors) of them, used as long as the queue;
+ *          at least 1 actor
+ */
+void sim_queue_init(struct sim_queue *queue, uint64_t *words, uint32_t actors);
+
+/* Say when an actor is due from now on, or SIM_NEVER. */
+void sim_queue_set(struct sim_queue *queue, uint32_t who, uint64_t at_ticks);
+
+/* returns: when the first is due; SIM_NEVER if nobody is */
+static inline uint64_t
+sim_queue_first_ticks(const struct sim_queue *queue)
 {
-    queue->count = 0;
+    return queue->nodes[1] >> SIM_QUEUE_WHO_BITS;
 }
 
-/* in: who, due at at_ticks; the queue must have room */
-void sim_queue_push(struct sim_queue *queue, uint64_t at_ticks, uint32_t who);
-
 /*
- * Take one of those due first.
+ * One of those due first. It stays due until it is set anew.
  *
- * out:     *at_ticks, when it is due
- * in:      label, of the choice if there is a tie; the queue is not empty
+ * in:      label, of the choice if there is a tie; somebody must be due
  * returns: who
  */
-uint32_t sim_queue_pop(struct sim_queue *queue, struct sim_choices *choices,
-                       uint16_t label, uint64_t *at_ticks);
+uint32_t sim_queue_first(const struct sim_queue *queue,
+                         struct sim_choices *choices, uint16_t label);
 
 #endif

@@ -43,6 +43,8 @@ sim_limits_truths(const struct sim_limits *limits)
 {
     const uint32_t at_the_end = 32;
 
+    if (limits->unlogged)
+        return 0;
     return 4 * limits->events_max + limits->objects_max + at_the_end;
 }
 
@@ -67,8 +69,8 @@ sim_world_new(const struct sim_limits *limits)
                        ? NULL
                        : aligned_alloc(PROF_BLOCK_ALIGN, world->block_bytes);
     world->objects = calloc(limits->objects_max, sizeof *world->objects);
-    world->truth.entries =
-        calloc(world->truth.entries_max, sizeof *world->truth.entries);
+    world->truth.entries = calloc((size_t)world->truth.entries_max + 1,
+                                  sizeof *world->truth.entries);
     world->answer.heap = calloc(records_of(limits), sizeof *world->answer.heap);
     world->answer.contention =
         calloc(records_of(limits), sizeof *world->answer.contention);
@@ -176,19 +178,24 @@ static void
 log_fact(struct sim_world *world, enum truth_kind kind,
          const struct sim_event *event, uint32_t object, bool flag)
 {
-    const uint32_t proc = sim_world_proc_of(world, event->task);
+    uint32_t proc;
+    struct truth_entry *entry;
 
-    truth_append(&world->truth, &(struct truth_entry){
-                                    .kind = kind,
-                                    .proc = proc,
-                                    .at_ticks = sim_world_clock(world, proc),
-                                    .object = object,
-                                    .stack = event->stack,
-                                    .size_bytes = event->size_bytes,
-                                    .cycles = event->cycles,
-                                    .room = event->room,
-                                    .flag = flag,
-                                });
+    if (world->limits.unlogged)
+        return;
+    proc = sim_world_proc_of(world, event->task);
+    entry = truth_next(&world->truth);
+    entry->kind = kind;
+    entry->proc = proc;
+    entry->at_ticks = sim_world_clock(world, proc);
+    entry->object = object;
+    entry->stack = event->stack;
+    entry->size_bytes = event->size_bytes;
+    entry->cycles = event->cycles;
+    entry->room = event->room;
+    entry->task = 0;
+    entry->lock = 0;
+    entry->flag = flag;
 }
 
 /* The library's control calls cannot be busy: nothing runs beside them. */

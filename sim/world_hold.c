@@ -19,15 +19,14 @@ sim_world_apply_jump(struct sim_world *world, const struct sim_event *event)
     if (event->cycles > most || event->cycles < -most ||
         *jumped + event->cycles > most || *jumped + event->cycles < -most)
         return "the clock would jump too far";
-    truth_append(&world->truth,
-                 &(struct truth_entry){
-                     .kind = TRUTH_CLOCK_JUMP,
-                     .proc = sim_world_proc_of(world, event->task),
-                     .at_ticks = sim_world_clock(
-                         world, sim_world_proc_of(world, event->task)),
-                     .cycles = event->cycles,
-                     .task = event->task,
-                 });
+    *truth_next(&world->truth) = (struct truth_entry){
+        .kind = TRUTH_CLOCK_JUMP,
+        .proc = sim_world_proc_of(world, event->task),
+        .at_ticks =
+            sim_world_clock(world, sim_world_proc_of(world, event->task)),
+        .cycles = event->cycles,
+        .task = event->task,
+    };
     *jumped += event->cycles;
     world->holds_used = true;
     return NULL;
@@ -76,14 +75,13 @@ sim_world_apply_hold(struct sim_world *world, const struct sim_event *event)
 
     if (event->cycles < 0 || event->cycles > most)
         return "nothing stands still for so long";
-    truth_append(&world->truth,
-                 &(struct truth_entry){
-                     .kind = clock ? TRUTH_CLOCK_FREEZE : TRUTH_STALL,
-                     .proc = proc,
-                     .at_ticks = sim_world_clock(world, proc),
-                     .cycles = event->cycles,
-                     .task = event->task,
-                 });
+    *truth_next(&world->truth) = (struct truth_entry){
+        .kind = clock ? TRUTH_CLOCK_FREEZE : TRUTH_STALL,
+        .proc = proc,
+        .at_ticks = sim_world_clock(world, proc),
+        .cycles = event->cycles,
+        .task = event->task,
+    };
     if (clock) {
         hold->lost_ticks += sim_world_frozen_ticks(world, proc);
         hold->frozen_ticks = world->now_ticks;

@@ -16,16 +16,15 @@ static void
 log_wait(struct sim_world *world, enum truth_kind kind, uint32_t proc,
          const struct sim_waiter *waiter, uint32_t stack, bool flag)
 {
-    truth_append(&world->truth,
-                 &(struct truth_entry){
-                     .kind = kind,
-                     .proc = proc,
-                     .at_ticks = sim_world_clock(world, proc),
-                     .stack = stack,
-                     .task = waiter->task,
-                     .lock = (uint32_t)waiter->kind << 8 | waiter->lock,
-                     .flag = flag,
-                 });
+    *truth_next(&world->truth) = (struct truth_entry){
+        .kind = kind,
+        .proc = proc,
+        .at_ticks = sim_world_clock(world, proc),
+        .stack = stack,
+        .task = waiter->task,
+        .lock = (uint32_t)waiter->kind << 8 | waiter->lock,
+        .flag = flag,
+    };
 }
 
 const char *
@@ -39,14 +38,14 @@ sim_world_apply_contention(struct sim_world *world,
     if (event->stack >= world->config.stacks_count)
         return "there is no such stack";
     stack = &world->config.stacks[event->stack];
-    truth_append(&world->truth, &(struct truth_entry){
-                                    .kind = block ? TRUTH_BLOCK : TRUTH_MUTEX,
-                                    .proc = proc,
-                                    .at_ticks = sim_world_clock(world, proc),
-                                    .stack = event->stack,
-                                    .cycles = event->cycles,
-                                    .task = event->task,
-                                });
+    *truth_next(&world->truth) = (struct truth_entry){
+        .kind = block ? TRUTH_BLOCK : TRUTH_MUTEX,
+        .proc = proc,
+        .at_ticks = sim_world_clock(world, proc),
+        .stack = event->stack,
+        .cycles = event->cycles,
+        .task = event->task,
+    };
     prof_contention_event(sim_world_prof_proc(world, event->task),
                           block ? PROF_BLOCK : PROF_MUTEX, stack->frames,
                           stack->depth, event->cycles);
@@ -69,7 +68,7 @@ sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
         entry.kind = TRUTH_MUTEX_FRACTION;
     else if (event->kind == SIM_EV_HEAP_RATE)
         entry.kind = TRUTH_HEAP_RATE;
-    truth_append(&world->truth, &entry);
+    *truth_next(&world->truth) = entry;
     if (event->kind == SIM_EV_BLOCK_RATE)
         prof_block_rate_set(world->prof, event->cycles);
     else if (event->kind == SIM_EV_MUTEX_FRACTION)

@@ -9,26 +9,26 @@
 #include "rng.h"
 #include "textbook.h"
 
-enum { HOLDS = 1000 };
+enum { HOLDS = 1000, ACTORS_MAX = 64 };
 
 static struct {
     struct sim_queue queue;
+    uint64_t words[SIM_QUEUE_WORDS(ACTORS_MAX)];
     struct sim_choices choices;
     struct sim_choice list[1];
     struct sim_rng rng;
 } bed;
 
-/* One push and one pop each. */
+/* The first acts, and is due again later. */
 static void
 hold(void)
 {
     for (uint32_t i = 0; i < HOLDS; i++) {
-        uint64_t at_ticks;
-        const uint32_t who =
-            sim_queue_pop(&bed.queue, &bed.choices, 0, &at_ticks);
+        const uint32_t who = sim_queue_first(&bed.queue, &bed.choices, 0);
 
-        sim_queue_push(&bed.queue, at_ticks + 1 + (sim_rng_next(&bed.rng) & 63),
-                       who);
+        sim_queue_set(&bed.queue, who,
+                      sim_queue_first_ticks(&bed.queue) + 1 +
+                          (sim_rng_next(&bed.rng) & 63));
     }
 }
 
@@ -48,9 +48,9 @@ fill(uint32_t actors)
 {
     sim_choices_init(&bed.choices, bed.list, 1);
     sim_choices_random(&bed.choices, 1);
-    sim_queue_init(&bed.queue);
+    sim_queue_init(&bed.queue, bed.words, actors);
     for (uint32_t who = 0; who < actors; who++)
-        sim_queue_push(&bed.queue, sim_rng_next(&bed.rng) & 63, who);
+        sim_queue_set(&bed.queue, who, sim_rng_next(&bed.rng) & 63);
 }
 
 int
@@ -58,7 +58,7 @@ main(void)
 {
     fill(8);
     count("queue-8", hold);
-    fill(SIM_QUEUE_MAX < 64 ? SIM_QUEUE_MAX : 64);
+    fill(ACTORS_MAX);
     count("queue-64", hold);
     explore();
     count("explore", explore);

@@ -13,6 +13,7 @@ extern "C" {
 namespace
 {
 const uint32_t HOLDS = 200000;
+const uint32_t DELAY_MASK = (1U << 26) - 1;
 
 uint64_t left;
 uint64_t ended_ns;
@@ -37,7 +38,7 @@ event(uint32_t who)
         ns3::Simulator::Stop();
         return;
     }
-    ns3::Simulator::Schedule(ns3::TimeStep(1 + (next_random() & 1023)), &event,
+    ns3::Simulator::Schedule(ns3::TimeStep(1 + (next_random() & DELAY_MASK)), &event,
                              who);
 }
 
@@ -53,7 +54,7 @@ hold(const char *argument)
     factory.SetTypeId("ns3::PriorityQueueScheduler");
     ns3::Simulator::SetScheduler(factory);
     for (uint32_t who = 0; who < actors; who++)
-        ns3::Simulator::Schedule(ns3::TimeStep(next_random() % 1000), &event,
+        ns3::Simulator::Schedule(ns3::TimeStep(next_random() & DELAY_MASK), &event,
                                  who);
     left = HOLDS;
     begun_ns = bench_cpu_ns();

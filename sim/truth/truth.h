@@ -78,10 +78,22 @@ struct truth_log {
     const struct truth_stack *stacks;
     uint32_t stacks_count;
     uint32_t lost; /* entries that did not fit; a run with any is void */
+    struct truth_entry spare; /* where those went */
 };
 
-/* Append an entry; counted in `lost` if the log is full. */
-void truth_append(struct truth_log *log, const struct truth_entry *entry);
+/*
+ * Append an entry; counted in `lost` if the log is full.
+ *
+ * returns: the entry, for the caller to fill in, every field of it
+ */
+static inline struct truth_entry *
+truth_next(struct truth_log *log)
+{
+    if (log->entries_count < log->entries_max)
+        return &log->entries[log->entries_count++];
+    log->lost++;
+    return &log->spare;
+}
 
 /* returns: a hash of all entries, equal for equal logs on any machine */
 uint64_t truth_hash(const struct truth_log *log);
