@@ -138,6 +138,26 @@ const struct bench_table bench_bare_table = {
     .large = true,
 };
 
+static inline uint64_t
+find_and_count(struct bare *table, const struct bench_key *key)
+{
+    struct entry *entry = (struct entry *)find_or_add(table, key);
+
+    __atomic_fetch_add(&entry->counters[0], 1, __ATOMIC_RELEASE);
+    return entry->hash;
+}
+
+BENCH_LOOP(bare_count, struct bare, find_and_count(table, key));
+
+const struct bench_table bench_bare_counted = {
+    .name = "(bare table)",
+    .create = bare_create,
+    .destroy = bare_destroy,
+    .intern = bare_count,
+    .concurrent = true,
+    .large = true,
+};
+
 /* ------------------------------------------------------------------ one line
  */
 

@@ -6,6 +6,7 @@
 #include "bench.h"
 #include "ours.h"
 #include "peers/peers.h"
+#include "peers/tables.h"
 
 struct place {
     uint32_t depth;
@@ -47,9 +48,9 @@ run_operation(struct bench *bench, const struct place *place,
     row.depth = place->depth;
     row.n = place->n;
     row.threads = place->threads;
-    if (batches[1].batch != NULL)
-        entrants[count++] = (struct bench_entrant){
-            "(atomic add)", bench_batches_once, &batches[1]};
+    entrants[count++] = (struct bench_entrant){
+        batches[1].batch == bench_floor_free ? "(atomic add)" : "(bare table)",
+        bench_batches_once, &batches[1]};
     if (go->to != NULL)
         entrants[count++] =
             (struct bench_entrant){go->name, bench_peer_once, &command};
@@ -63,6 +64,7 @@ run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
     static const char *const frees[] = {"free", "free2"};
     struct bench_load load;
     struct bench_ours ours;
+    void *bare;
     struct bench_batches batches[2] = {
         {.load = &load, .context = &ours, .threads = place->threads},
         {.load = &load, .context = &ours, .threads = place->threads}};
@@ -72,13 +74,19 @@ run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
     bench_ours_make(&ours, &load);
     if (go->to != NULL)
         (void)bench_peer_ask(go, "load %s", load.path);
+    bare = bench_bare_counted.create(load.n, load.depth);
+    (void)bench_insert_all(&load, bench_bare_counted.intern, bare, NULL);
     batches[0].batch = bench_ours_alloc;
+    batches[1].batch = bench_bare_counted.intern; /* what the machine asks */
+    batches[1].context = bare;
     run_operation(bench, place,
                   (struct bench_row){.operation = "alloc",
                                      .goal_ratio = place->goal_alloc},
                   batches, go, allocs);
     batches[0].batch = bench_ours_free_batch;
-    batches[1].batch = bench_floor_free; /* what the machine asks */
+    bench_bare_counted.destroy(bare);
+    batches[1].batch = bench_floor_free;
+    batches[1].context = &ours;
     run_operation(
         bench, place,
         (struct bench_row){.operation = "free", .goal_ratio = place->goal_free},

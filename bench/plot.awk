@@ -172,7 +172,7 @@ function say_threads(    tables) {
     threads("table", "hit", 16, 10000, "zipf", tables)
     threads("table", "hit", 128, 10000, "zipf", tables)
     threads("table", "hit", 16, 1000000, "uniform", tables)
-    threads("heap", "alloc", 16, 10000, "zipf", "profsim/go1.19")
+    threads("heap", "alloc", 16, 10000, "zipf", "profsim/(bare table)/go1.19")
     threads("heap", "free", 16, 10000, "zipf", "profsim/(atomic add)/go1.19")
     print "</table>"
 }
@@ -200,13 +200,13 @@ function say_plots(    tables, sizes) {
     plot("lookup, 16 frames, Zipf, by buckets", "table|hit|16|*|zipf|1", sizes, \
         tables, 16)
     plot("alloc, 16 frames, Zipf, by buckets", "heap|alloc|16|*|zipf|1", sizes, \
-        "profsim/go1.19", 16)
+        "profsim/go1.19/(bare table)", 16)
     plot("free, 16 frames, Zipf, by buckets", "heap|free|16|*|zipf|1", sizes, \
         "profsim/go1.19/(atomic add)", 16)
     plot("lookup, 10k buckets, Zipf, by frames", "table|hit|*|10000|zipf|1", \
         "4 16 32 128", tables, 0)
     plot("alloc, 10k buckets, Zipf, by frames", "heap|alloc|*|10000|zipf|1", \
-        "4 16 32 128", "profsim/go1.19", 0)
+        "4 16 32 128", "profsim/go1.19/(bare table)", 0)
     plot("hash, by frames", "hash|hash|*|1000||1", "4 16 32 128", \
         "multilinear/XXH3/one-at-a-time", 0)
     plot("flush, ns a bucket, by buckets", "ring|flush|16|*||1", sizes, \

@@ -102,6 +102,50 @@ plain_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
+/*
+ * What a sweep asks for while frees may still arrive: each counted one is taken
+ * by an exchange, allocations of the slot are at rest.
+ */
+static double
+exchanges_once(void *context, uint32_t round)
+{
+    struct ring *ring = context;
+    const size_t n = ring->ours.load->n;
+    uint64_t *const active = ring->plain;
+    uint64_t *const slot = ring->plain + 2 * n;
+    uint64_t begun;
+
+    (void)round;
+    for (size_t i = 0; i < 2 * n; i++)
+        slot[i] = 1;
+    begun = bench_cpu_ns();
+    for (size_t i = 0; i < n; i++) {
+        active[i] += slot[i];
+        slot[i] = 0;
+    }
+    for (size_t i = n; i < 2 * n; i++)
+        active[i] += __atomic_exchange_n(&slot[i], 0, __ATOMIC_ACQUIRE);
+    bench_use((uintptr_t)active);
+    return a_bucket(ring, begun);
+}
+
+/* What turning the cycle asks for: a lock is taken and released, and a word is
+ * written. */
+static double
+lock_once(void *context, uint32_t round)
+{
+    struct ring *ring = context;
+    const uint64_t begun = bench_cpu_ns();
+
+    (void)round;
+    for (uint32_t i = 0; i < CALLS; i++) {
+        (void)__atomic_exchange_n(&ring->plain[0], 1, __ATOMIC_ACQUIRE);
+        __atomic_store_n(&ring->plain[8], i, __ATOMIC_RELEASE);
+        (void)__atomic_exchange_n(&ring->plain[0], 0, __ATOMIC_RELEASE);
+    }
+    return (double)(bench_cpu_ns() - begun) / CALLS;
+}
+
 /* What a snapshot asks for at least: a record written for each pair of counters
  * that is read, and nothing known of stacks. */
 static double
@@ -208,17 +252,29 @@ struct operation {
     double (*once)(void *context, uint32_t round);
     const char *verb; /* of the peer */
     double goals[3];  /* Go / ours, at each of `sizes` */
+    const char *floor_name;
+    double (*floor)(void *context, uint32_t round); /* NULL: none */
 };
 
 static const uint32_t sizes[] = {10000, 100000, 1000000};
 
 static const struct operation operations[] = {
-    {"next_cycle", next_cycle_once, "next", {0.94, 0, 0}},
-    {"flush", flush_once, "flush", {0, 12, 12}},
-    {"flush-idle", flush_idle_once, "flushidle", {0, 0, 0}},
-    {"post_sweep", sweep_once, "sweep", {0, 12, 12}},
-    {"snapshot", snapshot_once, "snapshot", {0, 13.5, 9.5}},
-    {"snapshot-copied", copying_once, "snapshot", {0, 2.25, 3.2}},
+    {"next_cycle", next_cycle_once, "next", {0.94, 0, 0}, "(lock)", lock_once},
+    {"flush", flush_once, "flush", {0, 12, 12}, "(plain arrays)", plain_once},
+    {"flush-idle", flush_idle_once, "flushidle", {0, 0, 0}, NULL, NULL},
+    {"post_sweep",
+     sweep_once,
+     "sweep",
+     {0, 12, 12},
+     "(exchanges)",
+     exchanges_once},
+    {"snapshot",
+     snapshot_once,
+     "snapshot",
+     {0, 13.5, 9.5},
+     "(plain records)",
+     records_once},
+    {"snapshot-copied", copying_once, "snapshot", {0, 2.25, 3.2}, NULL, NULL},
 };
 
 enum {
@@ -259,12 +315,9 @@ run_size(struct bench *bench, uint32_t size, struct bench_peer *go)
 
         if (i == 0 && size > 0)
             continue;
-        if (operation->once == flush_once)
-            entrants[count++] =
-                (struct bench_entrant){"(plain arrays)", plain_once, &ring};
-        if (operation->once == snapshot_once)
-            entrants[count++] =
-                (struct bench_entrant){"(plain records)", records_once, &ring};
+        if (operation->floor != NULL)
+            entrants[count++] = (struct bench_entrant){operation->floor_name,
+                                                       operation->floor, &ring};
         if (go->to != NULL)
             entrants[count++] =
                 (struct bench_entrant){go->name, bench_peer_once, &command};
