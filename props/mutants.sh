@@ -117,7 +117,12 @@ needs_of() { # PROGRAM
             $o/libprof.a $o/libsim.a -lisal
         ;;
     test_signals)
-        echo $o/props/step.o $o/libprof_pprof.a $o/libprof.a -Wl,-z,now
+        echo $o/props/interrupted.o $o/props/step.o $o/libprof_pprof.a \
+            $o/libprof.a -Wl,-z,now
+        ;;
+    test_forks)
+        echo $o/props/interrupted.o $o/props/step.o $o/libprof_port.a \
+            $o/libprof_pprof.a $o/libprof.a -lisal -Wl,-z,now
         ;;
     test_cpu | test_pprof* | test_registry)
         echo $o/props/pprof_case.o $o/libmodel_pprof.a $o/libprof_port.a \

@@ -1,0 +1,42 @@
+/*
+ * interrupted.h -- an instance, a CPU profile and a trace, the calls that may
+ * be interrupted by a signal, and an account of everything that was recorded.
+ */
+#ifndef PROPS_INTERRUPTED_H
+#define PROPS_INTERRUPTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { INTERRUPTED_CALLS = 12 };
+
+struct interrupted_call {
+    const char *name;
+    void (*call)(void);
+    bool records; /* else: a control call */
+};
+
+extern const struct interrupted_call interrupted_calls[INTERRUPTED_CALLS];
+
+/* returns: false without memory; interrupted_close() all the same */
+bool interrupted_open(void);
+void interrupted_close(void);
+
+/* Begin anew, with one live object. returns: NULL, or what went wrong */
+const char *interrupted_begin(void);
+
+/*
+ * Record two lives, two waits and a tick on the same processor.
+ *
+ * context: signal handlers, too
+ */
+void interrupted_live(void);
+
+/*
+ * Publish everything, end the profiles, and compare with what was recorded.
+ *
+ * returns: NULL, or the first difference (static text)
+ */
+const char *interrupted_check(void);
+
+#endif
