@@ -11,7 +11,9 @@ check:
 	@.ci/deps build test
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 check-peers: ; @.ci/deps build peers && ninja $@
-mutants: ; @.ci/deps build test && ninja -k 0 $@
+mutants:
+	@.ci/deps build test mutants && ninja -k 0 $@; \
+	status=$$?; props/mutate/mutate.sh $(if $(FULL),full) && exit $$status
 coverage: ; @.ci/deps build test coverage && props/coverage/measure.sh reports
 fuzz:
 	@.ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)

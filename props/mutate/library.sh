@@ -1,0 +1,78 @@
+#!/bin/sh
+# The library with all its mutants, and what judges it.
+#
+# usage: library.sh FROM TO     FROM: out/gcc, built; TO: has generate
+# out: TO/mutants.tsv, libmutated.a, kernels.o, worlds, profsim, programs
+set -eu
+
+from=$1
+to=$2
+plain="-std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off -w"
+find_headers="-Iprof/include -iquote $to/prof -iquote prof"
+
+compile() {
+    for source in prof/*.c prof/port/*.c; do
+        echo "gcc $plain -O1 -g -include props/mutate/switch.h $find_headers \
+            -c $to/$source -o $to/${source%.c}.o"
+    done
+    # As rule cc_explored does.
+    for object in "$from"/explored/*.o; do
+        name=$(basename "$object" .o)
+        echo "gcc $plain -O2 -g -fno-builtin -fsanitize=thread \
+            -include sim/explore/spin.h -DMUTANT_BY_CALL \
+            -include props/mutate/switch.h $find_headers \
+            -c $to/prof/$name.c -o $to/explored/$name.o && \
+            objcopy --redefine-sym memcpy=__tsan_memcpy \
+            --redefine-sym memset=__tsan_memset \
+            --redefine-sym memmove=__tsan_memmove \
+            --redefine-sym memcmp=__tsan_memcmp $to/explored/$name.o"
+    done
+}
+
+# The commands that link are those of the build, but for what has mutants.
+relink() { # PROGRAM
+    command=$(ninja -t commands -s "$1" | sed \
+        -e "s, -o $from/, -o $to/,g" \
+        -e "s, $from/libprof_port\.a,," \
+        -e "s, $from/libprof_pprof\.a,," \
+        -e "s, $from/libcli_explore\.a, $to/libcli_explore.a,g" \
+        -e "s, $from/libprof\.a, $to/libmutated.a,g")
+    case $command in
+    *libmutated.a*) sh -c "$command" || exit 1 ;;
+    esac
+}
+
+# A test's program and what it is given: its edge makes PROGRAM.ok.
+link_tests() {
+    ninja -t targets rule link | grep -e "^$from/props/test_" \
+        -e "^$from/props/stress_" | sed 's/:.*//' | LC_ALL=C sort |
+        while read -r program; do
+            rm -f "$to/${program#"$from"/}"
+            relink "$program"
+            [ -e "$to/${program#"$from"/}" ] || continue
+            ninja -t commands -s "$program.ok" |
+                sed -n "s,.*$program *\(.*\) > $program.*,\1,p" |
+                while read -r arguments; do
+                    echo "$to/${program#"$from"/}" $arguments
+                done
+        done
+}
+
+rm -rf "$to/prof" "$to/explored"
+mkdir -p "$to/prof/port" "$to/explored" "$to/props"
+cp prof/*.h "$to/prof/" # those without mutants include the others
+"$to/generate" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include -iquote prof -- \
+    prof/*.c prof/port/*.c
+compile | tr -s ' ' | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
+
+rm -f "$to/libmutated.a" "$to/libcli_explore.a"
+ar crsD "$to/libmutated.a" "$to"/prof/*.o "$to"/prof/port/*.o "$to/switch.o"
+ninja -t commands -s "$from/kernels.o" | sed -e "s,$from/explored/,$to/explored/,g" \
+    -e "s,$from/kernels\.o,$to/kernels.o,g" | sh
+ninja -t commands -s "$from/libcli_explore.a" | sed \
+    -e "s,$from/libcli_explore\.a,$to/libcli_explore.a,g" \
+    -e "s,$from/kernels\.o,$to/kernels.o,g" | sh
+relink "$from/profsim"
+relink "$from/worlds"
+link_tests >"$to/programs.part"
+mv "$to/programs.part" "$to/programs"

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Try mutants of every line of prof/; see reports/mutation.md.
+#
+# usage: mutate.sh [full]       ONLY=prof/x.c: of this file
+#
+# One in eight, the same each time, and those that survived the last time; or
+# all, and then the page and the table of reports/ are written. Exit 1 if the
+# score is below the bar, or an explanation in equivalent.txt is wrong.
+set -eu
+
+bar=75
+from=out/gcc
+to=out/mutate
+every=8
+sample="one in $every, and former survivors"
+csv=
+md=
+if [ "${1:-}" = full ]; then
+    every=1
+    sample=
+    csv=reports/mutation.csv
+    md=reports/mutation.md
+fi
+
+ninja $from/mutate.ready $(ninja -t targets rule link |
+    sed -n "s,^\($from/props/\(test\|stress\)_[a-z_]*\):.*,\1,p")
+if [ ! -e $to/programs ] || find prof props/mutate $from/props $from/*.a \
+    -maxdepth 1 -type f -newer $to/programs | grep -q .; then
+    echo "mutants: compiling the library with all of them" >&2
+    props/mutate/library.sh $from $to
+fi
+
+sed -n 's/^"\(.*\)",[a-z]*,\(survives\|unmet\),.*/\1/p' reports/mutation.csv |
+    sed 's/""/"/g' >$to/also.txt
+$to/run --every $every --also $to/also.txt $to $to/results.part
+sort -n $to/results.part >$to/results.tsv
+sed -n 's/^ *//p' props/mutate/equivalent.txt |
+    awk -F'\t' 'FNR == NR { known[$0] = 1; next }
+        $7 ~ /survives|unmet/ && !($6 in known) { print $1 }' \
+        - $to/results.tsv >$to/open.txt
+echo "mutants: compiling $(wc -l <$to/open.txt) that survive" >&2
+props/mutate/same.sh $to <$to/open.txt >$to/same.txt
+awk -v csv="${csv:+$csv.part}" -v md="${md:+$md.part}" -v sample="$sample" \
+    -v bar=$bar -f props/mutate/report.awk props/mutate/equivalent.txt \
+    $to/same.txt $to/mutants.tsv $to/results.tsv || status=$?
+[ -z "$csv" ] || mv $csv.part $csv
+[ -z "$md" ] || mv $md.part $md
+exit ${status:-0}

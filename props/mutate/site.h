@@ -1,0 +1,80 @@
+/*
+ * site.h -- where source files may be wrong, and how.
+ *
+ * A spot is a range of a file's text, an expression or a statement, with the
+ * mutants that differ there. Spots nest; what overlaps otherwise is dropped. A
+ * mutant is named by what stays when lines move: file, function, its text, what
+ * stands there instead, and which of those that share all four.
+ */
+#ifndef MUTATE_SITE_H
+#define MUTATE_SITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SITE_CHANGES_MAX = 8,
+    SITE_SHOWN_MAX = 72,
+    SITE_SPOTS_MAX = 16384,
+    SITE_SOURCES_MAX = 128
+};
+
+struct source {
+    char *path; /* prof/x.c */
+    char *text;
+    size_t bytes;
+};
+
+/* One mutant. */
+struct change {
+    uint32_t id;                /* from 1, in the order of files and places */
+    const char *kind;           /* arithmetic, constant, ... */
+    char *code;                 /* in the place of the text; NULL: it goes */
+    char shown[SITE_SHOWN_MAX]; /* what stands there instead, in short */
+    uint32_t ordinal;           /* among mutants of the same name, from 1 */
+};
+
+struct spot {
+    const struct source *source;
+    size_t begin;
+    size_t end;
+    bool is_statement;
+    char function[64];
+    const struct spot *previous; /* a statement that may change places */
+    struct change changes[SITE_CHANGES_MAX];
+    uint32_t changes_count;
+};
+
+struct sites {
+    struct source sources[SITE_SOURCES_MAX];
+    size_t sources_count;
+    struct spot *spots[SITE_SPOTS_MAX];
+    size_t spots_count;
+};
+
+/* returns: the file, read when it is new */
+const struct source *site_source(struct sites *sites, const char *path);
+
+/* returns: the spot of this range, made when it is new */
+struct spot *site_spot(struct sites *sites, const struct source *source,
+                       const char *function, size_t begin, size_t end);
+
+/*
+ * Add a mutant, unless the spot has one with this code or no room.
+ *
+ * in: code, malloc()ed, is the spot's from now on
+ */
+void site_change(struct spot *spot, const char *kind, char *code,
+                 const char *shown);
+
+/* Sort the spots, outer ones first; drop what overlaps; number the mutants. */
+void site_number(struct sites *sites);
+
+/* A spot's text on one line, cut. */
+void site_show(const struct spot *spot, char shown[SITE_SHOWN_MAX]);
+
+/* returns: malloc()ed text as printf() would print it */
+__attribute__((format(printf, 1, 2))) char *site_text(const char *format, ...);
+
+#endif

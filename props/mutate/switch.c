@@ -1,0 +1,133 @@
+/*
+ * switch.c -- linked with a library that has all mutants, and with a judge.
+ *
+ * A program of tests runs the one named $PROF_MUTANT_TEST; with no such name
+ * and $PROF_MUTANT_TESTS it prints the names of all. For that it finds our
+ * _cmocka_run_group_tests() before cmocka's own.
+ */
+#include "switch.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static unsigned char nobody_asks[SWITCH_MUTANTS_MAX];
+static uint32_t nobody_counts;
+
+unsigned mutant_on;
+unsigned char *mutants_met = nobody_asks;
+uint32_t *mutant_runs = &nobody_counts;
+
+void
+mutant_meet(unsigned first_id)
+{
+    mutants_met[first_id] = 1;
+}
+
+unsigned
+mutant_now(void)
+{
+    return mutant_on;
+}
+
+/* Longer than that in all threads, and SIGXCPU ends the process. */
+static void
+limit_time(const char *milliseconds)
+{
+    const long limit = strtol(milliseconds, NULL, 10);
+    const struct itimerspec once = {
+        .it_value = {limit / 1000, limit % 1000 * 1000000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGXCPU};
+    timer_t timer;
+
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0)
+        timer_settime(timer, 0, &once, NULL);
+}
+
+static void
+limit_memory(const char *megabytes)
+{
+    const rlim_t bytes = strtoul(megabytes, NULL, 10) << 20;
+    const struct rlimit limit = {bytes, bytes};
+    const struct rlimit none = {0, 0};
+
+    setrlimit(RLIMIT_AS, &limit);
+    setrlimit(RLIMIT_CORE, &none);
+}
+
+__attribute__((constructor(101))) static void
+set_switch(void)
+{
+    const char *number = getenv("PROF_MUTANT");
+    const char *met = getenv("PROF_MUTANTS_MET");
+
+    if (number != NULL)
+        mutant_on = (unsigned)strtoul(number, NULL, 10);
+    if (getenv("PROF_MUTANT_MS") != NULL)
+        limit_time(getenv("PROF_MUTANT_MS"));
+    if (getenv("PROF_MUTANT_MB") != NULL)
+        limit_memory(getenv("PROF_MUTANT_MB"));
+    if (met != NULL) {
+        const int file = open(met, O_RDWR | O_CLOEXEC);
+        void *page = MAP_FAILED;
+
+        if (file >= 0)
+            page = mmap(NULL, SWITCH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        file, 0);
+        if (page != MAP_FAILED)
+            mutants_met = page;
+        if (page != MAP_FAILED)
+            mutant_runs = (uint32_t *)(void *)&mutants_met[SWITCH_MUTANTS_MAX];
+        close(file);
+    }
+}
+
+/* ---------------------------------------------------------------------- tests
+ */
+
+typedef int run_group(const char *name, const struct CMUnitTest *tests,
+                      size_t count, CMFixtureFunction setup,
+                      CMFixtureFunction teardown);
+
+static int
+run_one(const char *name, const struct CMUnitTest *tests, size_t count,
+        CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    run_group *run;
+    void *symbol = dlsym(RTLD_NEXT, "_cmocka_run_group_tests");
+    const char *wanted = getenv("PROF_MUTANT_TEST");
+
+    memcpy(&run, &symbol, sizeof run);
+    if (wanted == NULL)
+        return run(name, tests, count, setup, teardown);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(tests[i].name, wanted) == 0)
+            return run(name, &tests[i], 1, setup, teardown);
+    }
+    return 0;
+}
+
+int
+_cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tests,
+                        const size_t count, CMFixtureFunction setup,
+                        CMFixtureFunction teardown)
+{
+    if (getenv("PROF_MUTANT_TESTS") == NULL)
+        return run_one(name, tests, count, setup, teardown);
+    for (size_t i = 0; i < count; i++)
+        printf("%s\n", tests[i].name);
+    return 0;
+}
