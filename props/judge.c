@@ -61,6 +61,7 @@ props_judge_begin(struct props_judge *judge)
     judge->hash = 0;
     judge->events = 0;
     judge->truths_seen = 0;
+    judge->buckets_marked = 0;
     judge->sampled = false;
     judge->truth = sim_world_truth(judge->world);
     judge->procs_count = config->procs;

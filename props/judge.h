@@ -30,6 +30,7 @@ struct props_judge {
     uint64_t hash; /* of every answer: equal for equal runs */
     uint32_t events;
     uint32_t truths_seen;
+    uint32_t buckets_marked; /* buckets there were at the last look at them */
     int64_t last_ticks[SIM_PROCS_MAX];
     bool sampled;                  /* a heap rate was set */
     const struct truth_log *truth; /* of the world */

@@ -224,8 +224,9 @@ mark_buckets(struct props_judge *judge)
     uint32_t count;
     const struct model_bucket *b = model_heap_buckets(judge->model, &count);
 
-    if (count < 2)
+    if (count < 2 || count == judge->buckets_marked)
         return;
+    judge->buckets_marked = count;
     for (uint32_t i = 0; i + 1 < count; i++) {
         hit_if(judge,
                sim_world_config(judge->world)->hash == PROF_HASH_GO_64 &&

@@ -119,6 +119,12 @@ make_default(struct work *w)
     begin(w);
     w->next.config.frames_max = 0;
     keep(w);
+    begin(w);
+    w->next.config.seed = 0;
+    keep(w);
+    begin(w);
+    w->next.config.waiters_all = false;
+    keep(w);
 }
 
 static void

@@ -116,7 +116,8 @@ void
 sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
                     const struct prof_rules *rules)
 {
-    static const uint32_t lengths[] = {32, 64, 160};
+    /* By how many runs of known-bad rules fail in a second of search. */
+    static const uint32_t lengths[] = {32, 128, 256};
     uint32_t actors;
 
     g->choices = choices;
