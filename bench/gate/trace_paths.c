@@ -11,7 +11,7 @@
 #include "prof/pprof.h"
 #include "prof/trace.h"
 
-enum { TICKS = 500, ROOM_BYTES = 4 << 20, BUFFERS = 64 };
+enum { TICKS = 500, ROOM_BYTES = 4 << 20, BUFFERS = 64, PLACES = 997 };
 
 static struct {
     struct prof_cpu *cpu;
@@ -167,8 +167,13 @@ count_file(void)
     size_t records;
 
     must(prof_init(&prof, &config, bench_pages(bytes), bytes));
-    for (uint32_t i = 0; i < STACKS; i++)
-        (void)prof_heap_alloc(prof_proc_at(prof, 0), gate_stack(i), DEPTH, 64);
+    for (uint32_t i = 0; i < STACKS; i++) {
+        uintptr_t stack[DEPTH]; /* of few places, as those of programs are */
+
+        for (uint32_t frame = 0; frame < DEPTH; frame++)
+            stack[frame] = 0x401000 + gate_stack(i)[frame] % PLACES;
+        (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, DEPTH, 64);
+    }
     must(prof_heap_snapshot(prof, PROF_SELECT_ALL, bed.records, STACKS,
                             &records));
     bed.output.scratch_bytes = prof_pprof_scratch_bytes(STACKS, STACKS * DEPTH);
