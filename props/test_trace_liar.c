@@ -1,0 +1,98 @@
+/*
+ * test_trace_liar.c -- who judges the judge of traced worlds: a trace with one
+ * byte changed after the run is noticed, and by the property that watches the
+ * place.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sched_run.h"
+
+enum { WORLDS = 60, BYTES_A_SESSION = 40 };
+
+static struct sim_choice list[8192];
+
+struct noticed {
+    uint64_t by[PROPS_COUNT];
+    uint64_t changed;
+    uint64_t unnoticed;
+};
+
+/* Change a byte, judge again, put it back. */
+static void
+lie_once(struct sched_run *run, uint8_t *byte, uint8_t change,
+         struct noticed *noticed)
+{
+    *byte ^= change;
+    noticed->changed++;
+    if (trace_judge_run(&run->judge))
+        noticed->unnoticed++;
+    else
+        noticed->by[run->judge.breach.property]++;
+    *byte ^= change;
+}
+
+static void
+lie_about(struct sched_run *run, uint64_t seed, struct noticed *noticed)
+{
+    const uint32_t sessions = sim_sched_world_sessions(run->world);
+
+    for (uint32_t i = 0; i < sessions; i++) {
+        const struct sim_sched_session *session =
+            sim_sched_world_session(run->world, i);
+        const size_t step = session->bytes_count / BYTES_A_SESSION + 1;
+
+        if (!session->has_ended)
+            continue;
+        for (size_t at = seed % step; at < session->bytes_count; at += step)
+            lie_once(run, &session->bytes[at], (uint8_t)(1U << seed % 7),
+                     noticed);
+    }
+}
+
+static void
+nearly_every_changed_byte_is_noticed(void **state)
+{
+    /* What bytes of a file can show. T8, T10 and T11 are about when and how
+     * it was read. */
+    static const enum props_property shown[] = {PROPS_T1, PROPS_T2, PROPS_T3,
+                                                PROPS_T4, PROPS_T5, PROPS_T6,
+                                                PROPS_T7, PROPS_T9, PROPS_T12};
+    struct sched_run *run = sched_run_new(SIM_SCHED_EVENTS_MAX);
+    struct noticed noticed = {.changed = 0};
+    struct sim_choices choices;
+
+    (void)state;
+    assert_non_null(run);
+    sim_choices_init(&choices, list, sizeof list / sizeof *list);
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        sim_choices_random(&choices, seed);
+        assert_true(sched_run_choices(run, &choices, PROPS_OF_TRACES));
+        lie_about(run, seed, &noticed);
+        assert_true(trace_judge_run(&run->judge)); /* all is back */
+    }
+    assert_true(noticed.changed > 1000);
+    /* The others: bits of a number beyond its 64th, numbers that mean nothing,
+     * and stacks that no event names. */
+    assert_true(noticed.unnoticed * 10 < noticed.changed);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        if (noticed.by[shown[i]] == 0)
+            fail_msg("%s noticed nothing", props_property_id(shown[i]));
+    }
+    sched_run_delete(run);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nearly_every_changed_byte_is_noticed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
