@@ -19,7 +19,10 @@ fuzz:
 	@.ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja fuzz$(if $(filter afl,$(ENGINE)),-afl)
 	@props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
-soak: all ; props/soak.sh $(TIME)
+soak:
+	@.ci/deps build test
+	@ninja out/profsim out/clang/profsim out/asan/profsim fuzz
+	@props/soak.sh $(TIME)
 bench: ; @.ci/deps build && ninja bench-run
 bench-peers: ; @.ci/deps build bench-peers && ninja $@
 bench-gate: ; @.ci/deps build gate && ninja $@

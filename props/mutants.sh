@@ -17,7 +17,8 @@
 #       H1 ...        this property, when it alone is asked for
 #       crash         the run ends its process
 #       mark:ID       a campaign never reaches this mark
-#       test_NAME     the test program props/test_NAME.c fails
+#       test_NAME     the test program props/test_NAME.c fails; test_scripts
+#                     is the test of props/*.sh and mutants.awk
 #       kernel:NAME   every ordering of this kernel over the core is tried
 #                     (props/kernels/), and one of them fails
 #       nobody        it is not wrong: everything must hold
@@ -182,6 +183,14 @@ try_kernel() { # PATCH DIR NAME
 
 # -------------------------------------------------------------------- trials
 
+# The scripts of the tree, against programs that fail.
+try_scripts() { # DIR
+    timeout 100 sh "$1/tree/props/test_scripts.sh" "$1/tree/props" \
+        >"$1/scripts.out" 2>&1 && return 0
+    echo "test test_scripts $(sed -n 's/^FAILED: \([^:]*:[^:]*\):.*/\1/p' \
+        "$1/scripts.out" | head -n1 | tr ' ' _)"
+}
+
 # Run a test program; say which of its tests failed.
 try_test() { # DIR NAME OBJECT...
     dir=$1
@@ -217,6 +226,7 @@ facts() { # PATCH DIR
     campaign=
     for word in $(field "$1" caught-by nobody); do
         case $word in
+        test_scripts) try_scripts "$2" ;;
         test_*) try_test "$2" "$word" $objects ;;
         kernel:*) try_kernel "$1" "$2" "${word#kernel:}" ;;
         *) campaign=yes ;;

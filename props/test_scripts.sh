@@ -1,0 +1,163 @@
+#!/bin/sh
+# test_scripts.sh -- who judges the scripts: each is run against programs that
+# fail, and must say so and exit as it promises. A script that swallows an exit
+# code, counts a survivor as caught or does not compare has a test that fails.
+# usage: props/test_scripts.sh [FOLDER]   where they are; props
+set -u
+scripts=$(cd "${1:-props}" && pwd) || exit 1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/fixtures" "$dir/fixtures/recordings" "$dir/fixtures/mutants" \
+    "$dir/fixtures/scenarios" "$dir/fixtures/trace" \
+    "$dir/fixtures/trace/vectors" "$dir/props"
+touch "$dir/fixtures/recordings/a.rec" "$dir/fixtures/recordings/waits.rec" \
+    "$dir/fixtures/scenarios/a.sim" "$dir/fixtures/trace/vectors/a.trace"
+cd "$dir" || exit 1
+passed=0
+failed=0
+
+# exits STATUS TEXT NAME COMMAND...: so it ends, and prints a line with TEXT
+exits() {
+    want=$1
+    text=$2
+    name=$3
+    shift 3
+    timeout 60 "$@" >"$dir/said" 2>&1
+    got=$?
+    if [ $got -eq "$want" ] && grep -q -- "$text" "$dir/said"; then
+        passed=$((passed + 1))
+        echo "ok: $name"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name: exit $got, not $want, or no line '$text'"
+        cat "$dir/said"
+    fi
+}
+
+# program PATH TEXT: a program of one line
+program() {
+    mkdir -p "$(dirname "$1")"
+    printf '#!/bin/sh\n%s\n' "$2" >"$1"
+    chmod +x "$1"
+}
+
+# ----------------------------------------------------------------------- soak
+
+# good: all programs that the soak runs, each content
+good() {
+    for build in b b/clang b/asan; do
+        program $build/profsim 'echo "log hash 1"'
+    done
+    for target in worlds kernels scenario recording trace; do
+        program b/fuzz/fuzz_$target true
+    done
+}
+
+good
+exits 0 ' 0 failed' "a soak without failures" \
+    env SOAK_BUILDS=b sh "$scripts/soak.sh" 0
+
+# bad PATH LINE WHAT: with this one program otherwise, the soak fails
+bad() {
+    good
+    program "$1" "$2"
+    exits 1 "FAILED: $3" "a soak notices: $3" \
+        env SOAK_BUILDS=b sh "$scripts/soak.sh" 0
+}
+
+heavy='python3 -c "import sys; a = bytearray(40 << 20)"'
+bad b/profsim 'case $* in *go1.10*) exit 129 ;; esac' 'worlds, rules go1.10'
+bad b/profsim 'case $* in *explore*pct*) exit 129 ;; esac' \
+    'kernels, strategy pct'
+bad b/profsim 'case $* in *"jobs 2"*) echo "log hash 2" ;; esac' \
+    'seeds, two processes'
+bad b/clang/profsim 'echo "log hash 3"' 'seeds, clang'
+bad b/asan/profsim 'case $* in run*) exit 23 ;; esac; echo "log hash 1"' \
+    'a recording, sanitized'
+bad b/profsim "case \$* in *19999*) $heavy ;; esac" 'memory'
+bad b/fuzz/fuzz_trace 'exit 77' 'fuzz target trace'
+
+# ----------------------------------------------------------------------- fuzz
+
+fuzz_programs() {
+    for target in worlds kernels scenario recording trace; do
+        program out/fuzz/fuzz_$target \
+            'echo "stat::number_of_executed_units: 7"'
+    done
+}
+
+fuzz_programs
+exits 0 'fuzz: 5 passed, 0 failed' "fuzzing that finds nothing" \
+    sh "$scripts/fuzz/fuzz.sh" 1
+exits 2 'no target' "a target that is not there" \
+    sh "$scripts/fuzz/fuzz.sh" 1 nothing
+program out/fuzz/fuzz_worlds 'case ${PROFSIM_TELL-} in
+1) echo "replay: me" ;;
+*) echo x >out/fuzz/findings/worlds-crash-1 ;;
+esac
+exit 77'
+exits 1 'replay: me' "a finding is told" sh "$scripts/fuzz/fuzz.sh" 1
+exits 1 'fuzz: 4 passed, 1 failed' "a finding is counted" \
+    sh "$scripts/fuzz/fuzz.sh" 1
+program out/fuzz/fuzz_worlds 'exit 1'
+exits 1 'FAILED: worlds (exit 1)' "an engine that fails is no pass" \
+    sh "$scripts/fuzz/fuzz.sh" 1
+
+# -------------------------------------------------------------------- mutants
+
+printf 'X(H1, A, "a")\nX(H2, A, "b")\n' >props/property.def
+
+# row DEMAND FACT...: the row of a mutant
+row() {
+    {
+        printf 'name m\ntitle t\nissue \nwhere f\nrules exact\n'
+        printf 'caught-by %s\nsurvives %s\n' "$1" "${survives:-}"
+        shift
+        printf '%s\n' "$@"
+    } >m.row
+}
+
+# judged STATUS TEXT NAME
+judged() {
+    exits "$1" "$2" "mutants: $3" awk -v csv=m.csv -v md=m.md \
+        -f "$scripts/mutants.awk" m.row
+}
+
+row H1 'first 3 H1 2' 'alone H1 3'
+judged 0 '1 of 1 mutants caught' "caught"
+row H1 ''
+judged 1 'survives: wanted H1' "a survivor fails"
+judged 1 '0 of 1 mutants caught' "a survivor lowers the score"
+row H1 'first 3 H2 2' 'alone H2 3'
+judged 1 'survives: wanted H1' "who was not asked does not count"
+row 'H1 H2' 'alone H1 3'
+judged 1 'survives: wanted H1 H2' "each one named must catch it"
+row test_x ''
+judged 1 'survives: wanted test_x' "a test that passes does not count"
+row test_x 'test test_x a_name'
+judged 0 '1 of 1 mutants caught' "a test that fails does"
+row kernel:k 'kernel other 3 check'
+judged 1 'survives: wanted kernel:k' "another kernel does not count"
+row mark:M ''
+judged 1 'survives: wanted mark:M' "a mark that is met does not count"
+row crash 'first 3 H1 2'
+judged 1 'survives: wanted crash' "a breach is no crash"
+row H1 'unfinished 124'
+judged 1 'did not finish' "what does not finish is not caught"
+row nobody 'first 3 H1 2'
+judged 1 'was to hold' "what is right must hold"
+survives=because
+row H1 'alone H1 3'
+judged 1 'is caught now' "an excuse that is none any more"
+row H1 ''
+judged 0 '0 of 1 mutants caught' "an excuse does not count as caught"
+survives=
+cp "$scripts/mutants.sh" "$scripts/mutants.awk" props
+printf 'title: t\nissue: a#1\ncaught-by: H1\n' >fixtures/mutants/m.patch
+exits 1 'not listed' "mutants: a patch that nobody tries" \
+    sh props/mutants.sh report . other.row
+exits 1 'only 1 real bugs' "mutants: too few real bugs" \
+    sh props/mutants.sh report . x/m.row
+
+echo "scripts: $passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
