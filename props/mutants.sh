@@ -106,7 +106,7 @@ needs_of() { # PROGRAM
     test_harness) echo $o/props/liar.o $(cat props/liar.wrap) ;;
     test_model_*) echo $o/props/truth_story.o ;;
     test_sampling) echo $o/libprops_sampling.a ;;
-    test_prof_table) echo $o/props/test_prof_make.o ;;
+    test_prof_table | test_prof_limits) echo $o/props/test_prof_make.o ;;
     test_tracer) echo $o/props/tracer_lab.o ;;
     test_explore_* | test_linear_gcc)
         echo $o/textbook-gcc.a $o/libexplore.a $o/sim/choice.o \
