@@ -17,7 +17,7 @@
 enum {
     SWITCHES = 100000,
     FIBERS_MAX = 10000,
-    ACTORS_MAX = 1000, /* of a step */
+    ACTORS_MAX = 10000, /* of a step */
     CONTEXT_STACK_BYTES = 64 * 1024,
     BUFFERS = 64
 };
@@ -229,11 +229,11 @@ run_switches(struct bench *bench, struct bench_peer *go)
 int
 main(void)
 {
-    static const uint32_t actors[] = {8, ACTORS_MAX};
+    static const uint32_t actors[] = {8, 64, 1000, ACTORS_MAX};
     struct bench_peer go;
     struct bench bench;
 
-    bench_begin(&bench, "fiber", 5);
+    bench_begin(&bench, "fiber", 7);
     if (!bench_go_start(&go))
         bench_skip(&bench, go.name, "not built (make bench-peers)");
     run_switches(&bench, &go);

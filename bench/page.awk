@@ -82,6 +82,7 @@ BEGIN {
     }
     if ($13 == "ok") {
         measured[$1, $2, $3, $4, $5, $6, $7] = $9
+        two_threads += $6 == 2 && ($1 == "table" || $1 == "heap")
         if ($7 ~ /^\(/)
             floors[row] = floors[row] sprintf("%s %.3g; ", $7, $9)
     } else

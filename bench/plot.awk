@@ -163,6 +163,8 @@ function threads(noun, operation, depth, n, order, entrant_list,    names, m, i,
 }
 
 function say_threads(    tables) {
+    if (!two_threads)
+        return
     tables = "profsim/go1.19/ck_hs/lfht/(bare table)"
     print "<p>A second thread: million operations a second.</p>"
     print "<table><tr><th>row</th><th>entrant</th><th>one</th><th>two</th>"

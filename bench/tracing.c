@@ -17,7 +17,8 @@ enum { EVENTS = 200000, TURNS = 100, BUFFERS = 64 };
 struct tracing {
     struct prof_trace *trace;
     bool told;
-    size_t bytes; /* of the last session */
+    size_t bytes;   /* of the last session */
+    uint64_t ticks; /* of a clock that only counts */
 };
 
 static bool
@@ -154,6 +155,45 @@ clock_once(void *context, uint32_t round)
 /* ---------------------------------------------------------------------- rows
  */
 
+static uint64_t
+count_ticks(void *context)
+{
+    struct tracing *tracing = context;
+
+    return tracing->ticks += 100;
+}
+
+static void
+make(struct tracing *tracing, bool counts)
+{
+    const struct prof_trace_config config = {
+        .procs_max = BENCH_PAIR,
+        .buffers_max = BUFFERS,
+        .clock = {.ticks = counts ? count_ticks : NULL, .context = tracing}};
+    const size_t bytes = prof_trace_bytes_needed(&config);
+
+    if (prof_trace_init(&tracing->trace, &config, bench_pages(bytes), bytes) !=
+        PROF_OK)
+        exit(1);
+}
+
+/* A simulated clock: one call on our side, an argument on theirs. */
+static void
+run_counted(struct bench *bench, struct tracing *tracing,
+            struct bench_peer *otf2)
+{
+    struct bench_command command = {otf2, "tracecounted"};
+    const struct bench_entrant entrants[] = {
+        {"profsim", emit_once, tracing},
+        {otf2->name, bench_peer_once, &command}};
+    const struct bench_row row = {.operation = "event-counted",
+                                  .unit = "ns",
+                                  .goal_peer = otf2->name,
+                                  .goal_ratio = 2.28};
+
+    bench_compare(bench, &row, entrants, otf2->to != NULL ? 2 : 1);
+}
+
 enum { GO, LTTNG, OTF2, PEERS };
 
 static void
@@ -203,10 +243,8 @@ run_row(struct bench *bench, struct tracing *tracing, struct bench_peer *peers,
 int
 main(void)
 {
-    const struct prof_trace_config config = {.procs_max = BENCH_PAIR,
-                                             .buffers_max = BUFFERS};
-    const size_t bytes = prof_trace_bytes_needed(&config);
     struct tracing tracing = {0};
+    struct tracing counted = {0};
     struct bench_peer peers[PEERS];
     struct bench bench;
     const struct bench_entrant sized[] = {{"profsim", bytes_once, &tracing}};
@@ -215,13 +253,13 @@ main(void)
                                   .goal_at_most = 6.05,
                                   .exact = true};
 
-    bench_begin(&bench, "tracing", 3);
+    bench_begin(&bench, "tracing", 4);
     start_peers(&bench, peers);
-    if (prof_trace_init(&tracing.trace, &config, bench_pages(bytes), bytes) !=
-        PROF_OK)
-        return 1;
+    make(&tracing, false);
+    make(&counted, true);
     run_row(&bench, &tracing, peers, 1);
     run_row(&bench, &tracing, peers, 2);
+    run_counted(&bench, &counted, &peers[OTF2]);
     bench_compare(&bench, &row, sized, 1);
     for (size_t i = 0; i < PEERS; i++)
         bench_peer_stop(&peers[i]);
