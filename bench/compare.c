@@ -18,7 +18,8 @@
 
 enum {
     ROUNDS_MIN = 7,
-    TRIES = 3 /* two threads may miss each other */
+    ROUNDS_LONG = 3, /* of repetitions that take seconds */
+    TRIES = 3        /* two threads may miss each other */
 };
 
 static const double SPREAD_FINE = 0.04;  /* no more rounds are needed */
@@ -286,7 +287,8 @@ bench_compare(struct bench *bench, const struct bench_row *row,
         if (rounds >= ROUNDS_MIN && (is_fine(results, count) ||
                                      bench_now_ns() - begun_ns > patience_ns))
             break;
-        if (bench_now_ns() - begun_ns > 6 * patience_ns)
+        if (rounds >= ROUNDS_LONG &&
+            bench_now_ns() - begun_ns > 6 * patience_ns)
             break; /* long repetitions: fewer of them */
     }
     bench->rows_done++;

@@ -184,6 +184,9 @@ function say_plots(    tables, sizes) {
     PLOT_TOP = 20
     PLOT_WIDTH = 300
     PLOT_HEIGHT = 220
+    COLOURS["columns of each"] = "#2a2"
+    COLOURS["shared 16 ns"] = "#c22"
+    COLOURS["shared 150 ns"] = "#27a"
     COLOURS["multilinear"] = "#c22"
     COLOURS["boost"] = "#2a2"
     COLOURS["absl"] = "#7b3"
@@ -219,5 +222,8 @@ function say_plots(    tables, sizes) {
         sizes, tables, 16)
     plot("event queue, hold, by events", "queue|hold|0|*||1", \
         "2 8 64 1000 100000 1000000", "profsim/ns-3/(binary heap)", 0)
+    plot("simulated: million events a second, by processors", \
+        "scale|events|0|10000|zipf|*", "2 16 64 192", \
+        "columns of each/shared 16 ns/shared 150 ns", 0)
     say_threads()
 }

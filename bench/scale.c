@@ -143,8 +143,8 @@ main(void)
         struct scale die = {procs[i], 16};
         struct scale sockets = {procs[i], 150};
         const struct bench_entrant entrants[] = {
-            {"shared, 16 ns", simulate_once, &die},
-            {"shared, 150 ns", simulate_once, &sockets},
+            {"shared 16 ns", simulate_once, &die},
+            {"shared 150 ns", simulate_once, &sockets},
             {"columns of each", simulate_once, &own}};
         const struct bench_row row = {.operation = "events",
                                       .order = "zipf",
