@@ -41,6 +41,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "trace_clock.h"
 #include "tracer.h"
 
 #include "poison.h"
@@ -64,15 +65,15 @@ cycle_counter(void)
 /* ------------------------------------------------------------------ the stamp
  */
 
-static uint64_t
-ticks_now(const struct prof_trace *trace)
+uint64_t
+prof_trace_ticks_now(const struct prof_trace *trace)
 {
     return trace->clock.ticks != NULL ? trace->clock.ticks(trace->clock.context)
                                       : cycle_counter();
 }
 
-static uint64_t
-take_stamp_word(struct prof_trace *trace)
+uint64_t
+prof_trace_hold_stamp(struct prof_trace *trace)
 {
     uint64_t seen = load_relaxed(&trace->stamp); /* the swap looks again */
 
@@ -90,9 +91,12 @@ take_stamp_word(struct prof_trace *trace)
 struct raw_stamp
 prof_trace_take_stamp(struct prof_trace *trace)
 {
-    const uint64_t word = take_stamp_word(trace);
-    const struct raw_stamp stamp = {.sequence = word / 2,
-                                    .clock_ticks = ticks_now(trace)};
+    const uint64_t word = prof_trace_hold_stamp(trace);
+    const struct raw_stamp stamp =
+        trace->order == PROF_TRACE_ORDER_CLOCK
+            ? prof_trace_clock_stamp(trace)
+            : (struct raw_stamp){.sequence = word / 2,
+                                 .clock_ticks = prof_trace_ticks_now(trace)};
 
     /* Release [pair: stamp]: the clock was read before the next may. */
     store_release(&trace->stamp, word + 2);
@@ -105,7 +109,7 @@ in_file_ticks(const struct prof_trace *trace, struct raw_stamp raw)
 {
     return (struct prof_trace_stamp){
         .sequence = raw.sequence,
-        .ticks = raw.clock_ticks / trace->tick_divisor + 1,
+        .ticks = trace_file_ticks(trace, raw.clock_ticks),
     };
 }
 
@@ -114,13 +118,13 @@ static bool
 stamp_event(struct prof_trace *trace, bool has_room,
             struct prof_trace_stamp *stamp)
 {
-    const uint64_t word = take_stamp_word(trace);
+    const uint64_t word = prof_trace_hold_stamp(trace);
     bool is_open;
 
     trace->closed |= !has_room;
     is_open = !trace->closed;
-    *stamp =
-        in_file_ticks(trace, (struct raw_stamp){word / 2, ticks_now(trace)});
+    *stamp = in_file_ticks(
+        trace, (struct raw_stamp){word / 2, prof_trace_ticks_now(trace)});
     /* Release [pair: stamp]: as above. */
     store_release(&trace->stamp, is_open ? word + 2 : word);
     return is_open;
@@ -175,13 +179,13 @@ prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned)
         prof_trace_tell_reader(trace);
 }
 
-static struct trace_buffer *
-take_empty(struct prof_trace *trace)
+struct trace_buffer *
+prof_trace_take_empty(struct prof_trace *trace)
 {
     struct trace_buffer *buffer;
 
     port_lock_take(&trace->lock);
-    buffer = trace->empty;
+    buffer = trace->is_cut ? NULL : trace->empty;
     if (buffer != NULL)
         trace->empty = buffer->next;
     port_lock_release(&trace->lock);
@@ -210,21 +214,30 @@ make_room(struct prof_trace *trace, struct trace_buffer **owned)
     if (*owned != NULL && fits(*owned))
         return true;
     prof_trace_give_up(trace, owned);
-    *owned = take_empty(trace);
+    *owned = prof_trace_take_empty(trace);
     return *owned != NULL;
 }
 
 /* ----------------------------------------------------------------- the events
  */
 
-static const struct {
-    uint8_t args;
-    bool stack;
-} shapes[] = {
-#define X(id, number, name, args, stack) [number] = {args, stack},
+#define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)
+
+/* A task that another processor made ready, or a collection it began. */
+#define CROSSES(number)                                                \
+    ((number) == PROF_EV_PROC_START || (number) == PROF_EV_GC_START || \
+     (number) == PROF_EV_GC_DONE || (number) == PROF_EV_GO_START ||    \
+     (number) == PROF_EV_GO_UNBLOCK || (number) == PROF_EV_GO_SYSEXIT)
+
+const struct trace_shape prof_trace_shapes[] = {
+#define X(id, number, name, args, stack)                               \
+    [number] = {args, stack, !(stack) && (args) <= 1, CROSSES(number), \
+                FIRST(number, (args) + (stack))},
 #include "prof/trace_event.def"
 #undef X
 };
+
+#define EVENT_KINDS (sizeof prof_trace_shapes / sizeof *prof_trace_shapes)
 
 struct event {
     enum prof_trace_event kind;
@@ -233,10 +246,9 @@ struct event {
     struct prof_trace_stamp stamp;
 };
 
-/* The first bytes of a buffer: whose it is, and where counting begins. */
-static void
-put_batch(struct trace_buffer *buffer, uint64_t proc,
-          const struct prof_trace_stamp *stamp)
+void
+prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
+                     const struct prof_trace_stamp *stamp)
 {
     trace_put_byte(buffer, EV_BATCH | 1 << 6);
     trace_put_number(buffer, proc);
@@ -250,13 +262,13 @@ put_batch(struct trace_buffer *buffer, uint64_t proc,
 static void
 put_event(struct trace_buffer *buffer, uint64_t proc, const struct event *event)
 {
-    const uint32_t args = shapes[event->kind].args;
-    const bool has_stack = shapes[event->kind].stack;
+    const uint32_t args = prof_trace_shapes[event->kind].args;
+    const bool has_stack = prof_trace_shapes[event->kind].stack;
     const uint32_t more = args + has_stack;
     uint32_t begin;
 
     if (buffer->used_bytes == 0)
-        put_batch(buffer, proc, &event->stamp);
+        prof_trace_put_batch(buffer, proc, &event->stamp);
     trace_put_byte(buffer, (uint8_t)(event->kind | (more < 3 ? more : 3) << 6));
     begin = buffer->used_bytes;
     if (more >= 3)
@@ -293,7 +305,7 @@ write_event(struct prof_trace *trace, uint32_t proc, struct event *event)
 {
     const bool is_on_proc = proc != PROF_TRACE_NO_PROC;
     struct trace_buffer **const owned =
-        is_on_proc ? &trace->procs[proc].buffer : &trace->events;
+        is_on_proc ? &trace->procs[proc].buffer : &trace->outside.buffer;
     const bool has_room = make_room(trace, owned);
 
     if (stamp_event(trace, has_room, &event->stamp))
@@ -307,12 +319,16 @@ prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
                         enum prof_trace_event kind, const uint64_t *args,
                         const uintptr_t *stack, uint32_t depth)
 {
-    struct event event = {.kind = kind, .args = args};
+    uint64_t id = 0;
 
-    PROF_ASSERT(kind < sizeof shapes / sizeof *shapes);
-    if (shapes[kind].stack)
-        event.stack = stack_id(trace, stack, depth);
-    write_event(trace, proc, &event);
+    PROF_ASSERT(kind < EVENT_KINDS);
+    if (prof_trace_shapes[kind].stack)
+        id = stack_id(trace, stack, depth);
+    if (trace->order == PROF_TRACE_ORDER_CLOCK)
+        prof_trace_emit_clocked(trace, proc, kind, args, id);
+    else
+        write_event(trace, proc,
+                    &(struct event){.kind = kind, .args = args, .stack = id});
 }
 
 /* Is there a session to write to? Then it lasts until leave() (I6). */
@@ -339,15 +355,43 @@ leave(struct prof_trace *trace, uint32_t proc)
         port_lock_release(&trace->events_lock);
 }
 
+static __attribute__((noinline)) void
+emit_outside(struct prof_trace *trace, enum prof_trace_event kind,
+             const uint64_t *args, const uintptr_t *stack, uint32_t depth)
+{
+    if (!enter(trace, PROF_TRACE_NO_PROC))
+        return;
+    prof_trace_emit_started(trace, PROF_TRACE_NO_PROC, kind, args, stack,
+                            depth);
+    leave(trace, PROF_TRACE_NO_PROC);
+}
+
 void
 prof_trace_emit(struct prof_trace *trace, uint32_t proc,
                 enum prof_trace_event kind, const uint64_t *args,
                 const uintptr_t *stack, uint32_t depth)
 {
-    if (!enter(trace, proc))
+    const struct trace_shape *const shape = &prof_trace_shapes[kind];
+    uint32_t way;
+
+    PROF_ASSERT(kind < EVENT_KINDS);
+    if (proc >= trace->procs_count) {
+        PROF_ASSERT(proc == PROF_TRACE_NO_PROC);
+        emit_outside(trace, kind, args, stack, depth);
         return;
-    prof_trace_emit_started(trace, proc, kind, args, stack, depth);
-    leave(trace, proc);
+    }
+    /* Acquire [pair: on]: as in enter(), and nothing to leave. */
+    way = load_acquire(&trace->on);
+#if defined(__x86_64__)
+    if (way == WAY_CYCLES && shape->is_short &&
+        trace_clock_has_room(trace->procs[proc].buffer)) {
+        trace_clock_put(trace, &trace->procs[proc], shape,
+                        shape->args != 0 ? *args : 0);
+        return;
+    }
+#endif
+    if (way != WAY_NONE)
+        prof_trace_emit_started(trace, proc, kind, args, stack, depth);
 }
 
 void

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "check.h"
+#include "varint.h"
 
 struct trace_buffer {
     struct trace_buffer *next; /* guarded by the trace lock while queued */
@@ -19,7 +20,7 @@ struct trace_buffer {
 };
 
 enum {
-    NUMBER_BYTES_MAX = 10, /* of a 64-bit number */
+    NUMBER_BYTES_MAX = VARINT_MAX, /* of a 64-bit number */
     BATCH_BYTES_MAX = 1 + 3 * NUMBER_BYTES_MAX,
     EVENT_BYTES_MAX = 2 + 5 * NUMBER_BYTES_MAX
 };
@@ -28,12 +29,9 @@ enum {
 static inline void
 trace_put_number(struct trace_buffer *buffer, uint64_t value)
 {
-    uint8_t *at = &buffer->bytes[buffer->used_bytes];
+    uint8_t *const at = &buffer->bytes[buffer->used_bytes];
 
-    for (; value >= 0x80; value >>= 7)
-        *at++ = (uint8_t)(0x80 | value);
-    *at++ = (uint8_t)value;
-    buffer->used_bytes = (uint32_t)(at - buffer->bytes);
+    buffer->used_bytes = (uint32_t)(put_varint(at, value) - buffer->bytes);
 }
 
 static inline void

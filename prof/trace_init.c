@@ -56,6 +56,7 @@ layout_of(struct layout *layout, const struct prof_trace_config *config)
     if (config->procs_max == 0 || config->procs_max > PROF_PROCS_LIMIT ||
         config->buffers_max < config->procs_max + 2 ||
         config->buffers_max > BUFFERS_LIMIT ||
+        config->order > PROF_TRACE_ORDER_CLOCK ||
         bytes < PROF_TRACE_BUFFER_BYTES_MIN || bytes > BUFFER_LIMIT)
         return PROF_ERR_CONFIG;
     status = prof_table_layout(&layout->stacks, &layout->sizes, &table);
@@ -78,6 +79,18 @@ prof_trace_bytes_needed(const struct prof_trace_config *config)
     struct layout layout;
 
     return layout_of(&layout, config) == PROF_OK ? layout.end : 0;
+}
+
+static bool
+is_power_of_2(uint32_t value)
+{
+    return (value & (value - 1)) == 0;
+}
+
+static uint32_t
+bits_for(uint32_t places)
+{
+    return 32 - (uint32_t)__builtin_clz(places - 1);
 }
 
 static struct trace_buffer *
@@ -103,6 +116,11 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
     trace->clock = config->clock;
     trace->tick_divisor =
         config->tick_divisor != 0 ? config->tick_divisor : DIVISOR_DEFAULT;
+    trace->tick_shift = is_power_of_2(trace->tick_divisor)
+                            ? (uint32_t)__builtin_ctz(trace->tick_divisor)
+                            : 64;
+    trace->order = config->order;
+    trace->place_bits = bits_for(config->procs_max + 2);
     trace->buffer_bytes = config->buffer_bytes != 0 ? config->buffer_bytes
                                                     : PROF_TRACE_BUFFER_BYTES;
     trace->buffers_count = config->buffers_max;

@@ -215,10 +215,11 @@ next_part(struct prof_trace *trace)
         trace->part = PART_EVENTS;
         return PROF_OK; /* nothing is lent: the header is constant */
     }
-    buffer = trace_queue_pop(&trace->full);
-    if (buffer != NULL) {
+    while ((buffer = trace_queue_pop(&trace->full)) != NULL) {
         trace->lent = buffer;
-        return PROF_OK;
+        if (!trace->is_cut || prof_trace_cut(trace, buffer))
+            return PROF_OK;
+        take_back(trace);
     }
     return trace->stage == STAGE_ON ? PROF_ERR_AGAIN : next_of_rest(trace);
 }

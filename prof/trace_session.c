@@ -86,15 +86,47 @@ claim(struct prof_trace *trace)
         trace->part = PART_HEADER;
         trace->stack_next = 1;
         trace->stack_done = 0;
+        trace->is_cut = false;
     }
     port_lock_release(&trace->lock);
     return is_off;
 }
 
+static bool
+is_ordered_by_clock(const struct prof_trace *trace)
+{
+    return trace->order == PROF_TRACE_ORDER_CLOCK;
+}
+
+/* All processors that have written nothing go on from one moment. */
+static void
+meet(struct prof_trace *trace)
+{
+    if (is_ordered_by_clock(trace))
+        prof_trace_clock_meet(trace);
+}
+
+/* The clock where a session begins or ends. */
+static uint64_t
+boundary_ticks(struct prof_trace *trace)
+{
+    return is_ordered_by_clock(trace)
+               ? prof_trace_ticks_now(trace)
+               : prof_trace_take_stamp(trace).clock_ticks;
+}
+
+static uint32_t
+way_of(const struct prof_trace *trace)
+{
+    return is_ordered_by_clock(trace) && trace->clock.ticks == NULL &&
+                   trace->tick_shift < 64
+               ? WAY_CYCLES
+               : WAY_ANY;
+}
+
 enum prof_status
 prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
 {
-    struct raw_stamp start;
 
     PROF_ASSERT(world->proc < trace->procs_count);
     port_lock_take(&trace->events_lock);
@@ -106,13 +138,16 @@ prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
     store_relaxed(&trace->no_buffer, 0); /* counts, nobody adds (I6) */
     store_relaxed(&trace->no_stack, 0);
     trace->closed = 0;
-    start = prof_trace_take_stamp(trace);
-    trace->ticks_start = start.clock_ticks;
+    meet(trace);
+    trace->ticks_start = boundary_ticks(trace);
     trace->ns_start = time_now_ns(trace);
     emit_world(trace, world);
-    trace->sequence_first = load_relaxed(&trace->stamp) / 2; /* ours */
+    meet(trace);
+    trace->sequence_first = is_ordered_by_clock(trace)
+                                ? prof_trace_take_stamp(trace).sequence
+                                : load_relaxed(&trace->stamp) / 2; /* ours */
     /* Release [pair: on]: the session, before it is on. */
-    store_release(&trace->on, 1);
+    store_release(&trace->on, way_of(trace));
     port_lock_release(&trace->events_lock);
     prof_trace_tell_reader(trace);
     return PROF_OK;
@@ -122,7 +157,6 @@ enum prof_status
 prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
                 uint32_t depth)
 {
-    struct raw_stamp end;
 
     PROF_ASSERT(proc < trace->procs_count);
     port_lock_take(&trace->events_lock);
@@ -135,9 +169,8 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
     store_release(&trace->on, 0);
     for (uint32_t i = 0; i < trace->procs_count; i++)
         prof_trace_give_up(trace, &trace->procs[i].buffer);
-    prof_trace_give_up(trace, &trace->events);
-    end = prof_trace_take_stamp(trace);
-    trace->ticks_end = end.clock_ticks;
+    prof_trace_give_up(trace, &trace->outside.buffer);
+    trace->ticks_end = boundary_ticks(trace);
     trace->ns_end = time_now_ns(trace);
     port_lock_release(&trace->events_lock);
 

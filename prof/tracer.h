@@ -20,6 +20,13 @@ enum trace_stage {
     STAGE_DRAINING /* stopped, not yet read to its end */
 };
 
+/* How events are written at the moment. */
+enum trace_way {
+    WAY_NONE,   /* the trace is off */
+    WAY_ANY,    /* as trace->order says */
+    WAY_CYCLES, /* in the order of the processor's counter, if they are short */
+};
+
 /* What the reader has given out. */
 enum trace_part {
     PART_HEADER,
@@ -29,13 +36,18 @@ enum trace_part {
     PART_END
 };
 
+/* Somebody who writes events: a processor, or all who are on none. */
 struct trace_proc {
     alignas(PROF_BLOCK_ALIGN) struct trace_buffer *buffer; /* its thread's */
+    uint64_t last_clock; /* ordered by the clock: the latest event's */
 };
 
 struct prof_trace {
     struct prof_trace_clock clock; /* immutable after init, to procs */
+    enum prof_trace_order order;
     uint32_t tick_divisor;
+    uint32_t tick_shift; /* log2 of the divisor; 64: it is no power of 2 */
+    uint32_t place_bits; /* of a sequence number, ordered by the clock */
     uint32_t buffer_bytes;
     uint32_t buffers_count;
     uint32_t procs_count;
@@ -45,13 +57,14 @@ struct prof_trace {
     struct table stacks; /* any thread; emptied by start, stopped world */
 
     alignas(PROF_BLOCK_ALIGN) shared_u64 stamp; /* 2 * sequence, odd: taken */
+    uint64_t stamp_clock; /* guarded by stamp: the latest reading */
     uint32_t closed;      /* guarded by stamp: no event has room any more */
     shared_u32 on;        /* any thread reads; written in the stopped world */
     shared_u64 no_buffer; /* events dropped; any thread */
     shared_u64 no_stack;
 
     struct port_lock events_lock; /* events from no processor */
-    struct trace_buffer *events;  /* guarded by events_lock */
+    struct trace_proc outside;    /* guarded by events_lock */
 
     struct port_lock lock;      /* the queue and the reader */
     struct trace_queue full;    /* guarded by lock, as the rest */
@@ -59,13 +72,17 @@ struct prof_trace {
     struct trace_buffer *lent;  /* to the reader */
     enum trace_stage stage;
     enum trace_part part;
+    bool is_cut;         /* ordered by the clock: the trace ends ... */
+    uint64_t cut_before; /* ... before this sequence number */
     uint32_t stack_next; /* PART_STACKS: the next row */
     uint32_t stack_done; /* ... 0, or 1 + its frames already written */
     uint64_t timer_task;
     uint64_t timer_task_named; /* by the session that has stopped */
 
     uint64_t sequence_first; /* written in the stopped world, as below */
-    uint64_t ticks_start;    /* of the clock */
+    uint64_t clock_first;    /* of all sessions; numbers count from it */
+    bool has_clock_first;
+    uint64_t ticks_start; /* of the clock */
     uint64_t ticks_end;
     uint64_t ns_start;
     uint64_t ns_end;
@@ -78,6 +95,74 @@ struct raw_stamp {
     uint64_t sequence;
     uint64_t clock_ticks;
 };
+
+/* How an event looks. */
+struct trace_shape {
+    alignas(8) uint8_t args;
+    bool stack;
+    bool is_short; /* no stack, one argument at most */
+    bool crosses;  /* follows from an event of another processor */
+    uint8_t first; /* byte: the kind, and how many numbers at 6 */
+};
+
+extern const struct trace_shape prof_trace_shapes[];
+
+/* returns: ticks of the file; never 0, which means an unknown time there */
+static inline uint64_t
+trace_file_ticks(const struct prof_trace *trace, uint64_t clock_ticks)
+{
+    return (trace->tick_shift < 64 ? clock_ticks >> trace->tick_shift
+                                   : clock_ticks / trace->tick_divisor) +
+           1;
+}
+
+/*
+ * Write an event in the order of the clock (trace_clock.c).
+ *
+ * in:      stack, its number
+ * context: as trace.c, I6
+ */
+void prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
+                             enum prof_trace_event kind, const uint64_t *args,
+                             uint64_t stack);
+
+/*
+ * Take the stamp word: nobody else has a stamp until it is stored again,
+ * plus 2.
+ *
+ * returns: the word, even
+ */
+uint64_t prof_trace_hold_stamp(struct prof_trace *trace);
+
+/* A stamp of the clock alone. context: stamp word held */
+struct raw_stamp prof_trace_clock_stamp(struct prof_trace *trace);
+
+/*
+ * What was is before what comes, on all processors that have no buffer,
+ * whatever the clock does.
+ *
+ * context: the stopped world, ordered by the clock
+ */
+void prof_trace_clock_meet(struct prof_trace *trace);
+
+/* Read the clock, not before what was loaded before it. */
+uint64_t prof_trace_ticks_now(const struct prof_trace *trace);
+
+/*
+ * Leave out the events from trace->cut_before on, and count them.
+ *
+ * in, out: buffer, begins with a batch header
+ * returns: whether an event is left
+ * context: lock held
+ */
+bool prof_trace_cut(struct prof_trace *trace, struct trace_buffer *buffer);
+
+/* An empty buffer, NULL if there is none or the trace is cut. */
+struct trace_buffer *prof_trace_take_empty(struct prof_trace *trace);
+
+/* The first bytes of a buffer: whose it is, and where counting begins. */
+void prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
+                          const struct prof_trace_stamp *stamp);
 
 /* Take a stamp. context: as prof_trace_emit() */
 struct raw_stamp prof_trace_take_stamp(struct prof_trace *trace);

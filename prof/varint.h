@@ -22,13 +22,39 @@ varint_bytes(uint64_t value)
     return (size_t)(9 * (63 - __builtin_clzll(value | 1)) + 73) / 64;
 }
 
-/* returns: the groups of 7 bits, each in a byte. in: value < 2^56 */
+/*
+ * returns: the groups of 7 bits, each in a byte. in: value < 2^56
+ *
+ * Halves move apart: what is added is what the upper one gains.
+ */
 static inline uint64_t
 varint_groups(uint64_t value)
 {
-    value = (value & 0x0fffffff) | (value & 0xfffffff0000000) << 4;
-    value = (value & 0x00003fff00003fff) | (value & 0x0fffc0000fffc000) << 2;
-    return (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+    value += (value & 0xfffffff0000000) * 15;
+    value += (value & 0x0fffc0000fffc000) * 3;
+    return value + (value & 0x3f803f803f803f80);
+}
+
+/* Nearly all numbers are below. */
+#define VARINT_SHORT (UINT64_C(1) << 28)
+
+/* in: value < VARINT_SHORT */
+static inline unsigned char *
+put_short_varint(unsigned char *at, uint32_t value)
+{
+    uint32_t word;
+    size_t bytes;
+
+    if (value < 0x80) { /* the same ones every time: these are foreseen */
+        *at = (unsigned char)value;
+        return at + 1;
+    }
+    bytes = varint_bytes(value);
+    word = value + (value & 0xfffc000) * 3;
+    word += word & 0x3f803f80;
+    word |= 0x80808080 & ~(UINT32_MAX << (8 * bytes - 8));
+    memcpy(at, &word, sizeof word);
+    return at + bytes;
 }
 
 static inline unsigned char *
@@ -37,7 +63,7 @@ put_long_varint(unsigned char *at, uint64_t value)
     const size_t bytes = varint_bytes(value);
     uint64_t word;
 
-    if (__builtin_expect(bytes > 8, 0)) {
+    if (bytes > 8) {
         for (; value >= 0x80; value >>= 7)
             *at++ = (unsigned char)(value | 0x80);
         *at++ = (unsigned char)value;
@@ -53,10 +79,9 @@ put_long_varint(unsigned char *at, uint64_t value)
 static inline unsigned char *
 put_varint(unsigned char *at, uint64_t value)
 {
-    if (value >= 0x80)
-        return put_long_varint(at, value);
-    *at = (unsigned char)value;
-    return at + 1;
+    return __builtin_expect(value < VARINT_SHORT, 1)
+               ? put_short_varint(at, (uint32_t)value)
+               : put_long_varint(at, value);
 }
 
 #endif

@@ -441,5 +441,9 @@ main(void)
         TEST(the_frequency_is_that_of_the_clock),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
+
+    tracer_lab_order = PROF_TRACE_ORDER_CLOCK;
+    failed += cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+    return failed;
 }

@@ -126,6 +126,8 @@ a_configuration_out_of_range_is_refused(void **state)
     } rows[] = {
         {"no processor", {.buffers_max = 2}},
         {"a buffer too few", {.procs_max = 4, .buffers_max = 5}},
+        {"an order that there is not",
+         {.procs_max = 1, .buffers_max = 3, .order = 2}},
         {"too many processors", {.procs_max = 65537, .buffers_max = 1 << 20}},
         {"too many buffers", {.procs_max = 1, .buffers_max = (1 << 24) + 1}},
         {"a buffer too small",
@@ -188,5 +190,9 @@ main(void)
         TEST(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
+
+    tracer_lab_order = PROF_TRACE_ORDER_CLOCK;
+    failed += cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+    return failed;
 }

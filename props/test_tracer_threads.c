@@ -345,7 +345,7 @@ run_sessions(const struct prof_trace_config *config)
 static void
 threads_and_sessions_lose_nothing_with_room_for_all(void **state)
 {
-    const struct prof_trace_config config = {
+    struct prof_trace_config config = {
         .procs_max = PROCS,
         .buffers_max = 2000,
         .buffer_bytes = 512,
@@ -356,12 +356,14 @@ threads_and_sessions_lose_nothing_with_room_for_all(void **state)
 
     (void)state;
     run_sessions(&config);
+    config.order = PROF_TRACE_ORDER_CLOCK;
+    run_sessions(&config);
 }
 
 static void
 threads_and_sessions_leave_no_gap_with_little_room(void **state)
 {
-    const struct prof_trace_config config = {
+    struct prof_trace_config config = {
         .procs_max = PROCS,
         .buffers_max = PROCS + 4,
         .buffer_bytes = 128,
@@ -371,6 +373,8 @@ threads_and_sessions_leave_no_gap_with_little_room(void **state)
     };
 
     (void)state;
+    run_sessions(&config);
+    config.order = PROF_TRACE_ORDER_CLOCK;
     run_sessions(&config);
 }
 

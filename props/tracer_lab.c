@@ -11,6 +11,8 @@
 #include "prof/prof.h"
 #include "tracer_lab.h"
 
+enum prof_trace_order tracer_lab_order = PROF_TRACE_ORDER_STAMPS;
+
 static uint64_t
 read_ticks(void *context)
 {
@@ -38,6 +40,7 @@ tracer_lab_open(struct tracer_lab *lab, const struct prof_trace_config *config)
     memset(lab, 0, sizeof *lab);
     lab->ticks = 1000000;
     lab->tick_step = 64;
+    mine.order = tracer_lab_order;
     mine.clock = (struct prof_trace_clock){read_ticks, read_ns, lab};
     bytes = prof_trace_bytes_needed(&mine);
     assert_int_not_equal(bytes, 0);

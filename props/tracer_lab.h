@@ -32,11 +32,14 @@ struct tracer_lab {
     struct model_trace decoded;
 };
 
+/* The order of the tracers that are opened from now on. */
+extern enum prof_trace_order tracer_lab_order;
+
 /*
  * A tracer that is off, whose clock ticks 64 times between two readings and
  * once a nanosecond.
  *
- * in:      config, its clock is replaced
+ * in:      config, its clock and its order are replaced
  */
 void tracer_lab_open(struct tracer_lab *lab,
                      const struct prof_trace_config *config);

@@ -4,8 +4,9 @@
  *
  * Each event takes a *stamp*: a sequence number and the clock, read together,
  * so the order of numbers is the order of clock readings whatever processor
- * made them. Events go into buffers, one a processor, without any lock; full
- * buffers queue up for one reader.
+ * made them. Or each processor reads the clock for itself, and the numbers are
+ * made of what it read (enum prof_trace_order). Events go into buffers, one a
+ * processor, without any lock; full buffers queue up for one reader.
  *
  * Memory is bounded. If the reader falls so far behind that no buffer is free,
  * the trace ends there: the first event without room and all that follow it are
@@ -45,6 +46,18 @@ struct prof_trace_clock {
     void *context;
 };
 
+/* What puts the events of different processors in order. */
+enum prof_trace_order {
+    /* One counter, taken together with the clock: any clock will do. */
+    PROF_TRACE_ORDER_STAMPS,
+    /*
+     * The clock alone; processors share nothing. All processors must see the
+     * same clock, and between an event and one that follows from it on another
+     * processor it must move on (docs/trace-format.md, "Two orders").
+     */
+    PROF_TRACE_ORDER_CLOCK
+};
+
 struct prof_trace_config {
     uint32_t procs_max;    /* processors, numbered from 0; 1 .. 65536 */
     uint32_t buffers_max;  /* at least procs_max + 2 */
@@ -52,6 +65,7 @@ struct prof_trace_config {
     uint32_t stacks_max;   /* distinct stacks a session; 0: 16384 */
     uint64_t frames_max;   /* frames of them all; 0: 32 a stack */
     uint32_t tick_divisor; /* clock ticks in one tick of the file; 0: 64 */
+    enum prof_trace_order order;
     struct prof_trace_clock clock;
 };
 

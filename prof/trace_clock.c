@@ -1,0 +1,274 @@
+/*
+ * trace_clock.c -- events in the order of the clock alone: what processors
+ * share is that they read the same one.
+ *
+ *      sequence number:   | clock - clock_first | place |
+ *
+ * The place is the processor's number; events of no processor have the next
+ * one, stamps the one after that. So numbers differ, and sort by the clock.
+ * A processor touches its own line and its own buffer, and no instruction is
+ * locked.
+ *
+ * Invariants
+ *   I1  Readings at one place grow: one that does not is taken as the one
+ *       before plus 1.
+ *   I2  A buffer has its batch header from the moment it is owned.
+ *   I3  A cut trace is a gapless prefix: `cut_before` is read from the clock
+ *       under the lock. Buffers that the reader got before it hold earlier
+ *       events only, and of later ones it gets what is before the cut.
+ *
+ * Why I1: a difference of 0 would make two numbers equal, and one below 0
+ * would be a number of ten bytes that readers take for a time far ahead.
+ *
+ * What orders an event after another processor's. The first was numbered
+ * before whatever its processor did later could be seen, for a processor shows
+ * its stores in order and reads the counter before them. The second must not
+ * read the counter before it has seen what it follows from, and processors
+ * read ahead. An event of CROSSING follows from another processor's in the
+ * story that a trace tells; it waits for all loads before it. The others
+ * follow from events of their own processor (I1), and do not wait: they may be
+ * numbered as early as their processor reads ahead, some hundred instructions.
+ */
+#include "trace_clock.h"
+
+#include "poison.h"
+
+/* ------------------------------------------------------------------ the clock
+ */
+
+static uint64_t
+sequence_of(const struct prof_trace *trace, uint64_t clock, uint32_t place)
+{
+    return (clock - trace->clock_first) << trace->place_bits | place;
+}
+
+struct raw_stamp
+prof_trace_clock_stamp(struct prof_trace *trace)
+{
+    const uint64_t clock =
+        trace_clock_later(prof_trace_ticks_now(trace), trace->stamp_clock);
+
+    trace->stamp_clock = clock;
+    return (struct raw_stamp){
+        .sequence = sequence_of(trace, clock, trace->procs_count + 1),
+        .clock_ticks = clock};
+}
+
+static inline void
+raise(uint64_t *clock, uint64_t to)
+{
+    if ((int64_t)(to - *clock) > 0)
+        *clock = to;
+}
+
+/* The clock now, or the latest reading anywhere if that is later. */
+static uint64_t
+latest_clock(const struct prof_trace *trace)
+{
+    uint64_t latest = prof_trace_ticks_now(trace);
+
+    if (!trace->has_clock_first)
+        return latest;
+    for (uint32_t i = 0; i < trace->procs_count; i++)
+        raise(&latest, trace->procs[i].last_clock);
+    raise(&latest, trace->outside.last_clock);
+    raise(&latest, trace->stamp_clock);
+    return latest;
+}
+
+/* What is in a buffer counts from the event before it. */
+static void
+go_on_from(struct trace_proc *own, uint64_t clock)
+{
+    if (own->buffer == NULL)
+        own->last_clock = clock;
+}
+
+void
+prof_trace_clock_meet(struct prof_trace *trace)
+{
+    const uint64_t word = prof_trace_hold_stamp(trace);
+    const uint64_t latest = latest_clock(trace);
+
+    if (!trace->has_clock_first) {
+        trace->has_clock_first = true;
+        trace->clock_first = latest;
+    }
+    for (uint32_t i = 0; i < trace->procs_count; i++)
+        go_on_from(&trace->procs[i], latest);
+    go_on_from(&trace->outside, latest);
+    trace->stamp_clock = latest;
+    /* Release [pair: stamp]: where stamps go on, before the next. */
+    store_release(&trace->stamp, word + 2);
+}
+
+/* ---------------------------------------------------------------- the buffers
+ */
+
+/* End the trace here, if it has not ended. */
+static void
+cut_here(struct prof_trace *trace)
+{
+    port_lock_take(&trace->lock);
+    if (!trace->is_cut) {
+        trace->is_cut = true;
+        trace->cut_before = sequence_of(trace, prof_trace_ticks_now(trace), 0);
+    }
+    port_lock_release(&trace->lock);
+}
+
+/* returns: the buffer with room for an event, NULL if the trace has ended */
+static struct trace_buffer *
+room_for_event(struct prof_trace *trace, struct trace_proc *own, uint32_t place)
+{
+    struct prof_trace_stamp stamp;
+
+    if (trace_clock_has_room(own->buffer))
+        return own->buffer;
+    prof_trace_give_up(trace, &own->buffer);
+    own->buffer = prof_trace_take_empty(trace);
+    if (own->buffer == NULL) {
+        cut_here(trace);
+        return NULL;
+    }
+    stamp = (struct prof_trace_stamp){
+        .sequence = sequence_of(trace, own->last_clock, place),
+        .ticks = trace_file_ticks(trace, own->last_clock)};
+    prof_trace_put_batch(
+        own->buffer, place < trace->procs_count ? place : UINT64_MAX, &stamp);
+    return own->buffer;
+}
+
+/* ------------------------------------------------------------------ the event
+ */
+
+struct event_numbers {
+    const uint64_t *args;
+    uint32_t args_count;
+    bool has_stack;
+    uint64_t stack; /* id */
+};
+
+/* in: at, after the event's first bytes; returns: the end of its numbers */
+static uint8_t *
+put_numbers(uint8_t *at, const struct prof_trace *trace,
+            const struct trace_proc *own, uint64_t clock,
+            const struct event_numbers *numbers)
+{
+    at = put_varint(at, (clock - own->last_clock) << trace->place_bits);
+    at = put_varint(at, trace_file_ticks(trace, clock) -
+                            trace_file_ticks(trace, own->last_clock));
+    for (uint32_t i = 0; i < numbers->args_count; i++)
+        at = put_varint(at, numbers->args[i]);
+    return numbers->has_stack ? put_varint(at, numbers->stack) : at;
+}
+
+void
+prof_trace_put_large(const struct prof_trace *trace, struct trace_proc *own,
+                     const struct trace_shape *shape, uint64_t number,
+                     uint64_t clock)
+{
+    struct trace_buffer *const buffer = own->buffer;
+    const struct event_numbers numbers = {.args = &number,
+                                          .args_count = shape->args};
+    uint8_t *const start = &buffer->bytes[buffer->used_bytes];
+
+    start[0] = shape->first;
+    trace_clock_done(own, buffer,
+                     put_numbers(start + 1, trace, own, clock, &numbers),
+                     clock);
+}
+
+void
+prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
+                        enum prof_trace_event kind, const uint64_t *args,
+                        uint64_t stack)
+{
+    const struct trace_shape *const shape = &prof_trace_shapes[kind];
+    const struct event_numbers numbers = {args, shape->args, shape->stack,
+                                          stack};
+    const bool has_length = shape->args + shape->stack >= 3;
+    const bool is_on_proc = proc != PROF_TRACE_NO_PROC;
+    struct trace_proc *const own =
+        is_on_proc ? &trace->procs[proc] : &trace->outside;
+    struct trace_buffer *const buffer =
+        room_for_event(trace, own, is_on_proc ? proc : trace->procs_count);
+    uint64_t clock;
+    uint8_t *start;
+    uint8_t *end;
+
+    if (buffer == NULL) {
+        add_relaxed(&trace->no_buffer, 1); /* a count, nothing hangs on it */
+        return;
+    }
+    clock = trace_clock_later(prof_trace_ticks_now(trace), own->last_clock);
+    start = &buffer->bytes[buffer->used_bytes];
+    start[0] = shape->first;
+    end = put_numbers(start + 1 + has_length, trace, own, clock, &numbers);
+    if (has_length) /* below 128, so one byte */
+        start[1] = (uint8_t)(end - start - 2);
+    trace_clock_done(own, buffer, end, clock);
+}
+
+/* -------------------------------------------------------------------- the cut
+ */
+
+/* in: *at, a number that we wrote; out: *at, its end */
+static uint64_t
+take_number(const uint8_t **at)
+{
+    uint64_t value = 0;
+    uint32_t shift = 0;
+
+    for (; (**at & 0x80) != 0; shift += 7)
+        value |= (uint64_t)(*(*at)++ & 0x7f) << shift;
+    return value | (uint64_t) * (*at)++ << shift;
+}
+
+/* The end of an event whose first byte is at `at`; adds to the number. */
+static const uint8_t *
+take_event(const uint8_t *at, uint64_t *sequence)
+{
+    const uint32_t numbers = *at++ >> 6;
+
+    if (numbers == 3) {
+        const uint8_t *const end = at + 1 + *at;
+
+        at++;
+        *sequence += take_number(&at);
+        return end;
+    }
+    *sequence += take_number(&at);
+    for (uint32_t i = 0; i < 1 + numbers; i++)
+        (void)take_number(&at);
+    return at;
+}
+
+bool
+prof_trace_cut(struct prof_trace *trace, struct trace_buffer *buffer)
+{
+    const uint8_t *const end = &buffer->bytes[buffer->used_bytes];
+    const uint8_t *at = &buffer->bytes[1];
+    const uint8_t *kept;
+    uint64_t sequence;
+    uint64_t lost = 0;
+    bool has_any = false;
+
+    (void)take_number(&at); /* the processor */
+    sequence = take_number(&at);
+    (void)take_number(&at); /* ticks */
+    kept = at;
+    while (at < end) {
+        at = take_event(at, &sequence);
+        if (sequence < trace->cut_before) {
+            kept = at;
+            has_any = true;
+        } else {
+            lost++;
+        }
+    }
+    PROF_ASSERT(at == end);
+    add_relaxed(&trace->no_buffer, lost); /* a count, nothing hangs on it */
+    buffer->used_bytes = (uint32_t)(kept - buffer->bytes);
+    return has_any;
+}

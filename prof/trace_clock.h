@@ -1,0 +1,78 @@
+/*
+ * trace_clock.h -- the shortest way of an event into its buffer; theory in
+ * trace_clock.c.
+ */
+#ifndef PROF_TRACE_CLOCK_H
+#define PROF_TRACE_CLOCK_H
+
+#include "check.h"
+#include "tracer.h"
+
+/* Two readings have a place's bits between them (I1 of trace_clock.c). */
+static inline uint64_t
+trace_clock_later(uint64_t clock, uint64_t last_clock)
+{
+    return (int64_t)(clock - last_clock) > 0 ? clock : last_clock + 1;
+}
+
+static inline bool
+trace_clock_has_room(const struct trace_buffer *buffer)
+{
+    return buffer != NULL &&
+           buffer->limit_bytes - buffer->used_bytes >= EVENT_BYTES_MAX;
+}
+
+static inline void
+trace_clock_done(struct trace_proc *own, struct trace_buffer *buffer,
+                 const uint8_t *end, uint64_t clock)
+{
+    own->last_clock = clock;
+    buffer->used_bytes = (uint32_t)(end - buffer->bytes);
+    PROF_ASSERT(buffer->used_bytes <= buffer->limit_bytes);
+}
+
+/* The same for any number. in: clock, the event's */
+void prof_trace_put_large(const struct prof_trace *trace,
+                          struct trace_proc *own,
+                          const struct trace_shape *shape, uint64_t number,
+                          uint64_t clock);
+
+#if defined(__x86_64__)
+/*
+ * Write an event that is short (struct trace_shape), and number its only
+ * argument if it has one. It calls nothing before it is over, so that it needs
+ * few registers.
+ *
+ * context: a session in the order of the processor's own counter, room in the
+ *          buffer
+ */
+static inline void
+trace_clock_put(const struct prof_trace *trace, struct trace_proc *own,
+                const struct trace_shape *shape, uint64_t number)
+{
+    struct trace_buffer *const buffer = own->buffer;
+    const uint64_t last_clock = own->last_clock;
+    uint64_t clock;
+    uint64_t step;
+    uint8_t *at;
+
+    if (shape->crosses)
+        __builtin_ia32_lfence();
+    clock = trace_clock_later(__builtin_ia32_rdtsc(), last_clock);
+    step = (clock - last_clock) << trace->place_bits;
+    if (__builtin_expect((step | number) >= VARINT_SHORT, 0)) {
+        prof_trace_put_large(trace, own, shape, number, clock);
+        return;
+    }
+    at = &buffer->bytes[buffer->used_bytes];
+    at[0] = shape->first;
+    at = put_short_varint(at + 1, (uint32_t)step);
+    at = put_short_varint(at, (uint32_t)((clock >> trace->tick_shift) -
+                                         (last_clock >> trace->tick_shift)));
+    if (shape->args != 0)
+        at = put_short_varint(at, (uint32_t)number);
+    trace_clock_done(own, buffer, at, clock);
+}
+#endif
+
+#endif
