@@ -285,13 +285,16 @@ prof_mutex_cycles(const struct prof *prof, int64_t first_cycles,
 /* -------------------------------------------------------------------- reading
  */
 
-static const struct entry *
-contention_entry(const struct prof *prof, enum prof_contention kind,
-                 uint32_t row)
+/* A row's bucket; entry is NULL if it is not of this kind. */
+static struct bucket
+contention_bucket(const struct prof *prof, enum prof_contention kind,
+                  uint32_t row)
 {
-    const struct entry *entry = prof_table_entry(&prof->table, row);
+    struct bucket bucket = prof_table_bucket(&prof->table, row);
 
-    return entry != NULL && entry->kind == bucket_kind_of(kind) ? entry : NULL;
+    if (bucket.entry != NULL && bucket.entry->kind != bucket_kind_of(kind))
+        bucket.entry = NULL;
+    return bucket;
 }
 
 /* A count as it is shown: a double is cut, and 0 of them cannot be. */
@@ -318,13 +321,13 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
 
     *count = 0;
     for (uint32_t row = rows; row > 0; row--)
-        *count += contention_entry(prof, kind, row) != NULL;
+        *count += contention_bucket(prof, kind, row).entry != NULL;
     if (*count > records_max)
         return PROF_ERR_SHORT;
     for (uint32_t row = rows; row > 0; row--) {
-        const struct entry *entry = contention_entry(prof, kind, row);
+        const struct bucket bucket = contention_bucket(prof, kind, row);
 
-        if (entry == NULL)
+        if (bucket.entry == NULL)
             continue;
         if (++listed > records_max)
             continue; /* some arrived since they were counted */
@@ -332,8 +335,8 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
             .count = shown_count(prof, kind,
                                  load_relaxed(&prof->active.allocs[row])),
             .cycles = load_relaxed(&prof->active.frees[row]),
-            .stack = prof_table_frames(&prof->table, entry),
-            .depth = entry->depth,
+            .stack = bucket.frames,
+            .depth = bucket.entry->depth,
         };
     }
     *count = listed;

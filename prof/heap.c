@@ -420,16 +420,16 @@ rate_of(const struct prof *prof, const struct entry *entry)
 
 /* What a row shows, now or (`with_pending`) after the first-snapshot rule. */
 static inline struct prof_heap_record
-record_of(const struct prof *prof, uint32_t row, const struct entry *entry,
+record_of(const struct prof *prof, uint32_t row, struct bucket bucket,
           bool with_pending)
 {
     struct prof_heap_record record = {
         .allocs = load_relaxed(&prof->active.allocs[row]),
         .frees = load_relaxed(&prof->active.frees[row]),
-        .size_bytes = entry->size_bytes,
-        .rate_bytes = rate_of(prof, entry),
-        .stack = prof_table_frames(&prof->table, entry),
-        .depth = entry->depth,
+        .size_bytes = bucket.entry->size_bytes,
+        .rate_bytes = rate_of(prof, bucket.entry),
+        .stack = bucket.frames,
+        .depth = bucket.entry->depth,
     };
 
     if (with_pending) {
@@ -439,13 +439,15 @@ record_of(const struct prof *prof, uint32_t row, const struct entry *entry,
     return record;
 }
 
-static inline const struct entry *
-heap_entry(const struct prof *prof, uint32_t row)
+/* A row's bucket; entry is NULL if it is not of the heap. */
+static inline struct bucket
+heap_bucket(const struct prof *prof, uint32_t row)
 {
-    const struct entry *entry = prof_table_entry(&prof->table, row);
+    struct bucket bucket = prof_table_bucket(&prof->table, row);
 
-    return entry != NULL && (entry->kind & KIND_MASK) == KIND_HEAP ? entry
-                                                                   : NULL;
+    if (bucket.entry != NULL && (bucket.entry->kind & KIND_MASK) != KIND_HEAP)
+        bucket.entry = NULL;
+    return bucket;
 }
 
 static inline bool
@@ -459,7 +461,7 @@ static bool
 is_clear(const struct prof *prof, uint32_t rows)
 {
     for (uint32_t row = rows; row > 0; row--) {
-        if (heap_entry(prof, row) != NULL &&
+        if (heap_bucket(prof, row).entry != NULL &&
             (load_relaxed(&prof->active.allocs[row]) |
              load_relaxed(&prof->active.frees[row])) != 0)
             return false;
@@ -480,12 +482,12 @@ list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
     size_t count = 0;
 
     for (uint32_t row = rows; row > 0; row--) {
-        const struct entry *entry = heap_entry(prof, row);
+        const struct bucket bucket = heap_bucket(prof, row);
         struct prof_heap_record record;
 
-        if (entry == NULL)
+        if (bucket.entry == NULL)
             continue;
-        record = record_of(prof, row, entry, with_pending);
+        record = record_of(prof, row, bucket, with_pending);
         if (!selected(&record, select))
             continue;
         if (count < records_max)
@@ -541,11 +543,11 @@ prof_heap_iterate(struct prof *prof,
 {
     port_lock_take(&prof->control);
     for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
-        const struct entry *entry = heap_entry(prof, row);
+        const struct bucket bucket = heap_bucket(prof, row);
 
-        if (entry != NULL) {
+        if (bucket.entry != NULL) {
             const struct prof_heap_record record =
-                record_of(prof, row, entry, false);
+                record_of(prof, row, bucket, false);
 
             visit(context, &record);
         }
@@ -560,7 +562,7 @@ prof_heap_totals(struct prof *prof)
 
     port_lock_take(&prof->control);
     for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
-        if (heap_entry(prof, row) == NULL)
+        if (heap_bucket(prof, row).entry == NULL)
             continue;
         totals.allocs_published += load_relaxed(&prof->active.allocs[row]);
         totals.frees_published += load_relaxed(&prof->active.frees[row]);

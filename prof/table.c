@@ -282,13 +282,17 @@ insert(struct table *table, const struct key *key, uint64_t index)
     PROF_UNREACHABLE(); /* slots outnumber rows (I4) */
 }
 
-/* The whole walk, for a key that its first two slots do not lead to. */
+/* The rest of the walk, for a key that its first two slots do not lead to. */
 static __attribute__((noinline)) uint32_t
-intern_slowly(struct table *table, const struct key *key)
+intern_slowly(struct table *table, const struct key *key, bool home_was_empty)
 {
     uint64_t index = home(table, key);
-    const uint32_t row = probe(table, key, &index);
+    uint32_t row = 0;
 
+    if (!home_was_empty) {
+        index = (index + 1) & table->slots_mask;
+        row = probe(table, key, &index);
+    }
     return row != 0 ? row : insert(table, key, index);
 }
 
@@ -307,7 +311,7 @@ prof_table_intern_counted(struct table *table, enum bucket_kind kind,
         .column = column,
     };
     uint64_t index = home(table, &key);
-    uint64_t slot;
+    uint64_t first, slot;
     uint32_t row;
 
     /*
@@ -316,15 +320,15 @@ prof_table_intern_counted(struct table *table, enum bucket_kind kind,
      * nothing of this key, or it came a moment ago.
      * Relaxed: this one only chooses, and a slot never changes (I5).
      */
-    slot = load_relaxed(&table->slots[index]);
-    index += !has_tag(table, slot, &key);
+    first = load_relaxed(&table->slots[index]);
+    index += !has_tag(table, first, &key);
     /* Acquire [pair: slot]: as in probe(). */
     slot = load_acquire(&table->slots[index & table->slots_mask]);
     row = match(table, slot, &key);
     if (__builtin_expect(row != 0, 1))
         return row;
     const struct key missing = key; /* only this one needs memory */
-    return intern_slowly(table, &missing);
+    return intern_slowly(table, &missing, first == 0);
 }
 
 uint32_t
@@ -347,7 +351,9 @@ bool
 prof_table_tentative_is_linked(const struct table *table, uint32_t row)
 {
     const struct entry *entry = &table->entries[row];
-    const uintptr_t *frames = prof_table_frames(table, entry);
+    /* Relaxed: who asks has seen the place, and so what came before it. */
+    const uintptr_t *frames =
+        &table->words[load_relaxed(&entry->place) & ~TENTATIVE];
     const struct key key = {
         .frames = frames,
         .size_bytes = entry->size_bytes,
@@ -431,7 +437,7 @@ prof_table_check(const struct table *table)
     if (broken != NULL)
         return broken;
     for (uint32_t row = 1; row <= rows; row++) {
-        if (prof_table_entry(table, row) == NULL)
+        if (prof_table_bucket(table, row).entry == NULL)
             continue;
         if (!prof_table_tentative_is_linked(table, row))
             return "table I2"; /* an equal stack is found before this one */

@@ -94,30 +94,29 @@ uint32_t prof_table_rows(const struct table *table);
 /* returns: is a row whose place is TENTATIVE linked nevertheless? */
 bool prof_table_tentative_is_linked(const struct table *table, uint32_t row);
 
+/* An entry, and where its frames are. */
+struct bucket {
+    const struct entry *entry;
+    const uintptr_t *frames;
+};
+
 /*
- * returns: the entry of a linked row, NULL if the row is not (or not yet)
- *          linked
+ * returns: the bucket of a linked row; entry is NULL if the row is not (or not
+ *          yet) linked
  * context: any thread
  */
-static inline const struct entry *
-prof_table_entry(const struct table *table, uint32_t row)
+static inline struct bucket
+prof_table_bucket(const struct table *table, uint32_t row)
 {
-    const struct entry *entry = &table->entries[row];
+    struct bucket bucket = {.entry = &table->entries[row]};
     /* Acquire [pair: entry]: the entry, written before its place. */
-    const uint32_t place = load_acquire(&entry->place);
+    const uint32_t place = load_acquire(&bucket.entry->place);
 
     if (place == 0 || ((place & TABLE_TENTATIVE) != 0 &&
                        !prof_table_tentative_is_linked(table, row)))
-        return NULL;
-    return entry;
-}
-
-/* in: entry, from prof_table_entry() */
-static inline const uintptr_t *
-prof_table_frames(const struct table *table, const struct entry *entry)
-{
-    /* Relaxed: who has the entry has seen what was written before its place. */
-    return &table->words[load_relaxed(&entry->place) & ~TABLE_TENTATIVE];
+        bucket.entry = NULL;
+    bucket.frames = &table->words[place & ~TABLE_TENTATIVE];
+    return bucket;
 }
 
 /* returns: NULL, or the name of the first broken invariant of table.c */

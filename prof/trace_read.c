@@ -96,17 +96,16 @@ has_room(const struct trace_buffer *buffer, uint32_t bytes)
 
 /* Everything of a stack but its frames. */
 static void
-put_stack_head(struct trace_buffer *buffer, uint32_t id,
-               const struct entry *entry, const uintptr_t *frames)
+put_stack_head(struct trace_buffer *buffer, uint32_t id, struct bucket stack)
 {
-    uint32_t bytes = number_bytes(id) + number_bytes(entry->depth);
+    uint32_t bytes = number_bytes(id) + number_bytes(stack.entry->depth);
 
-    for (uint32_t i = 0; i < entry->depth; i++)
-        bytes += number_bytes(frames[i]);
+    for (uint32_t i = 0; i < stack.entry->depth; i++)
+        bytes += number_bytes(stack.frames[i]);
     trace_put_byte(buffer, EV_STACK | 3 << 6);
     trace_put_number(buffer, bytes);
     trace_put_number(buffer, id);
-    trace_put_number(buffer, entry->depth);
+    trace_put_number(buffer, stack.entry->depth);
 }
 
 /*
@@ -115,20 +114,18 @@ put_stack_head(struct trace_buffer *buffer, uint32_t id,
  */
 static bool
 put_stack(struct trace_buffer *buffer, struct prof_trace *trace,
-          const struct entry *entry)
+          struct bucket stack)
 {
-    const uintptr_t *frames = prof_table_frames(&trace->stacks, entry);
-
     if (trace->stack_done == 0) {
         if (!has_room(buffer, 1 + 3 * NUMBER_BYTES_MAX))
             return false;
-        put_stack_head(buffer, trace->stack_next, entry, frames);
+        put_stack_head(buffer, trace->stack_next, stack);
         trace->stack_done = 1;
     }
-    for (; trace->stack_done <= entry->depth; trace->stack_done++) {
+    for (; trace->stack_done <= stack.entry->depth; trace->stack_done++) {
         if (!has_room(buffer, NUMBER_BYTES_MAX))
             return false;
-        trace_put_number(buffer, frames[trace->stack_done - 1]);
+        trace_put_number(buffer, stack.frames[trace->stack_done - 1]);
     }
     trace->stack_done = 0;
     return true;
@@ -141,10 +138,10 @@ put_stacks(struct trace_buffer *buffer, struct prof_trace *trace)
     const uint32_t rows = prof_table_rows(&trace->stacks);
 
     for (; trace->stack_next <= rows; trace->stack_next++) {
-        const struct entry *entry =
-            prof_table_entry(&trace->stacks, trace->stack_next);
+        const struct bucket stack =
+            prof_table_bucket(&trace->stacks, trace->stack_next);
 
-        if (entry != NULL && !put_stack(buffer, trace, entry))
+        if (stack.entry != NULL && !put_stack(buffer, trace, stack))
             return false;
     }
     return true;

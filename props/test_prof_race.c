@@ -41,19 +41,19 @@ hooked_swap(shared_u64 *shared, uint64_t value)
     return old;
 }
 
-static const struct entry *
-hooked_entry(const struct table *table, uint32_t row)
+static struct bucket
+hooked_bucket(const struct table *table, uint32_t row)
 {
     step();
-    return prof_table_entry(table, row);
+    return prof_table_bucket(table, row);
 }
 
 #undef swap_acquire
-#define swap_acquire     hooked_swap
-#define prof_table_entry hooked_entry
+#define swap_acquire      hooked_swap
+#define prof_table_bucket hooked_bucket
 #include "heap.c"
 #include "contention.c"
-#undef prof_table_entry
+#undef prof_table_bucket
 
 #define ROOM 8U
 

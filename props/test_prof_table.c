@@ -92,22 +92,20 @@ an_entry_keeps_its_own_copy_of_the_stack(void **state)
 {
     uintptr_t frames[] = {1, 2, 3};
     const uint32_t row = heap_row(frames, 3, 8);
-    const struct entry *entry = prof_table_entry(&prof->table, row);
-    const uintptr_t *kept;
+    const struct bucket bucket = prof_table_bucket(&prof->table, row);
 
     (void)state;
     memset(frames, 0, sizeof frames);
-    if (entry == NULL) {
+    if (bucket.entry == NULL) {
         fail();
         return;
     }
-    kept = prof_table_frames(&prof->table, entry);
-    assert_int_equal(kept[0], 1);
-    assert_int_equal(kept[1], 2);
-    assert_int_equal(kept[2], 3);
-    assert_int_equal(entry->depth, 3);
-    assert_int_equal(entry->size_bytes, 8);
-    assert_int_equal(entry->kind, KIND_HEAP);
+    assert_int_equal(bucket.frames[0], 1);
+    assert_int_equal(bucket.frames[1], 2);
+    assert_int_equal(bucket.frames[2], 3);
+    assert_int_equal(bucket.entry->depth, 3);
+    assert_int_equal(bucket.entry->size_bytes, 8);
+    assert_int_equal(bucket.entry->kind, KIND_HEAP);
 }
 
 static void
@@ -176,7 +174,7 @@ what_is_deeper_than_the_limit_is_cut_off(void **state)
         frames[DEPTH + 1] = depth;
         assert_int_equal(heap_row(frames, depth, 8), 1);
     }
-    assert_int_equal(prof_table_entry(&prof->table, 1)->depth, DEPTH);
+    assert_int_equal(prof_table_bucket(&prof->table, 1).entry->depth, DEPTH);
     frames[DEPTH - 1] = 1;
     assert_int_equal(heap_row(frames, DEPTH + 2, 8), 2);
 }
@@ -190,7 +188,7 @@ the_empty_stack_is_a_stack(void **state)
     assert_int_equal(heap_row(NULL, 0, 16), 1);
     assert_int_equal(heap_row(&unread, 0, 16), 1);
     assert_int_equal(heap_row(NULL, 0, 0), 2);
-    assert_int_equal(prof_table_entry(&prof->table, 1)->depth, 0);
+    assert_int_equal(prof_table_bucket(&prof->table, 1).entry->depth, 0);
 }
 
 static void
@@ -274,9 +272,8 @@ stacks_with_one_hash_keep_apart(void **state)
             assert_int_equal(heap_row(frames[i], 2, 8), i + 1);
     }
     for (uint32_t i = 0; i < COUNT_OF(frames); i++)
-        assert_memory_equal(
-            prof_table_frames(&prof->table, &prof->table.entries[i + 1]),
-            frames[i], sizeof frames[i]);
+        assert_memory_equal(prof_table_bucket(&prof->table, i + 1).frames,
+                            frames[i], sizeof frames[i]);
 }
 
 /* The next one-frame stack after `frame` whose home is slot `index`. */
