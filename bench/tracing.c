@@ -1,8 +1,9 @@
 /*
  * tracing.c -- events with one number into a trace, from one processor and from
  * two, beside tracers that are no part of a language: LTTng-ust and OTF2. A
- * trace is on and nobody reads it meanwhile, on all sides. Bytes of an event
- * are those of the file.
+ * trace is on and nobody reads it meanwhile, on all sides. Ours is in the
+ * order of the clock, as theirs are; the order of stamps, right whatever the
+ * clocks do, is beside it. Bytes of an event are those of the file.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -164,10 +165,11 @@ count_ticks(void *context)
 }
 
 static void
-make(struct tracing *tracing, bool counts)
+make(struct tracing *tracing, enum prof_trace_order order, bool counts)
 {
     const struct prof_trace_config config = {
         .procs_max = BENCH_PAIR,
+        .order = order,
         .buffers_max = BUFFERS,
         .clock = {.ticks = counts ? count_ticks : NULL, .context = tracing}};
     const size_t bytes = prof_trace_bytes_needed(&config);
@@ -212,21 +214,23 @@ start_peers(struct bench *bench, struct bench_peer peers[PEERS])
 }
 
 static void
-run_row(struct bench *bench, struct tracing *tracing, struct bench_peer *peers,
-        uint32_t threads)
+run_row(struct bench *bench, struct tracing *tracing, struct tracing *stamped,
+        struct bench_peer *peers, uint32_t threads)
 {
     struct bench_command commands[PEERS];
-    struct bench_entrant entrants[2 + PEERS];
+    struct bench_entrant entrants[3 + PEERS];
     const struct bench_row row = {.operation = "event",
                                   .unit = "ns",
                                   .goal_peer = peers[GO].name,
                                   .goal_ratio = threads == 1 ? 3 : 2.4,
                                   .goal_best = threads == 1 ? 0.92 : 0.93,
                                   .threads = threads};
+    double (*const once)(void *, uint32_t) =
+        threads == 1 ? emit_once : emit_pair;
     size_t count = 0;
 
-    entrants[count++] = (struct bench_entrant){
-        "profsim", threads == 1 ? emit_once : emit_pair, tracing};
+    entrants[count++] = (struct bench_entrant){"profsim", once, tracing};
+    entrants[count++] = (struct bench_entrant){"(stamps)", once, stamped};
     if (threads == 1)
         entrants[count++] = (struct bench_entrant){"(clock)", clock_once, NULL};
     for (size_t i = 0; i < PEERS; i++) {
@@ -244,10 +248,11 @@ int
 main(void)
 {
     struct tracing tracing = {0};
+    struct tracing stamped = {0};
     struct tracing counted = {0};
     struct bench_peer peers[PEERS];
     struct bench bench;
-    const struct bench_entrant sized[] = {{"profsim", bytes_once, &tracing}};
+    const struct bench_entrant sized[] = {{"profsim", bytes_once, &stamped}};
     const struct bench_row row = {.operation = "event-bytes",
                                   .unit = "bytes",
                                   .goal_at_most = 6.05,
@@ -255,10 +260,11 @@ main(void)
 
     bench_begin(&bench, "tracing", 4);
     start_peers(&bench, peers);
-    make(&tracing, false);
-    make(&counted, true);
-    run_row(&bench, &tracing, peers, 1);
-    run_row(&bench, &tracing, peers, 2);
+    make(&tracing, PROF_TRACE_ORDER_CLOCK, false);
+    make(&stamped, PROF_TRACE_ORDER_STAMPS, false);
+    make(&counted, PROF_TRACE_ORDER_CLOCK, true);
+    run_row(&bench, &tracing, &stamped, peers, 1);
+    run_row(&bench, &tracing, &stamped, peers, 2);
     run_counted(&bench, &counted, &peers[OTF2]);
     bench_compare(&bench, &row, sized, 1);
     for (size_t i = 0; i < PEERS; i++)
