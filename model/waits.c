@@ -29,12 +29,19 @@ place_of(const struct model_waits *waits, uint32_t task)
     return i;
 }
 
+/* Clocks are counters of 64 bits: so is what lies between two readings. */
+static int64_t
+between(int64_t from, int64_t to)
+{
+    return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
 int64_t
 model_waits_released(struct model_waits *waits, uint32_t task, int64_t now,
                      bool all, bool *on)
 {
     const struct model_wait gone = waits->all[place_of(waits, task)];
-    const int64_t first = now - gone.charged;
+    const int64_t first = between(gone.charged, now);
     struct model_wait *next = 0;
     int64_t last = 0;
     i128 stay = 0;
@@ -47,7 +54,7 @@ model_waits_released(struct model_waits *waits, uint32_t task, int64_t now,
             continue;
         if (next == 0)
             next = wait;
-        last = now - wait->charged;
+        last = between(wait->charged, now);
         stay++;
     }
     if (next != 0)
@@ -65,7 +72,7 @@ model_waits_woken(struct model_waits *waits, uint32_t task, int64_t now,
                   bool *on)
 {
     const uint32_t place = place_of(waits, task);
-    const int64_t cycles = now - waits->all[place].began;
+    const int64_t cycles = between(waits->all[place].began, now);
 
     *on = waits->all[place].block_on;
     waits->count--;

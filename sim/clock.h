@@ -30,4 +30,11 @@ sim_clock_read(const struct sim_clock *clock, uint64_t now_ticks)
            now % 1000000 * clock->drift_ppm / 1000000;
 }
 
+/* returns: ticks between two readings, modulo 2^64 as machines count */
+static inline int64_t
+sim_clock_since(int64_t now_ticks, int64_t then_ticks)
+{
+    return (int64_t)((uint64_t)now_ticks - (uint64_t)then_ticks);
+}
+
 #endif

@@ -8,7 +8,14 @@ static void
 draw_clock(struct sim_generator *g, struct sim_clock *clock)
 {
     static const struct sim_clock clocks[] = {
-        {0, 0}, {1000, 0}, {-7, 0}, {0, 200}, {0, -1000000}, {0, -1500000},
+        {0, 0},
+        {1000, 0},
+        {-7, 0},
+        {0, 200},
+        {0, -1000000},
+        {0, -1500000},
+        {INT64_C(1) << 62, 0},
+        {-(INT64_C(1) << 62), 0},
     };
 
     *clock = clocks[sim_fault_amount(&g->faults, SIM_FAULT_CLOCKS_APART,

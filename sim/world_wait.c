@@ -96,8 +96,9 @@ tell_release(struct sim_world *world, const struct sim_event *event,
     if (!wake->waiter.mutex_told)
         return;
     cycles = prof_mutex_cycles(
-        world->prof, now - wake->waiter.since_ticks,
-        wake->others > 0 ? now - wake->last_since_ticks : 0, wake->others);
+        world->prof, sim_clock_since(now, wake->waiter.since_ticks),
+        wake->others > 0 ? sim_clock_since(now, wake->last_since_ticks) : 0,
+        wake->others);
     prof_contention_event(sim_world_prof_proc(world, event->task), PROF_MUTEX,
                           stack->frames, stack->depth, cycles);
 }
@@ -113,7 +114,8 @@ tell_woken(struct sim_world *world, const struct sim_waiter *waiter)
     if (waiter->block_told)
         prof_contention_event(
             sim_world_prof_proc(world, waiter->task), PROF_BLOCK, stack->frames,
-            stack->depth, sim_world_clock(world, proc) - waiter->began_ticks);
+            stack->depth,
+            sim_clock_since(sim_world_clock(world, proc), waiter->began_ticks));
 }
 
 /* Who only wakes others, without having held anything, needs none. */
