@@ -91,45 +91,52 @@ compile() { # DIR SOURCE
     echo "$object"
 }
 
+# What a fragment links a test program with, but for its own object and those
+# that the mutant replaces; and its libraries.
+inputs_of() { # PROGRAM OBJECT...
+    program=$1
+    shift
+    awk -v program="$program" -v o="$o" -v replaced=" $(basename -a "$@" |
+        tr '\n' ' ')" '
+        function look(    i, n, word, name) {
+            if (line ~ /^libs = /)
+                of_file[FILENAME] = substr(line, 8)
+            else if (line ~ /^build /)
+                found = 0
+            else if (found && line ~ /^  libs = /)
+                libs = substr(line, 10)
+            if (index(line, "build $o/props/" program ": link") != 1)
+                return
+            found = 1
+            libs = of_file[FILENAME]
+            n = split(line, word, " +")
+            for (i = 4; i <= n && word[i] != "|"; i++) {
+                name = word[i]
+                sub(/^\$o\//, "", name)
+                gsub("/", "_", name)
+                sub(/^\$o/, o, word[i])
+                if (word[i] != o "/props/" program ".o" &&
+                    index(replaced, " " name " ") == 0)
+                    inputs = inputs " " word[i]
+            }
+        }
+        { line = line $0 }
+        sub(/\$$/, "", line) { next }
+        { look(); line = "" }
+        END { print inputs, libs }' props/*.ninja
+}
+
 link() { # OUT OBJECT...
     target=$1
     shift
-    gcc -o "$target" "$@" $(needs_of "${target##*/}") $o/libprops_sched.a \
-        $o/libprops.a $o/libsim.a $o/libmodel_life.a $o/libmodel_trace.a \
-        $o/libmodel.a $o/libprof.a -lcmocka -lm \
-        2>"$target.log" ||
-        die "$target does not link: $(head -n1 "$target.log")"
-}
-
-needs_of() { # PROGRAM
-    case $1 in
-    test_harness) echo $o/props/liar.o $(cat props/liar.wrap) ;;
-    test_model_*) echo $o/props/truth_story.o ;;
-    test_sampling) echo $o/libprops_sampling.a ;;
-    test_prof_table | test_prof_limits) echo $o/props/test_prof_make.o ;;
-    test_tracer) echo $o/props/tracer_lab.o ;;
-    test_explore_* | test_linear_gcc)
-        echo $o/textbook-gcc.a $o/libexplore.a $o/sim/choice.o \
-            $o/sim/shrink.o $o/sim/shrink_fewest.o -ldw
-        ;;
-    test_trace_reader) echo $o/props/trace_rows.o $o/props/trace_script.o ;;
-    test_files)
-        echo $o/props/supervise.o $o/libprof_port.a $o/libprof_pprof.a \
-            $o/libprof.a $o/libsim.a -lisal
-        ;;
-    test_signals)
-        echo $o/props/interrupted.o $o/props/step.o $o/libprof_pprof.a \
-            $o/libprof.a -Wl,-z,now
-        ;;
-    test_forks)
-        echo $o/props/interrupted.o $o/props/step.o $o/libprof_port.a \
-            $o/libprof_pprof.a $o/libprof.a -lisal -Wl,-z,now
-        ;;
-    test_cpu | test_pprof* | test_registry)
-        echo $o/props/pprof_case.o $o/libmodel_pprof.a $o/libprof_port.a \
-            $o/libprof_pprof.a $o/libprof.a -lisal
-        ;;
+    case ${target##*/} in
+    trial) more="$o/libprops_sched.a $o/libprops.a $o/libsim.a
+        $o/libmodel_life.a $o/libmodel_trace.a $o/libmodel.a $o/libprof.a" ;;
+    test_harness) more="$(inputs_of test_harness "$@") $(cat props/liar.wrap)" ;;
+    *) more=$(inputs_of "${target##*/}" "$@") ;;
     esac
+    gcc -o "$target" "$@" $more -lcmocka -lm 2>"$target.log" ||
+        die "$target does not link: $(head -n1 "$target.log")"
 }
 
 # ------------------------------------------------------------------ explored
