@@ -224,6 +224,6 @@ function say_plots(    tables, sizes) {
         "2 8 64 1000 100000 1000000", "profsim/ns-3/(binary heap)", 0)
     plot("simulated: million events a second, by processors", \
         "scale|events|0|10000|zipf|*", "2 16 64 192", \
-        "columns of each/shared 16 ns/shared 150 ns", 0)
+        "columns of each/shared one die/shared dies of 8", 0)
     say_threads()
 }

@@ -2,155 +2,319 @@
  * scale.c -- how many events many processors would record a second, on a
  * virtual clock: this machine has two.
  *
- * A processor works for WORK_NS, draws a bucket (Zipf) and adds to its counter.
- * A line of eight counters is with the processor that added last; whoever else
- * wants it waits until those before are served, and then for the hand-over.
- * Two costs of a hand-over are tried, the one that sharing.c measures here and
- * one between sockets; against columns of each processor, whose lines stay
- * where they are and are added up when the cycle turns. The model has no
- * queues between caches and no back-off, so real machines may do worse.
+ * The processors are those of sim/cores.h: each works for a while, draws a
+ * stack of 10,000 by Zipf's law and adds to its counter; rows are in order of
+ * birth, eight counters a line, as in the library. The work and the near
+ * hand-over are what `make bench` measures here (heap, sharing); the far one is
+ * a parameter. Columns of each processor are added up when the cycle turns;
+ * what that costs is not in here.
  *
- * Nothing here depends on the machine: the rows are the same everywhere.
+ * usage: scale            rows of the benchmark
+ *        scale csv|svg    the committed report, the same everywhere
  */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
-#include "rng.h"
+#include "choice.h"
+#include "cores.h"
 
 enum {
-    PROCS_MAX = 192,
-    BUCKETS = 10000,
-    LINE_COUNTERS = 8,
-    LINES = BUCKETS / LINE_COUNTERS,
-    EVENTS = 2000, /* of each processor */
-    WORK_NS = 30,  /* the lookup, and what the program does */
-    ADD_NS = 6,    /* to a line that is here */
-    NOBODY = PROCS_MAX
+    ROWS = 10000,
+    COUNTER_LINE = 8,
+    ADDITIONS = 200000,
+    STEPS = 9,       /* 1, 2, 4, .. 128 and 192 processors */
+    WORK_PS = 36000, /* 6 ns of them an addition to a line that is here */
+    NEAR_PS = 16000,
+    FAR_PS = 150000
 };
 
-struct scale {
-    uint32_t procs;
-    uint32_t hand_over_ns; /* 0: every processor has lines of its own */
-};
+static const struct machine {
+    const char *name;
+    uint32_t cores_of_die;
+} machines[] = {{"one die", SIM_CORES_MAX}, {"dies of 8", 8}};
+enum { MACHINES = sizeof machines / sizeof *machines };
 
-struct line {
-    double free_ns; /* when the last in its queue has been served */
-    uint32_t owner;
-};
+static const char *const layouts[SIM_CORES_LAYOUTS] = {
+    "one column", "a line a counter", "a column a processor"};
 
-static struct line lines[LINES];
-static double next_ns[PROCS_MAX]; /* when each wants to add */
-static double cumulated[BUCKETS]; /* weights of buckets */
+static uint32_t ends[ROWS]; /* by row; see cores.h */
+static double rates[MACHINES][SIM_CORES_LAYOUTS][STEPS];  /* events a us */
+static double shares[MACHINES][SIM_CORES_LAYOUTS][STEPS]; /* handed over */
+
+static uint32_t
+cores_of(uint32_t step)
+{
+    return step == STEPS - 1 ? 192 : 1U << step;
+}
+
+/* Weights by rank; 0.99 as in load.c. */
+static double
+weight_of(uint32_t rank)
+{
+    return pow(rank + 1, -0.99);
+}
+
+/*
+ * Rows are numbered by birth, and a stack is born when it is first drawn: so
+ * the hot ones are neighbours. Order by when an exponential clock of each
+ * rings.
+ */
+static int
+compare_births(const void *a, const void *b)
+{
+    const double *const *x = a;
+    const double *const *y = b;
+
+    return (**x > **y) - (**x < **y);
+}
 
 static void
-make_weights(void)
+make_ends(void)
 {
+    static double births[ROWS];
+    static const double *order[ROWS];
+    struct sim_rng rng = {1};
+    double total = 0;
     double sum = 0;
 
-    for (uint32_t i = 0; i < BUCKETS; i++) {
-        sum += pow(i + 1, -0.99);
-        cumulated[i] = sum;
+    for (uint32_t rank = 0; rank < ROWS; rank++) {
+        const double number =
+            ((double)(sim_rng_next(&rng) >> 11) + 0.5) * 0x1p-53;
+
+        births[rank] = -log(number) / weight_of(rank);
+        order[rank] = &births[rank];
+        total += weight_of(rank);
+    }
+    qsort(order, ROWS, sizeof *order, compare_births);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        sum += weight_of((uint32_t)(order[row] - births));
+        ends[row] = (uint32_t)(sum / total * UINT32_MAX);
     }
 }
 
-static uint32_t
-draw_bucket(struct sim_rng *rng)
-{
-    const double u = (double)(sim_rng_next(rng) >> 11) * 0x1p-53;
-    const double want = u * cumulated[BUCKETS - 1];
-    uint32_t low = 0;
-    uint32_t high = BUCKETS - 1;
-
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (cumulated[middle] < want)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static uint32_t
-first_of(uint32_t procs)
-{
-    uint32_t first = 0;
-
-    for (uint32_t i = 1; i < procs; i++) {
-        if (next_ns[i] < next_ns[first])
-            first = i;
-    }
-    return first;
-}
-
-/* The addition of `proc` that is due. returns: when it is done */
+/* The part of the events that the hottest line gets. */
 static double
-add(const struct scale *scale, uint32_t proc, struct sim_rng *rng)
+hottest(enum sim_cores_layout layout)
 {
-    /* Which buckets share a line is chance: a rank and the step of a walk. */
-    const uint32_t bucket = draw_bucket(rng) * 7919 % BUCKETS;
-    struct line *line = &lines[bucket / LINE_COUNTERS];
-    double now_ns = next_ns[proc];
+    const uint32_t rows = layout == SIM_CORES_SHARED ? COUNTER_LINE : 1;
+    double most = 0;
 
-    if (scale->hand_over_ns == 0)
-        return now_ns + ADD_NS;
-    if (line->free_ns > now_ns)
-        now_ns = line->free_ns;
-    now_ns += line->owner == proc ? ADD_NS : scale->hand_over_ns;
-    line->owner = proc;
-    line->free_ns = now_ns;
-    return now_ns;
+    for (uint32_t row = 0; row < ROWS; row += rows) {
+        const uint32_t begin = row == 0 ? 0 : ends[row - 1];
+        const uint32_t last = row + rows - 1 < ROWS ? row + rows - 1 : ROWS - 1;
+        const double part = (double)(ends[last] - begin) / UINT32_MAX;
+
+        most = part > most ? part : most;
+    }
+    return most;
 }
 
-/* returns: million events a second, of all together */
+/* No more events a us than this: 1 / (p h), or the processors' own work. */
 static double
-simulate_once(void *context, uint32_t round)
+bound_of(const struct machine *machine, enum sim_cores_layout layout,
+         uint32_t cores)
 {
-    const struct scale *scale = context;
-    const uint32_t events = EVENTS * scale->procs;
-    struct sim_rng rng = {1};
-    double end_ns = 0;
+    const double work = cores / (WORK_PS * 1e-6);
+    const double near = machine->cores_of_die;
+    /* On average over where the line was before. */
+    const double far_share =
+        cores <= near ? 0 : (cores - near) / (double)(cores - 1);
+    const double handover_us =
+        (NEAR_PS + far_share * (FAR_PS - NEAR_PS)) * 1e-6;
+    const double line = 1 / (hottest(layout) * handover_us);
+
+    if (layout == SIM_CORES_OWN || cores == 1)
+        return work;
+    return line < work ? line : work;
+}
+
+static struct sim_cores_result
+run(const struct machine *machine, enum sim_cores_layout layout, uint32_t cores)
+{
+    const struct sim_cores_config config = {
+        .cores = cores,
+        .cores_of_die = machine->cores_of_die,
+        .work_ps = WORK_PS,
+        .near_ps = NEAR_PS,
+        .far_ps = FAR_PS,
+        .row_ends = ends,
+        .rows = ROWS,
+        .layout = layout,
+        .spread = SIM_CORES_UNIFORM,
+        .seed = 1,
+    };
+    struct sim_cores_result result;
+
+    if (!sim_cores_run(&result, &config, ADDITIONS))
+        exit(1);
+    return result;
+}
+
+static double
+rate_of(const struct sim_cores_result *result)
+{
+    return (double)result->additions * 1e6 / (double)result->span_ps;
+}
+
+/* ---------------------------------------------------------------- the report
+ */
+
+static void
+simulate(void)
+{
+    for (uint32_t m = 0; m < MACHINES; m++) {
+        for (int l = 0; l < SIM_CORES_LAYOUTS; l++) {
+            for (uint32_t s = 0; s < STEPS; s++) {
+                const struct sim_cores_result result =
+                    run(&machines[m], (enum sim_cores_layout)l, cores_of(s));
+
+                rates[m][l][s] = rate_of(&result);
+                shares[m][l][s] =
+                    (double)result.handovers / (double)result.additions;
+            }
+        }
+    }
+}
+
+static void
+print_csv(void)
+{
+    puts("machine,counters,processors,events_per_us,bound_per_us,"
+         "handed_over_percent,hottest_line_percent");
+    for (uint32_t m = 0; m < MACHINES; m++)
+        for (int l = 0; l < SIM_CORES_LAYOUTS; l++)
+            for (uint32_t s = 0; s < STEPS; s++)
+                printf("%s,%s,%" PRIu32 ",%.1f,%.1f,%.1f,%.1f\n",
+                       machines[m].name, layouts[l], cores_of(s),
+                       rates[m][l][s],
+                       bound_of(&machines[m], (enum sim_cores_layout)l,
+                                cores_of(s)),
+                       100 * shares[m][l][s],
+                       100 * hottest((enum sim_cores_layout)l));
+}
+
+/* ------------------------------------------------------------------ the plot
+ */
+
+enum { LEFT = 60, TOP = 40, WIDTH = 280, HEIGHT = 300, GAP = 70 };
+
+static double
+x_of(uint32_t machine, double cores)
+{
+    return LEFT + machine * (WIDTH + GAP) + WIDTH * log2(cores) / log2(192);
+}
+
+/* From 10 to 10,000 events a microsecond. */
+static double
+y_of(double rate)
+{
+    return TOP + HEIGHT * (1 - log10(rate / 10) / 3);
+}
+
+static void
+print_axes(uint32_t m)
+{
+    printf("<text x=\"%.0f\" y=\"%d\">%s</text>\n", x_of(m, 1), TOP - 14,
+           machines[m].name);
+    for (uint32_t s = 0; s < STEPS; s++)
+        printf("<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" "
+               "stroke=\"#ddd\"/>\n<text x=\"%.1f\" y=\"%d\" "
+               "text-anchor=\"middle\">%" PRIu32 "</text>\n",
+               x_of(m, cores_of(s)), TOP, x_of(m, cores_of(s)), TOP + HEIGHT,
+               x_of(m, cores_of(s)), TOP + HEIGHT + 16, cores_of(s));
+    for (int rate = 10; rate <= 10000; rate *= 10)
+        printf("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
+               "stroke=\"#ddd\"/>\n<text x=\"%.1f\" y=\"%.1f\" "
+               "text-anchor=\"end\">%d</text>\n",
+               x_of(m, 1), y_of(rate), x_of(m, 192), y_of(rate), x_of(m, 1) - 6,
+               y_of(rate) + 4, rate);
+}
+
+static void
+print_line(uint32_t m, int l, bool bound)
+{
+    static const char *const colours[SIM_CORES_LAYOUTS] = {"#c0392b", "#e08e0b",
+                                                           "#2471a3"};
+
+    printf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" "
+           "points=\"",
+           colours[l], bound ? "1\" stroke-dasharray=\"3 3" : "2");
+    for (uint32_t s = 0; s < STEPS; s++)
+        printf("%.1f,%.1f ", x_of(m, cores_of(s)),
+               y_of(bound ? bound_of(&machines[m], (enum sim_cores_layout)l,
+                                     cores_of(s))
+                          : rates[m][l][s]));
+    puts("\"/>");
+    if (m == 0 && !bound)
+        printf("<text x=\"%.1f\" y=\"%d\" fill=\"%s\">%s</text>\n",
+               x_of(0, 1) + 8, TOP + 18 + 16 * l, colours[l], layouts[l]);
+}
+
+static void
+print_svg(void)
+{
+    printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+           "height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
+           "<title>Events recorded a microsecond by so many processors, "
+           "simulated; dashed: the bound</title>\n",
+           LEFT + 2 * WIDTH + GAP + 20, TOP + HEIGHT + 50);
+    for (uint32_t m = 0; m < MACHINES; m++) {
+        print_axes(m);
+        for (int l = 0; l < SIM_CORES_LAYOUTS; l++) {
+            print_line(m, l, true);
+            print_line(m, l, false);
+        }
+    }
+    printf("<text x=\"%d\" y=\"%d\">processors; events a microsecond, all "
+           "together; dashed: the bound</text>\n</svg>\n",
+           LEFT, TOP + HEIGHT + 38);
+}
+
+/* ------------------------------------------------------------ the benchmark
+ */
+
+struct entrant {
+    const struct machine *machine;
+    enum sim_cores_layout layout;
+    uint32_t cores;
+};
+
+static double
+run_once(void *context, uint32_t round)
+{
+    const struct entrant *entrant = context;
+    const struct sim_cores_result result =
+        run(entrant->machine, entrant->layout, entrant->cores);
 
     (void)round;
-    for (uint32_t i = 0; i < LINES; i++)
-        lines[i] = (struct line){0, NOBODY};
-    for (uint32_t i = 0; i < scale->procs; i++)
-        next_ns[i] = i % WORK_NS;
-    for (uint32_t i = 0; i < events; i++) {
-        const uint32_t proc = first_of(scale->procs);
-        const double done_ns = add(scale, proc, &rng);
-
-        if (done_ns > end_ns)
-            end_ns = done_ns;
-        next_ns[proc] = done_ns + WORK_NS;
-    }
-    return events * 1e3 / end_ns;
+    return rate_of(&result);
 }
 
-int
-main(void)
+static int
+run_rows(void)
 {
-    static const uint32_t procs[] = {2, 16, 64, PROCS_MAX};
-    enum { ROWS = sizeof procs / sizeof *procs };
+    static const uint32_t cores[] = {2, 16, 64, 192};
+    enum { COUNT = sizeof cores / sizeof *cores };
     struct bench bench;
 
-    bench_begin(&bench, "scale", ROWS);
-    make_weights();
-    for (size_t i = 0; i < ROWS; i++) {
-        struct scale own = {procs[i], 0};
-        struct scale die = {procs[i], 16};
-        struct scale sockets = {procs[i], 150};
+    bench_begin(&bench, "scale", COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct entrant die = {&machines[0], SIM_CORES_SHARED, cores[i]};
+        struct entrant dies = {&machines[1], SIM_CORES_SHARED, cores[i]};
+        struct entrant own = {&machines[1], SIM_CORES_OWN, cores[i]};
         const struct bench_entrant entrants[] = {
-            {"shared 16 ns", simulate_once, &die},
-            {"shared 150 ns", simulate_once, &sockets},
-            {"columns of each", simulate_once, &own}};
+            {"shared one die", run_once, &die},
+            {"shared dies of 8", run_once, &dies},
+            {"columns of each", run_once, &own}};
         const struct bench_row row = {.operation = "events",
                                       .order = "zipf",
                                       .unit = "M/s",
-                                      .n = BUCKETS,
-                                      .threads = procs[i],
+                                      .n = ROWS,
+                                      .threads = cores[i],
                                       .more_is_better = true,
                                       .exact = true};
 
@@ -158,4 +322,23 @@ main(void)
                       sizeof entrants / sizeof *entrants);
     }
     return bench_end(&bench);
+}
+
+int
+main(int argc, char **argv)
+{
+    make_ends();
+    if (argc == 1)
+        return run_rows();
+    if (argc != 2 ||
+        (strcmp(argv[1], "csv") != 0 && strcmp(argv[1], "svg") != 0)) {
+        fputs("usage: scale [csv|svg]\n", stderr);
+        return 1;
+    }
+    simulate();
+    if (strcmp(argv[1], "csv") == 0)
+        print_csv();
+    else
+        print_svg();
+    return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -1,0 +1,63 @@
+/*
+ * cores.h -- a machine of many processors that count events, in virtual time:
+ * what a line of memory costs that goes from one to the other.
+ *
+ * Each processor does some work of its own, then adds to the counter of a row,
+ * for ever. The line of the counter is with the processor that added to it
+ * last; to get it costs a hand-over, and whoever asks for it meanwhile waits in
+ * a queue. Who does something next comes from the event queue (queue.h), ties
+ * from a choice list, all else from the seed.
+ */
+#ifndef SIM_CORES_H
+#define SIM_CORES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where the counter of a row is. */
+enum sim_cores_layout {
+    SIM_CORES_SHARED, /* one column, eight counters a line */
+    SIM_CORES_APART,  /* one column, a line for each counter */
+    SIM_CORES_OWN,    /* a column for each processor */
+    SIM_CORES_LAYOUTS
+};
+
+/* How the times of processors and lines vary about their mean. */
+enum sim_cores_spread {
+    SIM_CORES_FIXED,
+    SIM_CORES_UNIFORM, /* the work: from half to one and a half */
+    SIM_CORES_EXPONENTIAL
+};
+
+enum { SIM_CORES_MAX = 256 };
+
+struct sim_cores_config {
+    uint32_t cores;           /* at most SIM_CORES_MAX */
+    uint32_t cores_of_die;    /* that are near to each other */
+    uint64_t work_ps;         /* between additions */
+    uint64_t near_ps;         /* a hand-over on a die */
+    uint64_t far_ps;          /* from one die to another */
+    const uint32_t *row_ends; /* row i is drawn below row_ends[i], of 2^32 */
+    uint32_t rows;
+    enum sim_cores_layout layout;
+    enum sim_cores_spread spread;
+    uint64_t seed;
+};
+
+struct sim_cores_result {
+    uint64_t additions; /* after the first quarter of those asked for */
+    uint64_t handovers; /* of lines, for these */
+    uint64_t span_ps;   /* that they took */
+};
+
+/*
+ * Run a machine until so many additions are made.
+ *
+ * out:     *result
+ * in:      config; additions, at least 4
+ * returns: false if there is not enough memory
+ */
+bool sim_cores_run(struct sim_cores_result *result,
+                   const struct sim_cores_config *config, uint64_t additions);
+
+#endif
