@@ -249,6 +249,22 @@ a_return_when_the_clock_reads_0_keeps_its_moment(void **state)
 }
 
 static void
+processors_that_read_the_clock_at_one_moment_have_different_numbers(
+    void **state)
+{
+    (void)state;
+    begin();
+    lab.tick_step = 0;
+    for (uint64_t i = 0; i < 4; i++) {
+        tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, i);
+        tracer_lab_emit(&lab, 1, PROF_EV_HEAP_ALLOC, i);
+        tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, i);
+    }
+    end(); /* that no number is there twice, too */
+    (void)tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 11);
+}
+
+static void
 nothing_is_traced_while_it_is_off(void **state)
 {
     const uint8_t *bytes;
@@ -430,6 +446,8 @@ main(void)
         TEST(a_syscall_exit_stands_where_the_thread_came_back),
         TEST(a_return_noted_before_the_session_counts_as_now),
         TEST(a_return_when_the_clock_reads_0_keeps_its_moment),
+        TEST(
+            processors_that_read_the_clock_at_one_moment_have_different_numbers),
         TEST(nothing_is_traced_while_it_is_off),
         TEST(starting_and_stopping_at_the_wrong_time_is_refused),
         TEST(a_second_session_knows_nothing_of_the_first),

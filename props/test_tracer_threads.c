@@ -2,14 +2,14 @@
  * test_tracer_threads.c -- the tracer with real threads: processors that emit,
  * a thread of no processor that never stops, a reader that sleeps.
  *
- * The clock is a counter that every reading moves on. So the ticks in the file
- * say in which order the clock was read, and must rise with the sequence
- * numbers one by one.
+ * The clock is a counter that every reading moves on: the ticks in the file say
+ * in which order it was read, and must rise with the sequence numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +28,7 @@ enum {
     SESSIONS = 6,
     EVENTS = 2000, /* of a processor in a session */
     SHARED_STACKS = 8,
+    HANDOFFS = 2000,
     PATIENCE = 20000, /* turns to wait for what must not happen */
 };
 
@@ -378,6 +379,100 @@ threads_and_sessions_leave_no_gap_with_little_room(void **state)
     run_sessions(&config);
 }
 
+/* ------------------------------------------------- the processors' counter */
+
+/* Task 2 is blocked and woken over and over, by two processors in turns. */
+struct relay {
+    struct prof_trace *trace;
+    _Atomic int baton; /* handoffs so far: odd, the task is ready */
+};
+
+static void
+await(struct relay *relay, int value)
+{
+    while (atomic_load(&relay->baton) != value)
+        sched_yield();
+}
+
+static void *
+run_relay(void *context)
+{
+    struct relay *relay = context;
+    const uint64_t task = 2;
+
+    prof_trace_emit(relay->trace, 1, PROF_EV_PROC_START, &task, NULL, 0);
+    for (int i = 0; i < HANDOFFS; i++) {
+        await(relay, 2 * i + 1);
+        prof_trace_emit(relay->trace, 1, PROF_EV_GO_START, &task, NULL, 0);
+        prof_trace_emit(relay->trace, 1, PROF_EV_GO_BLOCK, NULL, NULL, 0);
+        atomic_store(&relay->baton, 2 * i + 2);
+    }
+    return NULL;
+}
+
+static bool
+first_runs_second_waits(void *context, struct prof_trace_task *task)
+{
+    uint64_t *given = context;
+
+    *task = (struct prof_trace_task){.id = ++*given,
+                                     .state = *given == 2 ? PROF_TASK_WAITING
+                                                          : PROF_TASK_RUNNABLE};
+    return *given <= 2;
+}
+
+/* Are the counters of all processors one clock? */
+static bool
+counters_agree(void)
+{
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[8192];
+    bool agree = false;
+
+    assert_non_null(file);
+    while (!agree && fgets(line, sizeof line, file) != NULL)
+        agree = strstr(line, " constant_tsc") && strstr(line, " nonstop_tsc");
+    fclose(file);
+    return agree;
+}
+
+static void
+what_follows_on_another_processor_is_later_by_the_counter(void **state)
+{
+    const struct prof_trace_config config = {.procs_max = 2,
+                                             .buffers_max = 64,
+                                             .buffer_bytes = 8192,
+                                             .tick_divisor = 1,
+                                             .order = PROF_TRACE_ORDER_CLOCK};
+    const uint64_t task = 2;
+    uint64_t given = 0;
+    const struct prof_trace_world world = {.thread = 7,
+                                           .task = 1,
+                                           .next = first_runs_second_waits,
+                                           .context = &given};
+    struct stage stage;
+    struct relay relay = {0};
+    pthread_t second;
+
+    (void)state;
+    if (!counters_agree())
+        skip();
+    open_stage(&stage, &config, &(struct prof_trace_clock){0});
+    relay.trace = stage.trace;
+    assert_int_equal(prof_trace_start(stage.trace, &world), PROF_OK);
+    assert_int_equal(pthread_create(&second, NULL, run_relay, &relay), 0);
+    for (int i = 0; i < HANDOFFS; i++) {
+        await(&relay, 2 * i);
+        prof_trace_emit(stage.trace, 0, PROF_EV_GO_UNBLOCK, &task, NULL, 0);
+        atomic_store(&relay.baton, 2 * i + 1);
+    }
+    assert_int_equal(pthread_join(second, NULL), 0);
+    assert_int_equal(prof_trace_stop(stage.trace, 0, NULL, 0), PROF_OK);
+    (void)run_reader(&stage);
+    judge(&stage, true);
+    close_stage(&stage);
+}
+
 static void
 a_second_reader_is_refused_and_the_first_is_woken_by_the_end(void **state)
 {
@@ -395,6 +490,8 @@ main(void)
         cmocka_unit_test(nobody_gets_a_number_while_another_reads_the_clock),
         cmocka_unit_test(threads_and_sessions_lose_nothing_with_room_for_all),
         cmocka_unit_test(threads_and_sessions_leave_no_gap_with_little_room),
+        cmocka_unit_test(
+            what_follows_on_another_processor_is_later_by_the_counter),
         cmocka_unit_test(
             a_second_reader_is_refused_and_the_first_is_woken_by_the_end),
     };
