@@ -156,12 +156,14 @@ is_noisy(const struct result *result, bool alone)
     return (alone ? result->spread : result->ratio_spread) > SPREAD_LIMIT;
 }
 
-/* A floor is no peer: its name is in parentheses. Go has a goal of its own. */
+/* A floor is no peer: its name is in parentheses. Nor is another form of ours.
+ * Go has a goal of its own. */
 static bool
 is_peer(const struct bench_row *row, const struct bench_entrant *entrant,
         const struct result *result)
 {
     return entrant->name[0] != '(' && !result->failed &&
+           strncmp(entrant->name, "profsim", strlen("profsim")) != 0 &&
            (row->goal_peer == NULL ||
             strcmp(row->goal_peer, entrant->name) != 0);
 }

@@ -2,7 +2,7 @@
 # on logarithmic axes, with lines where a cache or the TLB is full.
 
 function colour_of(entrant) {
-    if (entrant == "profsim")
+    if (entrant ~ /^profsim/)
         return "#c22"
     if (entrant ~ /^go/)
         return "#27a"

@@ -11,7 +11,7 @@
 #include "../pair.h"
 #include "serve.h"
 
-enum { EVENTS = 200000, TURNS = 100 };
+enum { EVENTS = 200000, TURNS = 1000 };
 
 static void
 emit(void *context, uint32_t thread, uint32_t turn)

@@ -11,7 +11,7 @@
 #include "../pair.h"
 #include "serve.h"
 
-enum { EVENTS = 200000, TURNS = 100, CHUNK_BYTES = 4 << 20 };
+enum { EVENTS = 200000, TURNS = 1000, CHUNK_BYTES = 4 << 20 };
 
 /* Of a writer. Time goes on from one repetition to the next. */
 static struct tracer {

@@ -84,7 +84,7 @@ func emit(withArgument bool, count int) {
 }
 
 func trace(withArgument bool, threads int) float64 {
-	const calls, turns = 200000, 100
+	const calls, turns = 200000, 1000
 	if err := rtrace.Start(io.Discard); err != nil {
 		return -1
 	}
