@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "checker.h"
+#include "heap_sampler.h"
 #include "lab.h"
 #include "sampling.h"
 #include "stream.h"
@@ -397,10 +398,69 @@ a_mutex_event_counts_alike_where_block_counts_are_not_whole(void **state)
     props_lab_end(&lab);
 }
 
+/* --------------------------------------------------------------- logarithms
+ */
+
+/* The cap of Go's sampler: the largest mean, so the finest look at a log. */
+enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
+
+static bool
+library_samples(struct props_lab *lab, uint64_t drawn, uint64_t size)
+{
+    (void)props_lab_event(lab, PROF_BLOCK, drawn, INT64_MAX); /* state only */
+    (void)prof_heap_sample(lab->proc, UINT64_C(1) << 62); /* draws the way */
+    return prof_heap_sample(lab->proc, size);
+}
+
+static bool
+model_samples(const struct props_lab *lab, uint64_t drawn, uint64_t size)
+{
+    struct model_heap_sampler model = {.era = lab->era};
+
+    assert_true(props_stream_before(lab->random, drawn, &model.state));
+    return model_heap_sampler_next(&model, size, GO_MEAN_BYTES);
+}
+
+/*
+ * The library and the model have one table of logarithms, so they would agree
+ * on a wrong digit. What a number draws from is mean * -ln(q / 2^26) bytes; at
+ * the corners of the table, q = (32 + i) 2^20, libm says how much that is. One
+ * byte more or less is 1.3e-8 of a binary logarithm.
+ */
+static void
+each_corner_of_the_table_is_a_logarithm(void **state)
+{
+    static const struct prof_rules *const with_table[] = {&prof_rules_go1_10,
+                                                          &prof_rules_go1_17};
+
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        struct props_lab lab;
+
+        assert_true(props_lab_begin(&lab, with_table[r]));
+        prof_heap_rate_set(lab.prof, GO_MEAN_BYTES);
+        (void)prof_heap_sample(lab.proc, 0); /* the first draw of all */
+        for (uint64_t i = 0; i < CORNERS; i++) {
+            const uint64_t q = (32 + i) << 20;
+            const double bytes =
+                -log(ldexp((double)q, -DRAW_BITS)) * GO_MEAN_BYTES;
+            const uint64_t least = bytes < 1 ? 0 : (uint64_t)bytes - 1;
+            const uint64_t most = (uint64_t)bytes + 2;
+
+            assert_false(library_samples(&lab, q - 1, least));
+            assert_true(library_samples(&lab, q - 1, most));
+            assert_false(model_samples(&lab, q - 1, least));
+            assert_true(model_samples(&lab, q - 1, most));
+        }
+        props_lab_end(&lab);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_corner_of_the_table_is_a_logarithm),
         cmocka_unit_test(every_rule_set_follows_its_own_formula),
         cmocka_unit_test(only_exact_rules_are_right_on_average),
         cmocka_unit_test(formulas_give_the_figures_of_a_live_go_runtime),
