@@ -75,8 +75,8 @@ includes() { # TREE FOLDER
     prof) echo "-iquote $1/prof" ;;
     sim) echo "-iquote $1/sim -iquote $1/sim/explore -I$1/prof/include" ;;
     model) echo "-iquote $1/model -iquote $1/sim/truth" ;;
-    props) echo "-iquote $1/props -iquote $1/sim -iquote $1/sim/truth" \
-        "-iquote $1/model" ;;
+    props) echo "-iquote $1/props -iquote $1/props/fuzz -iquote $1/sim" \
+        "-iquote $1/sim/truth -iquote $1/model" ;;
     esac
 }
 

@@ -1,0 +1,85 @@
+/*
+ * test_fuzz_worlds.c -- a fuzz target that swallows what it finds would fuzz
+ * for ever: under rules that are wrong it must end its process, told or not.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fuzz.h"
+#include "rng.h"
+
+enum { INPUTS = 2000, INPUT_BYTES = 512, SECONDS = 120 };
+
+/* Any bytes at all; a function of their number. */
+static void
+draw(uint8_t *bytes, uint64_t number)
+{
+    struct sim_rng rng = {sim_mix64(number)};
+
+    for (size_t i = 0; i < INPUT_BYTES; i++)
+        bytes[i] = (uint8_t)sim_rng_next(&rng);
+}
+
+/* returns: how a process ends that is given so many inputs */
+static int
+status_of(const char *rules, uint64_t inputs)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        static uint8_t bytes[INPUT_BYTES];
+
+        alarm(SECONDS);
+        close(STDERR_FILENO);
+        setenv("PROFSIM_RULES", rules, 1);
+        for (uint64_t i = 1; i <= inputs; i++) {
+            draw(bytes, i);
+            if (LLVMFuzzerTestOneInput(bytes, sizeof bytes) != 0)
+                _exit(2);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void
+a_finding_ends_the_process(void **state)
+{
+    const int status = status_of("go1.6-late", INPUTS);
+
+    (void)state;
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+}
+
+static void
+what_is_right_goes_on(void **state)
+{
+    const int status = status_of("exact", INPUTS);
+
+    (void)state;
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_finding_ends_the_process),
+        cmocka_unit_test(what_is_right_goes_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
