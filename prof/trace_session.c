@@ -30,7 +30,8 @@ forget_stacks(struct prof_trace *trace)
     struct table *stacks = &trace->stacks;
 
     memset(stacks->slots, 0, trace->stacks_layout.slots_bytes);
-    memset(stacks->entries, 0, trace->stacks_layout.entries_bytes);
+    memset(stacks->entries, 0,
+           (1 + (size_t)prof_table_rows(stacks)) * sizeof *stacks->entries);
     store_relaxed(&stacks->reserved, 0); /* nobody interns: I6 of trace.c */
 }
 
