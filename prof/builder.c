@@ -33,24 +33,15 @@ strings_for(size_t slots)
     return 2 * slots + STRINGS_OWN;
 }
 
-/* Two megabytes at most, to stay near. */
-enum { SHOWN_LOG2_MAX = 17 };
-
-static uint32_t
-shown_log2_for(uint32_t slots_log2)
-{
-    return slots_log2 < SHOWN_LOG2_MAX ? slots_log2 : SHOWN_LOG2_MAX;
-}
-
 static size_t
 tables_bytes(uint32_t slots_log2)
 {
     const size_t slots = (size_t)1 << slots_log2;
 
-    return (sizeof(struct shown) << shown_log2_for(slots_log2)) +
-           index_room(slots_log2) * sizeof(struct place) +
+    /* Tables of places of all sizes up to this: twice the largest. */
+    return 2 * slots * sizeof(struct place) +
            strings_for(slots) * sizeof(struct string) +
-           5 * slots * sizeof(uint32_t);
+           4 * slots * sizeof(uint32_t);
 }
 
 static size_t
@@ -85,19 +76,15 @@ static void
 cut_tables(struct builder *builder, struct arena *arena, uint32_t slots_log2)
 {
     const size_t slots = (size_t)1 << slots_log2;
-    size_t shown;
 
-    builder->shown_log2 = shown_log2_for(slots_log2);
     builder->places_max = (uint32_t)index_room(slots_log2);
     builder->strings_max = (uint32_t)strings_for(slots);
-    shown = sizeof *builder->shown << builder->shown_log2;
-    builder->shown = cut(arena, shown);
-    memset(builder->shown, 0, shown);
-    builder->shown[0].pc = 1; /* whose slot is another: I3 of places.c */
-    builder->places = cut(arena, builder->places_max * sizeof *builder->places);
+    builder->places_log2_max = slots_log2;
+    builder->place_memory =
+        cut(arena, 2 * slots * sizeof *builder->place_memory);
+    prof_builder_places_begin(builder);
     builder->strings =
         cut(arena, builder->strings_max * sizeof *builder->strings);
-    index_begin(&builder->place_index, cut(arena, slots * sizeof(uint32_t)));
     index_begin(&builder->string_index,
                 cut(arena, 4 * slots * sizeof(uint32_t)));
 }

@@ -36,18 +36,12 @@ struct arena {
 /* returns: `bytes` (rounded up to 8) of unknown content, NULL if used up */
 void *prof_arena_take(struct arena *arena, size_t bytes);
 
-/* A known return address. */
+/* A known return address, in a table of open addressing. */
 struct place {
     uintptr_t pc;
-    uint32_t id; /* 0: not written (I2 of places.c) */
-    enum prof_frame_kind kind;
-};
-
-/* The number of a place as it stands in a message. */
-struct shown {
-    uintptr_t pc;
-    uint32_t word; /* its bytes, lowest first */
-    uint32_t bytes;
+    uint32_t word; /* its number as a message has it, lowest byte first */
+    uint8_t bytes; /* of it; 0: not written (I2 of places.c) */
+    uint8_t kind;  /* enum prof_frame_kind + 1; 0: the slot is empty */
 };
 
 /* A text that has a number. */
@@ -65,10 +59,10 @@ struct builder {
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
 
-    struct shown *shown; /* a place a slot, by address: show_place() */
-    uint32_t shown_log2;
-    struct place *places; /* in the order of first mention */
-    struct index place_index;
+    struct place *place_memory; /* of all tables there will be */
+    struct place *places;       /* the one in use */
+    uint32_t places_log2;
+    uint32_t places_log2_max;
     struct string *strings;
     struct index string_index;
     unsigned char *mapping_marks;
@@ -152,6 +146,9 @@ uint32_t prof_builder_string(struct builder *builder, const char *text);
  */
 uint32_t prof_builder_stack(struct builder *builder,
                             const struct sample *sample, unsigned char **at);
+
+/* Begin with a small table of places; builder->place_memory is there. */
+void prof_builder_places_begin(struct builder *builder);
 
 /* Ask for what a stack will be looked up in. */
 void prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,

@@ -3,20 +3,21 @@
  *
  *      sample stack   [ pc a ][ pc b ][ pc a ]
  *                         |       |
- *      shown           a -> 1                 nearly all frames end here
  *      places          a -> id 1, b -> id 2   first use: Location, and the
  *                                             Function if its name is new
  *
- * `shown` has a slot for each hash and remembers whoever was there last, with
- * the bytes of the number as they stand in a sample: to copy four of them and
- * go on by as many as count takes no branch that depends on the number. Loads
- * from it for the next stack are begun while this one is written.
+ * A place has the bytes of its number as they stand in a sample: to copy four
+ * of them and go on by as many as count takes no branch that depends on the
+ * number. The table doubles when half full, so that most are where their hash
+ * says, and the lines for the next stack are fetched while one is written. The
+ * table of 2^n slots lies from slot 2^n of its memory on, so that a table and
+ * the one of twice its size do not overlap.
  *
  * Invariants
  *   I1  An id is given when its message is written; ids are 1, 2, 3, ...
- *   I2  A place with id 0 is known but not written (hidden so far, or a root).
- *   I3  An address found in its slot of `shown` is of a place that has an id
- *       and is not the runtime's: so it may be at a leaf, too.
+ *   I2  A place without a number is known but not written (hidden so far, or a
+ *       root).
+ *   I3  At most three quarters of the slots are taken, so that a walk ends.
  *
  * Why a place keeps no symbol: texts are the embedder's; a place hidden at
  * first is asked for again when it is written.
@@ -88,6 +89,16 @@ shown_pc(uintptr_t pc, const struct prof_symbol *symbol)
     return pc == symbol->entry || pc == 0 ? pc : pc - 1;
 }
 
+/* There are fewer than 2^28 places, so four bytes suffice. */
+static void
+set_number(struct place *place, uint32_t number)
+{
+    unsigned char bytes[VARINT_MAX] = {0};
+
+    place->bytes = (uint8_t)(put_varint(bytes, number) - bytes);
+    memcpy(&place->word, bytes, sizeof place->word);
+}
+
 static void
 write_location(struct builder *builder, struct place *place,
                const struct prof_symbol *symbol)
@@ -98,12 +109,13 @@ write_location(struct builder *builder, struct place *place,
     unsigned char *const message = begin_short(
         builder, PROFILE_LOCATION, 7 * (size_t)(TAG_MAX + VARINT_MAX));
     unsigned char *at = message;
+    const uint32_t id = ++builder->locations;
     unsigned char *line;
 
-    place->id = ++builder->locations;
+    set_number(place, id);
     if (new_function)
         function->function = ++builder->functions_count;
-    at = put_number(at, 1, place->id);
+    at = put_number(at, 1, id);
     at = put_number(at, 3, shown_pc(place->pc, symbol));
     *at++ = tag_bytes(4);
     line = ++at;
@@ -130,30 +142,81 @@ hash_of(uintptr_t pc)
     return (uint64_t)pc * 0x9e3779b97f4a7c15U;
 }
 
-static uint32_t
-place_hash(uintptr_t pc)
+/* Where the walk for an address begins. */
+static inline struct place *
+home_of(const struct builder *builder, uintptr_t pc)
 {
-    return (uint32_t)(hash_of(pc) >> 32);
+    return &builder->places[hash_of(pc) >> (64 - builder->places_log2)];
+}
+
+static inline struct place *
+after(const struct builder *builder, struct place *place)
+{
+    struct place *const end = builder->places + (1U << builder->places_log2);
+
+    return place + 1 < end ? place + 1 : builder->places;
+}
+
+static struct place *
+empty_slot(const struct builder *builder, uintptr_t pc)
+{
+    struct place *place = home_of(builder, pc);
+
+    while (place->kind != 0)
+        place = after(builder, place);
+    return place;
+}
+
+static void
+begin_table(struct builder *builder, uint32_t places_log2)
+{
+    builder->places_log2 = places_log2;
+    builder->places = &builder->place_memory[(size_t)1 << places_log2];
+    memset(builder->places, 0, sizeof *builder->places << places_log2);
+}
+
+void
+prof_builder_places_begin(struct builder *builder)
+{
+    begin_table(builder, INDEX_LOG2_MIN);
+}
+
+static void
+widen(struct builder *builder)
+{
+    const struct place *const old = builder->places;
+    const size_t old_slots = (size_t)1 << builder->places_log2;
+
+    begin_table(builder, builder->places_log2 + 1);
+    for (size_t i = 0; i < old_slots; i++) {
+        if (old[i].kind != 0)
+            *empty_slot(builder, old[i].pc) = old[i];
+    }
 }
 
 static struct place *
 add_place(struct builder *builder, uintptr_t pc, enum prof_frame_kind kind)
 {
-    struct index *const index = &builder->place_index;
-    const uint32_t number = builder->places_count;
+    struct place *place;
 
-    if (number == builder->places_max) {
+    if (builder->places_count == builder->places_max) {
         prof_out_fail(&builder->out, PROF_ERR_MEMORY);
         return NULL;
     }
-    if (index_widened(index, number)) {
-        for (uint32_t i = 0; i < number; i++)
-            index_add(index, place_hash(builder->places[i].pc), i);
-    }
-    index_add(index, place_hash(pc), number);
+    if (builder->places_count >= 1U << (builder->places_log2 - 1) &&
+        builder->places_log2 < builder->places_log2_max)
+        widen(builder);
+    place = empty_slot(builder, pc);
+    place->pc = pc;
+    place->kind = (uint8_t)(kind + 1);
     builder->places_count++;
-    builder->places[number] = (struct place){.pc = pc, .kind = kind};
-    return &builder->places[number];
+    return place;
+}
+
+static inline bool
+place_is(const struct place *place, enum prof_frame_kind kind)
+{
+    return place->kind == (uint8_t)(kind + 1);
 }
 
 /*
@@ -166,57 +229,27 @@ static struct place *
 find_place(struct builder *builder, uintptr_t pc, struct prof_symbol *symbol,
            bool *fresh)
 {
-    const struct index *const index = &builder->place_index;
-    uint32_t slot = index_home(index, place_hash(pc));
-    uint32_t seen;
-
     *fresh = false;
-    while ((seen = index->slots[slot]) != 0) {
-        if (builder->places[seen - 1].pc == pc)
-            return &builder->places[seen - 1];
-        slot = index_after(index, slot);
+    for (struct place *place = home_of(builder, pc); place->kind != 0;
+         place = after(builder, place)) {
+        if (place->pc == pc)
+            return place;
     }
     *fresh = true;
     ask(builder, pc, symbol);
     return add_place(builder, pc, symbol->kind);
 }
 
-/* ------------------------------------------------------------- the short cut
- */
-
-/* The slot of an address; it is there if the slot says so (I3). */
-static inline struct shown *
-shown_at(const struct builder *builder, uintptr_t pc)
-{
-    return &builder->shown[hash_of(pc) >> (64 - builder->shown_log2)];
-}
-
-/* The latest place of a slot has it. Numbers from 2^28 on would not fit. */
+/* Write a place if it is not yet. */
 static void
-show_place(struct builder *builder, const struct place *place)
+written(struct builder *builder, struct place *place,
+        struct prof_symbol *symbol, bool fresh)
 {
-    unsigned char number[VARINT_MAX];
-    struct shown shown = {.pc = place->pc};
-
-    if (place->id >> 28 != 0 || place->kind != PROF_FRAME_PROGRAM)
+    if (place->bytes != 0)
         return;
-    shown.bytes = (uint32_t)(put_varint(number, place->id) - number);
-    memcpy(&shown.word, number, sizeof shown.word);
-    *shown_at(builder, place->pc) = shown;
-}
-
-/* returns: the number of a place, written now if it is not yet */
-static uint32_t
-place_id(struct builder *builder, struct place *place,
-         struct prof_symbol *symbol, bool fresh)
-{
-    if (place->id == 0) {
-        if (!fresh)
-            ask(builder, place->pc, symbol);
-        write_location(builder, place, symbol);
-    }
-    show_place(builder, place);
-    return place->id;
+    if (!fresh)
+        ask(builder, place->pc, symbol);
+    write_location(builder, place, symbol);
 }
 
 /* -------------------------------------------------------------------- stacks
@@ -235,10 +268,18 @@ runtime_frames(struct builder *builder, const struct sample *sample)
 
         if (place == NULL)
             return 0;
-        if (place->kind == PROF_FRAME_PROGRAM)
+        if (place_is(place, PROF_FRAME_PROGRAM))
             return i;
     }
     return 0;
+}
+
+/* In a word, so that what does not know its length need not ask. */
+static inline unsigned char *
+put_place(unsigned char *at, const struct place *place)
+{
+    memcpy(at, &place->word, sizeof place->word);
+    return at + place->bytes;
 }
 
 /* Number a frame. returns: the end of the number, NULL if there is no room */
@@ -251,17 +292,10 @@ number_frame(struct builder *builder, uintptr_t pc, unsigned char *at)
 
     if (place == NULL)
         return NULL;
-    if (place->kind == PROF_FRAME_ROOT)
+    if (place_is(place, PROF_FRAME_ROOT))
         return at;
-    return put_varint(at, place_id(builder, place, &symbol, fresh));
-}
-
-/* In a word, so that what does not know its length need not ask. */
-static inline unsigned char *
-put_shown(unsigned char *at, const struct shown *shown)
-{
-    memcpy(at, &shown->word, sizeof shown->word);
-    return at + shown->bytes;
+    written(builder, place, &symbol, fresh);
+    return put_place(at, place);
 }
 
 void
@@ -271,7 +305,16 @@ prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
     enum { FETCH_MAX = 16 };
 
     for (uint32_t i = 0; i < depth && i < FETCH_MAX; i++)
-        __builtin_prefetch(shown_at(builder, stack[i]));
+        __builtin_prefetch(home_of(builder, stack[i]));
+}
+
+/* A frame of the program, known, and in the first slot for it. */
+static inline bool
+is_at_home(const struct builder *builder, uintptr_t pc)
+{
+    const struct place *const home = home_of(builder, pc);
+
+    return home->pc == pc && place_is(home, PROF_FRAME_PROGRAM);
 }
 
 uint32_t
@@ -285,28 +328,29 @@ prof_builder_stack(struct builder *builder, const struct sample *sample,
     uint32_t count = 0;
     uint32_t i = 0;
 
-    if (sample->hide_runtime && depth > 0 &&
-        shown_at(builder, stack[0])->pc != stack[0])
+    if (sample->hide_runtime && depth > 0 && !is_at_home(builder, stack[0]))
         i = runtime_frames(builder, sample);
     for (; i < depth; i++) {
-        const struct shown *const shown = shown_at(builder, stack[i]);
-        unsigned char *const after = shown->pc == stack[i]
-                                         ? put_shown(at, shown)
-                                         : number_frame(builder, stack[i], at);
+        const struct place *const home = home_of(builder, stack[i]);
+        unsigned char *const end_of_one =
+            home->pc == stack[i] && home->bytes != 0
+                ? put_place(at, home)
+                : number_frame(builder, stack[i], at);
 
-        if (after == NULL)
+        if (end_of_one == NULL)
             return count;
-        count += after != at;
-        at = after;
+        count += end_of_one != at;
+        at = end_of_one;
     }
     /* Readers drop a sample that is nowhere, and their totals with it. */
     if (count == 0 && builder->lost != 0) {
-        unsigned char *const after = number_frame(builder, builder->lost, at);
+        unsigned char *const end_of_one =
+            number_frame(builder, builder->lost, at);
 
-        if (after == NULL)
+        if (end_of_one == NULL)
             return count;
-        count += after != at;
-        at = after;
+        count += end_of_one != at;
+        at = end_of_one;
     }
     *end = at;
     return count;
