@@ -48,9 +48,12 @@ run_operation(struct bench *bench, const struct place *place,
     row.depth = place->depth;
     row.n = place->n;
     row.threads = place->threads;
-    entrants[count++] = (struct bench_entrant){
-        batches[1].batch == bench_floor_free ? "(atomic add)" : "(bare table)",
-        bench_batches_once, &batches[1]};
+    /* What two threads cost each other is in sharing.c. */
+    if (place->threads == 1 || batches[1].batch != bench_floor_free)
+        entrants[count++] = (struct bench_entrant){
+            batches[1].batch == bench_floor_free ? "(atomic add)"
+                                                 : "(bare table)",
+            bench_batches_once, &batches[1]};
     if (go->to != NULL)
         entrants[count++] =
             (struct bench_entrant){go->name, bench_peer_once, &command};

@@ -175,7 +175,7 @@ function say_threads(    tables) {
     threads("table", "hit", 128, 10000, "zipf", tables)
     threads("table", "hit", 16, 1000000, "uniform", tables)
     threads("heap", "alloc", 16, 10000, "zipf", "profsim/(bare table)/go1.19")
-    threads("heap", "free", 16, 10000, "zipf", "profsim/(atomic add)/go1.19")
+    threads("heap", "free", 16, 10000, "zipf", "profsim/go1.19")
     print "</table>"
 }
 
