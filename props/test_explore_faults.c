@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "faults.h"
+#include "known_faults.h"
 
 /* The report of what is found. out: text */
 static void
