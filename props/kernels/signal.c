@@ -1,0 +1,96 @@
+/*
+ * signal.c -- kernels of handlers: a signal strikes between any two accesses of
+ * a record call, and its handler records the same on the same processor.
+ * props/test_signals.c does so between any two instructions of the compiled
+ * library; here the order of memory is free as well.
+ */
+#include "instance.h"
+#include "kernels.h"
+
+static prof_bucket kept;
+static uint32_t handlings; /* 0 or 1 */
+
+static void
+new_world(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 4});
+    kept = kernel_alloc(0, 0);
+    handlings = 0;
+}
+
+/* ---- A life within a free ---- */
+
+static void
+free_kept(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free(prof_proc_at(kernel_prof, thread), kept);
+}
+
+static void
+life(void *context, uint32_t thread)
+{
+    (void)context;
+    handlings++;
+    prof_heap_free(prof_proc_at(kernel_prof, thread), kernel_alloc(thread, 0));
+}
+
+static void
+all_lives(void *context)
+{
+    (void)context;
+    kernel_check_totals(1 + handlings, 1 + handlings);
+    kernel_check_listing(1);
+}
+
+const struct sim_kernel props_kernel_free_signal = {
+    .name = "free-signal",
+    .about = "a handler's life inside a free is counted, and so is the free",
+    .setup = new_world,
+    .finish = all_lives,
+    .threads = {{"sweeper", free_kept, life}},
+    .threads_count = 1,
+};
+
+/* ---- A wait within a wait, of a stack that is new to both ---- */
+
+static void
+wait_once(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_contention_event(prof_proc_at(kernel_prof, thread), PROF_BLOCK,
+                          kernel_stacks[1], 2, 5);
+}
+
+static void
+wait_too(void *context, uint32_t thread)
+{
+    handlings++;
+    wait_once(context, thread);
+}
+
+static void
+all_waits(void *context)
+{
+    struct prof_contention_record records[KERNEL_RECORDS];
+    const uint64_t waits = 1 + handlings;
+    size_t count = 0;
+
+    (void)context;
+    sim_explore_check(prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
+                                               KERNEL_RECORDS,
+                                               &count) == PROF_OK &&
+                          count == 1 && records[0].count == waits &&
+                          records[0].cycles == 5 * waits,
+                      "a wait is lost, or counted twice");
+}
+
+const struct sim_kernel props_kernel_wait_signal = {
+    .name = "wait-signal",
+    .about = "a handler's wait inside one of the same new stack: one bucket",
+    .setup = new_world,
+    .finish = all_waits,
+    .threads = {{"waiter", wait_once, wait_too}},
+    .threads_count = 1,
+};
