@@ -653,6 +653,226 @@ scratch_too_small_for_own_entries_is_reported(void **state)
     assert_true(refused > (26 * 32 * sizeof(uintptr_t)) / 64);
 }
 
+/* ------------------------------------------------------------------- failures
+ */
+
+static enum prof_status
+refuse(void *context, const void *bytes, size_t bytes_count)
+{
+    (void)context;
+    (void)bytes;
+    (void)bytes_count;
+    return PROF_ERR_SINK;
+}
+
+static void
+a_sink_that_fails_is_reported_by_each_profile_in_each_form(void **state)
+{
+    struct prof_profile *profiles[16];
+    size_t count;
+
+    (void)state;
+    assert_int_equal(prof_profile_add(own("files"), "k", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_registry_list(registry, profiles, 16, &count),
+                     PROF_OK);
+    for (size_t i = 0; i < count; i++) {
+        for (int debug = -1; debug <= 2; debug++) {
+            case_begin(&run);
+            run.output.sink.write = refuse;
+            assert_int_equal(
+                prof_profile_write(profiles[i], &run.output, debug),
+                PROF_ERR_SINK);
+        }
+    }
+}
+
+static enum prof_status
+no_list(void *context, struct prof_count_record *records, size_t records_max,
+        size_t *count)
+{
+    (void)context;
+    (void)records;
+    (void)records_max;
+    *count = 0;
+    return PROF_ERR_UNSUPPORTED;
+}
+
+static void
+a_source_that_fails_is_reported(void **state)
+{
+    const struct prof_registry_config config = {
+        .sources = {.goroutines = {.list = no_list}}};
+    const size_t bytes = prof_registry_bytes_needed(&config);
+    void *place = zeroed(bytes);
+    struct prof_registry *made;
+    struct prof_profile *tasks;
+    size_t tasks_found = 1;
+
+    (void)state;
+    memset(place, 0xa5, bytes); /* a block may hold anything */
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    tasks = prof_registry_find(made, "goroutine");
+    assert_int_equal(prof_profile_count(tasks, &tasks_found),
+                     PROF_ERR_UNSUPPORTED);
+    case_begin(&run);
+    assert_int_equal(prof_profile_write(tasks, &run.output, 0),
+                     PROF_ERR_UNSUPPORTED);
+    free(place);
+}
+
+/* ------------------------------------------------------------ to the last one
+ */
+
+static void
+a_name_that_begins_another_stands_before_it(void **state)
+{
+    static const char *const want[] = {"allocs", "block",  "goroutine",
+                                       "heap",   "heap2",  "heap22",
+                                       "mutex",  "mutex+", "threadcreate"};
+    struct prof_profile *listed[9];
+    size_t count = 0;
+
+    (void)state;
+    own("heap22");
+    own("heap2");
+    own("mutex+");
+    assert_names(want, 9);
+    assert_int_equal(prof_registry_list(registry, listed, 9, &count), PROF_OK);
+    assert_int_equal(count, 9);
+    assert_int_equal(prof_registry_list(registry, listed, 8, &count),
+                     PROF_ERR_SHORT);
+}
+
+/* Entries closed are not shown, whichever were opened before them. */
+static void
+what_is_shown_is_what_is_open(void **state)
+{
+    struct prof_profile *files = own("files");
+    struct prof_profile *others = own("others");
+
+    (void)state;
+    assert_int_equal(prof_profile_add(files, "a", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_add(others, "a", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_profile_add(files, "b", 1, serve, 1), PROF_OK);
+    assert_int_equal(prof_profile_remove(files, "a", 1), PROF_OK);
+    assert_string_equal(text_of(files, 1),
+                        "files profile: total 1\n"
+                        "1 @ 0x2140\n"
+                        "#\t0x213f\tmain.serve+0x3f\tserve.go:7\n\n");
+    assert_int_equal(prof_profile_remove(files, "b", 1), PROF_OK);
+    assert_string_equal(text_of(files, 1), "files profile: total 0\n");
+    assert_int_equal(count_of(others), 1);
+}
+
+/* The last entry that there is room for is opened, shown and closed. */
+static void
+the_last_entry_is_as_good_as_the_first(void **state)
+{
+    struct prof_profile *files = own("files");
+
+    (void)state;
+    for (int key = 0; key < ENTRIES; key++)
+        assert_int_equal(prof_profile_add(files, &key, sizeof key, work, 2),
+                         PROF_OK);
+    for (int key = ENTRIES; key < ENTRIES + 3; key++)
+        assert_int_equal(prof_profile_add(files, &key, sizeof key, work, 2),
+                         PROF_ERR_MEMORY);
+    assert_int_equal(count_of(files), ENTRIES);
+    assert_non_null(
+        strstr(text_of(files, 1), "total 100\n100 @ 0x2040 0x2240\n"));
+    for (int key = 0; key < ENTRIES; key++)
+        assert_int_equal(prof_profile_remove(files, &key, sizeof key), PROF_OK);
+    assert_int_equal(count_of(files), 0);
+    assert_int_equal(prof_profile_add(files, "again", 5, work, 2), PROF_OK);
+}
+
+/* Stacks are cut where the registry says; what follows is not kept. */
+static void
+a_stack_is_cut_at_its_greatest_depth(void **state)
+{
+    struct prof_registry_config config = {
+        .profiles_max = 1, .entries_max = 3, .depth_max = 2};
+    static const uintptr_t deep[] = {CASE_WORK, CASE_MAIN, CASE_SERVE};
+    const size_t bytes = prof_registry_bytes_needed(&config);
+    void *place = zeroed(bytes);
+    struct prof_registry *made;
+    struct prof_profile *files;
+
+    (void)state;
+    memset(place, 0xa5, bytes);
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    assert_int_equal(prof_registry_new(made, "files", &files), PROF_OK);
+    for (uint32_t depth = 1; depth <= 3; depth++)
+        assert_int_equal(
+            prof_profile_add(files, &depth, sizeof depth, deep, depth),
+            PROF_OK);
+    assert_non_null(strstr(text_of(files, 1), "2 @ 0x2040 0x2240\n"));
+    assert_non_null(strstr(text_of(files, 1), "1 @ 0x2040\n"));
+    free(place);
+}
+
+/* However little scratch there is, nothing beyond it is touched. */
+static void
+nothing_beyond_the_scratch_is_touched(void **state)
+{
+    struct prof_profile *profiles[16];
+    size_t count;
+
+    (void)state;
+    assert_int_equal(prof_profile_add(own("files"), "k", 1, work, 2), PROF_OK);
+    assert_int_equal(prof_registry_list(registry, profiles, 16, &count),
+                     PROF_OK);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t bytes = 0; bytes < 8192; bytes += 64) {
+            case_begin(&run);
+            memset(run.scratch + bytes, 0xa5, 256);
+            run.output.scratch_bytes = bytes;
+            (void)!prof_profile_write(profiles[i], &run.output, 0);
+            (void)!prof_profile_write(profiles[i], &run.output, 1);
+            for (size_t k = bytes; k < bytes + 256; k++)
+                assert_int_equal(run.scratch[k], 0xa5);
+        }
+    }
+}
+
+static void
+a_profile_is_written_with_the_rules_of_its_source(void **state)
+{
+    struct prof_registry_config config = {
+        .sources = {.prof = prof, .rules = &prof_rules_go1_5}};
+    const size_t bytes = prof_registry_bytes_needed(&config);
+    void *place = zeroed(bytes);
+    static struct case_run direct;
+    struct prof_registry *made;
+
+    (void)state;
+    prof_heap_rate_set(prof, 512);
+    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    for (int own_rules = 0; own_rules < 2; own_rules++) {
+        const struct prof_rules *rules =
+            own_rules != 0 ? &prof_rules_exact : &prof_rules_go1_5;
+        static struct prof_heap_record records[16];
+        size_t count;
+
+        assert_int_equal(
+            prof_heap_snapshot(prof, PROF_SELECT_ALL, records, 16, &count),
+            PROF_OK);
+        case_begin(&run);
+        run.output.rules = own_rules != 0 ? rules : NULL;
+        assert_int_equal(prof_profile_write(prof_registry_find(made, "heap"),
+                                            &run.output, 0),
+                         PROF_OK);
+        case_begin(&direct);
+        direct.output.rules = rules;
+        assert_int_equal(prof_pprof_heap(&direct.output, records, count, 512,
+                                         PROF_VIEW_INUSE),
+                         PROF_OK);
+        assert_int_equal(run.memory.bytes_count, direct.memory.bytes_count);
+        assert_memory_equal(run.bytes, direct.bytes, run.memory.bytes_count);
+    }
+    free(place);
+}
+
 #define WITH(test) \
     cmocka_unit_test_setup_teardown(test, a_registry, no_registry)
 
@@ -680,6 +900,14 @@ main(void)
         WITH(what_an_output_says_goes_before_what_the_registry_says),
         WITH(keys_are_compared_to_the_last_byte),
         WITH(scratch_too_small_for_own_entries_is_reported),
+        WITH(a_sink_that_fails_is_reported_by_each_profile_in_each_form),
+        WITH(a_source_that_fails_is_reported),
+        WITH(a_name_that_begins_another_stands_before_it),
+        WITH(what_is_shown_is_what_is_open),
+        WITH(the_last_entry_is_as_good_as_the_first),
+        WITH(a_stack_is_cut_at_its_greatest_depth),
+        WITH(nothing_beyond_the_scratch_is_touched),
+        WITH(a_profile_is_written_with_the_rules_of_its_source),
         cmocka_unit_test(a_configuration_beyond_the_limits_is_refused),
         cmocka_unit_test(a_registry_needs_what_it_says),
     };

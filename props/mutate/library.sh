@@ -8,11 +8,13 @@ set -eu
 from=$1
 to=$2
 plain="-std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off -w"
+# What is undefined ends the process, as in the variant with sanitizers.
+checked="-fsanitize=undefined -fno-sanitize-recover=all"
 find_headers="-Iprof/include -iquote $to/prof -iquote prof"
 
 compile() {
     for source in prof/*.c prof/port/*.c; do
-        echo "gcc $plain -O1 -g -include props/mutate/switch.h $find_headers \
+        echo "gcc $plain -O1 -g $checked -include props/mutate/switch.h $find_headers \
             -c $to/$source -o $to/${source%.c}.o"
     done
     # As rule cc_explored does.
@@ -38,14 +40,14 @@ relink() { # PROGRAM
         -e "s, $from/libcli_explore\.a, $to/libcli_explore.a,g" \
         -e "s, $from/libprof\.a, $to/libmutated.a,g")
     case $command in
-    *libmutated.a*) sh -c "$command" || exit 1 ;;
+    *libmutated.a*) sh -c "$command -lubsan" || exit 1 ;;
     esac
 }
 
 # A test's program and what it is given: its edge makes PROGRAM.ok.
 link_tests() {
     ninja -t targets rule link | grep -e "^$from/props/test_" \
-        -e "^$from/props/stress_" | sed 's/:.*//' | LC_ALL=C sort |
+        -e "^$from/props/stress_" | LC_ALL=C sort |
         while read -r program; do
             rm -f "$to/${program#"$from"/}"
             relink "$program"

@@ -23,7 +23,7 @@ if [ "${1:-}" = full ]; then
 fi
 
 ninja $from/mutate.ready $(ninja -t targets rule link |
-    sed -n "s,^\($from/props/\(test\|stress\)_[a-z_]*\):.*,\1,p")
+    grep -e "^$from/props/test_" -e "^$from/props/stress_")
 if [ ! -e $to/programs ] || find prof props/mutate $from/props $from/*.a \
     -maxdepth 1 -type f -newer $to/programs | grep -q .; then
     echo "mutants: compiling the library with all of them" >&2

@@ -6,13 +6,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mutate/trial.h"
 
 /* A judge that needs longer is not asked. */
-enum { SLOW_MS = 2500 };
+enum { SLOW_MS = 1500 };
+
+#define MEMORY_BYTES ((rlim_t)8 << 30)
 
 uint64_t
 trial_now_ms(void)
@@ -61,12 +65,22 @@ set_number(const char *name, uint64_t value)
     setenv(name, text, 1);
 }
 
-/* Twice its time and some more; the memory of the largest, and some more. */
+/*
+ * Limits that the program inherits: time, after which SIGVTALRM ends it, and
+ * memory.
+ */
 static void
-set_limits(const struct unit *unit)
+set_limits(uint64_t milliseconds)
 {
-    set_number("PROF_MUTANT_MS", 2 * unit->cpu_ms + 300);
-    set_number("PROF_MUTANT_MB", 8192);
+    const struct itimerval once = {
+        .it_value = {(time_t)(milliseconds / 1000),
+                     (suseconds_t)(milliseconds % 1000 * 1000)}};
+    const struct rlimit memory = {MEMORY_BYTES, MEMORY_BYTES};
+    const struct rlimit none = {0, 0};
+
+    setitimer(ITIMER_VIRTUAL, &once, NULL);
+    setrlimit(RLIMIT_AS, &memory);
+    setrlimit(RLIMIT_CORE, &none);
 }
 
 void
@@ -103,10 +117,7 @@ trial_start(const struct trial *trial, struct process *process,
         close(file);
         setenv("PROF_MUTANTS_MET", page, 1);
         set_number("PROF_MUTANT", mutant);
-        if (mutant != 0)
-            set_limits(unit);
-        else
-            set_number("PROF_MUTANT_MS", SLOW_MS);
+        set_limits(mutant != 0 ? 2 * unit->cpu_ms + 300 : SLOW_MS);
         if (unit->test != NULL)
             setenv("PROF_MUTANT_TEST", unit->test, 1);
         execv(unit->program, arguments);

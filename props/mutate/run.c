@@ -100,7 +100,7 @@ static void catch (const struct trial *trial, struct job *job, int status,
     mutant->by = trial->units[job->unit];
     mutant->runs = *job->runs;
     if (job->process.timed_out ||
-        (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+        (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM))
         mutant->verdict = VERDICT_HANGS;
     else if (WIFSIGNALED(status))
         mutant->verdict = VERDICT_CRASHED;

@@ -10,15 +10,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -42,32 +39,6 @@ mutant_now(void)
     return mutant_on;
 }
 
-/* Longer than that in all threads, and SIGXCPU ends the process. */
-static void
-limit_time(const char *milliseconds)
-{
-    const long limit = strtol(milliseconds, NULL, 10);
-    const struct itimerspec once = {
-        .it_value = {limit / 1000, limit % 1000 * 1000000}};
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
-                             .sigev_signo = SIGXCPU};
-    timer_t timer;
-
-    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0)
-        timer_settime(timer, 0, &once, NULL);
-}
-
-static void
-limit_memory(const char *megabytes)
-{
-    const rlim_t bytes = strtoul(megabytes, NULL, 10) << 20;
-    const struct rlimit limit = {bytes, bytes};
-    const struct rlimit none = {0, 0};
-
-    setrlimit(RLIMIT_AS, &limit);
-    setrlimit(RLIMIT_CORE, &none);
-}
-
 __attribute__((constructor(101))) static void
 set_switch(void)
 {
@@ -76,10 +47,6 @@ set_switch(void)
 
     if (number != NULL)
         mutant_on = (unsigned)strtoul(number, NULL, 10);
-    if (getenv("PROF_MUTANT_MS") != NULL)
-        limit_time(getenv("PROF_MUTANT_MS"));
-    if (getenv("PROF_MUTANT_MB") != NULL)
-        limit_memory(getenv("PROF_MUTANT_MB"));
     if (met != NULL) {
         const int file = open(met, O_RDWR | O_CLOEXEC);
         void *page = MAP_FAILED;

@@ -109,7 +109,7 @@ note(struct unit *unit, const unsigned char *page, int status,
     unit->cpu_ms = cpu_ms_of(usage);
     unit->wall_ms = trial_now_ms() - process->begun_ms;
     unit->left_out = status != 0;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM) {
         fprintf(stderr, "mutate: %s takes too long, is left out\n", unit->name);
         return true;
     }
