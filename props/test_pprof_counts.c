@@ -315,6 +315,127 @@ debug_lines_say_what_happened_and_where(void **state)
     assert_columns(want);
 }
 
+/* Address 0 has one digit, as 1 has. */
+static void
+address_0_stands_before_1(void **state)
+{
+    const struct prof_count_record records[] = {
+        {AT(0x1)}, {AT(0x0, 0x1)}, {AT(0x0)}, {AT(0x10)}, {AT(0xf)}};
+
+    (void)state;
+    assert_string_equal(counts_text("c", records, 5),
+                        "c profile: total 5\n"
+                        "1 @ 0x0\n#\t0x0\n\n"
+                        "1 @ 0x0 0x1\n#\t0x0\n#\t0x0\n\n"
+                        "1 @ 0x1\n#\t0x0\n\n"
+                        "1 @ 0x10\n#\t0xf\n\n"
+                        "1 @ 0xf\n#\t0xe\n\n");
+}
+
+static void
+a_count_profile_has_a_time_and_a_period_of_one(void **state)
+{
+    const struct prof_count_record records[] = {{AT(0x9)}, {AT(0x9)}};
+
+    (void)state;
+    case_begin(&run);
+    run.output.time_ns = 77;
+    case_read(&run, prof_pprof_counts(&run.output, "threads", records, 2));
+    assert_int_equal(run.profile.time_ns, 77);
+    assert_int_equal(run.profile.period, 1);
+    assert_string_equal(run.profile.period_type.type, "threads");
+    assert_string_equal(run.profile.period_type.unit, "count");
+    assert_int_equal(run.profile.samples[0].values[0], 2);
+    case_end(&run);
+}
+
+/* It is the whole text, or it is refused. */
+static void
+counts_need_scratch_for_all_their_records(void **state)
+{
+    static char whole[CASE_BYTES];
+    struct prof_count_record records[40];
+    size_t refused = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 40; i++)
+        records[i] = (struct prof_count_record){AT(0x9)};
+    strcpy(whole, counts_text("c", records, 40));
+    for (size_t bytes = 0; bytes < CASE_SCRATCH_BYTES; bytes += 64) {
+        enum prof_status status;
+
+        case_begin(&run);
+        run.output.scratch_bytes = bytes;
+        status = prof_text_counts(&run.output, "c", records, 40);
+        if (status == PROF_OK) {
+            assert_string_equal(case_text(&run, status), whole);
+            break;
+        }
+        assert_int_equal(status, PROF_ERR_MEMORY);
+        refused++;
+    }
+    assert_true(refused > 40 * 2 * sizeof(uint32_t) / 64);
+}
+
+struct named {
+    const char *function;
+    enum prof_frame_kind kind;
+};
+
+/* Address i is of names[i]; all begin at 1. */
+static void
+find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    const struct named *names = context;
+
+    symbol->function = names[pc].function;
+    symbol->kind = names[pc].kind;
+    symbol->entry = 1;
+    symbol->file = "f";
+    symbol->line = 1;
+}
+
+static const char *
+named_text(struct named *names, const uintptr_t *stack, uint32_t depth)
+{
+    const struct prof_count_record record = {.stack = stack, .depth = depth};
+
+    case_begin(&run);
+    run.output.symbols.find = find_named;
+    run.output.symbols.context = names;
+    return case_text(&run, prof_text_counts(&run.output, "c", &record, 1));
+}
+
+static void
+ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks(void **state)
+{
+    static struct named names[] = {
+        {"", PROF_FRAME_PROGRAM},
+        {"\x01\x1f b!\x7e\x7f\x80", PROF_FRAME_PROGRAM},
+    };
+
+    (void)state;
+    assert_string_equal(named_text(names, STACK(1), 1),
+                        "c profile: total 1\n1 @ 0x1\n"
+                        "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
+}
+
+/* A root is not shown, and makes no column wider. */
+static void
+a_root_takes_no_room(void **state)
+{
+    static struct named names[] = {
+        {"", PROF_FRAME_PROGRAM},
+        {"main.main", PROF_FRAME_PROGRAM},
+        {"runtime.a_name_that_is_very_much_longer", PROF_FRAME_ROOT},
+    };
+
+    (void)state;
+    assert_string_equal(named_text(names, STACK(1, 2), 2),
+                        "c profile: total 1\n1 @ 0x1 0x2\n"
+                        "#\t0x1\tmain.main+0x0\tf:1\n\n");
+}
+
 int
 main(void)
 {
@@ -329,6 +450,12 @@ main(void)
             frames_of_the_runtime_are_hidden_unless_there_is_nothing_else),
         cmocka_unit_test(a_dump_grows_its_buffer_until_it_is_not_full),
         cmocka_unit_test(debug_lines_say_what_happened_and_where),
+        cmocka_unit_test(address_0_stands_before_1),
+        cmocka_unit_test(a_count_profile_has_a_time_and_a_period_of_one),
+        cmocka_unit_test(counts_need_scratch_for_all_their_records),
+        cmocka_unit_test(
+            ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks),
+        cmocka_unit_test(a_root_takes_no_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
