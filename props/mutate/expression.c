@@ -298,6 +298,43 @@ visit_initialiser(struct walk *walk, CXCursor cursor,
     free(text);
 }
 
+/*
+ * `a < b ? a : b`: with <= it is the same number. returns: true for such an
+ * expression, whose comparison then has one mutant, the other way round
+ */
+static bool
+visit_extreme(struct walk *walk, const struct children *children)
+{
+    struct children *sides;
+    char *text[4] = {NULL};
+    bool extreme = false;
+    struct range range = find_range_of(walk, children->list[0]);
+
+    if (children->count != 3 || range.source == NULL ||
+        clang_getCursorKind(children->list[0]) != CXCursor_BinaryOperator)
+        return false;
+    sides = find_children_of(children->list[0]);
+    for (size_t i = 0; i < 4; i++) {
+        const CXCursor side = i < 2 ? sides->list[i] : children->list[i - 1];
+        const struct range part = find_range_of(walk, side);
+
+        text[i] =
+            part.source != NULL ? find_text_of(&part) : site_text("%s", "");
+    }
+    extreme =
+        (strcmp(text[0], text[2]) == 0 && strcmp(text[1], text[3]) == 0) ||
+        (strcmp(text[0], text[3]) == 0 && strcmp(text[1], text[2]) == 0);
+    for (size_t i = 0; i < 4; i++)
+        free(text[i]);
+    if (extreme) {
+        find_negate(walk, children->list[0], "condition");
+        find_visit(walk, sides->list[0]);
+        find_visit(walk, sides->list[1]);
+    }
+    free(sides);
+    return extreme;
+}
+
 /* An expression, or a declaration with one. */
 static void
 visit_kind(struct walk *walk, CXCursor cursor, const struct children *children)
@@ -311,6 +348,8 @@ visit_kind(struct walk *walk, CXCursor cursor, const struct children *children)
         visit_unary(walk, cursor, children);
         break;
     case CXCursor_ConditionalOperator:
+        if (visit_extreme(walk, children))
+            return;
         find_negate(walk, children->list[0], "condition");
         break;
     case CXCursor_IntegerLiteral:

@@ -14,7 +14,7 @@
 #include "mutate/trial.h"
 
 /* A judge that needs longer is not asked. */
-enum { SLOW_MS = 1500 };
+enum { SLOW_MS = 250 };
 
 #define MEMORY_BYTES ((rlim_t)8 << 30)
 
