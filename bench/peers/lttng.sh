@@ -11,6 +11,7 @@ daemon=
 trap 'lttng -n destroy profsim-bench >"$home/log" 2>&1
     [ -z "$daemon" ] || { kill "$daemon"; wait "$daemon"; }
     rm -rf "$home"' EXIT
+trap 'exit 1' INT TERM HUP
 if ! lttng -n list >"$home/log" 2>&1; then # none is running
     lttng-sessiond --no-kernel >"$home/log" 2>&1 &
     daemon=$!
