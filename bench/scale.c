@@ -223,7 +223,7 @@ print_axes(uint32_t m)
     for (uint32_t s = 0; s < STEPS; s++)
         printf("<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" "
                "stroke=\"#ddd\"/>\n<text x=\"%.1f\" y=\"%d\" "
-               "text-anchor=\"middle\">%" PRIu32 "</text>\n",
+               "font-size=\"10\" text-anchor=\"middle\">%" PRIu32 "</text>\n",
                x_of(m, cores_of(s)), TOP, x_of(m, cores_of(s)), TOP + HEIGHT,
                x_of(m, cores_of(s)), TOP + HEIGHT + 16, cores_of(s));
     for (int rate = 10; rate <= 10000; rate *= 10)
