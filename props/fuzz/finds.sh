@@ -6,7 +6,8 @@
 #   slot-not-cleared  heap.c publishes a slot and does not clear it
 #   listed-before-written  table.c lists a row by a store that releases nothing
 #
-# Each finding must then shrink, and replay. Ends with a line for .ci/count.
+# Each finding must then shrink, and replay. And the kernels' features must be
+# more than code. Ends with a line for .ci/count.
 # usage: props/fuzz/finds.sh OUT-DIR   (after `ninja fuzz out/profsim`)
 set -u
 dir=${1:?usage: props/fuzz/finds.sh OUT-DIR}
@@ -93,5 +94,19 @@ kernels_with listed-before-written &&
     replays listed-before-written "profsim explore" \
         "$dir/listed-before-written/explore"
 
+# What pairs of reads and writes are worth: features in as many runs.
+features() { # ENVIRONMENT...
+    env "$@" timeout -k 5 90 out/fuzz/fuzz_kernels -seed=1 -runs=20000 2>&1 |
+        sed -n 's/.*DONE .* ft: \([0-9]*\).*/\1/p'
+}
+
+without=$(features PROFSIM_PAIRS=off)
+with=$(features PROFSIM_RULES=exact)
+if [ "${with:-0}" -gt $((10 * ${without:-1000000})) ]; then
+    say ok "pairs of reads and writes: $with features, without them $without"
+else
+    say FAILED "pairs: ${with:-no} features, without them ${without:-none}"
+fi
+
 echo "finds: $passed passed, $failed failed"
-[ $failed -eq 0 ] && [ $passed -eq 5 ]
+[ $failed -eq 0 ] && [ $passed -eq 6 ]

@@ -23,7 +23,7 @@
 #include "world.h"
 
 enum {
-    BUCKETS_MAX = 128, /* more than 8 stacks of 3 kinds and 6 sizes make */
+    BUCKETS_MAX = 512, /* far more than stacks, kinds and sizes make */
     FRAMES_MAX = BUCKETS_MAX * SIM_FRAMES_MAX,
     CHOICES_MAX = 1 << 16,
     GO_DEPTH_MAX = 32,

@@ -10,7 +10,7 @@ import (
 
 const (
 	objectsMax = 512 // of a schedule
-	roomMax    = 128 // records of a reading
+	roomMax    = 512 // records of a reading
 	untouched  = -7777
 )
 
