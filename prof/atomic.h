@@ -8,6 +8,7 @@
 #define PROF_ATOMIC_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SHARED(type)         \
@@ -48,6 +49,94 @@ typedef SHARED(uint32_t) shared_u32;
     atomic_compare_exchange_strong_explicit(&(shared)->value, (expected), (v), \
                                             memory_order_release,              \
                                             memory_order_acquire)
+/*
+ * Additions to what one processor owns: only the thread that has the processor
+ * adds, or a signal handler that interrupts it. One instruction, so the handler
+ * comes before or after; no lock prefix, since nobody else adds. Others may
+ * load. Under -fsanitize=thread, which does not see the instruction, it is an
+ * atomic change and a plain read: that one is a race with anybody else's
+ * addition.
+ *
+ * add_owned_half_*: to the lower (0) or the upper (1) 32 bits of a word,
+ * without a carry to the other. returns: true if that half is 0 now, having
+ * passed 2^32
+ */
+#if defined(__SANITIZE_THREAD__)
+#define PROF_THREADS_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PROF_THREADS_CHECKED 1
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(PROF_THREADS_CHECKED)
+
+/* Stores of a thread are seen in their order, so it is a release anyway. */
+#define add_owned_half_relaxed(shared, half) \
+    add_owned_half_release((shared), (half))
+
+static inline bool
+add_owned_half_release(shared_u64 *shared, unsigned half)
+{
+    uint32_t *const at = (uint32_t *)(void *)shared + half;
+    bool carry;
+
+    __asm__ volatile("addl $1, %0" : "+m"(*at), "=@ccc"(carry) : : "memory");
+    return carry;
+}
+
+static inline void
+add_owned(shared_u64 *shared, uint64_t events)
+{
+    __asm__ volatile("addq %1, %0"
+                     : "+m"(shared->value)
+                     : "r"(events)
+                     : "cc", "memory");
+}
+
+#else
+
+static inline void
+check_owner(const shared_u64 *shared)
+{
+#ifdef PROF_THREADS_CHECKED
+    (void)*(const volatile uint64_t *)(const volatile void *)shared;
+#else
+    (void)shared;
+#endif
+}
+
+static inline bool
+add_owned_half(shared_u64 *shared, unsigned half, memory_order order)
+{
+    const unsigned shift = half * 32;
+    const uint64_t mask = (uint64_t)UINT32_MAX << shift;
+    uint64_t seen = load_relaxed(shared);
+    uint64_t sum;
+
+    check_owner(shared);
+    do {
+        sum = (seen + (UINT64_C(1) << shift)) & mask;
+    } while (!atomic_compare_exchange_strong_explicit(
+        &shared->value, &seen, sum | (seen & ~mask), order,
+        memory_order_relaxed));
+    return sum == 0;
+}
+
+#define add_owned_half_relaxed(shared, half) \
+    add_owned_half((shared), (half), memory_order_relaxed)
+#define add_owned_half_release(shared, half) \
+    add_owned_half((shared), (half), memory_order_release)
+
+static inline void
+add_owned(shared_u64 *shared, uint64_t events)
+{
+    check_owner(shared);
+    add_relaxed(shared, events);
+}
+
+#endif
+
 /* Order for the compiler and for a signal handler on the same thread only. */
 #define signal_fence() atomic_signal_fence(memory_order_seq_cst)
 

@@ -1,9 +1,11 @@
 /*
  * contention.c -- the block and mutex profiles: count and ticks per stack.
  *
- * A contention bucket uses two counters of its row in the active lane: count
- * in `allocs`, cycles in `frees`. It is published at once and never cleared.
- * Under PROF_BLOCK_CORRECTED the count is a double, kept by its bits.
+ * A contention bucket has two sums in the columns of each processor (struct
+ * wait): an event is two plain additions, and a snapshot adds up processors.
+ * It is published at once and never cleared. Under PROF_BLOCK_CORRECTED the
+ * count is a double, kept by its bits; as sums of doubles depend on their
+ * order, all processors add to the count of the first.
  *
  * What an event of c ticks under a block rate of R counts, for c < R (c >= R,
  * and R = 1, count as they are and take no random number):
@@ -175,18 +177,21 @@ counts_are_doubles(const struct prof *prof)
 
 /* Add what a kept event counts. Apart, so that one left out costs no frame. */
 static __attribute__((noinline)) void
-record(struct prof *prof, enum bucket_kind kind, const uintptr_t *stack,
+record(struct prof_proc *proc, enum bucket_kind kind, const uintptr_t *stack,
        uint32_t depth, struct charge charge)
 {
+    struct prof *prof = proc->prof;
     const uint32_t row = prof_table_intern(&prof->table, kind, stack, depth, 0);
+    struct wait *wait;
 
     if (row == 0)
         return;
+    wait = &proc->columns.waits[row];
     if (counts_are_doubles(prof))
-        add_events(&prof->active.allocs[row], charge.events);
+        add_events(&prof->procs[0].columns.waits[row].count, charge.events);
     else
-        add_relaxed(&prof->active.allocs[row], charge.count);
-    add_relaxed(&prof->active.frees[row], charge.cycles);
+        add_owned(&wait->count, charge.count);
+    add_owned(&wait->cycles, charge.cycles);
 }
 
 void
@@ -204,7 +209,7 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                                        : mutex_charge(proc, clamped, rate);
 
     if (charge.count != 0)
-        record(prof, bucket_kind_of(kind), stack, depth, charge);
+        record(proc, bucket_kind_of(kind), stack, depth, charge);
 }
 
 /* ---------------------------------------------------------------------- rates
@@ -297,6 +302,21 @@ contention_bucket(const struct prof *prof, enum prof_contention kind,
     return bucket;
 }
 
+/* What all processors have counted. */
+static struct prof_contention_record
+sum_of_waits(const struct prof *prof, uint32_t row)
+{
+    struct prof_contention_record sum = {0};
+
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        const struct wait *wait = &prof->procs[i].columns.waits[row];
+
+        sum.count += load_relaxed(&wait->count);
+        sum.cycles += load_relaxed(&wait->cycles);
+    }
+    return sum;
+}
+
 /* A count as it is shown: a double is cut, and 0 of them cannot be. */
 static uint64_t
 shown_count(const struct prof *prof, enum prof_contention kind, uint64_t bits)
@@ -331,13 +351,11 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
             continue;
         if (++listed > records_max)
             continue; /* some arrived since they were counted */
-        records[listed - 1] = (struct prof_contention_record){
-            .count = shown_count(prof, kind,
-                                 load_relaxed(&prof->active.allocs[row])),
-            .cycles = load_relaxed(&prof->active.frees[row]),
-            .stack = bucket.frames,
-            .depth = bucket.entry->depth,
-        };
+        records[listed - 1] = sum_of_waits(prof, row);
+        records[listed - 1].count =
+            shown_count(prof, kind, records[listed - 1].count);
+        records[listed - 1].stack = bucket.frames;
+        records[listed - 1].depth = bucket.entry->depth;
     }
     *count = listed;
     return listed > records_max ? PROF_ERR_SHORT : PROF_OK;

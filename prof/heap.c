@@ -21,21 +21,22 @@
  * PROF_HEAP_STAGES: slots[PREVIOUS] and slots[RECENT]; each turn publishes the
  * previous and makes the recent previous, bucket by bucket.
  *
+ * A slot is a column of counters of each processor, and publishing it is
+ * writing down the sums; how, is in counters.c.
+ *
  * Invariants
  *   I1  cycle < PROF_CYCLE_WRAP.
- *   I2  For each row and counter, active + all slots = events recorded.
+ *   I2  For each row, published + waiting in all slots = events recorded.
  *   I3  Ring: between next_cycle and next_cycle nobody adds to slots[C % 3],
  *       and only frees are added to slots[(C+1) % 3].
- *   I4  active changes only under the control lock.
- *   I5  Of slots that are being added to, the frees are taken before the
+ *   I4  What is published changes only under the control lock.
+ *   I5  Of slots that are being added to, the frees are read before the
  *       allocations: an object freed in between shows neither.
  *
- * Why the record path needs no lock: I3 separates who adds from who publishes,
- * and each event is one atomic add, because the size is part of the bucket's
- * key (bytes = count x size). Why moving a slot is a plain read and a plain
- * write (`drain`): I3 again; where events may still arrive, it is an exchange.
- * Most buckets are idle in most cycles: eight of them are a line of a column,
- * and a line without events is passed over after one look at each counter.
+ * Why the record path needs no lock: each processor adds to columns of its own,
+ * and each event is one addition, because the size is part of the bucket's key
+ * (bytes = count x size). Why the ring, then: a slot that is published is at
+ * rest (I3), so a snapshot shows one collection and not half of the next.
  * Why the cycle is read relaxed: next_cycle runs with the world stopped, and
  * the stop and the restart order it against every record call. In a running
  * world grace.c does; for that each record call reads the cycle and adds inside
@@ -54,11 +55,7 @@
 #include "instance.h"
 #include "poison.h"
 
-enum { PREVIOUS = 0, RECENT = 1 }; /* PROF_HEAP_STAGES: names of two slots */
-
-enum { LINE_ROWS = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* of a column */
-
-_Static_assert(PROF_CYCLE_WRAP % LANE_SLOTS == 0,
+_Static_assert(PROF_CYCLE_WRAP % COUNTER_SLOTS == 0,
                "slots follow each other across the wrap");
 
 /* ----------------------------------------------------------------- recording
@@ -70,30 +67,29 @@ cycle_now(const struct prof *prof)
     return cycle_of_word(load_relaxed(&prof->cycle_word));
 }
 
-/* The slot that is published `ahead` cycles from now; RING only. */
-static inline struct lane *
-slot_ahead(struct prof *prof, uint32_t ahead)
+/* The slot that is published `ahead` cycles from now, or it plus COUNTER_SLOTS;
+ * RING only. */
+static inline uint32_t
+slot_ahead(const struct prof *prof, uint32_t ahead)
 {
     const uint32_t word = load_relaxed(&prof->cycle_word);
 
-    return &prof->slots[(word >> CYCLE_SLOT_SHIFT) + ahead];
+    return (word >> CYCLE_SLOT_SHIFT) + ahead;
 }
 
-static inline struct lane *
-slot_of_allocs(struct prof *prof)
+static inline uint32_t
+slot_of_allocs(const struct prof *prof)
 {
-    return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 2)
-                                              : &prof->slots[RECENT];
+    return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 2) : RECENT;
 }
 
-static inline struct lane *
-slot_of_frees(struct prof *prof)
+static inline uint32_t
+slot_of_frees(const struct prof *prof)
 {
     /* Acquire [pair: late]: if it is over, the new cycle is seen, too. */
     if (load_acquire(&prof->frees_late) != 0)
         return slot_of_allocs(prof);
-    return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 1)
-                                              : &prof->slots[PREVIOUS];
+    return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 1) : PREVIOUS;
 }
 
 /* Under exact rules a bucket is of one rate: the sampler has said which. */
@@ -115,13 +111,23 @@ prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack, uint32_t depth,
 
     if (row != 0) {
         const uint64_t calls = section_begin(&proc->section);
-        shared_u64 *allocs = slot_of_allocs(prof)->allocs;
+        const uint32_t slot = slot_of_allocs(prof);
 
-        proc->allocs_hint = allocs;
-        add_relaxed(&allocs[row], 1);
+        proc->allocs_hint = proc->columns.slots[slot];
+        if (add_owned_half_relaxed(&proc->columns.slots[slot][row], ALLOCS))
+            prof_counters_carry(proc, slot, row, ALLOCS);
         section_end(&proc->section, calls);
     }
     return row;
+}
+
+/* Count a free in a slot. context: inside the processor's section */
+static inline void
+count_free(struct prof_proc *proc, uint32_t slot, prof_bucket bucket)
+{
+    /* Release [pair: free]: the object's allocation was counted before. */
+    if (add_owned_half_release(&proc->columns.slots[slot][bucket], FREES))
+        prof_counters_carry(proc, slot, bucket, FREES);
 }
 
 void
@@ -134,8 +140,7 @@ prof_heap_free(struct prof_proc *proc, prof_bucket bucket)
         return;
     PROF_ASSERT(bucket <= prof->table.rows_max); /* guards the columns */
     calls = section_begin(&proc->section);
-    /* Release [pair: free]: the object's allocation was counted before. */
-    add_release(&slot_of_frees(prof)->frees[bucket], 1);
+    count_free(proc, slot_of_frees(prof), bucket);
     section_end(&proc->section, calls);
 }
 
@@ -153,145 +158,18 @@ prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
         return;
     }
     calls = section_begin(&proc->section);
-    /* Release [pair: free]: as in prof_heap_free(). */
-    add_release(&slot_of_allocs(prof)->frees[bucket], 1);
+    count_free(proc, slot_of_allocs(prof), bucket);
     section_end(&proc->section, calls);
 }
 
 /* ---------------------------------------------------------------- publishing
  */
 
-/* Add to a counter that only the holder of the control lock changes (I4). */
-static inline void
-add_owned(shared_u64 *to, uint64_t events)
-{
-    if (events != 0)
-        store_relaxed(to, load_relaxed(to) + events);
-}
-
-/* Take all of a counter that nobody adds to (I3). */
-static inline uint64_t
-drain(shared_u64 *from)
-{
-    const uint64_t events = load_relaxed(from);
-
-    if (events != 0)
-        store_relaxed(from, 0);
-    return events;
-}
-
-/* Take all of a counter that others may be adding to; nothing is lost. */
-static inline uint64_t
-drain_shared(shared_u64 *from)
-{
-    /* Acquire [pair: free]: of frees taken, the allocations are seen. */
-    return load_relaxed(from) != 0 ? swap_acquire(from, 0) : 0;
-}
-
-/* Not 0 if something has been counted in this line of a column. */
-static inline uint64_t
-any_of_line(const shared_u64 *line)
-{
-    return load_relaxed(&line[0]) | load_relaxed(&line[1]) |
-           load_relaxed(&line[2]) | load_relaxed(&line[3]) |
-           load_relaxed(&line[4]) | load_relaxed(&line[5]) |
-           load_relaxed(&line[6]) | load_relaxed(&line[7]);
-}
-
-/* Publish a column that is at rest. Row 0 counts nothing; columns are whole
- * lines. */
+/* Publish the slot whose turn is `ahead` cycles from now; RING only. */
 static void
-publish_column(shared_u64 *to, shared_u64 *from, uint32_t rows)
+publish_slot(struct prof *prof, uint32_t ahead)
 {
-    for (size_t line = 0; line <= rows; line += LINE_ROWS) {
-        if (any_of_line(&from[line]) == 0)
-            continue;
-#pragma GCC unroll 8
-        for (size_t i = 0; i < LINE_ROWS; i++)
-            add_owned(&to[line + i], drain(&from[line + i]));
-    }
-}
-
-/* Publish a column that may still be added to. */
-static void
-publish_shared_column(shared_u64 *to, shared_u64 *from, uint32_t rows)
-{
-    for (size_t line = 0; line <= rows; line += LINE_ROWS) {
-        if (any_of_line(&from[line]) == 0)
-            continue;
-        for (size_t i = 0; i < LINE_ROWS; i++)
-            add_owned(&to[line + i], drain_shared(&from[line + i]));
-    }
-}
-
-/* Publish a slot that is at rest. */
-static void
-publish_slot(struct prof *prof, const struct lane *slot)
-{
-    const uint32_t rows = prof_table_rows(&prof->table);
-
-    publish_column(prof->active.allocs, slot->allocs, rows);
-    publish_column(prof->active.frees, slot->frees, rows);
-}
-
-/* Publish a slot that frees may still be added to, but no allocations (I5). */
-static void
-publish_swept_slot(struct prof *prof, const struct lane *slot)
-{
-    const uint32_t rows = prof_table_rows(&prof->table);
-
-    publish_shared_column(prof->active.frees, slot->frees, rows);
-    publish_column(prof->active.allocs, slot->allocs, rows);
-}
-
-/* Publish a slot that may still be added to; frees first (I5). */
-static void
-publish_shared_slot(struct prof *prof, const struct lane *slot)
-{
-    const uint32_t rows = prof_table_rows(&prof->table);
-
-    for (uint32_t row = 1; row <= rows; row++) {
-        add_owned(&prof->active.frees[row], drain_shared(&slot->frees[row]));
-        add_owned(&prof->active.allocs[row], drain_shared(&slot->allocs[row]));
-    }
-}
-
-/* Move up one stage: publish the previous, make the recent previous. */
-static void
-stages_turn(struct prof *prof)
-{
-    const struct lane *previous = &prof->slots[PREVIOUS];
-    const struct lane *recent = &prof->slots[RECENT];
-    const uint32_t rows = prof_table_rows(&prof->table);
-
-    publish_shared_slot(prof, previous);
-    for (uint32_t row = 1; row <= rows; row++) {
-        /* Release [pair: free]: the frees drained above bring it along. */
-        add_release(&previous->frees[row], drain_shared(&recent->frees[row]));
-        add_relaxed(&previous->allocs[row], drain_shared(&recent->allocs[row]));
-    }
-}
-
-/*
- * Publish all slots of a ring. An object's free may be in another slot than its
- * allocation, so all frees are taken before any allocation (I5).
- */
-static void
-publish_all_slots(struct prof *prof)
-{
-    const uint32_t rows = prof_table_rows(&prof->table);
-
-    for (uint32_t row = 1; row <= rows; row++) {
-        uint64_t frees = 0;
-        uint64_t allocs = 0;
-
-        for (uint32_t i = 0; i < LANE_SLOTS; i++)
-            frees += drain_shared(&prof->slots[i].frees[row]);
-        for (uint32_t i = 0; i < LANE_SLOTS; i++)
-            allocs += drain_shared(&prof->slots[i].allocs[row]);
-        add_owned(&prof->active.frees[row], frees);
-        add_owned(&prof->active.allocs[row], allocs);
-    }
+    prof_counters_publish(prof, slot_ahead(prof, ahead) % COUNTER_SLOTS);
 }
 
 /* The first-snapshot rule: publish all that was ever recorded. */
@@ -299,10 +177,10 @@ static void
 publish_all(struct prof *prof)
 {
     if (prof->rules.heap == PROF_HEAP_RING) {
-        publish_all_slots(prof);
+        prof_counters_publish_all(prof);
     } else {
-        stages_turn(prof);
-        stages_turn(prof);
+        prof_counters_turn(prof);
+        prof_counters_turn(prof);
     }
 }
 
@@ -337,7 +215,7 @@ prof_heap_next_cycle(struct prof *prof)
     }
     if (prof->rules.heap == PROF_HEAP_STAGES &&
         prof->rules.turn == PROF_TURN_STOPPED)
-        stages_turn(prof);
+        prof_counters_turn(prof);
     cycle = cycle_now(prof) + 1;
     if (cycle == PROF_CYCLE_WRAP)
         cycle = 0;
@@ -360,9 +238,9 @@ prof_heap_flush(struct prof *prof)
     word = load_relaxed(&prof->cycle_word);
     if ((word & 1) == 0) {
         if (prof->rules.heap == PROF_HEAP_RING)
-            publish_slot(prof, slot_ahead(prof, 0));
+            publish_slot(prof, 0);
         else if (prof->rules.turn == PROF_TURN_RESTARTED)
-            stages_turn(prof);
+            prof_counters_turn(prof);
         store_relaxed(&prof->cycle_word, word | 1);
     }
     port_lock_release(&prof->control);
@@ -377,7 +255,7 @@ prof_heap_post_sweep(struct prof *prof)
     if (status != PROF_OK)
         return status;
     if (prof->rules.heap == PROF_HEAP_RING)
-        publish_swept_slot(prof, slot_ahead(prof, 1));
+        publish_slot(prof, 1);
     port_lock_release(&prof->control);
     return PROF_OK;
 }
@@ -394,19 +272,6 @@ prof_heap_phase(const struct prof *prof)
 /* ------------------------------------------------------------------- reading
  */
 
-static uint64_t
-pending(const struct prof *prof, uint32_t row, bool frees)
-{
-    uint64_t events = 0;
-
-    for (uint32_t i = 0; i < LANE_SLOTS; i++) {
-        const struct lane *slot = &prof->slots[i];
-
-        events += load_relaxed(frees ? &slot->frees[row] : &slot->allocs[row]);
-    }
-    return events;
-}
-
 /* The rate that a bucket was sampled at. */
 static inline int64_t
 rate_of(const struct prof *prof, const struct entry *entry)
@@ -418,25 +283,30 @@ rate_of(const struct prof *prof, const struct entry *entry)
     return place == 0 ? 1 : (int64_t)load_relaxed(&prof->heap_rates[place - 1]);
 }
 
-/* What a row shows, now or (`with_pending`) after the first-snapshot rule. */
-static inline struct prof_heap_record
-record_of(const struct prof *prof, uint32_t row, struct bucket bucket,
-          bool with_pending)
+static inline struct row_counts
+published_of(const struct prof *prof, uint32_t row)
 {
-    struct prof_heap_record record = {
-        .allocs = load_relaxed(&prof->active.allocs[row]),
-        .frees = load_relaxed(&prof->active.frees[row]),
+    if (prof->rules.heap == PROF_HEAP_RING &&
+        load_relaxed(&prof->counters.carries) == 0)
+        return prof_counters_published_low(&prof->counters, row);
+    return prof_counters_published(prof, row);
+}
+
+/* What a row shows, now or (`all`) after the first-snapshot rule. */
+static inline struct prof_heap_record
+record_of(const struct prof *prof, uint32_t row, struct bucket bucket, bool all)
+{
+    const struct row_counts counts =
+        all ? prof_counters_recorded(prof, row) : published_of(prof, row);
+
+    return (struct prof_heap_record){
+        .allocs = counts.allocs,
+        .frees = counts.frees,
         .size_bytes = bucket.entry->size_bytes,
         .rate_bytes = rate_of(prof, bucket.entry),
         .stack = bucket.frames,
         .depth = bucket.entry->depth,
     };
-
-    if (with_pending) {
-        record.allocs += pending(prof, row, false);
-        record.frees += pending(prof, row, true);
-    }
-    return record;
 }
 
 /* A row's bucket; entry is NULL if it is not of the heap. */
@@ -461,9 +331,9 @@ static bool
 is_clear(const struct prof *prof, uint32_t rows)
 {
     for (uint32_t row = rows; row > 0; row--) {
-        if (heap_bucket(prof, row).entry != NULL &&
-            (load_relaxed(&prof->active.allocs[row]) |
-             load_relaxed(&prof->active.frees[row])) != 0)
+        const struct row_counts counts = prof_counters_published(prof, row);
+
+        if ((counts.allocs | counts.frees) != 0)
             return false;
     }
     return true;
@@ -476,8 +346,7 @@ is_clear(const struct prof *prof, uint32_t rows)
  */
 static inline size_t
 list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
-              bool with_pending, struct prof_heap_record *records,
-              size_t records_max)
+              bool all, struct prof_heap_record *records, size_t records_max)
 {
     size_t count = 0;
 
@@ -487,7 +356,7 @@ list_selected(const struct prof *prof, uint32_t rows, enum prof_select select,
 
         if (bucket.entry == NULL)
             continue;
-        record = record_of(prof, row, bucket, with_pending);
+        record = record_of(prof, row, bucket, all);
         if (!selected(&record, select))
             continue;
         if (count < records_max)
@@ -506,7 +375,7 @@ snapshot_locked(struct prof *prof, enum prof_select select,
     bool first;
 
     if (prof->rules.heap == PROF_HEAP_RING)
-        publish_slot(prof, slot_ahead(prof, 0));
+        publish_slot(prof, 0);
     rows = prof_table_rows(&prof->table);
     first = is_clear(prof, rows);
     *count = rows; /* no more than so many, if that is enough to know */
@@ -562,12 +431,13 @@ prof_heap_totals(struct prof *prof)
 
     port_lock_take(&prof->control);
     for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
-        if (heap_bucket(prof, row).entry == NULL)
-            continue;
-        totals.allocs_published += load_relaxed(&prof->active.allocs[row]);
-        totals.frees_published += load_relaxed(&prof->active.frees[row]);
-        totals.allocs_pending += pending(prof, row, false);
-        totals.frees_pending += pending(prof, row, true);
+        const struct row_counts published = prof_counters_published(prof, row);
+        const struct row_counts recorded = prof_counters_recorded(prof, row);
+
+        totals.allocs_published += published.allocs;
+        totals.frees_published += published.frees;
+        totals.allocs_pending += recorded.allocs - published.allocs;
+        totals.frees_pending += recorded.frees - published.frees;
     }
     port_lock_release(&prof->control);
     return totals;

@@ -5,6 +5,7 @@
 #include <stdalign.h>
 
 #include "atomic.h"
+#include "counters.h"
 #include "grace.h"
 #include "prof/port.h"
 #include "prof/prof.h"
@@ -12,22 +13,10 @@
 #include "sampler.h"
 #include "table.h"
 
-/* One pair of counters per row: heap allocs and frees, in objects. */
-struct lane {
-    shared_u64 *allocs;
-    shared_u64 *frees;
-};
-
-enum { LANE_SLOTS = 3 };
-
 struct prof {
     struct prof_rules rules; /* immutable after init, as are the arrays */
     struct table table;
-    struct lane slots[2 * LANE_SLOTS]; /* any thread adds; see heap.c. Twice
-                                          the same, so that an index may go
-                                          past the last without a division */
-    struct lane active; /* guarded by control; for contention rows
-                           count and cycles, any thread adds */
+    struct counters counters;
     struct prof_proc *procs;
     uint32_t procs_count;
     enum prof_world world;       /* immutable after init */
@@ -57,7 +46,7 @@ _Static_assert(PROF_CYCLE_WRAP <= 1U << (CYCLE_SLOT_SHIFT - 1),
 static inline uint32_t
 cycle_word_of(uint32_t cycle)
 {
-    return cycle % LANE_SLOTS << CYCLE_SLOT_SHIFT | cycle << 1;
+    return cycle % COUNTER_SLOTS << CYCLE_SLOT_SHIFT | cycle << 1;
 }
 
 static inline uint32_t
@@ -71,6 +60,7 @@ struct prof_proc {
     struct rng rng; /* the processor's only, as is the next */
     struct sampler sampler;
     struct section section;        /* any thread reads; grace.c */
+    struct columns columns;        /* any thread reads; counters.c */
     const shared_u64 *allocs_hint; /* the processor's only: the column that its
                                       last allocation was counted in */
 };

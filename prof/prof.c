@@ -1,10 +1,12 @@
 /*
  * prof.c -- an instance inside the caller's block.
  *
- *      | struct prof | procs | slots | entries | words | 8 columns |
+ *      | struct prof | procs | slots | entries | words | taken | columns of
+ *                       each processor | upper halves |
  *
  * Each part starts on a PROF_BLOCK_ALIGN boundary. Only the first two are
- * touched by init; the rest is used as it was given, zero.
+ * touched by init; the rest is used as it was given, zero. Of the columns only
+ * those that count something are touched (counters.c).
  */
 #include <string.h>
 
@@ -13,7 +15,6 @@
 #include "instance.h"
 #include "poison.h"
 
-#define COLUMNS       (2 * (LANE_SLOTS + 1))
 #define TICKS_DEFAULT 1000000000U
 #define TICKS_LIMIT   UINT64_C(10000000000) /* per second, at most */
 
@@ -24,8 +25,11 @@ struct layout {
     size_t slots;
     size_t entries;
     size_t words;
+    size_t taken;
     size_t columns;
-    size_t column_bytes;
+    size_t upper;
+    size_t column_bytes; /* of one slot */
+    size_t waits_bytes;
     size_t end;
 };
 
@@ -80,10 +84,16 @@ layout_of(struct layout *layout, const struct prof_config *config)
     layout->slots = layout->procs + procs * sizeof(struct prof_proc);
     layout->entries = layout->slots + aligned(sizes.slots_bytes);
     layout->words = layout->entries + aligned(sizes.entries_bytes);
-    layout->columns = layout->words + aligned(sizes.words_bytes);
     layout->column_bytes =
         aligned(((size_t)config->buckets_max + 1) * sizeof(shared_u64));
-    layout->end = layout->columns + COLUMNS * layout->column_bytes;
+    layout->waits_bytes =
+        aligned(((size_t)config->buckets_max + 1) * sizeof(struct wait));
+    layout->taken = layout->words + aligned(sizes.words_bytes);
+    layout->columns = layout->taken + COUNTER_SLOTS * layout->column_bytes;
+    layout->upper =
+        layout->columns +
+        procs * (COUNTER_SLOTS * layout->column_bytes + layout->waits_bytes);
+    layout->end = layout->upper + 2 * COUNTER_SLOTS * layout->column_bytes;
     return PROF_OK;
 }
 
@@ -95,15 +105,31 @@ prof_bytes_needed(const struct prof_config *config)
     return layout_of(&layout, config) == PROF_OK ? layout.end : 0;
 }
 
-/* Cut the next two columns of counters off the front of `at`. */
-static struct lane
-lane_at(unsigned char **at, size_t column_bytes)
+static void
+init_counters(struct prof *prof, unsigned char *base,
+              const struct layout *layout)
 {
-    struct lane lane = {.allocs = (shared_u64 *)(void *)*at,
-                        .frees = (shared_u64 *)(void *)(*at + column_bytes)};
+    unsigned char *column = base + layout->columns;
+    unsigned char *upper = base + layout->upper;
 
-    *at += 2 * column_bytes;
-    return lane;
+    for (uint32_t i = 0; i < COUNTER_SLOTS; i++) {
+        const size_t at = i * layout->column_bytes;
+
+        prof->counters.taken[i] = (void *)(base + layout->taken + at);
+        prof->counters.taken_upper[i] = (void *)(upper + at);
+        prof->counters.carried[i] =
+            (void *)(upper + COUNTER_SLOTS * layout->column_bytes + at);
+    }
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        struct columns *columns = &prof->procs[i].columns;
+
+        for (uint32_t j = 0; j < 2 * COUNTER_SLOTS; j++)
+            columns->slots[j] =
+                (void *)(column + j % COUNTER_SLOTS * layout->column_bytes);
+        column += COUNTER_SLOTS * layout->column_bytes;
+        columns->waits = (void *)column;
+        column += layout->waits_bytes;
+    }
 }
 
 static void
@@ -128,7 +154,6 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
           size_t block_bytes)
 {
     unsigned char *const base = block;
-    unsigned char *column;
     struct layout layout;
     struct prof *prof;
     enum prof_status status = layout_of(&layout, config);
@@ -146,13 +171,8 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     prof->table.slots = (void *)(base + layout.slots);
     prof->table.entries = (void *)(base + layout.entries);
     prof->table.words = (void *)(base + layout.words);
-    column = base + layout.columns;
-    for (uint32_t i = 0; i < LANE_SLOTS; i++) {
-        prof->slots[i] = lane_at(&column, layout.column_bytes);
-        prof->slots[i + LANE_SLOTS] = prof->slots[i];
-    }
-    prof->active = lane_at(&column, layout.column_bytes);
     init_procs(prof, base + layout.procs, config);
+    init_counters(prof, base, &layout);
     prof->ticks_per_second = config->ticks_per_second != 0
                                  ? config->ticks_per_second
                                  : TICKS_DEFAULT;

@@ -15,6 +15,8 @@
 #include "instance.h"
 #include "test_prof_make.h"
 
+#define TWO_TO_32 (UINT64_C(1) << 32)
+
 static const uintptr_t stack[] = {0x1000, 0x2000};
 
 /* Where the counters begin: two before an edge. */
@@ -22,6 +24,20 @@ static const uint64_t starts[] = {
     (UINT64_C(1) << 31) - 2, (UINT64_C(1) << 32) - 2, (UINT64_C(1) << 53) - 2,
     (UINT64_C(1) << 63) - 2, UINT64_MAX - 1,
 };
+
+/* Make the first processor say that it has counted so much in a slot. */
+static void
+set_counted(struct prof *prof, uint32_t slot, uint32_t row, uint64_t allocs,
+            uint64_t frees)
+{
+    store_relaxed(&prof->procs[0].columns.slots[slot][row],
+                  frees << 32 | (uint32_t)allocs);
+    store_relaxed(&prof->counters.carried[slot][2 * row],
+                  (uint32_t)(allocs >> 32));
+    store_relaxed(&prof->counters.carried[slot][2 * row + 1],
+                  (uint32_t)(frees >> 32));
+    store_relaxed(&prof->counters.carries, (allocs | frees) >> 32 != 0);
+}
 
 /* The one bucket of a kind. */
 static struct prof_heap_record
@@ -57,9 +73,9 @@ live_from(uint64_t start, const struct prof_rules *rules)
 
     for (int i = 0; i < 3; i++)
         turn(prof);
-    assert_int_equal(load_relaxed(&prof->active.allocs[row]), 1);
-    store_relaxed(&prof->active.allocs[row], start);
-    store_relaxed(&prof->active.frees[row], start - 1);
+    /* One is published already, and counted in another slot. */
+    assert_int_equal(heap_of(prof).allocs, 1);
+    set_counted(prof, 0, row, start - 1, start - 1);
     for (uint64_t i = 1; i <= 5; i++) {
         (void)prof_heap_alloc(proc, stack, 2, 16);
         if (i <= 3)
@@ -103,9 +119,9 @@ pending_counters_pass_every_edge(void **state)
         const uint32_t row = prof_table_rows(&prof->table);
         struct prof_heap_record record;
 
-        for (int slot = 0; slot < LANE_SLOTS; slot++) {
-            if (load_relaxed(&prof->slots[slot].allocs[row]) == 1)
-                store_relaxed(&prof->slots[slot].allocs[row], starts[i]);
+        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
+            if (load_relaxed(&proc->columns.slots[slot][row]) == 1)
+                set_counted(prof, slot, row, starts[i], 0);
         }
         for (int event = 0; event < 5; event++)
             (void)prof_heap_alloc(proc, stack, 2, 16);
@@ -133,9 +149,9 @@ contention_counters_pass_every_edge(void **state)
 
         prof_contention_event(proc, PROF_BLOCK, stack, 2, 7);
         row = prof_table_rows(&prof->table);
-        assert_int_equal(load_relaxed(&prof->active.allocs[row]), 1);
-        store_relaxed(&prof->active.allocs[row], starts[i]);
-        store_relaxed(&prof->active.frees[row], starts[i]);
+        assert_int_equal(load_relaxed(&proc->columns.waits[row].count), 1);
+        store_relaxed(&proc->columns.waits[row].count, starts[i]);
+        store_relaxed(&proc->columns.waits[row].cycles, starts[i]);
         for (int event = 0; event < 5; event++)
             prof_contention_event(proc, PROF_BLOCK, stack, 2, 7);
         assert_int_equal(
@@ -148,6 +164,71 @@ contention_counters_pass_every_edge(void **state)
     }
 }
 
+/* A word has 32 bits for each, and a carry goes elsewhere. */
+static void
+the_upper_half_of_a_counter_is_counted_like_the_lower(void **state)
+{
+    struct prof *prof =
+        props_prof_make(&(struct prof_config){.buckets_max = 4});
+    const prof_bucket row = prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
+    struct prof_heap_record record;
+
+    (void)state;
+    set_counted(prof, 2, row, TWO_TO_32 - 1, TWO_TO_32 - 2);
+    (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
+    prof_heap_free_explicit(prof_proc_at(prof, 0), row);
+    prof_heap_free_explicit(prof_proc_at(prof, 0), row);
+    assert_true(prof_heap_totals(prof).allocs_pending == TWO_TO_32);
+    assert_true(prof_heap_totals(prof).frees_pending == TWO_TO_32);
+    turn(prof);
+    turn(prof);
+    (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, 2,
+                          8); /* in a slot that has no upper half */
+    turn(prof);
+    turn(prof);
+    record = heap_of(prof);
+    assert_true(record.allocs == TWO_TO_32 + 1);
+    assert_true(record.frees == TWO_TO_32);
+    assert_int_equal(prof_heap_totals(prof).allocs_pending, 0);
+    props_prof_drop(prof);
+}
+
+/* Each has room for its own, and the sum has none in 32 bits. */
+static void
+processors_together_may_count_more_than_each_alone(void **state)
+{
+    static const struct {
+        const char *why;
+        uint32_t first, second;
+        uint64_t want;
+    } rows[] = {
+        {"the sum still has room", UINT32_MAX - 7, 7, UINT32_MAX},
+        {"one too many", UINT32_MAX - 7, 8, TWO_TO_32},
+        {"both full", UINT32_MAX, UINT32_MAX, 2 * (TWO_TO_32 - 1)},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct prof *prof = props_prof_make(
+            &(struct prof_config){.buckets_max = 2, .procs_max = 2});
+        const prof_bucket row =
+            prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
+        struct prof_heap_record record;
+
+        prof_heap_free(prof_proc_at(prof, 1), row);
+        store_relaxed(&prof->procs[0].columns.slots[2][row], rows[i].first);
+        store_relaxed(&prof->procs[1].columns.slots[2][row], rows[i].second);
+        turn(prof);
+        turn(prof);
+        record = heap_of(prof);
+        if (record.allocs != rows[i].want)
+            fail_msg("%s: %llu", rows[i].why,
+                     (unsigned long long)record.allocs);
+        assert_int_equal(record.frees, 1);
+        props_prof_drop(prof);
+    }
+}
+
 int
 main(void)
 {
@@ -155,6 +236,8 @@ main(void)
         cmocka_unit_test(heap_counters_pass_every_edge),
         cmocka_unit_test(pending_counters_pass_every_edge),
         cmocka_unit_test(contention_counters_pass_every_edge),
+        cmocka_unit_test(the_upper_half_of_a_counter_is_counted_like_the_lower),
+        cmocka_unit_test(processors_together_may_count_more_than_each_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

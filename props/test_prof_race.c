@@ -2,8 +2,8 @@
  * test_prof_race.c -- what other threads may do in the middle of a reading,
  * done by one thread at a chosen point.
  *
- * heap.c and contention.c are compiled into this file with two of the calls
- * they make led through a hook, which acts as the other thread. So an
+ * counters.c, heap.c and contention.c are compiled into this file with two of
+ * the calls they make led through a hook, which acts as the other thread. So an
  * interleaving is a line of the test and not a matter of luck.
  */
 #include <setjmp.h>
@@ -33,12 +33,12 @@ step(void)
 }
 
 static uint64_t
-hooked_swap(shared_u64 *shared, uint64_t value)
+hooked_load(const shared_u64 *shared)
 {
-    const uint64_t old = swap_acquire(shared, value);
+    const uint64_t value = load_acquire(shared);
 
     step();
-    return old;
+    return value;
 }
 
 static struct bucket
@@ -48,11 +48,12 @@ hooked_bucket(const struct table *table, uint32_t row)
     return prof_table_bucket(table, row);
 }
 
-#undef swap_acquire
-#define swap_acquire      hooked_swap
 #define prof_table_bucket hooked_bucket
 #include "heap.c"
 #include "contention.c"
+#undef load_acquire
+#define load_acquire hooked_load
+#include "counters.c"
 #undef prof_table_bucket
 
 #define ROOM 8U

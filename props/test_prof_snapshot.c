@@ -1,6 +1,6 @@
 /*
  * test_prof_snapshot.c -- what the readings of a profile promise: the short
- * buffer, the first snapshot, the filter, busy, totals, counters that wrap.
+ * buffer, the first snapshot, the filter, busy, totals.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -278,49 +278,6 @@ in_use_is_a_matter_of_bytes(void **state)
 }
 
 static void
-counters_wrap_at_two_to_the_64(void **state)
-{
-    struct prof *prof = ruled(&prof_rules_exact);
-    const prof_bucket row = alloc(prof, 1, 8);
-    struct prof_heap_record records[ROOM];
-
-    (void)state;
-    /* Two below the end, and three to come: 2^64 - 2 + 3 is 1. */
-    store_relaxed(&prof->active.allocs[row], UINT64_MAX - 1);
-    store_relaxed(&prof->active.frees[row], UINT64_MAX - 1);
-    (void)alloc(prof, 1, 8);
-    (void)alloc(prof, 1, 8);
-    next_and_flush(prof);
-    prof_heap_free(prof_proc_at(prof, 0), row);
-    next_and_flush(prof);
-    assert_int_equal(snapshot(prof, PROF_SELECT_INUSE, records), 1);
-    assert_int_equal(records[0].allocs, 1);
-    assert_true(records[0].frees == UINT64_MAX);
-    assert_int_equal(prof_heap_inuse_objects(&records[0]), 2);
-    assert_int_equal(prof_heap_inuse_bytes(&records[0]), 16);
-    props_prof_drop(prof);
-}
-
-static void
-a_slot_wraps_at_two_to_the_64_too(void **state)
-{
-    struct prof *prof = ruled(&prof_rules_exact);
-    const prof_bucket row = alloc(prof, 1, 8);
-    struct prof_heap_record records[ROOM];
-
-    (void)state;
-    store_relaxed(&prof->slots[2].allocs[row], UINT64_MAX);
-    (void)alloc(prof, 1, 8);
-    (void)alloc(prof, 1, 8);
-    assert_int_equal(prof_heap_totals(prof).allocs_pending, 1);
-    next_and_flush(prof);
-    next_and_flush(prof);
-    assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 1);
-    assert_int_equal(records[0].allocs, 1);
-    props_prof_drop(prof);
-}
-
-static void
 totals_tell_the_published_from_the_pending(void **state)
 {
     struct prof *prof = ruled(&prof_rules_exact);
@@ -443,8 +400,6 @@ main(void)
         cmocka_unit_test(asking_for_the_size_spends_the_first_snapshot_by_rule),
         cmocka_unit_test(a_first_snapshot_amid_a_sweep_shows_what_was_swept),
         cmocka_unit_test(in_use_is_a_matter_of_bytes),
-        cmocka_unit_test(counters_wrap_at_two_to_the_64),
-        cmocka_unit_test(a_slot_wraps_at_two_to_the_64_too),
         cmocka_unit_test(totals_tell_the_published_from_the_pending),
         cmocka_unit_test(
             next_cycle_amid_a_control_call_is_busy_and_changes_nothing),

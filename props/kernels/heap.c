@@ -5,6 +5,8 @@
 #include "instance.h"
 #include "kernels.h"
 
+enum { OTHER_PROC = 2 }; /* of no thread */
+
 static prof_bucket born; /* before the threads begin */
 
 /* ---- Publishing beside recording ---- */
@@ -76,7 +78,8 @@ explicit_free_and_again(void *context, uint32_t thread)
 {
     (void)context;
     prof_heap_free_explicit(prof_proc_at(kernel_prof, thread), born);
-    prof_heap_free_explicit(prof_proc_at(kernel_prof, thread),
+    /* On another processor: what it counted is in other words. */
+    prof_heap_free_explicit(prof_proc_at(kernel_prof, OTHER_PROC),
                             kernel_alloc(thread, 0));
 }
 

@@ -22,7 +22,8 @@ static void
 one_life(void *context, uint32_t thread)
 {
     (void)context;
-    prof_heap_free_explicit(prof_proc_at(kernel_prof, thread),
+    /* On another processor: what it counted is in other words. */
+    prof_heap_free_explicit(prof_proc_at(kernel_prof, 1),
                             kernel_alloc(thread, 0));
 }
 

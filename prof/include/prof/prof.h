@@ -68,7 +68,9 @@ struct prof_config {
     /* Frames of all buckets; 0: 16 a bucket. At most 2^31 - 9, so the very
        most buckets need a smaller number than the default. */
     uint64_t frames_max;
-    uint32_t procs_max; /* 0: 1 */
+    /* 0: 1. A processor counts in columns of its own: 40 bytes of the block for
+       each bucket, of which heap events touch 24, those of other kinds 16. */
+    uint32_t procs_max;
     enum prof_world world;
     /*
      * The number of the first cycle, below PROF_CYCLE_WRAP. Start close below
@@ -104,7 +106,10 @@ PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
 /*
  * in:      index, below procs_max
  * returns: the context of that processor, the same at each call. One thread
- *          (or its signal handler) uses it at a time.
+ *          at a time uses it, or a signal handler that interrupts this thread,
+ *          also in the middle of a record call: neither loses an event. From
+ *          one thread to the next it is handed over as any memory is, by
+ *          something that orders the two.
  */
 struct prof_proc *prof_proc_at(struct prof *prof, uint32_t index);
 

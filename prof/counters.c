@@ -1,0 +1,312 @@
+/*
+ * counters.c -- how often each row was counted, in columns of each processor.
+ *
+ *      processor 0      slot 0  | allocs frees | allocs frees | ...   by row
+ *                       slot 1  | ...         4 bytes each
+ *                       slot 2
+ *      processor 1      the same
+ *      ...
+ *      carried          the upper halves of all processors together
+ *      taken            what is published of each slot: its sum, once
+ *
+ * A counter only grows, and only its processor adds to it: one plain addition
+ * to memory, no lock prefix, no line that goes from processor to processor.
+ * Nobody else writes it. Publishing a slot is writing down its sum,
+ *
+ *      taken := sum over processors,
+ *
+ * so that what waits in a slot is sum - taken, and what is published of a row
+ * is the sum of its taken. Nothing is ever moved or cleared; hence an event
+ * that arrives while its slot is published is in this sum or in the next one.
+ *
+ *      cycle      0     1     2     3        one row, allocations only
+ *      slot 2     5     5     5 *   9        5 events in cycle 0, 4 in cycle 3
+ *      taken[2]   0     0     5     5        * flush of cycle 2
+ *      waiting    5     5     0     4
+ *
+ * Two stages (PROF_HEAP_STAGES): slots PREVIOUS and RECENT are added to. What
+ * has been moved from recent to previous is a sum of recent, too: it waits in
+ * taken[MOVED], and each turn writes it down as published.
+ *
+ *      turn       taken[PREVIOUS] := sum of PREVIOUS
+ *                 taken[RECENT]   := taken[MOVED]
+ *                 taken[MOVED]    := sum of RECENT
+ *
+ * The upper halves. A processor's counter has 32 bits. An addition that makes
+ * it 0 again says so (the carry), and 1 is added to the slot's `carried`, which
+ * all processors share; sums are of 64 bits. Until the first carry, and while
+ * no sum needs more than 32 bits, the upper halves are 0 and nobody looks: so
+ * 4 bytes a counter are read and 4 written, and the pages of the upper halves
+ * stay untouched.
+ *
+ * Invariants
+ *   I1  A counter is written by its processor alone, and only grows (modulo
+ *       2^32, with a carry).
+ *   I2  taken is never more than what was counted: both as numbers of 64 bits,
+ *       which wrap silently. (Between a counter's wrap and its carry a slot
+ *       that is not at rest looks 2^32 too small; the next look is right.)
+ *   I3  While `carries` is 0 all upper halves are 0.
+ *   I4  Where events may arrive, the frees of a row are read before its
+ *       allocations, over all processors and slots.
+ *
+ * Why a signal handler may count on the processor that it interrupts: the
+ * addition is one instruction (atomic.h). Why the pair `free`: a free and the
+ * allocation before it may be of different processors; whoever sees the free
+ * must see the allocation.
+ */
+#include "counters.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "instance.h"
+#include "poison.h"
+
+enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows of a line */
+
+static inline size_t
+place_of(uint32_t row, enum half half)
+{
+    return (size_t)row * HALVES + half;
+}
+
+void
+prof_counters_carry(struct prof_proc *proc, uint32_t slot, uint32_t row,
+                    enum half half)
+{
+    struct counters *counters = &proc->prof->counters;
+
+    /* Relaxed: see I2; a slot at rest is ordered by what put it to rest. */
+    add_relaxed(&counters->carried[slot % COUNTER_SLOTS][place_of(row, half)],
+                1);
+    store_relaxed(&counters->carries, 1);
+}
+
+static inline bool
+has_carries(const struct prof *prof)
+{
+    return load_relaxed(&prof->counters.carries) != 0;
+}
+
+/* -------------------------------------------------------------------- sums
+ */
+
+static inline uint64_t
+carried_of(const struct prof *prof, uint32_t slot, uint32_t row, enum half half)
+{
+    const shared_u32 *column = prof->counters.carried[slot];
+
+    return (uint64_t)load_relaxed(&column[place_of(row, half)]) << 32;
+}
+
+static uint64_t
+allocs_of(const struct prof *prof, uint32_t slot, uint32_t row)
+{
+    uint64_t sum = has_carries(prof) ? carried_of(prof, slot, row, ALLOCS) : 0;
+
+    for (uint32_t i = 0; i < prof->procs_count; i++)
+        sum += (uint32_t)load_relaxed(&prof->procs[i].columns.slots[slot][row]);
+    return sum;
+}
+
+static uint64_t
+frees_of(const struct prof *prof, uint32_t slot, uint32_t row)
+{
+    uint64_t sum = has_carries(prof) ? carried_of(prof, slot, row, FREES) : 0;
+
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        const shared_u64 *column = prof->procs[i].columns.slots[slot];
+
+        /* Acquire [pair: free]: of frees counted, the allocations are seen. */
+        sum += load_acquire(&column[row]) >> 32;
+    }
+    return sum;
+}
+
+static inline struct row_counts
+taken_of(const struct prof *prof, uint32_t slot, uint32_t row)
+{
+    const struct counters *counters = &prof->counters;
+    const uint64_t taken = counters->taken[slot][row];
+    struct row_counts counts = {.allocs = (uint32_t)taken,
+                                .frees = taken >> 32};
+
+    if (has_carries(prof)) {
+        const uint32_t *upper = counters->taken_upper[slot];
+
+        counts.allocs |= (uint64_t)upper[place_of(row, ALLOCS)] << 32;
+        counts.frees |= (uint64_t)upper[place_of(row, FREES)] << 32;
+    }
+    return counts;
+}
+
+static void
+set_taken(struct prof *prof, uint32_t slot, uint32_t row,
+          struct row_counts counts)
+{
+    struct counters *counters = &prof->counters;
+    uint32_t *upper = counters->taken_upper[slot];
+
+    counters->taken[slot][row] = counts.frees << 32 | (uint32_t)counts.allocs;
+    if (!has_carries(prof) && (counts.allocs | counts.frees) >> 32 == 0)
+        return;
+    upper[place_of(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
+    upper[place_of(row, FREES)] = (uint32_t)(counts.frees >> 32);
+    /* Relaxed: who looks at what is taken has the lock. */
+    store_relaxed(&counters->carries, 1);
+}
+
+struct row_counts
+prof_counters_recorded(const struct prof *prof, uint32_t row)
+{
+    struct row_counts counts = {0};
+
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+        counts.frees += frees_of(prof, slot, row);
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+        counts.allocs += allocs_of(prof, slot, row);
+    return counts;
+}
+
+struct row_counts
+prof_counters_published(const struct prof *prof, uint32_t row)
+{
+    const uint32_t slots =
+        prof->rules.heap == PROF_HEAP_RING ? COUNTER_SLOTS : MOVED;
+    struct row_counts counts = {0};
+
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        const struct row_counts taken = taken_of(prof, slot, row);
+
+        counts.allocs += taken.allocs;
+        counts.frees += taken.frees;
+    }
+    return counts;
+}
+
+/* -------------------------------------------------------------- publishing
+ */
+
+/* The first processor from `i` on that has recorded anything; or how many there
+ * are. Of a slot at rest none is overlooked. */
+static uint32_t
+next_recorder(const struct prof *prof, uint32_t i)
+{
+    while (i < prof->procs_count &&
+           load_relaxed(&prof->procs[i].section.calls) == 0)
+        i++;
+    return i;
+}
+
+/* Publish a line that one processor has counted. */
+static inline void
+publish_line(uint64_t taken[LINE], const shared_u64 *from)
+{
+    uint64_t news = 0;
+
+#pragma GCC unroll 8
+    for (size_t i = 0; i < LINE; i++)
+        news |= load_relaxed(&from[i]) ^ taken[i];
+    if (news == 0)
+        return; /* most buckets are idle in most cycles */
+#pragma GCC unroll 8
+    for (size_t i = 0; i < LINE; i++)
+        taken[i] = load_relaxed(&from[i]);
+}
+
+/* Add a line to sums. returns: not 0 if one has no room in its 32 bits */
+static inline uint64_t
+add_line(uint64_t sums[LINE], const shared_u64 *from)
+{
+    uint64_t over = 0;
+
+    for (size_t i = 0; i < LINE; i++) {
+        const uint64_t word = load_relaxed(&from[i]);
+        const uint64_t allocs = (sums[i] & UINT32_MAX) + (word & UINT32_MAX);
+        const uint64_t frees = (sums[i] >> 32) + (word >> 32);
+
+        over |= (allocs | frees) >> 32;
+        sums[i] = frees << 32 | (uint32_t)allocs;
+    }
+    return over;
+}
+
+/* Publish a line, all by itself: what any number of processors has counted. */
+static void
+publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
+{
+    uint64_t *taken = &prof->counters.taken[slot][line];
+    uint64_t sums[LINE] = {0};
+    uint64_t over = has_carries(prof);
+
+    for (uint32_t i = next_recorder(prof, 0); i < prof->procs_count;
+         i = next_recorder(prof, i + 1))
+        over |= add_line(sums, &prof->procs[i].columns.slots[slot][line]);
+    if (over == 0) {
+        if (memcmp(taken, sums, sizeof sums) != 0)
+            memcpy(taken, sums, sizeof sums);
+        return;
+    }
+    for (uint32_t row = line; row < line + LINE; row++)
+        set_taken(prof, slot, row,
+                  (struct row_counts){.allocs = allocs_of(prof, slot, row),
+                                      .frees = frees_of(prof, slot, row)});
+}
+
+void
+prof_counters_publish(struct prof *prof, uint32_t slot)
+{
+    /* Columns are whole lines; row 0 counts nothing. */
+    const uint32_t rows = prof_table_rows(&prof->table);
+    const uint32_t first = next_recorder(prof, 0);
+
+    if (first == prof->procs_count)
+        return;
+    if (has_carries(prof) ||
+        next_recorder(prof, first + 1) != prof->procs_count) {
+        for (uint32_t line = 0; line <= rows; line += LINE)
+            publish_sums(prof, slot, line);
+    } else {
+        const shared_u64 *from = prof->procs[first].columns.slots[slot];
+        uint64_t *taken = prof->counters.taken[slot];
+
+        for (size_t line = 0; line <= rows; line += LINE)
+            publish_line(&taken[line], &from[line]);
+    }
+}
+
+void
+prof_counters_publish_all(struct prof *prof)
+{
+    const uint32_t rows = prof_table_rows(&prof->table);
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        struct row_counts counts[COUNTER_SLOTS];
+
+        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+            counts[slot].frees = frees_of(prof, slot, row);
+        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+            counts[slot].allocs = allocs_of(prof, slot, row);
+        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+            set_taken(prof, slot, row, counts[slot]);
+    }
+}
+
+void
+prof_counters_turn(struct prof *prof)
+{
+    const uint32_t rows = prof_table_rows(&prof->table);
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        struct row_counts previous;
+        struct row_counts recent;
+
+        previous.frees = frees_of(prof, PREVIOUS, row);
+        recent.frees = frees_of(prof, RECENT, row);
+        previous.allocs = allocs_of(prof, PREVIOUS, row);
+        recent.allocs = allocs_of(prof, RECENT, row);
+        set_taken(prof, PREVIOUS, row, previous);
+        set_taken(prof, RECENT, row, taken_of(prof, MOVED, row));
+        set_taken(prof, MOVED, row, recent);
+    }
+}

@@ -1,0 +1,95 @@
+/* counters.h -- counters of rows, in columns; the theory is in counters.c. */
+#ifndef PROF_COUNTERS_H
+#define PROF_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "atomic.h"
+
+enum { COUNTER_SLOTS = 3 };
+
+/* PROF_HEAP_STAGES: names of two slots, and of a third that is only taken. */
+enum { PREVIOUS, RECENT, MOVED };
+
+/* What a row counts in a slot is a word: the halves of it. */
+enum half { ALLOCS, FREES, HALVES };
+
+/* A contention row's sums, of one processor. */
+struct wait {
+    shared_u64 count; /* a double's bits under PROF_BLOCK_CORRECTED */
+    shared_u64 cycles;
+};
+
+/* What an instance has of them, beside the columns of its processors. */
+struct counters {
+    uint64_t *taken[COUNTER_SLOTS];       /* by row; guarded by control */
+    uint32_t *taken_upper[COUNTER_SLOTS]; /* by row and half; the same */
+    shared_u32 *carried[COUNTER_SLOTS];   /* the same; any thread adds */
+    shared_u32 carries; /* 1: some count has passed 2^32; any thread */
+};
+
+/* Of one processor; any thread reads. */
+struct columns {
+    /* By row. Twice the same slots, so that an index may go past the last
+       without a division. */
+    shared_u64 *slots[2 * COUNTER_SLOTS];
+    struct wait *waits;
+};
+
+struct prof;
+struct prof_proc;
+
+/*
+ * Go on above 2^32 with a count that has just become 0 again.
+ *
+ * in:      slot, below 2 * COUNTER_SLOTS
+ * context: as the record call that found out
+ */
+void prof_counters_carry(struct prof_proc *proc, uint32_t slot, uint32_t row,
+                         enum half half);
+
+/* Two numbers of one row. */
+struct row_counts {
+    uint64_t allocs;
+    uint64_t frees;
+};
+
+/* returns: what was ever counted. context: any thread */
+struct row_counts prof_counters_recorded(const struct prof *prof, uint32_t row);
+
+/* returns: what is published of it. context: control lock held */
+struct row_counts prof_counters_published(const struct prof *prof,
+                                          uint32_t row);
+
+/* returns: the same in a ring whose counts are all below 2^32, without a call
+ */
+static inline struct row_counts
+prof_counters_published_low(const struct counters *counters, uint32_t row)
+{
+    const uint64_t first = counters->taken[0][row];
+    const uint64_t second = counters->taken[1][row];
+    const uint64_t third = counters->taken[2][row];
+
+    return (struct row_counts){
+        .allocs =
+            (uint64_t)(uint32_t)first + (uint32_t)second + (uint32_t)third,
+        .frees = (first >> 32) + (second >> 32) + (third >> 32),
+    };
+}
+
+/*
+ * Publish a slot that no allocations are added to; frees may arrive.
+ *
+ * in:      slot, below COUNTER_SLOTS
+ * context: control lock held
+ */
+void prof_counters_publish(struct prof *prof, uint32_t slot);
+
+/* Publish all slots of a ring; events may arrive. context: the same */
+void prof_counters_publish_all(struct prof *prof);
+
+/* Move the stages up by one; events may arrive. context: the same */
+void prof_counters_turn(struct prof *prof);
+
+#endif
