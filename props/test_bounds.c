@@ -386,6 +386,67 @@ a_ring_holds_its_ticks_and_no_more(void **state)
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
+/* Lost ticks take no stack's place, whenever they come. */
+static void
+all_stacks_have_room_beside_lost_ticks(void **state)
+{
+    for (int lost_first = 0; lost_first < 2; lost_first++) {
+        struct prof_cpu *cpu = a_cpu_profile();
+
+        if (lost_first != 0)
+            prof_cpu_count(cpu, NULL, 0, NULL, 1);
+        for (uintptr_t pc = 1; pc <= 8; pc++)
+            prof_cpu_count(cpu, &pc, 1, NULL, 1);
+        if (lost_first == 0)
+            prof_cpu_count(cpu, NULL, 0, NULL, 1);
+        assert_int_equal(prof_cpu_totals(cpu).recorded, 8);
+        assert_int_equal(prof_cpu_totals(cpu).lost, 1);
+        prof_cpu_count(cpu, &(uintptr_t){9}, 1, NULL, 1);
+        assert_int_equal(prof_cpu_totals(cpu).recorded, 8);
+        assert_int_equal(prof_cpu_totals(cpu).lost, 2);
+    }
+    (void)state;
+}
+
+static void
+nothing_beyond_a_block_is_touched(void **state)
+{
+    const struct prof_cpu_config config = {
+        .ticks_max = 1 << 10, .stacks_max = 1, .depth_max = 1};
+    const size_t bytes = prof_cpu_bytes_needed(&config);
+    const uintptr_t pc = CASE_WORK;
+    unsigned char *block =
+        aligned_alloc(PROF_BLOCK_ALIGN, lines(bytes + (1 << 17)));
+    struct prof_cpu *cpu;
+
+    (void)state;
+    assert_non_null(block);
+    memset(block, 0xa5, bytes + (1 << 17));
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
+    assert_int_equal(prof_cpu_start(cpu, 1), PROF_OK);
+    for (int i = 0; i < 1 << 10; i++)
+        prof_cpu_tick(cpu, &pc, 1, NULL);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 1 << 10);
+    for (size_t i = bytes; i < bytes + (1 << 17); i++)
+        assert_int_equal(block[i], 0xa5);
+    free(block);
+}
+
+/* A tick without frames needs no place where they would be. */
+static void
+a_tick_may_have_no_frames(void **state)
+{
+    struct prof_cpu *cpu = a_cpu_profile();
+
+    (void)state;
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    prof_cpu_tick(cpu, NULL, 0, NULL);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 0);
+}
+
 int
 main(void)
 {
@@ -406,6 +467,9 @@ main(void)
         cmocka_unit_test(words_replace_what_was_there),
         cmocka_unit_test(a_rate_is_the_periods_number_and_is_at_most_10_6),
         cmocka_unit_test(a_ring_holds_its_ticks_and_no_more),
+        cmocka_unit_test(all_stacks_have_room_beside_lost_ticks),
+        cmocka_unit_test(nothing_beyond_a_block_is_touched),
+        cmocka_unit_test(a_tick_may_have_no_frames),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

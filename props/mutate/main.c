@@ -1,8 +1,8 @@
 /*
  * main.c -- try the mutants that mutate_generate has written.
  *
- * usage: mutate_run [--jobs N] [--every N] [--only PREFIX] [--also NAMES]
- *                   FOLDER RESULTS
+ * usage: mutate_run [--jobs N] [--slow MS] [--every N] [--only PREFIX] [--also
+ * NAMES] FOLDER RESULTS
  *
  * FOLDER has mutants.tsv, programs and worlds. With --every one of N mutants is
  * tried, the same each time, and those whose names are in the file NAMES.
@@ -161,6 +161,8 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
     for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
         if (strcmp(argv[i], "--jobs") == 0)
             trial->jobs = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--slow") == 0)
+            trial->slow_ms = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--every") == 0)
             wanted->every = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
@@ -178,14 +180,14 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
 int
 main(int argc, char **argv)
 {
-    static struct trial trial = {.jobs = 2};
+    static struct trial trial = {.jobs = 2, .slow_ms = 250};
     struct wanted wanted = {.only = "prof/", .every = 1};
     char *programs = NULL;
 
     if (!read_options(argc, argv, &trial, &wanted) ||
         asprintf(&programs, "%s/programs", trial.folder) < 0) {
-        fputs("usage: mutate_run [--jobs N] [--every N] [--only PREFIX] "
-              "[--also NAMES] FOLDER RESULTS\n",
+        fputs("usage: mutate_run [--jobs N] [--slow MS] [--every N] "
+              "[--only PREFIX] [--also NAMES] FOLDER RESULTS\n",
               stderr);
         return 1;
     }

@@ -13,9 +13,6 @@
 
 #include "mutate/trial.h"
 
-/* A judge that needs longer is not asked. */
-enum { SLOW_MS = 250 };
-
 #define MEMORY_BYTES ((rlim_t)8 << 30)
 
 uint64_t
@@ -117,7 +114,7 @@ trial_start(const struct trial *trial, struct process *process,
         close(file);
         setenv("PROF_MUTANTS_MET", page, 1);
         set_number("PROF_MUTANT", mutant);
-        set_limits(mutant != 0 ? 2 * unit->cpu_ms + 300 : SLOW_MS);
+        set_limits(mutant != 0 ? 2 * unit->cpu_ms + 300 : trial->slow_ms);
         if (unit->test != NULL)
             setenv("PROF_MUTANT_TEST", unit->test, 1);
         execv(unit->program, arguments);

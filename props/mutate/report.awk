@@ -34,13 +34,21 @@ FILENAME ~ /equivalent\.txt$/ {
     sub(/^ +/, "")
     if ($0 in reason_of)
         fail("explained twice: " $0)
-    reason_of[$0] = reason
+    if ($0 ~ /\*$/)
+        family[substr($0, 1, length($0) - 1)] = reason
+    else
+        reason_of[$0] = reason
     next
 }
 FILENAME ~ /same\.txt$/ { same[$1] = 1; next }
 FILENAME ~ /mutants\.tsv$/ {
     name = $3 " " $4 ": " $7 " -> " $8 ($9 > 1 ? " #" $9 : "")
     exists[name] = 1
+    for (f in family)
+        if (substr(name, 1, length(f)) == f) {
+            reason_of[name] = family[f]
+            used[f] = 1
+        }
     next
 }
 
@@ -180,6 +188,9 @@ function page(    i, n, k, list, w) {
 }
 
 END {
+    for (f in family)
+        if (!(f in used))
+            fail("explained, but there is no such mutant: " f "*")
     for (name in reason_of)
         if (!(name in exists))
             fail("explained, but there is no such mutant: " name)

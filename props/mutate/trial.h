@@ -66,6 +66,7 @@ struct trial {
     size_t mutants_count;
     const char *folder; /* for scratch files */
     uint32_t jobs;
+    uint64_t slow_ms; /* a judge that needs longer is not asked */
     FILE *results;
 };
 
