@@ -14,6 +14,7 @@
 
 #include "command.h"
 #include "explore_mutants.h"
+#include "mutants.h"
 #include "kernels.h"
 #include "registry.h"
 #include "textbook.h"
@@ -384,13 +385,19 @@ cli_mutants(int argc, char **argv)
     static char mutants[] = "--mutants";
 
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        puts("usage: profsim mutants --memory-order [KERNEL] [--csv]\n\n"
-             "The same as 'profsim explore --mutants': about a minute.");
+        puts("usage: profsim mutants [TABLE]\n"
+             "       profsim mutants --memory-order [KERNEL] [--csv]\n\n"
+             "Show what 'make mutants FULL=1' has found out about every line\n"
+             "of the library (reports/mutation.csv), file by file.\n\n"
+             "With --memory-order the same as 'profsim explore --mutants':\n"
+             "about a minute.");
         return CLI_OK;
     }
-    if (argc < 2 || strcmp(argv[1], "--memory-order") != 0)
-        return cli_usage("'mutants' makes memory orders weaker: say "
-                         "--memory-order");
+    if (argc < 2 || argv[1][0] != '-')
+        return cli_mutants_of_lines(argc < 2 ? "reports/mutation.csv"
+                                             : argv[1]);
+    if (strcmp(argv[1], "--memory-order") != 0)
+        return cli_usage("there is no option '%s' of mutants", argv[1]);
     argv[1] = mutants;
     return cli_explore(argc, argv);
 }

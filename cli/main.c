@@ -23,7 +23,7 @@ static const struct {
     {"check", cli_check, "judge random worlds by every property"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
     {"explore", cli_explore, "every ordering of small programs"},
-    {"mutants", cli_mutants, "weaker memory orders: which kernel notices?"},
+    {"mutants", cli_mutants, "a library that is wrong: who notices?"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"explain", cli_explain, "tell a scenario event by event"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
