@@ -12,11 +12,13 @@ bar=75
 from=out/gcc
 to=out/mutate
 every=8
+slow=250
 sample="one in $every, and former survivors"
 csv=
 md=
 if [ "${1:-}" = full ]; then
     every=1
+    slow=1500
     sample=
     csv=reports/mutation.csv
     md=reports/mutation.md
@@ -32,7 +34,7 @@ fi
 
 sed -n 's/^"\(.*\)",[a-z]*,\(survives\|unmet\),.*/\1/p' reports/mutation.csv |
     sed 's/""/"/g' >$to/also.txt
-$to/run --every $every --also $to/also.txt $to $to/results.part
+$to/run --every $every --slow $slow --also $to/also.txt $to $to/results.part
 sort -n $to/results.part >$to/results.tsv
 sed -n 's/^ *//p' props/mutate/equivalent.txt |
     awk -F'\t' 'FNR == NR { known[$0] = 1; next }
@@ -41,7 +43,8 @@ sed -n 's/^ *//p' props/mutate/equivalent.txt |
 echo "mutants: compiling $(wc -l <$to/open.txt) that survive" >&2
 props/mutate/same.sh $to <$to/open.txt >$to/same.txt
 awk -v csv="${csv:+$csv.part}" -v md="${md:+$md.part}" -v sample="$sample" \
-    -v bar=$bar -f props/mutate/report.awk props/mutate/equivalent.txt \
+    -v bar=$bar -f props/mutate/report.awk reports/memory-order.csv \
+    props/mutate/equivalent.txt \
     $to/same.txt $to/mutants.tsv $to/results.tsv || status=$?
 [ -z "$csv" ] || mv $csv.part $csv
 [ -z "$md" ] || mv $md.part $md

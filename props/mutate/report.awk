@@ -1,8 +1,8 @@
 # report.awk -- results of mutate_run to a page, a table and a score.
 #
-# in:  props/mutate/equivalent.txt; the numbers that same.sh found; results
-#      (see main.c); variables md, csv (files to write; "" for none), sample
-#      ("" or what was tried), bar (per cent), known (names of all mutants)
+# in:  reports/memory-order.csv; props/mutate/equivalent.txt; the numbers that
+#      same.sh found; mutants.tsv of generate.c; results (see main.c); variables md, csv (files to write; "" for none), sample
+#      ("" or what was tried), bar (per cent)
 # out: the score; a line for each explanation that is wrong, and exit 1 for
 #      those or a score below the bar
 
@@ -38,6 +38,13 @@ FILENAME ~ /equivalent\.txt$/ {
         family[substr($0, 1, length($0) - 1)] = reason
     else
         reason_of[$0] = reason
+    next
+}
+FILENAME ~ /memory-order\.csv$/ {
+    if ($0 ~ /^"prof\//) {
+        orders++
+        orders_noticed += $0 !~ /,SURVIVES,/
+    }
     next
 }
 FILENAME ~ /same\.txt$/ { same[$1] = 1; next }
@@ -141,6 +148,9 @@ function page(    i, n, k, list, w) {
     print "below. The table beside this page has a row a mutant; mistakes made" > md
     print "by hand are in mutants.md, weaker memory orders in memory-order.md.\n" > md
     print score "\n" > md
+    print "Of " orders " weaker memory orders in prof/ " orders_noticed \
+        " are noticed; memory-order.md says why the\nothers make no" \
+        " difference.\n" > md
     print "| file | mutants | caught | no mistake | survive | score |" > md
     print "|---|---|---|---|---|---|" > md
     n = sorted(files, list)
