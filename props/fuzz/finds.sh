@@ -3,7 +3,7 @@
 # an empty corpus, with a fixed seed, on one core, within 60 seconds:
 #
 #   go1.6-late        the rules of Go 1.6 to 1.8, golang/go#19311
-#   slot-not-cleared  heap.c publishes a slot and does not clear it
+#   slot-published-again  counters.c publishes a slot as if it were not cleared
 #   listed-before-written  table.c lists a row by a store that releases nothing
 #
 # Each finding must then shrink, and replay. And the kernels' features must be
@@ -85,8 +85,8 @@ find_it go1.6-late "$root/out/fuzz/fuzz_worlds" "^expect property .* broken" &&
     replays go1.6-late profsim "$root/out/profsim"
 unset PROFSIM_RULES
 
-worlds_with slot-not-cleared &&
-    find_it slot-not-cleared "$dir/slot-not-cleared/fuzz" \
+worlds_with slot-published-again &&
+    find_it slot-published-again "$dir/slot-published-again/fuzz" \
         "^expect property .* broken"
 kernels_with listed-before-written &&
     find_it listed-before-written "$dir/listed-before-written/fuzz" \
