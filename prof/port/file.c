@@ -51,13 +51,14 @@ prof_file_sink(struct prof_file *file)
 enum prof_status
 prof_file_begin(struct prof_file *file, const char *path)
 {
-    const int path_bytes = snprintf(file->path, sizeof file->path, "%s", path);
     const int bytes = snprintf(file->temporary, sizeof file->temporary,
                                "%s.%ld.part", path, (long)getpid());
 
+    (void)snprintf(file->path, sizeof file->path, "%s", path);
     file->descriptor = -1;
     file->error = 0;
-    if (path_bytes < 0 || bytes < 0 || (size_t)bytes >= sizeof file->temporary)
+    /* As a size, what is negative is too long, too. */
+    if ((size_t)bytes >= sizeof file->temporary)
         return fail(file, ENAMETOOLONG);
     file->descriptor =
         open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -85,8 +86,7 @@ sync_folder(char *path)
 
     if (slash != NULL)
         slash[slash == path ? 1 : 0] = '\0';
-    descriptor =
-        open(slash != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    descriptor = open(slash != NULL ? path : ".", O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return;
     (void)sync_bytes(descriptor);
