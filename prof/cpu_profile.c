@@ -238,7 +238,7 @@ load_records(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
         const uint64_t length = words[at];
         const uint64_t *stack = &words[at] + 3;
 
-        if (words_count - at < 3 || length > words_count - at || length < 3 ||
+        if (length < 3 || length > words_count - at ||
             (labels != NULL && record >= labels_count))
             return false;
         if (words[at + 2] == 0 && length == 4)
