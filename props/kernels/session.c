@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "counter.h"
 #include "prof/prof.h"
 
 enum {
@@ -73,7 +74,7 @@ session_stop(void)
 }
 
 void
-session_new(void)
+session_new(enum prof_trace_order order)
 {
     const struct prof_trace_config config = {
         .procs_max = 2,
@@ -82,11 +83,14 @@ session_new(void)
         .stacks_max = 2,
         .frames_max = 4,
         .tick_divisor = 1,
-        .clock = {.ticks = ticks, .now_ns = now_ns},
+        .order = order,
+        .clock = {.ticks = order == PROF_TRACE_ORDER_STAMPS ? ticks : NULL,
+                  .now_ns = now_ns},
     };
 
     memset(block, 0, sizeof block);
     atomic_store_explicit(&clock_ticks, 0, memory_order_relaxed);
+    counter_new();
     if (prof_trace_init(&session_trace, &config, block, sizeof block) !=
             PROF_OK ||
         session_start() != PROF_OK)
@@ -100,6 +104,12 @@ session_emit(uint32_t proc)
 
     prof_trace_emit(session_trace, proc, PROF_EV_HEAP_ALLOC, &argument, NULL,
                     0);
+}
+
+void
+session_emit_crossing(uint32_t proc, uint64_t argument)
+{
+    prof_trace_emit(session_trace, proc, PROF_EV_GO_START, &argument, NULL, 0);
 }
 
 void

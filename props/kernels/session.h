@@ -36,8 +36,11 @@ struct session_events {
 
 extern struct prof_trace *session_trace;
 
-/* A tracer of two processors and four small buffers, which is on. */
-void session_new(void);
+/*
+ * A tracer of two processors and four small buffers, which is on. In the order
+ * of stamps its clock is session_tick()'s, in the other the processor's.
+ */
+void session_new(enum prof_trace_order order);
 
 /* Begin a session: one task, the caller, on processor 0. */
 enum prof_status session_start(void);
@@ -49,6 +52,9 @@ void session_tick(void);
 /* An event of processor `proc`, which goes into the queue at once. */
 void session_emit_full(uint32_t proc);
 void session_emit(uint32_t proc);
+
+/* An event that follows from what other processors did. */
+void session_emit_crossing(uint32_t proc, uint64_t argument);
 
 /* Take the next bytes. returns: as prof_trace_read() */
 enum prof_status session_read(struct session_file *file);

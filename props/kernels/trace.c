@@ -21,7 +21,7 @@ setup(void *context)
     file.count = 0;
     second_file.count = 0;
     ended = false;
-    session_new();
+    session_new(PROF_TRACE_ORDER_STAMPS);
 }
 
 /* ---- Stamps ---- */

@@ -3,12 +3,19 @@
  *
  * Production code that waits for another thread tells the processor that it
  * spins. In an explored run that is the end of a fruitless round.
+ *
+ * Who reads the processor's counter of cycles reads the one of whoever explores
+ * it (props/kernels/counter.c).
  */
 #ifndef SIM_SPIN_H
 #define SIM_SPIN_H
 
 void sim_explore_spin_wait(void);
+void sim_explore_load_fence(void);
+unsigned long long sim_explore_counter(void);
 
-#define __builtin_ia32_pause sim_explore_spin_wait
+#define __builtin_ia32_pause  sim_explore_spin_wait
+#define __builtin_ia32_lfence sim_explore_load_fence
+#define __builtin_ia32_rdtsc  sim_explore_counter
 
 #endif

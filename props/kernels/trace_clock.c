@@ -1,0 +1,422 @@
+/*
+ * trace_clock.c -- kernels: a tracer in the order of the processor's counter.
+ *
+ * Nothing is shared when an event is written, so what can go wrong is between
+ * the counter (counter.c) and what processors see of each other, and where the
+ * trace is cut. The judge of order is the explorer's: an event whose writing
+ * was over before that of another began, is before it in the trace, and in the
+ * trace if that one is. (Both of a kind that follows from other processors'.)
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "kernels.h"
+#include "prof/port.h"
+#include "session.h"
+
+enum { READS_MAX = 12, WRITERS = 2, EVENTS_MAX = 4, FIRST_NAME = 100 };
+
+/* One writing, in the order of all marks. */
+struct writing {
+    uint64_t begin;
+    uint64_t end;
+    uint64_t sequence; /* in the trace; 0: it is not there */
+};
+
+static struct session_file file;
+static struct session_file second_file;
+static struct session_events events;
+static struct writing writings[WRITERS][EVENTS_MAX];
+static uint32_t written[WRITERS];
+static struct port_lock world;
+static atomic_uint told;
+
+static void
+setup(void *context)
+{
+    (void)context;
+    file.count = 0;
+    second_file.count = 0;
+    memset(writings, 0, sizeof writings);
+    memset(written, 0, sizeof written);
+    atomic_store_explicit(&told, 0, memory_order_relaxed);
+    session_new(PROF_TRACE_ORDER_CLOCK);
+}
+
+static void
+write_one(uint32_t thread)
+{
+    const uint32_t index = written[thread]++;
+    struct writing *const writing = &writings[thread][index];
+
+    writing->begin = sim_explore_mark();
+    session_emit_crossing(thread, FIRST_NAME + thread * EVENTS_MAX + index);
+    writing->end = sim_explore_mark();
+}
+
+/* ---- What must hold of each trace ---- */
+
+static void
+find_writings(void)
+{
+    for (uint32_t i = 0; i < events.count; i++) {
+        const struct session_event *event = &events.at[i];
+        const uint64_t name = event->args[0] - FIRST_NAME;
+
+        if (event->kind != PROF_EV_GO_START || event->args[0] < FIRST_NAME)
+            continue;
+        sim_explore_check(name < (uint64_t)WRITERS * EVENTS_MAX &&
+                              event->proc == name / EVENTS_MAX,
+                          "an event is of another processor");
+        writings[name / EVENTS_MAX][name % EVENTS_MAX].sequence =
+            event->sequence;
+    }
+}
+
+static void
+check_pair(const struct writing *before, const struct writing *after)
+{
+    if (before->end >= after->begin || after->sequence == 0)
+        return;
+    sim_explore_check(before->sequence != 0,
+                      "an event is lost, and one after it is not");
+    sim_explore_check(before->sequence < after->sequence,
+                      "an event is numbered before one that it follows");
+}
+
+/* returns: events found */
+static uint32_t
+check_order(void)
+{
+    const struct writing *const all = &writings[0][0];
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < WRITERS * EVENTS_MAX; i++) {
+        found += all[i].sequence != 0;
+        for (uint32_t j = 0; j < WRITERS * EVENTS_MAX; j++)
+            if (all[i].end != 0 && all[j].end != 0)
+                check_pair(&all[i], &all[j]);
+    }
+    return found;
+}
+
+/* Read the rest. returns: events found, of those that were written */
+static uint32_t
+judge(void)
+{
+    uint32_t found;
+    uint64_t lost;
+
+    session_end(&file);
+    lost = prof_trace_drops(session_trace).no_buffer;
+    session_check(&file, &events);
+    find_writings();
+    found = check_order();
+    /* The one that the stop itself writes may be lost, too. */
+    lost -= session_count(&events, PROF_EV_GO_SCHED) == 0;
+    sim_explore_check(found + lost == written[0] + written[1],
+                      "an event is neither in the trace nor counted");
+    return found;
+}
+
+static void
+all_are_there(void *context)
+{
+    (void)context;
+    sim_explore_check(judge() == written[0] + written[1], "an event is lost");
+}
+
+static void
+some_are_lost(void *context)
+{
+    (void)context;
+    sim_explore_check(judge() < written[0] + written[1],
+                      "more buffers were found than there are");
+}
+
+static void
+some_may_be_lost(void *context)
+{
+    (void)context;
+    judge();
+}
+
+/* ---- Two processors ---- */
+
+static void
+write_two(void *context, uint32_t thread)
+{
+    (void)context;
+    write_one(thread);
+    write_one(thread);
+}
+
+const struct sim_kernel props_kernel_clock_order = {
+    .name = "clock-order",
+    .about = "numbers of two processors differ, and are in the order of time",
+    .setup = setup,
+    .finish = all_are_there,
+    .threads = {{"first", write_two, NULL}, {"second", write_two, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- An event that follows from another ---- */
+
+/* Relaxed: it is the counter that puts the two in order, not the word. */
+static void
+write_and_tell(void *context, uint32_t thread)
+{
+    (void)context;
+    write_one(thread);
+    atomic_store_explicit(&told, 1, memory_order_relaxed);
+}
+
+/* The first one it writes is of its own, so that it may read ahead. */
+static void
+hear_and_write(void *context, uint32_t thread)
+{
+    (void)context;
+    write_one(thread);
+    if (atomic_load_explicit(&told, memory_order_relaxed) != 0)
+        write_one(thread);
+}
+
+const struct sim_kernel props_kernel_clock_follows = {
+    .name = "clock-follows",
+    .about = "an event that follows from another processor's is numbered later",
+    .setup = setup,
+    .finish = all_are_there,
+    .threads = {{"first", write_and_tell, NULL},
+                {"second", hear_and_write, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Events that follow from none ---- */
+
+static void
+emit_two(void *context, uint32_t thread)
+{
+    (void)context;
+    session_emit(thread);
+    session_emit(thread);
+}
+
+static void
+expect_events(uint32_t count)
+{
+    session_end(&file);
+    session_check(&file, &events);
+    sim_explore_check(session_count(&events, PROF_EV_HEAP_ALLOC) == count,
+                      "an event is lost");
+}
+
+static void
+four_events(void *context)
+{
+    (void)context;
+    expect_events(4);
+}
+
+const struct sim_kernel props_kernel_clock_ahead = {
+    .name = "clock-ahead",
+    .about = "processors that read ahead number in their own order, not alike",
+    .setup = setup,
+    .finish = four_events,
+    .threads = {{"first", emit_two, NULL}, {"second", emit_two, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Buffers go from the writer to the reader and back ---- */
+
+static void
+emit_twice(void *context, uint32_t thread)
+{
+    (void)context;
+    session_emit_full(thread);
+    session_emit_full(thread);
+}
+
+static void
+read_some(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (int i = 0; i < 4; i++)
+        (void)!session_read(&file);
+}
+
+static void
+two_events(void *context)
+{
+    (void)context;
+    expect_events(2);
+}
+
+const struct sim_kernel props_kernel_clock_handover = {
+    .name = "clock-handover",
+    .about = "a buffer is the writer's, then the reader's, and lost by none",
+    .setup = setup,
+    .finish = two_events,
+    .threads = {{"writer", emit_twice, NULL}, {"reader", read_some, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- No buffer left ---- */
+
+/* One of four is left. */
+static void
+setup_almost_full(void *context)
+{
+    setup(context);
+    for (int i = 0; i < 3; i++)
+        session_emit_full(0);
+}
+
+static void
+write_another(void *context, uint32_t thread)
+{
+    (void)context;
+    write_one(thread);
+}
+
+const struct sim_kernel props_kernel_clock_cut = {
+    .name = "clock-cut",
+    .about = "a trace that ran out of buffers ends at one time everywhere",
+    .setup = setup_almost_full,
+    .finish = some_are_lost,
+    .threads = {{"first", write_another, NULL}, {"second", write_two, NULL}},
+    .threads_count = 2,
+};
+
+/* The one that is left is read before all is over, or not. */
+static void
+write_full_and_read(void *context, uint32_t thread)
+{
+    (void)context;
+    write_one(thread);
+    prof_trace_proc_free(session_trace, thread);
+    for (int i = 0; i < READS_MAX; i++)
+        if (session_read(&file) != PROF_OK)
+            return;
+}
+
+const struct sim_kernel props_kernel_clock_cut_read = {
+    .name = "clock-cut-read",
+    .about = "what was read before the cut has nothing that is after it",
+    .setup = setup_almost_full,
+    .finish = some_may_be_lost,
+    .threads = {{"first", write_full_and_read, NULL},
+                {"second", write_two, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- One session after the other ---- */
+
+static void
+stop_and_start(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    session_end(&file);
+    sim_explore_check(session_start() == PROF_OK,
+                      "a session that was read to its end leaves no trace");
+}
+
+static void
+emit_without_processor(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    session_emit(PROF_TRACE_NO_PROC);
+}
+
+/* in: a file. out: events, of it. returns: the latest number in it */
+static uint64_t
+read_file(const struct session_file *of)
+{
+    session_check(of, &events);
+    return events.at[events.count - 1].sequence;
+}
+
+static void
+two_files(void *context)
+{
+    uint64_t latest;
+    uint32_t found;
+
+    (void)context;
+    session_end(&second_file);
+    latest = read_file(&file);
+    found = session_count(&events, PROF_EV_HEAP_ALLOC);
+    read_file(&second_file);
+    found += session_count(&events, PROF_EV_HEAP_ALLOC);
+    sim_explore_check(found <= 1, "an event is in two sessions");
+    sim_explore_check(events.at[0].sequence > latest,
+                      "a session begins before the end of the one before");
+}
+
+const struct sim_kernel props_kernel_clock_sessions = {
+    .name = "clock-sessions",
+    .about = "an event beside stop and start is in one session, or in none",
+    .setup = setup,
+    .finish = two_files,
+    .threads = {{"control", stop_and_start, NULL},
+                {"poller", emit_without_processor, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A return from a system call that began in the session before ---- */
+
+static void
+stop_and_start_stopped(void *context, uint32_t thread)
+{
+    port_lock_take(&world);
+    stop_and_start(context, thread);
+    port_lock_release(&world);
+}
+
+static void
+return_from_call(void *context, uint32_t thread)
+{
+    const struct prof_trace_stamp left = prof_trace_stamp(session_trace);
+
+    (void)context;
+    port_lock_take(&world); /* gets a processor: not in a stopped world */
+    prof_trace_sysexit(session_trace, thread, 1, left);
+    port_lock_release(&world);
+}
+
+/* in: a file. returns: returns in it, each of a moment of its session */
+static uint32_t
+check_returns(const struct session_file *of)
+{
+    read_file(of);
+    for (uint32_t i = 0; i < events.count; i++) {
+        const struct session_event *event = &events.at[i];
+
+        if (event->kind == PROF_EV_GO_SYSEXIT)
+            sim_explore_check(event->args[1] > events.at[0].sequence &&
+                                  event->args[1] < event->sequence,
+                              "a return is of a moment out of its session");
+    }
+    return session_count(&events, PROF_EV_GO_SYSEXIT);
+}
+
+static void
+one_return(void *context)
+{
+    (void)context;
+    session_end(&second_file);
+    sim_explore_check(check_returns(&file) + check_returns(&second_file) == 1,
+                      "a return is missing, or told twice");
+}
+
+const struct sim_kernel props_kernel_clock_returns = {
+    .name = "clock-returns",
+    .about = "a return from a system call is told once, in its own session",
+    .setup = setup,
+    .finish = one_return,
+    .threads = {{"control", stop_and_start_stopped, NULL},
+                {"program", return_from_call, NULL}},
+    .threads_count = 2,
+};
