@@ -35,6 +35,7 @@ static enum call refused; /* which call fails ... */
 static int refused_errno; /* ... and how ... */
 static int refused_times; /* ... and how often */
 static size_t write_max;  /* bytes that a write takes */
+static bool interrupted_before;
 static int opened_flags;
 static int descriptors; /* opened and not closed */
 static ino_t synced[4]; /* files, in their order */
@@ -109,8 +110,11 @@ __wrap_open(const char *path, int flags, ...)
 ssize_t
 __wrap_write(int descriptor, const void *bytes, size_t count)
 {
-    if (is_refused(CALL_WRITE))
+    if (is_refused(CALL_WRITE)) {
+        if (interrupted_before) /* something else was */
+            errno = EINTR;
         return refused_errno != 0 ? -1 : 0;
+    }
     return __real_write(descriptor, bytes,
                         count < write_max ? count : write_max);
 }
@@ -336,9 +340,12 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
 {
     (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    interrupted_before = true;
     refuse(CALL_WRITE, 0, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
     assert_int_equal(file.error, EIO);
+    assert_int_equal(refused_times, 0);
+    interrupted_before = false;
     refuse(CALL_WRITE, ENOSPC, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
     assert_int_equal(file.error, EIO);
@@ -423,7 +430,10 @@ an_end_that_fails_leaves_the_old_file(void **state)
         assert_int_equal(access(file.temporary, F_OK), -1);
         assert_int_equal(descriptors, 0);
         /* It has ended, and cannot end again. */
+        unlinks = 0;
         assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+        assert_int_equal(file.error, stays ? 0 : cases[i].error);
+        assert_int_equal(unlinks, 0);
     }
 }
 

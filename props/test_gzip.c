@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <isa-l/igzip_lib.h>
 
 #include "prof/gzip.h"
 
@@ -21,6 +22,7 @@ enum { BYTES = 600000, PACKED_BYTES_MAX = 2 * BYTES };
 static unsigned char given[BYTES];
 static unsigned char packed[PACKED_BYTES_MAX];
 static unsigned char *packing;
+static int before_use = 0xa5; /* what is in it */
 
 static uint64_t
 next_word(uint64_t *state)
@@ -60,6 +62,37 @@ no_bytes(void **state)
     return 0;
 }
 
+/* --------------------------------------------------------------------- igzip
+ */
+
+/* What igzip is given, if it is not to pack at all. */
+static struct {
+    bool set;
+    int answer;
+    const unsigned char *next;
+    uint64_t bytes;
+} instead;
+
+int __real_isal_deflate(struct isal_zstream *stream);
+int __wrap_isal_deflate(struct isal_zstream *stream);
+
+int
+__wrap_isal_deflate(struct isal_zstream *stream)
+{
+    /* Level 1, as the header says ("fastest"); flags are 0 or 1. */
+    assert_int_equal(stream->level, 1);
+    assert_true(stream->end_of_stream <= 1);
+    if (!instead.set)
+        return __real_isal_deflate(stream);
+    if (stream->end_of_stream == 0)
+        assert_ptr_equal(stream->next_in, instead.next);
+    assert_true(stream->avail_in <= INT32_MAX);
+    instead.next += stream->avail_in;
+    instead.bytes += stream->avail_in;
+    stream->avail_in = 0;
+    return instead.answer;
+}
+
 struct behind {
     size_t calls_max; /* the call after them is refused */
     size_t calls;
@@ -90,6 +123,7 @@ pack(struct behind *behind, size_t bytes_count, size_t piece_max)
     struct prof_gzip gzip;
     struct prof_sink sink;
 
+    memset(packing, before_use, prof_gzip_bytes());
     prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
     sink = prof_gzip_sink(&gzip);
     for (size_t at = 0; at < bytes_count && status == PROF_OK;) {
@@ -158,10 +192,9 @@ the_same_pieces_give_the_same_bytes_again(void **state)
     struct behind behind = {.calls_max = SIZE_MAX};
 
     (void)state;
-    memset(packing, 0xa5, prof_gzip_bytes());
     assert_int_equal(pack(&before, BYTES, 65536), PROF_OK);
     memcpy(first, packed, before.bytes);
-    memset(packing, 0x5a, prof_gzip_bytes());
+    before_use = 0x5a;
     assert_int_equal(pack(&behind, BYTES, 65536), PROF_OK);
     assert_int_equal(behind.bytes, before.bytes);
     assert_memory_equal(packed, first, before.bytes);
@@ -229,6 +262,83 @@ a_compressed_profile_says_nothing_of_when_and_where(void **state)
     assert_memory_equal(packed, want, sizeof want);
 }
 
+/* It counts in 32 bits: what is longer comes in parts, none left out. */
+static void
+more_than_4_gb_at_once_is_packed_in_parts(void **state)
+{
+    const uint64_t lengths[] = {INT32_MAX - 1, INT32_MAX,
+                                UINT64_C(1) + INT32_MAX,
+                                UINT64_C(2) * INT32_MAX + 5, UINT64_C(1) << 33};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct behind behind = {.calls_max = SIZE_MAX};
+        const struct prof_sink to = {.write = take, .context = &behind};
+        struct prof_gzip gzip;
+        struct prof_sink sink;
+
+        prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+        sink = prof_gzip_sink(&gzip);
+        instead.set = true;
+        instead.answer = COMP_OK;
+        instead.next = given;
+        instead.bytes = 0;
+        assert_int_equal(sink.write(sink.context, given, lengths[i]), PROF_OK);
+        instead.set = false;
+        assert_int_equal(instead.bytes, lengths[i]);
+    }
+}
+
+static void
+an_igzip_that_fails_is_reported_and_nothing_is_handed_on(void **state)
+{
+    struct behind behind = {.calls_max = SIZE_MAX};
+    const struct prof_sink to = {.write = take, .context = &behind};
+    struct prof_gzip gzip;
+    struct prof_sink sink;
+
+    (void)state;
+    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+    sink = prof_gzip_sink(&gzip);
+    instead.set = true;
+    instead.answer = INVALID_PARAM;
+    instead.next = given;
+    assert_int_equal(sink.write(sink.context, given, 5), PROF_ERR_MEMORY);
+    assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
+    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+    assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
+    instead.set = false;
+    assert_int_equal(behind.calls, 0);
+}
+
+/* Memory begins anywhere, and what is before and behind it stays. */
+static void
+memory_need_not_be_aligned(void **state)
+{
+    enum { LINE = 64 };
+    const size_t bytes = prof_gzip_bytes();
+    unsigned char *const own = packing;
+    unsigned char *const around =
+        aligned_alloc(LINE, (bytes + (size_t)3 * LINE - 1) / LINE * LINE);
+
+    (void)state;
+    assert_non_null(around);
+    for (size_t offset = 1; offset <= LINE; offset += 9) {
+        struct behind behind = {.calls_max = SIZE_MAX};
+
+        memset(around, 0x3c, bytes + (size_t)2 * LINE);
+        packing = &around[offset];
+        assert_int_equal(pack(&behind, BYTES, BYTES), PROF_OK);
+        assert_true(behind.bytes > 65536); /* its buffer was full */
+        for (size_t i = 0; i < offset; i++)
+            assert_int_equal(around[i], 0x3c);
+        for (size_t i = offset + bytes; i < bytes + (size_t)2 * LINE; i++)
+            assert_int_equal(around[i], 0x3c);
+    }
+    packing = own;
+    free(around);
+}
+
 int
 main(void)
 {
@@ -240,6 +350,10 @@ main(void)
             a_sink_behind_that_fails_is_reported_and_not_called_again),
         cmocka_unit_test(a_profile_that_failed_gets_no_end),
         cmocka_unit_test(memory_one_byte_too_small_is_reported),
+        cmocka_unit_test(more_than_4_gb_at_once_is_packed_in_parts),
+        cmocka_unit_test(
+            an_igzip_that_fails_is_reported_and_nothing_is_handed_on),
+        cmocka_unit_test(memory_need_not_be_aligned),
         cmocka_unit_test(a_compressed_profile_says_nothing_of_when_and_where),
     };
 

@@ -65,7 +65,7 @@ prof_file_begin(struct prof_file *file, const char *path)
     return file->descriptor < 0 ? fail(file, errno) : PROF_OK;
 }
 
-static int
+static bool
 sync_bytes(int descriptor)
 {
     int answer;
@@ -74,7 +74,7 @@ sync_bytes(int descriptor)
         answer = fsync(descriptor);
     while (answer != 0 && errno == EINTR);
     /* What cannot be synced (a pipe, some file systems) is as good as it is. */
-    return answer != 0 && errno != EINVAL && errno != EROFS ? -1 : 0;
+    return answer == 0 || errno == EINVAL || errno == EROFS;
 }
 
 /* The new name is durable when its folder is; failure changes nothing now. */
@@ -85,7 +85,7 @@ sync_folder(char *path)
     int descriptor;
 
     if (slash != NULL)
-        slash[slash == path ? 1 : 0] = '\0';
+        slash[1] = '\0';
     descriptor = open(slash != NULL ? path : ".", O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return;
@@ -98,7 +98,7 @@ prof_file_end(struct prof_file *file, enum prof_status status)
 {
     if (file->descriptor < 0)
         return status != PROF_OK ? status : PROF_ERR_SINK;
-    if (status == PROF_OK && sync_bytes(file->descriptor) != 0)
+    if (status == PROF_OK && !sync_bytes(file->descriptor))
         status = fail(file, errno);
     /* Linux frees the descriptor whatever close answers, EINTR included. */
     if (close(file->descriptor) != 0 && errno != EINTR && status == PROF_OK)

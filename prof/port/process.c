@@ -66,7 +66,7 @@ prof_process_mappings(struct prof_mapping *mappings, size_t mappings_max,
 static int64_t
 read_clock(clockid_t clock)
 {
-    struct timespec now = {.tv_sec = 0};
+    struct timespec now;
 
     if (clock_gettime(clock, &now) != 0)
         return 0;
@@ -107,7 +107,8 @@ interrupted(const void *ucontext, uintptr_t *stack, uint32_t max)
 
     (void)context;
 #endif
-    if (max == 0 || pc == 0)
+    (void)max; /* at least 1 */
+    if (pc == 0)
         return 0;
     stack[0] = pc + 1;
     return 1;
@@ -137,7 +138,6 @@ prof_process_begin(struct prof_cpu *cpu, prof_unwind *unwind)
 
     if (atomic_load_explicit(&target, memory_order_acquire) != NULL)
         return PROF_ERR_ACTIVE;
-    sigemptyset(&action.sa_mask);
     atomic_store_explicit(&target_unwind, unwind != NULL ? unwind : interrupted,
                           memory_order_relaxed);
     /* Release: the way to unwind before whom it is for. */
@@ -166,15 +166,12 @@ prof_process_end(void)
 enum prof_status
 prof_timer_open(struct prof_timer *timer, uint32_t hz)
 {
-    struct sigevent event;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+                             .sigev_signo = SIGPROF};
     struct itimerspec times;
 
     if (hz < 1 || hz > 1000000)
         return PROF_ERR_CONFIG;
-    memset(&event, 0, sizeof event);
-    memset(&times, 0, sizeof times);
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = SIGPROF;
     /* glibc 2.36 has no name for this member. */
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer->id) != 0)
