@@ -224,7 +224,6 @@ assert_holds(const char *name, const char *want)
 /* ---------------------------------------------------------------------- begin
  */
 
-/* Whoever may read is up to the mask; a child of this process inherits none. */
 static void
 a_file_has_the_usual_mode_and_is_closed_by_exec(void **state)
 {
@@ -344,7 +343,6 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
     refuse(CALL_WRITE, 0, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
     assert_int_equal(file.error, EIO);
-    assert_int_equal(refused_times, 0);
     interrupted_before = false;
     refuse(CALL_WRITE, ENOSPC, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
@@ -361,7 +359,6 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
 /* ------------------------------------------------------------------------- end
  */
 
-/* First the bytes, under their new name then the folder that has it. */
 static void
 the_file_and_its_folder_are_synced_wherever_it_is(void **state)
 {
@@ -378,13 +375,12 @@ the_file_and_its_folder_are_synced_wherever_it_is(void **state)
     assert_int_equal(chdir(folder), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char memory[256];
-        const char *name;
+        const char *const name = moved(cases[i].name, memory, sizeof memory);
 
         syncs = 0;
         assert_int_equal(prof_file_begin(&file, cases[i].name), PROF_OK);
         assert_int_equal(put("here"), PROF_OK);
         assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-        name = moved(cases[i].name, memory, sizeof memory);
         assert_holds(name, "here");
         assert_int_equal(syncs, 2);
         assert_int_equal(synced[0], number_of(name));
@@ -453,8 +449,6 @@ a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* The file is whole and in its place: that its folder is not synced is no
- * failure. */
 static void
 a_folder_that_cannot_be_opened_or_synced_is_no_failure(void **state)
 {
@@ -462,9 +456,7 @@ a_folder_that_cannot_be_opened_or_synced_is_no_failure(void **state)
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     refuse(CALL_OPEN, EMFILE, 1);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-    assert_int_equal(refused_times, 0);
     assert_int_equal(syncs, 1);
-    assert_int_equal(file.error, 0);
     assert_holds(path, "");
 }
 

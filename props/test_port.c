@@ -1,0 +1,174 @@
+/*
+ * test_port.c -- what the port asks of the system, to the argument: clocks,
+ * words to sleep on, barriers. The calls are replaced at link time.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <cmocka.h>
+
+#include "prof/port.h"
+#include "prof/process.h"
+#include "prof/prof.h"
+#include "refusing.h"
+
+/* ---------------------------------------------------------------------- clocks
+ */
+
+static void
+seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
+{
+    (void)state;
+    refusing.set_time = (struct timespec){.tv_sec = 3, .tv_nsec = 7};
+    assert_int_equal(prof_process_time_ns(), INT64_C(3000000007));
+    assert_int_equal(refusing.asked_clock, CLOCK_REALTIME);
+    assert_int_equal(prof_process_monotonic_ns(), INT64_C(3000000007));
+    assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
+    refusing.asked_clock = -1;
+    assert_int_equal(port_now_ns(), UINT64_C(3000000007));
+    assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
+}
+
+/* ----------------------------------------------------------------------- sleep
+ */
+
+static void
+assert_futex(size_t index, const uint32_t *word, int operation, int value)
+{
+    assert_true(index < refusing.futexes_count);
+    assert_int_equal(refusing.futexes[index].number, SYS_futex);
+    assert_ptr_equal(refusing.futexes[index].word, word);
+    assert_int_equal(refusing.futexes[index].operation, operation);
+    assert_int_equal(refusing.futexes[index].value, value);
+}
+
+/*
+ * The word of a lock: 0 free, 1 taken, 2 taken and wanted. Who finds it taken
+ * leaves a 2, sleeps while it is one, and looks again; here the holder lets go
+ * as soon as somebody sleeps.
+ */
+static void
+a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one(void **state)
+{
+    struct port_lock lock = {0};
+    uint32_t elsewhere = 0;
+
+    (void)state;
+    refusing.wakes_by = &elsewhere;
+    port_lock_take(&lock);
+    assert_int_equal(lock.word, 1);
+    assert_false(port_lock_try(&lock));
+    port_lock_release(&lock);
+    assert_int_equal(lock.word, 0);
+    assert_int_equal(refusing.futexes_count,
+                     0); /* nobody wants it: no system call */
+    assert_true(port_lock_try(&lock));
+    refusing.wakes_by = &lock.word;
+    port_lock_take(&lock);
+    assert_int_equal(refusing.futexes_count, 1);
+    assert_futex(0, &lock.word, FUTEX_WAIT_PRIVATE, 2);
+    assert_int_equal(lock.word, 2); /* there may be others */
+    port_lock_release(&lock);
+    assert_int_equal(lock.word, 0);
+    assert_int_equal(refusing.futexes_count, 2);
+    assert_futex(1, &lock.word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void
+a_wait_sleeps_on_what_was_seen_and_is_woken_alone(void **state)
+{
+    uint32_t word = 77;
+
+    (void)state;
+    refusing.wakes_by = &word;
+    port_wait(&word, 77);
+    assert_int_equal(refusing.futexes_count, 1);
+    assert_futex(0, &word, FUTEX_WAIT_PRIVATE, 77);
+    port_wake(&word);
+    assert_int_equal(refusing.futexes_count, 2);
+    assert_futex(1, &word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void
+a_clock_is_read_and_one_that_fails_says_0(void **state)
+{
+    struct timespec now;
+    int64_t ns;
+
+    (void)state;
+    assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
+    ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    assert_true(prof_process_time_ns() >= ns);
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    assert_true(prof_process_monotonic_ns() >= ns);
+    refusing_set(CALL_CLOCK, EINVAL, 2);
+    assert_int_equal(prof_process_time_ns(), 0);
+    assert_int_equal(prof_process_monotonic_ns(), 0);
+}
+
+/* --------------------------------------------------------------------
+ * refusing.barriers
+ */
+
+/* A running world needs the system's barrier, and is refused without. */
+static void
+a_running_world_without_barriers_is_refused(void **state)
+{
+    const struct prof_config config = {.buckets_max = 4,
+                                       .world = PROF_WORLD_RUNNING};
+    const size_t bytes = prof_bytes_needed(&config);
+    void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    struct prof *prof;
+
+    (void)state;
+    assert_non_null(block);
+    memset(block, 0, bytes);
+    /* The system does not know it; then it registers nobody. */
+    refusing_set(CALL_SYSCALL, ENOSYS, 1);
+    assert_int_equal(prof_init(&prof, &config, block, bytes),
+                     PROF_ERR_UNSUPPORTED);
+    refusing_set(CALL_SYSCALL, EPERM, 2);
+    assert_int_equal(prof_init(&prof, &config, block, bytes),
+                     PROF_ERR_UNSUPPORTED);
+    refusing_set(NO_CALL, 0, 0);
+    assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
+    /* Registered: once more is fine, and asks the system once. */
+    memset(block, 0, bytes);
+    refusing.barriers = 0;
+    assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
+    assert_int_equal(refusing.barriers, 1);
+    assert_true(port_barrier());
+    assert_int_equal(refusing.barriers, 2);
+    /* One that is refused for another reason is not tried again. */
+    refusing_set(CALL_SYSCALL, ENOSYS, 1);
+    assert_false(port_barrier());
+    assert_int_equal(refusing.refused_times, 0);
+    free(block);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(
+            seconds_and_nanoseconds_of_the_right_clock_make_one_number,
+            refusing_end),
+        cmocka_unit_test_teardown(
+            a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one, refusing_end),
+        cmocka_unit_test_teardown(
+            a_wait_sleeps_on_what_was_seen_and_is_woken_alone, refusing_end),
+        cmocka_unit_test_teardown(a_clock_is_read_and_one_that_fails_says_0,
+                                  refusing_end),
+        cmocka_unit_test_teardown(a_running_world_without_barriers_is_refused,
+                                  refusing_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
