@@ -81,6 +81,7 @@ a_registry_needs_what_is_in_it(void **state)
         {.profiles_max = 0, .entries_max = 0, .depth_max = 1},
         {.profiles_max = 1, .entries_max = 1, .depth_max = 3},
         {.profiles_max = 5, .entries_max = 6, .depth_max = 7},
+        {.profiles_max = 6, .entries_max = 63, .depth_max = 9},
         {.profiles_max = 7, .entries_max = 64, .depth_max = PROF_DEPTH_LIMIT},
     };
 
@@ -356,6 +357,13 @@ a_rate_is_the_periods_number_and_is_at_most_10_6(void **state)
     assert_int_equal(run.profile.period, 1000);
     assert_int_equal(run.profile.duration_ns, 1);
     assert_int_equal(run.profile.samples[0].values[1], 1000);
+    case_end(&run);
+    assert_int_equal(prof_cpu_start(cpu, 1), PROF_OK);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, -1));
+    assert_int_equal(run.profile.period, 1000000000);
+    assert_int_equal(run.profile.duration_ns, 0);
     case_end(&run);
     assert_int_equal(prof_cpu_start(cpu, 3), PROF_OK);
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);

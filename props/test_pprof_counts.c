@@ -135,6 +135,15 @@ labels_are_quoted_and_sorted_as_text(void **state)
         {{{"\xed\xa0\x80\xc0\x80", "\xf4\x90\x80\x80"}},
          1,
          "{\"\\xed\\xa0\\x80\\xc0\\x80\":\"\\xf4\\x90\\x80\\x80\"}"},
+        {{{"\xf7\xbf\xbf\xbf", "\xf8\x88\x80\x80\x80"}},
+         1,
+         "{\"\\xf7\\xbf\\xbf\\xbf\":\"\\xf8\\x88\\x80\\x80\\x80\"}"},
+        {{{"\xe2\x82", "\xf0\x9f\x98"}},
+         1,
+         "{\"\\xe2\\x82\":\"\\xf0\\x9f\\x98\"}"},
+        {{{" ~\x7e\x7f", "\xdf\xbf\xe0\xa0\x80\xef\xbf\xbd"}},
+         1,
+         "{\" ~~\\x7f\":\"\xdf\xbf\xe0\xa0\x80\xef\xbf\xbd\"}"},
     };
 
     (void)state;
@@ -436,6 +445,47 @@ a_root_takes_no_room(void **state)
                         "#\t0x1\tmain.main+0x0\tf:1\n\n");
 }
 
+static void
+an_address_is_shown_with_what_it_is_off_its_function(void **state)
+{
+    static struct named names[] = {
+        {"zero", PROF_FRAME_PROGRAM}, {"one", PROF_FRAME_PROGRAM},
+        {"two", PROF_FRAME_PROGRAM},  {"three", PROF_FRAME_PROGRAM},
+        {"four", PROF_FRAME_PROGRAM}, {"five", PROF_FRAME_PROGRAM},
+    };
+
+    (void)state;
+    /* The first instruction, the one before any, and return addresses. */
+    assert_string_equal(named_text(names, STACK(1, 0, 2, 5), 4),
+                        "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
+                        "#\t0x1\tone+0x0\t\tf:1\n"
+                        "#\t0x0\tzero+0x0\tf:1\n"
+                        "#\t0x1\ttwo+0x0\t\tf:1\n"
+                        "#\t0x4\tfive+0x3\tf:1\n\n");
+}
+
+static void
+a_stack_is_named_to_its_greatest_depth(void **state)
+{
+    static struct named names[] = {{"", PROF_FRAME_PROGRAM},
+                                   {"f", PROF_FRAME_PROGRAM}};
+    static uintptr_t deep[PROF_DEPTH_LIMIT + 1];
+
+    (void)state;
+    for (uint32_t i = 0; i <= PROF_DEPTH_LIMIT; i++)
+        deep[i] = 1;
+    for (uint32_t more = 0; more < 2; more++) {
+        const char *line = named_text(names, deep, PROF_DEPTH_LIMIT + more);
+        uint32_t lines = 0;
+
+        while ((line = strstr(line, "#\t0x1\tf+0x0\tf:1\n")) != NULL) {
+            line++;
+            lines++;
+        }
+        assert_int_equal(lines, PROF_DEPTH_LIMIT);
+    }
+}
+
 int
 main(void)
 {
@@ -456,6 +506,8 @@ main(void)
         cmocka_unit_test(
             ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks),
         cmocka_unit_test(a_root_takes_no_room),
+        cmocka_unit_test(an_address_is_shown_with_what_it_is_off_its_function),
+        cmocka_unit_test(a_stack_is_named_to_its_greatest_depth),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
