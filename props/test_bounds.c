@@ -455,6 +455,24 @@ a_tick_may_have_no_frames(void **state)
     assert_int_equal(prof_cpu_totals(cpu).lost, 0);
 }
 
+/* What does not fit whole is refused, and what is there stays. */
+static void
+a_memory_takes_what_fits_into_it(void **state)
+{
+    unsigned char bytes[16];
+    struct prof_memory memory = {.bytes = bytes, .bytes_max = 10};
+    const struct prof_sink sink = prof_memory_sink(&memory);
+
+    (void)state;
+    memset(bytes, '.', sizeof bytes);
+    assert_int_equal(sink.write(sink.context, "abcdefgh", 8), PROF_OK);
+    assert_int_equal(sink.write(sink.context, "ijk", 3), PROF_ERR_SINK);
+    assert_int_equal(sink.write(sink.context, "ij", 2), PROF_OK);
+    assert_int_equal(memory.bytes_count, 10);
+    assert_int_equal(sink.write(sink.context, "k", 1), PROF_ERR_SINK);
+    assert_memory_equal(bytes, "abcdefghij......", 16);
+}
+
 int
 main(void)
 {
@@ -478,6 +496,7 @@ main(void)
         cmocka_unit_test(all_stacks_have_room_beside_lost_ticks),
         cmocka_unit_test(nothing_beyond_a_block_is_touched),
         cmocka_unit_test(a_tick_may_have_no_frames),
+        cmocka_unit_test(a_memory_takes_what_fits_into_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

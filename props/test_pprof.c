@@ -79,6 +79,9 @@ heap_records_are_scaled_as_go_scales_them(void **state)
     assert_int_equal(run.profile.period, 524288);
     assert_string_equal(run.profile.period_type.type, "space");
     assert_string_equal(run.profile.period_type.unit, "bytes");
+    assert_string_equal(run.profile.types[0].type, "alloc_objects");
+    assert_string_equal(run.profile.types[1].type, "alloc_space");
+    assert_string_equal(run.profile.types[2].type, "inuse_objects");
     assert_string_equal(run.profile.types[3].type, "inuse_space");
     assert_string_equal(run.profile.default_type, "");
     case_end(&run);
