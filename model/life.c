@@ -31,6 +31,7 @@ struct model_life {
 
     const struct truth_steps *log;
     uint64_t divisor;
+    uint64_t late_ticks;
     uint32_t step;       /* being read */
     uint32_t told;       /* events told by this step */
     uint32_t first_step; /* that this session knows of */
@@ -113,6 +114,7 @@ tell(struct model_life *life, enum model_trace_type type,
         .rank = (uint64_t)life->step * RANKS_A_STEP + life->told++,
         .g = step->task,
         .ticks = file_ticks(life, step->ticks),
+        .ticks_latest = file_ticks(life, step->ticks + life->late_ticks),
         .stack = step->stack,
         .proc = step->proc,
     };
@@ -173,10 +175,12 @@ begin(struct model_life *life, const struct truth_step *step)
 }
 
 static uint64_t
-hertz(const struct model_life *life, const struct truth_step *step)
+hertz(const struct model_life *life, const struct truth_step *step,
+      int64_t more_ticks)
 {
     __extension__ typedef __int128 wide;
-    const wide ticks = (int64_t)(step->ticks - life->ticks_start);
+    const wide ticks =
+        (wide)(int64_t)(step->ticks - life->ticks_start) + more_ticks;
     const wide ns = (int64_t)(step->ns - life->ns_start);
     const wide clock_hz = ticks > 0 && ns > 0 ? ticks * 1000000000 / ns : 1;
     const wide hz =
@@ -193,7 +197,10 @@ end(struct model_life *life, const struct truth_step *step)
     life->is_on = false;
     session_of(life)->has_ended = true;
     session_of(life)->timers = life->timers;
-    session_of(life)->ticks_per_second = hertz(life, step);
+    session_of(life)->ticks_per_second_least =
+        hertz(life, step, -(int64_t)life->late_ticks);
+    session_of(life)->ticks_per_second_most =
+        hertz(life, step, (int64_t)life->late_ticks);
 }
 
 /* The task has a processor again. */
@@ -211,9 +218,13 @@ come_back(struct model_life *life, const struct truth_step *step)
         if (knows) {
             event->rank = (uint64_t)task->left_step * RANKS_A_STEP;
             event->ticks = file_ticks(life, task->left_ticks);
+            event->ticks_latest =
+                file_ticks(life, task->left_ticks + life->late_ticks);
         }
         if (event->ticks == 0) /* the clock is about to wrap */
             event->ticks = 1;
+        if (event->ticks_latest == 0)
+            event->ticks_latest = 1;
         session_of(life)->returns += knows;
         session_of(life)->returns_late += !knows;
     }
@@ -379,11 +390,12 @@ follow(struct model_life *life, const struct truth_step *step)
 
 void
 model_life_read(struct model_life *life, const struct truth_steps *log,
-                uint64_t tick_divisor)
+                uint64_t tick_divisor, uint64_t late_ticks)
 {
     MODEL_MUST(log->lost == 0);
     life->log = log;
     life->divisor = tick_divisor;
+    life->late_ticks = late_ticks;
     life->events_count = 0;
     life->tasks_count = 0;
     life->tasks[0] = (struct task){.place = DEAD};

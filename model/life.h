@@ -23,10 +23,11 @@
 struct model_life_event {
     enum model_trace_type type;
     uint64_t rank;
-    uint64_t g;     /* who */
-    uint64_t arg;   /* whom, or the number; 0 if the event has none */
-    uint64_t pc;    /* of a new task */
-    int64_t ticks;  /* of the file */
+    uint64_t g;           /* who */
+    uint64_t arg;         /* whom, or the number; 0 if the event has none */
+    uint64_t pc;          /* of a new task */
+    int64_t ticks;        /* of the file: from here ... */
+    int64_t ticks_latest; /* ... to here */
     uint32_t stack; /* index into the log's stacks; TRUTH_NO_STACK: empty */
     uint32_t proc;  /* TRUTH_NO_PROC: none */
     bool is_gone;   /* its processor went before the session ended */
@@ -36,9 +37,11 @@ struct model_life_session {
     const struct model_life_event *events;
     uint32_t count;
     bool has_ended;
-    uint64_t ticks_per_second; /* that the file must name, if it has ended */
-    uint64_t timers;           /* task that the file must name; 0: none */
-    bool was_collecting;       /* when it began */
+    /* One in between the file must name, if the session has ended. */
+    uint64_t ticks_per_second_least;
+    uint64_t ticks_per_second_most;
+    uint64_t timers;       /* task that the file must name; 0: none */
+    bool was_collecting;   /* when it began */
     uint32_t returns_late; /* syscall returns that it could not know in time */
     uint32_t returns;      /* ... and that it could */
     uint32_t futile;
@@ -55,10 +58,12 @@ void model_life_delete(struct model_life *life);
 /*
  * Read a log from its beginning.
  *
- * in:      tick_divisor, clock ticks in one tick of the file
+ * in:      tick_divisor, clock ticks in one tick of the file; late_ticks, how
+ *          much later than the step its clock may have been read (the clock
+ *          moves on by itself; else 0)
  */
 void model_life_read(struct model_life *life, const struct truth_steps *log,
-                     uint64_t tick_divisor);
+                     uint64_t tick_divisor, uint64_t late_ticks);
 
 uint32_t model_life_sessions(const struct model_life *life);
 const struct model_life_session *

@@ -161,13 +161,13 @@ explored() { # PATCH DIR
         [ ! -e "$o/explored/$name" ] ||
             compile_explored "$2/tree" "$source" "$2/explored/$name"
     done
-    objects="$(ls $o/kernels/*.o) $o/explore/port.o"
+    parts="$(ls $o/kernels/*.o) $o/explore/port.o"
     for object in "$o"/explored/*.o; do
         mutant=$2/explored/${object##*/}
         [ -e "$mutant" ] && object=$mutant
-        objects="$objects $object"
+        parts="$parts $object"
     done
-    gcc -r -nostdlib -o "$2/kernels.o" $objects
+    gcc -r -nostdlib -o "$2/kernels.o" $parts
     objcopy --keep-global-symbol=props_kernels "$2/kernels.o"
     gcc -o "$2/explore" $o/props/explore_all.o $o/cli/command.o \
         "$2/kernels.o" $o/libprops.a $o/libcli_explore.a $o/libexplore.a \

@@ -54,12 +54,19 @@ is_same(const struct trace_judge *judge, const struct model_life_event *want,
 }
 
 static bool
+is_then(const struct model_life_event *want,
+        const struct model_trace_event *found)
+{
+    return found->ticks >= want->ticks && found->ticks <= want->ticks_latest;
+}
+
+static bool
 is_anywhere(const struct trace_judge *judge,
             const struct model_life_event *want, uint32_t from)
 {
     for (uint32_t i = from; i < judge->trace.events_count; i++) {
         if (is_same(judge, want, found_at(judge, i)) &&
-            found_at(judge, i)->ticks == want->ticks)
+            is_then(want, found_at(judge, i)))
             return true;
     }
     return false;
@@ -141,7 +148,7 @@ judge_event(struct trace_judge *judge, uint32_t index)
     const struct model_life_event *want = wanted_at(judge, index);
     const struct model_trace_event *found = found_at(judge, index);
 
-    if (found->ticks != want->ticks)
+    if (!is_then(want, found))
         trace_judge_breach(judge, PROPS_T1,
                            "event %" PRIu32 ", %s, is at tick %" PRId64
                            ", not %" PRId64,
@@ -219,11 +226,14 @@ trace_judge_events(struct trace_judge *judge)
                            "%" PRIu64 " events lack their stack, %" PRIu64
                            " are counted",
                            stackless, judge->got->drops.no_stack);
-    if (judge->trace.ticks_per_second != (int64_t)judge->want->ticks_per_second)
+    if (judge->trace.ticks_per_second <
+            (int64_t)judge->want->ticks_per_second_least ||
+        judge->trace.ticks_per_second >
+            (int64_t)judge->want->ticks_per_second_most)
         trace_judge_breach(judge, PROPS_T7,
                            "the frequency is %" PRIu64 ", the file says "
                            "%" PRId64,
-                           judge->want->ticks_per_second,
+                           judge->want->ticks_per_second_most,
                            judge->trace.ticks_per_second);
     judge_strangers(judge);
     judge_verdict(judge);

@@ -120,12 +120,15 @@ static void
 mark_session(struct trace_judge *judge)
 {
     const struct model_life_session *want = judge->want;
+    const bool is_by_clock = sim_sched_world_config(judge->world)->is_by_clock;
     const struct {
         enum props_mark mark;
         bool hit;
     } rows[] = {
         {MARK_TRACE_SESSION, true},
         {MARK_TRACE_SECOND, judge->session > 0},
+        {MARK_TRACE_BY_CLOCK, is_by_clock},
+        {MARK_TRACE_CLOCK_CUT, is_by_clock && judge->got->drops.no_buffer > 0},
         {MARK_TRACE_CHUNKS, judge->got->chunks > 4},
         {MARK_TRACE_LATE_RETURN, want->returns_late > 0},
         {MARK_TRACE_RETURN, want->returns > 0},
@@ -196,12 +199,14 @@ bool
 trace_judge_run(struct trace_judge *judge)
 {
     const struct truth_steps *log = sim_sched_world_truth(judge->world);
+    const struct sim_sched_config *config =
+        sim_sched_world_config(judge->world);
     uint32_t sessions;
 
     judge->breach = (struct props_breach){.property = PROPS_NONE};
     judge->session = 0;
-    model_life_read(judge->life, log,
-                    sim_sched_world_config(judge->world)->tick_divisor);
+    model_life_read(judge->life, log, config->tick_divisor,
+                    config->is_by_clock ? SIM_SCHED_READINGS_MAX : 0);
     judge->hash = sim_mix64(truth_steps_hash(log));
     sessions = model_life_sessions(judge->life);
     trace_judge_faults(judge);

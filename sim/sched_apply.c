@@ -220,7 +220,8 @@ sim_sched_world_apply(struct sim_sched_world *world,
     if (event->stack != TRUTH_NO_STACK &&
         event->stack >= world->config.stacks_count)
         return "there is no such stack";
-    if (event->delay_ticks >= limit - world->now_ticks)
+    if (world->now_ticks >= limit ||
+        event->delay_ticks >= limit - world->now_ticks)
         return "the world ends before that";
     world->now_ticks += event->delay_ticks;
     why = sim_sched_held(world, event);

@@ -30,6 +30,7 @@ enum label {
     ASK_TASK,
     ASK_STACK,
     ASK_NUMBER,
+    ASK_ORDER,
 };
 
 enum { CANDIDATES_MAX = 64 };
@@ -118,6 +119,22 @@ draw_features(struct sim_sched_generator *g)
     return features;
 }
 
+/* Where no fault has its hand on the clocks, they may be what orders. */
+static void
+draw_order(struct sim_sched_generator *g)
+{
+    static const enum sim_fault clocks[] = {
+        SIM_FAULT_TRACE_SKEW, SIM_FAULT_TRACE_CLOCK_AHEAD,
+        SIM_FAULT_TRACE_CLOCK_BACK, SIM_FAULT_TRACE_CLOCK_FREEZE,
+        SIM_FAULT_TRACE_CLOCK_LIMIT};
+
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        if (sim_fault_is_on(&g->faults, clocks[i]))
+            return;
+    }
+    g->config.is_by_clock = ask(g, 2, SIM_SWARM, ASK_ORDER) == 1;
+}
+
 void
 sim_sched_generator_begin(struct sim_sched_generator *g,
                           struct sim_choices *choices)
@@ -132,6 +149,7 @@ sim_sched_generator_begin(struct sim_sched_generator *g,
     memset(&g->config, 0, sizeof g->config);
     g->config.procs = 1 + ask(g, 4, SIM_SWARM, ASK_PROCS);
     sim_faults_draw(&g->faults, choices, 't');
+    draw_order(g);
     g->config.tick_divisor = divisors[ask(g, 4, SIM_SWARM, ASK_DIVISOR)];
     g->config.ticks_per_us = speeds[ask(g, 4, SIM_SWARM, ASK_HERTZ)];
     g->config.has_two_readers = ask(g, 256, SIM_SWARM, ASK_READERS) == 255;

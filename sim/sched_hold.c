@@ -94,6 +94,8 @@ apply_clock(struct sim_sched_world *world, const struct sim_sched_event *event)
     struct sim_sched_proc *proc = &world->procs[event->proc];
     uint64_t by = event->number;
 
+    if (world->config.is_by_clock)
+        return "the order is the clock's, so nothing may move it";
     if (event->kind == SIM_SCHED_CLOCK_BACK)
         by = 0 - by;
     if (event->kind != SIM_SCHED_CLOCK_FREEZE) {

@@ -184,6 +184,8 @@ take_directive(struct parser *p, struct sim_word word, struct sim_word rest,
                             &config->ticks_per_us);
     else if (sim_word_is(word, "eager-reader"))
         config->is_eager = true;
+    else if (sim_word_is(word, "order-by-clock"))
+        config->is_by_clock = true;
     else if (sim_word_is(word, "two-readers"))
         config->has_two_readers = true;
     else if (sim_word_is(word, "clock"))

@@ -27,6 +27,8 @@ print_config(FILE *file, const struct sim_sched_config *config)
             "\nticks-per-us %" PRIu64 "\n",
             config->procs, config->buffers, config->buffer_bytes,
             config->tick_divisor, config->stacks_room, config->ticks_per_us);
+    if (config->is_by_clock)
+        fprintf(file, "order-by-clock\n");
     if (config->is_eager)
         fprintf(file, "eager-reader\n");
     if (config->has_two_readers)

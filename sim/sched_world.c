@@ -4,7 +4,9 @@
  *
  * Invariants
  *   I1  the truth log gets a step before the tracer gets the call.
- *   I2  bytes lent by the tracer are copied as late as its contract allows: at
+ *   I2  in the order of the clock there is one: each reading is later than all
+ *       before it, wherever.
+ *   I3  bytes lent by the tracer are copied as late as its contract allows: at
  *       the next call for more.
  */
 #include "sched_inside.h"
@@ -49,6 +51,8 @@ tracer_config(const struct sim_sched_config *config)
         .stacks_max = config->stacks_room,
         .frames_max = UINT64_C(16) * config->stacks_room,
         .tick_divisor = config->tick_divisor,
+        .order = config->is_by_clock ? PROF_TRACE_ORDER_CLOCK
+                                     : PROF_TRACE_ORDER_STAMPS,
     };
 }
 
@@ -94,18 +98,30 @@ sim_sched_world_delete(struct sim_sched_world *world)
 void
 sim_sched_look(struct sim_sched_world *world, uint32_t proc)
 {
+    if (world->config.is_by_clock)
+        return;
     world->clock_ticks =
         (uint64_t)sim_clock_read(&world->config.clocks[proc],
                                  sim_sched_clock_now(world, proc)) +
         world->procs[proc].moved_ticks;
 }
 
+/* The one clock is later at each step than in all readings before. */
+static void
+move_on(struct sim_sched_world *world)
+{
+    world->now_ticks += SIM_SCHED_READINGS_MAX;
+    world->clock_ticks =
+        (uint64_t)sim_clock_read(&world->config.clocks[0], world->now_ticks);
+}
+
 static uint64_t
 read_ticks(void *context)
 {
-    const struct sim_sched_world *world = context;
+    struct sim_sched_world *world = context;
 
-    return world->clock_ticks;
+    return world->config.is_by_clock ? world->clock_ticks++
+                                     : world->clock_ticks;
 }
 
 static uint64_t
@@ -127,6 +143,11 @@ reason_against(const struct sim_sched_config *config)
         return "the configuration is larger than the world's limits";
     if (config->ticks_per_us == 0)
         return "a microsecond has no ticks";
+    for (uint32_t p = 0; p < SIM_SCHED_PROCS_MAX && config->is_by_clock; p++) {
+        if (config->clocks[p].offset_ticks != config->clocks[0].offset_ticks ||
+            config->clocks[p].drift_ppm != 0)
+            return "in the order of the clock, all processors have one";
+    }
     return NULL;
 }
 
@@ -178,6 +199,8 @@ sim_sched_world_reset(struct sim_sched_world *world,
     world->collects = false;
     world->reader_stalls = false;
     sim_sched_look(world, 0);
+    if (config->is_by_clock)
+        move_on(world);
     memset(world->block, 0, bytes);
     tracer.clock = (struct prof_trace_clock){read_ticks, read_ns, world};
     return prof_trace_init(&world->trace, &tracer, world->block, bytes) ==
@@ -273,7 +296,9 @@ sim_sched_world_task(const struct sim_sched_world *world, uint64_t task)
 void
 sim_sched_tell(struct sim_sched_world *world, struct truth_step step)
 {
-    if (step.proc != TRUTH_NO_PROC)
+    if (world->config.is_by_clock)
+        move_on(world);
+    else if (step.proc != TRUTH_NO_PROC)
         sim_sched_look(world, step.proc);
     step.ticks = world->clock_ticks;
     step.ns = read_ns(world);

@@ -24,6 +24,7 @@ enum {
     SIM_SCHED_SESSIONS_MAX = 6,
     SIM_SCHED_CHUNKS_MAX = 2048, /* of a session */
     SIM_SCHED_STEPS_MAX = 4096,
+    SIM_SCHED_READINGS_MAX = 128, /* of the clock, for one step of the truth */
     SIM_SCHED_BUFFERS_MAX = 128,
     SIM_SCHED_BUFFER_BYTES_MAX = 4096,
     SIM_SCHED_STACKS_MAX = 256,
@@ -62,6 +63,7 @@ struct sim_sched_config {
     uint32_t tick_divisor;
     uint32_t stacks_room;  /* distinct stacks a session keeps */
     uint64_t ticks_per_us; /* world time in a microsecond */
+    bool is_by_clock;      /* the tracer's order; then all clocks are one */
     bool is_eager;         /* the reader reads after every event */
     bool has_two_readers;  /* whoever judges tries two readers */
     struct sim_clock clocks[SIM_SCHED_PROCS_MAX];

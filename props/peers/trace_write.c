@@ -3,7 +3,8 @@
  *
  * usage: trace_write DIR FIRST LAST
  *
- * Writes DIR/SEED-SESSION.trace for the seeds FIRST to LAST.
+ * Writes DIR/SEED-SESSION.trace for the seeds FIRST to LAST; a file in the
+ * order of the clock is called SEED-SESSION-clock.trace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,14 +15,17 @@
 
 static bool
 write_session(const char *dir, uint64_t seed, uint32_t index,
-              const struct sim_sched_session *session)
+              const struct sim_sched_world *world)
 {
+    const struct sim_sched_session *session =
+        sim_sched_world_session(world, index);
     char path[1024];
     FILE *file;
     bool written;
 
-    snprintf(path, sizeof path, "%s/%07" PRIu64 "-%" PRIu32 ".trace", dir, seed,
-             index + 1);
+    snprintf(path, sizeof path, "%s/%07" PRIu64 "-%" PRIu32 "%s.trace", dir,
+             seed, index + 1,
+             sim_sched_world_config(world)->is_by_clock ? "-clock" : "");
     file = fopen(path, "wb");
     if (file == NULL)
         return false;
@@ -38,8 +42,7 @@ write_seed(struct sched_run *run, struct sim_choices *choices, const char *dir,
     if (!sched_run_choices(run, choices, PROPS_OF_TRACES))
         fprintf(stderr, "seed %" PRIu64 ": %s\n", seed, run->judge.breach.text);
     for (uint32_t i = 0; i < sim_sched_world_sessions(run->world); i++) {
-        if (!write_session(dir, seed, i,
-                           sim_sched_world_session(run->world, i)))
+        if (!write_session(dir, seed, i, run->world))
             return false;
     }
     return true;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Show the traces of random worlds to Go 1.19, the last that knows the format:
 # it must say of each file what our reader says, with the same number of events,
-# and nothing but ok or time-order.
+# and nothing but ok or time-order, and ok of those in the order of the clock.
 #
 # usage: props/peers/trace_writer.sh PROFSIM TRACE_WRITE [WORLDS [TOOL_FILES]]
 #
@@ -80,6 +80,13 @@ if grep -v -e ': ok ' -e ': time-order$' "$folder/ours" | head -n 5 | grep .; th
     exit 1
 fi
 
+# Where the clock is the order, it cannot contradict it.
+if grep -v ': ok ' "$folder/ours" | grep -e '-clock.trace: ' |
+    head -n 5 | grep .; then
+    echo "a trace in the order of the clock is not ok"
+    exit 1
+fi
+
 # The tool itself, on files that are spread over all of them.
 step=$(($(grep -c ': ok ' "$folder/ours") / tool_files))
 shown=0
@@ -100,4 +107,5 @@ done
 echo "$(wc -l <"$folder/list") traces of $worlds worlds," \
     "$(grep -c ': ok ' "$folder/ours") ok," \
     "$(grep -c ': time-order' "$folder/ours") time-order in both;" \
+    "$(grep -c -e '-clock.trace: ' "$folder/ours") in the order of the clock;" \
     "$shown of them through the tool"
