@@ -98,7 +98,7 @@ prof_builder_init(struct builder *builder, const struct prof_output *output,
     uint32_t slots_log2 = INDEX_LOG2_MIN;
 
     PROF_ASSERT(values_count >= 1 && values_count <= SAMPLE_VALUES_MAX);
-    if (have < fixed || have - fixed < tables_bytes(slots_log2))
+    if (have < fixed + tables_bytes(slots_log2))
         return false;
     while (slots_log2 < SLOTS_LOG2_MAX &&
            have - fixed >= tables_bytes(slots_log2 + 1))
