@@ -375,7 +375,6 @@ a_rate_is_the_periods_number_and_is_at_most_10_6(void **state)
     case_end(&run);
 }
 
-/* A ring of four: four ticks between two drains, and one more is lost. */
 static void
 a_ring_holds_its_ticks_and_no_more(void **state)
 {
@@ -394,7 +393,6 @@ a_ring_holds_its_ticks_and_no_more(void **state)
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
-/* Lost ticks take no stack's place, whenever they come. */
 static void
 all_stacks_have_room_beside_lost_ticks(void **state)
 {
@@ -441,7 +439,6 @@ nothing_beyond_a_block_is_touched(void **state)
     free(block);
 }
 
-/* A tick without frames needs no place where they would be. */
 static void
 a_tick_may_have_no_frames(void **state)
 {
@@ -455,7 +452,6 @@ a_tick_may_have_no_frames(void **state)
     assert_int_equal(prof_cpu_totals(cpu).lost, 0);
 }
 
-/* What does not fit whole is refused, and what is there stays. */
 static void
 a_memory_takes_what_fits_into_it(void **state)
 {

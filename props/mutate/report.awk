@@ -139,7 +139,8 @@ function median(w,    n, i, k, x) {
 }
 
 function page(    i, n, k, list, w) {
-    print "<!-- made by: make mutants FULL=1 -->" > md
+    print "<!-- made by: make mutants" (sample == "" ? " FULL=1" : \
+        "; tried: " sample) " -->" > md
     print "# Mutants of every line\n" > md
     print "Each operator, constant, condition, status and statement of prof/ is" > md
     print "changed, one at a time (props/mutate/). Judges run from the cheapest" > md
