@@ -79,11 +79,12 @@ read_worlds(const struct trial *trial, struct mutant *mutant, uint32_t slot)
     char *path = trial_path(trial, slot, "output");
     FILE *file = fopen(path, "r");
     char line[512];
+    char property[sizeof mutant->property];
     int used = 0;
 
     if (file != NULL && fgets(line, sizeof line, file) != NULL &&
-        sscanf(line, "%7s %u %n", mutant->property, &mutant->runs, &used) ==
-            2) {
+        sscanf(line, "%7s %u %n", property, &mutant->runs, &used) == 2) {
+        memcpy(mutant->property, property, sizeof property);
         line[strcspn(line, "\n")] = '\0';
         snprintf(mutant->broken, sizeof mutant->broken, "%s", &line[used]);
     }
