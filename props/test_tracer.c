@@ -416,6 +416,19 @@ the_frequency_is_that_of_the_clock(void **state)
         {"time stands still", 1000, 0, 1},
         {"ticks stand still", 0, 1000, 1},
         {"ticks run backwards", (uint64_t)-1000, 1000, 1},
+        {"time runs backwards", 1000, (uint64_t)-1000, 1},
+        /* The product, of 93 bits, is a tick short of 2^63 or beyond. */
+        {"as many as there are", 9223372036, 1, INT64_C(144115188062500000)},
+        {"too many by few", 9223372037, 1, INT64_MAX / 64},
+        {"too many by far", INT64_MAX, 1, INT64_MAX / 64},
+        {"1 GHz for 146 years", UINT64_C(1) << 62, UINT64_C(1) << 62,
+         1000000000 / 64},
+        {"1 GHz for 145 years", (UINT64_C(1) << 62) - 1,
+         (UINT64_C(1) << 62) - 1, 1000000000 / 64},
+        {"3 GHz for 73 years", UINT64_C(3) << 61, UINT64_C(1) << 61,
+         3000000000 / 64},
+        {"less than half a GHz by a tick", INT64_MAX / 2, INT64_MAX,
+         500000000 / 64 - 1},
     };
 
     (void)state;

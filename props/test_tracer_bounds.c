@@ -1,0 +1,193 @@
+/*
+ * test_tracer_bounds.c -- what a tracer takes if it is told nothing, what it
+ * refuses, and where its buffers are when nobody writes. White box.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace_buffer.h"
+#include "tracer.h"
+
+static const struct prof_trace_config small = {.procs_max = 2,
+                                               .buffers_max = 5,
+                                               .buffer_bytes = 512,
+                                               .stacks_max = 8,
+                                               .frames_max = 64};
+
+static struct prof_trace *
+a_tracer(const struct prof_trace_config *config)
+{
+    const size_t bytes = prof_trace_bytes_needed(config);
+    void *block = aligned_alloc(PROF_BLOCK_ALIGN, (bytes + 63) / 64 * 64);
+    struct prof_trace *trace;
+
+    assert_non_null(block);
+    memset(block, 0, bytes);
+    assert_int_equal(prof_trace_init(&trace, config, block, bytes), PROF_OK);
+    return trace;
+}
+
+/* As the header says: 16384 stacks, 32 frames a stack, 64 clock ticks. */
+static void
+what_is_not_told_is_as_documented(void **state)
+{
+    const struct prof_trace_config nothing = {.procs_max = 2, .buffers_max = 4};
+    struct prof_trace_config told = nothing;
+    struct prof_trace *trace = a_tracer(&nothing);
+
+    (void)state;
+    told.stacks_max = 16384;
+    told.frames_max = UINT64_C(16384) * 32;
+    told.buffer_bytes = PROF_TRACE_BUFFER_BYTES;
+    assert_int_equal(prof_trace_bytes_needed(&nothing),
+                     prof_trace_bytes_needed(&told));
+    assert_int_equal(trace->stacks.rows_max, 16384);
+    assert_int_equal(trace->stacks.frames_max, 16384 * 32);
+    assert_int_equal(trace->buffer_bytes, PROF_TRACE_BUFFER_BYTES);
+    assert_int_equal(trace->empty->limit_bytes, PROF_TRACE_BUFFER_BYTES);
+    assert_int_equal(trace->tick_divisor, 64);
+    assert_int_equal(trace->tick_shift, 6);
+    assert_int_equal(trace->buffers_count, 4);
+    free(trace);
+    trace = a_tracer(&small);
+    assert_int_equal(trace->stacks.frames_max, 64);
+    assert_int_equal(trace->buffer_bytes, 512);
+    free(trace);
+}
+
+static void
+stacks_that_no_table_holds_are_refused(void **state)
+{
+    struct prof_trace_config config = small;
+    static _Alignas(64) unsigned char block[64];
+    struct prof_trace *trace;
+
+    (void)state;
+    config.stacks_max = UINT32_MAX;
+    assert_int_equal(prof_trace_bytes_needed(&config), 0);
+    assert_int_equal(prof_trace_init(&trace, &config, block, sizeof block),
+                     PROF_ERR_CONFIG);
+    config = small;
+    config.frames_max = UINT64_MAX;
+    assert_int_equal(prof_trace_bytes_needed(&config), 0);
+}
+
+/*
+ * Numbers of the clock's order have room for the processors, the events of
+ * none, and what belongs to no event: 4 places with 2 processors, 5 with 3.
+ */
+static void
+places_have_as_many_bits_as_they_need(void **state)
+{
+    static const struct {
+        uint32_t procs;
+        uint32_t bits;
+    } rows[] = {{1, 2}, {2, 2}, {3, 3}, {6, 3}, {7, 4}, {14, 4}, {15, 5}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct prof_trace_config config = small;
+        struct prof_trace *trace;
+
+        config.procs_max = rows[i].procs;
+        config.buffers_max = rows[i].procs + 2;
+        config.order = PROF_TRACE_ORDER_CLOCK;
+        trace = a_tracer(&config);
+        assert_int_equal(trace->place_bits, rows[i].bits);
+        assert_int_equal(trace->order, PROF_TRACE_ORDER_CLOCK);
+        free(trace);
+    }
+}
+
+/* 1, 2, 4, ... are shifts; what is no power of two is divided by. */
+static void
+ticks_of_the_file_are_those_of_the_clock_by_the_divisor(void **state)
+{
+    static const uint32_t divisors[] = {1, 2, 3, 5, 6, 64, 96, 1U << 31};
+    static const uint64_t clocks[] = {0, 1, 63, 64, 65, 1000000007, UINT32_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof divisors / sizeof *divisors; i++) {
+        struct prof_trace_config config = small;
+        struct prof_trace *trace;
+
+        config.tick_divisor = divisors[i];
+        trace = a_tracer(&config);
+        for (size_t j = 0; j < sizeof clocks / sizeof *clocks; j++)
+            assert_int_equal(trace_file_ticks(trace, clocks[j]),
+                             clocks[j] / divisors[i] + 1);
+        free(trace);
+    }
+}
+
+/* A buffer nobody wrote to is empty again, and no news for the reader. */
+static void
+an_empty_buffer_goes_back_to_the_others(void **state)
+{
+    struct prof_trace *trace = a_tracer(&small);
+    struct trace_buffer *taken[5];
+    struct trace_buffer *none = NULL;
+
+    (void)state;
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t i = 0; i < 5; i++) {
+            taken[i] = prof_trace_take_empty(trace);
+            assert_non_null(taken[i]);
+            assert_int_equal(taken[i]->used_bytes, 0);
+            assert_int_equal(taken[i]->limit_bytes, 512);
+        }
+        assert_null(prof_trace_take_empty(trace));
+        for (size_t i = 0; i < 5; i++) {
+            prof_trace_give_up(trace, &taken[i]);
+            assert_null(taken[i]);
+        }
+        prof_trace_give_up(trace, &none);
+        assert_null(trace->full.head);
+        assert_int_equal(load_relaxed(&trace->news), 0);
+    }
+    free(trace);
+}
+
+/* One with a byte is queued, and that is news. */
+static void
+a_buffer_with_bytes_is_queued_and_told(void **state)
+{
+    struct prof_trace *trace = a_tracer(&small);
+    struct trace_buffer *first = prof_trace_take_empty(trace);
+    struct trace_buffer *second = prof_trace_take_empty(trace);
+    struct trace_buffer *const want[] = {first, second};
+
+    (void)state;
+    trace_put_byte(first, 1);
+    trace_put_byte(second, 2);
+    second->next = second; /* whatever it was */
+    prof_trace_give_up(trace, &first);
+    assert_int_equal(load_relaxed(&trace->news), 1);
+    prof_trace_give_up(trace, &second);
+    assert_int_equal(load_relaxed(&trace->news), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_ptr_equal(trace_queue_pop(&trace->full), want[i]);
+    assert_null(trace_queue_pop(&trace->full));
+    assert_null(trace->full.tail);
+    free(trace);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_told_is_as_documented),
+        cmocka_unit_test(stacks_that_no_table_holds_are_refused),
+        cmocka_unit_test(places_have_as_many_bits_as_they_need),
+        cmocka_unit_test(
+            ticks_of_the_file_are_those_of_the_clock_by_the_divisor),
+        cmocka_unit_test(an_empty_buffer_goes_back_to_the_others),
+        cmocka_unit_test(a_buffer_with_bytes_is_queued_and_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
