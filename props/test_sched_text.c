@@ -110,6 +110,8 @@ the_fixtures_end_as_they_say(void **state)
         {FIXTURES "return-before-the-clock-wraps.sim", 1, 5, MODEL_TRACE_OK},
         /* Its clocks are years apart. */
         {FIXTURES "stalls.sim", 1, 5, MODEL_TRACE_TIME_ORDER},
+        /* What a processor wrote after the cut is not there. */
+        {FIXTURES "cut-by-the-clock.sim", 1, 5, MODEL_TRACE_OK},
     };
     struct sched_run *run = sched_run_new(SIM_SCHEDULE_EVENTS_MAX);
 

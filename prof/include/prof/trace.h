@@ -221,7 +221,8 @@ PROF_NODISCARD enum prof_status prof_trace_read(struct prof_trace *trace,
  */
 PROF_NODISCARD enum prof_status prof_trace_wait(struct prof_trace *trace);
 
-/* What was lost, by cause, since the session began. */
+/* What was lost, by cause, since the session began; ordered by the clock, it
+ * is known when the trace was read to its end. */
 struct prof_trace_drops {
     uint64_t no_buffer; /* events: the reader was too slow; the trace ends */
     uint64_t no_stack;  /* events whose stack was left out: too many stacks */
