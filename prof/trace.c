@@ -189,12 +189,8 @@ prof_trace_take_empty(struct prof_trace *trace)
     if (buffer != NULL)
         trace->empty = buffer->next;
     port_lock_release(&trace->lock);
-    if (buffer != NULL) {
-        buffer->next = NULL;
-        buffer->used_bytes = 0;
-        buffer->last_sequence = 0;
-        buffer->last_ticks = 0;
-    }
+    if (buffer != NULL)
+        buffer->used_bytes = 0; /* a batch begins, and sets the rest */
     return buffer;
 }
 
