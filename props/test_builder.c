@@ -287,6 +287,33 @@ a_stack_is_cut_and_an_empty_one_is_lost(void **state)
     free(block);
 }
 
+/*
+ * Two texts a slot of 128 and 64 besides, "" among them; each keeps its number
+ * while the index of them doubles, and the next one is refused.
+ */
+static void
+texts_have_numbers_until_there_is_no_room(void **state)
+{
+    enum { ROOM = 2 * 128 + 64 };
+    static char texts[ROOM + 1][8];
+    const uint32_t own = 3; /* "", and the sample type's */
+    void *block;
+
+    (void)state;
+    assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, 0));
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = own; i < ROOM; i++) {
+            snprintf(texts[i], sizeof texts[i], "t%u", i);
+            assert_int_equal(prof_builder_string(&builder, texts[i]), i);
+        }
+        assert_int_equal(prof_builder_string(&builder, ""), 0);
+        assert_int_equal(builder.out.status, PROF_OK);
+    }
+    assert_int_equal(prof_builder_string(&builder, "more"), 0);
+    assert_int_equal(prof_builder_finish(&builder), PROF_ERR_MEMORY);
+    free(block);
+}
+
 /* An address belongs to the mapping that holds it, or to none. */
 static void
 an_address_outside_all_mappings_has_none(void **state)
@@ -396,6 +423,7 @@ main(void)
         cmocka_unit_test(addresses_that_meet_in_the_last_slot_keep_apart),
         cmocka_unit_test(the_runtime_at_the_leaf_is_hidden_each_time),
         cmocka_unit_test(a_stack_is_cut_and_an_empty_one_is_lost),
+        cmocka_unit_test(texts_have_numbers_until_there_is_no_room),
         cmocka_unit_test(an_address_outside_all_mappings_has_none),
         cmocka_unit_test(fields_of_a_message_are_written_by_their_numbers),
     };

@@ -176,6 +176,59 @@ a_buffer_with_bytes_is_queued_and_told(void **state)
     free(trace);
 }
 
+static const uint32_t *slept_on; /* replaced at link time */
+static uint32_t slept_seeing;
+
+void __wrap_port_wait(const uint32_t *word, uint32_t seen);
+
+void
+__wrap_port_wait(const uint32_t *word, uint32_t seen)
+{
+    assert_null(slept_on);
+    slept_on = word;
+    slept_seeing = seen;
+}
+
+static bool
+sleeps(struct prof_trace *trace)
+{
+    slept_on = NULL;
+    assert_int_equal(prof_trace_wait(trace), PROF_OK);
+    if (slept_on != NULL) {
+        assert_ptr_equal(slept_on, &trace->news);
+        assert_int_equal(slept_seeing, load_relaxed(&trace->news));
+    }
+    return slept_on != NULL;
+}
+
+/* Asleep only if there is a session, its header was read, and no buffer is
+ * full; not beside another reader. */
+static void
+a_reader_sleeps_only_if_there_is_nothing_to_read(void **state)
+{
+    struct prof_trace *trace = a_tracer(&small);
+    struct trace_buffer *buffer = prof_trace_take_empty(trace);
+
+    (void)state;
+    store_relaxed(&trace->news, 41);
+    assert_false(sleeps(trace)); /* off */
+    trace->stage = STAGE_ON;
+    trace->part = PART_HEADER;
+    assert_false(sleeps(trace));
+    trace->part = PART_EVENTS;
+    assert_true(sleeps(trace));
+    trace->stage = STAGE_DRAINING;
+    assert_false(sleeps(trace));
+    trace->stage = STAGE_ON;
+    assert_true(port_lock_try(&trace->reader_lock));
+    assert_int_equal(prof_trace_wait(trace), PROF_ERR_BUSY);
+    port_lock_release(&trace->reader_lock);
+    trace_put_byte(buffer, 1);
+    prof_trace_give_up(trace, &buffer);
+    assert_false(sleeps(trace));
+    free(trace);
+}
+
 int
 main(void)
 {
@@ -186,6 +239,7 @@ main(void)
         cmocka_unit_test(
             ticks_of_the_file_are_those_of_the_clock_by_the_divisor),
         cmocka_unit_test(an_empty_buffer_goes_back_to_the_others),
+        cmocka_unit_test(a_reader_sleeps_only_if_there_is_nothing_to_read),
         cmocka_unit_test(a_buffer_with_bytes_is_queued_and_told),
     };
 
