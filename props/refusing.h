@@ -37,6 +37,7 @@ struct refusing {
     int last_timer_flags;
     int opened_flags;
     size_t reads;
+    size_t reads_good;        /* that many do not fail */
     size_t read_max;          /* bytes that one gives */
     struct timespec set_time; /* what clocks say, unless its seconds are 0 */
     clockid_t asked_clock;

@@ -76,6 +76,13 @@ mappings_are_read_to_their_end_in_any_pieces(void **state)
     refusing.read_max = 7;
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
     assert_int_equal(count, whole);
+    assert_int_not_equal(text[0], (char)0xa5);
+    /* What fails after some were read has failed. */
+    refusing.reads = 0;
+    refusing.reads_good = 3;
+    refusing_set(CALL_READ, EIO, 1);
+    assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
+    assert_int_equal(count, 0);
     /* No more than there is room for: the rest stays as it was. */
     memset(text, 0xa5, sizeof text);
     refusing.read_max = 60;
