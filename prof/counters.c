@@ -310,3 +310,60 @@ prof_counters_turn(struct prof *prof)
         set_taken(prof, MOVED, row, recent);
     }
 }
+
+/* -------------------------------------------------------------- all rows
+ */
+
+/* Sum one half of every word of every processor. */
+static inline uint64_t
+sum_halves(const struct prof *prof, uint32_t rows, enum half half)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = next_recorder(prof, 0); i < prof->procs_count;
+         i = next_recorder(prof, i + 1)) {
+        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
+            const shared_u64 *column = prof->procs[i].columns.slots[slot];
+
+            for (uint32_t row = 1; row <= rows; row++)
+                sum += half == FREES
+                           /* Acquire [pair: free]: as in frees_of(). */
+                           ? load_acquire(&column[row]) >> 32
+                           : (uint32_t)load_relaxed(&column[row]);
+        }
+    }
+    for (uint32_t slot = 0; has_carries(prof) && slot < COUNTER_SLOTS; slot++) {
+        for (uint32_t row = 1; row <= rows; row++)
+            sum += carried_of(prof, slot, row, half);
+    }
+    return sum;
+}
+
+struct row_counts
+prof_counters_recorded_all(const struct prof *prof)
+{
+    const uint32_t rows = prof_table_rows(&prof->table);
+    struct row_counts counts;
+
+    counts.frees = sum_halves(prof, rows, FREES);
+    counts.allocs = sum_halves(prof, rows, ALLOCS);
+    return counts;
+}
+
+struct row_counts
+prof_counters_published_all(const struct prof *prof)
+{
+    const uint32_t rows = prof_table_rows(&prof->table);
+    const bool low = prof->rules.heap == PROF_HEAP_RING && !has_carries(prof);
+    struct row_counts counts = {0};
+
+    for (uint32_t row = 1; row <= rows; row++) {
+        const struct row_counts one =
+            low ? prof_counters_published_low(&prof->counters, row)
+                : prof_counters_published(prof, row);
+
+        counts.allocs += one.allocs;
+        counts.frees += one.frees;
+    }
+    return counts;
+}

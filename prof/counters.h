@@ -62,6 +62,10 @@ struct row_counts prof_counters_recorded(const struct prof *prof, uint32_t row);
 struct row_counts prof_counters_published(const struct prof *prof,
                                           uint32_t row);
 
+/* The same two, of all rows together. */
+struct row_counts prof_counters_recorded_all(const struct prof *prof);
+struct row_counts prof_counters_published_all(const struct prof *prof);
+
 /* returns: the same in a ring whose counts are all below 2^32, without a call
  */
 static inline struct row_counts

@@ -427,18 +427,17 @@ prof_heap_iterate(struct prof *prof,
 struct prof_heap_totals
 prof_heap_totals(struct prof *prof)
 {
-    struct prof_heap_totals totals = {0};
+    struct row_counts published;
+    struct row_counts recorded;
 
     port_lock_take(&prof->control);
-    for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
-        const struct row_counts published = prof_counters_published(prof, row);
-        const struct row_counts recorded = prof_counters_recorded(prof, row);
-
-        totals.allocs_published += published.allocs;
-        totals.frees_published += published.frees;
-        totals.allocs_pending += recorded.allocs - published.allocs;
-        totals.frees_pending += recorded.frees - published.frees;
-    }
+    published = prof_counters_published_all(prof);
+    recorded = prof_counters_recorded_all(prof);
     port_lock_release(&prof->control);
-    return totals;
+    return (struct prof_heap_totals){
+        .allocs_published = published.allocs,
+        .frees_published = published.frees,
+        .allocs_pending = recorded.allocs - published.allocs,
+        .frees_pending = recorded.frees - published.frees,
+    };
 }
