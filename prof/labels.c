@@ -229,15 +229,13 @@ compare_pairs(const struct prof_label *a, const struct prof_label *b)
     return compare_readers(&x, &y);
 }
 
-/* Begin to read a set, its pairs in the order of their texts. */
+/* Begin to read a set of at least one, in the order of the pairs' texts. */
 static void
 read_set(struct reader *reader, const struct prof_label *labels, uint32_t count)
 {
-    PROF_ASSERT(count <= PROF_LABELS_MAX);
+    PROF_ASSERT(count >= 1 && count <= PROF_LABELS_MAX);
     read_one(reader, labels);
     reader->count = count;
-    if (count == 0)
-        reader->stage = READ_ALL;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
 

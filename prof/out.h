@@ -91,13 +91,6 @@ tag_bytes(uint32_t field)
     return (unsigned char)(field << 3 | 2);
 }
 
-/* An optional number: nothing if it is 0. */
-static inline size_t
-number_bytes(uint64_t value)
-{
-    return value != 0 ? TAG_MAX + varint_bytes(value) : 0;
-}
-
 static inline unsigned char *
 put_number(unsigned char *at, uint32_t field, uint64_t value)
 {

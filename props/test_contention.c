@@ -179,6 +179,25 @@ more_events_than_can_be_shown_are_shown_as_2_to_the_63(void **state)
     props_lab_end(&lab);
 }
 
+/* An era's rules may be followed with numbers of 64 bits: r mod R <= c. */
+static void
+rules_of_an_era_work_with_long_random_numbers(void **state)
+{
+    struct prof_rules rules = prof_rules_go1_10;
+
+    (void)state;
+    rules.random = PROF_RANDOM_64;
+    for (uint64_t r = 0; r < 10; r++) {
+        struct props_lab lab;
+
+        assert_true(props_lab_begin(&lab, &rules));
+        prof_block_rate_set(lab.prof, 10);
+        (void)props_lab_event(&lab, PROF_BLOCK, 10000 + r, 4);
+        assert_int_equal(props_lab_read(&lab, PROF_BLOCK).count, r <= 4);
+        props_lab_end(&lab);
+    }
+}
+
 /* --------------------------------------------------------------------- threads
  */
 
@@ -383,6 +402,7 @@ main(void)
         cmocka_unit_test(a_rate_becomes_ticks_and_never_overflows),
         cmocka_unit_test(
             more_events_than_can_be_shown_are_shown_as_2_to_the_63),
+        cmocka_unit_test(rules_of_an_era_work_with_long_random_numbers),
         cmocka_unit_test(counts_of_many_threads_add_up),
         cmocka_unit_test(a_rate_that_changes_meanwhile_is_one_rate_per_event),
         cmocka_unit_test(every_wait_of_a_world_is_in_its_profile_to_the_tick),
