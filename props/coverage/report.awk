@@ -100,6 +100,13 @@ function is_unreachable(file, line, i) {
     return 0
 }
 
+# Into the list of files, in the order of their names.
+function insert(name, at) {
+    for (at = ++files_count; at > 1 && files[at - 1] > name; at--)
+        files[at] = files[at - 1]
+    files[at] = name
+}
+
 function percent(part, whole) {
     return whole == 0 ? "-" : sprintf("%.1f", 100 * part / whole)
 }
@@ -142,10 +149,12 @@ END {
     body = "| file | lines | reached | % | branches | reached | % |\n"
     body = body "|---|--:|--:|--:|--:|--:|--:|\n"
     for (i = 1; i <= lines_count; i++) {
-        file = line_file[i]
-        if (file in told)
-            continue
-        told[file] = 1
+        if (!(line_file[i] in told))
+            insert(line_file[i])
+        told[line_file[i]] = 1
+    }
+    for (i = 1; i <= files_count; i++) {
+        file = files[i]
         split("lines branches", kinds, " ")
         row = "| `" file "` |"
         record = file
