@@ -198,7 +198,8 @@ main(int argc, char **argv)
         return 1;
     if (!trial_find_units(&trial, programs))
         fputs("mutate: some judges fail without a mutant\n", stderr);
-    trial.results = fopen(argv[argc - 1], "w");
+    /* "e": no judge may write into it. */
+    trial.results = fopen(argv[argc - 1], "we");
     if (trial.results == NULL) {
         perror(argv[argc - 1]);
         return 1;

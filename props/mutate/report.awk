@@ -23,14 +23,18 @@ function quoted(text) {
     return "\"" text "\""
 }
 
-# A reason, then, indented, the mutants that it is for.
+# A reason of one line or more, then, indented, the mutants that it is for.
 FILENAME ~ /equivalent\.txt$/ {
-    if ($0 ~ /^#/ || $0 ~ /^$/)
-        next
-    if ($0 !~ /^ /) {
-        reason = $0
+    if ($0 ~ /^#/ || $0 ~ /^$/) {
+        unfinished = 0
         next
     }
+    if ($0 !~ /^ /) {
+        reason = unfinished ? reason " " $0 : $0
+        unfinished = 1
+        next
+    }
+    unfinished = 0
     sub(/^ +/, "")
     if ($0 in reason_of)
         fail("explained twice: " $0)

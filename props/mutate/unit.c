@@ -217,6 +217,7 @@ trial_find_units(struct trial *trial, const char *programs)
 {
     FILE *file = fopen(programs, "r");
     char program[65536];
+    bool passed;
 
     if (file == NULL) {
         perror(programs);
@@ -232,8 +233,7 @@ trial_find_units(struct trial *trial, const char *programs)
     }
     fclose(file);
     add_kernels(trial);
-    if (!record(trial))
-        return false;
+    passed = record(trial);
     qsort(trial->units, trial->units_count, sizeof *trial->units, by_cost);
-    return true;
+    return passed;
 }
