@@ -1,11 +1,12 @@
 #!/bin/sh
 # Try mutants of every line of prof/; see reports/mutation.md.
 #
-# usage: mutate.sh [full]       ONLY=prof/x.c: of this file
+# usage: mutate.sh [full]
 #
-# One in eight, the same each time, and those that survived the last time; or
-# all, and then the page and the table of reports/ are written. Exit 1 if the
-# score is below the bar, or an explanation in equivalent.txt is wrong.
+# One in eight, the same each time, and those that survived the last time; the
+# page and the table are out/mutate/mutation.md and .csv. Or all, and then those
+# of reports/ are written. Exit 1 if the score is below the bar, or an
+# explanation in equivalent.txt is wrong.
 set -eu
 
 bar=90
@@ -14,14 +15,12 @@ to=out/mutate
 every=8
 slow=250
 sample="one in $every, and former survivors"
-csv=
-md=
+pages=$to
 if [ "${1:-}" = full ]; then
     every=1
     slow=1500
     sample=
-    csv=reports/mutation.csv
-    md=reports/mutation.md
+    pages=reports
 fi
 
 ninja $from/mutate.ready $(ninja -t targets rule link |
@@ -42,10 +41,10 @@ sed -n 's/^ *//p' props/mutate/equivalent.txt |
         - $to/results.tsv >$to/open.txt
 echo "mutants: compiling $(wc -l <$to/open.txt) that survive" >&2
 props/mutate/same.sh $to <$to/open.txt >$to/same.txt
-awk -v csv="${csv:+$csv.part}" -v md="${md:+$md.part}" -v sample="$sample" \
-    -v bar=$bar -f props/mutate/report.awk reports/memory-order.csv \
-    props/mutate/equivalent.txt \
+awk -v csv=$pages/mutation.csv.part -v md=$pages/mutation.md.part \
+    -v sample="$sample" -v bar=$bar -f props/mutate/report.awk \
+    reports/memory-order.csv props/mutate/equivalent.txt \
     $to/same.txt $to/mutants.tsv $to/results.tsv || status=$?
-[ -z "$csv" ] || mv $csv.part $csv
-[ -z "$md" ] || mv $md.part $md
+mv $pages/mutation.csv.part $pages/mutation.csv
+mv $pages/mutation.md.part $pages/mutation.md
 exit ${status:-0}

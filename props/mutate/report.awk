@@ -1,16 +1,15 @@
 # report.awk -- results of mutate_run to a page, a table and a score.
 #
 # in:  reports/memory-order.csv; props/mutate/equivalent.txt; the numbers that
-#      same.sh found; mutants.tsv of generate.c; results (see main.c); variables md, csv (files to write; "" for none), sample
-#      ("" or what was tried), bar (per cent)
+#      same.sh found; mutants.tsv of generate.c; results (see main.c);
+#      variables md, csv (files to write), sample ("" or what was tried), bar
+#      (per cent)
 # out: the score; a line for each explanation that is wrong, and exit 1 for
 #      those or a score below the bar
 
 BEGIN {
     FS = "\t"
-    pages = csv != ""
-    if (pages)
-        print "name,kind,verdict,by,runs" > csv
+    print "name,kind,verdict,by,runs" > csv
 }
 
 function fail(text) {
@@ -105,12 +104,11 @@ function who(by, property) {
             same_count++
     } else {
         open_names[++open_count] = name " (" verdict ")"
-        if (pages == 0)
+        if (sample != "")
             print "survives: " name
     }
-    if (pages)
-        print quoted(name) "," kind "," verdict "," \
-            quoted($9 != "" ? $9 : $8) "," ($10 > 0 ? $10 : "") > csv
+    print quoted(name) "," kind "," verdict "," \
+        quoted($9 != "" ? $9 : $8) "," ($10 > 0 ? $10 : "") > csv
 }
 
 function percent(caught, total, equal) {
@@ -213,8 +211,7 @@ END {
         hit_all, all, equal_all, percent(hit_all, all, equal_all), \
         sample == "" ? "" : " (" sample ")")
     print score
-    if (md != "")
-        page()
+    page()
     if (percent(hit_all, all, equal_all) + 0 < bar + 0)
         fail("the score is below " bar " %")
     exit bad
