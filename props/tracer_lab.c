@@ -12,6 +12,7 @@
 #include "tracer_lab.h"
 
 enum prof_trace_order tracer_lab_order = PROF_TRACE_ORDER_STAMPS;
+bool tracer_lab_has_counter = false;
 
 static uint64_t
 read_ticks(void *context)
@@ -41,7 +42,9 @@ tracer_lab_open(struct tracer_lab *lab, const struct prof_trace_config *config)
     lab->ticks = 1000000;
     lab->tick_step = 64;
     mine.order = tracer_lab_order;
-    mine.clock = (struct prof_trace_clock){read_ticks, read_ns, lab};
+    mine.clock = tracer_lab_has_counter
+                     ? (struct prof_trace_clock){0}
+                     : (struct prof_trace_clock){read_ticks, read_ns, lab};
     bytes = prof_trace_bytes_needed(&mine);
     assert_int_not_equal(bytes, 0);
     lab->block = aligned_alloc(PROF_BLOCK_ALIGN,

@@ -35,6 +35,9 @@ struct tracer_lab {
 /* The order of the tracers that are opened from now on. */
 extern enum prof_trace_order tracer_lab_order;
 
+/* They read the processor's own counter, instead of a clock in one's hand. */
+extern bool tracer_lab_has_counter;
+
 /*
  * A tracer that is off, whose clock ticks 64 times between two readings and
  * once a nanosecond.

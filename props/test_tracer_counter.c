@@ -1,0 +1,100 @@
+/*
+ * test_tracer_counter.c -- events in the order of the processor's own counter,
+ * where most are written by a short way that calls nothing: numbers of every
+ * length, events without any, long pauses, and sessions that cannot go that way
+ * (a divisor that is no power of two). What is read back is what was emitted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tracer_lab.h"
+
+static const struct prof_trace_task caller = {.id = 1};
+
+enum { NUMBERS_MAX = 3 * 64 };
+
+/* returns: how many; around each power of two, 0 and the largest with them */
+static uint32_t
+numbers_of_every_length(uint64_t *numbers)
+{
+    uint32_t count = 0;
+
+    for (int bit = 0; bit < 64; bit++) {
+        const uint64_t power = UINT64_C(1) << bit;
+
+        numbers[count++] = power - 1;
+        numbers[count++] = power;
+        numbers[count++] = ~power;
+    }
+    return count;
+}
+
+static void
+rest_for_a_twentieth_of_a_second(void)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+
+    nanosleep(&pause, NULL);
+}
+
+static void
+check_divisor(uint32_t tick_divisor)
+{
+    const struct prof_trace_config config = {.procs_max = 2,
+                                             .buffers_max = 16,
+                                             .buffer_bytes = 4096,
+                                             .stacks_max = 16,
+                                             .tick_divisor = tick_divisor};
+    uint64_t numbers[NUMBERS_MAX];
+    const uint32_t count = numbers_of_every_length(numbers);
+    struct tracer_lab lab;
+
+    tracer_lab_open(&lab, &config);
+    assert_int_equal(tracer_lab_start(&lab, &caller, 1), PROF_OK);
+    for (uint32_t i = 0; i < count; i++)
+        tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, numbers[i]);
+    /* Events without a number; the second after a pause of many ticks. */
+    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
+    rest_for_a_twentieth_of_a_second();
+    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_DONE, NULL, NULL, 0);
+    tracer_lab_emit(&lab, 0, PROF_EV_NEXT_GC, 77);
+    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
+    tracer_lab_decode(&lab);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct model_trace_event *event =
+            tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, i);
+
+        if (event->arg != numbers[i])
+            fail_msg("divisor %u, number %u: %#llx instead of %#llx",
+                     tick_divisor, i, (unsigned long long)event->arg,
+                     (unsigned long long)numbers[i]);
+    }
+    assert_true(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 0)->ticks <
+                tracer_lab_find(&lab, MODEL_TRACE_SWEEP_DONE, 0)->ticks);
+    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_NEXT_GC, 0)->arg, 77);
+    tracer_lab_close(&lab);
+}
+
+static void
+numbers_of_every_length_are_read_back(void **state)
+{
+    (void)state;
+    check_divisor(1);
+    check_divisor(64);
+    check_divisor(3);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_every_length_are_read_back),
+    };
+
+    tracer_lab_order = PROF_TRACE_ORDER_CLOCK;
+    tracer_lab_has_counter = true;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
