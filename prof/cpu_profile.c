@@ -11,6 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "block.h"
 #include "builder.h"
 #include "check.h"
 #include "cpu.h"
@@ -35,22 +36,6 @@ struct layout {
     uint32_t depth_max;
     uint32_t chains_log2;
 };
-
-static size_t
-aligned(size_t bytes)
-{
-    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-}
-
-static uint32_t
-log2_of(uint32_t least)
-{
-    uint32_t log2 = 1;
-
-    while ((UINT32_C(1) << log2) < least)
-        log2++;
-    return log2;
-}
 
 static bool
 layout_of(struct layout *layout, const struct prof_cpu_config *config)

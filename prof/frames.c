@@ -15,6 +15,7 @@
 
 #include "check.h"
 #include "poison.h"
+#include "symbol.h"
 
 enum { TEXT_BUFFER_BYTES = 1 << 14, TAB_STOP = 8 };
 
@@ -47,12 +48,6 @@ prof_text_addresses(struct text *text, const uintptr_t *stack, uint32_t depth)
 
 /* --------------------------------------------------------------------- cells
  */
-
-static uintptr_t
-shown_pc(uintptr_t pc, const struct prof_symbol *symbol)
-{
-    return pc == symbol->entry || pc == 0 ? pc : pc - 1;
-}
 
 static uintptr_t
 offset_of(uintptr_t pc, const struct prof_symbol *symbol)
@@ -182,11 +177,8 @@ put_run(struct text *text, const uintptr_t *stack, uint32_t from,
 static void
 name_stack(struct text *text, const uintptr_t *stack, uint32_t depth)
 {
-    for (uint32_t i = 0; i < depth; i++) {
-        text->symbols[i] = (struct prof_symbol){.line = 0};
-        if (text->names.find != NULL)
-            text->names.find(text->names.context, stack[i], &text->symbols[i]);
-    }
+    for (uint32_t i = 0; i < depth; i++)
+        text->symbols[i] = symbol_of(&text->names, stack[i]);
 }
 
 /* returns: the first frame to show; 0 if all are the runtime's */

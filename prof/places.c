@@ -27,6 +27,7 @@
 #include "builder.h"
 #include "check.h"
 #include "poison.h"
+#include "symbol.h"
 
 /* -------------------------------------------------- functions and locations
  */
@@ -82,13 +83,6 @@ find_mapping(struct builder *builder, uintptr_t pc, bool named)
     return 0;
 }
 
-/* A call is before its return address; a function's entry is where it is. */
-static uintptr_t
-shown_pc(uintptr_t pc, const struct prof_symbol *symbol)
-{
-    return pc == symbol->entry || pc == 0 ? pc : pc - 1;
-}
-
 /* There are fewer than 2^28 places, so four bytes suffice. */
 static void
 set_number(struct place *place, uint32_t number)
@@ -126,14 +120,6 @@ write_location(struct builder *builder, struct place *place,
     end_short(builder, message, at);
     if (new_function)
         write_function(builder, function->function, name, symbol->file);
-}
-
-static void
-ask(const struct builder *builder, uintptr_t pc, struct prof_symbol *symbol)
-{
-    memset(symbol, 0, sizeof *symbol);
-    if (builder->symbols.find != NULL)
-        builder->symbols.find(builder->symbols.context, pc, symbol);
 }
 
 static inline uint64_t
@@ -236,7 +222,7 @@ find_place(struct builder *builder, uintptr_t pc, struct prof_symbol *symbol,
             return place;
     }
     *fresh = true;
-    ask(builder, pc, symbol);
+    *symbol = symbol_of(&builder->symbols, pc);
     return add_place(builder, pc, symbol->kind);
 }
 
@@ -248,7 +234,7 @@ written(struct builder *builder, struct place *place,
     if (place->bytes != 0)
         return;
     if (!fresh)
-        ask(builder, place->pc, symbol);
+        *symbol = symbol_of(&builder->symbols, place->pc);
     write_location(builder, place, symbol);
 }
 

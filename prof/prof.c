@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "assumptions.h"
+#include "block.h"
 #include "check.h"
 #include "instance.h"
 #include "poison.h"
@@ -32,12 +33,6 @@ struct layout {
     size_t waits_bytes;
     size_t end;
 };
-
-static size_t
-aligned(size_t bytes)
-{
-    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-}
 
 /* Is each field one of those it has? They come from the embedder's hand. */
 static bool

@@ -23,6 +23,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "block.h"
 #include "check.h"
 #include "out.h"
 #include "poison.h"
@@ -43,12 +44,6 @@ struct layout {
     uint32_t depth_max;
 };
 
-static size_t
-aligned(size_t bytes)
-{
-    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-}
-
 enum { PROFILES_LIMIT = 1 << 16, ENTRIES_LIMIT = 1 << 24, DEPTH_DEFAULT = 32 };
 
 static bool
@@ -62,9 +57,7 @@ layout_of(struct layout *layout, const struct prof_registry_config *config)
         return false;
     layout->depth_max =
         config->depth_max != 0 ? config->depth_max : DEPTH_DEFAULT;
-    layout->chains_log2 = 1;
-    while (((size_t)1 << layout->chains_log2) < entries)
-        layout->chains_log2++;
+    layout->chains_log2 = log2_of((uint32_t)entries);
     layout->profiles = aligned(sizeof(struct prof_registry));
     layout->chains = layout->profiles +
                      aligned((BUILT_IN_COUNT + (size_t)config->profiles_max) *

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "block.h"
 #include "builder.h"
 #include "check.h"
 #include "poison.h"
@@ -18,8 +19,7 @@ enum { TRIES_MAX = 16, RECORDS_SPARE = 50 };
 static void *
 take_front(struct prof_output *output, size_t bytes)
 {
-    const size_t whole =
-        (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+    const size_t whole = aligned(bytes);
     unsigned char *const front = output->scratch;
 
     if (whole < bytes || whole > output->scratch_bytes)

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "block.h"
 #include "check.h"
 #include "tracer.h"
 
@@ -30,12 +31,6 @@ struct layout {
     size_t buffer_stride;
     size_t end;
 };
-
-static size_t
-aligned(size_t bytes)
-{
-    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
-}
 
 static enum prof_status
 layout_of(struct layout *layout, const struct prof_trace_config *config)

@@ -1,0 +1,25 @@
+/* symbol.h -- what the embedder says of an address, asked and used. */
+#ifndef PROF_SYMBOL_INSIDE_H
+#define PROF_SYMBOL_INSIDE_H
+
+#include "prof/symbol.h"
+
+/* returns: all zero if there is nobody to ask */
+static inline struct prof_symbol
+symbol_of(const struct prof_symbols *symbols, uintptr_t pc)
+{
+    struct prof_symbol symbol = {.line = 0};
+
+    if (symbols->find != NULL)
+        symbols->find(symbols->context, pc, &symbol);
+    return symbol;
+}
+
+/* A call is before its return address; a function's entry is where it is. */
+static inline uintptr_t
+shown_pc(uintptr_t pc, const struct prof_symbol *symbol)
+{
+    return pc == symbol->entry || pc == 0 ? pc : pc - 1;
+}
+
+#endif
