@@ -99,28 +99,44 @@ carried_of(const struct prof *prof, uint32_t slot, uint32_t row, enum half half)
     return (uint64_t)load_relaxed(&column[place_of(row, half)]) << 32;
 }
 
-static uint64_t
-allocs_of(const struct prof *prof, uint32_t slot, uint32_t row)
+/* What a processor has counted in one half of a word. */
+static inline uint64_t
+half_of(const shared_u64 *word, enum half half)
 {
-    uint64_t sum = has_carries(prof) ? carried_of(prof, slot, row, ALLOCS) : 0;
-
-    for (uint32_t i = 0; i < prof->procs_count; i++)
-        sum += (uint32_t)load_relaxed(&prof->procs[i].columns.slots[slot][row]);
-    return sum;
+    if (half == ALLOCS)
+        return (uint32_t)load_relaxed(word);
+    /* Acquire [pair: free]: of frees counted, the allocations are seen. */
+    return load_acquire(word) >> 32;
 }
 
 static uint64_t
-frees_of(const struct prof *prof, uint32_t slot, uint32_t row)
+counted_of(const struct prof *prof, uint32_t slot, uint32_t row, enum half half)
 {
-    uint64_t sum = has_carries(prof) ? carried_of(prof, slot, row, FREES) : 0;
+    uint64_t sum = has_carries(prof) ? carried_of(prof, slot, row, half) : 0;
 
-    for (uint32_t i = 0; i < prof->procs_count; i++) {
-        const shared_u64 *column = prof->procs[i].columns.slots[slot];
-
-        /* Acquire [pair: free]: of frees counted, the allocations are seen. */
-        sum += load_acquire(&column[row]) >> 32;
-    }
+    for (uint32_t i = 0; i < prof->procs_count; i++)
+        sum += half_of(&prof->procs[i].columns.slots[slot][row], half);
     return sum;
+}
+
+/* Slots that are added to. */
+static inline uint32_t
+slots_of(const struct prof *prof)
+{
+    return prof->rules.heap == PROF_HEAP_RING ? COUNTER_SLOTS : MOVED;
+}
+
+/* What a row has counted in each slot that is added to (I4). */
+static void
+count_row(const struct prof *prof, uint32_t row,
+          struct row_counts counts[COUNTER_SLOTS])
+{
+    const uint32_t slots = slots_of(prof);
+
+    for (uint32_t slot = 0; slot < slots; slot++)
+        counts[slot].frees = counted_of(prof, slot, row, FREES);
+    for (uint32_t slot = 0; slot < slots; slot++)
+        counts[slot].allocs = counted_of(prof, slot, row, ALLOCS);
 }
 
 static inline struct row_counts
@@ -148,40 +164,41 @@ set_taken(struct prof *prof, uint32_t slot, uint32_t row,
     uint32_t *upper = counters->taken_upper[slot];
 
     counters->taken[slot][row] = counts.frees << 32 | (uint32_t)counts.allocs;
-    if (!has_carries(prof) && (counts.allocs | counts.frees) >> 32 == 0)
-        return;
+    if ((counts.allocs | counts.frees) >> 32 == 0)
+        return; /* as before: they only grow (I1) */
     upper[place_of(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
     upper[place_of(row, FREES)] = (uint32_t)(counts.frees >> 32);
     /* Relaxed: who looks at what is taken has the lock. */
     store_relaxed(&counters->carries, 1);
 }
 
+static inline void
+add_counts(struct row_counts *sum, struct row_counts counts)
+{
+    sum->allocs += counts.allocs;
+    sum->frees += counts.frees;
+}
+
 struct row_counts
 prof_counters_recorded(const struct prof *prof, uint32_t row)
 {
-    struct row_counts counts = {0};
+    struct row_counts counts[COUNTER_SLOTS];
+    struct row_counts sum = {0};
 
-    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-        counts.frees += frees_of(prof, slot, row);
-    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-        counts.allocs += allocs_of(prof, slot, row);
-    return counts;
+    count_row(prof, row, counts);
+    for (uint32_t slot = 0; slot < slots_of(prof); slot++)
+        add_counts(&sum, counts[slot]);
+    return sum;
 }
 
 struct row_counts
 prof_counters_published(const struct prof *prof, uint32_t row)
 {
-    const uint32_t slots =
-        prof->rules.heap == PROF_HEAP_RING ? COUNTER_SLOTS : MOVED;
-    struct row_counts counts = {0};
+    struct row_counts sum = {0};
 
-    for (uint32_t slot = 0; slot < slots; slot++) {
-        const struct row_counts taken = taken_of(prof, slot, row);
-
-        counts.allocs += taken.allocs;
-        counts.frees += taken.frees;
-    }
-    return counts;
+    for (uint32_t slot = 0; slot < slots_of(prof); slot++)
+        add_counts(&sum, taken_of(prof, slot, row));
+    return sum;
 }
 
 /* -------------------------------------------------------------- publishing
@@ -248,9 +265,10 @@ publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
         return;
     }
     for (uint32_t row = line; row < line + LINE; row++)
-        set_taken(prof, slot, row,
-                  (struct row_counts){.allocs = allocs_of(prof, slot, row),
-                                      .frees = frees_of(prof, slot, row)});
+        set_taken(
+            prof, slot, row,
+            (struct row_counts){.allocs = counted_of(prof, slot, row, ALLOCS),
+                                .frees = counted_of(prof, slot, row, FREES)});
 }
 
 void
@@ -283,10 +301,7 @@ prof_counters_publish_all(struct prof *prof)
     for (uint32_t row = 1; row <= rows; row++) {
         struct row_counts counts[COUNTER_SLOTS];
 
-        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-            counts[slot].frees = frees_of(prof, slot, row);
-        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-            counts[slot].allocs = allocs_of(prof, slot, row);
+        count_row(prof, row, counts);
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
             set_taken(prof, slot, row, counts[slot]);
     }
@@ -298,16 +313,12 @@ prof_counters_turn(struct prof *prof)
     const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
-        struct row_counts previous;
-        struct row_counts recent;
+        struct row_counts counts[COUNTER_SLOTS];
 
-        previous.frees = frees_of(prof, PREVIOUS, row);
-        recent.frees = frees_of(prof, RECENT, row);
-        previous.allocs = allocs_of(prof, PREVIOUS, row);
-        recent.allocs = allocs_of(prof, RECENT, row);
-        set_taken(prof, PREVIOUS, row, previous);
+        count_row(prof, row, counts);
+        set_taken(prof, PREVIOUS, row, counts[PREVIOUS]);
         set_taken(prof, RECENT, row, taken_of(prof, MOVED, row));
-        set_taken(prof, MOVED, row, recent);
+        set_taken(prof, MOVED, row, counts[RECENT]);
     }
 }
 
@@ -326,10 +337,7 @@ sum_halves(const struct prof *prof, uint32_t rows, enum half half)
             const shared_u64 *column = prof->procs[i].columns.slots[slot];
 
             for (uint32_t row = 1; row <= rows; row++)
-                sum += half == FREES
-                           /* Acquire [pair: free]: as in frees_of(). */
-                           ? load_acquire(&column[row]) >> 32
-                           : (uint32_t)load_relaxed(&column[row]);
+                sum += half_of(&column[row], half);
         }
     }
     for (uint32_t slot = 0; has_carries(prof) && slot < COUNTER_SLOTS; slot++) {
@@ -362,8 +370,7 @@ prof_counters_published_all(const struct prof *prof)
             low ? prof_counters_published_low(&prof->counters, row)
                 : prof_counters_published(prof, row);
 
-        counts.allocs += one.allocs;
-        counts.frees += one.frees;
+        add_counts(&counts, one);
     }
     return counts;
 }
