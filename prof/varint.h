@@ -52,11 +52,12 @@ put_short_varint(unsigned char *at, uint32_t value)
     bytes = varint_bytes(value);
     word = value + (value & 0xfffc000) * 3;
     word += word & 0x3f803f80;
-    word |= 0x80808080 & ~(UINT32_MAX << (8 * bytes - 8));
+    word |= 0x80808080 >> (40 - 8 * bytes);
     memcpy(at, &word, sizeof word);
     return at + bytes;
 }
 
+/* in: value >= VARINT_SHORT */
 static inline unsigned char *
 put_long_varint(unsigned char *at, uint64_t value)
 {
@@ -69,8 +70,7 @@ put_long_varint(unsigned char *at, uint64_t value)
         *at++ = (unsigned char)value;
         return at;
     }
-    word = varint_groups(value) |
-           (0x8080808080808080 & ~(UINT64_MAX << (8 * bytes - 8)));
+    word = varint_groups(value) | 0x8080808080808080 >> (72 - 8 * bytes);
     memcpy(at, &word, sizeof word);
     return at + bytes;
 }
