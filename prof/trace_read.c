@@ -25,7 +25,7 @@ static const uint8_t header[16] = "go 1.5 trace";
  * The whole part of a * b / c, without a number of more than 64 bits: the
  * product is made bit by bit, and what c divides is taken out on the way.
  *
- * in:      a < 2^63, b < 2^63, 0 < c < 2^62
+ * in:      a < 2^63, b < 2^63 and even, 0 < c < 2^62
  * returns: INT64_MAX if it is more than that
  */
 static uint64_t
@@ -46,7 +46,7 @@ times_over(uint64_t a, uint64_t b, uint64_t c)
         for (; rest >= c; rest -= c)
             whole++;
     }
-    return whole < INT64_MAX ? whole : INT64_MAX;
+    return whole; /* the last bit is 0: twice what is below 2^62, plus 1 */
 }
 
 /* Ticks of the file per second; at least 1, whatever the clocks do. */
@@ -166,8 +166,7 @@ lend_empty(struct prof_trace *trace)
 {
     struct trace_buffer *buffer = trace->empty;
 
-    if (buffer == NULL)
-        return NULL;
+    PROF_ASSERT(buffer != NULL); /* the queue is empty, so buffers are free */
     trace->empty = buffer->next;
     buffer->used_bytes = 0;
     trace->lent = buffer;
@@ -180,7 +179,6 @@ next_of_rest(struct prof_trace *trace)
 {
     struct trace_buffer *buffer = lend_empty(trace);
 
-    PROF_ASSERT(buffer != NULL); /* the queue is empty, so buffers are free */
     if (trace->part == PART_EVENTS)
         trace->part = PART_STACKS;
     if (trace->part == PART_STACKS) {

@@ -23,16 +23,25 @@ time_now_ns(const struct prof_trace *trace)
                : port_now_ns();
 }
 
-/* Stacks are numbered from 1 in each session. */
+/*
+ * Stacks are numbered from 1 in each session. What is left in the entries is
+ * read by nobody: whoever takes a row writes all of its entry.
+ */
 static void
 forget_stacks(struct prof_trace *trace)
 {
     struct table *stacks = &trace->stacks;
 
     memset(stacks->slots, 0, trace->stacks_layout.slots_bytes);
-    memset(stacks->entries, 0,
-           (1 + (size_t)prof_table_rows(stacks)) * sizeof *stacks->entries);
     store_relaxed(&stacks->reserved, 0); /* nobody interns: I6 of trace.c */
+}
+
+/* An event without a stack. */
+static void
+emit_plain(struct prof_trace *trace, uint32_t proc, enum prof_trace_event kind,
+           const uint64_t *args)
+{
+    prof_trace_emit_started(trace, proc, kind, args, NULL, 0);
 }
 
 static void
@@ -47,12 +56,10 @@ emit_task(struct prof_trace *trace, uint32_t proc,
     case PROF_TASK_RUNNABLE:
         return;
     case PROF_TASK_WAITING:
-        prof_trace_emit_started(trace, proc, PROF_EV_GO_WAITING, &task->id,
-                                NULL, 0);
+        emit_plain(trace, proc, PROF_EV_GO_WAITING, &task->id);
         return;
     case PROF_TASK_IN_SYSCALL:
-        prof_trace_emit_started(trace, proc, PROF_EV_GO_IN_SYSCALL, &task->id,
-                                NULL, 0);
+        emit_plain(trace, proc, PROF_EV_GO_IN_SYSCALL, &task->id);
         return;
     }
     PROF_UNREACHABLE();
@@ -65,13 +72,10 @@ emit_world(struct prof_trace *trace, const struct prof_trace_world *world)
 
     while (world->next(world->context, &task))
         emit_task(trace, world->proc, &task);
-    prof_trace_emit_started(trace, world->proc, PROF_EV_PROC_START,
-                            &world->thread, NULL, 0);
-    prof_trace_emit_started(trace, world->proc, PROF_EV_GO_START, &world->task,
-                            NULL, 0);
+    emit_plain(trace, world->proc, PROF_EV_PROC_START, &world->thread);
+    emit_plain(trace, world->proc, PROF_EV_GO_START, &world->task);
     if (world->is_collecting)
-        prof_trace_emit_started(trace, world->proc, PROF_EV_GC_START, NULL,
-                                NULL, 0);
+        emit_plain(trace, world->proc, PROF_EV_GC_START, NULL);
 }
 
 /* returns: false unless a session may begin */

@@ -124,6 +124,17 @@ __wrap_sigaction(int number, const struct sigaction *action,
                                       : __real_sigaction(number, action, old);
 }
 
+static bool
+is_barrier_refused(void)
+{
+    const bool is = (refusing.refused_barriers & 1) != 0;
+
+    refusing.refused_barriers >>= 1;
+    if (is)
+        errno = EPERM;
+    return is || is_refused(CALL_SYSCALL);
+}
+
 /* What the core and its port call this way, and with how many words. */
 long
 __wrap_syscall(long number, ...)
@@ -132,7 +143,7 @@ __wrap_syscall(long number, ...)
     va_list words;
     long word[6] = {0};
 
-    if (number == SYS_membarrier && is_refused(CALL_SYSCALL))
+    if (number == SYS_membarrier && is_barrier_refused())
         return -1;
     va_start(words, number);
     for (int i = 0; i < count; i++)
@@ -183,5 +194,6 @@ refusing_end(void **state)
     refusing.set_time = (struct timespec){.tv_sec = 0};
     refusing.wakes_by = NULL;
     refusing.futexes_count = 0;
+    refusing.refused_barriers = 0;
     return refusing.timers;
 }

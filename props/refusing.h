@@ -45,7 +45,8 @@ struct refusing {
     size_t futexes_count;
     uint32_t *wakes_by; /* a sleep ends at once, and then it is 0 */
     size_t barriers;
-    uintptr_t ticked[2]; /* the last tick's stack */
+    unsigned refused_barriers; /* bits, lowest first: whether the next are */
+    uintptr_t ticked[2];       /* the last tick's stack */
     uint32_t ticked_depth;
 };
 

@@ -71,7 +71,8 @@ static struct {
     int answer;
     const unsigned char *next;
     uint64_t bytes;
-} instead;
+    uint32_t left; /* of the room for what it packs; UINT32_MAX: all */
+} instead = {.left = UINT32_MAX};
 
 int __real_isal_deflate(struct isal_zstream *stream);
 int __wrap_isal_deflate(struct isal_zstream *stream);
@@ -84,12 +85,15 @@ __wrap_isal_deflate(struct isal_zstream *stream)
     assert_true(stream->end_of_stream <= 1);
     if (!instead.set)
         return __real_isal_deflate(stream);
-    if (stream->end_of_stream == 0)
+    if (stream->avail_in > 0)
         assert_ptr_equal(stream->next_in, instead.next);
     assert_true(stream->avail_in <= INT32_MAX);
     instead.next += stream->avail_in;
     instead.bytes += stream->avail_in;
     stream->avail_in = 0;
+    if (stream->avail_out > instead.left)
+        stream->avail_out = instead.left;
+    instead.left = UINT32_MAX;
     return instead.answer;
 }
 
@@ -311,6 +315,52 @@ an_igzip_that_fails_is_reported_and_nothing_is_handed_on(void **state)
     assert_int_equal(behind.calls, 0);
 }
 
+/* All of the room, but for so many bytes: what comes behind it, at the end. */
+static void
+what_just_fills_the_room_is_handed_on_once(void **state)
+{
+    (void)state;
+    for (uint32_t left = 0; left < 3; left++) {
+        struct behind behind = {.calls_max = SIZE_MAX};
+        const struct prof_sink to = {.write = take, .context = &behind};
+        struct prof_gzip gzip;
+
+        prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+        instead.set = true;
+        instead.answer = COMP_OK;
+        instead.left = left;
+        assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_OK);
+        instead.set = false;
+        assert_int_equal(behind.calls, 1);
+        assert_int_equal(behind.bytes, 65536 - left);
+    }
+}
+
+/* What is left for the end may be a byte. */
+static void
+a_last_byte_is_handed_on(void **state)
+{
+    struct behind behind = {.calls_max = SIZE_MAX};
+    const struct prof_sink to = {.write = take, .context = &behind};
+    struct prof_gzip gzip;
+    struct prof_sink sink;
+
+    (void)state;
+    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+    sink = prof_gzip_sink(&gzip);
+    instead.set = true;
+    instead.answer = COMP_OK;
+    instead.next = given;
+    instead.left = 0; /* full: handed on */
+    assert_int_equal(sink.write(sink.context, given, 1), PROF_OK);
+    assert_int_equal(behind.calls, 1);
+    instead.left = 65535;
+    assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_OK);
+    instead.set = false;
+    assert_int_equal(behind.calls, 2);
+    assert_int_equal(behind.bytes, 65536 + 1);
+}
+
 /* Memory begins anywhere, and what is before and behind it stays. */
 static void
 memory_need_not_be_aligned(void **state)
@@ -353,6 +403,8 @@ main(void)
         cmocka_unit_test(more_than_4_gb_at_once_is_packed_in_parts),
         cmocka_unit_test(
             an_igzip_that_fails_is_reported_and_nothing_is_handed_on),
+        cmocka_unit_test(what_just_fills_the_room_is_handed_on_once),
+        cmocka_unit_test(a_last_byte_is_handed_on),
         cmocka_unit_test(memory_need_not_be_aligned),
         cmocka_unit_test(a_compressed_profile_says_nothing_of_when_and_where),
     };

@@ -153,6 +153,19 @@ a_running_world_without_barriers_is_refused(void **state)
     free(block);
 }
 
+/* The system registers the process, and refuses the barrier all the same. */
+static void
+a_process_registered_in_vain_has_no_barrier(void **state)
+{
+    (void)state;
+    refusing.barriers = 0;
+    refusing.refused_barriers = 5; /* the first and the third */
+    assert_false(port_barrier());
+    assert_int_equal(refusing.refused_barriers, 0);
+    assert_int_equal(refusing.barriers, 1);
+    assert_true(port_barrier());
+}
+
 int
 main(void)
 {
@@ -167,6 +180,8 @@ main(void)
         cmocka_unit_test_teardown(a_clock_is_read_and_one_that_fails_says_0,
                                   refusing_end),
         cmocka_unit_test_teardown(a_running_world_without_barriers_is_refused,
+                                  refusing_end),
+        cmocka_unit_test_teardown(a_process_registered_in_vain_has_no_barrier,
                                   refusing_end),
     };
 

@@ -290,6 +290,24 @@ the_default_action_is_not_put_back(void **state)
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
+/* One that was on its way when the profile ended comes to nobody. */
+static void
+a_signal_that_comes_late_is_no_tick(void **state)
+{
+    struct prof_cpu *cpu = a_profile();
+    struct sigaction action;
+
+    (void)state;
+    unwound = 0;
+    assert_int_equal(prof_process_begin(cpu, unwind_two), PROF_OK);
+    assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
+    prof_process_end();
+    action.sa_sigaction(SIGPROF, NULL, &action);
+    assert_int_equal(unwound, 0);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 0);
+}
+
 static int theirs;
 
 static void
@@ -363,6 +381,8 @@ main(void)
             refusing_end),
         cmocka_unit_test_teardown(
             the_interrupted_address_is_the_stack_and_0_is_none, refusing_end),
+        cmocka_unit_test_teardown(a_signal_that_comes_late_is_no_tick,
+                                  refusing_end),
         cmocka_unit_test_teardown(the_default_action_is_not_put_back,
                                   refusing_end),
         cmocka_unit_test_teardown(a_timer_that_cannot_be_made_leaves_nothing,

@@ -152,7 +152,19 @@ an_empty_buffer_goes_back_to_the_others(void **state)
     free(trace);
 }
 
-/* One with a byte is queued, and that is news. */
+static const uint32_t *slept_on; /* replaced at link time, as waking */
+static uint32_t slept_seeing;
+static uint32_t woken_seeing; /* the news when somebody was woken last */
+
+void __wrap_port_wake(const uint32_t *word);
+
+void
+__wrap_port_wake(const uint32_t *word)
+{
+    woken_seeing = *word;
+}
+
+/* One with a byte is queued, and that is news, before a sleeper looks at it. */
 static void
 a_buffer_with_bytes_is_queued_and_told(void **state)
 {
@@ -167,17 +179,16 @@ a_buffer_with_bytes_is_queued_and_told(void **state)
     second->next = second; /* whatever it was */
     prof_trace_give_up(trace, &first);
     assert_int_equal(load_relaxed(&trace->news), 1);
+    assert_int_equal(woken_seeing, 1);
     prof_trace_give_up(trace, &second);
     assert_int_equal(load_relaxed(&trace->news), 2);
+    assert_int_equal(woken_seeing, 2);
     for (size_t i = 0; i < 2; i++)
         assert_ptr_equal(trace_queue_pop(&trace->full), want[i]);
     assert_null(trace_queue_pop(&trace->full));
     assert_null(trace->full.tail);
     free(trace);
 }
-
-static const uint32_t *slept_on; /* replaced at link time */
-static uint32_t slept_seeing;
 
 void __wrap_port_wait(const uint32_t *word, uint32_t seen);
 
@@ -229,6 +240,110 @@ a_reader_sleeps_only_if_there_is_nothing_to_read(void **state)
     free(trace);
 }
 
+/* ---------------------------------------------------------------------
+ * sessions
+ */
+
+static uint64_t
+next_number(void *context)
+{
+    uint64_t *number = context;
+
+    return ++*number;
+}
+
+static bool
+no_task(void *context, struct prof_trace_task *task)
+{
+    (void)context;
+    (void)task;
+    return false;
+}
+
+static void
+start(struct prof_trace *trace)
+{
+    assert_int_equal(
+        prof_trace_start(trace, &(struct prof_trace_world){.next = no_task}),
+        PROF_OK);
+}
+
+static size_t
+count_empty(const struct prof_trace *trace)
+{
+    size_t count = 0;
+
+    for (const struct trace_buffer *at = trace->empty; at != NULL;
+         at = at->next)
+        count++;
+    return count;
+}
+
+/* Read to the end. returns: the first byte after the events */
+static uint8_t
+read_all(struct prof_trace *trace)
+{
+    const uint8_t *bytes;
+    size_t count;
+    enum prof_status status;
+    uint8_t first = 0;
+
+    while ((status = prof_trace_read(trace, &bytes, &count)) == PROF_OK)
+        if (trace->part > PART_EVENTS && first == 0)
+            first = bytes[0];
+    assert_int_equal(status, PROF_ERR_END);
+    return first;
+}
+
+/* With too few buffers for the events, too, and in whatever order. */
+static void
+a_session_that_was_read_has_given_back_all_buffers(void **state)
+{
+    uint64_t number = 0;
+    struct prof_trace_config config = small;
+
+    (void)state;
+    config.clock = (struct prof_trace_clock){next_number, next_number, &number};
+    for (uint32_t order = 0; order < 2; order++) {
+        struct prof_trace *trace;
+
+        config.order = (enum prof_trace_order)order;
+        trace = a_tracer(&config);
+        for (uint32_t events = 0; events < 3000; events += 271) {
+            start(trace);
+            for (uint64_t i = 0; i < events; i++)
+                prof_trace_emit(trace, i % 7 == 0 ? 1 : 0, PROF_EV_HEAP_ALLOC,
+                                &i, NULL, 0);
+            assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
+            (void)read_all(trace);
+            assert_int_equal(count_empty(trace), 5);
+        }
+        assert_true(prof_trace_drops(trace).no_buffer > 0);
+        free(trace);
+    }
+}
+
+/* A row whose thread lost the race for its stack names none (table.c, I3). */
+static void
+a_stack_that_is_not_linked_is_not_written(void **state)
+{
+    static const uintptr_t stack[] = {0x1000};
+    struct prof_trace *trace = a_tracer(&small);
+
+    (void)state;
+    for (int lost = 0; lost < 2; lost++) {
+        start(trace);
+        prof_trace_emit(trace, 0, PROF_EV_GO_SYSCALL, NULL, stack, 1);
+        assert_int_equal(prof_table_rows(&trace->stacks), 1);
+        if (lost)
+            store_relaxed(&trace->stacks.entries[1].place, 0);
+        assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
+        assert_int_equal(read_all(trace) & 0x3f,
+                         lost ? EV_FREQUENCY : EV_STACK);
+    }
+    free(trace);
+}
+
 int
 main(void)
 {
@@ -241,6 +356,8 @@ main(void)
         cmocka_unit_test(an_empty_buffer_goes_back_to_the_others),
         cmocka_unit_test(a_reader_sleeps_only_if_there_is_nothing_to_read),
         cmocka_unit_test(a_buffer_with_bytes_is_queued_and_told),
+        cmocka_unit_test(a_session_that_was_read_has_given_back_all_buffers),
+        cmocka_unit_test(a_stack_that_is_not_linked_is_not_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

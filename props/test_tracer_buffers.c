@@ -1,6 +1,6 @@
 /*
  * test_tracer_buffers.c -- buffers of the tracer: any size, too few of them,
- * and configurations that cannot be.
+ * the room for stacks, and configurations that cannot be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,6 +180,27 @@ events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
     assert_int_equal(prof_trace_drops(lab.trace).no_buffer, emitted - heap + 1);
 }
 
+/* As many as its tables hold, however many sessions there were. */
+static void
+a_later_session_has_room_for_as_many_stacks(void **state)
+{
+    struct prof_trace_config config = small;
+
+    (void)state;
+    config.frames_max = 128;
+    tracer_lab_close(&lab);
+    tracer_lab_open(&lab, &config);
+    for (int session = 0; session < 3; session++) {
+        begin();
+        for (uintptr_t i = 1; i <= 64; i++)
+            prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL,
+                            (uintptr_t[]){i, i}, 2);
+        assert_int_equal(prof_trace_drops(lab.trace).no_stack, 0);
+        end();
+        assert_int_equal(lab.decoded.stack_records, 64);
+    }
+}
+
 int
 main(void)
 {
@@ -187,6 +208,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_buffer_of_any_size_tells_the_same_story),
         TEST(a_configuration_out_of_range_is_refused),
+        TEST(a_later_session_has_room_for_as_many_stacks),
         TEST(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
     };
 

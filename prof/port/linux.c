@@ -106,14 +106,12 @@ port_panic(const char *file, int line, const char *condition)
 {
     char digits[12];
     size_t at = sizeof digits - 1;
+    unsigned rest = (unsigned)line;
 
     digits[at] = '\0';
-    for (unsigned rest = line > 0 ? (unsigned)line : 0; at > 0;) {
+    do
         digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-        if (rest == 0)
-            break;
-    }
+    while ((rest /= 10) != 0);
     say("prof: ");
     say(file);
     say(":");
