@@ -11,8 +11,9 @@
 /* How a command ends. */
 enum cli_exit {
     CLI_OK = 0,
-    CLI_USAGE = 1,   /* wrong words, unreadable input, unwritable output */
-    CLI_CRASH = 127, /* a run ended its process */
+    CLI_USAGE = 1,      /* wrong words, unreadable input, unwritable output */
+    CLI_UNFINISHED = 2, /* a search ended before every ordering was tried */
+    CLI_CRASH = 127,    /* a run ended its process */
     CLI_LIVENESS = 128,
     CLI_BROKEN = 129,
     CLI_NONDETERMINISM = 130

@@ -19,7 +19,7 @@
 #include "registry.h"
 #include "textbook.h"
 
-enum { REPLAY_MAX = 4096 };
+enum { REPLAY_MAX = 4096, RUNS_RANDOM = 100000 };
 
 /* Tables of kernels; a new folder of kernels adds its own here. */
 static const struct sim_kernel_entry *const groups[] = {
@@ -34,7 +34,7 @@ struct words {
     bool list;
     bool csv;
     const char *replay;
-    uint64_t runs;
+    uint64_t runs; /* 0: all, or RUNS_RANDOM */
     uint64_t seed;
     struct sim_run_options run;
     bool bound_given;
@@ -49,7 +49,7 @@ static const char help[] =
     "  --exhaustive     every ordering (the default)\n"
     "  --bound N        at most N preemptions\n"
     "  --strategy S     random runs instead: random, pct, urw or stall\n"
-    "  --runs N         so many of them (100000)\n"
+    "  --runs N         so many of them (100000); of every ordering, no more\n"
     "  --seed N         where they begin (1)\n"
     "  --replay LIST    one run, given its choices: 0,0,2\n"
     "  --mutants        weaken each memory order by one step; who notices?\n"
@@ -112,7 +112,7 @@ parse_option(struct words *w, int argc, char **argv, int *i)
 static bool
 parse(struct words *w, int argc, char **argv)
 {
-    *w = (struct words){.exhaustive = true, .runs = 100000, .seed = 1};
+    *w = (struct words){.exhaustive = true, .seed = 1};
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') {
             if (!parse_option(w, argc, argv, &i))
@@ -143,8 +143,10 @@ no_such_kernel(const struct words *w)
 /* ---- One kernel ---- */
 
 static enum cli_exit
-exit_of(const struct sim_exhaust_result *r)
+exit_of(const struct words *w, const struct sim_exhaust_result *r)
 {
+    if (r->verdict == SIM_VERDICT_UNFINISHED && w->exhaustive)
+        return CLI_UNFINISHED;
     if (r->verdict == SIM_VERDICT_NONDETERMINISTIC)
         return CLI_NONDETERMINISM;
     if (r->failures == 0)
@@ -210,9 +212,12 @@ static enum cli_exit
 explore_one(const struct words *w, const struct sim_kernel_entry *entry)
 {
     const struct sim_kernel *kernel = entry->make();
-    struct sim_exhaust_options all = {.run = w->run, .recheck_of_100 = 1};
-    const struct sim_sample_options some = {
-        .run = w->run, .runs = w->runs, .seed = w->seed};
+    struct sim_exhaust_options all = {
+        .run = w->run, .recheck_of_100 = 1, .runs_max = w->runs};
+    const struct sim_sample_options some = {.run = w->run,
+                                            .runs = w->runs != 0 ? w->runs
+                                                                 : RUNS_RANDOM,
+                                            .seed = w->seed};
     const uint64_t begin_us = now_us();
     struct sim_exhaust_result r;
     uint64_t took_us;
@@ -232,7 +237,7 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
            entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
            w->exhaustive ? r.states : 0, took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
-    code = exit_of(&r);
+    code = exit_of(w, &r);
     if (r.failures > 0) {
         putchar('\n');
         sim_explore_report(stdout, kernel, &r);
@@ -291,7 +296,7 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
     sim_explore_report(stdout, kernel, &r);
     free(r.choices);
-    return exit_of(&r);
+    return exit_of(w, &r);
 }
 
 /* ---- Mutants ---- */

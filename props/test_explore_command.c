@@ -125,6 +125,20 @@ a_bound_and_a_strategy_are_taken(void **state)
     contains(" 39 graphs");
 }
 
+/* seqlock-2w1r has 224 runs: not all of them prove nothing. */
+static void
+a_search_that_is_cut_short_does_not_pass(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        command("seqlock-2w1r --exhaustive --runs 100", text, sizeof text), 2);
+    contains(" 100 runs");
+    contains("not finished");
+    assert_int_equal(
+        command("seqlock-2w1r --exhaustive --runs 1000", text, sizeof text), 0);
+    contains("holds");
+}
+
 static void
 wrong_words_are_usage_errors(void **state)
 {
@@ -187,6 +201,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_has_one_line),
         cmocka_unit_test(a_bound_and_a_strategy_are_taken),
+        cmocka_unit_test(a_search_that_is_cut_short_does_not_pass),
         cmocka_unit_test(wrong_words_are_usage_errors),
         cmocka_unit_test(the_mutants_of_the_table_are_all_found),
         cmocka_unit_test(a_failure_is_replayed_by_the_words_it_prints),
