@@ -15,6 +15,7 @@
 #include "command.h"
 #include "failure.h"
 #include "replay.h"
+#include "sched_campaign.h"
 #include "sched_text.h"
 #include "schedule.h"
 
@@ -307,11 +308,13 @@ print_marks(const struct options *options, const struct props_outcome *outcome)
     return all;
 }
 
+/* Shrink what a seed shows, tell it and keep it. */
 static enum cli_exit
-report_failure(const struct options *options,
-               const struct props_outcome *outcome)
+report_failure(const struct props_campaign *campaign, const char *save,
+               uint64_t seed)
 {
-    const struct props_campaign *campaign = &options->campaign;
+    const bool traced = campaign->kind == &props_traced;
+    const char *world = traced ? "traced" : campaign->rules->name;
     struct props_failure failure;
     struct sim_error error;
     char command[256];
@@ -320,21 +323,21 @@ report_failure(const struct options *options,
     enum cli_exit exit_code;
 
     snprintf(command, sizeof command,
-             "profsim check --rules %s --seeds %" PRIu64 "..%" PRIu64,
-             campaign->rules->name, outcome->seed, outcome->seed);
-    printf("seed %" PRIu64 " fails\n", outcome->seed);
+             "profsim check%s%s --seeds %" PRIu64 "..%" PRIu64,
+             traced ? "" : " --rules ", traced ? "" : world, seed, seed);
+    printf("%s %" PRIu64 " fails\n", traced ? "traced world" : "seed", seed);
     fflush(stdout);
-    if (!props_failure_of_seed(&failure, campaign, outcome->seed, command))
+    if (!props_failure_of_seed(&failure, campaign, seed, command))
         return (enum cli_exit)cli_usage("not enough memory to shrink");
     props_failure_print(stdout, &failure);
     snprintf(name, sizeof name, "%s-%s-%" PRIu64,
              failure.crashed ? "crash"
                              : props_property_id(failure.breach.property),
-             campaign->rules->name, outcome->seed);
-    if (failure.scenario == NULL)
+             world, seed);
+    if (failure.text == NULL)
         printf("replay: %s\n", command);
-    else if (props_failure_save(&failure, options->save, name, path,
-                                sizeof path, &error))
+    else if (props_failure_save(&failure, save, name, path, sizeof path,
+                                &error))
         printf("replay: profsim replay %s\n", path);
     else
         printf("not saved: %s\nreplay: %s\n", error.text, command);
@@ -348,21 +351,24 @@ report_failure(const struct options *options,
 }
 
 static enum cli_exit
-run_heaps(const struct options *options, struct props_outcome *outcome)
+run_campaign(const struct props_campaign *campaign, const char *save,
+             struct props_outcome *outcome)
 {
-    if (!props_campaign_run(&options->campaign, outcome))
+    const bool traced = campaign->kind == &props_traced;
+
+    if (!props_campaign_run(campaign, outcome))
         return (enum cli_exit)cli_usage(
             "the system refused memory or a process");
     /* What ran beside a failure depends on the jobs: no part of the answer. */
     fprintf(outcome->end == PROPS_END_PASSED ? stdout : stderr,
-            "rules %s: %" PRIu64 " runs, %" PRIu64
-            " events, log hash %016" PRIx64 "\n",
-            options->campaign.rules->name, outcome->runs, outcome->events,
-            outcome->hash);
+            "%s%s: %" PRIu64 " runs, %" PRIu64 " events, log hash %016" PRIx64
+            "\n",
+            traced ? "traces" : "rules ", traced ? "" : campaign->rules->name,
+            outcome->runs, outcome->events, outcome->hash);
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)
-        return report_failure(options, outcome);
+        return report_failure(campaign, save, outcome->seed);
     return CLI_OK;
 }
 
@@ -373,20 +379,21 @@ run_campaigns(const struct options *options, struct props_outcome *outcome)
     const props_set asked = options->campaign.asked;
     const bool both =
         (asked & PROPS_OF_TRACES) != 0 && (asked & ~PROPS_OF_TRACES) != 0;
-    struct options half = *options; /* of the time, if there are two */
+    struct props_campaign half = options->campaign; /* of the time, if two */
     struct props_outcome traced;
     enum cli_exit exit_code;
 
-    half.campaign.seconds = (options->campaign.seconds + both) / (1 + both);
+    half.seconds = (options->campaign.seconds + both) / (1 + both);
     memset(outcome, 0, sizeof *outcome);
     if ((asked & ~PROPS_OF_TRACES) != 0) {
-        exit_code = run_heaps(&half, outcome);
+        exit_code = run_campaign(&half, options->save, outcome);
         if (exit_code != CLI_OK)
             return exit_code;
     }
     if ((asked & PROPS_OF_TRACES) == 0)
         return CLI_OK;
-    exit_code = cli_schedule_campaign(&half.campaign, options->save, &traced);
+    half.kind = &props_traced;
+    exit_code = run_campaign(&half, options->save, &traced);
     props_marks_add(&outcome->marks, &traced.marks);
     if (outcome->runs == 0)
         outcome->runs = traced.runs;

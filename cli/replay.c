@@ -109,10 +109,9 @@ cli_shrink(int argc, char **argv)
     if (failure.runs == 0)
         return cli_usage("%s: breaks nothing, so there is nothing to shrink",
                          argv[1]);
-    if (failure.scenario == NULL)
+    if (failure.text == NULL)
         exit_code = (enum cli_exit)cli_usage("%s", failure.error.text);
-    else if (!sim_scenario_print(stdout, failure.scenario) ||
-             fflush(stdout) != 0)
+    else if (fputs(failure.text, stdout) < 0 || fflush(stdout) != 0)
         exit_code = (enum cli_exit)cli_usage("cannot write the scenario");
     props_failure_free(&failure);
     return (int)exit_code;

@@ -3,14 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sched_campaign.h"
-#include "sched_failure.h"
 #include "sched_run.h"
 #include "sched_text.h"
 
@@ -159,64 +156,4 @@ cli_schedule_replay(const char *path)
     sched_run_delete(run);
     sim_schedule_free(schedule);
     return exit_code;
-}
-
-/* --------------------------------------------------------------- the campaign
- */
-
-static enum cli_exit
-report_failure(const struct props_campaign *campaign, const char *save,
-               uint64_t seed)
-{
-    struct sched_failure failure;
-    struct sim_error error;
-    char command[256];
-    char name[64];
-    char path[1024];
-    enum cli_exit exit_code;
-
-    printf("traced world %" PRIu64 " fails\n", seed);
-    fflush(stdout);
-    snprintf(command, sizeof command,
-             "profsim check --seeds %" PRIu64 "..%" PRIu64, seed, seed);
-    if (!sched_failure_of_seed(&failure, campaign->asked, seed, command)) {
-        sched_failure_close(&failure);
-        return (enum cli_exit)cli_usage("not enough memory to shrink");
-    }
-    sched_failure_print(stdout, &failure);
-    snprintf(name, sizeof name, "%s-traced-%" PRIu64,
-             failure.crashed ? "crash"
-                             : props_property_id(failure.breach.property),
-             seed);
-    if (sched_failure_save(&failure, save, name, path, sizeof path, &error))
-        printf("replay: profsim replay %s\n", path);
-    else
-        printf("not saved: %s\nreplay: %s\n", error.text, command);
-    exit_code = cli_exit_of(failure.breach.property);
-    if (failure.crashed)
-        exit_code = failure.signal == SIGALRM ? CLI_LIVENESS : CLI_CRASH;
-    if (failure.unstable)
-        exit_code = CLI_NONDETERMINISM;
-    sched_failure_close(&failure);
-    return exit_code;
-}
-
-enum cli_exit
-cli_schedule_campaign(const struct props_campaign *campaign, const char *save,
-                      struct props_outcome *outcome)
-{
-    struct props_campaign traced = *campaign;
-
-    traced.kind = &props_traced;
-    if (!props_campaign_run(&traced, outcome))
-        return (enum cli_exit)cli_usage("the system refused memory or a "
-                                        "process");
-    printf("traces: %" PRIu64 " runs, %" PRIu64 " events, log hash %016" PRIx64
-           "\n",
-           outcome->runs, outcome->events, outcome->hash);
-    fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
-            (double)outcome->events / outcome->seconds / 1e6);
-    if (outcome->end == PROPS_END_PASSED)
-        return CLI_OK;
-    return report_failure(campaign, save, outcome->seed);
 }

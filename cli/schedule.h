@@ -21,14 +21,4 @@ enum cli_exit cli_schedule_run(const char *path, const char *folder);
  */
 enum cli_exit cli_schedule_replay(const char *path);
 
-/*
- * A campaign of traced worlds, with its report.
- *
- * out:     *outcome
- * in:      save, folder for a failure's schedule
- */
-enum cli_exit cli_schedule_campaign(const struct props_campaign *campaign,
-                                    const char *save,
-                                    struct props_outcome *outcome);
-
 #endif

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hunt.h"
 #include "rng.h"
 #include "run.h"
 
@@ -89,14 +90,15 @@ ran_heap(void *runner)
 {
     struct props_run *run = runner;
 
-    return (struct props_ran){run->events_count, run->hash, &run->marks};
+    return (struct props_ran){run->events_count, run->hash, &run->marks,
+                              &run->judge.breach};
 }
 
 static const struct props_kind heaps = {begin_heaps, end_heaps, run_heap,
-                                        ran_heap};
+                                        ran_heap, props_heap_tell};
 
-static const struct props_kind *
-kind_of(const struct props_campaign *campaign)
+const struct props_kind *
+props_campaign_kind(const struct props_campaign *campaign)
 {
     return campaign->kind != NULL ? campaign->kind : &heaps;
 }
@@ -109,7 +111,7 @@ static bool
 run_seed(const struct props_campaign *campaign, void *runner,
          struct sim_choices *choices, uint64_t seed)
 {
-    const struct props_kind *kind = kind_of(campaign);
+    const struct props_kind *kind = props_campaign_kind(campaign);
     uint64_t first;
 
     sim_choices_random(choices, seed);
@@ -128,7 +130,7 @@ static void
 work(const struct props_campaign *campaign, struct board *board, uint32_t index)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
-    const struct props_kind *kind = kind_of(campaign);
+    const struct props_kind *kind = props_campaign_kind(campaign);
     struct job *job = &board->jobs[index];
     void *runner = kind->begin();
     const double end_seconds = now_seconds() + campaign->seconds;

@@ -16,12 +16,14 @@
 enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };
 
 struct props_campaign;
+struct props_hunt;
 
 /* What a run has done. */
 struct props_ran {
     uint32_t events;
     uint64_t hash;
     struct props_marks *marks; /* of all runs */
+    const struct props_breach *breach;
 };
 
 /* A kind of world: how its runs are made. */
@@ -31,6 +33,8 @@ struct props_kind {
     bool (*run)(void *runner, struct sim_choices *choices,
                 const struct props_campaign *campaign);
     struct props_ran (*ran)(void *runner); /* by the last run */
+    /* Shrink the events of a failure and write them (hunt.h). */
+    bool (*tell)(struct props_hunt *hunt);
 };
 
 struct props_campaign {
@@ -69,5 +73,8 @@ struct props_outcome {
  */
 bool props_campaign_run(const struct props_campaign *campaign,
                         struct props_outcome *outcome);
+
+const struct props_kind *
+props_campaign_kind(const struct props_campaign *campaign);
 
 #endif

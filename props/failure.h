@@ -1,6 +1,7 @@
 /*
  * failure.h -- what a failing seed comes down to: the smallest list of choices,
- * then the smallest list of events, as a scenario that fails the same way.
+ * then the smallest list of events, as a scenario or a schedule that fails the
+ * same way.
  */
 #ifndef PROPS_FAILURE_H
 #define PROPS_FAILURE_H
@@ -10,28 +11,29 @@
 #include <stdio.h>
 
 #include "campaign.h"
-#include "run.h"
+#include "judge.h"
 #include "scenario.h"
 
 struct props_failure {
-    struct props_breach breach;    /* of the shrunk scenario */
-    struct sim_scenario *scenario; /* NULL if it could not be written as one */
-    struct sim_error error;        /* why not */
-    bool crashed;                  /* the run ended its process */
-    int signal;                    /* crashed: by what, 0 if by exit */
-    bool unstable;                 /* the same choices do not fail again */
+    struct props_breach breach; /* of the shrunk events */
+    char *text;                 /* the file; NULL if it could not be written */
+    struct sim_error error;     /* why not */
+    bool crashed;               /* the run ended its process */
+    int signal;                 /* crashed: by what, 0 if by exit */
+    bool unstable;              /* the same choices do not fail again */
     uint32_t choices_before;
     uint32_t choices_after;
     uint32_t choices_necessary; /* non-zero, and passing if set to 0 */
     uint32_t events_before;
-    uint64_t faults; /* that the shrunk scenario meets, a bit each */
+    uint32_t events_after;
+    uint64_t faults; /* that the shrunk events meet, a bit each */
     uint32_t runs;   /* made to find all this */
 };
 
 /*
  * Shrink the failure of a seed.
  *
- * out:     *failure; failure->scenario to be freed
+ * out:     *failure, to be freed
  * in:      command, the words that show the failure again, for the header
  * returns: false if there is not enough memory
  */
@@ -49,7 +51,7 @@ bool props_failure_of_bytes(struct props_failure *failure,
  * Shrink a scenario that breaks a property: leave out events as long as it
  * breaks the same one.
  *
- * out, returns: as above; failure->scenario is NULL if `scenario` holds
+ * out, returns: as above; failure->runs is 0 if `scenario` holds
  */
 bool props_failure_of_scenario(struct props_failure *failure,
                                const struct sim_scenario *scenario,
@@ -58,7 +60,7 @@ bool props_failure_of_scenario(struct props_failure *failure,
 void props_failure_free(struct props_failure *failure);
 
 /*
- * Write the scenario to DIR/NAME.sim, whole or not at all.
+ * Write the file DIR/NAME.sim, whole or not at all.
  *
  * out:     path, where it is
  * returns: false and *error if that did not work
@@ -67,7 +69,7 @@ bool props_failure_save(const struct props_failure *failure, const char *dir,
                         const char *name, char *path, size_t path_bytes,
                         struct sim_error *error);
 
-/* Tell people: the sentence, the scenario, the difference. */
+/* Tell people: the sentence, the file, the difference. */
 void props_failure_print(FILE *file, const struct props_failure *failure);
 
 #endif

@@ -25,7 +25,6 @@
 #include "campaign.h"
 #include "failure.h"
 #include "sched_campaign.h"
-#include "sched_failure.h"
 
 /* First letters of the properties that campaigns judge. */
 #define OF_CAMPAIGNS "BCDHLT"
@@ -56,7 +55,7 @@ tell_failure(const struct props_campaign *campaign, uint64_t seed,
     printf("first %" PRIu64 " %s %" PRIu32 "\n", seed,
            failure.crashed ? "crash"
                            : props_property_id(failure.breach.property),
-           failure.scenario != NULL ? failure.scenario->events_count : 0);
+           failure.events_after);
     if (!props_failure_save(&failure, dir, "shrunk", path, sizeof path, &error))
         fprintf(stderr, "mutant_trial: %s\n", error.text);
     props_failure_free(&failure);
@@ -72,28 +71,6 @@ tell_missed(const struct props_marks *marks, int first, int limit)
     }
 }
 
-static bool
-tell_traced_failure(uint64_t seed, const char *dir)
-{
-    struct sched_failure failure;
-    struct sim_error error;
-    char path[1024];
-
-    if (!sched_failure_of_seed(&failure, PROPS_OF_TRACES, seed,
-                               "a mutant's trial")) {
-        sched_failure_close(&failure);
-        return false;
-    }
-    printf("first %" PRIu64 " %s %" PRIu32 "\n", seed,
-           failure.crashed ? "crash"
-                           : props_property_id(failure.breach.property),
-           failure.run->trail->count);
-    if (!sched_failure_save(&failure, dir, "shrunk", path, sizeof path, &error))
-        fprintf(stderr, "mutant_trial: %s\n", error.text);
-    sched_failure_close(&failure);
-    return true;
-}
-
 /* The same campaign on traced worlds. */
 static bool
 try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
@@ -105,7 +82,7 @@ try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
     if (!props_campaign_run(&campaign, &outcome))
         return false;
     if (outcome.end != PROPS_END_PASSED)
-        return tell_traced_failure(outcome.seed, dir);
+        return tell_failure(&campaign, outcome.seed, dir);
     tell_missed(&outcome.marks, MARKS_OF_HEAPS, MARK_COUNT);
     return true;
 }

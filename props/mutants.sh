@@ -131,7 +131,8 @@ link() { # OUT OBJECT...
     shift
     case ${target##*/} in
     trial) more="$o/libprops_sched.a $o/libprops.a $o/libsim.a
-        $o/libmodel_life.a $o/libmodel_trace.a $o/libmodel.a $o/libprof.a" ;;
+        $o/libmodel_life.a $o/libmodel_trace.a $o/libmodel.a
+        $o/libprof_port.a $o/libprof.a" ;;
     test_harness) more="$(inputs_of test_harness "$@") $(cat props/liar.wrap)" ;;
     *) more=$(inputs_of "${target##*/}" "$@") ;;
     esac

@@ -1,6 +1,7 @@
 /* sched_campaign.c -- how the runs of traced worlds are made. */
 #include "sched_campaign.h"
 
+#include "hunt.h"
 #include "sched_run.h"
 
 static void *
@@ -27,8 +28,9 @@ ran_traced(void *runner)
 {
     struct sched_run *run = runner;
 
-    return (struct props_ran){run->trail->count, run->hash, &run->marks};
+    return (struct props_ran){run->trail->count, run->hash, &run->marks,
+                              &run->judge.breach};
 }
 
 const struct props_kind props_traced = {begin_traced, end_traced, run_traced,
-                                        ran_traced};
+                                        ran_traced, sched_failure_tell};

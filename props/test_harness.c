@@ -20,6 +20,7 @@
 #include "failure.h"
 #include "liar.h"
 #include "replay.h"
+#include "run.h"
 #include "simplify.h"
 
 enum {
@@ -416,12 +417,16 @@ static void
 judge_shrunk(const struct props_failure *failure, enum props_property property)
 {
     struct props_run *run = props_run_new(&sim_generator_limits);
-    const struct sim_scenario *scenario = failure->scenario;
     struct props_replay replay;
+    struct sim_scenario *scenario;
+    struct sim_error error;
 
     assert_non_null(run);
     assert_int_equal(failure->breach.property, property);
     assert_false(failure->unstable);
+    assert_non_null(failure->text);
+    scenario = sim_scenario_parse(failure->text, strlen(failure->text),
+                                  "shrunk.sim", &error);
     assert_non_null(scenario);
     assert_true(story_breaks(run, scenario, UINT32_MAX, property));
     for (uint32_t i = 0; i < scenario->events_count; i++) {
@@ -437,6 +442,7 @@ judge_shrunk(const struct props_failure *failure, enum props_property property)
     assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
     assert_int_equal(replay.breach.property, PROPS_NONE);
     assert_false(replay.as_expected);
+    sim_scenario_free(scenario);
 }
 
 static void

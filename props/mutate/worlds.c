@@ -15,39 +15,8 @@
 
 #include "mutate/switch.h"
 #include "campaign.h"
-#include "run.h"
-#include "sched_run.h"
-
-struct judged {
-    const struct props_breach *breach;
-    uint64_t hash;
-    bool passed;
-};
-
-struct judge {
-    struct props_run *heaps; /* or NULL */
-    struct sched_run *traces;
-};
-
-static struct judged
-run_once(struct judge *judge, struct sim_choices *choices, uint64_t seed)
-{
-    struct judged judged;
-
-    sim_choices_random(choices, seed);
-    if (judge->heaps != NULL) {
-        judged.passed = props_run_choices(judge->heaps, choices,
-                                          &prof_rules_exact, PROPS_ALL);
-        judged.breach = &judge->heaps->judge.breach;
-        judged.hash = judge->heaps->hash;
-    } else {
-        judged.passed =
-            sched_run_choices(judge->traces, choices, PROPS_OF_TRACES);
-        judged.breach = &judge->traces->judge.breach;
-        judged.hash = judge->traces->hash;
-    }
-    return judged;
-}
+#include "judge.h"
+#include "sched_campaign.h"
 
 static void
 tell(const struct props_breach *breach, uint64_t seed)
@@ -62,22 +31,27 @@ tell(const struct props_breach *breach, uint64_t seed)
 
 /* Each 64th seed twice, as a campaign does (D1). */
 static bool
-run_seed(struct judge *judge, struct sim_choices *choices, uint64_t seed)
+run_seed(const struct props_campaign *campaign, void *runner,
+         struct sim_choices *choices, uint64_t seed)
 {
-    struct judged judged = run_once(judge, choices, seed);
+    const struct props_kind *kind = props_campaign_kind(campaign);
+    bool passed;
+    uint64_t hash;
 
-    if (judged.passed && seed % 64 == 0) {
-        const uint64_t hash = judged.hash;
-
-        judged = run_once(judge, choices, seed);
-        if (judged.passed && judged.hash != hash) {
+    sim_choices_random(choices, seed);
+    passed = kind->run(runner, choices, campaign);
+    if (passed && seed % 64 == 0) {
+        hash = kind->ran(runner).hash;
+        sim_choices_random(choices, seed);
+        passed = kind->run(runner, choices, campaign);
+        if (passed && kind->ran(runner).hash != hash) {
             printf("D1 %" PRIu64 " D1\n", seed);
             return false;
         }
     }
-    if (!judged.passed)
-        tell(judged.breach, seed);
-    return judged.passed;
+    if (!passed)
+        tell(kind->ran(runner).breach, seed);
+    return passed;
 }
 
 int
@@ -85,22 +59,25 @@ main(int argc, char **argv)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
     struct sim_choices choices;
-    struct judge judge = {0};
+    struct props_campaign campaign = {.rules = &prof_rules_exact,
+                                      .asked = PROPS_ALL};
+    void *runner;
 
     if (argc != 3) {
         fputs("usage: mutate_worlds heaps|traces RUNS\n", stderr);
         return 2;
     }
-    if (strcmp(argv[1], "heaps") == 0)
-        judge.heaps = props_run_new(&sim_generator_limits);
-    else
-        judge.traces = sched_run_new(SIM_SCHED_EVENTS_MAX);
-    if (judge.heaps == NULL && judge.traces == NULL)
+    if (strcmp(argv[1], "heaps") != 0) {
+        campaign.kind = &props_traced;
+        campaign.asked = PROPS_OF_TRACES;
+    }
+    runner = props_campaign_kind(&campaign)->begin();
+    if (runner == NULL)
         return 2;
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = 1; seed <= strtoull(argv[2], NULL, 10); seed++) {
         *mutant_runs = (uint32_t)seed;
-        if (!run_seed(&judge, &choices, seed))
+        if (!run_seed(&campaign, runner, &choices, seed))
             return 1;
     }
     return 0;

@@ -1,0 +1,49 @@
+/*
+ * hunt.h -- the hunt for what a failure comes down to: runs are made again,
+ * with less in them, as long as they fail in the same way.
+ *
+ * "The same failure" is the same property. A crash is looked at in a child
+ * process: each attempt forks, and the events are in memory shared with it.
+ */
+#ifndef PROPS_HUNT_H
+#define PROPS_HUNT_H
+
+#include "campaign.h"
+#include "failure.h"
+
+struct props_hunt {
+    const struct props_kind *kind;
+    const struct props_campaign *campaign;
+    const char *command;
+    void *runner;                  /* the kind's */
+    struct props_failure *failure; /* found so far; if it crashed, it must */
+    enum props_property property;  /* ... or this one be broken again */
+    struct sim_choices choices;
+};
+
+/* A run. returns: false if it broke a property; context is the caller's */
+typedef bool props_attempt(void *context);
+
+/* Let a child try; did it die? Its events stay in shared memory. */
+bool props_hunt_dies(struct props_hunt *hunt, props_attempt *attempt,
+                     void *context);
+
+/* Does an attempt fail in the same way? */
+bool props_hunt_fails(struct props_hunt *hunt, props_attempt *attempt,
+                      void *context);
+
+/* Make the attempt that is to be told about, and say what it breaks. */
+void props_hunt_end(struct props_hunt *hunt, props_attempt *attempt,
+                    void *context);
+
+/* Write what broke as the comment that a file begins with. */
+void props_hunt_header(const struct props_hunt *hunt, char *header,
+                       size_t header_bytes);
+
+/* For worlds of heaps; as a kind's tell(). */
+bool props_heap_tell(struct props_hunt *hunt);
+
+/* ... and for traced worlds. */
+bool sched_failure_tell(struct props_hunt *hunt);
+
+#endif
