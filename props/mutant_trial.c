@@ -14,8 +14,8 @@
  *      missed MARK               not met in RUNS runs
  *
  * A property named on the command line is asked about for RUNS runs, the others
- * for a tenth as many. The shrunk scenario is left in DIR. Seeds count from 1,
- * so a seed is the number of runs to detection.
+ * for a twentieth as many. The shrunk scenario is left in DIR. Seeds count from
+ * 1, so a seed is the number of runs to detection.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -132,10 +132,10 @@ main(int argc, char **argv)
 {
     const struct prof_rules *rules = argc < 4 ? NULL : prof_rules_find(argv[2]);
     const uint64_t runs = argc < 4 ? 0 : strtoull(argv[3], NULL, 10);
-    const uint64_t runs_of_others = runs / 10;
+    const uint64_t runs_of_others = runs / 20;
     bool done;
 
-    if (rules == NULL || runs < 10) {
+    if (rules == NULL || runs < 20) {
         fprintf(stderr, "usage: mutant_trial DIR RULES RUNS PROPERTY...\n");
         return 1;
     }

@@ -1,11 +1,11 @@
 /*
  * main.c -- try the mutants that mutate_generate has written.
  *
- * usage: mutate_run [--jobs N] [--slow MS] [--every N] [--only PREFIX] [--also
- * NAMES] FOLDER RESULTS
+ * usage: mutate_run [--jobs N] [--slow MS] [--every N] [--only PREFIX] FOLDER
+ * RESULTS
  *
  * FOLDER has mutants.tsv, programs and worlds. With --every one of N mutants is
- * tried, the same each time, and those whose names are in the file NAMES.
+ * tried, the same each time.
  * PREFIX is of names: a file, or a file and a function; or some, with commas.
  * RESULTS has a line for each mutant that was tried.
  */
@@ -19,7 +19,6 @@
 
 struct wanted {
     const char *only;
-    const char *also;
     uint64_t every;
 };
 
@@ -115,27 +114,6 @@ choose(struct trial *trial, const struct wanted *wanted)
     }
 }
 
-static bool
-choose_also(struct trial *trial, const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[1024];
-
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < trial->mutants_count; i++) {
-            char *name = name_of(&trial->mutants[i]);
-
-            if (strcmp(name, line) == 0)
-                trial->mutants[i].chosen = true;
-            free(name);
-        }
-    }
-    if (file == NULL)
-        perror(path);
-    return file != NULL && fclose(file) == 0;
-}
-
 void
 trial_write(const struct trial *trial, const struct mutant *m)
 {
@@ -167,8 +145,6 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
             wanted->every = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
             wanted->only = argv[i + 1];
-        else if (strcmp(argv[i], "--also") == 0)
-            wanted->also = argv[i + 1];
         else
             return false;
     }
@@ -187,15 +163,13 @@ main(int argc, char **argv)
     if (!read_options(argc, argv, &trial, &wanted) ||
         asprintf(&programs, "%s/programs", trial.folder) < 0) {
         fputs("usage: mutate_run [--jobs N] [--slow MS] [--every N] "
-              "[--only PREFIX] [--also NAMES] FOLDER RESULTS\n",
+              "[--only PREFIX] FOLDER RESULTS\n",
               stderr);
         return 1;
     }
     if (!load(&trial))
         return 1;
     choose(&trial, &wanted);
-    if (wanted.also != NULL && !choose_also(&trial, wanted.also))
-        return 1;
     if (!trial_find_units(&trial, programs))
         fputs("mutate: some judges fail without a mutant\n", stderr);
     /* "e": no judge may write into it. */

@@ -50,7 +50,6 @@ struct mutant {
     uint32_t ordinal;
     const char *reason; /* why it is no mistake, or NULL */
     bool chosen;        /* to be tried */
-    bool survived;      /* the last time */
     enum verdict verdict;
     const struct unit *by;
     char property[8];        /* that a world broke, or "" */
