@@ -230,7 +230,7 @@ END {
         say("| " issues[i] " | " made_by[issues[i]] " |")
     say("\n## Mutant and property\n")
     say("The first seed at which a property, asked for alone, is broken. Those")
-    say("that a header names had all its runs, the others a tenth.\n")
+    say("that a header names had all its runs, the others a twentieth.\n")
     head = "| mutant"
     rule = "|---"
     sums = "| mutants it catches"
