@@ -91,11 +91,10 @@ take_number(struct prof_cpu *cpu, uint64_t *number)
 
         if ((int64_t)(turn - seen) < 0)
             return false;
-        if (turn != seen) {
-            seen = load_relaxed(&cpu->head);
-            continue;
-        }
-        /* Relaxed: it hands out numbers; the turn publishes what they name. */
+        /*
+         * Relaxed: it hands out numbers; the turn publishes what they name. It
+         * fails if the number is taken, so if the turn is later, too.
+         */
         if (cas_relaxed(&cpu->head, &seen, seen + 1)) {
             *number = seen;
             return true;
@@ -152,7 +151,7 @@ drain_locked(struct prof_cpu *cpu)
     /* Relaxed: a number of its own. */
     lost = swap_relaxed(&cpu->lost, 0);
     if (lost > 0)
-        prof_cpu_count(cpu, NULL, 0, NULL, lost);
+        prof_cpu_count_lost(cpu, lost);
 }
 
 void
@@ -185,7 +184,6 @@ prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
         drain_locked(cpu);
         prof_cpu_forget(cpu);
         cpu->hz = hz;
-        cpu->has_hz = true;
         /* Release [pair: cpu-state]: an empty profile before its first tick. */
         store_release(&cpu->state, RUNNING);
     }

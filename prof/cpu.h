@@ -41,13 +41,14 @@ struct prof_cpu {
     uint32_t stacks_count;
     uint32_t lost_stack; /* number + 1 of the lost ticks' place; 0: none */
     uint64_t hz;
-    bool has_hz;
 };
 
-/* Count ticks of a stack; stack NULL: of no known stack. */
-void prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack,
-                    uint32_t depth, const struct prof_label_set *labels,
-                    uint64_t ticks);
+/* Count ticks of a stack, which is cut at depth_max. context: lock held */
+void prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, size_t depth,
+                    const struct prof_label_set *labels, uint64_t ticks);
+
+/* Count ticks of no known stack. context: lock held */
+void prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks);
 
 /* Forget all stacks. context: lock held */
 void prof_cpu_forget(struct prof_cpu *cpu);

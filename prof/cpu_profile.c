@@ -101,6 +101,7 @@ prof_cpu_init(struct prof_cpu **out, const struct prof_cpu_config *config,
     for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
         store_relaxed(&cpu->ticks[i].turn, i);
     prof_cpu_forget(cpu);
+    cpu->hz = PROF_CPU_HZ;
     *out = cpu;
     return PROF_OK;
 }
@@ -114,7 +115,6 @@ prof_cpu_forget(struct prof_cpu *cpu)
     memset(cpu->chains, 0, sizeof *cpu->chains << cpu->chains_log2);
     cpu->stacks_count = 0;
     cpu->lost_stack = 0;
-    cpu->has_hz = false;
 }
 
 static uintptr_t *
@@ -135,8 +135,8 @@ append(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
     return &cpu->stacks[number];
 }
 
-static void
-count_lost(struct prof_cpu *cpu, uint64_t ticks)
+void
+prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks)
 {
     if (cpu->lost_stack == 0) {
         append(cpu, NULL, 0, NULL);
@@ -153,20 +153,15 @@ has_room(const struct prof_cpu *cpu)
 }
 
 void
-prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
+prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, size_t depth,
                const struct prof_label_set *labels, uint64_t ticks)
 {
-    const uint32_t kept = depth < cpu->depth_max ? depth : cpu->depth_max;
+    const uint32_t kept =
+        depth < cpu->depth_max ? (uint32_t)depth : cpu->depth_max;
     const size_t bytes = kept * sizeof *stack;
-    uint64_t hash;
-    uint32_t *chain;
+    const uint64_t hash = XXH3_64bits_withSeed(stack, bytes, (uintptr_t)labels);
+    uint32_t *const chain = &cpu->chains[hash >> (64 - cpu->chains_log2)];
 
-    if (stack == NULL) {
-        count_lost(cpu, ticks);
-        return;
-    }
-    hash = XXH3_64bits_withSeed(stack, bytes, (uintptr_t)labels);
-    chain = &cpu->chains[hash >> (64 - cpu->chains_log2)];
     for (uint32_t at = *chain; at != 0; at = cpu->stacks[at - 1].next) {
         struct cpu_stack *known = &cpu->stacks[at - 1];
 
@@ -177,7 +172,7 @@ prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
         }
     }
     if (!has_room(cpu)) {
-        count_lost(cpu, ticks);
+        prof_cpu_count_lost(cpu, ticks);
         return;
     }
     append(cpu, stack, kept, labels)->ticks = ticks;
@@ -227,13 +222,11 @@ load_records(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
             (labels != NULL && record >= labels_count))
             return false;
         if (words[at + 2] == 0 && length == 4)
-            prof_cpu_count(cpu, NULL, 0, NULL, stack[0]);
+            prof_cpu_count_lost(cpu, stack[0]);
         else
-            prof_cpu_count(
-                cpu, (const uintptr_t *)stack,
-                (uint32_t)(length - 3 < PROF_DEPTH_LIMIT ? length - 3
-                                                         : PROF_DEPTH_LIMIT),
-                labels != NULL ? labels[record] : NULL, words[at + 2]);
+            prof_cpu_count(cpu, (const uintptr_t *)stack, length - 3,
+                           labels != NULL ? labels[record] : NULL,
+                           words[at + 2]);
         at += length;
     }
     return labels == NULL || record == labels_count;
@@ -252,7 +245,6 @@ prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
                words[2] <= 1000000000 && (labels == NULL || labels_count > 0)) {
         prof_cpu_forget(cpu);
         cpu->hz = words[2];
-        cpu->has_hz = true;
         if (load_records(cpu, words + 3, words_count - 3, labels, labels_count))
             status = PROF_OK;
     }
@@ -297,8 +289,7 @@ static enum prof_status
 write_locked(const struct prof_cpu *cpu, const struct prof_output *output,
              int64_t duration_ns)
 {
-    const uint64_t period_ns =
-        1000000000 / (cpu->has_hz ? cpu->hz : PROF_CPU_HZ);
+    const uint64_t period_ns = 1000000000 / cpu->hz;
     struct arena arena = prof_arena_of(output);
     struct builder builder;
 
