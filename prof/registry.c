@@ -79,7 +79,7 @@ prof_registry_bytes_needed(const struct prof_registry_config *config)
     return layout_of(&layout, config) ? layout.end : 0;
 }
 
-/* Append a profile; its name is checked. */
+/* Append a profile, all zero so far; its name is checked. */
 static struct prof_profile *
 append(struct prof_registry *registry, enum profile_kind kind, const char *name,
        size_t name_bytes)
@@ -87,7 +87,6 @@ append(struct prof_registry *registry, enum profile_kind kind, const char *name,
     struct prof_profile *profile =
         &registry->profiles[registry->profiles_count++];
 
-    memset(profile, 0, sizeof *profile);
     profile->registry = registry;
     profile->kind = kind;
     memcpy(profile->name, name, name_bytes);
@@ -279,13 +278,9 @@ fill_entry(struct prof_registry *registry, uint32_t number,
     entry->key_bytes = (uint16_t)key->bytes_count;
     if (key->bytes_count > 0)
         memcpy(entry->key, key->bytes, key->bytes_count);
-    if (kept == 0) {
-        entry->depth = 1;
-        *entry_stack(registry, number) = registry->lost;
-        return;
-    }
     entry->depth = (uint16_t)kept;
-    memcpy(entry_stack(registry, number), stack, kept * sizeof *stack);
+    if (kept > 0)
+        memcpy(entry_stack(registry, number), stack, kept * sizeof *stack);
 }
 
 enum prof_status

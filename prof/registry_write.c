@@ -15,14 +15,17 @@
 
 enum { TRIES_MAX = 16, RECORDS_SPARE = 50 };
 
-/* Take the records' memory off the front of an output's scratch. */
+/* Take memory for so many off the front of an output's scratch. */
 static void *
-take_front(struct prof_output *output, size_t bytes)
+take_front(struct prof_output *output, size_t count, size_t bytes_each)
 {
-    const size_t whole = aligned(bytes);
     unsigned char *const front = output->scratch;
+    size_t whole;
 
-    if (whole < bytes || whole > output->scratch_bytes)
+    if (count > output->scratch_bytes / bytes_each)
+        return NULL;
+    whole = aligned(count * bytes_each);
+    if (whole > output->scratch_bytes)
         return NULL;
     output->scratch = front + whole;
     output->scratch_bytes -= whole;
@@ -117,7 +120,10 @@ prof_profile_count(struct prof_profile *profile, size_t *count)
     return status == PROF_ERR_SHORT ? PROF_OK : status;
 }
 
-/* out: *records, in the front of the output's scratch; *count */
+/*
+ * in, out: *records, NULL; then in the front of the output's scratch
+ *          *count, 0; then theirs
+ */
 static enum prof_status
 read_built_in(const struct prof_profile *profile, struct prof_output *output,
               void **records, size_t *count)
@@ -126,8 +132,6 @@ read_built_in(const struct prof_profile *profile, struct prof_output *output,
     const struct prof_output whole = *output;
     enum prof_status status = PROF_ERR_SHORT;
 
-    *records = NULL;
-    *count = 0;
     if (reading.read == NULL)
         return PROF_OK;
     status = reading.read(profile, NULL, 0, count);
@@ -135,7 +139,7 @@ read_built_in(const struct prof_profile *profile, struct prof_output *output,
         const size_t room = *count + RECORDS_SPARE;
 
         *output = whole;
-        *records = take_front(output, room * reading.record_bytes);
+        *records = take_front(output, room, reading.record_bytes);
         if (*records == NULL)
             return PROF_ERR_MEMORY;
         status = reading.read(profile, *records, room, count);
@@ -156,8 +160,8 @@ read_own(struct prof_profile *profile, struct prof_output *output,
 
     port_lock_take(&registry->lock);
     *count = profile->open;
-    *records = take_front(output, *count * sizeof **records);
-    stacks = take_front(output, *count * stack_bytes);
+    *records = take_front(output, *count, sizeof **records);
+    stacks = take_front(output, *count, stack_bytes);
     if (*records == NULL || stacks == NULL) {
         port_lock_release(&registry->lock);
         return PROF_ERR_MEMORY;
