@@ -87,10 +87,7 @@ name_width(uintptr_t pc, const struct prof_symbol *symbol)
 static void
 put_tabs(struct out *out, size_t width, size_t widest)
 {
-    const size_t column = (widest + 1 + TAB_STOP - 1) / TAB_STOP * TAB_STOP;
-
-    for (size_t at = width; at < column;
-         at = at / TAB_STOP * TAB_STOP + TAB_STOP)
+    for (size_t at = width / TAB_STOP; at <= widest / TAB_STOP; at++)
         prof_out_bytes(out, "\t", 1);
 }
 

@@ -45,7 +45,7 @@ decode(const unsigned char *s, size_t left, uint32_t *character)
                                        : 0;
     uint32_t value;
 
-    if (bytes == 0 || bytes > left)
+    if (bytes > left)
         return 0;
     value = bytes == 1 ? s[0] : s[0] & (0x7fU >> bytes);
     for (size_t i = 1; i < bytes; i++) {
@@ -81,6 +81,25 @@ is_printable(uint32_t c)
     return true;
 }
 
+/* What stands after a backslash for a character, 0 if nothing does. */
+static char
+letter_of(uint32_t c)
+{
+    static const struct {
+        char character;
+        char letter;
+    } letters[] = {
+        {'\a', 'a'}, {'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'},  {'\r', 'r'},
+        {'\t', 't'}, {'\v', 'v'}, {'"', '"'},  {'\\', '\\'},
+    };
+
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++) {
+        if (c == (uint32_t)letters[i].character)
+            return letters[i].letter;
+    }
+    return '\0';
+}
+
 static size_t
 put_escape(char *to, char letter, uint32_t value, int digits)
 {
@@ -96,21 +115,18 @@ put_escape(char *to, char letter, uint32_t value, int digits)
 static size_t
 quote(struct reader *reader, const unsigned char *s, size_t left)
 {
-    static const char escaped[] = "\a\b\f\n\r\t\v\\\"";
-    static const char letters[] = "abfnrtv\\\"";
     char *const to = reader->piece;
     uint32_t c = 0;
     const size_t bytes = decode(s, left, &c);
-    const char *found;
+    char letter;
 
     if (bytes == 0) {
         reader->piece_bytes = put_escape(to, 'x', s[0], 2);
         return 1;
     }
-    found =
-        c < 0x80 && c != 0 ? memchr(escaped, (int)c, sizeof escaped - 1) : NULL;
-    if (found != NULL) {
-        reader->piece_bytes = put_escape(to, letters[found - escaped], 0, 0);
+    letter = letter_of(c);
+    if (letter != '\0') {
+        reader->piece_bytes = put_escape(to, letter, c, 0);
     } else if (is_printable(c)) {
         memcpy(to, s, bytes);
         reader->piece_bytes = bytes;
@@ -204,28 +220,12 @@ compare_readers(struct reader *a, struct reader *b)
     return x - y;
 }
 
-static void
-read_one(struct reader *reader, const struct prof_label *label)
-{
-    reader->labels = label;
-    reader->order[0] = 0;
-    reader->count = 1;
-    reader->label = 0;
-    reader->in_value = false;
-    reader->stage = QUOTE_OPENS;
-    reader->at = 0;
-    reader->piece_bytes = 0;
-    reader->piece_at = 0;
-}
-
 static int
 compare_pairs(const struct prof_label *a, const struct prof_label *b)
 {
-    struct reader x;
-    struct reader y;
+    struct reader x = {.labels = a, .count = 1};
+    struct reader y = {.labels = b, .count = 1};
 
-    read_one(&x, a);
-    read_one(&y, b);
     return compare_readers(&x, &y);
 }
 
@@ -234,8 +234,7 @@ static void
 read_set(struct reader *reader, const struct prof_label *labels, uint32_t count)
 {
     PROF_ASSERT(count >= 1 && count <= PROF_LABELS_MAX);
-    read_one(reader, labels);
-    reader->count = count;
+    *reader = (struct reader){.labels = labels, .count = count};
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
 

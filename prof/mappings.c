@@ -25,16 +25,23 @@ is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+/* The end of a line, which is there, is no blank. */
+static void
+skip_blanks(struct span *line)
+{
+    while (is_blank(*line->at)) {
+        line->at++;
+        line->bytes--;
+    }
+}
+
 /* Take the next field off the front of a line. */
 static struct span
 take_field(struct span *line)
 {
     struct span field;
 
-    while (line->bytes > 0 && is_blank(*line->at)) {
-        line->at++;
-        line->bytes--;
-    }
+    skip_blanks(line);
     field = (struct span){.at = line->at};
     while (line->bytes > 0 && !is_blank(*line->at)) {
         line->at++;
@@ -44,10 +51,10 @@ take_field(struct span *line)
     return field;
 }
 
+/* in: *value, 0 */
 static bool
 parse_hex(struct span text, uint64_t *value)
 {
-    *value = 0;
     if (text.bytes == 0 || text.bytes > 16)
         return false;
     for (size_t i = 0; i < text.bytes; i++) {
@@ -67,7 +74,7 @@ parse_hex(struct span text, uint64_t *value)
 static bool
 parse_range(struct span text, struct prof_mapping *mapping)
 {
-    char *dash = text.bytes > 0 ? memchr(text.at, '-', text.bytes) : NULL;
+    char *const dash = memchr(text.at, '-', text.bytes);
     size_t first;
 
     if (dash == NULL)
@@ -85,10 +92,7 @@ take_file(struct span line)
     static const char deleted[] = " (deleted)";
     const size_t deleted_bytes = sizeof deleted - 1;
 
-    while (line.bytes > 0 && is_blank(*line.at)) {
-        line.at++;
-        line.bytes--;
-    }
+    skip_blanks(&line);
     if (line.bytes >= deleted_bytes &&
         memcmp(&line.at[line.bytes - deleted_bytes], deleted, deleted_bytes) ==
             0)
@@ -119,21 +123,19 @@ enum prof_status
 prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
                     size_t *count, char *text, size_t text_bytes)
 {
-    size_t at = 0;
+    char *line = text;
+    char *end;
 
     *count = 0;
     /* A line without its end may be cut: it is not used. */
-    while (at < text_bytes) {
-        char *const line = &text[at];
-        char *const end = memchr(line, '\n', text_bytes - at);
+    while ((end = memchr(line, '\n', text_bytes)) != NULL) {
+        const struct span whole = {line, (size_t)(end - line)};
         struct prof_mapping mapping;
         struct span file;
 
-        if (end == NULL)
-            break;
-        at += (size_t)(end - line) + 1;
-        if (!parse_line((struct span){line, (size_t)(end - line)}, &mapping,
-                        &file))
+        line += whole.bytes + 1;
+        text_bytes -= whole.bytes + 1;
+        if (!parse_line(whole, &mapping, &file))
             continue;
         file.at[file.bytes] = '\0'; /* at most where the line ended */
         mapping.file = file.at;

@@ -18,8 +18,9 @@ merge(uint32_t *to, const uint32_t *a, size_t a_count, const uint32_t *b,
             a_count--;
         }
     }
+    /* One of them is used up. */
     memcpy(to, a, a_count * sizeof *a);
-    memcpy(to + a_count, b, b_count * sizeof *b);
+    memcpy(to, b, b_count * sizeof *b);
 }
 
 void
@@ -44,6 +45,6 @@ prof_order(uint32_t *order, uint32_t *spare, size_t count, order_before *before,
         from = to;
         to = swap;
     }
-    if (from != order && count > 0)
+    if (from != order)
         memcpy(order, from, count * sizeof *order);
 }

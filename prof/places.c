@@ -324,7 +324,7 @@ prof_builder_stack(struct builder *builder, const struct sample *sample,
                 : number_frame(builder, stack[i], at);
 
         if (end_of_one == NULL)
-            return count;
+            return 0;
         count += end_of_one != at;
         at = end_of_one;
     }
@@ -334,7 +334,7 @@ prof_builder_stack(struct builder *builder, const struct sample *sample,
             number_frame(builder, builder->lost, at);
 
         if (end_of_one == NULL)
-            return count;
+            return 0;
         count += end_of_one != at;
         at = end_of_one;
     }

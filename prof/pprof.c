@@ -153,8 +153,8 @@ ns_of(uint64_t ticks, uint64_t ticks_per_second)
 
     if (seconds >= INT64_MAX / ns_per_second)
         return INT64_MAX;
-    /* Clocks above 10 GHz: keep rest * ns_per_second below 2^64. */
-    while (ticks_per_second > 10 * ns_per_second) {
+    /* Clocks above 18 GHz: keep rest * ns_per_second below 2^64. */
+    while (ticks_per_second > UINT64_MAX / ns_per_second) {
         ticks_per_second >>= 1;
         rest >>= 1;
     }
