@@ -32,17 +32,9 @@ sweep_and_allocate(void *context, uint32_t thread)
 static void
 flush_and_post_sweep(void *context, uint32_t thread)
 {
-    struct prof_heap_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
-    (void)context;
-    (void)thread;
     sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK, "flush");
     sim_explore_check(prof_heap_post_sweep(kernel_prof) == PROF_OK, "sweep");
-    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
-                                         KERNEL_RECORDS, &count) == PROF_OK,
-                      "snapshot");
-    kernel_check_no_negative(records, count);
+    kernel_snapshot(context, thread);
 }
 
 static void
@@ -84,20 +76,6 @@ explicit_free_and_again(void *context, uint32_t thread)
 }
 
 static void
-snapshot_once(void *context, uint32_t thread)
-{
-    struct prof_heap_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
-    (void)context;
-    (void)thread;
-    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
-                                         KERNEL_RECORDS, &count) == PROF_OK,
-                      "snapshot");
-    kernel_check_no_negative(records, count);
-}
-
-static void
 two_lives(void *context)
 {
     (void)context;
@@ -110,7 +88,7 @@ const struct sim_kernel props_kernel_first_snapshot = {
     .setup = nothing_yet,
     .finish = two_lives,
     .threads = {{"mutator", explicit_free_and_again, NULL},
-                {"reader", snapshot_once, NULL}},
+                {"reader", kernel_snapshot, NULL}},
     .threads_count = 2,
 };
 
@@ -133,7 +111,7 @@ const struct sim_kernel props_kernel_busy = {
     .setup = nothing_yet,
     .finish = NULL,
     .threads = {{"collector", turn_once, NULL},
-                {"reader", snapshot_once, NULL}},
+                {"reader", kernel_snapshot, NULL}},
     .threads_count = 2,
 };
 
@@ -150,8 +128,7 @@ static void
 block_event(void *context, uint32_t thread)
 {
     (void)context;
-    prof_contention_event(prof_proc_at(kernel_prof, thread), PROF_BLOCK,
-                          kernel_stacks[0], 2, 5);
+    kernel_block(thread, 0);
 }
 
 static void
@@ -172,15 +149,8 @@ read_contention(void *context, uint32_t thread)
 static void
 two_events(void *context)
 {
-    struct prof_contention_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
     (void)context;
-    sim_explore_check(
-        prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
-                                 KERNEL_RECORDS, &count) == PROF_OK &&
-            count == 1 && records[0].count == 2 && records[0].cycles == 10,
-        "an event is lost, or counted twice");
+    kernel_check_blocks(2);
 }
 
 const struct sim_kernel props_kernel_contention = {

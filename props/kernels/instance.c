@@ -4,6 +4,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+enum { TRIES_MAX = 3, BLOCK_CYCLES = 5 };
+
 /* f(f(a) + b) with f the mixing of one frame: 1 follows 0's second frame. */
 #define FIRST(a) ((uint64_t)(a)*1025 ^ ((uint64_t)(a)*1025 >> 6))
 
@@ -43,6 +45,13 @@ kernel_alloc(uint32_t proc, uint32_t stack)
 }
 
 void
+kernel_block(uint32_t proc, uint32_t stack)
+{
+    prof_contention_event(prof_proc_at(kernel_prof, proc), PROF_BLOCK,
+                          kernel_stacks[stack], 2, BLOCK_CYCLES);
+}
+
+void
 kernel_check_totals(uint64_t allocs, uint64_t frees)
 {
     const struct prof_heap_totals t = prof_heap_totals(kernel_prof);
@@ -51,6 +60,20 @@ kernel_check_totals(uint64_t allocs, uint64_t frees)
                       "an allocation is lost, or counted twice");
     sim_explore_check(t.frees_published + t.frees_pending == frees,
                       "a free is lost, or counted twice");
+}
+
+void
+kernel_check_blocks(uint64_t count)
+{
+    struct prof_contention_record records[KERNEL_RECORDS];
+    size_t listed = 0;
+
+    sim_explore_check(prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
+                                               KERNEL_RECORDS,
+                                               &listed) == PROF_OK &&
+                          listed == 1 && records[0].count == count &&
+                          records[0].cycles == BLOCK_CYCLES * count,
+                      "an event is lost, or counted twice");
 }
 
 struct listing {
@@ -83,10 +106,68 @@ kernel_check_listing(uint32_t buckets)
                       "a bucket is missing, or one too many");
 }
 
-void
-kernel_check_no_negative(const struct prof_heap_record *records, size_t count)
+static enum prof_status
+look(void)
 {
-    for (size_t i = 0; i < count; i++)
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+    const enum prof_status status = prof_heap_snapshot(
+        kernel_prof, PROF_SELECT_ALL, records, KERNEL_RECORDS, &count);
+
+    for (size_t i = 0; i < count && status == PROF_OK; i++)
         sim_explore_check(records[i].frees <= records[i].allocs,
                           "a snapshot shows a free without its allocation");
+    return status;
+}
+
+void
+kernel_look(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    look();
+}
+
+void
+kernel_snapshot(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_check(look() == PROF_OK, "snapshot");
+}
+
+void
+kernel_flush(void)
+{
+    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
+        if (prof_heap_flush(kernel_prof) == PROF_OK)
+            return;
+    }
+}
+
+static void
+insist(enum prof_status status)
+{
+    sim_explore_check(status == PROF_OK, "busy, though nobody is");
+}
+
+void
+kernel_turn_alone(void)
+{
+    insist(prof_heap_next_cycle(kernel_prof));
+    insist(prof_heap_flush(kernel_prof));
+}
+
+void
+kernel_drain_and_check(uint64_t allocs, uint64_t frees)
+{
+    struct prof_heap_totals totals;
+
+    insist(prof_heap_flush(kernel_prof)); /* if a flush was refused */
+    kernel_turn_alone();
+    kernel_turn_alone();
+    kernel_check_totals(allocs, frees);
+    totals = prof_heap_totals(kernel_prof);
+    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
+                      "an event went into a slot of the past");
 }

@@ -20,14 +20,32 @@ void kernel_new_instance(struct prof_config config);
 /* Record an allocation of 16 bytes on a processor. */
 prof_bucket kernel_alloc(uint32_t proc, uint32_t stack);
 
+/* Record a wait on a processor. */
+void kernel_block(uint32_t proc, uint32_t stack);
+
 /* Objects recorded, whether published or pending. */
 void kernel_check_totals(uint64_t allocs, uint64_t frees);
+
+/* So many waits of kernel_block(), all of one stack. */
+void kernel_check_blocks(uint64_t count);
 
 /* The instance holds its invariants, and lists so many buckets once each. */
 void kernel_check_listing(uint32_t buckets);
 
-/* No bucket of a snapshot shows more frees than allocations. */
-void kernel_check_no_negative(const struct prof_heap_record *records,
-                              size_t count);
+/*
+ * As threads do: take a snapshot, of which no bucket may show more frees than
+ * allocations. kernel_look() may be told that the library is busy.
+ */
+void kernel_look(void *context, uint32_t thread);
+void kernel_snapshot(void *context, uint32_t thread);
+
+/* Flush, as often as the library says that somebody is late. */
+void kernel_flush(void);
+
+/* Turn and flush; nobody is busy. */
+void kernel_turn_alone(void);
+
+/* After all threads have ended: two cycles publish whatever was recorded. */
+void kernel_drain_and_check(uint64_t allocs, uint64_t frees);
 
 #endif

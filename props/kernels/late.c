@@ -5,58 +5,9 @@
 #include "instance.h"
 #include "kernels.h"
 
-enum { TRIES_MAX = 3, OTHER_PROC = 1 };
+enum { OTHER_PROC = 1 };
 
 static prof_bucket born; /* before the threads begin */
-
-static void
-insist(enum prof_status status)
-{
-    sim_explore_check(status == PROF_OK, "busy, though nobody is");
-}
-
-static void
-turn_alone(void)
-{
-    insist(prof_heap_next_cycle(kernel_prof));
-    insist(prof_heap_flush(kernel_prof));
-}
-
-static void
-look(void)
-{
-    struct prof_heap_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
-    if (prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
-                           KERNEL_RECORDS, &count) == PROF_OK)
-        kernel_check_no_negative(records, count);
-}
-
-/* Flush, as often as the library says that somebody is late. */
-static void
-flush(void)
-{
-    for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
-        if (prof_heap_flush(kernel_prof) == PROF_OK)
-            return;
-    }
-}
-
-/* After all threads have ended: two cycles publish whatever was recorded. */
-static void
-drain_and_check(uint64_t allocs, uint64_t frees)
-{
-    struct prof_heap_totals totals;
-
-    insist(prof_heap_flush(kernel_prof));
-    turn_alone();
-    turn_alone();
-    kernel_check_totals(allocs, frees);
-    totals = prof_heap_totals(kernel_prof);
-    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
-                      "an event went into a slot of the past");
-}
 
 /* ---- The slot of a late free is published in the very next cycle ---- */
 
@@ -69,7 +20,7 @@ one_of_two_swept(void *context)
         .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 2});
     born = kernel_alloc(0, 0);
     kernel_alloc(0, 0);
-    turn_alone();
+    kernel_turn_alone();
     prof_heap_free(prof_proc_at(kernel_prof, 1), born);
 }
 
@@ -86,14 +37,14 @@ turn_and_flush(void *context, uint32_t thread)
     (void)context;
     (void)thread;
     if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
-        flush();
+        kernel_flush();
 }
 
 static void
 two_lives(void *context)
 {
     (void)context;
-    drain_and_check(2, 2);
+    kernel_drain_and_check(2, 2);
 }
 
 const struct sim_kernel props_kernel_late_free = {
@@ -150,11 +101,11 @@ two_alive(void *context)
 
     (void)context;
     if (swept) {
-        turn_alone();
+        kernel_turn_alone();
         sim_explore_check(allocs_published() == published,
                           "the flush finds what the post-sweep overlooked");
     }
-    drain_and_check(2, 0);
+    kernel_drain_and_check(2, 0);
 }
 
 const struct sim_kernel props_kernel_late_alloc = {
@@ -177,8 +128,8 @@ not_the_first(void *context)
     kernel_new_instance((struct prof_config){
         .buckets_max = 2, .world = PROF_WORLD_RUNNING, .procs_max = 2});
     kernel_alloc(0, 2);
-    turn_alone();
-    turn_alone();
+    kernel_turn_alone();
+    kernel_turn_alone();
     born = kernel_alloc(0, 0);
 }
 
@@ -194,13 +145,11 @@ collect(void *context, uint32_t thread)
 static void
 look_turn_look(void *context, uint32_t thread)
 {
-    (void)context;
-    (void)thread;
-    look();
+    kernel_look(context, thread);
     if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
         return;
-    flush();
-    look();
+    kernel_flush();
+    kernel_look(context, thread);
 }
 
 /* How often the cycle turned is open, but nothing is lost by that. */
@@ -212,7 +161,7 @@ check_counted(uint64_t allocs)
 
     sim_explore_check(frees <= 1, "a free is counted twice");
     kernel_check_totals(allocs, frees);
-    look();
+    kernel_look(NULL, 0);
 }
 
 static void
@@ -262,20 +211,12 @@ one_counted(void *context)
     check_counted(1);
 }
 
-static void
-look_once(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    look();
-}
-
 const struct sim_kernel props_kernel_first_sweep = {
     .name = "heap-first-sweep",
     .about = "a first snapshot beside a sweep takes no free without allocation",
     .setup = nothing_at_all,
     .finish = one_counted,
     .threads = {{"collection", allocate_and_collect, NULL},
-                {"reader", look_once, NULL}},
+                {"reader", kernel_look, NULL}},
     .threads_count = 2,
 };

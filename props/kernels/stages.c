@@ -28,20 +28,6 @@ one_life(void *context, uint32_t thread)
 }
 
 static void
-look_once(void *context, uint32_t thread)
-{
-    struct prof_heap_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
-    (void)context;
-    (void)thread;
-    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
-                                         KERNEL_RECORDS, &count) == PROF_OK,
-                      "snapshot");
-    kernel_check_no_negative(records, count);
-}
-
-static void
 one_alloc_one_free(void *context)
 {
     (void)context;
@@ -53,7 +39,7 @@ const struct sim_kernel props_kernel_stages_first = {
     .about = "a first snapshot of two stages takes no free without allocation",
     .setup = new_stages,
     .finish = one_alloc_one_free,
-    .threads = {{"mutator", one_life, NULL}, {"reader", look_once, NULL}},
+    .threads = {{"mutator", one_life, NULL}, {"reader", kernel_snapshot, NULL}},
     .threads_count = 2,
 };
 
@@ -118,22 +104,14 @@ block_twice(void *context, uint32_t thread)
 {
     (void)context;
     for (int i = 0; i < 2; i++)
-        prof_contention_event(prof_proc_at(kernel_prof, thread), PROF_BLOCK,
-                              kernel_stacks[0], 2, 5);
+        kernel_block(thread, 0);
 }
 
 static void
 four_events(void *context)
 {
-    struct prof_contention_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
     (void)context;
-    sim_explore_check(
-        prof_contention_snapshot(kernel_prof, PROF_BLOCK, records,
-                                 KERNEL_RECORDS, &count) == PROF_OK &&
-            count == 1 && records[0].count == 4 && records[0].cycles == 20,
-        "an event is lost, or counted twice");
+    kernel_check_blocks(4);
 }
 
 const struct sim_kernel props_kernel_doubles = {

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "prof/port.h"
-#include "session.h"
+#include "traced.h"
 
 enum { READS_MAX = 12, WRITERS = 2, EVENTS_MAX = 4, FIRST_NAME = 100 };
 
@@ -23,24 +22,18 @@ struct writing {
     uint64_t sequence; /* in the trace; 0: it is not there */
 };
 
-static struct session_file file;
-static struct session_file second_file;
-static struct session_events events;
 static struct writing writings[WRITERS][EVENTS_MAX];
 static uint32_t written[WRITERS];
-static struct port_lock world;
 static atomic_uint told;
 
 static void
 setup(void *context)
 {
     (void)context;
-    file.count = 0;
-    second_file.count = 0;
     memset(writings, 0, sizeof writings);
     memset(written, 0, sizeof written);
     atomic_store_explicit(&told, 0, memory_order_relaxed);
-    session_new(PROF_TRACE_ORDER_CLOCK);
+    traced_new(PROF_TRACE_ORDER_CLOCK);
 }
 
 static void
@@ -59,8 +52,8 @@ write_one(uint32_t thread)
 static void
 find_writings(void)
 {
-    for (uint32_t i = 0; i < events.count; i++) {
-        const struct session_event *event = &events.at[i];
+    for (uint32_t i = 0; i < traced_events.count; i++) {
+        const struct session_event *event = &traced_events.at[i];
         const uint64_t name = event->args[0] - FIRST_NAME;
 
         if (event->kind != PROF_EV_GO_START || event->args[0] < FIRST_NAME)
@@ -107,13 +100,13 @@ judge(void)
     uint32_t found;
     uint64_t lost;
 
-    session_end(&file);
+    session_end(&traced_file);
     lost = prof_trace_drops(session_trace).no_buffer;
-    session_check(&file, &events);
+    session_check(&traced_file, &traced_events);
     find_writings();
     found = check_order();
     /* The one that the stop itself writes may be lost, too. */
-    lost -= session_count(&events, PROF_EV_GO_SCHED) == 0;
+    lost -= session_count(&traced_events, PROF_EV_GO_SCHED) == 0;
     sim_explore_check(found + lost == written[0] + written[1],
                       "an event is neither in the trace nor counted");
     return found;
@@ -202,19 +195,10 @@ emit_two(void *context, uint32_t thread)
 }
 
 static void
-expect_events(uint32_t count)
-{
-    session_end(&file);
-    session_check(&file, &events);
-    sim_explore_check(session_count(&events, PROF_EV_HEAP_ALLOC) == count,
-                      "an event is lost");
-}
-
-static void
 four_events(void *context)
 {
     (void)context;
-    expect_events(4);
+    traced_expect(4);
 }
 
 const struct sim_kernel props_kernel_clock_ahead = {
@@ -229,27 +213,10 @@ const struct sim_kernel props_kernel_clock_ahead = {
 /* ---- Buffers go from the writer to the reader and back ---- */
 
 static void
-emit_twice(void *context, uint32_t thread)
-{
-    (void)context;
-    session_emit_full(thread);
-    session_emit_full(thread);
-}
-
-static void
-read_some(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    for (int i = 0; i < 4; i++)
-        (void)!session_read(&file);
-}
-
-static void
 two_events(void *context)
 {
     (void)context;
-    expect_events(2);
+    traced_expect(2);
 }
 
 const struct sim_kernel props_kernel_clock_handover = {
@@ -257,7 +224,8 @@ const struct sim_kernel props_kernel_clock_handover = {
     .about = "a buffer is the writer's, then the reader's, and lost by none",
     .setup = setup,
     .finish = two_events,
-    .threads = {{"writer", emit_twice, NULL}, {"reader", read_some, NULL}},
+    .threads = {{"writer", traced_emit_twice, NULL},
+                {"reader", traced_read_some, NULL}},
     .threads_count = 2,
 };
 
@@ -296,7 +264,7 @@ write_full_and_read(void *context, uint32_t thread)
     write_one(thread);
     prof_trace_proc_free(session_trace, thread);
     for (int i = 0; i < READS_MAX; i++)
-        if (session_read(&file) != PROF_OK)
+        if (session_read(&traced_file) != PROF_OK)
             return;
 }
 
@@ -313,45 +281,18 @@ const struct sim_kernel props_kernel_clock_cut_read = {
 /* ---- One session after the other ---- */
 
 static void
-stop_and_start(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    session_end(&file);
-    sim_explore_check(session_start() == PROF_OK,
-                      "a session that was read to its end leaves no trace");
-}
-
-static void
-emit_without_processor(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    session_emit(PROF_TRACE_NO_PROC);
-}
-
-/* in: a file. out: events, of it. returns: the latest number in it */
-static uint64_t
-read_file(const struct session_file *of)
-{
-    session_check(of, &events);
-    return events.at[events.count - 1].sequence;
-}
-
-static void
 two_files(void *context)
 {
     uint64_t latest;
     uint32_t found;
 
     (void)context;
-    session_end(&second_file);
-    latest = read_file(&file);
-    found = session_count(&events, PROF_EV_HEAP_ALLOC);
-    read_file(&second_file);
-    found += session_count(&events, PROF_EV_HEAP_ALLOC);
+    session_end(&traced_second_file);
+    found = traced_look(&traced_file);
+    latest = traced_events.at[traced_events.count - 1].sequence;
+    found += traced_look(&traced_second_file);
     sim_explore_check(found <= 1, "an event is in two sessions");
-    sim_explore_check(events.at[0].sequence > latest,
+    sim_explore_check(traced_events.at[0].sequence > latest,
                       "a session begins before the end of the one before");
 }
 
@@ -360,63 +301,19 @@ const struct sim_kernel props_kernel_clock_sessions = {
     .about = "an event beside stop and start is in one session, or in none",
     .setup = setup,
     .finish = two_files,
-    .threads = {{"control", stop_and_start, NULL},
-                {"poller", emit_without_processor, NULL}},
+    .threads = {{"control", traced_stop_and_start, NULL},
+                {"poller", traced_emit_without_processor, NULL}},
     .threads_count = 2,
 };
 
 /* ---- A return from a system call that began in the session before ---- */
 
-static void
-stop_and_start_stopped(void *context, uint32_t thread)
-{
-    port_lock_take(&world);
-    stop_and_start(context, thread);
-    port_lock_release(&world);
-}
-
-static void
-return_from_call(void *context, uint32_t thread)
-{
-    const struct prof_trace_stamp left = prof_trace_stamp(session_trace);
-
-    (void)context;
-    port_lock_take(&world); /* gets a processor: not in a stopped world */
-    prof_trace_sysexit(session_trace, thread, 1, left);
-    port_lock_release(&world);
-}
-
-/* in: a file. returns: returns in it, each of a moment of its session */
-static uint32_t
-check_returns(const struct session_file *of)
-{
-    read_file(of);
-    for (uint32_t i = 0; i < events.count; i++) {
-        const struct session_event *event = &events.at[i];
-
-        if (event->kind == PROF_EV_GO_SYSEXIT)
-            sim_explore_check(event->args[1] > events.at[0].sequence &&
-                                  event->args[1] < event->sequence,
-                              "a return is of a moment out of its session");
-    }
-    return session_count(&events, PROF_EV_GO_SYSEXIT);
-}
-
-static void
-one_return(void *context)
-{
-    (void)context;
-    session_end(&second_file);
-    sim_explore_check(check_returns(&file) + check_returns(&second_file) == 1,
-                      "a return is missing, or told twice");
-}
-
 const struct sim_kernel props_kernel_clock_returns = {
     .name = "clock-returns",
     .about = "a return from a system call is told once, in its own session",
     .setup = setup,
-    .finish = one_return,
-    .threads = {{"control", stop_and_start_stopped, NULL},
-                {"program", return_from_call, NULL}},
+    .finish = traced_one_return,
+    .threads = {{"control", traced_stop_and_start_stopped, NULL},
+                {"program", traced_return, NULL}},
     .threads_count = 2,
 };

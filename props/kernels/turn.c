@@ -9,8 +9,6 @@
 #include "instance.h"
 #include "kernels.h"
 
-enum { TRIES_MAX = 3 };
-
 static void
 new_world(void *context)
 {
@@ -22,17 +20,6 @@ new_world(void *context)
     });
 }
 
-static void
-no_negative(void)
-{
-    struct prof_heap_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
-    if (prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
-                           KERNEL_RECORDS, &count) == PROF_OK)
-        kernel_check_no_negative(records, count);
-}
-
 /* Turn and flush, as often as the library lets us. */
 static void
 turn(uint32_t turns)
@@ -40,34 +27,8 @@ turn(uint32_t turns)
     for (uint32_t i = 0; i < turns; i++) {
         if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
             return;
-        for (uint32_t tries = 0; tries < TRIES_MAX; tries++) {
-            if (prof_heap_flush(kernel_prof) == PROF_OK)
-                break;
-        }
+        kernel_flush();
     }
-}
-
-static void
-insist(enum prof_status status)
-{
-    sim_explore_check(status == PROF_OK, "busy, though nobody is");
-}
-
-/* After all threads have ended: two cycles publish whatever was recorded. */
-static void
-drain_and_check(uint64_t allocs, uint64_t frees)
-{
-    struct prof_heap_totals totals;
-
-    insist(prof_heap_flush(kernel_prof)); /* if a flush was refused */
-    for (int i = 0; i < 2; i++) {
-        insist(prof_heap_next_cycle(kernel_prof));
-        insist(prof_heap_flush(kernel_prof));
-    }
-    totals = prof_heap_totals(kernel_prof);
-    kernel_check_totals(allocs, frees);
-    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
-                      "an event went into a slot of the past");
 }
 
 /* ---- An allocation is overtaken ---- */
@@ -91,7 +52,7 @@ static void
 one_alloc(void *context)
 {
     (void)context;
-    drain_and_check(1, 0);
+    kernel_drain_and_check(1, 0);
 }
 
 const struct sim_kernel props_kernel_turn_alloc = {
@@ -122,19 +83,17 @@ alloc_then_free(void *context, uint32_t thread)
 static void
 turn_and_look(void *context, uint32_t thread)
 {
-    (void)context;
-    (void)thread;
     turn(1);
-    no_negative();
+    kernel_look(context, thread);
     turn(1);
-    no_negative();
+    kernel_look(context, thread);
 }
 
 static void
 one_life(void *context)
 {
     (void)context;
-    drain_and_check(1, 1);
+    kernel_drain_and_check(1, 1);
 }
 
 const struct sim_kernel props_kernel_turn_free = {
@@ -164,7 +123,7 @@ two_at_most(void *context)
 
     (void)context;
     sim_explore_check(allocs == 1 || allocs == 2, "an allocation is lost");
-    drain_and_check(allocs, 0);
+    kernel_drain_and_check(allocs, 0);
 }
 
 const struct sim_kernel props_kernel_turn_in_signal = {
@@ -207,17 +166,16 @@ new_world_unhandled(void *context)
 static void
 alloc_and_turn(void *context, uint32_t thread)
 {
-    (void)context;
     kept = kernel_alloc(thread, 0);
     turn(3);
-    no_negative();
+    kernel_look(context, thread);
 }
 
 static void
 one_or_two(void *context)
 {
     (void)context;
-    drain_and_check(1 + handlings, frees);
+    kernel_drain_and_check(1 + handlings, frees);
 }
 
 const struct sim_kernel props_kernel_flush_signal = {

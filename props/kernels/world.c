@@ -13,23 +13,14 @@
 static struct port_lock world;
 static prof_bucket born; /* before the threads begin */
 
+/* An object of a cycle that has ended. */
 static void
-look(void)
+new_old(enum prof_world kind)
 {
-    struct prof_heap_record records[KERNEL_RECORDS];
-    size_t count = 0;
-
-    if (prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
-                           KERNEL_RECORDS, &count) == PROF_OK)
-        kernel_check_no_negative(records, count);
-}
-
-static void
-look_once(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    look();
+    kernel_new_instance(
+        (struct prof_config){.buckets_max = 2, .procs_max = 2, .world = kind});
+    born = kernel_alloc(0, 0);
+    kernel_turn_alone();
 }
 
 /* ---- A stopped world ---- */
@@ -38,11 +29,7 @@ static void
 one_cycle_old(void *context)
 {
     (void)context;
-    kernel_new_instance((struct prof_config){.buckets_max = 2, .procs_max = 2});
-    born = kernel_alloc(0, 0);
-    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK &&
-                          prof_heap_flush(kernel_prof) == PROF_OK,
-                      "nobody is busy");
+    new_old(PROF_WORLD_STOPPED);
 }
 
 static prof_bucket
@@ -86,30 +73,19 @@ turn_stopped(void)
 static void
 collect_twice(void *context, uint32_t thread)
 {
-    (void)context;
-    (void)thread;
     for (int i = 0; i < 2; i++) {
         if (turn_stopped() == PROF_OK)
             sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK,
                               "busy, though the world was stopped");
-        look();
+        kernel_look(context, thread);
     }
 }
 
 static void
 two_allocs_one_free(void *context)
 {
-    struct prof_heap_totals totals;
-
     (void)context;
-    for (int i = 0; i < 2; i++)
-        sim_explore_check(turn_stopped() == PROF_OK &&
-                              prof_heap_flush(kernel_prof) == PROF_OK,
-                          "busy, though nobody is");
-    kernel_check_totals(2, 1);
-    totals = prof_heap_totals(kernel_prof);
-    sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,
-                      "an event went into a slot of the past");
+    kernel_drain_and_check(2, 1);
 }
 
 const struct sim_kernel props_kernel_stopped_world = {
@@ -141,7 +117,7 @@ const struct sim_kernel props_kernel_everything = {
     .finish = two_allocs_one_free,
     .threads = {{"mutator", live_between_stops, NULL},
                 {"collector", one_turn, NULL},
-                {"reader", look_once, NULL}},
+                {"reader", kernel_look, NULL}},
     .threads_count = 3,
 };
 
@@ -151,12 +127,7 @@ static void
 one_cycle_old_running(void *context)
 {
     (void)context;
-    kernel_new_instance((struct prof_config){
-        .buckets_max = 2, .procs_max = 2, .world = PROF_WORLD_RUNNING});
-    born = kernel_alloc(0, 0);
-    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK &&
-                          prof_heap_flush(kernel_prof) == PROF_OK,
-                      "nobody is busy");
+    new_old(PROF_WORLD_RUNNING);
 }
 
 static void
@@ -185,7 +156,7 @@ all_is_counted(void *context)
 {
     (void)context;
     kernel_check_totals(2, 1);
-    look();
+    kernel_look(NULL, 0);
 }
 
 const struct sim_kernel props_kernel_everything_running = {
@@ -195,6 +166,6 @@ const struct sim_kernel props_kernel_everything_running = {
     .finish = all_is_counted,
     .threads = {{"mutator", live_running, NULL},
                 {"collector", one_turn_running, NULL},
-                {"reader", look_once, NULL}},
+                {"reader", kernel_look, NULL}},
     .threads_count = 3,
 };
