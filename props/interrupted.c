@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "prof/cpu.h"
 #include "prof/prof.h"
 #include "prof/trace.h"
 
-enum { TICKS_MAX = 64, BUCKETS_MAX = 16, PARTS_MAX = 64 };
+enum { TICKS_MAX = 64, BUCKETS_MAX = 16, PARTS_MAX = 64, HANG_SECONDS = 120 };
 
 static const uintptr_t own[] = {0x1000, 0x2000};
 static const uintptr_t others[] = {0x3000, 0x4000, 0x5000};
@@ -314,22 +315,26 @@ interrupted_check(void)
     return wrong[0] != '\0' ? wrong : NULL;
 }
 
-bool
-interrupted_open(void)
+int
+interrupted_open(void **state)
 {
+    (void)state;
+    alarm(HANG_SECONDS); /* a call that waits for what it interrupts */
     prof_bytes = prof_bytes_needed(&config);
     cpu_bytes = prof_cpu_bytes_needed(&cpu_config);
     trace_bytes = prof_trace_bytes_needed(&trace_config);
     prof_block = aligned_alloc(PROF_BLOCK_ALIGN, prof_bytes);
     cpu_block = aligned_alloc(PROF_BLOCK_ALIGN, cpu_bytes);
     trace_block = aligned_alloc(PROF_BLOCK_ALIGN, trace_bytes);
-    return prof_block != NULL && cpu_block != NULL && trace_block != NULL;
+    return prof_block == NULL || cpu_block == NULL || trace_block == NULL;
 }
 
-void
-interrupted_close(void)
+int
+interrupted_close(void **state)
 {
+    (void)state;
     free(prof_block);
     free(cpu_block);
     free(trace_block);
+    return 0;
 }

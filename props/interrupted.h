@@ -18,9 +18,9 @@ struct interrupted_call {
 
 extern const struct interrupted_call interrupted_calls[INTERRUPTED_CALLS];
 
-/* returns: false without memory; interrupted_close() all the same */
-bool interrupted_open(void);
-void interrupted_close(void);
+/* The fixture of a group of tests: calls that never end are ended. */
+int interrupted_open(void **state);
+int interrupted_close(void **state);
 
 /* Begin anew, with one live object. returns: NULL, or what went wrong */
 const char *interrupted_begin(void);

@@ -192,22 +192,6 @@ two_processes_may_write_one_file(void **state)
     assert_string_equal(got, "of the parent");
 }
 
-static int
-begin_all(void **state)
-{
-    (void)state;
-    alarm(120);
-    return interrupted_open() ? 0 : -1;
-}
-
-static int
-end_all(void **state)
-{
-    (void)state;
-    interrupted_close();
-    return 0;
-}
-
 int
 main(void)
 {
@@ -217,5 +201,5 @@ main(void)
         cmocka_unit_test(two_processes_may_write_one_file),
     };
 
-    return cmocka_run_group_tests(tests, begin_all, end_all);
+    return cmocka_run_group_tests(tests, interrupted_open, interrupted_close);
 }

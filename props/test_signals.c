@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -73,22 +72,6 @@ a_handler_may_record_after_each_instruction_of_one_call(void **state)
                         STEPS_MAX);
 }
 
-static int
-begin_all(void **state)
-{
-    (void)state;
-    alarm(120); /* a call that waits for what it interrupts never ends */
-    return interrupted_open() ? 0 : -1;
-}
-
-static int
-end_all(void **state)
-{
-    (void)state;
-    interrupted_close();
-    return 0;
-}
-
 int
 main(void)
 {
@@ -98,5 +81,5 @@ main(void)
             a_handler_may_record_after_each_instruction_of_one_call),
     };
 
-    return cmocka_run_group_tests(tests, begin_all, end_all);
+    return cmocka_run_group_tests(tests, interrupted_open, interrupted_close);
 }
