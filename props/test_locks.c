@@ -1,0 +1,292 @@
+/*
+ * test_locks.c -- what a lock guards is looked at while it is held. The linker
+ * sends takes and releases here, where a call of "another thread" runs to its
+ * end just before the lock is granted, or just after it was given back: who
+ * looked too early, or goes on too long, finds the world changed.
+ */
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/cpu.h"
+#include "prof/port.h"
+#include "prof/registry.h"
+
+void __real_port_lock_take(struct port_lock *lock);
+void __wrap_port_lock_take(struct port_lock *lock);
+void __real_port_lock_release(struct port_lock *lock);
+void __wrap_port_lock_release(struct port_lock *lock);
+
+static bool held;
+static uint32_t takes;
+static void (*before)(void); /* the next take; then nobody */
+static void (*after)(void);  /* the next release; then nobody */
+
+static void
+run_once(void (**call)(void))
+{
+    void (*const chosen)(void) = *call;
+
+    *call = NULL;
+    if (chosen != NULL)
+        chosen();
+}
+
+void
+__wrap_port_lock_take(struct port_lock *lock)
+{
+    assert_false(held);
+    run_once(&before);
+    __real_port_lock_take(lock);
+    held = true;
+    takes++;
+}
+
+void
+__wrap_port_lock_release(struct port_lock *lock)
+{
+    assert_true(held);
+    held = false;
+    __real_port_lock_release(lock);
+    run_once(&after);
+}
+
+static struct case_run run;
+static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 16];
+
+static int
+nobody_else(void **state)
+{
+    (void)state;
+    memset(block, 0, sizeof block);
+    held = false;
+    takes = 0;
+    before = after = NULL;
+    return 0;
+}
+
+/* ----------------------------------------------------------------- CPU profile
+ */
+
+static struct prof_cpu *cpu;
+static uint64_t seen_ticks;
+
+static void
+a_cpu_profile(void)
+{
+    const struct prof_cpu_config config = {
+        .ticks_max = 8, .stacks_max = 8, .depth_max = 2};
+
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
+                     PROF_OK);
+}
+
+static void
+start(void)
+{
+    assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_OK);
+}
+
+static void
+tick(void)
+{
+    static const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
+
+    prof_cpu_tick(cpu, stack, 2, NULL);
+}
+
+static void
+look(void)
+{
+    seen_ticks = prof_cpu_totals(cpu).recorded;
+}
+
+static void
+each_control_call_of_a_cpu_profile_locks_once(void **state)
+{
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 2, CASE_WORK};
+
+    (void)state;
+    a_cpu_profile();
+    start();
+    assert_int_equal(takes, 1);
+    tick();
+    assert_int_equal(takes, 1); /* a handler never does */
+    prof_cpu_drain(cpu);
+    assert_int_equal(takes, 2);
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(takes, 3);
+    look();
+    assert_int_equal(takes, 4);
+    case_begin(&run);
+    assert_int_equal(prof_cpu_write(cpu, &run.output, 1), PROF_OK);
+    assert_int_equal(takes, 5);
+    assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+    assert_int_equal(takes, 6);
+    assert_false(held);
+}
+
+static void
+a_ring_is_drained_under_the_lock(void **state)
+{
+    (void)state;
+    a_cpu_profile();
+    start();
+    tick();
+    seen_ticks = 9;
+    before = look;
+    prof_cpu_drain(cpu);
+    assert_int_equal(seen_ticks, 0); /* not before the lock */
+    tick();
+    after = look;
+    prof_cpu_drain(cpu);
+    assert_int_equal(seen_ticks, 2); /* not after it */
+}
+
+static void
+of_two_that_start_one_is_refused(void **state)
+{
+    (void)state;
+    a_cpu_profile();
+    before = start;
+    assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_ERR_ACTIVE);
+}
+
+static void
+a_profile_runs_until_its_stop_has_the_lock(void **state)
+{
+    (void)state;
+    a_cpu_profile();
+    start();
+    before = tick;
+    after = look;
+    seen_ticks = 9;
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_int_equal(seen_ticks, 1);
+}
+
+/* ------------------------------------------------------------------- registry
+ */
+
+static struct prof_registry *registry;
+static struct prof_profile *own;
+static unsigned char other_key;
+
+static void
+a_registry(void)
+{
+    const struct prof_registry_config config = {
+        .profiles_max = 2, .entries_max = 2, .depth_max = 1};
+
+    assert_int_equal(
+        prof_registry_init(&registry, &config, block, sizeof block), PROF_OK);
+    assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
+    takes = 0;
+}
+
+static void
+add(unsigned char key)
+{
+    assert_int_equal(prof_profile_add(own, &key, 1, &(uintptr_t){CASE_WORK}, 1),
+                     PROF_OK);
+}
+
+static void
+each_call_of_a_registry_locks_once(void **state)
+{
+    struct prof_profile *profiles[8];
+    size_t count;
+
+    (void)state;
+    a_registry();
+    assert_ptr_equal(prof_registry_find(registry, "own"), own);
+    assert_int_equal(takes, 1);
+    assert_int_equal(prof_registry_list(registry, profiles, 8, &count),
+                     PROF_OK);
+    assert_int_equal(takes, 2);
+    add(1);
+    assert_int_equal(takes, 3);
+    assert_int_equal(prof_profile_count(own, &count), PROF_OK);
+    assert_int_equal(takes, 4);
+    case_begin(&run);
+    assert_int_equal(prof_profile_write(own, &run.output, 0), PROF_OK);
+    assert_int_equal(takes, 5);
+    /* Also if there is no scratch for what is read under it. */
+    case_begin(&run);
+    run.output.scratch_bytes = 0;
+    assert_int_equal(prof_profile_write(own, &run.output, 0), PROF_ERR_MEMORY);
+    assert_int_equal(takes, 6);
+    assert_int_equal(prof_profile_remove(own, "\1", 1), PROF_OK);
+    assert_int_equal(takes, 7);
+    assert_int_equal(prof_registry_new(registry, "more", &own), PROF_OK);
+    assert_int_equal(takes, 8);
+    assert_false(held);
+}
+
+static void
+make_late(void)
+{
+    struct prof_profile *late;
+
+    assert_int_equal(prof_registry_new(registry, "late", &late), PROF_OK);
+}
+
+static void
+a_profile_is_found_if_it_is_there_once_the_lock_is_ours(void **state)
+{
+    (void)state;
+    a_registry();
+    after = make_late;
+    assert_null(prof_registry_find(registry, "late"));
+    nobody_else(state);
+    a_registry();
+    before = make_late;
+    assert_non_null(prof_registry_find(registry, "late"));
+}
+
+static void
+replace(void)
+{
+    assert_int_equal(prof_profile_remove(own, "\1", 1), PROF_OK);
+    add(other_key);
+}
+
+/* The other's key stands where ours stood: in one of four chains. */
+static void
+an_entry_is_looked_for_under_the_lock(void **state)
+{
+    (void)state;
+    for (other_key = 2; other_key < 32; other_key++) {
+        size_t count;
+
+        nobody_else(state);
+        a_registry();
+        add(1);
+        before = replace;
+        assert_int_equal(prof_profile_remove(own, "\1", 1), PROF_OK);
+        assert_int_equal(prof_profile_count(own, &count), PROF_OK);
+        assert_int_equal(count, 1);
+    }
+}
+
+#define ALONE(test) cmocka_unit_test_setup(test, nobody_else)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        ALONE(each_control_call_of_a_cpu_profile_locks_once),
+        ALONE(a_ring_is_drained_under_the_lock),
+        ALONE(of_two_that_start_one_is_refused),
+        ALONE(a_profile_runs_until_its_stop_has_the_lock),
+        ALONE(each_call_of_a_registry_locks_once),
+        ALONE(a_profile_is_found_if_it_is_there_once_the_lock_is_ours),
+        ALONE(an_entry_is_looked_for_under_the_lock),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
