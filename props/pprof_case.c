@@ -86,3 +86,41 @@ case_function(const struct case_run *run, uint64_t location)
     assert_non_null(function);
     return function->name;
 }
+
+void
+case_heap(struct case_run *run, const struct prof_heap_record *records,
+          size_t count, int64_t rate_bytes)
+{
+    static struct prof_heap_record sampled[64];
+
+    assert_true(count <= 64);
+    for (size_t i = 0; i < count; i++) {
+        sampled[i] = records[i];
+        sampled[i].rate_bytes = rate_bytes;
+    }
+    case_begin(run);
+    run->output.rules = &prof_rules_go1_17;
+    case_read(run, prof_pprof_heap(&run->output, sampled, count, rate_bytes,
+                                   PROF_VIEW_INUSE));
+}
+
+void
+case_assert_values(const struct case_run *run, size_t sample,
+                   const int64_t *want, size_t count)
+{
+    assert_true(sample < run->profile.samples_count);
+    assert_int_equal(run->profile.samples[sample].values_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(run->profile.samples[sample].values[i], want[i]);
+}
+
+void
+case_assert_columns(struct case_run *run, const char *single_tabs)
+{
+    static char want[CASE_BYTES];
+    const size_t bytes =
+        model_tabs(want, sizeof want - 1, single_tabs, strlen(single_tabs));
+
+    want[bytes] = '\0';
+    assert_string_equal(case_text(run, PROF_OK), want);
+}

@@ -14,6 +14,11 @@
 
 enum { CASE_SCRATCH_BYTES = 1 << 20, CASE_BYTES = 1 << 20 };
 
+/* A record's stack. */
+#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
+#define DEPTH(...) (sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t))
+#define AT(...)    .stack = STACK(__VA_ARGS__), .depth = DEPTH(__VA_ARGS__)
+
 /* Names as a table: the functions of an imagined program. */
 struct case_name {
     uintptr_t from; /* entry of the function */
@@ -56,8 +61,20 @@ void case_begin(struct case_run *run);
 void case_read(struct case_run *run, enum prof_status status);
 void case_end(struct case_run *run);
 
+/* Write a heap profile as of Go 1.17, every record at one rate; read it back.
+ */
+void case_heap(struct case_run *run, const struct prof_heap_record *records,
+               size_t count, int64_t rate_bytes);
+
+/* A sample has these values. */
+void case_assert_values(const struct case_run *run, size_t sample,
+                        const int64_t *want, size_t count);
+
 /* returns: what was written, as a text */
 const char *case_text(struct case_run *run, enum prof_status status);
+
+/* What was written is what the columns model makes of single tabs. */
+void case_assert_columns(struct case_run *run, const char *single_tabs);
 
 /* The name of a location of the read profile; "" if it has none. */
 const char *case_function(const struct case_run *run, uint64_t location);

@@ -13,36 +13,6 @@
 
 static struct case_run run;
 
-#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
-#define DEPTH(...) (sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t))
-#define AT(...)    .stack = STACK(__VA_ARGS__), .depth = DEPTH(__VA_ARGS__)
-
-static void
-write_heap(const struct prof_heap_record *records, size_t count,
-           int64_t rate_bytes)
-{
-    static struct prof_heap_record sampled[64];
-
-    assert_true(count <= 64);
-    for (size_t i = 0; i < count; i++) {
-        sampled[i] = records[i];
-        sampled[i].rate_bytes = rate_bytes;
-    }
-    case_begin(&run);
-    run.output.rules = &prof_rules_go1_17;
-    case_read(&run, prof_pprof_heap(&run.output, sampled, count, rate_bytes,
-                                    PROF_VIEW_INUSE));
-}
-
-static void
-assert_values(size_t sample, const int64_t *want, size_t count)
-{
-    assert_true(sample < run.profile.samples_count);
-    assert_int_equal(run.profile.samples[sample].values_count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(run.profile.samples[sample].values[i], want[i]);
-}
-
 /* --------------------------------------------------------------- Go's vectors
  */
 
@@ -62,12 +32,12 @@ heap_records_are_scaled_as_go_scales_them(void **state)
     static const int64_t sizes[] = {1024, 524288, 524288};
 
     (void)state;
-    write_heap(converted, 3, 524288);
+    case_heap(&run, converted, 3, 524288);
     assert_int_equal(run.profile.samples_count, 3);
     for (size_t i = 0; i < 3; i++) {
         const struct model_pprof_sample *sample = &run.profile.samples[i];
 
-        assert_values(i, want[i], 4);
+        case_assert_values(&run, i, want[i], 4);
         assert_int_equal(sample->locations_count, 2);
         assert_int_equal(sample->labels_count, 1);
         assert_string_equal(sample->labels[0].key, "bytes");
@@ -132,7 +102,7 @@ scaling_follows_its_vectors(void **state)
                                                     rows[i].size_bytes,
                                                 AT(CASE_WORK)};
 
-        write_heap(&record, 1, rows[i].rate_bytes);
+        case_heap(&run, &record, 1, rows[i].rate_bytes);
         if (run.profile.samples[0].values[2] != rows[i].objects ||
             run.profile.samples[0].values[3] != rows[i].bytes)
             fail_msg("%s: got %lld, %lld", rows[i].why,
@@ -174,7 +144,7 @@ a_call_stands_before_its_return_address(void **state)
     const uint64_t want[] = {CASE_WORK - 1, 0x2100, CASE_UNKNOWN - 1};
 
     (void)state;
-    write_heap(&record, 1, 1);
+    case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.samples[0].locations_count, 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(model_pprof_location(
@@ -193,7 +163,7 @@ functions_of_one_name_share_a_number(void **state)
         .allocs = 1, .size_bytes = 8, AT(CASE_WORK, CASE_TWIN, CASE_MAIN)};
 
     (void)state;
-    write_heap(&record, 1, 1);
+    case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.functions_count, 2);
     assert_int_equal(run.profile.locations_count, 3);
     assert_int_equal(run.profile.locations[0].function,
@@ -224,7 +194,7 @@ frames_of_the_runtime_are_hidden_at_the_leaf_only(void **state)
     };
 
     (void)state;
-    write_heap(records, 4, 1);
+    case_heap(&run, records, 4, 1);
     for (size_t i = 0; i < 4; i++) {
         const struct model_pprof_sample *sample = &run.profile.samples[i];
         size_t count = 0;
@@ -278,7 +248,7 @@ numbers_are_packed_from_the_third_on(void **state)
         const struct prof_contention_record wait = {
             .count = 1, .cycles = 8, .stack = stack, .depth = depth};
 
-        write_heap(&heap, 1, 1);
+        case_heap(&run, &heap, 1, 1);
         assert_true(run.profile.samples[0].values_packed);
         assert_int_equal(run.profile.samples[0].locations_packed, depth > 2);
         assert_int_equal(run.profile.samples[0].locations_count,
@@ -297,7 +267,7 @@ an_empty_stack_is_lost_or_stays_empty(void **state)
     const struct prof_heap_record record = {.allocs = 1, .size_bytes = 8};
 
     (void)state;
-    write_heap(&record, 1, 1);
+    case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.locations[0].address, CASE_LOST - 1);
     assert_string_equal(case_function(&run, 1), "main.lost");
     case_end(&run);
@@ -313,7 +283,7 @@ static void
 no_string_is_written_twice(void **state)
 {
     (void)state;
-    write_heap(converted, 3, 1);
+    case_heap(&run, converted, 3, 1);
     for (size_t i = 0; i < run.profile.strings_count; i++) {
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(run.profile.strings[i],

@@ -15,23 +15,6 @@
 
 static struct case_run run;
 
-#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
-#define AT(...)                  \
-    .stack = STACK(__VA_ARGS__), \
-    .depth = sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t)
-
-/* What a writer prints is what the columns model makes of single tabs. */
-static void
-assert_columns(const char *single_tabs)
-{
-    static char want[CASE_BYTES];
-    const size_t bytes =
-        model_tabs(want, sizeof want - 1, single_tabs, strlen(single_tabs));
-
-    want[bytes] = '\0';
-    assert_string_equal(case_text(&run, PROF_OK), want);
-}
-
 /* --------------------------------------------------------------------- counts
  */
 
@@ -174,13 +157,13 @@ labels_follow_the_stack_and_come_after_none(void **state)
 
     (void)state;
     counts_text("g", records, 3);
-    assert_columns("g profile: total 3\n"
-                   "1 @ 0x2040\n"
-                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                   "1 @ 0x2040\n# labels: {\"k\":\"a\"}\n"
-                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
-                   "1 @ 0x2040\n# labels: {\"k\":\"b\"}\n"
-                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
+    case_assert_columns(&run, "g profile: total 3\n"
+                              "1 @ 0x2040\n"
+                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                              "1 @ 0x2040\n# labels: {\"k\":\"a\"}\n"
+                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                              "1 @ 0x2040\n# labels: {\"k\":\"b\"}\n"
+                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
 }
 
 /* Go prints `5 @`, which its own reader refuses. */
@@ -191,9 +174,9 @@ an_empty_stack_is_shown_with_an_address(void **state)
 
     (void)state;
     counts_text("threadcreate", records, 2);
-    assert_columns("threadcreate profile: total 2\n"
-                   "2 @ 0x4001\n"
-                   "#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n");
+    case_assert_columns(&run, "threadcreate profile: total 2\n"
+                              "2 @ 0x4001\n"
+                              "#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n");
 }
 
 static void
@@ -215,14 +198,15 @@ frames_of_the_runtime_are_hidden_unless_there_is_nothing_else(void **state)
 
     (void)state;
     counts_text("c", records, 3);
-    assert_columns("c profile: total 3\n"
-                   "1 @ 0x1040 0x2040 0x1140 0x3040\n"
-                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
-                   "#\t0x113f\truntime.newobject+0x3f\tmalloc.go:200\n\n"
-                   "1 @ 0x1040 0x3040\n"
-                   "#\t0x103f\truntime.mallocgc+0x3f\tmalloc.go:100\n\n"
-                   "1 @ 0x1040 0x9040\n"
-                   "#\t0x903f\n\n");
+    case_assert_columns(&run,
+                        "c profile: total 3\n"
+                        "1 @ 0x1040 0x2040 0x1140 0x3040\n"
+                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
+                        "#\t0x113f\truntime.newobject+0x3f\tmalloc.go:200\n\n"
+                        "1 @ 0x1040 0x3040\n"
+                        "#\t0x103f\truntime.mallocgc+0x3f\tmalloc.go:100\n\n"
+                        "1 @ 0x1040 0x9040\n"
+                        "#\t0x903f\n\n");
 }
 
 /* ----------------------------------------------------------- dumps, debug
@@ -317,11 +301,11 @@ debug_lines_say_what_happened_and_where(void **state)
         PROF_OK);
     assert_int_equal(prof_text_trace_free(&run.output, 0xc000, 32, stack, 1),
                      PROF_OK);
-    assert_columns(want);
+    case_assert_columns(&run, want);
     case_begin(&run);
     snprintf(want, sizeof want, "tracegc()\n%send tracegc\n\n", frame);
     assert_int_equal(prof_text_trace_gc(&run.output, stack, 1), PROF_OK);
-    assert_columns(want);
+    case_assert_columns(&run, want);
 }
 
 /* Address 0 has one digit, as 1 has. */

@@ -13,36 +13,6 @@
 
 static struct case_run run;
 
-#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
-#define DEPTH(...) (sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t))
-#define AT(...)    .stack = STACK(__VA_ARGS__), .depth = DEPTH(__VA_ARGS__)
-
-static void
-write_heap(const struct prof_heap_record *records, size_t count,
-           int64_t rate_bytes)
-{
-    static struct prof_heap_record sampled[64];
-
-    assert_true(count <= 64);
-    for (size_t i = 0; i < count; i++) {
-        sampled[i] = records[i];
-        sampled[i].rate_bytes = rate_bytes;
-    }
-    case_begin(&run);
-    run.output.rules = &prof_rules_go1_17;
-    case_read(&run, prof_pprof_heap(&run.output, sampled, count, rate_bytes,
-                                    PROF_VIEW_INUSE));
-}
-
-static void
-assert_values(size_t sample, const int64_t *want, size_t count)
-{
-    assert_true(sample < run.profile.samples_count);
-    assert_int_equal(run.profile.samples[sample].values_count, count);
-    for (size_t i = 0; i < count; i++)
-        assert_int_equal(run.profile.samples[sample].values[i], want[i]);
-}
-
 /* -------------------------------------------------------------------- mappings
  */
 
@@ -53,7 +23,7 @@ without_mappings_one_stands_for_all_code(void **state)
         .allocs = 1, .size_bytes = 8, AT(CASE_WORK)};
 
     (void)state;
-    write_heap(&record, 1, 1);
+    case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.mappings_count, 1);
     assert_int_equal(run.profile.mappings[0].start, 0);
     assert_int_equal(run.profile.mappings[0].limit, 0);
@@ -196,7 +166,7 @@ waits_become_nanoseconds_and_the_longest_stand_first(void **state)
     case_begin(&run);
     case_read(&run, prof_pprof_contention(&run.output, records, 3, 3000000000));
     for (size_t i = 0; i < 3; i++)
-        assert_values(i, want[i], 2);
+        case_assert_values(&run, i, want[i], 2);
     assert_string_equal(case_function(&run, 2), "main.work");
     assert_string_equal(run.profile.types[1].type, "delay");
     assert_string_equal(run.profile.types[1].unit, "nanoseconds");
@@ -335,7 +305,7 @@ the_size_label_is_there_if_it_says_something(void **state)
     static const size_t want[] = {1, 0, 0};
 
     (void)state;
-    write_heap(records, 3, 1);
+    case_heap(&run, records, 3, 1);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(run.profile.samples[i].labels_count, want[i]);
     case_end(&run);
@@ -375,7 +345,7 @@ the_deepest_stack_fits_and_deeper_ones_are_cut(void **state)
         deep[i] = UINTPTR_MAX - i;
     for (record.depth = PROF_DEPTH_LIMIT - 1;
          record.depth <= PROF_DEPTH_LIMIT + 5; record.depth++) {
-        write_heap(&record, 1, 1);
+        case_heap(&run, &record, 1, 1);
         assert_int_equal(run.profile.samples[0].locations_count,
                          record.depth < PROF_DEPTH_LIMIT ? record.depth
                                                          : PROF_DEPTH_LIMIT);
@@ -422,7 +392,7 @@ static void
 an_empty_profile_is_a_profile(void **state)
 {
     (void)state;
-    write_heap(NULL, 0, 524288);
+    case_heap(&run, NULL, 0, 524288);
     assert_int_equal(run.profile.samples_count, 0);
     assert_int_equal(run.profile.types_count, 4);
     case_end(&run);

@@ -15,23 +15,6 @@
 
 static struct case_run run;
 
-#define STACK(...) ((const uintptr_t[]){__VA_ARGS__})
-#define AT(...)                  \
-    .stack = STACK(__VA_ARGS__), \
-    .depth = sizeof STACK(__VA_ARGS__) / sizeof(uintptr_t)
-
-/* What a writer prints is what the columns model makes of single tabs. */
-static void
-assert_columns(const char *single_tabs)
-{
-    static char want[CASE_BYTES];
-    const size_t bytes =
-        model_tabs(want, sizeof want - 1, single_tabs, strlen(single_tabs));
-
-    want[bytes] = '\0';
-    assert_string_equal(case_text(&run, PROF_OK), want);
-}
-
 static enum prof_status
 heap_text(const struct prof_heap_record *records, size_t count, int64_t rate,
           const struct prof_heap_counters *counters)
@@ -54,17 +37,17 @@ heap_records_stand_in_the_order_of_bytes_in_use(void **state)
 
     (void)state;
     assert_int_equal(heap_text(records, 3, 512, NULL), PROF_OK);
-    assert_columns("heap profile: 7: 112 [18: 580] @ heap/1024\n"
-                   "7: 112 [9: 144] @ 0x2140 0x2240\n"
-                   "#\t0x213f\tmain.serve+0x3f\tserve.go:7\n"
-                   "#\t0x223f\tmain.main+0x3f\tmain.go:3\n"
-                   "\n"
-                   "0: 0 [5: 40] @ 0x2040\n"
-                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
-                   "\n"
-                   "0: 0 [4: 396] @ 0x9040\n"
-                   "#\t0x903f\n"
-                   "\n");
+    case_assert_columns(&run, "heap profile: 7: 112 [18: 580] @ heap/1024\n"
+                              "7: 112 [9: 144] @ 0x2140 0x2240\n"
+                              "#\t0x213f\tmain.serve+0x3f\tserve.go:7\n"
+                              "#\t0x223f\tmain.main+0x3f\tmain.go:3\n"
+                              "\n"
+                              "0: 0 [5: 40] @ 0x2040\n"
+                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
+                              "\n"
+                              "0: 0 [4: 396] @ 0x9040\n"
+                              "#\t0x903f\n"
+                              "\n");
 }
 
 static void
@@ -114,10 +97,10 @@ totals_below_zero_are_shown_as_zero(void **state)
 
     (void)state;
     assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
-    assert_columns("heap profile: 0: 0 [1: 16] @ heap/2\n"
-                   "-2: -32 [1: 16] @ 0x2040\n"
-                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
-                   "\n");
+    case_assert_columns(&run, "heap profile: 0: 0 [1: 16] @ heap/2\n"
+                              "-2: -32 [1: 16] @ 0x2040\n"
+                              "#\t0x203f\tmain.work+0x3f\twork.go:12\n"
+                              "\n");
 }
 
 static void
@@ -262,7 +245,7 @@ columns_are_as_wide_as_their_widest_cell_needs(void **state)
                     .count = 1, .cycles = 1, .stack = stack, .depth = DEPTH},
                 1, 1, 1),
             PROF_OK);
-        assert_columns(plain);
+        case_assert_columns(&run, plain);
     }
 }
 
