@@ -142,3 +142,82 @@ props_story_heap(struct story *story)
                      b[i].frees_then);
     return story->text;
 }
+
+/* ---------------------------------------------------------- in words */
+
+struct story story_told;
+
+int
+story_of_ring(void **state)
+{
+    (void)state;
+    props_story_begin(&story_told, MODEL_RING);
+    return 0;
+}
+
+int
+story_of_stages(void **state)
+{
+    (void)state;
+    props_story_begin(&story_told, MODEL_STAGES);
+    return 0;
+}
+
+int
+story_end(void **state)
+{
+    (void)state;
+    props_story_end(&story_told);
+    return 0;
+}
+
+uint32_t
+story_alloc(char stack)
+{
+    return props_story_alloc(&story_told, stack, 8);
+}
+
+void
+story_dead(uint32_t object)
+{
+    props_story_object(&story_told, TRUTH_DEAD, object);
+}
+
+void
+story_sweep(uint32_t object)
+{
+    props_story_object(&story_told, TRUTH_SWEEP, object);
+}
+
+void
+story_flush(void)
+{
+    props_story_call(&story_told, TRUTH_FLUSH);
+}
+
+void
+story_post_sweep(void)
+{
+    props_story_call(&story_told, TRUTH_POST_SWEEP);
+}
+
+void
+story_gc(void)
+{
+    props_story_gc(&story_told);
+}
+
+void
+story_gc_and_flush(void)
+{
+    story_gc();
+    story_flush();
+}
+
+void
+story_shows(const char *published, const char *heap)
+{
+    props_story_snapshot(&story_told, true, TRUTH_ROOM_ENOUGH);
+    assert_string_equal(props_story_published(&story_told), published);
+    assert_string_equal(props_story_heap(&story_told), heap);
+}

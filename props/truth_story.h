@@ -62,4 +62,27 @@ const char *props_story_published(struct story *story);
 /* returns: what the heap oracle says, as "k=1: A 2/1", or "unknown" */
 const char *props_story_heap(struct story *story);
 
+/* ---- The story of a test, told in words ---- */
+
+extern struct story story_told;
+
+/* As fixtures: it begins, with either scheme, and ends. */
+int story_of_ring(void **state);
+int story_of_stages(void **state);
+int story_end(void **state);
+
+/* returns: the object, of 8 bytes */
+uint32_t story_alloc(char stack);
+void story_dead(uint32_t object);
+void story_sweep(uint32_t object);
+void story_flush(void);
+void story_post_sweep(void);
+void story_gc(void);
+
+/* A whole background collection in which nothing dies. */
+void story_gc_and_flush(void);
+
+/* What a snapshot taken now shows, and what the heap oracle says of it. */
+void story_shows(const char *published, const char *heap);
+
 #endif
