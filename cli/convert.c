@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "conversion.h"
+#include "whole.h"
 
 _Static_assert(CLI_RECFILE_CAUSES == EMBED_DROP_COUNT,
                "the causes are those of the format");
@@ -203,6 +204,7 @@ static bool
 convert_all(struct cli_conversion *convert, const char *to)
 {
     uint32_t i;
+    int error;
 
     if (!cli_conversion_take_tables(convert) || !write_about(convert) ||
         !cli_conversion_write_tables(convert) || !write_events(convert))
@@ -212,10 +214,11 @@ convert_all(struct cli_conversion *convert, const char *to)
     cli_recfile_end(&convert->file, convert->dropped);
     if (convert->file.failed)
         return cli_conversion_no_memory(convert);
-    if (cli_recfile_save(&convert->file, to))
+    error = cli_whole_write(to, convert->file.bytes, convert->file.bytes_count);
+    if (error == 0)
         return true;
     snprintf(convert->error, convert->error_bytes, "cannot write %s: %s", to,
-             strerror(errno));
+             strerror(error));
     return false;
 }
 

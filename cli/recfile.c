@@ -8,12 +8,8 @@
  */
 #include "recfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BLOCK_BYTES 65536u
 #define HEAD_BYTES  9u
@@ -291,51 +287,4 @@ cli_recfile_end(struct cli_recfile *file, const uint64_t *dropped)
     for (i = 0; i < CLI_RECFILE_CAUSES; i++)
         put_varint(file, dropped[i]);
     close_block(file);
-}
-
-static bool
-write_all(int to, const uint8_t *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t done = write(to, bytes, count);
-
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0) {
-            bytes += done;
-            count -= (size_t)done;
-        }
-    }
-    return true;
-}
-
-bool
-cli_recfile_save(const struct cli_recfile *file, const char *path)
-{
-    char name[4096];
-    int length =
-        snprintf(name, sizeof name, "%s.tmp-%ld", path, (long)getpid());
-    bool good;
-    int saved_errno;
-    int to;
-
-    errno = file->failed ? ENOMEM : ENAMETOOLONG;
-    if (file->failed || length < 0 || (size_t)length >= sizeof name)
-        return false;
-    to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (to < 0)
-        return false;
-    good = write_all(to, file->bytes, file->bytes_count) && fsync(to) == 0;
-    saved_errno = errno;
-    if (close(to) != 0 && good) {
-        saved_errno = errno;
-        good = false;
-    }
-    if (good && rename(name, path) == 0)
-        return true;
-    if (good)
-        saved_errno = errno;
-    unlink(name);
-    errno = saved_errno;
-    return false;
 }

@@ -101,11 +101,4 @@ void cli_recfile_release_of(struct cli_recfile *file, uint32_t thread,
 /* Totals; in: dropped, CLI_RECFILE_CAUSES counts */
 void cli_recfile_end(struct cli_recfile *file, const uint64_t *dropped);
 
-/*
- * Put the bytes into a file, whole or not at all.
- *
- * returns: false with errno set
- */
-bool cli_recfile_save(const struct cli_recfile *file, const char *path);
-
 #endif

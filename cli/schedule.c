@@ -6,32 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "sched_run.h"
 #include "sched_text.h"
+#include "whole.h"
 
 static bool
 write_whole(const char *path, const struct sim_sched_session *session)
 {
-    char temporary[1100];
-    bool written = false;
-    FILE *file;
+    const int error =
+        cli_whole_write(path, session->bytes, session->bytes_count);
 
-    snprintf(temporary, sizeof temporary, "%.1024s.%ld.part", path,
-             (long)getpid());
-    file = fopen(temporary, "wb");
-    if (file != NULL) {
-        written = fwrite(session->bytes, 1, session->bytes_count, file) ==
-                      session->bytes_count &&
-                  fflush(file) == 0 && fsync(fileno(file)) == 0;
-        written &= fclose(file) == 0;
-    }
-    if (written && rename(temporary, path) == 0)
-        return true;
-    cli_usage("%s: %s", path, strerror(errno));
-    unlink(temporary);
-    return false;
+    if (error != 0)
+        cli_usage("%s: %s", path, strerror(error));
+    return error == 0;
 }
 
 static bool

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "trace_dump.h"
 #include "trace_reader.h"
 #include "trace_stat.h"
 #include "trace_view.h"
+#include "whole.h"
 
 /* More events than an index can number would need a larger file than this. */
 #define FILE_BYTES_MAX ((size_t)4 << 30)
@@ -175,46 +175,18 @@ may_replace(const char *path)
 }
 
 static bool
-write_to(int fd, const struct model_trace *trace, writer_fn write)
-{
-    const mode_t mask = umask(0);
-    FILE *to = fdopen(fd, "wb");
-
-    (void)umask(mask);
-    if (to == NULL) {
-        (void)close(fd);
-        return false;
-    }
-
-    const bool written = write(trace, to) && fflush(to) == 0 &&
-                         fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
-    return fclose(to) == 0 && written;
-}
-
-/* Write under a temporary name beside `path`, then rename. */
-static bool
 write_whole(const char *path, const struct model_trace *trace, writer_fn write)
 {
-    const size_t room = strlen(path) + sizeof ".XXXXXX";
-    char *name = malloc(room);
+    char *bytes = NULL;
+    size_t count = 0;
+    FILE *to = open_memstream(&bytes, &count);
+    bool done = to != NULL && write(trace, to);
+    int error = ENOMEM;
 
-    if (name == NULL)
-        return complain(path, "out of memory");
-    (void)snprintf(name, room, "%s.XXXXXX", path);
-
-    const int fd = mkstemp(name);
-    bool done = fd >= 0;
-    if (done) {
-        done = write_to(fd, trace, write) && rename(name, path) == 0;
-        const int error = errno;
-        if (!done)
-            (void)unlink(name);
-        errno = error;
-    }
-    if (!done)
-        (void)complain(path, strerror(errno));
-    free(name);
-    return done;
+    if (to != NULL && fclose(to) == 0 && done)
+        error = cli_whole_write(path, bytes, count);
+    free(bytes);
+    return error == 0 || complain(path, strerror(error));
 }
 
 static bool
