@@ -183,8 +183,8 @@ static void
 a_name_is_one_word(void **state)
 {
     (void)state;
-    assert_string_equal(counts_text("open files\n", NULL, 0),
-                        "open_files_ profile: total 0\n");
+    assert_string_equal(counts_text("open files!\n", NULL, 0),
+                        "open_files!_ profile: total 0\n");
 }
 
 static void
@@ -257,6 +257,9 @@ a_dump_grows_its_buffer_until_it_is_not_full(void **state)
         {100 << 20, 80 << 20, 64 << 20, 7},
         {3 << 20, (2 << 20) + 5, (2 << 20) + 5, 3},
         {5000, 4096, 4096, 1},
+        {1 << 20, (1 << 20) + 1, 1 << 20, 2},
+        {100 << 20, (64 << 20) - 1, (64 << 20) - 1, 7},
+        {1, 1, 1, 1},
     };
     void *scratch = calloc(1, (size_t)80 << 20);
 
@@ -281,6 +284,19 @@ a_dump_grows_its_buffer_until_it_is_not_full(void **state)
 }
 
 static void
+a_dump_without_scratch_is_refused(void **state)
+{
+    struct dumper dumper = {.bytes = 1};
+    const struct prof_dump dump = {.print = print_dump, .context = &dumper};
+
+    (void)state;
+    case_begin(&run);
+    run.output.scratch_bytes = 0;
+    assert_int_equal(prof_text_dump(&run.output, &dump), PROF_ERR_MEMORY);
+    assert_int_equal(dumper.calls, 0);
+}
+
+static void
 debug_lines_say_what_happened_and_where(void **state)
 {
     static const uintptr_t stack[] = {CASE_WORK};
@@ -291,14 +307,16 @@ debug_lines_say_what_happened_and_where(void **state)
     case_begin(&run);
     snprintf(want, sizeof want,
              "tracealloc(0xc000, 0x20, main.T)\n%stracealloc(0xc000, 0x20)\n%s"
-             "tracefree(0xc000, 0x20)\n%s",
-             frame, frame, frame);
+             "tracealloc(0xc000, 0x20, T)\n%stracefree(0xc000, 0x20)\n%s",
+             frame, frame, frame, frame);
     assert_int_equal(
         prof_text_trace_alloc(&run.output, 0xc000, 32, "main.T", stack, 1),
         PROF_OK);
     assert_int_equal(
         prof_text_trace_alloc(&run.output, 0xc000, 32, NULL, stack, 1),
         PROF_OK);
+    assert_int_equal(
+        prof_text_trace_alloc(&run.output, 0xc000, 32, "T", stack, 1), PROF_OK);
     assert_int_equal(prof_text_trace_free(&run.output, 0xc000, 32, stack, 1),
                      PROF_OK);
     case_assert_columns(&run, want);
@@ -483,6 +501,7 @@ main(void)
         cmocka_unit_test(
             frames_of_the_runtime_are_hidden_unless_there_is_nothing_else),
         cmocka_unit_test(a_dump_grows_its_buffer_until_it_is_not_full),
+        cmocka_unit_test(a_dump_without_scratch_is_refused),
         cmocka_unit_test(debug_lines_say_what_happened_and_where),
         cmocka_unit_test(address_0_stands_before_1),
         cmocka_unit_test(a_count_profile_has_a_time_and_a_period_of_one),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "pprof_case.h"
+#include "prof/text.h"
 
 static struct case_run run;
 
@@ -92,7 +93,7 @@ static void
 executable_mappings_are_read_from_the_kernels_text(void **state)
 {
     char text[] =
-        "00400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"
+        "400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"
         "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"
         "014ab000-014cc000 rw-p 00000000 00:00 0         [heap]\n"
         "7f7d76af8000-7f7d7797c000 r-xp 00001000 fc:01 1318064  "
@@ -111,12 +112,18 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         "5- r-xp 0 0:0 1 /bad\n"
         "-6 r-xp 0 0:0 1 /bad\n"
         "56 r-xp 0 0:0 1 /bad\n"
+        "- r-xp 0 0:0 1 /bad\n"
+        "5G-6 r-xp 0 0:0 1 /bad\n"
+        "5-6 r-xp 0\t\n"
+        "\t \n"
         "12345678123456780-6 r-xp 0 0:0 1 /bad\n"
         "5-6 r-xp zero 0:0 1 /bad\n"
         "5-6 r-x 0 0:0 1 /bad\n"
         "5-6 r-xp 0\n"
         "\n"
         "\tAb-aCF\t r-xp \t 0fF 0:0 10\n"
+        "5-6 r-xp 0 0 0 f\n"
+        "5-6 r-xp 0 0 1 \t (deleted)\n"
         "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut";
     static const struct prof_mapping want[] = {
         {0x400000, 0x40b000, 0, "/bin/cat", ""},
@@ -126,17 +133,22 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         {0x7ffc34343000, 0x7ffc34345000, 0, "[vdso]", ""},
         {0xffffffffff600000, 0xffffffffff601000, 0x90, "[vsyscall]", ""},
         {0xab, 0xacf, 0xff, "", ""},
+        {5, 6, 0, "f", ""},
+        {5, 6, 0, "(deleted)", ""},
     };
-    struct prof_mapping got[8];
+    struct prof_mapping got[9];
     char again[sizeof text];
     size_t count;
 
     (void)state;
     memcpy(again, text, sizeof text);
-    assert_int_equal(prof_mappings_parse(got, 8, &count, text, sizeof text - 1),
+    assert_int_equal(prof_mappings_parse(got, 9, &count, text, 0), PROF_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(prof_mappings_parse(got, 9, &count, text, sizeof text - 1),
                      PROF_OK);
-    assert_int_equal(count, 6);
-    for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(count, 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_null(got[i].build_id);
         assert_int_equal(got[i].start, want[i].start);
         assert_int_equal(got[i].limit, want[i].limit);
         assert_int_equal(got[i].offset, want[i].offset);
@@ -145,7 +157,7 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
     assert_int_equal(
         prof_mappings_parse(got, 2, &count, again, sizeof again - 1),
         PROF_ERR_SHORT);
-    assert_int_equal(count, 6);
+    assert_int_equal(count, 8);
 }
 
 /* ---------------------------------------------------------- contention, counts
@@ -164,7 +176,9 @@ waits_become_nanoseconds_and_the_longest_stand_first(void **state)
 
     (void)state;
     case_begin(&run);
+    run.output.time_ns = 5;
     case_read(&run, prof_pprof_contention(&run.output, records, 3, 3000000000));
+    assert_int_equal(run.profile.time_ns, 5);
     for (size_t i = 0; i < 3; i++)
         case_assert_values(&run, i, want[i], 2);
     assert_string_equal(case_function(&run, 2), "main.work");
@@ -197,6 +211,11 @@ ticks_become_nanoseconds_in_whole_numbers(void **state)
          1024000000000},
         {"half a second of it", UINT64_C(1) << 39, UINT64_C(1) << 40,
          500000000},
+        {"the last whole second, and more than fits of the next",
+         UINT64_C(9223372036900000000), 1000000000, INT64_MAX},
+        {"a clock of 2^64 / 10^9: less than a second stays less", 18446744072,
+         18446744073, 999999999},
+        {"one that is faster", 18446744073, 18446744074, 999999999},
     };
 
     (void)state;
@@ -317,6 +336,7 @@ more_labels_than_a_sample_holds_are_refused(void **state)
     static struct prof_label many[PROF_LABELS_MAX + 1];
     struct prof_count_record record = {AT(CASE_WORK), .labels = many,
                                        .labels_count = PROF_LABELS_MAX + 1};
+    struct prof_count_record second[] = {{AT(CASE_WORK)}, record};
 
     (void)state;
     for (size_t i = 0; i <= PROF_LABELS_MAX; i++)
@@ -324,6 +344,9 @@ more_labels_than_a_sample_holds_are_refused(void **state)
     case_begin(&run);
     assert_int_equal(prof_pprof_counts(&run.output, "c", &record, 1),
                      PROF_ERR_CONFIG);
+    assert_int_equal(prof_text_counts(&run.output, "c", second, 2),
+                     PROF_ERR_CONFIG);
+    assert_int_equal(run.memory.bytes_count, 0);
     record.labels_count = PROF_LABELS_MAX;
     case_read(&run, prof_pprof_counts(&run.output, "c", &record, 1));
     assert_int_equal(run.profile.samples[0].labels_count, PROF_LABELS_MAX);

@@ -103,6 +103,56 @@ totals_below_zero_are_shown_as_zero(void **state)
                               "\n");
 }
 
+/* More than a signed number holds: the header's readers take no other. */
+static void
+totals_above_2_63_are_shown_as_zero(void **state)
+{
+    const struct prof_heap_record record = {.allocs = UINT64_MAX,
+                                            .frees = UINT64_MAX - 1,
+                                            .size_bytes = 16,
+                                            AT(CASE_WORK)};
+
+    (void)state;
+    assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
+    assert_non_null(strstr(case_text(&run, PROF_OK),
+                           "heap profile: 1: 16 [0: 17] @ heap/2\n"));
+}
+
+static void
+an_empty_stack_has_a_line(void **state)
+{
+    const struct prof_heap_record record = {.allocs = 1, .size_bytes = 16};
+
+    (void)state;
+    assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
+    assert_string_equal(case_text(&run, PROF_OK),
+                        "heap profile: 1: 16 [1: 17] @ heap/2\n"
+                        "1: 16 [1: 16] @\n"
+                        "#\t0x0\n"
+                        "\n");
+}
+
+static void
+the_longest_waits_stand_first(void **state)
+{
+    const struct prof_contention_record records[] = {
+        {.count = 2, .cycles = 10, AT(CASE_WORK)},
+        {.count = 1, .cycles = 30, AT(CASE_UNKNOWN)},
+        {.count = 3, .cycles = 20, AT(CASE_MAIN)},
+    };
+
+    (void)state;
+    case_begin(&run);
+    assert_int_equal(
+        prof_text_contention(&run.output, PROF_BLOCK, records, 3, 1000, 1),
+        PROF_OK);
+    assert_columns("--- contention:\ncycles/second=1000\n"
+                   "30 1 @ 0x9040\n#\t0x903f\n\n"
+                   "20 3 @ 0x2240\n#\t0x223f\tmain.main+0x3f\tmain.go:3\n\n"
+                   "10 2 @ 0x2040\n"
+                   "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
+}
+
 static void
 the_end_of_a_heap_text_shows_the_embedders_counters(void **state)
 {
@@ -317,6 +367,9 @@ main(void)
         cmocka_unit_test(an_empty_heap_has_a_header_that_readers_keep),
         cmocka_unit_test(readers_never_lose_the_columns_of_allocations),
         cmocka_unit_test(totals_below_zero_are_shown_as_zero),
+        cmocka_unit_test(totals_above_2_63_are_shown_as_zero),
+        cmocka_unit_test(an_empty_stack_has_a_line),
+        cmocka_unit_test(the_longest_waits_stand_first),
         cmocka_unit_test(the_end_of_a_heap_text_shows_the_embedders_counters),
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell_needs),
         cmocka_unit_test(columns_look_as_gos_do),

@@ -1,0 +1,309 @@
+/*
+ * test_builder_ends.c -- numbers of addresses and texts where a walk, a table
+ * or the buffer ends, and that nothing beyond an end is read or written. White
+ * box: tables are the builder's.
+ */
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "builder.h"
+#include "pprof_case.h"
+
+enum { MAPPINGS = 64, PROGRAM = 0x10000 };
+
+static struct case_run run;
+static struct builder builder;
+
+/* Every address is of a function with the longest of all numbers. */
+static void
+name_each(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    static char names[1 << 16][8];
+    char *const name = names[pc % (1 << 16)];
+
+    (void)context;
+    snprintf(name, 8, "n%zx", (size_t)(pc % (1 << 16)));
+    symbol->function = name;
+    symbol->file = name;
+    symbol->line = UINT64_MAX;
+}
+
+static void
+begin(const struct prof_mapping *mappings, uint32_t mappings_count)
+{
+    struct arena arena;
+
+    case_begin(&run);
+    run.output.symbols.find = name_each;
+    run.output.mappings = mappings;
+    run.output.mappings_count = mappings_count;
+    arena = prof_arena_of(&run.output);
+    assert_true(prof_builder_init(&builder, &run.output, &arena, 1));
+}
+
+static uint32_t
+number(const uintptr_t *stack, uint32_t depth)
+{
+    static unsigned char ids[STACK_BYTES_MAX];
+    unsigned char *end = ids;
+
+    return prof_builder_stack(
+        &builder, &(struct sample){.stack = stack, .depth = depth}, &end);
+}
+
+/* --------------------------------------------------------------------
+ * addresses
+ */
+
+static uintptr_t
+next_at(size_t home, uintptr_t pc, uint32_t log2)
+{
+    while ((uint64_t)pc * 0x9e3779b97f4a7c15U >> (64 - log2) != home)
+        pc++;
+    return pc;
+}
+
+static size_t
+slots_taken(void)
+{
+    size_t taken = 0;
+
+    for (size_t i = 0; i < (size_t)1 << builder.places_log2; i++)
+        taken += builder.places[i].kind != 0;
+    return taken;
+}
+
+/* Of a walk from the last slot but one: that, the last, the first, ... */
+static void
+a_walk_comes_by_each_slot_in_turn(void **state)
+{
+    static const size_t want[] = {126, 127, 0, 1};
+    uintptr_t pc = PROGRAM;
+
+    (void)state;
+    begin(NULL, 0);
+    /* What lies behind the table looks like a slot that is empty. */
+    memset(&builder.places[128], 0, 4 * sizeof *builder.places);
+    for (size_t i = 0; i < 4; i++) {
+        pc = next_at(126, pc + 1, 7);
+        assert_int_equal(number(&pc, 1), 1);
+        assert_int_equal(builder.places[want[i]].pc, pc);
+        assert_int_equal(slots_taken(), i + 1);
+    }
+}
+
+static void
+a_table_that_doubles_takes_each_address_once(void **state)
+{
+    uintptr_t pc = next_at(0, PROGRAM, 8); /* the new table's first slot */
+
+    (void)state;
+    begin(NULL, 0);
+    assert_int_equal(number(&pc, 1), 1);
+    for (pc = 2 * PROGRAM; builder.places_log2 < 9; pc++)
+        assert_int_equal(number(&pc, 1), 1);
+    assert_int_equal(slots_taken(), builder.places_count);
+}
+
+/* ------------------------------------------------------------------------
+ * texts
+ */
+
+static size_t
+texts_indexed(void)
+{
+    size_t taken = 0;
+
+    for (size_t i = 0; i < (size_t)1 << builder.string_index.slots_log2; i++)
+        taken += builder.string_index.slots[i] != 0;
+    return taken;
+}
+
+static void
+an_index_that_doubles_holds_each_text_once(void **state)
+{
+    static char texts[400][8];
+
+    (void)state;
+    begin(NULL, 0);
+    for (size_t i = 0; i < 400; i++) {
+        snprintf(texts[i], sizeof texts[i], "t%zu", i);
+        (void)prof_builder_string(&builder, texts[i]);
+        assert_int_equal(texts_indexed(), builder.strings_count);
+    }
+}
+
+static void
+texts_of_one_hash_keep_apart(void **state)
+{
+    static const char *const pairs[][2] = {{"154525", "254171"},
+                                           {"14176", "130478"}};
+
+    (void)state;
+    begin(NULL, 0);
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t numbers[2];
+
+        assert_int_equal(
+            (uint32_t)XXH3_64bits(pairs[i][0], strlen(pairs[i][0])),
+            (uint32_t)XXH3_64bits(pairs[i][1], strlen(pairs[i][1])));
+        for (size_t j = 0; j < 2; j++)
+            numbers[j] = prof_builder_string(&builder, pairs[i][j]);
+        assert_int_not_equal(numbers[0], numbers[1]);
+        for (size_t j = 0; j < 2; j++)
+            assert_int_equal(prof_builder_string(&builder, pairs[i][j]),
+                             numbers[j]);
+    }
+}
+
+static void
+an_index_is_at_most_three_quarters_full(void **state)
+{
+    static uint32_t slots[512];
+    struct index index;
+
+    (void)state;
+    memset(slots, 0xa5, sizeof slots);
+    index_begin(&index, slots);
+    assert_int_equal(slots[128], 0xa5a5a5a5); /* not before it is needed */
+    assert_false(index_widened(&index, 95));
+    assert_true(index_widened(&index, 96));
+    assert_int_equal(index.slots_log2, 8);
+    assert_int_equal(slots[256], 0xa5a5a5a5);
+    assert_false(index_widened(&index, 191));
+    assert_true(index_widened(&index, 192));
+}
+
+static void
+a_walk_of_an_index_comes_by_each_slot(void **state)
+{
+    static uint32_t slots[128];
+    bool seen[128] = {false};
+    struct index index;
+    uint32_t slot = 77;
+
+    (void)state;
+    index_begin(&index, slots);
+    for (size_t i = 0; i < 128; i++) {
+        assert_false(seen[slot]);
+        seen[slot] = true;
+        slot = index_after(&index, slot);
+        assert_true(slot < 128);
+    }
+    assert_int_equal(slot, 77);
+}
+
+/* ------------------------------------------------------------------ the buffer
+ */
+
+/* Behind the buffer are the marks of mappings: none holds the address. */
+static void
+messages_at_the_end_of_the_buffer_stay_in_it(void **state)
+{
+    static const struct prof_mapping mappings[MAPPINGS];
+    static const unsigned char marks[MAPPINGS];
+    const uintptr_t pc = UINTPTR_MAX - 5;
+
+    (void)state;
+    for (size_t left = 0; left <= 256; left++) {
+        begin(mappings, MAPPINGS);
+        assert_ptr_equal(builder.mapping_marks,
+                         builder.out.bytes + builder.out.room);
+        builder.locations = builder.functions_count = (1U << 28) - 2;
+        builder.out.used = builder.out.room - left;
+        assert_int_equal(number(&pc, 1), 1);
+        assert_true(builder.out.used <= builder.out.room);
+        assert_memory_equal(builder.mapping_marks, marks, MAPPINGS);
+    }
+}
+
+/* --------------------------------------------------------------- what is
+ * fetched
+ */
+
+/* The last bytes before a page, or the first behind one, that ends a process.
+ */
+static void *
+beside_a_wall(const void *bytes, size_t bytes_count, bool behind)
+{
+    static unsigned char *pages;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *at;
+
+    assert_true(bytes_count <= page);
+    if (pages == NULL) {
+        pages =
+            mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(pages, MAP_FAILED);
+        assert_int_equal(mprotect(pages + page, page, PROT_READ | PROT_WRITE),
+                         0);
+    }
+    at = behind ? pages + page : pages + 2 * page - bytes_count;
+    return memcpy(at, bytes, bytes_count);
+}
+
+static void
+a_stack_is_not_fetched_beyond_its_end(void **state)
+{
+    static const uintptr_t stack[32] = {PROGRAM};
+
+    (void)state;
+    begin(NULL, 0);
+    for (uint32_t depth = 0; depth <= 32; depth++)
+        prof_builder_fetch(&builder,
+                           beside_a_wall(stack, depth * sizeof *stack, false),
+                           depth);
+}
+
+/* More records than are looked ahead; shallow, deep and empty stacks. */
+static void
+records_are_not_fetched_beyond_their_ends(void **state)
+{
+    enum { RECORDS = 40 };
+    static uintptr_t stack[48];
+    struct prof_heap_record records[RECORDS];
+
+    (void)state;
+    for (size_t i = 0; i < 48; i++)
+        stack[i] = PROGRAM + i;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        records[i] = (struct prof_heap_record){
+            .allocs = 1, .size_bytes = 8, .stack = stack, .depth = i % 3 * 24};
+    for (int behind = 0; behind < 2; behind++) {
+        case_begin(&run);
+        case_read(&run, prof_pprof_heap(
+                            &run.output,
+                            beside_a_wall(records, sizeof records, behind != 0),
+                            RECORDS, 1, PROF_VIEW_INUSE));
+        assert_int_equal(run.profile.samples_count, RECORDS);
+        case_end(&run);
+    }
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_walk_comes_by_each_slot_in_turn),
+        cmocka_unit_test(a_table_that_doubles_takes_each_address_once),
+        cmocka_unit_test(an_index_that_doubles_holds_each_text_once),
+        cmocka_unit_test(texts_of_one_hash_keep_apart),
+        cmocka_unit_test(an_index_is_at_most_three_quarters_full),
+        cmocka_unit_test(a_walk_of_an_index_comes_by_each_slot),
+        cmocka_unit_test(messages_at_the_end_of_the_buffer_stay_in_it),
+        cmocka_unit_test(a_stack_is_not_fetched_beyond_its_end),
+        cmocka_unit_test(records_are_not_fetched_beyond_their_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

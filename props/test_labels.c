@@ -1,0 +1,223 @@
+/*
+ * test_labels.c -- a label set as text (P2): the corners of UTF-8 and of what
+ * is shown as it is, texts that are cut, and the order of pairs and of sets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/text.h"
+
+enum { TEXT_MAX = 4096 }; /* bytes of a text that are looked at */
+
+static struct case_run run;
+static const uintptr_t stack[] = {CASE_WORK};
+
+/* returns: what is shown of the set */
+static const char *
+shown(const struct prof_label *labels, uint32_t count)
+{
+    static char line[CASE_BYTES];
+    const struct prof_count_record record = {
+        .stack = stack, .depth = 1, .labels = labels, .labels_count = count};
+    const char *text;
+    const char *from;
+    size_t bytes;
+
+    case_begin(&run);
+    text = case_text(&run, prof_text_counts(&run.output, "c", &record, 1));
+    from = strstr(text, "# labels: ");
+    assert_non_null(from);
+    from += strlen("# labels: ");
+    bytes = strcspn(from, "\n");
+    memcpy(line, from, bytes);
+    line[bytes] = '\0';
+    return line;
+}
+
+static const char *
+shown_key(const char *key)
+{
+    const struct prof_label label = {key, "v"};
+
+    return shown(&label, 1);
+}
+
+/* ------------------------------------------------------------------ characters
+ */
+
+/* The first and the last of each kind, and what is next to them. */
+static void
+characters_are_shown_as_they_are_or_by_number(void **state)
+{
+    static const struct {
+        const char *key;
+        const char *want; /* NULL: as it is */
+    } rows[] = {
+        {"~", NULL},
+        {"\x7f", "\\x7f"},
+        {"\xc2\x80", "\\u0080"},
+        {"\xc2\xa1", NULL},
+        {"\xc2\xad", "\\u00ad"},
+        {"\xc4\xa2", NULL},     /* U+0122: a quote, but for its upper byte */
+        {"\xc5\x9c", NULL},     /* U+015c: a backslash, likewise */
+        {"\xed\x9f\xbf", NULL}, /* the last before the pairs */
+        {"\xee\x80\x80", "\\ue000"}, /* the first behind them */
+        {"\xef\xbf\xbf", "\\uffff"}, /* four digits suffice */
+        {"\xf0\x90\x80\x80", NULL},  /* five do not, but it is shown */
+        {"\xf3\xa0\x80\x80", "\\U000e0000"},
+        {"\xf4\x8f\xbf\xbf", "\\U0010ffff"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char want[64];
+
+        snprintf(want, sizeof want, "{\"%s\":\"v\"}",
+                 rows[i].want != NULL ? rows[i].want : rows[i].key);
+        assert_string_equal(shown_key(rows[i].key), want);
+    }
+}
+
+/* Bytes that begin no character, with what would follow if they did. */
+static void
+bytes_that_begin_nothing_are_shown_each(void **state)
+{
+    static const struct {
+        const char *key;
+        const char *want;
+    } rows[] = {
+        {"\x80", "\\x80"},
+        {"\xbf\xbf", "\\xbf\\xbf"},
+        {"\xc0\x80", "\\xc0\\x80"},
+        {"\xc1\xbf", "\\xc1\\xbf"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"\xed\xbf\xbf", "\\xed\\xbf\\xbf"},
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
+        {"\xf8\x90\x80\x80", "\\xf8\\x90\\x80\\x80"},
+        {"\xff", "\\xff"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char want[64];
+
+        snprintf(want, sizeof want, "{\"%s\":\"v\"}", rows[i].want);
+        assert_string_equal(shown_key(rows[i].key), want);
+    }
+}
+
+/* The cut goes through a character: of that, what is left is no character. */
+static void
+a_long_text_is_cut_at_a_byte(void **state)
+{
+    static char key[TEXT_MAX + 8];
+    static char want[TEXT_MAX + 32];
+
+    (void)state;
+    for (size_t bytes = TEXT_MAX - 1; bytes <= TEXT_MAX + 1; bytes++) {
+        memset(key, 'k', bytes - 1);
+        strcpy(&key[bytes - 1], "\xc3\xa4");
+        snprintf(want, sizeof want, "{\"%.*s%s\":\"v\"}",
+                 (int)(bytes <= TEXT_MAX ? bytes - 1 : TEXT_MAX), key,
+                 bytes < TEXT_MAX    ? "\xc3\xa4"
+                 : bytes == TEXT_MAX ? "\\xc3"
+                                     : "");
+        assert_string_equal(shown_key(key), want);
+    }
+}
+
+/* ----------------------------------------------------------------------- order
+ */
+
+/* Each order of three pairs is shown as one, and equal pairs as often as they
+ * come. */
+static void
+pairs_are_sorted_from_any_order(void **state)
+{
+    static const struct prof_label pairs[] = {
+        {"a", "1"}, {"b", "2"}, {"c", ""}};
+
+    (void)state;
+    for (size_t i = 0; i < 27; i++) {
+        const size_t at[] = {i % 3, i / 3 % 3, i / 9};
+        const struct prof_label set[] = {pairs[at[0]], pairs[at[1]],
+                                         pairs[at[2]]};
+        size_t times[3] = {0};
+        char want[128] = "{";
+
+        for (size_t j = 0; j < 3; j++)
+            times[at[j]]++;
+        for (size_t j = 0; j < 3; j++) {
+            for (; times[j] > 0; times[j]--)
+                snprintf(&want[strlen(want)], 32, "%s\"%s\":\"%s\"",
+                         want[1] == '\0' ? "" : ", ", pairs[j].key,
+                         pairs[j].value);
+        }
+        strcat(want, "}");
+        assert_string_equal(shown(set, 3), want);
+    }
+}
+
+/* As texts: a set that ends stands before the set that goes on. */
+static void
+sets_that_share_their_beginning_are_different(void **state)
+{
+    static const struct prof_label pairs[] = {
+        {"a", "1"}, {"b", "2"}, {"c", ""}};
+    struct prof_count_record records[3];
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        records[i] = (struct prof_count_record){
+            .stack = stack, .depth = 1, .labels = pairs, .labels_count = 3 - i};
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, 3));
+    assert_int_equal(run.profile.samples_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(run.profile.samples[i].values[0], 1);
+        assert_int_equal(run.profile.samples[i].labels_count, i + 1);
+    }
+    case_end(&run);
+}
+
+/* Equal as texts, whatever the order they are given in. */
+static void
+the_first_of_equal_records_is_the_one_shown(void **state)
+{
+    static const struct prof_label one[] = {{"b", "2"}, {"a", "1"}};
+    static const struct prof_label other[] = {{"a", "1"}, {"b", "2"}};
+    const struct prof_count_record records[] = {
+        {.stack = stack, .depth = 1, .labels = one, .labels_count = 2},
+        {.stack = stack, .depth = 1, .labels = other, .labels_count = 2},
+        {.stack = stack, .depth = 1, .labels = other, .labels_count = 2},
+    };
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, 3));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], 3);
+    assert_string_equal(run.profile.samples[0].labels[0].key, "b");
+    case_end(&run);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(characters_are_shown_as_they_are_or_by_number),
+        cmocka_unit_test(bytes_that_begin_nothing_are_shown_each),
+        cmocka_unit_test(a_long_text_is_cut_at_a_byte),
+        cmocka_unit_test(pairs_are_sorted_from_any_order),
+        cmocka_unit_test(sets_that_share_their_beginning_are_different),
+        cmocka_unit_test(the_first_of_equal_records_is_the_one_shown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+/*
+ * test_scratch.c -- the scratch of the writers: what is asked for suffices, to
+ * the byte where it can be said, and too little of it is refused before
+ * anything is written. White box: sizes are those of the writers' own memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frames.h"
+#include "pprof_case.h"
+#include "prof/text.h"
+
+static struct case_run run;
+
+/* -------------------------------------------------------------- texts of
+ * stacks
+ */
+
+static uintptr_t deep[PROF_DEPTH_LIMIT + 2];
+static size_t asked;
+
+/* What is asked gets a symbol that says nothing, and may leave it so. */
+static void
+count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    static const struct prof_symbol nothing;
+
+    (void)context;
+    assert_int_equal(pc, deep[asked++]);
+    assert_ptr_equal(symbol->function, nothing.function);
+    assert_ptr_equal(symbol->file, nothing.file);
+    assert_int_equal(symbol->line, 0);
+    assert_int_equal(symbol->entry, 0);
+    assert_int_equal(symbol->kind, PROF_FRAME_PROGRAM);
+}
+
+static enum prof_status
+write_deep(uint32_t depth)
+{
+    const struct prof_count_record record = {.stack = deep, .depth = depth};
+
+    asked = 0;
+    run.output.symbols.find = count_questions;
+    return prof_text_counts(&run.output, "c", &record, 1);
+}
+
+/* Of a record: its group, two orders of it, and one of the groups. */
+static void
+a_text_needs_a_buffer_and_the_names_of_its_deepest_stack(void **state)
+{
+    const size_t need =
+        (1 << 14) + PROF_DEPTH_LIMIT * sizeof(struct prof_symbol) + 5 * 8;
+
+    (void)state;
+    for (size_t i = 0; i < PROF_DEPTH_LIMIT + 2; i++)
+        deep[i] = CASE_UNKNOWN + i;
+    for (uint32_t depth = 0; depth <= PROF_DEPTH_LIMIT + 2; depth++) {
+        if (depth == 3)
+            depth = PROF_DEPTH_LIMIT - 1;
+        case_begin(&run);
+        run.output.scratch_bytes = need;
+        /* An empty stack is one of the lost address. */
+        deep[0] = depth == 0 ? CASE_LOST : CASE_UNKNOWN;
+        assert_int_equal(write_deep(depth), PROF_OK);
+        assert_int_equal(asked, depth == 0                 ? 1
+                                : depth < PROF_DEPTH_LIMIT ? depth
+                                                           : PROF_DEPTH_LIMIT);
+        for (size_t i = need; i < need + 256; i++)
+            assert_int_equal(run.scratch[i], 0xa5);
+        case_begin(&run);
+        run.output.scratch_bytes = need - 1;
+        assert_int_equal(write_deep(depth), PROF_ERR_MEMORY);
+    }
+}
+
+/* The first stack there is: what no frame has filled in is not looked at. */
+static void
+a_stack_of_the_runtime_alone_is_shown_whole(void **state)
+{
+    static const uintptr_t stack[] = {CASE_MALLOC, CASE_NEW};
+    const struct prof_count_record record = {.stack = stack, .depth = 2};
+
+    (void)state;
+    case_begin(&run);
+    assert_string_equal(
+        case_text(&run, prof_text_counts(&run.output, "c", &record, 1)),
+        "c profile: total 1\n"
+        "1 @ 0x1040 0x1140\n"
+        "#\t0x103f\truntime.mallocgc+0x3f\tmalloc.go:100\n"
+        "#\t0x113f\truntime.newobject+0x3f\tmalloc.go:200\n\n");
+}
+
+/* --------------------------------------------------------------- counted
+ * stacks
+ */
+
+enum { RECORDS = 20000, ADDRESSES = 384, MAPPINGS = 4096 };
+
+static struct prof_count_record records[RECORDS];
+static uintptr_t stacks[RECORDS][2];
+
+/* All different, of few addresses. */
+static void
+fill_records(void)
+{
+    for (size_t i = 0; i < RECORDS; i++) {
+        stacks[i][0] = CASE_UNKNOWN + i % ADDRESSES;
+        stacks[i][1] = CASE_UNKNOWN + i / ADDRESSES;
+        records[i] = (struct prof_count_record){.stack = stacks[i], .depth = 2};
+    }
+}
+
+static void
+scratch_for_many_records_of_few_addresses_suffices(void **state)
+{
+    static struct prof_mapping mappings[MAPPINGS];
+
+    (void)state;
+    fill_records();
+    case_begin(&run);
+    run.output.mappings = mappings;
+    run.output.mappings_count = MAPPINGS;
+    run.output.symbols.find = NULL;
+    run.output.scratch_bytes = prof_pprof_scratch_bytes(RECORDS, ADDRESSES);
+    assert_true(run.output.scratch_bytes <= CASE_SCRATCH_BYTES);
+    case_read(&run, prof_pprof_counts(&run.output, "c", records, RECORDS));
+    assert_int_equal(run.profile.samples_count, RECORDS);
+    assert_int_equal(run.profile.locations_count, ADDRESSES);
+    case_end(&run);
+}
+
+/* Counted, to see that it is whole. */
+static enum prof_status
+count_bytes(void *context, const void *bytes, size_t bytes_count)
+{
+    (void)bytes;
+    *(size_t *)context += bytes_count;
+    return PROF_OK;
+}
+
+/* Wherever its memory ends: among groups, orders or names. */
+static void
+many_records_are_written_whole_or_not_at_all(void **state)
+{
+    static const size_t step = 40 << 10;
+    size_t whole = 0;
+    size_t refused = 0;
+
+    (void)state;
+    fill_records();
+    for (size_t bytes = CASE_SCRATCH_BYTES; bytes >= step; bytes -= step) {
+        size_t written = 0;
+        enum prof_status status;
+
+        case_begin(&run);
+        run.output.symbols.find = NULL;
+        run.output.sink =
+            (struct prof_sink){.write = count_bytes, .context = &written};
+        run.output.scratch_bytes = bytes;
+        status = prof_text_counts(&run.output, "c", records, RECORDS);
+        if (bytes == CASE_SCRATCH_BYTES)
+            whole = written;
+        assert_int_equal(status, written == 0 ? PROF_ERR_MEMORY : PROF_OK);
+        assert_true(written == 0 || written == whole);
+        refused += written == 0;
+    }
+    assert_true(whole > RECORDS * sizeof "1 @ 0x9040 0x9040\n");
+    assert_true(refused > RECORDS * sizeof(uint32_t) / step);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_text_needs_a_buffer_and_the_names_of_its_deepest_stack),
+        cmocka_unit_test(a_stack_of_the_runtime_alone_is_shown_whole),
+        cmocka_unit_test(scratch_for_many_records_of_few_addresses_suffices),
+        cmocka_unit_test(many_records_are_written_whole_or_not_at_all),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
