@@ -18,21 +18,6 @@
 
 enum { RATES = 64, LENGTHS = 64 };
 
-static const char *
-name_of(enum prof_contention kind)
-{
-    return kind == PROF_BLOCK ? "block" : "mutex";
-}
-
-static void
-set_rate(struct props_lab *lab, enum prof_contention kind, int64_t rate)
-{
-    if (kind == PROF_BLOCK)
-        prof_block_rate_set(lab->prof, rate); /* a tick is a nanosecond */
-    else
-        (void)prof_mutex_fraction_set(lab->prof, rate);
-}
-
 static struct model_sums
 sums_of(const struct props_lab *lab, enum prof_contention kind,
         struct model_draws draws, uint64_t cycles, uint64_t rate)
@@ -89,7 +74,8 @@ compare_cell(const struct props_question *question, struct props_lab *lab,
                 finding, by_time != 0 ? by_time : by_count,
                 "%s events of %" PRIu64 " ticks at a rate of %" PRIu64
                 " count %+.4g %% events and %+.4g %% ticks too many",
-                name_of(kind), cycles, rate, 100 * by_count, 100 * by_time);
+                props_lab_kind(kind), cycles, rate, 100 * by_count,
+                100 * by_time);
         return;
     }
     if (lab->era == MODEL_GO_1_17 && sums.kept > 0)
@@ -100,8 +86,8 @@ compare_cell(const struct props_question *question, struct props_lab *lab,
                            "rate %" PRIu64 " once: %" PRIu64
                            " events of %" PRIu64 " ticks, expected %" PRIu64
                            " of %" PRIu64,
-                           name_of(kind), cycles, rate, got.count, got.cycles,
-                           count, (uint64_t)sums.cycles);
+                           props_lab_kind(kind), cycles, rate, got.count,
+                           got.cycles, count, (uint64_t)sums.cycles);
 }
 
 /* Give one cell every remainder once. */
@@ -114,7 +100,7 @@ enumerate_cell(const struct props_question *question, enum prof_contention kind,
     if (!props_lab_begin(&lab, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
-        set_rate(&lab, kind, (int64_t)rate);
+        props_lab_set_rate(&lab, kind, (int64_t)rate);
         for (uint64_t u = 0; u < rate; u++)
             (void)props_lab_event(&lab, kind, props_lab_number(&lab, u, rate),
                                   (int64_t)cycles);
@@ -221,14 +207,14 @@ compare_width(const struct props_question *question, struct border *border,
                            "%s events of %" PRIu64
                            " ticks at a rate of %" PRIu64 ": %" PRIu64
                            " numbers are kept, expected %" PRIu64,
-                           name_of(border->kind), cycles, rate, (uint64_t)got,
-                           (uint64_t)sums.kept);
+                           props_lab_kind(border->kind), cycles, rate,
+                           (uint64_t)got, (uint64_t)sums.kept);
     if (question->unbiased && deviation != 0)
         props_finding_deviates(
             finding, deviation,
             "%s events of %" PRIu64 " ticks at a rate of %" PRIu64
             " count %.4g times their ticks",
-            name_of(border->kind), cycles, rate, deviation + 1);
+            props_lab_kind(border->kind), cycles, rate, deviation + 1);
 }
 
 /* The first number that leads to outcome u of `rate` under exact rules. */
@@ -335,7 +321,7 @@ check_width(const struct props_question *question, enum prof_contention kind,
     } else {
         struct border border = {&lab, kind, (int64_t)cycles, 0};
 
-        set_rate(&lab, kind, (int64_t)rate);
+        props_lab_set_rate(&lab, kind, (int64_t)rate);
         if (kind == PROF_BLOCK &&
             prof_block_rate_ticks(lab.prof) != (int64_t)rate)
             props_finding_fail(finding, "the rate %" PRIu64 " became %" PRId64,

@@ -43,6 +43,22 @@ props_lab_end(struct props_lab *lab)
     lab->block = NULL;
 }
 
+const char *
+props_lab_kind(enum prof_contention kind)
+{
+    return kind == PROF_BLOCK ? "block" : "mutex";
+}
+
+void
+props_lab_set_rate(struct props_lab *lab, enum prof_contention kind,
+                   int64_t rate)
+{
+    if (kind == PROF_BLOCK)
+        prof_block_rate_set(lab->prof, rate);
+    else
+        (void)prof_mutex_fraction_set(lab->prof, rate);
+}
+
 uint64_t
 props_lab_first(const struct props_lab *lab)
 {

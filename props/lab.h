@@ -26,6 +26,13 @@ void props_lab_end(struct props_lab *lab);
 /* returns: the era whose formulas a rule set follows */
 enum model_era props_era_of(const struct prof_rules *rules);
 
+/* returns: "block" or "mutex" */
+const char *props_lab_kind(enum prof_contention kind);
+
+/* in: rate, of blocking in ticks of a nanosecond, or the mutex fraction */
+void props_lab_set_rate(struct props_lab *lab, enum prof_contention kind,
+                        int64_t rate);
+
 /* returns: the least number that a draw of the rules can be */
 uint64_t props_lab_first(const struct props_lab *lab);
 

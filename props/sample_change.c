@@ -19,21 +19,6 @@ enum {
     EVENTS = 64
 };
 
-static const char *
-name_of(enum prof_contention kind)
-{
-    return kind == PROF_BLOCK ? "block" : "mutex";
-}
-
-static void
-set_rate(struct props_lab *lab, enum prof_contention kind, int64_t rate)
-{
-    if (kind == PROF_BLOCK)
-        prof_block_rate_set(lab->prof, rate);
-    else
-        (void)prof_mutex_fraction_set(lab->prof, rate);
-}
-
 /* ------------------------------------------------------------------------- S4
  */
 
@@ -53,7 +38,7 @@ added(struct props_lab *lab, enum prof_contention kind, int64_t rate)
     const struct prof_contention_record before = props_lab_read(lab, kind);
     struct prof_contention_record after;
 
-    set_rate(lab, kind, rate);
+    props_lab_set_rate(lab, kind, rate);
     for (uint64_t i = 0; i < EVENTS; i++)
         (void)props_lab_event(lab, kind, number_at(lab, i),
                               (int64_t)(1 + i % 7));
@@ -90,7 +75,7 @@ check_change(const struct props_question *question, enum prof_contention kind,
         struct prof_contention_record alone;
         struct prof_contention_record later;
 
-        set_rate(&both, kind, to);
+        props_lab_set_rate(&both, kind, to);
         kept = props_lab_read(&both, kind);
         later = added(&both, kind, to);
         alone = added(&one, kind, to);
@@ -99,8 +84,8 @@ check_change(const struct props_question *question, enum prof_contention kind,
                                "%s: %" PRIu64 " events recorded at a rate of "
                                "%" PRId64 " are %" PRIu64 " after it became "
                                "%" PRId64,
-                               name_of(kind), first.count, from, kept.count,
-                               to);
+                               props_lab_kind(kind), first.count, from,
+                               kept.count, to);
         /* Counts in doubles are cut when shown, so only ticks compare. */
         if (later.cycles != alone.cycles ||
             (both.era != MODEL_GO_1_17 && later.count != alone.count))
@@ -108,7 +93,7 @@ check_change(const struct props_question *question, enum prof_contention kind,
                                "%s: after a rate of %" PRId64
                                " events at %" PRId64
                                " count otherwise than alone",
-                               name_of(kind), from, to);
+                               props_lab_kind(kind), from, to);
         if (question->unbiased && by_reader && from > 0 && to > 0 &&
             from != to && from <= 64 && to <= 64 && first.count > 0)
             props_finding_deviates(
@@ -226,7 +211,7 @@ check_draws(struct props_lab *lab, enum prof_contention kind, int64_t rate,
 {
     int64_t effective = rate;
 
-    set_rate(lab, kind, rate);
+    props_lab_set_rate(lab, kind, rate);
     if (kind == PROF_BLOCK)
         effective = prof_block_rate_ticks(lab->prof);
     else if (rate < 0) /* reads, and changes nothing */
@@ -242,7 +227,8 @@ check_draws(struct props_lab *lab, enum prof_contention kind, int64_t rate,
                                "a %s event of %" PRId64 " ticks at a rate of "
                                "%" PRId64 " takes %" PRIu32
                                " random numbers, expected %" PRIu32,
-                               name_of(kind), lengths[i], effective, got, due);
+                               props_lab_kind(kind), lengths[i], effective, got,
+                               due);
     }
 }
 
