@@ -322,13 +322,15 @@ static uint64_t
 shown_count(const struct prof *prof, enum prof_contention kind, uint64_t bits)
 {
     double events;
+    uint64_t count;
 
     if (!counts_are_doubles(prof))
         return bits;
     events = double_of(bits);
     if (events >= 0x1p63)
         return UINT64_C(1) << 63; /* as Go's conversion does on amd64 */
-    return events < 1 && kind == PROF_BLOCK ? 1 : (uint64_t)events;
+    count = (uint64_t)events;
+    return count == 0 && kind == PROF_BLOCK ? 1 : count;
 }
 
 enum prof_status

@@ -233,17 +233,17 @@ publish_line(uint64_t taken[LINE], const shared_u64 *from)
 
 /* Add a line to sums. returns: not 0 if one has no room in its 32 bits */
 static inline uint64_t
-add_line(uint64_t sums[LINE], const shared_u64 *from)
+add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
 {
     uint64_t over = 0;
 
     for (size_t i = 0; i < LINE; i++) {
         const uint64_t word = load_relaxed(&from[i]);
-        const uint64_t allocs = (sums[i] & UINT32_MAX) + (word & UINT32_MAX);
-        const uint64_t frees = (sums[i] >> 32) + (word >> 32);
+        const uint64_t allocs = ((*sums)[i] & UINT32_MAX) + (word & UINT32_MAX);
+        const uint64_t frees = ((*sums)[i] >> 32) + (word >> 32);
 
         over |= (allocs | frees) >> 32;
-        sums[i] = frees << 32 | (uint32_t)allocs;
+        (*sums)[i] = frees << 32 | (uint32_t)allocs;
     }
     return over;
 }
@@ -258,7 +258,7 @@ publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
 
     for (uint32_t i = next_recorder(prof, 0); i < prof->procs_count;
          i = next_recorder(prof, i + 1))
-        over |= add_line(sums, &prof->procs[i].columns.slots[slot][line]);
+        over |= add_line(&sums, &prof->procs[i].columns.slots[slot][line]);
     if (over == 0) {
         if (memcmp(taken, sums, sizeof sums) != 0)
             memcpy(taken, sums, sizeof sums);

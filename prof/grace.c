@@ -21,6 +21,8 @@
  *       published: control calls answer PROF_ERR_BUSY. So a record call is
  *       never more than one cycle late.
  *
+ * Why nothing says that a grace period is over: calls only grow, so the number
+ * of a call that has ended never comes back, and what was `seen` may stay.
  * Why a barrier on all threads (membarrier on Linux) and no fence in the record
  * call: there is a turn per collection, and a record call per allocation. Why
  * BUSY and no waiting: the thread in flight may be the one that was stopped or
@@ -37,7 +39,6 @@ prof_grace_begin(struct prof *prof)
 {
     if (prof->world == PROF_WORLD_STOPPED)
         return;
-    PROF_ASSERT(!prof->in_grace);
     if (!port_barrier())
         PROF_UNREACHABLE(); /* init has tried it */
     for (uint32_t i = 0; i < prof->procs_count; i++) {
@@ -46,13 +47,12 @@ prof_grace_begin(struct prof *prof)
         /* Acquire [pair: section]: an even one says all of it is counted. */
         section->seen = load_acquire(&section->calls);
     }
-    prof->in_grace = true;
 }
 
 bool
-prof_grace_is_over(struct prof *prof)
+prof_grace_is_over(const struct prof *prof)
 {
-    if (!prof->in_grace)
+    if (prof->world == PROF_WORLD_STOPPED)
         return true;
     for (uint32_t i = 0; i < prof->procs_count; i++) {
         const struct section *section = &prof->procs[i].section;
@@ -62,6 +62,5 @@ prof_grace_is_over(struct prof *prof)
             load_acquire(&section->calls) == section->seen)
             return false;
     }
-    prof->in_grace = false;
     return true;
 }

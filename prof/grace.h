@@ -11,7 +11,7 @@ struct prof;
 /* A record call is between begin and end of its processor's section. */
 struct section {
     shared_u64 calls; /* odd inside; written by its processor, any reads */
-    uint64_t seen;    /* guarded by control: calls at the last turn */
+    uint64_t seen;    /* guarded by control: calls at the last turn; 0: none */
 };
 
 /*
@@ -50,6 +50,6 @@ void prof_grace_begin(struct prof *prof);
  * returns: true when every such call has ended; never waits
  * context: control lock held
  */
-bool prof_grace_is_over(struct prof *prof);
+bool prof_grace_is_over(const struct prof *prof);
 
 #endif

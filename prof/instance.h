@@ -20,7 +20,6 @@ struct prof {
     struct prof_proc *procs;
     uint32_t procs_count;
     enum prof_world world;       /* immutable after init */
-    bool in_grace;               /* guarded by control; grace.c */
     struct port_lock control;    /* one control call at a time */
     shared_u32 cycle_word;       /* cycle_word_of() | flushed; any thread reads,
                                     written under control */

@@ -137,16 +137,13 @@ static const double log2_table[33] = {
 static double
 go_log2(uint32_t x)
 {
-    int exponent = 31;
-    uint64_t mantissa; /* 5 + 20 bits after the leading one */
-    uint32_t index;
-    double low;
+    const int exponent = 31 - __builtin_clz(x);
+    /* 5 + 20 bits after the leading one */
+    const uint64_t mantissa =
+        ((uint64_t)x << 25 >> exponent) & ((1U << 25) - 1);
+    const uint32_t index = (uint32_t)(mantissa >> 20);
+    const double low = log2_table[index];
 
-    while (x >> exponent == 0)
-        exponent--;
-    mantissa = ((uint64_t)x << 25 >> exponent) & ((1U << 25) - 1);
-    index = (uint32_t)(mantissa >> 20);
-    low = log2_table[index];
     return (double)exponent + low +
            (log2_table[index + 1] - low) *
                (double)(mantissa & ((1U << 20) - 1)) * (1.0 / (1 << 20));
@@ -160,10 +157,8 @@ draw_go_exponential(struct rng *rng, int64_t rate)
     const double mean = (double)(rate > GO_MEAN_MAX ? GO_MEAN_MAX : rate);
     const uint64_t mask = (1U << GO_DRAW_BITS) - 1;
     const uint32_t q = (uint32_t)(prof_rng_next(rng) & mask) + 1;
-    double log = go_log2(q) - GO_DRAW_BITS;
+    const double log = go_log2(q) - GO_DRAW_BITS; /* 0 at most */
 
-    if (log > 0)
-        log = 0;
     return (uint64_t)(log * (minus_ln2 * mean)) + 1;
 }
 

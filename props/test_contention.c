@@ -132,6 +132,8 @@ a_rate_becomes_ticks_and_never_overflows(void **state)
         {UINT64_C(4000000000), INT64_C(4611686018999999999), INT64_MAX},
         {UINT64_C(2000000000), INT64_C(9000000000000000000), INT64_MAX},
         {UINT64_C(1000000000), INT64_MAX, INT64_MAX},
+        /* 2^63: the first that does not fit */
+        {UINT64_C(1) << 33, (INT64_C(1) << 30) * 1000000000, INT64_MAX},
         {1000000000, 0, 0},
         {1000000000, -5, 0},
         {1, 1, 1}, /* every event */

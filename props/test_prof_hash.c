@@ -80,6 +80,19 @@ the_hash_of_go_has_its_known_values_in_32_bits(void **state)
     }
 }
 
+/* Go's hash is spread by an odd number: that loses nothing, and bit 0 stays. */
+static void
+the_spread_of_go_s_hash_keeps_its_lowest_bit(void **state)
+{
+    (void)state;
+    for (uintptr_t frame = 1; frame <= 64; frame++) {
+        assert_int_equal(prof_hash_stack(PROF_HASH_GO_64, &frame, 1, 8) & 1,
+                         prof_hash_go_64(&frame, 1, 8) & 1);
+        assert_int_equal(prof_hash_stack(PROF_HASH_GO_32, &frame, 1, 8) & 1,
+                         prof_hash_go_32(&frame, 1, 8) & 1);
+    }
+}
+
 static void
 the_empty_key_hashes_to_nothing_in_go(void **state)
 {
@@ -246,6 +259,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_hash_of_go_has_its_known_values_in_64_bits),
         cmocka_unit_test(the_hash_of_go_has_its_known_values_in_32_bits),
+        cmocka_unit_test(the_spread_of_go_s_hash_keeps_its_lowest_bit),
         cmocka_unit_test(the_empty_key_hashes_to_nothing_in_go),
         cmocka_unit_test(the_multilinear_hash_is_what_its_definition_says),
         cmocka_unit_test(

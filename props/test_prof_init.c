@@ -148,6 +148,10 @@ a_new_instance_stands_at_its_first_cycle_and_is_empty(void **state)
                      PROF_OK);
     assert_int_equal(count, 0);
     assert_ptr_equal(prof_proc_at(prof, 0), prof_proc_at(prof, 0));
+    /* Each wait, and one sample in half a megabyte. */
+    assert_int_equal(prof_block_rate_ticks(prof), 1);
+    assert_int_equal(prof_mutex_fraction_set(prof, -1), 1);
+    assert_int_equal(prof_heap_rate(prof), 512 * 1024);
     props_prof_drop(prof);
 }
 
@@ -366,20 +370,20 @@ every_preset_is_what_its_era_did(void **state)
 static void
 rules_that_do_not_exist_are_refused(void **state)
 {
-    const int beyond = 99;
     struct prof_rules wrong[8];
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         wrong[i] = prof_rules_exact;
-    wrong[0].heap = (enum prof_heap_scheme)beyond;
-    wrong[1].turn = (enum prof_stage_turn)beyond;
-    wrong[2].explicit_free = (enum prof_explicit_free)beyond;
-    wrong[3].random = (enum prof_random)beyond;
-    wrong[4].block = (enum prof_block_rule)beyond;
-    wrong[5].mutex = (enum prof_mutex_rule)beyond;
-    wrong[6].waiters = (enum prof_waiters)beyond;
-    wrong[7].sampler = (enum prof_sampler)beyond;
+    wrong[0].heap = (enum prof_heap_scheme)(PROF_HEAP_RING + 1);
+    wrong[1].turn = (enum prof_stage_turn)(PROF_TURN_RESTARTED + 1);
+    wrong[2].explicit_free =
+        (enum prof_explicit_free)(PROF_EXPLICIT_RECENT + 1);
+    wrong[3].random = (enum prof_random)(PROF_RANDOM_XORSHIFT32 + 1);
+    wrong[4].block = (enum prof_block_rule)(PROF_BLOCK_CORRECTED + 1);
+    wrong[5].mutex = (enum prof_mutex_rule)(PROF_MUTEX_UNSCALED + 1);
+    wrong[6].waiters = (enum prof_waiters)(PROF_WAITERS_ALL + 1);
+    wrong[7].sampler = (enum prof_sampler)(PROF_SAMPLER_EXPONENTIAL + 1);
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         const struct prof_config config = {.buckets_max = 1,
                                            .rules = &wrong[i]};

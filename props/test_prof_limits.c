@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -193,6 +194,34 @@ the_upper_half_of_a_counter_is_counted_like_the_lower(void **state)
     props_prof_drop(prof);
 }
 
+/* Slots take turns, so each of them comes by its carry in its own cycle. */
+static void
+a_carry_is_published_with_what_it_was_counted_with(void **state)
+{
+    (void)state;
+    for (uint32_t first = 0; first < 2 * COUNTER_SLOTS; first++) {
+        struct prof *prof = props_prof_make(
+            &(struct prof_config){.buckets_max = 4, .cycle_first = first});
+        struct prof_proc *proc = prof_proc_at(prof, 0);
+        const prof_bucket row = prof_heap_alloc(proc, stack, 2, 8);
+
+        set_counted(prof, (first + 2) % COUNTER_SLOTS, row, UINT32_MAX,
+                    UINT32_MAX);
+        (void)prof_heap_alloc(proc, stack, 2, 8);
+        prof_heap_free_explicit(proc, row);
+        for (uint32_t cycles = 0; cycles < 3; cycles++) {
+            const struct prof_heap_totals totals = prof_heap_totals(prof);
+            const uint64_t shown = cycles == 2 ? TWO_TO_32 : 0;
+
+            assert_true(totals.allocs_published == shown);
+            assert_true(totals.frees_published == shown);
+            assert_true(totals.allocs_pending == TWO_TO_32 - shown);
+            turn(prof);
+        }
+        props_prof_drop(prof);
+    }
+}
+
 /* Each has room for its own, and the sum has none in 32 bits. */
 static void
 processors_together_may_count_more_than_each_alone(void **state)
@@ -229,6 +258,109 @@ processors_together_may_count_more_than_each_alone(void **state)
     }
 }
 
+/* A line is 8 rows: one table fills it to the last, one goes on behind it. */
+static void
+publishing_a_slot_is_all_of_its_rows_and_no_other_slot(void **state)
+{
+    enum { MARK = 77 };
+
+    (void)state;
+    for (uint32_t rows = 7; rows <= 8; rows++) {
+        for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
+            struct prof *prof = props_prof_make(
+                &(struct prof_config){.buckets_max = rows, .procs_max = 2});
+            uint64_t *const *taken = prof->counters.taken;
+
+            for (uintptr_t i = 1; i <= rows; i++) {
+                assert_int_equal(
+                    prof_heap_alloc(prof_proc_at(prof, 0), &i, 1, 8), i);
+                set_counted(prof, slot, (uint32_t)i, TWO_TO_32 + i, 2 * i);
+            }
+            for (uint32_t other = 0; other < COUNTER_SLOTS; other++) {
+                for (uint32_t i = 0; i <= rows; i++)
+                    taken[other][i] = other == slot ? 0 : MARK;
+            }
+            prof_counters_publish(prof, slot);
+            for (uint32_t other = 0; other < COUNTER_SLOTS; other++) {
+                for (uint64_t i = 0; i <= rows; i++)
+                    assert_int_equal(taken[other][i],
+                                     other == slot ? 2 * i << 32 | i : MARK);
+            }
+            for (uint32_t i = 1; i <= rows; i++)
+                assert_int_equal(prof->counters.taken_upper[slot][2 * i], 1);
+            props_prof_drop(prof);
+        }
+    }
+}
+
+/* Row 0 is no bucket, and nobody shows it: a free way to see what is lost. */
+static void
+an_event_that_is_dropped_is_counted_in_no_column(void **state)
+{
+    struct prof *prof =
+        props_prof_make(&(struct prof_config){.buckets_max = 1});
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+
+    (void)state;
+    (void)prof_heap_alloc(proc, stack, 2, 8);
+    assert_int_equal(prof_heap_alloc(proc, stack, 1, 8), PROF_BUCKET_NONE);
+    prof_contention_event(proc, PROF_BLOCK, stack, 2, 5);
+    prof_contention_event(proc, PROF_MUTEX, stack, 2, 5);
+    assert_int_equal(prof_drops(prof).no_bucket, 3);
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+        assert_int_equal(load_relaxed(&proc->columns.slots[slot][0]), 0);
+    assert_int_equal(load_relaxed(&proc->columns.waits[0].count), 0);
+    assert_int_equal(load_relaxed(&proc->columns.waits[0].cycles), 0);
+    props_prof_drop(prof);
+}
+
+/*
+ * Eras that scale by a quotient keep a double. A bucket that is linked, but in
+ * which nothing has been counted yet, shows one block event, as in Go.
+ */
+static void
+a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one(void **state)
+{
+    static const struct {
+        enum prof_contention kind;
+        double events;
+        uint64_t want;
+    } rows[] = {
+        {PROF_BLOCK, 0, 1},
+        {PROF_BLOCK, 0.5, 1},
+        {PROF_BLOCK, 1, 1},
+        {PROF_BLOCK, 1.75, 1},
+        {PROF_BLOCK, 2, 2},
+        {PROF_BLOCK, 2.999, 2},
+        {PROF_BLOCK, 1e18, 1000000000000000000},
+        {PROF_MUTEX, 0, 0},
+        {PROF_MUTEX, 0.5, 0},
+        {PROF_MUTEX, 1.75, 1},
+        {PROF_MUTEX, 2, 2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct prof *prof = props_prof_make(&(struct prof_config){
+            .rules = &prof_rules_go1_17, .buckets_max = 1});
+        const uint32_t row = prof_table_intern(
+            &prof->table, rows[i].kind == PROF_BLOCK ? KIND_BLOCK : KIND_MUTEX,
+            stack, 2, 0);
+        struct prof_contention_record record;
+        uint64_t bits;
+        size_t count;
+
+        memcpy(&bits, &rows[i].events, sizeof bits);
+        store_relaxed(&prof->procs[0].columns.waits[row].count, bits);
+        assert_int_equal(
+            prof_contention_snapshot(prof, rows[i].kind, &record, 1, &count),
+            PROF_OK);
+        assert_int_equal(count, 1);
+        assert_int_equal(record.count, rows[i].want);
+        props_prof_drop(prof);
+    }
+}
+
 int
 main(void)
 {
@@ -237,6 +369,12 @@ main(void)
         cmocka_unit_test(pending_counters_pass_every_edge),
         cmocka_unit_test(contention_counters_pass_every_edge),
         cmocka_unit_test(the_upper_half_of_a_counter_is_counted_like_the_lower),
+        cmocka_unit_test(a_carry_is_published_with_what_it_was_counted_with),
+        cmocka_unit_test(
+            publishing_a_slot_is_all_of_its_rows_and_no_other_slot),
+        cmocka_unit_test(an_event_that_is_dropped_is_counted_in_no_column),
+        cmocka_unit_test(
+            a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one),
         cmocka_unit_test(processors_together_may_count_more_than_each_alone),
     };
 

@@ -76,6 +76,91 @@ ended_by(const struct ending *ending, int signal_wanted)
            WTERMSIG(ending->status) == signal_wanted;
 }
 
+/* ------------------------------------------------------------ parts of a block
+ */
+
+enum { PARTS_MAX = 64 };
+
+/* Where the arrays of an instance lie, each as long as it is used. */
+struct parts {
+    struct {
+        uintptr_t begin, end;
+    } part[PARTS_MAX];
+    size_t count;
+};
+
+static void
+add_part(struct parts *parts, const void *begin, size_t bytes)
+{
+    assert_true(parts->count < PARTS_MAX);
+    parts->part[parts->count].begin = (uintptr_t)begin;
+    parts->part[parts->count++].end = (uintptr_t)begin + bytes;
+}
+
+/* Columns are used in whole lines. */
+static size_t
+lines(size_t bytes)
+{
+    return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+}
+
+static void
+add_parts(struct parts *parts, const struct prof *prof)
+{
+    const size_t rows = (size_t)prof->table.rows_max + 1;
+    const struct counters *counters = &prof->counters;
+
+    add_part(parts, prof, sizeof *prof);
+    add_part(parts, prof->procs, prof->procs_count * sizeof *prof->procs);
+    add_part(parts, prof->table.slots,
+             sizeof *prof->table.slots << prof->table.slots_log2);
+    add_part(parts, prof->table.entries, rows * sizeof *prof->table.entries);
+    add_part(parts, prof->table.words,
+             (8 + (size_t)prof->table.frames_max) * sizeof *prof->table.words);
+    for (int slot = 0; slot < COUNTER_SLOTS; slot++) {
+        add_part(parts, counters->taken[slot], lines(rows * sizeof(uint64_t)));
+        add_part(parts, counters->taken_upper[slot],
+                 rows * 2 * sizeof(uint32_t));
+        add_part(parts, counters->carried[slot], rows * 2 * sizeof(uint32_t));
+    }
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        const struct columns *columns = &prof->procs[i].columns;
+
+        for (int slot = 0; slot < COUNTER_SLOTS; slot++) {
+            add_part(parts, columns->slots[slot],
+                     lines(rows * sizeof(uint64_t)));
+            /* The same slot, by an index that went on. */
+            assert_ptr_equal(columns->slots[slot + COUNTER_SLOTS],
+                             columns->slots[slot]);
+        }
+        add_part(parts, columns->waits, rows * sizeof(struct wait));
+    }
+}
+
+static void
+parts_of_a_block_do_not_overlap(void **state)
+{
+    (void)state;
+    for (uint32_t rows = 1; rows <= 40; rows++) {
+        const struct prof_config config = {
+            .buckets_max = rows, .frames_max = rows, .procs_max = 1 + rows % 3};
+        struct prof *prof = props_prof_make(&config);
+        const uintptr_t begin = (uintptr_t)prof;
+        const uintptr_t end = begin + prof_bytes_needed(&config);
+        struct parts parts = {.count = 0};
+
+        add_parts(&parts, prof);
+        for (size_t i = 0; i < parts.count; i++) {
+            assert_true(parts.part[i].begin >= begin &&
+                        parts.part[i].end <= end);
+            for (size_t j = 0; j < i; j++)
+                assert_true(parts.part[i].end <= parts.part[j].begin ||
+                            parts.part[j].end <= parts.part[i].begin);
+        }
+        props_prof_drop(prof);
+    }
+}
+
 /* --------------------------------------------------------- untouched memory */
 
 static void *block;
@@ -257,6 +342,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_a_block_do_not_overlap),
         cmocka_unit_test(next_cycle_touches_nothing_but_the_instance_itself),
         cmocka_unit_test(a_flush_touches_the_buckets_and_dies_of_the_guard),
         cmocka_unit_test(next_cycle_of_the_stages_touches_the_buckets),

@@ -180,6 +180,26 @@ what_is_deeper_than_the_limit_is_cut_off(void **state)
 }
 
 static void
+a_limit_of_0_keeps_32_frames(void **state)
+{
+    const struct prof_config config = {.buckets_max = 4};
+    struct prof *by_default = props_prof_make(&config);
+    uintptr_t frames[40] = {0};
+
+    (void)state;
+    for (uint32_t depth = 31; depth <= 33; depth++) {
+        const uint32_t kept = depth < 32 ? depth : 32;
+        const uint32_t row =
+            prof_table_intern(&by_default->table, KIND_HEAP, frames, depth, 8);
+
+        assert_int_equal(row, kept - 30);
+        assert_int_equal(
+            prof_table_bucket(&by_default->table, row).entry->depth, kept);
+    }
+    props_prof_drop(by_default);
+}
+
+static void
 the_empty_stack_is_a_stack(void **state)
 {
     const uintptr_t unread = 1;
@@ -370,6 +390,7 @@ main(void)
         IN(a_table, depth_tells_buckets_apart),
         IN(a_table, each_frame_tells_buckets_apart),
         IN(a_table, what_is_deeper_than_the_limit_is_cut_off),
+        cmocka_unit_test(a_limit_of_0_keeps_32_frames),
         IN(a_table, the_empty_stack_is_a_stack),
         IN(a_table, buckets_run_out_exactly_and_drops_are_counted),
         cmocka_unit_test(

@@ -304,30 +304,45 @@ exact_rules_refuse_a_generator_of_few_bits(void **state)
     assert_int_equal(prof_bytes_needed(&config), 0);
 }
 
-/* More rates than buckets can keep apart: samples say the one that was used. */
+/* 2^64 mod the rate is 2^62: one number in four leads nowhere. */
 static void
-a_rate_too_many_is_taken_for_the_last(void **state)
+a_number_of_no_use_is_followed_by_another(void **state)
 {
-    enum { RATES = 70 };
-    const uintptr_t stack[] = {1};
-    struct prof_heap_record record;
-    struct props_lab lab;
-    size_t count;
+    const uint64_t rate = UINT64_C(3) << 61;
+    const int64_t cycles = INT64_C(1) << 62;
+    uint32_t useless = 0;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    for (int64_t rate = 2; rate < 2 + RATES; rate++) {
-        prof_heap_rate_set(lab.prof, rate);
-        (void)prof_heap_sample(lab.proc, 0);
+    for (uint64_t number = 0; number < 64; number++) {
+        /* r n modulo 2^64 is below 2^62 for an r of 0 or 3 modulo 8. */
+        const uint64_t r = number << 55 | number % 8;
+        const bool is_useless = r * rate < UINT64_C(1) << 62;
+        struct prof_contention_record record;
+        struct props_lab lab;
+        model_u128 product;
+        uint64_t state_of;
+
+        assert_true(props_lab_begin(&lab, &prof_rules_exact));
+        prof_block_rate_set(lab.prof, (int64_t)rate);
+        assert_int_equal(props_lab_event(&lab, PROF_BLOCK, r, cycles) == 1,
+                         !is_useless);
+        product = (model_u128)r * rate;
+        if (is_useless) { /* the next that is of use decides */
+            assert_true(props_stream_before(PROF_RANDOM_64, r, &state_of));
+            (void)model_draw(MODEL_EXACT, &state_of);
+            do
+                product = (model_u128)model_draw(MODEL_EXACT, &state_of) * rate;
+            while ((uint64_t)product < UINT64_C(1) << 62);
+            assert_true(prof_proc_rng_state(lab.proc) == state_of);
+        }
+        record = props_lab_read(&lab, PROF_BLOCK);
+        assert_int_equal(record.cycles,
+                         (uint64_t)(product >> 64) < (uint64_t)cycles ? rate
+                                                                      : 0);
+        useless += is_useless;
+        props_lab_end(&lab);
     }
-    assert_true(prof_heap_sample(lab.proc, UINT64_C(1) << 62));
-    (void)prof_heap_alloc(lab.proc, stack, 1, 1);
-    assert_int_equal(
-        prof_heap_snapshot(lab.prof, PROF_SELECT_ALL, &record, 1, &count),
-        PROF_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(record.rate_bytes, 65); /* 2 and 63 more */
-    props_lab_end(&lab);
+    assert_true(useless > 0 && useless < 64);
 }
 
 /* ------------------------------------------------------------------ unsampling
@@ -358,6 +373,36 @@ unsampling_gives_go_s_vectors(void **state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         const struct prof_heap_sum told = prof_heap_unsample(
             &prof_rules_go1_17, vectors[i].recorded, vectors[i].rate);
+
+        assert_int_equal(told.objects, vectors[i].told.objects);
+        assert_int_equal(told.bytes, vectors[i].told.bytes);
+    }
+}
+
+/* Under exact rules; e / (e - 1) is 1.58198. */
+static void
+exact_unsampling_rounds_to_the_nearest_and_saturates(void **state)
+{
+    static const struct {
+        struct prof_heap_sum recorded;
+        int64_t rate;
+        struct prof_heap_sum told;
+    } vectors[] = {
+        {{1, 524288}, 524288, {2, 829411}},
+        {{-1, -524288}, 524288, {-2, -829411}},
+        {{10, 5242880}, 524288, {16, 8294114}},
+        {{3, 3000000}, 10, {3, 3000000}},
+        {{4, 2}, 512, {4098, 2049}}, /* half a byte each: 1024.5 times */
+        {{INT64_MAX, INT64_MAX}, 512, {INT64_MAX, INT64_MAX}},
+        {{-INT64_MAX, -INT64_MAX}, 512, {INT64_MIN, INT64_MIN}},
+        {{1, INT64_MAX}, 2, {1, INT64_MAX}}, /* which is 2^63 as a double */
+        {{-1, INT64_MIN}, 2, {-1, INT64_MIN}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        const struct prof_heap_sum told = prof_heap_unsample(
+            &prof_rules_exact, vectors[i].recorded, vectors[i].rate);
 
         assert_int_equal(told.objects, vectors[i].told.objects);
         assert_int_equal(told.bytes, vectors[i].told.bytes);
@@ -398,69 +443,10 @@ a_mutex_event_counts_alike_where_block_counts_are_not_whole(void **state)
     props_lab_end(&lab);
 }
 
-/* --------------------------------------------------------------- logarithms
- */
-
-/* The cap of Go's sampler: the largest mean, so the finest look at a log. */
-enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
-
-static bool
-library_samples(struct props_lab *lab, uint64_t drawn, uint64_t size)
-{
-    (void)props_lab_event(lab, PROF_BLOCK, drawn, INT64_MAX); /* state only */
-    (void)prof_heap_sample(lab->proc, UINT64_C(1) << 62); /* draws the way */
-    return prof_heap_sample(lab->proc, size);
-}
-
-static bool
-model_samples(const struct props_lab *lab, uint64_t drawn, uint64_t size)
-{
-    struct model_heap_sampler model = {.era = lab->era};
-
-    assert_true(props_stream_before(lab->random, drawn, &model.state));
-    return model_heap_sampler_next(&model, size, GO_MEAN_BYTES);
-}
-
-/*
- * The library and the model have one table of logarithms, so they would agree
- * on a wrong digit. What a number draws from is mean * -ln(q / 2^26) bytes; at
- * the corners of the table, q = (32 + i) 2^20, libm says how much that is. One
- * byte more or less is 1.3e-8 of a binary logarithm.
- */
-static void
-each_corner_of_the_table_is_a_logarithm(void **state)
-{
-    static const struct prof_rules *const with_table[] = {&prof_rules_go1_10,
-                                                          &prof_rules_go1_17};
-
-    (void)state;
-    for (int r = 0; r < 2; r++) {
-        struct props_lab lab;
-
-        assert_true(props_lab_begin(&lab, with_table[r]));
-        prof_heap_rate_set(lab.prof, GO_MEAN_BYTES);
-        (void)prof_heap_sample(lab.proc, 0); /* the first draw of all */
-        for (uint64_t i = 0; i < CORNERS; i++) {
-            const uint64_t q = (32 + i) << 20;
-            const double bytes =
-                -log(ldexp((double)q, -DRAW_BITS)) * GO_MEAN_BYTES;
-            const uint64_t least = bytes < 1 ? 0 : (uint64_t)bytes - 1;
-            const uint64_t most = (uint64_t)bytes + 2;
-
-            assert_false(library_samples(&lab, q - 1, least));
-            assert_true(library_samples(&lab, q - 1, most));
-            assert_false(model_samples(&lab, q - 1, least));
-            assert_true(model_samples(&lab, q - 1, most));
-        }
-        props_lab_end(&lab);
-    }
-}
-
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_corner_of_the_table_is_a_logarithm),
         cmocka_unit_test(every_rule_set_follows_its_own_formula),
         cmocka_unit_test(only_exact_rules_are_right_on_average),
         cmocka_unit_test(formulas_give_the_figures_of_a_live_go_runtime),
@@ -474,8 +460,9 @@ main(void)
         cmocka_unit_test(exact_rules_refuse_a_generator_of_few_bits),
         cmocka_unit_test(
             a_mutex_event_counts_alike_where_block_counts_are_not_whole),
-        cmocka_unit_test(a_rate_too_many_is_taken_for_the_last),
+        cmocka_unit_test(a_number_of_no_use_is_followed_by_another),
         cmocka_unit_test(unsampling_gives_go_s_vectors),
+        cmocka_unit_test(exact_unsampling_rounds_to_the_nearest_and_saturates),
         cmocka_unit_test(unsampling_without_a_cap_keeps_to_the_rate),
     };
 

@@ -115,6 +115,91 @@ const struct sim_kernel props_kernel_busy = {
     .threads_count = 2,
 };
 
+/* ---- Two control calls at once ---- */
+
+static void
+one_alloc(void *context)
+{
+    (void)context;
+    kernel_check_totals(1, 0);
+}
+
+static void
+add_up_once(void *context, uint32_t thread)
+{
+    (void)thread;
+    one_alloc(context);
+}
+
+const struct sim_kernel props_kernel_heap_readers = {
+    .name = "heap-two-readers",
+    .about = "who adds up sees all of what a snapshot publishes, or nothing",
+    .setup = nothing_yet,
+    .finish = one_alloc,
+    .threads = {{"reader", kernel_snapshot, NULL}, {"sums", add_up_once, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A bucket arrives while buckets are counted and listed ---- */
+
+static void
+empty_table(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 1, .procs_max = 1});
+}
+
+static void
+alloc_once(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_alloc(thread, 0);
+}
+
+/* What a snapshot must keep to, whatever it met. */
+static void
+check_room(enum prof_status status, size_t count, size_t room)
+{
+    sim_explore_check(status == PROF_OK || status == PROF_ERR_SHORT,
+                      "a snapshot answers ok or short");
+    sim_explore_check((status == PROF_OK) == (count <= room),
+                      "it is short if there is no room, and only then");
+}
+
+/* Record i of one that found room for `listed`; depth 0: not written. */
+static void
+check_written(size_t i, uint32_t depth, size_t listed)
+{
+    sim_explore_check((depth != 0) == (i < listed),
+                      "a record is missing, or one too many");
+}
+
+static void
+list_heap(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (size_t room = 0; room < 2; room++) {
+        struct prof_heap_record records[2] = {{.depth = 0}, {.depth = 0}};
+        size_t count = 0;
+        const enum prof_status status = prof_heap_snapshot(
+            kernel_prof, PROF_SELECT_ALL, records, room, &count);
+
+        check_room(status, count, room);
+        for (size_t i = 0; i < 2; i++)
+            check_written(i, records[i].depth, count < room ? count : room);
+    }
+}
+
+const struct sim_kernel props_kernel_heap_arrival = {
+    .name = "heap-arrival",
+    .about = "a bucket that arrives beside a snapshot has room, or is short",
+    .setup = empty_table,
+    .finish = one_alloc,
+    .threads = {{"mutator", alloc_once, NULL}, {"reader", list_heap, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- Contention ---- */
 
 static void
@@ -162,4 +247,31 @@ const struct sim_kernel props_kernel_contention = {
                 {"second", block_event, NULL},
                 {"reader", read_contention, NULL}},
     .threads_count = 3,
+};
+
+static void
+list_contention(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    for (size_t room = 0; room < 2; room++) {
+        struct prof_contention_record records[2] = {{.depth = 0}, {.depth = 0}};
+        size_t count = 0;
+        const enum prof_status status = prof_contention_snapshot(
+            kernel_prof, PROF_BLOCK, records, room, &count);
+
+        check_room(status, count, room);
+        for (size_t i = 0; i < 2; i++)
+            check_written(i, records[i].depth, count < room ? count : room);
+    }
+}
+
+const struct sim_kernel props_kernel_contention_arrival = {
+    .name = "contention-arrival",
+    .about = "a bucket that arrives beside a listing has room, or is short",
+    .setup = new_for_contention,
+    .finish = NULL,
+    .threads = {{"waiter", block_event, NULL},
+                {"reader", list_contention, NULL}},
+    .threads_count = 2,
 };

@@ -64,6 +64,60 @@ const struct sim_kernel props_kernel_turn_alloc = {
     .threads_count = 2,
 };
 
+/* ---- The program frees, and is overtaken ---- */
+
+static prof_bucket born; /* before the threads begin */
+
+static void
+new_world_with_one(void *context)
+{
+    new_world(context);
+    born = kernel_alloc(0, 0);
+}
+
+static void
+free_explicit_once(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_free_explicit(prof_proc_at(kernel_prof, thread), born);
+}
+
+static void
+one_life(void *context)
+{
+    (void)context;
+    kernel_drain_and_check(1, 1);
+}
+
+const struct sim_kernel props_kernel_turn_explicit = {
+    .name = "turn-explicit",
+    .about = "an explicit free overtaken by turns is published in time",
+    .setup = new_world_with_one,
+    .finish = one_life,
+    .threads = {{"mutator", free_explicit_once, NULL},
+                {"collector", turn_twice, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Two control calls, one of which turns ---- */
+
+static void
+turn_once(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    turn(1);
+}
+
+const struct sim_kernel props_kernel_turn_busy = {
+    .name = "turn-busy",
+    .about = "control calls of a running world exclude each other, too",
+    .setup = new_world_with_one,
+    .finish = NULL,
+    .threads = {{"collector", turn_once, NULL}, {"reader", kernel_look, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- A free comes a cycle later, as of a collector ---- */
 
 static void
@@ -87,13 +141,6 @@ turn_and_look(void *context, uint32_t thread)
     kernel_look(context, thread);
     turn(1);
     kernel_look(context, thread);
-}
-
-static void
-one_life(void *context)
-{
-    (void)context;
-    kernel_drain_and_check(1, 1);
 }
 
 const struct sim_kernel props_kernel_turn_free = {

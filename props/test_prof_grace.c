@@ -1,0 +1,195 @@
+/*
+ * test_prof_grace.c -- the waiting of a running world from inside: which record
+ * calls are waited for, and which are not.
+ *
+ * A call in flight is a section that the test has entered and not yet left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "instance.h"
+#include "test_prof_make.h"
+
+enum { PROCS = 3 };
+
+static struct prof *
+in_world(enum prof_world world)
+{
+    return props_prof_make(&(struct prof_config){
+        .buckets_max = 8, .procs_max = PROCS, .world = world});
+}
+
+static void
+turn(struct prof *prof)
+{
+    assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+}
+
+static void
+a_running_world_waits_for_the_call_of_each_processor(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < PROCS; i++) {
+        struct prof *prof = in_world(PROF_WORLD_RUNNING);
+        struct section *section = &prof->procs[i].section;
+        const uint64_t calls = section_begin(section);
+
+        turn(prof);
+        assert_int_equal(prof_heap_flush(prof), PROF_ERR_BUSY);
+        assert_int_equal(prof_heap_post_sweep(prof), PROF_ERR_BUSY);
+        assert_int_equal(prof_heap_next_cycle(prof), PROF_ERR_BUSY);
+        section_end(section, calls);
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+        props_prof_drop(prof);
+    }
+}
+
+static void
+a_stopped_world_is_trusted_and_waits_for_none(void **state)
+{
+    struct prof *prof = in_world(PROF_WORLD_STOPPED);
+
+    (void)state;
+    (void)section_begin(&prof->procs[0].section);
+    turn(prof);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    props_prof_drop(prof);
+}
+
+static void
+what_is_refused_changes_nothing_and_may_be_asked_again(void **state)
+{
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+    const uintptr_t frame = 1;
+    const uint32_t row = prof_heap_alloc(proc, &frame, 1, 8);
+    const uint64_t calls = section_begin(&prof->procs[1].section);
+    struct prof_heap_record record;
+    size_t count = 77;
+
+    (void)state;
+    turn(prof);
+    assert_int_equal(
+        prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count),
+        PROF_ERR_BUSY);
+    assert_int_equal(count, 77);
+    assert_int_equal(prof_heap_next_cycle(prof), PROF_ERR_BUSY);
+    assert_int_equal(prof_heap_phase(prof).cycle, 1);
+    assert_false(prof_heap_phase(prof).flushed);
+    section_end(&prof->procs[1].section, calls);
+
+    /* The sweep after the refused turn: its frees wait with allocations. */
+    prof_heap_free(proc, row);
+    turn(prof);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    assert_int_equal(prof_heap_totals(prof).allocs_published, 1);
+    assert_int_equal(prof_heap_totals(prof).frees_published, 0);
+    turn(prof);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    assert_int_equal(prof_heap_totals(prof).frees_published, 1);
+    props_prof_drop(prof);
+}
+
+/* What a record call leaves behind is not taken for a call in flight. */
+static void
+each_record_call_has_left_its_section(void **state)
+{
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+    const uintptr_t frame = 1;
+    prof_bucket row = PROF_BUCKET_NONE;
+
+    (void)state;
+    for (int call = 0; call < 3; call++) {
+        if (call == 0)
+            row = prof_heap_alloc(proc, &frame, 1, 8);
+        else if (call == 1)
+            prof_heap_free(proc, row);
+        else
+            prof_heap_free_explicit(proc, row);
+        turn(prof);
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    }
+    props_prof_drop(prof);
+}
+
+/* It began after the turn, so it reads the new cycle. */
+static void
+a_later_call_of_the_same_processor_is_not_waited_for(void **state)
+{
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct section *section = &prof->procs[1].section;
+    uint64_t calls;
+
+    (void)state;
+    for (int turns = 0; turns < 3; turns++) {
+        calls = section_begin(section);
+        turn(prof);
+        section_end(section, calls);
+        calls = section_begin(section);
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+        section_end(section, calls);
+    }
+    props_prof_drop(prof);
+}
+
+static void
+a_handler_within_a_call_does_not_end_it(void **state)
+{
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct section *section = &prof->procs[0].section;
+    uint64_t interrupted, handler;
+
+    (void)state;
+    interrupted = section_begin(section);
+    turn(prof);
+    handler = section_begin(section);
+    section_end(section, handler);
+    assert_int_equal(prof_heap_flush(prof), PROF_ERR_BUSY);
+    section_end(section, interrupted);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    props_prof_drop(prof);
+}
+
+/* Behind the processors lie the slots of the table. */
+static void
+a_turn_looks_at_no_memory_behind_the_processors(void **state)
+{
+    enum { WORDS = 8 };
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    shared_u64 *behind = prof->table.slots;
+
+    (void)state;
+    for (uint64_t i = 0; i < WORDS; i++)
+        store_relaxed(&behind[i], 2 * i + 1);
+    turn(prof);
+    for (uint64_t i = 0; i < WORDS; i++)
+        assert_int_equal(load_relaxed(&behind[i]), 2 * i + 1);
+    for (uint64_t i = 0; i < WORDS; i++)
+        store_relaxed(&behind[i], 1);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    for (uint64_t i = 0; i < WORDS; i++)
+        store_relaxed(&behind[i], 0);
+    props_prof_drop(prof);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_running_world_waits_for_the_call_of_each_processor),
+        cmocka_unit_test(a_stopped_world_is_trusted_and_waits_for_none),
+        cmocka_unit_test(
+            what_is_refused_changes_nothing_and_may_be_asked_again),
+        cmocka_unit_test(each_record_call_has_left_its_section),
+        cmocka_unit_test(a_later_call_of_the_same_processor_is_not_waited_for),
+        cmocka_unit_test(a_handler_within_a_call_does_not_end_it),
+        cmocka_unit_test(a_turn_looks_at_no_memory_behind_the_processors),
+    };
+
+    return cmocka_run_group_tests_name("prof grace", tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+/*
+ * test_sampler.c -- the heap sampler beside the model of it, from chosen states
+ * of the random numbers on: how far it is to the next mark, to the byte.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+
+#include "heap_sampler.h"
+#include "lab.h"
+#include "sampling.h"
+#include "stream.h"
+
+static const struct prof_rules *const all_rules[] = {
+    &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
+    &prof_rules_go1_10, &prof_rules_go1_17,
+};
+
+enum { RULES = sizeof all_rules / sizeof *all_rules };
+
+/* The cap of Go's sampler: the largest mean, so the finest look at a log. */
+enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
+
+/* ----------------------------------------------------------------------- rates
+ */
+
+static int64_t
+shown_rate(const struct props_lab *lab)
+{
+    struct prof_heap_record record;
+    size_t count;
+
+    assert_int_equal(
+        prof_heap_snapshot(lab->prof, PROF_SELECT_ALL, &record, 1, &count),
+        PROF_OK);
+    assert_int_equal(count, 1);
+    return record.rate_bytes;
+}
+
+static void
+a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now(void **state)
+{
+    const uintptr_t stack[] = {1};
+
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        const bool exact = all_rules[i]->sampler == PROF_SAMPLER_EXACT;
+        struct props_lab lab;
+
+        assert_true(props_lab_begin(&lab, all_rules[i]));
+        prof_heap_rate_set(lab.prof, 4096);
+        assert_true(prof_heap_sample(lab.proc, UINT64_C(1) << 40));
+        (void)prof_heap_alloc(lab.proc, stack, 1, 1);
+        assert_int_equal(shown_rate(&lab), 4096);
+        prof_heap_rate_set(lab.prof, 8192);
+        assert_int_equal(shown_rate(&lab), exact ? 4096 : 8192);
+        props_lab_end(&lab);
+    }
+}
+
+/* More rates than buckets can keep apart: the last that found a place is then
+ * the one that is drawn from, and the one that samples say. */
+static void
+a_rate_too_many_is_taken_for_the_last(void **state)
+{
+    enum { KEPT_APART = 64 };
+    const int64_t last = INT64_C(1) << 40;
+    const uintptr_t stack[] = {1};
+    struct prof_heap_record record;
+    struct props_lab lab;
+    size_t count;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
+        prof_heap_rate_set(lab.prof, rate);
+        (void)prof_heap_sample(lab.proc, 0);
+    }
+    prof_heap_rate_set(lab.prof, last);
+    (void)prof_heap_sample(lab.proc, 0);
+    for (int64_t rate = 1000; rate < 1020; rate++) {
+        prof_heap_rate_set(lab.prof, rate);
+        /* A thousand times any other rate. */
+        assert_false(prof_heap_sample(lab.proc, 1000000));
+    }
+    assert_true(prof_heap_sample(lab.proc, UINT64_C(1) << 62));
+    (void)prof_heap_alloc(lab.proc, stack, 1, 1);
+    assert_int_equal(
+        prof_heap_snapshot(lab.prof, PROF_SELECT_ALL, &record, 1, &count),
+        PROF_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(record.rate_bytes, last);
+    props_lab_end(&lab);
+}
+
+/* ---------------------------------------------------- the way to the next mark
+ *
+ * Library and model from one state on, an allocation at a time.
+ */
+
+struct both {
+    struct props_lab lab;
+    struct model_heap_sampler model;
+    int64_t rate;
+};
+
+static void
+begin_both(struct both *both, const struct prof_rules *rules, int64_t rate,
+           uint64_t state)
+{
+    assert_true(props_lab_begin(&both->lab, rules));
+    prof_heap_rate_set(both->lab.prof, rate);
+    prof_proc_rng_resume(both->lab.proc, state);
+    both->model = (struct model_heap_sampler){
+        .era = both->lab.era, .state = prof_proc_rng_state(both->lab.proc)};
+    both->rate = rate;
+}
+
+static bool
+sample_both(struct both *both, uint64_t size_bytes)
+{
+    const bool wanted =
+        model_heap_sampler_next(&both->model, size_bytes, both->rate);
+
+    assert_int_equal(prof_heap_sample(both->lab.proc, size_bytes), wanted);
+    assert_true(prof_proc_rng_state(both->lab.proc) == both->model.state);
+    return wanted;
+}
+
+/* To its last byte, which the next allocation of one has. */
+static void
+walk_both(struct both *both)
+{
+    if (!sample_both(both, 0)) {
+        if (both->model.gap > 1)
+            (void)sample_both(both, both->model.gap - 1);
+        (void)sample_both(both, 1);
+    }
+    props_lab_end(&both->lab);
+}
+
+static void
+the_way_to_a_mark_is_the_model_s_to_the_byte(void **state)
+{
+    enum { CAP_UNIFORM = 0x3fffffff };
+    static const int64_t rates[] = {
+        2,
+        3,
+        1000,
+        524288,
+        GO_MEAN_BYTES - 1,
+        GO_MEAN_BYTES,
+        GO_MEAN_BYTES + 1,
+        GO_MEAN_BYTES + 2,
+        CAP_UNIFORM - 1,
+        CAP_UNIFORM,
+        CAP_UNIFORM + 1,
+        CAP_UNIFORM + 2,
+        INT64_C(1) << 40,
+        INT64_C(3) << 61,
+        INT64_MAX,
+    };
+
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
+            for (uint64_t n = 0; n < 100; n++) {
+                struct both both;
+
+                begin_both(&both, all_rules[i], rates[j],
+                           model_seeded(MODEL_EXACT, n));
+                walk_both(&both);
+            }
+        }
+    }
+}
+
+/* The lowest and the highest number that an era can draw, and some between. */
+static void
+ways_from_numbers_of_choice_are_the_model_s(void **state)
+{
+    static const uint64_t numbers[] = {
+        0,        1,          2,          (1U << 26) - 2, (1U << 26) - 1,
+        1U << 26, 0x7ffffffe, 0x7fffffff, 0xffffffff,
+    };
+
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+            for (int64_t rate = 0x3ffffffe; rate <= 0x40000001; rate++) {
+                struct both both;
+                uint64_t before;
+
+                if (!props_stream_before(all_rules[i]->random, numbers[j],
+                                         &before))
+                    continue;
+                begin_both(&both, all_rules[i], rate, before);
+                walk_both(&both);
+            }
+        }
+    }
+}
+
+/* R V + U is 2^64 - 1 for R = 2^63 - k, V = 2 and U = 2 k - 1, and no longer
+ * way fits: one in eleven such U is followed by two successes and no more. */
+static void
+a_way_too_long_for_64_bits_is_the_longest_there_is(void **state)
+{
+    uint32_t longest = 0;
+
+    (void)state;
+    for (uint64_t k = 1; k <= 200; k++) {
+        const uint64_t rate = (UINT64_C(1) << 63) - k;
+        struct both both;
+        uint64_t before;
+
+        assert_true(props_lab_begin(&both.lab, &prof_rules_exact));
+        assert_true(props_stream_before(
+            PROF_RANDOM_64, props_lab_number(&both.lab, 2 * k - 1, rate),
+            &before));
+        props_lab_end(&both.lab);
+        begin_both(&both, &prof_rules_exact, (int64_t)rate, before);
+        (void)sample_both(&both, 0);
+        longest += both.model.gap == UINT64_MAX;
+        (void)sample_both(&both, UINT64_MAX - 1);
+        (void)sample_both(&both, 1);
+        props_lab_end(&both.lab);
+    }
+    assert_true(longest > 0 && longest < 200);
+}
+
+/* What one overshoots, allocations of no size, and those as large as a rate. */
+static void
+a_row_of_allocations_is_sampled_as_the_model_does(void **state)
+{
+    enum { RATE = 100, ROW = 4000 };
+    static const uint64_t sizes[] = {0,        1,    2,        RATE / 2,
+                                     RATE - 1, RATE, RATE + 1, 3 * RATE};
+
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        struct both both;
+        uint64_t chosen = 7;
+
+        begin_both(&both, all_rules[i], RATE, 7);
+        for (int n = 0; n < ROW; n++) {
+            const uint64_t size = sizes[model_draw(MODEL_EXACT, &chosen) % 8];
+
+            (void)sample_both(&both, size);
+        }
+        props_lab_end(&both.lab);
+    }
+}
+
+/* --------------------------------------------------------------- logarithms
+ */
+
+static bool
+library_samples(struct props_lab *lab, uint64_t drawn, uint64_t size)
+{
+    (void)props_lab_event(lab, PROF_BLOCK, drawn, INT64_MAX); /* state only */
+    (void)prof_heap_sample(lab->proc, UINT64_C(1) << 62); /* draws the way */
+    return prof_heap_sample(lab->proc, size);
+}
+
+static bool
+model_samples(const struct props_lab *lab, uint64_t drawn, uint64_t size)
+{
+    struct model_heap_sampler model = {.era = lab->era};
+
+    assert_true(props_stream_before(lab->random, drawn, &model.state));
+    return model_heap_sampler_next(&model, size, GO_MEAN_BYTES);
+}
+
+/*
+ * The library and the model have one table of logarithms, so they would agree
+ * on a wrong digit. What a number draws from is mean * -ln(q / 2^26) bytes; at
+ * the corners of the table, q = (32 + i) 2^20, libm says how much that is. One
+ * byte more or less is 1.3e-8 of a binary logarithm.
+ */
+static void
+each_corner_of_the_table_is_a_logarithm(void **state)
+{
+    static const struct prof_rules *const with_table[] = {&prof_rules_go1_10,
+                                                          &prof_rules_go1_17};
+
+    (void)state;
+    for (int r = 0; r < 2; r++) {
+        struct props_lab lab;
+
+        assert_true(props_lab_begin(&lab, with_table[r]));
+        prof_heap_rate_set(lab.prof, GO_MEAN_BYTES);
+        (void)prof_heap_sample(lab.proc, 0); /* the first draw of all */
+        for (uint64_t i = 0; i < CORNERS; i++) {
+            const uint64_t q = (32 + i) << 20;
+            const double bytes =
+                -log(ldexp((double)q, -DRAW_BITS)) * GO_MEAN_BYTES;
+            const uint64_t least = bytes < 1 ? 0 : (uint64_t)bytes - 1;
+            const uint64_t most = (uint64_t)bytes + 2;
+
+            assert_false(library_samples(&lab, q - 1, least));
+            assert_true(library_samples(&lab, q - 1, most));
+            assert_false(model_samples(&lab, q - 1, least));
+            assert_true(model_samples(&lab, q - 1, most));
+        }
+        props_lab_end(&lab);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now),
+        cmocka_unit_test(a_rate_too_many_is_taken_for_the_last),
+        cmocka_unit_test(the_way_to_a_mark_is_the_model_s_to_the_byte),
+        cmocka_unit_test(ways_from_numbers_of_choice_are_the_model_s),
+        cmocka_unit_test(a_way_too_long_for_64_bits_is_the_longest_there_is),
+        cmocka_unit_test(a_row_of_allocations_is_sampled_as_the_model_does),
+        cmocka_unit_test(each_corner_of_the_table_is_a_logarithm),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
