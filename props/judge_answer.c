@@ -69,8 +69,11 @@ static bool
 must_list(const struct model_bucket *bucket, enum model_bucket_kind kind,
           bool all)
 {
-    return bucket->kind == kind &&
-           (all || (bucket->allocs - bucket->frees) * bucket->size_bytes != 0);
+    const bool inuse =
+        (bucket->allocs - bucket->frees) * bucket->size_bytes != 0;
+
+    return (bucket->kind == kind) &
+           (all | inuse); /* no branch, as in hit_if() */
 }
 
 /* Text of a bucket for a message: its first frame, depth and size. */

@@ -25,8 +25,6 @@
 
 #include "rng.h"
 
-__extension__ typedef unsigned __int128 sim_u128;
-
 /* What a choice decides. The shrinker zeroes whole kinds first. */
 enum sim_kind {
     SIM_SWARM, /* which features and distributions this run has */
@@ -132,44 +130,13 @@ uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
 void sim_choices_refresh(struct sim_choices *choices);
 
 /*
- * Draw a number: the whole part of fraction * bound; the rest is as good a
- * fraction, with fewer bits. At least 32 are left when a bound is asked for, so
- * the bias is below bound / 2^32.
- */
-static inline uint32_t
-sim_choices_draw(struct sim_choices *choices, uint32_t bound)
-{
-    sim_u128 product;
-
-    if (choices->fraction_outcomes > UINT64_C(1) << 32)
-        sim_choices_refresh(choices);
-    choices->fraction_outcomes *= bound;
-    product = (sim_u128)choices->fraction * bound;
-    choices->fraction = (uint64_t)product;
-    return (uint32_t)(product >> 64);
-}
-
-/*
  * The question: one of `bound` outcomes.
  *
  * in:      bound > 0
  * returns: a value in [0, bound)
  */
-static inline uint32_t
-sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
-           uint16_t label)
-{
-    uint32_t value;
-
-    if (choices->backend != SIM_RANDOM || bound <= 1 ||
-        choices->count >= choices->count_max)
-        return sim_choose_guided(choices, bound, kind, label,
-                                 sim_choices_wish(choices, bound));
-    value = sim_choices_draw(choices, bound); /* nearly every question */
-    choices->list[choices->count++] =
-        (struct sim_choice){bound, value, (uint16_t)kind, label};
-    return value;
-}
+uint32_t sim_choose(struct sim_choices *choices, uint32_t bound,
+                    enum sim_kind kind, uint16_t label);
 
 /* returns: a hash of all answers so far, with their questions */
 uint64_t sim_choices_hash(const struct sim_choices *choices);
