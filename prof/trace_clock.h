@@ -60,7 +60,7 @@ trace_clock_put(const struct prof_trace *trace, struct trace_proc *own,
         __builtin_ia32_lfence();
     clock = trace_clock_later(__builtin_ia32_rdtsc(), last_clock);
     step = (clock - last_clock) << trace->place_bits;
-    if (__builtin_expect((step | number) >= VARINT_SHORT, 0)) {
+    if (!__builtin_expect(varint_is_short(step | number), 1)) {
         prof_trace_put_large(trace, own, shape, number, clock);
         return;
     }

@@ -9,17 +9,18 @@
 #ifndef PROF_VARINT_H
 #define PROF_VARINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 enum { VARINT_MAX = 10 };
 
-/* returns: 1 .. VARINT_MAX; 9/64 stands for 1/7 */
+/* in: value, not 0; returns: 1 .. VARINT_MAX; 9/64 stands for 1/7 */
 static inline size_t
 varint_bytes(uint64_t value)
 {
-    return (size_t)(9 * (63 - __builtin_clzll(value | 1)) + 73) / 64;
+    return (size_t)(9 * (63 - __builtin_clzll(value)) + 73) / 64;
 }
 
 /*
@@ -35,10 +36,14 @@ varint_groups(uint64_t value)
     return value + (value & 0x3f803f803f803f80);
 }
 
-/* Nearly all numbers are below. */
-#define VARINT_SHORT (UINT64_C(1) << 28)
+/* Nearly all numbers are: they have four groups at most. */
+static inline bool
+varint_is_short(uint64_t value)
+{
+    return value < UINT64_C(1) << 28;
+}
 
-/* in: value < VARINT_SHORT */
+/* in: value, short */
 static inline unsigned char *
 put_short_varint(unsigned char *at, uint32_t value)
 {
@@ -57,7 +62,7 @@ put_short_varint(unsigned char *at, uint32_t value)
     return at + bytes;
 }
 
-/* in: value >= VARINT_SHORT */
+/* in: value, not short */
 static inline unsigned char *
 put_long_varint(unsigned char *at, uint64_t value)
 {
@@ -79,7 +84,7 @@ put_long_varint(unsigned char *at, uint64_t value)
 static inline unsigned char *
 put_varint(unsigned char *at, uint64_t value)
 {
-    return __builtin_expect(value < VARINT_SHORT, 1)
+    return __builtin_expect(varint_is_short(value), 1)
                ? put_short_varint(at, (uint32_t)value)
                : put_long_varint(at, value);
 }
