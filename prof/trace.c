@@ -13,7 +13,8 @@
  *
  * Invariants
  *   I1  Sequence numbers of events are unique and grow in the order in which
- *       stamps are taken; the stamp of the session's start is used by no event.
+ *       stamps are taken; the stamp of the session's start is used by no event,
+ *       so none has number 0, which means "never".
  *   I2  A buffer is owned by one of: a processor, the events of no processor,
  *       the queue, the empty list, the reader.
  *   I3  A buffer with bytes begins with a batch header, and no event is split

@@ -249,26 +249,24 @@ prof_trace_cut(struct prof_trace *trace, struct trace_buffer *buffer)
 {
     const uint8_t *const end = &buffer->bytes[buffer->used_bytes];
     const uint8_t *at = &buffer->bytes[1];
+    const uint8_t *events;
     const uint8_t *kept;
     uint64_t sequence;
     uint64_t lost = 0;
-    bool has_any = false;
 
     (void)take_number(&at); /* the processor */
     sequence = take_number(&at);
     (void)take_number(&at); /* ticks */
-    kept = at;
+    events = kept = at;
     while (at < end) {
         at = take_event(at, &sequence);
-        if (sequence < trace->cut_before) {
+        if (sequence < trace->cut_before)
             kept = at;
-            has_any = true;
-        } else {
+        else
             lost++;
-        }
     }
     PROF_ASSERT(at == end);
     add_relaxed(&trace->no_buffer, lost); /* a count, nothing hangs on it */
     buffer->used_bytes = (uint32_t)(kept - buffer->bytes);
-    return has_any;
+    return kept > events;
 }

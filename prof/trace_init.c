@@ -133,7 +133,6 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
         buffer->next = trace->empty;
         trace->empty = buffer;
     }
-    store_relaxed(&trace->stamp, 2); /* number 0 means "never" */
     *out = trace;
     return PROF_OK;
 }

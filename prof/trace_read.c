@@ -22,31 +22,32 @@
 static const uint8_t header[16] = "go 1.5 trace";
 
 /*
- * The whole part of a * b / c, without a number of more than 64 bits: the
- * product is made bit by bit, and what c divides is taken out on the way.
+ * The whole part of a billion * a / c, without a number of more than 64 bits:
+ * the product is made bit by bit, and what c divides is taken out on the way.
  *
- * in:      a < 2^63, b < 2^63 and even, 0 < c < 2^62
+ * in:      a < 2^63, 0 < c < 2^62
  * returns: INT64_MAX if it is more than that
  */
 static uint64_t
-times_over(uint64_t a, uint64_t b, uint64_t c)
+billion_over(uint64_t a, uint64_t c)
 {
+    const uint32_t billion = 1000000000; /* of 30 bits, the last is 0 */
     uint64_t whole = 0;
     uint64_t rest = 0; /* < c */
 
-    for (int bit = 62; bit >= 0; bit--) {
+    for (int bit = 29; bit >= 0; bit--) {
         if (whole >> 62 != 0)
             return INT64_MAX;
         rest *= 2;
         whole *= 2;
-        if ((b >> bit & 1) != 0) {
+        if ((billion >> bit & 1) != 0) {
             whole += a / c;
             rest += a % c;
         }
         for (; rest >= c; rest -= c)
             whole++;
     }
-    return whole; /* the last bit is 0: twice what is below 2^62, plus 1 */
+    return whole; /* twice what is below 2^62, plus 1 at most */
 }
 
 /* Ticks of the file per second; at least 1, whatever the clocks do. */
@@ -61,7 +62,7 @@ frequency(const struct prof_trace *trace)
         return 1; /* a clock that stood still or went backwards */
     for (; ns >> 62 != 0; ns /= 2)
         ticks /= 2;
-    hertz = times_over(ticks, 1000000000, ns) / trace->tick_divisor;
+    hertz = billion_over(ticks, ns) / trace->tick_divisor;
     return hertz != 0 ? hertz : 1;
 }
 
@@ -117,7 +118,7 @@ put_stack(struct trace_buffer *buffer, struct prof_trace *trace,
           struct bucket stack)
 {
     if (trace->stack_done == 0) {
-        if (!has_room(buffer, 1 + 3 * NUMBER_BYTES_MAX))
+        if (!has_room(buffer, BATCH_BYTES_MAX)) /* as many numbers */
             return false;
         put_stack_head(buffer, trace->stack_next, stack);
         trace->stack_done = 1;

@@ -1,6 +1,7 @@
 /*
  * test_tracer_clock.c -- clocks at their ends: the first session may begin at
- * any reading, and a frequency may be the largest number there is.
+ * any reading, a moment may be tick 0, and a frequency may be the largest
+ * number there is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,8 @@ static const struct prof_trace_config small = {
     .stacks_max = 64,
 };
 
-static const struct prof_trace_task caller = {.id = 1};
+static const struct prof_trace_task tasks[] = {
+    {.id = 1}, {.id = 4, .state = PROF_TASK_IN_SYSCALL}};
 
 static struct tracer_lab lab;
 
@@ -45,7 +47,7 @@ static void
 begin(void)
 {
     tracer_lab_forget(&lab);
-    assert_int_equal(tracer_lab_start(&lab, &caller, 1), PROF_OK);
+    assert_int_equal(tracer_lab_start(&lab, tasks, 2), PROF_OK);
 }
 
 static void
@@ -91,6 +93,8 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
         {INT64_MAX - 1, 1000000000, INT64_MAX - 1},
         {INT64_MAX, 1000000000, INT64_MAX},
         {INT64_MAX, 999999999, INT64_MAX},
+        /* Time is known to the nanosecond for 146 years. */
+        {(UINT64_C(1) << 62) - 2, (UINT64_C(1) << 62) - 1, 999999999},
         {9223372036, 1, INT64_C(9223372036000000000)},
         {9223372037, 1, INT64_MAX},
         {INT64_MAX, 1, INT64_MAX},
@@ -113,12 +117,61 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
     }
 }
 
+/* In the file 0 is an unknown time, which this moment is not. */
+static void
+a_return_at_the_tick_0_keeps_its_moment(void **state)
+{
+    struct prof_trace_config config = small;
+    struct prof_trace_stamp left;
+    const struct model_trace_event *event;
+
+    (void)state;
+    config.tick_divisor = 1;
+    tracer_lab_close(&lab);
+    tracer_lab_open(&lab, &config);
+    lab.ticks = UINT64_MAX - 100000;
+    begin();
+    lab.ticks = UINT64_MAX;
+    left = prof_trace_stamp(lab.trace);
+    assert_int_equal(left.ticks, 0);
+    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
+    prof_trace_sysexit(lab.trace, 0, 4, left);
+    end();
+    event = tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0);
+    assert_int_equal(event->seq, left.sequence);
+    assert_int_equal(event->ticks, 1);
+}
+
+/* What docs/trace-format.md says of them, byte by byte. */
+static void
+the_last_records_are_the_frequency_and_the_timers(void **state)
+{
+    static const uint8_t frequency[] = {0x02, 1, 0};
+    static const uint8_t both[] = {0x02, 1, 0, 0x23, 99, 0};
+
+    (void)state;
+    lab.tick_step = 0; /* stands still: a tick a second */
+    begin();
+    end();
+    assert_memory_equal(&lab.bytes[lab.bytes_count - sizeof frequency],
+                        frequency, sizeof frequency);
+    assert_int_equal(lab.chunk_ends[lab.chunks - 2],
+                     lab.bytes_count - sizeof frequency);
+    prof_trace_timer_task(lab.trace, 99);
+    begin();
+    end();
+    assert_memory_equal(&lab.bytes[lab.bytes_count - sizeof both], both,
+                        sizeof both);
+}
+
 int
 main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, a_tracer, no_tracer)
     const struct CMUnitTest tests[] = {
         TEST(a_clock_may_begin_anywhere),
+        TEST(a_return_at_the_tick_0_keeps_its_moment),
+        TEST(the_last_records_are_the_frequency_and_the_timers),
         TEST(a_frequency_beyond_the_largest_number_is_that_number),
     };
 

@@ -2,10 +2,12 @@
  * test_tracer_counter.c -- events in the order of the processor's own counter,
  * where most are written by a short way that calls nothing: numbers of every
  * length, events without any, long pauses, and sessions that cannot go that way
- * (a divisor that is no power of two). What is read back is what was emitted.
+ * (a divisor that is no power of two). What is read back is what was emitted,
+ * when it was.
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -38,6 +40,23 @@ rest_for_a_twentieth_of_a_second(void)
     const struct timespec pause = {.tv_nsec = 50000000};
 
     nanosleep(&pause, NULL);
+}
+
+/* A number has the clock in it, in front of 2 bits for the place: ticks of the
+ * file go as far as the clock by the divisor. */
+static void
+check_ticks(const struct tracer_lab *lab, uint32_t tick_divisor)
+{
+    const struct model_trace_event *first = model_trace_at(&lab->decoded, 0);
+
+    for (uint32_t i = 1; i < model_trace_count(&lab->decoded); i++) {
+        const struct model_trace_event *event =
+            model_trace_at(&lab->decoded, i);
+        const int64_t clock = (int64_t)((event->seq >> 2) - (first->seq >> 2));
+        const int64_t ticks = (event->ticks - first->ticks) * tick_divisor;
+
+        assert_true(llabs(ticks - clock) < tick_divisor);
+    }
 }
 
 static void
@@ -75,6 +94,7 @@ check_divisor(uint32_t tick_divisor)
     assert_true(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 0)->ticks <
                 tracer_lab_find(&lab, MODEL_TRACE_SWEEP_DONE, 0)->ticks);
     assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_NEXT_GC, 0)->arg, 77);
+    check_ticks(&lab, tick_divisor);
     tracer_lab_close(&lab);
 }
 

@@ -54,6 +54,8 @@ tracer_lab_open(struct tracer_lab *lab, const struct prof_trace_config *config)
     memset(lab->block, 0, bytes);
     assert_int_equal(prof_trace_init(&lab->trace, &mine, lab->block, bytes),
                      PROF_OK);
+    lab->buffer_bytes =
+        mine.buffer_bytes != 0 ? mine.buffer_bytes : PROF_TRACE_BUFFER_BYTES;
     lab->bytes_max = 1 << 20;
     lab->bytes = malloc(lab->bytes_max);
     assert_non_null(lab->bytes);
@@ -111,6 +113,7 @@ tracer_lab_read(struct tracer_lab *lab)
 
     while ((status = prof_trace_read(lab->trace, &bytes, &count)) == PROF_OK) {
         assert_int_not_equal(count, 0);
+        assert_true(count <= lab->buffer_bytes);
         assert_true(count <= lab->bytes_max - lab->bytes_count);
         assert_true(lab->chunks < LAB_CHUNKS_MAX);
         memcpy(&lab->bytes[lab->bytes_count], bytes, count);

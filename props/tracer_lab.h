@@ -17,7 +17,8 @@ enum { LAB_CHUNKS_MAX = 4096 };
 struct tracer_lab {
     struct prof_trace *trace;
     void *block;
-    uint64_t ticks; /* what the clock reads next */
+    size_t buffer_bytes; /* no buffer that is read has more */
+    uint64_t ticks;      /* what the clock reads next */
     uint64_t ns;
     uint64_t tick_step; /* added after each reading */
     const struct prof_trace_task *tasks;
