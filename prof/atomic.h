@@ -60,6 +60,8 @@ typedef SHARED(uint32_t) shared_u32;
  * add_owned_half_*: to the lower (0) or the upper (1) 32 bits of a word,
  * without a carry to the other. returns: true if that half is 0 now, having
  * passed 2^32
+ *
+ * load_half_*: one half, by whoever may load the word.
  */
 #if defined(__SANITIZE_THREAD__)
 #define PROF_THREADS_CHECKED 1
@@ -83,6 +85,15 @@ add_owned_half_release(shared_u64 *shared, unsigned half)
 
     __asm__ volatile("addl $1, %0" : "+m"(*at), "=@ccc"(carry) : : "memory");
     return carry;
+}
+
+typedef uint32_t __attribute__((may_alias)) half_u32;
+
+static inline uint32_t
+load_half(const shared_u64 *shared, unsigned half, memory_order order)
+{
+    return __atomic_load_n((const half_u32 *)(const void *)shared + half,
+                           (int)order);
 }
 
 static inline void
@@ -128,6 +139,12 @@ add_owned_half(shared_u64 *shared, unsigned half, memory_order order)
 #define add_owned_half_release(shared, half) \
     add_owned_half((shared), (half), memory_order_release)
 
+static inline uint32_t
+load_half(const shared_u64 *shared, unsigned half, memory_order order)
+{
+    return (uint32_t)(atomic_load_explicit(&shared->value, order) >> half * 32);
+}
+
 static inline void
 add_owned(shared_u64 *shared, uint64_t events)
 {
@@ -136,6 +153,11 @@ add_owned(shared_u64 *shared, uint64_t events)
 }
 
 #endif
+
+#define load_half_relaxed(shared, half) \
+    load_half((shared), (half), memory_order_relaxed)
+#define load_half_acquire(shared, half) \
+    load_half((shared), (half), memory_order_acquire)
 
 /* Order for the compiler and for a signal handler on the same thread only. */
 #define signal_fence() atomic_signal_fence(memory_order_seq_cst)

@@ -64,6 +64,9 @@
 
 enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows of a line */
 
+/* The upper bits of a word's halves. */
+#define HALVES_TOP (UINT64_C(1) << 63 | UINT64_C(1) << 31)
+
 static inline size_t
 place_of(uint32_t row, enum half half)
 {
@@ -104,9 +107,9 @@ static inline uint64_t
 half_of(const shared_u64 *word, enum half half)
 {
     if (half == ALLOCS)
-        return (uint32_t)load_relaxed(word);
+        return load_half_relaxed(word, ALLOCS);
     /* Acquire [pair: free]: of frees counted, the allocations are seen. */
-    return load_acquire(word) >> 32;
+    return load_half_acquire(word, FREES);
 }
 
 static uint64_t
@@ -231,21 +234,20 @@ publish_line(uint64_t taken[LINE], const shared_u64 *from)
         taken[i] = load_relaxed(&from[i]);
 }
 
-/* Add a line to sums. returns: not 0 if one has no room in its 32 bits */
+/* Add a line to sums, both halves of a word at once. returns: all bits of what
+ * was added, and to what: none in HALVES_TOP, and no half is carried over */
 static inline uint64_t
 add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
 {
-    uint64_t over = 0;
+    uint64_t seen = 0;
 
     for (size_t i = 0; i < LINE; i++) {
         const uint64_t word = load_relaxed(&from[i]);
-        const uint64_t allocs = ((*sums)[i] & UINT32_MAX) + (word & UINT32_MAX);
-        const uint64_t frees = ((*sums)[i] >> 32) + (word >> 32);
 
-        over |= (allocs | frees) >> 32;
-        (*sums)[i] = frees << 32 | (uint32_t)allocs;
+        seen |= (*sums)[i] | word;
+        (*sums)[i] += word;
     }
-    return over;
+    return seen;
 }
 
 /* Publish a line, all by itself: what any number of processors has counted. */
@@ -254,12 +256,12 @@ publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
 {
     uint64_t *taken = &prof->counters.taken[slot][line];
     uint64_t sums[LINE] = {0};
-    uint64_t over = has_carries(prof);
+    uint64_t seen = 0;
 
     for (uint32_t i = next_recorder(prof, 0); i < prof->procs_count;
          i = next_recorder(prof, i + 1))
-        over |= add_line(&sums, &prof->procs[i].columns.slots[slot][line]);
-    if (over == 0) {
+        seen |= add_line(&sums, &prof->procs[i].columns.slots[slot][line]);
+    if ((seen & HALVES_TOP) == 0 && !has_carries(prof)) {
         if (memcmp(taken, sums, sizeof sums) != 0)
             memcpy(taken, sums, sizeof sums);
         return;
@@ -325,6 +327,18 @@ prof_counters_turn(struct prof *prof)
 /* -------------------------------------------------------------- all rows
  */
 
+/* Sum one half of a line. */
+static inline uint64_t
+sum_line(const shared_u64 *line, enum half half)
+{
+    uint64_t sum = 0;
+
+#pragma GCC unroll 8
+    for (size_t i = 0; i < LINE; i++)
+        sum += half_of(&line[i], half);
+    return sum;
+}
+
 /* Sum one half of every word of every processor. */
 static inline uint64_t
 sum_halves(const struct prof *prof, uint32_t rows, enum half half)
@@ -336,8 +350,8 @@ sum_halves(const struct prof *prof, uint32_t rows, enum half half)
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
             const shared_u64 *column = prof->procs[i].columns.slots[slot];
 
-            for (uint32_t row = 1; row <= rows; row++)
-                sum += half_of(&column[row], half);
+            for (size_t line = 0; line <= rows; line += LINE)
+                sum += sum_line(&column[line], half);
         }
     }
     for (uint32_t slot = 0; has_carries(prof) && slot < COUNTER_SLOTS; slot++) {

@@ -32,10 +32,10 @@ step(void)
     act();
 }
 
-static uint64_t
-hooked_load(const shared_u64 *shared)
+static uint32_t
+hooked_load(const shared_u64 *shared, enum half half)
 {
-    const uint64_t value = load_acquire(shared);
+    const uint32_t value = load_half_acquire(shared, half);
 
     step();
     return value;
@@ -51,8 +51,8 @@ hooked_bucket(const struct table *table, uint32_t row)
 #define prof_table_bucket hooked_bucket
 #include "heap.c"
 #include "contention.c"
-#undef load_acquire
-#define load_acquire hooked_load
+#undef load_half_acquire
+#define load_half_acquire hooked_load
 #include "counters.c"
 #undef prof_table_bucket
 
