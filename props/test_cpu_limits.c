@@ -1,6 +1,6 @@
 /*
  * test_cpu_limits.c -- the CPU profile where something ends: sizes, words of
- * Go's runtime cut anywhere, labels, memory, the sink.
+ * Go's runtime, labels, memory, the sink.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,28 +113,6 @@ equal_frames_with_other_labels_or_depths_stay_apart(void **state)
     }
     assert_int_equal(ticks, 12);
     case_end(&run);
-}
-
-/* Words {3, 0, hz}, {5, 0, 7, two frames}: cut after any of them. */
-static void
-words_that_end_too_early_are_refused(void **state)
-{
-    static const uint64_t words[] = {3, 0, 100, 5, 0, 7, 0x2041, 0x2241};
-    static const struct prof_label_set *labels[] = {NULL, NULL, NULL};
-
-    (void)state;
-    for (size_t count = 0; count <= 8; count++) {
-        struct prof_cpu *cpu = a_profile(8, 8, 8);
-        const bool whole = count == 3 || count == 8;
-
-        assert_int_equal(prof_cpu_load(cpu, words, count, NULL, 0),
-                         whole ? PROF_OK : PROF_ERR_FORMAT);
-    }
-    /* Labels: one a record, the first record's with them. */
-    for (size_t count = 0; count <= 3; count++)
-        assert_int_equal(
-            prof_cpu_load(a_profile(8, 8, 8), words, 8, labels, count),
-            count == 2 ? PROF_OK : PROF_ERR_FORMAT);
 }
 
 /* A record of more frames than any stack may have keeps the first ones. */
@@ -250,7 +228,6 @@ main(void)
         cmocka_unit_test(zeros_stand_for_the_defaults),
         cmocka_unit_test(a_block_out_of_line_is_refused),
         cmocka_unit_test(equal_frames_with_other_labels_or_depths_stay_apart),
-        cmocka_unit_test(words_that_end_too_early_are_refused),
         cmocka_unit_test(a_record_of_too_many_frames_is_cut),
         cmocka_unit_test(a_profile_that_never_began_is_an_empty_one),
         cmocka_unit_test(labels_beyond_the_limit_are_left_out),
