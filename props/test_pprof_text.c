@@ -147,11 +147,11 @@ the_longest_waits_stand_first(void **state)
         prof_text_contention(&run.output, PROF_BLOCK, records, 3, 1000, 1),
         PROF_OK);
     case_assert_columns(
-        "--- contention:\ncycles/second=1000\n"
-        "30 1 @ 0x9040\n#\t0x903f\n\n"
-        "20 3 @ 0x2240\n#\t0x223f\tmain.main+0x3f\tmain.go:3\n\n"
-        "10 2 @ 0x2040\n"
-        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
+        &run, "--- contention:\ncycles/second=1000\n"
+              "30 1 @ 0x9040\n#\t0x903f\n\n"
+              "20 3 @ 0x2240\n#\t0x223f\tmain.main+0x3f\tmain.go:3\n\n"
+              "10 2 @ 0x2040\n"
+              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
 }
 
 static void
