@@ -16,13 +16,6 @@
 
 static const uintptr_t frames[] = {0x401005, 0x402005, UINTPTR_MAX, 0};
 
-static const struct prof_trace_config small = {
-    .procs_max = 4,
-    .buffers_max = 64,
-    .buffer_bytes = 512,
-    .stacks_max = 64,
-};
-
 static const struct prof_trace_task tasks[] = {
     {.id = 1, .start_pc = 0x400000},
     {.id = 2, .start_pc = 0x400100, .stack = frames, .depth = 2},
@@ -33,36 +26,6 @@ static const struct prof_trace_task tasks[] = {
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
 static struct tracer_lab lab;
-
-static int
-a_tracer(void **state)
-{
-    (void)state;
-    tracer_lab_open(&lab, &small);
-    return 0;
-}
-
-static int
-no_tracer(void **state)
-{
-    (void)state;
-    tracer_lab_close(&lab);
-    return 0;
-}
-
-static void
-begin(void)
-{
-    tracer_lab_forget(&lab);
-    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_OK);
-}
-
-static void
-end(void)
-{
-    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
-    tracer_lab_decode(&lab);
-}
 
 static void
 a_session_begins_with_the_world_as_it_is(void **state)
@@ -80,9 +43,9 @@ a_session_begins_with_the_world_as_it_is(void **state)
     const uint32_t count = sizeof want / sizeof *want;
 
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     assert_true(prof_trace_is_on(lab.trace));
-    end();
+    tracer_lab_end(&lab);
     assert_false(prof_trace_is_on(lab.trace));
     assert_int_equal(model_trace_count(&lab.decoded), count);
     for (uint32_t i = 0; i < count; i++) {
@@ -106,10 +69,10 @@ every_event_keeps_its_arguments_and_its_stack(void **state)
     uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
 
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     prof_trace_emit(lab.trace, 0, PROF_EV_GO_CREATE, create, frames, 4);
     prof_trace_emit(lab.trace, 0, PROF_EV_HEAP_ALLOC, &huge, NULL, 0);
-    end();
+    tracer_lab_end(&lab);
     event = tracer_lab_find(&lab, MODEL_TRACE_GO_CREATE, TASKS);
     assert_int_equal(event->arg, 5);
     assert_int_equal(event->pc, UINT64_MAX);
@@ -124,13 +87,13 @@ static void
 equal_stacks_have_one_number_and_numbers_begin_at_1(void **state)
 {
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     for (int i = 0; i < 3; i++)
         prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, frames,
                         1 + (uint32_t)(i % 2)),
             tracer_lab_emit(&lab, 0, PROF_EV_GC_SWEEP_DONE, 0);
     prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
-    end();
+    tracer_lab_end(&lab);
     /* Stack 1 is that of the second task: frames, 2 deep. */
     assert_int_equal(lab.decoded.stack_records, 2);
     assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 0)->stack,
@@ -152,12 +115,12 @@ a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not(void **state)
     (void)state;
     for (uint32_t i = 0; i <= PROF_TRACE_DEPTH_LIMIT; i++)
         deep[i] = UINTPTR_MAX - i;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
                     PROF_TRACE_DEPTH_LIMIT);
     prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
                     PROF_TRACE_DEPTH_LIMIT + 1);
-    end();
+    tracer_lab_end(&lab);
     assert_int_equal(
         model_trace_stack(
             &lab.decoded,
@@ -173,12 +136,12 @@ static void
 an_event_whose_stack_finds_no_room_is_kept_and_counted(void **state)
 {
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     for (uintptr_t i = 1; i <= 100; i++)
         prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
     /* 64 stacks fit, one is the second task's. */
     assert_int_equal(prof_trace_drops(lab.trace).no_stack, 100 - 63);
-    end();
+    tracer_lab_end(&lab);
     assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 62)->stack,
                      64);
     assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 63)->stack,
@@ -194,13 +157,13 @@ a_syscall_exit_stands_where_the_thread_came_back(void **state)
     const struct model_trace_event *event;
 
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     left = prof_trace_stamp(lab.trace);
     tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
     prof_trace_sysexit(lab.trace, 0, 4, left);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_SCHED, 0);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 4);
-    end();
+    tracer_lab_end(&lab);
     event = tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0);
     assert_int_equal(event->g, 4);
     assert_int_equal(event->seq, left.sequence);
@@ -219,13 +182,13 @@ a_return_noted_before_the_session_counts_as_now(void **state)
 
     (void)state;
     assert_int_equal(never.sequence, 0); /* tracing is off */
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     old = prof_trace_stamp(lab.trace);
-    end();
+    tracer_lab_end(&lab);
     tracer_lab_forget(&lab);
     assert_int_equal(tracer_lab_start(&lab, two, 2), PROF_OK);
     prof_trace_sysexit(lab.trace, 0, 5, old);
-    end();
+    tracer_lab_end(&lab);
     assert_true(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0)->seq >
                 tracer_lab_find(&lab, MODEL_TRACE_GO_START, 0)->seq);
 }
@@ -238,12 +201,12 @@ a_return_when_the_clock_reads_0_keeps_its_moment(void **state)
     (void)state;
     lab.ticks = 0;
     lab.tick_step = 0;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     left = prof_trace_stamp(lab.trace);
     lab.ticks = 64000;
     tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
     prof_trace_sysexit(lab.trace, 0, 4, left);
-    end();
+    tracer_lab_end(&lab);
     assert_true(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0)->ticks <
                 tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->ticks);
 }
@@ -253,14 +216,14 @@ processors_that_read_the_clock_at_one_moment_have_different_numbers(
     void **state)
 {
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     lab.tick_step = 0;
     for (uint64_t i = 0; i < 4; i++) {
         tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, i);
         tracer_lab_emit(&lab, 1, PROF_EV_HEAP_ALLOC, i);
         tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, i);
     }
-    end(); /* that no number is there twice, too */
+    tracer_lab_end(&lab); /* that no number is there twice, too */
     (void)tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 11);
 }
 
@@ -274,8 +237,8 @@ nothing_is_traced_while_it_is_off(void **state)
     tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
     tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, 1);
     assert_int_equal(prof_trace_read(lab.trace, &bytes, &count), PROF_ERR_OFF);
-    begin();
-    end();
+    tracer_lab_begin(&lab, tasks, TASKS);
+    tracer_lab_end(&lab);
     tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
     assert_int_equal(prof_trace_read(lab.trace, &bytes, &count), PROF_ERR_OFF);
     assert_int_equal(prof_trace_drops(lab.trace).no_buffer, 0);
@@ -286,7 +249,7 @@ starting_and_stopping_at_the_wrong_time_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(tracer_lab_stop(&lab), PROF_ERR_OFF);
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_ERR_BUSY);
     assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
     assert_int_equal(tracer_lab_stop(&lab), PROF_ERR_OFF);
@@ -304,17 +267,17 @@ a_second_session_knows_nothing_of_the_first(void **state)
     size_t first_bytes;
 
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, &frames[2], 1);
     tracer_lab_emit(&lab, 3, PROF_EV_PROC_START, 9);
-    end();
+    tracer_lab_end(&lab);
     assert_int_equal(lab.decoded.stack_records, 2);
     first_bytes = lab.bytes_count;
     first = malloc(first_bytes);
     assert_non_null(first);
     memcpy(first, lab.bytes, first_bytes);
-    begin();
-    end();
+    tracer_lab_begin(&lab, tasks, TASKS);
+    tracer_lab_end(&lab);
     assert_int_equal(lab.decoded.stack_records, 1);
     assert_memory_equal(first, lab.bytes, 16);
     assert_int_equal(model_trace_count(&lab.decoded), 9);
@@ -327,9 +290,9 @@ events_of_no_processor_have_a_batch_of_their_own(void **state)
     const struct model_trace_event *event;
 
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_GO_UNBLOCK, 3);
-    end();
+    tracer_lab_end(&lab);
     event = tracer_lab_find(&lab, MODEL_TRACE_GO_UNBLOCK, 0);
     assert_int_equal(event->arg, 3);
     assert_int_equal(model_trace_proc_id(&lab.decoded, event->proc), -1);
@@ -341,14 +304,14 @@ the_timer_task_is_named_in_every_session_until_another_is(void **state)
     (void)state;
     prof_trace_timer_task(lab.trace, 2);
     for (int session = 0; session < 2; session++) {
-        begin();
-        end();
+        tracer_lab_begin(&lab, tasks, TASKS);
+        tracer_lab_end(&lab);
         assert_int_equal(model_trace_map_find(&lab.decoded.timers, 2), 0);
         assert_int_equal(lab.decoded.timers.count, 1);
     }
     prof_trace_timer_task(lab.trace, 0);
-    begin();
-    end();
+    tracer_lab_begin(&lab, tasks, TASKS);
+    tracer_lab_end(&lab);
     assert_int_equal(lab.decoded.timers.count, 0);
 }
 
@@ -356,14 +319,14 @@ static void
 a_wake_up_for_nothing_leaves_the_trace(void **state)
 {
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_UNBLOCK, 3);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_SCHED, 0);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 3);
     tracer_lab_emit(&lab, 0, PROF_EV_FUTILE_WAKEUP, 0);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_BLOCK_SYNC, 0);
     tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 1);
-    end();
+    tracer_lab_end(&lab);
     assert_int_equal(lab.decoded.futile_events, 4);
     assert_int_equal(model_trace_count(&lab.decoded), 9 + 2);
 }
@@ -372,7 +335,7 @@ static void
 the_buffer_of_a_processor_that_dies_is_read_before_the_end(void **state)
 {
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     tracer_lab_emit(&lab, 2, PROF_EV_PROC_START, 8);
     tracer_lab_emit(&lab, 2, PROF_EV_PROC_STOP, 0);
     assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
@@ -381,7 +344,7 @@ the_buffer_of_a_processor_that_dies_is_read_before_the_end(void **state)
     assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
     assert_int_equal(lab.chunks, 2);
     prof_trace_proc_free(lab.trace, 2); /* has none: nothing happens */
-    end();
+    tracer_lab_end(&lab);
     assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_PROC_STOP, 0)->proc,
                      tracer_lab_find(&lab, MODEL_TRACE_PROC_START, 1)->proc);
 }
@@ -391,9 +354,9 @@ a_collection_under_way_at_the_start_may_end(void **state)
 {
     (void)state;
     lab.is_collecting = true;
-    begin();
+    tracer_lab_begin(&lab, tasks, TASKS);
     tracer_lab_emit(&lab, 0, PROF_EV_GC_DONE, 0);
-    end();
+    tracer_lab_end(&lab);
     tracer_lab_find(&lab, MODEL_TRACE_GC_START, 0);
 }
 
@@ -434,7 +397,7 @@ the_frequency_is_that_of_the_clock(void **state)
     (void)state;
     lab.tick_step = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        begin();
+        tracer_lab_begin(&lab, tasks, TASKS);
         lab.ticks += rows[i].ticks;
         lab.ns += rows[i].ns - rows[i].ticks; /* ns() adds the ticks */
         assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
@@ -449,7 +412,9 @@ the_frequency_is_that_of_the_clock(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, a_tracer, no_tracer)
+#define TEST(name)                                                   \
+    cmocka_unit_test_prestate_setup_teardown(name, tracer_lab_setup, \
+                                             tracer_lab_teardown, &lab)
     const struct CMUnitTest tests[] = {
         TEST(a_session_begins_with_the_world_as_it_is),
         TEST(every_event_keeps_its_arguments_and_its_stack),

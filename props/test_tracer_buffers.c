@@ -14,46 +14,9 @@
 #include "prof/prof.h"
 #include "tracer_lab.h"
 
-static const struct prof_trace_config small = {
-    .procs_max = 4,
-    .buffers_max = 64,
-    .buffer_bytes = 512,
-    .stacks_max = 64,
-};
-
 static const struct prof_trace_task caller = {.id = 1};
 
 static struct tracer_lab lab;
-
-static int
-a_tracer(void **state)
-{
-    (void)state;
-    tracer_lab_open(&lab, &small);
-    return 0;
-}
-
-static int
-no_tracer(void **state)
-{
-    (void)state;
-    tracer_lab_close(&lab);
-    return 0;
-}
-
-static void
-begin(void)
-{
-    tracer_lab_forget(&lab);
-    assert_int_equal(tracer_lab_start(&lab, &caller, 1), PROF_OK);
-}
-
-static void
-end(void)
-{
-    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
-    tracer_lab_decode(&lab);
-}
 
 /* One story, with each of many kinds of events, on two processors. */
 static void
@@ -61,7 +24,7 @@ tell_story(void)
 {
     static const uint64_t numbers[] = {0, 127, 128, 1 << 20, UINT64_MAX};
 
-    begin();
+    tracer_lab_begin(&lab, &caller, 1);
     tracer_lab_emit(&lab, 1, PROF_EV_PROC_START, 8);
     for (uint32_t i = 0; i < 40; i++) {
         const uintptr_t stack[] = {0x1000 + i % 7, UINTPTR_MAX - i, 0};
@@ -74,13 +37,13 @@ tell_story(void)
         tracer_lab_emit(&lab, 1, PROF_EV_GC_SCAN_START, 0);
         tracer_lab_emit(&lab, 1, PROF_EV_GC_SCAN_DONE, 0);
     }
-    end();
+    tracer_lab_end(&lab);
 }
 
 static void
 a_buffer_of_any_size_tells_the_same_story(void **state)
 {
-    struct prof_trace_config config = small;
+    struct prof_trace_config config = tracer_lab_small;
     struct model_trace_event *want;
     uint32_t count;
 
@@ -138,7 +101,7 @@ a_configuration_out_of_range_is_refused(void **state)
          {.procs_max = 1, .buffers_max = 3, .buffer_bytes = (1U << 30) + 1}},
     };
     struct prof_trace *trace = NULL;
-    const size_t bytes = prof_trace_bytes_needed(&small);
+    const size_t bytes = prof_trace_bytes_needed(&tracer_lab_small);
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -147,11 +110,12 @@ a_configuration_out_of_range_is_refused(void **state)
                 PROF_ERR_CONFIG)
             fail_msg("%s is not refused", rows[i].why);
     }
-    assert_int_equal(prof_trace_init(&trace, &small, lab.block, bytes - 1),
-                     PROF_ERR_MEMORY);
     assert_int_equal(
-        prof_trace_init(&trace, &small, (char *)lab.block + 8, bytes),
+        prof_trace_init(&trace, &tracer_lab_small, lab.block, bytes - 1),
         PROF_ERR_MEMORY);
+    assert_int_equal(prof_trace_init(&trace, &tracer_lab_small,
+                                     (char *)lab.block + 8, bytes),
+                     PROF_ERR_MEMORY);
     assert_null(trace);
 }
 
@@ -162,13 +126,13 @@ events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
     uint32_t heap = 0;
 
     (void)state;
-    begin();
+    tracer_lab_begin(&lab, &caller, 1);
     for (uint32_t i = 0; i < emitted; i++) {
         tracer_lab_emit(&lab, i % 4, PROF_EV_HEAP_ALLOC, i);
         if (i == emitted - 100) /* room again: too late */
             assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
     }
-    end();
+    tracer_lab_end(&lab);
     for (uint32_t i = 0; i < model_trace_count(&lab.decoded); i++) {
         const struct model_trace_event *event = model_trace_at(&lab.decoded, i);
 
@@ -184,19 +148,19 @@ events_without_a_buffer_are_counted_and_what_is_read_has_no_gap(void **state)
 static void
 a_later_session_has_room_for_as_many_stacks(void **state)
 {
-    struct prof_trace_config config = small;
+    struct prof_trace_config config = tracer_lab_small;
 
     (void)state;
     config.frames_max = 128;
     tracer_lab_close(&lab);
     tracer_lab_open(&lab, &config);
     for (int session = 0; session < 3; session++) {
-        begin();
+        tracer_lab_begin(&lab, &caller, 1);
         for (uintptr_t i = 1; i <= 64; i++)
             prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL,
                             (uintptr_t[]){i, i}, 2);
         assert_int_equal(prof_trace_drops(lab.trace).no_stack, 0);
-        end();
+        tracer_lab_end(&lab);
         assert_int_equal(lab.decoded.stack_records, 64);
     }
 }
@@ -204,7 +168,9 @@ a_later_session_has_room_for_as_many_stacks(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, a_tracer, no_tracer)
+#define TEST(name)                                                   \
+    cmocka_unit_test_prestate_setup_teardown(name, tracer_lab_setup, \
+                                             tracer_lab_teardown, &lab)
     const struct CMUnitTest tests[] = {
         TEST(a_buffer_of_any_size_tells_the_same_story),
         TEST(a_configuration_out_of_range_is_refused),

@@ -15,47 +15,10 @@
 #include "prof/prof.h"
 #include "tracer_lab.h"
 
-static const struct prof_trace_config small = {
-    .procs_max = 4,
-    .buffers_max = 64,
-    .buffer_bytes = 512,
-    .stacks_max = 64,
-};
-
 static const struct prof_trace_task tasks[] = {
     {.id = 1}, {.id = 4, .state = PROF_TASK_IN_SYSCALL}};
 
 static struct tracer_lab lab;
-
-static int
-a_tracer(void **state)
-{
-    (void)state;
-    tracer_lab_open(&lab, &small);
-    return 0;
-}
-
-static int
-no_tracer(void **state)
-{
-    (void)state;
-    tracer_lab_close(&lab);
-    return 0;
-}
-
-static void
-begin(void)
-{
-    tracer_lab_forget(&lab);
-    assert_int_equal(tracer_lab_start(&lab, tasks, 2), PROF_OK);
-}
-
-static void
-end(void)
-{
-    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
-    tracer_lab_decode(&lab);
-}
 
 /* What was before the first session is not later than it. */
 static void
@@ -67,13 +30,13 @@ a_clock_may_begin_anywhere(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         tracer_lab_close(&lab);
-        tracer_lab_open(&lab, &small);
+        tracer_lab_open(&lab, &tracer_lab_small);
         lab.ticks = starts[i];
-        begin();
+        tracer_lab_begin(&lab, tasks, 2);
         tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
         lab.ticks += 64000; /* and the 64 of the reading */
         tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 2);
-        end();
+        tracer_lab_end(&lab);
         assert_int_equal(
             tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 1)->ticks -
                 tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->ticks,
@@ -99,7 +62,7 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
         {9223372037, 1, INT64_MAX},
         {INT64_MAX, 1, INT64_MAX},
     };
-    struct prof_trace_config config = small;
+    struct prof_trace_config config = tracer_lab_small;
 
     (void)state;
     config.tick_divisor = 1;
@@ -107,7 +70,7 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
         tracer_lab_close(&lab);
         tracer_lab_open(&lab, &config);
         lab.tick_step = 0;
-        begin();
+        tracer_lab_begin(&lab, tasks, 2);
         lab.ticks += rows[i].ticks;
         lab.ns += rows[i].ns - rows[i].ticks; /* ns() adds the ticks */
         assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
@@ -121,7 +84,7 @@ a_frequency_beyond_the_largest_number_is_that_number(void **state)
 static void
 a_return_at_the_tick_0_keeps_its_moment(void **state)
 {
-    struct prof_trace_config config = small;
+    struct prof_trace_config config = tracer_lab_small;
     struct prof_trace_stamp left;
     const struct model_trace_event *event;
 
@@ -130,13 +93,13 @@ a_return_at_the_tick_0_keeps_its_moment(void **state)
     tracer_lab_close(&lab);
     tracer_lab_open(&lab, &config);
     lab.ticks = UINT64_MAX - 100000;
-    begin();
+    tracer_lab_begin(&lab, tasks, 2);
     lab.ticks = UINT64_MAX;
     left = prof_trace_stamp(lab.trace);
     assert_int_equal(left.ticks, 0);
     tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
     prof_trace_sysexit(lab.trace, 0, 4, left);
-    end();
+    tracer_lab_end(&lab);
     event = tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0);
     assert_int_equal(event->seq, left.sequence);
     assert_int_equal(event->ticks, 1);
@@ -151,15 +114,15 @@ the_last_records_are_the_frequency_and_the_timers(void **state)
 
     (void)state;
     lab.tick_step = 0; /* stands still: a tick a second */
-    begin();
-    end();
+    tracer_lab_begin(&lab, tasks, 2);
+    tracer_lab_end(&lab);
     assert_memory_equal(&lab.bytes[lab.bytes_count - sizeof frequency],
                         frequency, sizeof frequency);
     assert_int_equal(lab.chunk_ends[lab.chunks - 2],
                      lab.bytes_count - sizeof frequency);
     prof_trace_timer_task(lab.trace, 99);
-    begin();
-    end();
+    tracer_lab_begin(&lab, tasks, 2);
+    tracer_lab_end(&lab);
     assert_memory_equal(&lab.bytes[lab.bytes_count - sizeof both], both,
                         sizeof both);
 }
@@ -167,7 +130,9 @@ the_last_records_are_the_frequency_and_the_timers(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, a_tracer, no_tracer)
+#define TEST(name)                                                   \
+    cmocka_unit_test_prestate_setup_teardown(name, tracer_lab_setup, \
+                                             tracer_lab_teardown, &lab)
     const struct CMUnitTest tests[] = {
         TEST(a_clock_may_begin_anywhere),
         TEST(a_return_at_the_tick_0_keeps_its_moment),

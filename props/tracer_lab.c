@@ -70,6 +70,27 @@ tracer_lab_close(struct tracer_lab *lab)
     free(lab->block);
 }
 
+const struct prof_trace_config tracer_lab_small = {
+    .procs_max = 4,
+    .buffers_max = 64,
+    .buffer_bytes = 512,
+    .stacks_max = 64,
+};
+
+int
+tracer_lab_setup(void **state)
+{
+    tracer_lab_open(*state, &tracer_lab_small);
+    return 0;
+}
+
+int
+tracer_lab_teardown(void **state)
+{
+    tracer_lab_close(*state);
+    return 0;
+}
+
 static bool
 next_task(void *context, struct prof_trace_task *task)
 {
@@ -102,6 +123,21 @@ enum prof_status
 tracer_lab_stop(struct tracer_lab *lab)
 {
     return prof_trace_stop(lab->trace, 0, NULL, 0);
+}
+
+void
+tracer_lab_begin(struct tracer_lab *lab, const struct prof_trace_task *tasks,
+                 uint32_t tasks_count)
+{
+    tracer_lab_forget(lab);
+    assert_int_equal(tracer_lab_start(lab, tasks, tasks_count), PROF_OK);
+}
+
+void
+tracer_lab_end(struct tracer_lab *lab)
+{
+    assert_int_equal(tracer_lab_stop(lab), PROF_OK);
+    tracer_lab_decode(lab);
 }
 
 enum prof_status

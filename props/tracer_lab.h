@@ -49,6 +49,11 @@ void tracer_lab_open(struct tracer_lab *lab,
                      const struct prof_trace_config *config);
 void tracer_lab_close(struct tracer_lab *lab);
 
+/* A usual tracer. As the fixture of a test, for the lab that *state is. */
+extern const struct prof_trace_config tracer_lab_small;
+int tracer_lab_setup(void **state);
+int tracer_lab_teardown(void **state);
+
 /* Start with these tasks, the first of which calls, on processor 0. */
 enum prof_status tracer_lab_start(struct tracer_lab *lab,
                                   const struct prof_trace_task *tasks,
@@ -56,6 +61,14 @@ enum prof_status tracer_lab_start(struct tracer_lab *lab,
 
 /* Stop on processor 0. */
 enum prof_status tracer_lab_stop(struct tracer_lab *lab);
+
+/* Forget what was read, and start; that must work. */
+void tracer_lab_begin(struct tracer_lab *lab,
+                      const struct prof_trace_task *tasks,
+                      uint32_t tasks_count);
+
+/* Stop, which must work, read to the end and decode. */
+void tracer_lab_end(struct tracer_lab *lab);
 
 /* Read what there is; returns: what ended it. */
 enum prof_status tracer_lab_read(struct tracer_lab *lab);
