@@ -396,7 +396,7 @@ is_sound_slot(const struct table *table, uint64_t slot)
 {
     const uint32_t row = row_of(table, slot);
 
-    return row >= 1 && row <= prof_table_rows(table) && (uint32_t)slot != 0 &&
+    return row <= prof_table_rows(table) &&
            (load_relaxed(&table->entries[row].place) & ~TENTATIVE) ==
                (uint32_t)slot;
 }

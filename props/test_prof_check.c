@@ -84,8 +84,12 @@ static void
 an_entry_too_deep_breaks_table_i1(void **state)
 {
     (void)state;
-    entry_of(3)->depth = DEPTH + 1;
-    assert_broken("table I1");
+    for (uint32_t row = 1; row <= STACKS; row++) {
+        entry_of(row)->depth = DEPTH + 1;
+        assert_broken("table I1");
+        entry_of(row)->depth = 2;
+        assert_null(prof_check(prof));
+    }
 }
 
 static void
@@ -150,16 +154,56 @@ a_row_that_leads_outside_the_entries_breaks_table_i3(void **state)
 }
 
 static void
-a_slot_that_leads_outside_the_entries_breaks_table_i3(void **state)
+a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3(void **state)
 {
-    shared_u64 *slot = NULL;
+    static const uint32_t places[] = {FIRST - 1, FIRST + 2 * STACKS - 1,
+                                      FIRST + 2 * STACKS, (1U << 31) - 1};
+    shared_u64 *const slot = slot_of(2);
+    const uint64_t upper = load_relaxed(slot) >> 32 << 32;
 
     (void)state;
-    for (uint64_t i = 0; slot == NULL; i++) {
-        if (load_relaxed(&prof->table.slots[i]) == 0)
-            slot = &prof->table.slots[i];
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        store_relaxed(&entry_of(2)->place, places[i]);
+        store_relaxed(slot, upper | places[i]);
+        assert_broken("table I3");
     }
-    store_relaxed(slot, UINT64_MAX);
+}
+
+static shared_u64 *
+an_empty_slot(void)
+{
+    shared_u64 *slot = prof->table.slots;
+
+    while (load_relaxed(slot) != 0)
+        slot++;
+    return slot;
+}
+
+static void
+a_slot_that_leads_outside_the_entries_breaks_table_i3(void **state)
+{
+    (void)state;
+    store_relaxed(an_empty_slot(), UINT64_MAX);
+    assert_broken("table I3");
+}
+
+static void
+a_slot_that_leads_to_no_row_breaks_table_i3(void **state)
+{
+    shared_u64 *const slot = an_empty_slot();
+
+    (void)state;
+    store_relaxed(slot, FIRST);
+    assert_broken("table I3");
+    store_relaxed(slot, UINT64_C(1) << 63); /* a tag alone */
+    assert_broken("table I3");
+}
+
+static void
+a_second_slot_of_a_row_breaks_table_i3(void **state)
+{
+    (void)state;
+    store_relaxed(an_empty_slot(), load_relaxed(slot_of(4)));
     assert_broken("table I3");
 }
 
@@ -225,7 +269,10 @@ main(void)
         IN(an_entry_without_a_slot_breaks_table_i2),
         IN(a_slot_whose_row_is_unlinked_breaks_table_i3),
         IN(a_row_that_leads_outside_the_entries_breaks_table_i3),
+        IN(a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3),
         IN(a_slot_that_leads_outside_the_entries_breaks_table_i3),
+        IN(a_slot_that_leads_to_no_row_breaks_table_i3),
+        IN(a_second_slot_of_a_row_breaks_table_i3),
         IN(a_slot_that_leads_to_frames_of_another_row_breaks_table_i3),
         IN(a_slot_that_leads_to_another_row_breaks_table_i2),
         IN(more_rows_than_there_are_break_table_i4),
