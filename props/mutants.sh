@@ -120,7 +120,7 @@ inputs_of() { # PROGRAM OBJECT...
                     inputs = inputs " " word[i]
             }
         }
-        { line = line $0 }
+        { gsub(/\$by/, "gcc"); line = line $0 } # of props/textbook.ninja
         sub(/\$$/, "", line) { next }
         { look(); line = "" }
         END { print inputs, libs }' props/*.ninja
