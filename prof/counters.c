@@ -129,17 +129,22 @@ slots_of(const struct prof *prof)
     return prof->rules.heap == PROF_HEAP_RING ? COUNTER_SLOTS : MOVED;
 }
 
-/* What a row has counted in each slot that is added to (I4). */
-static void
-count_row(const struct prof *prof, uint32_t row,
-          struct row_counts counts[COUNTER_SLOTS])
+struct slot_counts {
+    struct row_counts of[COUNTER_SLOTS];
+};
+
+/* What a row has counted in each slot; frees first (I4). */
+static struct slot_counts
+count_row(const struct prof *prof, uint32_t row)
 {
     const uint32_t slots = slots_of(prof);
+    struct slot_counts counts = {{{0}}};
 
     for (uint32_t slot = 0; slot < slots; slot++)
-        counts[slot].frees = counted_of(prof, slot, row, FREES);
+        counts.of[slot].frees = counted_of(prof, slot, row, FREES);
     for (uint32_t slot = 0; slot < slots; slot++)
-        counts[slot].allocs = counted_of(prof, slot, row, ALLOCS);
+        counts.of[slot].allocs = counted_of(prof, slot, row, ALLOCS);
+    return counts;
 }
 
 static inline struct row_counts
@@ -185,12 +190,11 @@ add_counts(struct row_counts *sum, struct row_counts counts)
 struct row_counts
 prof_counters_recorded(const struct prof *prof, uint32_t row)
 {
-    struct row_counts counts[COUNTER_SLOTS];
+    const struct slot_counts counts = count_row(prof, row);
     struct row_counts sum = {0};
 
-    count_row(prof, row, counts);
-    for (uint32_t slot = 0; slot < slots_of(prof); slot++)
-        add_counts(&sum, counts[slot]);
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+        add_counts(&sum, counts.of[slot]);
     return sum;
 }
 
@@ -301,11 +305,10 @@ prof_counters_publish_all(struct prof *prof)
     const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
-        struct row_counts counts[COUNTER_SLOTS];
+        const struct slot_counts counts = count_row(prof, row);
 
-        count_row(prof, row, counts);
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-            set_taken(prof, slot, row, counts[slot]);
+            set_taken(prof, slot, row, counts.of[slot]);
     }
 }
 
@@ -315,12 +318,11 @@ prof_counters_turn(struct prof *prof)
     const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
-        struct row_counts counts[COUNTER_SLOTS];
+        const struct slot_counts counts = count_row(prof, row);
 
-        count_row(prof, row, counts);
-        set_taken(prof, PREVIOUS, row, counts[PREVIOUS]);
+        set_taken(prof, PREVIOUS, row, counts.of[PREVIOUS]);
         set_taken(prof, RECENT, row, taken_of(prof, MOVED, row));
-        set_taken(prof, MOVED, row, counts[RECENT]);
+        set_taken(prof, MOVED, row, counts.of[RECENT]);
     }
 }
 

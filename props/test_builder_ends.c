@@ -290,6 +290,28 @@ records_are_not_fetched_beyond_their_ends(void **state)
     }
 }
 
+/* Never asked: whoever is, finds no memory at the arena's addresses. */
+static bool
+comes_before(const void *context, uint32_t a, uint32_t b)
+{
+    (void)context;
+    return a < b;
+}
+
+static void
+an_order_of_more_than_32_bits_count_is_refused(void **state)
+{
+    const uintptr_t nowhere = 1U << 12;
+    struct arena arena = {.at = (void *)nowhere,
+                          .end = (void *)(nowhere + (UINT64_C(1) << 45))};
+
+    (void)state;
+    assert_null(prof_arena_order(&arena, UINT32_MAX, comes_before, NULL));
+    assert_null(
+        prof_arena_order(&arena, (size_t)UINT32_MAX + 1, comes_before, NULL));
+    assert_null(prof_arena_order(&arena, SIZE_MAX, comes_before, NULL));
+}
+
 int
 main(void)
 {
@@ -300,6 +322,7 @@ main(void)
         cmocka_unit_test(texts_of_one_hash_keep_apart),
         cmocka_unit_test(an_index_is_at_most_three_quarters_full),
         cmocka_unit_test(a_walk_of_an_index_comes_by_each_slot),
+        cmocka_unit_test(an_order_of_more_than_32_bits_count_is_refused),
         cmocka_unit_test(messages_at_the_end_of_the_buffer_stay_in_it),
         cmocka_unit_test(a_stack_is_not_fetched_beyond_its_end),
         cmocka_unit_test(records_are_not_fetched_beyond_their_ends),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "hash.h"
 #include "instance.h"
 #include "test_prof_make.h"
 
@@ -169,6 +170,26 @@ a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3(void **state)
     }
 }
 
+/* Of a stack whose home is the first slot: no walk went past another's. */
+static void
+the_first_slot_is_looked_at_as_well(void **state)
+{
+    shared_u64 *const first = &prof->table.slots[0];
+    uint32_t row = STACKS;
+
+    (void)state;
+    for (uintptr_t i = 100; load_relaxed(first) == 0; i++) {
+        const uint64_t hash = prof_hash_stack(PROF_HASH_MULTILINEAR, &i, 1, 8);
+
+        if (hash >> prof->table.home_shift == 0)
+            row = prof_table_intern(&prof->table, KIND_HEAP, &i, 1, 8);
+    }
+    assert_true(row != 0);
+    assert_null(prof_check(prof));
+    store_relaxed(first, load_relaxed(first) ^ 1); /* a frame beside its own */
+    assert_broken("table I3");
+}
+
 static shared_u64 *
 an_empty_slot(void)
 {
@@ -270,6 +291,7 @@ main(void)
         IN(a_slot_whose_row_is_unlinked_breaks_table_i3),
         IN(a_row_that_leads_outside_the_entries_breaks_table_i3),
         IN(a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3),
+        IN(the_first_slot_is_looked_at_as_well),
         IN(a_slot_that_leads_outside_the_entries_breaks_table_i3),
         IN(a_slot_that_leads_to_no_row_breaks_table_i3),
         IN(a_second_slot_of_a_row_breaks_table_i3),

@@ -222,6 +222,35 @@ a_carry_is_published_with_what_it_was_counted_with(void **state)
     }
 }
 
+/* So their pages stay untouched, and nobody looks at them (counters.c, I3). */
+static void
+counts_below_2_to_the_32_need_no_upper_halves(void **state)
+{
+    static const struct prof_rules *const sets[] = {&prof_rules_exact,
+                                                    &prof_rules_go1_5};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct prof *prof = props_prof_make(&(struct prof_config){
+            .rules = sets[i], .buckets_max = 4, .procs_max = 2});
+        struct prof_proc *proc = prof_proc_at(prof, 0);
+        const prof_bucket row = prof_heap_alloc(proc, stack, 2, 8);
+        struct prof_heap_record record;
+
+        set_counted(prof, 1, row, UINT32_MAX - 1, UINT32_MAX);
+        set_counted(prof, 2, row, 0, 0);
+        (void)prof_heap_alloc(prof_proc_at(prof, 1), stack, 2, 8);
+        record = heap_of(prof); /* the first: all there is */
+        assert_int_equal(record.allocs, UINT32_MAX);
+        assert_int_equal(record.frees, UINT32_MAX);
+        for (int cycle = 0; cycle < 3; cycle++)
+            turn(prof);
+        assert_int_equal(heap_of(prof).allocs, UINT32_MAX);
+        assert_int_equal(load_relaxed(&prof->counters.carries), 0);
+        props_prof_drop(prof);
+    }
+}
+
 /* Each has room for its own, and the sum has none in 32 bits. */
 static void
 processors_together_may_count_more_than_each_alone(void **state)
@@ -375,6 +404,7 @@ main(void)
         cmocka_unit_test(an_event_that_is_dropped_is_counted_in_no_column),
         cmocka_unit_test(
             a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one),
+        cmocka_unit_test(counts_below_2_to_the_32_need_no_upper_halves),
         cmocka_unit_test(processors_together_may_count_more_than_each_alone),
     };
 

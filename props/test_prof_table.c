@@ -139,6 +139,22 @@ kind_tells_buckets_apart(void **state)
 }
 
 static void
+a_bucket_of_contention_is_of_its_kind_and_of_no_size(void **state)
+{
+    const uintptr_t frame = 1;
+
+    (void)state;
+    prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, &frame, 1, 5);
+    prof_contention_event(prof_proc_at(prof, 0), PROF_MUTEX, &frame, 1, 5);
+    for (uint32_t row = 1; row <= 2; row++) {
+        const struct entry *entry = prof_table_bucket(&prof->table, row).entry;
+
+        assert_int_equal(entry->kind, row == 1 ? KIND_BLOCK : KIND_MUTEX);
+        assert_int_equal(entry->size_bytes, 0);
+    }
+}
+
+static void
 depth_tells_buckets_apart(void **state)
 {
     const uintptr_t frames[DEPTH] = {0}; /* each a prefix of the next */
@@ -387,6 +403,7 @@ main(void)
         IN(a_table, an_entry_keeps_its_own_copy_of_the_stack),
         IN(a_table, size_tells_buckets_apart),
         IN(a_table, kind_tells_buckets_apart),
+        IN(a_table, a_bucket_of_contention_is_of_its_kind_and_of_no_size),
         IN(a_table, depth_tells_buckets_apart),
         IN(a_table, each_frame_tells_buckets_apart),
         IN(a_table, what_is_deeper_than_the_limit_is_cut_off),
