@@ -4,7 +4,7 @@
 # in place of a sanitizer's.
 cd "$(dirname "$0")/.."
 inc="-Iprof/include -iquote props/fuzz -iquote props -iquote sim
- -iquote sim/truth -iquote model -iquote prof"
+ -iquote sim/truth -iquote model"
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
 sources=$(ls prof/*.c prof/port/linux.c sim/*.c sim/truth/*.c model/*.c)
 props="props/run.c props/judge*.c props/mark.c props/property.c props/failure.c
@@ -14,7 +14,8 @@ objects=
 mkdir -p "$OUT/objects"
 for source in $sources; do
     object=$OUT/objects/$(echo "$source" | tr / _).o
-    $CC $CFLAGS $base $inc -c "$source" -o "$object"
+    $CC $CFLAGS $base -Iprof/include -iquote "${source%%/*}" \
+        -iquote sim/truth -c "$source" -o "$object"
     objects="$objects $object"
 done
 ar crs "$OUT/objects/all.a" $objects
