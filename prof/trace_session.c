@@ -90,7 +90,6 @@ claim(struct prof_trace *trace)
         trace->stage = STAGE_ON;
         trace->part = PART_HEADER;
         trace->stack_next = 1;
-        trace->stack_done = 0;
         trace->is_cut = false;
     }
     port_lock_release(&trace->lock);
@@ -132,7 +131,6 @@ way_of(const struct prof_trace *trace)
 enum prof_status
 prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
 {
-
     PROF_ASSERT(world->proc < trace->procs_count);
     port_lock_take(&trace->events_lock);
     if (!claim(trace)) {
@@ -154,15 +152,13 @@ prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
     /* Release [pair: on]: the session, before it is on. */
     store_release(&trace->on, way_of(trace));
     port_lock_release(&trace->events_lock);
-    prof_trace_tell_reader(trace);
-    return PROF_OK;
+    return PROF_OK; /* no reader sleeps while there is no session */
 }
 
 enum prof_status
 prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
                 uint32_t depth)
 {
-
     PROF_ASSERT(proc < trace->procs_count);
     port_lock_take(&trace->events_lock);
     if (load_relaxed(&trace->on) == 0) { /* the stopped world orders it */

@@ -44,6 +44,19 @@ a_clock_may_begin_anywhere(void **state)
     }
 }
 
+/* The two clocks are read side by side, however long a start and a stop are. */
+static void
+a_tick_for_each_nanosecond_is_1_ghz(void **state)
+{
+    (void)state;
+    for (lab.tick_step = 1; lab.tick_step < 1000; lab.tick_step *= 7) {
+        begin();
+        tracer_lab_emit(&lab, 1, PROF_EV_HEAP_ALLOC, 1);
+        end();
+        assert_int_equal(lab.decoded.ticks_per_second, 1000000000 / 64);
+    }
+}
+
 /* A tick of the file is one of the clock: no division hides the last bit. */
 static void
 a_frequency_beyond_the_largest_number_is_that_number(void **state)
@@ -137,6 +150,7 @@ main(void)
         TEST(a_clock_may_begin_anywhere),
         TEST(a_return_at_the_tick_0_keeps_its_moment),
         TEST(the_last_records_are_the_frequency_and_the_timers),
+        TEST(a_tick_for_each_nanosecond_is_1_ghz),
         TEST(a_frequency_beyond_the_largest_number_is_that_number),
     };
 
