@@ -221,36 +221,51 @@ a_sink_behind_that_fails_is_reported_and_not_called_again(void **state)
     }
 }
 
+/* The packer of one test, which takes what igzip is told to answer. */
+static struct behind kept;
+static struct prof_gzip gzip;
+
+static struct prof_sink
+begin(size_t memory_bytes)
+{
+    static const struct prof_sink to = {.write = take, .context = &kept};
+
+    kept = (struct behind){.calls_max = SIZE_MAX};
+    prof_gzip_begin(&gzip, &to, packing, memory_bytes);
+    return prof_gzip_sink(&gzip);
+}
+
+static struct prof_sink
+begin_instead(int answer)
+{
+    instead.set = true;
+    instead.answer = answer;
+    instead.next = given;
+    instead.bytes = 0;
+    return begin(prof_gzip_bytes());
+}
+
 static void
 a_profile_that_failed_gets_no_end(void **state)
 {
-    struct behind behind = {.calls_max = SIZE_MAX};
-    const struct prof_sink to = {.write = take, .context = &behind};
-    struct prof_gzip gzip;
-
     (void)state;
-    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+    begin(prof_gzip_bytes());
     assert_int_equal(prof_gzip_end(&gzip, PROF_ERR_SHORT), PROF_ERR_SHORT);
-    assert_int_equal(behind.calls, 0);
+    assert_int_equal(kept.calls, 0);
 }
 
 static void
 memory_one_byte_too_small_is_reported(void **state)
 {
-    struct behind behind = {.calls_max = SIZE_MAX};
-    const struct prof_sink to = {.write = take, .context = &behind};
     const size_t sizes[] = {0, 1, prof_gzip_bytes() - 1};
 
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct prof_gzip gzip;
-        struct prof_sink sink;
+        const struct prof_sink sink = begin(sizes[i]);
 
-        prof_gzip_begin(&gzip, &to, packing, sizes[i]);
-        sink = prof_gzip_sink(&gzip);
         assert_int_equal(sink.write(sink.context, given, 1), PROF_ERR_MEMORY);
         assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
-        assert_int_equal(behind.calls, 0);
+        assert_int_equal(kept.calls, 0);
     }
 }
 
@@ -276,17 +291,8 @@ more_than_4_gb_at_once_is_packed_in_parts(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        struct behind behind = {.calls_max = SIZE_MAX};
-        const struct prof_sink to = {.write = take, .context = &behind};
-        struct prof_gzip gzip;
-        struct prof_sink sink;
+        const struct prof_sink sink = begin_instead(COMP_OK);
 
-        prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
-        sink = prof_gzip_sink(&gzip);
-        instead.set = true;
-        instead.answer = COMP_OK;
-        instead.next = given;
-        instead.bytes = 0;
         assert_int_equal(sink.write(sink.context, given, lengths[i]), PROF_OK);
         instead.set = false;
         assert_int_equal(instead.bytes, lengths[i]);
@@ -296,23 +302,16 @@ more_than_4_gb_at_once_is_packed_in_parts(void **state)
 static void
 an_igzip_that_fails_is_reported_and_nothing_is_handed_on(void **state)
 {
-    struct behind behind = {.calls_max = SIZE_MAX};
-    const struct prof_sink to = {.write = take, .context = &behind};
-    struct prof_gzip gzip;
-    struct prof_sink sink;
+    struct prof_sink sink = begin_instead(INVALID_PARAM);
 
     (void)state;
-    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
-    sink = prof_gzip_sink(&gzip);
-    instead.set = true;
-    instead.answer = INVALID_PARAM;
-    instead.next = given;
     assert_int_equal(sink.write(sink.context, given, 5), PROF_ERR_MEMORY);
     assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
-    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+    assert_int_equal(kept.calls, 0);
+    begin_instead(INVALID_PARAM);
     assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
     instead.set = false;
-    assert_int_equal(behind.calls, 0);
+    assert_int_equal(kept.calls, 0);
 }
 
 /* All of the room, but for so many bytes: what comes behind it, at the end. */
@@ -321,18 +320,12 @@ what_just_fills_the_room_is_handed_on_once(void **state)
 {
     (void)state;
     for (uint32_t left = 0; left < 3; left++) {
-        struct behind behind = {.calls_max = SIZE_MAX};
-        const struct prof_sink to = {.write = take, .context = &behind};
-        struct prof_gzip gzip;
-
-        prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
-        instead.set = true;
-        instead.answer = COMP_OK;
+        begin_instead(COMP_OK);
         instead.left = left;
         assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_OK);
         instead.set = false;
-        assert_int_equal(behind.calls, 1);
-        assert_int_equal(behind.bytes, 65536 - left);
+        assert_int_equal(kept.calls, 1);
+        assert_int_equal(kept.bytes, 65536 - left);
     }
 }
 
@@ -340,25 +333,17 @@ what_just_fills_the_room_is_handed_on_once(void **state)
 static void
 a_last_byte_is_handed_on(void **state)
 {
-    struct behind behind = {.calls_max = SIZE_MAX};
-    const struct prof_sink to = {.write = take, .context = &behind};
-    struct prof_gzip gzip;
-    struct prof_sink sink;
+    const struct prof_sink sink = begin_instead(COMP_OK);
 
     (void)state;
-    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
-    sink = prof_gzip_sink(&gzip);
-    instead.set = true;
-    instead.answer = COMP_OK;
-    instead.next = given;
     instead.left = 0; /* full: handed on */
     assert_int_equal(sink.write(sink.context, given, 1), PROF_OK);
-    assert_int_equal(behind.calls, 1);
+    assert_int_equal(kept.calls, 1);
     instead.left = 65535;
     assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_OK);
     instead.set = false;
-    assert_int_equal(behind.calls, 2);
-    assert_int_equal(behind.bytes, 65536 + 1);
+    assert_int_equal(kept.calls, 2);
+    assert_int_equal(kept.bytes, 65536 + 1);
 }
 
 /* Memory begins anywhere, and what is before and behind it stays. */

@@ -348,14 +348,29 @@ a_number_of_no_use_is_followed_by_another(void **state)
 /* ------------------------------------------------------------------ unsampling
  */
 
+struct unsampling {
+    struct prof_heap_sum recorded;
+    int64_t rate;
+    struct prof_heap_sum told;
+};
+
+static void
+check_unsampling(const struct prof_rules *rules,
+                 const struct unsampling *vectors, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct prof_heap_sum told =
+            prof_heap_unsample(rules, vectors[i].recorded, vectors[i].rate);
+
+        assert_int_equal(told.objects, vectors[i].told.objects);
+        assert_int_equal(told.bytes, vectors[i].told.bytes);
+    }
+}
+
 static void
 unsampling_gives_go_s_vectors(void **state)
 {
-    static const struct {
-        struct prof_heap_sum recorded;
-        int64_t rate;
-        struct prof_heap_sum told;
-    } vectors[] = {
+    static const struct unsampling vectors[] = {
         {{4, 4096}, 524288, {2050, 2099200}},
         {{3, 3072}, 524288, {1537, 1574400}},
         {{1, 524288}, 524288, {1, 829411}},
@@ -370,24 +385,15 @@ unsampling_gives_go_s_vectors(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const struct prof_heap_sum told = prof_heap_unsample(
-            &prof_rules_go1_17, vectors[i].recorded, vectors[i].rate);
-
-        assert_int_equal(told.objects, vectors[i].told.objects);
-        assert_int_equal(told.bytes, vectors[i].told.bytes);
-    }
+    check_unsampling(&prof_rules_go1_17, vectors,
+                     sizeof vectors / sizeof *vectors);
 }
 
 /* Under exact rules; e / (e - 1) is 1.58198. */
 static void
 exact_unsampling_rounds_to_the_nearest_and_saturates(void **state)
 {
-    static const struct {
-        struct prof_heap_sum recorded;
-        int64_t rate;
-        struct prof_heap_sum told;
-    } vectors[] = {
+    static const struct unsampling vectors[] = {
         {{1, 524288}, 524288, {2, 829411}},
         {{-1, -524288}, 524288, {-2, -829411}},
         {{10, 5242880}, 524288, {16, 8294114}},
@@ -400,13 +406,8 @@ exact_unsampling_rounds_to_the_nearest_and_saturates(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const struct prof_heap_sum told = prof_heap_unsample(
-            &prof_rules_exact, vectors[i].recorded, vectors[i].rate);
-
-        assert_int_equal(told.objects, vectors[i].told.objects);
-        assert_int_equal(told.bytes, vectors[i].told.bytes);
-    }
+    check_unsampling(&prof_rules_exact, vectors,
+                     sizeof vectors / sizeof *vectors);
 }
 
 static void

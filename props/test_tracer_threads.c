@@ -343,40 +343,36 @@ run_sessions(const struct prof_trace_config *config)
     close_stage(&stage);
 }
 
+/* In either order of events. */
 static void
-threads_and_sessions_lose_nothing_with_room_for_all(void **state)
+run_orders(uint32_t buffers_max, uint32_t buffer_bytes)
 {
     struct prof_trace_config config = {
         .procs_max = PROCS,
-        .buffers_max = 2000,
-        .buffer_bytes = 512,
+        .buffers_max = buffers_max,
+        .buffer_bytes = buffer_bytes,
         .stacks_max = 1 << 17,
         .frames_max = 1 << 19,
         .tick_divisor = 1,
     };
 
-    (void)state;
     run_sessions(&config);
     config.order = PROF_TRACE_ORDER_CLOCK;
     run_sessions(&config);
 }
 
 static void
+threads_and_sessions_lose_nothing_with_room_for_all(void **state)
+{
+    (void)state;
+    run_orders(2000, 512);
+}
+
+static void
 threads_and_sessions_leave_no_gap_with_little_room(void **state)
 {
-    struct prof_trace_config config = {
-        .procs_max = PROCS,
-        .buffers_max = PROCS + 4,
-        .buffer_bytes = 128,
-        .stacks_max = 1 << 17,
-        .frames_max = 1 << 19,
-        .tick_divisor = 1,
-    };
-
     (void)state;
-    run_sessions(&config);
-    config.order = PROF_TRACE_ORDER_CLOCK;
-    run_sessions(&config);
+    run_orders(PROCS + 4, 128);
 }
 
 /* ------------------------------------------------- the processors' counter */
