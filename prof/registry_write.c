@@ -2,8 +2,9 @@
  * registry_write.c -- what each profile of a registry shows.
  *
  * Records are read into the front of the caller's scratch; the rest is the
- * writer's. How many there are is asked first, but more may arrive before they
- * are read: then it is asked again, a bounded number of times.
+ * writer's. There is room for some more than there were at the last look, since
+ * more may arrive before they are read: then they are read again, a bounded
+ * number of times.
  */
 #include <string.h>
 
@@ -20,13 +21,12 @@ static void *
 take_front(struct prof_output *output, size_t count, size_t bytes_each)
 {
     unsigned char *const front = output->scratch;
+    const size_t lines = output->scratch_bytes / PROF_BLOCK_ALIGN;
     size_t whole;
 
-    if (count > output->scratch_bytes / bytes_each)
+    if (count > lines * PROF_BLOCK_ALIGN / bytes_each)
         return NULL;
     whole = aligned(count * bytes_each);
-    if (whole > output->scratch_bytes)
-        return NULL;
     output->scratch = front + whole;
     output->scratch_bytes -= whole;
     return front;
@@ -134,7 +134,6 @@ read_built_in(const struct prof_profile *profile, struct prof_output *output,
 
     if (reading.read == NULL)
         return PROF_OK;
-    status = reading.read(profile, NULL, 0, count);
     for (int i = 0; i < TRIES_MAX && status == PROF_ERR_SHORT; i++) {
         const size_t room = *count + RECORDS_SPARE;
 

@@ -166,41 +166,59 @@ texts_of_one_hash_keep_apart(void **state)
     }
 }
 
+/* Its memory is not touched before it is needed. */
 static void
 an_index_is_at_most_three_quarters_full(void **state)
 {
-    static uint32_t slots[512];
-    struct index index;
+    static char texts[400][8];
 
     (void)state;
-    memset(slots, 0xa5, sizeof slots);
-    index_begin(&index, slots);
-    assert_int_equal(slots[128], 0xa5a5a5a5); /* not before it is needed */
-    assert_false(index_widened(&index, 95));
-    assert_true(index_widened(&index, 96));
-    assert_int_equal(index.slots_log2, 8);
-    assert_int_equal(slots[256], 0xa5a5a5a5);
-    assert_false(index_widened(&index, 191));
-    assert_true(index_widened(&index, 192));
+    begin(NULL, 0);
+    for (uint32_t i = builder.strings_count; i <= 384; i++) {
+        const uint32_t slots = i <= 96 ? 128 : i <= 192 ? 256 : 512;
+
+        assert_int_equal(1U << builder.string_index.slots_log2,
+                         i == 0 ? 128 : slots);
+        assert_int_equal(builder.string_index.slots[slots], 0xa5a5a5a5);
+        snprintf(texts[i], sizeof texts[i], "t%u", i);
+        assert_int_equal(prof_builder_string(&builder, texts[i]), i);
+    }
 }
 
+/* Texts whose walks begin at one slot are in that one and those after it. */
 static void
-a_walk_of_an_index_comes_by_each_slot(void **state)
+a_walk_of_an_index_comes_by_each_slot_in_turn(void **state)
 {
-    static uint32_t slots[128];
-    bool seen[128] = {false};
-    struct index index;
-    uint32_t slot = 77;
+    static char texts[4][16];
+    const uint32_t *slots;
+    uint32_t number = 0;
 
     (void)state;
-    index_begin(&index, slots);
-    for (size_t i = 0; i < 128; i++) {
-        assert_false(seen[slot]);
-        seen[slot] = true;
-        slot = index_after(&index, slot);
-        assert_true(slot < 128);
+    begin(NULL, 0);
+    slots = builder.string_index.slots;
+    for (uint32_t i = 0; i < 4; number++) {
+        snprintf(texts[i], sizeof texts[i], "w%u", number);
+        if ((uint32_t)XXH3_64bits(texts[i], strlen(texts[i])) >> 25 != 126)
+            continue;
+        assert_int_equal(slots[(126 + i) % 128], 0);
+        assert_int_equal(prof_builder_string(&builder, texts[i]), i + 1);
+        assert_int_equal(slots[(126 + i) % 128], i + 2);
+        i++;
     }
-    assert_int_equal(slot, 77);
+}
+
+/* An address without room has no number, and the profile has failed. */
+static void
+an_address_without_room_has_no_number(void **state)
+{
+    static const uintptr_t stack[] = {PROGRAM, PROGRAM + 1};
+
+    (void)state;
+    begin(NULL, 0);
+    assert_int_equal(number(stack, 1), 1);
+    builder.places_max = builder.places_count;
+    assert_int_equal(number(stack, 2), 0);
+    assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
 }
 
 /* ------------------------------------------------------------------ the buffer
@@ -321,7 +339,8 @@ main(void)
         cmocka_unit_test(an_index_that_doubles_holds_each_text_once),
         cmocka_unit_test(texts_of_one_hash_keep_apart),
         cmocka_unit_test(an_index_is_at_most_three_quarters_full),
-        cmocka_unit_test(a_walk_of_an_index_comes_by_each_slot),
+        cmocka_unit_test(a_walk_of_an_index_comes_by_each_slot_in_turn),
+        cmocka_unit_test(an_address_without_room_has_no_number),
         cmocka_unit_test(an_order_of_more_than_32_bits_count_is_refused),
         cmocka_unit_test(messages_at_the_end_of_the_buffer_stay_in_it),
         cmocka_unit_test(a_stack_is_not_fetched_beyond_its_end),

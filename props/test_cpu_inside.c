@@ -139,6 +139,24 @@ a_ring_begins_with_its_own_turns_only(void **state)
     assert_int_equal(cpu->tick_pcs[0], 0xa5a5a5a5a5a5a5a5);
 }
 
+/* I1 of cpu.c: taken by its number, filled, and free for the next one. */
+static void
+a_place_goes_from_turn_to_turn(void **state)
+{
+    (void)state;
+    a_profile(4, 4);
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (uint64_t number = 0; number < 12; number++) {
+        shared_u64 *const turn = &cpu->ticks[number % 4].turn;
+
+        assert_int_equal(load_relaxed(turn), number);
+        tick(CASE_WORK);
+        assert_int_equal(load_relaxed(turn), number + 1);
+        prof_cpu_drain(cpu);
+        assert_int_equal(load_relaxed(turn), number + 4);
+    }
+}
+
 /*
  * As many stacks as chains: by chance 63 % of the chains are used, and all but
  * never less than half of 1024.
@@ -297,6 +315,7 @@ main(void)
             after_the_end_a_handler_leaves_at_once_though_one_is_inside),
         cmocka_unit_test(who_is_inside_keeps_the_next_profile_from_starting),
         cmocka_unit_test(a_ring_begins_with_its_own_turns_only),
+        cmocka_unit_test(a_place_goes_from_turn_to_turn),
         cmocka_unit_test(stacks_are_spread_over_their_chains),
         cmocka_unit_test(a_later_record_that_is_too_long_is_refused),
         cmocka_unit_test(more_records_than_labels_are_refused_unread),

@@ -20,6 +20,14 @@ void __real_port_lock_take(struct port_lock *lock);
 void __wrap_port_lock_take(struct port_lock *lock);
 void __real_port_lock_release(struct port_lock *lock);
 void __wrap_port_lock_release(struct port_lock *lock);
+void __real_prof_cpu_count(struct prof_cpu *profile, const uintptr_t *stack,
+                           size_t depth, const struct prof_label_set *labels,
+                           uint64_t ticks);
+void __wrap_prof_cpu_count(struct prof_cpu *profile, const uintptr_t *stack,
+                           size_t depth, const struct prof_label_set *labels,
+                           uint64_t ticks);
+void __real_prof_cpu_count_lost(struct prof_cpu *profile, uint64_t ticks);
+void __wrap_prof_cpu_count_lost(struct prof_cpu *profile, uint64_t ticks);
 
 static bool held;
 static uint32_t takes;
@@ -72,6 +80,8 @@ nobody_else(void **state)
 /* ----------------------------------------------------------------- CPU profile
  */
 
+enum { TICKS_MAX = 8 };
+
 static struct prof_cpu *cpu;
 static uint64_t seen_ticks;
 
@@ -79,7 +89,7 @@ static void
 a_cpu_profile(void)
 {
     const struct prof_cpu_config config = {
-        .ticks_max = 8, .stacks_max = 8, .depth_max = 2};
+        .ticks_max = TICKS_MAX, .stacks_max = 8, .depth_max = 2};
 
     assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
                      PROF_OK);
@@ -103,6 +113,64 @@ static void
 look(void)
 {
     seen_ticks = prof_cpu_totals(cpu).recorded;
+}
+
+static bool ticks_meanwhile; /* a handler, while a drain counts */
+static uint32_t counted;
+
+void
+__wrap_prof_cpu_count(struct prof_cpu *profile, const uintptr_t *stack,
+                      size_t depth, const struct prof_label_set *labels,
+                      uint64_t ticks)
+{
+    __real_prof_cpu_count(profile, stack, depth, labels, ticks);
+    counted++;
+    if (ticks_meanwhile && counted < 4 * TICKS_MAX)
+        tick();
+}
+
+void
+__wrap_prof_cpu_count_lost(struct prof_cpu *profile, uint64_t ticks)
+{
+    __real_prof_cpu_count_lost(profile, ticks);
+    if (ticks_meanwhile)
+        tick();
+}
+
+/* Ticks that come while it is drained are left for the next time. */
+static void
+a_drain_takes_as_many_ticks_as_the_ring_holds(void **state)
+{
+    (void)state;
+    a_cpu_profile();
+    start();
+    for (uint32_t i = 0; i < TICKS_MAX; i++)
+        tick();
+    counted = 0;
+    ticks_meanwhile = true;
+    prof_cpu_drain(cpu);
+    ticks_meanwhile = false;
+    assert_int_equal(counted, TICKS_MAX);
+}
+
+/* A handler that comes when the ring has been emptied finds the profile over.
+ */
+static void
+after_a_stop_no_tick_is_left_in_the_ring(void **state)
+{
+    (void)state;
+    a_cpu_profile();
+    start();
+    for (uint32_t i = 0; i <= TICKS_MAX; i++)
+        tick(); /* the last of them is lost */
+    ticks_meanwhile = true;
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    ticks_meanwhile = false;
+    look();
+    assert_int_equal(seen_ticks, TICKS_MAX);
+    prof_cpu_drain(cpu);
+    look();
+    assert_int_equal(seen_ticks, TICKS_MAX);
 }
 
 static void
@@ -281,6 +349,8 @@ main(void)
     static const struct CMUnitTest tests[] = {
         ALONE(each_control_call_of_a_cpu_profile_locks_once),
         ALONE(a_ring_is_drained_under_the_lock),
+        ALONE(a_drain_takes_as_many_ticks_as_the_ring_holds),
+        ALONE(after_a_stop_no_tick_is_left_in_the_ring),
         ALONE(of_two_that_start_one_is_refused),
         ALONE(a_profile_runs_until_its_stop_has_the_lock),
         ALONE(each_call_of_a_registry_locks_once),

@@ -124,7 +124,7 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         "\tAb-aCF\t r-xp \t 0fF 0:0 10\n"
         "5-6 r-xp 0 0 0 f\n"
         "5-6 r-xp 0 0 1 \t (deleted)\n"
-        "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut";
+        "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut\n";
     static const struct prof_mapping want[] = {
         {0x400000, 0x40b000, 0, "/bin/cat", ""},
         {0x7f7d76af8000, 0x7f7d7797c000, 0x1000,
@@ -136,15 +136,16 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         {5, 6, 0, "f", ""},
         {5, 6, 0, "(deleted)", ""},
     };
-    struct prof_mapping got[9];
+    struct prof_mapping got[9] = {[8] = {.offset = 77}};
+    const size_t cut_bytes = sizeof text - 2; /* its last line has no end */
     char again[sizeof text];
     size_t count;
 
     (void)state;
     memcpy(again, text, sizeof text);
-    assert_int_equal(prof_mappings_parse(got, 9, &count, text, 0), PROF_OK);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, text, 0), PROF_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(prof_mappings_parse(got, 9, &count, text, sizeof text - 1),
+    assert_int_equal(prof_mappings_parse(got, 8, &count, text, cut_bytes),
                      PROF_OK);
     assert_int_equal(count, 8);
     for (size_t i = 0; i < 8; i++) {
@@ -154,10 +155,14 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
         assert_int_equal(got[i].offset, want[i].offset);
         assert_string_equal(got[i].file, want[i].file);
     }
-    assert_int_equal(
-        prof_mappings_parse(got, 2, &count, again, sizeof again - 1),
-        PROF_ERR_SHORT);
-    assert_int_equal(count, 8);
+    memcpy(text, again, sizeof text);
+    assert_int_equal(prof_mappings_parse(got, 8, &count, again, cut_bytes + 1),
+                     PROF_ERR_SHORT);
+    assert_int_equal(count, 9);
+    assert_int_equal(got[8].offset, 77); /* nothing beyond the room */
+    assert_int_equal(prof_mappings_parse(got, 9, &count, text, cut_bytes + 1),
+                     PROF_OK);
+    assert_string_equal(got[8].file, "/cut");
 }
 
 /* ---------------------------------------------------------- contention, counts

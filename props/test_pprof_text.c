@@ -133,6 +133,31 @@ an_empty_stack_has_a_line(void **state)
 }
 
 static void
+name_in_letters(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    (void)context;
+    symbol->function = pc == 1 ? "\xc3\xa9\xc3\xa9\xc3\xa9" : "eeee";
+    symbol->file = "f";
+    symbol->entry = pc;
+}
+
+/* Three letters of two bytes, and four of one: a stop at 8 for either. */
+static void
+a_letter_of_two_bytes_is_one_wide(void **state)
+{
+    const struct prof_heap_record record = {
+        .allocs = 1, .size_bytes = 16, AT(1, 2)};
+
+    (void)state;
+    case_begin(&run);
+    run.output.symbols.find = name_in_letters;
+    assert_int_equal(prof_text_heap(&run.output, &record, 1, 1, NULL), PROF_OK);
+    assert_non_null(strstr(case_text(&run, PROF_OK),
+                           "#\t0x1\t\xc3\xa9\xc3\xa9\xc3\xa9+0x0\t\tf:0\n"
+                           "#\t0x2\teeee+0x0\tf:0\n"));
+}
+
+static void
 the_longest_waits_stand_first(void **state)
 {
     const struct prof_contention_record records[] = {
@@ -370,6 +395,7 @@ main(void)
         cmocka_unit_test(totals_below_zero_are_shown_as_zero),
         cmocka_unit_test(totals_above_2_63_are_shown_as_zero),
         cmocka_unit_test(an_empty_stack_has_a_line),
+        cmocka_unit_test(a_letter_of_two_bytes_is_one_wide),
         cmocka_unit_test(the_longest_waits_stand_first),
         cmocka_unit_test(the_end_of_a_heap_text_shows_the_embedders_counters),
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell_needs),

@@ -847,9 +847,14 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
     void *place = zeroed(bytes);
     static struct case_run direct;
     struct prof_registry *made;
+    int64_t objects[2];
+    bool sampled = false;
 
     (void)state;
     prof_heap_rate_set(prof, 512);
+    for (int i = 0; i < 100000 && !sampled; i++)
+        sampled = prof_heap_sample(prof_proc_at(prof, 0), 56);
+    assert_true(sampled);
     prof_heap_alloc(prof_proc_at(prof, 0), serve, 1, 56); /* for 9.65 */
     assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
     for (int own_rules = 0; own_rules < 2; own_rules++) {
@@ -873,7 +878,11 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
                          PROF_OK);
         assert_int_equal(run.memory.bytes_count, direct.memory.bytes_count);
         assert_memory_equal(run.bytes, direct.bytes, run.memory.bytes_count);
+        case_read(&run, PROF_OK);
+        objects[own_rules] = run.profile.samples[0].values[0];
+        case_end(&run);
     }
+    assert_int_not_equal(objects[0], objects[1]);
     free(place);
 }
 

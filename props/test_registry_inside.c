@@ -110,6 +110,22 @@ a_name_is_not_read_beyond_its_end(void **state)
 /* ------------------------------------------------------------------- defaults
  */
 
+/* A record's memory is whole lines, of which there may be too few. */
+static void
+scratch_of_any_size_is_not_left(void **state)
+{
+    (void)state;
+    assert_int_equal(add("k", 1), PROF_OK);
+    for (size_t bytes = 0; bytes < 4 * PROF_BLOCK_ALIGN; bytes++) {
+        case_begin(&run);
+        run.output.scratch_bytes = bytes;
+        assert_int_equal(prof_profile_write(own, &run.output, 1),
+                         PROF_ERR_MEMORY);
+        for (size_t i = bytes; i < 1 << 12; i++)
+            assert_int_equal(run.scratch[i], 0xa5);
+    }
+}
+
 /* An output that names a lost address goes before the registry's, which is 1
  * if it names none. */
 static void
@@ -123,6 +139,11 @@ entries_without_a_stack_have_the_lost_address(void **state)
     case_begin(&run);
     run.output.lost = CASE_WORK;
     assert_non_null(strstr(text_of("own"), "1 @ 0x2040\n"));
+    case_begin(&run);
+    run.output.lost = 0;
+    case_read(&run, prof_profile_write(own, &run.output, 0));
+    assert_int_equal(run.profile.samples[0].locations_count, 1);
+    case_end(&run);
 }
 
 static void
@@ -193,6 +214,7 @@ main(void)
                                a_registry),
         cmocka_unit_test_setup(a_key_of_no_bytes_may_be_nowhere, a_registry),
         cmocka_unit_test_setup(a_name_is_not_read_beyond_its_end, a_registry),
+        cmocka_unit_test_setup(scratch_of_any_size_is_not_left, a_registry),
         cmocka_unit_test_setup(entries_without_a_stack_have_the_lost_address,
                                a_registry),
         cmocka_unit_test_setup(a_heap_without_a_source_has_no_rate, a_registry),
