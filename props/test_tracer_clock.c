@@ -50,9 +50,9 @@ a_tick_for_each_nanosecond_is_1_ghz(void **state)
 {
     (void)state;
     for (lab.tick_step = 1; lab.tick_step < 1000; lab.tick_step *= 7) {
-        begin();
+        tracer_lab_begin(&lab, tasks, 2);
         tracer_lab_emit(&lab, 1, PROF_EV_HEAP_ALLOC, 1);
-        end();
+        tracer_lab_end(&lab);
         assert_int_equal(lab.decoded.ticks_per_second, 1000000000 / 64);
     }
 }
