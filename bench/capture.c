@@ -2,14 +2,14 @@
  * capture.c -- taking the stack that all other rows leave out; and malloc and
  * free with every allocation recorded. The recorder asks libunwind, which keeps
  * what it has learned of each return address: it must also see through programs
- * without frame pointers. What those would allow is the floor: a walk that
- * checks each frame against the bounds of the thread's stack.
+ * without frame pointers. Of those that keep them, and say so, it walks the
+ * frames; the floor is that walk alone.
  */
 #include <execinfo.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "bench.h"
+#include "frames.h"
 #include "peers/peers.h"
 #include "prof/prof.h"
 
@@ -18,6 +18,7 @@ enum { CALLS = 2000, DEPTH_MAX = 32, OBJECT_BYTES = 64 };
 /* unwind_so.c */
 void bench_unwind_begin(void);
 uint32_t bench_unwind(uintptr_t *pcs, uint32_t depth_max);
+uint32_t bench_unwind_frames(uintptr_t *pcs, uint32_t depth_max);
 
 struct capture {
     uint32_t (*capture)(uintptr_t *pcs, uint32_t depth);
@@ -26,42 +27,13 @@ struct capture {
     uint64_t spent_ns;
 };
 
-static uintptr_t stack_low, stack_high;
-
-static void
-find_stack(void)
-{
-    pthread_attr_t attributes;
-    void *low;
-    size_t bytes;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
-        pthread_attr_getstack(&attributes, &low, &bytes) != 0)
-        exit(1);
-    pthread_attr_destroy(&attributes);
-    stack_low = (uintptr_t)low;
-    stack_high = stack_low + bytes;
-}
+static struct embed_bounds stack;
 
 static __attribute__((noinline)) uint32_t
 walk_frames(uintptr_t *pcs, uint32_t depth_max)
 {
-    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    uint32_t depth = 0;
-
-    while (depth < depth_max && frame >= stack_low &&
-           frame <= stack_high - 2 * sizeof frame &&
-           frame % sizeof frame == 0) {
-        const uintptr_t *words = (const uintptr_t *)frame;
-
-        if (words[1] == 0)
-            break;
-        pcs[depth++] = words[1];
-        if (words[0] <= frame) /* callers lie above */
-            break;
-        frame = words[0];
-    }
-    return depth;
+    return embed_frames_walk(pcs, depth_max,
+                             (uintptr_t)__builtin_frame_address(0), &stack);
 }
 
 static uint32_t
@@ -134,16 +106,18 @@ run_row(struct bench *bench, const struct bench_row *row, const char *verb,
         struct bench_peer *go, struct prof_proc *proc)
 {
     struct capture captures[] = {{bench_unwind, proc, row->depth, 0},
+                                 {bench_unwind_frames, proc, row->depth, 0},
                                  {walk_frames, proc, row->depth, 0},
                                  {walk_glibc, proc, row->depth, 0}};
     struct bench_command command = {go, verb};
     const struct bench_entrant entrants[] = {
         {"profsim", capture_once, &captures[0]},
-        {"(frame pointers)", capture_once, &captures[1]},
-        {"glibc", capture_once, &captures[2]},
+        {"frame pointers", capture_once, &captures[1]},
+        {"(frame pointers)", capture_once, &captures[2]},
+        {"glibc", capture_once, &captures[3]},
         {go->name, bench_peer_once, &command}};
 
-    bench_compare(bench, row, entrants, go->to != NULL ? 4 : 3);
+    bench_compare(bench, row, entrants, go->to != NULL ? 5 : 4);
 }
 
 int
@@ -159,8 +133,9 @@ main(void)
     bench_begin(&bench, "capture", 4);
     if (bench.quick)
         bench.rows_planned = 2;
-    find_stack();
     bench_unwind_begin();
+    if (!embed_frames_bounds(&stack))
+        exit(1);
     if (!bench_go_start(&go))
         bench_skip(&bench, go.name, "not built (make bench-peers)");
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {

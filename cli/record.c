@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "frames.h"
 #include "spool.h"
 
 #define LIBRARY "libprofsim-record.so"
@@ -34,13 +35,14 @@ struct options {
     const char *output;
     unsigned long depth;
     unsigned long long limit_bytes;
-    bool all; /* keep every process image */
+    bool all;       /* keep every process image */
+    bool by_frames; /* the command keeps frame pointers */
     char **command;
 };
 
 static const char usage[] =
-    "usage: profsim record [-o FILE] [--all] [--depth N] [--limit BYTES] [--] "
-    "COMMAND [ARG...]";
+    "usage: profsim record [-o FILE] [--all] [--depth N] [--limit BYTES]\n"
+    "                      [--frame-pointers] [--] COMMAND [ARG...]";
 
 static volatile sig_atomic_t child_process;
 static struct sigaction outer_signals[5]; /* as they were before the command */
@@ -98,6 +100,14 @@ parse_depth(const char *text, unsigned long *depth)
 }
 
 static bool
+take_frames(void)
+{
+    if (!EMBED_FRAMES_OFFERED)
+        return complain("--frame-pointers", "not for this processor");
+    return true;
+}
+
+static bool
 parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option names[] = {
@@ -105,6 +115,7 @@ parse_options(struct options *options, int argc, char **argv)
         {"all", no_argument, NULL, 'a'},
         {"depth", required_argument, NULL, 'd'},
         {"limit", required_argument, NULL, 'l'},
+        {"frame-pointers", no_argument, NULL, 'f'},
         {NULL, 0, NULL, 0},
     };
     bool good = true;
@@ -114,6 +125,7 @@ parse_options(struct options *options, int argc, char **argv)
     options->all = false;
     options->depth = 32;
     options->limit_bytes = 512ull << 20;
+    options->by_frames = false;
     opterr = 0;
     optind = 0; /* start anew: the caller may have used getopt */
     while (good &&
@@ -124,6 +136,8 @@ parse_options(struct options *options, int argc, char **argv)
             options->all = true;
         else if (letter == 'd')
             good = parse_depth(optarg, &options->depth);
+        else if (letter == 'f')
+            good = options->by_frames = take_frames();
         else if (letter == 'l')
             good = parse_bytes(optarg, &options->limit_bytes);
         else
@@ -217,6 +231,7 @@ set_environment(const struct options *options, const char *library,
     setenv(EMBED_ENV_LIMIT, text, 1);
     snprintf(text, sizeof text, "%lu", options->depth);
     setenv(EMBED_ENV_DEPTH, text, 1);
+    setenv(EMBED_ENV_FRAMES, options->by_frames ? "1" : "0", 1);
 }
 
 static void
@@ -450,7 +465,10 @@ cli_record(int argc, char **argv)
                "  -o FILE        the recording         (profsim.rec)\n"
                "  --all          keep every process image, as FILE.2, ...\n"
                "  --depth N      frames kept of a stack          (32)\n"
-               "  --limit BYTES  of a process's log            (512M)\n\n"
+               "  --limit BYTES  of a process's log            (512M)\n"
+               "  --frame-pointers\n"
+               "                 stacks by frame pointers, which the command "
+               "keeps\n\n"
                "exit: that of the command, 128 and its signal; 1 if there is "
                "no recording\n",
                usage);

@@ -4,6 +4,7 @@
  *      heap.c, locks.c     the interposed functions
  *         |     \
  *         |      unwind.c    stacks, and keeping fork out of the unwinder
+ *         |      frames.c    stacks of programs that keep frame pointers
  *         v
  *      log.c               one global order
  *      start.c             the spool of this image
@@ -28,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frames.h"
 #include "spool.h"
 
 #define EMBED_HOOK       __attribute__((visibility("default")))
@@ -69,8 +71,10 @@ struct embed_self {
     uint32_t generation; /* of the image that thread_index belongs to */
     uint32_t thread_index;
     bool inside;
-    bool forking;   /* this thread is in fork() */
-    bool unwinding; /* this thread is in the unwinder */
+    bool forking;              /* this thread is in fork() */
+    bool unwinding;            /* this thread is in the unwinder */
+    bool asking;               /* it asks libc where its stack is; inside */
+    struct embed_bounds stack; /* once it has asked */
 };
 
 struct embed_stack {
@@ -83,6 +87,7 @@ extern _Thread_local struct embed_self embed_self
     __attribute__((tls_model("initial-exec")));
 extern struct embed_state *embed_state; /* NULL until the first start */
 extern uint32_t embed_depth_max;
+extern bool embed_by_frames; /* the program keeps frame pointers; after start */
 
 extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
 extern _Atomic uint64_t embed_early_drops;

@@ -29,6 +29,7 @@
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
 #define EMBED_ENV_LIMIT     "PROFSIM_SPOOL_BYTES"
 #define EMBED_ENV_DEPTH     "PROFSIM_DEPTH"
+#define EMBED_ENV_FRAMES    "PROFSIM_FRAME_POINTERS" /* 1: it keeps them */
 
 /* Why an event is not in the log; the order is that of docs/recording.md. */
 enum embed_cause {

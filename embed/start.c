@@ -91,6 +91,8 @@ configure(void)
         config.limit_bytes = LIMIT_BYTES_MIN;
     if (depth >= 1 && depth <= EMBED_DEPTH_MAX)
         embed_depth_max = (uint32_t)depth;
+    embed_by_frames =
+        EMBED_FRAMES_OFFERED && number_of(getenv(EMBED_ENV_FRAMES), 0) == 1;
     place = mmap(NULL, sizeof *embed_state, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED)
@@ -267,7 +269,9 @@ bool
 embed_enter(void)
 {
     if (embed_self.inside) {
-        embed_drop(EMBED_DROP_INSIDE);
+        /* What libc needs for an answer to us is not the program's. */
+        if (!embed_self.asking)
+            embed_drop(EMBED_DROP_INSIDE);
         return false;
     }
     if (atomic_load_explicit(&config.phase, memory_order_relaxed) == EMBED_OFF)

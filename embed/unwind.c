@@ -1,5 +1,7 @@
 /*
- * unwind.c -- whose call is this? Stacks by libunwind.
+ * unwind.c -- whose call is this? Stacks by libunwind; by frame pointers if the
+ * program is said to keep them, unless it is on a stack that is not a thread's
+ * (a coroutine's, a signal's).
  *
  * The unwinder takes locks and caches what it learns: fork while another thread
  * is in it leaves the child with a locked lock. So threads count themselves in
@@ -16,6 +18,8 @@
 
 #define WAITS_MAX 100000u
 #define OWN_MAX   6u /* frames of the recorder on top of a stack */
+
+bool embed_by_frames;
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
@@ -95,6 +99,33 @@ hash_of(const uintptr_t *pcs, uint32_t depth)
     return hash;
 }
 
+/* Where the thread's stack lies, asked once; else nowhere. */
+static const struct embed_bounds *
+own_stack(void)
+{
+    if (embed_self.stack.high == 0) {
+        embed_self.asking = true;
+        if (!embed_frames_bounds(&embed_self.stack))
+            embed_self.stack = (struct embed_bounds){1, 1};
+        embed_self.asking = false;
+    }
+    return &embed_self.stack;
+}
+
+static uint32_t
+ask_libunwind(uintptr_t *found, uint32_t found_max)
+{
+    int got;
+
+    if (!enter_unwinder(embed_state))
+        return 0;
+    embed_self.unwinding = true;
+    got = unw_backtrace((void **)(void *)found, (int)found_max);
+    embed_self.unwinding = false;
+    atomic_fetch_sub(&embed_state->unwinding, 1);
+    return got > 0 ? (uint32_t)got : 0;
+}
+
 /*
  * The first entry of unw_backtrace() is this function or its caller, depending
  * on the version; what lies in the recorder is skipped by address instead.
@@ -102,23 +133,21 @@ hash_of(const uintptr_t *pcs, uint32_t depth)
 __attribute__((noinline)) void
 embed_unwind(struct embed_stack *stack, uintptr_t caller)
 {
-    void *found[EMBED_DEPTH_MAX + OWN_MAX];
+    uintptr_t found[EMBED_DEPTH_MAX + OWN_MAX];
+    const uint32_t found_max = embed_depth_max + OWN_MAX;
     uint32_t count = 0;
     uint32_t i;
 
     stack->depth = 0;
-    if (enter_unwinder(embed_state)) {
-        int got;
-
-        embed_self.unwinding = true;
-        got = unw_backtrace(found, (int)(embed_depth_max + OWN_MAX));
-        embed_self.unwinding = false;
-        atomic_fetch_sub(&embed_state->unwinding, 1);
-        count = got > 0 ? (uint32_t)got : 0;
-    }
+    if (embed_by_frames)
+        count = embed_frames_walk(found, found_max,
+                                  (uintptr_t)__builtin_frame_address(0),
+                                  own_stack());
+    if (count == 0)
+        count = ask_libunwind(found, found_max);
     for (i = 0; i < count && stack->depth < embed_depth_max; i++)
-        if (found[i] != NULL && !is_own((uintptr_t)found[i]))
-            stack->pcs[stack->depth++] = (uintptr_t)found[i];
+        if (found[i] != 0 && !is_own(found[i]))
+            stack->pcs[stack->depth++] = found[i];
     if (stack->depth == 0)
         stack->pcs[stack->depth++] = caller;
     stack->hash = hash_of(stack->pcs, stack->depth);

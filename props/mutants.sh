@@ -52,7 +52,7 @@ patched_files() {
 make_tree() { # PATCH DIR
     rm -rf "$2"
     mkdir -p "$2/tree"
-    for folder in prof sim model props; do
+    for folder in prof sim model props embed; do
         mkdir -p "$2/tree/$folder"
         cp -R $folder/. "$2/tree/$folder/"
     done
@@ -75,6 +75,7 @@ includes() { # TREE FOLDER
     prof) echo "-iquote $1/prof" ;;
     sim) echo "-iquote $1/sim -iquote $1/sim/explore -I$1/prof/include" ;;
     model) echo "-iquote $1/model -iquote $1/sim/truth" ;;
+    embed) echo "-iquote $1/embed" ;;
     props) echo "-iquote $1/props -iquote $1/props/fuzz -iquote $1/sim" \
         "-iquote $1/sim/truth -iquote $1/model" ;;
     esac

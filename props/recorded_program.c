@@ -414,6 +414,53 @@ fill(void)
         free(make_small(50));
 }
 
+/* A call out of a function whose frame pointer is not one. */
+void call_amid(void *(*make)(size_t), size_t bytes, uintptr_t frame);
+
+#ifdef __x86_64__
+__asm__(".globl call_amid\n"
+        ".type call_amid, @function\n"
+        "call_amid:\n"
+        ".cfi_startproc\n"
+        "push %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset 6, -16\n"
+        "mov %rdi, %rax\n"
+        "mov %rsi, %rdi\n"
+        "mov %rdx, %rbp\n"
+        "call *%rax\n"
+        "pop %rbp\n"
+        ".cfi_def_cfa_offset 8\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size call_amid, . - call_amid\n");
+#else
+void
+call_amid(void *(*make)(size_t), size_t bytes, uintptr_t frame)
+{
+    (void)frame;
+    make(bytes);
+}
+#endif
+
+/* Frames that are nowhere, not aligned, a text, below, and too high. */
+static void
+break_frames(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t frames[] = {0,
+                                1,
+                                here + 1,
+                                (uintptr_t)own_path,
+                                here - 4096,
+                                here + (1u << 30),
+                                UINTPTR_MAX - 15};
+    size_t i;
+
+    for (i = 0; i < sizeof frames / sizeof *frames; i++)
+        call_amid(make_small, 91, frames[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -433,6 +480,8 @@ main(int argc, char **argv)
         run_exchange();
     else if (strcmp(mode, "locks") == 0)
         run_locks();
+    else if (strcmp(mode, "frames") == 0)
+        break_frames();
     else if (strcmp(mode, "fill") == 0)
         fill();
     else

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "frames.h"
 #include "record.h"
 #include "recording.h"
 
@@ -178,6 +179,69 @@ threads_are_recorded_to_the_last_event(void **state)
         4);
     expect_no_drops(recording, 0);
     assert_string_equal(sim_recording_argument(recording, 1), "threads");
+    sim_recording_close(recording);
+}
+
+/* How often `function` allocates with `other` among the first frames. */
+static uint64_t
+count_under(const struct sim_recording *recording, const char *function,
+            const char *other, uint32_t first_frames)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    uint64_t count = 0;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event))
+        count += event.kind == SIM_RECORDED_ALLOC &&
+                 has_frame(recording, event.stack, function, 1) &&
+                 has_frame(recording, event.stack, other, first_frames);
+    return count;
+}
+
+/* As threads_are_recorded_to_the_last_event(), where libunwind is asked. */
+static void
+frame_pointers_lead_to_the_same_functions(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    if (!EMBED_FRAMES_OFFERED)
+        skip();
+    assert_int_equal(record("--frame-pointers", "--", program, "threads", NULL),
+                     0);
+    recording = open_recording("x.rec");
+    expect_tally(recording, "make_small", 2000, 2000, 500 * 4006);
+    expect_tally(recording, "grow", 2000, 2000, 500 * 8006);
+    expect_tally(recording, "make_zeroed", 2000, 2000, 2000 * 77);
+    expect_tally(recording, "make_before_main", 1, 1, 4321);
+    assert_int_equal(count_under(recording, "make_small", "work", 2), 2000);
+    assert_int_equal(count_under(recording, "make_zeroed", "work", 2), 2000);
+    expect_no_drops(recording, 0);
+    sim_recording_close(recording);
+}
+
+/* Only libunwind comes past such a frame; the others are asked in vain. */
+static void
+a_broken_frame_pointer_ends_a_stack(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+#ifndef __x86_64__
+    skip();
+#endif
+    assert_int_equal(record("--", program, "frames", NULL), 0);
+    recording = open_recording("x.rec");
+    assert_int_equal(count_under(recording, "make_small", "main", 9), 7);
+    sim_recording_close(recording);
+    assert_int_equal(record("--frame-pointers", "--", program, "frames", NULL),
+                     0);
+    recording = open_recording("x.rec");
+    expect_tally(recording, "make_small", 7, 0, 7 * 91);
+    assert_int_equal(count_under(recording, "make_small", "call_amid", 2), 7);
+    assert_int_equal(count_under(recording, "make_small", "main", 9), 0);
+    expect_no_drops(recording, 0);
     sim_recording_close(recording);
 }
 
@@ -488,6 +552,8 @@ main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_are_recorded_to_the_last_event),
+        cmocka_unit_test(frame_pointers_lead_to_the_same_functions),
+        cmocka_unit_test(a_broken_frame_pointer_ends_a_stack),
         cmocka_unit_test(a_failed_realloc_leaves_its_object_alive),
         cmocka_unit_test(objects_that_change_threads_keep_their_order),
         cmocka_unit_test(a_forked_child_has_a_recording_of_its_own),

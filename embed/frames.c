@@ -1,0 +1,72 @@
+/*
+ * frames.c -- stacks by frame pointers.
+ *
+ *      high  ...
+ *            [caller's frame | return address] <--+   main
+ *            ...                                  |
+ *            [caller's frame | return address] ---+   <--+   work
+ *            ...                                         |
+ *      frame [caller's frame | return address] ----------+   make
+ *      low   ...
+ *
+ * A function that keeps no frame pointer leaves its caller's in the register,
+ * and that caller is missing from the stack; or it keeps there what it likes,
+ * and the walk reads that as a frame. Hence
+ *
+ *   I1  Each frame read lies whole between `low`, which is the end of the frame
+ *       before, and `high`. So the walk ends after (high - low) / 16 frames.
+ *
+ * What lies above a frame in use is a stack's, and mapped, up to its top.
+ */
+#include "frames.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+struct frame {
+    uintptr_t caller; /* its frame */
+    uintptr_t pc;     /* where this one returns to */
+};
+
+static bool
+is_frame(uintptr_t at, uintptr_t low, uintptr_t high)
+{
+    return at >= low && at < high && high - at >= sizeof(struct frame) &&
+           at % _Alignof(struct frame) == 0;
+}
+
+uint32_t
+embed_frames_walk(uintptr_t *pcs, uint32_t depth_max, uintptr_t frame,
+                  const struct embed_bounds *bounds)
+{
+    uintptr_t low = bounds->low;
+    uint32_t depth = 0;
+
+    while (depth < depth_max && is_frame(frame, low, bounds->high)) {
+        const struct frame *at = (const struct frame *)frame;
+
+        if (at->pc == 0)
+            break; /* nobody called it: a thread begins here */
+        pcs[depth++] = at->pc;
+        low = frame + sizeof *at; /* I1 */
+        frame = at->caller;
+    }
+    return depth;
+}
+
+bool
+embed_frames_bounds(struct embed_bounds *bounds)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    bool known;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    known = pthread_attr_getstack(&attributes, &low, &bytes) == 0;
+    pthread_attr_destroy(&attributes);
+    if (known)
+        *bounds = (struct embed_bounds){(uintptr_t)low, (uintptr_t)low + bytes};
+    return known;
+}

@@ -1,0 +1,47 @@
+/*
+ * frames.h -- stacks by frame pointers, of programs that keep them.
+ */
+#ifndef EMBED_FRAMES_H
+#define EMBED_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where a frame pointer leads to the caller's and to the return address. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define EMBED_FRAMES_OFFERED 1
+#else
+#define EMBED_FRAMES_OFFERED 0
+#endif
+
+/* Addresses of a stack; none if both are equal. */
+struct embed_bounds {
+    uintptr_t low;
+    uintptr_t high; /* exclusive */
+};
+
+/*
+ * Where the calling thread's stack lies.
+ *
+ * out:     *bounds, for as long as the thread lives
+ * returns: false if that cannot be found out; *bounds is then untouched
+ * context: any thread, no signal handler: libc may allocate
+ */
+bool embed_frames_bounds(struct embed_bounds *bounds);
+
+/*
+ * Walk from a frame to its callers. The walk ends before a frame that is not
+ * whole inside the bounds, not aligned, or not above the one before; so it
+ * ends, and reads nothing outside the bounds, whatever a frame holds.
+ *
+ * out:     pcs, return addresses, the innermost first
+ * in:      depth_max, room in pcs
+ *          frame, __builtin_frame_address(0) or what a register held; anything
+ *          bounds, of memory that can be read from `frame` on
+ * returns: how many there are; 0 if `frame` is not in the bounds
+ * context: any thread, signal handlers included; takes no lock, calls nothing
+ */
+uint32_t embed_frames_walk(uintptr_t *pcs, uint32_t depth_max, uintptr_t frame,
+                           const struct embed_bounds *bounds);
+
+#endif

@@ -1,0 +1,338 @@
+/*
+ * test_frames.c -- stacks by frame pointers: the whole of one, and what ends
+ * the walk when a frame pointer is not one.
+ *
+ * Stacks are made of words on a page whose neighbours cannot be read, so that a
+ * step outside ends the test. The last tests walk their own stack.
+ */
+#define UNW_LOCAL_ONLY
+#include "frames.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+#include <libunwind.h>
+
+enum { PAGE_BYTES = 65536, WORDS = PAGE_BYTES / sizeof(uintptr_t), ROOM = 64 };
+
+static uintptr_t *words; /* the page */
+static struct embed_bounds page;
+static uintptr_t pcs[ROOM];
+
+static uintptr_t
+at(uint32_t word)
+{
+    return (uintptr_t)&words[word];
+}
+
+static void
+put(uint32_t word, uintptr_t caller, uintptr_t pc)
+{
+    words[word] = caller;
+    words[word + 1] = pc;
+}
+
+/* Three frames: 10, then 20, then `last`. */
+static uint32_t
+walk_to(uintptr_t last)
+{
+    put(10, at(20), 0x1001);
+    put(20, last, 0x1002);
+    return embed_frames_walk(pcs, ROOM, at(10), &page);
+}
+
+static int
+make_page(void **state)
+{
+    unsigned char *all = mmap(NULL, 3 * PAGE_BYTES, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    if (all == MAP_FAILED ||
+        mprotect(all + PAGE_BYTES, PAGE_BYTES, PROT_READ | PROT_WRITE) != 0)
+        return -1;
+    words = (uintptr_t *)(void *)(all + PAGE_BYTES);
+    page = (struct embed_bounds){at(0), at(WORDS)};
+    return 0;
+}
+
+static int
+clear_page(void **state)
+{
+    (void)state;
+    memset(words, 0, PAGE_BYTES);
+    memset(pcs, 0, sizeof pcs);
+    return 0;
+}
+
+static void
+frames_are_listed_from_the_inside(void **state)
+{
+    (void)state;
+    put(30, 0, 0x1003);
+    assert_int_equal(walk_to(at(30)), 3);
+    assert_int_equal(pcs[0], 0x1001);
+    assert_int_equal(pcs[1], 0x1002);
+    assert_int_equal(pcs[2], 0x1003);
+}
+
+static void
+a_frame_nobody_returns_from_ends_the_stack(void **state)
+{
+    (void)state;
+    put(30, at(40), 0);
+    put(40, 0, 0x1004);
+    assert_int_equal(walk_to(at(30)), 2);
+}
+
+static void
+a_frame_outside_of_the_stack_ends_the_walk(void **state)
+{
+    const uintptr_t outside[] = {0,
+                                 1,
+                                 at(0) - 8,
+                                 at(0) - 16,
+                                 at(0) - PAGE_BYTES,
+                                 at(WORDS - 1), /* only half of it is inside */
+                                 at(WORDS),
+                                 at(WORDS) + PAGE_BYTES,
+                                 UINTPTR_MAX - 7,
+                                 UINTPTR_MAX - 15,
+                                 (uintptr_t)1 << 63};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        assert_int_equal(walk_to(outside[i]), 2);
+    put(WORDS - 2, 0, 0x1003); /* the last that fits */
+    assert_int_equal(walk_to(at(WORDS - 2)), 3);
+}
+
+static void
+a_walk_begins_inside_of_the_stack_or_not_at_all(void **state)
+{
+    const uintptr_t starts[] = {0, at(0) - 16, at(WORDS), at(WORDS - 1),
+                                at(10) + 1};
+    const struct embed_bounds none = {at(10), at(10)};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        assert_int_equal(embed_frames_walk(pcs, ROOM, starts[i], &page), 0);
+    put(10, 0, 0x1001);
+    assert_int_equal(embed_frames_walk(pcs, ROOM, at(10), &none), 0);
+    assert_int_equal(embed_frames_walk(pcs, ROOM, at(10), &page), 1);
+    put(0, 0, 0x1001);
+    assert_int_equal(embed_frames_walk(pcs, ROOM, at(0), &page), 1);
+}
+
+static void
+a_frame_that_is_not_aligned_ends_the_walk(void **state)
+{
+    (void)state;
+    memset(&words[30], 0x11, 64);
+    for (uintptr_t off = 1; off < sizeof *words; off++)
+        assert_int_equal(walk_to(at(30) + off), 2);
+}
+
+static void
+a_frame_below_the_one_before_ends_the_walk(void **state)
+{
+    (void)state;
+    put(4, 0, 0x1003);
+    assert_int_equal(walk_to(at(4)), 2);
+    assert_int_equal(walk_to(at(19)), 2); /* they would overlap */
+    words[22] = 0x1003;
+    assert_int_equal(walk_to(at(21)), 2);
+    put(22, 0, 0x1003); /* side by side */
+    assert_int_equal(walk_to(at(22)), 3);
+}
+
+static void
+a_cycle_of_frames_ends_the_walk(void **state)
+{
+    (void)state;
+    assert_int_equal(walk_to(at(20)), 2);
+    assert_int_equal(walk_to(at(10)), 2);
+    put(30, at(10), 0x1003);
+    assert_int_equal(walk_to(at(30)), 3);
+}
+
+static void
+no_more_frames_are_listed_than_there_is_room_for(void **state)
+{
+    (void)state;
+    put(30, 0, 0x1003);
+    put(10, at(20), 0x1001);
+    put(20, at(30), 0x1002);
+    for (uint32_t room = 0; room <= 4; room++) {
+        memset(pcs, 0, sizeof pcs);
+        assert_int_equal(embed_frames_walk(pcs, room, at(10), &page),
+                         room < 3 ? room : 3);
+        assert_int_equal(pcs[room], 0);
+    }
+}
+
+/* Whatever the words are, the walk ends inside; the guards would tell. */
+static void
+words_at_random_are_survived(void **state)
+{
+    uint64_t random = 1;
+
+    (void)state;
+    for (uint32_t round = 0; round < 200; round++) {
+        for (uint32_t i = 0; i < WORDS; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1;
+            words[i] = random >> 60 == 0 ? random
+                                         : at((uint32_t)(random >> 33) % WORDS);
+        }
+        for (uint32_t i = 0; i + 1 < WORDS; i += 97)
+            assert_true(embed_frames_walk(pcs, ROOM, at(i), &page) <= ROOM);
+    }
+}
+
+/* ------------------------------------------------------- stacks as they are */
+
+struct both {
+    struct embed_bounds bounds;
+    uintptr_t by_frames[ROOM];
+    void *by_unwinder[ROOM];
+    uint32_t by_frames_count;
+    int by_unwinder_count;
+    bool known;
+};
+
+static __attribute__((noinline)) void
+take_both(struct both *both)
+{
+    both->by_frames_count =
+        embed_frames_walk(both->by_frames, ROOM,
+                          (uintptr_t)__builtin_frame_address(0), &both->bounds);
+    both->by_unwinder_count = unw_backtrace(both->by_unwinder, ROOM);
+}
+
+static __attribute__((noinline)) uint32_t
+descend(struct both *both, uint32_t left)
+{
+    volatile uint32_t frames = 0; /* or the call would be the last */
+
+    if (left == 0)
+        take_both(both);
+    else
+        frames = descend(both, left - 1) + 1;
+    return frames;
+}
+
+/* Its caller's frame is libc's, which keeps none. */
+static void *
+take_stack(void *context)
+{
+    struct both *both = context;
+
+    both->known = embed_frames_bounds(&both->bounds);
+    if (descend(both, 10) != 10)
+        both->known = false;
+    return NULL;
+}
+
+/* take_both() itself is in one of the two lists at most: compare from its
+ * caller on, 11 times descend() and take_stack(). */
+static void
+assert_alike(const struct both *both)
+{
+    int first = 0;
+
+    assert_true(both->known);
+    assert_true(both->by_frames_count >= 12);
+    while (first < both->by_unwinder_count &&
+           (uintptr_t)both->by_unwinder[first] != both->by_frames[0])
+        first++;
+    assert_true(first <= 2);
+    assert_true(both->by_unwinder_count - first >= 12);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(both->by_frames[i], both->by_unwinder[first + i]);
+}
+
+static void
+a_stack_is_what_the_unwinder_says(void **state)
+{
+    struct both both = {.known = false};
+
+    (void)state;
+    take_stack(&both);
+    assert_alike(&both);
+}
+
+static void
+another_threads_stack_is_its_own(void **state)
+{
+    struct both both = {.known = false};
+    pthread_t thread;
+    struct embed_bounds own;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, take_stack, &both), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_alike(&both);
+    assert_true(embed_frames_bounds(&own));
+    assert_true(own.high <= both.bounds.low || own.low >= both.bounds.high);
+}
+
+static struct both coroutine;
+static ucontext_t outside, inside;
+
+static void
+run_coroutine(void)
+{
+    take_both(&coroutine);
+}
+
+static void
+a_stack_that_is_no_threads_is_not_walked(void **state)
+{
+    static unsigned char stack[PAGE_BYTES];
+
+    (void)state;
+    assert_true(embed_frames_bounds(&coroutine.bounds));
+    coroutine.by_frames_count = ROOM;
+    assert_int_equal(getcontext(&inside), 0);
+    inside.uc_stack.ss_sp = stack;
+    inside.uc_stack.ss_size = sizeof stack;
+    inside.uc_link = &outside;
+    makecontext(&inside, run_coroutine, 0);
+    assert_int_equal(swapcontext(&outside, &inside), 0);
+    assert_int_equal(coroutine.by_frames_count, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(frames_are_listed_from_the_inside, clear_page),
+        cmocka_unit_test_setup(a_frame_nobody_returns_from_ends_the_stack,
+                               clear_page),
+        cmocka_unit_test_setup(a_frame_outside_of_the_stack_ends_the_walk,
+                               clear_page),
+        cmocka_unit_test_setup(a_walk_begins_inside_of_the_stack_or_not_at_all,
+                               clear_page),
+        cmocka_unit_test_setup(a_frame_that_is_not_aligned_ends_the_walk,
+                               clear_page),
+        cmocka_unit_test_setup(a_frame_below_the_one_before_ends_the_walk,
+                               clear_page),
+        cmocka_unit_test_setup(a_cycle_of_frames_ends_the_walk, clear_page),
+        cmocka_unit_test_setup(no_more_frames_are_listed_than_there_is_room_for,
+                               clear_page),
+        cmocka_unit_test_setup(words_at_random_are_survived, clear_page),
+        cmocka_unit_test(a_stack_is_what_the_unwinder_says),
+        cmocka_unit_test(another_threads_stack_is_its_own),
+        cmocka_unit_test(a_stack_that_is_no_threads_is_not_walked),
+    };
+
+    if (!EMBED_FRAMES_OFFERED)
+        return 0;
+    return cmocka_run_group_tests(tests, make_page, NULL);
+}
