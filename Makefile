@@ -2,6 +2,11 @@
 # Each target first installs what it needs and is missing (.ci/deps).
 TIME ?= 60
 ENGINE ?= libfuzzer
+# Nothing, or the end: said before anything is built.
+seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
+    TIME is a whole number of seconds, not '$(TIME)'))
+engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
+    ENGINE is libfuzzer or afl, not '$(ENGINE)'))
 .PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers clean
 all: ; @.ci/deps build && ninja
 run: all
@@ -12,16 +17,17 @@ check:
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 check-peers: ; @.ci/deps build peers && ninja $@
 mutants:
-	@.ci/deps build test mutants && ninja -k 0 $@; \
-	status=$$?; props/mutate/mutate.sh $(if $(FULL),full) && exit $$status
+	@.ci/deps build test mutants
+	@ninja -k 0 $@; status=$$?; props/mutate/mutate.sh $(if $(FULL),full) && exit $$status
 coverage: ; @.ci/deps build test coverage && props/coverage/measure.sh reports
 fuzz:
-	@.ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
+	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja fuzz$(if $(filter afl,$(ENGINE)),-afl)
 	@props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
 soak:
-	@.ci/deps build test
-	@ninja out/profsim out/clang/profsim out/asan/profsim fuzz
+	@$(seconds).ci/deps build test
+	@ninja out/profsim out/clang/profsim out/asan/profsim \
+	    out/gcc/props/peers/go_schedules fuzz
 	@props/soak.sh $(TIME)
 bench: ; @.ci/deps build && ninja bench-run
 # Without some of its packages it builds the others.

@@ -16,8 +16,17 @@
 # usage: props/soak.sh SECONDS [FIRST-SEED]
 #        (after `ninja out/profsim out/clang/profsim out/asan/profsim fuzz`)
 set -u
-seconds=${1:?usage: props/soak.sh SECONDS [FIRST-SEED]}
+seconds=${1:-}
 seed=${2:-1000000000}
+for number in "$seconds" "$seed"; do
+    case $number in
+    '' | *[!0-9]*)
+        echo "soak: '$number' is not a whole number" >&2
+        echo "usage: props/soak.sh SECONDS [FIRST-SEED]" >&2
+        exit 2
+        ;;
+    esac
+done
 builds=${SOAK_BUILDS:-out} # a test puts others there
 dir=out/soak
 rounds_max=10000
@@ -60,6 +69,7 @@ same() {
     shift
     timeout 600 "$@" >$dir/out 2>$dir/log
     status=$?
+    [ -s $dir/out ] || status=1 # nothing is like nothing
     [ -e $dir/want ] || mv $dir/out $dir/want
     if [ $status -eq 0 ] && [ -e $dir/out ]; then
         diff $dir/want $dir/out >>$dir/log
@@ -139,8 +149,11 @@ recordings() {
 }
 
 go_runtime() {
-    [ -x out/gcc/props/peers/go_schedules ] &&
-        command -v go >/dev/null || return
+    [ -x out/gcc/props/peers/go_schedules ] || return
+    case $(go env GOVERSION 2>/dev/null) in
+    go1.19 | go1.19.*) ;;
+    *) return ;;
+    esac
     part "schedules of the Go runtime" props/peers/go_runtime.sh \
         out/gcc/props/peers/go_schedules 5000 "$((seed % 1000000000))"
 }
@@ -164,8 +177,10 @@ while [ $round -eq 0 ] || [ "$spent" -lt "$seconds" ]; do
     [ $round -lt $rounds_max ] || break
     round=$((round + 1))
     for kind in worlds twice memory kernels fuzz recordings go_runtime; do
+        [ ! -t 2 ] || printf '\r\033[Kround %s: %s' $round $kind >&2
         $kind
     done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
     look_at_the_clock
     echo "round $round, seeds from $seed: $passed passed, $failed failed," \
         "$spent processor seconds"

@@ -76,6 +76,11 @@ bad b/asan/profsim 'case $* in run*) exit 23 ;; esac; echo "log hash 1"' \
     'a recording, sanitized'
 bad b/profsim "case \$* in *19999*) $heavy ;; esac" 'memory'
 bad b/fuzz/fuzz_trace 'exit 77' 'fuzz target trace'
+bad b/profsim true 'seeds, once'
+exits 2 "'1m' is not a whole number" "a soak without a time" \
+    sh "$scripts/soak.sh" 1m
+exits 2 "'x' is not a whole number" "a soak without a seed" \
+    sh "$scripts/soak.sh" 0 x
 
 # ----------------------------------------------------------------------- fuzz
 
@@ -89,6 +94,7 @@ fuzz_programs() {
 fuzz_programs
 exits 0 'fuzz: 5 passed, 0 failed' "fuzzing that finds nothing" \
     sh "$scripts/fuzz/fuzz.sh" 1
+exits 2 "'1h' is no whole" "no time to fuzz" sh "$scripts/fuzz/fuzz.sh" 1h
 exits 2 'no target' "a target that is not there" \
     sh "$scripts/fuzz/fuzz.sh" 1 nothing
 program out/fuzz/fuzz_worlds 'case ${PROFSIM_TELL-} in
@@ -99,8 +105,11 @@ exit 77'
 exits 1 'replay: me' "a finding is told" sh "$scripts/fuzz/fuzz.sh" 1
 exits 1 'fuzz: 4 passed, 1 failed' "a finding is counted" \
     sh "$scripts/fuzz/fuzz.sh" 1
-program out/fuzz/fuzz_worlds 'exit 1'
+program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 7"; exit 1'
 exits 1 'FAILED: worlds (exit 1)' "an engine that fails is no pass" \
+    sh "$scripts/fuzz/fuzz.sh" 1
+program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 0"'
+exits 1 'FAILED: worlds (exit 0), after 0 runs' "no runs are no pass" \
     sh "$scripts/fuzz/fuzz.sh" 1
 
 # -------------------------------------------------------------------- mutants

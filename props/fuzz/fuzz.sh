@@ -51,7 +51,8 @@ with_afl() { # TARGET SECONDS SEEDS
         afl-fuzz -V "$2" -t 2000+ ${SEED:+-s "$SEED"} -i "$from" -o "$out" \
         -- "out/afl/fuzz_$1" >"$log" 2>&1
     status=$?
-    runs=$(sed -n 's/^execs_done *: *//p' "$out/default/fuzzer_stats")
+    runs=$(sed -n 's/^execs_done *: *//p' "$out/default/fuzzer_stats" \
+        2>/dev/null)
     for found in "$out"/default/crashes/id* "$out"/default/hangs/id*; do
         [ -e "$found" ] &&
             mv "$found" "$findings/$1-$(cksum <"$found" | cut -d' ' -f1)"
@@ -86,11 +87,13 @@ try() { # TARGET SECONDS
     log=out/fuzz/$1.log
     seeds_of "$1" "out/fuzz/seeds/$1"
     rm -f "$findings/$1"-*
+    [ ! -t 2 ] || printf '\r\033[K%s, for %s s' "$1" "$2" >&2
     with_$engine "$1" "$2" "out/fuzz/seeds/$1"
     status=$?
+    [ ! -t 2 ] || printf '\r\033[K' >&2
     found=$(find $findings -name "$1-*" | sort | head -n 1)
-    if [ $status -eq 0 ] && [ -z "$found" ]; then
-        echo "ok: $1: ${runs:-0} runs in $2 s"
+    if [ $status -eq 0 ] && [ -z "$found" ] && [ "${runs:-0}" -gt 0 ]; then
+        echo "ok: $1: $runs runs in $2 s"
         return 0
     fi
     echo "FAILED: $1 (exit $status), after ${runs:-?} runs"
@@ -104,7 +107,7 @@ try() { # TARGET SECONDS
 
 seconds=${1:-}
 case $seconds in
-'' | *[!0-9]*) usage "for how many seconds?" ;;
+'' | *[!0-9]*) usage "'$seconds' is no whole number of seconds" ;;
 esac
 shift
 engine=libfuzzer
