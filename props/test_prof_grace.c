@@ -56,6 +56,7 @@ a_stopped_world_is_trusted_and_waits_for_none(void **state)
     (void)state;
     (void)section_begin(&prof->procs[0].section);
     turn(prof);
+    assert_int_equal(prof->procs[0].section.seen, 0); /* nobody looked */
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     props_prof_drop(prof);
 }
@@ -122,7 +123,9 @@ static void
 a_later_call_of_the_same_processor_is_not_waited_for(void **state)
 {
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct prof_proc *proc = prof_proc_at(prof, 1);
     struct section *section = &prof->procs[1].section;
+    const uintptr_t frame = 1;
     uint64_t calls;
 
     (void)state;
@@ -130,6 +133,7 @@ a_later_call_of_the_same_processor_is_not_waited_for(void **state)
         calls = section_begin(section);
         turn(prof);
         section_end(section, calls);
+        (void)prof_heap_alloc(proc, &frame, 1, 8);
         calls = section_begin(section);
         assert_int_equal(prof_heap_flush(prof), PROF_OK);
         section_end(section, calls);
@@ -140,19 +144,27 @@ a_later_call_of_the_same_processor_is_not_waited_for(void **state)
 static void
 a_handler_within_a_call_does_not_end_it(void **state)
 {
-    struct prof *prof = in_world(PROF_WORLD_RUNNING);
-    struct section *section = &prof->procs[0].section;
-    uint64_t interrupted, handler;
+    const uintptr_t frame = 1;
 
     (void)state;
-    interrupted = section_begin(section);
-    turn(prof);
-    handler = section_begin(section);
-    section_end(section, handler);
-    assert_int_equal(prof_heap_flush(prof), PROF_ERR_BUSY);
-    section_end(section, interrupted);
-    assert_int_equal(prof_heap_flush(prof), PROF_OK);
-    props_prof_drop(prof);
+    for (int call = 0; call < 3; call++) {
+        struct prof *prof = in_world(PROF_WORLD_RUNNING);
+        struct prof_proc *proc = prof_proc_at(prof, 0);
+        const prof_bucket row = prof_heap_alloc(proc, &frame, 1, 8);
+        const uint64_t interrupted = section_begin(&prof->procs[0].section);
+
+        turn(prof);
+        if (call == 0)
+            (void)prof_heap_alloc(proc, &frame, 1, 8);
+        else if (call == 1)
+            prof_heap_free(proc, row);
+        else
+            prof_heap_free_explicit(proc, row);
+        assert_int_equal(prof_heap_flush(prof), PROF_ERR_BUSY);
+        section_end(&prof->procs[0].section, interrupted);
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+        props_prof_drop(prof);
+    }
 }
 
 /* Behind the processors lie the slots of the table. */

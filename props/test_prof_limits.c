@@ -322,6 +322,56 @@ publishing_a_slot_is_all_of_its_rows_and_no_other_slot(void **state)
     }
 }
 
+/* Whatever bytes of its word change; of one processor, and of two. */
+static void
+any_change_of_a_count_is_published(void **state)
+{
+    static const uint32_t counts[] = {1,   2,   255,   256,   257,
+                                      511, 512, 65535, 65536, UINT32_MAX};
+
+    (void)state;
+    for (uint32_t procs = 1; procs <= 2; procs++) {
+        for (size_t i = 1; i < sizeof counts / sizeof *counts; i++) {
+            struct prof *prof = props_prof_make(
+                &(struct prof_config){.buckets_max = 4, .procs_max = procs});
+            const prof_bucket row =
+                prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
+
+            prof_heap_free(prof_proc_at(prof, procs - 1), row);
+            for (size_t j = 0; j <= i; j += i) {
+                set_counted(prof, 0, row, counts[j], counts[i]);
+                prof_counters_publish(prof, 0);
+                assert_int_equal(prof->counters.taken[0][row],
+                                 (uint64_t)counts[i] << 32 | counts[j]);
+            }
+            props_prof_drop(prof);
+        }
+    }
+}
+
+static void
+totals_have_what_each_row_has_carried(void **state)
+{
+    enum { ROWS = 3 };
+    struct prof *prof =
+        props_prof_make(&(struct prof_config){.buckets_max = ROWS});
+    struct prof_heap_totals totals;
+
+    (void)state;
+    for (uintptr_t i = 1; i <= ROWS; i++) {
+        const uint32_t row = prof_heap_alloc(prof_proc_at(prof, 0), &i, 1, 8);
+
+        set_counted(prof, (uint32_t)i % COUNTER_SLOTS, row, TWO_TO_32 << i,
+                    TWO_TO_32);
+        store_relaxed(&prof->counters.carries, 1);
+    }
+    totals = prof_heap_totals(prof);
+    /* And of each but one, in slot 2, the one that was counted at first. */
+    assert_true(totals.allocs_pending == 14 * TWO_TO_32 + ROWS - 1);
+    assert_true(totals.frees_pending == ROWS * TWO_TO_32);
+    props_prof_drop(prof);
+}
+
 /* Row 0 is no bucket, and nobody shows it: a free way to see what is lost. */
 static void
 an_event_that_is_dropped_is_counted_in_no_column(void **state)
@@ -401,6 +451,8 @@ main(void)
         cmocka_unit_test(a_carry_is_published_with_what_it_was_counted_with),
         cmocka_unit_test(
             publishing_a_slot_is_all_of_its_rows_and_no_other_slot),
+        cmocka_unit_test(any_change_of_a_count_is_published),
+        cmocka_unit_test(totals_have_what_each_row_has_carried),
         cmocka_unit_test(an_event_that_is_dropped_is_counted_in_no_column),
         cmocka_unit_test(
             a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one),
