@@ -75,7 +75,9 @@ check_divisor(uint32_t tick_divisor)
     tracer_lab_begin(&lab, &caller, 1);
     for (uint32_t i = 0; i < count; i++)
         tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, numbers[i]);
-    /* Events without a number; the second after a pause of many ticks. */
+    /* Events without a number, and one after a pause of many ticks. */
+    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SCAN_START, NULL, NULL, 0);
+    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SCAN_DONE, NULL, NULL, 0);
     prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
     rest_for_a_twentieth_of_a_second();
     prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_DONE, NULL, NULL, 0);
