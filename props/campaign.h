@@ -33,7 +33,7 @@ struct props_kind {
     bool (*run)(void *runner, struct sim_choices *choices,
                 const struct props_campaign *campaign);
     struct props_ran (*ran)(void *runner); /* by the last run */
-    /* Shrink the events of a failure and write them (hunt.h). */
+    /* Shrink a failure's events and write them (hunt.h). false: no memory */
     bool (*tell)(struct props_hunt *hunt);
 };
 
@@ -74,6 +74,7 @@ struct props_outcome {
 bool props_campaign_run(const struct props_campaign *campaign,
                         struct props_outcome *outcome);
 
+/* returns: the kind of world that it runs */
 const struct props_kind *
 props_campaign_kind(const struct props_campaign *campaign);
 
