@@ -379,6 +379,7 @@ rules_that_do_not_exist_are_refused(void **state)
     wrong[1].turn = (enum prof_stage_turn)(PROF_TURN_RESTARTED + 1);
     wrong[2].explicit_free =
         (enum prof_explicit_free)(PROF_EXPLICIT_RECENT + 1);
+    wrong[3] = prof_rules_go1_10; /* no rule of it asks for 64 bits */
     wrong[3].random = (enum prof_random)(PROF_RANDOM_XORSHIFT32 + 1);
     wrong[4].block = (enum prof_block_rule)(PROF_BLOCK_CORRECTED + 1);
     wrong[5].mutex = (enum prof_mutex_rule)(PROF_MUTEX_UNSCALED + 1);
