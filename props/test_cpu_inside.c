@@ -232,6 +232,24 @@ more_records_than_labels_are_refused_unread(void **state)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
 }
 
+/* Ticks that were lost before take no place from any stack. */
+static void
+lost_ticks_have_a_place_besides_the_stacks(void **state)
+{
+    static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 5,    /* lost */
+                                     4, 0, 1,   1, 4, 0, 1, 2, /* two stacks */
+                                     4, 0, 1,   3, 4, 0, 1, 1};
+
+    (void)state;
+    a_profile(2, 2);
+    assert_int_equal(prof_cpu_load(cpu, words, 15, NULL, 0), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
+    assert_int_equal(prof_cpu_totals(cpu).lost, 5);
+    assert_int_equal(prof_cpu_load(cpu, words, 23, NULL, 0), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu).recorded, 3); /* a third is lost */
+    assert_int_equal(prof_cpu_totals(cpu).lost, 6);
+}
+
 /* Nothing stands before a wrong first record: what was there is kept. */
 static void
 a_wrong_first_record_changes_nothing(void **state)
@@ -319,6 +337,7 @@ main(void)
         cmocka_unit_test(stacks_are_spread_over_their_chains),
         cmocka_unit_test(a_later_record_that_is_too_long_is_refused),
         cmocka_unit_test(more_records_than_labels_are_refused_unread),
+        cmocka_unit_test(lost_ticks_have_a_place_besides_the_stacks),
         cmocka_unit_test(a_wrong_first_record_changes_nothing),
         cmocka_unit_test(lost_ticks_have_one_frame),
         cmocka_unit_test(values_stand_in_the_order_of_their_types),
