@@ -41,7 +41,7 @@ take(void *context, const void *bytes, size_t bytes_count)
 static void
 begin(size_t used)
 {
-    static const unsigned char filling[ROOM];
+    static const unsigned char filling[ROOM + 1];
     const struct prof_sink sink = {.write = take, .context = &taken};
 
     memset(buffer, 0xa5, sizeof buffer);
