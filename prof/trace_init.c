@@ -29,6 +29,7 @@ struct layout {
     size_t words;
     size_t buffers;
     size_t buffer_stride;
+    uint32_t buffer_bytes;
     size_t end;
 };
 
@@ -43,21 +44,23 @@ layout_of(struct layout *layout, const struct prof_trace_config *config)
         .frames_max = config->frames_max != 0 ? config->frames_max
                                               : UINT64_C(32) * stacks,
     };
-    const size_t bytes = config->buffer_bytes != 0 ? config->buffer_bytes
-                                                   : PROF_TRACE_BUFFER_BYTES;
     enum prof_status status;
 
     memset(layout, 0, sizeof *layout);
+    layout->buffer_bytes = config->buffer_bytes != 0 ? config->buffer_bytes
+                                                     : PROF_TRACE_BUFFER_BYTES;
     if (config->procs_max == 0 || config->procs_max > PROF_PROCS_LIMIT ||
         config->buffers_max < config->procs_max + 2 ||
         config->buffers_max > BUFFERS_LIMIT ||
         config->order > PROF_TRACE_ORDER_CLOCK ||
-        bytes < PROF_TRACE_BUFFER_BYTES_MIN || bytes > BUFFER_LIMIT)
+        layout->buffer_bytes < PROF_TRACE_BUFFER_BYTES_MIN ||
+        layout->buffer_bytes > BUFFER_LIMIT)
         return PROF_ERR_CONFIG;
     status = prof_table_layout(&layout->stacks, &layout->sizes, &table);
     if (status != PROF_OK)
         return status;
-    layout->buffer_stride = aligned(sizeof(struct trace_buffer) + bytes);
+    layout->buffer_stride =
+        aligned(sizeof(struct trace_buffer) + layout->buffer_bytes);
     layout->procs = aligned(sizeof(struct prof_trace));
     layout->slots =
         layout->procs + config->procs_max * sizeof(struct trace_proc);
@@ -116,9 +119,6 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
                             : 64;
     trace->order = config->order;
     trace->place_bits = bits_for(config->procs_max + 2);
-    trace->buffer_bytes = config->buffer_bytes != 0 ? config->buffer_bytes
-                                                    : PROF_TRACE_BUFFER_BYTES;
-    trace->buffers_count = config->buffers_max;
     trace->procs_count = config->procs_max;
     trace->procs = (void *)(base + layout.procs);
     trace->stacks = layout.stacks;
@@ -129,7 +129,7 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
     for (uint32_t i = config->buffers_max; i-- > 0;) {
         struct trace_buffer *buffer = buffer_at(base, &layout, i);
 
-        buffer->limit_bytes = trace->buffer_bytes;
+        buffer->limit_bytes = layout.buffer_bytes;
         buffer->next = trace->empty;
         trace->empty = buffer;
     }

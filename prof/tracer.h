@@ -48,8 +48,6 @@ struct prof_trace {
     uint32_t tick_divisor;
     uint32_t tick_shift; /* log2 of the divisor; 64: it is no power of 2 */
     uint32_t place_bits; /* of a sequence number, ordered by the clock */
-    uint32_t buffer_bytes;
-    uint32_t buffers_count;
     uint32_t procs_count;
     struct table_layout stacks_layout;
     struct trace_proc *procs;
