@@ -211,13 +211,18 @@ prof_counters_published(const struct prof *prof, uint32_t row)
 /* -------------------------------------------------------------- publishing
  */
 
-/* The first processor from `i` on that has recorded anything; or how many there
- * are. Of a slot at rest none is overlooked. */
+/* Has a processor recorded anything? Of a slot at rest none is overlooked. */
+static inline bool
+has_recorded(const struct prof *prof, uint32_t i)
+{
+    return load_relaxed(&prof->procs[i].section.calls) != 0;
+}
+
+/* The first processor from `i` on that has; or how many there are. */
 static uint32_t
 next_recorder(const struct prof *prof, uint32_t i)
 {
-    while (i < prof->procs_count &&
-           load_relaxed(&prof->procs[i].section.calls) == 0)
+    while (i < prof->procs_count && !has_recorded(prof, i))
         i++;
     return i;
 }
@@ -262,9 +267,9 @@ publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
     uint64_t sums[LINE] = {0};
     uint64_t seen = 0;
 
-    for (uint32_t i = next_recorder(prof, 0); i < prof->procs_count;
-         i = next_recorder(prof, i + 1))
-        seen |= add_line(&sums, &prof->procs[i].columns.slots[slot][line]);
+    for (uint32_t i = 0; i < prof->procs_count; i++)
+        if (has_recorded(prof, i))
+            seen |= add_line(&sums, &prof->procs[i].columns.slots[slot][line]);
     if ((seen & HALVES_TOP) == 0 && !has_carries(prof)) {
         if (memcmp(taken, sums, sizeof sums) != 0)
             memcpy(taken, sums, sizeof sums);
@@ -347,8 +352,9 @@ sum_halves(const struct prof *prof, uint32_t rows, enum half half)
 {
     uint64_t sum = 0;
 
-    for (uint32_t i = next_recorder(prof, 0); i < prof->procs_count;
-         i = next_recorder(prof, i + 1)) {
+    for (uint32_t i = 0; i < prof->procs_count; i++) {
+        if (!has_recorded(prof, i))
+            continue;
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
             const shared_u64 *column = prof->procs[i].columns.slots[slot];
 
