@@ -30,6 +30,7 @@ begin(struct sim_choices *choices, enum sim_backend backend)
     choices->fixed_count = 0;
     choices->overflowed = false;
     choices->misaligned = false;
+    choices->drawn_max = backend == SIM_RANDOM ? choices->count_max : 0;
 }
 
 void
@@ -241,17 +242,24 @@ sim_choices_wish(struct sim_choices *choices, uint32_t bound)
     return 0;
 }
 
+/* Apart: what nearly every question takes needs no register of the caller's. */
+static __attribute__((noinline)) uint32_t
+choose_otherwise(struct sim_choices *choices, uint32_t bound,
+                 enum sim_kind kind, uint16_t label)
+{
+    return sim_choose_guided(choices, bound, kind, label,
+                             sim_choices_wish(choices, bound));
+}
+
 uint32_t
 sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
            uint16_t label)
 {
     uint32_t value;
 
-    if (choices->backend != SIM_RANDOM || bound <= 1 ||
-        choices->count >= choices->count_max)
-        return sim_choose_guided(choices, bound, kind, label,
-                                 sim_choices_wish(choices, bound));
-    value = draw(choices, bound); /* nearly every question */
+    if (bound <= 1 || choices->count >= choices->drawn_max)
+        return choose_otherwise(choices, bound, kind, label);
+    value = draw(choices, bound);
     choices->list[choices->count++] =
         (struct sim_choice){bound, value, (uint16_t)kind, label};
     return value;

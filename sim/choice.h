@@ -65,6 +65,7 @@ struct sim_choices {
     struct sim_choice *list;    /* what was answered; owned by the caller */
     uint32_t count;             /* answers in list */
     uint32_t count_max;         /* room in list; past it every answer is 0 */
+    uint32_t drawn_max;         /* RANDOM: the same; else 0 */
     uint32_t fixed_count;       /* ODOMETER: answers carried into this run */
     bool overflowed;            /* a question came after list was full */
     bool misaligned;            /* a given value did not fit its bound */

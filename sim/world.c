@@ -444,7 +444,8 @@ read_heap(struct sim_world *world, enum prof_select select, size_t room)
     written = answer->status == PROF_OK ? answer->count : 0;
     answer->touched_beyond =
         written > room ||
-        !is_guard(&answer->heap[written], (room + 1 - written) * size);
+        (!world->limits.unlogged &&
+         !is_guard(&answer->heap[written], (room + 1 - written) * size));
     world->heap_dirty = answer->touched_beyond ? room + 1 : written;
 }
 
@@ -484,9 +485,12 @@ apply_reading(struct sim_world *world, const struct sim_event *event)
                             ? event->room
                             : world->config.buckets_max;
     const bool all = event->kind == SIM_EV_SNAPSHOT_ALL;
+    const bool publishes = event->kind == SIM_EV_SNAPSHOT || all;
 
+    if (world->limits.unlogged && !publishes)
+        return NULL; /* it changes nothing, and nobody asks what it shows */
     world->answer.kind = event->kind;
-    if (event->kind == SIM_EV_SNAPSHOT || all) {
+    if (publishes) {
         log_fact(world, TRUTH_SNAPSHOT, event, 0, all);
         read_heap(world, all ? PROF_SELECT_ALL : PROF_SELECT_INUSE, room);
     } else if (event->kind == SIM_EV_ITERATE) {

@@ -85,7 +85,8 @@ struct sim_limits {
     uint32_t objects_max;
     uint32_t buckets_max; /* largest config.buckets_max */
     uint64_t frames_max;  /* largest config.frames_max */
-    bool unlogged;        /* it keeps no truth log: nobody judges it */
+    bool unlogged;        /* it keeps no truth log: nobody judges it, and all
+                             that is looked at are its heap snapshots */
 };
 
 /*
