@@ -195,20 +195,14 @@ prof_trace_take_empty(struct prof_trace *trace)
     return buffer;
 }
 
-static bool
-fits(const struct trace_buffer *buffer)
-{
-    const uint32_t need =
-        EVENT_BYTES_MAX + (buffer->used_bytes == 0 ? BATCH_BYTES_MAX : 0);
-
-    return buffer->limit_bytes - buffer->used_bytes >= need;
-}
-
-/* Make room for one event, and for a batch header if it is the first. */
+/*
+ * Make room for one event. An empty buffer has room for a batch header, too
+ * (trace_init.c).
+ */
 static bool
 make_room(struct prof_trace *trace, struct trace_buffer **owned)
 {
-    if (*owned != NULL && fits(*owned))
+    if (trace_has_room(*owned))
         return true;
     prof_trace_give_up(trace, owned);
     *owned = prof_trace_take_empty(trace);
@@ -381,7 +375,7 @@ prof_trace_emit(struct prof_trace *trace, uint32_t proc,
     way = load_acquire(&trace->on);
 #if defined(__x86_64__)
     if (way == WAY_CYCLES && shape->is_short &&
-        trace_clock_has_room(trace->procs[proc].buffer)) {
+        trace_has_room(trace->procs[proc].buffer)) {
         trace_clock_put(trace, &trace->procs[proc], shape,
                         shape->args != 0 ? *args : 0);
         return;

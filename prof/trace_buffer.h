@@ -5,6 +5,7 @@
 #ifndef PROF_TRACE_BUFFER_H
 #define PROF_TRACE_BUFFER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "check.h"
@@ -24,6 +25,14 @@ enum {
     BATCH_BYTES_MAX = 1 + 3 * NUMBER_BYTES_MAX,
     EVENT_BYTES_MAX = 2 + 5 * NUMBER_BYTES_MAX
 };
+
+/* Is there room for any event? in: NULL for no buffer */
+static inline bool
+trace_has_room(const struct trace_buffer *buffer)
+{
+    return buffer != NULL &&
+           buffer->limit_bytes - buffer->used_bytes >= EVENT_BYTES_MAX;
+}
 
 /* in: room for NUMBER_BYTES_MAX in the buffer */
 static inline void

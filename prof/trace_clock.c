@@ -123,7 +123,7 @@ room_for_event(struct prof_trace *trace, struct trace_proc *own, uint32_t place)
 {
     struct prof_trace_stamp stamp;
 
-    if (trace_clock_has_room(own->buffer))
+    if (trace_has_room(own->buffer))
         return own->buffer;
     prof_trace_give_up(trace, &own->buffer);
     own->buffer = prof_trace_take_empty(trace);

@@ -15,13 +15,6 @@ trace_clock_later(uint64_t clock, uint64_t last_clock)
     return (int64_t)(clock - last_clock) > 0 ? clock : last_clock + 1;
 }
 
-static inline bool
-trace_clock_has_room(const struct trace_buffer *buffer)
-{
-    return buffer != NULL &&
-           buffer->limit_bytes - buffer->used_bytes >= EVENT_BYTES_MAX;
-}
-
 static inline void
 trace_clock_done(struct trace_proc *own, struct trace_buffer *buffer,
                  const uint8_t *end, uint64_t clock)
