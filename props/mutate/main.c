@@ -1,13 +1,14 @@
 /*
  * main.c -- try the mutants that mutate_generate has written.
  *
- * usage: mutate_run [--jobs N] [--slow MS] [--every N] [--only PREFIX] FOLDER
- * RESULTS
+ * usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] [--every N]
+ * [--only PREFIX] FOLDER RESULTS
  *
- * FOLDER has mutants.tsv, programs and worlds. With --every one of N mutants is
- * tried, the same each time.
- * PREFIX is of names: a file, or a file and a function; or some, with commas.
- * RESULTS has a line for each mutant that was tried.
+ * FOLDER has mutants.tsv, programs and worlds. Judges that need more than
+ * --slow by FILE, props/mutate/costs.txt, are not asked. With --every one of N
+ * mutants is tried, the same each time. PREFIX is of names: a file, or a file
+ * and a function; or some, with commas. RESULTS has a line for each mutant that
+ * was tried.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -141,6 +142,8 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
             trial->jobs = (uint32_t)strtoul(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--slow") == 0)
             trial->slow_ms = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--costs") == 0)
+            trial->costs = argv[i + 1];
         else if (strcmp(argv[i], "--every") == 0)
             wanted->every = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
@@ -156,14 +159,15 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
 int
 main(int argc, char **argv)
 {
-    static struct trial trial = {.jobs = 2, .slow_ms = 250};
+    static struct trial trial = {
+        .jobs = 2, .slow_ms = 250, .costs = "props/mutate/costs.txt"};
     struct wanted wanted = {.only = "prof/", .every = 1};
     char *programs = NULL;
 
     if (!read_options(argc, argv, &trial, &wanted) ||
         asprintf(&programs, "%s/programs", trial.folder) < 0) {
-        fputs("usage: mutate_run [--jobs N] [--slow MS] [--every N] "
-              "[--only PREFIX] FOLDER RESULTS\n",
+        fputs("usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] "
+              "[--every N] [--only PREFIX] FOLDER RESULTS\n",
               stderr);
         return 1;
     }

@@ -8,12 +8,15 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mutate/trial.h"
 
 #define MEMORY_BYTES ((rlim_t)8 << 30)
+
+enum { JUDGE_MAX_S = 600 };
 
 uint64_t
 trial_now_ms(void)
@@ -110,16 +113,27 @@ trial_start(const struct trial *trial, struct process *process,
         setpgid(0, 0);
         if (file < 0 || nothing < 0 || dup2(nothing, 0) < 0 ||
             dup2(file, 1) < 0 || dup2(file, 2) < 0)
-            _exit(126);
+            _exit(TRIAL_NOT_STARTED);
         close(file);
         setenv("PROF_MUTANTS_MET", page, 1);
         set_number("PROF_MUTANT", mutant);
-        set_limits(mutant != 0 ? 2 * unit->cpu_ms + 300 : trial->slow_ms);
+        set_limits(mutant != 0 ? 2 * unit->cpu_ms + 300
+                               : JUDGE_MAX_S * UINT64_C(1000));
+        alarm(JUDGE_MAX_S);
         if (unit->test != NULL)
             setenv("PROF_MUTANT_TEST", unit->test, 1);
         execv(unit->program, arguments);
-        _exit(127);
+        _exit(TRIAL_NOT_STARTED);
     }
     free(page);
     free(output);
+}
+
+void
+trial_must_have_started(const struct unit *unit, int status)
+{
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != TRIAL_NOT_STARTED)
+        return;
+    fprintf(stderr, "mutate: %s does not start\n", unit->program);
+    exit(1);
 }

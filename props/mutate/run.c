@@ -72,7 +72,7 @@ start_next(const struct trial *trial, struct job *job, size_t from,
     return false;
 }
 
-/* What a world wrote: PROPERTY SEED PROPERTY... */
+/* What a world wrote: PROPERTY SEED */
 static void
 read_worlds(const struct trial *trial, struct mutant *mutant, uint32_t slot)
 {
@@ -80,14 +80,10 @@ read_worlds(const struct trial *trial, struct mutant *mutant, uint32_t slot)
     FILE *file = fopen(path, "r");
     char line[512];
     char property[sizeof mutant->property];
-    int used = 0;
 
     if (file != NULL && fgets(line, sizeof line, file) != NULL &&
-        sscanf(line, "%7s %u %n", property, &mutant->runs, &used) == 2) {
+        sscanf(line, "%7s %u", property, &mutant->runs) == 2)
         memcpy(mutant->property, property, sizeof property);
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(mutant->broken, sizeof mutant->broken, "%s", &line[used]);
-    }
     if (file != NULL)
         fclose(file);
     free(path);
@@ -117,6 +113,7 @@ conclude(const struct trial *trial, struct job *job, int status, uint32_t slot,
          struct progress *progress)
 {
     kill(-job->process.pid, SIGKILL); /* whatever it may have left */
+    trial_must_have_started(trial->units[job->unit], status);
     if (status != 0) {
         catch (trial, job, status, slot);
     } else if (start_next(trial, job, job->unit + 1, slot)) {

@@ -14,7 +14,11 @@
 
 #include "mutate/switch.h"
 
-enum { TRIAL_UNITS_MAX = 1024, TRIAL_TEXT = 96, TRIAL_ARGUMENTS_MAX = 126 };
+enum {
+    TRIAL_UNITS_MAX = 1024,
+    TRIAL_ARGUMENTS_MAX = 126,
+    TRIAL_NOT_STARTED = 126 /* how a process ends that is no judge yet */
+};
 
 struct unit {
     char *program;
@@ -32,7 +36,6 @@ enum verdict {
     VERDICT_NONE,  /* not tried: not in the sample */
     VERDICT_UNMET, /* no judge comes by it */
     VERDICT_SURVIVES,
-    VERDICT_SAME, /* its object code is the original's */
     VERDICT_FAILED,
     VERDICT_CRASHED,
     VERDICT_HANGS
@@ -48,14 +51,12 @@ struct mutant {
     const char *text;
     const char *instead;
     uint32_t ordinal;
-    const char *reason; /* why it is no mistake, or NULL */
-    bool chosen;        /* to be tried */
+    bool chosen; /* to be tried */
     enum verdict verdict;
     const struct unit *by;
-    char property[8];        /* that a world broke, or "" */
-    char broken[TRIAL_TEXT]; /* all that it broke */
-    uint32_t runs;           /* worlds tried; 0: not a world */
-    uint32_t tried;          /* units */
+    char property[8]; /* that a world broke, or "" */
+    uint32_t runs;    /* worlds tried; 0: not a world */
+    uint32_t tried;   /* units */
 };
 
 struct trial {
@@ -65,7 +66,8 @@ struct trial {
     size_t mutants_count;
     const char *folder; /* for scratch files */
     uint32_t jobs;
-    uint64_t slow_ms; /* a judge that needs longer is not asked */
+    uint64_t slow_ms;  /* a judge that needs longer is not asked */
+    const char *costs; /* a file: a line "MS JUDGE" for each that is slow */
     FILE *results;
 };
 
@@ -77,6 +79,9 @@ bool trial_find_units(struct trial *trial, const char *programs);
 
 /* run.c: try the chosen mutants. */
 void trial_run(struct trial *trial);
+
+/* Nothing that has not run may count as a judge: end here. in: status */
+void trial_must_have_started(const struct unit *unit, int status);
 
 /* A process of a unit. */
 struct process {

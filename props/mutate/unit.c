@@ -31,6 +31,16 @@ add(struct trial *trial, const char *program, const char *test,
     return unit;
 }
 
+static struct unit *
+find(const struct trial *trial, const char *name)
+{
+    for (size_t i = 0; i < trial->units_count; i++) {
+        if (strcmp(trial->units[i]->name, name) == 0)
+            return trial->units[i];
+    }
+    return NULL;
+}
+
 static void
 add_worlds(struct trial *trial, const char *kind, const char *runs)
 {
@@ -81,14 +91,49 @@ add_tests(struct trial *trial, char *line)
     while (names != NULL && fgets(test, sizeof test, names) != NULL) {
         test[strcspn(test, "\n")] = '\0';
         snprintf(name, sizeof name, "%s %s", slash + 1, test);
-        add_arguments(add(trial, program, test, name), line);
         any = true;
+        /* In more than one group, it runs in each by this name. */
+        if (find(trial, name) == NULL)
+            add_arguments(add(trial, program, test, name), line);
     }
     if (names == NULL || pclose(names) != 0 || !any) {
         fprintf(stderr, "mutate: %s does not list its tests\n", program);
         exit(1);
     }
     free(command);
+}
+
+/*
+ * Leave out what takes long where the list of costs was made: the same judges
+ * are then asked on any machine, and the score is no matter of its speed. A
+ * judge that the list does not name is cheap.
+ */
+static void
+leave_out_slow(struct trial *trial)
+{
+    FILE *file = fopen(trial->costs, "r");
+    char line[1024];
+
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        char *name;
+        const bool slow = strtoull(line, &name, 10) > trial->slow_ms;
+        struct unit *unit;
+
+        name[strcspn(name, "\n")] = '\0';
+        name += strspn(name, " ");
+        if (line[0] == '#')
+            continue;
+        unit = find(trial, name);
+        if (unit == NULL)
+            fprintf(stderr, "mutate: %s: there is no judge '%s'\n",
+                    trial->costs, name);
+        else
+            unit->left_out = slow;
+    }
+    if (file == NULL || fclose(file) != 0) {
+        perror(trial->costs);
+        exit(1);
+    }
 }
 
 /* ------------------------------------------------------------------ recording
@@ -102,20 +147,29 @@ cpu_ms_of(const struct rusage *usage)
 }
 
 static bool
-note(struct unit *unit, const unsigned char *page, int status,
-     const struct rusage *usage, const struct process *process)
+note(const struct trial *trial, struct unit *unit, const unsigned char *page,
+     int status, const struct rusage *usage)
 {
+    trial_must_have_started(unit, status);
     memcpy(unit->met, page, sizeof unit->met);
     unit->cpu_ms = cpu_ms_of(usage);
-    unit->wall_ms = trial_now_ms() - process->begun_ms;
     unit->left_out = status != 0;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGVTALRM) {
-        fprintf(stderr, "mutate: %s takes too long, is left out\n", unit->name);
-        return true;
-    }
     if (status != 0)
         fprintf(stderr, "mutate: %s fails without a mutant\n", unit->name);
+    else if (unit->cpu_ms > 4 * trial->slow_ms)
+        fprintf(
+            stderr,
+            "mutate: %s took %llu ms, which the list of costs does not say\n",
+            unit->name, (unsigned long long)unit->cpu_ms);
     return status == 0;
+}
+
+static struct unit *
+next_asked(const struct trial *trial, size_t *next)
+{
+    while (*next < trial->units_count && trial->units[*next]->left_out)
+        (*next)++;
+    return *next < trial->units_count ? trial->units[(*next)++] : NULL;
 }
 
 static bool
@@ -125,9 +179,11 @@ record(struct trial *trial)
     struct unit *running[16] = {0};
     unsigned char *pages[16];
     size_t next = 0;
-    size_t left = trial->units_count;
+    size_t left = 0;
     bool passed = true;
 
+    for (size_t i = 0; i < trial->units_count; i++)
+        left += !trial->units[i]->left_out;
     for (uint32_t i = 0; i < trial->jobs; i++)
         pages[i] = trial_page(trial, i);
     while (left > 0) {
@@ -136,9 +192,9 @@ record(struct trial *trial)
         int pid;
 
         for (uint32_t i = 0; i < trial->jobs; i++) {
-            if (running[i] != NULL || next == trial->units_count)
+            if (running[i] != NULL ||
+                (running[i] = next_asked(trial, &next)) == NULL)
                 continue;
-            running[i] = trial->units[next++];
             memset(pages[i], 0, SWITCH_BYTES);
             trial_start(trial, &processes[i], running[i], 0, i);
         }
@@ -146,9 +202,9 @@ record(struct trial *trial)
         for (uint32_t i = 0; i < trial->jobs; i++) {
             if (running[i] == NULL || processes[i].pid != pid)
                 continue;
+            running[i]->wall_ms = trial_now_ms() - processes[i].begun_ms;
             passed =
-                note(running[i], pages[i], status, &usage, &processes[i]) &&
-                passed;
+                note(trial, running[i], pages[i], status, &usage) && passed;
             running[i] = NULL;
             left--;
         }
@@ -233,6 +289,7 @@ trial_find_units(struct trial *trial, const char *programs)
     }
     fclose(file);
     add_kernels(trial);
+    leave_out_slow(trial);
     passed = record(trial);
     qsort(trial->units, trial->units_count, sizeof *trial->units, by_cost);
     return passed;
