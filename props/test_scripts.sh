@@ -168,5 +168,74 @@ exits 1 'not listed' "mutants: a patch that nobody tries" \
 exits 1 'only 1 real bugs' "mutants: too few real bugs" \
     sh props/mutants.sh report . x/m.row
 
+# -------------------------------------------------------- mutants of each line
+
+mkdir reports
+printf '"prof/a.c:1",acquire,relaxed,k,race,3\n' >reports/memory-order.csv
+
+# lines VERDICT...: so the mutants of prof/a.c ended
+lines() {
+    : >mutants.tsv
+    : >results.tsv
+    : >same.txt
+    for verdict in "$@"; do
+        number=$(($(wc -l <results.tsv) + 1))
+        printf '%s\t1\tprof/a.c\tf\t1\tkind\tx%s\ty\t1\n' $number $number \
+            >>mutants.tsv
+        printf '%s\tprof/a.c\tf\t1\tkind\t%s\t%s\tjudge\t\t0\t1\n' $number \
+            "prof/a.c f: x$number -> y" "$verdict" >>results.tsv
+    done
+}
+
+# scored STATUS TEXT NAME [REASON]: with a bar of 60 %
+scored() {
+    printf '%s\n' "${4:-# no reasons}" >equivalent.txt
+    exits "$1" "$2" "lines: $3" awk -v csv=l.csv -v md=l.md -v bar=60 \
+        -v sample= -f "$scripts/mutate/report.awk" reports/memory-order.csv \
+        equivalent.txt same.txt mutants.tsv results.tsv
+}
+
+lines failed crashed hangs survives unmet
+scored 0 '3 of 5 mutants caught, 0 are no mistake: 60.0 %' "at the bar"
+lines failed survives unmet
+scored 1 'below 60 %' "below the bar"
+scored 0 '1 of 3 mutants caught, 2 are no mistake: 100.0 %' "explained" \
+    'a reason
+    prof/a.c f: x2 -> y
+    prof/a.c f: x3 -> y'
+scored 1 'explained, but caught' "an excuse that is none" 'a reason
+    prof/a.c f: x1 -> y'
+scored 1 'there is no such mutant' "an excuse for nothing" 'a reason
+    prof/a.c f: x9 -> y'
+echo 2 >same.txt
+scored 1 '1 of 3 mutants caught, 1 are no mistake: 50.0 %' "the same object"
+lines
+scored 1 '0 of 0 mutants caught' "nothing was tried"
+
+# ------------------------------------------------------------------- coverage
+
+mkdir prof
+printf 'if (a)\n    b();\n' >prof/a.c
+
+# reached STATUS TEXT NAME LINE-2 TRUE FALSE [REASON]: how often
+reached() {
+    printf 'SF:%s/prof/a.c\nDA:1,9\nDA:2,%s\nend_of_record\n' "$dir" "$4" \
+        >lines.lcov
+    printf '%s/prof/a.c\t1\t5\t%s\t%s\n' "$dir" "$5" "$6" >branches.tsv
+    printf '%b\n' "${7:-# no reasons}" >reasons
+    exits "$1" "$2" "coverage: $3" awk -v here="$dir/" -v csv=c.csv \
+        -f "$scripts/coverage/report.awk" reasons lines.lcov branches.tsv
+}
+
+reached 0 '2 of 2 lines (100.0 %), 2 of 2 branches' "all is reached" 1 1 1
+reached 1 'prof/a.c:2: line: b();' "a line is not" 0 1 1
+reached 1 'prof/a.c:1: false: if (a)' "a side is not" 1 1 0
+reached 1 '0 without a reason' "reasons do not lift the figure" 1 1 0 \
+    'prof/a.c\tfalse\tif (a)\twhy'
+reached 1 'has a reason and is reached' "a reason for nothing" 1 1 1 \
+    'prof/a.c\tfalse\tif (a)\twhy'
+exits 1 '0 of 0 lines' "coverage: nothing was measured" awk -v here=/ \
+    -v csv=c.csv -f "$scripts/coverage/report.awk" reasons /dev/null /dev/null
+
 echo "scripts: $passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]
