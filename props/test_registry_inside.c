@@ -206,6 +206,36 @@ more_records_than_any_scratch_holds_are_refused(void **state)
     }
 }
 
+/* More than there is room for at the first look: each is written once. */
+static void
+many_records_are_written_all(void **state)
+{
+    enum { RECORDS = 120 };
+    static const char *const names[] = {"heap", "block"};
+    static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 20];
+    const struct prof_config config = {.buckets_max = 2 * RECORDS};
+
+    memset(block, 0, sizeof block);
+    assert_int_equal(prof_init(&sources.prof, &config, block, sizeof block),
+                     PROF_OK);
+    for (uintptr_t pc = CASE_UNKNOWN; pc < CASE_UNKNOWN + RECORDS; pc++) {
+        prof_heap_alloc(prof_proc_at(sources.prof, 0), &pc, 1, 16);
+        prof_contention_event(prof_proc_at(sources.prof, 0), PROF_BLOCK, &pc, 1,
+                              10);
+    }
+    a_registry(state);
+    memset(&sources, 0, sizeof sources);
+    for (size_t i = 0; i < 2; i++) {
+        case_begin(&run);
+        case_read(&run,
+                  prof_profile_write(prof_registry_find(registry, names[i]),
+                                     &run.output, 0));
+        assert_int_equal(run.profile.samples_count, RECORDS);
+        assert_int_equal(run.profile.locations_count, RECORDS);
+        case_end(&run);
+    }
+}
+
 int
 main(void)
 {
@@ -220,6 +250,7 @@ main(void)
         cmocka_unit_test_setup(a_heap_without_a_source_has_no_rate, a_registry),
         cmocka_unit_test_setup(more_records_than_any_scratch_holds_are_refused,
                                a_registry_of_tasks),
+        cmocka_unit_test(many_records_are_written_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
