@@ -129,6 +129,10 @@ parse(struct words *w, int argc, char **argv)
         cli_usage("--replay needs a kernel");
         return false;
     }
+    if (w->csv && !w->mutants) {
+        cli_usage("--csv is for --mutants");
+        return false;
+    }
     return true;
 }
 
@@ -398,9 +402,13 @@ cli_mutants(int argc, char **argv)
              "about a minute.");
         return CLI_OK;
     }
-    if (argc < 2 || argv[1][0] != '-')
+    if (argc < 2 || argv[1][0] != '-') {
+        if (argc > 2)
+            return cli_usage("one table at a time: '%s' or '%s'?", argv[1],
+                             argv[2]);
         return cli_mutants_of_lines(argc < 2 ? "reports/mutation.csv"
                                              : argv[1]);
+    }
     if (strcmp(argv[1], "--memory-order") != 0)
         return cli_usage("there is no option '%s' of mutants", argv[1]);
     argv[1] = mutants;

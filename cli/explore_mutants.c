@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
+
 enum {
     SITES_MAX = 512,
     KERNELS_MAX = 64,
@@ -29,6 +31,14 @@ struct reached {
 static struct reached sites[SITES_MAX];
 static uint32_t sites_count;
 
+/* A matrix without some of its rows would say that nobody notices. */
+static _Noreturn void
+too_many(const char *what)
+{
+    fprintf(stderr, "profsim: too many %s for a matrix\n", what);
+    exit(CLI_CRASH);
+}
+
 /* ---- Sites ---- */
 
 static void
@@ -39,7 +49,7 @@ note(const struct sim_site *site, uint32_t kernel)
     while (r < &sites[sites_count] && r->site.site != site->site)
         r++;
     if (r == &sites[SITES_MAX])
-        return;
+        too_many("sites");
     if (r == &sites[sites_count]) {
         sites_count++;
         *r = (struct reached){.site = *site};
@@ -61,13 +71,17 @@ collect_sites(const struct sim_kernel_entry *group, const char *only)
     bool any = false;
 
     sites_count = 0;
-    for (uint32_t k = 0; group[k].name != NULL && k < KERNELS_MAX; k++) {
+    for (uint32_t k = 0; group[k].name != NULL; k++) {
         uint32_t count;
 
+        if (k == KERNELS_MAX)
+            too_many("kernels");
         if (!is_meant(&group[k], only))
             continue;
         any = true;
         count = sim_explore_sites(group[k].make(), SITE_RUNS, seen, SITES_MAX);
+        if (count == SITES_MAX)
+            too_many("sites");
         for (uint32_t i = 0; i < count; i++)
             note(&seen[i], k);
     }
@@ -139,7 +153,7 @@ try_mutant(const struct sim_kernel_entry *group,
     struct notice notice = {.kernel = NULL};
 
     sim_explore_mutate(is);
-    for (uint32_t k = 0; group[k].name != NULL && k < KERNELS_MAX; k++) {
+    for (uint32_t k = 0; group[k].name != NULL; k++) {
         if ((was->kernels >> k & 1) != 0 && notices(&group[k], run, &notice))
             break;
     }

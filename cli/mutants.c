@@ -1,6 +1,6 @@
 /*
- * mutants.c -- `profsim mutants --lines`: the table that `make mutants FULL=1`
- * has written, as a matrix of files and of who caught their mutants.
+ * mutants.c -- `profsim mutants`: the table that `make mutants FULL=1` has
+ * written, as a matrix of files and of who caught their mutants.
  */
 #include <errno.h>
 #include <inttypes.h>

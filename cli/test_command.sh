@@ -63,9 +63,19 @@ refuses "an empty name of a folder" "--save" check --save ""
 refuses "an unknown option of replay" "'--sneeze'" replay --sneeze
 refuses "an unknown option of shrink" "'--sneeze'" shrink --sneeze
 refuses "two files to shrink" "'b.sim'" shrink a.sim b.sim
+refuses "two kernels" "'b'" explore a b
+refuses "no such kernel" "'a'" explore a
+refuses "no such strategy" "'a'" explore --strategy a
+refuses "a table of nothing" "--csv is for" explore seqlock-2w2r --csv
+refuses "choices that are no numbers" "'0,x'" explore seqlock-2w2r \
+    --replay 0,x
+refuses "two tables of mutants" "'b'" mutants a b
+refuses "a table that is not there" "No such file" mutants "$dir/missing"
+refuses "a table that is none" "no table" mutants README.md
 refuses "a file of no kind that is not there" "No such file" run "$dir/missing"
 exits "help is an answer, not an error" 0 "usage: profsim" --help
-for command in run record check bias replay shrink trace list; do
+for command in run record check bias explore mutants replay shrink trace \
+    list; do
     exits "$command --help" 0 "usage: profsim $command" $command --help
 done
 exits "a check too short says what it did not try" 0 "not tried: .*T11" \
