@@ -2,10 +2,15 @@
 #include "peers.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The longest answer, ten million insertions, takes seconds. */
+enum { ANSWER_MAX_MS = 120000 };
 
 bool
 bench_peer_start(struct bench_peer *peer, const char *name, const char *path)
@@ -46,6 +51,20 @@ bench_peer_stop(struct bench_peer *peer)
     peer->to = NULL;
 }
 
+/* A peer that does not answer in time is no peer from then on. */
+static bool
+read_answer(struct bench_peer *peer, char *line, int line_bytes)
+{
+    struct pollfd answer = {.fd = fileno(peer->from), .events = POLLIN};
+
+    if (poll(&answer, 1, ANSWER_MAX_MS) != 1) {
+        kill(peer->process, SIGKILL);
+        bench_peer_stop(peer);
+        return false;
+    }
+    return fgets(line, line_bytes, peer->from) != NULL;
+}
+
 double
 bench_peer_ask(struct bench_peer *peer, const char *format, ...)
 {
@@ -58,7 +77,7 @@ bench_peer_ask(struct bench_peer *peer, const char *format, ...)
     vfprintf(peer->to, format, args);
     va_end(args);
     fputc('\n', peer->to);
-    if (fflush(peer->to) != 0 || fgets(line, sizeof line, peer->from) == NULL)
+    if (fflush(peer->to) != 0 || !read_answer(peer, line, sizeof line))
         return -1;
     return strtod(line, NULL);
 }

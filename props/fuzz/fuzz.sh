@@ -67,7 +67,8 @@ tell() { # TARGET FILE
     case $1 in
     worlds | kernels) ;;
     *)
-        "$program" -minimize_crash=1 -max_total_time=10 \
+        timeout -k 10 60 "$program" -minimize_crash=1 -max_total_time=10 \
+            -timeout=5 \
             -exact_artifact_path="$2.small" "$2" >/dev/null 2>&1
         [ ! -s "$2.small" ] || mv "$2.small" "$2"
         rm -f "$2.small"
