@@ -51,7 +51,14 @@ exits() { # STATUS
 
 mkdir folder
 printf '#!/bin/sh\n' >folder/worlds
-printf '#!/bin/sh\n' >folder/profsim
+cat >folder/profsim <<'END'
+#!/bin/sh
+case "$* $PROF_MUTANT" in
+*--list*) echo kernel ;;
+*0) printf '\1' | dd of="$PROF_MUTANTS_MET" bs=1 seek=6 conv=notrunc ;;
+*) while :; do :; done ;;
+esac
+END
 cat >folder/judge <<'END'
 #!/bin/sh
 meet() {
@@ -73,7 +80,7 @@ esac
 END
 chmod +x folder/*
 echo "$dir/folder/judge" >folder/programs
-for number in 1 2 3 4 5; do
+for number in 1 2 3 4 5 6; do
     mutant $number
 done >folder/mutants.tsv
 
@@ -83,6 +90,8 @@ check "a judge that crashes has caught it" verdict 2 crashed
 check "a judge that passes has not" verdict 3 survives
 check "a judge that goes on for ever has caught it" verdict 4 hangs
 check "what nobody comes by is not caught" verdict 5 unmet
+check "a kernel that goes on has not, it may only have more to try" \
+    verdict 6 survives
 check "all were tried" exits 0
 
 judges '300 judge'

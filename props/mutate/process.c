@@ -83,6 +83,15 @@ set_limits(uint64_t milliseconds)
     setrlimit(RLIMIT_CORE, &none);
 }
 
+/* Processor time, in which a kernel may give up, and a test never needs. */
+static uint64_t
+limit_ms(const struct unit *unit, uint32_t mutant)
+{
+    if (mutant == 0)
+        return JUDGE_MAX_S * UINT64_C(1000);
+    return unit->explores ? 2 * unit->cpu_ms + 300 : 10 * unit->cpu_ms + 1000;
+}
+
 void
 trial_start(const struct trial *trial, struct process *process,
             const struct unit *unit, uint32_t mutant, uint32_t slot)
@@ -117,8 +126,7 @@ trial_start(const struct trial *trial, struct process *process,
         close(file);
         setenv("PROF_MUTANTS_MET", page, 1);
         set_number("PROF_MUTANT", mutant);
-        set_limits(mutant != 0 ? 2 * unit->cpu_ms + 300
-                               : JUDGE_MAX_S * UINT64_C(1000));
+        set_limits(limit_ms(unit, mutant));
         alarm(JUDGE_MAX_S);
         if (unit->test != NULL)
             setenv("PROF_MUTANT_TEST", unit->test, 1);

@@ -25,7 +25,8 @@ struct unit {
     char *test;                           /* one of the program's, or NULL */
     char *arguments[TRIAL_ARGUMENTS_MAX]; /* of the program; NULL ends them */
     bool worlds;
-    char *name; /* for people */
+    bool explores; /* a kernel */
+    char *name;    /* for people */
     unsigned char met[SWITCH_MUTANTS_MAX];
     bool left_out;   /* too slow, or fails */
     uint64_t cpu_ms; /* with no mutant */

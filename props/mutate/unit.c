@@ -257,6 +257,7 @@ add_kernels(struct trial *trial)
         line[strcspn(line, " \n")] = '\0';
         snprintf(name, sizeof name, "explore %s", line);
         unit = add(trial, program, NULL, name);
+        unit->explores = true;
         unit->arguments[0] = strdup("explore");
         unit->arguments[1] = strdup(line);
     }
