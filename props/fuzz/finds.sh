@@ -31,7 +31,8 @@ worlds_with() { # PATCH
         props/mutants.sh compiled "fixtures/mutants/$1.patch" "$dir/$1") &&
         clang -g -fsanitize=fuzzer,address -o "$dir/$1/fuzz" \
             out/fuzz/fuzz/worlds.o $objects out/fuzz/libprops.a \
-            out/fuzz/libsim.a out/fuzz/libmodel.a out/fuzz/libprof.a -lm
+            out/fuzz/libsim.a out/fuzz/libmodel.a out/fuzz/libprof_port.a \
+            out/fuzz/libprof.a -lm
 }
 
 kernels_with() { # PATCH
