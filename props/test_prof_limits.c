@@ -263,6 +263,7 @@ processors_together_may_count_more_than_each_alone(void **state)
         {"the sum still has room", UINT32_MAX - 7, 7, UINT32_MAX},
         {"one too many", UINT32_MAX - 7, 8, TWO_TO_32},
         {"both full", UINT32_MAX, UINT32_MAX, 2 * (TWO_TO_32 - 1)},
+        {"a bit of each", 1U << 31, 1U << 31, TWO_TO_32},
     };
 
     (void)state;
