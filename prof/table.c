@@ -390,7 +390,8 @@ check_row(const struct table *table, uint32_t row)
     return is_place(table, place, entry->depth) ? NULL : "table I3";
 }
 
-/* Does a slot lead to a row and to the place that this row is at? */
+/* Does a slot lead to a row and to the place that this row is at? An empty one
+ * leads to row 0, which is at none. */
 static bool
 is_sound_slot(const struct table *table, uint64_t slot)
 {
@@ -414,9 +415,7 @@ check_places(const struct table *table)
             return broken;
     }
     for (uint64_t i = 0; i >> table->slots_log2 == 0; i++) {
-        const uint64_t slot = load_relaxed(&table->slots[i]);
-
-        if (slot != 0 && !is_sound_slot(table, slot))
+        if (!is_sound_slot(table, load_relaxed(&table->slots[i])))
             return "table I3";
     }
     return NULL;
