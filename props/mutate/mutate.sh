@@ -9,7 +9,7 @@
 # equivalent.txt is wrong.
 set -eu
 
-bar=90
+bar=95
 from=out/gcc
 to=out/mutate
 every=10
