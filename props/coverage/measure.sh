@@ -29,7 +29,7 @@ for rules in exact go1.17 go1.10 go1.5; do
     $o/profsim check --seeds 1..3000 --rules $rules >/dev/null ||
         die "profsim check --rules $rules failed"
 done
-echo "coverage: every ordering of the kernels, for a minute or two" >&2
+echo "coverage: every ordering of the kernels, for some minutes" >&2
 # One object of a program that keeps its names to itself cannot share the file.
 LLVM_PROFILE_FILE=$here/$o/profiles/explored-%m.profraw
 $o/props/explore_all --exhaustive >$o/explored.log || {
