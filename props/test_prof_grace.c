@@ -167,6 +167,28 @@ a_handler_within_a_call_does_not_end_it(void **state)
     }
 }
 
+/* The first call of a processor has counted, and is not over. */
+static void
+a_call_in_flight_is_added_up_as_far_as_it_has_counted(void **state)
+{
+    struct prof *prof = in_world(PROF_WORLD_STOPPED);
+    const uintptr_t frame = 1;
+    struct prof_heap_totals totals;
+
+    (void)state;
+    (void)prof_heap_alloc(prof_proc_at(prof, 1), &frame, 1, 8);
+    store_relaxed(&prof->procs[1].section.calls, 1);
+    totals = prof_heap_totals(prof);
+    assert_int_equal(totals.allocs_pending, 1);
+    turn(prof);
+    turn(prof);
+    assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    totals = prof_heap_totals(prof);
+    assert_int_equal(totals.allocs_published, 1);
+    assert_int_equal(totals.allocs_pending, 0);
+    props_prof_drop(prof);
+}
+
 /* Behind the processors lie the slots of the table. */
 static void
 a_turn_looks_at_no_memory_behind_the_processors(void **state)
@@ -200,6 +222,7 @@ main(void)
         cmocka_unit_test(each_record_call_has_left_its_section),
         cmocka_unit_test(a_later_call_of_the_same_processor_is_not_waited_for),
         cmocka_unit_test(a_handler_within_a_call_does_not_end_it),
+        cmocka_unit_test(a_call_in_flight_is_added_up_as_far_as_it_has_counted),
         cmocka_unit_test(a_turn_looks_at_no_memory_behind_the_processors),
     };
 
