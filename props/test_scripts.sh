@@ -207,6 +207,12 @@ scored 1 'explained, but caught' "an excuse that is none" 'a reason
     prof/a.c f: x1 -> y'
 scored 1 'there is no such mutant' "an excuse for nothing" 'a reason
     prof/a.c f: x9 -> y'
+lines failed hangs survives
+scored 0 '1 of 3 mutants caught, 2 are no mistake: 100.0 %' "a late judge" \
+    'a reason
+    prof/a.c f: x2 -> y
+    prof/a.c f: x3 -> y'
+lines failed survives unmet
 echo 2 >same.txt
 scored 1 '1 of 3 mutants caught, 1 are no mistake: 50.0 %' "the same object"
 lines

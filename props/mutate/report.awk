@@ -78,7 +78,9 @@ function who(by, property) {
     kind = $5
     name = $6
     verdict = $7
-    caught = verdict ~ /failed|crashed|hangs/
+    # One with a reason that hangs: its judge was late.
+    caught = verdict ~ /failed|crashed/ ||
+        verdict == "hangs" && !(name in reason_of)
     if (!caught && $1 in same)
         verdict = "same object code"
     else if (!caught && name in reason_of)
