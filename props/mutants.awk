@@ -1,8 +1,8 @@
 # mutants.awk -- rows of mutants.sh to a matrix and a score.
 #
 # in:  rows, one fact a line; variables csv and md, files to write
-# out: the csv, the md, the score on standard output, a line for each mutant
-#      that is not caught as its header demands; then exit 1
+# out: the csv, the md, the matrix and the score on standard output, a line for
+#      each mutant that is not caught as its header demands; then exit 1
 
 function fail(text) {
     print "mutants: " name ": " text > "/dev/stderr"
@@ -130,6 +130,11 @@ function finish_row(    verdict, i, runs) {
         verdict == "caught" ? by_whom() : "**" verdict "**", runs,
         first_what, events, title (issue == "" ? "" : " (" issue ")") \
         (survives == "" ? "" : "; survives: " survives))
+    shown[lines_count] = sprintf("%-35s %s", name, \
+        verdict == "caught" ? by_whom() : verdict)
+    for (i = 1; i <= alone_count; i++)
+        shown[lines_count] = shown[lines_count] (i == 1 ? "; " : " ") \
+            alone_ids[i] ":" alone[alone_ids[i]]
     matrix_line = "| " name
     for (i = 1; i <= columns_count; i++)
         matrix_line = matrix_line " | " alone[columns[i]]
@@ -245,6 +250,9 @@ END {
         if (matrix[i] ~ /[0-9] \|/)
             say(matrix[i])
     say(sums " |")
-    print score "; " issues_count + 0 " real bugs"
+    print "mutant, who was to catch it; property:runs, each asked for alone"
+    for (i = 1; i <= lines_count; i++)
+        print shown[i]
+    print score "; median runs to detection " middle "; " issues_count + 0 " real bugs"
     exit bad
 }
