@@ -10,8 +10,8 @@
 #include "prof/port.h"
 
 #define PROF_ASSERT(condition) \
-    ((condition) ? (void)0 : port_panic(__FILE__, __LINE__, #condition))
+    ((condition) ? (void)0 : prof_port_panic(__FILE__, __LINE__, #condition))
 
-#define PROF_UNREACHABLE() port_panic(__FILE__, __LINE__, "unreachable")
+#define PROF_UNREACHABLE() prof_port_panic(__FILE__, __LINE__, "unreachable")
 
 #endif

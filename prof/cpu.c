@@ -157,9 +157,9 @@ drain_locked(struct prof_cpu *cpu)
 void
 prof_cpu_drain(struct prof_cpu *cpu)
 {
-    port_lock_take(&cpu->lock);
+    prof_port_lock_take(&cpu->lock);
     drain_locked(cpu);
-    port_lock_release(&cpu->lock);
+    prof_port_lock_release(&cpu->lock);
 }
 
 /* -------------------------------------------------------------- start and stop
@@ -173,7 +173,7 @@ prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
 
     if (hz < 1 || hz > 1000000)
         return PROF_ERR_CONFIG;
-    port_lock_take(&cpu->lock);
+    prof_port_lock_take(&cpu->lock);
     /* Acquire [pair: cpu-state]: what handlers did before they left. */
     seen = load_acquire(&cpu->state);
     if ((seen & RUNNING) != 0) {
@@ -187,7 +187,7 @@ prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
         /* Release [pair: cpu-state]: an empty profile before its first tick. */
         store_release(&cpu->state, RUNNING);
     }
-    port_lock_release(&cpu->lock);
+    prof_port_lock_release(&cpu->lock);
     return status;
 }
 
@@ -209,9 +209,9 @@ prof_cpu_stop(struct prof_cpu *cpu)
 {
     enum prof_status status;
 
-    port_lock_take(&cpu->lock);
+    prof_port_lock_take(&cpu->lock);
     status = stop_running(cpu) == 0 ? PROF_OK : PROF_ERR_BUSY;
     drain_locked(cpu);
-    port_lock_release(&cpu->lock);
+    prof_port_lock_release(&cpu->lock);
     return status;
 }

@@ -36,8 +36,8 @@ struct prof_cpu {
     shared_u64 head;  /* next place to write; any thread */
     shared_u64 lost;  /* ticks not counted yet; any thread */
 
-    struct port_lock lock; /* guards what follows */
-    uint64_t tail;         /* next place to read */
+    struct prof_port_lock lock; /* guards what follows */
+    uint64_t tail;              /* next place to read */
     uint32_t stacks_count;
     uint32_t lost_stack; /* number + 1 of the lost ticks' place; 0: none */
     uint64_t hz;

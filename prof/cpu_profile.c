@@ -193,14 +193,14 @@ prof_cpu_totals(struct prof_cpu *cpu)
 {
     struct prof_cpu_totals totals = {0};
 
-    port_lock_take(&cpu->lock);
+    prof_port_lock_take(&cpu->lock);
     for (uint32_t i = 0; i < cpu->stacks_count; i++) {
         if (i + 1 == cpu->lost_stack)
             totals.lost += cpu->stacks[i].ticks;
         else
             totals.recorded += cpu->stacks[i].ticks;
     }
-    port_lock_release(&cpu->lock);
+    prof_port_lock_release(&cpu->lock);
     return totals;
 }
 
@@ -238,7 +238,7 @@ prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
 {
     enum prof_status status = PROF_ERR_FORMAT;
 
-    port_lock_take(&cpu->lock);
+    prof_port_lock_take(&cpu->lock);
     if (is_active(cpu)) {
         status = PROF_ERR_ACTIVE;
     } else if (words_count >= 3 && words[0] == 3 && words[2] != 0 &&
@@ -248,7 +248,7 @@ prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
         if (load_records(cpu, words + 3, words_count - 3, labels, labels_count))
             status = PROF_OK;
     }
-    port_lock_release(&cpu->lock);
+    prof_port_lock_release(&cpu->lock);
     return status;
 }
 
@@ -316,9 +316,9 @@ prof_cpu_write(struct prof_cpu *cpu, const struct prof_output *output,
 {
     enum prof_status status = PROF_ERR_ACTIVE;
 
-    port_lock_take(&cpu->lock);
+    prof_port_lock_take(&cpu->lock);
     if (!is_active(cpu))
         status = write_locked(cpu, output, duration_ns);
-    port_lock_release(&cpu->lock);
+    prof_port_lock_release(&cpu->lock);
     return status;
 }

@@ -39,7 +39,7 @@ prof_grace_begin(struct prof *prof)
 {
     if (prof->world == PROF_WORLD_STOPPED)
         return;
-    if (!port_barrier())
+    if (!prof_port_barrier())
         PROF_UNREACHABLE(); /* init has tried it */
     for (uint32_t i = 0; i < prof->procs_count; i++) {
         struct section *section = &prof->procs[i].section;

@@ -191,10 +191,10 @@ publish_all(struct prof *prof)
 static enum prof_status
 begin_publishing(struct prof *prof)
 {
-    port_lock_take(&prof->control);
+    prof_port_lock_take(&prof->control);
     if (prof_grace_is_over(prof))
         return PROF_OK;
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
     return PROF_ERR_BUSY;
 }
 
@@ -203,14 +203,14 @@ prof_heap_next_cycle(struct prof *prof)
 {
     uint32_t cycle;
 
-    if (!port_lock_try(&prof->control)) {
+    if (!prof_port_lock_try(&prof->control)) {
         /* Relaxed: the sweep begins after this call, and sees it. */
         store_relaxed(&prof->frees_late, 1);
         return PROF_ERR_BUSY;
     }
     if (!prof_grace_is_over(prof)) {
         store_relaxed(&prof->frees_late, 1); /* the same */
-        port_lock_release(&prof->control);
+        prof_port_lock_release(&prof->control);
         return PROF_ERR_BUSY;
     }
     if (prof->rules.heap == PROF_HEAP_STAGES &&
@@ -223,7 +223,7 @@ prof_heap_next_cycle(struct prof *prof)
     /* Release [pair: late]: first the new cycle, then frees go by it. */
     store_release(&prof->frees_late, 0);
     prof_grace_begin(prof);
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
     return PROF_OK;
 }
 
@@ -243,7 +243,7 @@ prof_heap_flush(struct prof *prof)
             prof_counters_turn(prof);
         store_relaxed(&prof->cycle_word, word | 1);
     }
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
     return PROF_OK;
 }
 
@@ -256,7 +256,7 @@ prof_heap_post_sweep(struct prof *prof)
         return status;
     if (prof->rules.heap == PROF_HEAP_RING)
         publish_slot(prof, 1);
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
     return PROF_OK;
 }
 
@@ -400,7 +400,7 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
     if (status != PROF_OK)
         return status;
     status = snapshot_locked(prof, select, records, records_max, count);
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
     return status;
 }
 
@@ -410,7 +410,7 @@ prof_heap_iterate(struct prof *prof,
                                 const struct prof_heap_record *record),
                   void *context)
 {
-    port_lock_take(&prof->control);
+    prof_port_lock_take(&prof->control);
     for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
         const struct bucket bucket = heap_bucket(prof, row);
 
@@ -421,7 +421,7 @@ prof_heap_iterate(struct prof *prof,
             visit(context, &record);
         }
     }
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
 }
 
 struct prof_heap_totals
@@ -430,10 +430,10 @@ prof_heap_totals(struct prof *prof)
     struct row_counts published;
     struct row_counts recorded;
 
-    port_lock_take(&prof->control);
+    prof_port_lock_take(&prof->control);
     published = prof_counters_published_all(prof);
     recorded = prof_counters_recorded_all(prof);
-    port_lock_release(&prof->control);
+    prof_port_lock_release(&prof->control);
     return (struct prof_heap_totals){
         .allocs_published = published.allocs,
         .frees_published = published.frees,

@@ -19,8 +19,8 @@ struct prof {
     struct counters counters;
     struct prof_proc *procs;
     uint32_t procs_count;
-    enum prof_world world;       /* immutable after init */
-    struct port_lock control;    /* one control call at a time */
+    enum prof_world world;         /* immutable after init */
+    struct prof_port_lock control; /* one control call at a time */
     shared_u32 cycle_word;       /* cycle_word_of() | flushed; any thread reads,
                                     written under control */
     shared_u32 frees_late;       /* 1: next_cycle was refused (heap.c); any

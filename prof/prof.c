@@ -157,7 +157,7 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
         return status;
     if (block_bytes < layout.end || (uintptr_t)block % PROF_BLOCK_ALIGN != 0)
         return PROF_ERR_MEMORY;
-    if (config->world == PROF_WORLD_RUNNING && !port_barrier())
+    if (config->world == PROF_WORLD_RUNNING && !prof_port_barrier())
         return PROF_ERR_UNSUPPORTED;
 
     prof = block;

@@ -164,14 +164,14 @@ prof_registry_new(struct prof_registry *registry, const char *name,
 
     if (bytes == 0 || bytes > PROF_NAME_MAX)
         return PROF_ERR_NAME;
-    port_lock_take(&registry->lock);
+    prof_port_lock_take(&registry->lock);
     if (find_locked(registry, name) != NULL)
         status = PROF_ERR_NAME_TAKEN;
     else if (registry->profiles_count == registry->profiles_max)
         status = PROF_ERR_MEMORY;
     else
         *profile = append(registry, PROFILE_OWN, name, bytes);
-    port_lock_release(&registry->lock);
+    prof_port_lock_release(&registry->lock);
     return status;
 }
 
@@ -180,9 +180,9 @@ prof_registry_find(struct prof_registry *registry, const char *name)
 {
     struct prof_profile *profile;
 
-    port_lock_take(&registry->lock);
+    prof_port_lock_take(&registry->lock);
     profile = find_locked(registry, name);
-    port_lock_release(&registry->lock);
+    prof_port_lock_release(&registry->lock);
     return profile;
 }
 
@@ -204,9 +204,9 @@ prof_registry_list(struct prof_registry *registry,
                    struct prof_profile **profiles, size_t profiles_max,
                    size_t *count)
 {
-    port_lock_take(&registry->lock);
+    prof_port_lock_take(&registry->lock);
     *count = registry->profiles_count;
-    port_lock_release(&registry->lock);
+    prof_port_lock_release(&registry->lock);
     if (*count > profiles_max)
         return PROF_ERR_SHORT;
     /* What was there once stays there: no lock is needed to read it. */
@@ -297,7 +297,7 @@ prof_profile_add(struct prof_profile *profile, const void *key,
     if (key_bytes > PROF_KEY_MAX)
         return PROF_ERR_KEY;
     wanted = key_of(profile, key, key_bytes);
-    port_lock_take(&registry->lock);
+    prof_port_lock_take(&registry->lock);
     link = find_link(registry, &wanted);
     if (*link != 0) {
         status = PROF_ERR_KEY_TAKEN;
@@ -312,7 +312,7 @@ prof_profile_add(struct prof_profile *profile, const void *key,
         fill_entry(registry, number, &wanted, stack, depth);
         profile->open++;
     }
-    port_lock_release(&registry->lock);
+    prof_port_lock_release(&registry->lock);
     return status;
 }
 
@@ -328,7 +328,7 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
         return PROF_ERR_BUILT_IN;
     /* One that is too long equals none that is open. */
     wanted = key_of(profile, key, key_bytes);
-    port_lock_take(&registry->lock);
+    prof_port_lock_take(&registry->lock);
     link = find_link(registry, &wanted);
     if (*link != 0) {
         const uint32_t number = *link;
@@ -341,6 +341,6 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
         PROF_ASSERT(profile->open > 0); /* I3 */
         profile->open--;
     }
-    port_lock_release(&registry->lock);
+    prof_port_lock_release(&registry->lock);
     return PROF_OK;
 }

@@ -44,9 +44,9 @@ struct prof_registry {
     uint32_t entries_max;
     uint32_t depth_max;
     uint32_t chains_log2;
-    struct port_lock lock;   /* guards what follows, and all entries */
-    uint32_t profiles_count; /* only grows */
-    uint32_t vacant;         /* first free entry; 0: none */
+    struct prof_port_lock lock; /* guards what follows, and all entries */
+    uint32_t profiles_count;    /* only grows */
+    uint32_t vacant;            /* first free entry; 0: none */
 };
 
 static inline uintptr_t *

@@ -108,9 +108,9 @@ prof_profile_count(struct prof_profile *profile, size_t *count)
 
     *count = 0;
     if (profile->kind == PROFILE_OWN) {
-        port_lock_take(&profile->registry->lock);
+        prof_port_lock_take(&profile->registry->lock);
         *count = profile->open;
-        port_lock_release(&profile->registry->lock);
+        prof_port_lock_release(&profile->registry->lock);
         return PROF_OK;
     }
     reading = reading_of(profile);
@@ -157,12 +157,12 @@ read_own(struct prof_profile *profile, struct prof_output *output,
     uintptr_t *stacks;
     size_t listed = 0;
 
-    port_lock_take(&registry->lock);
+    prof_port_lock_take(&registry->lock);
     *count = profile->open;
     *records = take_front(output, *count, sizeof **records);
     stacks = take_front(output, *count, stack_bytes);
     if (*records == NULL || stacks == NULL) {
-        port_lock_release(&registry->lock);
+        prof_port_lock_release(&registry->lock);
         return PROF_ERR_MEMORY;
     }
     for (uint32_t i = 1; i <= registry->entries_max && listed < *count; i++) {
@@ -175,7 +175,7 @@ read_own(struct prof_profile *profile, struct prof_output *output,
             (struct prof_count_record){.stack = stacks, .depth = entry->depth};
         stacks += registry->depth_max;
     }
-    port_lock_release(&registry->lock);
+    prof_port_lock_release(&registry->lock);
     PROF_ASSERT(listed == *count); /* I3 */
     return PROF_OK;
 }

@@ -59,7 +59,7 @@ cycle_counter(void)
 static inline uint64_t
 cycle_counter(void)
 {
-    return port_now_ns();
+    return prof_port_now_ns();
 }
 #endif
 
@@ -80,7 +80,7 @@ prof_trace_hold_stamp(struct prof_trace *trace)
 
     for (;;) {
         if ((seen & 1) != 0) {
-            port_spin_pause();
+            prof_port_spin_pause();
             seen = load_relaxed(&trace->stamp); /* same */
             /* Acquire [pair: stamp]: the clock after the one before. */
         } else if (cas_acquire(&trace->stamp, &seen, seen + 1)) {
@@ -155,7 +155,7 @@ prof_trace_tell_reader(struct prof_trace *trace)
 {
     /* Release [pair: news]: what is new, before the news of it. */
     add_release(&trace->news, 1);
-    port_wake(word_of_news(trace));
+    prof_port_wake(word_of_news(trace));
 }
 
 void
@@ -168,14 +168,14 @@ prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned)
         return;
     *owned = NULL;
     has_bytes = buffer->used_bytes > 0;
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     if (has_bytes) {
         trace_queue_push(&trace->full, buffer);
     } else {
         buffer->next = trace->empty;
         trace->empty = buffer;
     }
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
     if (has_bytes)
         prof_trace_tell_reader(trace);
 }
@@ -185,11 +185,11 @@ prof_trace_take_empty(struct prof_trace *trace)
 {
     struct trace_buffer *buffer;
 
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     buffer = trace->is_cut ? NULL : trace->empty;
     if (buffer != NULL)
         trace->empty = buffer->next;
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
     if (buffer != NULL)
         buffer->used_bytes = 0; /* a batch begins, and sets the rest */
     return buffer;
@@ -332,10 +332,10 @@ enter(struct prof_trace *trace, uint32_t proc)
         return false;
     if (proc != PROF_TRACE_NO_PROC)
         return true;
-    port_lock_take(&trace->events_lock);
+    prof_port_lock_take(&trace->events_lock);
     if (load_relaxed(&trace->on) != 0) /* the lock orders it */
         return true;
-    port_lock_release(&trace->events_lock);
+    prof_port_lock_release(&trace->events_lock);
     return false;
 }
 
@@ -343,7 +343,7 @@ static void
 leave(struct prof_trace *trace, uint32_t proc)
 {
     if (proc == PROF_TRACE_NO_PROC)
-        port_lock_release(&trace->events_lock);
+        prof_port_lock_release(&trace->events_lock);
 }
 
 static __attribute__((noinline)) void
@@ -412,9 +412,9 @@ prof_trace_proc_free(struct prof_trace *trace, uint32_t proc)
 void
 prof_trace_timer_task(struct prof_trace *trace, uint64_t task)
 {
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     trace->timer_task = task;
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
 }
 
 bool

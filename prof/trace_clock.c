@@ -109,12 +109,12 @@ prof_trace_clock_meet(struct prof_trace *trace)
 static void
 cut_here(struct prof_trace *trace)
 {
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     if (!trace->is_cut) {
         trace->is_cut = true;
         trace->cut_before = sequence_of(trace, prof_trace_ticks_now(trace), 0);
     }
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
 }
 
 /* returns: the buffer with room for an event, NULL if the trace has ended */

@@ -226,11 +226,11 @@ prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
 {
     enum prof_status status;
 
-    if (!port_lock_try(&trace->reader_lock))
+    if (!prof_port_lock_try(&trace->reader_lock))
         return PROF_ERR_BUSY;
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     status = next_part(trace);
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
     if (status == PROF_OK && trace->lent == NULL) {
         *bytes = header;
         *bytes_count = sizeof header;
@@ -238,7 +238,7 @@ prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
         *bytes = trace->lent->bytes;
         *bytes_count = trace->lent->used_bytes;
     }
-    port_lock_release(&trace->reader_lock);
+    prof_port_lock_release(&trace->reader_lock);
     return status;
 }
 
@@ -248,10 +248,10 @@ has_news(struct prof_trace *trace)
 {
     bool has;
 
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     has = trace->stage != STAGE_ON || trace->part == PART_HEADER ||
           trace->full.head != NULL;
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
     return has;
 }
 
@@ -264,12 +264,12 @@ prof_trace_wait(struct prof_trace *trace)
 {
     uint32_t seen;
 
-    if (!port_lock_try(&trace->reader_lock))
+    if (!prof_port_lock_try(&trace->reader_lock))
         return PROF_ERR_BUSY;
     /* Acquire [pair: news]: see what it is about. */
     seen = load_acquire(&trace->news);
     if (!has_news(trace))
-        port_wait((const uint32_t *)(const void *)&trace->news, seen);
-    port_lock_release(&trace->reader_lock);
+        prof_port_wait((const uint32_t *)(const void *)&trace->news, seen);
+    prof_port_lock_release(&trace->reader_lock);
     return PROF_OK;
 }

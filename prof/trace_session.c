@@ -20,7 +20,7 @@ time_now_ns(const struct prof_trace *trace)
 {
     return trace->clock.now_ns != NULL
                ? trace->clock.now_ns(trace->clock.context)
-               : port_now_ns();
+               : prof_port_now_ns();
 }
 
 /*
@@ -84,7 +84,7 @@ claim(struct prof_trace *trace)
 {
     bool is_off;
 
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     is_off = trace->stage == STAGE_OFF;
     if (is_off) {
         trace->stage = STAGE_ON;
@@ -92,7 +92,7 @@ claim(struct prof_trace *trace)
         trace->stack_next = 1;
         trace->is_cut = false;
     }
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
     return is_off;
 }
 
@@ -132,9 +132,9 @@ enum prof_status
 prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
 {
     PROF_ASSERT(world->proc < trace->procs_count);
-    port_lock_take(&trace->events_lock);
+    prof_port_lock_take(&trace->events_lock);
     if (!claim(trace)) {
-        port_lock_release(&trace->events_lock);
+        prof_port_lock_release(&trace->events_lock);
         return PROF_ERR_BUSY;
     }
     forget_stacks(trace);
@@ -151,7 +151,7 @@ prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
                                 : load_relaxed(&trace->stamp) / 2; /* ours */
     /* Release [pair: on]: the session, before it is on. */
     store_release(&trace->on, way_of(trace));
-    port_lock_release(&trace->events_lock);
+    prof_port_lock_release(&trace->events_lock);
     return PROF_OK; /* no reader sleeps while there is no session */
 }
 
@@ -160,9 +160,9 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
                 uint32_t depth)
 {
     PROF_ASSERT(proc < trace->procs_count);
-    port_lock_take(&trace->events_lock);
+    prof_port_lock_take(&trace->events_lock);
     if (load_relaxed(&trace->on) == 0) { /* the stopped world orders it */
-        port_lock_release(&trace->events_lock);
+        prof_port_lock_release(&trace->events_lock);
         return PROF_ERR_OFF;
     }
     prof_trace_emit_started(trace, proc, PROF_EV_GO_SCHED, NULL, stack, depth);
@@ -173,12 +173,12 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
     prof_trace_give_up(trace, &trace->outside.buffer);
     trace->ticks_end = boundary_ticks(trace);
     trace->ns_end = time_now_ns(trace);
-    port_lock_release(&trace->events_lock);
+    prof_port_lock_release(&trace->events_lock);
 
-    port_lock_take(&trace->lock);
+    prof_port_lock_take(&trace->lock);
     trace->stage = STAGE_DRAINING;
     trace->timer_task_named = trace->timer_task;
-    port_lock_release(&trace->lock);
+    prof_port_lock_release(&trace->lock);
     prof_trace_tell_reader(trace);
     return PROF_OK;
 }

@@ -61,10 +61,10 @@ struct prof_trace {
     shared_u64 no_buffer; /* events dropped; any thread */
     shared_u64 no_stack;
 
-    struct port_lock events_lock; /* events from no processor */
-    struct trace_proc outside;    /* guarded by events_lock */
+    struct prof_port_lock events_lock; /* events from no processor */
+    struct trace_proc outside;         /* guarded by events_lock */
 
-    struct port_lock lock;      /* the queue and the reader */
+    struct prof_port_lock lock; /* the queue and the reader */
     struct trace_queue full;    /* guarded by lock, as the rest */
     struct trace_buffer *empty; /* last in, first out */
     struct trace_buffer *lent;  /* to the reader */
@@ -84,8 +84,8 @@ struct prof_trace {
     uint64_t ticks_end;
     uint64_t ns_start;
     uint64_t ns_end;
-    struct port_lock reader_lock; /* one reader at a time, never waited for */
-    shared_u32 news;              /* grows when the reader has something new */
+    struct prof_port_lock reader_lock; /* one reader at a time; nobody waits */
+    shared_u32 news; /* grows when the reader has something new */
 };
 
 /* A stamp with the clock as it was read. */

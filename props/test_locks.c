@@ -16,10 +16,10 @@
 #include "prof/port.h"
 #include "prof/registry.h"
 
-void __real_port_lock_take(struct port_lock *lock);
-void __wrap_port_lock_take(struct port_lock *lock);
-void __real_port_lock_release(struct port_lock *lock);
-void __wrap_port_lock_release(struct port_lock *lock);
+void __real_prof_port_lock_take(struct prof_port_lock *lock);
+void __wrap_prof_port_lock_take(struct prof_port_lock *lock);
+void __real_prof_port_lock_release(struct prof_port_lock *lock);
+void __wrap_prof_port_lock_release(struct prof_port_lock *lock);
 void __real_prof_cpu_count(struct prof_cpu *profile, const uintptr_t *stack,
                            size_t depth, const struct prof_label_set *labels,
                            uint64_t ticks);
@@ -45,21 +45,21 @@ run_once(void (**call)(void))
 }
 
 void
-__wrap_port_lock_take(struct port_lock *lock)
+__wrap_prof_port_lock_take(struct prof_port_lock *lock)
 {
     assert_false(held);
     run_once(&before);
-    __real_port_lock_take(lock);
+    __real_prof_port_lock_take(lock);
     held = true;
     takes++;
 }
 
 void
-__wrap_port_lock_release(struct port_lock *lock)
+__wrap_prof_port_lock_release(struct prof_port_lock *lock)
 {
     assert_true(held);
     held = false;
-    __real_port_lock_release(lock);
+    __real_prof_port_lock_release(lock);
     run_once(&after);
 }
 

@@ -31,7 +31,7 @@ seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
     assert_int_equal(prof_process_monotonic_ns(), INT64_C(3000000007));
     assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
     refusing.asked_clock = -1;
-    assert_int_equal(port_now_ns(), UINT64_C(3000000007));
+    assert_int_equal(prof_port_now_ns(), UINT64_C(3000000007));
     assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
 }
 
@@ -56,25 +56,25 @@ assert_futex(size_t index, const uint32_t *word, int operation, int value)
 static void
 a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one(void **state)
 {
-    struct port_lock lock = {0};
+    struct prof_port_lock lock = {0};
     uint32_t elsewhere = 0;
 
     (void)state;
     refusing.wakes_by = &elsewhere;
-    port_lock_take(&lock);
+    prof_port_lock_take(&lock);
     assert_int_equal(lock.word, 1);
-    assert_false(port_lock_try(&lock));
-    port_lock_release(&lock);
+    assert_false(prof_port_lock_try(&lock));
+    prof_port_lock_release(&lock);
     assert_int_equal(lock.word, 0);
     assert_int_equal(refusing.futexes_count,
                      0); /* nobody wants it: no system call */
-    assert_true(port_lock_try(&lock));
+    assert_true(prof_port_lock_try(&lock));
     refusing.wakes_by = &lock.word;
-    port_lock_take(&lock);
+    prof_port_lock_take(&lock);
     assert_int_equal(refusing.futexes_count, 1);
     assert_futex(0, &lock.word, FUTEX_WAIT_PRIVATE, 2);
     assert_int_equal(lock.word, 2); /* there may be others */
-    port_lock_release(&lock);
+    prof_port_lock_release(&lock);
     assert_int_equal(lock.word, 0);
     assert_int_equal(refusing.futexes_count, 2);
     assert_futex(1, &lock.word, FUTEX_WAKE_PRIVATE, 1);
@@ -87,10 +87,10 @@ a_wait_sleeps_on_what_was_seen_and_is_woken_alone(void **state)
 
     (void)state;
     refusing.wakes_by = &word;
-    port_wait(&word, 77);
+    prof_port_wait(&word, 77);
     assert_int_equal(refusing.futexes_count, 1);
     assert_futex(0, &word, FUTEX_WAIT_PRIVATE, 77);
-    port_wake(&word);
+    prof_port_wake(&word);
     assert_int_equal(refusing.futexes_count, 2);
     assert_futex(1, &word, FUTEX_WAKE_PRIVATE, 1);
 }
@@ -144,11 +144,11 @@ a_running_world_without_barriers_is_refused(void **state)
     refusing.barriers = 0;
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
     assert_int_equal(refusing.barriers, 1);
-    assert_true(port_barrier());
+    assert_true(prof_port_barrier());
     assert_int_equal(refusing.barriers, 2);
     /* One that is refused for another reason is not tried again. */
     refusing_set(CALL_SYSCALL, ENOSYS, 1);
-    assert_false(port_barrier());
+    assert_false(prof_port_barrier());
     assert_int_equal(refusing.refused_times, 0);
     free(block);
 }
@@ -160,10 +160,10 @@ a_process_registered_in_vain_has_no_barrier(void **state)
     (void)state;
     refusing.barriers = 0;
     refusing.refused_barriers = 5; /* the first and the third */
-    assert_false(port_barrier());
+    assert_false(prof_port_barrier());
     assert_int_equal(refusing.refused_barriers, 0);
     assert_int_equal(refusing.barriers, 1);
-    assert_true(port_barrier());
+    assert_true(prof_port_barrier());
 }
 
 int

@@ -14,7 +14,7 @@
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
-static struct port_lock lock;
+static struct prof_port_lock lock;
 static uint64_t counted; /* guarded by lock; plain, so that a leak shows */
 static uint64_t tried;   /* the same */
 
@@ -23,13 +23,13 @@ count_under_the_lock(void *unused)
 {
     (void)unused;
     for (uint32_t i = 0; i < ROUNDS; i++) {
-        port_lock_take(&lock);
+        prof_port_lock_take(&lock);
         counted++;
-        port_lock_release(&lock);
-        if (port_lock_try(&lock)) {
+        prof_port_lock_release(&lock);
+        if (prof_port_lock_try(&lock)) {
             counted++;
             tried++;
-            port_lock_release(&lock);
+            prof_port_lock_release(&lock);
         }
     }
     return NULL;
@@ -38,27 +38,27 @@ count_under_the_lock(void *unused)
 static void
 a_lock_of_zero_bytes_is_free(void **state)
 {
-    struct port_lock fresh;
+    struct prof_port_lock fresh;
 
     (void)state;
     memset(&fresh, 0, sizeof fresh);
-    assert_true(port_lock_try(&fresh));
-    port_lock_release(&fresh);
-    port_lock_take(&fresh);
-    port_lock_release(&fresh);
+    assert_true(prof_port_lock_try(&fresh));
+    prof_port_lock_release(&fresh);
+    prof_port_lock_take(&fresh);
+    prof_port_lock_release(&fresh);
 }
 
 static void
 trying_a_lock_that_is_held_fails_until_its_release(void **state)
 {
     (void)state;
-    port_lock_take(&lock);
+    prof_port_lock_take(&lock);
     for (int i = 0; i < 3; i++)
-        assert_false(port_lock_try(&lock));
-    port_lock_release(&lock);
-    assert_true(port_lock_try(&lock));
-    assert_false(port_lock_try(&lock));
-    port_lock_release(&lock);
+        assert_false(prof_port_lock_try(&lock));
+    prof_port_lock_release(&lock);
+    assert_true(prof_port_lock_try(&lock));
+    assert_false(prof_port_lock_try(&lock));
+    prof_port_lock_release(&lock);
 }
 
 static void
@@ -75,8 +75,8 @@ threads_that_contend_count_right(void **state)
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(counted, (uint64_t)THREADS * ROUNDS + tried);
-    assert_true(port_lock_try(&lock)); /* and nobody holds it */
-    port_lock_release(&lock);
+    assert_true(prof_port_lock_try(&lock)); /* and nobody holds it */
+    prof_port_lock_release(&lock);
 }
 
 /* The holder waits for all to have come: most of them will be asleep. */
@@ -87,9 +87,9 @@ come_and_take(void *unused)
 {
     (void)unused;
     (void)pthread_barrier_wait(&all_are_here);
-    port_lock_take(&lock);
+    prof_port_lock_take(&lock);
     counted++;
-    port_lock_release(&lock);
+    prof_port_lock_release(&lock);
     return NULL;
 }
 
@@ -103,12 +103,12 @@ every_sleeper_is_woken(void **state)
         counted = 0;
         assert_int_equal(pthread_barrier_init(&all_are_here, NULL, THREADS + 1),
                          0);
-        port_lock_take(&lock);
+        prof_port_lock_take(&lock);
         for (int i = 0; i < THREADS; i++)
             assert_int_equal(
                 pthread_create(&threads[i], NULL, come_and_take, NULL), 0);
         (void)pthread_barrier_wait(&all_are_here);
-        port_lock_release(&lock);
+        prof_port_lock_release(&lock);
         for (int i = 0; i < THREADS; i++)
             assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_int_equal(counted, THREADS);

@@ -166,10 +166,10 @@ static const uint32_t *slept_on; /* replaced at link time, as waking */
 static uint32_t slept_seeing;
 static uint32_t woken_seeing; /* the news when somebody was woken last */
 
-void __wrap_port_wake(const uint32_t *word);
+void __wrap_prof_port_wake(const uint32_t *word);
 
 void
-__wrap_port_wake(const uint32_t *word)
+__wrap_prof_port_wake(const uint32_t *word)
 {
     woken_seeing = *word;
 }
@@ -200,10 +200,10 @@ a_buffer_with_bytes_is_queued_and_told(void **state)
     free(trace);
 }
 
-void __wrap_port_wait(const uint32_t *word, uint32_t seen);
+void __wrap_prof_port_wait(const uint32_t *word, uint32_t seen);
 
 void
-__wrap_port_wait(const uint32_t *word, uint32_t seen)
+__wrap_prof_port_wait(const uint32_t *word, uint32_t seen)
 {
     assert_null(slept_on);
     slept_on = word;
@@ -241,9 +241,9 @@ a_reader_sleeps_only_if_there_is_nothing_to_read(void **state)
     trace->stage = STAGE_DRAINING;
     assert_false(sleeps(trace));
     trace->stage = STAGE_ON;
-    assert_true(port_lock_try(&trace->reader_lock));
+    assert_true(prof_port_lock_try(&trace->reader_lock));
     assert_int_equal(prof_trace_wait(trace), PROF_ERR_BUSY);
-    port_lock_release(&trace->reader_lock);
+    prof_port_lock_release(&trace->reader_lock);
     trace_put_byte(buffer, 1);
     prof_trace_give_up(trace, &buffer);
     assert_false(sleeps(trace));

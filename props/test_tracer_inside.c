@@ -23,28 +23,28 @@ static bool is_outside; /* what is written now is written under its lock */
 /* ------------------------------------------------------------------- the locks
  */
 
-void __wrap_port_lock_take(struct port_lock *lock);
-void __wrap_port_lock_release(struct port_lock *lock);
+void __wrap_prof_port_lock_take(struct prof_port_lock *lock);
+void __wrap_prof_port_lock_release(struct prof_port_lock *lock);
 
 /* One thread never finds a lock taken. */
 void
-__wrap_port_lock_take(struct port_lock *lock)
+__wrap_prof_port_lock_take(struct prof_port_lock *lock)
 {
-    assert_true(port_lock_try(lock));
+    assert_true(prof_port_lock_try(lock));
 }
 
 void
-__wrap_port_lock_release(struct port_lock *lock)
+__wrap_prof_port_lock_release(struct prof_port_lock *lock)
 {
     assert_int_not_equal(lock->word, 0);
     lock->word = 0;
 }
 
-_Noreturn void __wrap_port_panic(const char *file, int line,
-                                 const char *condition);
+_Noreturn void __wrap_prof_port_panic(const char *file, int line,
+                                      const char *condition);
 
 _Noreturn void
-__wrap_port_panic(const char *file, int line, const char *condition)
+__wrap_prof_port_panic(const char *file, int line, const char *condition)
 {
     mock_assert(false, condition, file, line);
     abort();

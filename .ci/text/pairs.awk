@@ -29,7 +29,7 @@ match($0, /(Release|Acquire) \[pair: [a-z-]+\]/) && FILENAME !~ /atomic\.h$/ {
 }
 
 FILENAME !~ /atomic\.h$/ && /[a-z]_(release|acquire)[a-z_]*\(/ &&
-!/port_lock_release\(/ {
+!/prof_port_lock_release\(/ {
     if (FNR > covered)
         complain(FILENAME ":" FNR ": an ordered access without [pair: tag]")
     if (wanted != "" && FNR <= covered &&

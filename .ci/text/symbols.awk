@@ -1,5 +1,5 @@
 # symbols.awk -- what the library needs from outside is in prof/symbols.allow,
-# and what it shows to the outside begins with prof_ or port_.
+# and what it shows to the outside begins with prof_.
 # usage: nm -g libprof.a | awk -f symbols.awk prof/symbols.allow -
 
 FNR == NR {
@@ -21,7 +21,7 @@ $1 == "U" {
 
 NF == 3 {
     defined[$3] = 1
-    if ($3 !~ /^(prof|port)_/)
+    if ($3 !~ /^prof_/)
         complain(object ": " $3 " shows, but has no prefix")
 }
 

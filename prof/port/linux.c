@@ -20,13 +20,13 @@
 enum { FREE, TAKEN, WANTED };
 
 static _Atomic uint32_t *
-word_of(struct port_lock *lock)
+word_of(struct prof_port_lock *lock)
 {
     return (_Atomic uint32_t *)&lock->word;
 }
 
 bool
-port_lock_try(struct port_lock *lock)
+prof_port_lock_try(struct prof_port_lock *lock)
 {
     uint32_t seen = FREE;
 
@@ -36,9 +36,9 @@ port_lock_try(struct port_lock *lock)
 }
 
 void
-port_lock_take(struct port_lock *lock)
+prof_port_lock_take(struct prof_port_lock *lock)
 {
-    if (port_lock_try(lock))
+    if (prof_port_lock_try(lock))
         return;
     while (atomic_exchange_explicit(word_of(lock), WANTED,
                                     memory_order_acquire) != FREE)
@@ -47,7 +47,7 @@ port_lock_take(struct port_lock *lock)
 }
 
 void
-port_lock_release(struct port_lock *lock)
+prof_port_lock_release(struct prof_port_lock *lock)
 {
     if (atomic_exchange_explicit(word_of(lock), FREE, memory_order_release) ==
         WANTED)
@@ -55,7 +55,7 @@ port_lock_release(struct port_lock *lock)
 }
 
 uint64_t
-port_now_ns(void)
+prof_port_now_ns(void)
 {
     struct timespec now;
 
@@ -64,13 +64,13 @@ port_now_ns(void)
 }
 
 void
-port_wait(const uint32_t *word, uint32_t seen)
+prof_port_wait(const uint32_t *word, uint32_t seen)
 {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 }
 
 void
-port_wake(const uint32_t *word)
+prof_port_wake(const uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
@@ -82,7 +82,7 @@ membarrier(int command)
 }
 
 bool
-port_barrier(void)
+prof_port_barrier(void)
 {
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0)
         return true;
@@ -102,7 +102,7 @@ say(const char *text)
 }
 
 void
-port_panic(const char *file, int line, const char *condition)
+prof_port_panic(const char *file, int line, const char *condition)
 {
     char digits[12];
     size_t at = sizeof digits - 1;

@@ -20,7 +20,7 @@ struct sequential {
 };
 
 static struct sim_history history;
-static struct port_lock turnstile;
+static struct prof_port_lock turnstile;
 
 static void
 setup(void *context)
@@ -74,18 +74,18 @@ call_of(uint32_t kind, uint32_t stack)
 {
     uint32_t call;
 
-    port_lock_take(&turnstile);
+    prof_port_lock_take(&turnstile);
     call = sim_history_call(&history, kind, 0, stack);
-    port_lock_release(&turnstile);
+    prof_port_lock_release(&turnstile);
     return call;
 }
 
 static void
 return_of(uint32_t call, uint64_t result)
 {
-    port_lock_take(&turnstile);
+    prof_port_lock_take(&turnstile);
     sim_history_return(&history, call, result);
-    port_lock_release(&turnstile);
+    prof_port_lock_release(&turnstile);
 }
 
 static void

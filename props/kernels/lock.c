@@ -9,18 +9,18 @@
 
 #include "prof/port.h"
 
-#define port_lock_take    real_lock_take
-#define port_lock_try     real_lock_try
-#define port_lock_release real_lock_release
-#define port_now_ns       real_now_ns
-#define port_wait         real_wait
-#define port_wake         real_wake
-#define port_barrier      real_barrier
-#define port_panic        real_panic
+#define prof_port_lock_take    real_lock_take
+#define prof_port_lock_try     real_lock_try
+#define prof_port_lock_release real_lock_release
+#define prof_port_now_ns       real_now_ns
+#define prof_port_wait         real_wait
+#define prof_port_wake         real_wake
+#define prof_port_barrier      real_barrier
+#define prof_port_panic        real_panic
 
-void real_lock_take(struct port_lock *lock);
-bool real_lock_try(struct port_lock *lock);
-void real_lock_release(struct port_lock *lock);
+void real_lock_take(struct prof_port_lock *lock);
+bool real_lock_try(struct prof_port_lock *lock);
+void real_lock_release(struct prof_port_lock *lock);
 uint64_t real_now_ns(void);
 void real_wait(const uint32_t *word, uint32_t seen);
 void real_wake(const uint32_t *word);
@@ -36,7 +36,7 @@ static long asked_of_the_system(int number, ...);
 
 #include "kernels.h"
 
-static struct port_lock lock;
+static struct prof_port_lock lock;
 static uint32_t counter; /* guarded by lock */
 
 /* Only what the lock asks for. */
@@ -63,7 +63,7 @@ static void
 setup(void *context)
 {
     (void)context;
-    lock = (struct port_lock){0};
+    lock = (struct prof_port_lock){0};
     counter = 0;
 }
 

@@ -7,7 +7,7 @@ enum { READS_MAX = 12 };
 
 static struct prof_trace_stamp stamps[SIM_THREADS_MAX];
 static bool ended;
-static struct port_lock world;
+static struct prof_port_lock world;
 
 static void
 setup(void *context)
@@ -140,9 +140,9 @@ stop_if_on(void)
 {
     enum prof_status status;
 
-    port_lock_take(&world);
+    prof_port_lock_take(&world);
     status = session_stop();
-    port_lock_release(&world);
+    prof_port_lock_release(&world);
     sim_explore_check(status == PROF_OK || status == PROF_ERR_OFF,
                       "stop answers ok or off");
 }

@@ -7,7 +7,7 @@ struct session_file traced_file;
 struct session_file traced_second_file;
 struct session_events traced_events;
 
-static struct port_lock world;
+static struct prof_port_lock world;
 
 void
 traced_new(enum prof_trace_order order)
@@ -69,9 +69,9 @@ traced_stop_and_start(void *context, uint32_t thread)
 void
 traced_stop_and_start_stopped(void *context, uint32_t thread)
 {
-    port_lock_take(&world);
+    prof_port_lock_take(&world);
     traced_stop_and_start(context, thread);
-    port_lock_release(&world);
+    prof_port_lock_release(&world);
 }
 
 void
@@ -80,9 +80,9 @@ traced_return(void *context, uint32_t thread)
     const struct prof_trace_stamp left = prof_trace_stamp(session_trace);
 
     (void)context;
-    port_lock_take(&world); /* gets a processor: not in a stopped world */
+    prof_port_lock_take(&world); /* gets a processor: not in a stopped world */
     prof_trace_sysexit(session_trace, thread, 1, left);
-    port_lock_release(&world);
+    prof_port_lock_release(&world);
 }
 
 /* in: a file. returns: returns in it, each of a moment of its session */

@@ -10,7 +10,7 @@
 #include "kernels.h"
 #include "prof/port.h"
 
-static struct port_lock world;
+static struct prof_port_lock world;
 static prof_bucket born; /* before the threads begin */
 
 /* An object of a cycle that has ended. */
@@ -37,18 +37,18 @@ alloc_between_stops(uint32_t proc, uint32_t stack)
 {
     prof_bucket bucket;
 
-    port_lock_take(&world);
+    prof_port_lock_take(&world);
     bucket = kernel_alloc(proc, stack);
-    port_lock_release(&world);
+    prof_port_lock_release(&world);
     return bucket;
 }
 
 static void
 free_between_stops(uint32_t proc, prof_bucket bucket)
 {
-    port_lock_take(&world);
+    prof_port_lock_take(&world);
     prof_heap_free(prof_proc_at(kernel_prof, proc), bucket);
-    port_lock_release(&world);
+    prof_port_lock_release(&world);
 }
 
 static void
@@ -64,9 +64,9 @@ turn_stopped(void)
 {
     enum prof_status status;
 
-    port_lock_take(&world);
+    prof_port_lock_take(&world);
     status = prof_heap_next_cycle(kernel_prof);
-    port_lock_release(&world);
+    prof_port_lock_release(&world);
     return status;
 }
 

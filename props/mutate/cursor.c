@@ -99,8 +99,8 @@ bool
 find_is_hint(CXCursor cursor)
 {
     static const char *const names[] = {
-        "PROF_ASSERT",        "PROF_UNREACHABLE", "port_panic",
-        "__builtin_prefetch", "prof_table_fetch", "port_spin_pause",
+        "PROF_ASSERT",        "PROF_UNREACHABLE", "prof_port_panic",
+        "__builtin_prefetch", "prof_table_fetch", "prof_port_spin_pause",
         "signal_fence",
     };
 

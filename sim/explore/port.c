@@ -16,50 +16,50 @@
 #define HERE ((uintptr_t)__builtin_return_address(0))
 
 void
-port_lock_take(struct port_lock *lock)
+prof_port_lock_take(struct prof_port_lock *lock)
 {
     sim_lock_take(lock, 0, HERE);
 }
 
 bool
-port_lock_try(struct port_lock *lock)
+prof_port_lock_try(struct prof_port_lock *lock)
 {
     return sim_lock_try(lock, 0, HERE);
 }
 
 void
-port_lock_release(struct port_lock *lock)
+prof_port_lock_release(struct prof_port_lock *lock)
 {
     sim_lock_release(lock, HERE);
 }
 
 uint64_t
-port_now_ns(void)
+prof_port_now_ns(void)
 {
     return 1000;
 }
 
 void
-port_wait(const uint32_t *word, uint32_t seen)
+prof_port_wait(const uint32_t *word, uint32_t seen)
 {
     sim_lock_wait(word, seen, HERE);
 }
 
 void
-port_wake(const uint32_t *word)
+prof_port_wake(const uint32_t *word)
 {
     sim_lock_wake(word, HERE);
 }
 
 bool
-port_barrier(void)
+prof_port_barrier(void)
 {
     sim_explore_barrier();
     return true;
 }
 
 void
-port_panic(const char *file, int line, const char *condition)
+prof_port_panic(const char *file, int line, const char *condition)
 {
     (void)file; /* the site says it */
     (void)line;

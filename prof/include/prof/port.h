@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* A lock for control calls. All zero bytes is an unlocked lock. */
-struct port_lock {
+struct prof_port_lock {
     uint32_t word; /* the port's own; touched by nobody else */
 };
 
@@ -24,20 +24,20 @@ struct port_lock {
  *
  * context: any thread, not a signal handler, not while holding the lock
  */
-void port_lock_take(struct port_lock *lock);
+void prof_port_lock_take(struct prof_port_lock *lock);
 
 /* returns: true if the lock was free and is now the caller's; never waits */
-bool port_lock_try(struct port_lock *lock);
+bool prof_port_lock_try(struct prof_port_lock *lock);
 
 /* in: a lock that the caller holds */
-void port_lock_release(struct port_lock *lock);
+void prof_port_lock_release(struct prof_port_lock *lock);
 
 /* returns: nanoseconds of a clock that never goes backwards */
-uint64_t port_now_ns(void);
+uint64_t prof_port_now_ns(void);
 
 /* Say to the processor that this thread spins. */
 static inline void
-port_spin_pause(void)
+prof_port_spin_pause(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -47,12 +47,12 @@ port_spin_pause(void)
 /*
  * Sleep while *word is `seen`. May return early.
  *
- * in:      word, changed before port_wake() is called
+ * in:      word, changed before prof_port_wake() is called
  */
-void port_wait(const uint32_t *word, uint32_t seen);
+void prof_port_wait(const uint32_t *word, uint32_t seen);
 
 /* Wake whoever sleeps on the word. context: any thread */
-void port_wake(const uint32_t *word);
+void prof_port_wake(const uint32_t *word);
 
 /*
  * Order memory on all threads of the process: what each did before the call is
@@ -61,15 +61,15 @@ void port_wake(const uint32_t *word);
  *
  * returns: false if the system cannot do that
  */
-bool port_barrier(void);
+bool prof_port_barrier(void);
 
 /*
  * Report a broken invariant of the library and do not return.
  *
  * context: any, signal handlers included
  */
-__attribute__((noreturn)) void port_panic(const char *file, int line,
-                                          const char *condition);
+__attribute__((noreturn)) void prof_port_panic(const char *file, int line,
+                                               const char *condition);
 
 #ifdef __cplusplus
 }

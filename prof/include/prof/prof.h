@@ -17,7 +17,8 @@
  * libprof_port.a libprof_pprof.a libprof.a -lisal.
  *
  * A broken contract that would damage memory (a processor or bucket number out
- * of range) ends the process through port_panic(), with the broken condition.
+ * of range) ends the process through prof_port_panic(), with the broken
+ * condition.
  */
 #ifndef PROF_PROF_H
 #define PROF_PROF_H
