@@ -66,6 +66,7 @@ struct sim_recording_totals {
     uint64_t dropped[SIM_RECORDED_CAUSE_COUNT];
     uint64_t ticks_per_second;
     uint64_t start_ticks;
+    uint64_t duration_ticks; /* of the last event; 0 without events */
     uint64_t locks;
     uint32_t process;
     uint32_t parent;

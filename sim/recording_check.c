@@ -264,11 +264,13 @@ read_head(struct sim_recording_reader *reader)
 }
 
 static void
-fill_totals(struct sim_recording *recording, uint64_t locks)
+fill_totals(struct sim_recording *recording,
+            const struct sim_recording_cursor *end)
 {
     struct sim_recording_totals *totals = &recording->totals;
 
-    totals->locks = locks;
+    totals->locks = end->locks;
+    totals->duration_ticks = end->ticks;
     totals->arguments = recording->arguments.count;
     totals->threads = recording->threads.count;
     totals->stacks = recording->stacks.count;
@@ -293,7 +295,7 @@ sim_recording_check(struct sim_recording *recording,
     good = read_head(reader) && read_blocks(reader) &&
            sim_recording_sort_frames(reader);
     if (good)
-        fill_totals(recording, reader->cursor.locks);
+        fill_totals(recording, &reader->cursor);
     free(reader->live);
     free(reader);
     return good;

@@ -1,0 +1,384 @@
+/*
+ * test_live_heap.c -- the heap of a recording against brute force: small random
+ * recordings, whose every prefix is counted anew from a plain list of objects.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "live_heap.h"
+#include "recording_story.h"
+#include "rng.h"
+
+enum {
+    EVENTS_MAX = 200,
+    STACKS = 4, /* of the story's tables */
+    THREADS = 2,
+    ROUNDS = 2000
+};
+
+/* One event as it was drawn; a free names the event of its allocation. */
+struct drawn {
+    bool is_free;
+    uint32_t object; /* index of its allocation among the events */
+    uint32_t thread;
+    uint32_t stack;
+    uint64_t size_bytes;
+    uint64_t ticks;
+};
+
+struct drawing {
+    struct drawn events[EVENTS_MAX];
+    uint32_t count;
+};
+
+static struct sim_recording *
+write_drawing(const struct drawing *drawing)
+{
+    static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
+    uint64_t number[EVENTS_MAX];
+    uint64_t objects = 0;
+    struct cli_recfile file;
+    struct sim_recording *recording;
+
+    cli_recfile_init(&file, 0);
+    props_recording_story_tables(&file);
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        const struct drawn *event = &drawing->events[i];
+
+        if (event->is_free) {
+            cli_recfile_free(&file, event->thread, event->ticks,
+                             number[event->object]);
+        } else {
+            number[i] = objects++;
+            cli_recfile_alloc(&file, event->thread, event->ticks,
+                              event->size_bytes, event->stack);
+        }
+    }
+    cli_recfile_end(&file, none_dropped);
+    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    cli_recfile_release(&file);
+    return recording;
+}
+
+static bool
+is_live(const struct drawing *drawing, uint32_t object, uint32_t events)
+{
+    if (drawing->events[object].is_free || object >= events)
+        return false;
+    for (uint32_t i = object + 1; i < events; i++) {
+        if (drawing->events[i].is_free && drawing->events[i].object == object)
+            return false;
+    }
+    return true;
+}
+
+/* Which objects a count is of; -1: any. */
+struct wanted {
+    int64_t stack;
+    int64_t thread;
+    int64_t class;
+    bool live; /* only those in use after `events` */
+};
+
+static struct sim_heap_count
+count_objects(const struct drawing *drawing, uint32_t events,
+              struct wanted wanted)
+{
+    struct sim_heap_count count = {0, 0};
+
+    for (uint32_t i = 0; i < events; i++) {
+        const struct drawn *event = &drawing->events[i];
+        uint32_t class = 0;
+
+        while (class < 64 && event->size_bytes >> class != 0)
+            class ++;
+        if (event->is_free || (wanted.live && !is_live(drawing, i, events)) ||
+            (wanted.stack >= 0 && wanted.stack != event->stack) ||
+            (wanted.thread >= 0 && wanted.thread != event->thread) ||
+            (wanted.class >= 0 && wanted.class != class))
+            continue;
+        count.objects++;
+        count.bytes += event->size_bytes;
+    }
+    return count;
+}
+
+static void
+expect_count(struct sim_heap_count got, struct sim_heap_count want)
+{
+    assert_int_equal(got.objects, want.objects);
+    assert_int_equal(got.bytes, want.bytes);
+}
+
+static void
+expect_sums(const struct sim_heap_sums *got, const struct drawing *drawing,
+            uint32_t peak, struct wanted wanted)
+{
+    expect_count(got->allocs, count_objects(drawing, drawing->count, wanted));
+    expect_count(got->peak_allocs, count_objects(drawing, peak, wanted));
+    wanted.live = true;
+    expect_count(got->exit, count_objects(drawing, drawing->count, wanted));
+    expect_count(got->peak, count_objects(drawing, peak, wanted));
+}
+
+/* returns: how many events there were at the first moment with most bytes */
+static uint32_t
+find_peak(const struct drawing *drawing)
+{
+    const struct wanted live = {-1, -1, -1, true};
+    uint64_t most = 0;
+    uint32_t peak = 0;
+
+    for (uint32_t i = 1; i <= drawing->count; i++) {
+        const uint64_t bytes = count_objects(drawing, i, live).bytes;
+
+        if (!drawing->events[i - 1].is_free && (peak == 0 || bytes > most)) {
+            most = bytes;
+            peak = i;
+        }
+    }
+    return peak;
+}
+
+static void
+expect_threads(const struct sim_live_heap *heap, const struct drawing *drawing,
+               uint32_t peak)
+{
+    for (uint32_t i = 0; i < THREADS; i++) {
+        const struct sim_heap_thread *thread = &heap->threads[i];
+        struct sim_heap_count freed = {0, 0};
+
+        for (uint32_t k = 0; k < drawing->count; k++) {
+            const struct drawn *event = &drawing->events[k];
+
+            if (!event->is_free || event->thread != i)
+                continue;
+            freed.objects++;
+            freed.bytes += drawing->events[event->object].size_bytes;
+        }
+        expect_count(thread->freed, freed);
+        expect_count(thread->allocs,
+                     count_objects(drawing, drawing->count,
+                                   (struct wanted){-1, i, -1, false}));
+        expect_count(thread->exit,
+                     count_objects(drawing, drawing->count,
+                                   (struct wanted){-1, i, -1, true}));
+        expect_count(
+            thread->peak,
+            count_objects(drawing, peak, (struct wanted){-1, i, -1, true}));
+    }
+}
+
+/* Each part of the run by itself: what was in use at any moment inside it. */
+static void
+expect_spans(const struct sim_live_heap *heap, const struct drawing *drawing)
+{
+    const uint64_t length = heap->duration_ticks / SIM_HEAP_SPANS + 1;
+    const struct wanted live = {-1, -1, -1, true};
+
+    for (uint64_t i = 0; i < SIM_HEAP_SPANS; i++) {
+        struct sim_heap_span want = {.most_bytes = 0};
+
+        if (i * length > heap->duration_ticks)
+            break; /* the end was in the part before */
+        for (uint32_t k = 0; k < drawing->count; k++) {
+            const struct drawn *event = &drawing->events[k];
+            const uint64_t bytes = count_objects(drawing, k + 1, live).bytes;
+
+            if (event->ticks >= (i + 1) * length)
+                break;
+            want.last_bytes = bytes;
+            if (event->ticks < i * length) {
+                want.most_bytes = bytes; /* it lasts into this part */
+                continue;
+            }
+            want.most_bytes = bytes > want.most_bytes ? bytes : want.most_bytes;
+            if (event->is_free)
+                continue;
+            want.allocs.objects++;
+            want.allocs.bytes += event->size_bytes;
+        }
+        expect_count(heap->spans[i].allocs, want.allocs);
+        assert_int_equal(heap->spans[i].most_bytes, want.most_bytes);
+        assert_int_equal(heap->spans[i].last_bytes, want.last_bytes);
+    }
+}
+
+static void
+expect_heap(const struct sim_live_heap *heap, const struct drawing *drawing)
+{
+    const uint32_t peak = find_peak(drawing);
+    uint64_t pairs = 0;
+
+    assert_int_equal(heap->peak_event, peak);
+    assert_int_equal(heap->peak_ticks,
+                     peak > 0 ? drawing->events[peak - 1].ticks : 0);
+    expect_sums(&heap->total, drawing, peak,
+                (struct wanted){-1, -1, -1, false});
+    for (uint32_t i = 0; i < STACKS; i++)
+        expect_sums(&heap->sites[i], drawing, peak,
+                    (struct wanted){i, -1, -1, false});
+    for (uint32_t i = 0; i < SIM_HEAP_CLASSES; i++)
+        expect_sums(&heap->classes[i], drawing, peak,
+                    (struct wanted){-1, -1, i, false});
+    expect_threads(heap, drawing, peak);
+    expect_spans(heap, drawing);
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        bool is_new = !drawing->events[i].is_free;
+
+        for (uint32_t k = 0; k < i; k++)
+            is_new = is_new &&
+                     (drawing->events[k].is_free ||
+                      drawing->events[k].stack != drawing->events[i].stack ||
+                      drawing->events[k].size_bytes !=
+                          drawing->events[i].size_bytes);
+        pairs += is_new;
+    }
+    assert_int_equal(heap->buckets_count, pairs);
+}
+
+/* Mostly growing, mostly shrinking, or in between; sizes with many ties. */
+static void
+draw(struct drawing *drawing, struct sim_rng *rng)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 3, 8, 64, 1000};
+    const uint32_t frees = 20 + sim_rng_below(rng, 60); /* in 100 */
+    uint64_t ticks = 0;
+
+    drawing->count = sim_rng_below(rng, 40);
+    for (uint32_t i = 0; i < drawing->count; i++) {
+        struct drawn *event = &drawing->events[i];
+
+        ticks += sim_rng_below(rng, 8) == 0 ? sim_rng_below(rng, 100)
+                                            : sim_rng_below(rng, 2);
+        *event = (struct drawn){.thread = sim_rng_below(rng, THREADS),
+                                .stack = sim_rng_below(rng, STACKS),
+                                .size_bytes = sizes[sim_rng_below(rng, 7)],
+                                .ticks = ticks};
+        for (uint32_t tries = 0; i > 0 && tries < 8; tries++) {
+            const uint32_t object = sim_rng_below(rng, i);
+
+            if (sim_rng_below(rng, 100) >= frees ||
+                !is_live(drawing, object, i))
+                continue;
+            event->is_free = true;
+            event->object = object;
+            break;
+        }
+    }
+}
+
+static void
+every_moment_counts_as_brute_force_counts_it(void **state)
+{
+    static struct drawing drawing;
+    struct sim_rng rng = {.state = 13};
+    uint32_t late_peaks = 0;
+
+    (void)state;
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct sim_recording *recording;
+        struct sim_live_heap heap;
+
+        draw(&drawing, &rng);
+        recording = write_drawing(&drawing);
+        assert_true(sim_live_heap_open(&heap, recording, NULL));
+        expect_heap(&heap, &drawing);
+        late_peaks += heap.peak_event > 1 && heap.total.exit.bytes == 0;
+        sim_live_heap_close(&heap);
+        sim_recording_close(recording);
+    }
+    assert_true(late_peaks > ROUNDS / 100);
+}
+
+/* More objects and more buckets than one chunk and one table have. */
+static void
+a_heap_of_many_objects_is_counted_too(void **state)
+{
+    static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
+    enum { OBJECTS = 20000, KEPT_EVERY = 100 };
+    struct cli_recfile file;
+    struct sim_recording *recording;
+    struct sim_live_heap heap;
+    uint64_t kept_bytes = 0;
+    uint64_t all_bytes = 0;
+
+    (void)state;
+    cli_recfile_init(&file, 0);
+    props_recording_story_tables(&file);
+    for (uint64_t i = 0; i < OBJECTS; i++) {
+        cli_recfile_alloc(&file, 0, i, i, i % STACKS);
+        all_bytes += i;
+    }
+    for (uint64_t i = 0; i < OBJECTS; i++) {
+        if (i % KEPT_EVERY == 0)
+            kept_bytes += i;
+        else
+            cli_recfile_free(&file, 1, OBJECTS, OBJECTS - 1 - i);
+    }
+    cli_recfile_end(&file, none_dropped);
+    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    assert_true(sim_live_heap_open(&heap, recording, NULL));
+    assert_int_equal(heap.buckets_count, OBJECTS);
+    assert_int_equal(heap.peak_event, OBJECTS);
+    assert_int_equal(heap.total.peak.bytes, all_bytes);
+    assert_int_equal(heap.total.peak.objects, OBJECTS);
+    assert_int_equal(heap.total.exit.objects, OBJECTS / KEPT_EVERY);
+    assert_int_equal(heap.threads[1].freed.objects,
+                     OBJECTS - OBJECTS / KEPT_EVERY);
+    for (uint64_t i = 0; i < OBJECTS; i++)
+        assert_int_equal(heap.buckets[i].peak_allocs, 1);
+    /* Freed from the last to the first: those that stay are the others. */
+    assert_int_equal(heap.total.exit.bytes,
+                     OBJECTS / KEPT_EVERY * (OBJECTS - 1) - kept_bytes);
+    sim_live_heap_close(&heap);
+    sim_recording_close(recording);
+    cli_recfile_release(&file);
+}
+
+static void
+a_recording_without_allocations_has_no_peak(void **state)
+{
+    const struct drawing drawing = {.count = 0};
+    struct sim_recording *recording = write_drawing(&drawing);
+    struct sim_live_heap heap;
+
+    (void)state;
+    assert_true(sim_live_heap_open(&heap, recording, NULL));
+    assert_int_equal(heap.peak_event, 0);
+    assert_int_equal(heap.total.peak.bytes, 0);
+    assert_int_equal(heap.buckets_count, 0);
+    sim_live_heap_close(&heap);
+    sim_recording_close(recording);
+}
+
+static void
+size_classes_are_powers_of_two(void **state)
+{
+    (void)state;
+    assert_int_equal(sim_heap_class(0), 0);
+    assert_int_equal(sim_heap_class(1), 1);
+    assert_int_equal(sim_heap_class(2), 2);
+    assert_int_equal(sim_heap_class(3), 2);
+    assert_int_equal(sim_heap_class(4), 3);
+    assert_int_equal(sim_heap_class(UINT64_MAX), SIM_HEAP_CLASSES - 1);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_moment_counts_as_brute_force_counts_it),
+        cmocka_unit_test(a_heap_of_many_objects_is_counted_too),
+        cmocka_unit_test(a_recording_without_allocations_has_no_peak),
+        cmocka_unit_test(size_classes_are_powers_of_two),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

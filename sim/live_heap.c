@@ -1,0 +1,377 @@
+/*
+ * live_heap.c -- one walk over the events of a recording.
+ *
+ *      object --chunk--> bucket (stack, size) and thread, until it is freed
+ *
+ * The peak is known only at the end, and each new maximum is a candidate. So a
+ * bucket keeps its counts as of the newest candidate: they are saved when the
+ * bucket changes for the first time after it. A bucket that has not changed
+ * since then has those counts still.
+ *
+ * Invariants
+ *   I1  a bucket with `saved` equal to the number of the newest candidate has
+ *       its counts of that moment in peak_*; any other has them in allocs and
+ *       frees. The same holds for threads.
+ *   I2  a chunk is there while one of its objects is in use or still to come.
+ *
+ * Memory: 8 bytes an object of the chunks that are there, 56 a distinct pair of
+ * stack and size; an allocation takes at least 4 bytes of the file.
+ */
+#include "live_heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_LOG2 = 12, CHUNK = 1 << CHUNK_LOG2 };
+
+struct object {
+    uint32_t bucket;
+    uint32_t thread;
+};
+
+struct chunk {
+    uint32_t freed; /* of its objects */
+    struct object objects[CHUNK];
+};
+
+struct walk {
+    struct sim_live_heap *heap;
+    const struct sim_recording_totals *totals;
+    struct chunk **chunks;
+    uint32_t *slots; /* number of a bucket, from 1; 0: empty */
+    uint32_t slots_count;
+    uint32_t buckets_room;
+    struct sim_heap_count live;
+    struct sim_heap_count allocs;
+    uint32_t peak; /* number of the newest candidate */
+};
+
+/* ---------------------------------------------------------------- buckets */
+
+static uint32_t
+slot_of(const struct walk *walk, uint32_t stack, uint64_t size_bytes)
+{
+    const uint64_t mixed = (size_bytes * UINT64_C(0x9e3779b97f4a7c15) ^ stack) *
+                           UINT64_C(0xd6e8feb86659fd93);
+    uint32_t slot = (uint32_t)(mixed >> 32) & (walk->slots_count - 1);
+
+    for (;;) {
+        const uint32_t number = walk->slots[slot];
+        const struct sim_heap_bucket *bucket =
+            &walk->heap->buckets[number - (number > 0)];
+
+        if (number == 0 ||
+            (bucket->stack == stack && bucket->size_bytes == size_bytes))
+            return slot;
+        slot = (slot + 1) & (walk->slots_count - 1);
+    }
+}
+
+/* Make room for one more bucket, at most half of the slots taken. */
+static bool
+grow(struct walk *walk)
+{
+    struct sim_live_heap *heap = walk->heap;
+    const uint32_t room = walk->buckets_room * 2;
+    struct sim_heap_bucket *buckets =
+        room <= UINT32_MAX / 4 ? realloc(heap->buckets, room * sizeof *buckets)
+                               : NULL;
+
+    if (buckets == NULL)
+        return false;
+    heap->buckets = buckets;
+    walk->buckets_room = room;
+    free(walk->slots);
+    walk->slots_count = 2 * room;
+    walk->slots = calloc(walk->slots_count, sizeof *walk->slots);
+    if (walk->slots == NULL)
+        return false;
+    for (uint32_t i = 0; i < heap->buckets_count; i++)
+        walk->slots[slot_of(walk, buckets[i].stack, buckets[i].size_bytes)] =
+            i + 1;
+    return true;
+}
+
+/* returns: the bucket's number; UINT32_MAX if there is no memory */
+static uint32_t
+bucket_of(struct walk *walk, uint32_t stack, uint64_t size_bytes)
+{
+    struct sim_live_heap *heap = walk->heap;
+    uint32_t slot = slot_of(walk, stack, size_bytes);
+
+    if (walk->slots[slot] != 0)
+        return walk->slots[slot] - 1;
+    if (heap->buckets_count == walk->buckets_room) {
+        if (!grow(walk))
+            return UINT32_MAX;
+        slot = slot_of(walk, stack, size_bytes);
+    }
+    heap->buckets[heap->buckets_count] = (struct sim_heap_bucket){
+        .size_bytes = size_bytes, .stack = stack, .saved = walk->peak};
+    walk->slots[slot] = ++heap->buckets_count;
+    return heap->buckets_count - 1;
+}
+
+/* I1: before the bucket changes. */
+static void
+save_bucket(struct sim_heap_bucket *bucket, uint32_t peak)
+{
+    if (bucket->saved == peak)
+        return;
+    bucket->peak_allocs = bucket->allocs;
+    bucket->peak_frees = bucket->frees;
+    bucket->saved = peak;
+}
+
+static void
+save_thread(struct sim_heap_thread *thread, uint32_t peak)
+{
+    if (thread->saved == peak)
+        return;
+    thread->peak = thread->exit;
+    thread->saved = peak;
+}
+
+/* ----------------------------------------------------------------- events */
+
+static void
+add(struct sim_heap_count *count, uint64_t objects, uint64_t size_bytes)
+{
+    count->objects += objects;
+    count->bytes += objects * size_bytes;
+}
+
+static void
+take_away(struct sim_heap_count *count, uint64_t size_bytes)
+{
+    count->objects--;
+    count->bytes -= size_bytes;
+}
+
+/* I2. returns: false if there is no memory */
+static bool
+keep_object(struct walk *walk, uint64_t object, uint32_t bucket,
+            uint32_t thread)
+{
+    struct chunk **chunk = &walk->chunks[object >> CHUNK_LOG2];
+
+    if (object % CHUNK == 0)
+        *chunk = calloc(1, sizeof **chunk);
+    if (*chunk == NULL)
+        return false;
+    (*chunk)->objects[object % CHUNK] =
+        (struct object){.bucket = bucket, .thread = thread};
+    return true;
+}
+
+static struct object
+release_object(struct walk *walk, uint64_t object)
+{
+    struct chunk **chunk = &walk->chunks[object >> CHUNK_LOG2];
+    const struct object known = (*chunk)->objects[object % CHUNK];
+
+    if (++(*chunk)->freed == CHUNK) {
+        free(*chunk);
+        *chunk = NULL;
+    }
+    return known;
+}
+
+/* returns: false if there is no memory */
+static bool
+take_alloc(struct walk *walk, const struct sim_recorded *event)
+{
+    struct sim_live_heap *heap = walk->heap;
+    struct sim_heap_thread *thread = &heap->threads[event->thread];
+    const uint32_t bucket = bucket_of(walk, event->stack, event->size_bytes);
+
+    if (bucket == UINT32_MAX ||
+        !keep_object(walk, event->object, bucket, event->thread))
+        return false;
+    save_bucket(&heap->buckets[bucket], walk->peak);
+    save_thread(thread, walk->peak);
+    heap->buckets[bucket].allocs++;
+    add(&thread->allocs, 1, event->size_bytes);
+    add(&thread->exit, 1, event->size_bytes);
+    add(&walk->allocs, 1, event->size_bytes);
+    add(&walk->live, 1, event->size_bytes);
+    return true;
+}
+
+static void
+take_free(struct walk *walk, const struct sim_recorded *event)
+{
+    struct sim_live_heap *heap = walk->heap;
+    const struct object object = release_object(walk, event->object);
+    struct sim_heap_bucket *bucket = &heap->buckets[object.bucket];
+    struct sim_heap_thread *thread = &heap->threads[object.thread];
+
+    save_bucket(bucket, walk->peak);
+    save_thread(thread, walk->peak);
+    bucket->frees++;
+    take_away(&thread->exit, bucket->size_bytes);
+    add(&heap->threads[event->thread].freed, 1, bucket->size_bytes);
+    take_away(&walk->live, bucket->size_bytes);
+}
+
+/* A new maximum is a candidate for the peak. */
+static void
+note_peak(struct walk *walk, const struct sim_recorded *event, uint64_t number)
+{
+    struct sim_live_heap *heap = walk->heap;
+
+    if (heap->peak_event != 0 && walk->live.bytes <= heap->total.peak.bytes)
+        return;
+    heap->total.peak = walk->live;
+    heap->total.peak_allocs = walk->allocs;
+    heap->peak_ticks = event->ticks;
+    heap->peak_event = number;
+    walk->peak++;
+}
+
+/* Which part of the run is this moment in? The last one has the end. */
+static uint32_t
+span_of(const struct sim_live_heap *heap, uint64_t ticks)
+{
+    const uint64_t length = heap->duration_ticks / SIM_HEAP_SPANS + 1;
+
+    return (uint32_t)(ticks / length);
+}
+
+/* What is in use lasts until the next event: also through parts without one. */
+static void
+note_span(struct walk *walk, const struct sim_recorded *event,
+          uint32_t *current)
+{
+    struct sim_heap_span *spans = walk->heap->spans;
+    const uint32_t span = span_of(walk->heap, event->ticks);
+
+    for (; *current < span; ++*current) {
+        spans[*current + 1].most_bytes = spans[*current].last_bytes;
+        spans[*current + 1].last_bytes = spans[*current].last_bytes;
+    }
+    if (event->kind == SIM_RECORDED_ALLOC)
+        add(&spans[span].allocs, 1, event->size_bytes);
+    if (walk->live.bytes > spans[span].most_bytes)
+        spans[span].most_bytes = walk->live.bytes;
+    spans[span].last_bytes = walk->live.bytes;
+}
+
+static bool
+take_events(struct walk *walk, const struct sim_recording *recording,
+            void (*progress)(uint64_t done, uint64_t total))
+{
+    const struct sim_recording_totals *totals = walk->totals;
+    const uint64_t all =
+        totals->allocs + totals->frees + totals->waits + totals->releases;
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    uint64_t number = 0;
+    uint32_t span = 0;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        number++;
+        if (event.kind == SIM_RECORDED_ALLOC) {
+            if (!take_alloc(walk, &event))
+                return false;
+            note_peak(walk, &event, number);
+        } else if (event.kind == SIM_RECORDED_FREE) {
+            take_free(walk, &event);
+        }
+        note_span(walk, &event, &span);
+        if (progress != NULL && number % (1 << 20) == 0)
+            progress(number, all);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------- sums */
+
+uint32_t
+sim_heap_class(uint64_t size_bytes)
+{
+    return size_bytes == 0
+               ? 0
+               : 64 - (uint32_t)__builtin_clzll((unsigned long long)size_bytes);
+}
+
+static void
+add_bucket(struct sim_heap_sums *sums, const struct sim_heap_bucket *bucket)
+{
+    const uint64_t size_bytes = bucket->size_bytes;
+
+    add(&sums->allocs, bucket->allocs, size_bytes);
+    add(&sums->exit, bucket->allocs - bucket->frees, size_bytes);
+    add(&sums->peak_allocs, bucket->peak_allocs, size_bytes);
+    add(&sums->peak, bucket->peak_allocs - bucket->peak_frees, size_bytes);
+}
+
+static void
+sum_up(struct walk *walk)
+{
+    struct sim_live_heap *heap = walk->heap;
+
+    heap->total.allocs = walk->allocs;
+    heap->total.exit = walk->live;
+    for (uint32_t i = 0; i < heap->buckets_count; i++) {
+        struct sim_heap_bucket *bucket = &heap->buckets[i];
+
+        save_bucket(bucket, walk->peak);
+        add_bucket(&heap->sites[bucket->stack], bucket);
+        add_bucket(&heap->classes[sim_heap_class(bucket->size_bytes)], bucket);
+    }
+    for (uint32_t i = 0; i < walk->totals->threads; i++)
+        save_thread(&heap->threads[i], walk->peak);
+}
+
+static bool
+prepare(struct walk *walk)
+{
+    const struct sim_recording_totals *totals = walk->totals;
+    struct sim_live_heap *heap = walk->heap;
+
+    walk->buckets_room = 512;
+    walk->slots_count = 2 * walk->buckets_room;
+    walk->slots = calloc(walk->slots_count, sizeof *walk->slots);
+    walk->chunks =
+        calloc((totals->allocs >> CHUNK_LOG2) + 1, sizeof(struct chunk *));
+    heap->buckets = calloc(walk->buckets_room, sizeof *heap->buckets);
+    heap->sites = calloc((size_t)totals->stacks + 1, sizeof *heap->sites);
+    heap->threads = calloc((size_t)totals->threads + 1, sizeof *heap->threads);
+    return walk->slots != NULL && walk->chunks != NULL &&
+           heap->buckets != NULL && heap->sites != NULL &&
+           heap->threads != NULL;
+}
+
+bool
+sim_live_heap_open(struct sim_live_heap *heap,
+                   const struct sim_recording *recording,
+                   void (*progress)(uint64_t done, uint64_t total))
+{
+    struct walk walk = {.heap = heap,
+                        .totals = sim_recording_totals(recording)};
+    bool good;
+
+    memset(heap, 0, sizeof *heap);
+    heap->duration_ticks = walk.totals->duration_ticks;
+    good = prepare(&walk) && take_events(&walk, recording, progress);
+    if (good)
+        sum_up(&walk);
+    if (walk.chunks != NULL) {
+        for (uint64_t i = 0; i <= walk.totals->allocs >> CHUNK_LOG2; i++)
+            free(walk.chunks[i]);
+    }
+    free(walk.chunks);
+    free(walk.slots);
+    return good;
+}
+
+void
+sim_live_heap_close(struct sim_live_heap *heap)
+{
+    free(heap->buckets);
+    free(heap->sites);
+    free(heap->threads);
+    memset(heap, 0, sizeof *heap);
+}

@@ -1,0 +1,92 @@
+/*
+ * live_heap.h -- the heap of a recorded program: an object is in use from its
+ * allocation to its free.
+ *
+ * Nothing is estimated and no collector is involved. The *peak* is the first
+ * moment at which most bytes were in use, of all moments. Bytes are those that
+ * the program asked for. Sums wrap at 2^64, which only a forged file reaches.
+ */
+#ifndef SIM_LIVE_HEAP_H
+#define SIM_LIVE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recording.h"
+
+struct sim_heap_count {
+    uint64_t objects;
+    uint64_t bytes;
+};
+
+/* What happened to some objects: of a site, a thread, a size class, all. */
+struct sim_heap_sums {
+    struct sim_heap_count allocs;      /* of the whole run */
+    struct sim_heap_count exit;        /* in use at the end */
+    struct sim_heap_count peak_allocs; /* up to the peak */
+    struct sim_heap_count peak;        /* in use at the peak */
+};
+
+/* Objects of one size from one stack. Counts are objects. */
+struct sim_heap_bucket {
+    uint64_t size_bytes;
+    uint64_t allocs;
+    uint64_t frees;
+    uint64_t peak_allocs; /* up to the peak */
+    uint64_t peak_frees;
+    uint32_t stack;
+    uint32_t saved; /* number of the peak that peak_* is of; internal */
+};
+
+/* A thread: of the objects that it allocated, whoever frees them. */
+struct sim_heap_thread {
+    struct sim_heap_count allocs;
+    struct sim_heap_count exit;  /* in use at the end */
+    struct sim_heap_count peak;  /* in use at the peak */
+    struct sim_heap_count freed; /* by it, whoever allocated them */
+    uint32_t saved;              /* as of a bucket; internal */
+};
+
+/* A part of the run; all parts are equally long. */
+struct sim_heap_span {
+    struct sim_heap_count allocs;
+    uint64_t most_bytes; /* in use at one moment */
+    uint64_t last_bytes; /* in use at its end */
+};
+
+enum {
+    SIM_HEAP_SPANS = 32,
+    SIM_HEAP_CLASSES = 65 /* class 0: size 0; class n: 2^(n-1) .. 2^n - 1 */
+};
+
+/* Plain data after _open(); sites are by stack, threads by thread. */
+struct sim_live_heap {
+    struct sim_heap_sums total;
+    uint64_t peak_ticks; /* since the recording began */
+    uint64_t peak_event; /* number of the event, from 1; 0: no allocation */
+    uint64_t duration_ticks;
+    struct sim_heap_bucket *buckets; /* in order of first allocation */
+    uint32_t buckets_count;
+    struct sim_heap_sums *sites;     /* by stack of the recording */
+    struct sim_heap_thread *threads; /* by thread of the recording */
+    struct sim_heap_sums classes[SIM_HEAP_CLASSES];
+    struct sim_heap_span spans[SIM_HEAP_SPANS];
+};
+
+/*
+ * Walk a recording once.
+ *
+ * out:     *heap, to be closed in either case
+ * in:      progress, called now and then with done and total events; or NULL
+ * returns: false if there is not enough memory
+ */
+bool sim_live_heap_open(struct sim_live_heap *heap,
+                        const struct sim_recording *recording,
+                        void (*progress)(uint64_t done, uint64_t total));
+void sim_live_heap_close(struct sim_live_heap *heap);
+
+/* returns: the size class of an object */
+uint32_t sim_heap_class(uint64_t size_bytes);
+
+#endif
