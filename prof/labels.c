@@ -2,7 +2,9 @@
  * labels.c -- a label set as text, read a piece at a time: no text is ever
  * built, so no memory bounds its length.
  *
- * A reader yields the pairs in the order of their quoted texts. Quoting is Go's
+ * A reader yields the pairs in the order of their quoted texts, and the closing
+ * brace, which counts when sets are compared: it comes after the comma of a
+ * longer set. Quoting is Go's
  * for all of ASCII and for broken UTF-8; of the characters beyond ASCII, Go's
  * tables say which are printable. Here all are but control characters, blanks,
  * marks of direction, private use and what is no character at all.
@@ -160,7 +162,7 @@ close_quote(struct reader *reader)
     } else if (++reader->label < reader->count) {
         set_piece(reader, "\", ", 3);
     } else {
-        set_piece(reader, "\"", 1);
+        set_piece(reader, "\"}", 2);
         reader->stage = READ_ALL;
     }
     reader->in_value = !reader->in_value;
@@ -257,7 +259,6 @@ prof_labels_put(struct out *out, const struct prof_label *labels,
     prof_out_bytes(out, "{", 1);
     while (next_piece(&reader))
         prof_out_bytes(out, reader.piece, reader.piece_bytes);
-    prof_out_bytes(out, "}", 1);
 }
 
 int

@@ -135,9 +135,10 @@ prof_builder_sample(struct builder *builder, const struct sample *sample)
     unsigned char labels[LABELS_BYTES_MAX + COPY_SLACK];
     unsigned char ids[STACK_BYTES_MAX + COPY_SLACK];
     unsigned char values[VALUES_BYTES_MAX + COPY_SLACK];
-    const size_t labels_bytes = put_labels(builder, labels, sample);
     unsigned char *ids_end = ids;
+    /* Functions get their strings' numbers first, as in Go. */
     const uint32_t count = prof_builder_stack(builder, sample, &ids_end);
+    const size_t labels_bytes = put_labels(builder, labels, sample);
     const struct part stack = {
         (size_t)((packs(count) ? ids_end : put_tags(ids, ids_end)) - ids),
         packs(count)};

@@ -164,9 +164,10 @@ pairs_are_sorted_from_any_order(void **state)
     }
 }
 
-/* As texts: a set that ends stands before the set that goes on. */
+/* As texts: the comma of a set that goes on comes before the closing brace, in
+ * both forms of the file. */
 static void
-sets_that_share_their_beginning_are_different(void **state)
+a_set_that_goes_on_stands_before_the_set_that_ends(void **state)
 {
     static const struct prof_label pairs[] = {
         {"a", "1"}, {"b", "2"}, {"c", ""}};
@@ -175,13 +176,23 @@ sets_that_share_their_beginning_are_different(void **state)
     (void)state;
     for (uint32_t i = 0; i < 3; i++)
         records[i] = (struct prof_count_record){
-            .stack = stack, .depth = 1, .labels = pairs, .labels_count = 3 - i};
+            .stack = stack, .depth = 1, .labels = pairs, .labels_count = 1 + i};
+    case_begin(&run);
+    assert_int_equal(prof_text_counts(&run.output, "c", records, 3), PROF_OK);
+    case_assert_columns(
+        &run, "c profile: total 3\n"
+              "1 @ 0x2040\n# labels: {\"a\":\"1\", \"b\":\"2\", \"c\":\"\"}\n"
+              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+              "1 @ 0x2040\n# labels: {\"a\":\"1\", \"b\":\"2\"}\n"
+              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+              "1 @ 0x2040\n# labels: {\"a\":\"1\"}\n"
+              "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
     case_begin(&run);
     case_read(&run, prof_pprof_counts(&run.output, "c", records, 3));
     assert_int_equal(run.profile.samples_count, 3);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(run.profile.samples[i].values[0], 1);
-        assert_int_equal(run.profile.samples[i].labels_count, i + 1);
+        assert_int_equal(run.profile.samples[i].labels_count, 3 - i);
     }
     case_end(&run);
 }
@@ -215,7 +226,7 @@ main(void)
         cmocka_unit_test(bytes_that_begin_nothing_are_shown_each),
         cmocka_unit_test(a_long_text_is_cut_at_a_byte),
         cmocka_unit_test(pairs_are_sorted_from_any_order),
-        cmocka_unit_test(sets_that_share_their_beginning_are_different),
+        cmocka_unit_test(a_set_that_goes_on_stands_before_the_set_that_ends),
         cmocka_unit_test(the_first_of_equal_records_is_the_one_shown),
     };
 

@@ -236,6 +236,38 @@ numbers_count_from_one_in_the_order_of_first_use(void **state)
     case_end(&run);
 }
 
+/* returns: the number of a text of the read profile; fails if it has none */
+static size_t
+number_of(const char *text)
+{
+    for (size_t i = 0; i < run.profile.strings_count; i++) {
+        if (strcmp(run.profile.strings[i], text) == 0)
+            return i;
+    }
+    fail_msg("no string %s", text);
+    return 0;
+}
+
+static void
+functions_get_their_strings_before_the_labels_of_the_sample(void **state)
+{
+    static const struct prof_label labels[] = {{"who", "me"}, {"why", "main"}};
+    const struct prof_count_record count = {AT(CASE_WORK), .labels = labels,
+                                            .labels_count = 2};
+
+    (void)state;
+    case_begin(&run);
+    case_read(&run, prof_pprof_counts(&run.output, "own", &count, 1));
+    assert_int_equal(number_of("own"), 1);
+    assert_int_equal(number_of("main.work"), 3);
+    assert_int_equal(number_of("work.go"), 4);
+    assert_int_equal(number_of("who"), 5);
+    assert_int_equal(number_of("me"), 6);
+    assert_int_equal(number_of("why"), 7);
+    assert_int_equal(number_of("main"), 8);
+    case_end(&run);
+}
+
 static void
 numbers_are_packed_from_the_third_on(void **state)
 {
@@ -255,7 +287,7 @@ numbers_are_packed_from_the_third_on(void **state)
                          depth == 0 ? 1 : depth);
         case_end(&run);
         case_begin(&run);
-        case_read(&run, prof_pprof_contention(&run.output, &wait, 1, 1));
+        case_read(&run, prof_pprof_contention(&run.output, &wait, 1, 1, 1));
         assert_false(run.profile.samples[0].values_packed);
         case_end(&run);
     }
@@ -338,6 +370,8 @@ main(void)
         cmocka_unit_test(functions_of_one_name_share_a_number),
         cmocka_unit_test(frames_of_the_runtime_are_hidden_at_the_leaf_only),
         cmocka_unit_test(numbers_count_from_one_in_the_order_of_first_use),
+        cmocka_unit_test(
+            functions_get_their_strings_before_the_labels_of_the_sample),
         cmocka_unit_test(numbers_are_packed_from_the_third_on),
         cmocka_unit_test(an_empty_stack_is_lost_or_stays_empty),
         cmocka_unit_test(addresses_that_meet_in_the_table_stay_apart),
