@@ -164,6 +164,13 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
     };
 }
 
+/* What the records of a contention profile are multiplied by. */
+static uint64_t
+period_of(const struct cli_profiles *profiles, enum prof_contention kind)
+{
+    return kind == PROF_MUTEX ? prof_mutex_period(profiles->prof) : 1;
+}
+
 static enum prof_status
 write_proto(const struct prof_output *output,
             const struct cli_profiles *profiles, const struct room *room,
@@ -180,9 +187,9 @@ write_proto(const struct prof_output *output,
             content == HEAP ? PROF_VIEW_INUSE : PROF_VIEW_ALLOCS);
     case BLOCK:
     case MUTEX:
-        return prof_pprof_contention(output, room->contention[kind],
-                                     room->contention_count[kind],
-                                     profiles->ticks_per_second);
+        return prof_pprof_contention(
+            output, room->contention[kind], room->contention_count[kind],
+            profiles->ticks_per_second, period_of(profiles, kind));
     case CONTENT_COUNT:
         break;
     }
@@ -229,9 +236,9 @@ write_text(struct prof_file *file, const struct cli_profiles *profiles,
                               profiles->rate_bytes, NULL);
     case BLOCK:
     case MUTEX:
-        return prof_text_contention(&output, kind, room->contention[kind],
-                                    room->contention_count[kind],
-                                    profiles->ticks_per_second, 1);
+        return prof_text_contention(
+            &output, kind, room->contention[kind], room->contention_count[kind],
+            profiles->ticks_per_second, period_of(profiles, kind));
     case CONTENT_COUNT:
         break;
     }

@@ -30,7 +30,8 @@
  *   I1  A block event counts at least 1 tick, a mutex event at least 0: clocks
  *       of two processors may disagree (golang/go#8976).
  *   I2  A rate is read once per event: the same one decides and scales.
- *   I3  What is recorded does not depend on a rate set later.
+ *   I3  What is recorded does not depend on a rate set later. UNSCALED records
+ *       do not know theirs: the one set last stands for all (Go up to 1.19).
  */
 #include <string.h>
 
@@ -261,13 +262,34 @@ prof_block_rate_ticks(const struct prof *prof)
     return (int64_t)load_relaxed(&prof->block_rate_ticks);
 }
 
+/* The fraction of a word of prof->mutex_fraction, or the last before it was
+ * turned off. */
+static uint64_t
+fraction_kept(uint64_t word)
+{
+    return (int64_t)word < 0 ? 0 - word : word;
+}
+
 int64_t
 prof_mutex_fraction_set(struct prof *prof, int64_t fraction)
 {
     /* Relaxed, both: as in prof_block_rate_set(). */
-    if (fraction < 0)
-        return (int64_t)load_relaxed(&prof->mutex_fraction);
-    return (int64_t)swap_relaxed(&prof->mutex_fraction, (uint64_t)fraction);
+    uint64_t seen = load_relaxed(&prof->mutex_fraction);
+
+    while (fraction >= 0 &&
+           !cas_relaxed(&prof->mutex_fraction, &seen,
+                        fraction > 0 ? (uint64_t)fraction
+                                     : 0 - fraction_kept(seen))) {
+    }
+    return (int64_t)seen > 0 ? (int64_t)seen : 0;
+}
+
+uint64_t
+prof_mutex_period(const struct prof *prof)
+{
+    if (prof->rules.mutex != PROF_MUTEX_UNSCALED)
+        return 1;
+    return fraction_kept(load_relaxed(&prof->mutex_fraction));
 }
 
 int64_t

@@ -28,7 +28,7 @@ struct prof {
     shared_u64 no_free_path;     /* events dropped; any thread */
     shared_u64 no_mutex;         /* the same */
     shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */
-    shared_u64 mutex_fraction;   /* the same */
+    shared_u64 mutex_fraction;   /* the same; off: the last one, negative */
     shared_u64 heap_rate_bytes;  /* the same */
     /* Rates that heap buckets were sampled at, first come first; a rate, once
        in its place, stays. Any thread. */

@@ -129,7 +129,7 @@ more_ticks(const void *context, uint32_t a, uint32_t b)
 {
     const struct prof_contention_record *records = context;
 
-    return records[a].cycles > records[b].cycles;
+    return (int64_t)records[a].cycles > (int64_t)records[b].cycles;
 }
 
 uint32_t *
@@ -140,32 +140,49 @@ prof_contention_order(struct arena *arena,
     return prof_arena_order(arena, count, more_ticks, records);
 }
 
+/* Saturates. */
+static int64_t
+times(int64_t value, uint64_t period)
+{
+    int64_t product;
+
+    if (!__builtin_mul_overflow(value, (int64_t)period, &product))
+        return product;
+    return value < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /*
  * The fraction is cut off. In whole numbers, so nothing is lost above 2^53
  * ticks, where Go's floating point loses some; beyond int64 it saturates.
  */
 static int64_t
-ns_of(uint64_t ticks, uint64_t ticks_per_second)
+ns_of(int64_t signed_ticks, uint64_t ticks_per_second)
 {
     const uint64_t ns_per_second = 1000000000;
+    const bool negative = signed_ticks < 0;
+    const uint64_t ticks =
+        negative ? 0 - (uint64_t)signed_ticks : (uint64_t)signed_ticks;
     uint64_t rest = ticks % ticks_per_second;
     const uint64_t seconds = ticks / ticks_per_second;
+    int64_t ns;
 
-    if (seconds >= INT64_MAX / ns_per_second)
-        return INT64_MAX;
     /* Clocks above 18 GHz: keep rest * ns_per_second below 2^64. */
     while (ticks_per_second > UINT64_MAX / ns_per_second) {
         ticks_per_second >>= 1;
         rest >>= 1;
     }
-    return (int64_t)(seconds * ns_per_second +
-                     rest * ns_per_second / ticks_per_second);
+    rest = rest * ns_per_second / ticks_per_second;
+    if (__builtin_mul_overflow(seconds, ns_per_second, &ns) ||
+        __builtin_add_overflow(ns, rest, &ns))
+        return negative ? INT64_MIN : INT64_MAX;
+    return negative ? -ns : ns;
 }
 
 enum prof_status
 prof_pprof_contention(const struct prof_output *output,
                       const struct prof_contention_record *records,
-                      size_t records_count, uint64_t ticks_per_second)
+                      size_t records_count, uint64_t ticks_per_second,
+                      uint64_t period)
 {
     struct arena arena = prof_arena_of(output);
     const uint32_t *order =
@@ -173,6 +190,7 @@ prof_pprof_contention(const struct prof_output *output,
     struct builder builder;
 
     PROF_ASSERT(ticks_per_second > 0);
+    PROF_ASSERT(period > 0 && period <= INT64_MAX);
     if (order == NULL || !prof_builder_init(&builder, output, &arena, 2))
         return PROF_ERR_MEMORY;
     prof_builder_value_type(&builder, PROFILE_PERIOD_TYPE, "contentions",
@@ -188,8 +206,9 @@ prof_pprof_contention(const struct prof_output *output,
         const struct sample sample = {
             .stack = record->stack,
             .depth = record->depth,
-            .values = {(int64_t)record->count,
-                       ns_of(record->cycles, ticks_per_second)},
+            .values = {times((int64_t)record->count, period),
+                       ns_of(times((int64_t)record->cycles, period),
+                             ticks_per_second)},
         };
 
         prof_builder_sample(&builder, &sample);

@@ -205,14 +205,18 @@ write_contention(const struct prof_profile *profile,
                  const struct prof_contention_record *records, size_t count,
                  int debug)
 {
-    const uint64_t ticks_per_second =
-        profile->registry->sources.ticks_per_second;
+    const struct prof_sources *sources = &profile->registry->sources;
+    const bool is_mutex = profile->kind == PROFILE_MUTEX;
+    const uint64_t period = is_mutex && sources->prof != NULL
+                                ? prof_mutex_period(sources->prof)
+                                : 1;
 
     if (debug <= 0)
-        return prof_pprof_contention(output, records, count, ticks_per_second);
-    return prof_text_contention(
-        output, profile->kind == PROFILE_MUTEX ? PROF_MUTEX : PROF_BLOCK,
-        records, count, ticks_per_second, 1);
+        return prof_pprof_contention(output, records, count,
+                                     sources->ticks_per_second, period);
+    return prof_text_contention(output, is_mutex ? PROF_MUTEX : PROF_BLOCK,
+                                records, count, sources->ticks_per_second,
+                                period);
 }
 
 static enum prof_status

@@ -195,9 +195,9 @@ prof_text_contention(const struct prof_output *output,
     for (size_t i = 0; i < records_count && text.out.status == PROF_OK; i++) {
         const struct prof_contention_record *record = &records[order[i]];
 
-        prof_out_u64(&text.out, record->cycles);
+        prof_out_i64(&text.out, (int64_t)record->cycles);
         prof_out_bytes(&text.out, " ", 1);
-        prof_out_u64(&text.out, record->count);
+        prof_out_i64(&text.out, (int64_t)record->count);
         prof_out_bytes(&text.out, " ", 1);
         prof_text_addresses(&text, record->stack, record->depth);
         prof_text_frames(&text, record->stack, record->depth, FRAMES_ALL);

@@ -35,7 +35,7 @@ write_heap(const struct prof_output *output)
 static enum prof_status
 write_contention(const struct prof_output *output)
 {
-    return prof_pprof_contention(output, waits, 2, 1000);
+    return prof_pprof_contention(output, waits, 2, 1000, 1);
 }
 
 static enum prof_status

@@ -260,7 +260,7 @@ odd_addresses_and_names_are_shown_as_they_are(void **state)
 
     case_begin(&run);
     run.output.symbols = (struct prof_symbols){.find = name_oddly};
-    case_read(&run, prof_pprof_contention(&run.output, &record, 1, 1));
+    case_read(&run, prof_pprof_contention(&run.output, &record, 1, 1, 1));
     assert_int_equal(run.profile.samples[0].locations_count, 3);
     assert_int_equal(model_pprof_location(&run.profile, 1)->address, 0);
     assert_int_equal(model_pprof_location(&run.profile, 2)->address, CASE_WORK);
@@ -422,7 +422,7 @@ records_after_a_refusal_are_not_looked_at(void **state)
                 prof_pprof_heap(&run.output, heap, MANY, 1, PROF_VIEW_INUSE);
             break;
         case 1:
-            status = prof_pprof_contention(&run.output, waits, MANY, 1);
+            status = prof_pprof_contention(&run.output, waits, MANY, 1, 1);
             break;
         case 2:
             status = prof_pprof_counts(&run.output, "own", counts, MANY);

@@ -169,6 +169,41 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
  */
 
 static void
+unscaled_records_are_multiplied_by_the_period(void **state)
+{
+    static const struct {
+        uint64_t count;
+        uint64_t cycles;
+        uint64_t period;
+        int64_t want[2];
+    } rows[] = {
+        {2, 7, 1, {2, 2}},
+        {2, 7, 10, {20, 23}}, /* 70 thirds: the product is cut */
+        {UINT64_C(1) << 62, 3, 2, {INT64_MAX, 2}},
+        {(uint64_t)-3, (uint64_t)-7, 10, {-30, -23}},
+        {UINT64_C(1) << 63,
+         UINT64_C(1) << 63,
+         2,
+         {INT64_MIN, -(INT64_MAX / 3)}},
+        {1, UINT64_C(1) << 62, 4, {4, INT64_MAX / 3}},
+        {1, 0, INT64_MAX, {INT64_MAX, 0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct prof_contention_record record = {
+            .count = rows[i].count, .cycles = rows[i].cycles, AT(CASE_WORK)};
+
+        case_begin(&run);
+        case_read(&run, prof_pprof_contention(&run.output, &record, 1,
+                                              3000000000, rows[i].period));
+        case_assert_values(&run, 0, rows[i].want, 2);
+        assert_int_equal(run.profile.period, 1); /* done with */
+        case_end(&run);
+    }
+}
+
+static void
 waits_become_nanoseconds_and_the_longest_stand_first(void **state)
 {
     const struct prof_contention_record records[] = {
@@ -182,7 +217,8 @@ waits_become_nanoseconds_and_the_longest_stand_first(void **state)
     (void)state;
     case_begin(&run);
     run.output.time_ns = 5;
-    case_read(&run, prof_pprof_contention(&run.output, records, 3, 3000000000));
+    case_read(&run,
+              prof_pprof_contention(&run.output, records, 3, 3000000000, 1));
     assert_int_equal(run.profile.time_ns, 5);
     for (size_t i = 0; i < 3; i++)
         case_assert_values(&run, i, want[i], 2);
@@ -210,14 +246,21 @@ ticks_become_nanoseconds_in_whole_numbers(void **state)
         {"a thousand at 2.596 GHz", 2596, 2596000000, 1000},
         {"above 2^53", (UINT64_C(1) << 60) + 1, 1000000000,
          (INT64_C(1) << 60) + 1},
-        {"above what 64 bits hold", UINT64_MAX, 1000000000, INT64_MAX},
-        {"far above", UINT64_MAX, 1, INT64_MAX},
+        {"the most there is", INT64_MAX, 1000000000, INT64_MAX},
+        {"far above what 64 bits hold", INT64_MAX, 1, INT64_MAX},
+        {"a sum that has wrapped is negative, as in Go", UINT64_MAX, 1000000000,
+         -1},
+        {"its fraction is cut off, too", (uint64_t)-8, 3000000000, -2},
+        {"the least there is", UINT64_C(1) << 63, 1000000000, INT64_MIN},
+        {"far below", UINT64_C(1) << 63, 1, INT64_MIN},
         {"a very fast clock", UINT64_C(1) << 50, UINT64_C(1) << 40,
          1024000000000},
         {"half a second of it", UINT64_C(1) << 39, UINT64_C(1) << 40,
          500000000},
         {"the last whole second, and more than fits of the next",
-         UINT64_C(9223372036900000000), 1000000000, INT64_MAX},
+         UINT64_C(9223372036900000), 1000000, INT64_MAX},
+        {"the last nanosecond", UINT64_C(18446744073709551614) / 2 - 5,
+         1000000000, INT64_MAX - 5},
         {"a clock of 2^64 / 10^9: less than a second stays less", 18446744072,
          18446744073, 999999999},
         {"one that is faster", 18446744073, 18446744074, 999999999},
@@ -230,7 +273,7 @@ ticks_become_nanoseconds_in_whole_numbers(void **state)
 
         case_begin(&run);
         case_read(&run, prof_pprof_contention(&run.output, &record, 1,
-                                              rows[i].ticks_per_second));
+                                              rows[i].ticks_per_second, 1));
         if (run.profile.samples[0].values[1] != rows[i].ns)
             fail_msg("%s: %lld", rows[i].why,
                      (long long)run.profile.samples[0].values[1]);
@@ -436,6 +479,7 @@ main(void)
         cmocka_unit_test(
             a_name_found_later_does_not_make_up_for_one_that_is_missing),
         cmocka_unit_test(executable_mappings_are_read_from_the_kernels_text),
+        cmocka_unit_test(unscaled_records_are_multiplied_by_the_period),
         cmocka_unit_test(waits_become_nanoseconds_and_the_longest_stand_first),
         cmocka_unit_test(ticks_become_nanoseconds_in_whole_numbers),
         cmocka_unit_test(equal_stacks_with_equal_labels_are_one_sample),

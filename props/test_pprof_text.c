@@ -348,6 +348,34 @@ columns_look_as_gos_do(void **state)
                         "\n");
 }
 
+/* As in Go, where they are signed. */
+static void
+numbers_of_2_63_and_more_are_negative_and_stand_last(void **state)
+{
+    const struct prof_contention_record records[] = {
+        {.count = 1, .cycles = UINT64_C(1) << 63, AT(CASE_WORK)},
+        {.count = UINT64_MAX, .cycles = UINT64_MAX, AT(CASE_WORK)},
+        {.count = 3, .cycles = 0, AT(CASE_WORK)},
+        {.count = UINT64_C(1) << 63, .cycles = INT64_MAX, AT(CASE_WORK)},
+    };
+
+    (void)state;
+    case_begin(&run);
+    assert_int_equal(
+        prof_text_contention(&run.output, PROF_MUTEX, records, 4, 1000, 10),
+        PROF_OK);
+    case_assert_columns(&run,
+                        "--- mutex:\ncycles/second=1000\nsampling period=10\n"
+                        "9223372036854775807 -9223372036854775808 @ 0x2040\n"
+                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                        "0 3 @ 0x2040\n"
+                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                        "-1 -1 @ 0x2040\n"
+                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n"
+                        "-9223372036854775808 1 @ 0x2040\n"
+                        "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n");
+}
+
 static enum prof_status
 count_calls(void *context, const void *bytes, size_t bytes_count)
 {
@@ -400,6 +428,7 @@ main(void)
         cmocka_unit_test(the_end_of_a_heap_text_shows_the_embedders_counters),
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell_needs),
         cmocka_unit_test(columns_look_as_gos_do),
+        cmocka_unit_test(numbers_of_2_63_and_more_are_negative_and_stand_last),
         cmocka_unit_test(a_short_text_is_one_call_of_the_sink),
     };
 

@@ -111,9 +111,21 @@ compare_heap(struct prof *prof, const struct prof_rules *rules)
     case_end(&run);
 }
 
+/* What a file says of a number of its records: the nearest int64. */
+static uint64_t
+times(uint64_t number, uint64_t period)
+{
+    int64_t product;
+
+    if (!__builtin_mul_overflow((int64_t)number, (int64_t)period, &product))
+        return (uint64_t)product;
+    return (uint64_t)((int64_t)number < 0 ? INT64_MIN : INT64_MAX);
+}
+
 static void
 compare_contention(struct prof *prof, enum prof_contention kind)
 {
+    const uint64_t period = kind == PROF_MUTEX ? prof_mutex_period(prof) : 1;
     uint64_t events = 0;
     uint64_t ticks = 0;
     size_t count;
@@ -123,14 +135,13 @@ compare_contention(struct prof *prof, enum prof_contention kind)
         PROF_OK);
     case_begin(&run);
     run.output.symbols.find = NULL;
-    case_read(&run,
-              prof_pprof_contention(&run.output, waits, count, 1000000000));
+    case_read(&run, prof_pprof_contention(&run.output, waits, count, 1000000000,
+                                          period));
     assert_int_equal(run.profile.samples_count, count);
     for (size_t i = 0; i < count; i++) {
-        events += waits[i].count - (uint64_t)run.profile.samples[i].values[0];
-        ticks += (waits[i].cycles < INT64_MAX / 1000000000 * 1000000000
-                      ? waits[i].cycles
-                      : INT64_MAX) -
+        events += times(waits[i].count, period) -
+                  (uint64_t)run.profile.samples[i].values[0];
+        ticks += times(waits[i].cycles, period) -
                  (uint64_t)run.profile.samples[i].values[1];
         if (i > 0)
             assert_true(run.profile.samples[i].values[1] <=

@@ -51,6 +51,22 @@ cmp "$folder/one/heap.pb.gz" "$folder/each/birth-during-mark.sim/heap.pb.gz" ||
     >"$folder/words"
 [ "$(files_of "$folder/one")" = "$(echo $want) " ] || fail "files are left over"
 
+# Unscaled records of a mutex fraction of 1/10: what a reader multiplies by.
+{
+    echo 'profsim scenario 1'
+    echo 'rules go1.10'
+    echo 'stack s1 = 0x401000'
+    echo 'mutex-fraction 10'
+    for _ in $(seq 200); do echo 'mutex s1 50'; done
+    echo 'expect ok'
+} >"$folder/fraction.sim"
+"$profsim" run --out "$folder/fraction" "$folder/fraction.sim" >"$folder/words"
+grep -qx 'sampling period=10' "$folder/fraction/mutex.txt" ||
+    fail "the text of a mutex profile does not say its fraction"
+if grep -q period "$folder/fraction/block.txt"; then
+    fail "a block profile names a period"
+fi
+
 # What cannot be written.
 : >"$folder/file"
 refused "a file for a folder" "$profsim" run --out "$folder/file" "$scenario"

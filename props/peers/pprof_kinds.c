@@ -16,7 +16,12 @@
 #include "prof/gzip.h"
 #include "prof/text.h"
 
-enum { RATE = 4096, RECORDS = 40, TICKS_PER_SECOND = 2000000000 };
+enum {
+    RATE = 4096,
+    RECORDS = 40,
+    TICKS_PER_SECOND = 2000000000,
+    MUTEX_PERIOD = 3
+};
 
 static const char *folder;
 static alignas(64) unsigned char scratch[1 << 20];
@@ -129,16 +134,17 @@ write_block(const struct prof_output *output, bool text)
     return text ? prof_text_contention(output, PROF_BLOCK, waits, RECORDS,
                                        TICKS_PER_SECOND, 1)
                 : prof_pprof_contention(output, waits, RECORDS,
-                                        TICKS_PER_SECOND);
+                                        TICKS_PER_SECOND, 1);
 }
 
+/* Unscaled records of a fraction of 1/3: readers of the text multiply. */
 static enum prof_status
 write_mutex(const struct prof_output *output, bool text)
 {
     return text ? prof_text_contention(output, PROF_MUTEX, waits, RECORDS,
-                                       TICKS_PER_SECOND, 1)
+                                       TICKS_PER_SECOND, MUTEX_PERIOD)
                 : prof_pprof_contention(output, waits, RECORDS,
-                                        TICKS_PER_SECOND);
+                                        TICKS_PER_SECOND, MUTEX_PERIOD);
 }
 
 static enum prof_status
@@ -263,13 +269,17 @@ print_heap(const char *kind)
 static void
 print_totals(void)
 {
-    uint64_t events = 0;
-    uint64_t delay_ns = 0;
+    static const uint64_t periods[2] = {1, MUTEX_PERIOD};
+    uint64_t events[2] = {0};
+    uint64_t delay_ns[2] = {0};
     uint64_t ticks = 0;
 
     for (size_t i = 0; i < RECORDS; i++) {
-        events += waits[i].count;
-        delay_ns += waits[i].cycles / (TICKS_PER_SECOND / 1000000000);
+        for (int j = 0; j < 2; j++) {
+            events[j] += waits[i].count * periods[j];
+            delay_ns[j] +=
+                waits[i].cycles * periods[j] / (TICKS_PER_SECOND / 1000000000);
+        }
         ticks += 1 + i % 3;
     }
     print_heap("heap");
@@ -278,7 +288,8 @@ print_totals(void)
         const char *kind = i == 0 ? "block" : "mutex";
 
         printf("%s 0 contentions %llu\n%s 1 delay %llu\n", kind,
-               (unsigned long long)events, kind, (unsigned long long)delay_ns);
+               (unsigned long long)events[i], kind,
+               (unsigned long long)delay_ns[i]);
     }
     printf("goroutine 0 goroutine %d\n", RECORDS);
     printf("threadcreate 0 threadcreate 5\n");

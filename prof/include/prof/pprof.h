@@ -79,12 +79,15 @@ prof_pprof_heap(const struct prof_output *output,
  * Write a contention profile as profile.proto, most ticks first.
  *
  * in:      ticks_per_second, at least 1
+ *          period, by which all records are multiplied, 1 to INT64_MAX: of
+ *          mutex records prof_mutex_period(), of block records 1
  * returns: as prof_pprof_heap()
  */
 PROF_NODISCARD enum prof_status
 prof_pprof_contention(const struct prof_output *output,
                       const struct prof_contention_record *records,
-                      size_t records_count, uint64_t ticks_per_second);
+                      size_t records_count, uint64_t ticks_per_second,
+                      uint64_t period);
 
 /* --------------------------------------------------------------------- counts
  *

@@ -386,6 +386,16 @@ int64_t prof_block_rate_ticks(const struct prof *prof);
 int64_t prof_mutex_fraction_set(struct prof *prof, int64_t fraction);
 
 /*
+ * returns: what mutex records must be multiplied by, for the writers of
+ *          prof/pprof.h and prof/text.h. Rules that scale while recording: 1.
+ *          Under PROF_MUTEX_UNSCALED: the fraction, or the last above 0 if
+ *          profiling is off. These rules do not keep the fraction of a record,
+ *          so records of an earlier one are multiplied by it, too.
+ * context: any
+ */
+uint64_t prof_mutex_period(const struct prof *prof);
+
+/*
  * Offer an event.
  *
  * in:      cycles, how long the wait was, in clock ticks. A clock that ran

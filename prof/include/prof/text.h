@@ -69,8 +69,8 @@ prof_text_heap(const struct prof_output *output,
  * Write a contention profile as text, most ticks first.
  *
  * in:      kind, which says the title
- *          period, what a reader multiplies by; a mutex profile only, 1 if the
- *          records are scaled already
+ *          period, what readers multiply the records by, which are written as
+ *          they are: prof_mutex_period(). Block profiles do not show it
  */
 PROF_NODISCARD enum prof_status prof_text_contention(
     const struct prof_output *output, enum prof_contention kind,
