@@ -110,7 +110,7 @@ print_tables(const struct options *options)
     }
 }
 
-int
+enum cli_exit
 cli_bias(int argc, char **argv)
 {
     struct options options = {.rate_ns = 1000000, .ticks_per_second = GHZ};

@@ -1,27 +1,11 @@
 /* command.c -- words on the command line. */
 #include "command.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-int
-cli_usage(const char *format, ...)
-{
-    va_list arguments;
-
-    fputs("profsim: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    return CLI_USAGE;
-}
 
 const char *
 cli_option(int argc, char **argv, int *index, const char *name)
@@ -38,23 +22,6 @@ cli_option(int argc, char **argv, int *index, const char *name)
     if (*index + 1 >= argc)
         exit(cli_usage("%s needs a value", name));
     return argv[++*index];
-}
-
-bool
-cli_number(const char *name, const char *text, uint64_t least, uint64_t most,
-           uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 &&
-        *value >= least && *value <= most)
-        return true;
-    cli_usage("%s takes a whole number from %" PRIu64 " to %" PRIu64
-              ", not '%s'",
-              name, least, most, text);
-    return false;
 }
 
 bool

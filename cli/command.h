@@ -5,30 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "complaint.h"
+#include "exit.h"
 #include "prof/rules.h"
 #include "property.h"
 
-/* How a command ends. */
-enum cli_exit {
-    CLI_OK = 0,
-    CLI_USAGE = 1,      /* wrong words, unreadable input, unwritable output */
-    CLI_UNFINISHED = 2, /* a search ended before every ordering was tried */
-    CLI_CRASH = 127,    /* a run ended its process */
-    CLI_LIVENESS = 128,
-    CLI_BROKEN = 129,
-    CLI_NONDETERMINISM = 130
-};
-
-int cli_bias(int argc, char **argv);
-int cli_check(int argc, char **argv);
-int cli_explain(int argc, char **argv);
-int cli_list(int argc, char **argv);
-int cli_replay(int argc, char **argv);
-int cli_run(int argc, char **argv);
-int cli_shrink(int argc, char **argv);
-
-/* Say on standard error what is wrong with the words. returns: CLI_USAGE */
-int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum cli_exit cli_bias(int argc, char **argv);
+enum cli_exit cli_check(int argc, char **argv);
+enum cli_exit cli_explain(int argc, char **argv);
+enum cli_exit cli_list(int argc, char **argv);
+enum cli_exit cli_replay(int argc, char **argv);
+enum cli_exit cli_run(int argc, char **argv);
+enum cli_exit cli_shrink(int argc, char **argv);
 
 /*
  * An option and its value: `--name VALUE` or `--name=VALUE`.
@@ -38,10 +26,6 @@ int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
  *          is complained about, and ends the process.
  */
 const char *cli_option(int argc, char **argv, int *index, const char *name);
-
-/* out: *value. returns: false, and a complaint, if text is not such a number */
-bool cli_number(const char *name, const char *text, uint64_t least,
-                uint64_t most, uint64_t *value);
 
 /* Add a property's id to a set; complains if there is none of that name. */
 bool cli_property(const char *word, props_set *set);

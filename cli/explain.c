@@ -159,7 +159,7 @@ tell(struct story *story)
         props_run_begin(story->run, &scenario->config, PROPS_ALL);
 
     if (refused != NULL)
-        return (enum cli_exit)cli_usage("%s: %s", scenario->name, refused);
+        return cli_usage("%s: %s", scenario->name, refused);
     printf("%s: rules %s, %" PRIu32 " events%s\n\n", scenario->name,
            scenario->config.rules->name, scenario->events_count,
            story->needed != NULL ? "; * without it the failure goes" : "");
@@ -169,8 +169,8 @@ tell(struct story *story)
             props_run_event(story->run, &scenario->events[i], &refused);
 
         if (refused != NULL)
-            return (enum cli_exit)cli_usage("%s: event %" PRIu32 ": %s",
-                                            scenario->name, i + 1, refused);
+            return cli_usage("%s: event %" PRIu32 ": %s", scenario->name, i + 1,
+                             refused);
         tell_event(story, i);
         tell_faults(story, &before);
         if (!holds)
@@ -201,8 +201,7 @@ explain(const struct sim_scenario *scenario)
     enum cli_exit exit_code;
 
     if (story.run == NULL)
-        return (enum cli_exit)cli_usage("%s: not enough memory",
-                                        scenario->name);
+        return cli_usage("%s: not enough memory", scenario->name);
     fails_without(&story, UINT32_MAX); /* all of them */
     story.breach = story.run->judge.breach;
     find_needed(&story);
@@ -212,7 +211,7 @@ explain(const struct sim_scenario *scenario)
     return exit_code;
 }
 
-int
+enum cli_exit
 cli_explain(int argc, char **argv)
 {
     struct sim_error error;
@@ -225,8 +224,7 @@ cli_explain(int argc, char **argv)
         fputs("usage: profsim explain FILE.sim\n\n"
               "Tell a scenario event by event: the cycle, what is published "
               "and pending,\nwhat a snapshot shows and which heap it must "
-              "equal; and which events a\nfailure needs.\n"
-              "exit: as replay\n",
+              "equal; and which events a\nfailure needs.\n" CLI_EXIT_HELP,
               help ? stdout : stderr);
         return help ? CLI_OK : CLI_USAGE;
     }
@@ -235,5 +233,5 @@ cli_explain(int argc, char **argv)
         return cli_usage("%s", error.text);
     exit_code = explain(scenario);
     sim_scenario_free(scenario);
-    return (int)exit_code;
+    return exit_code;
 }

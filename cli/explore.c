@@ -12,10 +12,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "command.h"
+#include "complaint.h"
 #include "explore_mutants.h"
 #include "mutants.h"
 #include "kernels.h"
+#include "nearest.h"
+#include "options.h"
 #include "registry.h"
 #include "textbook.h"
 
@@ -40,108 +42,148 @@ struct words {
     bool bound_given;
 };
 
-static const char help[] =
-    "usage: profsim explore [KERNEL] [OPTION...]\n"
-    "\n"
-    "Run small concurrent programs under every ordering that C11 allows; all\n"
-    "of them take about half a minute, and --mutants about a whole one.\n"
-    "\n"
-    "  --exhaustive     every ordering (the default)\n"
-    "  --bound N        at most N preemptions\n"
-    "  --strategy S     random runs instead: random, pct, urw or stall\n"
-    "  --runs N         so many of them (100000); of every ordering, no more\n"
-    "  --seed N         where they begin (1)\n"
-    "  --replay LIST    one run, given its choices: 0,0,2\n"
-    "  --mutants        weaken each memory order by one step; who notices?\n"
-    "  --csv            the mutants as a table\n"
-    "  --list           the kernels\n";
+enum {
+    EXHAUSTIVE = 1,
+    BOUND,
+    STRATEGY,
+    RUNS,
+    SEED,
+    REPLAY,
+    MUTANTS,
+    CSV,
+    LIST
+};
+
+static const struct cli_option table[] = {
+    {EXHAUSTIVE, 0, "exhaustive", NULL, "every ordering (the default)"},
+    {BOUND, 0, "bound", "N", "at most N preemptions"},
+    {STRATEGY, 0, "strategy", "S",
+     "random runs instead: random, pct, urw or stall"},
+    {RUNS, 0, "runs", "N",
+     "so many of them (100000); of every ordering, no "
+     "more"},
+    {SEED, 0, "seed", "N", "where they begin (1)"},
+    {REPLAY, 0, "replay", "LIST", "one run, given its choices: 0,0,2"},
+    {MUTANTS, 0, "mutants", NULL,
+     "weaken each memory order by one step: which kernel\nnotices?"},
+    {CSV, 0, "csv", NULL, "the mutants as a table"},
+    {LIST, 0, "list", NULL, "the kernels"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "explore",
+    .words = "[KERNEL] [OPTION...]",
+    .about = "Run small concurrent programs under every ordering that C11 "
+             "allows. All of\nthem take about half a minute, --mutants about "
+             "a whole one.\n",
+    .options = table,
+    .exits = CLI_EXIT_HELP,
+};
 
 /* ---- Words ---- */
 
 static bool
 strategy_of(const char *word, enum sim_strategy *strategy)
 {
+    struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
+
     for (uint32_t i = 0; i < SIM_STRATEGY_COUNT; i++) {
         *strategy = (enum sim_strategy)i;
         if (strcmp(word, sim_strategy_text(*strategy)) == 0)
             return true;
+        sim_nearest_try(&nearest, sim_strategy_text(*strategy));
     }
-    cli_usage("there is no strategy '%s'; take random, pct, urw or stall",
-              word);
-    return false;
+    return cli_unknown("strategy", &nearest, "take random, pct, urw or stall");
 }
 
-/* returns: false, after a complaint, if the option is not understood */
 static bool
-parse_option(struct words *w, int argc, char **argv, int *i)
+take_kernel(struct words *w, const char *word)
 {
-    const char *value;
-    uint64_t number;
-
-    if (strcmp(argv[*i], "--exhaustive") == 0) {
-        w->exhaustive = true;
-    } else if (strcmp(argv[*i], "--mutants") == 0) {
-        w->mutants = true;
-    } else if (strcmp(argv[*i], "--csv") == 0) {
-        w->csv = true;
-    } else if (strcmp(argv[*i], "--list") == 0) {
-        w->list = true;
-    } else if ((value = cli_option(argc, argv, i, "--bound")) != NULL) {
-        if (!cli_number("--bound", value, 0, 1000, &number))
-            return false;
-        w->run.bounded = true;
-        w->run.preemptions_max = (uint32_t)number;
-        w->bound_given = true;
-    } else if ((value = cli_option(argc, argv, i, "--strategy")) != NULL) {
-        w->exhaustive = false;
-        return strategy_of(value, &w->run.strategy);
-    } else if ((value = cli_option(argc, argv, i, "--runs")) != NULL) {
-        return cli_number("--runs", value, 1, UINT64_MAX, &w->runs);
-    } else if ((value = cli_option(argc, argv, i, "--seed")) != NULL) {
-        return cli_number("--seed", value, 0, UINT64_MAX, &w->seed);
-    } else if ((value = cli_option(argc, argv, i, "--replay")) != NULL) {
-        w->replay = value;
-    } else {
-        cli_usage("'explore' does not know '%s'; see 'profsim explore --help'",
-                  argv[*i]);
-        return false;
-    }
+    if (w->kernel != NULL)
+        return cli_complain("one kernel at a time: '%s' or '%s'?", w->kernel,
+                            word);
+    w->kernel = word;
     return true;
 }
 
 static bool
-parse(struct words *w, int argc, char **argv)
+take_bound(struct words *w, const char *value)
 {
+    uint64_t number;
+
+    if (!cli_number("--bound", value, 0, 1000, &number))
+        return false;
+    w->run.bounded = true;
+    w->run.preemptions_max = (uint32_t)number;
+    w->bound_given = true;
+    return true;
+}
+
+/* returns: false, after a complaint, if the value is wrong */
+static bool
+take(struct words *w, int id, const char *value)
+{
+    switch (id) {
+    case BOUND:
+        return take_bound(w, value);
+    case STRATEGY:
+        w->exhaustive = false;
+        return strategy_of(value, &w->run.strategy);
+    case RUNS:
+        return cli_number("--runs", value, 1, UINT64_MAX, &w->runs);
+    case SEED:
+        return cli_number("--seed", value, 0, UINT64_MAX, &w->seed);
+    case REPLAY:
+        w->replay = value;
+        return true;
+    case CLI_OPTIONS_WORD:
+        return take_kernel(w, value);
+    default:
+        w->exhaustive |= id == EXHAUSTIVE;
+        w->mutants |= id == MUTANTS;
+        w->csv |= id == CSV;
+        w->list |= id == LIST;
+        return true;
+    }
+}
+
+/* returns: false if that is all; then *exit_code says how to exit */
+static bool
+parse(struct words *w, int argc, char **argv, enum cli_exit *exit_code)
+{
+    struct cli_options options;
+    int id;
+
     *w = (struct words){.exhaustive = true, .seed = 1};
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-') {
-            if (!parse_option(w, argc, argv, &i))
-                return false;
-        } else if (w->kernel != NULL) {
-            cli_usage("one kernel at a time: '%s' or '%s'?", w->kernel,
-                      argv[i]);
+    *exit_code = CLI_USAGE;
+    cli_options_begin(&options, &syntax, argc, argv);
+    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
+        if (!take(w, id, options.value))
             return false;
-        } else {
-            w->kernel = argv[i];
-        }
     }
-    if (w->replay != NULL && w->kernel == NULL) {
-        cli_usage("--replay needs a kernel");
+    *exit_code = options.exit_code;
+    if (options.ended)
         return false;
-    }
-    if (w->csv && !w->mutants) {
-        cli_usage("--csv is for --mutants");
-        return false;
-    }
+    if (w->replay != NULL && w->kernel == NULL)
+        return cli_complain("--replay needs a kernel");
+    if (w->csv && !w->mutants)
+        return cli_complain("--csv is for --mutants");
     return true;
 }
 
 static enum cli_exit
 no_such_kernel(const struct words *w)
 {
-    return (enum cli_exit)cli_usage("there is no kernel '%s'; 'profsim explore "
-                                    "--list' names them",
-                                    w->kernel);
+    struct sim_nearest nearest = {.wrong = w->kernel,
+                                  .wrong_bytes = strlen(w->kernel)};
+
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        for (const struct sim_kernel_entry *e = groups[g]; e->name != NULL; e++)
+            sim_nearest_try(&nearest, e->name);
+    }
+    cli_unknown("kernel", &nearest, "'profsim explore --list' names them");
+    return CLI_USAGE;
 }
 
 /* ---- One kernel ---- */
@@ -150,7 +192,7 @@ static enum cli_exit
 exit_of(const struct words *w, const struct sim_exhaust_result *r)
 {
     if (r->verdict == SIM_VERDICT_UNFINISHED && w->exhaustive)
-        return CLI_UNFINISHED;
+        return CLI_INCOMPLETE;
     if (r->verdict == SIM_VERDICT_NONDETERMINISTIC)
         return CLI_NONDETERMINISM;
     if (r->failures == 0)
@@ -281,8 +323,8 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
     struct sim_choices choices;
 
     if (count == UINT32_MAX)
-        return (enum cli_exit)cli_usage(
-            "--replay takes numbers with commas, not '%s'", w->replay);
+        return cli_usage("--replay takes numbers with commas, not '%s'",
+                         w->replay);
     r.options.drop_waiters = w->exhaustive;
     sim_choices_init(&choices, list, sizeof list / sizeof list[0]);
     sim_choices_replay(&choices, values, count);
@@ -296,7 +338,7 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
     r.choices_count = choices.count;
     r.choices = malloc((choices.count + 1) * sizeof *r.choices);
     if (r.choices == NULL)
-        return CLI_CRASH;
+        return cli_usage("not enough memory");
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
     sim_explore_report(stdout, kernel, &r);
     free(r.choices);
@@ -349,7 +391,7 @@ is_meant(const struct words *w, const struct sim_kernel_entry *entry)
     return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
 }
 
-int
+enum cli_exit
 cli_explore(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
@@ -357,14 +399,11 @@ cli_explore(int argc, char **argv)
     uint32_t failed = 0;
     struct words w;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        fputs(help, stdout);
-        return CLI_OK;
-    }
-    if (!parse(&w, argc, argv))
-        return CLI_USAGE;
+    if (!parse(&w, argc, argv, &worst))
+        return worst;
+    worst = CLI_OK;
     if (w.mutants)
-        return (int)mutate(&w);
+        return mutate(&w);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         for (const struct sim_kernel_entry *e = groups[g]; e->name != NULL;
              e++) {
@@ -376,41 +415,63 @@ cli_explore(int argc, char **argv)
             fflush(stdout); /* the next may take long */
             passed += code == CLI_OK;
             failed += code != CLI_OK;
-            if (code > worst)
-                worst = code;
+            worst = cli_exit_worse(worst, code);
         }
     }
     if (passed + failed == 0)
-        return (int)no_such_kernel(&w);
+        return no_such_kernel(&w);
     if (w.kernel == NULL && !w.list)
         printf("explore: %" PRIu32 " passed, %" PRIu32 " failed\n", passed,
                failed);
-    return (int)worst;
+    return worst;
 }
 
-int
+/* ---- The other command ---- */
+
+enum { MEMORY_ORDER = 1, MUTANTS_CSV };
+
+static const struct cli_option mutants_table[] = {
+    {MEMORY_ORDER, 0, "memory-order", NULL,
+     "weaken each memory order by one step: which kernel\nnotices? Takes a "
+     "minute; the word is a kernel then"},
+    {MUTANTS_CSV, 0, "csv", NULL, "the weaker orders as a table"},
+    {0},
+};
+
+static const struct cli_syntax mutants_syntax = {
+    .command = "mutants",
+    .words = "[TABLE]\n       profsim mutants --memory-order [KERNEL] "
+             "[--csv]",
+    .about = "Show what 'make mutants FULL=1' has found out about every line "
+             "of the\nlibrary, file by file (reports/mutation.csv).\n",
+    .options = mutants_table,
+};
+
+enum cli_exit
 cli_mutants(int argc, char **argv)
 {
-    static char mutants[] = "--mutants";
+    struct cli_options options;
+    struct words w = {.exhaustive = true, .seed = 1};
+    const char *word = NULL;
+    int id;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        puts("usage: profsim mutants [TABLE]\n"
-             "       profsim mutants --memory-order [KERNEL] [--csv]\n\n"
-             "Show what 'make mutants FULL=1' has found out about every line\n"
-             "of the library (reports/mutation.csv), file by file.\n\n"
-             "With --memory-order the same as 'profsim explore --mutants':\n"
-             "about a minute.");
-        return CLI_OK;
+    cli_options_begin(&options, &mutants_syntax, argc, argv);
+    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
+        w.mutants |= id == MEMORY_ORDER;
+        w.csv |= id == MUTANTS_CSV;
+        if (id == CLI_OPTIONS_WORD && word != NULL)
+            return cli_usage("mutants: one at a time: '%s' or '%s'?", word,
+                             options.value);
+        if (id == CLI_OPTIONS_WORD)
+            word = options.value;
     }
-    if (argc < 2 || argv[1][0] != '-') {
-        if (argc > 2)
-            return cli_usage("one table at a time: '%s' or '%s'?", argv[1],
-                             argv[2]);
-        return cli_mutants_of_lines(argc < 2 ? "reports/mutation.csv"
-                                             : argv[1]);
-    }
-    if (strcmp(argv[1], "--memory-order") != 0)
-        return cli_usage("there is no option '%s' of mutants", argv[1]);
-    argv[1] = mutants;
-    return cli_explore(argc, argv);
+    if (options.ended)
+        return options.exit_code;
+    if (w.csv && !w.mutants)
+        return cli_usage("--csv is for --memory-order");
+    if (!w.mutants)
+        return cli_mutants_of_lines(word != NULL ? word
+                                                 : "reports/mutation.csv");
+    w.kernel = word;
+    return mutate(&w);
 }

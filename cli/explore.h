@@ -2,9 +2,11 @@
 #ifndef CLI_EXPLORE_H
 #define CLI_EXPLORE_H
 
-int cli_explore(int argc, char **argv);
+#include "exit.h"
+
+enum cli_exit cli_explore(int argc, char **argv);
 
 /* `profsim mutants --memory-order`: which kernel notices a weaker order? */
-int cli_mutants(int argc, char **argv);
+enum cli_exit cli_mutants(int argc, char **argv);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "exit.h"
 
 enum {
     SITES_MAX = 512,
@@ -36,7 +36,7 @@ static _Noreturn void
 too_many(const char *what)
 {
     fprintf(stderr, "profsim: too many %s for a matrix\n", what);
-    exit(CLI_CRASH);
+    exit(CLI_INCOMPLETE);
 }
 
 /* ---- Sites ---- */

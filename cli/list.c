@@ -22,7 +22,7 @@ list_faults(void)
     }
 }
 
-int
+enum cli_exit
 cli_list(int argc, char **argv)
 {
     static const char *const rules[] = {"exact", "go1.5", "go1.6-late",

@@ -15,7 +15,7 @@ enum { WORD_MAX = 16 }; /* bytes of the name of a command, and more */
 
 static const struct {
     const char *name;
-    int (*run)(int argc, char **argv);
+    enum cli_exit (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
     {"run", cli_run, "a scenario or a recording of a real program"},
@@ -44,11 +44,11 @@ print_usage(FILE *file)
 
 /* An answer that did not get out is none. */
 static int
-end(int exit_code)
+end(enum cli_exit exit_code)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
-        return exit_code;
-    return cli_usage("cannot write the output: %s", strerror(errno));
+        return (int)exit_code;
+    return (int)cli_usage("cannot write the output: %s", strerror(errno));
 }
 
 /* How many letters to add, leave out or change for the other? */
@@ -76,7 +76,7 @@ distance(const char *word, const char *name)
     return row[length];
 }
 
-static int
+static enum cli_exit
 no_command(const char *word)
 {
     const char *nearest = NULL;
@@ -106,7 +106,7 @@ run_command(int argc, char **argv)
         if (strcmp(commands[i].name, argv[0]) == 0)
             return end(commands[i].run(argc, argv));
     }
-    return no_command(argv[0]);
+    return (int)no_command(argv[0]);
 }
 
 int

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "complaint.h"
 #include "mutants.h"
 
 enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40 };
@@ -137,7 +137,7 @@ print_judges(struct table *judges)
                judges->rows[i].caught);
 }
 
-int
+enum cli_exit
 cli_mutants_of_lines(const char *path)
 {
     static struct table files;

@@ -2,11 +2,13 @@
 #ifndef CLI_MUTANTS_H
 #define CLI_MUTANTS_H
 
+#include "exit.h"
+
 /*
  * Print a table that `make mutants FULL=1` has written, file by file.
  *
  * returns: an exit code of command.h
  */
-int cli_mutants_of_lines(const char *path);
+enum cli_exit cli_mutants_of_lines(const char *path);
 
 #endif

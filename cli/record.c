@@ -14,7 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,27 +22,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "convert.h"
-#include "frames.h"
+#include "exit.h"
+#include "record_options.h"
 #include "spool.h"
 
 #define LIBRARY "libprofsim-record.so"
-
-struct options {
-    const char *output;
-    unsigned long depth;
-    unsigned long long limit_bytes;
-    bool all;       /* keep every process image */
-    bool by_frames; /* the command keeps frame pointers */
-    char **command;
-};
-
-static const char usage[] =
-    "usage: profsim record [-o FILE] [--all] [--depth N] [--limit BYTES]\n"
-    "                      [--frame-pointers] [--] COMMAND [ARG...]";
 
 static volatile sig_atomic_t child_process;
 static struct sigaction outer_signals[5]; /* as they were before the command */
@@ -63,91 +52,6 @@ join(char *path, size_t path_bytes, const char *directory, const char *name)
     if (length >= 0 && (size_t)length < path_bytes)
         return true;
     return complain(name, "its path is too long");
-}
-
-/* BYTES may end in k, M or G. */
-static bool
-parse_bytes(const char *text, unsigned long long *bytes)
-{
-    char *end;
-    unsigned shift = 0;
-
-    errno = 0;
-    *bytes = strtoull(text, &end, 10);
-    if (*end == 'k' || *end == 'M' || *end == 'G')
-        shift = *end == 'k' ? 10 : *end == 'M' ? 20 : 30;
-    if (shift != 0)
-        end++;
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
-        *bytes > ULLONG_MAX >> shift)
-        return complain("--limit: not a number of bytes", text);
-    *bytes <<= shift;
-    if (*bytes < 65536 || *bytes > 1ull << 40)
-        return complain("--limit: out of range (64k to 1024G)", text);
-    return true;
-}
-
-static bool
-parse_depth(const char *text, unsigned long *depth)
-{
-    char *end;
-
-    *depth = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || *depth < 1 ||
-        *depth > EMBED_DEPTH_MAX)
-        return complain("--depth: not a number from 1 to 128", text);
-    return true;
-}
-
-static bool
-take_frames(void)
-{
-    if (!EMBED_FRAMES_OFFERED)
-        return complain("--frame-pointers", "not for this processor");
-    return true;
-}
-
-static bool
-parse_options(struct options *options, int argc, char **argv)
-{
-    static const struct option names[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"all", no_argument, NULL, 'a'},
-        {"depth", required_argument, NULL, 'd'},
-        {"limit", required_argument, NULL, 'l'},
-        {"frame-pointers", no_argument, NULL, 'f'},
-        {NULL, 0, NULL, 0},
-    };
-    bool good = true;
-    int letter;
-
-    options->output = "profsim.rec";
-    options->all = false;
-    options->depth = 32;
-    options->limit_bytes = 512ull << 20;
-    options->by_frames = false;
-    opterr = 0;
-    optind = 0; /* start anew: the caller may have used getopt */
-    while (good &&
-           (letter = getopt_long(argc, argv, "+o:", names, NULL)) != -1) {
-        if (letter == 'o')
-            options->output = optarg;
-        else if (letter == 'a')
-            options->all = true;
-        else if (letter == 'd')
-            good = parse_depth(optarg, &options->depth);
-        else if (letter == 'f')
-            good = options->by_frames = take_frames();
-        else if (letter == 'l')
-            good = parse_bytes(optarg, &options->limit_bytes);
-        else
-            good = complain(argv[optind - (optind > 1)],
-                            "unknown or without its value");
-    }
-    if (good && optind >= argc)
-        good = complain("no command to record", usage);
-    options->command = argv + optind;
-    return good;
 }
 
 /* Where the recorder lies: PROFSIM_RECORDER, or next to us. */
@@ -216,7 +120,7 @@ make_spool_directory(char *path, size_t path_bytes)
 }
 
 static void
-set_environment(const struct options *options, const char *library,
+set_environment(const struct cli_record_options *options, const char *library,
                 const char *spool)
 {
     const char *others = getenv("LD_PRELOAD");
@@ -227,9 +131,9 @@ set_environment(const struct options *options, const char *library,
              others != NULL ? others : "");
     setenv("LD_PRELOAD", text, 1);
     setenv(EMBED_ENV_SPOOL, spool, 1);
-    snprintf(text, sizeof text, "%llu", options->limit_bytes);
+    snprintf(text, sizeof text, "%" PRIu64, options->limit_bytes);
     setenv(EMBED_ENV_LIMIT, text, 1);
-    snprintf(text, sizeof text, "%lu", options->depth);
+    snprintf(text, sizeof text, "%" PRIu64, options->depth);
     setenv(EMBED_ENV_DEPTH, text, 1);
     setenv(EMBED_ENV_FRAMES, options->by_frames ? "1" : "0", 1);
 }
@@ -243,7 +147,7 @@ forward(int signal_number)
 
 /* returns: the child, or -1; *status_pipe tells errno if exec fails */
 static pid_t
-start_command(const struct options *options, const char *library,
+start_command(const struct cli_record_options *options, const char *library,
               const char *spool, int *status_pipe)
 {
     int ends[2];
@@ -298,18 +202,20 @@ let_signals_go(const struct sigaction *old)
 /*
  * Run the command to its end, and hold signals from then on.
  *
- * returns: false if it could not be started
+ * returns: CLI_OK if it was run, whatever came of it; else why not
  */
-static bool
-run_command(const struct options *options, const char *library,
+static enum cli_exit
+run_command(const struct cli_record_options *options, const char *library,
             const char *spool, pid_t *child, int *status)
 {
     int reason = 0;
     int from = -1;
 
     *child = start_command(options, library, spool, &from);
-    if (*child < 0)
-        return complain(options->command[0], strerror(errno));
+    if (*child < 0) {
+        complain(options->command[0], strerror(errno));
+        return CLI_RECORD;
+    }
     child_process = (sig_atomic_t)*child;
     hold_signals(outer_signals);
     if (read(from, &reason, sizeof reason) != (ssize_t)sizeof reason)
@@ -318,7 +224,10 @@ run_command(const struct options *options, const char *library,
     while (waitpid(*child, status, 0) < 0 && errno == EINTR)
         continue;
     child_process = 0;
-    return reason == 0 || complain(options->command[0], strerror(reason));
+    if (reason == 0)
+        return CLI_OK;
+    complain(options->command[0], strerror(reason));
+    return reason == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
 }
 
 static int
@@ -384,7 +293,7 @@ convert_one(const char *from, const char *to)
  */
 static bool
 convert_spools(const char *spool, struct dirent **names, int count,
-               const struct options *options, pid_t root)
+               const struct cli_record_options *options, pid_t root)
 {
     char from[PATH_MAX];
     char to[PATH_MAX];
@@ -424,7 +333,7 @@ convert_spools(const char *spool, struct dirent **names, int count,
 }
 
 static bool
-finish(const char *spool, const struct options *options, pid_t root,
+finish(const char *spool, const struct cli_record_options *options, pid_t root,
        bool was_run)
 {
     struct dirent **names = NULL;
@@ -447,44 +356,66 @@ finish(const char *spool, const struct options *options, pid_t root,
     return good;
 }
 
-int
+/*
+ * End as the command did: whoever waits for us sees its code or its signal.
+ *
+ * returns: its code, or 128 and the signal if that spares us (process 1 of a
+ *          container is not ended by its own signals)
+ */
+static enum cli_exit
+end_as(int status)
+{
+    const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = 0};
+    sigset_t one;
+
+    if (!WIFSIGNALED(status))
+        return (enum cli_exit)WEXITSTATUS(status);
+    fflush(NULL);
+    setrlimit(RLIMIT_CORE, &no_core); /* the command has left its own */
+    signal(WTERMSIG(status), SIG_DFL);
+    sigemptyset(&one);
+    sigaddset(&one, WTERMSIG(status));
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    raise(WTERMSIG(status));
+    return (enum cli_exit)(128 + WTERMSIG(status));
+}
+
+static void
+tell_lost(int status)
+{
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "profsim record: the command was ended by signal %d\n",
+                WTERMSIG(status));
+    else
+        fprintf(stderr, "profsim record: the command exited with %d\n",
+                WEXITSTATUS(status));
+}
+
+enum cli_exit
 cli_record(int argc, char **argv)
 {
-    struct options options;
+    struct cli_record_options options;
     char library[PATH_MAX];
     char spool[PATH_MAX];
     pid_t root = -1;
     int status = 0;
-    bool was_run;
+    enum cli_exit run;
     bool good;
+    enum cli_exit wrong;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        printf("%s\n\n"
-               "Run a command and record what it allocates, frees and waits "
-               "for.\n"
-               "  -o FILE        the recording         (profsim.rec)\n"
-               "  --all          keep every process image, as FILE.2, ...\n"
-               "  --depth N      frames kept of a stack          (32)\n"
-               "  --limit BYTES  of a process's log            (512M)\n"
-               "  --frame-pointers\n"
-               "                 stacks by frame pointers, which the command "
-               "keeps\n\n"
-               "exit: that of the command, 128 and its signal; 1 if there is "
-               "no recording\n",
-               usage);
-        return 0;
-    }
-    if (!parse_options(&options, argc, argv) || !can_write(options.output) ||
-        !find_library(library, sizeof library) ||
+    if (!cli_record_options(&options, argc, argv, &wrong))
+        return wrong;
+    if (!can_write(options.output) || !find_library(library, sizeof library) ||
         !make_spool_directory(spool, sizeof spool))
-        return 1;
-    was_run = run_command(&options, library, spool, &root, &status);
-    good = finish(spool, &options, root, was_run);
+        return CLI_RECORD;
+    run = run_command(&options, library, spool, &root, &status);
+    good = finish(spool, &options, root, run == CLI_OK);
     if (root > 0)
         let_signals_go(outer_signals);
-    if (!good)
-        return 1;
-    if (WIFSIGNALED(status))
-        return 128 + WTERMSIG(status);
-    return WEXITSTATUS(status);
+    if (run != CLI_OK)
+        return run;
+    if (good)
+        return end_as(status);
+    tell_lost(status);
+    return CLI_RECORD;
 }

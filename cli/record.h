@@ -4,11 +4,14 @@
 #ifndef CLI_RECORD_H
 #define CLI_RECORD_H
 
+#include "exit.h"
+
 /*
  * in:      argv[0] is "record"
- * returns: the command's exit status, 128 + the signal that killed it, or 1
- *          with one line on stderr: a usage error, or the recording failed
+ * returns: the command's exit code; not if a signal ended it, which then ends
+ *          this process. CLI_RECORD, with a line on stderr, if there is no
+ *          recording; CLI_NOT_EXECUTABLE, CLI_NOT_FOUND if no command was run
  */
-int cli_record(int argc, char **argv);
+enum cli_exit cli_record(int argc, char **argv);
 
 #endif

@@ -25,11 +25,11 @@ replay_file(const char *path)
     done = props_replay_run(&replay, scenario, PROPS_ALL);
     sim_scenario_free(scenario);
     if (!done)
-        return (enum cli_exit)cli_usage("%s: not enough memory", path);
+        return cli_usage("%s: not enough memory", path);
     if (replay.crashed)
         return cli_crash(path, replay.signal);
     if (replay.refused)
-        return (enum cli_exit)cli_usage("%s", replay.error.text);
+        return cli_usage("%s", replay.error.text);
     if (replay.breach.property != PROPS_NONE) {
         printf("%s: %s broken: %s\n  event %u: %s\n", path,
                props_property_id(replay.breach.property),
@@ -45,7 +45,7 @@ replay_file(const char *path)
     return CLI_OK;
 }
 
-int
+enum cli_exit
 cli_replay(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
@@ -54,10 +54,8 @@ cli_replay(int argc, char **argv)
 
     if (argc < 2 || help) {
         fputs("usage: profsim replay FILE.sim...\n\n"
-              "Run scenarios and say what they break, if anything.\n"
-              "exit: 0 nothing is broken; 1 a file is wrong; 127 the run\n"
-              "crashed; 129 a property or an expectation of the file is\n"
-              "broken (128: L1, L2, or no end; 130: D1)\n",
+              "Run scenarios and say what they break, if "
+              "anything.\n" CLI_EXIT_HELP,
               help ? stdout : stderr);
         return help ? CLI_OK : CLI_USAGE;
     }
@@ -68,13 +66,12 @@ cli_replay(int argc, char **argv)
                                            ? cli_schedule_replay(argv[i])
                                            : replay_file(argv[i]);
 
-        if (worst == CLI_OK || this_one == CLI_USAGE)
-            worst = this_one;
+        worst = cli_exit_worse(worst, this_one);
     }
-    return (int)worst;
+    return worst;
 }
 
-int
+enum cli_exit
 cli_shrink(int argc, char **argv)
 {
     struct sim_error error;
@@ -110,9 +107,9 @@ cli_shrink(int argc, char **argv)
         return cli_usage("%s: breaks nothing, so there is nothing to shrink",
                          argv[1]);
     if (failure.text == NULL)
-        exit_code = (enum cli_exit)cli_usage("%s", failure.error.text);
+        exit_code = cli_usage("%s", failure.error.text);
     else if (fputs(failure.text, stdout) < 0 || fflush(stdout) != 0)
-        exit_code = (enum cli_exit)cli_usage("cannot write the scenario");
+        exit_code = cli_usage("cannot write the scenario");
     props_failure_free(&failure);
-    return (int)exit_code;
+    return exit_code;
 }

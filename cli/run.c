@@ -87,11 +87,11 @@ run_scenario(const char *path, const struct words *words)
     if (!written)
         return CLI_USAGE;
     if (!done)
-        return (enum cli_exit)cli_usage("%s: not enough memory", path);
+        return cli_usage("%s: not enough memory", path);
     if (replay.crashed)
         return cli_crash(path, replay.signal);
     if (replay.refused)
-        return (enum cli_exit)cli_usage("%s", replay.error.text);
+        return cli_usage("%s", replay.error.text);
     if (replay.as_expected) {
         printf("%s: ok%s%s\n", path,
                replay.breach.property == PROPS_NONE ? "" : ": breaks ",
@@ -248,7 +248,7 @@ show_recording(const struct sim_recording *recording, const char *path,
     if (isatty(STDERR_FILENO) != 0)
         fprintf(stderr, "\r%60s\r", "");
     if (why != NULL)
-        return (enum cli_exit)cli_usage("%s: %s", path, why);
+        return cli_usage("%s: %s", path, why);
     if (writing.failed)
         return CLI_USAGE;
     props_mark_hit(&result.marks, MARK_RUN_TWICE);
@@ -282,7 +282,7 @@ run_recording(const char *path, const struct words *words)
 
     if (!sim_recording_open(&recording, path, &error)) {
         sim_recording_explain(&error, path, line, sizeof line);
-        return (enum cli_exit)cli_usage("%s", line);
+        return cli_usage("%s", line);
     }
     exit_code = show_recording(recording, path, words);
     sim_recording_close(recording);
@@ -337,13 +337,13 @@ run_file(const char *path, const struct words *words)
     if (strstr(path, ".rec") != NULL)
         return run_recording(path, words);
     if (access(path, R_OK) != 0)
-        return (enum cli_exit)cli_usage("%s: %s", path, strerror(errno));
+        return cli_usage("%s: %s", path, strerror(errno));
     if (begins_with(path, "profsim scenario"))
         return run_scenario(path, words);
     if (begins_with(path, "PROFREC"))
         return run_recording(path, words);
-    return (enum cli_exit)cli_usage(
-        "%s: neither a scenario, a schedule nor a recording", path);
+    return cli_usage("%s: neither a scenario, a schedule nor a recording",
+                     path);
 }
 
 static const char usage[] =
@@ -357,9 +357,7 @@ static const char usage[] =
     "  --out DIR     write the traces (schedules): trace.out, trace-2.out ...\n"
     "                write profiles (recordings): heap, allocs, block, mutex,\n"
     "                as .pb.gz and .txt; heap as it was when largest\n"
-    "\n"
-    "exit: 0 as it must be; 1 a file is wrong; 127 a scenario crashed, 128 it\n"
-    "does not end; 129 a property is broken\n";
+    "\n" CLI_EXIT_HELP;
 
 /*
  * Take the options, wherever they stand.
@@ -396,7 +394,7 @@ take_options(int argc, char **argv, struct words *words, int *files)
     return true;
 }
 
-int
+enum cli_exit
 cli_run(int argc, char **argv)
 {
     struct words words = {.rules = &prof_rules_exact, .top = 10};
@@ -418,8 +416,7 @@ cli_run(int argc, char **argv)
     for (int i = 1; i <= files; i++) {
         const enum cli_exit this_one = run_file(argv[i], &words);
 
-        if (worst == CLI_OK || this_one == CLI_USAGE)
-            worst = this_one;
+        worst = cli_exit_worse(worst, this_one);
     }
-    return (int)worst;
+    return worst;
 }

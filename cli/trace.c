@@ -205,17 +205,17 @@ convert_file(const char *from, const char *to, writer_fn write)
     return done;
 }
 
-static int
+static enum cli_exit
 usage(const char *what)
 {
     fprintf(stderr,
             "profsim trace: %s; usage: trace check|dump|stat FILE..., or "
             "trace convert --to chrome|perfetto FILE -o OUT\n",
             what);
-    return 1;
+    return CLI_USAGE;
 }
 
-static int
+static enum cli_exit
 help(void)
 {
     puts("usage: profsim trace check FILE...\n"
@@ -229,7 +229,7 @@ help(void)
          "dump     the events in their order and the stacks, one a line\n"
          "stat     counts, and where the time of every goroutine went\n"
          "convert  for chrome://tracing or Perfetto's viewer");
-    return fflush(stdout) == 0 ? 0 : 1;
+    return fflush(stdout) == 0 ? CLI_OK : CLI_USAGE;
 }
 
 /* Point at where the value of an option goes; NULL: not an option. */
@@ -243,7 +243,7 @@ option(const char *word, const char **format, const char **to)
     return NULL;
 }
 
-static int
+static enum cli_exit
 convert(int argc, char **argv)
 {
     const char *format = NULL;
@@ -266,12 +266,13 @@ convert(int argc, char **argv)
         return usage("convert needs --to, FILE and -o");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(format, formats[i].name) == 0)
-            return convert_file(from, to, formats[i].write) ? 0 : 1;
+            return convert_file(from, to, formats[i].write) ? CLI_OK
+                                                            : CLI_USAGE;
     }
     return usage("--to takes chrome or perfetto");
 }
 
-static int
+static enum cli_exit
 run(const struct verb *verb, int argc, char **argv)
 {
     bool all_well = true;
@@ -290,10 +291,10 @@ run(const struct verb *verb, int argc, char **argv)
     }
     if (fflush(stdout) != 0)
         all_well = complain("stdout", strerror(errno));
-    return all_well ? 0 : 1;
+    return all_well ? CLI_OK : CLI_USAGE;
 }
 
-int
+enum cli_exit
 cli_trace(int argc, char **argv)
 {
     if (argc < 2)

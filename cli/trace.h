@@ -2,6 +2,8 @@
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
+#include "exit.h"
+
 /*
  * Run one verb over files.
  *
@@ -16,6 +18,6 @@
  *          else 1. Results go to stdout, complaints to stderr, one line each;
  *          OUT appears whole or not at all.
  */
-int cli_trace(int argc, char **argv);
+enum cli_exit cli_trace(int argc, char **argv);
 
 #endif

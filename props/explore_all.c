@@ -7,5 +7,5 @@
 int
 main(int argc, char **argv)
 {
-    return cli_explore(argc, argv);
+    return (int)cli_explore(argc, argv);
 }

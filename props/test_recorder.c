@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "exit.h"
 #include "frames.h"
 #include "record.h"
 #include "recording.h"
@@ -44,7 +46,12 @@ path_of(const char *name)
     return path;
 }
 
-/* Record into x.rec, away with what the command prints; returns the status. */
+/*
+ * Record into x.rec, away with what the command prints. In a process of its
+ * own, which ends as the command does.
+ *
+ * returns: the exit code, or the signal, negative
+ */
 static int
 record(const char *first, ...)
 {
@@ -56,8 +63,7 @@ record(const char *first, ...)
     int argc = 4;
     const char *argument;
     va_list list;
-    int saved = dup(1);
-    int null = open("/dev/null", O_WRONLY);
+    pid_t child;
     int status;
 
     snprintf(path, sizeof path, "%s", path_of("x.rec"));
@@ -67,14 +73,15 @@ record(const char *first, ...)
         argv[argc++] = strdup(argument);
     va_end(list);
     fflush(stdout);
-    dup2(null, 1);
-    status = cli_record(argc, argv);
-    dup2(saved, 1);
-    close(saved);
-    close(null);
+    child = fork();
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), 1);
+        _exit((int)cli_record(argc, argv));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
     while (argc > 4)
         free(argv[--argc]);
-    return status;
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static struct sim_recording *
@@ -348,8 +355,7 @@ every_way_to_end_leaves_a_whole_recording(void **state)
     static const struct {
         const char *mode;
         int status;
-    } rows[] = {
-        {"sigkill", 128 + 9}, {"abort", 128 + 6}, {"_exit", 3}, {"return", 0}};
+    } rows[] = {{"sigkill", -9}, {"abort", -6}, {"_exit", 3}, {"return", 0}};
     size_t i;
 
     (void)state;
@@ -522,11 +528,16 @@ what_cannot_be_recorded_is_an_error_of_ours(void **state)
     struct stat status;
 
     (void)state;
-    assert_int_equal(record("--", "/no/such/command", NULL), 1);
-    assert_int_equal(record("--depth", "0", program, NULL), 1);
-    assert_int_equal(record("--limit", "12q", program, NULL), 1);
-    assert_int_equal(record("--nonsense", program, NULL), 1);
-    assert_int_equal(record(NULL), 1);
+    assert_int_equal(record("--", "/no/such/command", NULL), CLI_NOT_FOUND);
+    assert_int_equal(record("--", "no-such-command", NULL), CLI_NOT_FOUND);
+    assert_int_equal(record("--", "/", NULL), CLI_NOT_EXECUTABLE);
+    assert_int_equal(record("--depth", "0", program, NULL), CLI_RECORD);
+    assert_int_equal(record("--limit", "12q", program, NULL), CLI_RECORD);
+    assert_int_equal(record("--nonsense", program, NULL), CLI_RECORD);
+    assert_int_equal(record(NULL), CLI_RECORD);
+    assert_int_equal(mkdir(path_of("x.rec"), 0700), 0);
+    assert_int_equal(record(program, "_exit", NULL), CLI_RECORD);
+    assert_int_equal(rmdir(path_of("x.rec")), 0);
     assert_int_not_equal(stat(path_of("x.rec"), &status), 0);
 }
 

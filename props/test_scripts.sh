@@ -66,8 +66,8 @@ bad() {
 }
 
 heavy='python3 -c "import sys; a = bytearray(40 << 20)"'
-bad b/profsim 'case $* in *go1.10*) exit 129 ;; esac' 'worlds, rules go1.10'
-bad b/profsim 'case $* in *explore*pct*) exit 129 ;; esac' \
+bad b/profsim 'case $* in *go1.10*) exit 2 ;; esac' 'worlds, rules go1.10'
+bad b/profsim 'case $* in *explore*pct*) exit 2 ;; esac' \
     'kernels, strategy pct'
 bad b/profsim 'case $* in *"jobs 2"*) echo "log hash 2" ;; esac' \
     'seeds, two processes'

@@ -14,7 +14,8 @@ static const char *const rules_words[] = {"exact", "go1.5", "go1.6-late",
 static bool
 parse_rules(struct sim_parser *p, struct sim_word word)
 {
-    struct sim_nearest nearest = {.wrong = word};
+    struct sim_nearest nearest = {.wrong = word.text,
+                                  .wrong_bytes = word.bytes};
 
     for (size_t i = 0; i < sizeof rules_words / sizeof *rules_words; i++) {
         if (sim_word_is(word, rules_words[i])) {
@@ -29,7 +30,8 @@ parse_rules(struct sim_parser *p, struct sim_word word)
 static bool
 parse_hash(struct sim_parser *p, struct sim_word word)
 {
-    struct sim_nearest nearest = {.wrong = word};
+    struct sim_nearest nearest = {.wrong = word.text,
+                                  .wrong_bytes = word.bytes};
 
     for (uint32_t i = 0; i < PROF_HASH_COUNT; i++) {
         if (sim_word_is(word, sim_hash_words[i])) {

@@ -162,7 +162,8 @@ static bool
 parse_bucket(struct sim_parser *p, struct sim_word word,
              struct sim_expect *expect)
 {
-    struct sim_nearest nearest = {.wrong = word};
+    struct sim_nearest nearest = {.wrong = word.text,
+                                  .wrong_bytes = word.bytes};
 
     if (!sim_parse_stack_name(p, word, &expect->stack)) {
         for (size_t i = 0; i < sizeof expect_words / sizeof *expect_words; i++)

@@ -49,7 +49,8 @@ sim_parse_unknown(struct sim_parser *p, const char *what,
 {
     char quoted[SIM_QUOTE_BYTES];
 
-    (void)sim_word_quote(nearest->wrong, quoted);
+    (void)sim_word_quote(
+        (struct sim_word){nearest->wrong, nearest->wrong_bytes}, quoted);
     if (nearest->best == NULL)
         return sim_parse_fail(p, "unknown %s %s", what, quoted);
     return sim_parse_fail(p, "unknown %s %s; did you mean '%s'?", what, quoted,
@@ -101,7 +102,8 @@ bool
 sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
                      uint32_t *stack)
 {
-    struct sim_nearest nearest = {.wrong = word};
+    struct sim_nearest nearest = {.wrong = word.text,
+                                  .wrong_bytes = word.bytes};
 
     if (name_find(&p->stack_index, p->s->stack_names, word, stack))
         return true;
@@ -184,7 +186,8 @@ static bool
 parse_event_kind(struct sim_parser *p, struct sim_word word,
                  struct sim_event *event)
 {
-    struct sim_nearest nearest = {.wrong = word};
+    struct sim_nearest nearest = {.wrong = word.text,
+                                  .wrong_bytes = word.bytes};
     const char *best_event;
 
     for (uint32_t kind = 0; kind < SIM_EV_COUNT; kind++) {

@@ -6,6 +6,7 @@
 #define SIM_SCENARIO_PARSER_H
 
 #include "scenario.h"
+#include "nearest.h"
 #include "scenario_store.h"
 #include "scenario_words.h"
 

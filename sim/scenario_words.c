@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NEAR_BYTES = 32, QUOTED_BYTES = 40 };
+enum { QUOTED_BYTES = 40 };
 
 static bool
 is_blank(char byte)
@@ -186,54 +186,4 @@ sim_word_quote(struct sim_word word, char text[SIM_QUOTE_BYTES])
     (void)snprintf(text + used, SIM_QUOTE_BYTES - used,
                    i < word.bytes ? "...'" : "'");
     return text;
-}
-
-/* Edits that turn one into the other; a swap of neighbours is one. */
-static uint32_t
-edit_distance(struct sim_word a, struct sim_word b)
-{
-    uint32_t rows[3][NEAR_BYTES + 1] = {{0}};
-
-    for (uint32_t j = 0; j <= b.bytes; j++)
-        rows[0][j] = j;
-    for (uint32_t i = 1; i <= a.bytes; i++) {
-        uint32_t *now = rows[i % 3];
-        const uint32_t *above = rows[(i + 2) % 3];
-        const uint32_t *above2 = rows[(i + 1) % 3];
-
-        now[0] = i;
-        for (uint32_t j = 1; j <= b.bytes; j++) {
-            const bool same = a.text[i - 1] == b.text[j - 1];
-            uint32_t least = above[j - 1] + !same;
-
-            if (above[j] + 1 < least)
-                least = above[j] + 1;
-            if (now[j - 1] + 1 < least)
-                least = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a.text[i - 1] == b.text[j - 2] &&
-                a.text[i - 2] == b.text[j - 1] && above2[j - 2] + 1 < least)
-                least = above2[j - 2] + 1;
-            now[j] = least;
-        }
-    }
-    return rows[a.bytes % 3][b.bytes];
-}
-
-void
-sim_nearest_try(struct sim_nearest *nearest, const char *known)
-{
-    const struct sim_word word = {known, strlen(known)};
-    const struct sim_word wrong = nearest->wrong;
-    uint32_t distance;
-
-    if (word.bytes > NEAR_BYTES || wrong.bytes > NEAR_BYTES)
-        return;
-    distance = edit_distance(wrong, word);
-    /* A third of the letters may be wrong, and of short words one. */
-    if (distance > (word.bytes < 6 ? 1 : word.bytes / 3))
-        return;
-    if (nearest->best == NULL || distance < nearest->distance) {
-        nearest->best = known;
-        nearest->distance = distance;
-    }
 }

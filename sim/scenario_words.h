@@ -52,14 +52,4 @@ bool sim_word_is_name(struct sim_word word, size_t max_bytes);
 /* Write the word in quotes, cut if long, other than ASCII as \xNN. */
 const char *sim_word_quote(struct sim_word word, char text[SIM_QUOTE_BYTES]);
 
-/* The known word that somebody may have meant. */
-struct sim_nearest {
-    struct sim_word wrong;
-    const char *best; /* NULL: nothing is near */
-    uint32_t distance;
-};
-
-/* Consider one more known word. */
-void sim_nearest_try(struct sim_nearest *nearest, const char *known);
-
 #endif

@@ -1,0 +1,66 @@
+/* complaint.c -- see complaint.h. */
+#include "complaint.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nearest.h"
+
+static void
+print(const char *format, va_list arguments)
+{
+    fputs("profsim: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
+enum cli_exit
+cli_usage(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    return CLI_USAGE;
+}
+
+bool
+cli_complain(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool
+cli_unknown(const char *what, const struct sim_nearest *nearest,
+            const char *hint)
+{
+    if (nearest->best != NULL)
+        return cli_complain("there is no %s '%s'; did you mean '%s'?", what,
+                            nearest->wrong, nearest->best);
+    return cli_complain("there is no %s '%s'; %s", what, nearest->wrong, hint);
+}
+
+bool
+cli_number(const char *name, const char *text, uint64_t least, uint64_t most,
+           uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 &&
+        *value >= least && *value <= most)
+        return true;
+    return cli_complain("%s takes a whole number from %" PRIu64 " to %" PRIu64
+                        ", not '%s'",
+                        name, least, most, text);
+}

@@ -1,0 +1,35 @@
+/* complaint.h -- what is wrong with the words, on standard error. */
+#ifndef CLI_COMPLAINT_H
+#define CLI_COMPLAINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exit.h"
+
+struct sim_nearest;
+
+/* Print one line, "profsim: " in front. returns: CLI_USAGE */
+enum cli_exit cli_usage(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* The same. returns: false */
+bool cli_complain(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/*
+ * Complain about a word that names nothing, and suggest the nearest name.
+ *
+ * in:      what, that the word should name: "property"
+ *          nearest, which has been shown all names
+ *          hint, printed if none is near: "'profsim list' names them"
+ * returns: false
+ */
+bool cli_unknown(const char *what, const struct sim_nearest *nearest,
+                 const char *hint);
+
+/* out: *value. returns: false, and a complaint, if text is not such a number */
+bool cli_number(const char *name, const char *text, uint64_t least,
+                uint64_t most, uint64_t *value);
+
+#endif

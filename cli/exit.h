@@ -1,0 +1,42 @@
+/*
+ * exit.h -- how a command ends. No code is one that a shell (126, 127), a
+ * signal (128 and more) or `timeout` (124) gives, except those of `record`,
+ * which runs a program and follows `env`.
+ */
+#ifndef CLI_EXIT_H
+#define CLI_EXIT_H
+
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_USAGE = 1,          /* wrong words, bad input, output not written */
+    CLI_BROKEN = 2,         /* a property */
+    CLI_CRASH = 3,          /* a run ended its process */
+    CLI_LIVENESS = 4,       /* a run does not end, or makes no progress */
+    CLI_NONDETERMINISM = 5, /* the same choices did different things */
+    CLI_INCOMPLETE = 6,     /* nothing failed, but not all was tried */
+
+    CLI_RECORD = 125, /* `record` itself failed: no recording */
+    CLI_NOT_EXECUTABLE = 126,
+    CLI_NOT_FOUND = 127
+};
+
+/* The codes as `--help` prints them: of a command that judges, of another. */
+#define CLI_EXIT_HELP                                           \
+    "exit code:\n"                                              \
+    "  0  it holds\n"                                           \
+    "  1  usage, bad input, or output that cannot be written\n" \
+    "  2  a property is broken\n"                               \
+    "  3  a run crashed\n"                                      \
+    "  4  a run does not end, or makes no progress\n"           \
+    "  5  the same run did different things\n"                  \
+    "  6  nothing failed, but not all that was asked was tried\n"
+#define CLI_EXIT_HELP_PLAIN \
+    "exit code: 0; 1 usage, bad input, or output that cannot be written\n"
+
+/*
+ * returns: the one that matters more: bad input before a failure, a failure
+ *          before what is incomplete; of failures the larger code
+ */
+enum cli_exit cli_exit_worse(enum cli_exit a, enum cli_exit b);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * options.h -- the words after a command: its options, by one table, and the
+ * help that is printed from it.
+ *
+ *      --name VALUE   --name=VALUE   -n VALUE   -nVALUE   --flag   -f   -fn
+ * VALUE
+ *
+ * Options stand anywhere; after `--` all words are plain. An option is written
+ * out: `--seed` is not taken for `--seeds`.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exit.h"
+
+enum {
+    CLI_OPTIONS_END = 0, /* no word is left, or see `failed` */
+    CLI_OPTIONS_WORD = -1
+};
+
+struct cli_option {
+    int id;            /* positive; 0 ends a table */
+    char letter;       /* 0: none */
+    const char *name;  /* without the dashes */
+    const char *value; /* in help; NULL: the option has none */
+    const char *help;  /* lines of up to 55 bytes */
+};
+
+/* What a command takes. */
+struct cli_syntax {
+    const char *command;
+    const char *words;                /* in help: "[OPTION...] FILE..." */
+    const char *about;                /* in help: lines */
+    const struct cli_option *options; /* NULL: none but --help */
+    const char *exits;                /* in help: lines; NULL: "0, or 1" */
+    bool ends_at_word;         /* the first plain word ends the options */
+    enum cli_exit usage_error; /* for wrong words; 0: CLI_USAGE */
+};
+
+struct cli_options {
+    const struct cli_syntax *syntax;
+    char **argv;
+    int argc;
+    int index;           /* of the next word */
+    const char *cluster; /* the rest of -abc */
+    bool words_only;
+    const char *value; /* out: of the option; the word itself */
+    bool ended;        /* out: there is nothing more to do, but exit */
+    enum cli_exit exit_code;
+};
+
+/* in: argv[0], the command's name, and its words; argv[argc] is NULL */
+void cli_options_begin(struct cli_options *options,
+                       const struct cli_syntax *syntax, int argc, char **argv);
+
+/*
+ * Take the next option or word.
+ *
+ * returns: an option's id, CLI_OPTIONS_WORD, CLI_OPTIONS_END. After the latter,
+ *          options->ended says that help was printed or complained about a
+ *          word, and options->exit_code how to exit.
+ */
+int cli_options_next(struct cli_options *options);
+
+/* For a command without options: check and collect the words.
+ *
+ * out:     argv[1 .. *words], the plain words
+ * returns: as options->ended, negated
+ */
+bool cli_options_words(struct cli_options *options, int *words);
+
+/* Print the usage line, where a needed word is missing. returns: how to exit */
+enum cli_exit cli_options_missing(const struct cli_options *options);
+
+#endif

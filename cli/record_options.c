@@ -1,0 +1,103 @@
+/* record_options.c -- see record_options.h. */
+#include "record_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "complaint.h"
+#include "frames.h"
+#include "options.h"
+#include "spool.h"
+
+enum { OUTPUT = 1, ALL, DEPTH, LIMIT, FRAMES };
+
+static const struct cli_option table[] = {
+    {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
+    {ALL, 0, "all", NULL, "keep every process image, as FILE.2, FILE.3 ..."},
+    {DEPTH, 0, "depth", "N", "frames kept of a stack (32)"},
+    {LIMIT, 0, "limit", "BYTES", "of a process's log: 64k to 1024G (512M)"},
+    {FRAMES, 0, "frame-pointers", NULL,
+     "take stacks by frame pointers, which COMMAND keeps"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "record",
+    .words = "[OPTION...] [--] COMMAND [ARG...]",
+    .about = "Run a command and record what it allocates, frees and waits "
+             "for.\n",
+    .options = table,
+    .exits = "exit: as COMMAND, by its signal if one ended it; 125 if there is "
+             "no recording;\n126 if COMMAND cannot be run; 127 if it is not "
+             "found\n",
+    .ends_at_word = true,
+    .usage_error = CLI_RECORD,
+};
+
+/* BYTES may end in k, M or G. */
+static bool
+parse_bytes(const char *text, uint64_t *bytes)
+{
+    char *end;
+    unsigned shift = 0;
+
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (*end == 'k' || *end == 'M' || *end == 'G')
+        shift = *end == 'k' ? 10 : *end == 'M' ? 20 : 30;
+    if (shift != 0)
+        end++;
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
+        *bytes > UINT64_MAX >> shift)
+        return cli_complain("--limit: not a number of bytes: %s", text);
+    *bytes <<= shift;
+    if (*bytes < 65536 || *bytes > UINT64_C(1) << 40)
+        return cli_complain("--limit: out of range (64k to 1024G): %s", text);
+    return true;
+}
+
+static bool
+take(struct cli_record_options *options, int id, const char *value)
+{
+    switch (id) {
+    case OUTPUT:
+        options->output = value;
+        return true;
+    case ALL:
+        options->all = true;
+        return true;
+    case DEPTH:
+        return cli_number("--depth", value, 1, EMBED_DEPTH_MAX,
+                          &options->depth);
+    case LIMIT:
+        return parse_bytes(value, &options->limit_bytes);
+    default:
+        options->by_frames = EMBED_FRAMES_OFFERED;
+        return EMBED_FRAMES_OFFERED ||
+               cli_complain("--frame-pointers: not for this processor");
+    }
+}
+
+bool
+cli_record_options(struct cli_record_options *options, int argc, char **argv,
+                   enum cli_exit *exit_code)
+{
+    struct cli_options words;
+    int id;
+
+    *options = (struct cli_record_options){.output = "profsim.rec",
+                                           .depth = 32,
+                                           .limit_bytes = UINT64_C(512) << 20};
+    cli_options_begin(&words, &syntax, argc, argv);
+    *exit_code = words.exit_code;
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        if (!take(options, id, words.value))
+            return false;
+    }
+    *exit_code = words.exit_code;
+    options->command = &argv[words.index];
+    if (!words.ended && words.index >= argc)
+        return cli_complain("record: no command to record; "
+                            "'profsim record --help' says more");
+    return !words.ended;
+}

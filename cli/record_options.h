@@ -1,0 +1,27 @@
+/* record_options.h -- the words of `profsim record`. */
+#ifndef CLI_RECORD_OPTIONS_H
+#define CLI_RECORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exit.h"
+
+struct cli_record_options {
+    const char *output;
+    uint64_t depth;
+    uint64_t limit_bytes;
+    bool all;       /* keep every process image */
+    bool by_frames; /* the command keeps frame pointers */
+    char **command; /* NULL at its end */
+};
+
+/*
+ * out:     *options
+ *          *exit_code, if false: how to exit
+ * returns: false after help, or a complaint
+ */
+bool cli_record_options(struct cli_record_options *options, int argc,
+                        char **argv, enum cli_exit *exit_code);
+
+#endif

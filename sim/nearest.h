@@ -1,0 +1,21 @@
+/* nearest.h -- of known words, the one that a wrong word was meant to be. */
+#ifndef SIM_NEAREST_H
+#define SIM_NEAREST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim_nearest {
+    const char *wrong;
+    size_t wrong_bytes;
+    const char *best; /* NULL: no word is near */
+    uint32_t distance;
+};
+
+/*
+ * Consider one more known word; of equally near ones the first is kept. Capital
+ * and small letters are the same.
+ */
+void sim_nearest_try(struct sim_nearest *nearest, const char *known);
+
+#endif
