@@ -78,7 +78,7 @@ run(const char *first, ...)
     (void)fflush(stdout);
     const int saved_out = divert(stdout, out);
     const int saved_err = divert(stderr, err);
-    const int code = cli_trace(argc, argv);
+    const int code = (int)cli_trace(argc, argv);
     restore(stdout, saved_out, out, said, sizeof said);
     restore(stderr, saved_err, err, complained, sizeof complained);
     for (int i = 1; i < argc; i++)
