@@ -4,22 +4,29 @@
 #include <string.h>
 
 #include "command.h"
+#include "options.h"
 
 #define GHZ UINT64_C(1000000000)
 
-static const char usage[] =
-    "usage: profsim bias [--rules NAME] [--rate NS] [--ghz F]\n"
-    "                    [--format text|csv|svg]\n"
-    "\n"
-    "What a block profile records of waits of one length, divided by what\n"
-    "they were: 1 is right.\n"
-    "  --rules NAME  whose sampling               (all)\n"
-    "  --rate NS     the block rate, in ns        (1000000)\n"
-    "  --ghz F       ticks of the clock in a ns   (1)\n"
-    "  --format csv  all rule sets at several rates, relative errors\n"
-    "  --format svg  the same as a plot\n"
-    "\n"
-    "exit: 0; 1 usage\n";
+enum { RULES = 1, RATE, FREQUENCY, FORMAT };
+
+static const struct cli_option table[] = {
+    {RULES, 0, "rules", "NAME", "whose sampling (all)"},
+    {RATE, 0, "rate", "NS", "the block rate, in ns (1000000)"},
+    {FREQUENCY, 0, "ghz", "F", "ticks of the clock in a ns (1)"},
+    {FORMAT, 0, "format", "F",
+     "text; csv: all rule sets at several rates, relative\nerrors; svg: the "
+     "same as a plot"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "bias",
+    .words = "[OPTION...]",
+    .about = "What a block profile records of waits of one length, divided by "
+             "what\nthey were: 1 is right.\n",
+    .options = table,
+};
 
 enum format { TEXT, CSV, SVG };
 
@@ -53,8 +60,8 @@ parse_ghz(const char *text, uint64_t *ticks_per_second)
     *ticks_per_second = value;
     if (digits && *at == '\0' && value > 0 && value <= 10 * GHZ)
         return true;
-    cli_usage("--ghz takes a number above 0 and up to 10, not '%s'", text);
-    return false;
+    return cli_complain("--ghz takes a number above 0 and up to 10, not '%s'",
+                        text);
 }
 
 static bool
@@ -68,25 +75,24 @@ parse_format(const char *text, enum format *format)
             return true;
         }
     }
-    cli_usage("--format takes text, csv or svg, not '%s'", text);
-    return false;
+    return cli_complain("--format takes text, csv or svg, not '%s'", text);
 }
 
 static bool
-parse_word(struct options *options, int argc, char **argv, int *index)
+take(struct options *options, int id, const char *value)
 {
-    const char *value;
-
-    if ((value = cli_option(argc, argv, index, "--rules")) != NULL)
+    switch (id) {
+    case RULES:
         return (options->rules = cli_rules(value)) != NULL;
-    if ((value = cli_option(argc, argv, index, "--rate")) != NULL)
+    case RATE:
         return cli_number("--rate", value, 1, INT64_MAX, &options->rate_ns);
-    if ((value = cli_option(argc, argv, index, "--ghz")) != NULL)
+    case FREQUENCY:
         return parse_ghz(value, &options->ticks_per_second);
-    if ((value = cli_option(argc, argv, index, "--format")) != NULL)
+    case FORMAT:
         return parse_format(value, &options->format);
-    cli_usage("bias: unknown word '%s'", argv[*index]);
-    return false;
+    default:
+        return cli_complain("bias: takes no words, not '%s'", value);
+    }
 }
 
 static void
@@ -114,15 +120,16 @@ enum cli_exit
 cli_bias(int argc, char **argv)
 {
     struct options options = {.rate_ns = 1000000, .ticks_per_second = GHZ};
+    struct cli_options words;
+    int id;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        fputs(usage, stdout);
-        return CLI_OK;
-    }
-    for (int i = 1; i < argc; i++) {
-        if (!parse_word(&options, argc, argv, &i))
+    cli_options_begin(&words, &syntax, argc, argv);
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        if (!take(&options, id, words.value))
             return CLI_USAGE;
     }
+    if (words.ended)
+        return words.exit_code;
     if (options.format == CSV)
         props_bias_csv(stdout);
     else if (options.format == SVG)

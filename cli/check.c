@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "campaign.h"
+#include "check_options.h"
 #include "checker.h"
 #include "command.h"
 #include "failure.h"
@@ -19,126 +19,8 @@
 #include "sched_text.h"
 #include "schedule.h"
 
-#define FAILURES_DIR "profsim-failures"
-
 /* Fewer runs than this may miss a mark by chance. */
 #define RUNS_FOR_MARKS 20000
-
-static const char usage[] =
-    "usage: profsim check [PROPERTY...] [--seeds A..B] [--time SECONDS]\n"
-    "                     [--jobs N] [--rules NAME] [--save DIR]\n"
-    "                     [--expect unbiased]\n"
-    "\n"
-    "Judge random worlds by the properties (all, unless some are named).\n"
-    "  --seeds A..B  which worlds, one a seed         (1..100000)\n"
-    "  --time S      stop after S seconds\n"
-    "  --jobs N      processes                        (one a processor)\n"
-    "  --rules NAME  what the library follows         (exact)\n"
-    "  --save DIR    where failures are kept, and replayed first\n"
-    "                                                 (" FAILURES_DIR ")\n"
-    "  --expect unbiased  ask that sampling be right on average, not only as\n"
-    "                     the rules say; enumerates, runs no worlds\n"
-    "\n" CLI_EXIT_HELP;
-
-struct options {
-    struct props_campaign campaign;
-    const char *save;
-    bool named; /* properties were, so each of them must be tried */
-    bool unbiased;
-};
-
-static bool
-parse_seeds(const char *text, struct props_campaign *campaign)
-{
-    const char *dots = strstr(text, "..");
-    char first[32];
-
-    if (dots == NULL || (size_t)(dots - text) >= sizeof first) {
-        cli_usage("--seeds takes a range A..B, not '%s'", text);
-        return false;
-    }
-    snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
-    if (!cli_number("--seeds", first, 0, UINT64_MAX - 1,
-                    &campaign->seed_first) ||
-        !cli_number("--seeds", dots + 2, 0, UINT64_MAX - 1,
-                    &campaign->seed_last))
-        return false;
-    if (campaign->seed_first <= campaign->seed_last)
-        return true;
-    cli_usage("--seeds %s is empty", text);
-    return false;
-}
-
-static bool
-parse_word(struct options *options, int argc, char **argv, int *index)
-{
-    struct props_campaign *campaign = &options->campaign;
-    const char *value;
-    uint64_t number;
-
-    if ((value = cli_option(argc, argv, index, "--seeds")) != NULL)
-        return parse_seeds(value, campaign);
-    if ((value = cli_option(argc, argv, index, "--time")) != NULL) {
-        if (!cli_number("--time", value, 1, 1000000, &number))
-            return false;
-        campaign->seconds = (uint32_t)number;
-        return true;
-    }
-    if ((value = cli_option(argc, argv, index, "--jobs")) != NULL) {
-        if (!cli_number("--jobs", value, 1, PROPS_JOBS_MAX, &number))
-            return false;
-        campaign->jobs = (uint32_t)number;
-        return true;
-    }
-    if ((value = cli_option(argc, argv, index, "--rules")) != NULL)
-        return (campaign->rules = cli_rules(value)) != NULL;
-    if ((value = cli_option(argc, argv, index, "--expect")) != NULL) {
-        options->unbiased = true;
-        return strcmp(value, "unbiased") == 0 ||
-               cli_usage("--expect takes 'unbiased', not '%s'", value) ==
-                   CLI_OK;
-    }
-    if ((value = cli_option(argc, argv, index, "--save")) != NULL) {
-        options->save = value;
-        return *value != '\0' ||
-               cli_usage("--save needs the name of a folder") == CLI_OK;
-    }
-    if (argv[*index][0] == '-') {
-        cli_usage("check: unknown option '%s'", argv[*index]);
-        return false;
-    }
-    return cli_property(argv[*index], &campaign->asked);
-}
-
-static bool
-parse(struct options *options, int argc, char **argv)
-{
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    bool seeds = false;
-
-    *options = (struct options){
-        .campaign = {.rules = &prof_rules_exact,
-                     .seed_first = 1,
-                     .seed_last = 100000,
-                     .show_progress = true},
-        .save = FAILURES_DIR,
-    };
-    options->campaign.jobs = processors < 1 ? 1
-                             : processors > PROPS_JOBS_MAX
-                                 ? PROPS_JOBS_MAX
-                                 : (uint32_t)processors;
-    for (int i = 1; i < argc; i++) {
-        seeds |= strncmp(argv[i], "--seeds", 7) == 0;
-        if (!parse_word(options, argc, argv, &i))
-            return false;
-    }
-    options->named = options->campaign.asked != 0;
-    if (!options->named)
-        options->campaign.asked = PROPS_ALL;
-    if (options->campaign.seconds != 0 && !seeds)
-        options->campaign.seed_last = UINT64_MAX - 1; /* as many as fit */
-    return true;
-}
 
 /* ------------------------------------------------------------ saved failures
  */
@@ -156,7 +38,7 @@ is_scenario(const struct dirent *entry)
  * break says nothing about the rules that are asked about.
  */
 static enum cli_exit
-replay_saved(const struct options *options, const char *name)
+replay_saved(const struct cli_check_options *options, const char *name)
 {
     struct props_replay replay;
     struct sim_scenario *scenario;
@@ -198,7 +80,7 @@ replay_saved(const struct options *options, const char *name)
 }
 
 static enum cli_exit
-replay_all_saved(const struct options *options)
+replay_all_saved(const struct cli_check_options *options)
 {
     struct dirent **names;
     const int count = scandir(options->save, &names, is_scenario, alphasort);
@@ -224,7 +106,7 @@ replay_all_saved(const struct options *options)
  */
 
 static enum cli_exit
-run_checkers(const struct options *options)
+run_checkers(const struct cli_check_options *options)
 {
     const struct props_question question = {options->campaign.rules,
                                             options->unbiased};
@@ -259,8 +141,8 @@ run_checkers(const struct options *options)
 
 /* Was the property asked for and never put to the test? */
 static bool
-is_unmet(const struct options *options, const struct props_outcome *outcome,
-         enum props_property property)
+is_unmet(const struct cli_check_options *options,
+         const struct props_outcome *outcome, enum props_property property)
 {
     return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
            outcome->marks.hits[props_property_mark(property)] == 0 &&
@@ -269,7 +151,7 @@ is_unmet(const struct options *options, const struct props_outcome *outcome,
 
 /* returns: false if what was not tried should have been */
 static bool
-print_verdict(const struct options *options,
+print_verdict(const struct cli_check_options *options,
               const struct props_outcome *outcome)
 {
     const char *before = "every property that was tried holds; not tried: ";
@@ -290,7 +172,8 @@ print_verdict(const struct options *options,
 
 /* returns: false if a mark was missed and that means something */
 static bool
-print_marks(const struct options *options, const struct props_outcome *outcome)
+print_marks(const struct cli_check_options *options,
+            const struct props_outcome *outcome)
 {
     const props_set asked = options->campaign.asked;
     bool all = true;
@@ -373,7 +256,8 @@ run_campaign(const struct props_campaign *campaign, const char *save,
 
 /* Worlds of heaps, then traced worlds, as far as properties ask for them. */
 static enum cli_exit
-run_campaigns(const struct options *options, struct props_outcome *outcome)
+run_campaigns(const struct cli_check_options *options,
+              struct props_outcome *outcome)
 {
     const props_set asked = options->campaign.asked;
     const bool both =
@@ -402,20 +286,14 @@ run_campaigns(const struct options *options, struct props_outcome *outcome)
 enum cli_exit
 cli_check(int argc, char **argv)
 {
-    struct options options;
+    struct cli_check_options options;
     struct props_outcome outcome;
     enum cli_exit saved;
     enum cli_exit checked;
     bool complete;
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(usage, stdout);
-            return CLI_OK;
-        }
-    }
-    if (!parse(&options, argc, argv))
-        return CLI_USAGE;
+    if (!cli_check_options(&options, argc, argv, &saved))
+        return saved;
     saved = replay_all_saved(&options);
     if (saved != CLI_OK)
         return saved;

@@ -3,56 +3,38 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-const char *
-cli_option(int argc, char **argv, int *index, const char *name)
-{
-    const char *word = argv[*index];
-    const size_t length = strlen(name);
+#include "nearest.h"
 
-    if (strncmp(word, name, length) != 0)
-        return NULL;
-    if (word[length] == '=')
-        return &word[length + 1];
-    if (word[length] != '\0')
-        return NULL;
-    if (*index + 1 >= argc)
-        exit(cli_usage("%s needs a value", name));
-    return argv[++*index];
-}
+const char *const cli_rule_names[] = {"exact",  "go1.5",  "go1.6-late",
+                                      "go1.10", "go1.17", NULL};
 
 bool
 cli_property(const char *word, props_set *set)
 {
     const enum props_property property = props_property_find(word);
+    struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
 
-    for (int i = 0; i < PROPS_COUNT && property == PROPS_NONE; i++) {
-        const char *const id = props_property_id((enum props_property)i);
-
-        if (strcasecmp(word, id) == 0) {
-            cli_usage("there is no property '%s'; did you mean '%s'?", word,
-                      id);
-            return false;
-        }
+    if (property != PROPS_NONE) {
+        *set |= PROPS_BIT(property);
+        return true;
     }
-    if (property == PROPS_NONE) {
-        cli_usage("there is no property '%s'; 'profsim list' names them", word);
-        return false;
-    }
-    *set |= PROPS_BIT(property);
-    return true;
+    for (int i = 0; i < PROPS_COUNT; i++)
+        sim_nearest_try(&nearest, props_property_id((enum props_property)i));
+    return cli_unknown("property", &nearest, "'profsim list' names them");
 }
 
 const struct prof_rules *
 cli_rules(const char *name)
 {
     const struct prof_rules *rules = prof_rules_find(name);
+    struct sim_nearest nearest = {.wrong = name, .wrong_bytes = strlen(name)};
 
+    for (size_t i = 0; cli_rule_names[i] != NULL; i++)
+        sim_nearest_try(&nearest, cli_rule_names[i]);
     if (rules == NULL)
-        cli_usage("there are no rules '%s'; 'profsim list' names them", name);
+        cli_unknown("rule set", &nearest, "'profsim list' names them");
     return rules;
 }
 

@@ -18,17 +18,11 @@ enum cli_exit cli_replay(int argc, char **argv);
 enum cli_exit cli_run(int argc, char **argv);
 enum cli_exit cli_shrink(int argc, char **argv);
 
-/*
- * An option and its value: `--name VALUE` or `--name=VALUE`.
- *
- * in, out: *index, of argv; moved to the word that was used last
- * returns: the value; NULL if argv[*index] is not this option. A missing value
- *          is complained about, and ends the process.
- */
-const char *cli_option(int argc, char **argv, int *index, const char *name);
-
 /* Add a property's id to a set; complains if there is none of that name. */
 bool cli_property(const char *word, props_set *set);
+
+/* Every rule set; NULL at the end. */
+extern const char *const cli_rule_names[];
 
 /* returns: the rule set, NULL and a complaint if there is none of that name */
 const struct prof_rules *cli_rules(const char *name);

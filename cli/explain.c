@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "faults.h"
+#include "options.h"
 #include "run.h"
 #include "scenario.h"
 
@@ -211,23 +212,31 @@ explain(const struct sim_scenario *scenario)
     return exit_code;
 }
 
+static const struct cli_syntax syntax = {
+    .command = "explain",
+    .words = "FILE.sim",
+    .about = "Tell a scenario event by event: the cycle, what is published "
+             "and pending,\nwhat a snapshot shows and which heap it must "
+             "equal; and which events a\nfailure needs.\n",
+    .exits = CLI_EXIT_HELP,
+};
+
 enum cli_exit
 cli_explain(int argc, char **argv)
 {
+    struct cli_options words;
+    int count;
     struct sim_error error;
     struct sim_scenario *scenario;
     enum cli_exit exit_code;
 
-    if (argc != 2 || argv[1][0] == '-') {
-        const bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
-
-        fputs("usage: profsim explain FILE.sim\n\n"
-              "Tell a scenario event by event: the cycle, what is published "
-              "and pending,\nwhat a snapshot shows and which heap it must "
-              "equal; and which events a\nfailure needs.\n" CLI_EXIT_HELP,
-              help ? stdout : stderr);
-        return help ? CLI_OK : CLI_USAGE;
-    }
+    cli_options_begin(&words, &syntax, argc, argv);
+    if (!cli_options_words(&words, &count))
+        return words.exit_code;
+    if (count == 0)
+        return cli_options_missing(&words, "a FILE");
+    if (count > 1)
+        return cli_usage("explain: takes one file; '%s' is one more", argv[2]);
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL)
         return cli_usage("%s", error.text);

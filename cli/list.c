@@ -1,12 +1,18 @@
 /* list.c -- `profsim list`: every name that other commands take. */
 #include <stdio.h>
-#include <string.h>
 
 #include "command.h"
 #include "event.h"
 #include "faults.h"
+#include "options.h"
 #include "sched_world.h"
 #include "mark.h"
+
+static const struct cli_syntax syntax = {
+    .command = "list",
+    .words = "",
+    .about = "Print every name that other commands take or print.\n",
+};
 
 static void
 list_faults(void)
@@ -25,23 +31,21 @@ list_faults(void)
 enum cli_exit
 cli_list(int argc, char **argv)
 {
-    static const char *const rules[] = {"exact", "go1.5", "go1.6-late",
-                                        "go1.10", "go1.17"};
+    struct cli_options words;
+    int count;
 
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-        puts("usage: profsim list\n\nPrint every name that other commands "
-             "take or print.");
-        return CLI_OK;
-    }
-    if (argc > 1)
+    cli_options_begin(&words, &syntax, argc, argv);
+    if (!cli_options_words(&words, &count))
+        return words.exit_code;
+    if (count > 0)
         return cli_usage("list: takes no words, not '%s'", argv[1]);
     puts("properties");
     for (int i = 0; i < PROPS_COUNT; i++)
         printf("  %-4s %s\n", props_property_id((enum props_property)i),
                props_property_sentence((enum props_property)i));
     puts("\nrules");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        printf("  %s%s\n", rules[i],
+    for (size_t i = 0; cli_rule_names[i] != NULL; i++)
+        printf("  %s%s\n", cli_rule_names[i],
                i == 0   ? " (default)"
                : i == 2 ? " (known bad: golang/go#19311)"
                         : "");

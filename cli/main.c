@@ -2,16 +2,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "command.h"
 #include "explore.h"
+#include "nearest.h"
 #include "record.h"
 #include "trace.h"
 
 #define VERSION "0.1"
-
-enum { WORD_MAX = 16 }; /* bytes of the name of a command, and more */
 
 static const struct {
     const char *name;
@@ -51,52 +49,15 @@ end(enum cli_exit exit_code)
     return (int)cli_usage("cannot write the output: %s", strerror(errno));
 }
 
-/* How many letters to add, leave out or change for the other? */
-static size_t
-distance(const char *word, const char *name)
-{
-    const size_t length = strlen(name);
-    size_t row[WORD_MAX + 1];
-
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; word[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            const size_t change = diagonal + (word[i - 1] != name[j - 1]);
-
-            diagonal = row[j];
-            row[j] = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-            if (change < row[j])
-                row[j] = change;
-        }
-    }
-    return row[length];
-}
-
 static enum cli_exit
 no_command(const char *word)
 {
-    const char *nearest = NULL;
-    size_t least = 3; /* farther away is another word */
+    struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        const size_t far = strcasecmp(word, commands[i].name) == 0
-                               ? 0
-                               : distance(word, commands[i].name);
-
-        if (strlen(word) <= WORD_MAX && far < least && far < strlen(word)) {
-            least = far;
-            nearest = commands[i].name;
-        }
-    }
-    if (nearest != NULL)
-        return cli_usage("there is no command '%s'; did you mean '%s'?", word,
-                         nearest);
-    return cli_usage("there is no command '%s'; 'profsim help' names them",
-                     word);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        sim_nearest_try(&nearest, commands[i].name);
+    cli_unknown("command", &nearest, "'profsim help' names them");
+    return CLI_USAGE;
 }
 
 static int
@@ -122,7 +83,8 @@ main(int argc, char **argv)
         puts("profsim " VERSION);
         return end(CLI_OK);
     }
-    if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "help") != 0)
+    if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0 &&
+        strcmp(argv[1], "help") != 0)
         return run_command(argc - 1, &argv[1]);
     if (argc < 3 || strcmp(argv[2], "help") == 0) {
         print_usage(stdout);

@@ -73,11 +73,12 @@ print_help(const struct cli_options *options)
 }
 
 enum cli_exit
-cli_options_missing(const struct cli_options *options)
+cli_options_missing(const struct cli_options *options, const char *what)
 {
-    const struct cli_syntax *syntax = options->syntax;
+    const char *command = options->syntax->command;
 
-    cli_complain("usage: profsim %s %s", syntax->command, syntax->words);
+    cli_complain("%s: needs %s; 'profsim %s --help' says more", command, what,
+                 command);
     return options->exit_code;
 }
 

@@ -65,14 +65,16 @@ void cli_options_begin(struct cli_options *options,
  */
 int cli_options_next(struct cli_options *options);
 
-/* For a command without options: check and collect the words.
+/*
+ * For a command that has no options but help: collect the words.
  *
  * out:     argv[1 .. *words], the plain words
- * returns: as options->ended, negated
+ * returns: false if help was printed, or an option complained about
  */
 bool cli_options_words(struct cli_options *options, int *words);
 
-/* Print the usage line, where a needed word is missing. returns: how to exit */
-enum cli_exit cli_options_missing(const struct cli_options *options);
+/* Complain that `what` is missing: "a FILE". returns: how to exit */
+enum cli_exit cli_options_missing(const struct cli_options *options,
+                                  const char *what);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "failure.h"
+#include "options.h"
 #include "replay.h"
 #include "sched_text.h"
 #include "schedule.h"
@@ -45,23 +46,27 @@ replay_file(const char *path)
     return CLI_OK;
 }
 
+static const struct cli_syntax replay_syntax = {
+    .command = "replay",
+    .words = "FILE.sim...",
+    .about = "Run scenarios and schedules, and say what they break, if "
+             "anything.\n",
+    .exits = CLI_EXIT_HELP,
+};
+
 enum cli_exit
 cli_replay(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
+    struct cli_options words;
+    int count;
 
-    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
-
-    if (argc < 2 || help) {
-        fputs("usage: profsim replay FILE.sim...\n\n"
-              "Run scenarios and say what they break, if "
-              "anything.\n" CLI_EXIT_HELP,
-              help ? stdout : stderr);
-        return help ? CLI_OK : CLI_USAGE;
-    }
-    if (argv[1][0] == '-')
-        return cli_usage("replay: unknown option '%s'", argv[1]);
-    for (int i = 1; i < argc; i++) {
+    cli_options_begin(&words, &replay_syntax, argc, argv);
+    if (!cli_options_words(&words, &count))
+        return words.exit_code;
+    if (count == 0)
+        return cli_options_missing(&words, "a FILE");
+    for (int i = 1; i <= count; i++) {
         const enum cli_exit this_one = sim_schedule_is(argv[i])
                                            ? cli_schedule_replay(argv[i])
                                            : replay_file(argv[i]);
@@ -71,6 +76,12 @@ cli_replay(int argc, char **argv)
     return worst;
 }
 
+static const struct cli_syntax shrink_syntax = {
+    .command = "shrink",
+    .words = "FILE.sim > SMALLER.sim",
+    .about = "Leave out every event that the failure does not need.\n",
+};
+
 enum cli_exit
 cli_shrink(int argc, char **argv)
 {
@@ -79,19 +90,16 @@ cli_shrink(int argc, char **argv)
     struct sim_scenario *scenario;
     char command[512];
     enum cli_exit exit_code = CLI_OK;
+    struct cli_options words;
+    int count;
     bool done;
 
-    const bool help = argc > 1 && strcmp(argv[1], "--help") == 0;
-
-    if (argc < 2 || help) {
-        fputs("usage: profsim shrink FILE.sim > SMALLER.sim\n\n"
-              "Leave out every event that the failure does not need.\n",
-              help ? stdout : stderr);
-        return help ? CLI_OK : CLI_USAGE;
-    }
-    if (argv[1][0] == '-')
-        return cli_usage("shrink: unknown option '%s'", argv[1]);
-    if (argc > 2)
+    cli_options_begin(&words, &shrink_syntax, argc, argv);
+    if (!cli_options_words(&words, &count))
+        return words.exit_code;
+    if (count == 0)
+        return cli_options_missing(&words, "a FILE");
+    if (count > 1)
         return cli_usage("shrink: takes one file; '%s' is one more", argv[2]);
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "options.h"
 #include "profiles.h"
 #include "recorded.h"
 #include "replay.h"
@@ -346,52 +347,44 @@ run_file(const char *path, const struct words *words)
                      path);
 }
 
-static const char usage[] =
-    "usage: profsim run [--rules NAME] [--top N] [--out DIR] FILE...\n"
-    "\n"
-    "FILE.sim  run a scenario and compare it with its `expect` lines\n"
-    "FILE.rec  replay a recording of a real program through the simulated\n"
-    "          collector: sites by bytes in use, verdict of every property\n"
-    "  --rules NAME  what the library follows (recordings; exact)\n"
-    "  --top N       sites to print (10)\n"
-    "  --out DIR     write the traces (schedules): trace.out, trace-2.out ...\n"
-    "                write profiles (recordings): heap, allocs, block, mutex,\n"
-    "                as .pb.gz and .txt; heap as it was when largest\n"
-    "\n" CLI_EXIT_HELP;
+enum { RULES = 1, TOP, OUT };
 
-/*
- * Take the options, wherever they stand.
- *
- * out:     *words; argv[1 .. *files], the other words
- * returns: false, and a complaint, if one is wrong
- */
+static const struct cli_option table[] = {
+    {RULES, 0, "rules", "NAME", "what the library follows (recordings; exact)"},
+    {TOP, 0, "top", "N", "sites to print (10)"},
+    {OUT, 0, "out", "DIR",
+     "write the traces (schedules): trace.out, trace-2.out ...\nwrite profiles "
+     "(recordings, scenarios): heap, allocs,\nblock, mutex, as .pb.gz and "
+     ".txt; of a recording the\nheap as it was when largest"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "run",
+    .words = "[OPTION...] FILE...",
+    .about = "FILE.sim  run a scenario or a schedule and compare it with its "
+             "`expect` lines\n"
+             "FILE.rec  replay a recording of a real program through the "
+             "simulated\n"
+             "          collector: sites by bytes in use, verdict of every "
+             "property\n",
+    .options = table,
+    .exits = CLI_EXIT_HELP,
+};
+
 static bool
-take_options(int argc, char **argv, struct words *words, int *files)
+take(struct words *words, int id, const char *value)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *value;
-
-        if ((value = cli_option(argc, argv, &i, "--rules")) != NULL) {
-            if ((words->rules = cli_rules(value)) == NULL)
-                return false;
-        } else if ((value = cli_option(argc, argv, &i, "--top")) != NULL) {
-            if (!cli_number("--top", value, 1, PROPS_SITES_MAX, &words->top))
-                return false;
-        } else if ((value = cli_option(argc, argv, &i, "--out")) != NULL) {
-            words->out = value;
-            if (value[0] == '\0') {
-                cli_usage("--out needs the name of a folder");
-                return false;
-            }
-        } else if (argv[i][0] == '-') {
-            cli_usage("run: unknown option '%s'", argv[i]);
-            return false;
-        } else {
-            argv[++*files] = argv[i];
-        }
+    switch (id) {
+    case RULES:
+        return (words->rules = cli_rules(value)) != NULL;
+    case TOP:
+        return cli_number("--top", value, 1, PROPS_SITES_MAX, &words->top);
+    default:
+        words->out = value;
+        return *value != '\0' ||
+               cli_complain("--out needs the name of a folder");
     }
-    words->out_each = *files > 1;
-    return true;
 }
 
 enum cli_exit
@@ -399,20 +392,22 @@ cli_run(int argc, char **argv)
 {
     struct words words = {.rules = &prof_rules_exact, .top = 10};
     enum cli_exit worst = CLI_OK;
+    struct cli_options options;
     int files = 0;
+    int id;
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(usage, stdout);
-            return CLI_OK;
-        }
+    cli_options_begin(&options, &syntax, argc, argv);
+    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
+        if (id == CLI_OPTIONS_WORD)
+            argv[++files] = argv[options.index - 1];
+        else if (!take(&words, id, options.value))
+            return CLI_USAGE;
     }
-    if (!take_options(argc, argv, &words, &files))
-        return CLI_USAGE;
-    if (files == 0) {
-        fputs(usage, stderr);
-        return CLI_USAGE;
-    }
+    if (options.ended)
+        return options.exit_code;
+    if (files == 0)
+        return cli_options_missing(&options, "a FILE");
+    words.out_each = files > 1;
     for (int i = 1; i <= files; i++) {
         const enum cli_exit this_one = run_file(argv[i], &words);
 

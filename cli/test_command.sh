@@ -52,6 +52,29 @@ refuses "a property in small letters" "did you mean 'H2'?" check h2
 exits "the version has a number" 0 "^profsim [0-9]" --version
 exits "help about a command is its own" 0 "usage: profsim check" help check
 refuses "an unknown option of check" "'--sneeze'" check --sneeze
+for row in "check --seed --seeds" "check --seed=1..2 --seeds" \
+    "check -seeds --seeds" "run --tops=3 --top" "replay --hepl --help" \
+    "explore --exhaustiv --exhaustive" "mutants --memory-oder --memory-order" \
+    "bias --rule --rules" "shrink --halp --help" "list --hlep --help" \
+    "explain --helpp --help" "trace convert --tu --to"; do
+    # shellcheck disable=SC2086
+    refuses "a nearest option: ${row% *}" "did you mean '${row##* }'?" ${row% *}
+done
+refuses "an unknown letter" "unknown option '-x'" check -x
+refuses "an option that takes no value" "takes no value" explore --list=3
+refuses "a kernel that was mistyped" "did you mean 'seqlock-2w2r'?" \
+    explore seqlock-2w2
+refuses "rules that were mistyped" "did you mean 'go1.17'?" check --rules go1.71
+refuses "a strategy that was mistyped" "did you mean 'pct'?" \
+    explore --strategy ptc
+refuses "a format that was mistyped" "did you mean 'perfetto'?" \
+    trace convert --to perfeto a -o b
+refuses "a verb that was mistyped" "did you mean 'dump'?" trace dmup a
+for command in run replay explain shrink "trace check"; do
+    # shellcheck disable=SC2086
+    refuses "$command without a file" "needs a FILE" $command
+done
+refuses "after -- a word is no option" "property '--help'" check -- --help
 refuses "an unknown option of run" "'--sneeze'" run --sneeze x.sim
 refuses "an empty range of seeds" "9..3 is empty" check --seeds 9..3
 refuses "one seed where a range is due" "a range A..B" check --seeds 9
@@ -74,10 +97,14 @@ refuses "a table that is not there" "No such file" mutants "$dir/missing"
 refuses "a table that is none" "no table" mutants README.md
 refuses "a file of no kind that is not there" "No such file" run "$dir/missing"
 exits "help is an answer, not an error" 0 "usage: profsim" --help
-for command in run record check bias explore mutants replay shrink trace \
-    list; do
+for command in run record check bias explore mutants replay explain shrink \
+    trace list; do
     exits "$command --help" 0 "usage: profsim $command" $command --help
+    exits "$command -h" 0 "usage: profsim $command" $command -h
 done
+exits "trace check -h" 0 "usage: profsim trace" trace check -h
+exits "trace convert -h" 0 "usage: profsim trace convert" trace convert -h
+exits "-h alone" 0 "usage: profsim COMMAND" -h
 exits "a check too short says what it did not try" 0 "not tried: .*T11" \
     check --seeds 1..1 --save "$dir/none"
 "$profsim" list >/dev/full 2>"$dir/err"

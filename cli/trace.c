@@ -12,6 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "complaint.h"
+#include "nearest.h"
+#include "options.h"
 #include "trace_dump.h"
 #include "trace_reader.h"
 #include "trace_stat.h"
@@ -205,86 +208,103 @@ convert_file(const char *from, const char *to, writer_fn write)
     return done;
 }
 
-static enum cli_exit
-usage(const char *what)
-{
-    fprintf(stderr,
-            "profsim trace: %s; usage: trace check|dump|stat FILE..., or "
-            "trace convert --to chrome|perfetto FILE -o OUT\n",
-            what);
-    return CLI_USAGE;
-}
+static const struct cli_syntax syntax = {
+    .command = "trace",
+    .words = "check FILE...\n"
+             "       profsim trace dump FILE...\n"
+             "       profsim trace stat FILE...\n"
+             "       profsim trace convert --to chrome|perfetto FILE -o OUT",
+    .about = "check    one line a file: PATH: ok N events, PATH: time-order: "
+             "REASON,\n"
+             "         or PATH: error: REASON\n"
+             "dump     the events in their order and the stacks, one a line\n"
+             "stat     counts, and where the time of every goroutine went\n"
+             "convert  for chrome://tracing or Perfetto's viewer\n",
+    .exits = "exit code: 0 if all files are ok; 1 otherwise\n",
+    .ends_at_word = true,
+};
+
+enum { TO = 1, OUTPUT };
+
+static const struct cli_option convert_table[] = {
+    {TO, 0, "to", "FORMAT", "chrome or perfetto"},
+    {OUTPUT, 'o', "output", "OUT", "the file to write"},
+    {0},
+};
+
+static const struct cli_syntax convert_syntax = {
+    .command = "trace convert",
+    .words = "--to chrome|perfetto FILE -o OUT",
+    .about = "Write a trace for chrome://tracing or Perfetto's viewer.\n",
+    .options = convert_table,
+};
+
+static const struct cli_syntax verb_syntax = {
+    .command = "trace",
+    .words = "check|dump|stat FILE...",
+    .about = "See 'profsim trace --help'.\n",
+    .exits = "exit code: 0 if all files are ok; 1 otherwise\n",
+};
 
 static enum cli_exit
-help(void)
+convert_to(const char *format, const char *from, const char *to)
 {
-    puts("usage: profsim trace check FILE...\n"
-         "       profsim trace dump FILE...\n"
-         "       profsim trace stat FILE...\n"
-         "       profsim trace convert --to chrome|perfetto FILE -o OUT\n"
-         "\n"
-         "check    one line a file: PATH: ok N events, PATH: time-order: "
-         "REASON,\n"
-         "         or PATH: error: REASON; exits 0 only if all are ok\n"
-         "dump     the events in their order and the stacks, one a line\n"
-         "stat     counts, and where the time of every goroutine went\n"
-         "convert  for chrome://tracing or Perfetto's viewer");
-    return fflush(stdout) == 0 ? CLI_OK : CLI_USAGE;
-}
+    struct sim_nearest nearest = {.wrong = format,
+                                  .wrong_bytes = strlen(format)};
 
-/* Point at where the value of an option goes; NULL: not an option. */
-static const char **
-option(const char *word, const char **format, const char **to)
-{
-    if (strcmp(word, "--to") == 0)
-        return format;
-    if (strcmp(word, "-o") == 0)
-        return to;
-    return NULL;
-}
-
-static enum cli_exit
-convert(int argc, char **argv)
-{
-    const char *format = NULL;
-    const char *from = NULL;
-    const char *to = NULL;
-
-    for (int i = 2; i < argc; i++) {
-        const char **value = option(argv[i], &format, &to);
-        if (value == NULL && argv[i][0] == '-')
-            return usage("convert has no such option");
-        if (value == NULL)
-            value = &from;
-        else if (++i == argc)
-            return usage("an option without its value");
-        if (*value != NULL)
-            return usage("convert takes one FILE, one --to and one -o");
-        *value = argv[i];
-    }
-    if (format == NULL || from == NULL || to == NULL)
-        return usage("convert needs --to, FILE and -o");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(format, formats[i].name) == 0)
             return convert_file(from, to, formats[i].write) ? CLI_OK
                                                             : CLI_USAGE;
+        sim_nearest_try(&nearest, formats[i].name);
     }
-    return usage("--to takes chrome or perfetto");
+    cli_unknown("format", &nearest, "take chrome or perfetto");
+    return CLI_USAGE;
 }
 
+/* in: argv[0], "convert" */
+static enum cli_exit
+convert(int argc, char **argv)
+{
+    const char *values[3] = {NULL}; /* FILE, FORMAT, OUT */
+    static const char *const names[3] = {"a FILE", "--to", "-o OUT"};
+    struct cli_options words;
+    int id;
+
+    cli_options_begin(&words, &convert_syntax, argc, argv);
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        const int which = id == CLI_OPTIONS_WORD ? 0 : id;
+
+        if (values[which] != NULL)
+            return cli_usage("trace convert: takes one FILE, one --to and one "
+                             "-o");
+        values[which] = words.value;
+    }
+    if (words.ended)
+        return words.exit_code;
+    for (int i = 0; i < 3; i++) {
+        if (values[i] == NULL)
+            return cli_options_missing(&words, names[i]);
+    }
+    return convert_to(values[TO], values[0], values[OUTPUT]);
+}
+
+/* in: argv[0], the verb */
 static enum cli_exit
 run(const struct verb *verb, int argc, char **argv)
 {
+    struct cli_options words;
     bool all_well = true;
+    int count;
 
-    if (argc < 3)
-        return usage("no FILE");
-    for (int i = 2; i < argc; i++) {
-        if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return usage("this verb has no options (write ./-name for a file)");
-    }
-    for (int i = 2; i < argc; i++) {
+    cli_options_begin(&words, &verb_syntax, argc, argv);
+    if (!cli_options_words(&words, &count))
+        return words.exit_code;
+    if (count == 0)
+        return cli_options_missing(&words, "a FILE");
+    for (int i = 1; i <= count; i++) {
         struct input input;
+
         (void)input_open(&input, argv[i]);
         all_well = verb->run(&input) && all_well;
         input_close(&input);
@@ -297,15 +317,27 @@ run(const struct verb *verb, int argc, char **argv)
 enum cli_exit
 cli_trace(int argc, char **argv)
 {
-    if (argc < 2)
-        return usage("no verb");
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
-        return help();
-    if (strcmp(argv[1], "convert") == 0)
+    struct cli_options words;
+    struct sim_nearest nearest = {.wrong = NULL};
+
+    cli_options_begin(&words, &syntax, argc, argv);
+    (void)cli_options_next(&words);
+    if (words.ended)
+        return words.exit_code;
+    if (words.index >= argc)
+        return cli_options_missing(&words, "check, dump, stat or convert");
+    argc -= words.index;
+    argv += words.index;
+    if (strcmp(argv[0], "convert") == 0)
         return convert(argc, argv);
+    nearest =
+        (struct sim_nearest){.wrong = argv[0], .wrong_bytes = strlen(argv[0])};
+    sim_nearest_try(&nearest, "convert");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(argv[1], verbs[i].name) == 0)
+        if (strcmp(argv[0], verbs[i].name) == 0)
             return run(&verbs[i], argc, argv);
+        sim_nearest_try(&nearest, verbs[i].name);
     }
-    return usage("no such verb");
+    cli_unknown("verb", &nearest, "'profsim trace --help' names them");
+    return CLI_USAGE;
 }

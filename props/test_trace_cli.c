@@ -137,7 +137,7 @@ wrong_usage_is_one_clear_line(void **state)
         assert_int_equal(
             run(word[0], word[1], word[2], word[3], word[4], word[5], NULL), 1);
         assert_string_equal(said, "");
-        assert_true(strncmp(complained, "profsim trace: ", 15) == 0);
+        assert_true(strncmp(complained, "profsim: ", 9) == 0);
         assert_ptr_equal(strchr(complained, '\n'),
                          complained + strlen(complained) - 1);
     }

@@ -1,0 +1,133 @@
+/* check_options.c -- see check_options.h. */
+#include "check_options.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "options.h"
+
+#define FAILURES_DIR "profsim-failures"
+
+enum { SEEDS = 1, SECONDS, JOBS, RULES, SAVE, EXPECT };
+
+static const struct cli_option table[] = {
+    {SEEDS, 0, "seeds", "A..B", "which worlds, one for each seed (1..100000)"},
+    {SECONDS, 0, "time", "S", "stop after S seconds"},
+    {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
+    {RULES, 0, "rules", "NAME", "what the library follows (exact)"},
+    {SAVE, 0, "save", "DIR",
+     "where failures are kept, and replayed first\n(" FAILURES_DIR ")"},
+    {EXPECT, 0, "expect", "unbiased",
+     "ask that sampling be right on average, not only as\nthe rules say; "
+     "enumerates, runs no worlds"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "check",
+    .words = "[PROPERTY...] [OPTION...]",
+    .about = "Judge random worlds by the properties (all, unless some are "
+             "named).\n",
+    .options = table,
+    .exits = CLI_EXIT_HELP,
+};
+
+static bool
+parse_seeds(const char *text, struct props_campaign *campaign)
+{
+    const char *dots = strstr(text, "..");
+    char first[32];
+
+    if (dots == NULL || (size_t)(dots - text) >= sizeof first)
+        return cli_complain("--seeds takes a range A..B, not '%s'", text);
+    snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+    if (!cli_number("--seeds", first, 0, UINT64_MAX - 1,
+                    &campaign->seed_first) ||
+        !cli_number("--seeds", dots + 2, 0, UINT64_MAX - 1,
+                    &campaign->seed_last))
+        return false;
+    return campaign->seed_first <= campaign->seed_last ||
+           cli_complain("--seeds %s is empty", text);
+}
+
+static bool
+parse_small(const char *name, const char *text, uint64_t most, uint32_t *value)
+{
+    uint64_t number;
+
+    if (!cli_number(name, text, 1, most, &number))
+        return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+static bool
+take(struct cli_check_options *options, int id, const char *value)
+{
+    struct props_campaign *campaign = &options->campaign;
+
+    switch (id) {
+    case SEEDS:
+        return parse_seeds(value, campaign);
+    case SECONDS:
+        return parse_small("--time", value, 1000000, &campaign->seconds);
+    case JOBS:
+        return parse_small("--jobs", value, PROPS_JOBS_MAX, &campaign->jobs);
+    case RULES:
+        return (campaign->rules = cli_rules(value)) != NULL;
+    case EXPECT:
+        options->unbiased = true;
+        return strcmp(value, "unbiased") == 0 ||
+               cli_complain("--expect takes 'unbiased', not '%s'", value);
+    case SAVE:
+        options->save = value;
+        return *value != '\0' ||
+               cli_complain("--save needs the name of a folder");
+    default:
+        return cli_property(value, &campaign->asked);
+    }
+}
+
+static uint32_t
+processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (count < 1)
+        return 1;
+    return count > PROPS_JOBS_MAX ? PROPS_JOBS_MAX : (uint32_t)count;
+}
+
+bool
+cli_check_options(struct cli_check_options *options, int argc, char **argv,
+                  enum cli_exit *exit_code)
+{
+    struct cli_options words;
+    bool seeds = false;
+    int id;
+
+    *options = (struct cli_check_options){
+        .campaign = {.rules = &prof_rules_exact,
+                     .seed_first = 1,
+                     .seed_last = 100000,
+                     .jobs = processors(),
+                     .show_progress = true},
+        .save = FAILURES_DIR,
+    };
+    cli_options_begin(&words, &syntax, argc, argv);
+    *exit_code = CLI_USAGE;
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        seeds |= id == SEEDS;
+        if (!take(options, id, words.value))
+            return false;
+    }
+    *exit_code = words.exit_code;
+    options->named = options->campaign.asked != 0;
+    if (!options->named)
+        options->campaign.asked = PROPS_ALL;
+    if (options->campaign.seconds != 0 && !seeds)
+        options->campaign.seed_last = UINT64_MAX - 1; /* as many as fit */
+    return !words.ended;
+}

@@ -1,0 +1,25 @@
+/* check_options.h -- the words of `profsim check`. */
+#ifndef CLI_CHECK_OPTIONS_H
+#define CLI_CHECK_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "campaign.h"
+#include "exit.h"
+
+struct cli_check_options {
+    struct props_campaign campaign;
+    const char *save;
+    bool named; /* properties were, so each of them must be tried */
+    bool unbiased;
+};
+
+/*
+ * out:     *options
+ *          *exit_code, if false: how to exit
+ * returns: false after help, or a complaint
+ */
+bool cli_check_options(struct cli_check_options *options, int argc, char **argv,
+                       enum cli_exit *exit_code);
+
+#endif
