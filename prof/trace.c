@@ -143,19 +143,12 @@ prof_trace_stamp(struct prof_trace *trace)
 /* ---------------------------------------------------------------- the buffers
  */
 
-/* The port sleeps on plain words. */
-static const uint32_t *
-word_of_news(const struct prof_trace *trace)
-{
-    return (const uint32_t *)(const void *)&trace->news;
-}
-
 void
 prof_trace_tell_reader(struct prof_trace *trace)
 {
     /* Release [pair: news]: what is new, before the news of it. */
     add_release(&trace->news, 1);
-    prof_port_wake(word_of_news(trace));
+    prof_port_wake(trace_word(&trace->news));
 }
 
 void

@@ -195,6 +195,8 @@ next_of_rest(struct prof_trace *trace)
     }
     take_back(trace);
     trace->stage = STAGE_OFF;
+    /* Release [pair: end]: all was taken, before the word of it. */
+    add_release(&trace->ends, 1);
     return PROF_ERR_END;
 }
 
@@ -239,6 +241,8 @@ prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
         *bytes_count = trace->lent->used_bytes;
     }
     prof_port_lock_release(&trace->reader_lock);
+    if (status == PROF_ERR_END)
+        prof_port_wake(trace_word(&trace->ends));
     return status;
 }
 
@@ -269,7 +273,7 @@ prof_trace_wait(struct prof_trace *trace)
     /* Acquire [pair: news]: see what it is about. */
     seen = load_acquire(&trace->news);
     if (!has_news(trace))
-        prof_port_wait((const uint32_t *)(const void *)&trace->news, seen);
+        prof_port_wait(trace_word(&trace->news), seen);
     prof_port_lock_release(&trace->reader_lock);
     return PROF_OK;
 }

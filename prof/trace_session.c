@@ -2,6 +2,8 @@
  * trace_session.c -- where a trace begins and ends.
  *
  *      OFF --start--> ON --stop--> DRAINING --read to the end--> OFF
+ *                                     |
+ *                                  stop_wait sleeps until `ends` grows
  *
  * A session begins with the world as it is: every task, then the caller on its
  * processor. `sequence_first` is the number after all that. A moment that was
@@ -180,5 +182,28 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
     trace->timer_task_named = trace->timer_task;
     prof_port_lock_release(&trace->lock);
     prof_trace_tell_reader(trace);
+    return PROF_OK;
+}
+
+/*
+ * The reader may come to the end between the look and the sleep; then `ends`
+ * has changed and the sleep ends at once. A session that starts meanwhile is
+ * another one: what counts is that `ends` is not as it was.
+ */
+enum prof_status
+prof_trace_stop_wait(struct prof_trace *trace)
+{
+    enum trace_stage stage;
+    uint32_t seen;
+
+    prof_port_lock_take(&trace->lock);
+    stage = trace->stage;
+    seen = load_relaxed(&trace->ends); /* grows under the lock */
+    prof_port_lock_release(&trace->lock);
+    if (stage == STAGE_ON)
+        return PROF_ERR_BUSY;
+    /* Acquire [pair: end]: what was done before the last read. */
+    while (stage == STAGE_DRAINING && load_acquire(&trace->ends) == seen)
+        prof_port_wait(trace_word(&trace->ends), seen);
     return PROF_OK;
 }

@@ -86,6 +86,7 @@ struct prof_trace {
     uint64_t ns_end;
     struct prof_port_lock reader_lock; /* one reader at a time; nobody waits */
     shared_u32 news; /* grows when the reader has something new */
+    shared_u32 ends; /* sessions read to their end */
 };
 
 /* A stamp with the clock as it was read. */
@@ -104,6 +105,13 @@ struct trace_shape {
 };
 
 extern const struct trace_shape prof_trace_shapes[];
+
+/* The port sleeps on plain words. */
+static inline const uint32_t *
+trace_word(const shared_u32 *word)
+{
+    return (const uint32_t *)(const void *)word;
+}
 
 /* returns: ticks of the file; never 0, which means an unknown time there */
 static inline uint64_t

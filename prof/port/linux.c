@@ -7,6 +7,7 @@
 #include "prof/port.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <stdatomic.h>
@@ -72,7 +73,7 @@ prof_port_wait(const uint32_t *word, uint32_t seen)
 void
 prof_port_wake(const uint32_t *word)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static long

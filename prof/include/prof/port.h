@@ -51,7 +51,7 @@ prof_port_spin_pause(void)
  */
 void prof_port_wait(const uint32_t *word, uint32_t seen);
 
-/* Wake whoever sleeps on the word. context: any thread */
+/* Wake all who sleep on the word. context: any thread */
 void prof_port_wake(const uint32_t *word);
 
 /*

@@ -126,7 +126,8 @@ prof_trace_start(struct prof_trace *trace,
                  const struct prof_trace_world *world);
 
 /*
- * End the session. Its rest is for the reader.
+ * End the session. Its rest is for the reader; prof_trace_stop_wait() waits
+ * until it was taken.
  *
  * in:      proc of the caller, and its stack: it is descheduled by this
  * returns: PROF_OK; PROF_ERR_OFF if tracing is not on
@@ -135,6 +136,23 @@ PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
                                                 uint32_t proc,
                                                 const uintptr_t *stack,
                                                 uint32_t depth);
+
+/*
+ * Wait until the reader has taken all of the session that was stopped, that is
+ * until prof_trace_read() has returned PROF_ERR_END: then a session may start.
+ * The reader may not have returned yet; join it before the trace's memory is
+ * used for anything else.
+ *
+ * Without a reader it waits for ever. If the reader may have died, read the
+ * rest with prof_trace_read() instead, which any thread may do; that also ends
+ * the waiting of others. In the child of a fork no reader has come along.
+ *
+ * returns: PROF_OK, at once if there is no session; PROF_ERR_BUSY, at once if
+ *          tracing is on
+ * context: any threads but the reader, after the world was restarted; not a
+ *          signal handler. A signal does not end it
+ */
+PROF_NODISCARD enum prof_status prof_trace_stop_wait(struct prof_trace *trace);
 
 /* context: any; may be out of date when it returns */
 bool prof_trace_is_on(const struct prof_trace *trace);
