@@ -11,7 +11,7 @@ engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
-	out/profsim run fixtures/recordings/*.rec
+	out/profsim check fixtures/recordings/*.rec
 check:
 	@.ci/deps build test
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status

@@ -11,6 +11,7 @@
 
 #include "campaign.h"
 #include "check_options.h"
+#include "check_recording.h"
 #include "checker.h"
 #include "command.h"
 #include "failure.h"
@@ -283,6 +284,36 @@ run_campaigns(const struct cli_check_options *options,
     return exit_code;
 }
 
+/* ---------------------------------------------------------------- files */
+
+static enum cli_exit
+check_file(const struct cli_check_options *options, char *path)
+{
+    static char replay[] = "replay";
+    struct sim_recording *recording;
+    enum cli_exit exit_code;
+
+    if (!cli_is_recording(path))
+        return cli_replay(2, (char *[]){replay, path, NULL});
+    recording = cli_open_recording(path);
+    if (recording == NULL)
+        return CLI_USAGE;
+    exit_code = cli_check_recording(recording, path, options->campaign.rules,
+                                    options->campaign.asked);
+    sim_recording_close(recording);
+    return exit_code;
+}
+
+static enum cli_exit
+check_files(const struct cli_check_options *options, char **files)
+{
+    enum cli_exit worst = CLI_OK;
+
+    for (int i = 0; i < options->files_count; i++)
+        worst = cli_exit_worse(worst, check_file(options, files[i]));
+    return worst;
+}
+
 enum cli_exit
 cli_check(int argc, char **argv)
 {
@@ -294,6 +325,8 @@ cli_check(int argc, char **argv)
 
     if (!cli_check_options(&options, argc, argv, &saved))
         return saved;
+    if (options.files_count > 0)
+        return check_files(&options, argv);
     saved = replay_all_saved(&options);
     if (saved != CLI_OK)
         return saved;

@@ -27,9 +27,10 @@ static const struct cli_option table[] = {
 
 static const struct cli_syntax syntax = {
     .command = "check",
-    .words = "[PROPERTY...] [OPTION...]",
+    .words = "[PROPERTY...] [FILE...] [OPTION...]",
     .about = "Judge random worlds by the properties (all, unless some are "
-             "named).\n",
+             "named).\nWith FILEs, judge them instead: a recording is "
+             "replayed under a simulated\ncollector, a scenario as it is.\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };
@@ -90,6 +91,13 @@ take(struct cli_check_options *options, int id, const char *value)
     }
 }
 
+static bool
+is_file(const char *word)
+{
+    return props_property_find(word) == PROPS_NONE &&
+           (strpbrk(word, "./") != NULL || access(word, F_OK) == 0);
+}
+
 static uint32_t
 processors(void)
 {
@@ -120,7 +128,9 @@ cli_check_options(struct cli_check_options *options, int argc, char **argv,
     *exit_code = CLI_USAGE;
     while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         seeds |= id == SEEDS;
-        if (!take(options, id, words.value))
+        if (id == CLI_OPTIONS_WORD && is_file(words.value))
+            argv[options->files_count++] = argv[words.index - 1];
+        else if (!take(options, id, words.value))
             return false;
     }
     *exit_code = words.exit_code;

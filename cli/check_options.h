@@ -12,10 +12,11 @@ struct cli_check_options {
     const char *save;
     bool named; /* properties were, so each of them must be tried */
     bool unbiased;
+    int files_count; /* argv[0 .. files_count) are files to judge */
 };
 
 /*
- * out:     *options
+ * out:     *options; argv, its first words are the files
  *          *exit_code, if false: how to exit
  * returns: false after help, or a complaint
  */

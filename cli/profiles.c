@@ -13,15 +13,13 @@
 #include "prof/text.h"
 
 /* What one file holds. */
-enum content { HEAP, ALLOCS, BLOCK, MUTEX, CONTENT_COUNT };
+enum content { HEAP, ALLOCS, PEAK, EXIT, BLOCK, MUTEX, CONTENT_COUNT };
 
-static const char *const content_names[CONTENT_COUNT] = {"heap", "allocs",
-                                                         "block", "mutex"};
+static const char *const content_names[CONTENT_COUNT] = {
+    "heap", "allocs", "peak", "exit", "block", "mutex"};
 
 /* Memory for the largest of the files. */
 struct room {
-    struct prof_contention_record *contention[2]; /* by enum prof_contention */
-    size_t contention_count[2];
     uintptr_t *pcs; /* all addresses, each once */
     size_t pcs_count;
     void *scratch;
@@ -72,15 +70,17 @@ take_stack(struct census *census, const uintptr_t *stack, uint32_t depth)
 }
 
 static void
-take_all(struct census *census, const struct cli_profiles *profiles,
-         const struct room *room)
+take_all(struct census *census, const struct cli_profiles *profiles)
 {
-    for (size_t i = 0; i < profiles->heap_count; i++)
-        take_stack(census, profiles->heap[i].stack, profiles->heap[i].depth);
-    for (int kind = 0; kind < 2; kind++) {
-        const struct prof_contention_record *records = room->contention[kind];
+    const struct prof_heap_record *heap = profiles->heaps[CLI_PROFILES_RUN];
 
-        for (size_t i = 0; i < room->contention_count[kind]; i++)
+    for (size_t i = 0; i < profiles->heap_count; i++)
+        take_stack(census, heap[i].stack, heap[i].depth);
+    for (int kind = 0; kind < 2; kind++) {
+        const struct prof_contention_record *records =
+            profiles->contention[kind];
+
+        for (size_t i = 0; i < profiles->contention_count[kind]; i++)
             take_stack(census, records[i].stack, records[i].depth);
     }
 }
@@ -88,32 +88,9 @@ take_all(struct census *census, const struct cli_profiles *profiles,
 /* -------------------------------------------------------------------- memory
  */
 
-static bool
-read_contention(const struct cli_profiles *profiles, struct room *room)
-{
-    for (int i = 0; i < 2; i++) {
-        const enum prof_contention kind = (enum prof_contention)i;
-        enum prof_status status = prof_contention_snapshot(
-            profiles->prof, kind, NULL, 0, &room->contention_count[i]);
-
-        room->contention[i] =
-            calloc(room->contention_count[i] + 1, sizeof *room->contention[i]);
-        if (room->contention[i] == NULL)
-            return false;
-        status = prof_contention_snapshot(
-            profiles->prof, kind, room->contention[i],
-            room->contention_count[i], &room->contention_count[i]);
-        if (status != PROF_OK)
-            return false;
-    }
-    return true;
-}
-
 static void
 room_release(struct room *room)
 {
-    free(room->contention[PROF_BLOCK]);
-    free(room->contention[PROF_MUTEX]);
     free(room->pcs);
     free(room->scratch);
     free(room->packing);
@@ -125,16 +102,14 @@ room_take(struct room *room, const struct cli_profiles *profiles)
     struct census census = {0};
 
     memset(room, 0, sizeof *room);
-    if (!read_contention(profiles, room))
-        return false;
-    take_all(&census, profiles, room);
+    take_all(&census, profiles);
     room->pcs = calloc(census.frames + 1, sizeof *room->pcs);
     if (room->pcs == NULL)
         return false;
     census.pcs = room->pcs;
     census.frames = 0;
     census.records = 0;
-    take_all(&census, profiles, room);
+    take_all(&census, profiles);
     room->pcs_count = keep_distinct(room->pcs, census.frames);
     room->scratch_bytes =
         (prof_pprof_scratch_bytes(census.records, room->pcs_count + 1) + 63) /
@@ -168,32 +143,35 @@ output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,
 static uint64_t
 period_of(const struct cli_profiles *profiles, enum prof_contention kind)
 {
-    return kind == PROF_MUTEX ? prof_mutex_period(profiles->prof) : 1;
+    return kind == PROF_MUTEX ? profiles->mutex_period : 1;
+}
+
+/* returns: NULL if there is none of that content */
+static const struct prof_heap_record *
+heap_of(const struct cli_profiles *profiles, enum content content)
+{
+    if (content == PEAK)
+        return profiles->heaps[CLI_PROFILES_PEAK];
+    if (content == EXIT)
+        return profiles->heaps[CLI_PROFILES_EXIT];
+    return content < PEAK ? profiles->heaps[CLI_PROFILES_RUN] : NULL;
 }
 
 static enum prof_status
 write_proto(const struct prof_output *output,
-            const struct cli_profiles *profiles, const struct room *room,
-            enum content content)
+            const struct cli_profiles *profiles, enum content content)
 {
     const enum prof_contention kind =
         content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
 
-    switch (content) {
-    case HEAP:
-    case ALLOCS:
-        return prof_pprof_heap(
-            output, profiles->heap, profiles->heap_count, profiles->rate_bytes,
-            content == HEAP ? PROF_VIEW_INUSE : PROF_VIEW_ALLOCS);
-    case BLOCK:
-    case MUTEX:
-        return prof_pprof_contention(
-            output, room->contention[kind], room->contention_count[kind],
-            profiles->ticks_per_second, period_of(profiles, kind));
-    case CONTENT_COUNT:
-        break;
-    }
-    return PROF_ERR_CONFIG;
+    if (content < BLOCK)
+        return prof_pprof_heap(output, heap_of(profiles, content),
+                               profiles->heap_count, profiles->rate_bytes,
+                               content == ALLOCS ? PROF_VIEW_ALLOCS
+                                                 : PROF_VIEW_INUSE);
+    return prof_pprof_contention(
+        output, profiles->contention[kind], profiles->contention_count[kind],
+        profiles->ticks_per_second, period_of(profiles, kind));
 }
 
 static bool
@@ -217,32 +195,7 @@ write_packed(struct prof_file *file, const struct cli_profiles *profiles,
     prof_gzip_begin(&gzip, &to, room->packing, room->packing_bytes);
     sink = prof_gzip_sink(&gzip);
     output = output_to(&sink, profiles, room);
-    return prof_gzip_end(&gzip, write_proto(&output, profiles, room, content));
-}
-
-static enum prof_status
-write_text(struct prof_file *file, const struct cli_profiles *profiles,
-           const struct room *room, enum content content)
-{
-    const struct prof_sink sink = prof_file_sink(file);
-    const struct prof_output output = output_to(&sink, profiles, room);
-    const enum prof_contention kind =
-        content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
-
-    switch (content) {
-    case HEAP:
-    case ALLOCS:
-        return prof_text_heap(&output, profiles->heap, profiles->heap_count,
-                              profiles->rate_bytes, NULL);
-    case BLOCK:
-    case MUTEX:
-        return prof_text_contention(
-            &output, kind, room->contention[kind], room->contention_count[kind],
-            profiles->ticks_per_second, period_of(profiles, kind));
-    case CONTENT_COUNT:
-        break;
-    }
-    return PROF_ERR_CONFIG;
+    return prof_gzip_end(&gzip, write_proto(&output, profiles, content));
 }
 
 static enum prof_status
@@ -303,16 +256,42 @@ write_retitled(void *context, const void *bytes, size_t bytes_count)
                            bytes_count - (size_t)(line_end - text));
 }
 
+static enum prof_status
+write_heap_text(const struct prof_sink *to, const struct cli_profiles *profiles,
+                const struct room *room, enum content content)
+{
+    struct retitled retitled = {.to = *to, .done = profiles->rate_bytes > 1};
+    const struct prof_sink sink = {.write = write_retitled,
+                                   .context = &retitled};
+    const struct prof_output output = output_to(&sink, profiles, room);
+
+    return prof_text_heap(&output, heap_of(profiles, content),
+                          profiles->heap_count, profiles->rate_bytes, NULL);
+}
+
+static enum prof_status
+write_text(struct prof_file *file, const struct cli_profiles *profiles,
+           const struct room *room, enum content content)
+{
+    const struct prof_sink sink = prof_file_sink(file);
+    const struct prof_output output = output_to(&sink, profiles, room);
+    const enum prof_contention kind =
+        content == MUTEX ? PROF_MUTEX : PROF_BLOCK;
+
+    if (content < BLOCK)
+        return write_heap_text(&sink, profiles, room, content);
+    return prof_text_contention(&output, kind, profiles->contention[kind],
+                                profiles->contention_count[kind],
+                                profiles->ticks_per_second,
+                                period_of(profiles, kind));
+}
+
 /* The text with a table of names before it: google-pprof has no other way. */
 static enum prof_status
 write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
                  const struct room *room, enum content content)
 {
     const struct prof_sink sink = prof_file_sink(file);
-    struct retitled retitled = {.to = sink, .done = profiles->rate_bytes > 1};
-    const struct prof_sink retitled_sink = {.write = write_retitled,
-                                            .context = &retitled};
-    struct prof_output output;
     enum prof_status status = say(&sink, "--- symbol\nbinary=");
 
     if (status == PROF_OK)
@@ -323,14 +302,10 @@ write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
         status = say(&sink, "\n");
     for (size_t i = 0; i < room->pcs_count && status == PROF_OK; i++)
         status = say_symbol(&sink, profiles, room->pcs[i]);
-    (void)content; /* the heap */
     if (status == PROF_OK)
         status = say(&sink, "---\n");
-    if (status != PROF_OK)
-        return status;
-    output = output_to(&retitled_sink, profiles, room);
-    return prof_text_heap(&output, profiles->heap, profiles->heap_count,
-                          profiles->rate_bytes, NULL);
+    return status == PROF_OK ? write_heap_text(&sink, profiles, room, content)
+                             : status;
 }
 
 typedef enum prof_status write_function(struct prof_file *file,
@@ -371,10 +346,14 @@ cli_profiles_write(const struct cli_profiles *profiles)
     good = room_take(&room, profiles);
     if (!good)
         fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
-    for (int i = 0; i < CONTENT_COUNT && good; i++)
-        good = write_file(profiles, &room, (enum content)i, "pb.gz",
-                          write_packed) &&
-               write_file(profiles, &room, (enum content)i, "txt", write_text);
+    for (int i = 0; i < CONTENT_COUNT && good; i++) {
+        const enum content content = (enum content)i;
+
+        if (content < BLOCK && heap_of(profiles, content) == NULL)
+            continue; /* a scenario has no peak */
+        good = write_file(profiles, &room, content, "pb.gz", write_packed) &&
+               write_file(profiles, &room, content, "txt", write_text);
+    }
     good = good &&
            write_file(profiles, &room, HEAP, "symbolized", write_symbolized);
     room_release(&room);

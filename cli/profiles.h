@@ -1,9 +1,10 @@
 /*
  * profiles.h -- the profile files of `profsim run --out DIR`.
  *
- *      heap.pb.gz allocs.pb.gz block.pb.gz mutex.pb.gz    profile.proto
- *      heap.txt   allocs.txt   block.txt   mutex.txt      debug text
- *      heap.symbolized                                    for google-pprof
+ *      heap allocs block mutex, of a recording peak and exit, too:
+ *          .pb.gz         profile.proto
+ *          .txt           debug text
+ *      heap.symbolized    for google-pprof
  *
  * Each file appears whole or not at all, and depends on nothing but the run.
  */
@@ -14,6 +15,8 @@
 #include <stdint.h>
 
 #include "prof/pprof.h"
+#include "calls.h"
+#include "live_heap.h"
 #include "recording.h"
 
 struct sim_scenario;
@@ -21,17 +24,28 @@ struct sim_scenario;
 /* Stands for an empty stack; no code of any program is there. */
 enum { CLI_PROFILES_LOST = 1 };
 
+/* What a heap profile is of. */
+enum cli_profiles_heap {
+    CLI_PROFILES_RUN,  /* allocations of all the run; in use at the peak */
+    CLI_PROFILES_PEAK, /* as it was at the peak */
+    CLI_PROFILES_EXIT, /* as it was at the end */
+    CLI_PROFILES_HEAPS
+};
+
 struct cli_profiles {
     const char *folder; /* made if it is not there */
     struct prof_symbols symbols;
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
-    struct prof *prof; /* its contention profiles are written */
-    const struct prof_heap_record *heap;
+    /* NULL: none of that kind. Stacks are the same in all of them. */
+    const struct prof_heap_record *heaps[CLI_PROFILES_HEAPS];
     size_t heap_count;
+    const struct prof_contention_record *contention[2]; /* by kind */
+    size_t contention_count[2];
     int64_t rate_bytes;             /* of now */
-    const struct prof_rules *rules; /* of prof; NULL: &prof_rules_exact */
+    const struct prof_rules *rules; /* of the records; NULL: exact */
     uint64_t ticks_per_second;
+    uint64_t mutex_period; /* what mutex records are multiplied by */
 };
 
 /*
@@ -41,15 +55,14 @@ struct cli_profiles {
  */
 bool cli_profiles_write(const struct cli_profiles *profiles);
 
-/* The same with the names of a recording. */
-bool cli_profiles_write_recording(struct cli_profiles *profiles,
-                                  const struct sim_recording *recording);
+/* in: calls and heap of the same recording */
+bool cli_profiles_write_recording(const char *folder,
+                                  const struct sim_recording *recording,
+                                  const struct cli_calls *calls,
+                                  const struct sim_live_heap *heap);
 
 /* Run a scenario and write what its library shows at the end. */
 bool cli_profiles_write_scenario(const char *folder,
                                  struct sim_scenario *scenario);
-
-/* returns: false for malloc and its kin, which say nothing about a program */
-bool cli_is_telling(const char *function);
 
 #endif

@@ -1,74 +1,72 @@
 /*
- * profiles_recording.c -- the profile files of a recording: its names, and the
- * files that its code came from.
+ * profiles_recording.c -- the profile files of a recording: its heap, its
+ * waits, its names, and the files that its code came from.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "map.h"
 #include "profiles.h"
+#include "releases.h"
 
-bool
-cli_is_telling(const char *function)
-{
-    static const char *const plumbing[] = {"malloc", "calloc", "realloc",
-                                           "reallocarray"};
+/* Everything that is handed to the writers. */
+struct gathered {
+    const struct sim_recording *recording;
+    const struct cli_calls *calls;
+    uintptr_t *frames;  /* of all stacks */
+    uintptr_t **stacks; /* by stack; NULL: it has none */
+    uint32_t *depths;
+    struct prof_heap_record *heaps[CLI_PROFILES_HEAPS];
+    struct prof_contention_record *contention[2]; /* by stack, then packed */
+    struct prof_mapping *mappings;
+    uint32_t mappings_count;
+};
 
-    for (size_t i = 0; i < sizeof plumbing / sizeof *plumbing; i++) {
-        if (strcmp(function, plumbing[i]) == 0)
-            return false;
-    }
-    return true;
-}
+/* -------------------------------------------------------------------- names */
 
 static void
 find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
-    const struct sim_recording *recording = context;
-    struct sim_recorded_frame frame;
+    const struct gathered *gathered = context;
+    const struct cli_call *call = cli_calls_find(gathered->calls, pc);
 
     if (pc == CLI_PROFILES_LOST) {
         symbol->function = "(no stack)";
         symbol->entry = CLI_PROFILES_LOST;
         return;
     }
-    if (!sim_recording_find(recording, pc, &frame))
+    if (call == NULL)
         return;
-    symbol->function = frame.function;
-    symbol->file = frame.file;
-    symbol->line = frame.line;
-    symbol->entry = frame.function_offset != 0 ? pc - frame.function_offset : 0;
-    symbol->kind = cli_is_telling(frame.function) ? PROF_FRAME_PROGRAM
-                                                  : PROF_FRAME_RUNTIME;
+    symbol->function = call->function;
+    symbol->file = call->file;
+    symbol->line = call->line;
+    symbol->entry = call->function_offset != 0 ? pc - call->function_offset : 0;
+    symbol->kind = call->is_telling ? PROF_FRAME_PROGRAM : PROF_FRAME_RUNTIME;
 }
 
 /* Stretch the mapping of this frame's module over it. */
-static void
-cover_frame(struct prof_mapping *mappings, uint32_t *count,
+static bool
+cover_frame(struct gathered *gathered, struct cli_map *by_file,
             const struct sim_recorded_frame *frame)
 {
-    uint32_t i = 0;
+    const uint64_t key = (uint64_t)(uintptr_t)frame->module;
+    const uint64_t known = cli_map_get(by_file, key);
+    struct prof_mapping *mapping;
 
-    while (i < *count && strcmp(mappings[i].file, frame->module) != 0)
-        i++;
-    if (i == *count) {
-        mappings[(*count)++] = (struct prof_mapping){.start = frame->pc - 1,
-                                                     .limit = frame->pc + 1,
-                                                     .file = frame->module};
-        return;
+    if (known == CLI_MAP_NONE) {
+        gathered->mappings[gathered->mappings_count] =
+            (struct prof_mapping){.start = frame->pc - 1,
+                                  .limit = frame->pc + 1,
+                                  .file = frame->module};
+        return cli_map_put(by_file, key, gathered->mappings_count++);
     }
-    if (frame->pc - 1 < mappings[i].start)
-        mappings[i].start = frame->pc - 1;
-    if (frame->pc + 1 > mappings[i].limit)
-        mappings[i].limit = frame->pc + 1;
-}
-
-static const char *
-base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
+    mapping = &gathered->mappings[known];
+    if (frame->pc - 1 < mapping->start)
+        mapping->start = frame->pc - 1;
+    if (frame->pc + 1 > mapping->limit)
+        mapping->limit = frame->pc + 1;
+    return true;
 }
 
 /* How much speaks for this frame's module being the program itself? */
@@ -76,10 +74,10 @@ static int
 program_signs(const struct sim_recording *recording,
               const struct sim_recorded_frame *frame)
 {
-    const char *const name = base_name(frame->module);
+    const char *const name = cli_base_name(frame->module);
 
     if (sim_recording_totals(recording)->arguments > 0 &&
-        strcmp(name, base_name(sim_recording_argument(recording, 0))) == 0)
+        strcmp(name, cli_base_name(sim_recording_argument(recording, 0))) == 0)
         return 3;
     if (strcmp(frame->function, "main") == 0)
         return 2;
@@ -118,39 +116,219 @@ program_first(struct prof_mapping *mappings, uint32_t count,
     mappings[0] = first;
 }
 
-bool
-cli_profiles_write_recording(struct cli_profiles *profiles,
-                             const struct sim_recording *recording)
+static bool
+gather_mappings(struct gathered *gathered)
 {
-    const struct sim_recording_totals *totals = sim_recording_totals(recording);
-    struct prof_mapping *mappings =
-        calloc((size_t)totals->frames + 1, sizeof *mappings);
-    union {
-        const struct sim_recording *in;
-        void *out;
-    } context = {.in = recording};
+    const struct sim_recording *recording = gathered->recording;
+    const uint32_t frames = sim_recording_totals(recording)->frames;
+
+    struct cli_map by_file = {0};
     bool good;
 
-    if (mappings == NULL) {
-        fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
-        return false;
-    }
-    profiles->mappings_count = 0;
-    for (uint32_t i = 0; i < totals->frames; i++) {
+    gathered->mappings = calloc((size_t)frames + 1, sizeof *gathered->mappings);
+    good = gathered->mappings != NULL;
+    for (uint32_t i = 0; i < frames && good; i++) {
         const struct sim_recorded_frame frame =
             sim_recording_frame(recording, i);
 
         if (frame.module[0] != '\0')
-            cover_frame(mappings, &profiles->mappings_count, &frame);
+            good = cover_frame(gathered, &by_file, &frame);
     }
-    program_first(mappings, profiles->mappings_count, recording);
-    profiles->mappings = mappings;
-    profiles->symbols =
-        (struct prof_symbols){.find = find_recorded, .context = context.out};
-    profiles->rate_bytes = 1;
-    profiles->ticks_per_second =
-        totals->ticks_per_second > 0 ? totals->ticks_per_second : 1000000000;
-    good = cli_profiles_write(profiles);
-    free(mappings);
+    cli_map_release(&by_file);
+    if (good)
+        program_first(gathered->mappings, gathered->mappings_count, recording);
+    return good;
+}
+
+/* ------------------------------------------------------------------- stacks */
+
+/* A file of a few bytes a stack can stand for very deep stacks. */
+static bool
+is_too_deep(const struct gathered *gathered, uint64_t frames)
+{
+    const uint64_t file_bytes =
+        sim_recording_totals(gathered->recording)->file_bytes;
+
+    return frames > 8 * file_bytes + (UINT64_C(8) << 20);
+}
+
+static bool
+gather_stacks(struct gathered *gathered)
+{
+    const struct sim_recording_totals *totals =
+        sim_recording_totals(gathered->recording);
+    const struct cli_call *calls[CLI_CALLS_MAX];
+    uint64_t frames = 0;
+
+    gathered->stacks =
+        calloc((size_t)totals->stacks + 1, sizeof *gathered->stacks);
+    gathered->depths =
+        calloc((size_t)totals->stacks + 1, sizeof *gathered->depths);
+    if (gathered->stacks == NULL || gathered->depths == NULL)
+        return false;
+    for (uint32_t i = 0; i < totals->stacks; i++) {
+        gathered->depths[i] = cli_calls_of(gathered->calls, i, calls);
+        frames += gathered->depths[i];
+        if (is_too_deep(gathered, frames))
+            return false;
+    }
+    gathered->frames = calloc(frames + 1, sizeof *gathered->frames);
+    if (gathered->frames == NULL)
+        return false;
+    frames = 0;
+    for (uint32_t i = 0; i < totals->stacks; i++) {
+        gathered->stacks[i] = &gathered->frames[frames];
+        cli_calls_of(gathered->calls, i, calls);
+        for (uint32_t k = 0; k < gathered->depths[i]; k++)
+            gathered->frames[frames++] = calls[k]->address;
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------- heaps */
+
+static bool
+gather_heaps(struct gathered *gathered, const struct sim_live_heap *heap)
+{
+    for (int i = 0; i < CLI_PROFILES_HEAPS; i++) {
+        gathered->heaps[i] =
+            calloc((size_t)heap->buckets_count + 1, sizeof *gathered->heaps[i]);
+        if (gathered->heaps[i] == NULL)
+            return false;
+    }
+    for (uint32_t i = 0; i < heap->buckets_count; i++) {
+        const struct sim_heap_bucket *bucket = &heap->buckets[i];
+        struct prof_heap_record record = {
+            .size_bytes = bucket->size_bytes,
+            .rate_bytes = 1,
+            .stack = gathered->stacks[bucket->stack],
+            .depth = gathered->depths[bucket->stack],
+        };
+
+        record.allocs = bucket->allocs;
+        record.frees = bucket->frees;
+        gathered->heaps[CLI_PROFILES_EXIT][i] = record;
+        record.frees =
+            bucket->allocs - (bucket->peak_allocs - bucket->peak_frees);
+        gathered->heaps[CLI_PROFILES_RUN][i] = record;
+        record.allocs = bucket->peak_allocs;
+        record.frees = bucket->peak_frees;
+        gathered->heaps[CLI_PROFILES_PEAK][i] = record;
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------- waits */
+
+static void
+add_wait(struct gathered *gathered, enum prof_contention kind, uint32_t stack,
+         uint64_t ticks)
+{
+    gathered->contention[kind][stack].count++;
+    gathered->contention[kind][stack].cycles += ticks;
+}
+
+/* Waits and releases by stack. returns: false if there is no memory */
+static bool
+walk_waits(struct gathered *gathered)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    struct sim_releases releases;
+    uint64_t released = 0;
+    int64_t ticks;
+
+    if (!sim_releases_open(&releases, gathered->recording)) {
+        sim_releases_close(&releases);
+        return false;
+    }
+    sim_recording_begin(gathered->recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind == SIM_RECORDED_WAIT)
+            add_wait(gathered, PROF_BLOCK, event.stack,
+                     event.wait_ticks > 0 ? event.wait_ticks : 1);
+        else if (event.kind == SIM_RECORDED_RELEASE &&
+                 sim_releases_find(&releases, released++, &ticks))
+            add_wait(gathered, PROF_MUTEX, event.stack, (uint64_t)ticks);
+    }
+    sim_releases_close(&releases);
+    return true;
+}
+
+static bool
+gather_waits(struct gathered *gathered, size_t *counts)
+{
+    const uint32_t stacks = sim_recording_totals(gathered->recording)->stacks;
+
+    for (int kind = 0; kind < 2; kind++) {
+        gathered->contention[kind] =
+            calloc((size_t)stacks + 1, sizeof *gathered->contention[kind]);
+        if (gathered->contention[kind] == NULL)
+            return false;
+    }
+    if (!walk_waits(gathered))
+        return false;
+    for (int kind = 0; kind < 2; kind++) {
+        struct prof_contention_record *records = gathered->contention[kind];
+
+        counts[kind] = 0;
+        for (uint32_t i = 0; i < stacks; i++) {
+            if (records[i].count == 0)
+                continue;
+            records[i].stack = gathered->stacks[i];
+            records[i].depth = gathered->depths[i];
+            records[counts[kind]++] = records[i];
+        }
+    }
+    return true;
+}
+
+/* -------------------------------------------------------------------- files */
+
+static void
+release(struct gathered *gathered)
+{
+    for (int i = 0; i < CLI_PROFILES_HEAPS; i++)
+        free(gathered->heaps[i]);
+    free(gathered->contention[PROF_BLOCK]);
+    free(gathered->contention[PROF_MUTEX]);
+    free(gathered->mappings);
+    free(gathered->stacks);
+    free(gathered->depths);
+    free(gathered->frames);
+}
+
+bool
+cli_profiles_write_recording(const char *folder,
+                             const struct sim_recording *recording,
+                             const struct cli_calls *calls,
+                             const struct sim_live_heap *heap)
+{
+    struct gathered gathered = {.recording = recording, .calls = calls};
+    struct cli_profiles profiles = {
+        .folder = folder,
+        .symbols = {.find = find_recorded, .context = &gathered},
+        .rate_bytes = 1,
+        .ticks_per_second = sim_recording_totals(recording)->ticks_per_second,
+        .mutex_period = 1,
+    };
+    bool good = gather_mappings(&gathered) && gather_stacks(&gathered) &&
+                gather_heaps(&gathered, heap) &&
+                gather_waits(&gathered, profiles.contention_count);
+
+    if (good) {
+        profiles.mappings = gathered.mappings;
+        profiles.mappings_count = gathered.mappings_count;
+        for (int i = 0; i < CLI_PROFILES_HEAPS; i++)
+            profiles.heaps[i] = gathered.heaps[i];
+        profiles.heap_count = heap->buckets_count;
+        for (int i = 0; i < 2; i++)
+            profiles.contention[i] = gathered.contention[i];
+        good = cli_profiles_write(&profiles);
+    } else {
+        fprintf(stderr, "profsim: %s: not enough memory for the profiles\n",
+                folder);
+    }
+    release(&gathered);
     return good;
 }

@@ -47,18 +47,45 @@ run_events(struct sim_world *world, const struct sim_scenario *scenario)
     return true;
 }
 
-static bool
-write_world(struct cli_profiles *profiles, struct prof_heap_record *records,
-            size_t records_max)
+/* returns: NULL if it cannot be read */
+static struct prof_contention_record *
+read_contention(struct prof *prof, enum prof_contention kind, size_t *count)
 {
-    size_t count;
+    struct prof_contention_record *records = NULL;
+    enum prof_status status =
+        prof_contention_snapshot(prof, kind, NULL, 0, count);
 
-    if (prof_heap_snapshot(profiles->prof, PROF_SELECT_ALL, records,
-                           records_max, &count) != PROF_OK)
+    if (status == PROF_OK || status == PROF_ERR_SHORT)
+        records = calloc(*count + 1, sizeof *records);
+    if (records == NULL ||
+        prof_contention_snapshot(prof, kind, records, *count, count) == PROF_OK)
+        return records;
+    free(records);
+    return NULL;
+}
+
+static bool
+write_world(struct cli_profiles *profiles, struct prof *prof,
+            struct prof_heap_record *records, size_t records_max)
+{
+    struct prof_contention_record *contention[2];
+    bool good;
+
+    if (prof_heap_snapshot(prof, PROF_SELECT_ALL, records, records_max,
+                           &profiles->heap_count) != PROF_OK)
         return complain(profiles->folder, "the snapshot does not fit");
-    profiles->heap = records;
-    profiles->heap_count = count;
-    return cli_profiles_write(profiles);
+    profiles->heaps[CLI_PROFILES_RUN] = records;
+    for (int i = 0; i < 2; i++) {
+        contention[i] = read_contention(prof, (enum prof_contention)i,
+                                        &profiles->contention_count[i]);
+        profiles->contention[i] = contention[i];
+    }
+    good = contention[0] != NULL && contention[1] != NULL
+               ? cli_profiles_write(profiles)
+               : complain(profiles->folder, "not enough memory");
+    free(contention[0]);
+    free(contention[1]);
+    return good;
 }
 
 bool
@@ -89,9 +116,9 @@ cli_profiles_write_scenario(const char *folder, struct sim_scenario *scenario)
         complain(folder, "the scenario cannot be run");
         goto out;
     }
-    profiles.prof = sim_world_prof(world);
-    profiles.rate_bytes = prof_heap_rate(profiles.prof);
-    good = write_world(&profiles, records, records_max);
+    profiles.rate_bytes = prof_heap_rate(sim_world_prof(world));
+    profiles.mutex_period = prof_mutex_period(sim_world_prof(world));
+    good = write_world(&profiles, sim_world_prof(world), records, records_max);
 out:
     sim_world_delete(world);
     free(records);

@@ -10,10 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check_recording.h"
 #include "command.h"
 #include "options.h"
+#include "heap_report.h"
 #include "profiles.h"
-#include "recorded.h"
 #include "replay.h"
 #include "sched_text.h"
 #include "schedule.h"
@@ -23,6 +24,7 @@ struct words {
     uint64_t top;    /* sites to print */
     const char *out; /* folder for profile files, or NULL */
     bool out_each;   /* a folder in it for each file, by its name */
+    bool verdicts;   /* judge the library on it, too */
 };
 
 /* Where the files of one run go: out: folder, "" if nowhere. */
@@ -48,19 +50,6 @@ prepare_folder(char *folder, size_t room, const char *path,
         return false;
     }
     return true;
-}
-
-/* Say how much of the program the recording lacks. */
-static void
-print_dropped(const struct sim_recording *recording)
-{
-    const struct sim_recording_totals *totals = sim_recording_totals(recording);
-    uint64_t dropped = 0;
-
-    for (int i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)
-        dropped += totals->dropped[i];
-    if (dropped > 0)
-        printf("the recorder dropped %" PRIu64 " events\n", dropped);
 }
 
 static enum cli_exit
@@ -111,181 +100,48 @@ run_scenario(const char *path, const struct words *words)
 
 /* --------------------------------------------------------------- recordings */
 
-/* What is written to words.out, once the replay shows it. */
-struct writing {
-    struct cli_profiles profiles;
-    const struct sim_recording *recording;
-    bool failed;
-};
-
-static void
-write_profiles(void *context, const struct props_recorded_taken *taken)
-{
-    struct writing *writing = context;
-
-    writing->profiles.prof = taken->prof;
-    writing->profiles.heap = taken->heap;
-    writing->profiles.heap_count = taken->heap_count;
-    writing->failed =
-        !cli_profiles_write_recording(&writing->profiles, writing->recording);
-}
-
-static void
-show_progress(uint64_t done, uint64_t total)
-{
-    if (isatty(STDERR_FILENO) != 0)
-        fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " events, %.0f %%   ", done,
-                total, 100.0 * (double)done / (double)total);
-}
-
-static void
-print_frame(const struct sim_recorded_frame *frame)
-{
-    const char *module = strrchr(frame->module, '/');
-
-    module = module != NULL ? module + 1 : frame->module;
-    if (frame->function[0] != '\0')
-        fputs(frame->function, stdout);
-    else
-        printf("%s", module[0] != '\0' ? module : "?");
-}
-
-/* The leaf-most functions of a stack, innermost first. */
-static void
-print_stack(const struct sim_recording *recording, uint32_t stack)
-{
-    uint32_t frames[SIM_RECORDED_DEPTH_MAX];
-    const uint32_t depth =
-        sim_recording_stack(recording, stack, frames, SIM_RECORDED_DEPTH_MAX);
-    uint32_t shown = 0;
-
-    for (uint32_t i = 0; i < depth && shown < 4; i++) {
-        const struct sim_recorded_frame frame =
-            sim_recording_frame(recording, frames[i]);
-
-        if (!cli_is_telling(frame.function))
-            continue;
-        fputs(shown == 0 ? "" : " < ", stdout);
-        print_frame(&frame);
-        shown++;
-    }
-    puts(shown == 0 ? "(no stack)" : "");
-}
-
-static void
-print_sites(const struct sim_recording *recording,
-            const struct props_recorded *result, uint64_t top)
-{
-    printf("\nlargest heap: %" PRIu64 " bytes in %" PRIu64
-           " objects; top sites by bytes in use\n\n"
-           "%14s %10s %14s %10s\n",
-           result->peak_inuse_bytes, result->peak_inuse_objects, "inuse_bytes",
-           "objects", "alloc_bytes", "objects");
-    for (uint32_t i = 0; i < result->sites_count && i < top; i++) {
-        const struct props_site *site = &result->sites[i];
-
-        printf("%14" PRIu64 " %10" PRIu64 " %14" PRIu64 " %10" PRIu64 "  ",
-               site->inuse_bytes, site->inuse_objects, site->alloc_bytes,
-               site->alloc_objects);
-        print_stack(recording, site->stack);
-    }
-    putchar('\n');
-}
-
-static enum cli_exit
-print_verdicts(const struct props_recorded *result)
-{
-    const struct props_breach *breach = &result->breach;
-    bool all = true;
-
-    for (int i = 0; i < PROPS_COUNT; i++) {
-        const enum props_property property = (enum props_property)i;
-        const enum props_mark mark = props_property_mark(property);
-        const bool broken = (breach->broken & PROPS_BIT(property)) != 0;
-
-        if ((PROPS_OF_TRACES & PROPS_BIT(property)) != 0)
-            continue; /* a recording is not traced */
-        all &= broken || result->marks.hits[mark] > 0;
-        printf("%-4s %-10s %s\n", props_property_id(property),
-               broken                         ? "BROKEN"
-               : result->marks.hits[mark] > 0 ? "holds"
-                                              : "not tried",
-               props_property_sentence(property));
-    }
-    if (!all)
-        puts("\nnot tried: this recording has nothing that would test it");
-    if (breach->property == PROPS_NONE) {
-        puts("\nverdict: every property that was tried holds");
-        return CLI_OK;
-    }
-    printf("\nverdict: %s broken at event %" PRIu32 ": %s\n",
-           props_property_id(breach->property), breach->event + 1,
-           breach->text);
-    return cli_exit_of(breach->property);
-}
-
 static enum cli_exit
 show_recording(const struct sim_recording *recording, const char *path,
                const struct words *words)
 {
-    struct props_recorded first;
-    struct props_recorded result;
+    struct cli_heap_report report = {
+        .path = path, .recording = recording, .top = words->top};
+    struct sim_live_heap heap;
+    struct cli_calls *calls;
     char folder[PATH_MAX];
-    struct writing writing = {.recording = recording,
-                              .profiles = {.folder = folder}};
-    const struct props_recorded_taker taker = {.take = write_profiles,
-                                               .context = &writing};
-    const char *why;
+    bool good;
 
     if (!prepare_folder(folder, sizeof folder, path, words))
         return CLI_USAGE;
-    why = props_recorded_run(&first, recording, words->rules, PROPS_ALL,
-                             show_progress);
-
-    if (why == NULL)
-        why = props_recorded_run_taking(&result, recording, words->rules,
-                                        PROPS_ALL, show_progress,
-                                        words->out != NULL ? &taker : NULL);
-    if (isatty(STDERR_FILENO) != 0)
-        fprintf(stderr, "\r%60s\r", "");
-    if (why != NULL)
-        return cli_usage("%s: %s", path, why);
-    if (writing.failed)
-        return CLI_USAGE;
-    props_mark_hit(&result.marks, MARK_RUN_TWICE);
-    if (first.hash != result.hash) {
-        result.breach.broken |= PROPS_BIT(PROPS_D1);
-        result.breach.property = PROPS_D1;
-        snprintf(result.breach.text, sizeof result.breach.text,
-                 "two replays gave different answers");
-    }
-    printf("%s: %" PRIu64 " recorded events, %" PRIu64 " world events, %" PRIu32
-           " collections, %" PRIu64 " snapshots, %" PRIu64
-           " buckets\nrules %s, log hash %016" PRIx64 "\n",
-           path, result.recorded_events, result.events, result.collections,
-           result.snapshots, result.buckets, words->rules->name, result.hash);
-    print_dropped(recording);
-    if (result.unpaired_releases > 0)
-        printf("%" PRIu64 " releases not replayed: no wait that was recorded "
-               "belongs to them\n",
-               result.unpaired_releases);
-    print_sites(recording, &result, words->top);
-    return print_verdicts(&result);
+    good = sim_live_heap_open(&heap, recording, cli_show_progress);
+    cli_hide_progress();
+    calls = good ? cli_calls_open(recording) : NULL;
+    report.heap = &heap;
+    report.calls = calls;
+    good = calls != NULL && cli_heap_report_print(&report);
+    if (!good)
+        cli_usage("%s: not enough memory", path);
+    else if (folder[0] != '\0')
+        good = cli_profiles_write_recording(folder, recording, calls, &heap);
+    cli_calls_close(calls);
+    sim_live_heap_close(&heap);
+    return good ? CLI_OK : CLI_USAGE;
 }
 
 static enum cli_exit
 run_recording(const char *path, const struct words *words)
 {
-    struct sim_recording_error error;
-    struct sim_recording *recording;
+    struct sim_recording *recording = cli_open_recording(path);
     enum cli_exit exit_code;
-    char line[1024];
 
-    if (!sim_recording_open(&recording, path, &error)) {
-        sim_recording_explain(&error, path, line, sizeof line);
-        return cli_usage("%s", line);
-    }
+    if (recording == NULL)
+        return CLI_USAGE;
     exit_code = show_recording(recording, path, words);
+    if (exit_code == CLI_OK && words->verdicts) {
+        putchar('\n');
+        exit_code =
+            cli_check_recording(recording, path, words->rules, PROPS_ALL);
+    }
     sim_recording_close(recording);
     return exit_code;
 }
@@ -299,23 +155,6 @@ ends_in(const char *text, const char *end)
     const size_t end_length = strlen(end);
 
     return length >= end_length && strcmp(&text[length - end_length], end) == 0;
-}
-
-/* Does the file begin with these bytes? For files of other names. */
-static bool
-begins_with(const char *path, const char *magic)
-{
-    const size_t length = strlen(magic);
-    char bytes[32];
-    FILE *file = fopen(path, "rb");
-    bool same;
-
-    if (file == NULL)
-        return false;
-    same = length <= sizeof bytes && fread(bytes, 1, length, file) == length &&
-           memcmp(bytes, magic, length) == 0;
-    fclose(file);
-    return same;
 }
 
 static enum cli_exit
@@ -335,27 +174,28 @@ run_file(const char *path, const struct words *words)
         return run_schedule(path, words);
     if (ends_in(path, ".sim"))
         return run_scenario(path, words);
-    if (strstr(path, ".rec") != NULL)
+    if (cli_is_recording(path))
         return run_recording(path, words);
     if (access(path, R_OK) != 0)
         return cli_usage("%s: %s", path, strerror(errno));
-    if (begins_with(path, "profsim scenario"))
+    if (cli_begins_with(path, "profsim scenario"))
         return run_scenario(path, words);
-    if (begins_with(path, "PROFREC"))
-        return run_recording(path, words);
     return cli_usage("%s: neither a scenario, a schedule nor a recording",
                      path);
 }
 
-enum { RULES = 1, TOP, OUT };
+enum { RULES = 1, TOP, OUT, VERDICTS };
 
 static const struct cli_option table[] = {
-    {RULES, 0, "rules", "NAME", "what the library follows (recordings; exact)"},
-    {TOP, 0, "top", "N", "sites to print (10)"},
+    {TOP, 0, "top", "N", "sites and threads to print (10)"},
     {OUT, 0, "out", "DIR",
      "write the traces (schedules): trace.out, trace-2.out ...\nwrite profiles "
      "(recordings, scenarios): heap, allocs,\nblock, mutex, as .pb.gz and "
-     ".txt; of a recording the\nheap as it was when largest"},
+     ".txt; of a recording peak\nand exit, too"},
+    {VERDICTS, 0, "verdicts", NULL,
+     "also judge the library on it (recordings), as\n"
+     "`profsim check FILE` does"},
+    {RULES, 0, "rules", "NAME", "what the library then follows (exact)"},
     {0},
 };
 
@@ -364,10 +204,10 @@ static const struct cli_syntax syntax = {
     .words = "[OPTION...] FILE...",
     .about = "FILE.sim  run a scenario or a schedule and compare it with its "
              "`expect` lines\n"
-             "FILE.rec  replay a recording of a real program through the "
-             "simulated\n"
-             "          collector: sites by bytes in use, verdict of every "
-             "property\n",
+             "FILE.rec  show the heap of a recorded program: its peak, what it "
+             "never\n"
+             "          freed, what it allocated; by site, time, thread and "
+             "size\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };
@@ -379,7 +219,9 @@ take(struct words *words, int id, const char *value)
     case RULES:
         return (words->rules = cli_rules(value)) != NULL;
     case TOP:
-        return cli_number("--top", value, 1, PROPS_SITES_MAX, &words->top);
+        return cli_number("--top", value, 1, UINT32_MAX, &words->top);
+    case VERDICTS:
+        return words->verdicts = true;
     default:
         words->out = value;
         return *value != '\0' ||

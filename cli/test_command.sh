@@ -205,6 +205,20 @@ count "and what it is there for" $?
 cp fixtures/recordings/waits.rec "$dir/plain-recording"
 exits "a recording by any other name" 0 "81 recorded events" \
     run "$dir/plain-recording"
+exits "a recording is judged when it is asked for" 0 \
+    "^verdict: every property that was tried holds" check "$dir/plain-recording"
+exits "and beside its heap" 0 "^verdict: every property that was tried holds" \
+    run --verdicts "$dir/plain-recording"
+exits "and by some properties only" 0 "^H1 *holds" \
+    check H1 "$dir/plain-recording"
+[ "$(grep -c "holds  " "$dir/out")" = 1 ]
+count "the others are not listed" $?
+exits "a known bug shows in a real program's recording" 2 "^H1 *BROKEN" \
+    check --rules go1.6-late "$recording"
+exits "a scenario is judged, too" 0 "the run is as it must be\|holds\|ok" \
+    check fixtures/scenarios/birth-during-mark.sim
+refuses "a file to check that is not there" "No such file" \
+    check "$dir/missing.rec"
 echo text >"$dir/plain-text"
 refuses "a file of no kind" "neither a scenario, a schedule nor a recording" \
     run "$dir/plain-text"

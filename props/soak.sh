@@ -141,10 +141,10 @@ recordings() {
     for recording in fixtures/recordings/*.rec; do
         rm -f $dir/want
         for build in $builds $builds $builds/clang; do
-            same "$recording" $build/profsim run "$recording"
+            same "$recording" $build/profsim check "$recording"
         done
     done
-    sanitized "a recording, sanitized" $builds/asan/profsim run \
+    sanitized "a recording, sanitized" $builds/asan/profsim check \
         fixtures/recordings/waits.rec
 }
 

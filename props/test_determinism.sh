@@ -81,6 +81,10 @@ for profsim in $others; do
     same "recording: $profsim" "$profsim" run "$recording"
 done
 same "recording: no environment" env -i setarch -R "$first" run "$recording"
+want check "$recording"
+for profsim in $others; do
+    same "recording, judged: $profsim" "$profsim" check "$recording"
+done
 
 echo "determinism: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

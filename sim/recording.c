@@ -353,6 +353,14 @@ sim_recording_frame(const struct sim_recording *recording, uint32_t frame)
 }
 
 bool
+sim_recording_is_inlined(const struct sim_recording *recording, uint32_t frame)
+{
+    return frame + 1 < recording->frames.count &&
+           sim_recording_frame_at(recording, frame)->pc ==
+               sim_recording_frame_at(recording, frame + 1)->pc;
+}
+
+bool
 sim_recording_find(const struct sim_recording *recording, uintptr_t pc,
                    struct sim_recorded_frame *frame)
 {

@@ -65,6 +65,7 @@ struct sim_recording_totals {
     uint64_t live; /* objects never freed */
     uint64_t dropped[SIM_RECORDED_CAUSE_COUNT];
     uint64_t ticks_per_second;
+    uint64_t file_bytes;
     uint64_t start_ticks;
     uint64_t duration_ticks; /* of the last event; 0 without events */
     uint64_t locks;
@@ -177,7 +178,15 @@ struct sim_recorded_frame
 sim_recording_frame(const struct sim_recording *recording, uint32_t frame);
 
 /*
- * The names of a program counter that occurs in the stacks.
+ * Is a frame's function part of another one, by inlining? That is then frame
+ * `frame + 1`, of the same pc.
+ */
+bool sim_recording_is_inlined(const struct sim_recording *recording,
+                              uint32_t frame);
+
+/*
+ * The names of a program counter that occurs in the stacks; of inlined
+ * functions, the innermost.
  *
  * returns: false if it does not; *frame is then untouched
  */

@@ -269,6 +269,7 @@ fill_totals(struct sim_recording *recording,
 {
     struct sim_recording_totals *totals = &recording->totals;
 
+    totals->file_bytes = recording->bytes_count;
     totals->locks = end->locks;
     totals->duration_ticks = end->ticks;
     totals->arguments = recording->arguments.count;

@@ -265,7 +265,17 @@ sim_recording_read_thread(struct sim_recording_reader *reader)
         *place = number;
 }
 
-/* Sort frames by pc: heap sort, so that no file makes it slow. */
+/* By pc; of one pc, the innermost function first. */
+static bool
+is_before(const struct sim_recording *recording, uint32_t a, uint32_t b)
+{
+    const uint64_t pc_a = sim_recording_frame_at(recording, a)->pc;
+    const uint64_t pc_b = sim_recording_frame_at(recording, b)->pc;
+
+    return pc_a != pc_b ? pc_a < pc_b : a < b;
+}
+
+/* Sort frames: heap sort, so that no file makes it slow. */
 static void
 sift(const struct sim_recording *recording, uint32_t *order, uint32_t at,
      uint32_t count)
@@ -277,11 +287,9 @@ sift(const struct sim_recording *recording, uint32_t *order, uint32_t at,
         if (child >= count)
             return;
         if (child + 1 < count &&
-            sim_recording_frame_at(recording, order[child])->pc <
-                sim_recording_frame_at(recording, order[child + 1])->pc)
+            is_before(recording, order[child], order[child + 1]))
             child++;
-        if (sim_recording_frame_at(recording, held)->pc >=
-            sim_recording_frame_at(recording, order[child])->pc)
+        if (!is_before(recording, held, order[child]))
             return;
         order[at] = order[child];
         order[child] = held;

@@ -93,14 +93,26 @@ got=$(timeout 60 google-pprof --text --contentions /bin/true \
 same "google-pprof contentions" "$got" \
     "$(awk '$1 == "block" && $2 == 0 { print $4 }' "$folder/totals")"
 
+shown() { # how a line of the summary begins: its bytes and objects
+    sed -n "s/^$1 *\([0-9]*\) bytes.* in \([0-9]*\) objects.*/\1 \2/p" \
+        "$folder/summary"
+}
+
 # A recorded program: the same numbers as our own summary, and names.
 for recording in fixtures/recordings/*.rec; do
     out=$folder/$(basename "$recording" .rec)
     "$profsim" run "$recording" --out "$out" >"$folder/summary"
-    bytes=$(sed -n 's/^largest heap: \([0-9]*\) bytes.*/\1/p' "$folder/summary")
-    objects=$(sed -n 's/.* bytes in \([0-9]*\) objects.*/\1/p' \
-        "$folder/summary")
-    name=$(awk 'NR > 4 && $5 ~ /^[A-Za-z_]/ { print $5; exit }' \
+    for moment in peak exit; do
+        set -- $(shown "$([ $moment = peak ] || echo 'at ')$moment")
+        for file in $moment.pb.gz $moment.txt; do
+            same "$recording $file" \
+                "$(raw_sums "$out/$file" | cut -d' ' -f3,4)" "$2 $1"
+        done
+    done
+    set -- $(shown peak)
+    bytes=$1
+    objects=$2
+    name=$(awk '/by site/ { s = 1 } s && $4 == "%" { print $5; exit }' \
         "$folder/summary")
     for file in heap.pb.gz heap.txt; do
         got=$(raw_sums "$out/$file" | cut -d' ' -f3,4)
@@ -119,6 +131,16 @@ for recording in fixtures/recordings/*.rec; do
         "$(sed -n 's/^Total: \([0-9]*\) objects/\1/p' "$folder/top")" "$objects"
     grep -qF "$name" "$folder/top" ||
         fail "$recording: google-pprof lacks $name"
+    # The plain text, too, which has objects of no size.
+    for file in heap peak exit allocs; do
+        timeout 60 google-pprof --text --inuse_objects /bin/true \
+            "$out/$file.txt" >"$folder/top" 2>"$folder/errors" ||
+            fail "$recording: google-pprof on $file.txt: \
+$(cat "$folder/errors")"
+        same "$recording $file.txt by google-pprof" \
+            "$(sed -n 's/^Total: \([0-9]*\) objects/\1/p' "$folder/top")" \
+            "$(raw_sums "$out/$file.txt" | cut -d' ' -f3)"
+    done
     checks=$((checks + 2))
 done
 echo "pprof.sh: $checks checks, foreign readers agree"

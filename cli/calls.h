@@ -1,0 +1,55 @@
+/*
+ * calls.h -- the calls in the stacks of a recording, as people and tools read
+ * them: names demangled, inlined functions apart.
+ */
+#ifndef CLI_CALLS_H
+#define CLI_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "recording.h"
+
+/* Most calls of one stack; what lies nearer to the root is left away. */
+enum { CLI_CALLS_MAX = 1024 };
+
+struct cli_call {
+    const char *function; /* never empty */
+    const char *symbol;   /* the function's, before demangling */
+    const char *file;     /* "" if not known */
+    const char *module;   /* path of the mapped file; "" if not known */
+    uintptr_t address;    /* a return address that no other call has */
+    uint64_t function_offset;
+    uint32_t line;   /* 0 if not known */
+    uint32_t name;   /* the same number for the same symbol and module */
+    bool is_telling; /* false for malloc and its kin */
+};
+
+struct cli_calls; /* opaque */
+
+/* in: recording, open as long; returns: NULL if there is no memory */
+struct cli_calls *cli_calls_open(const struct sim_recording *recording);
+
+/* NULL is allowed. */
+void cli_calls_close(struct cli_calls *calls);
+
+/*
+ * out:     stack_calls, leaf first, room for CLI_CALLS_MAX
+ * in:      stack, of the recording
+ * returns: how many
+ */
+uint32_t cli_calls_of(const struct cli_calls *calls, uint32_t stack,
+                      const struct cli_call **stack_calls);
+
+/* returns: the call of this address, or NULL */
+const struct cli_call *cli_calls_find(const struct cli_calls *calls,
+                                      uintptr_t address);
+
+/* Print the innermost calls of a stack, with lines: `f (a.c:3) < g < h`. */
+void cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack);
+
+/* returns: what is behind the last slash */
+const char *cli_base_name(const char *path);
+
+#endif

@@ -1,0 +1,35 @@
+/* check_recording.h -- the library judged on a recording of a real program. */
+#ifndef CLI_CHECK_RECORDING_H
+#define CLI_CHECK_RECORDING_H
+
+#include "command.h"
+#include "recording.h"
+
+/*
+ * Replay a recording twice through the simulated collector, judge every event,
+ * and print the verdict of every property.
+ *
+ * returns: CLI_OK if all that were tried hold; CLI_USAGE if it cannot be done
+ */
+enum cli_exit cli_check_recording(const struct sim_recording *recording,
+                                  const char *path,
+                                  const struct prof_rules *rules,
+                                  props_set asked);
+
+/*
+ * Progress of long work over events, for people only: it says nothing if
+ * standard error is no terminal.
+ */
+void cli_show_progress(uint64_t done, uint64_t total);
+void cli_hide_progress(void);
+
+/* Does the file begin with these bytes? in: magic, at most 32 */
+bool cli_begins_with(const char *path, const char *magic);
+
+/* By its name, else by its first bytes. */
+bool cli_is_recording(const char *path);
+
+/* returns: the recording, to be closed; NULL, and a complaint, if it is none */
+struct sim_recording *cli_open_recording(const char *path);
+
+#endif

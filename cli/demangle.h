@@ -1,0 +1,12 @@
+/* demangle.h -- names of C++, Rust and D functions as their source has them. */
+#ifndef CLI_DEMANGLE_H
+#define CLI_DEMANGLE_H
+
+/*
+ * in:      symbol, as a symbol table has it; any text
+ * returns: the name, to be freed; NULL if the symbol is not mangled, its name
+ *          would be absurdly long, or there is no memory: show the symbol
+ */
+char *cli_demangle(const char *symbol);
+
+#endif

@@ -1,0 +1,40 @@
+/* heap_report.h -- what `profsim run` tells of a recorded program's heap. */
+#ifndef CLI_HEAP_REPORT_H
+#define CLI_HEAP_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls.h"
+#include "live_heap.h"
+
+/* What sites are sorted by, and what graphs show. */
+enum cli_measure {
+    CLI_BY_PEAK,   /* in use at the peak */
+    CLI_BY_EXIT,   /* never freed */
+    CLI_BY_ALLOCS, /* allocated in the whole run */
+    CLI_MEASURES
+};
+
+/* returns: `peak`, `exit`, `allocs` */
+const char *cli_measure_name(enum cli_measure measure);
+
+/* out: *measure; returns: false if there is none of that name */
+bool cli_measure_find(const char *name, enum cli_measure *measure);
+
+/* returns: what is counted of a site */
+struct sim_heap_count cli_measure_of(const struct sim_heap_sums *sums,
+                                     enum cli_measure measure);
+
+struct cli_heap_report {
+    const char *path;
+    const struct sim_recording *recording;
+    const struct sim_live_heap *heap;
+    const struct cli_calls *calls;
+    uint64_t top; /* sites to print */
+};
+
+/* Print it on standard output. returns: false if there is no memory */
+bool cli_heap_report_print(const struct cli_heap_report *report);
+
+#endif
