@@ -7,7 +7,8 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
-.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers clean
+.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers install \
+    uninstall clean
 all: ; @.ci/deps build && ninja
 run: all
 	out/profsim check --time 20
@@ -39,4 +40,12 @@ bench-peers:
 	@[ -d out/bench/boost/usr ] || rm -f out/bench/boost/done
 	@ninja $@
 bench-gate: ; @.ci/deps build gate && ninja $@
+# Builds nothing: run make first, then this, as root if PREFIX needs it.
+export PREFIX DESTDIR LIBDIR
+install:
+	@ninja -n | grep -q 'no work to do' || { \
+	    echo "make install: out/ is not up to date; run make first" >&2; \
+	    exit 1; }
+	@install/install.sh install
+uninstall: ; @install/install.sh uninstall
 clean: ; rm -rf out

@@ -6,10 +6,9 @@
 #include "command.h"
 #include "explore.h"
 #include "nearest.h"
+#include "prof/version.h"
 #include "record.h"
 #include "trace.h"
-
-#define VERSION "0.1"
 
 static const struct {
     const char *name;
@@ -80,7 +79,7 @@ main(int argc, char **argv)
         return CLI_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        puts("profsim " VERSION);
+        puts("profsim " PROF_VERSION);
         return end(CLI_OK);
     }
     if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0 &&

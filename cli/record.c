@@ -54,29 +54,38 @@ join(char *path, size_t path_bytes, const char *directory, const char *name)
     return complain(name, "its path is too long");
 }
 
-/* Where the recorder lies: PROFSIM_RECORDER, or next to us. */
+/*
+ * The recorder lies where PROFSIM_RECORDER says, next to this program (as it
+ * was built), or in ../lib/profsim from there (as it was installed).
+ */
 static bool
 find_library(char *path, size_t path_bytes)
 {
+    static const char *const places[] = {LIBRARY, "../lib/profsim/" LIBRARY};
     const char *given = getenv("PROFSIM_RECORDER");
     char own[PATH_MAX];
     char *slash;
     ssize_t got;
-    bool fits = true;
+    bool found;
+    size_t i;
 
     if (given != NULL) {
         snprintf(path, path_bytes, "%s", given);
+        found = access(path, R_OK) == 0;
     } else {
         got = readlink("/proc/self/exe", own, sizeof own - 1);
         own[got > 0 ? got : 0] = '\0';
         slash = strrchr(own, '/');
         if (slash != NULL)
             *slash = '\0';
-        fits = join(path, path_bytes, own, LIBRARY);
+        found = false;
+        for (i = 0; !found && i < sizeof places / sizeof *places; i++) {
+            if (!join(path, path_bytes, own, places[i]))
+                return false;
+            found = access(path, R_OK) == 0;
+        }
     }
-    if (!fits)
-        return false;
-    if (access(path, R_OK) != 0)
+    if (!found)
         return complain(path, "the recorder is not there");
     /* LD_PRELOAD knows no quotes. */
     if (strpbrk(path, " :\t\n") != NULL)

@@ -239,3 +239,9 @@ prof_status_text(enum prof_status status)
     }
     return "unknown status";
 }
+
+const char *
+prof_version(void)
+{
+    return PROF_VERSION;
+}

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -426,6 +427,18 @@ every_status_has_a_text_of_its_own(void **state)
     }
 }
 
+static void
+the_library_states_the_version_of_its_headers(void **state)
+{
+    char numbers[32];
+
+    (void)state;
+    snprintf(numbers, sizeof numbers, "%d.%d.%d", PROF_VERSION_MAJOR,
+             PROF_VERSION_MINOR, PROF_VERSION_PATCH);
+    assert_string_equal(PROF_VERSION, numbers);
+    assert_string_equal(prof_version(), PROF_VERSION);
+}
+
 int
 main(void)
 {
@@ -442,6 +455,7 @@ main(void)
         cmocka_unit_test(rules_that_do_not_exist_are_refused),
         cmocka_unit_test(exact_rules_with_a_short_random_number_are_refused),
         cmocka_unit_test(every_status_has_a_text_of_its_own),
+        cmocka_unit_test(the_library_states_the_version_of_its_headers),
     };
 
     return cmocka_run_group_tests_name("prof init", tests, NULL, NULL);

@@ -19,6 +19,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct prof_cpu; /* opaque */
 
@@ -122,6 +123,7 @@ struct prof_cpu_totals {
 /* context: after prof_cpu_stop() */
 struct prof_cpu_totals prof_cpu_totals(struct prof_cpu *cpu);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

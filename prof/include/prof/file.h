@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define PROF_PATH_MAX 4096
 
@@ -52,6 +53,7 @@ PROF_NODISCARD enum prof_status prof_file_end(struct prof_file *file,
  */
 struct prof_sink prof_descriptor_sink(struct prof_file *file);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct prof_gzip {
     struct prof_sink to;
@@ -47,6 +48,7 @@ struct prof_sink prof_gzip_sink(struct prof_gzip *gzip);
 PROF_NODISCARD enum prof_status prof_gzip_end(struct prof_gzip *gzip,
                                               enum prof_status status);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

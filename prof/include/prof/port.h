@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* A lock for control calls. All zero bytes is an unlocked lock. */
 struct prof_port_lock {
@@ -71,6 +72,7 @@ bool prof_port_barrier(void);
 __attribute__((noreturn)) void prof_port_panic(const char *file, int line,
                                                const char *condition);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

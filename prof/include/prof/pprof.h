@@ -23,6 +23,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define PROF_LABELS_MAX 32U /* labels of one sample */
 
@@ -118,6 +119,7 @@ prof_pprof_counts(const struct prof_output *output, const char *name,
                   const struct prof_count_record *records,
                   size_t records_count);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

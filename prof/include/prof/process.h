@@ -5,14 +5,13 @@
 #ifndef PROF_PROCESS_H
 #define PROF_PROCESS_H
 
-#include <time.h>
-
 #include "prof/cpu.h"
 #include "prof/symbol.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * Read the executable mappings of this process.
@@ -51,7 +50,7 @@ void prof_process_end(void);
 
 /* The timer of one thread. */
 struct prof_timer {
-    timer_t id;
+    void *id; /* a timer_t, which strict C11 has no name for */
 };
 
 /*
@@ -63,6 +62,7 @@ PROF_NODISCARD enum prof_status prof_timer_open(struct prof_timer *timer,
                                                 uint32_t hz);
 void prof_timer_close(struct prof_timer *timer);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -12,9 +12,7 @@
  *
  * Every 64-bit counter wraps silently.
  *
- * How to link: cc -Iprof/include program.c out/gcc/libprof.a. With the writers
- * (pprof.h, text.h, registry.h, file.h, gzip.h) all of, and in this order:
- * libprof_port.a libprof_pprof.a libprof.a -lisal.
+ * How to link: cc program.c $(pkg-config --cflags --libs prof).
  *
  * A broken contract that would damage memory (a processor or bucket number out
  * of range) ends the process through prof_port_panic(), with the broken
@@ -29,10 +27,12 @@
 
 #include "prof/rules.h"
 #include "prof/status.h"
+#include "prof/version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct prof;      /* an instance; opaque */
 struct prof_proc; /* one processor or thread of it; opaque */
@@ -474,6 +474,7 @@ struct prof_heap_totals prof_heap_totals(struct prof *prof);
  */
 const char *prof_check(const struct prof *prof);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

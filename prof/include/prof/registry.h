@@ -17,6 +17,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct prof_registry; /* opaque */
 struct prof_profile;  /* opaque; as long as its registry */
@@ -147,6 +148,7 @@ PROF_NODISCARD enum prof_status
 prof_profile_write(struct prof_profile *profile,
                    const struct prof_output *output, int debug);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

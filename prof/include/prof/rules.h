@@ -13,6 +13,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* How a heap event waits until its allocation and its free agree. */
 enum prof_heap_scheme {
@@ -103,6 +104,7 @@ extern const struct prof_rules prof_rules_go1_17;
  */
 const struct prof_rules *prof_rules_find(const char *name);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct prof_sink {
     /* returns: PROF_OK if all bytes were taken; PROF_ERR_SINK or the like */
@@ -36,6 +37,7 @@ struct prof_memory {
  */
 struct prof_sink prof_memory_sink(struct prof_memory *memory);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -9,6 +9,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum prof_status {
 #define X(name, text) name,
@@ -22,6 +23,7 @@ enum prof_status {
 /* returns: a lower-case English text for `status`, never NULL */
 const char *prof_status_text(enum prof_status status);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

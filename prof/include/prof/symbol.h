@@ -12,6 +12,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* What a frame is to somebody who reads a profile. */
 enum prof_frame_kind {
@@ -67,6 +68,7 @@ PROF_NODISCARD enum prof_status
 prof_mappings_parse(struct prof_mapping *mappings, size_t mappings_max,
                     size_t *count, char *text, size_t text_bytes);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

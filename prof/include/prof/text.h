@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum { PROF_PAUSES = 256 };
 
@@ -129,6 +130,7 @@ PROF_NODISCARD enum prof_status
 prof_text_trace_gc(const struct prof_output *output, const uintptr_t *stack,
                    uint32_t depth);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

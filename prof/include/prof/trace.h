@@ -25,6 +25,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 struct prof_trace; /* a tracer; opaque */
 
@@ -248,6 +249,7 @@ struct prof_trace_drops {
 
 struct prof_trace_drops prof_trace_drops(const struct prof_trace *trace);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
