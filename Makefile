@@ -30,11 +30,11 @@ soak:
 	@ninja out/profsim out/clang/profsim out/asan/profsim \
 	    out/gcc/props/peers/go_schedules fuzz
 	@props/soak.sh $(TIME)
-bench: ; @.ci/deps build && ninja bench-run
+bench: ; @.ci/deps build bench && ninja bench-run
 # Without some of its packages it builds the others; those that were missing the
 # last time left empty files.
 bench-peers:
-	@.ci/deps build
+	@.ci/deps build bench
 	@.ci/deps bench-peers || true
 	@[ ! -d out/bench/peers ] || find out/bench/peers -type f -empty -delete
 	@[ -d out/bench/boost/usr ] || rm -f out/bench/boost/done

@@ -1,24 +1,21 @@
 /*
  * capture.c -- taking the stack that all other rows leave out; and malloc and
- * free with every allocation recorded. The recorder asks libunwind, which keeps
- * what it has learned of each return address: it must also see through programs
- * without frame pointers. Of those that keep them, and say so, it walks the
- * frames; the floor is that walk alone.
+ * free with every allocation recorded. The recorder reads unwind tables and
+ * remembers each return address: it must also see through programs without
+ * frame pointers. Of those that keep them, and say so, it walks the frames.
  */
+#define UNW_LOCAL_ONLY
 #include <execinfo.h>
+#include <libunwind.h>
 #include <stdlib.h>
 
 #include "bench.h"
 #include "frames.h"
 #include "peers/peers.h"
 #include "prof/prof.h"
+#include "unwind.h"
 
 enum { CALLS = 2000, DEPTH_MAX = 32, OBJECT_BYTES = 64 };
-
-/* unwind_so.c */
-void bench_unwind_begin(void);
-uint32_t bench_unwind(uintptr_t *pcs, uint32_t depth_max);
-uint32_t bench_unwind_frames(uintptr_t *pcs, uint32_t depth_max);
 
 struct capture {
     uint32_t (*capture)(uintptr_t *pcs, uint32_t depth);
@@ -27,13 +24,31 @@ struct capture {
     uint64_t spent_ns;
 };
 
-static struct embed_bounds stack;
+static struct embed_own_stack own;
+
+static __attribute__((noinline)) uint32_t
+walk_tables(uintptr_t *pcs, uint32_t depth_max)
+{
+    const struct embed_registers from =
+        embed_caller_of(__builtin_frame_address(0));
+
+    return embed_unwind_walk(pcs, depth_max, &from, false, &own);
+}
 
 static __attribute__((noinline)) uint32_t
 walk_frames(uintptr_t *pcs, uint32_t depth_max)
 {
-    return embed_frames_walk(pcs, depth_max,
-                             (uintptr_t)__builtin_frame_address(0), &stack);
+    struct embed_stack_memory memory = {.own = &own};
+    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+
+    embed_stack_memory_begin(&memory, frame);
+    return embed_frames_walk(pcs, depth_max, frame, &memory.bounds);
+}
+
+static __attribute__((noinline)) uint32_t
+walk_libunwind(uintptr_t *pcs, uint32_t depth_max)
+{
+    return (uint32_t)unw_backtrace((void **)(void *)pcs, (int)depth_max);
 }
 
 static uint32_t
@@ -105,15 +120,15 @@ static void
 run_row(struct bench *bench, const struct bench_row *row, const char *verb,
         struct bench_peer *go, struct prof_proc *proc)
 {
-    struct capture captures[] = {{bench_unwind, proc, row->depth, 0},
-                                 {bench_unwind_frames, proc, row->depth, 0},
+    struct capture captures[] = {{walk_tables, proc, row->depth, 0},
                                  {walk_frames, proc, row->depth, 0},
+                                 {walk_libunwind, proc, row->depth, 0},
                                  {walk_glibc, proc, row->depth, 0}};
     struct bench_command command = {go, verb};
     const struct bench_entrant entrants[] = {
         {"profsim", capture_once, &captures[0]},
         {"frame pointers", capture_once, &captures[1]},
-        {"(frame pointers)", capture_once, &captures[2]},
+        {"libunwind", capture_once, &captures[2]},
         {"glibc", capture_once, &captures[3]},
         {go->name, bench_peer_once, &command}};
 
@@ -133,9 +148,8 @@ main(void)
     bench_begin(&bench, "capture", 4);
     if (bench.quick)
         bench.rows_planned = 2;
-    bench_unwind_begin();
-    if (!embed_frames_bounds(&stack))
-        exit(1);
+    embed_unwind_start();
+    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_GLOBAL);
     if (!bench_go_start(&go))
         bench_skip(&bench, go.name, "not built (make bench-peers)");
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {

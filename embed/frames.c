@@ -20,7 +20,6 @@
  */
 #include "frames.h"
 
-#include <pthread.h>
 #include <stddef.h>
 
 struct frame {
@@ -52,21 +51,4 @@ embed_frames_walk(uintptr_t *pcs, uint32_t depth_max, uintptr_t frame,
         frame = at->caller;
     }
     return depth;
-}
-
-bool
-embed_frames_bounds(struct embed_bounds *bounds)
-{
-    pthread_attr_t attributes;
-    void *low;
-    size_t bytes;
-    bool known;
-
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return false;
-    known = pthread_attr_getstack(&attributes, &low, &bytes) == 0;
-    pthread_attr_destroy(&attributes);
-    if (known)
-        *bounds = (struct embed_bounds){(uintptr_t)low, (uintptr_t)low + bytes};
-    return known;
 }

@@ -7,27 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stack_memory.h"
+
 /* Where a frame pointer leads to the caller's and to the return address. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define EMBED_FRAMES_OFFERED 1
 #else
 #define EMBED_FRAMES_OFFERED 0
 #endif
-
-/* Addresses of a stack; none if both are equal. */
-struct embed_bounds {
-    uintptr_t low;
-    uintptr_t high; /* exclusive */
-};
-
-/*
- * Where the calling thread's stack lies.
- *
- * out:     *bounds, for as long as the thread lives
- * returns: false if that cannot be found out; *bounds is then untouched
- * context: any thread, no signal handler: libc may allocate
- */
-bool embed_frames_bounds(struct embed_bounds *bounds);
 
 /*
  * Walk from a frame to its callers. The walk ends before a frame that is not

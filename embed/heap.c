@@ -70,7 +70,6 @@ is_ready(void)
     if (embed_self.inside)
         return false;
     embed_self.inside = true;
-    /* The unwinder needs dl_iterate_phdr, and remembers what it cannot find. */
     embed_locks_resolve();
     embed_heap_resolve();
     embed_self.inside = false;
@@ -107,16 +106,18 @@ is_of_arena(const void *address)
 }
 
 static void
-log_alloc(void *address, size_t bytes, uintptr_t caller)
+log_alloc(void *address, size_t bytes, const void *frame)
 {
-    struct embed_stack stack;
     uint64_t words[4] = {0, (uintptr_t)address, bytes, 0};
     int saved_errno = errno;
+    struct embed_stack *stack;
 
     if (address == NULL || !embed_enter())
         return;
-    embed_unwind(&stack, caller);
-    embed_log(EMBED_ALLOC, 0, words, 4, &stack);
+    stack = embed_stack_borrow();
+    embed_stack_take(stack, frame, &embed_self.stack);
+    embed_log(EMBED_ALLOC, 0, words, 4, stack);
+    embed_stack_return(stack);
     embed_leave();
     errno = saved_errno;
 }
@@ -137,7 +138,7 @@ log_free(void *address)
     return offset;
 }
 
-#define CALLER ((uintptr_t)__builtin_return_address(0))
+#define FRAME __builtin_frame_address(0)
 
 EMBED_HOOK void *
 malloc(size_t bytes)
@@ -147,7 +148,7 @@ malloc(size_t bytes)
     if (!is_ready())
         return arena_take(bytes);
     address = real.malloc(bytes);
-    log_alloc(address, bytes, CALLER);
+    log_alloc(address, bytes, FRAME);
     return address;
 }
 
@@ -164,7 +165,7 @@ calloc(size_t count, size_t each_bytes)
     if (!is_ready())
         return arena_take(bytes);
     address = real.calloc(count, each_bytes);
-    log_alloc(address, bytes, CALLER);
+    log_alloc(address, bytes, FRAME);
     return address;
 }
 
@@ -190,7 +191,7 @@ leave_arena(const void *old, size_t bytes)
 }
 
 static void *
-resize(void *old, size_t bytes, uintptr_t caller)
+resize(void *old, size_t bytes, const void *frame)
 {
     void *address;
     uint64_t logged = 0;
@@ -198,7 +199,7 @@ resize(void *old, size_t bytes, uintptr_t caller)
     if (is_of_arena(old)) {
         address = leave_arena(old, bytes);
         if (!is_of_arena(address))
-            log_alloc(address, bytes, caller);
+            log_alloc(address, bytes, frame);
         return address;
     }
     if (!is_ready())
@@ -209,14 +210,14 @@ resize(void *old, size_t bytes, uintptr_t caller)
     /* realloc(p, 0) may free and return NULL: then the free stands. */
     if (address == NULL && bytes != 0 && logged != 0)
         embed_log_cancel(logged);
-    log_alloc(address, bytes, caller);
+    log_alloc(address, bytes, frame);
     return address;
 }
 
 EMBED_HOOK void *
 realloc(void *old, size_t bytes)
 {
-    return resize(old, bytes, CALLER);
+    return resize(old, bytes, FRAME);
 }
 
 EMBED_HOOK void *
@@ -228,7 +229,7 @@ reallocarray(void *old, size_t count, size_t each_bytes)
         errno = ENOMEM;
         return NULL;
     }
-    return resize(old, bytes, CALLER);
+    return resize(old, bytes, FRAME);
 }
 
 EMBED_HOOK void *
@@ -239,7 +240,7 @@ aligned_alloc(size_t alignment, size_t bytes)
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
     address = real.aligned_alloc(alignment, bytes);
-    log_alloc(address, bytes, CALLER);
+    log_alloc(address, bytes, FRAME);
     return address;
 }
 
@@ -251,7 +252,7 @@ memalign(size_t alignment, size_t bytes)
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
     address = real.memalign(alignment, bytes);
-    log_alloc(address, bytes, CALLER);
+    log_alloc(address, bytes, FRAME);
     return address;
 }
 
@@ -264,7 +265,7 @@ posix_memalign(void **to, size_t alignment, size_t bytes)
         return ENOMEM;
     status = real.posix_memalign(to, alignment, bytes);
     if (status == 0)
-        log_alloc(*to, bytes, CALLER);
+        log_alloc(*to, bytes, FRAME);
     return status;
 }
 
@@ -276,7 +277,7 @@ valloc(size_t bytes)
     if (!is_ready())
         return NULL;
     address = real.valloc(bytes);
-    log_alloc(address, bytes, CALLER);
+    log_alloc(address, bytes, FRAME);
     return address;
 }
 
@@ -288,6 +289,6 @@ pvalloc(size_t bytes)
     if (!is_ready())
         return NULL;
     address = real.pvalloc(bytes);
-    log_alloc(address, bytes, CALLER);
+    log_alloc(address, bytes, FRAME);
     return address;
 }

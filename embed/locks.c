@@ -11,19 +11,18 @@
  */
 #include "recorder.h"
 
+#include "unwind.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 
 struct wait {
-    struct embed_stack stack;
+    uint64_t stack; /* offset of its record */
     uintptr_t lock;
     uint64_t start_ticks;
     bool registered;
 };
-
-typedef int phdr_callback(struct dl_phdr_info *, size_t, void *);
 
 static struct {
     int (*mutex_lock)(pthread_mutex_t *);
@@ -39,7 +38,7 @@ static struct {
                           const struct timespec *);
     int (*cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t,
                           const struct timespec *);
-    int (*iterate)(phdr_callback *, void *);
+    int (*close_library)(void *);
     _Atomic bool ready;
 } real;
 
@@ -59,7 +58,7 @@ embed_locks_resolve(void)
     embed_resolve(&real.cond_timedwait, "pthread_cond_timedwait",
                   "GLIBC_2.3.2");
     embed_resolve(&real.cond_clockwait, "pthread_cond_clockwait", NULL);
-    embed_resolve(&real.iterate, "dl_iterate_phdr", NULL);
+    embed_resolve(&real.close_library, "dlclose", NULL);
     atomic_store_explicit(&real.ready, true, memory_order_release);
 }
 
@@ -128,15 +127,19 @@ is_awaited(const void *lock)
 /* returns: false if this wait is not to be logged */
 static bool
 wait_begin(struct wait *wait, const void *lock, bool has_releaser,
-           uintptr_t caller)
+           const void *frame)
 {
     int saved_errno = errno;
+    struct embed_stack *stack;
 
     if (!embed_enter())
         return false;
     wait->lock = (uintptr_t)lock;
     wait->start_ticks = embed_ticks();
-    embed_unwind(&wait->stack, caller);
+    stack = embed_stack_borrow();
+    embed_stack_take(stack, frame, &embed_self.stack);
+    wait->stack = embed_log_stack(stack);
+    embed_stack_return(stack);
     wait->registered = has_releaser && register_waiter(wait->lock);
     embed_leave();
     errno = saved_errno;
@@ -146,7 +149,7 @@ wait_begin(struct wait *wait, const void *lock, bool has_releaser,
 static void
 wait_end(const struct wait *wait, enum embed_lock_kind kind, int status)
 {
-    uint64_t words[4] = {0, wait->lock, wait->start_ticks, 0};
+    uint64_t words[4] = {0, wait->lock, wait->start_ticks, wait->stack};
     uint32_t detail = (uint32_t)kind;
     int saved_errno = errno;
 
@@ -156,27 +159,29 @@ wait_end(const struct wait *wait, enum embed_lock_kind kind, int status)
         unregister_waiter(wait->lock);
     if (status != 0 && status != EOWNERDEAD)
         detail |= 0x80;
-    embed_log(EMBED_WAIT, detail, words, 4, &wait->stack);
+    embed_log(EMBED_WAIT, detail, words, 4, NULL);
     embed_leave();
     errno = saved_errno;
 }
 
 static void
-log_release(const void *lock, enum embed_lock_kind kind, uintptr_t caller)
+log_release(const void *lock, enum embed_lock_kind kind, const void *frame)
 {
-    struct embed_stack stack;
     uint64_t words[3] = {0, (uintptr_t)lock, 0};
     int saved_errno = errno;
+    struct embed_stack *stack;
 
     if (embed_self.inside || !is_awaited(lock) || !embed_enter())
         return;
-    embed_unwind(&stack, caller);
-    embed_log(EMBED_RELEASE, (uint32_t)kind, words, 3, &stack);
+    stack = embed_stack_borrow();
+    embed_stack_take(stack, frame, &embed_self.stack);
+    embed_log(EMBED_RELEASE, (uint32_t)kind, words, 3, stack);
+    embed_stack_return(stack);
     embed_leave();
     errno = saved_errno;
 }
 
-#define CALLER ((uintptr_t)__builtin_return_address(0))
+#define FRAME __builtin_frame_address(0)
 
 EMBED_HOOK int
 pthread_mutex_lock(pthread_mutex_t *mutex)
@@ -191,7 +196,7 @@ pthread_mutex_lock(pthread_mutex_t *mutex)
     status = real.mutex_trylock(mutex);
     if (status != EBUSY)
         return status;
-    if (!wait_begin(&wait, mutex, true, CALLER))
+    if (!wait_begin(&wait, mutex, true, FRAME))
         return real.mutex_lock(mutex);
     status = real.mutex_lock(mutex);
     wait_end(&wait, EMBED_LOCK_MUTEX, status);
@@ -203,7 +208,7 @@ pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (!is_ready())
         return 0;
-    log_release(mutex, EMBED_LOCK_MUTEX, CALLER);
+    log_release(mutex, EMBED_LOCK_MUTEX, FRAME);
     return real.mutex_unlock(mutex);
 }
 
@@ -220,7 +225,7 @@ pthread_rwlock_rdlock(pthread_rwlock_t *lock)
     status = real.read_trylock(lock);
     if (status != EBUSY)
         return status;
-    if (!wait_begin(&wait, lock, true, CALLER))
+    if (!wait_begin(&wait, lock, true, FRAME))
         return real.read_lock(lock);
     status = real.read_lock(lock);
     wait_end(&wait, EMBED_LOCK_READ, status);
@@ -240,7 +245,7 @@ pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     status = real.write_trylock(lock);
     if (status != EBUSY)
         return status;
-    if (!wait_begin(&wait, lock, true, CALLER))
+    if (!wait_begin(&wait, lock, true, FRAME))
         return real.write_lock(lock);
     status = real.write_lock(lock);
     wait_end(&wait, EMBED_LOCK_WRITE, status);
@@ -252,7 +257,7 @@ pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     if (!is_ready())
         return 0;
-    log_release(lock, EMBED_LOCK_READ, CALLER);
+    log_release(lock, EMBED_LOCK_READ, FRAME);
     return real.rwlock_unlock(lock);
 }
 
@@ -268,9 +273,9 @@ pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 
     if (!is_ready())
         return 0;
-    if (embed_self.inside || !wait_begin(&wait, cond, false, CALLER))
+    if (embed_self.inside || !wait_begin(&wait, cond, false, FRAME))
         return real.cond_wait(cond, mutex);
-    log_release(mutex, EMBED_LOCK_MUTEX, CALLER);
+    log_release(mutex, EMBED_LOCK_MUTEX, FRAME);
     status = real.cond_wait(cond, mutex);
     wait_end(&wait, EMBED_LOCK_COND, status);
     return status;
@@ -285,9 +290,9 @@ pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
     if (!is_ready())
         return 0;
-    if (embed_self.inside || !wait_begin(&wait, cond, false, CALLER))
+    if (embed_self.inside || !wait_begin(&wait, cond, false, FRAME))
         return real.cond_timedwait(cond, mutex, until);
-    log_release(mutex, EMBED_LOCK_MUTEX, CALLER);
+    log_release(mutex, EMBED_LOCK_MUTEX, FRAME);
     status = real.cond_timedwait(cond, mutex, until);
     wait_end(&wait, EMBED_LOCK_COND, status);
     return status;
@@ -302,21 +307,23 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
 
     if (!is_ready())
         return 0;
-    if (embed_self.inside || !wait_begin(&wait, cond, false, CALLER))
+    if (embed_self.inside || !wait_begin(&wait, cond, false, FRAME))
         return real.cond_clockwait(cond, mutex, clock, until);
-    log_release(mutex, EMBED_LOCK_MUTEX, CALLER);
+    log_release(mutex, EMBED_LOCK_MUTEX, FRAME);
     status = real.cond_clockwait(cond, mutex, clock, until);
     wait_end(&wait, EMBED_LOCK_COND, status);
     return status;
 }
 
-/* See modules.c: the unwinder must not come to the linker's lock. */
+/* What was learned of its code is not true of what may come in its place. */
 EMBED_HOOK int
-dl_iterate_phdr(phdr_callback *callback, void *data)
+dlclose(void *library)
 {
-    if (embed_self.unwinding)
-        return embed_modules_answer(callback, data);
+    int status;
+
     if (!is_ready())
         return 0;
-    return real.iterate(callback, data);
+    status = real.close_library(library);
+    embed_unwind_forget();
+    return status;
 }

@@ -26,7 +26,6 @@
 
 _Thread_local struct embed_self embed_self;
 struct embed_state *embed_state;
-uint32_t embed_depth_max = 32;
 
 _Atomic uint32_t embed_generation;
 _Atomic uint64_t embed_early_drops;
@@ -184,7 +183,7 @@ name_thread_locked(void)
 
 static uint64_t
 log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
-           uint32_t words_count, const struct embed_stack *stack, bool *is_new)
+           uint32_t words_count, struct embed_stack *stack, bool *is_new)
 {
     struct embed_state *state = embed_state;
     uint64_t offset;
@@ -210,7 +209,7 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
 
 uint64_t
 embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
-          uint32_t words_count, const struct embed_stack *stack)
+          uint32_t words_count, struct embed_stack *stack)
 {
     bool is_new = false;
     uint64_t offset;
@@ -220,6 +219,21 @@ embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
     embed_unlock();
     if (offset == 0)
         embed_drop(embed_state->full_cause);
+    if (is_new)
+        embed_modules_note(stack);
+    return offset;
+}
+
+uint64_t
+embed_log_stack(struct embed_stack *stack)
+{
+    bool is_new = false;
+    uint64_t offset;
+
+    embed_lock();
+    offset = intern_locked(stack, &is_new);
+    embed_publish_locked();
+    embed_unlock();
     if (is_new)
         embed_modules_note(stack);
     return offset;

@@ -1,10 +1,9 @@
 /*
- * modules.c -- what is mapped where: for the unwinder, and to name pcs later.
+ * modules.c -- what is mapped where, to name pcs later.
  *
- * Both ask _dl_find_object(), which takes no lock. dl_iterate_phdr() does: a
+ * _dl_find_object() says it without a lock. dl_iterate_phdr() takes one: a
  * thread that forks while another one is in dlopen() leaves its child with that
- * lock taken for ever, and a program may allocate in a callback under it. So
- * while the unwinder runs, its own call of dl_iterate_phdr() ends here.
+ * lock taken for ever, and a program may allocate in a callback under it.
  *
  * A module is logged when a stack that is new has a frame in it: it is in the
  * log even if it is unloaded, or the process killed, later.
@@ -17,8 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_BYTES 1024u
-#define ID_BYTES   64u
+#define ID_BYTES 64u
 
 static uint64_t
 hash_of(const struct dl_phdr_info *info)
@@ -39,18 +37,18 @@ path_of(const struct dl_phdr_info *info, char *path)
     size_t before = 0;
 
     if (bytes == 0) {
-        ssize_t got = readlink("/proc/self/exe", path, PATH_BYTES);
+        ssize_t got = readlink("/proc/self/exe", path, EMBED_PATH_BYTES);
 
         return got > 0 ? (uint32_t)got : 0;
     }
     /* A relative name (with a slash) means: relative to where we are. */
     if (name[0] != '/' && strchr(name, '/') != NULL &&
-        getcwd(path, PATH_BYTES - 1) != NULL) {
+        getcwd(path, EMBED_PATH_BYTES - 1) != NULL) {
         before = strlen(path);
         path[before++] = '/';
     }
-    if (bytes > PATH_BYTES - before)
-        bytes = PATH_BYTES - before;
+    if (bytes > EMBED_PATH_BYTES - before)
+        bytes = EMBED_PATH_BYTES - before;
     memcpy(path + before, name, bytes);
     return (uint32_t)(before + bytes);
 }
@@ -161,25 +159,9 @@ describe(uintptr_t address, struct dl_phdr_info *info)
     return true;
 }
 
-/*
- * The first word of libunwind's data is the address it wants to know about. If
- * that were not so the address would be in no module, and stacks short.
- */
-int
-embed_modules_answer(int (*callback)(struct dl_phdr_info *, size_t, void *),
-                     void *data)
-{
-    struct dl_phdr_info info;
-    uintptr_t address;
-
-    memcpy(&address, data, sizeof address);
-    return describe(address, &info) ? callback(&info, sizeof info, data) : 0;
-}
-
 static void
-log_module(const struct dl_phdr_info *info)
+log_module(const struct dl_phdr_info *info, char *path)
 {
-    char path[PATH_BYTES];
     uint8_t id[ID_BYTES];
     uint32_t path_bytes = path_of(info, path);
     uint32_t id_bytes = id_of(info, id);
@@ -196,7 +178,7 @@ log_module(const struct dl_phdr_info *info)
 }
 
 void
-embed_modules_note(const struct embed_stack *stack)
+embed_modules_note(struct embed_stack *stack)
 {
     struct dl_phdr_info info;
     uint64_t previous = 0;
@@ -216,6 +198,6 @@ embed_modules_note(const struct embed_stack *stack)
         is_new = is_new_locked(hash);
         embed_unlock();
         if (is_new)
-            log_module(&info);
+            log_module(&info, stack->path);
     }
 }

@@ -3,8 +3,9 @@
  *
  *      heap.c, locks.c     the interposed functions
  *         |     \
- *         |      unwind.c    stacks, and keeping fork out of the unwinder
- *         |      frames.c    stacks of programs that keep frame pointers
+ *         |      stack.c     the stack of an event
+ *         |        unwind.c    by unwind tables (cfi*.c)
+ *         |        frames.c    by frame pointers
  *         v
  *      log.c               one global order
  *      start.c             the spool of this image
@@ -12,8 +13,8 @@
  *      modules.c           what is mapped where
  *
  * Rules
- *   R1  Nothing here calls malloc. What the unwinder or libc allocate on our
- *       behalf is seen by R2 and passed through.
+ *   R1  Nothing here calls malloc. What libc allocates on our behalf is seen by
+ *       R2 and passed through.
  *   R2  Between embed_enter() and embed_leave() a thread is inside; whatever
  *       interposed function it meets there goes straight to the real one.
  *   R3  Under the recorder lock nothing is called that could take another lock,
@@ -29,8 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frames.h"
 #include "spool.h"
+#include "stack.h"
 
 #define EMBED_HOOK       __attribute__((visibility("default")))
 #define EMBED_TABLE_LOG2 19u
@@ -47,10 +48,8 @@ struct embed_waiter {
 /* R4. All zero is the state of a process that has not started. */
 struct embed_state {
     _Atomic uint32_t phase;
-    _Atomic uint32_t lock;      /* 0 free, 1 taken, 2 taken and awaited */
-    _Atomic uint32_t unwinding; /* threads inside the unwinder */
-    _Atomic uint32_t forking;   /* nobody may enter it */
-    uint8_t *log;               /* the spool; guards: all below by lock */
+    _Atomic uint32_t lock; /* 0 free, 1 taken, 2 taken and awaited */
+    uint8_t *log;          /* the spool; guards: all below by lock */
     uint64_t used_bytes;
     uint64_t limit_bytes;
     uint64_t reserved_bytes; /* the disk has room up to here */
@@ -71,23 +70,12 @@ struct embed_self {
     uint32_t generation; /* of the image that thread_index belongs to */
     uint32_t thread_index;
     bool inside;
-    bool forking;              /* this thread is in fork() */
-    bool unwinding;            /* this thread is in the unwinder */
-    bool asking;               /* it asks libc where its stack is; inside */
-    struct embed_bounds stack; /* once it has asked */
-};
-
-struct embed_stack {
-    uint64_t hash;
-    uint32_t depth;
-    uintptr_t pcs[EMBED_DEPTH_MAX];
+    struct embed_own_stack stack;
 };
 
 extern _Thread_local struct embed_self embed_self
     __attribute__((tls_model("initial-exec")));
 extern struct embed_state *embed_state; /* NULL until the first start */
-extern uint32_t embed_depth_max;
-extern bool embed_by_frames; /* the program keeps frame pointers; after start */
 
 extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
 extern _Atomic uint64_t embed_early_drops;
@@ -144,7 +132,15 @@ void embed_unlock(void);
  * context: inside, recorder lock not held
  */
 uint64_t embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
-                   uint32_t words_count, const struct embed_stack *stack);
+                   uint32_t words_count, struct embed_stack *stack);
+
+/*
+ * Log a stack ahead of its event.
+ *
+ * returns: its offset, 0 if there is no room
+ * context: as embed_log()
+ */
+uint64_t embed_log_stack(struct embed_stack *stack);
 
 /* Take back a free: it did not happen. */
 void embed_log_cancel(uint64_t offset);
@@ -159,23 +155,10 @@ uint64_t *embed_append_locked(enum embed_kind kind, uint32_t detail,
                               uint32_t number, uint32_t words_count);
 void embed_publish_locked(void);
 
-/* unwind.c */
-
-/* Before the first stack; registers the fork handlers. */
-void embed_unwind_start(void);
-
-/* The stack of the caller's caller, without the recorder's own frames. */
-void embed_unwind(struct embed_stack *stack, uintptr_t caller);
-
 /* modules.c */
 
 /* Log the modules of a new stack. context: inside, recorder lock not held */
-void embed_modules_note(const struct embed_stack *stack);
-
-/* dl_iterate_phdr() for the unwinder, with the one module it asks for. */
-struct dl_phdr_info;
-int embed_modules_answer(int (*callback)(struct dl_phdr_info *, size_t, void *),
-                         void *data);
+void embed_modules_note(struct embed_stack *stack);
 
 /* heap.c, locks.c: find the real functions. context: inside */
 void embed_heap_resolve(void);

@@ -10,8 +10,12 @@
  */
 #include "recorder.h"
 
+#include "frames.h"
+#include "unwind.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +74,15 @@ number_of(const char *text, uint64_t otherwise)
     return *text == '\0' ? value : otherwise;
 }
 
+/* Where the kernel has not wiped the state (R4) it is wiped here. */
+static void
+after_fork_in_child(void)
+{
+    if (atomic_load(&embed_state->phase) != EMBED_FRESH)
+        memset(embed_state, 0, sizeof *embed_state);
+    embed_stacks_reclaim();
+}
+
 /* Read the environment, once, before the program can change it. */
 static bool
 configure(void)
@@ -100,8 +113,13 @@ configure(void)
     /* R4; a kernel without it leaves the work to the fork handler. */
     (void)madvise(place, sizeof *embed_state, MADV_WIPEONFORK);
     embed_state = place;
+    pthread_atfork(NULL, NULL, after_fork_in_child);
     embed_unwind_start();
-    return true;
+    if (embed_stacks_start())
+        return true;
+    munmap(place, sizeof *embed_state);
+    embed_state = NULL;
+    return false;
 }
 
 static void
@@ -269,9 +287,7 @@ bool
 embed_enter(void)
 {
     if (embed_self.inside) {
-        /* What libc needs for an answer to us is not the program's. */
-        if (!embed_self.asking)
-            embed_drop(EMBED_DROP_INSIDE);
+        embed_drop(EMBED_DROP_INSIDE);
         return false;
     }
     if (atomic_load_explicit(&config.phase, memory_order_relaxed) == EMBED_OFF)

@@ -1,154 +1,247 @@
 /*
- * unwind.c -- whose call is this? Stacks by libunwind; by frame pointers if the
- * program is said to keep them, unless it is on a stack that is not a thread's
- * (a coroutine's, a signal's).
+ * unwind.c -- call stacks, by unwind tables and, where there are none, by frame
+ * pointers.
  *
- * The unwinder takes locks and caches what it learns: fork while another thread
- * is in it leaves the child with a locked lock. So threads count themselves in
- * and out, and fork waits (for microseconds; bounded) until nobody is in. The
- * dynamic linker's lock it never comes to, see modules.c.
+ *      pc --> cache --> rule --> CFA, return address, rbp --> pc ...
+ *               | miss
+ *               v
+ *      _dl_find_object() --> .eh_frame_hdr --> .eh_frame --> rule
+ *
+ * _dl_find_object() takes no lock (dl_iterate_phdr() does, and a thread that
+ * forks in another's dlopen() leaves its child with that lock taken for ever).
+ *
+ * The cache is shared by all threads and has no lock either. An entry is two
+ * words, the rule and the key exclusive-or the rule: if two writers mix their
+ * halves the key comes out wrong, and the entry is a miss. The key holds the
+ * number of unloads so far, so rules of code that is gone are not found.
+ *
+ * Invariants
+ *   I1  Each word read was found to be readable (stack_memory.h).
+ *   I2  A caller's frame lies above its callee's, but for the frame of a signal
+ *       handler; of those there are at most SIGNALS_MAX. So a walk ends.
  */
-#define UNW_LOCAL_ONLY
-#include "recorder.h"
+#include "unwind.h"
 
-#include <libunwind.h>
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
 
-#define WAITS_MAX 100000u
-#define OWN_MAX   6u /* frames of the recorder on top of a stack */
+#define CACHE_LOG2  16u
+#define SIGNALS_MAX 8u
+#define KEY_BITS    48u /* of a pc in user space */
 
-bool embed_by_frames;
+/* No unwind table has this code; not a rule that embed_row_pack() makes. */
+#define BY_FRAME_POINTER UINT64_C(2)
 
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
+struct entry {
+    _Atomic uint64_t rule;
+    _Atomic uint64_t mixed; /* key ^ rule */
+};
 
-static bool
-is_own(uintptr_t pc)
-{
-    return pc >= (uintptr_t)__ehdr_start && pc < (uintptr_t)_end;
-}
+struct walk {
+    struct embed_registers at;
+    struct embed_stack_memory memory;
+    uint32_t signals;
+    bool interrupted; /* at.pc is where the next instruction is */
+};
 
-static bool
-enter_unwinder(struct embed_state *state)
-{
-    uint32_t waits;
-
-    if (embed_self.forking)
-        return false;
-    for (waits = 0; waits < WAITS_MAX; waits++) {
-        atomic_fetch_add(&state->unwinding, 1);
-        if (atomic_load(&state->forking) == 0)
-            return true;
-        atomic_fetch_sub(&state->unwinding, 1);
-        sched_yield();
-    }
-    return false;
-}
-
-static void
-before_fork(void)
-{
-    uint32_t waits;
-
-    embed_self.forking = true;
-    atomic_fetch_add(&embed_state->forking, 1);
-    for (waits = 0; waits < WAITS_MAX; waits++) {
-        if (atomic_load(&embed_state->unwinding) == 0)
-            break;
-        sched_yield();
-    }
-}
-
-static void
-after_fork_in_parent(void)
-{
-    atomic_fetch_sub(&embed_state->forking, 1);
-    embed_self.forking = false;
-}
-
-/* Where the kernel has wiped the state already, this changes nothing. */
-static void
-after_fork_in_child(void)
-{
-    struct embed_state *state = embed_state;
-
-    embed_self.forking = false;
-    if (atomic_load(&state->forking) != 0)
-        memset(state, 0, sizeof *state);
-}
+static _Atomic(struct entry *) cache;
+static _Atomic uint64_t unloads;
 
 void
 embed_unwind_start(void)
 {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_GLOBAL);
+    void *place;
+
+    if (atomic_load_explicit(&cache, memory_order_relaxed) != NULL)
+        return;
+    place =
+        mmap(NULL, sizeof(struct entry) << CACHE_LOG2, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place != MAP_FAILED)
+        atomic_store_explicit(&cache, place, memory_order_release);
+}
+
+void
+embed_unwind_forget(void)
+{
+    atomic_fetch_add_explicit(&unloads, 1, memory_order_relaxed);
 }
 
 static uint64_t
-hash_of(const uintptr_t *pcs, uint32_t depth)
+key_of(uintptr_t pc)
 {
-    uint64_t hash = depth;
-    uint32_t i;
-
-    for (i = 0; i < depth; i++) {
-        hash = (hash ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash;
+    return pc ^ atomic_load_explicit(&unloads, memory_order_relaxed)
+                    << KEY_BITS;
 }
 
-/* Where the thread's stack lies, asked once; else nowhere. */
-static const struct embed_bounds *
-own_stack(void)
+static struct entry *
+entry_of(uintptr_t pc)
 {
-    if (embed_self.stack.high == 0) {
-        embed_self.asking = true;
-        if (!embed_frames_bounds(&embed_self.stack))
-            embed_self.stack = (struct embed_bounds){1, 1};
-        embed_self.asking = false;
-    }
-    return &embed_self.stack;
+    struct entry *const entries =
+        atomic_load_explicit(&cache, memory_order_acquire);
+    const uint64_t hash = pc * UINT64_C(0x9e3779b97f4a7c15);
+
+    return entries != NULL ? &entries[hash >> (64 - CACHE_LOG2)] : NULL;
 }
 
-static uint32_t
-ask_libunwind(uintptr_t *found, uint32_t found_max)
+/* returns: the rule, 0 if it is not known */
+static uint64_t
+cached(const struct entry *entry, uint64_t key)
 {
-    int got;
+    uint64_t rule;
 
-    if (!enter_unwinder(embed_state))
+    if (entry == NULL)
         return 0;
-    embed_self.unwinding = true;
-    got = unw_backtrace((void **)(void *)found, (int)found_max);
-    embed_self.unwinding = false;
-    atomic_fetch_sub(&embed_state->unwinding, 1);
-    return got > 0 ? (uint32_t)got : 0;
+    rule = atomic_load_explicit(&entry->rule, memory_order_relaxed);
+    return atomic_load_explicit(&entry->mixed, memory_order_relaxed) ==
+                   (key ^ rule)
+               ? rule
+               : 0;
 }
 
-/*
- * The first entry of unw_backtrace() is this function or its caller, depending
- * on the version; what lies in the recorder is skipped by address instead.
- */
-__attribute__((noinline)) void
-embed_unwind(struct embed_stack *stack, uintptr_t caller)
+static void
+remember(struct entry *entry, uint64_t key, uint64_t rule)
 {
-    uintptr_t found[EMBED_DEPTH_MAX + OWN_MAX];
-    const uint32_t found_max = embed_depth_max + OWN_MAX;
-    uint32_t count = 0;
-    uint32_t i;
+    if (entry == NULL)
+        return;
+    atomic_store_explicit(&entry->rule, rule, memory_order_relaxed);
+    atomic_store_explicit(&entry->mixed, key ^ rule, memory_order_relaxed);
+}
 
-    stack->depth = 0;
-    if (embed_by_frames)
-        count = embed_frames_walk(found, found_max,
-                                  (uintptr_t)__builtin_frame_address(0),
-                                  own_stack());
-    if (count == 0)
-        count = ask_libunwind(found, found_max);
-    for (i = 0; i < count && stack->depth < embed_depth_max; i++)
-        if (found[i] != 0 && !is_own(found[i]))
-            stack->pcs[stack->depth++] = found[i];
-    if (stack->depth == 0)
-        stack->pcs[stack->depth++] = caller;
-    stack->hash = hash_of(stack->pcs, stack->depth);
+static bool
+find_row(struct embed_row *row, uintptr_t pc)
+{
+    struct dl_find_object found;
+    struct embed_bytes module;
+
+    if (_dl_find_object((void *)pc, &found) != 0 || found.dlfo_eh_frame == NULL)
+        return false;
+    module = (struct embed_bytes){found.dlfo_map_start, found.dlfo_map_end};
+    return embed_cfi_find(row, found.dlfo_eh_frame, module, pc);
+}
+
+static bool
+read_word(void *context, uintptr_t address, uintptr_t *value)
+{
+    return embed_stack_memory_read(context, address, value);
+}
+
+/* A register of the caller; 0 if it is lost. offset: from the CFA, in words */
+static uintptr_t
+restore(struct walk *walk, uint64_t how, uintptr_t now, uintptr_t cfa,
+        int64_t offset)
+{
+    uintptr_t value;
+
+    if (how == EMBED_PACKED_SAME)
+        return now;
+    if (how == EMBED_PACKED_LOST ||
+        !embed_stack_memory_read(
+            &walk->memory, cfa + (uintptr_t)offset * sizeof value, &value))
+        return 0;
+    return value;
+}
+
+/* To the caller, by a rule of embed_row_pack(). */
+static bool
+step_packed(struct walk *walk, uint64_t rule)
+{
+    struct embed_registers *const at = &walk->at;
+    const bool from_sp = EMBED_PACKED_CFA(rule) == EMBED_PACKED_FROM_SP;
+    uintptr_t cfa = (from_sp ? at->sp : at->fp) +
+                    (uintptr_t)embed_packed_number(rule, 16, 24);
+    uintptr_t pc;
+
+    if (EMBED_PACKED_LAST(rule))
+        return false;
+    if (EMBED_PACKED_CFA(rule) == EMBED_PACKED_AT_FP &&
+        !embed_stack_memory_read(&walk->memory, cfa, &cfa))
+        return false;
+    if (cfa <= at->sp ||
+        !embed_stack_memory_read(&walk->memory, cfa - sizeof pc, &pc))
+        return false;
+    at->fp = restore(walk, EMBED_PACKED_FP(rule), at->fp, cfa,
+                     embed_packed_number(rule, 40, 12));
+    at->base = restore(walk, EMBED_PACKED_BASE(rule), at->base, cfa,
+                       embed_packed_number(rule, 52, 12));
+    at->scratch = 0;
+    at->sp = cfa;
+    at->pc = pc;
+    walk->interrupted = false;
+    return true;
+}
+
+/* To the caller, by frame pointer: code that was made while the program ran. */
+static bool
+step_frame(struct walk *walk)
+{
+    const uintptr_t frame = walk->at.fp;
+    uintptr_t fp;
+    uintptr_t pc;
+
+    if (frame < walk->at.sp ||
+        !embed_stack_memory_read(&walk->memory, frame, &fp) ||
+        !embed_stack_memory_read(&walk->memory, frame + sizeof fp, &pc))
+        return false;
+    walk->at = (struct embed_registers){
+        .pc = pc, .sp = frame + 2 * sizeof fp, .fp = fp};
+    walk->interrupted = false;
+    return true;
+}
+
+static bool
+step_row(struct walk *walk, const struct embed_row *row)
+{
+    const uintptr_t before = walk->at.sp;
+
+    if (!embed_cfi_step(&walk->at, row, read_word, &walk->memory))
+        return false;
+    walk->interrupted = row->is_signal;
+    if (!row->is_signal)
+        return walk->at.sp > before;
+    if (++walk->signals > SIGNALS_MAX)
+        return false;
+    /* The handler may have had a stack of its own. */
+    embed_stack_memory_begin(&walk->memory, walk->at.sp);
+    return true;
+}
+
+static bool
+step(struct walk *walk)
+{
+    const uintptr_t pc = walk->at.pc - (walk->interrupted ? 0 : 1);
+    struct entry *const entry = entry_of(pc);
+    const uint64_t key = key_of(pc);
+    uint64_t rule = cached(entry, key);
+    struct embed_row row;
+
+    if (rule == 0) {
+        rule = BY_FRAME_POINTER;
+        if (EMBED_CFI_OFFERED && find_row(&row, pc)) {
+            rule = embed_row_pack(&row);
+            if (rule == 0)
+                return step_row(walk, &row);
+        }
+        remember(entry, key, rule);
+    }
+    return rule == BY_FRAME_POINTER ? step_frame(walk)
+                                    : step_packed(walk, rule);
+}
+
+uint32_t
+embed_unwind_walk(uintptr_t *pcs, uint32_t pcs_max,
+                  const struct embed_registers *from, bool interrupted,
+                  struct embed_own_stack *own)
+{
+    struct walk walk = {
+        .at = *from, .memory = {.own = own}, .interrupted = interrupted};
+    uint32_t count = 0;
+
+    embed_stack_memory_begin(&walk.memory, walk.at.sp);
+    pcs[count++] = walk.at.pc;
+    while (count < pcs_max && step(&walk) && walk.at.pc != 0)
+        pcs[count++] = walk.at.pc;
+    return count;
 }

@@ -206,7 +206,7 @@ count_under(const struct sim_recording *recording, const char *function,
     return count;
 }
 
-/* As threads_are_recorded_to_the_last_event(), where libunwind is asked. */
+/* As threads_are_recorded_to_the_last_event(), which uses unwind tables. */
 static void
 frame_pointers_lead_to_the_same_functions(void **state)
 {
@@ -228,7 +228,7 @@ frame_pointers_lead_to_the_same_functions(void **state)
     sim_recording_close(recording);
 }
 
-/* Only libunwind comes past such a frame; the others are asked in vain. */
+/* Unwind tables lead past such a frame, frame pointers do not. */
 static void
 a_broken_frame_pointer_ends_a_stack(void **state)
 {

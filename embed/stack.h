@@ -1,0 +1,53 @@
+/*
+ * stack.h -- the call stack of an event, and memory to take it in.
+ *
+ * A stack is taken in borrowed memory: a hook may run on a coroutine with a few
+ * KiB of stack, and must take little of it.
+ */
+#ifndef EMBED_STACK_H
+#define EMBED_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spool.h"
+#include "stack_memory.h"
+
+#define EMBED_PATH_BYTES 1024u
+
+struct embed_stack {
+    uint64_t hash;
+    uint32_t depth;
+    uintptr_t pcs[EMBED_DEPTH_MAX];
+    char path[EMBED_PATH_BYTES]; /* room to name its modules in */
+};
+
+/* Get memory for many threads. returns: false if there is none */
+bool embed_stacks_start(void);
+
+/* In a forked child: what its parent's other threads held is free. */
+void embed_stacks_reclaim(void);
+
+/*
+ * Borrow memory for a stack. One thread holds one at a time, for as long as it
+ * logs one event; while all are held the call yields.
+ *
+ * context: inside; embed_stacks_start() has returned true
+ */
+struct embed_stack *embed_stack_borrow(void);
+void embed_stack_return(struct embed_stack *stack);
+
+/*
+ * Take the stack of a hook's caller.
+ *
+ * out:     *stack, at least one frame deep
+ * in:      frame, __builtin_frame_address(0) of the hook
+ *          own, the calling thread's
+ */
+void embed_stack_take(struct embed_stack *stack, const void *frame,
+                      struct embed_own_stack *own);
+
+extern uint32_t embed_depth_max;
+extern bool embed_by_frames; /* the program keeps frame pointers */
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * stack_memory.c -- pages of a stack, asked for without touching them.
+ *
+ *      low    [sp ...... frames ...... | thread's control block]    high
+ *
+ * A thread's own stack ends at its control block, the main thread's at what the
+ * kernel put there; all in between is mapped and stays so while the thread
+ * runs. So once every page from sp up to that end was found readable they need
+ * not be asked for again. A thread that is on another stack has a gap there, or
+ * more than it may ask for.
+ */
+#include "stack_memory.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE_BYTES ((uintptr_t)4096) /* or more: then some are asked twice */
+#define OWN_PAGES  2048u             /* 8 MiB at a time */
+#define WALK_PAGES 256u
+#define TRIES_MAX  4u
+
+/* The main thread's stack ends above it. */
+extern void *__libc_stack_end;
+
+/*
+ * The call copies the 8 bytes first and then finds that there is no such way to
+ * change the signal mask: EINVAL if they could be read, else EFAULT.
+ */
+static bool
+is_readable(uintptr_t page)
+{
+    const int saved_errno = errno;
+    const long result = syscall(SYS_rt_sigprocmask, -1, page, NULL, 8);
+    const bool readable = result == -1 && errno == EINVAL;
+
+    errno = saved_errno;
+    return readable;
+}
+
+static uintptr_t
+page_of(uintptr_t address)
+{
+    return address & ~(PAGE_BYTES - 1);
+}
+
+/* Are the pages of [from, to) readable? At most so many are asked for. */
+static bool
+are_readable(uintptr_t from, uintptr_t to, uint32_t pages_max)
+{
+    if (to - from > pages_max * PAGE_BYTES)
+        return false;
+    for (uintptr_t page = page_of(from); page < to; page += PAGE_BYTES)
+        if (!is_readable(page))
+            return false;
+    return true;
+}
+
+/* Where the thread's own stack ends, if sp were on it. */
+static uintptr_t
+end_of_own(uintptr_t sp)
+{
+    const uintptr_t block = (uintptr_t)__builtin_thread_pointer();
+
+    return sp < block ? block : (uintptr_t)__libc_stack_end;
+}
+
+/* Is sp on the thread's own stack? Finds out how far that can be read. */
+static bool
+is_own(struct embed_own_stack *own, uintptr_t sp)
+{
+    struct embed_bounds *const bounds = &own->bounds;
+    const uintptr_t end = bounds->high != 0 ? bounds->low : end_of_own(sp);
+
+    if (sp >= bounds->low && sp < bounds->high)
+        return true;
+    if (sp >= end || own->tries == TRIES_MAX)
+        return false;
+    if (!are_readable(sp, end, OWN_PAGES)) {
+        own->tries++;
+        return false;
+    }
+    if (bounds->high == 0)
+        bounds->high = end;
+    bounds->low = page_of(sp);
+    return true;
+}
+
+/*
+ * From the page of sp on: a function that has just given up its frame may have
+ * its caller's registers below sp still.
+ */
+void
+embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp)
+{
+    const uintptr_t page = page_of(sp);
+
+    memory->pages = WALK_PAGES;
+    memory->bounds = (struct embed_bounds){page, page};
+    if (is_own(memory->own, sp))
+        memory->bounds.high = memory->own->bounds.high;
+    else if (is_readable(page))
+        memory->bounds.high = page + PAGE_BYTES;
+}
+
+bool
+embed_stack_memory_grow(struct embed_stack_memory *memory, uintptr_t address)
+{
+    struct embed_bounds *const bounds = &memory->bounds;
+
+    if (bounds->high == memory->own->bounds.high ||
+        address - bounds->high >= memory->pages * PAGE_BYTES)
+        return false;
+    while (address >= bounds->high) {
+        if (memory->pages == 0 || !is_readable(bounds->high))
+            return false;
+        memory->pages--;
+        bounds->high += PAGE_BYTES;
+    }
+    return true;
+}

@@ -1,0 +1,67 @@
+/*
+ * stack_memory.h -- what of a stack can be read.
+ *
+ * A walk reads where unwind tables and frame pointers lead, and those may be
+ * wrong; so each word is checked to lie on the stack that the walk is on. Of a
+ * thread's own stack the mapped part is found out once and remembered; of any
+ * other (a coroutine's, a signal handler's) a page is asked for when a walk
+ * comes to it, by a system call that needs no descriptor.
+ */
+#ifndef EMBED_STACK_MEMORY_H
+#define EMBED_STACK_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Readable addresses; none if both are equal. */
+struct embed_bounds {
+    uintptr_t low;
+    uintptr_t high; /* exclusive */
+};
+
+/* What a thread remembers of its own stack. All zero: nothing yet. */
+struct embed_own_stack {
+    struct embed_bounds bounds;
+    uint32_t tries; /* in vain, to find it */
+};
+
+/* A walk's view of the stack it is on. */
+struct embed_stack_memory {
+    struct embed_own_stack *own; /* of the calling thread */
+    struct embed_bounds bounds;  /* known to be readable */
+    uint32_t pages;              /* that the walk may still ask for */
+};
+
+/*
+ * Begin a walk, or go on with it on another stack.
+ *
+ * out:     memory->bounds, around sp; empty if sp cannot be read
+ * context: any thread, signal handlers included; errno is left alone
+ */
+void embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp);
+
+/*
+ * Read a word. Grows the bounds upwards, page by page, on a stack that is not
+ * the thread's own.
+ *
+ * out:     *value
+ * returns: false if it lies outside, or is not aligned
+ * context: as embed_stack_memory_begin()
+ */
+bool embed_stack_memory_grow(struct embed_stack_memory *memory,
+                             uintptr_t address);
+
+static inline bool
+embed_stack_memory_read(struct embed_stack_memory *memory, uintptr_t address,
+                        uintptr_t *value)
+{
+    if (address % sizeof *value != 0 || address < memory->bounds.low)
+        return false;
+    if (address >= memory->bounds.high &&
+        !embed_stack_memory_grow(memory, address))
+        return false;
+    *value = *(const uintptr_t *)address;
+    return true;
+}
+
+#endif

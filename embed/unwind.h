@@ -1,0 +1,53 @@
+/*
+ * unwind.h -- call stacks of the running program, without its help.
+ *
+ * No lock, no allocation, no descriptor, no call into the dynamic linker that
+ * could wait; a few hundred bytes of stack. So a stack can be taken in an
+ * allocator's hook, in a signal handler, in a forked child, and on a coroutine.
+ */
+#ifndef EMBED_UNWIND_H
+#define EMBED_UNWIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cfi.h"
+#include "stack_memory.h"
+
+/*
+ * Get memory for what walks learn about code. Without it every walk reads the
+ * tables again.
+ */
+void embed_unwind_start(void);
+
+/* A library is about to be unloaded, or was: code may change at its place. */
+void embed_unwind_forget(void);
+
+/*
+ * Walk from a frame to its callers.
+ *
+ * out:     pcs, the innermost first: from->pc, then return addresses
+ * in:      pcs_max, room in pcs, at least 1
+ *          from, where the walk begins
+ *          interrupted, is from->pc the next instruction instead of a return
+ *          address?
+ *          own, the calling thread's
+ * returns: how many there are, at least 1. A stack that cannot be followed
+ * further ends there. context: any thread, signal handlers included; errno is
+ * left alone
+ */
+uint32_t embed_unwind_walk(uintptr_t *pcs, uint32_t pcs_max,
+                           const struct embed_registers *from, bool interrupted,
+                           struct embed_own_stack *own);
+
+/* The caller of a function that keeps a frame pointer. in: its frame address */
+static inline struct embed_registers
+embed_caller_of(const void *frame)
+{
+    const uintptr_t *const words = frame;
+
+    return (struct embed_registers){
+        .pc = words[1], .sp = (uintptr_t)&words[2], .fp = words[0]};
+}
+
+#endif

@@ -1,0 +1,414 @@
+/*
+ * test_cfi.c -- unwind tables: each instruction, each operation of expressions,
+ * packed rows, and tables that are damaged.
+ *
+ * The expected rows are from the DWARF 5 specification, sections 6.4.2 and
+ * 2.5.1, not from what the code does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cfi.h"
+
+#define BYTES(...) \
+    (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+enum { FP = EMBED_REGISTER_FP, SP = EMBED_REGISTER_SP };
+enum { PC = EMBED_REGISTER_PC, BASE = EMBED_REGISTER_BASE };
+
+static struct embed_row row;
+static bool known;
+
+/* As at a function's first byte: CFA = rsp + 8, return address at CFA - 8. */
+static const struct embed_row first = {
+    .cfa = {.kind = EMBED_RULE_PLUS, .number = SP, .offset = 8},
+    .pc = {.kind = EMBED_RULE_AT, .offset = -8},
+};
+
+/* Code in units of 2 bytes, data in units of -8. */
+static const struct embed_row *
+run(uint64_t offset, const uint8_t *bytes, size_t bytes_count)
+{
+    row = first;
+    known = embed_cfi_run(&row, &first,
+                          (struct embed_bytes){bytes, bytes + bytes_count}, 2,
+                          -8, offset);
+    return &row;
+}
+
+static void
+assert_rule(const struct embed_rule *rule, enum embed_rule_kind kind,
+            int64_t offset)
+{
+    assert_true(known);
+    assert_int_equal(rule->kind, kind);
+    assert_int_equal(rule->offset, offset);
+}
+
+static void
+assert_cfa(uint32_t number, int64_t offset)
+{
+    assert_rule(&row.cfa, EMBED_RULE_PLUS, offset);
+    assert_int_equal(row.cfa.number, number);
+}
+
+static void
+rows_end_at_the_pc(void **state)
+{
+    /* 6 bytes on, 4, 2 * 300, 2 * 70000: the CFA's offset says how far. */
+    const uint8_t bytes[] = {0x43, 0x0e, 1, 0x02, 2, 0x0e, 2,
+                             0x03, 0x2c, 1, 0x0e, 3, 0x04, 0x70,
+                             0x11, 1,    0, 0x0e, 4};
+    const struct {
+        uint64_t offset;
+        int64_t cfa;
+    } expected[] = {{0, 8},      {5, 8},         {6, 1},   {9, 1},
+                    {10, 2},     {609, 2},       {610, 3}, {140609, 3},
+                    {140610, 4}, {UINT64_MAX, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        run(expected[i].offset, bytes, sizeof bytes);
+        assert_cfa(SP, expected[i].cfa);
+    }
+}
+
+static void
+the_cfa_is_defined(void **state)
+{
+    (void)state;
+    run(0, BYTES(0x0c, FP, 16));
+    assert_cfa(FP, 16);
+    run(0, BYTES(0x0d, FP));
+    assert_cfa(FP, 8);
+    run(0, BYTES(0x0e, 0x80, 2));
+    assert_cfa(SP, 256);
+    run(0, BYTES(0x12, FP, 0x7e)); /* -2 times -8 */
+    assert_cfa(FP, 16);
+    run(0, BYTES(0x13, 0x7d));
+    assert_cfa(SP, 24);
+    run(0, BYTES(0x0f, 2, 0x77, 8));
+    assert_true(known);
+    assert_int_equal(row.cfa.kind, EMBED_RULE_EXPRESSION);
+    assert_int_equal(row.cfa.number, 2);
+    assert_int_equal(row.cfa.expression[0], 0x77);
+}
+
+static void
+registers_get_rules(void **state)
+{
+    (void)state;
+    assert_rule(&run(0, BYTES(0x80 | FP, 2))->fp, EMBED_RULE_AT, -16);
+    assert_rule(&run(0, BYTES(0x80 | BASE, 3))->base, EMBED_RULE_AT, -24);
+    assert_rule(&run(0, BYTES(0x05, PC, 3))->pc, EMBED_RULE_AT, -24);
+    assert_rule(&run(0, BYTES(0x07, PC))->pc, EMBED_RULE_UNDEFINED, 0);
+    assert_rule(&run(0, BYTES(0x08, PC))->pc, EMBED_RULE_SAME, 0);
+    assert_rule(&run(0, BYTES(0x09, FP, 3))->fp, EMBED_RULE_UNKNOWN, 0);
+    assert_rule(&run(0, BYTES(0x11, FP, 0x7e))->fp, EMBED_RULE_AT, 16);
+    assert_rule(&run(0, BYTES(0x14, FP, 2))->fp, EMBED_RULE_PLUS, -16);
+    assert_rule(&run(0, BYTES(0x15, FP, 0x7e))->fp, EMBED_RULE_PLUS, 16);
+    assert_rule(&run(0, BYTES(0x2f, FP, 2))->fp, EMBED_RULE_AT, 16);
+    run(0, BYTES(0x10, FP, 2, 0x77, 120));
+    assert_int_equal(row.fp.kind, EMBED_RULE_AT_EXPRESSION);
+    run(0, BYTES(0x16, FP, 1, 0x9c));
+    assert_int_equal(row.fp.kind, EMBED_RULE_EXPRESSION);
+    assert_int_equal(row.fp.number, 1);
+}
+
+static void
+rules_are_restored(void **state)
+{
+    (void)state;
+    run(0, BYTES(0x80 | PC, 5, 0xc0 | PC));
+    assert_rule(&row.pc, EMBED_RULE_AT, -8);
+    run(0, BYTES(0x80 | PC, 5, 0x06, PC));
+    assert_rule(&row.pc, EMBED_RULE_AT, -8);
+    run(0, BYTES(0x0a, 0x0e, 32, 0x80 | FP, 2, 0x0b));
+    assert_cfa(SP, 8);
+    assert_rule(&row.fp, EMBED_RULE_SAME, 0);
+}
+
+static void
+what_is_not_followed_is_skipped(void **state)
+{
+    (void)state;
+    run(0, BYTES(0x80 | 12, 9, 0x05, 13, 1, 0x10, 14, 2, 1, 1, 0x16, 15, 1, 1,
+                 0xc0 | 12, 0x2e, 0x80, 1, 0x00, 0x0e, 32));
+    assert_cfa(SP, 32);
+}
+
+static void
+what_is_not_known_ends_the_walk(void **state)
+{
+    (void)state;
+    run(0, BYTES(0x1c, 0));
+    assert_false(known);
+    run(0, BYTES(0x01, 0)); /* set_loc */
+    assert_false(known);
+    run(0, BYTES(0x3f));
+    assert_false(known);
+    run(0, BYTES(0x0b)); /* nothing was remembered */
+    assert_false(known);
+    run(0, BYTES(0x0a, 0x0a, 0x0a, 0x0a, 0x0a));
+    assert_false(known);
+    run(0, BYTES(0x0e, 0x80)); /* cut */
+    assert_false(known);
+    run(0, BYTES(0x0f, 5, 0x77, 8));
+    assert_false(known);
+    run(0, BYTES(0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                 0xff, 0xff));
+    assert_false(known);
+}
+
+/* -------------------------------------------------------------- expressions */
+
+static uintptr_t memory[4] = {100, 200, 300, 400};
+
+static bool
+read_memory(void *context, uintptr_t address, uintptr_t *value)
+{
+    const uintptr_t index = (address - (uintptr_t)memory) / sizeof *memory;
+
+    (void)context;
+    if (address < (uintptr_t)memory || index >= 4)
+        return false;
+    *value = memory[index];
+    return true;
+}
+
+static bool
+evaluate(uintptr_t *value, const uint8_t *bytes, size_t bytes_count)
+{
+    const struct embed_registers registers = {
+        .pc = 0x100b, .sp = 1000, .fp = (uintptr_t)memory};
+
+    return embed_cfi_evaluate(value,
+                              (struct embed_bytes){bytes, bytes + bytes_count},
+                              &registers, 7, read_memory, NULL);
+}
+
+static void
+assert_value(uintptr_t expected, const uint8_t *bytes, size_t bytes_count)
+{
+    uintptr_t value = ~expected;
+
+    assert_true(evaluate(&value, bytes, bytes_count));
+    assert_int_equal(value, expected);
+}
+
+static void
+operations_are_those_of_dwarf(void **state)
+{
+    (void)state;
+    assert_value(7, BYTES(0x96)); /* what was on the stack; nop */
+    assert_value(1008, BYTES(0x77, 8));
+    assert_value(936, BYTES(0x77, 0x40));
+    assert_value(0x100b, BYTES(0x80, 0));
+    assert_value(200, BYTES(0x76, 8, 0x06));
+    assert_value(31, BYTES(0x4f));
+    assert_value(255, BYTES(0x08, 255));
+    assert_value((uintptr_t)-1, BYTES(0x09, 255));
+    assert_value(0x8000, BYTES(0x0a, 0, 0x80));
+    assert_value((uintptr_t)-32768, BYTES(0x0b, 0, 0x80));
+    assert_value(0x80000000u, BYTES(0x0c, 0, 0, 0, 0x80));
+    assert_value((uintptr_t)INT32_MIN, BYTES(0x0d, 0, 0, 0, 0x80));
+    assert_value(1, BYTES(0x0e, 1, 0, 0, 0, 0, 0, 0, 0));
+    assert_value(300, BYTES(0x10, 0xac, 2));
+    assert_value((uintptr_t)-2, BYTES(0x11, 0x7e));
+    assert_value(10, BYTES(0x35, 0x12, 0x22));     /* dup, plus */
+    assert_value(5, BYTES(0x35, 0x36, 0x13));      /* drop */
+    assert_value(8, BYTES(0x3c, 0x3a, 0x1a));      /* and */
+    assert_value(2, BYTES(0x3c, 0x3a, 0x1c));      /* minus */
+    assert_value(120, BYTES(0x3c, 0x3a, 0x1e));    /* mul */
+    assert_value(14, BYTES(0x3c, 0x3a, 0x21));     /* or */
+    assert_value(17, BYTES(0x3c, 0x23, 5));        /* plus_uconst */
+    assert_value(48, BYTES(0x3c, 0x32, 0x24));     /* shl */
+    assert_value(3, BYTES(0x3c, 0x32, 0x25));      /* shr */
+    assert_value(1, BYTES(0x33, 0x33, 0x29));      /* eq */
+    assert_value(1, BYTES(0x33, 0x33, 0x2a));      /* ge */
+    assert_value(0, BYTES(0x32, 0x33, 0x2a));      /* ge */
+    assert_value(0, BYTES(0x33, 0x33, 0x2b));      /* gt */
+    assert_value(1, BYTES(0x33, 0x33, 0x2c));      /* le */
+    assert_value(1, BYTES(0x09, 255, 0x33, 0x2d)); /* lt, signed */
+    assert_value(0, BYTES(0x33, 0x33, 0x2e));      /* ne */
+    /* A linkage stub's, at its byte 11: 8 more, for what it has pushed. */
+    assert_value(1016, BYTES(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33,
+                             0x24, 0x22));
+}
+
+static void
+expressions_that_cannot_be_evaluated_are_refused(void **state)
+{
+    uintptr_t value;
+
+    (void)state;
+    assert_false(evaluate(&value, BYTES(0x73, 0)));    /* rbx */
+    assert_false(evaluate(&value, BYTES(0x30, 0x06))); /* reads address 0 */
+    assert_false(evaluate(&value, BYTES(0x22)));       /* one number only */
+    assert_false(evaluate(&value, BYTES(0x13)));       /* none is left */
+    assert_false(evaluate(&value, BYTES(0x13, 0x12))); /* none to double */
+    assert_false(evaluate(&value, BYTES(0x28, 0, 0))); /* a jump */
+    assert_false(evaluate(&value, BYTES(0x0a, 1)));    /* cut */
+    assert_false(evaluate(&value, BYTES(0x30, 0x30, 0x30, 0x30, 0x30, 0x30,
+                                        0x30, 0x30))); /* too deep */
+}
+
+/* ------------------------------------------------------------------ packing */
+
+static void
+assert_packed(uint64_t cfa, int64_t cfa_offset, uint64_t fp, int64_t fp_words,
+              uint64_t base, int64_t base_words)
+{
+    const uint64_t packed = embed_row_pack(&row);
+
+    assert_true(known);
+    assert_int_not_equal(packed, 0);
+    assert_false(EMBED_PACKED_LAST(packed));
+    assert_int_equal(EMBED_PACKED_CFA(packed), cfa);
+    assert_int_equal(embed_packed_number(packed, 16, 24), cfa_offset);
+    assert_int_equal(EMBED_PACKED_FP(packed), fp);
+    assert_int_equal(embed_packed_number(packed, 40, 12), fp_words);
+    assert_int_equal(EMBED_PACKED_BASE(packed), base);
+    assert_int_equal(embed_packed_number(packed, 52, 12), base_words);
+}
+
+static void
+usual_rows_are_packed(void **state)
+{
+    (void)state;
+    run(0, BYTES(0));
+    assert_packed(EMBED_PACKED_FROM_SP, 8, 0, 0, 0, 0);
+    run(0, BYTES(0x0c, FP, 16, 0x80 | FP, 2, 0x80 | BASE, 0x80, 0x10));
+    assert_packed(EMBED_PACKED_FROM_FP, 16, EMBED_PACKED_SAVED, -2,
+                  EMBED_PACKED_SAVED, -2048);
+    run(0, BYTES(0x0f, 3, 0x76, 0x78, 0x06, 0x07, FP, 0x09, BASE, 12));
+    assert_packed(EMBED_PACKED_AT_FP, -8, EMBED_PACKED_LOST, 0,
+                  EMBED_PACKED_LOST, 0);
+    run(0, BYTES(0x0e, 0xff, 0xff, 0xff, 3));
+    assert_packed(EMBED_PACKED_FROM_SP, (1 << 23) - 1, 0, 0, 0, 0);
+    assert_true(EMBED_PACKED_LAST(embed_row_pack(run(0, BYTES(0x07, PC)))));
+}
+
+static void
+unusual_rows_are_not(void **state)
+{
+    (void)state;
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x0c, 10, 0))), 0);
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x80 | PC, 2))), 0);
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x0e, 0x80, 0x80, 0x80, 4))),
+                     0);
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x80 | FP, 0x81, 0x10))), 0);
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x10, FP, 1, 0x9c))), 0);
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x0f, 2, 0x76, 8))), 0);
+    assert_int_equal(embed_row_pack(run(0, BYTES(0x0f, 3, 0x77, 8, 6))), 0);
+    run(0, BYTES(0));
+    row.is_signal = true;
+    assert_int_equal(embed_row_pack(&row), 0);
+}
+
+/* ------------------------------------------------------------------- tables */
+
+enum { TABLE = 200, ENTRY = 12 + 8 };
+
+/* A module: header, a common entry, and the entry of 64 bytes of code that
+ * begins 1000 bytes behind the header. */
+static uint8_t table[TABLE];
+
+static void
+put_u32(uint32_t at, uint32_t value)
+{
+    memcpy(&table[at], &value, sizeof value);
+}
+
+static void
+make_table(void **state)
+{
+    static const uint8_t common[] = {
+        0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1};
+    static const uint8_t code[] = {0, 0x41, 0x0e, 16, 0x86, 2};
+
+    (void)state;
+    memset(table, 0, sizeof table);
+    memcpy(table, (const uint8_t[]){1, 0x1b, 3, 0x3b}, 4);
+    put_u32(8, 1);
+    put_u32(12, 1000);
+    put_u32(16, ENTRY + 4 + sizeof common);
+    put_u32(ENTRY, sizeof common);
+    memcpy(&table[ENTRY + 4], common, sizeof common);
+    put_u32(ENTRY + 22, 12 + sizeof code);
+    put_u32(ENTRY + 26, 26);
+    put_u32(ENTRY + 30, 1000 - (ENTRY + 30));
+    put_u32(ENTRY + 34, 64);
+    memcpy(&table[ENTRY + 38], code, sizeof code);
+}
+
+static bool
+find(uintptr_t offset)
+{
+    const struct embed_bytes module = {table, table + sizeof table};
+
+    known = embed_cfi_find(&row, table, module, (uintptr_t)table + offset);
+    return known;
+}
+
+static void
+a_pc_finds_its_entry(void **state)
+{
+    make_table(state);
+    assert_true(find(1000));
+    assert_cfa(SP, 8);
+    assert_rule(&row.pc, EMBED_RULE_AT, -8);
+    assert_true(find(1001));
+    assert_cfa(SP, 16);
+    assert_rule(&row.fp, EMBED_RULE_AT, -16);
+    assert_false(row.is_signal);
+    assert_true(find(1063));
+    assert_false(find(1064));
+    assert_false(find(999));
+    assert_false(find(0));
+}
+
+/* Each byte changed to each of 256: found or not, nothing outside is read. */
+static void
+damaged_tables_are_survived(void **state)
+{
+    for (uint32_t at = 0; at < ENTRY + 44; at++)
+        for (uint32_t value = 0; value < 256; value++) {
+            make_table(state);
+            table[at] = (uint8_t)value;
+            (void)find(1000 + value % 64);
+        }
+    for (uint32_t cut = 0; cut < ENTRY + 44; cut++) {
+        const struct embed_bytes module = {table, table + cut};
+
+        make_table(state);
+        assert_false(
+            embed_cfi_find(&row, table, module, (uintptr_t)table + 1001));
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_end_at_the_pc),
+        cmocka_unit_test(the_cfa_is_defined),
+        cmocka_unit_test(registers_get_rules),
+        cmocka_unit_test(rules_are_restored),
+        cmocka_unit_test(what_is_not_followed_is_skipped),
+        cmocka_unit_test(what_is_not_known_ends_the_walk),
+        cmocka_unit_test(operations_are_those_of_dwarf),
+        cmocka_unit_test(expressions_that_cannot_be_evaluated_are_refused),
+        cmocka_unit_test(usual_rows_are_packed),
+        cmocka_unit_test(unusual_rows_are_not),
+        cmocka_unit_test(a_pc_finds_its_entry),
+        cmocka_unit_test(damaged_tables_are_survived),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

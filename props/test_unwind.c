@@ -1,0 +1,485 @@
+/*
+ * test_unwind.c -- stacks by unwind tables, against libunwind.
+ *
+ * Wherever libunwind has a whole stack ours is the same, frame by frame: at
+ * calls, in signal handlers, on other stacks, and before every single
+ * instruction of some library calls. Registers that hold anything at all are
+ * survived.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "unwind.h"
+
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+enum { ROOM = 200, STACK_BYTES = 65536 };
+
+static _Thread_local struct embed_own_stack own;
+
+struct both {
+    uintptr_t ours[ROOM];
+    uintptr_t theirs[ROOM];
+    uint32_t ours_count;
+    uint32_t theirs_count;
+};
+
+static volatile uint32_t sink; /* keeps calls from becoming jumps */
+
+static uint32_t
+ask_libunwind(unw_cursor_t *cursor, uintptr_t *pcs)
+{
+    uint32_t count = 0;
+    unw_word_t pc;
+
+    do {
+        unw_get_reg(cursor, UNW_REG_IP, &pc);
+        if (pc == 0)
+            break;
+        pcs[count++] = pc;
+    } while (count < ROOM && unw_step(cursor) > 0);
+    return count;
+}
+
+/* Both of the caller's stack; the first of theirs is here. */
+static __attribute__((noinline)) void
+take_both(struct both *both)
+{
+    const struct embed_registers from =
+        embed_caller_of(__builtin_frame_address(0));
+    unw_context_t context;
+    unw_cursor_t cursor;
+
+    both->ours_count = embed_unwind_walk(both->ours, ROOM, &from, false, &own);
+    unw_getcontext(&context);
+    unw_init_local(&cursor, &context);
+    (void)unw_step(&cursor);
+    both->theirs_count = ask_libunwind(&cursor, both->theirs);
+}
+
+static void
+assert_equal(const struct both *both, uint32_t least)
+{
+    assert_true(both->theirs_count >= least);
+    for (uint32_t i = 0; i < both->theirs_count && i < both->ours_count; i++)
+        if (both->ours[i] != both->theirs[i])
+            fail_msg("frame %u of %u: %#lx, libunwind has %#lx", i,
+                     both->theirs_count, both->ours[i], both->theirs[i]);
+    assert_int_equal(both->ours_count, both->theirs_count);
+}
+
+/* --------------------------------------------------------------- at a call */
+
+static __attribute__((noinline)) void
+descend(struct both *both, uint32_t left)
+{
+    if (left > 0)
+        descend(both, left - 1);
+    else if (both != NULL)
+        take_both(both);
+    sink++;
+}
+
+static void
+a_stack_is_what_libunwind_says(void **state)
+{
+    struct both both;
+
+    (void)state;
+    for (uint32_t round = 0; round < 3; round++) { /* the cache fills */
+        descend(&both, 20);
+        assert_equal(&both, 24);
+    }
+}
+
+/* The CFA of such a frame is stored in it. */
+static __attribute__((noinline)) void
+align(struct both *both, uint32_t bytes)
+{
+    _Alignas(64) volatile char block[64];
+    volatile char *const more = alloca(bytes);
+
+    block[0] = 1;
+    more[0] = 1;
+    descend(both, 3);
+    sink += (uint32_t)block[0];
+}
+
+static void
+a_frame_that_aligns_its_stack_has_a_caller(void **state)
+{
+    struct both both;
+
+    (void)state;
+    for (uint32_t bytes = 1; bytes < 5000; bytes += 1111) {
+        align(&both, bytes);
+        assert_equal(&both, 8);
+    }
+}
+
+static struct both *compared;
+
+static int
+compare(const void *a, const void *b)
+{
+    if (compared != NULL)
+        take_both(compared);
+    compared = NULL;
+    return *(const int *)a - *(const int *)b;
+}
+
+static void
+a_callback_of_libc_has_its_callers(void **state)
+{
+    int numbers[] = {3, 1, 2};
+    struct both both;
+
+    (void)state;
+    compared = &both;
+    qsort(numbers, 3, sizeof *numbers, compare);
+    assert_equal(&both, 5);
+}
+
+static void *
+run_thread(void *context)
+{
+    descend(context, 5);
+    return NULL;
+}
+
+static void
+a_thread_ends_where_it_began(void **state)
+{
+    struct both both;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, run_thread, &both), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_equal(&both, 8);
+}
+
+/* A stack deeper than was known before, and than a walk lists. */
+static void
+a_deep_stack_is_cut(void **state)
+{
+    struct both both;
+
+    (void)state;
+    for (uint32_t depth = 1000; depth <= 50000; depth *= 7) {
+        descend(&both, depth);
+        assert_int_equal(both.theirs_count, ROOM);
+        assert_equal(&both, ROOM);
+    }
+}
+
+/* ------------------------------------------------------- on another stack */
+
+static struct both elsewhere;
+static ucontext_t outside, inside;
+
+static void
+run_coroutine(void)
+{
+    descend(&elsewhere, 5);
+}
+
+static void
+run_on(unsigned char *stack, size_t bytes, void (*run)(void))
+{
+    assert_int_equal(getcontext(&inside), 0);
+    inside.uc_stack.ss_sp = stack;
+    inside.uc_stack.ss_size = bytes;
+    inside.uc_link = &outside;
+    makecontext(&inside, run, 0);
+    assert_int_equal(swapcontext(&outside, &inside), 0);
+}
+
+/* Its end touches a page that cannot be read. */
+static unsigned char *
+map_stack(void)
+{
+    unsigned char *const all = mmap(NULL, STACK_BYTES + 2 * 4096, PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_ptr_not_equal(all, MAP_FAILED);
+    assert_int_equal(mprotect(all + 4096, STACK_BYTES, PROT_READ | PROT_WRITE),
+                     0);
+    return all + 4096;
+}
+
+static void
+a_coroutine_has_its_own_callers(void **state)
+{
+    unsigned char *const stack = map_stack();
+
+    (void)state;
+    run_on(stack, STACK_BYTES, run_coroutine);
+    assert_true(elsewhere.theirs_count >= 7);
+    assert_true(elsewhere.ours_count >= 7);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(elsewhere.ours[i], elsewhere.theirs[i]);
+    munmap(stack - 4096, STACK_BYTES + 2 * 4096);
+}
+
+static void
+walk_only(void)
+{
+    const struct embed_registers from =
+        embed_caller_of(__builtin_frame_address(0));
+
+    elsewhere.ours_count =
+        embed_unwind_walk(elsewhere.ours, ROOM, &from, false, &own);
+}
+
+/* What the walk itself takes, with a cache that knows nothing and one that
+ * does: this much must be free below a hook's frame. */
+static void
+a_walk_needs_little_stack(void **state)
+{
+    unsigned char *const stack = map_stack();
+
+    (void)state;
+    for (uint32_t round = 0; round < 2; round++) {
+        size_t untouched = 0;
+
+        memset(stack, 0xa5, STACK_BYTES);
+        if (round == 0)
+            embed_unwind_forget();
+        run_on(stack, STACK_BYTES, walk_only);
+        while (untouched < STACK_BYTES && stack[untouched] == 0xa5)
+            untouched++;
+        /* makecontext() and walk_only() take some 200 bytes of it. */
+        assert_true(STACK_BYTES - untouched <= 1536);
+    }
+    munmap(stack - 4096, STACK_BYTES + 2 * 4096);
+}
+
+/* -------------------------------------------------------------- in signals */
+
+static struct both signalled;
+static volatile bool is_stepping;
+static uint32_t stops;
+static uint32_t stops_differ;
+static char first_difference[200];
+
+static void
+take_interrupted(const ucontext_t *at, struct both *both)
+{
+    const struct embed_registers from = {
+        .pc = (uintptr_t)at->uc_mcontext.gregs[REG_RIP],
+        .sp = (uintptr_t)at->uc_mcontext.gregs[REG_RSP],
+        .fp = (uintptr_t)at->uc_mcontext.gregs[REG_RBP],
+        .base = (uintptr_t)at->uc_mcontext.gregs[REG_RBX],
+        .scratch = (uintptr_t)at->uc_mcontext.gregs[REG_R10]};
+    unw_cursor_t cursor;
+    unw_context_t context;
+
+    memcpy(&context, at, sizeof context);
+    both->ours_count = embed_unwind_walk(both->ours, ROOM, &from, true, &own);
+    unw_init_local2(&cursor, &context, UNW_INIT_SIGNAL_FRAME);
+    both->theirs_count = ask_libunwind(&cursor, both->theirs);
+}
+
+static void
+on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    take_both(&signalled);
+}
+
+static void
+handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | flags};
+
+    action.sa_sigaction = handler;
+    assert_int_equal(sigaction(number, &action, NULL), 0);
+}
+
+static void
+a_handler_was_called_by_what_it_interrupted(void **state)
+{
+    (void)state;
+    handle(SIGUSR1, on_signal, 0);
+    raise(SIGUSR1);
+    assert_equal(&signalled, 7);
+}
+
+static void
+a_handler_on_its_own_stack_as_well(void **state)
+{
+    const stack_t stack = {.ss_sp = map_stack(), .ss_size = STACK_BYTES};
+    const stack_t none = {.ss_flags = SS_DISABLE};
+
+    (void)state;
+    assert_int_equal(sigaltstack(&stack, NULL), 0);
+    handle(SIGUSR1, on_signal, SA_ONSTACK);
+    raise(SIGUSR1);
+    assert_equal(&signalled, 7);
+    assert_int_equal(sigaltstack(&none, NULL), 0);
+    munmap((unsigned char *)stack.ss_sp - 4096, STACK_BYTES + 2 * 4096);
+}
+
+#define TRAP_FLAG 0x100
+
+/* Before each instruction: do the two agree? */
+static void
+on_step(int number, siginfo_t *info, void *context)
+{
+    static struct both both;
+    ucontext_t *const at = context;
+    uint32_t i = 0;
+
+    (void)number;
+    (void)info;
+    if (!is_stepping) {
+        at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+        return;
+    }
+    take_interrupted(context, &both);
+    stops++;
+    while (i < both.theirs_count && i < both.ours_count &&
+           both.ours[i] == both.theirs[i])
+        i++;
+    if (i == both.theirs_count && i == both.ours_count)
+        return;
+    if (stops_differ++ == 0)
+        snprintf(first_difference, sizeof first_difference,
+                 "at %#lx frame %u: ours %u frames, %#lx; theirs %u, %#lx",
+                 both.ours[0], i, both.ours_count, both.ours[i],
+                 both.theirs_count, both.theirs[i]);
+}
+
+static __attribute__((noinline)) void
+step_from_here(void)
+{
+    __asm__ volatile("pushfq; orq %0, (%%rsp); popfq" ::"i"(TRAP_FLAG)
+                     : "memory", "cc");
+}
+
+static __attribute__((noinline)) void
+do_things(void)
+{
+    char text[64];
+    int numbers[] = {4, 1, 3, 2};
+    void *block = malloc(100);
+
+    snprintf(text, sizeof text, "%d %s %.3f", 42, "words", 2.5);
+    qsort(numbers, 4, sizeof *numbers, compare);
+    block = realloc(block, 100000);
+    free(block);
+    align(NULL, 100); /* libunwind must not run: it blocks all signals */
+    sink += (uint32_t)text[0];
+}
+
+/* Prologues, epilogues, linkage stubs, hand-written assembly. */
+static void
+before_each_instruction_the_stack_is_right(void **state)
+{
+    (void)state;
+    handle(SIGTRAP, on_step, 0);
+    compared = NULL;
+    is_stepping = true;
+    step_from_here();
+    do_things();
+    is_stepping = false;
+    if (stops_differ > 0)
+        fail_msg("%u of %u instructions; the first %s", stops_differ, stops,
+                 first_difference);
+    assert_true(stops > 2000);
+}
+
+/* ------------------------------------------------------------ against lies */
+
+static uint64_t random_state = 1;
+
+static uint64_t
+random_number(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) +
+                   UINT64_C(1442695040888963407);
+    return random_state >> 11;
+}
+
+static uintptr_t
+random_address(unsigned char *stack)
+{
+    switch (random_number() % 5) {
+    case 0:
+        return (uintptr_t)random_number();
+    case 1:
+        return (uintptr_t)stack + random_number() % (2 * STACK_BYTES);
+    case 2:
+        return (uintptr_t)&random_number + random_number() % 4096;
+    case 3:
+        return (uintptr_t)qsort + random_number() % 65536;
+    default:
+        return (uintptr_t)__builtin_frame_address(0) & ~UINT64_C(7);
+    }
+}
+
+static void
+registers_at_random_are_survived(void **state)
+{
+    unsigned char *const stack = map_stack();
+    uintptr_t *const words = (uintptr_t *)(void *)stack;
+    uintptr_t pcs[32];
+
+    (void)state;
+    for (uint32_t round = 0; round < 20000; round++) {
+        struct embed_registers from = {.pc = random_address(stack),
+                                       .sp = random_address(stack),
+                                       .fp = random_address(stack),
+                                       .base = random_address(stack)};
+
+        for (uint32_t i = 0; i < 16; i++)
+            words[random_number() % (STACK_BYTES / 8)] = random_address(stack);
+        errno = 77;
+        assert_in_range(embed_unwind_walk(pcs, 32, &from, round % 2 == 0, &own),
+                        1, 32);
+        assert_int_equal(errno, 77);
+    }
+    munmap(stack - 4096, STACK_BYTES + 2 * 4096);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stack_is_what_libunwind_says),
+        cmocka_unit_test(a_frame_that_aligns_its_stack_has_a_caller),
+        cmocka_unit_test(a_callback_of_libc_has_its_callers),
+        cmocka_unit_test(a_thread_ends_where_it_began),
+        cmocka_unit_test(a_deep_stack_is_cut),
+        cmocka_unit_test(a_coroutine_has_its_own_callers),
+        cmocka_unit_test(a_walk_needs_little_stack),
+        cmocka_unit_test(a_handler_was_called_by_what_it_interrupted),
+        cmocka_unit_test(a_handler_on_its_own_stack_as_well),
+        cmocka_unit_test(before_each_instruction_the_stack_is_right),
+        cmocka_unit_test(registers_at_random_are_survived),
+    };
+
+    if (!EMBED_CFI_OFFERED)
+        return 0;
+    embed_unwind_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
