@@ -229,11 +229,11 @@ const char *
 prof_status_text(enum prof_status status)
 {
     switch (status) {
-#define X(name, text) \
-    case name:        \
+#define PROF_X(name, text) \
+    case name:             \
         return text;
 #include "prof/status.def"
-#undef X
+#undef PROF_X
     case PROF_STATUS_COUNT:
         break;
     }

@@ -214,11 +214,11 @@ make_room(struct prof_trace *trace, struct trace_buffer **owned)
      (number) == PROF_EV_GO_UNBLOCK || (number) == PROF_EV_GO_SYSEXIT)
 
 const struct trace_shape prof_trace_shapes[] = {
-#define X(id, number, name, args, stack)                               \
+#define PROF_X(id, number, name, args, stack)                          \
     [number] = {args, stack, !(stack) && (args) <= 1, CROSSES(number), \
                 FIRST(number, (args) + (stack))},
 #include "prof/trace_event.def"
-#undef X
+#undef PROF_X
 };
 
 #define EVENT_KINDS (sizeof prof_trace_shapes / sizeof *prof_trace_shapes)

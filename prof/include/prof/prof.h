@@ -250,6 +250,12 @@ prof_heap_free_bytes(const struct prof_heap_record *record)
     return record->frees * record->size_bytes;
 }
 
+/* A program in C++ may warn of the casts of C. */
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 static inline int64_t
 prof_heap_inuse_objects(const struct prof_heap_record *record)
 {
@@ -261,6 +267,10 @@ prof_heap_inuse_bytes(const struct prof_heap_record *record)
 {
     return (int64_t)((record->allocs - record->frees) * record->size_bytes);
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 /* Which buckets a snapshot lists. */
 enum prof_select {

@@ -12,9 +12,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum prof_status {
-#define X(name, text) name,
+#define PROF_X(name, text) name,
 #include "prof/status.def"
-#undef X
+#undef PROF_X
     PROF_STATUS_COUNT
 };
 

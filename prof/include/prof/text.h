@@ -98,8 +98,8 @@ struct prof_dump {
     void *context;
 };
 
-#define PROF_DUMP_FIRST_BYTES ((size_t)1 << 20)
-#define PROF_DUMP_MOST_BYTES  ((size_t)64 << 20)
+#define PROF_DUMP_FIRST_BYTES (1U << 20)
+#define PROF_DUMP_MOST_BYTES  (64U << 20)
 
 /*
  * Write a dump: into the scratch as buffer, 1 MiB at first, twice as much each

@@ -35,9 +35,9 @@ struct prof_trace; /* a tracer; opaque */
 #define PROF_TRACE_NO_PROC          UINT32_MAX /* an event from no processor */
 
 enum prof_trace_event {
-#define X(id, number, name, args, stack) id = number,
+#define PROF_X(id, number, name, args, stack) id = number,
 #include "prof/trace_event.def"
-#undef X
+#undef PROF_X
 };
 
 /* Where time comes from. Both are called with `context`. */
