@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "demangle.h"
+#include "escape.h"
 #include "map.h"
 
 enum {
@@ -227,10 +228,14 @@ cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack)
         if (!call->is_telling)
             continue;
         fputs(shown++ == 0 ? "" : " < ", file);
-        fputs(call->function, file);
-        if (call->line > 0)
-            fprintf(file, " (%s:%u)", cli_base_name(call->file), call->line);
+        sim_escape_text(file, call->function);
+        if (call->line > 0) {
+            fputs(" (", file);
+            sim_escape_text(file, cli_base_name(call->file));
+            fprintf(file, ":%u)", call->line);
+        }
     }
     if (shown == 0)
-        fputs(count == 0 ? "(no stack)" : stack_calls[0]->function, file);
+        sim_escape_text(file,
+                        count == 0 ? "(no stack)" : stack_calls[0]->function);
 }

@@ -14,10 +14,10 @@
 #include "check_recording.h"
 #include "checker.h"
 #include "command.h"
+#include "escape.h"
 #include "failure.h"
 #include "replay.h"
 #include "sched_campaign.h"
-#include "sched_text.h"
 #include "schedule.h"
 
 /* Fewer runs than this may miss a mark by chance. */
@@ -43,20 +43,28 @@ replay_saved(const struct cli_check_options *options, const char *name)
 {
     struct props_replay replay;
     struct sim_scenario *scenario;
+    struct sim_input input;
     struct sim_error error;
     char path[1024];
 
     snprintf(path, sizeof path, "%s/%s", options->save, name);
-    if (sim_schedule_is(path))
-        return cli_schedule_replay(path);
-    scenario = sim_scenario_read(path, &error);
+    if (!sim_input_read(&input, path))
+        return cli_usage("%s: %s", path, input.reason);
+    if (input.kind == SIM_INPUT_SCHEDULE) {
+        const enum cli_exit exit_code = cli_schedule_replay(&input, path);
+
+        sim_input_free(&input);
+        return exit_code;
+    }
+    scenario = sim_scenario_parse((const char *)input.bytes, input.bytes_count,
+                                  path, &error);
+    sim_input_free(&input);
     if (scenario == NULL) {
-        fprintf(stderr, "profsim: %s\n", error.text);
-        return CLI_USAGE;
+        return cli_usage("%s", error.text);
     }
     if (scenario->config.rules != options->campaign.rules) {
-        printf("%s: rules %s, left alone\n", path,
-               scenario->config.rules->name);
+        sim_escape_line(stdout, "%s: rules %s, left alone", path,
+                        scenario->config.rules->name);
         sim_scenario_free(scenario);
         return CLI_OK;
     }
@@ -68,15 +76,15 @@ replay_saved(const struct cli_check_options *options, const char *name)
     if (replay.crashed)
         return cli_crash(path, replay.signal);
     if (replay.refused) {
-        fprintf(stderr, "profsim: %s\n", replay.error.text);
-        return CLI_USAGE;
+        return cli_usage("%s", replay.error.text);
     }
     if (replay.breach.property == PROPS_NONE) {
-        printf("%s: passes now; it may be deleted\n", path);
+        sim_escape_line(stdout, "%s: passes now; it may be deleted", path);
         return CLI_OK;
     }
-    printf("%s: %s is still broken: %s\n", path,
-           props_property_id(replay.breach.property), replay.breach.text);
+    sim_escape_line(stdout, "%s: %s is still broken: %s", path,
+                    props_property_id(replay.breach.property),
+                    replay.breach.text);
     return cli_exit_of(replay.breach.property);
 }
 
@@ -90,10 +98,11 @@ replay_all_saved(const struct cli_check_options *options)
     for (int i = 0; i < count; i++) {
         if (exit_code == CLI_OK) {
             exit_code = replay_saved(options, names[i]->d_name);
-            if (exit_code != CLI_OK && exit_code != CLI_USAGE)
-                printf("replay: profsim replay %s/%s\n"
-                       "A saved failure comes first; delete it to search on.\n",
-                       options->save, names[i]->d_name);
+            if (exit_code != CLI_OK && exit_code != CLI_USAGE) {
+                sim_escape_line(stdout, "replay: profsim replay %s/%s",
+                                options->save, names[i]->d_name);
+                puts("A saved failure comes first; delete it to search on.");
+            }
         }
         free(names[i]);
     }
@@ -222,9 +231,11 @@ report_failure(const struct props_campaign *campaign, const char *save,
         printf("replay: %s\n", command);
     else if (props_failure_save(&failure, save, name, path, sizeof path,
                                 &error))
-        printf("replay: profsim replay %s\n", path);
-    else
-        printf("not saved: %s\nreplay: %s\n", error.text, command);
+        sim_escape_line(stdout, "replay: profsim replay %s", path);
+    else {
+        sim_escape_line(stdout, "not saved: %s", error.text);
+        printf("replay: %s\n", command);
+    }
     exit_code = cli_exit_of(failure.breach.property);
     if (failure.crashed)
         exit_code = failure.signal == SIGALRM ? CLI_LIVENESS : CLI_CRASH;
@@ -287,20 +298,23 @@ run_campaigns(const struct cli_check_options *options,
 /* ---------------------------------------------------------------- files */
 
 static enum cli_exit
-check_file(const struct cli_check_options *options, char *path)
+check_file(const struct cli_check_options *options, const char *path)
 {
-    static char replay[] = "replay";
-    struct sim_recording *recording;
-    enum cli_exit exit_code;
+    struct sim_recording *recording = NULL;
+    struct sim_input input;
+    enum cli_exit exit_code = CLI_USAGE;
 
-    if (!cli_is_recording(path))
-        return cli_replay(2, (char *[]){replay, path, NULL});
-    recording = cli_open_recording(path);
-    if (recording == NULL)
-        return CLI_USAGE;
-    exit_code = cli_check_recording(recording, path, options->campaign.rules,
-                                    options->campaign.asked);
+    if (!sim_input_read(&input, path))
+        return cli_usage("%s: %s", path, input.reason);
+    if (input.kind != SIM_INPUT_RECORDING)
+        exit_code = cli_replay_input(&input, path);
+    else
+        recording = cli_take_recording(&input, path);
+    if (recording != NULL)
+        exit_code = cli_check_recording(
+            recording, path, options->campaign.rules, options->campaign.asked);
     sim_recording_close(recording);
+    sim_input_free(&input);
     return exit_code;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "recorded.h"
 
 void
@@ -26,36 +27,14 @@ cli_hide_progress(void)
         fprintf(stderr, "\r%60s\r", "");
 }
 
-bool
-cli_begins_with(const char *path, const char *magic)
-{
-    const size_t length = strlen(magic);
-    char bytes[32];
-    FILE *file = fopen(path, "rb");
-    bool same;
-
-    if (file == NULL)
-        return false;
-    same = length <= sizeof bytes && fread(bytes, 1, length, file) == length &&
-           memcmp(bytes, magic, length) == 0;
-    fclose(file);
-    return same;
-}
-
-bool
-cli_is_recording(const char *path)
-{
-    return strstr(path, ".rec") != NULL || cli_begins_with(path, "PROFREC");
-}
-
 struct sim_recording *
-cli_open_recording(const char *path)
+cli_take_recording(struct sim_input *input, const char *path)
 {
     struct sim_recording_error error;
     struct sim_recording *recording;
     char line[1024];
 
-    if (!sim_recording_open(&recording, path, &error)) {
+    if (!sim_recording_take_input(&recording, input, &error)) {
         sim_recording_explain(&error, path, line, sizeof line);
         cli_usage("%s", line);
     }
@@ -117,12 +96,13 @@ cli_check_recording(const struct sim_recording *recording, const char *path,
         snprintf(result.breach.text, sizeof result.breach.text,
                  "two replays gave different answers");
     }
-    printf("%s under a simulated collector: %" PRIu64
-           " recorded events, %" PRIu64 " world events, %" PRIu32
-           " collections, %" PRIu64 " snapshots, %" PRIu64
-           " buckets\nrules %s, log hash %016" PRIx64 "\n",
-           path, result.recorded_events, result.events, result.collections,
-           result.snapshots, result.buckets, rules->name, result.hash);
+    sim_escape_line(stdout,
+                    "%s under a simulated collector: %" PRIu64
+                    " recorded events, %" PRIu64 " world events, %" PRIu32
+                    " collections, %" PRIu64 " snapshots, %" PRIu64 " buckets",
+                    path, result.recorded_events, result.events,
+                    result.collections, result.snapshots, result.buckets);
+    printf("rules %s, log hash %016" PRIx64 "\n", rules->name, result.hash);
     if (result.unpaired_releases > 0)
         printf("%" PRIu64 " releases not replayed: no wait that was recorded "
                "belongs to them\n",

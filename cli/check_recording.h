@@ -23,13 +23,8 @@ enum cli_exit cli_check_recording(const struct sim_recording *recording,
 void cli_show_progress(uint64_t done, uint64_t total);
 void cli_hide_progress(void);
 
-/* Does the file begin with these bytes? in: magic, at most 32 */
-bool cli_begins_with(const char *path, const char *magic);
-
-/* By its name, else by its first bytes. */
-bool cli_is_recording(const char *path);
-
 /* returns: the recording, to be closed; NULL, and a complaint, if it is none */
-struct sim_recording *cli_open_recording(const char *path);
+struct sim_recording *cli_take_recording(struct sim_input *input,
+                                         const char *path);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "nearest.h"
 
 const char *const cli_rule_names[] = {"exact",  "go1.5",  "go1.6-late",
@@ -42,14 +43,14 @@ enum cli_exit
 cli_crash(const char *path, int signal)
 {
     if (signal == SIGALRM) {
-        printf("%s: the run does not end\n", path);
+        sim_escape_line(stdout, "%s: the run does not end", path);
         return CLI_LIVENESS;
     }
     if (signal != 0)
-        printf("%s: the run was ended by signal %d (%s)\n", path, signal,
-               strsignal(signal));
+        sim_escape_line(stdout, "%s: the run was ended by signal %d (%s)", path,
+                        signal, strsignal(signal));
     else
-        printf("%s: the run ended its process\n", path);
+        sim_escape_line(stdout, "%s: the run ended its process", path);
     return CLI_CRASH;
 }
 

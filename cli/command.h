@@ -7,6 +7,7 @@
 
 #include "complaint.h"
 #include "exit.h"
+#include "input.h"
 #include "prof/rules.h"
 #include "property.h"
 
@@ -32,5 +33,8 @@ enum cli_exit cli_crash(const char *path, int signal);
 
 /* returns: the exit code that goes with a broken property */
 enum cli_exit cli_exit_of(enum props_property property);
+
+/* Run a scenario or a schedule and say what it breaks, if anything. */
+enum cli_exit cli_replay_input(const struct sim_input *input, const char *path);
 
 #endif

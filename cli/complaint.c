@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "escape.h"
 #include "nearest.h"
 
 static void
 print(const char *format, va_list arguments)
 {
     fputs("profsim: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    sim_escape_line_of(stderr, format, arguments);
 }
 
 enum cli_exit

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "escape.h"
 #include "faults.h"
 #include "options.h"
 #include "run.h"
@@ -161,9 +162,11 @@ tell(struct story *story)
 
     if (refused != NULL)
         return cli_usage("%s: %s", scenario->name, refused);
-    printf("%s: rules %s, %" PRIu32 " events%s\n\n", scenario->name,
-           scenario->config.rules->name, scenario->events_count,
-           story->needed != NULL ? "; * without it the failure goes" : "");
+    sim_escape_line(
+        stdout, "%s: rules %s, %" PRIu32 " events%s", scenario->name,
+        scenario->config.rules->name, scenario->events_count,
+        story->needed != NULL ? "; * without it the failure goes" : "");
+    putchar('\n');
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         const struct props_marks before = story->run->marks;
         const bool holds =

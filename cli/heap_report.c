@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
+
 static const char *const measure_names[CLI_MEASURES] = {"peak", "exit",
                                                         "allocs"};
 
@@ -129,9 +131,12 @@ print_head(const struct cli_heap_report *report)
         sim_recording_totals(report->recording);
     const struct sim_live_heap *heap = report->heap;
 
-    printf("%s:", report->path);
-    for (uint32_t i = 0; i < totals->arguments && i < 8; i++)
-        printf(" %s", sim_recording_argument(report->recording, i));
+    sim_escape_text(stdout, report->path);
+    putchar(':');
+    for (uint32_t i = 0; i < totals->arguments && i < 8; i++) {
+        putchar(' ');
+        sim_escape_text(stdout, sim_recording_argument(report->recording, i));
+    }
     printf("%s\nprocess %" PRIu32 ", %" PRIu32 " threads, %.3f s, %" PRIu64
            " recorded events\n\n",
            totals->arguments > 8 ? " ..." : "", totals->process,

@@ -1,17 +1,24 @@
 /*
  * mutants.c -- `profsim mutants`: the table that `make mutants FULL=1` has
  * written, as a matrix of files and of who caught their mutants.
+ *
+ *      name,kind,verdict,by,runs
+ *      "prof/arena.c f: a + b -> -",arithmetic,failed,"test_bounds t",
+ *      end,ROWS,CHECKSUM          of all bytes before it, by cksum(1)
+ *
+ * A table with a changed byte would give wrong scores, so it is refused.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "complaint.h"
+#include "command.h"
+#include "input.h"
 #include "mutants.h"
+#include "scenario_words.h"
 
-enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40 };
+enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40, FIELD_MAX_BYTES = 1024 };
 
 struct row {
     char name[NAME_MAX_BYTES];
@@ -25,81 +32,189 @@ struct table {
     size_t count;
 };
 
-struct one {
-    char file[NAME_MAX_BYTES];
-    char by[NAME_MAX_BYTES]; /* a property, or a program */
-    bool caught;
-    bool no_mistake;
+enum field { NAME, KIND, VERDICT, BY, RUNS, FIELD_COUNT };
+
+struct reader {
+    const char *path;
+    struct sim_word rest; /* the lines that are left */
+    uint32_t line;
+    struct table files;
+    struct table judges;
+    struct table all;
 };
 
+/* returns: false */
+static bool
+fail(const struct reader *reader, const char *what)
+{
+    cli_usage("%s:%" PRIu32 ": %s", reader->path, reader->line, what);
+    return false;
+}
+
+/* ---- Rows ---- */
+
+/* returns: the row of this name, NULL if there is no room for one */
 static struct row *
 row_of(struct table *table, const char *name)
 {
-    static struct row spare; /* of what is too much for a table */
-
     for (size_t i = 0; i < table->count; i++) {
         if (strcmp(table->rows[i].name, name) == 0)
             return &table->rows[i];
     }
-    if (table->count == ROWS_MAX)
-        return &spare;
-    snprintf(table->rows[table->count].name, NAME_MAX_BYTES, "%s", name);
+    if (table->count == ROWS_MAX || strlen(name) >= NAME_MAX_BYTES)
+        return NULL;
+    memcpy(table->rows[table->count].name, name, strlen(name) + 1);
     return &table->rows[table->count++];
 }
 
 /* Take a field, which quotation marks may enclose, off the front of a line. */
-static char *
-take_field(char **line)
+static bool
+take_field(struct sim_word *line, char *field)
 {
-    char *const field = *line + (**line == '"');
-    char *to = field;
-    char *from = field;
+    const bool quoted = sim_word_begins(*line, "\"");
+    size_t used = 0;
+    size_t i = quoted;
 
-    if (**line != '"') {
-        from = field + strcspn(field, ",\n");
-        to = from;
-    } else {
-        for (; *from != '\0' && (*from != '"' || from[1] == '"'); from++) {
-            *to++ = *from;
-            from += *from == '"';
+    for (; i < line->bytes && used < FIELD_MAX_BYTES - 1; i++) {
+        if (line->text[i] == (quoted ? '"' : ',')) {
+            if (!quoted || i + 1 == line->bytes || line->text[i + 1] != '"')
+                break;
+            i++;
         }
-        from += *from == '"';
+        field[used++] = line->text[i];
     }
-    *line = from + (*from == ',');
-    *to = '\0';
-    return field;
+    field[used] = '\0';
+    if (quoted && (i == line->bytes || line->text[i++] != '"'))
+        return false;
+    *line = sim_word_skip(*line, i);
+    return used < FIELD_MAX_BYTES - 1;
 }
 
-/* Name, kind, verdict, by; then runs, which only the page shows. */
-static void
-read_row(char *line, struct one *one)
+static bool
+take_fields(struct sim_word line, char fields[][FIELD_MAX_BYTES])
 {
-    const char *name = take_field(&line);
-    const char *verdict;
-    const char *by;
-
-    snprintf(one->file, sizeof one->file, "%.*s", (int)strcspn(name, " "),
-             name);
-    (void)take_field(&line);
-    verdict = take_field(&line);
-    one->caught = strcmp(verdict, "failed") == 0 ||
-                  strcmp(verdict, "crashed") == 0 ||
-                  strcmp(verdict, "hangs") == 0;
-    one->no_mistake = strcmp(verdict, "equivalent") == 0 ||
-                      strcmp(verdict, "same object code") == 0;
-    by = take_field(&line);
-    snprintf(one->by, sizeof one->by, "%.*s", (int)strcspn(by, " "), by);
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        if (!take_field(&line, fields[i]) ||
+            (i + 1 < FIELD_COUNT && !sim_word_begins(line, ",")))
+            return false;
+        if (i + 1 < FIELD_COUNT)
+            line = sim_word_skip(line, 1);
+    }
+    return line.bytes == 0;
 }
 
-static void
-add(struct table *table, const char *name, const struct one *one)
+static bool
+is_one_of(const char *text, const char *const *words)
+{
+    while (*words != NULL && strcmp(text, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static bool
+add(struct reader *reader, struct table *table, const char *name, bool caught,
+    bool no_mistake)
 {
     struct row *row = row_of(table, name);
 
+    if (row == NULL)
+        return fail(reader, "one name too many, or too long a name");
     row->mutants++;
-    row->caught += one->caught;
-    row->no_mistake += one->no_mistake;
+    row->caught += caught;
+    row->no_mistake += no_mistake;
+    return true;
 }
+
+static bool
+take_row(struct reader *reader, struct sim_word line)
+{
+    static const char *const catching[] = {"failed", "crashed", "hangs", NULL};
+    static const char *const harmless[] = {"equivalent", "same object code",
+                                           NULL};
+    static const char *const missing[] = {"survives", "unmet", NULL};
+    char fields[FIELD_COUNT][FIELD_MAX_BYTES];
+    bool caught;
+    bool no_mistake;
+
+    if (!take_fields(line, fields))
+        return fail(reader, "not a row of five fields");
+    caught = is_one_of(fields[VERDICT], catching);
+    no_mistake = is_one_of(fields[VERDICT], harmless);
+    if (!caught && !no_mistake && !is_one_of(fields[VERDICT], missing))
+        return fail(reader, "not a verdict on a mutant");
+    fields[NAME][strcspn(fields[NAME], " ")] = '\0';
+    fields[BY][strcspn(fields[BY], " ")] = '\0';
+    return add(reader, &reader->files, fields[NAME], caught, no_mistake) &&
+           add(reader, &reader->all, "all", caught, no_mistake) &&
+           (!caught || add(reader, &reader->judges, fields[BY], true, false));
+}
+
+/* ---- The table ---- */
+
+/* The checksum of POSIX cksum. */
+static uint32_t
+checksum_of(const char *bytes, size_t count)
+{
+    uint32_t sum = 0;
+    size_t left = count;
+
+    for (size_t i = 0; i < count || left > 0; i++) {
+        const uint32_t byte =
+            i < count ? (uint8_t)bytes[i] : (uint8_t)(left & 0xff);
+
+        if (i >= count)
+            left >>= 8;
+        sum ^= byte << 24;
+        for (int bit = 0; bit < 8; bit++)
+            sum = sum << 1 ^ (0x04c11db7u & (0 - (sum >> 31)));
+    }
+    return ~sum;
+}
+
+/* The last line: how many rows, and the checksum of what is before it. */
+static bool
+is_whole(struct sim_word all, struct sim_word last, uint32_t rows)
+{
+    struct sim_word rest = last;
+    const struct sim_word end = sim_word_until(&rest, ',');
+    const struct sim_word count = sim_word_until(&rest, ',');
+    uint64_t said_rows;
+    uint64_t said_sum;
+
+    return sim_word_is(end, "end") &&
+           sim_word_u64(count, UINT32_MAX, &said_rows) && said_rows == rows &&
+           sim_word_u64(rest, UINT32_MAX, &said_sum) &&
+           said_sum == checksum_of(all.text, (size_t)(last.text - all.text)) &&
+           last.text + last.bytes + 1 == all.text + all.bytes &&
+           all.text[all.bytes - 1] == '\n';
+}
+
+static bool
+read_table(struct reader *reader)
+{
+    const struct sim_word all = reader->rest;
+    struct sim_word last = {"", 0};
+
+    for (; reader->rest.bytes > 0; reader->line++) {
+        const struct sim_word line = sim_word_until(&reader->rest, '\n');
+        size_t column;
+
+        if (!sim_word_is_text(line, &column))
+            return fail(reader, "not a text file");
+        if (reader->rest.bytes == 0)
+            last = line;
+        else if (reader->line > 1 && !take_row(reader, line))
+            return false;
+    }
+    /* The line of the names, then the rows, then the last one. */
+    if (is_whole(all, last, reader->line - 3))
+        return true;
+    reader->line--;
+    return fail(reader, "the table is damaged: its last line is not 'end', its "
+                        "rows and its checksum");
+}
+
+/* ---- Printing ---- */
 
 static int
 by_name(const void *a, const void *b)
@@ -120,8 +235,9 @@ print_table(struct table *table, const char *title)
                row->name, row->mutants, row->caught, row->no_mistake,
                wrong - row->caught);
         if (wrong > 0)
-            printf(" %6" PRIu32 ".%" PRIu32, row->caught * 100 / wrong,
-                   row->caught * 1000 / wrong % 10);
+            printf(" %6" PRIu64 ".%" PRIu64,
+                   (uint64_t)row->caught * 100 / wrong,
+                   (uint64_t)row->caught * 1000 / wrong % 10);
         printf("\n");
     }
     printf("\n");
@@ -140,31 +256,24 @@ print_judges(struct table *judges)
 enum cli_exit
 cli_mutants_of_lines(const char *path)
 {
-    static struct table files;
-    static struct table judges;
-    struct table all = {.count = 0};
-    char line[1024];
-    FILE *file = fopen(path, "r");
+    struct reader reader = {.path = path, .line = 1};
+    struct sim_input input;
+    bool good = false;
 
-    if (file == NULL)
-        return cli_usage("%s: %s", path, strerror(errno));
-    if (fgets(line, sizeof line, file) == NULL ||
-        strncmp(line, "name,kind,verdict,by,runs", 25) != 0) {
-        fclose(file);
-        return cli_usage("%s: this is no table of mutants", path);
+    if (!sim_input_read(&input, path))
+        return cli_usage("%s: %s", path, input.reason);
+    if (input.kind != SIM_INPUT_MUTANTS) {
+        cli_usage("%s: this is no table of mutants", path);
+    } else {
+        reader.rest =
+            (struct sim_word){(const char *)input.bytes, input.bytes_count};
+        good = read_table(&reader);
     }
-    while (fgets(line, sizeof line, file) != NULL) {
-        struct one one;
-
-        read_row(line, &one);
-        add(&files, one.file, &one);
-        add(&all, "all", &one);
-        if (one.caught)
-            add(&judges, one.by, &one);
-    }
-    fclose(file);
-    print_table(&files, "file");
-    print_table(&all, "");
-    print_judges(&judges);
+    sim_input_free(&input);
+    if (!good)
+        return CLI_USAGE;
+    print_table(&reader.files, "file");
+    print_table(&reader.all, "");
+    print_judges(&reader.judges);
     return CLI_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "escape.h"
 #include "prof/file.h"
 #include "prof/gzip.h"
 #include "prof/text.h"
@@ -177,9 +178,9 @@ write_proto(const struct prof_output *output,
 static bool
 explain(const char *path, const struct prof_file *file, enum prof_status status)
 {
-    fprintf(stderr, "profsim: %s: %s\n", path,
-            file->error != 0 ? strerror(file->error)
-                             : prof_status_text(status));
+    sim_escape_line(stderr, "profsim: %s: %s", path,
+                    file->error != 0 ? strerror(file->error)
+                                     : prof_status_text(status));
     return false;
 }
 
@@ -204,6 +205,24 @@ say(const struct prof_sink *sink, const char *text)
     return sink->write(sink->context, text, strlen(text));
 }
 
+/* What names hold must not end a line of the table. */
+static enum prof_status
+say_name(const struct prof_sink *sink, const char *name)
+{
+    enum prof_status status = PROF_ERR_MEMORY;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (file == NULL)
+        return status;
+    sim_escape_text(file, name);
+    if (fclose(file) == 0)
+        status = sink->write(sink->context, text, bytes);
+    free(text);
+    return status;
+}
+
 /* One line of the table: an address as it stands in a stack, and its name. */
 static enum prof_status
 say_symbol(const struct prof_sink *sink, const struct cli_profiles *profiles,
@@ -219,7 +238,7 @@ say_symbol(const struct prof_sink *sink, const struct cli_profiles *profiles,
     snprintf(line, sizeof line, "0x%016" PRIxPTR " ", pc);
     status = say(sink, line);
     if (status == PROF_OK)
-        status = say(sink, symbol.function);
+        status = say_name(sink, symbol.function);
     return status == PROF_OK ? say(sink, "\n") : status;
 }
 
@@ -295,9 +314,9 @@ write_symbolized(struct prof_file *file, const struct cli_profiles *profiles,
     enum prof_status status = say(&sink, "--- symbol\nbinary=");
 
     if (status == PROF_OK)
-        status =
-            say(&sink, profiles->mappings_count > 0 ? profiles->mappings[0].file
-                                                    : "unknown");
+        status = say_name(&sink, profiles->mappings_count > 0
+                                     ? profiles->mappings[0].file
+                                     : "unknown");
     if (status == PROF_OK)
         status = say(&sink, "\n");
     for (size_t i = 0; i < room->pcs_count && status == PROF_OK; i++)
@@ -323,8 +342,8 @@ write_file(const struct cli_profiles *profiles, const struct room *room,
 
     if (snprintf(path, sizeof path, "%s/%s.%s", profiles->folder,
                  content_names[content], ending) >= (int)sizeof path) {
-        fprintf(stderr, "profsim: %.40s...: %s\n", profiles->folder,
-                strerror(ENAMETOOLONG));
+        sim_escape_line(stderr, "profsim: %.40s...: %s", profiles->folder,
+                        strerror(ENAMETOOLONG));
         return false;
     }
     status = prof_file_begin(&file, path);
@@ -340,12 +359,14 @@ cli_profiles_write(const struct cli_profiles *profiles)
     bool good;
 
     if (mkdir(profiles->folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "profsim: %s: %s\n", profiles->folder, strerror(errno));
+        sim_escape_line(stderr, "profsim: %s: %s", profiles->folder,
+                        strerror(errno));
         return false;
     }
     good = room_take(&room, profiles);
     if (!good)
-        fprintf(stderr, "profsim: %s: not enough memory\n", profiles->folder);
+        sim_escape_line(stderr, "profsim: %s: not enough memory",
+                        profiles->folder);
     for (int i = 0; i < CONTENT_COUNT && good; i++) {
         const enum content content = (enum content)i;
 

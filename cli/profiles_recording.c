@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escape.h"
 #include "map.h"
 #include "profiles.h"
 #include "releases.h"
@@ -326,8 +327,8 @@ cli_profiles_write_recording(const char *folder,
             profiles.contention[i] = gathered.contention[i];
         good = cli_profiles_write(&profiles);
     } else {
-        fprintf(stderr, "profsim: %s: not enough memory for the profiles\n",
-                folder);
+        sim_escape_line(
+            stderr, "profsim: %s: not enough memory for the profiles", folder);
     }
     release(&gathered);
     return good;

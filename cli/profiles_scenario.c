@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "profiles.h"
+#include "escape.h"
 #include "scenario.h"
 
 /* A tick of a world is a nanosecond. */
@@ -30,7 +31,7 @@ find_frame(void *context, uintptr_t pc, struct prof_symbol *symbol)
 static bool
 complain(const char *folder, const char *why)
 {
-    fprintf(stderr, "profsim: %s: %s\n", folder, why);
+    sim_escape_line(stderr, "profsim: %s: %s", folder, why);
     return false;
 }
 

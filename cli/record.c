@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "escape.h"
 #include "exit.h"
 #include "record_options.h"
 #include "spool.h"
@@ -39,7 +40,7 @@ static struct sigaction outer_signals[5]; /* as they were before the command */
 static bool
 complain(const char *what, const char *reason)
 {
-    fprintf(stderr, "profsim record: %s: %s\n", what, reason);
+    sim_escape_line(stderr, "profsim record: %s: %s", what, reason);
     return false;
 }
 
@@ -260,12 +261,12 @@ convert_here(const char *from, const char *to)
 
     if (!cli_convert(from, to, &what, error, sizeof error))
         return complain("recording failed", error);
-    fprintf(stderr,
-            "profsim record: %s: %llu events, %llu stacks, %llu dropped, "
-            "process %u: %s\n",
-            to, (unsigned long long)what.events,
-            (unsigned long long)what.stacks, (unsigned long long)what.dropped,
-            what.process, what.command);
+    sim_escape_line(
+        stderr,
+        "profsim record: %s: %llu events, %llu stacks, %llu dropped, "
+        "process %u: %s",
+        to, (unsigned long long)what.events, (unsigned long long)what.stacks,
+        (unsigned long long)what.dropped, what.process, what.command);
     return true;
 }
 

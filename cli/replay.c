@@ -5,24 +5,23 @@
 #include <string.h>
 
 #include "command.h"
+#include "escape.h"
 #include "failure.h"
 #include "options.h"
 #include "replay.h"
-#include "sched_text.h"
 #include "schedule.h"
 
 static enum cli_exit
-replay_file(const char *path)
+replay_scenario(const struct sim_input *input, const char *path)
 {
     struct sim_error error;
     struct props_replay replay;
-    struct sim_scenario *scenario = sim_scenario_read(path, &error);
+    struct sim_scenario *scenario = sim_scenario_parse(
+        (const char *)input->bytes, input->bytes_count, path, &error);
     bool done;
 
-    if (scenario == NULL) {
-        fprintf(stderr, "profsim: %s\n", error.text);
-        return CLI_USAGE;
-    }
+    if (scenario == NULL)
+        return cli_usage("%s", error.text);
     done = props_replay_run(&replay, scenario, PROPS_ALL);
     sim_scenario_free(scenario);
     if (!done)
@@ -32,18 +31,39 @@ replay_file(const char *path)
     if (replay.refused)
         return cli_usage("%s", replay.error.text);
     if (replay.breach.property != PROPS_NONE) {
-        printf("%s: %s broken: %s\n  event %u: %s\n", path,
-               props_property_id(replay.breach.property),
-               props_property_sentence(replay.breach.property),
-               (unsigned)replay.breach.event + 1, replay.breach.text);
+        sim_escape_line(stdout, "%s: %s broken: %s", path,
+                        props_property_id(replay.breach.property),
+                        props_property_sentence(replay.breach.property));
+        sim_escape_line(stdout, "  event %u: %s",
+                        (unsigned)replay.breach.event + 1, replay.breach.text);
         return cli_exit_of(replay.breach.property);
     }
     if (replay.error.text[0] != '\0') {
-        printf("%s\n", replay.error.text);
+        sim_escape_line(stdout, "%s", replay.error.text);
         return CLI_BROKEN;
     }
-    printf("%s: every property holds\n", path);
+    sim_escape_line(stdout, "%s: every property holds", path);
     return CLI_OK;
+}
+
+enum cli_exit
+cli_replay_input(const struct sim_input *input, const char *path)
+{
+    return input->kind == SIM_INPUT_SCHEDULE ? cli_schedule_replay(input, path)
+                                             : replay_scenario(input, path);
+}
+
+static enum cli_exit
+replay_file(const char *path)
+{
+    struct sim_input input;
+    enum cli_exit exit_code;
+
+    if (!sim_input_read(&input, path))
+        return cli_usage("%s: %s", path, input.reason);
+    exit_code = cli_replay_input(&input, path);
+    sim_input_free(&input);
+    return exit_code;
 }
 
 static const struct cli_syntax replay_syntax = {
@@ -67,13 +87,26 @@ cli_replay(int argc, char **argv)
     if (count == 0)
         return cli_options_missing(&words, "a FILE");
     for (int i = 1; i <= count; i++) {
-        const enum cli_exit this_one = sim_schedule_is(argv[i])
-                                           ? cli_schedule_replay(argv[i])
-                                           : replay_file(argv[i]);
+        const enum cli_exit this_one = replay_file(argv[i]);
 
         worst = cli_exit_worse(worst, this_one);
     }
     return worst;
+}
+
+/* What a header says: a path must not end its line. */
+static void
+say_command(char *command, size_t room, const char *path)
+{
+    FILE *text = fmemopen(command, room, "w");
+
+    command[0] = '\0';
+    if (text == NULL)
+        return;
+    fprintf(text, "profsim shrink ");
+    sim_escape_text(text, path);
+    fclose(text);
+    command[room - 1] = '\0';
 }
 
 static const struct cli_syntax shrink_syntax = {
@@ -102,11 +135,9 @@ cli_shrink(int argc, char **argv)
     if (count > 1)
         return cli_usage("shrink: takes one file; '%s' is one more", argv[2]);
     scenario = sim_scenario_read(argv[1], &error);
-    if (scenario == NULL) {
-        fprintf(stderr, "profsim: %s\n", error.text);
-        return CLI_USAGE;
-    }
-    snprintf(command, sizeof command, "profsim shrink %.400s", argv[1]);
+    if (scenario == NULL)
+        return cli_usage("%s", error.text);
+    say_command(command, sizeof command, argv[1]);
     done = props_failure_of_scenario(&failure, scenario, PROPS_ALL, command);
     sim_scenario_free(scenario);
     if (!done)

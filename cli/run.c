@@ -12,11 +12,11 @@
 
 #include "check_recording.h"
 #include "command.h"
+#include "escape.h"
 #include "options.h"
 #include "heap_report.h"
 #include "profiles.h"
 #include "replay.h"
-#include "sched_text.h"
 #include "schedule.h"
 
 struct words {
@@ -53,18 +53,19 @@ prepare_folder(char *folder, size_t room, const char *path,
 }
 
 static enum cli_exit
-run_scenario(const char *path, const struct words *words)
+run_scenario(const struct sim_input *input, const char *path,
+             const struct words *words)
 {
     struct sim_error error;
     struct props_replay replay;
-    struct sim_scenario *scenario = sim_scenario_read(path, &error);
+    struct sim_scenario *scenario = sim_scenario_parse(
+        (const char *)input->bytes, input->bytes_count, path, &error);
     char folder[PATH_MAX];
     bool written;
     bool done;
 
     if (scenario == NULL) {
-        fprintf(stderr, "profsim: %s\n", error.text);
-        return CLI_USAGE;
+        return cli_usage("%s", error.text);
     }
     if (!prepare_folder(folder, sizeof folder, path, words)) {
         sim_scenario_free(scenario);
@@ -83,18 +84,19 @@ run_scenario(const char *path, const struct words *words)
     if (replay.refused)
         return cli_usage("%s", replay.error.text);
     if (replay.as_expected) {
-        printf("%s: ok%s%s\n", path,
-               replay.breach.property == PROPS_NONE ? "" : ": breaks ",
-               replay.breach.property == PROPS_NONE
-                   ? ""
-                   : props_property_id(replay.breach.property));
+        sim_escape_line(stdout, "%s: ok%s%s", path,
+                        replay.breach.property == PROPS_NONE ? "" : ": breaks ",
+                        replay.breach.property == PROPS_NONE
+                            ? ""
+                            : props_property_id(replay.breach.property));
         return CLI_OK;
     }
     if (replay.error.text[0] != '\0')
-        printf("%s\n", replay.error.text);
+        sim_escape_line(stdout, "%s", replay.error.text);
     if (replay.breach.property != PROPS_NONE)
-        printf("%s: %s broken: %s\n", path,
-               props_property_id(replay.breach.property), replay.breach.text);
+        sim_escape_line(stdout, "%s: %s broken: %s", path,
+                        props_property_id(replay.breach.property),
+                        replay.breach.text);
     return CLI_BROKEN;
 }
 
@@ -129,9 +131,10 @@ show_recording(const struct sim_recording *recording, const char *path,
 }
 
 static enum cli_exit
-run_recording(const char *path, const struct words *words)
+run_recording(struct sim_input *input, const char *path,
+              const struct words *words)
 {
-    struct sim_recording *recording = cli_open_recording(path);
+    struct sim_recording *recording = cli_take_recording(input, path);
     enum cli_exit exit_code;
 
     if (recording == NULL)
@@ -148,40 +151,47 @@ run_recording(const char *path, const struct words *words)
 
 /* -------------------------------------------------------------- the command */
 
-static bool
-ends_in(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    const size_t end_length = strlen(end);
-
-    return length >= end_length && strcmp(&text[length - end_length], end) == 0;
-}
-
 static enum cli_exit
-run_schedule(const char *path, const struct words *words)
+run_schedule(const struct sim_input *input, const char *path,
+             const struct words *words)
 {
     char folder[PATH_MAX];
 
     if (!prepare_folder(folder, sizeof folder, path, words))
         return CLI_USAGE;
-    return cli_schedule_run(path, words->out != NULL ? folder : NULL);
+    return cli_schedule_run(input, path, words->out != NULL ? folder : NULL);
+}
+
+/* What it is, its content says. */
+static enum cli_exit
+run_input(struct sim_input *input, const char *path, const struct words *words)
+{
+    switch (input->kind) {
+    case SIM_INPUT_SCENARIO:
+        return run_scenario(input, path, words);
+    case SIM_INPUT_SCHEDULE:
+        return run_schedule(input, path, words);
+    case SIM_INPUT_RECORDING:
+        return run_recording(input, path, words);
+    case SIM_INPUT_MUTANTS:
+    case SIM_INPUT_OTHER:
+        break;
+    }
+    return cli_usage("%s: neither a scenario, a schedule nor a recording%s",
+                     path, input->bytes_count == 0 ? ": it is empty" : "");
 }
 
 static enum cli_exit
 run_file(const char *path, const struct words *words)
 {
-    if (sim_schedule_is(path))
-        return run_schedule(path, words);
-    if (ends_in(path, ".sim"))
-        return run_scenario(path, words);
-    if (cli_is_recording(path))
-        return run_recording(path, words);
-    if (access(path, R_OK) != 0)
-        return cli_usage("%s: %s", path, strerror(errno));
-    if (cli_begins_with(path, "profsim scenario"))
-        return run_scenario(path, words);
-    return cli_usage("%s: neither a scenario, a schedule nor a recording",
-                     path);
+    struct sim_input input;
+    enum cli_exit exit_code;
+
+    if (!sim_input_read(&input, path))
+        return cli_usage("%s: %s", path, input.reason);
+    exit_code = run_input(&input, path, words);
+    sim_input_free(&input);
+    return exit_code;
 }
 
 enum { RULES = 1, TOP, OUT, VERDICTS };
@@ -202,12 +212,11 @@ static const struct cli_option table[] = {
 static const struct cli_syntax syntax = {
     .command = "run",
     .words = "[OPTION...] FILE...",
-    .about = "FILE.sim  run a scenario or a schedule and compare it with its "
-             "`expect` lines\n"
-             "FILE.rec  show the heap of a recorded program: its peak, what it "
-             "never\n"
-             "          freed, what it allocated; by site, time, thread and "
-             "size\n",
+    .about = "A scenario or a schedule is run and compared with its `expect` "
+             "lines. Of a\nrecorded program the heap is shown: its peak, what "
+             "it never freed, what it\nallocated; by site, time, thread and "
+             "size. Which of them FILE is, its first\nbytes say; it may be a "
+             "pipe, and - is standard input.\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };

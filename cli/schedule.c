@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "escape.h"
 #include "sched_run.h"
 #include "sched_text.h"
 #include "whole.h"
@@ -54,12 +55,13 @@ static enum cli_exit
 tell_breach(const char *path, const struct props_breach *breach)
 {
     if (breach->property == PROPS_NONE) {
-        printf("%s: every property holds\n", path);
+        sim_escape_line(stdout, "%s: every property holds", path);
         return CLI_OK;
     }
-    printf("%s: %s broken: %s\n  %s\n", path,
-           props_property_id(breach->property),
-           props_property_sentence(breach->property), breach->text);
+    sim_escape_line(stdout, "%s: %s broken: %s", path,
+                    props_property_id(breach->property),
+                    props_property_sentence(breach->property));
+    sim_escape_line(stdout, "  %s", breach->text);
     return cli_exit_of(breach->property);
 }
 
@@ -71,26 +73,28 @@ tell_outcome(const char *path, const struct sim_schedule *schedule,
     const char *want = schedule->broken[0] != '\0' ? schedule->broken : "none";
 
     if (strcmp(want, id) == 0) {
-        printf("%s: ok%s%s\n", path,
-               breach->property == PROPS_NONE ? "" : ": breaks ",
-               breach->property == PROPS_NONE ? "" : id);
+        sim_escape_line(stdout, "%s: ok%s%s", path,
+                        breach->property == PROPS_NONE ? "" : ": breaks ",
+                        breach->property == PROPS_NONE ? "" : id);
         return CLI_OK;
     }
     if (breach->property != PROPS_NONE)
         return tell_breach(path, breach);
-    printf("%s: %s holds, it was to be broken\n", path, want);
+    sim_escape_line(stdout, "%s: %s holds, it was to be broken", path, want);
     return CLI_BROKEN;
 }
 
 /* Read and run a schedule. returns: NULL, and a complaint, if that cannot be */
 static struct sched_run *
-run_file(const char *path, struct sim_schedule **schedule)
+run_input(const struct sim_input *input, const char *path,
+          struct sim_schedule **schedule)
 {
     struct sim_error error;
     struct sched_run *run = sched_run_new(SIM_SCHEDULE_EVENTS_MAX);
     const char *refused;
 
-    *schedule = sim_schedule_read(path, &error);
+    *schedule = sim_schedule_parse((const char *)input->bytes,
+                                   input->bytes_count, path, &error);
     if (*schedule == NULL || run == NULL) {
         cli_usage("%s", *schedule == NULL ? error.text : "not enough memory");
         goto out;
@@ -116,10 +120,11 @@ out:
 }
 
 enum cli_exit
-cli_schedule_run(const char *path, const char *folder)
+cli_schedule_run(const struct sim_input *input, const char *path,
+                 const char *folder)
 {
     struct sim_schedule *schedule;
-    struct sched_run *run = run_file(path, &schedule);
+    struct sched_run *run = run_input(input, path, &schedule);
     enum cli_exit exit_code = CLI_USAGE;
 
     if (run == NULL)
@@ -132,10 +137,10 @@ cli_schedule_run(const char *path, const char *folder)
 }
 
 enum cli_exit
-cli_schedule_replay(const char *path)
+cli_schedule_replay(const struct sim_input *input, const char *path)
 {
     struct sim_schedule *schedule;
-    struct sched_run *run = run_file(path, &schedule);
+    struct sched_run *run = run_input(input, path, &schedule);
     enum cli_exit exit_code;
 
     if (run == NULL)

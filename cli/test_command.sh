@@ -146,7 +146,7 @@ for command in run replay shrink; do
         "typo.sim:$line: unknown event 'gc-swep'" $command "$dir/typo.sim"
     refuses "$command: a file that is not there" \
         "missing.sim: No such file" $command "$dir/missing.sim"
-    refuses "$command: an empty file" "empty.sim:1:" $command "$dir/empty.sim"
+    refuses "$command: an empty file" "empty.sim:" $command "$dir/empty.sim"
 done
 sed 's/^expect property H2/expect property H99/' \
     fixtures/scenarios/late-rotation-go1.6.sim >"$dir/unknown.sim"
@@ -225,7 +225,7 @@ refuses "a file of no kind" "neither a scenario, a schedule nor a recording" \
 bytes=$(wc -c <"$recording")
 for length in 0 1 11 12 100 $((bytes / 2)) $((bytes - 1)); do
     head -c "$length" "$recording" >"$dir/cut.rec"
-    refuses "a recording cut after $length bytes" "cut.rec: offset " \
+    refuses "a recording cut after $length bytes" "cut.rec: " \
         run "$dir/cut.rec"
 done
 for offset in 0 9 20 $((bytes / 3)) $((bytes / 2)) $((bytes - 2)); do

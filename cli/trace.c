@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "complaint.h"
+#include "escape.h"
 #include "nearest.h"
 #include "options.h"
 #include "trace_dump.h"
@@ -94,21 +95,21 @@ print_verdict(const struct input *input, FILE *to)
     const struct model_trace *trace = &input->trace;
 
     if (trace->verdict == MODEL_TRACE_OK)
-        fprintf(to, "%s: ok %" PRIu32 " events\n", input->path,
-                model_trace_count(trace));
+        sim_escape_line(to, "%s: ok %" PRIu32 " events", input->path,
+                        model_trace_count(trace));
     else if (input->unreadable != NULL)
-        fprintf(to, "%s: error: cannot be read: %s\n", input->path,
-                input->unreadable);
+        sim_escape_line(to, "%s: error: cannot be read: %s", input->path,
+                        input->unreadable);
     else
-        fprintf(to, "%s: %s: offset 0x%" PRIx64 ": %s\n", input->path,
-                model_trace_verdict_name(trace->verdict),
-                trace->reason.offset_bytes, trace->reason.text);
+        sim_escape_line(to, "%s: %s: offset 0x%" PRIx64 ": %s", input->path,
+                        model_trace_verdict_name(trace->verdict),
+                        trace->reason.offset_bytes, trace->reason.text);
 }
 
 static bool
 complain(const char *path, const char *what)
 {
-    fprintf(stderr, "profsim trace: %s: %s\n", path, what);
+    sim_escape_line(stderr, "profsim trace: %s: %s", path, what);
     return false;
 }
 
@@ -141,7 +142,7 @@ stat_file(struct input *input)
     }
     if (!model_trace_stat_make(&stat, &input->trace))
         return complain(input->path, "out of memory");
-    printf("%s\n", input->path);
+    sim_escape_line(stdout, "%s", input->path);
     model_trace_stat_print(&stat, &input->trace, stdout);
     model_trace_stat_release(&stat);
     return true;

@@ -91,9 +91,8 @@ put_tabs(struct out *out, size_t width, size_t widest)
         prof_out_bytes(out, "\t", 1);
 }
 
-/* A name may hold anything, but not the ends of cells and lines. */
-static void
-put_name(struct out *out, const char *name)
+void
+prof_text_name(struct out *out, const char *name)
 {
     const size_t bytes = prof_text_bytes(name);
 
@@ -131,11 +130,11 @@ put_named(struct text *text, uintptr_t pc, const struct prof_symbol *symbol,
     prof_out_text(out, "#\t");
     prof_out_0x(out, at);
     put_tabs(out, hex_width(at), pc_widest);
-    put_name(out, symbol->function);
+    prof_text_name(out, symbol->function);
     prof_out_bytes(out, "+", 1);
     prof_out_0x(out, offset_of(pc, symbol));
     put_tabs(out, name_width(pc, symbol), name_widest);
-    put_name(out, symbol->file);
+    prof_text_name(out, symbol->file);
     prof_out_bytes(out, ":", 1);
     prof_out_u64(out, symbol->line);
     prof_out_bytes(out, "\n", 1);

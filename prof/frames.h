@@ -23,6 +23,9 @@ PROF_NODISCARD bool prof_text_begin(struct text *text,
                                     const struct prof_output *output,
                                     struct arena *arena);
 
+/* Write a name: it may hold anything, but not the ends of cells and lines. */
+void prof_text_name(struct out *out, const char *name);
+
 /* Write `@` and the addresses of a stack, and end the line. */
 void prof_text_addresses(struct text *text, const uintptr_t *stack,
                          uint32_t depth);

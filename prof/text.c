@@ -17,11 +17,12 @@ put_number_line(struct out *out, const char *before, uint64_t value)
 /* ----------------------------------------------------------------------- heap
  */
 
+/* Sums wrap around, as unsigned numbers do; they are shown as signed ones. */
 struct heap_totals {
-    int64_t inuse_objects;
-    int64_t inuse_bytes;
-    int64_t alloc_objects;
-    int64_t alloc_bytes;
+    uint64_t inuse_objects;
+    uint64_t inuse_bytes;
+    uint64_t alloc_objects;
+    uint64_t alloc_bytes;
 };
 
 static bool
@@ -39,10 +40,10 @@ totals_of(const struct prof_heap_record *records, size_t count)
     struct heap_totals totals = {0};
 
     for (size_t i = 0; i < count; i++) {
-        totals.inuse_objects += prof_heap_inuse_objects(&records[i]);
-        totals.inuse_bytes += prof_heap_inuse_bytes(&records[i]);
-        totals.alloc_objects += (int64_t)records[i].allocs;
-        totals.alloc_bytes += (int64_t)prof_heap_alloc_bytes(&records[i]);
+        totals.inuse_objects += (uint64_t)prof_heap_inuse_objects(&records[i]);
+        totals.inuse_bytes += (uint64_t)prof_heap_inuse_bytes(&records[i]);
+        totals.alloc_objects += records[i].allocs;
+        totals.alloc_bytes += prof_heap_alloc_bytes(&records[i]);
     }
     return totals;
 }
@@ -50,20 +51,21 @@ totals_of(const struct prof_heap_record *records, size_t count)
 static void
 put_quad(struct out *out, const struct heap_totals *values)
 {
-    prof_out_i64(out, values->inuse_objects);
+    prof_out_i64(out, (int64_t)values->inuse_objects);
     prof_out_text(out, ": ");
-    prof_out_i64(out, values->inuse_bytes);
+    prof_out_i64(out, (int64_t)values->inuse_bytes);
     prof_out_text(out, " [");
-    prof_out_i64(out, values->alloc_objects);
+    prof_out_i64(out, (int64_t)values->alloc_objects);
     prof_out_text(out, ": ");
-    prof_out_i64(out, values->alloc_bytes);
+    prof_out_i64(out, (int64_t)values->alloc_bytes);
     prof_out_text(out, "] ");
 }
 
-static int64_t
-at_least_0(int64_t value)
+/* What would show as a negative number shows as 0. */
+static uint64_t
+at_least_0(uint64_t value)
 {
-    return value > 0 ? value : 0;
+    return value <= INT64_MAX ? value : 0;
 }
 
 /*
@@ -82,7 +84,7 @@ put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
     prof_out_text(out, "heap profile: ");
     put_quad(out, &totals);
     prof_out_text(out, "@ heap/");
-    prof_out_u64(out, 2 * (uint64_t)at_least_0(rate_bytes));
+    prof_out_u64(out, 2 * at_least_0((uint64_t)rate_bytes));
     prof_out_bytes(out, "\n", 1);
 }
 
@@ -259,7 +261,7 @@ prof_text_trace_alloc(const struct prof_output *output, uintptr_t address,
     prof_out_0x(&text.out, size_bytes);
     if (prof_text_bytes(type) > 0) {
         prof_out_text(&text.out, ", ");
-        prof_out_text(&text.out, type);
+        prof_text_name(&text.out, type);
     }
     prof_out_text(&text.out, ")\n");
     return finish_debug(&text, stack, depth);

@@ -307,7 +307,7 @@ debug_lines_say_what_happened_and_where(void **state)
     case_begin(&run);
     snprintf(want, sizeof want,
              "tracealloc(0xc000, 0x20, main.T)\n%stracealloc(0xc000, 0x20)\n%s"
-             "tracealloc(0xc000, 0x20, T)\n%stracefree(0xc000, 0x20)\n%s",
+             "tracealloc(0xc000, 0x20, T?)\n%stracefree(0xc000, 0x20)\n%s",
              frame, frame, frame, frame);
     assert_int_equal(
         prof_text_trace_alloc(&run.output, 0xc000, 32, "main.T", stack, 1),
@@ -316,7 +316,8 @@ debug_lines_say_what_happened_and_where(void **state)
         prof_text_trace_alloc(&run.output, 0xc000, 32, NULL, stack, 1),
         PROF_OK);
     assert_int_equal(
-        prof_text_trace_alloc(&run.output, 0xc000, 32, "T", stack, 1), PROF_OK);
+        prof_text_trace_alloc(&run.output, 0xc000, 32, "T\n", stack, 1),
+        PROF_OK);
     assert_int_equal(prof_text_trace_free(&run.output, 0xc000, 32, stack, 1),
                      PROF_OK);
     case_assert_columns(&run, want);

@@ -51,6 +51,35 @@ heap_records_stand_in_the_order_of_bytes_in_use(void **state)
 }
 
 static void
+assert_begins(const char *wanted)
+{
+    const char *text = case_text(&run, PROF_OK);
+
+    assert_memory_equal(text, wanted, strlen(wanted));
+}
+
+/* Under UBSan: nothing in between is a signed sum. */
+static void
+totals_wrap_around_silently(void **state)
+{
+    const struct prof_heap_record records[] = {
+        {.allocs = INT64_MAX, .size_bytes = 1, AT(CASE_UNKNOWN)},
+        {.allocs = INT64_MAX, .size_bytes = 1, AT(CASE_UNKNOWN)},
+        {.allocs = 4, .size_bytes = UINT64_C(1) << 62, AT(CASE_UNKNOWN)},
+    };
+
+    (void)state;
+    assert_int_equal(heap_text(records, 1, 1, NULL), PROF_OK);
+    assert_begins("heap profile: 9223372036854775807: "
+                  "9223372036854775807 [9223372036854775807: "
+                  "-9223372036854775808] @ heap/2\n");
+    assert_int_equal(heap_text(records, 2, 1, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/2\n");
+    assert_int_equal(heap_text(records, 3, 1, NULL), PROF_OK);
+    assert_begins("heap profile: 2: 0 [2: 1] @ heap/2\n");
+}
+
+static void
 an_empty_heap_has_a_header_that_readers_keep(void **state)
 {
     (void)state;
@@ -418,6 +447,7 @@ main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(heap_records_stand_in_the_order_of_bytes_in_use),
+        cmocka_unit_test(totals_wrap_around_silently),
         cmocka_unit_test(an_empty_heap_has_a_header_that_readers_keep),
         cmocka_unit_test(readers_never_lose_the_columns_of_allocations),
         cmocka_unit_test(totals_below_zero_are_shown_as_zero),

@@ -241,7 +241,13 @@ what_is_not_a_scenario_is_called_so(void **state)
                    "x.sim:2: not a text file: byte 0x1b in column 3");
     assert_refused(FIRST "a\rb\n",
                    "x.sim:2: not a text file: byte 0x0d in column 2");
-    assert_refused(FIRST "\xff\xfe\n", "x.sim:2: unknown event '\\xff\\xfe'");
+    assert_refused(FIRST "\xff\xfe\n",
+                   "x.sim:2: not a text file: byte 0xff in column 1");
+    assert_refused(FIRST "caf\xc3\xa9\n",
+                   "x.sim:2: unknown event 'caf\xc3\xa9'");
+    assert_refused(FIRST "# \xc2\x9b"
+                         "2J\n",
+                   "x.sim:2: not a text file: byte 0xc2 in column 3");
 }
 
 static void

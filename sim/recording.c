@@ -19,12 +19,9 @@
  */
 #include "recording_inside.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FILE_BYTES_MAX (UINT64_C(1) << 30)
 
 /* returns: false if the bytes at `at` are no shortest varint before limit */
 bool
@@ -148,60 +145,28 @@ sim_recording_parse(struct sim_recording **recording, const uint8_t *bytes,
     return parse(recording, copy, bytes_count, error);
 }
 
-/*
- * Read all of a file. What does not begin like a recording is not read on: it
- * may have no end.
- */
-static uint8_t *
-read_all(FILE *file, uint64_t *bytes_count, const char **reason)
+bool
+sim_recording_take_input(struct sim_recording **recording,
+                         struct sim_input *input,
+                         struct sim_recording_error *error)
 {
-    uint64_t room = 4096;
-    uint64_t count = 0;
-    uint8_t *bytes = malloc(room);
+    uint8_t *bytes = input->bytes;
 
-    *reason = "not enough memory";
-    while (bytes != NULL) {
-        uint8_t *more;
-
-        count += fread(bytes + count, 1, room - count, file);
-        if (count < room || memcmp(bytes, "PROFREC\n", 8) != 0)
-            break;
-        room *= 2;
-        more = room <= FILE_BYTES_MAX ? realloc(bytes, room) : NULL;
-        if (more == NULL) {
-            if (room > FILE_BYTES_MAX)
-                *reason = "larger than a recording may be (1 GiB)";
-            free(bytes);
-        }
-        bytes = more;
-    }
-    *bytes_count = count;
-    if (bytes != NULL && ferror(file) != 0) {
-        *reason = strerror(errno);
-        free(bytes);
-        bytes = NULL;
-    }
-    return bytes;
+    input->bytes = NULL;
+    return parse(recording, bytes, input->bytes_count, error);
 }
 
 bool
 sim_recording_open(struct sim_recording **recording, const char *path,
                    struct sim_recording_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    const char *reason = strerror(errno);
-    uint8_t *bytes = NULL;
-    uint64_t bytes_count = 0;
+    struct sim_input input;
 
     *recording = NULL;
-    if (file != NULL) {
-        bytes = read_all(file, &bytes_count, &reason);
-        fclose(file);
-    }
-    if (bytes != NULL)
-        return parse(recording, bytes, bytes_count, error);
+    if (sim_input_read(&input, path))
+        return sim_recording_take_input(recording, &input, error);
     memset(error, 0, sizeof *error);
-    snprintf(error->reason, sizeof error->reason, "%s", reason);
+    snprintf(error->reason, sizeof error->reason, "%s", input.reason);
     return false;
 }
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "input.h"
+
 #define SIM_RECORDED_DEPTH_MAX 128u
 
 struct sim_recording; /* opaque; owned by the caller, see _close() */
@@ -114,6 +116,11 @@ struct sim_recording_cursor {
  */
 bool sim_recording_open(struct sim_recording **recording, const char *path,
                         struct sim_recording_error *error);
+
+/* The same for an input that was read; its bytes are taken over. */
+bool sim_recording_take_input(struct sim_recording **recording,
+                              struct sim_input *input,
+                              struct sim_recording_error *error);
 
 /*
  * The same for bytes in memory, which are copied.

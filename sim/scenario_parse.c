@@ -392,17 +392,14 @@ without_last_blanks(struct sim_word word)
 static bool
 check_bytes(struct sim_parser *p, struct sim_word line)
 {
+    size_t column;
+
     if (line.bytes > SIM_SCENARIO_LINE_MAX)
         return sim_parse_fail(p, "the line is longer than %d bytes",
                               SIM_SCENARIO_LINE_MAX);
-    for (size_t i = 0; i < line.bytes; i++) {
-        const uint8_t byte = (uint8_t)line.text[i];
-
-        if ((byte < ' ' && byte != '\t') || byte == 0x7f)
-            return sim_parse_fail(
-                p, "not a text file: byte 0x%02x in column %zu", byte, i + 1);
-    }
-    return true;
+    return sim_word_is_text(line, &column) ||
+           sim_parse_fail(p, "not a text file: byte 0x%02x in column %zu",
+                          (uint8_t)line.text[column], column + 1);
 }
 
 static bool

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
+
 enum { QUOTED_BYTES = 40 };
 
 static bool
@@ -171,19 +173,40 @@ const char *
 sim_word_quote(struct sim_word word, char text[SIM_QUOTE_BYTES])
 {
     size_t used = 0;
-    size_t i;
+    size_t i = 0;
 
     text[used++] = '\'';
-    for (i = 0; i < word.bytes && used < QUOTED_BYTES; i++) {
-        const uint8_t byte = (uint8_t)word.text[i];
+    while (i < word.bytes && used < QUOTED_BYTES) {
+        const size_t bytes =
+            sim_escape_printable(word.text + i, word.bytes - i);
 
-        if (byte >= ' ' && byte < 0x7f)
-            text[used++] = (char)byte;
-        else
+        memcpy(text + used, word.text + i, bytes);
+        used += bytes;
+        i += bytes;
+        if (bytes == 0)
             used += (size_t)snprintf(text + used, SIM_QUOTE_BYTES - used,
-                                     "\\x%02x", byte);
+                                     "\\x%02x", (uint8_t)word.text[i++]);
     }
     (void)snprintf(text + used, SIM_QUOTE_BYTES - used,
                    i < word.bytes ? "...'" : "'");
     return text;
+}
+
+bool
+sim_word_is_text(struct sim_word word, size_t *bytes)
+{
+    size_t at = 0;
+
+    while (at < word.bytes) {
+        const size_t length =
+            word.text[at] == '\t'
+                ? 1
+                : sim_escape_printable(word.text + at, word.bytes - at);
+
+        if (length == 0)
+            break;
+        at += length;
+    }
+    *bytes = at;
+    return at == word.bytes;
 }

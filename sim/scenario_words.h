@@ -49,7 +49,10 @@ bool sim_word_hex(struct sim_word word, uint64_t *value);
 /* Is it a name: a letter or `_`, then letters, digits, `_`, `-`, `.`? */
 bool sim_word_is_name(struct sim_word word, size_t max_bytes);
 
-/* Write the word in quotes, cut if long, other than ASCII as \xNN. */
+/* Is it printable text and tabs? out: *bytes, of what is, from its front */
+bool sim_word_is_text(struct sim_word word, size_t *bytes);
+
+/* Write the word in quotes, cut if long, escaped as escape.h does. */
 const char *sim_word_quote(struct sim_word word, char text[SIM_QUOTE_BYTES]);
 
 #endif

@@ -2,12 +2,12 @@
  * sched_parse.c -- schedules out of text. Any bytes get an answer; the first
  * thing that is wrong is told with its line.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "input.h"
 #include "scenario_words.h"
 #include "sched_text.h"
 
@@ -151,6 +151,21 @@ take_stack(struct parser *p, struct sim_word rest)
     return true;
 }
 
+static bool
+at_end(struct parser *p, struct sim_word rest)
+{
+    const struct sim_word word = sim_word_next(&rest);
+
+    return word.bytes == 0 || fail_word(p, "too many words:", word);
+}
+
+static bool
+take_switch(struct parser *p, struct sim_word rest, bool *on)
+{
+    *on = true;
+    return at_end(p, rest);
+}
+
 /* returns: whether the word is a directive; *done, whether it is right */
 static bool
 take_directive(struct parser *p, struct sim_word word, struct sim_word rest,
@@ -183,11 +198,11 @@ take_directive(struct parser *p, struct sim_word word, struct sim_word rest,
         *done = take_number(p, sim_word_trim(rest), "", 1000000,
                             &config->ticks_per_us);
     else if (sim_word_is(word, "eager-reader"))
-        config->is_eager = true;
+        *done = take_switch(p, rest, &config->is_eager);
     else if (sim_word_is(word, "order-by-clock"))
-        config->is_by_clock = true;
+        *done = take_switch(p, rest, &config->is_by_clock);
     else if (sim_word_is(word, "two-readers"))
-        config->has_two_readers = true;
+        *done = take_switch(p, rest, &config->has_two_readers);
     else if (sim_word_is(word, "clock"))
         *done = take_clock(p, rest);
     else if (sim_word_is(word, "stack"))
@@ -265,7 +280,7 @@ take_expect(struct parser *p, struct sim_word rest)
     struct sim_word word = sim_word_next(&rest);
 
     if (sim_word_is(word, "ok"))
-        return true;
+        return at_end(p, rest);
     if (!sim_word_is(word, "property"))
         return fail_word(p, "neither 'ok' nor 'property':", word);
     word = sim_word_next(&rest);
@@ -275,19 +290,16 @@ take_expect(struct parser *p, struct sim_word rest)
     memcpy(p->schedule->broken, word.text, word.bytes);
     p->schedule->broken[word.bytes] = '\0';
     p->schedule->broken_line = p->line;
-    return true;
+    return at_end(p, rest);
 }
 
 static bool
-take_line(struct parser *p, char *text)
+take_line(struct parser *p, struct sim_word line)
 {
-    struct sim_word rest;
-    struct sim_word word;
+    struct sim_word rest = sim_word_until(&line, '#');
+    struct sim_word word = sim_word_next(&rest);
     bool done;
 
-    text[strcspn(text, "#\r\n")] = '\0';
-    rest = (struct sim_word){text, strlen(text)};
-    word = sim_word_next(&rest);
     if (word.bytes == 0)
         return true;
     if (sim_word_is(word, "expect"))
@@ -303,40 +315,29 @@ take_line(struct parser *p, char *text)
  */
 
 static bool
-is_first(const char *text)
+is_first(struct sim_word line)
 {
-    const size_t length = sizeof first_line - 1;
-
-    return strncmp(text, first_line, length) == 0 &&
-           strspn(text + length, " \t\r\n") == strlen(text + length);
-}
-
-bool
-sim_schedule_is(const char *path)
-{
-    char line[64];
-    FILE *file = fopen(path, "r");
-    bool is = false;
-
-    if (file == NULL)
-        return false;
-    if (fgets(line, sizeof line, file) != NULL)
-        is = is_first(line);
-    fclose(file);
-    return is;
+    return sim_word_begins(line, first_line) &&
+           sim_word_is(sim_word_trim(line), first_line);
 }
 
 static bool
-take_file(struct parser *p, FILE *file)
+take_text(struct parser *p, struct sim_word text)
 {
-    char line[LINE_BYTES];
+    while (text.bytes > 0) {
+        struct sim_word line = sim_word_until(&text, '\n');
+        size_t column;
 
-    while (fgets(line, sizeof line, file) != NULL) {
         p->line++;
-        if (strlen(line) == sizeof line - 1 && !feof(file))
+        if (line.bytes > 0 && line.text[line.bytes - 1] == '\r')
+            line.bytes--;
+        if (line.bytes > LINE_BYTES)
             return fail(p, "the line is too long");
         if (p->line == 1 && !is_first(line))
             return fail(p, "a schedule begins '%s'", first_line);
+        if (!sim_word_is_text(line, &column))
+            return fail(p, "not a text file: byte 0x%02x in column %zu",
+                        (uint8_t)line.text[column], column + 1);
         if (p->line > 1 && !take_line(p, line))
             return false;
     }
@@ -355,15 +356,15 @@ sim_schedule_free(struct sim_schedule *schedule)
 }
 
 struct sim_schedule *
-sim_schedule_read(const char *path, struct sim_error *error)
+sim_schedule_parse(const char *text, size_t bytes, const char *name,
+                   struct sim_error *error)
 {
     struct sim_schedule *schedule = calloc(1, sizeof *schedule);
-    struct parser parser = {.schedule = schedule, .path = path, .error = error};
-    FILE *file = fopen(path, "r");
+    struct parser parser = {.schedule = schedule, .path = name, .error = error};
     bool done = false;
 
-    snprintf(error->text, sizeof error->text, "%.200s: %s", path,
-             file == NULL ? strerror(errno) : "not enough memory");
+    snprintf(error->text, sizeof error->text, "%.200s: not enough memory",
+             name);
     if (schedule != NULL) {
         schedule->config = (struct sim_sched_config){
             .procs = 1,
@@ -377,12 +378,26 @@ sim_schedule_read(const char *path, struct sim_error *error)
         schedule->events =
             calloc(SIM_SCHEDULE_EVENTS_MAX, sizeof *schedule->events);
     }
-    if (file != NULL && schedule != NULL && schedule->events != NULL)
-        done = take_file(&parser, file);
-    if (file != NULL)
-        fclose(file);
+    if (schedule != NULL && schedule->events != NULL)
+        done = take_text(&parser, (struct sim_word){text, bytes});
     if (done)
         return schedule;
     sim_schedule_free(schedule);
     return NULL;
+}
+
+struct sim_schedule *
+sim_schedule_read(const char *path, struct sim_error *error)
+{
+    struct sim_schedule *schedule = NULL;
+    struct sim_input input;
+
+    if (sim_input_read(&input, path))
+        schedule = sim_schedule_parse((const char *)input.bytes,
+                                      input.bytes_count, path, error);
+    else
+        snprintf(error->text, sizeof error->text, "%.120s: %s", path,
+                 input.reason);
+    sim_input_free(&input);
+    return schedule;
 }

@@ -28,14 +28,15 @@ struct sim_schedule {
     uint32_t broken_line;
 };
 
-/* Does the file begin as a schedule does? */
-bool sim_schedule_is(const char *path);
-
 /*
- * Read a schedule.
+ * Read a schedule, from memory or a file.
  *
+ * in:      name, for messages
  * returns: NULL and *error, `FILE:LINE: reason`, if it is none
  */
+struct sim_schedule *sim_schedule_parse(const char *text, size_t bytes,
+                                        const char *name,
+                                        struct sim_error *error);
 struct sim_schedule *sim_schedule_read(const char *path,
                                        struct sim_error *error);
 

@@ -43,6 +43,9 @@ awk -v csv=$pages/mutation.csv.part -v md=$pages/mutation.md.part \
     -v sample="$sample" -v bar=$bar -f props/mutate/report.awk \
     reports/memory-order.csv props/mutate/equivalent.txt \
     $to/same.txt $to/mutants.tsv $to/results.tsv || status=$?
+sum=$(cksum <$pages/mutation.csv.part)
+echo "end,$(($(wc -l <$pages/mutation.csv.part) - 1)),${sum%% *}" \
+    >>$pages/mutation.csv.part
 mv $pages/mutation.csv.part $pages/mutation.csv
 mv $pages/mutation.md.part $pages/mutation.md
 exit ${status:-0}

@@ -5,6 +5,8 @@
  * Values are those of the records, not scaled. Where a reader would refuse what
  * is strictly true, the text says what it accepts: totals below zero are shown
  * as 0, an empty stack as the `lost` address, blanks in a name as underscores.
+ * Totals wrap around silently at 2^64; 2^63 and more are below zero. Control
+ * bytes in a symbol are shown as `?`: they cannot end a line.
  */
 #ifndef PROF_TEXT_H
 #define PROF_TEXT_H

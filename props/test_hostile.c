@@ -1,0 +1,342 @@
+/*
+ * test_hostile.c -- files that were made to harm: what they say is printed as
+ * text, what they claim takes no memory, and what is damaged is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "captured.h"
+#include "command.h"
+#include "explore.h"
+#include "recfile.h"
+
+enum { SECONDS = 60 };
+
+static char folder[] = "/tmp/profsim-hostile-XXXXXX";
+static struct captured captured;
+
+static int
+make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL || chdir(folder) != 0;
+}
+
+static int
+remove_folder(void **state)
+{
+    char command[64];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void
+write_file(const char *path, const void *bytes, size_t bytes_count)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, bytes_count, file), bytes_count);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Run it on a file; what it prints is text whatever the file holds. */
+static void
+run_on(enum cli_exit (*command)(int, char **), const char *name,
+       const char *path)
+{
+    char *words[] = {(char *)(uintptr_t)name, (char *)(uintptr_t)path, NULL};
+
+    captured_free(&captured);
+    assert_true(captured_run(&captured, command, words, -1, SECONDS));
+    assert_int_equal(captured.signal, 0);
+    for (size_t i = 0; i < captured.text_bytes; i++)
+        assert_true(
+            captured.text[i] == '\n' ||
+            ((uint8_t)captured.text[i] >= ' ' && captured.text[i] != 0x7f));
+}
+
+/* ----------------------------------------------------------------- recordings
+ */
+
+/* One allocation in a function of this name, in a module of that. */
+static void
+write_recording(const char *path, const char *function, const char *module)
+{
+    static const uint64_t none[CLI_RECFILE_CAUSES];
+    const char *arguments[] = {"prog"};
+    const struct cli_recfile_about about = {.ticks_per_second = 1000,
+                                            .depth_max = 8,
+                                            .arguments_count = 1,
+                                            .arguments = arguments};
+    const struct cli_recfile_frame frame = {
+        .pc = 0x1010, .module = 1, .function = 1, .file = 2, .line = 3};
+    const struct cli_recfile_module mapped = {
+        .start = 0x1000, .length_bytes = 0x1000, .path = 2};
+    const uint32_t stack[] = {0};
+    struct cli_recfile file;
+
+    cli_recfile_init(&file, 0);
+    cli_recfile_about(&file, &about);
+    cli_recfile_string(&file, function);
+    cli_recfile_string(&file, module);
+    cli_recfile_module(&file, &mapped);
+    cli_recfile_frame(&file, &frame);
+    cli_recfile_stack(&file, stack, 1);
+    cli_recfile_thread(&file, 1);
+    cli_recfile_alloc(&file, 0, 1, 64, 0);
+    cli_recfile_end(&file, none);
+    assert_false(file.failed);
+    write_file(path, file.bytes, file.bytes_count);
+    cli_recfile_release(&file);
+}
+
+static char *
+slurp(const char *path)
+{
+    static char text[65536];
+    FILE *file = fopen(path, "rb");
+    size_t bytes;
+
+    assert_non_null(file);
+    bytes = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[bytes] = '\0';
+    return text;
+}
+
+static void
+a_recording_cannot_print_its_own_verdict(void **state)
+{
+    (void)state;
+    write_recording("verdict.rec",
+                    "f\n\nverdict: H1 broken at event 1: forged\x1b[2J\xff",
+                    "/m");
+    run_on(cli_run, "run", "verdict.rec");
+    assert_int_equal(captured.exit_code, CLI_OK);
+    assert_non_null(strstr(captured.text,
+                           "f\\n\\nverdict: H1 broken at event 1: "
+                           "forged\\x1b[2J\\xff"));
+    assert_null(strstr(captured.text, "\nverdict: H1"));
+    run_on(cli_check, "check", "verdict.rec");
+    assert_int_equal(captured.exit_code, CLI_OK);
+    assert_non_null(strstr(captured.text, "\nverdict: every property"));
+    write_recording("module.rec", "", "/lib/m\nverdict: forged");
+    run_on(cli_run, "run", "module.rec");
+    assert_null(strstr(captured.text, "\nverdict: forged"));
+}
+
+static void
+a_path_cannot_print_a_line(void **state)
+{
+    (void)state;
+    write_recording("a\nb: ok", "f", "/m");
+    run_on(cli_run, "run", "a\nb: ok");
+    assert_int_equal(strncmp(captured.text, "a\\nb: ok: ", 10), 0);
+    run_on(cli_run, "run", "no\nsuch\x1b.sim");
+    assert_int_equal(captured.exit_code, CLI_USAGE);
+    assert_non_null(strstr(captured.text, "no\\nsuch\\x1b.sim: "));
+    run_on(cli_replay, "replay", "no\nsuch.sim");
+    run_on(cli_explain, "explain", "no\nsuch.sim");
+    run_on(cli_shrink, "shrink", "no\nsuch.sim");
+}
+
+static void
+a_name_cannot_end_a_line_of_a_profile(void **state)
+{
+    char *words[] = {"run", "--out", "out", "names.rec", NULL};
+
+    (void)state;
+    write_recording("names.rec", "f\n---\n0x1 g\n", "/m\n---");
+    captured_free(&captured);
+    assert_true(captured_run(&captured, cli_run, words, -1, SECONDS));
+    assert_int_equal(captured.exit_code, CLI_OK);
+    assert_non_null(strstr(slurp("out/heap.symbolized"),
+                           " f\\n---\\n0x1 g\\n\n---\nheap profile: "));
+    assert_non_null(strstr(slurp("out/heap.txt"), "f?---?0x1 g?+"));
+}
+
+/* ------------------------------------------------------------------- mutants
+ */
+
+static const char table[] = "name,kind,verdict,by,runs\n"
+                            "\"a.c f: \"\"x\"\" -> y\",order,failed,t u,\n"
+                            "\"b.c g: 1 -> 2\",constant,equivalent,,\n"
+                            "\"b.c h: 1 -> 2\",constant,survives,,5\n";
+
+/* The checksum is that of cksum(1), which shares nothing with ours. */
+static size_t
+make_table(char *text, const char *rows, unsigned rows_count)
+{
+    char command[256];
+    char sum[32];
+    FILE *pipe;
+
+    write_file("rows", rows, strlen(rows));
+    snprintf(command, sizeof command, "cksum rows");
+    pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_int_equal(fscanf(pipe, "%31s", sum), 1);
+    pclose(pipe);
+    return (size_t)sprintf(text, "%send,%u,%s\n", rows, rows_count, sum);
+}
+
+static int
+mutants_of(const void *bytes, size_t bytes_count)
+{
+    write_file("table", bytes, bytes_count);
+    run_on(cli_mutants, "mutants", "table");
+    return captured.exit_code;
+}
+
+static void
+a_table_of_mutants_is_whole_or_refused(void **state)
+{
+    char text[512];
+    const size_t bytes = make_table(text, table, 3);
+
+    (void)state;
+    assert_int_equal(mutants_of(text, bytes), CLI_OK);
+    assert_non_null(strstr(captured.text, "b.c                            2"));
+    assert_non_null(strstr(captured.text, "t                              1"));
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(mutants_of(text, i), CLI_USAGE);
+    for (size_t i = 0; i < bytes; i++) {
+        text[i] ^= 1;
+        assert_int_equal(mutants_of(text, bytes), CLI_USAGE);
+        text[i] ^= 1;
+    }
+    memcpy(text + bytes, "x", 2);
+    assert_int_equal(mutants_of(text, bytes + 1), CLI_USAGE);
+}
+
+static void
+a_row_of_mutants_is_right_or_named(void **state)
+{
+    static const struct {
+        const char *rows;
+        const char *want;
+    } rows[] = {
+        {"a,b,c\n", "table:2: not a row of five fields"},
+        {"a,b,failed,t,,\n", "table:2: not a row of five fields"},
+        {"\"a,b,failed,t,\n", "table:2: not a row of five fields"},
+        {"a,b,better,t,\n", "table:2: not a verdict on a mutant"},
+        {"a,b,failed,t\033,\n", "table:2: not a text file"},
+    };
+    char text[512];
+    char all[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(all, sizeof all, "name,kind,verdict,by,runs\n%s",
+                 rows[i].rows);
+        assert_int_equal(mutants_of(text, make_table(text, all, 1)), CLI_USAGE);
+        assert_non_null(strstr(captured.text, rows[i].want));
+    }
+}
+
+/* -------------------------------------------------------- names and pipes
+ */
+
+/* Run it with `bytes` on a pipe as its standard input. */
+static void
+run_on_pipe(enum cli_exit (*command)(int, char **), const char *name,
+            const void *bytes, size_t bytes_count)
+{
+    char *words[] = {(char *)(uintptr_t)name, (char[]){"-"}, NULL};
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], bytes, bytes_count), bytes_count);
+    close(ends[1]);
+    captured_free(&captured);
+    assert_true(captured_run(&captured, command, words, ends[0], SECONDS));
+    close(ends[0]);
+}
+
+static const char scenario[] = "profsim scenario 1\n"
+                               "stack s = f>g\n"
+                               "alloc o s 8\n"
+                               "snapshot-all\n"
+                               "  expect s 8 1/0\n";
+
+static const char schedule[] = "profsim schedule 1\nprocs 1\n";
+
+static void
+a_pipe_works_where_a_file_does(void **state)
+{
+    static char bytes[4096];
+    FILE *file;
+    size_t count;
+
+    (void)state;
+    run_on_pipe(cli_run, "run", scenario, sizeof scenario - 1);
+    assert_string_equal(captured.text, "-: ok\n");
+    run_on_pipe(cli_replay, "replay", scenario, sizeof scenario - 1);
+    assert_int_equal(captured.exit_code, CLI_OK);
+    run_on_pipe(cli_explain, "explain", scenario, sizeof scenario - 1);
+    assert_int_equal(captured.exit_code, CLI_OK);
+    run_on_pipe(cli_run, "run", schedule, sizeof schedule - 1);
+    assert_string_equal(captured.text, "-: ok\n");
+    run_on_pipe(cli_replay, "replay", schedule, sizeof schedule - 1);
+    assert_int_equal(captured.exit_code, CLI_OK);
+    count = make_table(bytes, table, 3);
+    run_on_pipe(cli_mutants, "mutants", bytes, count);
+    assert_int_equal(captured.exit_code, CLI_OK);
+    write_recording("pipe.rec", "f", "/m");
+    file = fopen("pipe.rec", "rb");
+    assert_non_null(file);
+    count = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    run_on_pipe(cli_run, "run", bytes, count);
+    assert_int_equal(captured.exit_code, CLI_OK);
+}
+
+static void
+what_a_file_is_its_content_says(void **state)
+{
+    (void)state;
+    write_file("scenario.rec", scenario, sizeof scenario - 1);
+    run_on(cli_run, "run", "scenario.rec");
+    assert_string_equal(captured.text, "scenario.rec: ok\n");
+    write_recording("recording.sim", "f", "/m");
+    run_on(cli_run, "run", "recording.sim");
+    assert_int_equal(captured.exit_code, CLI_OK);
+    write_file("schedule.rec", schedule, sizeof schedule - 1);
+    run_on(cli_run, "run", "schedule.rec");
+    assert_string_equal(captured.text, "schedule.rec: ok\n");
+    write_file("text.sim", "hello\n", 6);
+    run_on(cli_run, "run", "text.sim");
+    assert_int_equal(captured.exit_code, CLI_USAGE);
+    assert_non_null(strstr(captured.text, "text.sim: neither a scenario"));
+    run_on(cli_run, "run", "/dev/zero");
+    assert_int_equal(captured.exit_code, CLI_USAGE);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recording_cannot_print_its_own_verdict),
+        cmocka_unit_test(a_path_cannot_print_a_line),
+        cmocka_unit_test(a_name_cannot_end_a_line_of_a_profile),
+        cmocka_unit_test(a_table_of_mutants_is_whole_or_refused),
+        cmocka_unit_test(a_row_of_mutants_is_right_or_named),
+        cmocka_unit_test(a_pipe_works_where_a_file_does),
+        cmocka_unit_test(what_a_file_is_its_content_says),
+    };
+    const int failed =
+        cmocka_run_group_tests(tests, make_folder, remove_folder);
+
+    captured_free(&captured);
+    return failed;
+}

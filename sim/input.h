@@ -1,0 +1,39 @@
+/*
+ * input.h -- a file that was given to a command, read whole into memory. Pipes
+ * will do, and `-` is standard input. What a file is, its first bytes say, not
+ * its name; one that is nothing we know is not read on, for it may have no end.
+ */
+#ifndef SIM_INPUT_H
+#define SIM_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sim_input_kind {
+    SIM_INPUT_OTHER,
+    SIM_INPUT_SCENARIO,
+    SIM_INPUT_SCHEDULE,
+    SIM_INPUT_RECORDING,
+    SIM_INPUT_MUTANTS, /* the table of `make mutants` */
+};
+
+struct sim_input {
+    enum sim_input_kind kind;
+    uint8_t *bytes; /* malloc'd; of a kind that is OTHER the first few */
+    size_t bytes_count;
+    char reason[112]; /* why it could not be read */
+};
+
+/*
+ * Read a file.
+ *
+ * out:     *input, to be freed with sim_input_free()
+ * returns: false, and input->reason: it cannot be read, or is too large
+ */
+bool sim_input_read(struct sim_input *input, const char *path);
+
+/* in: input, whose bytes may be NULL */
+void sim_input_free(struct sim_input *input);
+
+#endif
