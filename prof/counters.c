@@ -79,10 +79,11 @@ prof_counters_carry(struct prof_proc *proc, uint32_t slot, uint32_t row,
 {
     struct counters *counters = &proc->prof->counters;
 
+    store_relaxed(&counters->carries, 1);
+    signal_fence(); /* I3, also of what a fork copies */
     /* Relaxed: see I2; a slot at rest is ordered by what put it to rest. */
     add_relaxed(&counters->carried[slot % COUNTER_SLOTS][place_of(row, half)],
                 1);
-    store_relaxed(&counters->carries, 1);
 }
 
 static inline bool
@@ -174,10 +175,11 @@ set_taken(struct prof *prof, uint32_t slot, uint32_t row,
     counters->taken[slot][row] = counts.frees << 32 | (uint32_t)counts.allocs;
     if ((counts.allocs | counts.frees) >> 32 == 0)
         return; /* as before: they only grow (I1) */
-    upper[place_of(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
-    upper[place_of(row, FREES)] = (uint32_t)(counts.frees >> 32);
     /* Relaxed: who looks at what is taken has the lock. */
     store_relaxed(&counters->carries, 1);
+    signal_fence(); /* I3, also of what a fork copies */
+    upper[place_of(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
+    upper[place_of(row, FREES)] = (uint32_t)(counts.frees >> 32);
 }
 
 static inline void
@@ -328,6 +330,42 @@ prof_counters_turn(struct prof *prof)
         set_taken(prof, PREVIOUS, row, counts.of[PREVIOUS]);
         set_taken(prof, RECENT, row, taken_of(prof, MOVED, row));
         set_taken(prof, MOVED, row, counts.of[RECENT]);
+    }
+}
+
+/* ------------------------------------------------------------------ a fork
+ */
+
+/* The slot in which is written down what a slot has published. */
+static inline uint32_t
+taken_slot(const struct prof *prof, uint32_t slot)
+{
+    return prof->rules.heap == PROF_HEAP_STAGES && slot == RECENT ? MOVED
+                                                                  : slot;
+}
+
+static void
+mend_half(struct prof_proc *proc, uint32_t slot, uint32_t row, enum half half)
+{
+    const struct prof *prof = proc->prof;
+    const struct row_counts taken = taken_of(prof, taken_slot(prof, slot), row);
+    const uint64_t least = half == ALLOCS ? taken.allocs : taken.frees;
+
+    if (half_of(&proc->columns.slots[slot][row], half) == 0 &&
+        (int64_t)(counted_of(prof, slot, row, half) - least) < 0)
+        prof_counters_carry(proc, slot, row, half);
+}
+
+void
+prof_counters_mend(struct prof_proc *proc)
+{
+    const uint32_t rows = prof_table_rows(&proc->prof->table);
+
+    for (uint32_t slot = 0; slot < slots_of(proc->prof); slot++) {
+        for (uint32_t row = 1; row <= rows; row++) {
+            mend_half(proc, slot, row, ALLOCS);
+            mend_half(proc, slot, row, FREES);
+        }
     }
 }
 

@@ -96,4 +96,13 @@ void prof_counters_publish_all(struct prof *prof);
 /* Move the stages up by one; events may arrive. context: the same */
 void prof_counters_turn(struct prof *prof);
 
+/*
+ * Make up for the carry that a record call has not made: its counter is 0, and
+ * less is counted than was published (I2).
+ *
+ * in:      proc, whose thread is gone
+ * context: as prof_after_fork_child()
+ */
+void prof_counters_mend(struct prof_proc *proc);
+
 #endif

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "prof/fork.h"
 #include "poison.h"
 
 #define RUNNING (UINT64_C(1) << 32)
@@ -214,4 +215,31 @@ prof_cpu_stop(struct prof_cpu *cpu)
     drain_locked(cpu);
     prof_port_lock_release(&cpu->lock);
     return status;
+}
+
+/* ---------------------------------------------------------------------- a fork
+ */
+
+void
+prof_cpu_empty_ring(struct prof_cpu *cpu)
+{
+    /* Relaxed, all: nobody else is there. */
+    for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
+        store_relaxed(&cpu->ticks[i].turn, i);
+    store_relaxed(&cpu->head, 0);
+    cpu->tail = 0;
+}
+
+/*
+ * A tick whose thread is gone holds its place for ever, and a drain may have
+ * been linking a stack: so nothing of the ring and the stacks is looked at.
+ */
+void
+prof_cpu_after_fork_child(struct prof_cpu *cpu)
+{
+    prof_port_lock_reset(&cpu->lock);
+    store_relaxed(&cpu->state, 0); /* as above */
+    store_relaxed(&cpu->lost, 0);
+    prof_cpu_empty_ring(cpu);
+    prof_cpu_forget(cpu);
 }

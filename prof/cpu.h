@@ -53,4 +53,7 @@ void prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks);
 /* Forget all stacks. context: lock held */
 void prof_cpu_forget(struct prof_cpu *cpu);
 
+/* Make all places free. context: nobody else is there */
+void prof_cpu_empty_ring(struct prof_cpu *cpu);
+
 #endif

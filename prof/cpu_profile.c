@@ -98,8 +98,7 @@ prof_cpu_init(struct prof_cpu **out, const struct prof_cpu_config *config,
     cpu->stacks_max = layout.stacks_max;
     cpu->depth_max = layout.depth_max;
     cpu->chains_log2 = layout.chains_log2;
-    for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
-        store_relaxed(&cpu->ticks[i].turn, i);
+    prof_cpu_empty_ring(cpu);
     prof_cpu_forget(cpu);
     cpu->hz = PROF_CPU_HZ;
     *out = cpu;

@@ -176,12 +176,23 @@ publish_slot(struct prof *prof, uint32_t ahead)
 static void
 publish_all(struct prof *prof)
 {
+    prof->publishes_all = true;
+    signal_fence(); /* what a fork copies is in this order */
     if (prof->rules.heap == PROF_HEAP_RING) {
         prof_counters_publish_all(prof);
     } else {
         prof_counters_turn(prof);
         prof_counters_turn(prof);
     }
+    signal_fence(); /* the same */
+    prof->publishes_all = false;
+}
+
+void
+prof_heap_mend(struct prof *prof)
+{
+    if (prof->publishes_all)
+        publish_all(prof);
 }
 
 /* -------------------------------------------------------------------- cycles

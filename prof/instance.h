@@ -34,7 +34,15 @@ struct prof {
        in its place, stays. Any thread. */
     shared_u64 heap_rates[SAMPLER_RATES];
     uint64_t ticks_per_second; /* immutable after init */
+    bool publishes_all;        /* at this moment (fork.c); guarded by control */
 };
+
+/*
+ * Go on with the first snapshot's publication that a fork has cut short.
+ *
+ * context: as prof_after_fork_child()
+ */
+void prof_heap_mend(struct prof *prof);
 
 /* A cycle's word: its number above bit 0, the index of its slot from bit 30. */
 enum { CYCLE_SLOT_SHIFT = 30 };

@@ -23,8 +23,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "atomic.h"
 #include "block.h"
 #include "check.h"
+#include "prof/fork.h"
 #include "out.h"
 #include "poison.h"
 
@@ -79,17 +81,20 @@ prof_registry_bytes_needed(const struct prof_registry_config *config)
     return layout_of(&layout, config) ? layout.end : 0;
 }
 
-/* Append a profile, all zero so far; its name is checked. */
+/* Append a profile; its name is checked. */
 static struct prof_profile *
 append(struct prof_registry *registry, enum profile_kind kind, const char *name,
        size_t name_bytes)
 {
     struct prof_profile *profile =
-        &registry->profiles[registry->profiles_count++];
+        &registry->profiles[registry->profiles_count];
 
     profile->registry = registry;
     profile->kind = kind;
+    memset(profile->name, 0, sizeof profile->name);
     memcpy(profile->name, name, name_bytes);
+    signal_fence(); /* what a fork copies is in this order */
+    registry->profiles_count++;
     return profile;
 }
 
@@ -308,8 +313,9 @@ prof_profile_add(struct prof_profile *profile, const void *key,
 
         registry->vacant = registry->entries[number].next;
         registry->entries[number].next = 0;
-        *link = number;
         fill_entry(registry, number, &wanted, stack, depth);
+        signal_fence(); /* whole before it is open, also in a fork's copy */
+        *link = number;
         profile->open++;
     }
     prof_port_lock_release(&registry->lock);
@@ -335,6 +341,7 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
         struct entry_slot *entry = &registry->entries[number];
 
         *link = entry->next;
+        signal_fence(); /* closed before it is free, also in a fork's copy */
         entry->next = registry->vacant;
         entry->profile = 0;
         registry->vacant = number;
@@ -343,4 +350,53 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
     }
     prof_port_lock_release(&registry->lock);
     return PROF_OK;
+}
+
+/* ---------------------------------------------------------------------- a fork
+ */
+
+/* Above the place of an entry's profile: it is in a chain. */
+#define IN_CHAIN (UINT32_C(1) << 31)
+
+static void
+count_open(struct prof_registry *registry)
+{
+    for (uint32_t i = 0; i < registry->profiles_count; i++)
+        registry->profiles[i].open = 0;
+    for (uint32_t chain = 0; chain >> registry->chains_log2 == 0; chain++) {
+        for (uint32_t at = registry->chains[chain]; at != 0;
+             at = registry->entries[at].next) {
+            registry->profiles[registry->entries[at].profile - 1].open++;
+            registry->entries[at].profile |= IN_CHAIN;
+        }
+    }
+}
+
+static void
+free_the_rest(struct prof_registry *registry)
+{
+    registry->vacant = 0;
+    for (uint32_t i = registry->entries_max; i > 0; i--) {
+        struct entry_slot *entry = &registry->entries[i];
+
+        if ((entry->profile & IN_CHAIN) != 0) {
+            entry->profile &= ~IN_CHAIN;
+            continue;
+        }
+        entry->profile = 0;
+        entry->next = registry->vacant;
+        registry->vacant = i;
+    }
+}
+
+/*
+ * Chains are sound at each moment: an entry is linked when it is whole, by one
+ * store, and unlinked by one. The free list and the counts follow from them.
+ */
+void
+prof_registry_after_fork_child(struct prof_registry *registry)
+{
+    prof_port_lock_reset(&registry->lock);
+    count_open(registry);
+    free_the_rest(registry);
 }

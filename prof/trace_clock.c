@@ -91,8 +91,9 @@ prof_trace_clock_meet(struct prof_trace *trace)
     const uint64_t latest = latest_clock(trace);
 
     if (!trace->has_clock_first) {
-        trace->has_clock_first = true;
         trace->clock_first = latest;
+        signal_fence(); /* what a fork copies is in this order */
+        trace->has_clock_first = true;
     }
     for (uint32_t i = 0; i < trace->procs_count; i++)
         go_on_from(&trace->procs[i], latest);

@@ -92,9 +92,21 @@ bits_for(uint32_t places)
 }
 
 static struct trace_buffer *
-buffer_at(unsigned char *base, const struct layout *layout, uint32_t index)
+buffer_at(const struct prof_trace *trace, uint32_t index)
 {
-    return (void *)(base + layout->buffers + index * layout->buffer_stride);
+    return (void *)(trace->buffers + index * trace->buffer_stride);
+}
+
+void
+prof_trace_empty_buffers(struct prof_trace *trace)
+{
+    trace->empty = NULL;
+    for (uint32_t i = trace->buffers_count; i-- > 0;) {
+        struct trace_buffer *buffer = buffer_at(trace, i);
+
+        buffer->next = trace->empty;
+        trace->empty = buffer;
+    }
 }
 
 enum prof_status
@@ -126,13 +138,12 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
     trace->stacks.entries = (void *)(base + layout.entries);
     trace->stacks.words = (void *)(base + layout.words);
     trace->stacks_layout = layout.sizes;
-    for (uint32_t i = config->buffers_max; i-- > 0;) {
-        struct trace_buffer *buffer = buffer_at(base, &layout, i);
-
-        buffer->limit_bytes = layout.buffer_bytes;
-        buffer->next = trace->empty;
-        trace->empty = buffer;
-    }
+    trace->buffers = base + layout.buffers;
+    trace->buffer_stride = layout.buffer_stride;
+    trace->buffers_count = config->buffers_max;
+    for (uint32_t i = 0; i < trace->buffers_count; i++)
+        buffer_at(trace, i)->limit_bytes = layout.buffer_bytes;
+    prof_trace_empty_buffers(trace);
     *out = trace;
     return PROF_OK;
 }

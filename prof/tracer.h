@@ -51,6 +51,9 @@ struct prof_trace {
     uint32_t procs_count;
     struct table_layout stacks_layout;
     struct trace_proc *procs;
+    unsigned char *buffers; /* buffers_count of them, each so many bytes long */
+    size_t buffer_stride;
+    uint32_t buffers_count;
 
     struct table stacks; /* any thread; emptied by start, stopped world */
 
@@ -185,6 +188,9 @@ void prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
 /* Queue a buffer if it has bytes, else put it back. in, out: *owned, NULL
  * afterwards. context: its owner */
 void prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned);
+
+/* Put all buffers on the empty list. context: nobody has any */
+void prof_trace_empty_buffers(struct prof_trace *trace);
 
 /* Tell the reader, awake or asleep, that there is something new. */
 void prof_trace_tell_reader(struct prof_trace *trace);

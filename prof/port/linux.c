@@ -55,6 +55,13 @@ prof_port_lock_release(struct prof_port_lock *lock)
         syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* Relaxed: nobody else is there, and nobody sleeps on the word. */
+void
+prof_port_lock_reset(struct prof_port_lock *lock)
+{
+    atomic_store_explicit(word_of(lock), FREE, memory_order_relaxed);
+}
+
 uint64_t
 prof_port_now_ns(void)
 {

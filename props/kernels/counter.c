@@ -25,6 +25,9 @@
 
 enum { STEP = 8 };
 
+/* Far from 0: who counts from there is found out. */
+#define FIRST (UINT64_C(1) << 40)
+
 static _Atomic uint64_t counter;
 
 /* Its thread's only. */
@@ -36,7 +39,7 @@ static struct processor {
 void
 counter_new(void)
 {
-    atomic_store_explicit(&counter, STEP, memory_order_relaxed);
+    atomic_store_explicit(&counter, FIRST, memory_order_relaxed);
     memset(processors, 0, sizeof processors);
 }
 

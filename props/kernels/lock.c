@@ -12,6 +12,7 @@
 #define prof_port_lock_take    real_lock_take
 #define prof_port_lock_try     real_lock_try
 #define prof_port_lock_release real_lock_release
+#define prof_port_lock_reset   real_lock_reset
 #define prof_port_now_ns       real_now_ns
 #define prof_port_wait         real_wait
 #define prof_port_wake         real_wake
@@ -21,6 +22,7 @@
 void real_lock_take(struct prof_port_lock *lock);
 bool real_lock_try(struct prof_port_lock *lock);
 void real_lock_release(struct prof_port_lock *lock);
+void real_lock_reset(struct prof_port_lock *lock);
 uint64_t real_now_ns(void);
 void real_wait(const uint32_t *word, uint32_t seen);
 void real_wake(const uint32_t *word);

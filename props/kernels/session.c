@@ -74,7 +74,7 @@ session_stop(void)
 }
 
 void
-session_new(enum prof_trace_order order)
+session_make(enum prof_trace_order order)
 {
     const struct prof_trace_config config = {
         .procs_max = 2,
@@ -92,8 +92,15 @@ session_new(enum prof_trace_order order)
     atomic_store_explicit(&clock_ticks, 0, memory_order_relaxed);
     counter_new();
     if (prof_trace_init(&session_trace, &config, block, sizeof block) !=
-            PROF_OK ||
-        session_start() != PROF_OK)
+        PROF_OK)
+        sim_explore_fail("the tracer does not fit its block");
+}
+
+void
+session_new(enum prof_trace_order order)
+{
+    session_make(order);
+    if (session_start() != PROF_OK)
         sim_explore_fail("the tracer does not start");
 }
 

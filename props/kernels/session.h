@@ -37,9 +37,12 @@ struct session_events {
 extern struct prof_trace *session_trace;
 
 /*
- * A tracer of two processors and four small buffers, which is on. In the order
+ * A tracer of two processors and four small buffers, which is off. In the order
  * of stamps its clock is session_tick()'s, in the other the processor's.
  */
+void session_make(enum prof_trace_order order);
+
+/* The same, and it is on. */
 void session_new(enum prof_trace_order order);
 
 /* Begin a session: one task, the caller, on processor 0. */

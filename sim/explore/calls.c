@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { EVENT_CHOICE = 18, EVENT_MARK = 19 };
+enum { EVENT_CHOICE = 18, EVENT_MARK = 19, EVENT_FORK = 20 };
 
 void
 sim_calls_fail(const char *what, uintptr_t site)
@@ -60,6 +60,43 @@ sim_explore_mark(void)
     sim_engine_point((uintptr_t)__builtin_return_address(0));
     sim_engine_event(EVENT_MARK, e->marks);
     return e->marks++;
+}
+
+/* The thread stops where it is, for ever. */
+static void
+vanish(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+
+    if (t->finished)
+        return;
+    t->finished = true;
+    t->wants = NULL;
+    t->sleeps_on = NULL;
+    e->spinners -= t->spinning;
+    t->spinning = false;
+    e->ready &= ~(1U << i);
+    e->unfinished--;
+}
+
+void
+sim_explore_fork(void (*child)(void))
+{
+    struct engine *e = &sim_engine;
+
+    if (!e->active)
+        abort();
+    /* Part of the state: between which plain accesses a signal struck. */
+    sim_engine_event(EVENT_FORK, sim_self()->plain_count);
+    sim_explore_barrier();
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (i != e->current)
+            vanish(i);
+    }
+    sim_engine_event(EVENT_FORK, 0);
+    child();
+    sim_engine_thread_end();
 }
 
 void

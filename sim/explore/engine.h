@@ -114,6 +114,7 @@ struct thread {
     struct lock *wants;     /* a lock; ready when it is free */
     struct lock *sleeps_on; /* a word; ready when it is woken */
     uint32_t steps;         /* scheduling points passed in this run */
+    uint32_t plain_count;   /* plain accesses made in this run */
     uint8_t signals_left;
     bool started;
     bool finished;
@@ -272,6 +273,7 @@ bool sim_fence_round_changed(uint32_t thread);
 void sim_lock_take(const void *lock, uint32_t rank, uintptr_t site);
 bool sim_lock_try(const void *lock, uint32_t rank, uintptr_t site);
 void sim_lock_release(const void *lock, uintptr_t site);
+void sim_lock_reset(const void *lock, uintptr_t site);
 void sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
 void sim_lock_wake(const uint32_t *word, uintptr_t site);
 

@@ -76,6 +76,15 @@ uint32_t sim_explore_choose(uint32_t bound, enum sim_kind kind);
  */
 uint64_t sim_explore_mark(void);
 
+/*
+ * Go on as the child of a fork: of all threads only the caller is left, and
+ * memory is as it stands. What the others were about to do is never done;
+ * called by a signal function, neither is what the signal interrupted.
+ *
+ * in:      child, what the child does; the thread ends after it
+ */
+_Noreturn void sim_explore_fork(void (*child)(void));
+
 /* Number of the running thread; 0 outside a run. */
 uint32_t sim_explore_thread(void);
 

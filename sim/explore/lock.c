@@ -145,6 +145,22 @@ sim_lock_release(const void *lock, uintptr_t site)
     sim_engine_after_event();
 }
 
+/* What its holder knew, the child of a fork knows already. */
+void
+sim_lock_reset(const void *lock, uintptr_t site)
+{
+    struct lock *l;
+
+    if (!sim_engine.active)
+        return;
+    sim_engine_point(site);
+    l = lock_of(lock, 0, site);
+    trace_lock(SIM_OP_UNLOCK, l, true, site);
+    sim_engine_event(EVENT_UNLOCK, l->version++);
+    l->holder = SIM_THREADS_MAX;
+    sim_engine_after_event();
+}
+
 /* Sleeping is a property of the word's object: who is on it, in which order. */
 void
 sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)

@@ -193,6 +193,7 @@ sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many plain accesses");
     sim_engine_signal_point();
+    sim_self()->plain_count++;
     while (address < end) {
         const uint32_t offset = (uint32_t)(address & 7);
         const uint32_t room = 8 - offset;

@@ -33,6 +33,12 @@ prof_port_lock_release(struct prof_port_lock *lock)
     sim_lock_release(lock, HERE);
 }
 
+void
+prof_port_lock_reset(struct prof_port_lock *lock)
+{
+    sim_lock_reset(lock, HERE);
+}
+
 uint64_t
 prof_port_now_ns(void)
 {

@@ -64,6 +64,7 @@ thread_reset(uint32_t i)
     t->sleeps_on = NULL;
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
     t->steps = 0;
+    t->plain_count = 0;
     t->finished = false;
     t->dropped = false;
     t->spinning = false;

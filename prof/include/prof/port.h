@@ -33,6 +33,13 @@ bool prof_port_lock_try(struct prof_port_lock *lock);
 /* in: a lock that the caller holds */
 void prof_port_lock_release(struct prof_port_lock *lock);
 
+/*
+ * Unlock the lock, whoever holds it.
+ *
+ * context: the only thread of the process, in the child of a fork
+ */
+void prof_port_lock_reset(struct prof_port_lock *lock);
+
 /* returns: nanoseconds of a clock that never goes backwards */
 uint64_t prof_port_now_ns(void);
 

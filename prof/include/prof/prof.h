@@ -14,6 +14,9 @@
  *
  * How to link: cc program.c $(pkg-config --cflags --libs prof).
  *
+ * The child of a fork calls prof_after_fork_child() before anything else of the
+ * library, or only goes to exec or _exit: prof/fork.h says what it keeps.
+ *
  * A broken contract that would damage memory (a processor or bucket number out
  * of range) ends the process through prof_port_panic(), with the broken
  * condition.

@@ -1,0 +1,224 @@
+/*
+ * fork.c -- kernels of a fork that strikes before any access of a call on the
+ * heap: what is left must do for the child, which is the only thread then.
+ *
+ * A thread's signal function forks, so the thread itself is one of those that
+ * are not in the child.
+ */
+#include "instance.h"
+#include "kernels.h"
+#include "prof/fork.h"
+
+static prof_bucket born; /* before the threads begin */
+static uint64_t recorded_before;
+
+static uint64_t
+allocs_recorded(void)
+{
+    const struct prof_heap_totals totals = prof_heap_totals(kernel_prof);
+
+    return totals.allocs_published + totals.allocs_pending;
+}
+
+static uint64_t
+frees_recorded(void)
+{
+    const struct prof_heap_totals totals = prof_heap_totals(kernel_prof);
+
+    return totals.frees_published + totals.frees_pending;
+}
+
+/* out: *allocs, *frees, what the child has; not more than so much is right */
+static void
+mend(uint64_t *allocs, uint64_t *frees)
+{
+    const uint64_t allocs_max = *allocs;
+    const uint64_t frees_max = *frees;
+
+    prof_after_fork_child(kernel_prof);
+    sim_explore_check(prof_check(kernel_prof) == NULL,
+                      "an invariant of the core is broken in the child");
+    *allocs = allocs_recorded();
+    *frees = frees_recorded();
+    sim_explore_check(*allocs >= recorded_before && *allocs <= allocs_max &&
+                          *frees <= frees_max,
+                      "the child has lost events from before, or has too many");
+}
+
+/* Nobody is waited for, and what was recorded is published in its cycle. */
+static void
+mend_and_check(uint64_t allocs, uint64_t frees)
+{
+    mend(&allocs, &frees);
+    kernel_look(NULL, 0);
+    /* On the processor of the thread that is gone, stacks it may have left. */
+    kernel_alloc(0, 0);
+    kernel_alloc(0, 1);
+    kernel_block(0, 2);
+    kernel_drain_and_check(allocs + 2, frees);
+    kernel_look(NULL, 0);
+    kernel_check_listing(2);
+}
+
+/* ---- A record call ---- */
+
+static void
+one_old(struct prof_config config)
+{
+    config.buckets_max = 5;
+    config.procs_max = 2;
+    kernel_new_instance(config);
+    born = kernel_alloc(0, 0);
+    recorded_before = 1;
+}
+
+static void
+one_old_running(void *context)
+{
+    (void)context;
+    one_old((struct prof_config){.world = PROF_WORLD_RUNNING});
+    kernel_turn_alone();
+}
+
+static void
+record(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_block(thread, 2);
+    kernel_alloc(thread, 1);
+    prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+}
+
+static void
+child_of_record(void)
+{
+    mend_and_check(2, 1);
+}
+
+static void
+fork_in_record(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_fork(child_of_record);
+}
+
+const struct sim_kernel props_kernel_fork_record = {
+    .name = "fork-record",
+    .about = "a fork inside a record call loses that event at most",
+    .setup = one_old_running,
+    .threads = {{"mutator", record, fork_in_record}},
+    .threads_count = 1,
+};
+
+/* ---- Control calls, while another thread records ---- */
+
+static void
+turn_and_publish(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
+        (void)!prof_heap_flush(kernel_prof);
+}
+
+static void
+alloc_other(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_alloc(thread, 1);
+}
+
+static void
+child_of_control(void)
+{
+    uint64_t allocs = 2;
+    uint64_t frees = 0;
+
+    mend(&allocs, &frees);
+    kernel_turn_alone();
+    kernel_drain_and_check(allocs, frees);
+}
+
+static void
+fork_in_control(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_fork(child_of_control);
+}
+
+const struct sim_kernel props_kernel_fork_control = {
+    .name = "fork-control",
+    .about = "a fork inside a control call leaves no lock and no grace period",
+    .setup = one_old_running,
+    .threads = {{"collector", turn_and_publish, fork_in_control},
+                {"mutator", alloc_other, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- The first snapshot ---- */
+
+static void
+three_old(const struct prof_rules *rules)
+{
+    one_old((struct prof_config){.rules = rules});
+    kernel_alloc(0, 1);
+    kernel_turn_alone();
+    kernel_alloc(1, 0);
+    prof_heap_free(prof_proc_at(kernel_prof, 1), born);
+    recorded_before = 3;
+}
+
+static void
+first_of_ring(void *context)
+{
+    (void)context;
+    three_old(NULL);
+}
+
+static void
+first_of_stages(void *context)
+{
+    (void)context;
+    three_old(&prof_rules_go1_6_late);
+}
+
+static void
+child_of_first(void)
+{
+    struct prof_heap_totals totals;
+
+    prof_after_fork_child(kernel_prof);
+    kernel_snapshot(NULL, 0);
+    totals = prof_heap_totals(kernel_prof);
+    sim_explore_check(
+        totals.allocs_published == 3 && totals.frees_published == 1 &&
+            totals.allocs_pending == 0 && totals.frees_pending == 0,
+        "half of a first snapshot is published in the child");
+    mend_and_check(3, 1); /* as if it had forked again */
+}
+
+static void
+fork_in_first(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_fork(child_of_first);
+}
+
+const struct sim_kernel props_kernel_fork_first = {
+    .name = "fork-first",
+    .about = "a first snapshot that a fork cuts short shows all in the child",
+    .setup = first_of_ring,
+    .threads = {{"reader", kernel_snapshot, fork_in_first}},
+    .threads_count = 1,
+};
+
+const struct sim_kernel props_kernel_fork_stages = {
+    .name = "fork-stages",
+    .about = "the same with two stages",
+    .setup = first_of_stages,
+    .threads = {{"reader", kernel_snapshot, fork_in_first}},
+    .threads_count = 1,
+};

@@ -1,0 +1,491 @@
+/*
+ * test_after_fork.c -- a thread forks while others are inside calls of the
+ * library: the child goes on with everything, at once.
+ *
+ * Real threads and forks meet what timing lets them; every place that a fork
+ * can strike is tried in props/kernels/fork.c. What takes counts that no run
+ * reaches, or a stack larger than a buffer, is made by hand here.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "instance.h"
+#include "prof/cpu.h"
+#include "prof/fork.h"
+#include "prof/registry.h"
+#include "prof/trace.h"
+#include "test_prof_make.h"
+
+enum {
+    FORKS = 150,
+    CHILD_SECONDS = 60, /* of a child that hangs; on a slow machine, too */
+    STACKS = 64,
+    PROCS = 3,
+    TICKS = 8
+};
+
+static struct prof *prof;
+static struct prof_trace *trace;
+static struct prof_cpu *cpu;
+static struct prof_registry *registry;
+static struct prof_profile *profile;
+static atomic_bool is_over;
+
+/* ------------------------------------------------------------- the threads */
+
+static void
+stack_of(uintptr_t stack[2], uint64_t number)
+{
+    stack[0] = 0x401000 + number % STACKS * 16;
+    stack[1] = 0x500000;
+}
+
+static void *
+record(void *context)
+{
+    struct prof_proc *proc = prof_proc_at(prof, 1);
+    uintptr_t stack[2];
+
+    (void)context;
+    for (uint64_t i = 0; !atomic_load(&is_over); i++) {
+        stack_of(stack, i);
+        prof_heap_free_explicit(proc, prof_heap_alloc(proc, stack, 2, 16));
+        prof_contention_event(proc, PROF_MUTEX, stack, 2, 5);
+        prof_cpu_tick(cpu, stack, 2, NULL);
+        prof_trace_emit(trace, 1, PROF_EV_GO_SCHED, NULL, stack, 2);
+        prof_trace_emit(trace, PROF_TRACE_NO_PROC, PROF_EV_GO_SCHED, NULL,
+                        stack, 2);
+    }
+    return NULL;
+}
+
+static void *
+control(void *context)
+{
+    struct prof_heap_record records[STACKS];
+    size_t count;
+
+    (void)context;
+    while (!atomic_load(&is_over)) {
+        (void)!prof_heap_next_cycle(prof);
+        (void)!prof_heap_flush(prof);
+        (void)!prof_heap_post_sweep(prof);
+        (void)!prof_heap_snapshot(prof, PROF_SELECT_ALL, records, STACKS,
+                                  &count);
+        prof_cpu_drain(cpu);
+        (void)!prof_profile_add(profile, "key", 3, NULL, 0);
+        (void)!prof_profile_remove(profile, "key", 3);
+    }
+    return NULL;
+}
+
+static void *
+read_trace(void *context)
+{
+    const uint8_t *bytes;
+    size_t count;
+
+    (void)context;
+    while (!atomic_load(&is_over)) {
+        if (prof_trace_read(trace, &bytes, &count) == PROF_ERR_AGAIN)
+            (void)!prof_trace_wait(trace);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ the child
+ */
+
+/* What is wrong, as an exit status; 0: nothing. */
+#define CHECK(condition)               \
+    do {                               \
+        if (!(condition))              \
+            return __LINE__ % 250 + 1; \
+    } while (0)
+
+static bool
+no_task(void *context, struct prof_trace_task *task)
+{
+    (void)context;
+    (void)task;
+    return false;
+}
+
+static int
+go_on_with_the_heap(void)
+{
+    struct prof_heap_record records[STACKS + 1];
+    uintptr_t stack[2] = {1, 2};
+    struct prof_heap_totals before;
+    struct prof_heap_totals after;
+    size_t count;
+
+    prof_after_fork_child(prof);
+    CHECK(prof_check(prof) == NULL);
+    before = prof_heap_totals(prof);
+    prof_heap_free(prof_proc_at(prof, 0),
+                   prof_heap_alloc(prof_proc_at(prof, 1), stack, 2, 16));
+    for (int i = 0; i < 3; i++) {
+        CHECK(prof_heap_flush(prof) == PROF_OK);
+        CHECK(prof_heap_next_cycle(prof) == PROF_OK);
+    }
+    CHECK(prof_heap_flush(prof) == PROF_OK);
+    CHECK(prof_heap_post_sweep(prof) == PROF_OK);
+    after = prof_heap_totals(prof);
+    CHECK(after.allocs_pending == 0 && after.frees_pending == 0);
+    CHECK(after.allocs_published ==
+          before.allocs_published + before.allocs_pending + 1);
+    CHECK(prof_heap_snapshot(prof, PROF_SELECT_ALL, records, STACKS + 1,
+                             &count) == PROF_OK);
+    CHECK(count >= 1 && records[0].allocs == 1 && records[0].frees == 1);
+    return 0;
+}
+
+static int
+go_on_with_the_trace(void)
+{
+    const struct prof_trace_world world = {
+        .thread = 1, .task = 1, .next = no_task};
+    const uint8_t *bytes;
+    size_t count;
+
+    prof_trace_after_fork_child(trace);
+    CHECK(prof_trace_read(trace, &bytes, &count) == PROF_ERR_OFF);
+    CHECK(prof_trace_start(trace, &world) == PROF_OK);
+    CHECK(prof_trace_stop(trace, 0, NULL, 0) == PROF_OK);
+    CHECK(prof_trace_read(trace, &bytes, &count) == PROF_OK);
+    return 0;
+}
+
+static int
+go_on_with_the_rest(void)
+{
+    const uintptr_t stack = 0x1000;
+    size_t open;
+
+    prof_cpu_after_fork_child(cpu);
+    CHECK(prof_cpu_start(cpu, PROF_CPU_HZ) == PROF_OK);
+    prof_cpu_tick(cpu, &stack, 1, NULL);
+    CHECK(prof_cpu_stop(cpu) == PROF_OK);
+    CHECK(prof_cpu_totals(cpu).recorded == 1);
+    prof_registry_after_fork_child(registry);
+    CHECK(prof_profile_remove(profile, "key", 3) == PROF_OK);
+    CHECK(prof_profile_count(profile, &open) == PROF_OK && open == 0);
+    CHECK(prof_profile_add(profile, "key", 3, NULL, 0) == PROF_OK);
+    return 0;
+}
+
+static int
+child(void)
+{
+    int wrong;
+
+    alarm(CHILD_SECONDS);
+    wrong = go_on_with_the_heap();
+    if (wrong == 0)
+        wrong = go_on_with_the_trace();
+    return wrong != 0 ? wrong : go_on_with_the_rest();
+}
+
+/* ----------------------------------------------------------------- real forks
+ */
+
+static void *
+block_of(size_t bytes)
+{
+    void *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+
+    assert_int_not_equal(bytes, 0);
+    assert_non_null(block);
+    return memset(block, 0, bytes);
+}
+
+static void
+make_others(void)
+{
+    const struct prof_trace_config traced = {.procs_max = PROCS,
+                                             .buffers_max = 8,
+                                             .buffer_bytes = 256,
+                                             .stacks_max = STACKS};
+    const struct prof_cpu_config ticking = {.ticks_max = TICKS};
+    const struct prof_registry_config named = {.profiles_max = 1,
+                                               .entries_max = 1};
+    const size_t trace_bytes = prof_trace_bytes_needed(&traced);
+    const size_t cpu_bytes = prof_cpu_bytes_needed(&ticking);
+    const size_t registry_bytes = prof_registry_bytes_needed(&named);
+
+    assert_int_equal(
+        prof_trace_init(&trace, &traced, block_of(trace_bytes), trace_bytes),
+        PROF_OK);
+    assert_int_equal(
+        prof_cpu_init(&cpu, &ticking, block_of(cpu_bytes), cpu_bytes), PROF_OK);
+    assert_int_equal(prof_registry_init(&registry, &named,
+                                        block_of(registry_bytes),
+                                        registry_bytes),
+                     PROF_OK);
+    assert_int_equal(prof_registry_new(registry, "own", &profile), PROF_OK);
+}
+
+static void
+drop_others(void)
+{
+    free(trace);
+    free(cpu);
+    free(registry);
+}
+
+static void
+fork_and_wait(void)
+{
+    const pid_t pid = fork();
+    int status;
+
+    if (pid == 0)
+        _exit(child());
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (status != 0)
+        fail_msg("a child %s %d",
+                 WIFSIGNALED(status) ? "was ended by signal"
+                                     : "found something wrong: CHECK at line "
+                                       "(less 1, modulo 250)",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+static void
+a_child_goes_on_whatever_other_threads_were_doing(void **state)
+{
+    const struct prof_config config = {.buckets_max = 4 * STACKS,
+                                       .procs_max = PROCS,
+                                       .world = PROF_WORLD_RUNNING};
+    const struct prof_trace_world world = {
+        .thread = 1, .task = 1, .next = no_task};
+    void *(*const bodies[])(void *) = {record, control, read_trace};
+    pthread_t threads[3];
+
+    (void)state;
+    prof = props_prof_make(&config);
+    make_others();
+    assert_int_equal(prof_trace_start(trace, &world), PROF_OK);
+    assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, bodies[i], NULL), 0);
+    for (int i = 0; i < FORKS; i++)
+        fork_and_wait();
+    atomic_store(&is_over, true);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
+    assert_int_equal(pthread_join(threads[2], NULL), 0);
+    /* The parent has not noticed. */
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    drop_others();
+    props_prof_drop(prof);
+}
+
+/* --------------------------------------------------------------- made by hand
+ */
+
+static const uintptr_t stack[] = {0x1000, 0x2000};
+
+struct wrap_row {
+    const char *why;
+    const struct prof_rules *rules;
+    uint32_t slot;    /* of the counter */
+    uint32_t taken;   /* where its published sum stands */
+    uint64_t before;  /* published */
+    uint32_t counter; /* as the thread left it */
+    bool inside;      /* ... in the middle of a call */
+    uint32_t carried; /* what must be, afterwards */
+};
+
+static const struct wrap_row wrap_rows[] = {
+    {"wrapped, not carried", NULL, 1, 1, UINT32_MAX, 0, true, 1},
+    {"wrapped long after a publication", NULL, 2, 2, 7, 0, true, 1},
+    {"nothing is published: nothing shows it", NULL, 2, 2, 0, 0, true, 0},
+    {"not wrapped", NULL, 1, 1, UINT32_MAX, UINT32_MAX, true, 0},
+    {"in no call", NULL, 1, 1, UINT32_MAX, 0, false, 0},
+    {"the recent stage, as moved", &prof_rules_go1_5, RECENT, MOVED, 9, 0, true,
+     1},
+    {"the recent stage, not moved", &prof_rules_go1_5, RECENT, RECENT, 9, 0,
+     true, 0},
+    {"the previous stage", &prof_rules_go1_5, PREVIOUS, PREVIOUS, 9, 0, true,
+     1},
+};
+
+/* The half of a word is that of the allocations or of the frees. */
+static void
+try_wrap(const struct wrap_row *row, enum half half)
+{
+    const unsigned shift = half == ALLOCS ? 0 : 32;
+    const struct prof_config config = {
+        .rules = row->rules, .buckets_max = 2, .procs_max = 2};
+    struct prof *one = props_prof_make(&config);
+    struct prof_proc *proc = prof_proc_at(one, 1);
+    const prof_bucket bucket = prof_heap_alloc(proc, stack, 2, 16);
+
+    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
+        store_relaxed(&proc->columns.slots[slot][bucket], 0);
+    store_relaxed(&proc->columns.slots[row->slot][bucket],
+                  (uint64_t)row->counter << shift);
+    one->counters.taken[row->taken][bucket] = row->before << shift;
+    store_relaxed(&proc->section.calls, row->inside ? 7 : 8);
+    prof_after_fork_child(one);
+    if (load_relaxed(&one->counters.carried[row->slot][2 * bucket + half]) !=
+            row->carried ||
+        load_relaxed(&one->counters.carried[row->slot][2 * bucket + !half]) !=
+            0 ||
+        load_relaxed(&one->counters.carries) != row->carried)
+        fail_msg("%s: carried otherwise", row->why);
+    assert_int_equal(load_relaxed(&proc->section.calls), 8);
+    props_prof_drop(one);
+}
+
+static void
+a_carry_that_was_not_made_is_made_up_for(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrap_rows / sizeof *wrap_rows; i++) {
+        try_wrap(&wrap_rows[i], ALLOCS);
+        try_wrap(&wrap_rows[i], FREES);
+    }
+}
+
+static void
+calls_in_flight_are_not_waited_for(void **state)
+{
+    const struct prof_config config = {
+        .buckets_max = 2, .procs_max = 2, .world = PROF_WORLD_RUNNING};
+    struct prof *one = props_prof_make(&config);
+
+    (void)state;
+    store_relaxed(&prof_proc_at(one, 1)->section.calls, 3);
+    assert_int_equal(prof_heap_next_cycle(one), PROF_OK);
+    assert_int_equal(prof_heap_flush(one), PROF_ERR_BUSY);
+    prof_after_fork_child(one);
+    assert_int_equal(prof_heap_flush(one), PROF_OK);
+    props_prof_drop(one);
+}
+
+/* The mean of a draw is far above 16 bytes: a sampled object was asked for. */
+static void
+a_yes_that_no_allocation_followed_is_forgotten(void **state)
+{
+    const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
+    struct prof *one = props_prof_make(&config);
+    struct prof_proc *proc = prof_proc_at(one, 0);
+    struct prof_heap_record record;
+    size_t count;
+
+    (void)state;
+    prof_heap_rate_set(one, 4096);
+    for (int i = 0; i < 1000000 && !prof_heap_sample(proc, 16); i++)
+        continue;
+    assert_int_not_equal(proc->sampler.sampled, 0);
+    prof_after_fork_child(one);
+    assert_int_equal(proc->sampler.rate_bytes, 0);
+    /* One that nobody asked about stands for itself alone. */
+    prof_heap_alloc(proc, stack, 2, 16);
+    assert_int_equal(
+        prof_heap_snapshot(one, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
+    assert_int_equal(record.rate_bytes, 1);
+    props_prof_drop(one);
+}
+
+enum { DEEP = 40, RECORD_MAX = 4096 };
+
+/* Start, one event with a deep stack, stop. */
+static void
+trace_a_deep_stack(void)
+{
+    const struct prof_trace_world world = {
+        .thread = 1, .task = 1, .next = no_task};
+    uintptr_t deep[DEEP];
+
+    for (uint32_t i = 0; i < DEEP; i++)
+        deep[i] = (uintptr_t)0x7fff00000000 + i;
+    assert_int_equal(prof_trace_start(trace, &world), PROF_OK);
+    prof_trace_emit(trace, 0, PROF_EV_GO_SCHED, NULL, deep, DEEP);
+    assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
+}
+
+/* returns: how many bytes the trace has, read as far as `parts` parts */
+static size_t
+read_parts(uint32_t parts, uint8_t file[RECORD_MAX])
+{
+    const uint8_t *bytes;
+    size_t count;
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < parts; i++) {
+        if (prof_trace_read(trace, &bytes, &count) != PROF_OK)
+            break;
+        assert_in_range(used + count, 0, RECORD_MAX);
+        memcpy(&file[used], bytes, count);
+        used += count;
+    }
+    return used;
+}
+
+/* Is the deep stack in there, with its number, its depth and all its frames? */
+static bool
+has_deep_stack(const uint8_t *file, size_t bytes)
+{
+    /* Frames of seven bytes; a record's length takes two. */
+    const uint32_t length = 2 + DEEP * 7;
+    const uint8_t head[] = {3 | 3 << 6, (uint8_t)(length & 127) | 128,
+                            (uint8_t)(length >> 7), 1, DEEP};
+
+    for (size_t at = 0; at + sizeof head + DEEP * 7 <= bytes; at++) {
+        if (memcmp(&file[at], head, sizeof head) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+a_stack_that_was_given_out_by_half_is_not_gone_on_with(void **state)
+{
+    uint8_t whole[RECORD_MAX];
+    uint8_t file[RECORD_MAX];
+    size_t bytes;
+
+    (void)state;
+    make_others();
+    trace_a_deep_stack();
+    bytes = read_parts(UINT32_MAX, whole);
+    assert_true(has_deep_stack(whole, bytes));
+    /* Stop reading after each number of parts. */
+    for (uint32_t parts = 0; parts < 6; parts++) {
+        trace_a_deep_stack();
+        read_parts(parts, file);
+        prof_trace_after_fork_child(trace);
+        trace_a_deep_stack();
+        bytes = read_parts(UINT32_MAX, file);
+        assert_true(has_deep_stack(file, bytes));
+    }
+    drop_others();
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_goes_on_whatever_other_threads_were_doing),
+        cmocka_unit_test(a_carry_that_was_not_made_is_made_up_for),
+        cmocka_unit_test(calls_in_flight_are_not_waited_for),
+        cmocka_unit_test(a_yes_that_no_allocation_followed_is_forgotten),
+        cmocka_unit_test(
+            a_stack_that_was_given_out_by_half_is_not_gone_on_with),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
