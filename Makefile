@@ -7,7 +7,7 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
-.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers install \
+.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers check-programs install \
     uninstall clean
 all: ; @.ci/deps build && ninja
 run: all
@@ -17,6 +17,7 @@ check:
 	@.ci/deps build test
 	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
 check-peers: ; @.ci/deps build peers && ninja $@
+check-programs: ; @.ci/deps build test programs && ninja $@
 mutants:
 	@.ci/deps build test mutants
 	@ninja -k 0 $@; status=$$?; props/mutate/mutate.sh $(if $(FULL),full) && exit $$status

@@ -1,0 +1,416 @@
+/*
+ * count_heap.c -- a preload that counts the heap of a program, apart from the
+ * recorder: its own table of sizes, its own order, no stacks, no times.
+ *
+ *      program -> count_heap -> recorder -> libc
+ *
+ * It stands before the recorder and holds its lock while the others work, so
+ * both see the same events in the same order, whatever the threads do; what the
+ * recorder allocates itself comes back here from inside and is passed on. The
+ * counts are in a shared mapping of the file $COUNT_HEAP/PROCESS: they are right
+ * up to the last instruction. The last image of a process has the file.
+ *
+ * A forked child starts anew: everything lies in memory that fork wipes, the
+ * lock included. Frees of what it inherited are unknown to both.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
+
+#define HOOK __attribute__((visibility("default")))
+
+/* What the test reads, as text of `od -t u8`. */
+struct counts {
+    uint64_t allocs;
+    uint64_t alloc_bytes;
+    uint64_t frees;
+    uint64_t live;
+    uint64_t live_bytes;
+    uint64_t peak; /* objects when most bytes were in use, first time */
+    uint64_t peak_bytes;
+    uint64_t unknown; /* frees of what was not seen */
+};
+
+struct entry {
+    uintptr_t address; /* 0: empty */
+    size_t bytes;
+};
+
+enum { FIRST_ENTRIES = 1 << 20 };
+
+static struct state {
+    _Atomic uint32_t lock;
+    bool is_open;
+    struct counts *counts;
+    struct entry *entries;
+    size_t room; /* a power of two */
+    size_t used;
+} *state;
+
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    void *(*valloc)(size_t);
+    void *(*pvalloc)(size_t);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void (*free)(void *);
+} next;
+
+static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
+static _Alignas(16) uint8_t arena[1 << 16]; /* for dlsym, never given back */
+static _Atomic size_t arena_used;
+
+static void *
+map(size_t bytes, int file)
+{
+    const int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
+
+    if (place == MAP_FAILED)
+        abort(); /* a test that cannot count must not pass */
+    return place;
+}
+
+/* ------------------------------------------------------------------- table */
+
+static size_t
+home_of(uintptr_t address)
+{
+    return (size_t)(address / 16 * UINT64_C(0x9e3779b97f4a7c15) >> 24) &
+           (state->room - 1);
+}
+
+static struct entry *
+find(uintptr_t address)
+{
+    size_t at = home_of(address);
+
+    while (state->entries[at].address != 0 &&
+           state->entries[at].address != address)
+        at = (at + 1) & (state->room - 1);
+    return &state->entries[at];
+}
+
+static void
+grow(void)
+{
+    struct entry *const old = state->entries;
+    const size_t old_room = state->room;
+
+    state->room = old_room * 2;
+    state->entries = map(state->room * sizeof *old, -1);
+    for (size_t i = 0; i < old_room; i++) {
+        if (old[i].address != 0)
+            *find(old[i].address) = old[i];
+    }
+    munmap(old, old_room * sizeof *old);
+}
+
+/* Close the gap: whoever could not be at home because of it moves up. */
+static void
+erase(struct entry *entry)
+{
+    size_t gap = (size_t)(entry - state->entries);
+    const size_t mask = state->room - 1;
+
+    for (size_t at = (gap + 1) & mask; state->entries[at].address != 0;
+         at = (at + 1) & mask) {
+        const size_t home = home_of(state->entries[at].address);
+
+        if (((at - home) & mask) < ((at - gap) & mask))
+            continue;
+        state->entries[gap] = state->entries[at];
+        gap = at;
+    }
+    state->entries[gap].address = 0;
+    state->used--;
+}
+
+/* ---------------------------------------------------------------- counting */
+
+static void
+count_free(void *address)
+{
+    struct counts *counts = state->counts;
+    struct entry *entry = find((uintptr_t)address);
+
+    if (entry->address == 0) {
+        counts->unknown++;
+        return;
+    }
+    counts->frees++;
+    counts->live--;
+    counts->live_bytes -= entry->bytes;
+    erase(entry);
+}
+
+static void
+count_alloc(void *address, size_t bytes)
+{
+    struct counts *counts = state->counts;
+    struct entry *entry;
+
+    if (address == NULL)
+        return;
+    if (2 * (state->used + 1) > state->room)
+        grow();
+    entry = find((uintptr_t)address);
+    if (entry->address != 0)
+        abort(); /* handed out twice: a free went past us */
+    *entry = (struct entry){(uintptr_t)address, bytes};
+    state->used++;
+    counts->allocs++;
+    counts->alloc_bytes += bytes;
+    counts->live++;
+    counts->live_bytes += bytes;
+    if (counts->allocs > 1 && counts->live_bytes <= counts->peak_bytes)
+        return;
+    counts->peak_bytes = counts->live_bytes;
+    counts->peak = counts->live;
+}
+
+/* -------------------------------------------------------------- start, lock */
+
+static void
+resolve(void *function, const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    memcpy(function, &found, sizeof found);
+}
+
+static void
+resolve_all(void)
+{
+    resolve(&next.free, "free");
+    resolve(&next.calloc, "calloc");
+    resolve(&next.realloc, "realloc");
+    resolve(&next.aligned_alloc, "aligned_alloc");
+    resolve(&next.memalign, "memalign");
+    resolve(&next.valloc, "valloc");
+    resolve(&next.pvalloc, "pvalloc");
+    resolve(&next.posix_memalign, "posix_memalign");
+    resolve(&next.malloc, "malloc");
+}
+
+/* returns: false if there is no environment yet, or nobody wants the counts */
+static bool
+open_counts(void)
+{
+    const char *const folder = environ != NULL ? getenv("COUNT_HEAP") : NULL;
+    char path[512];
+    char digits[24];
+    size_t at;
+    int length = 0;
+    int file;
+
+    if (folder == NULL || strlen(folder) > sizeof path - sizeof digits)
+        return false;
+    at = strlen(folder);
+    memcpy(path, folder, at);
+    for (long pid = getpid(); pid > 0; pid /= 10)
+        digits[length++] = (char)('0' + pid % 10);
+    path[at++] = '/';
+    while (length > 0)
+        path[at++] = digits[--length];
+    path[at] = '\0';
+    file = (int)syscall(SYS_openat, AT_FDCWD, path,
+                        O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0 || ftruncate(file, 4096) != 0)
+        abort();
+    state->counts = map(4096, file);
+    syscall(SYS_close, file);
+    state->room = FIRST_ENTRIES;
+    state->used = 0;
+    state->entries = map(state->room * sizeof *state->entries, -1);
+    state->is_open = true;
+    return true;
+}
+
+/* returns: false if the call is to be passed on, without a count */
+static bool
+enter(void)
+{
+    uint32_t unlocked = 0;
+
+    if (inside)
+        return false;
+    inside = true;
+    if (next.malloc == NULL)
+        resolve_all();
+    if (state == NULL) {
+        state = map(sizeof *state, -1);
+        if (madvise(state, sizeof *state, MADV_WIPEONFORK) != 0)
+            abort();
+    }
+    while (!atomic_compare_exchange_weak(&state->lock, &unlocked, 1)) {
+        unlocked = 0;
+        sched_yield();
+    }
+    if (state->is_open || open_counts())
+        return true;
+    atomic_store(&state->lock, 0);
+    inside = false;
+    return false;
+}
+
+static void
+leave(void)
+{
+    const int saved = errno;
+
+    atomic_store(&state->lock, 0);
+    inside = false;
+    errno = saved;
+}
+
+static void __attribute__((constructor)) start(void)
+{
+    if (enter())
+        leave();
+}
+
+/* ------------------------------------------------------------------- hooks */
+
+static void *
+take_arena(size_t bytes)
+{
+    const size_t at =
+        atomic_fetch_add(&arena_used, (bytes + 15) / 16 * 16 + 16);
+
+    if (at + bytes > sizeof arena)
+        abort();
+    return arena + at;
+}
+
+static bool
+is_of_arena(const void *address)
+{
+    return (uintptr_t)address >= (uintptr_t)arena &&
+           (uintptr_t)address < (uintptr_t)arena + sizeof arena;
+}
+
+/* Make `call`, and count what it returned. */
+#define COUNTED(bytes, call)                                                   \
+    do {                                                                       \
+        void *made;                                                            \
+        const bool counted = enter();                                          \
+                                                                               \
+        if (next.malloc == NULL)                                               \
+            return take_arena(bytes);                                          \
+        made = (call);                                                         \
+        if (counted) {                                                         \
+            count_alloc(made, (bytes));                                        \
+            leave();                                                           \
+        }                                                                      \
+        return made;                                                           \
+    } while (0)
+
+HOOK void *
+malloc(size_t bytes)
+{
+    COUNTED(bytes, next.malloc(bytes));
+}
+
+HOOK void *
+calloc(size_t count, size_t each)
+{
+    COUNTED(count *each, next.calloc(count, each));
+}
+
+HOOK void *
+aligned_alloc(size_t alignment, size_t bytes)
+{
+    COUNTED(bytes, next.aligned_alloc(alignment, bytes));
+}
+
+HOOK void *
+memalign(size_t alignment, size_t bytes)
+{
+    COUNTED(bytes, next.memalign(alignment, bytes));
+}
+
+HOOK void *
+valloc(size_t bytes)
+{
+    COUNTED(bytes, next.valloc(bytes));
+}
+
+HOOK void *
+pvalloc(size_t bytes)
+{
+    COUNTED(bytes, next.pvalloc(bytes));
+}
+
+HOOK int
+posix_memalign(void **to, size_t alignment, size_t bytes)
+{
+    const bool counted = enter();
+    const int status = next.posix_memalign(to, alignment, bytes);
+
+    if (counted) {
+        if (status == 0)
+            count_alloc(*to, bytes);
+        leave();
+    }
+    return status;
+}
+
+HOOK void *
+realloc(void *old, size_t bytes)
+{
+    const bool counted = enter();
+    void *made;
+
+    if (next.malloc == NULL || is_of_arena(old))
+        abort(); /* dlsym does not */
+    made = next.realloc(old, bytes);
+    if (counted) {
+        if (old != NULL && (made != NULL || bytes == 0))
+            count_free(old);
+        count_alloc(made, bytes);
+        leave();
+    }
+    return made;
+}
+
+HOOK void *
+reallocarray(void *old, size_t count, size_t each)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, each, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(old, bytes);
+}
+
+HOOK void
+free(void *address)
+{
+    bool counted;
+
+    if (address == NULL || is_of_arena(address))
+        return;
+    counted = enter();
+    if (counted)
+        count_free(address);
+    next.free(address);
+    if (counted)
+        leave();
+}
