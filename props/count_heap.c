@@ -7,14 +7,15 @@
  * It stands before the recorder and holds its lock while the others work, so
  * both see the same events in the same order, whatever the threads do; what the
  * recorder allocates itself comes back here from inside and is passed on. The
- * counts are in a shared mapping of the file $COUNT_HEAP/PROCESS: they are right
- * up to the last instruction. The last image of a process has the file.
+ * counts are in a shared mapping of the file $COUNT_HEAP/PROCESS: they are
+ * right up to the last instruction. The last image of a process has the file.
  *
  * A forked child starts anew: everything lies in memory that fork wipes, the
  * lock included. Frees of what it inherited are unknown to both.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -56,7 +57,7 @@ static struct state {
     struct entry *entries;
     size_t room; /* a power of two */
     size_t used;
-} *state;
+} * state;
 
 static struct {
     void *(*malloc)(size_t);
@@ -305,19 +306,19 @@ is_of_arena(const void *address)
 }
 
 /* Make `call`, and count what it returned. */
-#define COUNTED(bytes, call)                                                   \
-    do {                                                                       \
-        void *made;                                                            \
-        const bool counted = enter();                                          \
-                                                                               \
-        if (next.malloc == NULL)                                               \
-            return take_arena(bytes);                                          \
-        made = (call);                                                         \
-        if (counted) {                                                         \
-            count_alloc(made, (bytes));                                        \
-            leave();                                                           \
-        }                                                                      \
-        return made;                                                           \
+#define COUNTED(bytes, call)            \
+    do {                                \
+        void *made;                     \
+        const bool counted = enter();   \
+                                        \
+        if (next.malloc == NULL)        \
+            return take_arena(bytes);   \
+        made = (call);                  \
+        if (counted) {                  \
+            count_alloc(made, (bytes)); \
+            leave();                    \
+        }                               \
+        return made;                    \
     } while (0)
 
 HOOK void *
@@ -329,7 +330,7 @@ malloc(size_t bytes)
 HOOK void *
 calloc(size_t count, size_t each)
 {
-    COUNTED(count *each, next.calloc(count, each));
+    COUNTED(count * each, next.calloc(count, each));
 }
 
 HOOK void *

@@ -15,6 +15,7 @@ servers=
 trap 'for server in $servers; do kill "$server" 2>/dev/null; done; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export LC_ALL=C HOME="$dir" PYTHONDONTWRITEBYTECODE=1
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin # programs, not wrappers of them
 passed=0
 failed=0
 
