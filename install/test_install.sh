@@ -185,6 +185,9 @@ nm -D --defined-only "$library" | awk '$2 != "A" { sub("@.*", "", $3); print $3 
     LC_ALL=C sort >"$dir/shown"
 [ -s "$dir/shown" ] && ! grep -v '^prof_' "$dir/shown"
 count "it shows only prof_*" $?
+nm -g --defined-only "$tree/lib/libprof.a" >"$dir/said" &&
+    ! grep -v -e ' prof_' -e ':$' -e '^$' "$dir/said"
+count "so does the archive" $?
 for header in "$tree"/include/prof/*.h; do
     echo "#include <prof/${header##*/}>"
 done >"$dir/all.c"
@@ -195,6 +198,33 @@ sed -n 's/^extern const struct prof_rules \(.*\);.*/\1/p' \
     "$tree/include/prof/rules.h" >>"$dir/names"
 LC_ALL=C sort -u "$dir/names" | diff - "$dir/shown" >"$dir/said" 2>&1
 count "it shows what the headers declare, and nothing else" $?
+
+# ------------------------------------------------------------------ the pages
+
+pages="$tree/share/man/man1/profsim.1 $tree/share/man/man3/prof.3"
+holds "mandoc has nothing to say about the manual pages" \
+    mandoc -T lint -W warning $pages
+[ "$(grep -l "^.Os \"profsim $version\"\$" $pages | wc -l)" -eq 2 ]
+count "they state the version" $?
+sed '/^prof_rules_[eg]/d' "$dir/shown" | while read -r function; do
+    grep -q "^\.Fn $function\( ,\)*$" "$tree/share/man/man3/prof.3" ||
+        echo "$function"
+done >"$dir/said"
+[ ! -s "$dir/said" ]
+count "prof(3) names every function" $?
+"$tree/bin/profsim" help | sed -n 's/^  \([a-z]*\) .*/\1/p' |
+    while read -r command; do
+        grep -q "^\.Ss profsim $command$" "$tree/share/man/man1/profsim.1" ||
+            echo "$command"
+    done >"$dir/said"
+[ ! -s "$dir/said" ]
+count "profsim(1) has every command" $?
+sed -n 's/^## \[\([0-9.]*\)\].*/\1/p' "$tree/share/doc/profsim/CHANGELOG.md" |
+    head -n1 | grep -qxF "$version"
+count "the changelog begins with the version" $?
+grep -q 'The Go Authors' fixtures/trace/recorded/LICENSE &&
+    cmp LICENSE "$tree/share/doc/profsim/LICENSE" >"$dir/said"
+count "the licences are there" $?
 
 # ---------------------------------------------------------------- the command
 
