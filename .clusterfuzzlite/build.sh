@@ -9,7 +9,7 @@ base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
 sources=$(ls prof/*.c prof/port/linux.c sim/*.c sim/truth/*.c model/*.c)
 props="props/run.c props/judge*.c props/mark.c props/property.c props/failure.c
  props/faults.c props/heap_failure.c props/simplify.c props/campaign.c
- prof/port/file.c"
+ props/output.c prof/port/file.c prof/port/path.c"
 objects=
 mkdir -p "$OUT/objects"
 for source in $sources; do

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "conversion.h"
-#include "whole.h"
+#include "output.h"
 
 _Static_assert(CLI_RECFILE_CAUSES == EMBED_DROP_COUNT,
                "the causes are those of the format");
@@ -203,8 +203,9 @@ sum_up(struct cli_conversion *convert, struct cli_converted *what)
 static bool
 convert_all(struct cli_conversion *convert, const char *to)
 {
+    const struct props_output output = {.path = to, .is_private = true};
+    const char *reason;
     uint32_t i;
-    int error;
 
     if (!cli_conversion_take_tables(convert) || !write_about(convert) ||
         !cli_conversion_write_tables(convert) || !write_events(convert))
@@ -214,11 +215,12 @@ convert_all(struct cli_conversion *convert, const char *to)
     cli_recfile_end(&convert->file, convert->dropped);
     if (convert->file.failed)
         return cli_conversion_no_memory(convert);
-    error = cli_whole_write(to, convert->file.bytes, convert->file.bytes_count);
-    if (error == 0)
+    reason = props_output_write(&output, convert->file.bytes,
+                                convert->file.bytes_count);
+    if (reason == NULL)
         return true;
     snprintf(convert->error, convert->error_bytes, "cannot write %s: %s", to,
-             strerror(error));
+             reason);
     return false;
 }
 
@@ -265,14 +267,16 @@ is_spool(const struct embed_spool_header *header, uint64_t bytes)
 static const struct embed_spool_header *
 map_spool(const char *from, uint64_t *bytes)
 {
-    int file = open(from, O_RDONLY | O_CLOEXEC);
+    /* The program may have put anything there: a link, a pipe without end. */
+    int file = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
     void *place = MAP_FAILED;
 
     if (file < 0)
         return NULL;
     errno = 0;
-    if (fstat(file, &status) == 0 && status.st_size >= EMBED_SPOOL_FIRST) {
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size >= EMBED_SPOOL_FIRST) {
         *bytes = (uint64_t)status.st_size;
         place = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, file, 0);
     }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "escape.h"
+#include "output.h"
 #include "prof/file.h"
 #include "prof/gzip.h"
 #include "prof/text.h"
@@ -179,7 +179,7 @@ static bool
 explain(const char *path, const struct prof_file *file, enum prof_status status)
 {
     sim_escape_line(stderr, "profsim: %s: %s", path,
-                    file->error != 0 ? strerror(file->error)
+                    file->error != 0 ? prof_file_reason(file)
                                      : prof_status_text(status));
     return false;
 }
@@ -337,6 +337,7 @@ write_file(const struct cli_profiles *profiles, const struct room *room,
            enum content content, const char *ending, write_function *write)
 {
     char path[PROF_PATH_MAX];
+    const struct props_output to = {.path = path, .input = profiles->input};
     struct prof_file file;
     enum prof_status status;
 
@@ -346,23 +347,21 @@ write_file(const struct cli_profiles *profiles, const struct room *room,
                         strerror(ENAMETOOLONG));
         return false;
     }
-    status = prof_file_begin(&file, path);
+    status = props_output_begin(&file, &to);
     if (status == PROF_OK)
-        status = prof_file_end(&file, write(&file, profiles, room, content));
+        status = props_output_end(&file, write(&file, profiles, room, content));
     return status == PROF_OK ? true : explain(path, &file, status);
 }
 
 bool
 cli_profiles_write(const struct cli_profiles *profiles)
 {
+    struct prof_file file;
     struct room room;
     bool good;
 
-    if (mkdir(profiles->folder, 0777) != 0 && errno != EEXIST) {
-        sim_escape_line(stderr, "profsim: %s: %s", profiles->folder,
-                        strerror(errno));
-        return false;
-    }
+    if (prof_file_folder(&file, profiles->folder) != PROF_OK)
+        return explain(profiles->folder, &file, PROF_ERR_SINK);
     good = room_take(&room, profiles);
     if (!good)
         sim_escape_line(stderr, "profsim: %s: not enough memory",

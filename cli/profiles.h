@@ -34,6 +34,7 @@ enum cli_profiles_heap {
 
 struct cli_profiles {
     const char *folder; /* made if it is not there */
+    const char *input;  /* what was read, not to be written over */
     struct prof_symbols symbols;
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
@@ -56,13 +57,17 @@ struct cli_profiles {
 bool cli_profiles_write(const struct cli_profiles *profiles);
 
 /* in: calls and heap of the same recording */
-bool cli_profiles_write_recording(const char *folder,
+bool cli_profiles_write_recording(const char *folder, const char *path,
                                   const struct sim_recording *recording,
                                   const struct cli_calls *calls,
                                   const struct sim_live_heap *heap);
 
-/* Run a scenario and write what its library shows at the end. */
-bool cli_profiles_write_scenario(const char *folder,
+/*
+ * Run a scenario and write what its library shows at the end.
+ *
+ * in:      path, where the scenario is from
+ */
+bool cli_profiles_write_scenario(const char *folder, const char *path,
                                  struct sim_scenario *scenario);
 
 #endif

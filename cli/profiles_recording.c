@@ -300,7 +300,7 @@ release(struct gathered *gathered)
 }
 
 bool
-cli_profiles_write_recording(const char *folder,
+cli_profiles_write_recording(const char *folder, const char *path,
                              const struct sim_recording *recording,
                              const struct cli_calls *calls,
                              const struct sim_live_heap *heap)
@@ -308,6 +308,7 @@ cli_profiles_write_recording(const char *folder,
     struct gathered gathered = {.recording = recording, .calls = calls};
     struct cli_profiles profiles = {
         .folder = folder,
+        .input = path,
         .symbols = {.find = find_recorded, .context = &gathered},
         .rate_bytes = 1,
         .ticks_per_second = sim_recording_totals(recording)->ticks_per_second,

@@ -90,7 +90,8 @@ write_world(struct cli_profiles *profiles, struct prof *prof,
 }
 
 bool
-cli_profiles_write_scenario(const char *folder, struct sim_scenario *scenario)
+cli_profiles_write_scenario(const char *folder, const char *path,
+                            struct sim_scenario *scenario)
 {
     const struct sim_limits limits = {
         .events_max = scenario->events_count + 1,
@@ -103,6 +104,7 @@ cli_profiles_write_scenario(const char *folder, struct sim_scenario *scenario)
     struct sim_world *world = sim_world_new(&limits);
     struct cli_profiles profiles = {
         .folder = folder,
+        .input = path,
         .symbols = {.find = find_frame, .context = scenario},
         .rules = scenario->config.rules,
         .ticks_per_second = TICKS_PER_SECOND,

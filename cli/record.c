@@ -29,6 +29,7 @@
 #include "convert.h"
 #include "escape.h"
 #include "exit.h"
+#include "prof/file.h"
 #include "record_options.h"
 #include "spool.h"
 
@@ -98,20 +99,11 @@ find_library(char *path, size_t path_bytes)
 static bool
 can_write(const char *output)
 {
-    char directory[PATH_MAX];
-    char *slash;
+    struct prof_file file;
 
-    if (strlen(output) >= sizeof directory - 32)
-        return complain(output, "its path is too long");
-    strcpy(directory, output);
-    slash = strrchr(directory, '/');
-    if (slash == NULL)
-        strcpy(directory, ".");
-    else
-        slash[slash == directory] = '\0';
-    if (access(directory, W_OK) != 0)
-        return complain(output, strerror(errno));
-    return true;
+    if (prof_file_check(&file, output) == PROF_OK)
+        return true;
+    return complain(output, prof_file_reason(&file));
 }
 
 static bool

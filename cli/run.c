@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check_recording.h"
@@ -15,6 +14,7 @@
 #include "escape.h"
 #include "options.h"
 #include "heap_report.h"
+#include "prof/file.h"
 #include "profiles.h"
 #include "replay.h"
 #include "schedule.h"
@@ -33,6 +33,7 @@ prepare_folder(char *folder, size_t room, const char *path,
                const struct words *words)
 {
     const char *name = strrchr(path, '/');
+    struct prof_file file;
     int length;
 
     name = name != NULL ? name + 1 : path;
@@ -45,8 +46,8 @@ prepare_folder(char *folder, size_t room, const char *path,
         cli_usage("run: --out: %.40s...: name too long", words->out);
         return false;
     }
-    if (words->out_each && mkdir(words->out, 0777) != 0 && errno != EEXIST) {
-        cli_usage("run: %s: %s", words->out, strerror(errno));
+    if (words->out_each && prof_file_folder(&file, words->out) != PROF_OK) {
+        cli_usage("run: %s: %s", words->out, prof_file_reason(&file));
         return false;
     }
     return true;
@@ -73,7 +74,7 @@ run_scenario(const struct sim_input *input, const char *path,
     }
     done = props_replay_run(&replay, scenario, PROPS_ALL);
     written = folder[0] == '\0' || !done || replay.crashed || replay.refused ||
-              cli_profiles_write_scenario(folder, scenario);
+              cli_profiles_write_scenario(folder, path, scenario);
     sim_scenario_free(scenario);
     if (!written)
         return CLI_USAGE;
@@ -124,7 +125,8 @@ show_recording(const struct sim_recording *recording, const char *path,
     if (!good)
         cli_usage("%s: not enough memory", path);
     else if (folder[0] != '\0')
-        good = cli_profiles_write_recording(folder, recording, calls, &heap);
+        good =
+            cli_profiles_write_recording(folder, path, recording, calls, &heap);
     cli_calls_close(calls);
     sim_live_heap_close(&heap);
     return good ? CLI_OK : CLI_USAGE;

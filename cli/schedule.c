@@ -1,36 +1,38 @@
 /* schedule.c -- `profsim run`, `replay` and `check` of traced worlds. */
 #include "schedule.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "escape.h"
+#include "output.h"
 #include "sched_run.h"
 #include "sched_text.h"
-#include "whole.h"
 
 static bool
-write_whole(const char *path, const struct sim_sched_session *session)
+write_whole(const struct props_output *output,
+            const struct sim_sched_session *session)
 {
-    const int error =
-        cli_whole_write(path, session->bytes, session->bytes_count);
+    const char *reason =
+        props_output_write(output, session->bytes, session->bytes_count);
 
-    if (error != 0)
-        cli_usage("%s: %s", path, strerror(error));
-    return error == 0;
+    if (reason != NULL)
+        cli_usage("%s: %s", output->path, reason);
+    return reason == NULL;
 }
 
 static bool
-write_traces(const struct sim_sched_world *world, const char *folder)
+write_traces(const struct sim_sched_world *world, const char *folder,
+             const char *input)
 {
     char path[1024];
+    const struct props_output output = {.path = path, .input = input};
+    struct prof_file file;
     uint32_t written = 0;
 
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        cli_usage("%s: %s", folder, strerror(errno));
+    if (prof_file_folder(&file, folder) != PROF_OK) {
+        cli_usage("%s: %s", folder, prof_file_reason(&file));
         return false;
     }
     for (uint32_t i = 0; i < sim_sched_world_sessions(world); i++) {
@@ -44,7 +46,7 @@ write_traces(const struct sim_sched_world *world, const char *folder)
         else
             snprintf(path, sizeof path, "%.900s/trace-%" PRIu32 ".out", folder,
                      written);
-        if (!write_whole(path, session))
+        if (!write_whole(&output, session))
             return false;
     }
     return true;
@@ -129,7 +131,7 @@ cli_schedule_run(const struct sim_input *input, const char *path,
 
     if (run == NULL)
         return CLI_USAGE;
-    if (folder == NULL || write_traces(run->world, folder))
+    if (folder == NULL || write_traces(run->world, folder, path))
         exit_code = tell_outcome(path, schedule, &run->judge.breach);
     sched_run_delete(run);
     sim_schedule_free(schedule);

@@ -10,17 +10,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "complaint.h"
 #include "escape.h"
 #include "nearest.h"
 #include "options.h"
+#include "output.h"
 #include "trace_dump.h"
 #include "trace_reader.h"
 #include "trace_stat.h"
 #include "trace_view.h"
-#include "whole.h"
 
 /* More events than an index can number would need a larger file than this. */
 #define FILE_BYTES_MAX ((size_t)4 << 30)
@@ -167,42 +166,34 @@ static const struct format {
     {"perfetto", model_trace_write_perfetto},
 };
 
-/* A device or directory must not be replaced by a file. */
 static bool
-may_replace(const char *path)
-{
-    struct stat status;
-
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return complain(path, "is not a regular file");
-    return true;
-}
-
-static bool
-write_whole(const char *path, const struct model_trace *trace, writer_fn write)
+write_whole(const struct props_output *output, const struct model_trace *trace,
+            writer_fn write)
 {
     char *bytes = NULL;
     size_t count = 0;
     FILE *to = open_memstream(&bytes, &count);
     bool done = to != NULL && write(trace, to);
-    int error = ENOMEM;
+    const char *reason = "out of memory";
 
     if (to != NULL && fclose(to) == 0 && done)
-        error = cli_whole_write(path, bytes, count);
+        reason = props_output_write(output, bytes, count);
     free(bytes);
-    return error == 0 || complain(path, strerror(error));
+    return reason == NULL || complain(output->path, reason);
 }
 
 static bool
 convert_file(const char *from, const char *to, writer_fn write)
 {
+    const struct props_output output = {.path = to, .input = from};
+    struct prof_file file;
     struct input input;
     bool done = false;
 
-    if (!may_replace(to))
-        return false;
+    if (prof_file_check(&file, to) != PROF_OK)
+        return complain(to, prof_file_reason(&file));
     if (input_open(&input, from) == MODEL_TRACE_OK)
-        done = write_whole(to, &input.trace, write);
+        done = write_whole(&output, &input.trace, write);
     else
         print_verdict(&input, stderr);
     input_close(&input);

@@ -38,7 +38,8 @@ static struct {
 static int
 open_raw(const char *path, int flags)
 {
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0600);
+    return (int)syscall(SYS_openat, AT_FDCWD, path,
+                        flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 static void

@@ -9,16 +9,15 @@
  */
 #include "failure.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "faults.h"
 #include "hunt.h"
+#include "output.h"
 #include "prof/file.h"
 #include "shrink.h"
 
@@ -241,30 +240,24 @@ props_failure_save(const struct props_failure *failure, const char *dir,
                    const char *name, char *path, size_t path_bytes,
                    struct sim_error *error)
 {
+    const struct props_output output = {.path = path};
     struct prof_file file;
-    enum prof_status status;
+    const char *reason;
 
     if (failure->text == NULL) {
         *error = failure->error;
         return false;
     }
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
+    if (prof_file_folder(&file, dir) != PROF_OK) {
         snprintf(error->text, sizeof error->text, "%.200s: %s", dir,
-                 strerror(errno));
+                 prof_file_reason(&file));
         return false;
     }
     snprintf(path, path_bytes, "%s/%s.sim", dir, name);
-    status = prof_file_begin(&file, path);
-    if (status == PROF_OK) {
-        const struct prof_sink sink = prof_file_sink(&file);
-
-        status = sink.write(sink.context, failure->text, strlen(failure->text));
-        status = prof_file_end(&file, status);
-    }
-    if (status != PROF_OK)
-        snprintf(error->text, sizeof error->text, "%.200s: %s", path,
-                 strerror(file.error));
-    return status == PROF_OK;
+    reason = props_output_write(&output, failure->text, strlen(failure->text));
+    if (reason != NULL)
+        snprintf(error->text, sizeof error->text, "%.200s: %s", path, reason);
+    return reason == NULL;
 }
 
 static void

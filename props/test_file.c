@@ -1,285 +1,111 @@
 /*
  * test_file.c -- files that appear whole or not at all, when the system
- * answers oddly: it takes few bytes, is interrupted, has no room, cannot sync,
- * close or rename. The calls are replaced at link time, one is made to fail.
+ * returns oddly: it takes few bytes, is interrupted, has no room, cannot sync,
+ * close or rename. And the mode that a file has, before and after.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "prof/file.h"
+#include "file_stubs.h"
 
-/* ------------------------------------------------------- the system, refusing
- */
-
-enum call {
-    NO_CALL,
-    CALL_OPEN,
-    CALL_WRITE,
-    CALL_FSYNC,
-    CALL_CLOSE,
-    CALL_RENAME
-};
-
-static enum call refused; /* which call fails ... */
-static int refused_errno; /* ... and how ... */
-static int refused_times; /* ... and how often */
-static size_t write_max;  /* bytes that a write takes */
-static bool interrupted_before;
-static int opened_flags;
-static int descriptors; /* opened and not closed */
-static ino_t synced[4]; /* files, in their order */
-static size_t syncs;
-static size_t unlinks;
-
-static char folder[] = "/tmp/profsim-file-XXXXXX";
-
-/* Files whose names begin so are in `folder`: "/" cannot be written to. */
-static const char in_root[] = "/profsim-";
+/* ------------------------------------------------------------- begin */
 
 static void
-refuse(enum call call, int error, int times)
+a_file_is_made_new_and_nobody_else_may_open_it(void **state)
 {
-    refused = call;
-    refused_errno = error;
-    refused_times = times;
-}
-
-static bool
-is_refused(enum call call)
-{
-    if (refused != call || refused_times == 0)
-        return false;
-    refused_times--;
-    errno = refused_errno;
-    return true;
-}
-
-static const char *
-moved(const char *path, char *memory, size_t memory_bytes)
-{
-    if (strncmp(path, in_root, strlen(in_root)) != 0)
-        return path;
-    snprintf(memory, memory_bytes, "%s%s", folder, path);
-    return memory;
-}
-
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-ssize_t __real_write(int descriptor, const void *bytes, size_t count);
-ssize_t __wrap_write(int descriptor, const void *bytes, size_t count);
-int __real_fsync(int descriptor);
-int __wrap_fsync(int descriptor);
-int __real_close(int descriptor);
-int __wrap_close(int descriptor);
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
-int __real_unlink(const char *path);
-int __wrap_unlink(const char *path);
-
-int
-__wrap_open(const char *path, int flags, ...)
-{
-    char memory[256];
-    va_list words;
-    mode_t mode = 0;
-    int descriptor;
-
-    if (is_refused(CALL_OPEN))
-        return -1;
-    va_start(words, flags);
-    if ((flags & O_CREAT) != 0)
-        mode = va_arg(words, mode_t);
-    va_end(words);
-    opened_flags = flags;
-    descriptor = __real_open(moved(path, memory, sizeof memory), flags, mode);
-    descriptors += descriptor >= 0;
-    return descriptor;
-}
-
-ssize_t
-__wrap_write(int descriptor, const void *bytes, size_t count)
-{
-    if (is_refused(CALL_WRITE)) {
-        if (interrupted_before) /* something else was */
-            errno = EINTR;
-        return refused_errno != 0 ? -1 : 0;
-    }
-    return __real_write(descriptor, bytes,
-                        count < write_max ? count : write_max);
-}
-
-int
-__wrap_fsync(int descriptor)
-{
-    struct stat info;
-
-    if (is_refused(CALL_FSYNC))
-        return -1;
-    if (syncs < sizeof synced / sizeof *synced && fstat(descriptor, &info) == 0)
-        synced[syncs] = info.st_ino;
-    syncs++;
-    return __real_fsync(descriptor);
-}
-
-int
-__wrap_close(int descriptor)
-{
-    const int answer = __real_close(descriptor);
-
-    descriptors -= answer == 0;
-    return is_refused(CALL_CLOSE) ? -1 : answer;
-}
-
-int
-__wrap_rename(const char *from, const char *to)
-{
-    char memory[2][256];
-
-    return is_refused(CALL_RENAME)
-               ? -1
-               : __real_rename(moved(from, memory[0], sizeof memory[0]),
-                               moved(to, memory[1], sizeof memory[1]));
-}
-
-int
-__wrap_unlink(const char *path)
-{
-    unlinks++;
-    return __real_unlink(path);
-}
-
-/* ---------------------------------------------------------------------- a file
- */
-
-static struct prof_file file;
-static char path[sizeof folder + 8];
-
-static int
-begin(void **state)
-{
-    (void)state;
-    memset(&file, 0xa5, sizeof file);
-    refuse(NO_CALL, 0, 0);
-    write_max = SIZE_MAX;
-    descriptors = 0;
-    syncs = 0;
-    unlinks = 0;
-    return 0;
-}
-
-/* Nothing is left open, no temporary file is left behind. */
-static int
-end(void **state)
-{
-    (void)state;
-    refuse(NO_CALL, 0, 0);
-    if (descriptors != 0 || access(file.temporary, F_OK) == 0)
-        return -1;
-    (void)unlink(path);
-    return 0;
-}
-
-static ino_t
-number_of(const char *name)
-{
-    struct stat info;
-
-    assert_int_equal(stat(name, &info), 0);
-    return info.st_ino;
-}
-
-static enum prof_status
-put(const char *text)
-{
-    const struct prof_sink sink = prof_file_sink(&file);
-
-    return sink.write(sink.context, text, strlen(text));
-}
-
-static void
-assert_holds(const char *name, const char *want)
-{
-    char text[64];
-    FILE *stream = fopen(name, "r");
-    size_t bytes;
-
-    assert_non_null(stream);
-    bytes = fread(text, 1, sizeof text - 1, stream);
-    text[bytes] = '\0';
-    fclose(stream);
-    assert_string_equal(text, want);
-}
-
-/* ---------------------------------------------------------------------- begin
- */
-
-static void
-a_file_has_the_usual_mode_and_is_closed_by_exec(void **state)
-{
-    const mode_t mask = umask(022);
     struct stat info;
 
     (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(file.error, 0);
-    assert_int_equal(opened_flags & O_ACCMODE, O_WRONLY);
+    assert_int_equal(stubs.created_flags,
+                     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+    assert_int_equal(stubs.created_mode, 0600);
     assert_int_equal(fcntl(file.descriptor, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(fstat(file.descriptor, &info), 0);
+    assert_int_equal(info.st_mode, S_IFREG | 0600);
+    assert_int_equal(like(in_folder(file.temporary)).st_ino, info.st_ino);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-    assert_int_equal(opened_flags & O_CLOEXEC, O_CLOEXEC); /* the folder's */
-    assert_int_equal(stat(path, &info), 0);
-    assert_int_equal(info.st_mode & 0777, 0644);
-    umask(mask);
+    assert_int_equal(stubs.syncs_before_mode, 0);
+    assert_int_equal(stubs.syncs_before_name, 1);
+    assert_int_equal(like(path).st_ino, info.st_ino);
 }
 
-/* A process of the same number may have left one when it was killed. */
 static void
-what_an_earlier_temporary_file_holds_is_gone(void **state)
+a_temporary_name_is_random_and_like_no_other(void **state)
+{
+    static const char digits[] = "0123456789abcdef";
+    char names[64][sizeof file.temporary];
+    uint32_t met[16] = {0};
+
+    (void)state;
+    for (int i = 0; i < 64; i++) {
+        assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+        memcpy(names[i], file.temporary, sizeof names[i]);
+        assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
+        assert_int_equal(strlen(names[i]), 6 + 16 + 5);
+        assert_memory_equal(names[i], ".prof-", 6);
+        assert_int_equal(strspn(names[i] + 6, digits), 16);
+        assert_string_equal(names[i] + 22, ".part");
+        for (int j = 0; j < 16; j++)
+            met[strchr(digits, names[i][6 + j]) - digits] |= 1u << j;
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(names[i], names[j]);
+    }
+    /* Of 64 random digits in a place, none is never met but in 1 of 62 cases:
+     * of 256 such pairs, 16 at most say that each place varies. */
+    for (int digit = 0; digit < 16; digit++)
+        assert_true(__builtin_popcount(met[digit]) >= 8);
+    /* The digits are those of the bytes: 1f, 30, 41 ... */
+    stubs.fixed_names = 1;
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_string_equal(file.temporary, ".prof-1f30415263748596.part");
+    assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
+}
+
+static const char taken[] = ".prof-1f30415263748596.part";
+
+/* What is there was left by nobody knows whom, and may be a link. */
+static void
+a_temporary_name_that_is_taken_is_left_alone(void **state)
 {
     (void)state;
-    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    assert_int_equal(put("long and old"), PROF_OK);
-    assert_int_equal(close(file.descriptor), 0);
-    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    assert_int_equal(put("new"), PROF_OK);
-    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    make_text(in_folder("target"), "kept");
+    assert_int_equal(symlink("target", in_folder(taken)), 0);
+    stubs.fixed_names = 99;
+    write_text(path, "new");
+    assert_int_equal(stubs.fixed_names, 0);
+    assert_holds(in_folder("target"), "kept");
+    assert_holds(path, "new");
+    stubs.fixed_names = 1000;
+    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
+    assert_int_equal(stubs.fixed_names, 900);
+    assert_int_equal(file.error, EEXIST);
+    assert_true(S_ISLNK(like(in_folder(taken)).st_mode));
+    assert_int_equal(unlink(in_folder(taken)), 0);
+    assert_int_equal(unlink(in_folder("target")), 0);
     assert_holds(path, "new");
 }
 
-/* Of 4096 bytes the temporary name needs ".", the process, ".part" and an end.
- */
 static void
-a_path_that_is_too_long_is_refused(void **state)
+what_interrupts_a_begin_is_waited_for(void **state)
 {
-    static char longest[PROF_PATH_MAX + 1];
-    char ending[32];
-    const int ending_bytes =
-        snprintf(ending, sizeof ending, ".%ld.part", (long)getpid());
-    const size_t fits = PROF_PATH_MAX - 1 - (size_t)ending_bytes;
-
     (void)state;
-    memset(longest, '/', PROF_PATH_MAX);
-    memcpy(longest, path, strlen(path));
-    longest[strlen(path)] = '/';
-    longest[fits + 1] = '\0';
-    assert_int_equal(prof_file_begin(&file, longest), PROF_ERR_SINK);
-    assert_int_equal(file.error, ENAMETOOLONG);
-    assert_int_equal(file.descriptor, -1);
-    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
-    /* One less is the system's to refuse: there is no such folder. */
-    longest[fits] = '\0';
-    assert_int_equal(prof_file_begin(&file, longest), PROF_ERR_SINK);
-    assert_int_equal(file.error, ENOENT);
+    refuse(CALL_RANDOM, EINTR, 7);
+    write_text(path, "new");
+    assert_int_equal(stubs.refused_times, 0);
+    refuse(CALL_CREATE, EINTR, 7);
+    write_text(path, "newer");
+    assert_int_equal(stubs.refused_times, 0);
+    assert_holds(path, "newer");
 }
 
 /* A program may have closed its standard input: the file is descriptor 0. */
@@ -287,45 +113,181 @@ static void
 a_file_may_be_descriptor_0(void **state)
 {
     const int input = dup(0);
+    int in_between;
 
     (void)state;
     assert_true(input > 0);
+    in_between = open("/", O_PATH | O_CLOEXEC); /* where the folder was */
     assert_int_equal(close(0), 0);
-    descriptors = 0;
-    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    assert_int_equal(file.descriptor, 0);
-    assert_int_equal(put("zero"), PROF_OK);
-    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-    assert_int_equal(syncs, 2); /* the folder's was 0, too */
+    assert_int_equal(close(in_between), 0);
+    stubs.descriptors = 0;
+    /* The folder is 0 and the file in_between, or the other way round. */
+    write_text(path, "zero");
+    assert_int_equal(stubs.syncs, 2);
+    assert_int_equal(stubs.descriptors, 0);
+    stubs.descriptors = 0;
     assert_int_equal(dup2(input, 0), 0);
-    assert_int_equal(__real_close(input), 0);
+    assert_int_equal(close(input), 0);
+    stubs.descriptors = 0;
     assert_holds(path, "zero");
 }
 
 static void
-a_file_that_cannot_be_opened_needs_no_undoing(void **state)
+a_file_that_cannot_be_made_needs_no_undoing(void **state)
 {
+    static const enum call calls[] = {CALL_CREATE, CALL_RANDOM};
+
     (void)state;
-    refuse(CALL_OPEN, EACCES, 1);
-    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
-    assert_int_equal(file.error, EACCES);
-    assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY), PROF_ERR_MEMORY);
-    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
-    assert_int_equal(unlinks, 0);
+    for (size_t i = 0; i < 2; i++) {
+        refuse(calls[i], EACCES, 1);
+        assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
+        assert_int_equal(file.error, EACCES);
+        assert_string_equal(prof_file_reason(&file), "Permission denied");
+        assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY),
+                         PROF_ERR_MEMORY);
+        assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+        prof_file_abandon(&file);
+        assert_int_equal(stubs.unlinks, 0);
+    }
 }
 
-/* ---------------------------------------------------------------------- write
- */
+/* -------------------------------------------------------------- mode */
+
+static mode_t
+mode_of(const char *name)
+{
+    return like(name).st_mode & 07777;
+}
+
+static void
+a_new_file_has_the_mode_that_the_umask_leaves(void **state)
+{
+    static const mode_t masks[] = {022, 0, 077, 002, 027, 0777};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        const mode_t before = umask(masks[i]);
+
+        (void)unlink(path);
+        write_text(path, "new");
+        assert_int_equal(umask(before), masks[i]); /* which nobody changed */
+        assert_int_equal(mode_of(path), 0666 & ~masks[i]);
+    }
+}
+
+/* Without /proc nobody knows, and asking would change it for all threads. */
+static void
+where_the_umask_is_not_known_the_file_is_private(void **state)
+{
+    const mode_t before = umask(022);
+
+    (void)state;
+    refuse(CALL_STATUS, ENOENT, 1);
+    write_text(path, "new");
+    assert_int_equal(stubs.refused_times, 0);
+    assert_int_equal(mode_of(path), 0600);
+    refuse(CALL_READ, EIO, 1);
+    assert_int_equal(unlink(path), 0);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0600);
+    stubs.status = in_folder("status");
+    make_text(stubs.status, "Name:\tUmask:\t0022\n");
+    assert_int_equal(unlink(path), 0);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0600);
+    make_text(stubs.status, "Name:\tx\nUmask:\t0137\nPid:\t7\n");
+    refuse(CALL_READ, EINTR, 3);
+    assert_int_equal(unlink(path), 0);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0640);
+    assert_int_equal(unlink(stubs.status), 0);
+    umask(before);
+}
+
+static void
+a_file_that_replaces_another_has_its_mode(void **state)
+{
+    static const mode_t modes[] = {0600, 0644, 0666, 0755, 0400, 0, 0777};
+    const mode_t before = umask(027);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        write_text(path, "old");
+        assert_int_equal(chmod(path, modes[i]), 0);
+        write_text(path, "new");
+        assert_int_equal(mode_of(path), modes[i]);
+    }
+    /* But never runs as its owner. */
+    assert_int_equal(chmod(path, 06755), 0);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0755);
+    umask(before);
+}
+
+static void
+a_private_file_stays_private(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(prof_file_begin_private(&file, path), PROF_OK);
+        assert_int_equal(put("mine"), PROF_OK);
+        assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+        assert_int_equal(mode_of(path), 0600);
+        assert_int_equal(chmod(path, 0666), 0);
+    }
+}
+
+/* Permissions for one group are none for another. */
+static void
+a_group_is_kept_or_gets_what_all_have(void **state)
+{
+    const bool may_give = geteuid() == 0;
+
+    (void)state;
+    write_text(path, "old");
+    if (may_give)
+        assert_int_equal(chown(path, (uid_t)-1, 54321), 0);
+    assert_int_equal(chmod(path, 0664), 0);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0664);
+    if (!may_give)
+        return; /* a user may have but one group */
+    assert_int_equal(like(path).st_gid, 54321);
+    refuse(CALL_FCHOWN, EPERM, 1);
+    write_text(path, "new");
+    assert_int_equal(stubs.refused_times, 0);
+    assert_int_not_equal(like(path).st_gid, 54321);
+    assert_int_equal(mode_of(path), 0644);
+    assert_int_equal(chown(path, (uid_t)-1, 54321), 0);
+    assert_int_equal(chmod(path, 0671), 0);
+    refuse(CALL_FCHOWN, EPERM, 1);
+    write_text(path, "new");
+    assert_int_equal(mode_of(path), 0611);
+}
+
+static void
+a_mode_that_cannot_be_set_is_a_failure(void **state)
+{
+    (void)state;
+    write_text(path, "old");
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    refuse(CALL_FCHMOD, EPERM, 1);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+    assert_int_equal(file.error, EPERM);
+    assert_holds(path, "old");
+}
+
+/* ------------------------------------------------------------- write */
 
 static void
 a_write_that_takes_few_bytes_is_continued(void **state)
 {
     (void)state;
-    for (write_max = 1; write_max < 9; write_max++) {
+    for (stubs.write_max = 1; stubs.write_max < 9; stubs.write_max++) {
         assert_int_equal(prof_file_begin(&file, path), PROF_OK);
         refuse(CALL_WRITE, EINTR, 3);
         assert_int_equal(put("12345678"), PROF_OK);
-        assert_int_equal(refused_times, 0);
+        assert_int_equal(stubs.refused_times, 0);
         assert_int_equal(put("9"), PROF_OK);
         assert_int_equal(put(""), PROF_OK);
         assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
@@ -339,11 +301,11 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
 {
     (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    interrupted_before = true;
+    stubs.errno_before = EINTR; /* something else was interrupted */
     refuse(CALL_WRITE, 0, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
     assert_int_equal(file.error, EIO);
-    interrupted_before = false;
+    stubs.errno_before = 0;
     refuse(CALL_WRITE, ENOSPC, 1);
     assert_int_equal(put("lost"), PROF_ERR_SINK);
     assert_int_equal(file.error, EIO);
@@ -356,39 +318,34 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* ------------------------------------------------------------------------- end
- */
+/* --------------------------------------------------------------- end */
 
 static void
 the_file_and_its_folder_are_synced_wherever_it_is(void **state)
 {
-    char in_this[] = "profsim-here";
-    char at_root[] = "/profsim-root";
-    const struct {
-        const char *name;
-        const char *folder;
-    } cases[] = {{path, folder}, {in_this, "."}, {at_root, "/"}};
-    const int before = __real_open(".", O_RDONLY | O_CLOEXEC);
+    static const char *const names[] = {path, "profsim-here", "/profsim-root",
+                                        "./profsim-here", "//./profsim-root"};
+    const int before = open(".", O_RDONLY | O_CLOEXEC);
 
     (void)state;
     assert_true(before >= 0);
     assert_int_equal(chdir(folder), 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char memory[256];
-        const char *const name = moved(cases[i].name, memory, sizeof memory);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const name = strrchr(names[i], '/');
 
-        syncs = 0;
-        assert_int_equal(prof_file_begin(&file, cases[i].name), PROF_OK);
-        assert_int_equal(put("here"), PROF_OK);
-        assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-        assert_holds(name, "here");
-        assert_int_equal(syncs, 2);
-        assert_int_equal(synced[0], number_of(name));
-        assert_int_equal(synced[1], number_of(cases[i].folder));
-        assert_int_equal(unlink(name), 0);
+        stubs.syncs = 0;
+        stubs.root = i == 0 ? NULL : folder; /* "/" is not to be written to */
+        write_text(names[i], "here");
+        assert_holds(in_folder(name != NULL ? name : names[i]), "here");
+        assert_int_equal(stubs.syncs, 2);
+        assert_int_equal(
+            stubs.synced[0],
+            like(name != NULL ? in_folder(name) : names[i]).st_ino);
+        assert_int_equal(stubs.synced[1], like(folder).st_ino);
+        assert_int_equal(unlink(in_folder(name != NULL ? name : names[i])), 0);
     }
     assert_int_equal(fchdir(before), 0);
-    assert_int_equal(__real_close(before), 0);
+    assert_int_equal(close(before), 0);
 }
 
 /* What fails at the end, how, and whether the file is there all the same. */
@@ -423,13 +380,13 @@ an_end_that_fails_leaves_the_old_file(void **state)
         assert_int_equal(file.error, stays ? 0 : cases[i].error);
         refuse(NO_CALL, 0, 0);
         assert_holds(path, stays ? "new" : "old");
-        assert_int_equal(access(file.temporary, F_OK), -1);
-        assert_int_equal(descriptors, 0);
+        assert_int_equal(access(in_folder(file.temporary), F_OK), -1);
+        assert_int_equal(stubs.descriptors, 0);
         /* It has ended, and cannot end again. */
-        unlinks = 0;
+        stubs.unlinks = 0;
         assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
         assert_int_equal(file.error, stays ? 0 : cases[i].error);
-        assert_int_equal(unlinks, 0);
+        assert_int_equal(stubs.unlinks, 0);
     }
 }
 
@@ -442,10 +399,10 @@ a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk(void **state)
     assert_int_equal(put("half"), PROF_OK);
     refuse(CALL_CLOSE, EIO, 1);
     assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY), PROF_ERR_MEMORY);
-    assert_int_equal(refused_times, 0);
+    assert_int_equal(stubs.refused_times, 0);
     assert_int_equal(file.error, 0);
-    assert_int_equal(syncs, 0);
-    assert_int_equal(unlinks, 1);
+    assert_int_equal(stubs.syncs, 0);
+    assert_int_equal(stubs.unlinks, 1);
     assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -454,27 +411,26 @@ a_folder_that_cannot_be_opened_or_synced_is_no_failure(void **state)
 {
     (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
-    refuse(CALL_OPEN, EMFILE, 1);
+    refuse(CALL_FOLDER, EMFILE, 1);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
-    assert_int_equal(syncs, 1);
+    assert_int_equal(stubs.syncs, 1);
     assert_holds(path, "");
 }
 
-static int
-make_folder(void **state)
+static void
+a_file_that_is_abandoned_is_gone(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/file", folder);
-    return 0;
-}
+    static const struct prof_file none;
 
-static int
-remove_folder(void **state)
-{
     (void)state;
-    return rmdir(folder);
+    prof_file_abandon(&none);
+    assert_int_equal(stubs.unlinks, 0);
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_int_equal(put("half"), PROF_OK);
+    prof_file_abandon(&file);
+    assert_int_equal(access(in_folder(file.temporary), F_OK), -1);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENOENT);
 }
 
 #define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -483,17 +439,25 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
-        FILE_TEST(a_file_has_the_usual_mode_and_is_closed_by_exec),
-        FILE_TEST(what_an_earlier_temporary_file_holds_is_gone),
-        FILE_TEST(a_path_that_is_too_long_is_refused),
+        FILE_TEST(a_file_is_made_new_and_nobody_else_may_open_it),
+        FILE_TEST(a_temporary_name_is_random_and_like_no_other),
+        FILE_TEST(a_temporary_name_that_is_taken_is_left_alone),
+        FILE_TEST(what_interrupts_a_begin_is_waited_for),
         FILE_TEST(a_file_may_be_descriptor_0),
-        FILE_TEST(a_file_that_cannot_be_opened_needs_no_undoing),
+        FILE_TEST(a_file_that_cannot_be_made_needs_no_undoing),
+        FILE_TEST(a_new_file_has_the_mode_that_the_umask_leaves),
+        FILE_TEST(where_the_umask_is_not_known_the_file_is_private),
+        FILE_TEST(a_file_that_replaces_another_has_its_mode),
+        FILE_TEST(a_private_file_stays_private),
+        FILE_TEST(a_group_is_kept_or_gets_what_all_have),
+        FILE_TEST(a_mode_that_cannot_be_set_is_a_failure),
         FILE_TEST(a_write_that_takes_few_bytes_is_continued),
         FILE_TEST(a_write_that_fails_says_why_and_the_first_reason_stays),
         FILE_TEST(the_file_and_its_folder_are_synced_wherever_it_is),
         FILE_TEST(an_end_that_fails_leaves_the_old_file),
         FILE_TEST(a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk),
         FILE_TEST(a_folder_that_cannot_be_opened_or_synced_is_no_failure),
+        FILE_TEST(a_file_that_is_abandoned_is_gone),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -5,6 +5,7 @@
  * protobuf by protoc with fixtures/trace/perfetto-subset.proto. Their counts
  * must follow from the counts of the events, type by type.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -413,6 +414,8 @@ static void
 a_conversion_appears_whole_or_not_at_all(void **state)
 {
     struct stat status;
+    char first = '\0';
+    int reader;
 
     (void)state;
     (void)unlink(out_path);
@@ -422,10 +425,18 @@ a_conversion_appears_whole_or_not_at_all(void **state)
     assert_int_not_equal(stat(out_path, &status), 0);
     assert_int_equal(
         run("convert", "--to", "chrome", GOOD, "-o", "/nowhere/x", NULL), 1);
+    /* A pipe gets the bytes; no file takes its place. */
+    assert_int_equal(mkfifo(out_path, 0600), 0);
+    reader = open(out_path, O_RDWR | O_CLOEXEC);
+    assert_true(fcntl(reader, F_SETPIPE_SZ, 1 << 20) >= 1 << 20);
     assert_int_equal(
-        run("convert", "--to", "chrome", GOOD, "-o", "/dev/null", NULL), 1);
-    assert_int_equal(stat("/dev/null", &status), 0);
-    assert_true(S_ISCHR(status.st_mode));
+        run("convert", "--to", "chrome", GOOD, "-o", out_path, NULL), 0);
+    assert_int_equal(read(reader, &first, 1), 1);
+    assert_int_equal(first, '{');
+    assert_int_equal(stat(out_path, &status), 0);
+    assert_true(S_ISFIFO(status.st_mode));
+    assert_int_equal(close(reader), 0);
+    assert_int_equal(unlink(out_path), 0);
     /* Nothing but finished files is left behind. */
     assert_int_equal(rmdir(folder), 0);
     assert_int_equal(mkdir(folder, 0700), 0);

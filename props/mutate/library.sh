@@ -65,6 +65,7 @@ link_tests() {
 rm -rf "$to/prof" "$to/explored"
 mkdir -p "$to/prof/port" "$to/explored" "$to/props"
 cp prof/*.h "$to/prof/" # those without mutants include the others
+cp prof/port/*.h "$to/prof/port/"
 "$to/generate" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include -iquote prof -- \
     prof/*.c prof/port/*.c
 compile | tr -s ' ' | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c

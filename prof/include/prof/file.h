@@ -1,12 +1,33 @@
 /*
- * prof/file.h -- a file that appears whole or not at all.
+ * prof/file.h -- a file that appears whole or not at all, and nowhere else.
  *
- * The bytes go to a temporary file beside the wanted name; commit makes them
- * durable and moves them to it. Whoever reads the name sees the old file or
- * the new one, never a part.
+ * The bytes go to a temporary file in the folder of the wanted name: a random
+ * name, made new, mode 0600. The end syncs it, renames it and syncs the folder,
+ * so a reader sees the old file or the new one, never a part.
+ *
+ * What the name already stands for:
+ *
+ *   nothing          a new file, of mode 0666 without the umask
+ *   a regular file   replaced; the new file takes over its mode and group, not
+ *                    its owner, its ACL or its other names
+ *   a symbolic link  followed, also as a folder on the way; the file that it
+ *                    names is replaced, the link stays
+ *   a pipe, device   written to, never replaced. /dev/stdout, /dev/stderr and
+ *                    /dev/fd/N are the caller's own descriptors
+ *   a folder, socket an error
+ *
+ * Others may write to a shared folder such as /tmp, and put there what leads
+ * elsewhere. So in a folder that others can write to, or that belongs to
+ * another user, links and pipes are used only if they are the caller's own or
+ * root's, and have one name; and a file that is not gives the new file no
+ * permission that it would not have anyway. No folder is looked up twice: it is
+ * held open from the beginning to the end.
  */
 #ifndef PROF_FILE_H
 #define PROF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "prof/sink.h"
 
@@ -16,12 +37,18 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define PROF_PATH_MAX 4096
+#define PROF_NAME_MAX 255
 
 struct prof_file {
-    int descriptor;
-    int error; /* errno of the first failure; 0: none */
-    char path[PROF_PATH_MAX];
-    char temporary[PROF_PATH_MAX];
+    int descriptor;     /* of the bytes; -1: none */
+    int folder;         /* of the name; -1: written in place */
+    int error;          /* errno of the first failure; 0: none */
+    const char *reason; /* for prof_file_reason(); NULL: errno says it all */
+    bool is_private;
+    uint64_t old_device; /* of the regular file that was there; */
+    uint64_t old_number; /* 0: there was none */
+    char name[PROF_NAME_MAX + 1];
+    char temporary[32]; /* in the same folder; "": written in place */
 };
 
 /*
@@ -32,6 +59,10 @@ struct prof_file {
  */
 PROF_NODISCARD enum prof_status prof_file_begin(struct prof_file *file,
                                                 const char *path);
+
+/* The same; a new file is of mode 0600, whatever the old one was. */
+PROF_NODISCARD enum prof_status prof_file_begin_private(struct prof_file *file,
+                                                        const char *path);
 
 /* returns: a sink that writes to the file; interrupted writes are continued */
 struct prof_sink prof_file_sink(struct prof_file *file);
@@ -45,6 +76,42 @@ struct prof_sink prof_file_sink(struct prof_file *file);
  */
 PROF_NODISCARD enum prof_status prof_file_end(struct prof_file *file,
                                               enum prof_status status);
+
+/*
+ * Remove what is half-written, because the process is about to end.
+ *
+ * in:      file, begun; all zero is fine, too
+ * context: signal handlers
+ */
+void prof_file_abandon(const struct prof_file *file);
+
+/*
+ * Would the file be written over the file `input`?
+ *
+ * in:      file, begun; input, a path
+ * returns: true if both are the same regular file, by device and number
+ */
+bool prof_file_is(const struct prof_file *file, const char *input);
+
+/*
+ * Could `path` be written? Asks early, before work that would be lost.
+ *
+ * out:     *file, to ask prof_file_reason(); nothing is open
+ * returns: PROF_OK, PROF_ERR_SINK
+ */
+PROF_NODISCARD enum prof_status prof_file_check(struct prof_file *file,
+                                                const char *path);
+
+/*
+ * Make the folder `path`, unless it is there.
+ *
+ * out, returns: as prof_file_check()
+ */
+PROF_NODISCARD enum prof_status prof_file_folder(struct prof_file *file,
+                                                 const char *path);
+
+/* returns: why a call failed, for people; valid until the next strerror() */
+const char *prof_file_reason(const struct prof_file *file);
 
 /*
  * A sink that writes to an open descriptor, for what is no regular file.

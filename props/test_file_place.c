@@ -1,0 +1,447 @@
+/*
+ * test_file_place.c -- where a file is written: what the name stands for, links
+ * on the way, pipes and devices, and the caller's own descriptors.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "file_stubs.h"
+
+/* ------------------------------------------------------------- paths */
+
+static void
+a_path_may_be_as_long_as_the_system_has_it(void **state)
+{
+    char name[PROF_NAME_MAX + 2];
+    static char longest[PROF_PATH_MAX + 1];
+
+    (void)state;
+    memset(name, 'n', sizeof name);
+    name[PROF_NAME_MAX + 1] = '\0';
+    assert_refused(in_folder(name), ENAMETOOLONG, "too long");
+    name[PROF_NAME_MAX] = '\0';
+    assert_writes(in_folder(name), in_folder(name));
+    memset(longest, '/', PROF_PATH_MAX);
+    memcpy(longest, folder, strlen(folder));
+    longest[PROF_PATH_MAX - 1] = 'x';
+    assert_refused(longest, ENAMETOOLONG, "too long");
+    longest[PROF_PATH_MAX - 2] = 'x';
+    longest[PROF_PATH_MAX - 1] = '\0';
+    assert_writes(longest, in_folder("x"));
+}
+
+static void
+a_path_that_names_no_file_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_folder("d"), 0777), 0);
+    make_text(in_folder("f"), "kept");
+    assert_refused("", ENOENT, "No such file");
+    assert_refused("/", EISDIR, "Is a directory");
+    assert_refused(".", EISDIR, "Is a directory");
+    assert_refused(in_folder("d"), EISDIR, "Is a directory");
+    assert_refused(in_folder("d/"), EISDIR, "Is a directory");
+    assert_refused(in_folder("d/.."), EISDIR, "Is a directory");
+    assert_refused(in_folder("x/"), ENOENT, "No such file");
+    assert_refused(in_folder("x/y"), ENOENT, "No such file");
+    assert_refused(in_folder("f/"), ENOTDIR, "Not a directory");
+    assert_refused(in_folder("f/y"), ENOTDIR, "Not a directory");
+    assert_holds(in_folder("f"), "kept");
+    assert_writes(in_folder("d/..//./d/../y"), in_folder("y"));
+    assert_int_equal(unlink(in_folder("f")), 0);
+    assert_int_equal(rmdir(in_folder("d")), 0);
+}
+
+/* ------------------------------------------------------------- links */
+
+static void
+a_link_is_followed_and_stays(void **state)
+{
+    char target[512];
+
+    (void)state;
+    assert_int_equal(mkdir(in_folder("d"), 0777), 0);
+    assert_int_equal(symlink("d/target", in_folder("relative")), 0);
+    assert_int_equal(symlink("relative", in_folder("chain")), 0);
+    snprintf(target, sizeof target, "%s/d/target", folder);
+    assert_int_equal(symlink(target, in_folder("absolute")), 0);
+    assert_int_equal(symlink("d", in_folder("way")), 0);
+    for (int i = 0; i < 2; i++) { /* nothing is there; a file is there */
+        static const char *const names[] = {"relative", "chain", "absolute",
+                                            "way/target"};
+
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            if (i == 1) {
+                make_text(target, "old");
+                assert_int_equal(chmod(target, 0604), 0);
+            }
+            assert_int_equal(prof_file_begin(&file, in_folder(names[n])),
+                             PROF_OK);
+            assert_int_equal(access(in_folder("d"), W_OK), 0);
+            assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+            assert_true(S_ISREG(like(target).st_mode));
+            if (i == 1)
+                assert_int_equal(like(target).st_mode & 0777, 0604);
+            assert_int_equal(unlink(target), 0);
+        }
+    }
+    assert_refused(in_folder("way"), EISDIR, "Is a directory");
+    assert_int_equal(unlink(in_folder("relative")), 0);
+    assert_int_equal(unlink(in_folder("chain")), 0);
+    assert_int_equal(unlink(in_folder("absolute")), 0);
+    assert_int_equal(unlink(in_folder("way")), 0);
+    assert_int_equal(rmdir(in_folder("d")), 0);
+}
+
+static void
+links_that_lead_nowhere_are_refused(void **state)
+{
+    char name[16];
+    char next[16];
+
+    (void)state;
+    assert_int_equal(symlink("loop", in_folder("loop")), 0);
+    assert_refused(in_folder("loop"), ELOOP, "Too many levels");
+    assert_int_equal(unlink(in_folder("loop")), 0);
+    for (int i = 0; i <= 40; i++) {
+        snprintf(name, sizeof name, "l%d", i);
+        snprintf(next, sizeof next, "l%d", i + 1);
+        assert_int_equal(symlink(next, in_folder(name)), 0);
+    }
+    assert_refused(in_folder("l0"), ELOOP, "Too many levels");
+    assert_writes(in_folder("l1"), in_folder("l41"));
+    for (int i = 0; i <= 40; i++) {
+        snprintf(name, sizeof name, "l%d", i);
+        assert_int_equal(unlink(in_folder(name)), 0);
+    }
+}
+
+/* What the link says and what follows it in the path: 4096 bytes with an end.
+ */
+static void
+a_link_that_makes_the_path_too_long_is_refused(void **state)
+{
+    static char target[PROF_PATH_MAX];
+    static char name[PROF_PATH_MAX];
+    const size_t folder_bytes = strlen(folder);
+
+    (void)state;
+    memset(target, '/', 4000);
+    memcpy(target, folder, folder_bytes);
+    assert_int_equal(symlink(target, in_folder("long")), 0);
+    memset(name, '/', sizeof name - 1);
+    snprintf(name, sizeof name, "%s/long", folder);
+    name[strlen(name)] = '/';
+    name[folder_bytes + 5 + 94] = 'x';
+    name[folder_bytes + 5 + 95] = '\0';
+    assert_writes(name, in_folder("x"));
+    name[folder_bytes + 5 + 94] = '/';
+    name[folder_bytes + 5 + 95] = 'x';
+    name[folder_bytes + 5 + 96] = '\0';
+    assert_refused(name, ENAMETOOLONG, "too long");
+    assert_int_equal(unlink(in_folder("long")), 0);
+}
+
+/* ------------------------------------------------- pipes and devices */
+
+static void
+a_pipe_is_written_to_and_stays(void **state)
+{
+    const int reader = make_pipe();
+    char got[8] = "";
+
+    (void)state;
+    assert_int_equal(symlink("file", in_folder("link")), 0);
+    refuse(CALL_OPEN, EINTR, 3);
+    assert_int_equal(prof_file_check(&file, path), PROF_OK);
+    write_text(path, "one");
+    assert_int_equal(stubs.refused_times, 0);
+    assert_int_equal(stubs.opened_flags,
+                     O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    write_text(in_folder("link"), "two");
+    assert_int_equal(read(reader, got, sizeof got), 6);
+    assert_string_equal(got, "onetwo");
+    assert_true(S_ISFIFO(like(path).st_mode));
+    assert_int_equal(like(path).st_mode & 0777, 0600);
+    /* What is in it cannot be taken back, and it is not removed. */
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    prof_file_abandon(&file);
+    assert_int_equal(prof_file_end(&file, PROF_ERR_MEMORY), PROF_ERR_MEMORY);
+    assert_true(S_ISFIFO(like(path).st_mode));
+    refuse(CALL_OPEN, EACCES, 1);
+    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
+    assert_int_equal(file.error, EACCES);
+    assert_int_equal(stubs.unlinks, 0);
+    assert_int_equal(close(reader), 0);
+    assert_int_equal(unlink(in_folder("link")), 0);
+}
+
+static void
+what_is_swapped_while_it_is_opened_is_refused(void **state)
+{
+    const int reader = make_pipe();
+
+    (void)state;
+    make_text(in_folder("other"), "kept");
+    stubs.swap = "other";
+    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
+    assert_int_equal(file.error, EAGAIN);
+    assert_string_equal(prof_file_reason(&file),
+                        "it was replaced while it was opened");
+    assert_holds(in_folder("other"), "kept");
+    assert_int_equal(unlink(in_folder("other")), 0);
+    assert_int_equal(close(reader), 0);
+}
+
+/*
+ * A device that no mistake of the library can replace, even if root runs it: a
+ * terminal, in a folder where no file can be made.
+ */
+static int
+open_terminal(char *name, size_t name_bytes)
+{
+    const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+    assert_true(master >= 0);
+    assert_int_equal(grantpt(master), 0);
+    assert_int_equal(unlockpt(master), 0);
+    assert_int_equal(ptsname_r(master, name, name_bytes), 0);
+    return master;
+}
+
+static void
+a_device_is_written_to(void **state)
+{
+    char name[64];
+    char got[8] = "";
+    const int master = open_terminal(name, sizeof name);
+    const struct stat before = like(name);
+
+    (void)state;
+    stubs.descriptors = 0; /* what was opened otherwise */
+    write_text(name, "new");
+    assert_int_equal(read(master, got, sizeof got - 1), 3);
+    assert_string_equal(got, "new");
+    assert_int_equal(prof_file_check(&file, name), PROF_OK);
+    assert_true(S_ISCHR(like(name).st_mode));
+    assert_int_equal(like(name).st_ino, before.st_ino);
+    assert_int_equal(prof_file_begin(&file, name), PROF_OK);
+    assert_false(prof_file_is(&file, name)); /* may be read and written */
+    refuse(CALL_WRITE, ENOSPC, 1);
+    assert_int_equal(prof_file_end(&file, put("much")), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENOSPC);
+    assert_int_equal(stubs.descriptors, 0);
+    close(master);
+    stubs.descriptors = 0;
+}
+
+static void
+a_socket_is_refused(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    (void)state;
+    assert_true(server >= 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    assert_int_equal(bind(server, (void *)&address, sizeof address), 0);
+    assert_refused(path, ENXIO, "a socket");
+    assert_true(S_ISSOCK(like(path).st_mode));
+    assert_int_equal(stubs.descriptors, 0);
+    assert_int_equal(close(server), 0);
+    stubs.descriptors = 0; /* socket() is not counted */
+}
+
+static void
+what_comes_meanwhile_and_is_no_file_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+    assert_int_equal(file.error, EEXIST);
+    assert_string_equal(prof_file_reason(&file),
+                        "it is no regular file any more");
+    assert_true(S_ISFIFO(like(path).st_mode));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_int_equal(symlink("other", path), 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
+    assert_true(S_ISLNK(like(path).st_mode));
+}
+
+/* --------------------------------------------------- own descriptors */
+
+static void
+own_descriptors_are_written_to_where_they_are(void **state)
+{
+    static const char *const none[] = {"/dev/fd/", "/dev/fd/x", "/dev/fd/1x",
+                                       "/dev/fd/1000000", "/proc/self/fd/-1"};
+    char name[64];
+    int descriptor;
+
+    (void)state;
+    make_text(path, "begun, ");
+    descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    snprintf(name, sizeof name, "/dev/fd/%d", descriptor);
+    write_text(name, "gone on, ");
+    assert_true(prof_file_check(&file, name) == PROF_OK);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+    assert_int_equal(prof_file_begin(&file, name), PROF_OK);
+    assert_int_equal(fcntl(file.descriptor, F_GETFD), FD_CLOEXEC);
+    assert_true(prof_file_is(&file, path));
+    stubs.descriptors++; /* fcntl() is not counted */
+    assert_int_equal(prof_file_end(&file, put("ended")), PROF_OK);
+    assert_holds(path, "begun, gone on, ended");
+    assert_int_equal(close(descriptor), 0);
+    stubs.descriptors = 0;
+    assert_int_equal(prof_file_begin(&file, "/dev/fd/999999"), PROF_ERR_SINK);
+    assert_int_equal(file.error, EBADF);
+    assert_int_equal(prof_file_check(&file, "/dev/fd/999999"), PROF_ERR_SINK);
+    assert_int_equal(file.error, EBADF);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_int_equal(prof_file_begin(&file, none[i]), PROF_ERR_SINK);
+        assert_int_not_equal(file.error, EBADF);
+    }
+}
+
+static void
+standard_output_and_error_have_names(void **state)
+{
+    static const struct {
+        const char *name;
+        int descriptor;
+    } cases[] = {{"/dev/stdout", STDOUT_FILENO},
+                 {"/dev/stderr", STDERR_FILENO}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const int before = dup(cases[i].descriptor);
+        enum prof_status status;
+        int to;
+
+        make_text(path, "");
+        to = open(path, O_WRONLY | O_CLOEXEC);
+        fflush(NULL);
+        dup2(to, cases[i].descriptor);
+        status = prof_file_begin(&file, cases[i].name);
+        if (status == PROF_OK)
+            status = prof_file_end(&file, put("said"));
+        dup2(before, cases[i].descriptor);
+        close(before);
+        close(to);
+        assert_int_equal(status, PROF_OK);
+        assert_holds(path, "said");
+    }
+    stubs.descriptors = 0; /* dup() is not counted */
+}
+
+/* --------------------------------------------------------- questions */
+
+static void
+a_file_is_known_under_any_name(void **state)
+{
+    (void)state;
+    make_text(path, "input");
+    assert_int_equal(link(path, in_folder("second")), 0);
+    assert_int_equal(symlink("file", in_folder("link")), 0);
+    make_text(in_folder("other"), "input");
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    assert_true(prof_file_is(&file, path));
+    assert_true(prof_file_is(&file, in_folder("second")));
+    assert_true(prof_file_is(&file, in_folder("link")));
+    assert_false(prof_file_is(&file, in_folder("other")));
+    assert_false(prof_file_is(&file, in_folder("missing")));
+    assert_false(prof_file_is(&file, folder));
+    assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
+    assert_int_equal(prof_file_begin(&file, in_folder("new")), PROF_OK);
+    assert_false(prof_file_is(&file, path));
+    assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
+    assert_int_equal(unlink(in_folder("second")), 0);
+    assert_int_equal(unlink(in_folder("link")), 0);
+    assert_int_equal(unlink(in_folder("other")), 0);
+}
+
+/* It is for the caller to make, so others cannot choose what is in it. */
+static void
+a_folder_is_made_or_is_there(void **state)
+{
+    char longest[PROF_PATH_MAX + 2];
+
+    (void)state;
+    assert_int_equal(prof_file_folder(&file, in_folder("d")), PROF_OK);
+    assert_true(S_ISDIR(like(in_folder("d")).st_mode));
+    assert_int_equal(prof_file_folder(&file, in_folder("d")), PROF_OK);
+    assert_int_equal(prof_file_folder(&file, in_folder("d/e//")), PROF_OK);
+    assert_true(S_ISDIR(like(in_folder("d/e")).st_mode));
+    assert_int_equal(prof_file_folder(&file, "/"), PROF_OK);
+    assert_int_equal(file.error, 0);
+    make_text(path, "file");
+    assert_int_equal(prof_file_folder(&file, path), PROF_ERR_SINK);
+    assert_string_equal(prof_file_reason(&file), "Not a directory");
+    assert_int_equal(prof_file_folder(&file, in_folder("x/y")), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENOENT);
+    assert_int_equal(prof_file_folder(&file, ""), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENOENT);
+    memset(longest, '/', sizeof longest);
+    longest[PROF_PATH_MAX] = 'x';
+    longest[PROF_PATH_MAX + 1] = '\0';
+    assert_int_equal(prof_file_folder(&file, longest), PROF_ERR_SINK);
+    assert_int_equal(file.error, ENAMETOOLONG);
+    assert_int_equal(prof_file_folder(&file, "/proc/none"), PROF_ERR_SINK);
+    assert_true(file.error != 0);
+    assert_int_equal(rmdir(in_folder("d/e")), 0);
+    assert_int_equal(rmdir(in_folder("d")), 0);
+}
+
+static void
+what_may_not_be_written_is_known_early(void **state)
+{
+    (void)state;
+    assert_int_equal(prof_file_check(&file, path), PROF_OK);
+    assert_int_equal(access(path, F_OK), -1); /* and nothing is made */
+    assert_int_equal(file.descriptor, -1);
+    assert_int_equal(prof_file_check(&file, "/proc/self/none"), PROF_ERR_SINK);
+    if (geteuid() == 0)
+        return; /* who may write everywhere */
+    assert_int_equal(chmod(folder, 0500), 0);
+    assert_int_equal(prof_file_check(&file, path), PROF_ERR_SINK);
+    assert_int_equal(file.error, EACCES);
+}
+
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        FILE_TEST(a_path_may_be_as_long_as_the_system_has_it),
+        FILE_TEST(a_path_that_names_no_file_is_refused),
+        FILE_TEST(a_link_is_followed_and_stays),
+        FILE_TEST(links_that_lead_nowhere_are_refused),
+        FILE_TEST(a_link_that_makes_the_path_too_long_is_refused),
+        FILE_TEST(a_pipe_is_written_to_and_stays),
+        FILE_TEST(what_is_swapped_while_it_is_opened_is_refused),
+        FILE_TEST(a_device_is_written_to),
+        FILE_TEST(a_socket_is_refused),
+        FILE_TEST(what_comes_meanwhile_and_is_no_file_stays),
+        FILE_TEST(own_descriptors_are_written_to_where_they_are),
+        FILE_TEST(standard_output_and_error_have_names),
+        FILE_TEST(a_file_is_known_under_any_name),
+        FILE_TEST(a_folder_is_made_or_is_there),
+        FILE_TEST(what_may_not_be_written_is_known_early),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,219 @@
+/*
+ * test_file_shared.c -- files in folders where others may have put what leads
+ * elsewhere: their links, second names of ours, pipes. No file is written
+ * there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "file_stubs.h"
+
+static const char elsewhere[] = "elsewhere"; /* what must not be written to */
+static const char planted[] = "a link that another user may have planted";
+
+/* The thing that was planted leads to a file; that file stays as it is. */
+static void
+assert_kept(void)
+{
+    assert_holds(in_folder(elsewhere), "kept");
+}
+
+static void
+a_link_of_another_in_a_shared_folder_is_not_followed(void **state)
+{
+    (void)state;
+    make_text(in_folder(elsewhere), "kept");
+    for (int sticky = 0; sticky < 2; sticky++) {
+        share_folder(sticky != 0);
+        assert_int_equal(symlink(elsewhere, path), 0);
+        if (geteuid() == 0) {
+            assert_writes(path, in_folder(elsewhere)); /* our own */
+            make_text(in_folder(elsewhere), "kept");
+        }
+        give_away(path);
+        assert_refused(path, EACCES, planted);
+        assert_kept();
+        assert_int_equal(unlink(path), 0);
+        /* Nor is a folder's. */
+        assert_int_equal(symlink(".", path), 0);
+        give_away(path);
+        assert_refused(in_folder("file/elsewhere"), EACCES, planted);
+        assert_kept();
+        assert_int_equal(unlink(path), 0);
+        stubs.euid = 0;
+    }
+    assert_int_equal(unlink(in_folder(elsewhere)), 0);
+}
+
+/* Whoever may not link or write there has not planted it. */
+static void
+a_folder_is_closed_if_it_is_ours_and_only_we_may_write(void **state)
+{
+    static const struct {
+        mode_t mode;
+        bool closed;
+    } cases[] = {{0755, true}, {0700, true}, {0775, false}, {0757, false}};
+
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* who is not root cannot give a link away */
+    make_text(in_folder(elsewhere), "kept");
+    assert_int_equal(symlink(elsewhere, path), 0);
+    give_away(path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(chmod(folder, cases[i].mode), 0);
+        if (cases[i].closed)
+            write_text(path, "kept");
+        else
+            assert_refused(path, EACCES, planted);
+        assert_kept();
+    }
+    /* The folder of another, where he may do what he likes. */
+    assert_int_equal(chmod(folder, 0755), 0);
+    give_away(folder);
+    assert_refused(path, EACCES, planted);
+    stubs.euid = like(folder).st_uid; /* it is his own */
+    write_text(path, "kept");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink(elsewhere, path), 0); /* root's */
+    write_text(path, "kept");
+    assert_int_equal(lchown(folder, 0, (gid_t)-1), 0);
+    assert_int_equal(unlink(in_folder(elsewhere)), 0);
+}
+
+/* fs.protected_hardlinks may be off: anybody can give our link another name. */
+static void
+a_link_with_a_second_name_is_not_followed_in_a_shared_folder(void **state)
+{
+    (void)state;
+    make_text(in_folder(elsewhere), "kept");
+    assert_int_equal(symlink(elsewhere, in_folder("ours")), 0);
+    assert_int_equal(link(in_folder("ours"), path), 0);
+    share_folder(true);
+    assert_refused(path, EACCES, planted);
+    assert_kept();
+    assert_int_equal(chmod(folder, 0700), 0);
+    write_text(path, "kept");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(in_folder("ours")), 0);
+    assert_int_equal(unlink(in_folder(elsewhere)), 0);
+}
+
+static void
+a_file_is_replaced_and_never_written_into(void **state)
+{
+    const mode_t before = umask(022);
+    struct stat old;
+
+    (void)state;
+    share_folder(true);
+    make_text(in_folder(elsewhere), "kept");
+    assert_int_equal(chmod(in_folder(elsewhere), 0666), 0);
+    assert_int_equal(link(in_folder(elsewhere), path), 0);
+    old = like(path);
+    write_text(path, "new");
+    assert_kept();
+    assert_int_equal(like(in_folder(elsewhere)).st_ino, old.st_ino);
+    assert_int_equal(like(path).st_nlink, 1);
+    /* A mode that others may have chosen does not open the file to them. */
+    assert_int_equal(like(path).st_mode & 0777, 0644);
+    assert_int_equal(chmod(path, 0606), 0);
+    write_text(path, "new");
+    assert_int_equal(like(path).st_mode & 0777, 0606);
+    give_away(path);
+    write_text(path, "new");
+    assert_int_equal(like(path).st_mode & 0777, 0604);
+    assert_int_equal(unlink(in_folder(elsewhere)), 0);
+    umask(before);
+}
+
+/* A folder that is moved away while a file is written takes it along. */
+static void
+a_folder_is_looked_up_once(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_folder("d"), 0777), 0);
+    assert_int_equal(mkdir(in_folder("e"), 0777), 0);
+    assert_int_equal(prof_file_begin(&file, in_folder("d/file")), PROF_OK);
+    assert_int_equal(put("new"), PROF_OK);
+    assert_int_equal(rename(in_folder("d"), in_folder("moved")), 0);
+    assert_int_equal(symlink("e", in_folder("d")), 0);
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_holds(in_folder("moved/file"), "new");
+    assert_int_equal(rmdir(in_folder("e")), 0);
+    assert_int_equal(unlink(in_folder("d")), 0);
+    assert_int_equal(unlink(in_folder("moved/file")), 0);
+    assert_int_equal(rmdir(in_folder("moved")), 0);
+}
+
+static void
+a_pipe_of_another_in_a_shared_folder_is_refused(void **state)
+{
+    static const char reason[] = "a pipe that another user may have planted";
+    const int reader = make_pipe();
+
+    (void)state;
+    if (geteuid() == 0) {
+        give_away(path);
+        write_text(path, "x"); /* the folder is ours */
+    }
+    share_folder(true);
+    give_away(path);
+    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
+    assert_int_equal(file.error, EACCES);
+    assert_string_equal(prof_file_reason(&file), reason);
+    assert_int_equal(prof_file_check(&file, path), PROF_ERR_SINK);
+    assert_string_equal(prof_file_reason(&file), reason);
+    stubs.euid = 0;
+    if (geteuid() == 0)
+        assert_int_equal(chown(path, 0, (gid_t)-1), 0);
+    write_text(path, "y");
+    /* Our own, which others may have given a name here. */
+    assert_int_equal(link(path, in_folder("second")), 0);
+    assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
+    assert_string_equal(prof_file_reason(&file), reason);
+    assert_int_equal(unlink(in_folder("second")), 0);
+    assert_int_equal(close(reader), 0);
+}
+
+static void
+a_folder_is_not_made_past_a_link_of_another(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(in_folder("d"), 0777), 0);
+    share_folder(true);
+    assert_int_equal(symlink("d", in_folder("link")), 0);
+    give_away(in_folder("link"));
+    assert_int_equal(prof_file_folder(&file, in_folder("link")), PROF_ERR_SINK);
+    assert_string_equal(prof_file_reason(&file), planted);
+    assert_int_equal(prof_file_folder(&file, in_folder("link/f")),
+                     PROF_ERR_SINK);
+    assert_int_equal(access(in_folder("d/f"), F_OK), -1);
+    assert_int_equal(unlink(in_folder("link")), 0);
+    assert_int_equal(rmdir(in_folder("d")), 0);
+}
+
+#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        FILE_TEST(a_link_of_another_in_a_shared_folder_is_not_followed),
+        FILE_TEST(a_folder_is_closed_if_it_is_ours_and_only_we_may_write),
+        FILE_TEST(a_link_with_a_second_name_is_not_followed_in_a_shared_folder),
+        FILE_TEST(a_file_is_replaced_and_never_written_into),
+        FILE_TEST(a_folder_is_looked_up_once),
+        FILE_TEST(a_pipe_of_another_in_a_shared_folder_is_refused),
+        FILE_TEST(a_folder_is_not_made_past_a_link_of_another),
+    };
+
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
