@@ -7,31 +7,37 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
-.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers check-programs install \
-    uninstall clean
+.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-gate check-peers \
+    check-programs install uninstall fresh clean
+# BUILD_ONLY=1: install what a target needs, build its programs, and run none.
+built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
+run = $(if $(BUILD_ONLY),: not run:)
 all: ; @.ci/deps build && ninja
 run: all
-	out/profsim check --time 20
-	out/profsim check fixtures/recordings/*.rec
+	$(run) out/profsim check --time 20
+	$(run) out/profsim check fixtures/recordings/*.rec
 check:
 	@.ci/deps build test
-	@ninja -k 0 check; status=$$?; .ci/count check && exit $$status
-check-peers: ; @.ci/deps build peers && ninja $@
-check-programs: ; @.ci/deps build test programs && ninja $@
+	@ninja -k 0 $(call built,$@); status=$$?; $(run) .ci/count check && exit $$status
+check-peers: ; @.ci/deps build test peers && ninja $(call built,$@)
+check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
 mutants:
 	@.ci/deps build test mutants
-	@ninja -k 0 $@; status=$$?; props/mutate/mutate.sh $(if $(FULL),full) && exit $$status
-coverage: ; @.ci/deps build test coverage && props/coverage/measure.sh reports
+	@ninja -k 0 $(call built,$@ out/gcc/mutate.ready); status=$$?; \
+	    $(run) props/mutate/mutate.sh $(if $(FULL),full) && exit $$status
+coverage:
+	@.ci/deps build test coverage
+	@$(if $(BUILD_ONLY),ninja $(call built,out/cov/check),props/coverage/measure.sh reports)
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja fuzz$(if $(filter afl,$(ENGINE)),-afl)
-	@props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
+	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
 soak:
 	@$(seconds).ci/deps build test
 	@ninja out/profsim out/clang/profsim out/asan/profsim \
 	    out/gcc/props/peers/go_schedules fuzz
-	@props/soak.sh $(TIME)
-bench: ; @.ci/deps build bench && ninja bench-run
+	@$(run) props/soak.sh $(TIME)
+bench: ; @.ci/deps build bench && ninja $(call built,bench-run)
 # Without some of its packages it builds the others; those that were missing the
 # last time left empty files.
 bench-peers:
@@ -40,7 +46,7 @@ bench-peers:
 	@[ ! -d out/bench/peers ] || find out/bench/peers -type f -empty -delete
 	@[ -d out/bench/boost/usr ] || rm -f out/bench/boost/done
 	@ninja $@
-bench-gate: ; @.ci/deps build gate && ninja $@
+bench-gate: ; @.ci/deps build gate && ninja $(call built,$@)
 # Builds nothing: run make first, then this, as root if PREFIX needs it.
 export PREFIX DESTDIR LIBDIR
 install:
@@ -49,4 +55,6 @@ install:
 	    exit 1; }
 	@install/install.sh install
 uninstall: ; @install/install.sh uninstall
+# Every target on a machine that has nothing: in a new Debian root.
+fresh: ; @.ci/deps fresh && .ci/fresh
 clean: ; rm -rf out
