@@ -316,6 +316,7 @@ def output_of(*command):
 # ------------------------------------------------------- what a target needs
 
 LIB = re.compile(r"(?:^|[\s\"'=])-l(?!e\b|t\b)([A-Za-z0-9_+.-]+)(?=[\s\"']|$)")
+COMPILER = re.compile(r"\b(gcc|g\+\+|clang|cc|ld)\b|\$\{?(CC|compiler)")
 TREE_WORD = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+")
 
 
@@ -342,7 +343,9 @@ class File:
         elif path.endswith(".sh") or re.match(r"#!.*\b(ba)?sh\b", text):
             self.needs |= {("command", name) for name in shell_commands(text)}
             text = re.sub(r"(?m)(^|\s)#.*", "", text)
-            self.needs |= {("lib", name) for name in LIB.findall(text)}
+            for line in text.replace("\\\n", " ").splitlines():
+                if COMPILER.search(line):
+                    self.needs |= {("lib", name) for name in LIB.findall(line)}
             if path != ".ci/deps":
                 self.needs |= {("word", name) for name in words if re.search(
                     rf"(?<!\w){re.escape(name)}(?![\w+-])", text)}
@@ -397,6 +400,7 @@ class Target:
         self.groups = []
         self.optional = table.optional
         self.needs = {}
+        self.wishes = {}  # what the table calls optional
         plan = output_of("make", "-n", *arguments) + output_of(
             "make", "-n", *arguments, "BUILD_ONLY=1")
         plan = plan.replace("\\\n", " ")
@@ -433,13 +437,15 @@ class Target:
 
     def need(self, path, names):
         for name in names:
-            if (path, name[1]) not in self.optional:
+            if (path, name[1]) in self.optional:
+                self.wishes.setdefault(name, path)
+            else:
                 self.needs[name] = min(path, self.needs.get(name, path))
 
 
 def targets_of_makefile():
     text = open("Makefile").read()
-    names = re.search(r"^\.PHONY:(.*(?:\\\n.*)*)", text, re.M).group(1).split()
+    names = re.search(r"^\.PHONY:((?:.*\\\n)*.*)", text, re.M).group(1).split()
     for name in names:
         if name not in ("\\", "clean"):
             yield name, [name]
@@ -555,6 +561,9 @@ def check():
             arguments, files, table)
         installed = {p: g for g in target.groups
                      for p in packages_of(g)}
+        for row in target.wishes:
+            for package in table.packages.get(row, set()) & set(installed):
+                used[package].add(name)
         for (kind, what), path in sorted(target.needs.items()):
             owners = table.packages.get((kind, what))
             label = {"lib": "-l" + what, "header": f"<{what}>"}.get(kind, what)
