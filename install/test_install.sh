@@ -293,6 +293,18 @@ refuses "make install says the same" "run make first" \
     make -C "$dir/bare" install DESTDIR="$dir/none"
 [ ! -e "$dir/none" ]
 count "and nothing was made" $?
+mkdir "$dir/bin"
+cat >"$dir/bin/ninja" <<END
+#!/bin/sh
+printf '%s\n' "\$*" >>"$dir/asked"
+echo "ninja: no work to do."
+END
+chmod +x "$dir/bin/ninja"
+holds "make install" env PATH="$dir/bin:$PATH" make install DESTDIR="$dir/made"
+holds "make uninstall" env PATH="$dir/bin:$PATH" make uninstall \
+    DESTDIR="$dir/made"
+[ "$(cat "$dir/asked")" = -n ] && [ -z "$(ls -A "$dir/made")" ]
+count "neither builds anything" $?
 
 echo "install: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -23,14 +23,14 @@
 static void
 a_path_may_be_as_long_as_the_system_has_it(void **state)
 {
-    char name[PROF_NAME_MAX + 2];
+    char name[PROF_FILE_NAME_MAX + 2];
     static char longest[PROF_PATH_MAX + 1];
 
     (void)state;
     memset(name, 'n', sizeof name);
-    name[PROF_NAME_MAX + 1] = '\0';
+    name[PROF_FILE_NAME_MAX + 1] = '\0';
     assert_refused(in_folder(name), ENAMETOOLONG, "too long");
-    name[PROF_NAME_MAX] = '\0';
+    name[PROF_FILE_NAME_MAX] = '\0';
     assert_writes(in_folder(name), in_folder(name));
     memset(longest, '/', PROF_PATH_MAX);
     memcpy(longest, folder, strlen(folder));

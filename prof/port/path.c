@@ -126,7 +126,7 @@ step(struct walk *walk, bool *over)
 
     if (bytes == 0)
         return EISDIR;
-    if (bytes > PROF_NAME_MAX)
+    if (bytes > PROF_FILE_NAME_MAX)
         return ENAMETOOLONG;
     memcpy(found->name, name, bytes);
     found->name[bytes] = '\0';

@@ -14,7 +14,7 @@ struct prof_path {
     bool is_there;
     struct stat there;  /* what the name stands for: no folder, no link */
     const char *reason; /* why it failed; NULL: errno says it all */
-    char name[PROF_NAME_MAX + 1];
+    char name[PROF_FILE_NAME_MAX + 1];
 };
 
 /*

@@ -36,8 +36,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-#define PROF_PATH_MAX 4096
-#define PROF_NAME_MAX 255
+#define PROF_PATH_MAX      4096
+#define PROF_FILE_NAME_MAX 255
 
 struct prof_file {
     int descriptor;     /* of the bytes; -1: none */
@@ -47,7 +47,7 @@ struct prof_file {
     bool is_private;
     uint64_t old_device; /* of the regular file that was there; */
     uint64_t old_number; /* 0: there was none */
-    char name[PROF_NAME_MAX + 1];
+    char name[PROF_FILE_NAME_MAX + 1];
     char temporary[32]; /* in the same folder; "": written in place */
 };
 
