@@ -3,7 +3,9 @@
  * enumerated, then a campaign of seeds.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,10 +47,12 @@ replay_saved(const struct cli_check_options *options, const char *name)
     struct sim_scenario *scenario;
     struct sim_input input;
     struct sim_error error;
-    char path[1024];
+    char path[PATH_MAX];
 
-    snprintf(path, sizeof path, "%s/%s", options->save, name);
-    if (!sim_input_read(&input, path))
+    if (snprintf(path, sizeof path, "%s/%s", options->save, name) >=
+        (int)sizeof path)
+        return cli_usage("%s: File name too long", options->save);
+    if (!sim_input_read_regular(&input, path))
         return cli_usage("%s: %s", path, input.reason);
     if (input.kind == SIM_INPUT_SCHEDULE) {
         const enum cli_exit exit_code = cli_schedule_replay(&input, path);
@@ -95,6 +99,9 @@ replay_all_saved(const struct cli_check_options *options)
     const int count = scandir(options->save, &names, is_scenario, alphasort);
     enum cli_exit exit_code = CLI_OK;
 
+    if (count < 0 && errno != ENOENT)
+        return cli_usage("%s: saved failures cannot be read: %s", options->save,
+                         strerror(errno));
     for (int i = 0; i < count; i++) {
         if (exit_code == CLI_OK) {
             exit_code = replay_saved(options, names[i]->d_name);
@@ -212,7 +219,7 @@ report_failure(const struct props_campaign *campaign, const char *save,
     struct sim_error error;
     char command[256];
     char name[64];
-    char path[1024];
+    char path[PATH_MAX];
     enum cli_exit exit_code;
 
     snprintf(command, sizeof command,

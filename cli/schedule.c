@@ -26,10 +26,11 @@ static bool
 write_traces(const struct sim_sched_world *world, const char *folder,
              const char *input)
 {
-    char path[1024];
+    char path[PROF_PATH_MAX];
     const struct props_output output = {.path = path, .input = input};
     struct prof_file file;
     uint32_t written = 0;
+    int length;
 
     if (prof_file_folder(&file, folder) != PROF_OK) {
         cli_usage("%s: %s", folder, prof_file_reason(&file));
@@ -42,10 +43,14 @@ write_traces(const struct sim_sched_world *world, const char *folder,
         if (!session->has_ended)
             continue;
         if (++written == 1)
-            snprintf(path, sizeof path, "%.900s/trace.out", folder);
+            length = snprintf(path, sizeof path, "%s/trace.out", folder);
         else
-            snprintf(path, sizeof path, "%.900s/trace-%" PRIu32 ".out", folder,
-                     written);
+            length = snprintf(path, sizeof path, "%s/trace-%" PRIu32 ".out",
+                              folder, written);
+        if (length >= (int)sizeof path) {
+            cli_usage("%s: File name too long", folder);
+            return false;
+        }
         if (!write_whole(&output, session))
             return false;
     }

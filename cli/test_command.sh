@@ -269,6 +269,59 @@ for seeds in 1..5000 5001..10000 10001..15000; do
     exits "its scenario replays" 2 "broken" replay "$1"
     exits "its scenario is a file that can be kept" 0 ": ok" run "$1"
 done
+# The folder of saved failures may hold anything, put there by anybody.
+refuses "a folder of saved failures that is a file" \
+    "plain-text: saved failures cannot be read: Not a directory" \
+    check --seeds 1..1 --save "$dir/plain-text"
+hostile() { # NAME TEXT: what lies in the folder is refused, at once
+    refuses "saved failures: $1" "$2" \
+        check --seeds 1..1 --save "$dir/hostile"
+    rm -rf "$dir/hostile/x.sim"
+}
+mkdir "$dir/hostile"
+mkfifo "$dir/hostile/x.sim"
+hostile "a pipe that nobody writes to" "x.sim: not a regular file"
+mkdir "$dir/hostile/x.sim"
+hostile "a folder" "x.sim: not a regular file"
+ln -s /dev/zero "$dir/hostile/x.sim"
+hostile "a link to a file without an end" "x.sim: a link"
+ln -s "$dir/plain-scenario" "$dir/hostile/x.sim"
+hostile "a link" "x.sim: a link"
+echo "profsim scenario 1" >"$dir/hostile/x.sim"
+truncate -s 4T "$dir/hostile/x.sim"
+hostile "4 TiB that begin well" "x.sim: the file is larger than "
+truncate -s 4T "$dir/hostile/x.sim"
+hostile "4 TiB of nothing" "x.sim:1: not a"
+: >"$dir/hostile/x.sim"
+refuses "saved failures: an empty file" "hostile/x.sim:1: not a scenario" \
+    check --seeds 1..1 --save "$dir/hostile"
+if [ "$(id -u)" -eq 0 ]; then
+    chmod 711 "$dir" && chmod 700 "$dir/hostile" # another user may not read it
+    cp "$profsim" "$dir/profsim" && chmod 755 "$dir/profsim"
+    another="setpriv --reuid 54321 --clear-groups $dir/profsim"
+else
+    chmod 300 "$dir/hostile"
+    another=$profsim
+fi
+timeout 60 $another check --seeds 1..1 --save "$dir/hostile" \
+    >"$dir/out" 2>"$dir/err" </dev/null
+[ $? -eq 1 ] && [ ! -s "$dir/out" ] &&
+    grep -q "hostile: saved failures cannot be read: Perm" "$dir/err"
+count "a folder of saved failures that may not be read" $?
+chmod 700 "$dir/hostile"
+
+long=$(printf '%0240d' 0)
+long=$dir/$long/$long/$long/$long
+mkdir -p "$long"
+exits "a folder with a name of 1000 bytes" 2 "H2 broken" check H2 \
+    --rules go1.6-late --seeds 67..67 --save "$long"
+[ -s "$long/H2-go1.6-late-67.sim" ]
+count "gets the failure under its own name" $?
+exits "and traces" 0 ": ok" run --out "$long" \
+    fixtures/schedules/late-return-across-sessions.sim
+[ -s "$long/trace.out" ]
+count "under theirs" $?
+
 exits "a failure that was saved is replayed first" 2 "is still broken" \
     check --rules go1.6-late --seeds 1..10 --save "$dir/saved"
 grep -q "^replay: profsim replay $dir/saved/H2-" "$dir/out" &&

@@ -9,6 +9,7 @@
  */
 #include "failure.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,7 +254,12 @@ props_failure_save(const struct props_failure *failure, const char *dir,
                  prof_file_reason(&file));
         return false;
     }
-    snprintf(path, path_bytes, "%s/%s.sim", dir, name);
+    if ((size_t)snprintf(path, path_bytes, "%s/%s.sim", dir, name) >=
+        path_bytes) {
+        snprintf(error->text, sizeof error->text, "%.200s: %s", dir,
+                 strerror(ENAMETOOLONG));
+        return false;
+    }
     reason = props_output_write(&output, failure->text, strlen(failure->text));
     if (reason != NULL)
         snprintf(error->text, sizeof error->text, "%.200s: %s", path, reason);

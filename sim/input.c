@@ -2,9 +2,12 @@
 #include "input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "scenario.h"
 
@@ -86,6 +89,33 @@ sim_input_read(struct sim_input *input, const char *path)
     good = read_all(input, file);
     if (!is_standard)
         (void)fclose(file);
+    return good;
+}
+
+bool
+sim_input_read_regular(struct sim_input *input, const char *path)
+{
+    const int descriptor =
+        open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    const bool is_link = descriptor < 0 && errno == ELOOP;
+    struct stat like = {.st_mode = 0};
+    FILE *file;
+    bool good;
+
+    *input = (struct sim_input){.kind = SIM_INPUT_OTHER};
+    if (descriptor < 0)
+        return fail(input, is_link ? "a link" : strerror(errno));
+    if (fstat(descriptor, &like) != 0 || !S_ISREG(like.st_mode)) {
+        close(descriptor);
+        return fail(input, "not a regular file");
+    }
+    file = fdopen(descriptor, "rb");
+    if (file == NULL) {
+        close(descriptor);
+        return fail(input, "not enough memory");
+    }
+    good = read_all(input, file);
+    (void)fclose(file);
     return good;
 }
 

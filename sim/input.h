@@ -33,6 +33,12 @@ struct sim_input {
  */
 bool sim_input_read(struct sim_input *input, const char *path);
 
+/*
+ * Read a regular file; anything else is refused. No link is followed, no pipe
+ * waited for: for what lies in a folder, where anybody may have put it.
+ */
+bool sim_input_read_regular(struct sim_input *input, const char *path);
+
 /* in: input, whose bytes may be NULL */
 void sim_input_free(struct sim_input *input);
 
