@@ -14,6 +14,7 @@ BEGIN {
     may["sim/explore"] = "prof/include sim"
     may["embed"] = "prof/include"
     may["docs"] = "prof/include"
+    may["docs/example"] = "docs/example" # else as people use it: <prof/...>
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1
     split("limits.h stdalign.h stdatomic.h stdbool.h stddef.h stdint.h " \
           "string.h xxhash.h", names, " ")
