@@ -98,6 +98,7 @@ cat >"$dir/example.cc" <<'END'
 #include <cstdio>
 #include <cstring>
 #include <prof/cpu.h>
+#include <prof/cpu_file.h>
 #include <prof/file.h>
 #include <prof/gzip.h>
 #include <prof/prof.h>

@@ -89,6 +89,7 @@ prof_process_monotonic_ns(void)
 /* --------------------------------------------------------------------- SIGPROF
  */
 
+static atomic_bool claimed; /* from begin to end */
 static _Atomic(struct prof_cpu *) target;
 static _Atomic(prof_unwind *) target_unwind;
 static struct sigaction before;
@@ -137,7 +138,8 @@ prof_process_begin(struct prof_cpu *cpu, prof_unwind *unwind)
     struct sigaction action = {.sa_sigaction = on_sigprof,
                                .sa_flags = SA_SIGINFO | SA_RESTART};
 
-    if (atomic_load_explicit(&target, memory_order_acquire) != NULL)
+    /* Acquire: what the end of the one before did. */
+    if (atomic_exchange_explicit(&claimed, true, memory_order_acquire))
         return PROF_ERR_ACTIVE;
     atomic_store_explicit(&target_unwind, unwind != NULL ? unwind : interrupted,
                           memory_order_relaxed);
@@ -146,6 +148,7 @@ prof_process_begin(struct prof_cpu *cpu, prof_unwind *unwind)
     if (sigaction(SIGPROF, &action, &before) == 0)
         return PROF_OK;
     atomic_store_explicit(&target, NULL, memory_order_release);
+    atomic_store_explicit(&claimed, false, memory_order_release);
     return PROF_ERR_UNSUPPORTED;
 }
 
@@ -162,6 +165,7 @@ prof_process_end(void)
     if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL)
         quiet.sa_handler = SIG_IGN;
     (void)sigaction(SIGPROF, &quiet, NULL);
+    atomic_store_explicit(&claimed, false, memory_order_release);
 }
 
 enum prof_status

@@ -146,7 +146,7 @@ PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
  *
  * Without a reader it waits for ever. If the reader may have died, read the
  * rest with prof_trace_read() instead, which any thread may do; that also ends
- * the waiting of others. In the child of a fork no reader has come along.
+ * the waiting of others. The child of a fork has no reader: prof/fork.h.
  *
  * returns: PROF_OK, at once if there is no session; PROF_ERR_BUSY, at once if
  *          tracing is on

@@ -1,0 +1,49 @@
+/*
+ * cpu_file_case.h -- what the tests of a CPU profile's file share: a folder, a
+ * profile that is not running, and what is in the file.
+ */
+#ifndef PROPS_CPU_FILE_CASE_H
+#define PROPS_CPU_FILE_CASE_H
+
+#include "pprof_case.h"
+#include "prof/cpu_file.h"
+
+/* Of the test that runs. */
+struct cpu_file_case {
+    struct prof_cpu_file file;
+    struct prof_cpu *cpu;
+    char folder[32];
+    char path[64]; /* in it */
+    struct case_run run;
+};
+
+extern struct cpu_file_case cpu_file;
+
+/* Before and after each test. */
+int case_folder_begin(void **state);
+int case_folder_end(void **state);
+
+/* A new cpu_file.cpu, in the memory of the one before. */
+void case_new_cpu(void);
+
+/* A profile of no names, not packed, to cpu_file.path. */
+struct prof_cpu_file_config case_config(void);
+enum prof_status case_start(void);
+
+/* returns: how many files are in the folder */
+int case_files(void);
+
+/* Use CPU time. */
+void case_burn(double seconds);
+
+/* returns: bytes of a file, all of them */
+size_t case_read_whole(const char *name, unsigned char *bytes, size_t room);
+
+/*
+ * Read the file, which must be a profile; end with case_end(&cpu_file.run).
+ *
+ * returns: its ticks
+ */
+uint64_t case_ticks(void);
+
+#endif

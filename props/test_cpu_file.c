@@ -1,0 +1,324 @@
+/*
+ * test_cpu_file.c -- a CPU profile that a thread drains and writes (P5): what
+ * is in the file, wrong order of calls, files that cannot be written, signals
+ * of the program. With processes: test_cpu_file_fork.c.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cpu_file_case.h"
+#include "prof/gzip.h"
+
+enum { TRIES_MAX = 8000 };
+
+/* --------------------------------------------------------- calls that may fail
+ */
+
+static atomic_int drains;
+static atomic_int refuses_thread;
+static atomic_int refuses_timer;
+
+void __real_prof_cpu_drain(struct prof_cpu *of);
+void __wrap_prof_cpu_drain(struct prof_cpu *of);
+
+void
+__wrap_prof_cpu_drain(struct prof_cpu *of)
+{
+    __real_prof_cpu_drain(of);
+    atomic_fetch_add(&drains, 1);
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*begin)(void *), void *argument);
+
+int
+__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                      void *(*begin)(void *), void *argument)
+{
+    if (atomic_load(&refuses_thread) != 0)
+        return EAGAIN;
+    return __real_pthread_create(thread, attributes, begin, argument);
+}
+
+int __real_setitimer(int which, const struct itimerval *value,
+                     struct itimerval *before);
+int __wrap_setitimer(int which, const struct itimerval *value,
+                     struct itimerval *before);
+
+int
+__wrap_setitimer(int which, const struct itimerval *value,
+                 struct itimerval *before)
+{
+    if (atomic_load(&refuses_timer) != 0)
+        return -1;
+    return __real_setitimer(which, value, before);
+}
+
+static void
+a_busy_program_is_in_its_file(void **state)
+{
+    struct prof_cpu_totals totals;
+    uint64_t ticks;
+
+    (void)state;
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(case_files(), 0); /* nothing, until it is whole */
+    case_burn(0.3);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(case_files(), 1);
+    totals = prof_cpu_totals(cpu_file.cpu);
+    ticks = case_ticks();
+    assert_int_equal(ticks, totals.recorded + totals.lost);
+    assert_true(ticks > 0);
+    assert_int_equal(cpu_file.run.profile.period, 1000000000 / PROF_CPU_HZ);
+    assert_true(cpu_file.run.profile.time_ns >
+                INT64_C(1000000000) * 1000000000);
+    assert_true(cpu_file.run.profile.duration_ns > 0);
+    case_end(&cpu_file.run);
+}
+
+/* Ticks by hand, more than the ring holds, and none is lost: they are drained
+ * while the profile is taken. Labels and stacks are as they were told. */
+static void
+ticks_are_drained_while_they_come(void **state)
+{
+    const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
+    struct prof_cpu_file_config config = case_config();
+    enum { ROUNDS = 4, TICKS = 48 };
+
+    (void)state;
+    config.threads_have_timers = true;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        const int seen = atomic_load(&drains);
+
+        for (int j = 0; j < TICKS; j++)
+            prof_cpu_tick(cpu_file.cpu, stack, 2, NULL);
+        /* The first to end may have begun before the ticks. */
+        for (int j = 0; j < TRIES_MAX && atomic_load(&drains) < seen + 2; j++)
+            usleep(1000);
+        assert_true(atomic_load(&drains) >= seen + 2);
+    }
+    for (int j = 0; j < TICKS; j++)
+        prof_cpu_tick(cpu_file.cpu, stack, 2, NULL);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(prof_cpu_totals(cpu_file.cpu).lost, 0);
+    assert_int_equal(case_ticks(), (ROUNDS + 1) * TICKS);
+    assert_int_equal(cpu_file.run.profile.samples_count, 1);
+    case_end(&cpu_file.run);
+}
+
+static void
+a_packed_file_is_one_of_gzip(void **state)
+{
+    struct prof_cpu_file_config config = case_config();
+    unsigned char bytes[4096];
+
+    (void)state;
+    config.packing_bytes = prof_gzip_bytes();
+    config.packing = malloc(config.packing_bytes);
+    assert_non_null(config.packing);
+    config.hz = 1;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_true(case_read_whole(cpu_file.path, bytes, sizeof bytes) > 18);
+    assert_memory_equal(bytes, "\x1f\x8b\x08", 3);
+    config.packing_bytes = 100;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_MEMORY);
+    assert_int_equal(case_files(), 1);
+    free(config.packing);
+}
+
+/* ------------------------------------------------------------- wrong calls,
+ * ends
+ */
+
+static void
+starts_and_stops_out_of_order_change_nothing(void **state)
+{
+    struct prof_cpu_file other = {.is_running = false};
+    struct prof_cpu_file_config config = case_config();
+    struct itimerval left;
+    struct sigaction action;
+
+    (void)state;
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(case_files(), 0);
+    config.hz = 1000001;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
+                     PROF_ERR_CONFIG);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(case_start(), PROF_OK);
+        assert_int_equal(case_start(), PROF_ERR_ACTIVE);
+        config = case_config();
+        assert_int_equal(prof_cpu_file_start(&other, &config), PROF_ERR_ACTIVE);
+        assert_int_equal(prof_cpu_file_stop(&other), PROF_OK);
+        assert_int_equal(case_files(), i > 0);
+        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+        assert_int_equal(case_files(), 1);
+        assert_int_equal(getitimer(ITIMER_PROF, &left), 0);
+        assert_int_equal(left.it_interval.tv_usec, 0);
+        assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
+        assert_ptr_equal(action.sa_handler, SIG_IGN);
+    }
+    /* SIGPROF is another's: nothing of the start is left. */
+    assert_int_equal(prof_process_begin(cpu_file.cpu, NULL), PROF_OK);
+    assert_int_equal(case_start(), PROF_ERR_ACTIVE);
+    prof_process_end();
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+}
+
+static void
+what_the_system_refuses_is_undone(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        atomic_store(i == 0 ? &refuses_thread : &refuses_timer, 1);
+        assert_int_equal(case_start(), PROF_ERR_UNSUPPORTED);
+        atomic_store(&refuses_thread, 0);
+        atomic_store(&refuses_timer, 0);
+        assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+        assert_int_equal(case_files(), 0);
+    }
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(case_files(), 1);
+}
+
+static void
+files_that_cannot_be_written_are_known_early_or_at_the_stop(void **state)
+{
+    static char far[PROF_PATH_MAX + 8];
+    struct prof_cpu_file_config config = case_config();
+
+    (void)state;
+    config.path = "/no/such/folder/cpu.pb.gz";
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
+                     PROF_ERR_SINK);
+    assert_string_equal(prof_cpu_file_reason(&cpu_file.file), strerror(ENOENT));
+    memset(far, 'x', sizeof far - 1);
+    config.path = far;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
+                     PROF_ERR_SINK);
+    assert_string_equal(prof_cpu_file_reason(&cpu_file.file),
+                        strerror(ENAMETOOLONG));
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(rmdir(cpu_file.folder), 0);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_SINK);
+    assert_string_equal(prof_cpu_file_reason(&cpu_file.file), strerror(ENOENT));
+    assert_int_equal(mkdir(cpu_file.folder, 0700), 0);
+    /* Too little scratch, and the old file stays. */
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    config = case_config();
+    config.output.scratch_bytes = 64;
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_ERR_MEMORY);
+    assert_int_equal(case_files(), 1);
+    assert_int_equal(case_ticks(), 0);
+    case_end(&cpu_file.run);
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+}
+
+/* ------------------------------------------------------- threads and processes
+ */
+
+static void *
+start_and_stop(void *context)
+{
+    const struct prof_cpu_file_config *config = context;
+
+    for (int i = 0; i < 50; i++) {
+        const enum prof_status started =
+            prof_cpu_file_start(&cpu_file.file, config);
+
+        if (started != PROF_OK && started != PROF_ERR_ACTIVE)
+            return NULL;
+        if (prof_cpu_file_stop(&cpu_file.file) != PROF_OK)
+            return NULL;
+    }
+    return context;
+}
+
+static void
+many_threads_may_start_and_stop_it(void **state)
+{
+    struct prof_cpu_file_config config = case_config();
+    pthread_t threads[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, start_and_stop, &config), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result = NULL;
+
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_ptr_equal(result, &config);
+    }
+    assert_int_equal(case_files(), 1);
+}
+
+/* A signal that all threads of the program block stays pending; it would end
+ * the process. */
+static void
+the_writer_takes_no_signals_of_the_program(void **state)
+{
+    sigset_t blocked;
+    sigset_t before;
+    const struct timespec no_time = {.tv_sec = 0};
+    int seen;
+
+    (void)state;
+    assert_int_equal(case_start(), PROF_OK);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    seen = atomic_load(&drains);
+    for (int i = 0; i < TRIES_MAX && atomic_load(&drains) == seen; i++)
+        usleep(1000);
+    assert_int_equal(sigtimedwait(&blocked, NULL, &no_time), SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+}
+
+#define CASE(test) \
+    cmocka_unit_test_setup_teardown(test, case_folder_begin, case_folder_end)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        CASE(a_busy_program_is_in_its_file),
+        CASE(ticks_are_drained_while_they_come),
+        CASE(a_packed_file_is_one_of_gzip),
+        CASE(starts_and_stops_out_of_order_change_nothing),
+        CASE(what_the_system_refuses_is_undone),
+        CASE(files_that_cannot_be_written_are_known_early_or_at_the_stop),
+        CASE(many_threads_may_start_and_stop_it),
+        CASE(the_writer_takes_no_signals_of_the_program),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

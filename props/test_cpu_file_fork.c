@@ -1,0 +1,93 @@
+/*
+ * test_cpu_file_fork.c -- a CPU profile's file and processes: a program that
+ * ends without a stop, and the child of a fork.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cpu_file_case.h"
+
+static int
+exit_code_of(pid_t child)
+{
+    int status = 0;
+
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void
+a_program_that_ends_without_a_stop_leaves_nothing(void **state)
+{
+    pid_t child;
+
+    (void)state;
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (case_start() != PROF_OK)
+            _exit(1);
+        case_burn(0.05);
+        _exit(0);
+    }
+    assert_int_equal(exit_code_of(child), 0);
+    assert_int_equal(case_files(), 0);
+}
+
+/* In the child: the parent's profile is none of its own. */
+static int
+stop_and_start_anew(void)
+{
+    prof_cpu_file_after_fork_child(&cpu_file.file);
+    if (prof_cpu_file_stop(&cpu_file.file) != PROF_OK)
+        return 1;
+    if (case_files() != 0)
+        return 2;
+    strcat(cpu_file.path, ".child");
+    if (case_start() != PROF_OK)
+        return 3;
+    return prof_cpu_file_stop(&cpu_file.file) == PROF_OK ? 0 : 4;
+}
+
+static void
+a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it(void **state)
+{
+    char of_child[128];
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(case_start(), PROF_OK);
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(stop_and_start_anew());
+    assert_int_equal(exit_code_of(child), 0);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    (void)case_ticks();
+    case_end(&cpu_file.run);
+    snprintf(of_child, sizeof of_child, "%s.child", cpu_file.path);
+    assert_int_equal(unlink(of_child), 0);
+}
+
+#define CASE(test) \
+    cmocka_unit_test_setup_teardown(test, case_folder_begin, case_folder_end)
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        CASE(a_program_that_ends_without_a_stop_leaves_nothing),
+        CASE(a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
