@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "conversion.h"
+#include "images.h"
 #include "output.h"
 
 _Static_assert(CLI_RECFILE_CAUSES == EMBED_DROP_COUNT,
@@ -176,12 +177,26 @@ write_events(struct cli_conversion *convert)
     return true;
 }
 
+/* The arguments with spaces between, cut. */
+static void
+command_of(const struct embed_spool_header *header, char *text, size_t bytes)
+{
+    size_t length = header->command_bytes;
+
+    if (length > bytes)
+        length = bytes;
+    memcpy(text, header->command, length);
+    for (size_t i = 0; i + 1 < length; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    text[length > 0 ? length - 1 : 0] = '\0';
+}
+
 static void
 sum_up(struct cli_conversion *convert, struct cli_converted *what)
 {
     const struct embed_spool_header *header = convert->header;
     const struct cli_recfile *file = &convert->file;
-    size_t limit = header->command_bytes;
     size_t i;
 
     memset(what, 0, sizeof *what);
@@ -191,13 +206,7 @@ sum_up(struct cli_conversion *convert, struct cli_converted *what)
     for (i = 0; i < EMBED_DROP_COUNT; i++)
         if (i != EMBED_DROP_MISSED) /* those are in the file */
             what->dropped += convert->dropped[i];
-    if (limit > sizeof what->command)
-        limit = sizeof what->command;
-    memcpy(what->command, header->command, limit);
-    for (i = 0; i + 1 < limit; i++)
-        if ((uint8_t)what->command[i] < ' ')
-            what->command[i] = ' ';
-    what->command[limit > 0 ? limit - 1 : 0] = '\0';
+    command_of(header, what->command, sizeof what->command);
 }
 
 static bool
@@ -317,16 +326,18 @@ cli_convert(const char *from, const char *to, struct cli_converted *what,
     return good;
 }
 
-uint32_t
-cli_convert_process(const char *from)
+bool
+cli_convert_peek(const char *from, struct cli_image *image)
 {
     uint64_t bytes = 0;
     const struct embed_spool_header *header = map_spool(from, &bytes);
-    uint32_t process;
 
     if (header == NULL)
-        return 0;
-    process = header->process;
+        return false;
+    image->process = header->process;
+    image->parent = header->parent;
+    image->events = atomic_load(&header->events);
+    command_of(header, image->command, sizeof image->command);
     munmap((void *)(uintptr_t)header, bytes);
-    return process;
+    return true;
 }

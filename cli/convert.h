@@ -24,7 +24,13 @@ struct cli_converted {
 bool cli_convert(const char *from, const char *to, struct cli_converted *what,
                  char *error, size_t error_bytes);
 
-/* returns: the number of the process that wrote the spool, 0 if it is none */
-uint32_t cli_convert_process(const char *from);
+/*
+ * Read what a spool says of its process.
+ *
+ * out:     *image, but for its name and flags
+ * returns: false if it is no spool
+ */
+struct cli_image;
+bool cli_convert_peek(const char *from, struct cli_image *image);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *      record -- COMMAND           LD_PRELOAD=libprofsim-record.so
  *        |                         PROFSIM_SPOOL=<private directory>
- *        +-- spool per image  -->  FILE (--all: FILE.2, ...)
+ *        +-- spool per image  -->  FILE, FILE.2, ... (images.c)
  *
  * The command keeps its stdio, its arguments and its exit status; what there is
  * to say goes to stderr, after it has ended. While it runs, ^C is its affair;
@@ -11,7 +11,6 @@
  */
 #include "record.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,12 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "convert.h"
 #include "escape.h"
 #include "exit.h"
+#include "images.h"
 #include "prof/file.h"
 #include "record_options.h"
 #include "spool.h"
@@ -127,12 +127,19 @@ set_environment(const struct cli_record_options *options, const char *library,
 {
     const char *others = getenv("LD_PRELOAD");
     char text[2 * PATH_MAX];
+    struct stat status;
 
     snprintf(text, sizeof text, "%s%s%s", library,
              others != NULL && *others != '\0' ? ":" : "",
              others != NULL ? others : "");
     setenv("LD_PRELOAD", text, 1);
     setenv(EMBED_ENV_SPOOL, spool, 1);
+    if (stat(spool, &status) == 0) {
+        snprintf(text, sizeof text, "%" PRIu64, (uint64_t)status.st_dev);
+        setenv(EMBED_ENV_DEVICE, text, 1);
+        snprintf(text, sizeof text, "%" PRIu64, (uint64_t)status.st_ino);
+        setenv(EMBED_ENV_INODE, text, 1);
+    }
     snprintf(text, sizeof text, "%" PRIu64, options->limit_bytes);
     setenv(EMBED_ENV_LIMIT, text, 1);
     snprintf(text, sizeof text, "%" PRIu64, options->depth);
@@ -232,129 +239,22 @@ run_command(const struct cli_record_options *options, const char *library,
     return reason == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
 }
 
-static int
-is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-/* By bytes, not by locale: the names sort by time of start. */
-static int
-compare_names(const struct dirent **left, const struct dirent **right)
-{
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
-
+/* What was logged becomes recordings, also if one of them fails. */
 static bool
-convert_here(const char *from, const char *to)
+finish(const char *folder, const struct cli_record_options *options)
 {
-    struct cli_converted what;
-    char error[512];
+    struct cli_images images;
+    bool good = cli_images_read(&images, folder);
 
-    if (!cli_convert(from, to, &what, error, sizeof error))
-        return complain("recording failed", error);
-    sim_escape_line(
-        stderr,
-        "profsim record: %s: %llu events, %llu stacks, %llu dropped, "
-        "process %u: %s",
-        to, (unsigned long long)what.events, (unsigned long long)what.stacks,
-        (unsigned long long)what.dropped, what.process, what.command);
-    return true;
-}
-
-/*
- * In a process of its own: what the symbol reader makes of a damaged file, or
- * of too little memory, must not leave the spools lying about.
- */
-static bool
-convert_one(const char *from, const char *to)
-{
-    int status = 0;
-    pid_t child;
-
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        /* ^C ends a long conversion; `timeout` must not. */
-        sigaction(SIGINT, &outer_signals[0], NULL);
-        _exit(convert_here(from, to) ? 0 : 1);
-    }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (child < 0)
-        return complain("recording failed", strerror(errno));
-    if (WIFSIGNALED(status))
-        return complain("recording failed", strsignal(WTERMSIG(status)));
-    return WEXITSTATUS(status) == 0;
-}
-
-/*
- * The last image of the process we started becomes FILE -- of `env A=1 prog`
- * that is prog. With --all the others, children and earlier images, become
- * FILE.2, FILE.3, ...; otherwise they are counted and left.
- */
-static bool
-convert_spools(const char *spool, struct dirent **names, int count,
-               const struct cli_record_options *options, pid_t root)
-{
-    char from[PATH_MAX];
-    char to[PATH_MAX];
-    bool good = true;
-    int chosen = -1;
-    int number = 2;
-    int i;
-
-    for (i = 0; i < count; i++) {
-        if (join(from, sizeof from, spool, names[i]->d_name) &&
-            cli_convert_process(from) == (uint32_t)root)
-            chosen = i;
-    }
-    if (chosen < 0)
-        return complain(options->command[0],
+    if (good && images.count == 0)
+        good = complain(options->command[0],
                         "did not load the recorder (statically linked, "
-                        "set-uid, or out of space?)");
-    for (i = -1; i < (options->all ? count : 0); i++) {
-        int which = i < 0 ? chosen : i;
-
-        if (i == chosen)
-            continue;
-        if (!join(from, sizeof from, spool, names[which]->d_name))
-            return false;
-        if (i < 0)
-            snprintf(to, sizeof to, "%s", options->output);
-        else
-            snprintf(to, sizeof to, "%s.%d", options->output, number++);
-        good = convert_one(from, to) && good;
-    }
-    if (!options->all && count > 1)
-        fprintf(stderr,
-                "profsim record: %d more process images not kept; "
-                "--all keeps them\n",
-                count - 1);
-    return good;
-}
-
-static bool
-finish(const char *spool, const struct cli_record_options *options, pid_t root,
-       bool was_run)
-{
-    struct dirent **names = NULL;
-    char path[PATH_MAX];
-    int count = scandir(spool, &names, is_visible, compare_names);
-    bool good = was_run;
-    int i;
-
-    if (count < 0)
-        return complain(spool, strerror(errno));
-    if (was_run)
-        good = convert_spools(spool, names, count, options, root);
-    for (i = 0; i < count; i++) {
-        if (join(path, sizeof path, spool, names[i]->d_name))
-            unlink(path);
-        free(names[i]);
-    }
-    free(names);
-    rmdir(spool);
+                        "set-uid, out of disk, or under a limit of its "
+                        "address space or files?)");
+    else if (good)
+        good = cli_images_save(&images, options->output, options->images);
+    cli_images_remove(&images);
+    cli_images_release(&images);
     return good;
 }
 
@@ -411,7 +311,9 @@ cli_record(int argc, char **argv)
         !make_spool_directory(spool, sizeof spool))
         return CLI_RECORD;
     run = run_command(&options, library, spool, &root, &status);
-    good = finish(spool, &options, root, run == CLI_OK);
+    good = run == CLI_OK && finish(spool, &options);
+    if (run != CLI_OK)
+        rmdir(spool);
     if (root > 0)
         let_signals_go(outer_signals);
     if (run != CLI_OK)

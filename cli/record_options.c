@@ -6,14 +6,16 @@
 
 #include "complaint.h"
 #include "frames.h"
+#include "images.h"
 #include "options.h"
 #include "spool.h"
 
-enum { OUTPUT = 1, ALL, DEPTH, LIMIT, FRAMES };
+enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES };
 
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
-    {ALL, 0, "all", NULL, "keep every process image, as FILE.2, FILE.3 ..."},
+    {IMAGES, 0, "images", "N",
+     "keep the N process images with most events (32)"},
     {DEPTH, 0, "depth", "N", "frames kept of a stack (32)"},
     {LIMIT, 0, "limit", "BYTES", "of a process's log: 64k to 1024G (512M)"},
     {FRAMES, 0, "frame-pointers", NULL,
@@ -63,9 +65,8 @@ take(struct cli_record_options *options, int id, const char *value)
     case OUTPUT:
         options->output = value;
         return true;
-    case ALL:
-        options->all = true;
-        return true;
+    case IMAGES:
+        return cli_number("--images", value, 1, 1000000, &options->images);
     case DEPTH:
         return cli_number("--depth", value, 1, EMBED_DEPTH_MAX,
                           &options->depth);
@@ -87,6 +88,7 @@ cli_record_options(struct cli_record_options *options, int argc, char **argv,
 
     *options = (struct cli_record_options){.output = "profsim.rec",
                                            .depth = 32,
+                                           .images = CLI_IMAGES_DEFAULT,
                                            .limit_bytes = UINT64_C(512) << 20};
     cli_options_begin(&words, &syntax, argc, argv);
     *exit_code = words.exit_code;

@@ -11,9 +11,9 @@ struct cli_record_options {
     const char *output;
     uint64_t depth;
     uint64_t limit_bytes;
-    bool all;       /* keep every process image */
-    bool by_frames; /* the command keeps frame pointers */
-    char **command; /* NULL at its end */
+    uint64_t images; /* process images to keep, those with most events */
+    bool by_frames;  /* the command keeps frame pointers */
+    char **command;  /* NULL at its end */
 };
 
 /*

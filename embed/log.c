@@ -13,8 +13,7 @@
  *   L2  once full, always full: a log that lost events is a prefix.
  *   L3  whatever is not logged is counted in the header, by cause.
  *
- * The disk is reserved in steps before it is written to: a write to a hole of
- * a shared mapping on a full disk would kill the program with SIGBUS.
+ * Room on the disk is made in steps before it is written to, see spool.c.
  */
 #include "recorder.h"
 
@@ -203,6 +202,9 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
         words[0] = state->last_ticks;
     state->last_ticks = words[0];
     memcpy(place, words, 8 * (size_t)words_count);
+    if (kind != EMBED_FREE)
+        atomic_store_explicit(&embed_header()->events, ++state->events,
+                              memory_order_relaxed);
     embed_publish_locked();
     return offset;
 }

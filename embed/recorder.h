@@ -8,7 +8,8 @@
  *         |        frames.c    by frame pointers
  *         v
  *      log.c               one global order
- *      start.c             the spool of this image
+ *      start.c             when a log begins; fork.c: in a child
+ *      spool.c             the file of this image
  *         ^
  *      modules.c           what is mapped where
  *
@@ -53,13 +54,14 @@ struct embed_state {
     uint64_t used_bytes;
     uint64_t limit_bytes;
     uint64_t reserved_bytes; /* the disk has room up to here */
+    uint64_t orphan_bytes;   /* in the place of a log that was the parent's */
     uint64_t last_ticks;
+    uint64_t events; /* but for frees */
     uint32_t thread_count;
     uint32_t interned_count;
     uint32_t module_count;
     bool full;
     enum embed_cause full_cause;
-    char path[512];
     uint64_t modules[EMBED_MODULES]; /* hashes of those logged */
     struct embed_waiter waiters[EMBED_WAITERS];
     uint64_t table[1u << EMBED_TABLE_LOG2]; /* hash's top | offset / 8 */
@@ -70,6 +72,7 @@ struct embed_self {
     uint32_t generation; /* of the image that thread_index belongs to */
     uint32_t thread_index;
     bool inside;
+    bool orphan; /* forked in the middle of the parent's log; see fork.c */
     struct embed_own_stack stack;
 };
 
@@ -94,6 +97,15 @@ embed_header(void)
     return (struct embed_spool_header *)(void *)embed_state->log;
 }
 
+/* What the environment said when the image began. */
+struct embed_config {
+    uint64_t limit_bytes;
+    uint64_t device; /* and inode: of the folder for spools */
+    uint64_t inode;
+    char directory[400];
+};
+extern struct embed_config embed_config;
+
 /* start.c */
 
 /*
@@ -104,6 +116,11 @@ embed_header(void)
 bool embed_enter(void);
 void embed_leave(void);
 
+/* spool.c */
+
+/* Begin the spool of this image. context: phase EMBED_STARTING */
+bool embed_spool_open(void);
+
 /*
  * Make room on the disk for `bytes` of the spool, and some more.
  *
@@ -111,6 +128,14 @@ void embed_leave(void);
  * context: recorder lock held
  */
 bool embed_reserve(uint64_t bytes);
+
+/* fork.c */
+
+/* Register what is to be done around a fork. */
+void embed_fork_start(void);
+
+/* Give up a log that was the parent's. context: embed_self.orphan */
+void embed_fork_leave(void);
 
 /* log.c */
 

@@ -23,10 +23,12 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 1u
+#define EMBED_SPOOL_VERSION 2u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
+#define EMBED_ENV_DEVICE    "PROFSIM_SPOOL_DEVICE" /* of that folder */
+#define EMBED_ENV_INODE     "PROFSIM_SPOOL_INODE"
 #define EMBED_ENV_LIMIT     "PROFSIM_SPOOL_BYTES"
 #define EMBED_ENV_DEPTH     "PROFSIM_DEPTH"
 #define EMBED_ENV_FRAMES    "PROFSIM_FRAME_POINTERS" /* 1: it keeps them */
@@ -52,6 +54,7 @@ struct embed_spool_header {
     uint64_t start_ticks;
     uint64_t limit_bytes;
     _Atomic uint64_t used_bytes;
+    _Atomic uint64_t events; /* but for frees */
     _Atomic uint64_t dropped[EMBED_DROP_COUNT];
     uint32_t command_bytes;
     char command[4096]; /* arguments, each ended by NUL */

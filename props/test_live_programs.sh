@@ -50,12 +50,16 @@ compare() {
     fi
 }
 
-# under COMMAND...: records the command, counted, as x.rec
+# under COMMAND...: records the command, counted, as x.rec. The shell that adds
+# the counter is an image of its own, and may be the larger one.
 under() {
-    rm -rf counts x.rec
+    rm -rf counts x.rec x.rec.*
     mkdir counts
     COUNT_HEAP=$dir/counts timeout 300 "$profsim" record -o x.rec -- \
-        sh -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$counter" "$@"
+        sh -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$counter" "$@" || return
+    if grep -q 'LD_PRELOAD=$0' x.rec; then
+        mv x.rec.2 x.rec
+    fi
 }
 
 # program NAME COMMAND...: one program from start to end

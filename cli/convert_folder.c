@@ -1,0 +1,66 @@
+/*
+ * convert_folder.c -- `profsim convert`: what a recorder logged whose `profsim
+ * record` was ended before it could save it, or of processes that outlived it.
+ */
+#include <stdio.h>
+
+#include "complaint.h"
+#include "images.h"
+#include "options.h"
+
+enum { OUTPUT = 1, IMAGES };
+
+static const struct cli_option table[] = {
+    {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
+    {IMAGES, 0, "images", "N", "save those with most events (32)"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "convert",
+    .words = "[OPTION...] FOLDER",
+    .about = "Make recordings of the logs in FOLDER, a profsim-XXXXXX of "
+             "$TMPDIR or /tmp that\nan ended `profsim record` left. What was "
+             "saved is removed, unless a process still\nlogs into it.\n",
+    .options = table,
+};
+
+enum cli_exit
+cli_convert_folder(int argc, char **argv)
+{
+    const char *output = "profsim.rec";
+    const char *folder = NULL;
+    uint64_t most = CLI_IMAGES_DEFAULT;
+    struct cli_images images;
+    struct cli_options words;
+    bool good;
+    int id;
+
+    cli_options_begin(&words, &syntax, argc, argv);
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        if (id == OUTPUT) {
+            output = words.value;
+        } else if (id == IMAGES) {
+            if (!cli_number("--images", words.value, 1, 1000000, &most))
+                return CLI_USAGE;
+        } else if (folder == NULL) {
+            folder = words.value;
+        } else {
+            cli_complain("convert: one folder at a time, not '%s' as well",
+                         words.value);
+            return CLI_USAGE;
+        }
+    }
+    if (words.ended)
+        return words.exit_code;
+    if (folder == NULL) {
+        cli_complain("convert: which folder? 'profsim convert --help'");
+        return CLI_USAGE;
+    }
+    good = cli_images_read(&images, folder) &&
+           cli_images_save(&images, output, most);
+    if (images.count > 0)
+        cli_images_remove(&images);
+    cli_images_release(&images);
+    return good ? CLI_OK : CLI_USAGE;
+}

@@ -1,0 +1,311 @@
+/* images.c -- see images.h. */
+#include "images.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "escape.h"
+
+enum { LISTED_MAX = 20 };
+
+static bool
+complain(const char *what, const char *reason)
+{
+    sim_escape_line(stderr, "profsim record: %s: %s", what, reason);
+    return false;
+}
+
+/* returns: false, reported, if the joined path is too long */
+static bool
+join(char *path, size_t path_bytes, const char *folder, const char *name)
+{
+    const int length = snprintf(path, path_bytes, "%s/%s", folder, name);
+
+    if (length >= 0 && (size_t)length < path_bytes)
+        return true;
+    return complain(name, "its path is too long");
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static int
+is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* By bytes, not by locale: the names sort by time of start. */
+static int
+compare_names(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+static void
+take_image(struct cli_images *images, const char *name)
+{
+    struct cli_image *const image = &images->items[images->count];
+    char path[PATH_MAX];
+
+    memset(image, 0, sizeof *image);
+    if (strlen(name) >= sizeof image->name ||
+        !join(path, sizeof path, images->folder, name))
+        return;
+    strcpy(image->name, name);
+    images->count += cli_convert_peek(path, image);
+}
+
+/* Does a line of a process's mappings name a spool? Marks it as in use. */
+static void
+mark_running(struct cli_images *images, const char *line)
+{
+    const char *at = strstr(line, images->folder);
+
+    if (at == NULL)
+        return;
+    at += strlen(images->folder);
+    for (size_t i = 0; i < images->count && *at == '/'; i++) {
+        const char *const name = images->items[i].name;
+
+        if (strncmp(at + 1, name, strlen(name)) == 0)
+            images->items[i].is_running = true;
+    }
+}
+
+/* A process keeps no descriptor of its spool open, but has it mapped. */
+static void
+find_running(struct cli_images *images)
+{
+    DIR *const processes = opendir("/proc");
+    struct dirent *entry;
+    char line[PATH_MAX + 128];
+
+    while (processes != NULL && (entry = readdir(processes)) != NULL) {
+        char path[300];
+        FILE *maps;
+
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/maps", entry->d_name);
+        maps = fopen(path, "r");
+        while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+            mark_running(images, line);
+        if (maps != NULL)
+            fclose(maps);
+    }
+    if (processes != NULL)
+        closedir(processes);
+}
+
+bool
+cli_images_read(struct cli_images *images, const char *folder)
+{
+    struct dirent **names = NULL;
+    const int count = scandir(folder, &names, is_visible, compare_names);
+
+    *images = (struct cli_images){.folder = folder};
+    if (count < 0)
+        return complain(folder, strerror(errno));
+    images->items = calloc((size_t)count + 1, sizeof *images->items);
+    for (int i = 0; i < count; i++) {
+        if (images->items != NULL)
+            take_image(images, names[i]->d_name);
+        free(names[i]);
+    }
+    free(names);
+    if (images->items == NULL)
+        return complain(folder, strerror(ENOMEM));
+    find_running(images);
+    return true;
+}
+
+void
+cli_images_release(struct cli_images *images)
+{
+    free(images->items);
+}
+
+/* ------------------------------------------------------------------- saving */
+
+static bool
+convert_here(const char *from, const char *to)
+{
+    struct cli_converted what;
+    char error[512];
+
+    if (!cli_convert(from, to, &what, error, sizeof error))
+        return complain("recording failed", error);
+    return true;
+}
+
+/*
+ * In a process of its own: what the symbol reader makes of a damaged file, or
+ * of too little memory, must not cost us the other images.
+ */
+static bool
+convert_one(const char *from, const char *to)
+{
+    int status = 0;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        /* ^C ends a long conversion. */
+        signal(SIGINT, SIG_DFL);
+        _exit(convert_here(from, to) ? 0 : 1);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (child < 0)
+        return complain("recording failed", strerror(errno));
+    if (WIFSIGNALED(status))
+        return complain("recording failed", strsignal(WTERMSIG(status)));
+    return WEXITSTATUS(status) == 0;
+}
+
+static bool
+name_of(char *to, size_t to_bytes, const char *output, size_t number)
+{
+    const int length = number == 1
+                           ? snprintf(to, to_bytes, "%s", output)
+                           : snprintf(to, to_bytes, "%s.%zu", output, number);
+
+    return (size_t)length < to_bytes ||
+           complain(output, "its path is too long");
+}
+
+static bool
+save(const struct cli_images *images, struct cli_image *image,
+     const char *output)
+{
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+
+    if (!name_of(to, sizeof to, output, image->number) ||
+        !join(from, sizeof from, images->folder, image->name) ||
+        !convert_one(from, to))
+        return false;
+    image->is_done = !image->is_running;
+    return true;
+}
+
+/* Most events first; of equals the one that started last, as of `env prog`. */
+static int
+compare_events(const void *left, const void *right)
+{
+    const struct cli_image *const a = *(struct cli_image *const *)left;
+    const struct cli_image *const b = *(struct cli_image *const *)right;
+
+    if (a->events != b->events)
+        return a->events > b->events ? -1 : 1;
+    return a > b ? -1 : a < b;
+}
+
+/* Which images to keep: the number of each file, 1 for the one with most. */
+static size_t
+choose(struct cli_images *images, size_t most)
+{
+    struct cli_image **const order =
+        calloc(images->count + 1, sizeof(struct cli_image *));
+    size_t number = 1;
+
+    if (order == NULL)
+        return 0;
+    for (size_t i = 0; i < images->count; i++)
+        order[i] = &images->items[i];
+    qsort(order, images->count, sizeof(struct cli_image *), compare_events);
+    for (size_t i = 0; i < images->count && i < most; i++)
+        order[i]->is_chosen = i == 0 || order[i]->events > 0;
+    order[0]->number = 1;
+    for (size_t i = 0; i < images->count; i++)
+        if (images->items[i].is_chosen && &images->items[i] != order[0])
+            images->items[i].number = ++number;
+    free(order);
+    return number;
+}
+
+static void
+tell(const struct cli_image *image, const char *output)
+{
+    char to[PATH_MAX];
+
+    if (!name_of(to, sizeof to, output, image->number))
+        return;
+    sim_escape_line(stderr,
+                    "profsim record: %s: %" PRIu64 " events, process "
+                    "%" PRIu32 ": %s",
+                    to, image->events, image->process, image->command);
+}
+
+bool
+cli_images_save(struct cli_images *images, const char *output, size_t most)
+{
+    size_t saved = 0;
+    size_t left = 0;
+    bool good = true;
+
+    if (images->count == 0)
+        return complain(images->folder, "no process logged anything there");
+    if (choose(images, most) == 0)
+        return complain(output, strerror(ENOMEM));
+    for (size_t i = 0; i < images->count; i++) {
+        struct cli_image *const image = &images->items[i];
+
+        if (image->is_chosen) {
+            good = save(images, image, output) && good;
+            if (saved++ < LISTED_MAX)
+                tell(image, output);
+        } else {
+            left += image->events > 0;
+            image->is_done = !image->is_running;
+        }
+    }
+    if (saved > LISTED_MAX)
+        fprintf(stderr, "profsim record: and %zu more, up to %s.%zu\n",
+                saved - LISTED_MAX, output, saved);
+    if (left > 0)
+        fprintf(stderr,
+                "profsim record: %zu process images with fewer events were not "
+                "kept; --images N keeps more\n",
+                left);
+    return good;
+}
+
+void
+cli_images_remove(const struct cli_images *images)
+{
+    char path[PATH_MAX];
+    size_t listed = 0;
+
+    for (size_t i = 0; i < images->count; i++) {
+        const struct cli_image *const image = &images->items[i];
+
+        if (image->is_done) {
+            if (join(path, sizeof path, images->folder, image->name))
+                unlink(path);
+            continue;
+        }
+        if (listed++ >= LISTED_MAX)
+            continue;
+        sim_escape_line(stderr, "profsim record: %s: process %" PRIu32 ", %s",
+                        image->is_running ? "still running" : "not saved",
+                        image->process, image->command);
+    }
+    if (rmdir(images->folder) == 0 || listed == 0)
+        return;
+    sim_escape_line(stderr,
+                    "profsim record: the logs of %zu %s are kept; save them "
+                    "with: profsim convert -o FILE %s",
+                    listed, listed == 1 ? "process" : "processes",
+                    images->folder);
+}

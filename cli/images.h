@@ -1,0 +1,63 @@
+/*
+ * images.h -- the process images that a recorder logged: a folder with a spool
+ * of each, and what becomes of them.
+ */
+#ifndef CLI_IMAGES_H
+#define CLI_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "exit.h"
+
+#define CLI_IMAGES_DEFAULT 32
+
+struct cli_image {
+    char name[64]; /* of its spool; names sort by start */
+    uint32_t process;
+    uint32_t parent;
+    uint64_t events; /* allocations, waits and releases */
+    char command[256];
+    size_t number; /* of its file: 1 output, 2 output.2; 0: not kept */
+    bool is_chosen;
+    bool is_running; /* a process still logs into it */
+    bool is_done;    /* it was saved, or holds nothing */
+};
+
+struct cli_images {
+    const char *folder;
+    struct cli_image *items; /* by start */
+    size_t count;
+};
+
+/*
+ * Look into a folder. Files that are no spools are left alone.
+ *
+ * out:     *images, to be released also on failure
+ * in:      folder, valid as long as *images
+ * returns: false, reported on stderr, if it cannot be read
+ */
+bool cli_images_read(struct cli_images *images, const char *folder);
+void cli_images_release(struct cli_images *images);
+
+/*
+ * Make recordings of the images with most events, and print a list. The one
+ * with most becomes `output`, the others output.2, output.3, ... by start.
+ *
+ * in:      most, images to keep, at least 1
+ * returns: false, reported on stderr, if there is none or one was not written
+ */
+bool cli_images_save(struct cli_images *images, const char *output,
+                     size_t most);
+
+/*
+ * Remove the spools that are done, and the folder if it is empty then; say
+ * what is left and how to get at it.
+ */
+void cli_images_remove(const struct cli_images *images);
+
+/* `profsim convert`: save the images of a recorder that was ended. */
+enum cli_exit cli_convert_folder(int argc, char **argv);
+
+#endif

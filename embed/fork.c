@@ -1,0 +1,115 @@
+/*
+ * fork.c -- a forked child begins a log of its own.
+ *
+ * The kernel wipes the state of the image in the child (R4), so that it finds
+ * phase 0 and starts again, however it was forked; the spool's mapping is not
+ * inherited.
+ *
+ * A child may be forked by a signal handler that interrupted the recorder. When
+ * the handler returns, the child goes on in the middle of a log that is not its
+ * own. So fork() leaves such a child the state as it was, with memory nobody
+ * reads where the log was, and wipes the state when the child leaves the
+ * recorder. Threads that are gone in the child hold nothing any more.
+ */
+#include "recorder.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#define MADV_KEEPONFORK 19
+#endif
+
+static struct {
+    void *place;
+    uint64_t bytes;
+} log_before;
+
+static pid_t (*real_fork)(void);
+
+static void
+before_fork(void)
+{
+    struct embed_state *state = embed_state;
+
+    if (!embed_self.inside || state == NULL)
+        return;
+    log_before.place = state->log;
+    log_before.bytes = state->limit_bytes;
+    (void)madvise(state, sizeof *state, MADV_KEEPONFORK);
+}
+
+static void
+after_fork_in_parent(void)
+{
+    if (embed_self.inside && embed_state != NULL)
+        (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
+}
+
+/* What the interrupted code still does must find memory, and no lock taken. */
+static void
+go_on_beside_the_log(struct embed_state *state)
+{
+    if (log_before.place != NULL)
+        (void)mmap(log_before.place, log_before.bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+                   0);
+    state->orphan_bytes = log_before.bytes;
+    atomic_store(&state->lock, 0);
+    if (atomic_load(&state->phase) == EMBED_STARTING)
+        atomic_store(&state->phase, EMBED_OFF);
+    embed_self.orphan = true;
+    (void)madvise(state, sizeof *state, MADV_WIPEONFORK);
+}
+
+static void
+after_fork_in_child(void)
+{
+    struct embed_state *state = embed_state;
+
+    if (state == NULL)
+        return;
+    if (embed_self.inside)
+        go_on_beside_the_log(state);
+    else if (atomic_load(&state->phase) != EMBED_FRESH)
+        memset(state, 0, sizeof *state); /* a kernel that wipes nothing */
+    embed_stacks_reclaim();
+}
+
+void
+embed_fork_leave(void)
+{
+    struct embed_state *state = embed_state;
+
+    embed_self.orphan = false;
+    if (state->log != NULL && state->orphan_bytes != 0)
+        munmap(state->log, state->orphan_bytes);
+    memset(state, 0, sizeof *state);
+}
+
+void
+embed_fork_start(void)
+{
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+EMBED_HOOK pid_t _Fork(void); /* newer than some headers */
+
+/* fork() for signal handlers: runs no handlers of ours by itself. */
+EMBED_HOOK pid_t
+_Fork(void)
+{
+    pid_t child;
+
+    if (real_fork == NULL)
+        embed_resolve(&real_fork, "_Fork", NULL);
+    before_fork();
+    child = real_fork();
+    if (child == 0)
+        after_fork_in_child();
+    else
+        after_fork_in_parent();
+    return child;
+}

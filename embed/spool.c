@@ -1,0 +1,239 @@
+/*
+ * spool.c -- the file that a process image logs into.
+ *
+ * It is created, mapped and closed at once: the program owns its descriptors.
+ * Room on the disk is made in steps, ahead of what is written, by asking the
+ * kernel to populate the mapping: on a full disk that fails, where a write to a
+ * hole would end the program with SIGBUS. A kernel that cannot do that (before
+ * 5.14) has all the room made at the start.
+ *
+ * The folder is the one that `profsim record` made, known by its device and
+ * inode: once it is gone, somebody else may give its name to another.
+ *
+ * System calls that open and close are made raw: the library's are points of
+ * cancellation, malloc is not, and a thread must not end under the lock.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define STEP_BYTES      (UINT64_C(4) << 20)
+#define AT_ONCE_BYTES   (UINT64_C(64) << 20) /* where steps are not possible */
+#define LIMIT_BYTES_MIN (UINT64_C(64) << 10)
+#define PAGE_MASK       (~UINT64_C(4095))
+
+static int
+open_raw(int folder, const char *path, int flags)
+{
+    return (int)syscall(SYS_openat, folder, path, flags | O_CLOEXEC, 0600);
+}
+
+static void
+close_raw(int file)
+{
+    syscall(SYS_close, file);
+}
+
+static char *
+put_number(char *to, uint64_t value)
+{
+    char digits[20];
+    int count = 0;
+
+    do {
+        digits[count++] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    while (count > 0)
+        *to++ = digits[--count];
+    return to;
+}
+
+static void
+read_command(struct embed_spool_header *to)
+{
+    int file = open_raw(AT_FDCWD, "/proc/self/cmdline", O_RDONLY);
+    long got;
+
+    if (file < 0)
+        return;
+    got = syscall(SYS_read, file, to->command, sizeof to->command - 1);
+    close_raw(file);
+    if (got <= 0)
+        return;
+    if (to->command[got - 1] != '\0')
+        got++; /* cut in the middle: end it here */
+    to->command_bytes = (uint32_t)got;
+}
+
+/*
+ * A file may not grow past the process's limit, which the program may change
+ * meanwhile: trying would end it with SIGXFSZ.
+ */
+static uint64_t
+file_limit(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+        bytes = limit.rlim_cur;
+    return bytes & PAGE_MASK;
+}
+
+/* Room for all of it, as far as the disk and the address space have it. */
+static bool
+make_room_at_once(struct embed_state *state, int file)
+{
+    uint64_t bytes = state->limit_bytes;
+
+    if (bytes > AT_ONCE_BYTES)
+        bytes = AT_ONCE_BYTES;
+    for (; bytes >= LIMIT_BYTES_MIN; bytes = bytes / 2 & PAGE_MASK)
+        if (syscall(SYS_fallocate, file, 0, 0, bytes) == 0) {
+            state->reserved_bytes = bytes;
+            state->limit_bytes = bytes;
+            return true;
+        }
+    return false;
+}
+
+bool
+embed_reserve(uint64_t bytes)
+{
+    struct embed_state *state = embed_state;
+    const int saved_errno = errno;
+    uint64_t end = (bytes + STEP_BYTES) & PAGE_MASK;
+    int status;
+
+    if (end > state->limit_bytes)
+        end = state->limit_bytes;
+    if (end <= state->reserved_bytes || bytes > end)
+        return false;
+    do
+        status = madvise(state->log + state->reserved_bytes,
+                         end - state->reserved_bytes, MADV_POPULATE_WRITE);
+    while (status != 0 && (errno == EINTR || errno == EAGAIN));
+    if (status == 0)
+        state->reserved_bytes = end;
+    errno = saved_errno;
+    return status == 0;
+}
+
+/* Populate the first step; a kernel that knows no such thing says EINVAL. */
+static bool
+make_first_room(struct embed_state *state, int file)
+{
+    state->reserved_bytes = 0;
+    if (madvise(state->log, 4096, MADV_POPULATE_WRITE) != 0 && errno == EINVAL)
+        return make_room_at_once(state, file);
+    return embed_reserve(EMBED_SPOOL_FIRST);
+}
+
+static bool
+map_spool(struct embed_state *state, int file)
+{
+    void *place = MAP_FAILED;
+    uint64_t bytes = file_limit(embed_config.limit_bytes);
+
+    /* A process short of address space gets a shorter log. */
+    for (; bytes >= LIMIT_BYTES_MIN; bytes = bytes / 2 & PAGE_MASK) {
+        if (ftruncate(file, (off_t)bytes) != 0)
+            return false;
+        place = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (place != MAP_FAILED)
+            break;
+    }
+    if (place == MAP_FAILED)
+        return false;
+    (void)madvise(place, bytes, MADV_DONTFORK);
+    state->limit_bytes = bytes;
+    state->log = place;
+    if (make_first_room(state, file))
+        return true;
+    munmap(place, bytes);
+    return false;
+}
+
+static void
+fill_header(struct embed_state *state)
+{
+    struct embed_spool_header *to = embed_header();
+
+    state->used_bytes = EMBED_SPOOL_FIRST;
+    state->last_ticks = embed_ticks();
+    to->version = EMBED_SPOOL_VERSION;
+    to->depth_max = embed_depth_max;
+    to->process = (uint32_t)getpid();
+    to->parent = (uint32_t)getppid();
+    to->start_ticks = state->last_ticks;
+    to->limit_bytes = state->limit_bytes;
+    read_command(to);
+    atomic_store(&to->used_bytes, state->used_bytes);
+    atomic_store(&to->dropped[EMBED_DROP_EARLY],
+                 atomic_exchange(&embed_early_drops, 0));
+    to->magic = EMBED_SPOOL_MAGIC;
+}
+
+/* returns: the folder, -1 if it is not the one that was made for us */
+static int
+open_folder(void)
+{
+    const int folder = open_raw(AT_FDCWD, embed_config.directory,
+                                O_DIRECTORY | O_NOFOLLOW | O_PATH);
+    struct stat status;
+
+    if (folder < 0)
+        return -1;
+    if (fstat(folder, &status) == 0 &&
+        (uint64_t)status.st_dev == embed_config.device &&
+        (uint64_t)status.st_ino == embed_config.inode)
+        return folder;
+    close_raw(folder);
+    return -1;
+}
+
+/* Named so that names sort by start. */
+static void
+name_spool(char *to)
+{
+    const uint64_t ticks = embed_ticks();
+
+    for (uint64_t unit = UINT64_C(1000000000000000000); unit > 0; unit /= 10)
+        *to++ = (char)('0' + ticks / unit % 10);
+    *to++ = '-';
+    *put_number(to, (uint64_t)getpid()) = '\0';
+}
+
+bool
+embed_spool_open(void)
+{
+    struct embed_state *state = embed_state;
+    const int folder = open_folder();
+    char name[48];
+    bool mapped = false;
+    int file = -1;
+
+    name_spool(name);
+    if (folder >= 0) {
+        file = open_raw(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
+        close_raw(folder);
+    }
+    if (file >= 0) {
+        mapped = map_spool(state, file);
+        close_raw(file);
+    }
+    if (mapped)
+        fill_header(state);
+    return mapped;
+}
