@@ -32,7 +32,8 @@ put(struct cli_recfile *file, const void *bytes, size_t count)
         file->bytes = grown;
         file->room_bytes = room;
     }
-    memcpy(file->bytes + file->bytes_count, bytes, count);
+    if (count > 0)
+        memcpy(file->bytes + file->bytes_count, bytes, count);
     file->bytes_count += count;
 }
 

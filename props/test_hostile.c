@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -63,6 +64,19 @@ run_on(enum cli_exit (*command)(int, char **), const char *name,
         assert_true(
             captured.text[i] == '\n' ||
             ((uint8_t)captured.text[i] >= ' ' && captured.text[i] != 0x7f));
+}
+
+/* The last command on the file took no more memory than the file allows. */
+static void
+assert_below_ceiling(const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(stat(path, &status), 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__) /* it has shadows */
+    assert_true(captured.peak_bytes <
+                ((size_t)64 << 20) + 64 * (size_t)status.st_size);
+#endif
 }
 
 /* ----------------------------------------------------------------- recordings
@@ -244,6 +258,45 @@ a_row_of_mutants_is_right_or_named(void **state)
     }
 }
 
+/* -------------------------------------------------------------------- memory
+ */
+
+static void
+a_directive_takes_no_memory_beyond_its_file(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *want;
+    } rows[] = {
+        {"frames 100000000\n", "x.sim:2: 'frames 100000000' asks for 1"},
+        {"frames 4294967295\n", "x.sim:2: 'frames 4294967295' asks for 6"},
+        {"# no\nbuckets 134217728\n", "x.sim:3: 'buckets 134217728' asks"},
+        {"frames 9\nbuckets 200000\n", "x.sim:3: 'buckets 200000' asks for"},
+        {"buckets 9\nframes 5000000\n", "x.sim:3: 'frames 5000000' asks for"},
+    };
+    char text[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(text, sizeof text, "profsim scenario 1\n%ssnapshot-all\n",
+                 rows[i].line);
+        write_file("x.sim", text, strlen(text));
+        run_on(cli_run, "run", "x.sim");
+        assert_int_equal(captured.exit_code, CLI_USAGE);
+        if (strstr(captured.text, rows[i].want) == NULL)
+            fail_msg("%s", captured.text);
+    }
+    snprintf(text, sizeof text,
+             "profsim scenario 1\nbuckets 60000\nsnapshot-all\n");
+    write_file("x.sim", text, strlen(text));
+    run_on(cli_run, "run", "x.sim");
+    assert_int_equal(captured.exit_code, CLI_OK);
+    assert_below_ceiling("x.sim");
+    run_on(cli_explain, "explain", "x.sim");
+    assert_int_equal(captured.exit_code, CLI_OK);
+    assert_below_ceiling("x.sim");
+}
+
 /* -------------------------------------------------------- names and pipes
  */
 
@@ -331,6 +384,7 @@ main(void)
         cmocka_unit_test(a_name_cannot_end_a_line_of_a_profile),
         cmocka_unit_test(a_table_of_mutants_is_whole_or_refused),
         cmocka_unit_test(a_row_of_mutants_is_right_or_named),
+        cmocka_unit_test(a_directive_takes_no_memory_beyond_its_file),
         cmocka_unit_test(a_pipe_works_where_a_file_does),
         cmocka_unit_test(what_a_file_is_its_content_says),
     };

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory.h"
+
 enum phase {
     IDLE,
     MARKING,
@@ -50,7 +52,7 @@ compare_keys(const void *a, const void *b)
 /* How many buckets the allocations come to: distinct (stack, size). */
 static bool
 count_buckets(const struct sim_recording *recording, uint64_t allocs,
-              uint64_t *count)
+              uint64_t *count, uint64_t *frames_count)
 {
     uint64_t(*keys)[2] = calloc(allocs + 1, sizeof *keys);
     struct sim_recording_cursor cursor;
@@ -69,27 +71,34 @@ count_buckets(const struct sim_recording *recording, uint64_t allocs,
     }
     qsort(keys, n, sizeof *keys, compare_keys);
     *count = 0;
-    for (uint64_t i = 0; i < n; i++)
-        *count += i == 0 || compare_keys(keys[i - 1], keys[i]) != 0;
+    *frames_count = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (i > 0 && compare_keys(keys[i - 1], keys[i]) == 0)
+            continue;
+        *frames_count +=
+            sim_recording_stack(recording, (uint32_t)keys[i][0], NULL, 0);
+        ++*count;
+    }
     free(keys);
     return true;
 }
 
 static bool
-load_stacks(struct sim_drive *drive, uint32_t stacks_count)
+load_stacks(struct sim_drive *drive, uint32_t stacks_count,
+            uint64_t frames_count)
 {
-    const size_t frames_max = (size_t)stacks_count * SIM_RECORDED_DEPTH_MAX;
+    uintptr_t *frames;
 
     drive->stacks = calloc((size_t)stacks_count + 1, sizeof *drive->stacks);
-    drive->frames = calloc(frames_max + 1, sizeof *drive->frames);
+    drive->frames = calloc(frames_count + 1, sizeof *drive->frames);
     if (drive->stacks == NULL || drive->frames == NULL)
         return false;
+    frames = drive->frames;
     for (uint32_t i = 0; i < stacks_count; i++) {
-        uintptr_t *frames = &drive->frames[(size_t)i * SIM_RECORDED_DEPTH_MAX];
-
         drive->stacks[i].frames = frames;
         drive->stacks[i].depth = sim_recording_stack_pcs(
             drive->recording, i, frames, SIM_RECORDED_DEPTH_MAX);
+        frames += drive->stacks[i].depth;
     }
     return true;
 }
@@ -102,26 +111,38 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
     const uint64_t events =
         totals->allocs + totals->frees + totals->waits + totals->releases;
     uint64_t buckets;
+    uint64_t frames;
+    uint64_t all_frames = 0; /* of all stacks */
 
     memset(drive, 0, sizeof *drive);
     drive->recording = recording;
     if (events > EVENTS_LIMIT)
         return "the recording has more than 16 million events";
-    if (!count_buckets(recording, totals->allocs, &buckets) ||
-        !load_stacks(drive, totals->stacks) ||
+    for (uint32_t i = 0; i < totals->stacks; i++)
+        all_frames += sim_recording_stack(recording, i, NULL, 0);
+    if (!count_buckets(recording, totals->allocs, &buckets, &frames))
+        return "not enough memory";
+    buckets += totals->waits < totals->stacks ? totals->waits : totals->stacks;
+    buckets +=
+        totals->releases < totals->stacks ? totals->releases : totals->stacks;
+    frames += 2 * all_frames; /* of waits, and of releases */
+    if (buckets > PROF_BUCKETS_LIMIT - 1 ||
+        sim_memory_of_run((uint32_t)buckets, frames, SIM_PROCS_MAX) +
+                all_frames * sizeof *drive->frames >
+            sim_memory_ceiling(sim_recording_bytes(recording)))
+        return "its stacks and sizes make more buckets than may be checked: "
+               "64 MiB and 64 times the file of memory";
+    if (!load_stacks(drive, totals->stacks, all_frames) ||
         !sim_releases_open(&drive->releases, recording))
         return "not enough memory";
     drive->sizes_bytes = calloc(totals->allocs + 1, sizeof *drive->sizes_bytes);
     if (drive->sizes_bytes == NULL)
         return "not enough memory";
-    buckets += totals->waits < totals->stacks ? totals->waits : totals->stacks;
-    buckets +=
-        totals->releases < totals->stacks ? totals->releases : totals->stacks;
 
     drive->config.rules = rules;
     drive->config.buckets_max = (uint32_t)buckets + 1;
     drive->config.depth_max = SIM_RECORDED_DEPTH_MAX;
-    drive->config.frames_max = (buckets + 1) * totals->depth_max + 1;
+    drive->config.frames_max = frames + 1;
     drive->config.cycle_first = PROF_CYCLE_WRAP - CYCLES_TO_WRAP;
     drive->config.procs = SIM_PROCS_MAX;
     drive->config.stacks = drive->stacks;

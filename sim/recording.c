@@ -170,24 +170,13 @@ sim_recording_open(struct sim_recording **recording, const char *path,
     return false;
 }
 
-static void
-free_texts(struct sim_recording_list *list)
-{
-    char **texts = list->items;
-    uint32_t i;
-
-    for (i = 0; i < list->count; i++)
-        free(texts[i]);
-    free(texts);
-}
-
 void
 sim_recording_close(struct sim_recording *recording)
 {
     if (recording == NULL)
         return;
-    free_texts(&recording->arguments);
-    free_texts(&recording->strings);
+    free(recording->arguments.items);
+    free(recording->strings.items);
     free(recording->modules.items);
     free(recording->frames.items);
     free(recording->nodes.items);
@@ -207,6 +196,12 @@ sim_recording_explain(const struct sim_recording_error *error, const char *path,
                  (unsigned long long)error->offset_bytes, error->reason);
     else
         snprintf(line, line_bytes, "%s: %s", path, error->reason);
+}
+
+uint64_t
+sim_recording_bytes(const struct sim_recording *recording)
+{
+    return recording->bytes_count;
 }
 
 const struct sim_recording_totals *

@@ -139,6 +139,9 @@ void sim_recording_close(struct sim_recording *recording);
 void sim_recording_explain(const struct sim_recording_error *error,
                            const char *path, char *line, size_t line_bytes);
 
+/* returns: size of the file */
+uint64_t sim_recording_bytes(const struct sim_recording *recording);
+
 const struct sim_recording_totals *
 sim_recording_totals(const struct sim_recording *recording);
 

@@ -39,8 +39,8 @@ struct sim_recording {
     uint8_t *bytes;
     uint64_t bytes_count;
     uint64_t events_offset; /* of the first E block; 0: there is none */
-    struct sim_recording_list arguments; /* char * */
-    struct sim_recording_list strings;   /* char *; [0] is "" */
+    struct sim_recording_list arguments; /* char *, into bytes */
+    struct sim_recording_list strings;   /* the same; [0] is "" */
     struct sim_recording_list modules;   /* struct sim_recording_module */
     struct sim_recording_list frames;    /* struct sim_recording_frame */
     struct sim_recording_list nodes;     /* struct sim_recording_node */

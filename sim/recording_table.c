@@ -80,13 +80,18 @@ sim_recording_take(struct sim_recording_reader *reader, uint64_t max,
     return 0;
 }
 
-/* returns: a copy ended by NUL, or NULL on failure */
+/*
+ * A text, made to end by NUL where it lies: it moves over the last byte of its
+ * length. So it costs no memory, however many there are.
+ *
+ * returns: the text, of the recording; NULL on failure
+ */
 static char *
 take_text(struct sim_recording_reader *reader, const char *what)
 {
     uint64_t bytes = sim_recording_take(reader, TEXT_BYTES_MAX, what);
-    const uint8_t *from = reader->recording->bytes + reader->at;
-    char *text;
+    uint8_t *from = reader->recording->bytes + reader->at;
+    char *text = (char *)from - 1;
 
     if (reader->failed)
         return NULL;
@@ -98,12 +103,7 @@ take_text(struct sim_recording_reader *reader, const char *what)
         sim_recording_fail(reader, reader->at, "text holds a NUL byte");
         return NULL;
     }
-    text = malloc(bytes + 1);
-    if (text == NULL) {
-        sim_recording_fail(reader, reader->at, "not enough memory for a text");
-        return NULL;
-    }
-    memcpy(text, from, bytes);
+    memmove(text, from, bytes);
     text[bytes] = '\0';
     reader->at += bytes;
     return text;
@@ -119,9 +119,7 @@ sim_recording_read_text(struct sim_recording_reader *reader,
     if (text == NULL)
         return;
     place = sim_recording_add(reader, list, sizeof *place);
-    if (place == NULL)
-        free(text);
-    else
+    if (place != NULL)
         *place = text;
 }
 

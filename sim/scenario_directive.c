@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "memory.h"
+
 static const char *const rules_words[] = {"exact", "go1.5", "go1.6-late",
                                           "go1.10", "go1.17"};
 
@@ -274,6 +276,34 @@ parse_stack(struct sim_parser *p, struct sim_word word)
         !sim_index_add(&p->stack_index, hash, number))
         return sim_parse_fail(p, "not enough memory");
     return true;
+}
+
+/* -------------------------------------------------------------------- memory
+ */
+
+bool
+sim_parse_check_memory(struct sim_parser *p, size_t file_bytes)
+{
+    const struct sim_config *config = &p->s->config;
+    const uint64_t most = sim_memory_ceiling(file_bytes);
+    const uint64_t bytes = sim_memory_of_run(config->buckets_max,
+                                             config->frames_max, config->procs);
+    const bool is_frames =
+        config->frames_max != 0 &&
+        bytes - sim_memory_of_run(1, config->frames_max, config->procs) <
+            bytes - sim_memory_of_run(config->buckets_max, 1, config->procs);
+
+    if (bytes <= most)
+        return true;
+    p->line =
+        p->given[is_frames ? SIM_DIRECTIVE_FRAMES : SIM_DIRECTIVE_BUCKETS];
+    return sim_parse_fail(p,
+                          "'%s %" PRIu64 "' asks for %" PRIu64
+                          " MiB of memory; the "
+                          "directives of this file may take %" PRIu64 " MiB",
+                          is_frames ? "frames" : "buckets",
+                          is_frames ? config->frames_max : config->buckets_max,
+                          bytes >> 20, most >> 20);
 }
 
 /* ---------------------------------------------------------------- directives

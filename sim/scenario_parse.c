@@ -440,7 +440,7 @@ parse_all(struct sim_parser *p, const char *text, size_t bytes)
             return false;
     } while (rest.bytes > 0);
     sim_scenario_sort_frame_names(p->s);
-    return true;
+    return sim_parse_check_memory(p, bytes);
 }
 
 struct sim_scenario *

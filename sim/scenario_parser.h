@@ -60,6 +60,9 @@ bool sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
 bool sim_parse_directive(struct sim_parser *p, enum sim_directive directive);
 bool sim_parse_expect(struct sim_parser *p);
 
+/* Once all directives are read: may they take the memory they ask for? */
+bool sim_parse_check_memory(struct sim_parser *p, size_t file_bytes);
+
 /* Is `word` one that has a meaning after `expect`? */
 bool sim_expect_word(struct sim_word word);
 

@@ -1,0 +1,24 @@
+/*
+ * memory.h -- what a file may take of memory when it is run, whatever it says:
+ * 64 MiB and 64 times its size. It is asked for before anything is taken.
+ */
+#ifndef SIM_MEMORY_H
+#define SIM_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIM_MEMORY_BYTES (UINT64_C(64) << 20)
+#define SIM_MEMORY_TIMES UINT64_C(64) /* the size of the file */
+
+static inline uint64_t
+sim_memory_ceiling(uint64_t file_bytes)
+{
+    return SIM_MEMORY_BYTES + SIM_MEMORY_TIMES * file_bytes;
+}
+
+/* returns: bytes of a judged run for so many: a world, its twin, the model */
+uint64_t sim_memory_of_run(uint32_t buckets_max, uint64_t frames_max,
+                           uint32_t procs);
+
+#endif
