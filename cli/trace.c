@@ -32,11 +32,38 @@ struct input {
     struct model_trace trace;
 };
 
-/* Take over what `from` has. returns: NULL or what went wrong */
+/*
+ * Walk over the records that have arrived.
+ *
+ * in, out: wire, opened; it stays before a record that is cut
+ * returns: false if no further byte can make the file a trace
+ */
+static bool
+is_sound_so_far(struct model_trace_wire *wire, const struct input *input)
+{
+    struct model_trace_record record;
+    enum model_trace_step step;
+    size_t at;
+
+    wire->bytes = input->bytes;
+    wire->bytes_count = input->bytes_count;
+    do {
+        at = wire->at;
+        step = model_trace_wire_next(wire, &record);
+    } while (step == MODEL_TRACE_STEP_RECORD);
+    wire->at = at;
+    return step == MODEL_TRACE_STEP_END || wire->is_cut;
+}
+
+/*
+ * Take over what `from` has, up to what is no trace: it may have no end.
+ *
+ * returns: NULL or what went wrong
+ */
 static const char *
 slurp(struct input *input, FILE *from)
 {
-    struct model_trace_wire wire;
+    struct model_trace_wire wire = {.at = 0};
     size_t room = 0;
 
     for (;;) {
@@ -55,7 +82,9 @@ slurp(struct input *input, FILE *from)
         if (ferror(from))
             return strerror(errno);
         if (got == 0 ||
-            !model_trace_wire_open(&wire, input->bytes, input->bytes_count))
+            (wire.at == 0 &&
+             !model_trace_wire_open(&wire, input->bytes, input->bytes_count)) ||
+            !is_sound_so_far(&wire, input))
             return NULL;
     }
 }
@@ -64,7 +93,8 @@ slurp(struct input *input, FILE *from)
 static enum model_trace_verdict
 input_open(struct input *input, const char *path)
 {
-    FILE *from = fopen(path, "rb");
+    const bool is_standard = strcmp(path, "-") == 0;
+    FILE *from = is_standard ? stdin : fopen(path, "rb");
 
     *input = (struct input){.path = path};
     model_trace_init(&input->trace);
@@ -72,7 +102,8 @@ input_open(struct input *input, const char *path)
         input->unreadable = strerror(errno);
     } else {
         input->unreadable = slurp(input, from);
-        (void)fclose(from);
+        if (!is_standard)
+            (void)fclose(from);
     }
     if (input->unreadable != NULL) {
         input->trace.verdict = MODEL_TRACE_ERROR;

@@ -129,7 +129,8 @@ refuse_number(struct model_trace_wire *wire, const uint8_t *at)
 {
     const size_t offset = (size_t)(at - wire->bytes);
 
-    if (wire->bytes_count - offset < NUMBER_BYTES_MAX)
+    wire->is_cut = wire->bytes_count - offset < NUMBER_BYTES_MAX;
+    if (wire->is_cut)
         model_trace_explain(&wire->reason, offset,
                             "the file ends inside a number");
     else

@@ -49,6 +49,7 @@ struct model_trace_wire {
     const uint8_t *bytes; /* owned by the caller */
     size_t bytes_count;
     size_t at;
+    bool is_cut; /* broken, but more bytes might mend it */
     struct model_trace_reason reason;
 };
 

@@ -17,6 +17,7 @@
 #include "command.h"
 #include "explore.h"
 #include "recfile.h"
+#include "trace.h"
 
 enum { SECONDS = 60 };
 
@@ -297,6 +298,62 @@ a_directive_takes_no_memory_beyond_its_file(void **state)
     assert_below_ceiling("x.sim");
 }
 
+/* A trace that is none after its header: what follows is not read. */
+static void
+a_trace_is_read_up_to_what_is_none(void **state)
+{
+    static const char bytes[] = "go 1.5 trace\0\0\0\0\0";
+    char *words[] = {"trace", "check", "sparse", NULL};
+
+    (void)state;
+    write_file("sparse", bytes, sizeof bytes);
+    assert_int_equal(truncate("sparse", (off_t)1 << 32), 0);
+    captured_free(&captured);
+    assert_true(captured_run(&captured, cli_trace, words, -1, SECONDS));
+    assert_string_equal(captured.text, "sparse: error: offset 0x10: unknown "
+                                       "event type 0\n");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+    assert_true(captured.peak_bytes < (size_t)64 << 20);
+#endif
+}
+
+static void
+recordings_of_one_kind_of_record_stay_below_the_ceiling(void **state)
+{
+    enum { BYTES = 4 << 20 };
+    static const uint64_t none[CLI_RECFILE_CAUSES];
+    const struct cli_recfile_about about = {.ticks_per_second = 1000,
+                                            .depth_max = 128};
+    uint32_t stack[128] = {0};
+    struct cli_recfile file;
+
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        cli_recfile_init(&file, 0);
+        cli_recfile_about(&file, &about);
+        while (kind == 0 && file.bytes_count < BYTES)
+            cli_recfile_string(&file, "");
+        cli_recfile_frame(&file, &(struct cli_recfile_frame){.pc = 1});
+        cli_recfile_frame(&file, &(struct cli_recfile_frame){.pc = 2});
+        while (kind == 1 && file.bytes_count < BYTES) {
+            stack[0] = !stack[0]; /* the other frames are shared */
+            cli_recfile_stack(&file, stack, 128);
+        }
+        if (kind != 1)
+            cli_recfile_stack(&file, stack, 128);
+        cli_recfile_thread(&file, 1);
+        for (uint64_t i = 0; kind == 2 && file.bytes_count < BYTES; i++)
+            cli_recfile_alloc(&file, 0, 1, i, 0);
+        cli_recfile_end(&file, none);
+        write_file("kind.rec", file.bytes, file.bytes_count);
+        cli_recfile_release(&file);
+        run_on(cli_run, "run", "kind.rec");
+        assert_below_ceiling("kind.rec");
+        run_on(cli_check, "check", "kind.rec");
+        assert_below_ceiling("kind.rec");
+    }
+}
+
 /* -------------------------------------------------------- names and pipes
  */
 
@@ -385,6 +442,9 @@ main(void)
         cmocka_unit_test(a_table_of_mutants_is_whole_or_refused),
         cmocka_unit_test(a_row_of_mutants_is_right_or_named),
         cmocka_unit_test(a_directive_takes_no_memory_beyond_its_file),
+        cmocka_unit_test(a_trace_is_read_up_to_what_is_none),
+        cmocka_unit_test(
+            recordings_of_one_kind_of_record_stay_below_the_ceiling),
         cmocka_unit_test(a_pipe_works_where_a_file_does),
         cmocka_unit_test(what_a_file_is_its_content_says),
     };
