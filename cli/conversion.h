@@ -33,11 +33,12 @@ struct cli_conversion {
     struct cli_recfile file;
     struct cli_symbols *symbols;
     struct cli_items stacks;  /* struct cli_stack */
-    struct cli_items pcs;     /* uint64_t, by frame */
+    struct cli_items pcs;     /* uint64_t */
+    struct cli_items frames;  /* struct cli_recfile_frame: of pcs, in order */
     struct cli_items modules; /* uint64_t: offsets of their records */
     struct cli_items threads; /* uint64_t */
     struct cli_items strings; /* char * */
-    struct cli_map frame_of_pc;
+    struct cli_map number_of_pc;
     struct cli_map stack_at; /* by offset */
     struct cli_map string_of_hash;
     struct cli_map object_at; /* by address; live ones */

@@ -247,9 +247,10 @@ release(struct cli_conversion *convert)
     free(stacks);
     free(strings);
     free(convert->pcs.items);
+    free(convert->frames.items);
     free(convert->modules.items);
     free(convert->threads.items);
-    cli_map_release(&convert->frame_of_pc);
+    cli_map_release(&convert->number_of_pc);
     cli_map_release(&convert->stack_at);
     cli_map_release(&convert->string_of_hash);
     cli_map_release(&convert->object_at);

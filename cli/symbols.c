@@ -16,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "debug_info.h"
 #include "eh_table.h"
+#include "symbol_table.h"
 
 struct mapping {
     uint64_t start;
@@ -24,6 +26,13 @@ struct mapping {
     uint64_t offset;
     uint64_t bias;
     char *path;
+};
+
+/* What is looked up in a file, once it is asked for the first time. */
+struct tables {
+    struct cli_symbol_table symbols;
+    struct cli_eh_table unwind;
+    struct cli_debug_info *debug_info;
 };
 
 struct cli_symbols {
@@ -72,16 +81,43 @@ cli_symbols_open(void)
 }
 
 static int
-free_table(Dwfl_Module *module, void **table, const char *name,
-           Dwarf_Addr start, void *unused)
+free_tables(Dwfl_Module *module, void **known, const char *name,
+            Dwarf_Addr start, void *unused)
 {
+    struct tables *tables = *known;
+
     (void)module;
     (void)name;
     (void)start;
     (void)unused;
-    free(*table);
-    *table = NULL;
+    if (tables != NULL) {
+        cli_symbol_table_release(&tables->symbols);
+        cli_debug_info_close(tables->debug_info);
+    }
+    free(tables);
+    *known = NULL;
     return DWARF_CB_OK;
+}
+
+/* returns: NULL if there is no memory */
+static struct tables *
+tables_of(Dwfl_Module *module)
+{
+    struct tables *tables;
+    GElf_Addr bias = 0;
+    void **known = NULL;
+
+    dwfl_module_info(module, &known, NULL, NULL, NULL, NULL, NULL, NULL);
+    if (known == NULL || *known != NULL)
+        return known != NULL ? *known : NULL;
+    tables = calloc(1, sizeof *tables);
+    if (tables == NULL)
+        return NULL;
+    *known = tables;
+    cli_symbol_table_fill(&tables->symbols, module);
+    cli_eh_table_find(&tables->unwind, dwfl_module_getelf(module, &bias));
+    tables->debug_info = cli_debug_info_open(module);
+    return tables;
 }
 
 void
@@ -94,7 +130,7 @@ cli_symbols_close(struct cli_symbols *symbols)
     for (i = 0; i < symbols->count; i++)
         free(symbols->mappings[i].path);
     free(symbols->mappings);
-    dwfl_getmodules(symbols->dwfl, free_table, NULL, 0);
+    dwfl_getmodules(symbols->dwfl, free_tables, NULL, 0);
     dwfl_end(symbols->dwfl);
     free(symbols);
 }
@@ -193,23 +229,12 @@ cli_symbols_added(struct cli_symbols *symbols)
 static uint64_t
 function_start(Dwfl_Module *module, uint64_t pc)
 {
-    struct cli_eh_table *table;
-    void **known = NULL;
+    const struct tables *tables = tables_of(module);
     GElf_Addr bias = 0;
-    Elf *elf = dwfl_module_getelf(module, &bias);
 
-    dwfl_module_info(module, &known, NULL, NULL, NULL, NULL, NULL, NULL);
-    if (elf == NULL || known == NULL)
+    if (tables == NULL || dwfl_module_getelf(module, &bias) == NULL)
         return pc;
-    if (*known == NULL) {
-        table = calloc(1, sizeof *table);
-        if (table == NULL)
-            return pc;
-        cli_eh_table_find(table, elf);
-        *known = table;
-    }
-    table = *known;
-    return cli_eh_table_start(table, pc - bias) + bias;
+    return cli_eh_table_start(&tables->unwind, pc - bias) + bias;
 }
 
 static void
@@ -242,45 +267,57 @@ name_by_place(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
              (unsigned long long)(start - mapping->start + mapping->offset));
 }
 
+/* The function that has the pc, without what was inlined into it. */
 static void
-find_line(Dwfl_Module *module, uint64_t pc, struct cli_symbol *symbol)
+name_function(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
+              struct cli_symbol *symbol)
 {
-    Dwfl_Line *line = dwfl_module_getsrc(module, pc - 1);
-    int number = 0;
-    const char *file;
+    const struct tables *tables = module != NULL ? tables_of(module) : NULL;
+    const struct cli_table_symbol *found =
+        tables != NULL ? cli_symbol_table_find(&tables->symbols, pc - 1) : NULL;
 
-    if (line == NULL)
+    if (found == NULL) {
+        name_by_place(symbols, module, pc, symbol);
         return;
-    file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
-    if (file != NULL && number > 0) {
-        symbol->file = file;
-        symbol->line = (uint32_t)number;
     }
+    /* `name@@VERSION`: the version says nothing about where we are. */
+    snprintf(symbols->text, sizeof symbols->text, "%.*s",
+             (int)strcspn(found->name, "@"), found->name);
+    symbol->function = symbols->text;
+    symbol->function_offset = pc - found->start;
+}
+
+/* A line belongs to the innermost function; each other one has its call's. */
+uint32_t
+cli_symbols_find_all(struct cli_symbols *symbols, uint64_t pc,
+                     struct cli_symbol *found)
+{
+    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, pc - 1);
+    const struct tables *tables = module != NULL ? tables_of(module) : NULL;
+    struct cli_inline inlined[CLI_INLINES_MAX];
+    struct cli_line line = {.file = ""};
+    uint32_t count = 0;
+
+    if (tables != NULL && tables->debug_info != NULL)
+        count = cli_debug_info_find(tables->debug_info, pc - 1, &line, inlined);
+    for (uint32_t i = 0; i <= count; i++) {
+        found[i] = (struct cli_symbol){.file = line.file, .line = line.line};
+        if (i == count)
+            break;
+        found[i].function = inlined[i].function;
+        line = inlined[i].call;
+    }
+    name_function(symbols, module, pc, &found[count]);
+    return count + 1;
 }
 
 void
 cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
                  struct cli_symbol *symbol)
 {
-    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, pc - 1);
-    const char *name = NULL;
-    GElf_Off offset = 0;
-    GElf_Sym found;
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    const uint32_t count = cli_symbols_find_all(symbols, pc, found);
 
-    memset(symbol, 0, sizeof *symbol);
-    symbol->file = "";
-    if (module != NULL) {
-        name = dwfl_module_addrinfo(module, pc - 1, &offset, &found, NULL, NULL,
-                                    NULL);
-        find_line(module, pc, symbol);
-    }
-    if (name == NULL || *name == '\0' || offset >= found.st_size) {
-        name_by_place(symbols, module, pc, symbol);
-        return;
-    }
-    /* `name@@VERSION`: the version says nothing about where we are. */
-    snprintf(symbols->text, sizeof symbols->text, "%.*s",
-             (int)strcspn(name, "@"), name);
-    symbol->function = symbols->text;
-    symbol->function_offset = offset + 1;
+    /* Whose function it is, and the line in it. */
+    *symbol = found[count - 1];
 }

@@ -43,4 +43,17 @@ void cli_symbols_added(struct cli_symbols *symbols);
 void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
                       struct cli_symbol *symbol);
 
+/* Most functions at one pc: those inlined there, and the one they are in. */
+enum { CLI_SYMBOLS_MAX = 65 };
+
+/*
+ * The same with the functions that were inlined at the pc, innermost first; the
+ * last one is the function itself.
+ *
+ * out:     found, room for CLI_SYMBOLS_MAX
+ * returns: how many, at least 1
+ */
+uint32_t cli_symbols_find_all(struct cli_symbols *symbols, uint64_t pc,
+                              struct cli_symbol *found);
+
 #endif

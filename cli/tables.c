@@ -81,13 +81,14 @@ take_stack(struct cli_conversion *convert, uint64_t offset)
     for (i = 0; i < depth; i++) {
         /* pc 0 is not a key; the recorder leaves it away. */
         uint64_t pc = words[1 + i] != 0 ? words[1 + i] : 1;
-        uint64_t frame = cli_map_get(&convert->frame_of_pc, pc);
+        uint64_t frame = cli_map_get(&convert->number_of_pc, pc);
 
         if (frame == CLI_MAP_NONE) {
             uint64_t *place = add(&convert->pcs, sizeof *place);
 
             frame = convert->pcs.count - 1;
-            if (place == NULL || !cli_map_put(&convert->frame_of_pc, pc, frame))
+            if (place == NULL ||
+                !cli_map_put(&convert->number_of_pc, pc, frame))
                 return cli_conversion_no_memory(convert);
             *place = pc;
         }
@@ -251,53 +252,94 @@ describe_modules(struct cli_conversion *convert,
     return true;
 }
 
-static bool
-describe_frames(struct cli_conversion *convert,
-                const struct cli_recfile_module *modules,
-                struct cli_recfile_frame *frames)
+/* The number of the module that a pc lies in, the last one; 0: none. */
+static uint64_t
+module_of(const struct cli_conversion *convert,
+          const struct cli_recfile_module *modules, uint64_t pc)
 {
-    const uint64_t *pcs = convert->pcs.items;
-    struct cli_symbol symbol;
-    size_t i;
-    size_t m;
+    size_t m = convert->modules.count;
 
-    for (i = 0; i < convert->pcs.count; i++) {
-        struct cli_recfile_frame *to = &frames[i];
+    while (m > 0 &&
+           pc - 1 - modules[m - 1].start >= modules[m - 1].length_bytes)
+        m--;
+    return m;
+}
 
-        cli_symbols_find(convert->symbols, pcs[i], &symbol);
-        to->pc = pcs[i];
-        to->function = string_of(convert, symbol.function);
-        to->function_offset = symbol.function_offset;
-        to->file = string_of(convert, symbol.file);
-        to->line = symbol.line;
-        to->module = 0;
-        for (m = 0; m < convert->modules.count; m++)
-            if (pcs[i] - 1 - modules[m].start < modules[m].length_bytes)
-                to->module = m + 1;
+/* One record for each function at the pc, the innermost first. */
+static bool
+describe_pc(struct cli_conversion *convert,
+            const struct cli_recfile_module *modules, uint64_t pc)
+{
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    const uint32_t count = cli_symbols_find_all(convert->symbols, pc, found);
+    const uint64_t module = module_of(convert, modules, pc);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct cli_recfile_frame *to = add(&convert->frames, sizeof *to);
+
+        if (to == NULL)
+            return cli_conversion_no_memory(convert);
+        to->pc = pc;
+        to->module = module;
+        to->function = string_of(convert, found[i].function);
+        to->function_offset = found[i].function_offset;
+        to->file = string_of(convert, found[i].file);
+        to->line = found[i].line;
         if (to->function == CLI_MAP_NONE || to->file == CLI_MAP_NONE)
             return cli_conversion_no_memory(convert);
     }
     return true;
 }
 
-static bool
-write_named(struct cli_conversion *convert, struct cli_recfile_module *modules,
-            struct cli_recfile_frame *frames)
+/* Stacks have numbers of pcs so far; from now on those of frames. */
+static void
+number_frames(struct cli_conversion *convert, const uint32_t *frame_of)
 {
+    struct cli_stack *stacks = convert->stacks.items;
+
+    for (size_t i = 0; i < convert->stacks.count; i++) {
+        for (uint32_t k = 0; k < stacks[i].depth; k++)
+            stacks[i].frames[k] = frame_of[stacks[i].frames[k]];
+    }
+}
+
+static bool
+describe_frames(struct cli_conversion *convert,
+                const struct cli_recfile_module *modules)
+{
+    const uint64_t *pcs = convert->pcs.items;
+    uint32_t *frame_of = calloc(convert->pcs.count + 1, sizeof *frame_of);
+    bool good = frame_of != NULL || cli_conversion_no_memory(convert);
+
+    for (size_t i = 0; i < convert->pcs.count && good; i++) {
+        frame_of[i] = (uint32_t)convert->frames.count;
+        good = describe_pc(convert, modules, pcs[i]);
+    }
+    if (good)
+        number_frames(convert, frame_of);
+    free(frame_of);
+    return good;
+}
+
+static bool
+write_named(struct cli_conversion *convert, struct cli_recfile_module *modules)
+{
+    const struct cli_recfile_frame *frames;
     char **strings;
     size_t i;
 
-    if (modules == NULL || frames == NULL)
+    if (modules == NULL)
         return cli_conversion_no_memory(convert);
     if (!describe_modules(convert, modules) ||
-        !describe_frames(convert, modules, frames))
+        !describe_frames(convert, modules))
         return false;
     strings = convert->strings.items;
+    frames = convert->frames.items;
     for (i = 0; i < convert->strings.count; i++)
         cli_recfile_string(&convert->file, strings[i]);
     for (i = 0; i < convert->modules.count; i++)
         cli_recfile_module(&convert->file, &modules[i]);
-    for (i = 0; i < convert->pcs.count; i++)
+    for (i = 0; i < convert->frames.count; i++)
         cli_recfile_frame(&convert->file, &frames[i]);
     return true;
 }
@@ -307,14 +349,11 @@ cli_conversion_write_tables(struct cli_conversion *convert)
 {
     struct cli_recfile_module *modules =
         calloc(convert->modules.count + 1, sizeof *modules);
-    struct cli_recfile_frame *frames =
-        calloc(convert->pcs.count + 1, sizeof *frames);
     const uint64_t *threads = convert->threads.items;
-    bool good = write_named(convert, modules, frames);
+    bool good = write_named(convert, modules);
     size_t i;
 
     free(modules);
-    free(frames);
     if (!good || !write_stacks(convert))
         return false;
     for (i = 0; i < convert->threads.count; i++)
