@@ -40,7 +40,7 @@ compile() {
     compiler=$1 libs=$2
     shift 2
     # shellcheck disable=SC2046,SC2086
-    (cd "$dir/example" && $compiler $warn -pthread \
+    (cd "$dir/example" && $compiler -pthread \
         $(pkg-config --cflags prof) "$@" -x none $libs -o "$dir/program")
 }
 
@@ -130,14 +130,75 @@ alloc_space/bytes inuse_objects/count inuse_space/bytes"
 for language in c c++; do
     for linked in shared static; do
         [ $linked = shared ] && libs=$shared || libs=$static
-        [ $language = c ] && compiler='cc -std=gnu11' ||
-            compiler='c++ -std=c++17'
+        [ $language = c ] && compiler="cc -std=gnu11 $warn" ||
+            compiler="c++ -std=c++17 $warn"
         rm -f "$dir/program" "$dir"/*.pb.gz "$dir"/*.txt
         holds "vm in $language, $linked: it is built from what is installed" \
             compile "$compiler" "$libs" -x $language vm.c write.c
         try_vm "in $language, $linked"
     done
 done
+
+# spoilt SOURCE LINE COMMAND...: without this line the command fails
+spoilt() {
+    source=$1 line=$2
+    shift 2
+    awk -v line="$line" 'index($0, line) { found++; next } { print }
+        END { exit found != 1 }' "docs/example/$source" \
+        >"$dir/example/spoilt.c" || return 1
+    "$@" && return 1
+    return 0
+}
+
+spoilt_vm() {
+    compile 'cc -std=gnu11' "$shared" spoilt.c write.c || exit 1
+    run "$dir/heap.pb.gz" "$dir/mutex.pb.gz" >"$dir/printed" &&
+        python3 install/read_profile.py "$dir/heap.pb.gz" >"$dir/heap.txt" &&
+        living_is_in_use
+}
+holds "vm: a free that nobody counts is noticed" \
+    spoilt vm.c 'prof_heap_free(' spoilt_vm
+
+# --------------------------------------------------------- a real collector
+
+gc_libs=$(pkg-config --libs bdw-gc)
+
+# What lives at the end is in use, also in the file; and each collection before
+# has been compared by the program itself, several at least.
+collections_are_equal() { # WORD...
+    run "$dir/heap.pb.gz" "$@" >"$dir/printed" || return 1
+    awk '$1 == "collections" { exit !($2 >= 6 && $6 == 0) }' "$dir/printed" ||
+        return 1
+    python3 install/read_profile.py "$dir/heap.pb.gz" >"$dir/heap.txt" &&
+        living_is_in_use
+}
+
+try_gc() { # HOW
+    for threads in 1 3; do
+        holds "gc $1, threads: $threads: each profile is what lives" \
+            collections_are_equal $threads
+        holds "gc $1, threads: $threads, incremental: the same" \
+            collections_are_equal $threads incremental
+    done
+}
+
+for language in c c++; do
+    [ $language = c ] && compiler="cc -std=gnu11 $warn" libs=$shared ||
+        compiler="c++ -std=c++17 $warn" libs=$static
+    holds "gc in $language: it is built from what is installed" \
+        compile "$compiler" "$libs $gc_libs" -x $language gc.c write.c
+    try_gc "in $language"
+done
+
+spoilt_gc() {
+    compile 'cc -std=gnu11' "$shared $gc_libs" spoilt.c write.c ||
+        exit 1
+    collections_are_equal 1
+}
+holds "gc: a free that nobody counts is noticed" \
+    spoilt gc.c 'prof_heap_free(' spoilt_gc
+holds "gc: a cycle that does not begin is noticed" \
+    spoilt gc.c 'mark_ended();' spoilt_gc
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
