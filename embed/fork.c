@@ -34,7 +34,7 @@ before_fork(void)
 {
     struct embed_state *state = embed_state;
 
-    if (!embed_self.inside || state == NULL)
+    if (!embed_inside || state == NULL)
         return;
     log_before.place = state->log;
     log_before.bytes = state->limit_bytes;
@@ -44,7 +44,7 @@ before_fork(void)
 static void
 after_fork_in_parent(void)
 {
-    if (embed_self.inside && embed_state != NULL)
+    if (embed_inside && embed_state != NULL)
         (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
 }
 
@@ -71,7 +71,7 @@ after_fork_in_child(void)
 
     if (state == NULL)
         return;
-    if (embed_self.inside)
+    if (embed_inside)
         go_on_beside_the_log(state);
     else if (atomic_load(&state->phase) != EMBED_FRESH)
         memset(state, 0, sizeof *state); /* a kernel that wipes nothing */

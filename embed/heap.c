@@ -1,23 +1,24 @@
 /*
  * heap.c -- the malloc family, interposed.
  *
- * An allocation is logged after the real call, a free before it, so that the
- * order of the log is right (S2). realloc is both: the free is logged first and
- * taken back if the real realloc fails.
+ * An allocation is told after the real call, a free before it: so what is told
+ * of one address is in the order in which it happened.
  *
  * Until the real functions are known -- dlsym itself may allocate -- memory
  * comes from a small arena that is never given back.
  */
-#include "recorder.h"
+#include "hooks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ARENA_BYTES (64u << 10)
 #define ARENA_ALIGN 64u
+#define PAGE_BYTES  4096u
 
 static struct {
     void *(*malloc)(size_t);
@@ -67,12 +68,12 @@ is_ready(void)
 {
     if (real.malloc != NULL)
         return true;
-    if (embed_self.inside)
+    if (embed_inside)
         return false;
-    embed_self.inside = true;
+    embed_inside = true;
     embed_locks_resolve();
     embed_heap_resolve();
-    embed_self.inside = false;
+    embed_inside = false;
     return real.malloc != NULL;
 }
 
@@ -93,7 +94,7 @@ arena_take(size_t bytes)
         errno = ENOMEM;
         return NULL;
     }
-    embed_drop(EMBED_DROP_EARLY);
+    embed_on_early();
     memcpy(arena + at, &bytes, sizeof bytes);
     return arena + at + ARENA_ALIGN;
 }
@@ -106,36 +107,13 @@ is_of_arena(const void *address)
 }
 
 static void
-log_alloc(void *address, size_t bytes, const void *frame)
+tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
+           const void *frame)
 {
-    uint64_t words[4] = {0, (uintptr_t)address, bytes, 0};
-    int saved_errno = errno;
-    struct embed_stack *stack;
+    const struct embed_request request = {bytes, alignment, zeroed};
 
-    if (address == NULL || !embed_enter())
-        return;
-    stack = embed_stack_borrow();
-    embed_stack_take(stack, frame, &embed_self.stack);
-    embed_log(EMBED_ALLOC, 0, words, 4, stack);
-    embed_stack_return(stack);
-    embed_leave();
-    errno = saved_errno;
-}
-
-/* returns: where the free was logged, 0 if it was not */
-static uint64_t
-log_free(void *address)
-{
-    uint64_t words[2] = {0, (uintptr_t)address};
-    int saved_errno = errno;
-    uint64_t offset;
-
-    if (!embed_enter())
-        return 0;
-    offset = embed_log(EMBED_FREE, 0, words, 2, NULL);
-    embed_leave();
-    errno = saved_errno;
-    return offset;
+    if (address != NULL)
+        embed_on_alloc(address, &request, frame);
 }
 
 #define FRAME __builtin_frame_address(0)
@@ -148,7 +126,7 @@ malloc(size_t bytes)
     if (!is_ready())
         return arena_take(bytes);
     address = real.malloc(bytes);
-    log_alloc(address, bytes, FRAME);
+    tell_alloc(address, bytes, 0, false, FRAME);
     return address;
 }
 
@@ -165,7 +143,7 @@ calloc(size_t count, size_t each_bytes)
     if (!is_ready())
         return arena_take(bytes);
     address = real.calloc(count, each_bytes);
-    log_alloc(address, bytes, FRAME);
+    tell_alloc(address, bytes, 0, true, FRAME);
     return address;
 }
 
@@ -174,7 +152,7 @@ free(void *address)
 {
     if (address == NULL || is_of_arena(address) || !is_ready())
         return;
-    log_free(address);
+    embed_on_free(address);
     real.free(address);
 }
 
@@ -194,23 +172,24 @@ static void *
 resize(void *old, size_t bytes, const void *frame)
 {
     void *address;
-    uint64_t logged = 0;
+    uint64_t token;
 
     if (is_of_arena(old)) {
         address = leave_arena(old, bytes);
         if (!is_of_arena(address))
-            log_alloc(address, bytes, frame);
+            tell_alloc(address, bytes, 0, false, frame);
         return address;
     }
     if (!is_ready())
         return arena_take(bytes); /* old is NULL: nothing is real yet */
-    if (old != NULL)
-        logged = log_free(old);
+    if (old == NULL) {
+        address = real.realloc(NULL, bytes);
+        tell_alloc(address, bytes, 0, false, frame);
+        return address;
+    }
+    token = embed_on_resize(old);
     address = real.realloc(old, bytes);
-    /* realloc(p, 0) may free and return NULL: then the free stands. */
-    if (address == NULL && bytes != 0 && logged != 0)
-        embed_log_cancel(logged);
-    log_alloc(address, bytes, frame);
+    embed_on_resized(token, old, address, bytes, frame);
     return address;
 }
 
@@ -240,7 +219,7 @@ aligned_alloc(size_t alignment, size_t bytes)
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
     address = real.aligned_alloc(alignment, bytes);
-    log_alloc(address, bytes, FRAME);
+    tell_alloc(address, bytes, alignment, false, FRAME);
     return address;
 }
 
@@ -252,7 +231,7 @@ memalign(size_t alignment, size_t bytes)
     if (!is_ready())
         return alignment <= ARENA_ALIGN ? arena_take(bytes) : NULL;
     address = real.memalign(alignment, bytes);
-    log_alloc(address, bytes, FRAME);
+    tell_alloc(address, bytes, alignment, false, FRAME);
     return address;
 }
 
@@ -265,7 +244,7 @@ posix_memalign(void **to, size_t alignment, size_t bytes)
         return ENOMEM;
     status = real.posix_memalign(to, alignment, bytes);
     if (status == 0)
-        log_alloc(*to, bytes, FRAME);
+        tell_alloc(*to, bytes, alignment, false, FRAME);
     return status;
 }
 
@@ -277,7 +256,7 @@ valloc(size_t bytes)
     if (!is_ready())
         return NULL;
     address = real.valloc(bytes);
-    log_alloc(address, bytes, FRAME);
+    tell_alloc(address, bytes, PAGE_BYTES, false, FRAME);
     return address;
 }
 
@@ -289,6 +268,6 @@ pvalloc(size_t bytes)
     if (!is_ready())
         return NULL;
     address = real.pvalloc(bytes);
-    log_alloc(address, bytes, FRAME);
+    tell_alloc(address, bytes, PAGE_BYTES, false, FRAME);
     return address;
 }

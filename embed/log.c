@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+_Thread_local bool embed_inside;
 _Thread_local struct embed_self embed_self;
 struct embed_state *embed_state;
 

@@ -2,6 +2,8 @@
  * recorder.h -- inside the LD_PRELOAD recorder.
  *
  *      heap.c, locks.c     the interposed functions
+ *         | hooks.h
+ *      events.c            what is logged of them
  *         |     \
  *         |      stack.c     the stack of an event
  *         |        unwind.c    by unwind tables (cfi*.c)
@@ -31,10 +33,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hooks.h"
 #include "spool.h"
 #include "stack.h"
 
-#define EMBED_HOOK       __attribute__((visibility("default")))
 #define EMBED_TABLE_LOG2 19u
 #define EMBED_WAITERS    4096u
 #define EMBED_MODULES    1024u
@@ -71,7 +73,6 @@ struct embed_state {
 struct embed_self {
     uint32_t generation; /* of the image that thread_index belongs to */
     uint32_t thread_index;
-    bool inside;
     bool orphan; /* forked in the middle of the parent's log; see fork.c */
     struct embed_own_stack stack;
 };
@@ -184,12 +185,5 @@ void embed_publish_locked(void);
 
 /* Log the modules of a new stack. context: inside, recorder lock not held */
 void embed_modules_note(struct embed_stack *stack);
-
-/* heap.c, locks.c: find the real functions. context: inside */
-void embed_heap_resolve(void);
-void embed_locks_resolve(void);
-
-/* dlsym(RTLD_NEXT), into a function pointer. */
-void embed_resolve(void *function, const char *name, const char *version);
 
 #endif

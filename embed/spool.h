@@ -74,14 +74,6 @@ enum embed_kind {
     EMBED_CANCELLED, /* a free that did not happen: realloc failed */
 };
 
-/* Numbered as in docs/recording.md. */
-enum embed_lock_kind {
-    EMBED_LOCK_MUTEX,
-    EMBED_LOCK_READ,
-    EMBED_LOCK_WRITE,
-    EMBED_LOCK_COND,
-};
-
 /* Word 0 of every record; `words` counts the whole record, this included. */
 struct embed_record {
     uint8_t kind;

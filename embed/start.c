@@ -144,16 +144,16 @@ start(void)
 bool
 embed_enter(void)
 {
-    if (embed_self.inside) {
+    if (embed_inside) {
         embed_drop(EMBED_DROP_INSIDE);
         return false;
     }
     if (atomic_load_explicit(&config_phase, memory_order_relaxed) == EMBED_OFF)
         return false;
-    embed_self.inside = true;
+    embed_inside = true;
     if (embed_is_on() || start())
         return true;
-    embed_self.inside = false;
+    embed_inside = false;
     if (atomic_load_explicit(&config_phase, memory_order_relaxed) ==
         EMBED_FRESH)
         embed_drop(EMBED_DROP_EARLY);
@@ -165,17 +165,17 @@ embed_leave(void)
 {
     if (embed_self.orphan)
         embed_fork_leave();
-    embed_self.inside = false;
+    embed_inside = false;
 }
 
 static void __attribute__((constructor)) start_early(void)
 {
-    bool inside = embed_self.inside;
+    bool inside = embed_inside;
 
-    embed_self.inside = true;
+    embed_inside = true;
     embed_locks_resolve();
     embed_heap_resolve();
-    embed_self.inside = inside;
+    embed_inside = inside;
     if (embed_enter())
         embed_leave();
 }

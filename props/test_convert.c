@@ -15,6 +15,7 @@
 #include "convert.h"
 #include "recording.h"
 #include "rng.h"
+#include "hooks.h"
 #include "spool.h"
 
 #define SPOOL_BYTES (EMBED_SPOOL_FIRST + 4096u)

@@ -1,0 +1,197 @@
+/*
+ * events.c -- what the recorder does with the calls of the hooks: it logs them.
+ *
+ * An allocation is logged after the real call, a free before it, so that the
+ * order of the log is right (S2). realloc is both: the free is logged first and
+ * taken back if the real realloc fails.
+ *
+ * The stack of a waiter is taken before it blocks: taken afterwards, it would
+ * lengthen the time the lock is held, and so change what is measured.
+ *
+ * A waiter for a mutex or a read-write lock registers it in a small table, so
+ * that a release costs one load to know whether somebody waits. Two locks that
+ * fall on one slot: the later is not registered, and counted.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+
+#include "unwind.h"
+
+static void
+log_alloc(void *address, size_t bytes, const void *frame)
+{
+    uint64_t words[4] = {0, (uintptr_t)address, bytes, 0};
+    int saved_errno = errno;
+    struct embed_stack *stack;
+
+    if (!embed_enter())
+        return;
+    stack = embed_stack_borrow();
+    embed_stack_take(stack, frame, &embed_self.stack);
+    embed_log(EMBED_ALLOC, 0, words, 4, stack);
+    embed_stack_return(stack);
+    embed_leave();
+    errno = saved_errno;
+}
+
+/* returns: where the free was logged, 0 if it was not */
+static uint64_t
+log_free(void *address)
+{
+    uint64_t words[2] = {0, (uintptr_t)address};
+    int saved_errno = errno;
+    uint64_t offset;
+
+    if (!embed_enter())
+        return 0;
+    offset = embed_log(EMBED_FREE, 0, words, 2, NULL);
+    embed_leave();
+    errno = saved_errno;
+    return offset;
+}
+
+void
+embed_on_alloc(void *address, const struct embed_request *request,
+               const void *frame)
+{
+    log_alloc(address, request->bytes, frame);
+}
+
+void
+embed_on_free(void *address)
+{
+    (void)log_free(address);
+}
+
+uint64_t
+embed_on_resize(void *old)
+{
+    return log_free(old);
+}
+
+void
+embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
+                 const void *frame)
+{
+    (void)old;
+    if (address != NULL)
+        log_alloc(address, bytes, frame);
+    else if (bytes != 0 && token != 0)
+        embed_log_cancel(token); /* of 0 bytes the free stands */
+}
+
+void
+embed_on_early(void)
+{
+    embed_drop(EMBED_DROP_EARLY);
+}
+
+void
+embed_on_unload(void)
+{
+    embed_unwind_forget();
+}
+
+static struct embed_waiter *
+waiter_of(uintptr_t lock)
+{
+    uint64_t hash = lock * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &embed_state->waiters[hash >> 52 & (EMBED_WAITERS - 1)];
+}
+
+static bool
+register_waiter(uintptr_t lock)
+{
+    struct embed_waiter *waiter = waiter_of(lock);
+    uintptr_t held;
+
+    embed_lock();
+    held = atomic_load_explicit(&waiter->lock, memory_order_relaxed);
+    if (held == 0 || held == lock) {
+        waiter->count++;
+        atomic_store_explicit(&waiter->lock, lock, memory_order_relaxed);
+    }
+    embed_unlock();
+    if (held == 0 || held == lock)
+        return true;
+    embed_drop(EMBED_DROP_WAITERS);
+    return false;
+}
+
+static void
+unregister_waiter(uintptr_t lock)
+{
+    struct embed_waiter *waiter = waiter_of(lock);
+
+    embed_lock();
+    if (waiter->count > 0 && --waiter->count == 0)
+        atomic_store_explicit(&waiter->lock, 0, memory_order_relaxed);
+    embed_unlock();
+}
+
+static bool
+is_awaited(const void *lock)
+{
+    return embed_state != NULL &&
+           atomic_load_explicit(&waiter_of((uintptr_t)lock)->lock,
+                                memory_order_relaxed) == (uintptr_t)lock;
+}
+
+bool
+embed_on_wait(struct embed_wait *wait, const void *lock, bool has_releaser,
+              const void *frame)
+{
+    int saved_errno = errno;
+    struct embed_stack *stack;
+
+    if (!embed_enter())
+        return false;
+    wait->lock = (uintptr_t)lock;
+    wait->start_ticks = embed_ticks();
+    stack = embed_stack_borrow();
+    embed_stack_take(stack, frame, &embed_self.stack);
+    wait->stack = embed_log_stack(stack);
+    embed_stack_return(stack);
+    wait->registered = has_releaser && register_waiter(wait->lock);
+    embed_leave();
+    errno = saved_errno;
+    return true;
+}
+
+void
+embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
+                int status)
+{
+    uint64_t words[4] = {0, wait->lock, wait->start_ticks, wait->stack};
+    uint32_t detail = (uint32_t)kind;
+    int saved_errno = errno;
+
+    if (!embed_enter())
+        return;
+    if (wait->registered)
+        unregister_waiter(wait->lock);
+    if (status != 0 && status != EOWNERDEAD)
+        detail |= 0x80;
+    embed_log(EMBED_WAIT, detail, words, 4, NULL);
+    embed_leave();
+    errno = saved_errno;
+}
+
+void
+embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
+{
+    uint64_t words[3] = {0, (uintptr_t)lock, 0};
+    int saved_errno = errno;
+    struct embed_stack *stack;
+
+    if (embed_inside || !is_awaited(lock) || !embed_enter())
+        return;
+    stack = embed_stack_borrow();
+    embed_stack_take(stack, frame, &embed_self.stack);
+    embed_log(EMBED_RELEASE, (uint32_t)kind, words, 3, stack);
+    embed_stack_return(stack);
+    embed_leave();
+    errno = saved_errno;
+}
