@@ -29,7 +29,7 @@ mistake .ci/deps 's/ libisal-dev / /' '<isa-l/igzip_lib.h> is of package libisal
 mistake .ci/deps 's/ libc6-dev / /' '<stdio.h> is of package libc6-dev, which no group of `make all`'
 mistake .ci/deps 's/ ninja-build / /' 'Makefile: ninja is of package ninja-build'
 mistake .ci/deps 's/ fake[t]ime / /' 'is of package fake''time, which no'
-mistake .ci/deps 's/ sqlite3 / /' 'test_recorder.c: sqlite3 is of package sqlite3'
+mistake .ci/deps 's/ sqlite3 / /' ': sqlite3 is of package sqlite3'
 mistake .ci/deps 's/echo valgrind/echo/' 'gate/check: valgrind is of package valgrind'
 mistake .ci/deps 's/ libclang-rt-14-dev / /' \
     '-fsanitize is of package libclang-rt-14-dev'
