@@ -16,11 +16,16 @@ same(char a, char b)
     return a == b;
 }
 
-/* Edits that turn one into the other; a swap of neighbours is one. */
+/*
+ * Edits that turn one into the other; a swap of neighbours is one.
+ * returns: their number, or any above `most` if there are more
+ */
 static uint32_t
-edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes,
+              uint32_t most)
 {
-    uint32_t rows[3][WORD_BYTES_MAX + 1] = {{0}};
+    uint32_t rows[3][WORD_BYTES_MAX + 1];
+    uint32_t least_above = 0;
 
     for (uint32_t j = 0; j <= b_bytes; j++)
         rows[0][j] = j;
@@ -28,6 +33,7 @@ edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
         uint32_t *now = rows[i % 3];
         const uint32_t *above = rows[(i + 2) % 3];
         const uint32_t *above2 = rows[(i + 1) % 3];
+        uint32_t least_now = i;
 
         now[0] = i;
         for (uint32_t j = 1; j <= b_bytes; j++) {
@@ -41,7 +47,13 @@ edit_distance(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
                 same(a[i - 2], b[j - 1]) && above2[j - 2] + 1 < least)
                 least = above2[j - 2] + 1;
             now[j] = least;
+            if (least < least_now)
+                least_now = least;
         }
+        /* A cell is no less than the least of the two rows above it. */
+        if (least_now > most && least_above > most)
+            return most + 1;
+        least_above = least_now;
     }
     return rows[a_bytes % 3][b_bytes];
 }
@@ -50,17 +62,24 @@ void
 sim_nearest_try(struct sim_nearest *nearest, const char *known)
 {
     const size_t bytes = strlen(known);
+    const size_t wrong_bytes = nearest->wrong_bytes;
+    /* A third of the letters may be wrong, and of short words one. */
+    uint32_t most = bytes < 6 ? 1 : (uint32_t)(bytes / 3);
     uint32_t distance;
 
-    if (bytes > WORD_BYTES_MAX || nearest->wrong_bytes > WORD_BYTES_MAX)
+    if (bytes > WORD_BYTES_MAX || wrong_bytes > WORD_BYTES_MAX)
         return;
-    distance =
-        edit_distance(nearest->wrong, nearest->wrong_bytes, known, bytes);
-    /* A third of the letters may be wrong, and of short words one. */
-    if (distance > (bytes < 6 ? 1 : bytes / 3))
-        return;
-    if (nearest->best == NULL || distance < nearest->distance) {
-        nearest->best = known;
-        nearest->distance = distance;
+    if (nearest->best != NULL && nearest->distance <= most) {
+        if (nearest->distance == 0)
+            return;
+        most = nearest->distance - 1;
     }
+    /* Each letter that one has more is an edit. */
+    if (bytes > wrong_bytes + most || wrong_bytes > bytes + most)
+        return;
+    distance = edit_distance(nearest->wrong, wrong_bytes, known, bytes, most);
+    if (distance > most)
+        return;
+    nearest->best = known;
+    nearest->distance = distance;
 }
