@@ -183,6 +183,36 @@ a_pipe_of_another_in_a_shared_folder_is_refused(void **state)
     assert_int_equal(close(reader), 0);
 }
 
+/* The kernel refuses it at the end; who asks knows before the work is done. */
+static void
+a_file_of_another_in_a_sticky_folder_may_not_be_replaced(void **state)
+{
+    (void)state;
+    make_text(path, "theirs");
+    for (int sticky = 0; sticky < 2; sticky++) {
+        share_folder(sticky != 0);
+        stubs.euid = 54321; /* whose is neither the folder nor the file */
+        assert_int_equal(prof_file_check(&file, path),
+                         sticky != 0 ? PROF_ERR_SINK : PROF_OK);
+        assert_int_equal(file.error, sticky != 0 ? EPERM : 0);
+        assert_int_equal(prof_file_check(&file, in_folder("new")), PROF_OK);
+        stubs.euid = 0;
+        assert_int_equal(prof_file_check(&file, path), PROF_OK);
+    }
+    if (geteuid() != 0)
+        return; /* who is not root has one name only */
+    stubs.euid = 54321;
+    assert_int_equal(lchown(path, 54321, (gid_t)-1), 0); /* his file */
+    assert_int_equal(prof_file_check(&file, path), PROF_OK);
+    assert_int_equal(lchown(path, 54322, (gid_t)-1), 0);
+    assert_int_equal(prof_file_check(&file, path), PROF_ERR_SINK);
+    assert_int_equal(lchown(folder, 54321, (gid_t)-1), 0); /* his folder */
+    assert_int_equal(prof_file_check(&file, path), PROF_OK);
+    stubs.euid = 0;
+    assert_int_equal(prof_file_check(&file, path), PROF_OK); /* root */
+    assert_int_equal(lchown(folder, 0, (gid_t)-1), 0);
+}
+
 static void
 a_folder_is_not_made_past_a_link_of_another(void **state)
 {
@@ -212,6 +242,7 @@ main(void)
         FILE_TEST(a_file_is_replaced_and_never_written_into),
         FILE_TEST(a_folder_is_looked_up_once),
         FILE_TEST(a_pipe_of_another_in_a_shared_folder_is_refused),
+        FILE_TEST(a_file_of_another_in_a_sticky_folder_may_not_be_replaced),
         FILE_TEST(a_folder_is_not_made_past_a_link_of_another),
     };
 

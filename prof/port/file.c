@@ -267,6 +267,25 @@ prof_file_is(const struct prof_file *file, const char *input)
            like.st_ino == file->old_number;
 }
 
+/*
+ * May the name be given to another file? In a sticky folder only the owner of
+ * either, and root, may.
+ */
+static enum prof_status
+check_replacing(struct prof_file *file, const struct prof_path *found)
+{
+    const uid_t user = geteuid();
+    struct stat folder;
+
+    if (faccessat(found->folder, ".", W_OK | X_OK, AT_EACCESS) != 0 ||
+        fstat(found->folder, &folder) != 0)
+        return fail(file, errno);
+    if (found->is_there && (folder.st_mode & S_ISVTX) != 0 && user != 0 &&
+        user != folder.st_uid && user != found->there.st_uid)
+        return fail(file, EPERM);
+    return PROF_OK;
+}
+
 enum prof_status
 prof_file_check(struct prof_file *file, const char *path)
 {
@@ -284,8 +303,8 @@ prof_file_check(struct prof_file *file, const char *path)
         if (status == PROF_OK &&
             faccessat(file->folder, file->name, W_OK, AT_EACCESS) != 0)
             status = fail(file, errno);
-    } else if (faccessat(file->folder, ".", W_OK | X_OK, AT_EACCESS) != 0) {
-        status = fail(file, errno);
+    } else {
+        status = check_replacing(file, &found);
     }
     release(file);
     return status;
