@@ -89,6 +89,7 @@ cp fixtures/scenarios/birth-during-mark.sim "$dir/in/a.sim"
 cp fixtures/scenarios/wrap.sim "$dir/in/b.sim"
 cp fixtures/schedules/late-return-across-sessions.sim "$dir/in/t.sim"
 cp fixtures/recordings/waits.rec "$dir/in/w.rec"
+printf 'ls / >/dev/null\ntrue\n' >"$dir/in/two.sh" # two images
 "$profsim" run --out "$dir/in" "$dir/in/t.sim" >/dev/null || exit 1
 chmod -R a+rX "$dir/in"
 
@@ -113,7 +114,7 @@ command_of() { # OUTPUT
     in=$dir/in
     case $1 in
     record) echo "record -o $shared/x true" ;;
-    all) echo "record --all -o $shared/x env true" ;;
+    all) echo "record -o $shared/x sh $in/two.sh" ;;
     chrome | perfetto)
         echo "trace convert --to $1 $in/trace.out -o $shared/x" ;;
     scenario | text) echo "run --out $shared $in/a.sim" ;;
