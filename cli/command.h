@@ -13,6 +13,7 @@
 
 enum cli_exit cli_bias(int argc, char **argv);
 enum cli_exit cli_check(int argc, char **argv);
+enum cli_exit cli_diff(int argc, char **argv);
 enum cli_exit cli_explain(int argc, char **argv);
 enum cli_exit cli_list(int argc, char **argv);
 enum cli_exit cli_replay(int argc, char **argv);

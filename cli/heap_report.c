@@ -282,8 +282,12 @@ cli_heap_report_print(const struct cli_heap_report *report)
     if (ranked == NULL)
         return false;
     print_head(report);
-    for (int i = 0; i < CLI_MEASURES; i++)
-        print_sites(report, ranked, (enum cli_measure)i);
+    for (int i = 0; i < CLI_MEASURES; i++) {
+        const enum cli_measure measure = (enum cli_measure)i;
+
+        if (!report->only || measure == report->measure)
+            print_sites(report, ranked, measure);
+    }
     free(ranked);
     print_time(report);
     print_threads(report);

@@ -32,6 +32,8 @@ struct cli_heap_report {
     const struct sim_live_heap *heap;
     const struct cli_calls *calls;
     uint64_t top; /* sites to print */
+    bool only;    /* sites by one measure only */
+    enum cli_measure measure;
 };
 
 /* Print it on standard output. returns: false if there is no memory */

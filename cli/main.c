@@ -18,6 +18,7 @@ static const struct {
 } commands[] = {
     {"run", cli_run, "a scenario or a recording of a real program"},
     {"record", cli_record, "the allocations and lock waits of a program"},
+    {"diff", cli_diff, "two recorded runs: where memory grew"},
     {"convert", cli_convert_folder, "what a recorder left that was killed"},
     {"check", cli_check, "judge random worlds by every property"},
     {"bias", cli_bias, "how far a sampled block profile is off"},

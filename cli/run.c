@@ -13,6 +13,7 @@
 #include "command.h"
 #include "escape.h"
 #include "options.h"
+#include "graphs.h"
 #include "heap_report.h"
 #include "prof/file.h"
 #include "profiles.h"
@@ -24,7 +25,10 @@ struct words {
     uint64_t top;    /* sites to print */
     const char *out; /* folder for profile files, or NULL */
     bool out_each;   /* a folder in it for each file, by its name */
-    bool verdicts;   /* judge the library on it, too */
+    bool folded;
+    bool by_given;
+    enum cli_measure by;
+    bool verdicts; /* judge the library on it, too */
 };
 
 /* Where the files of one run go: out: folder, "" if nowhere. */
@@ -103,14 +107,63 @@ run_scenario(const struct sim_input *input, const char *path,
 
 /* --------------------------------------------------------------- recordings */
 
+/* returns: NULL if there is no memory */
+static struct cli_call_tree *
+tree_of(const struct cli_heap_report *report)
+{
+    struct cli_call_tree *tree = cli_call_tree_new();
+    bool good = tree != NULL;
+
+    for (uint32_t i = 0; i < CLI_MEASURES && good; i++)
+        good = cli_call_tree_add(tree, i, report->calls, report->recording,
+                                 report->heap, (enum cli_measure)i);
+    if (good && cli_call_tree_finish(tree))
+        return tree;
+    cli_call_tree_delete(tree);
+    return NULL;
+}
+
+/* Print, and write what goes into the folder ("": nothing). */
+static enum cli_exit
+show_heap(const struct cli_heap_report *report, const char *folder,
+          const struct words *words)
+{
+    struct cli_call_tree *tree = NULL;
+    bool good = true;
+
+    if (words->folded || folder[0] != '\0') {
+        tree = tree_of(report);
+        good = tree != NULL;
+    }
+    if (good && words->folded)
+        cli_graphs_folded(stdout, tree, words->by);
+    else if (good)
+        good = cli_heap_report_print(report);
+    if (!good) {
+        cli_call_tree_delete(tree);
+        return cli_usage("%s: not enough memory", report->path);
+    }
+    if (folder[0] != '\0')
+        good = cli_profiles_write_recording(folder, report->path,
+                                            report->recording, report->calls,
+                                            report->heap) &&
+               cli_graphs_write(folder, tree, report->path);
+    cli_call_tree_delete(tree);
+    return good ? CLI_OK : CLI_USAGE;
+}
+
 static enum cli_exit
 show_recording(const struct sim_recording *recording, const char *path,
                const struct words *words)
 {
-    struct cli_heap_report report = {
-        .path = path, .recording = recording, .top = words->top};
+    struct cli_heap_report report = {.path = path,
+                                     .recording = recording,
+                                     .top = words->top,
+                                     .only = words->by_given,
+                                     .measure = words->by};
     struct sim_live_heap heap;
     struct cli_calls *calls;
+    enum cli_exit exit_code;
     char folder[PATH_MAX];
     bool good;
 
@@ -121,15 +174,11 @@ show_recording(const struct sim_recording *recording, const char *path,
     calls = good ? cli_calls_open(recording) : NULL;
     report.heap = &heap;
     report.calls = calls;
-    good = calls != NULL && cli_heap_report_print(&report);
-    if (!good)
-        cli_usage("%s: not enough memory", path);
-    else if (folder[0] != '\0')
-        good =
-            cli_profiles_write_recording(folder, path, recording, calls, &heap);
+    exit_code = calls != NULL ? show_heap(&report, folder, words)
+                              : cli_usage("%s: not enough memory", path);
     cli_calls_close(calls);
     sim_live_heap_close(&heap);
-    return good ? CLI_OK : CLI_USAGE;
+    return exit_code;
 }
 
 static enum cli_exit
@@ -196,14 +245,22 @@ run_file(const char *path, const struct words *words)
     return exit_code;
 }
 
-enum { RULES = 1, TOP, OUT, VERDICTS };
+enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED };
 
 static const struct cli_option table[] = {
     {TOP, 0, "top", "N", "sites and threads to print (10)"},
+    {BY, 0, "by", "WHAT",
+     "show the sites of one kind only (recordings): peak, in\nuse at the "
+     "peak; exit, never freed; allocs, all allocated"},
+    {FOLDED, 0, "folded", NULL,
+     "print collapsed stacks with bytes (recordings; of the\npeak, unless "
+     "--by says otherwise), and nothing else"},
     {OUT, 0, "out", "DIR",
      "write the traces (schedules): trace.out, trace-2.out ...\nwrite profiles "
      "(recordings, scenarios): heap, allocs,\nblock, mutex, as .pb.gz and "
-     ".txt; of a recording peak\nand exit, too"},
+     ".txt; of a recording peak\nand exit, too, and graphs: peak.svg, "
+     "exit.svg, "
+     "allocs.svg,\nheap.speedscope.json, peak.folded"},
     {VERDICTS, 0, "verdicts", NULL,
      "also judge the library on it (recordings), as\n"
      "`profsim check FILE` does"},
@@ -231,6 +288,12 @@ take(struct words *words, int id, const char *value)
         return (words->rules = cli_rules(value)) != NULL;
     case TOP:
         return cli_number("--top", value, 1, UINT32_MAX, &words->top);
+    case BY:
+        words->by_given = true;
+        return cli_measure_find(value, &words->by) ||
+               cli_complain("--by takes peak, exit or allocs, not '%s'", value);
+    case FOLDED:
+        return words->folded = true;
     case VERDICTS:
         return words->verdicts = true;
     default:

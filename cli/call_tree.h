@@ -1,0 +1,65 @@
+/*
+ * call_tree.h -- the stacks of one or two recordings merged from the root: what
+ * graphs, collapsed stacks and comparisons are made of.
+ *
+ * Calls are the same if their functions are: addresses and lines, which differ
+ * from build to build and run to run, do not matter. Malloc and its kin are
+ * left out at the leaf.
+ */
+#ifndef CLI_CALL_TREE_H
+#define CLI_CALL_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls.h"
+#include "heap_report.h"
+#include "live_heap.h"
+
+/* What a node can count: in use at the peak, never freed, ...; or two runs. */
+enum { CLI_TREE_COLUMNS = 3 };
+
+struct cli_tree_node {
+    const char *function;
+    uint32_t name;        /* its number among the names */
+    uint32_t parent;      /* 0 is the root, its own parent */
+    uint32_t first_child; /* 0: none; children are sorted by name */
+    uint32_t next;        /* the parent's next child; 0: none */
+    uint32_t depth;
+    struct sim_heap_count self[CLI_TREE_COLUMNS];
+    struct sim_heap_count total[CLI_TREE_COLUMNS]; /* with all below */
+};
+
+struct cli_call_tree; /* opaque */
+
+/* returns: a tree of the root alone; NULL if there is no memory */
+struct cli_call_tree *cli_call_tree_new(void);
+void cli_call_tree_delete(struct cli_call_tree *tree);
+
+/*
+ * Add what a recording counts by one measure to a column. The names stay those
+ * of `calls`, which must live as long as the tree.
+ *
+ * returns: false if there is no memory
+ */
+bool cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
+                       const struct cli_calls *calls,
+                       const struct sim_recording *recording,
+                       const struct sim_live_heap *heap,
+                       enum cli_measure measure);
+
+/* Sort children and sum up; before the first look. */
+bool cli_call_tree_finish(struct cli_call_tree *tree);
+
+/* returns: the nodes; parents come before their children; [0] is the root */
+const struct cli_tree_node *
+cli_call_tree_nodes(const struct cli_call_tree *tree, uint32_t *count);
+
+/* returns: the names, each once */
+const char *const *cli_call_tree_names(const struct cli_call_tree *tree,
+                                       uint32_t *count);
+
+/* returns: the node after this one, depth first; 0 after the last */
+uint32_t cli_call_tree_next(const struct cli_call_tree *tree, uint32_t node);
+
+#endif

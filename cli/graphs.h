@@ -1,0 +1,34 @@
+/*
+ * graphs.h -- a heap for the viewers of stacks: collapsed stacks, speedscope,
+ * a flame graph. docs/profiles.md describes the files.
+ */
+#ifndef CLI_GRAPHS_H
+#define CLI_GRAPHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "call_tree.h"
+
+/* Lines `root;caller;leaf BYTES`, sorted. */
+void cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
+                       enum cli_measure measure);
+
+/* in: name, of what was recorded; columns are the measures */
+void cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
+                           const char *name);
+
+/* One SVG file, no script, nothing from elsewhere. */
+void cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
+                       enum cli_measure measure, const char *name);
+
+/*
+ * Write peak.folded, heap.speedscope.json and peak.svg, exit.svg, allocs.svg.
+ *
+ * returns: false, and one line on standard error, at the first that fails
+ */
+bool cli_graphs_write(const char *folder, const struct cli_call_tree *tree,
+                      const char *name);
+
+#endif

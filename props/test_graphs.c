@@ -1,0 +1,220 @@
+/*
+ * test_graphs.c -- heaps for the viewers of stacks: merged from the root, added
+ * up, and with names that no viewer takes for its own syntax.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "graphs.h"
+#include "recording_story.h"
+
+/* Frames: main, a name of all syntaxes, one inlined into main, malloc. */
+static const char *const names[] = {"main", "a;b<c>&\"d'\\e\n\x1b]f", "inner",
+                                    "malloc"};
+
+struct made {
+    struct sim_recording *recording;
+    struct sim_live_heap heap;
+    struct cli_calls *calls;
+    struct cli_call_tree *tree;
+};
+
+static void
+write_tables(struct cli_recfile *file)
+{
+    static const char *const arguments[] = {"prog"};
+    static const struct cli_recfile_about about = {.ticks_per_second = 1000,
+                                                   .depth_max = 8,
+                                                   .arguments_count = 1,
+                                                   .arguments = arguments};
+    /* Frame 3 is 'inner', inlined into main at the same pc: frame 4. */
+    static const struct cli_recfile_frame frames[] = {
+        {.pc = 0x1000, .function = 1, .function_offset = 4},
+        {.pc = 0x2000, .function = 2, .function_offset = 4, .line = 7},
+        {.pc = 0x3000, .function = 4, .function_offset = 4},
+        {.pc = 0x1100, .function = 3, .line = 9},
+        {.pc = 0x1100, .function = 1, .function_offset = 0x104, .line = 5},
+    };
+    static const uint32_t stacks[][3] = {{2, 1, 0}, {1, 0}, {3}};
+    static const uint32_t depths[] = {3, 2, 1};
+
+    cli_recfile_about(file, &about);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        cli_recfile_string(file, names[i]);
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        cli_recfile_frame(file, &frames[i]);
+    for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
+        cli_recfile_stack(file, stacks[i], depths[i]);
+    cli_recfile_thread(file, 1);
+}
+
+/* sizes: of an object from each of the three stacks; the second is freed */
+static void
+make(struct made *made, const uint64_t *sizes)
+{
+    static const uint64_t dropped[CLI_RECFILE_CAUSES];
+    struct cli_recfile file;
+
+    cli_recfile_init(&file, 0);
+    write_tables(&file);
+    for (uint32_t i = 0; i < 3; i++)
+        cli_recfile_alloc(&file, 0, i, sizes[i], i);
+    cli_recfile_free(&file, 0, 3, 1);
+    cli_recfile_end(&file, dropped);
+    made->recording = props_recording_story_read(file.bytes, file.bytes_count);
+    cli_recfile_release(&file);
+    assert_true(sim_live_heap_open(&made->heap, made->recording, NULL));
+    made->calls = cli_calls_open(made->recording);
+    made->tree = cli_call_tree_new();
+    assert_non_null(made->calls);
+    assert_non_null(made->tree);
+    for (uint32_t i = 0; i < CLI_MEASURES; i++)
+        assert_true(cli_call_tree_add(made->tree, i, made->calls,
+                                      made->recording, &made->heap,
+                                      (enum cli_measure)i));
+    assert_true(cli_call_tree_finish(made->tree));
+}
+
+static void
+release(struct made *made)
+{
+    cli_call_tree_delete(made->tree);
+    cli_calls_close(made->calls);
+    sim_live_heap_close(&made->heap);
+    sim_recording_close(made->recording);
+}
+
+/* What one of the writers prints; to be freed. */
+static char *
+print(const struct made *made, char form)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+
+    assert_non_null(file);
+    if (form == 'p')
+        cli_graphs_folded(file, made->tree, CLI_BY_PEAK);
+    else if (form == 'e')
+        cli_graphs_folded(file, made->tree, CLI_BY_EXIT);
+    else if (form == 's')
+        cli_graphs_flames(file, made->tree, CLI_BY_PEAK, "x<y");
+    else
+        cli_graphs_speedscope(file, made->tree, "x\"y");
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+static void
+expect_text(const struct made *made, char form, const char *want)
+{
+    char *text = print(made, form);
+
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void
+expect_part(const struct made *made, char form, const char *part)
+{
+    char *text = print(made, form);
+
+    if (strstr(text, part) == NULL)
+        fail_msg("no '%s' in: %s", part, text);
+    free(text);
+}
+
+static void
+stacks_are_merged_and_malloc_is_left_out(void **state)
+{
+    static const uint64_t sizes[] = {1, 20, 300};
+    struct made made;
+
+    (void)state;
+    make(&made, sizes);
+    expect_text(&made, 'p',
+                "main;a:b<c>&\"d'\\e\\n\\x1b]f 21\n"
+                "main;inner 300\n");
+    expect_text(&made, 'e',
+                "main;a:b<c>&\"d'\\e\\n\\x1b]f 1\n"
+                "main;inner 300\n");
+    release(&made);
+}
+
+static void
+names_are_no_syntax(void **state)
+{
+    static const uint64_t sizes[] = {1, 20, 300};
+    struct made made;
+    char *text;
+
+    (void)state;
+    make(&made, sizes);
+    expect_part(&made, 's', "<title>a;b&lt;c&gt;&amp;&quot;d&#39;");
+    expect_part(&made, 's', ">x&lt;y: bytes in use at the peak<");
+    expect_part(&made, 's', "21 bytes in 2 objects, 6.54 %");
+    expect_part(&made, 'j', "\"name\":\"x\\\"y\"");
+    expect_part(&made, 'j', "a;b<c>&\\\"d'");
+    text = print(&made, 's');
+    assert_null(strstr(text, "<c>"));
+    assert_null(strchr(text, '\x1b'));
+    free(text);
+    text = print(&made, 'j');
+    assert_null(strchr(text, '\x1b'));
+    free(text);
+    release(&made);
+}
+
+static void
+calls_of_one_pc_have_addresses_of_their_own(void **state)
+{
+    static const uint64_t sizes[] = {1, 20, 300};
+    const struct cli_call *calls[CLI_CALLS_MAX];
+    struct made made;
+
+    (void)state;
+    make(&made, sizes);
+    assert_int_equal(cli_calls_of(made.calls, 2, calls), 2);
+    assert_string_equal(calls[0]->function, "inner");
+    assert_int_equal(calls[0]->line, 9);
+    assert_string_equal(calls[1]->function, "main");
+    assert_int_equal(calls[1]->line, 5);
+    assert_int_equal(calls[0]->address, 0x1100);
+    assert_int_not_equal(calls[1]->address, 0x1100);
+    assert_ptr_equal(cli_calls_find(made.calls, calls[0]->address), calls[0]);
+    assert_ptr_equal(cli_calls_find(made.calls, calls[1]->address), calls[1]);
+    release(&made);
+}
+
+static void
+a_heap_of_nothing_is_still_a_graph(void **state)
+{
+    static const uint64_t sizes[] = {0, 0, 0};
+    struct made made;
+
+    (void)state;
+    make(&made, sizes);
+    expect_text(&made, 'p', "");
+    expect_part(&made, 's', "</svg>");
+    expect_part(&made, 'j', "\"samples\":[],");
+    release(&made);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_are_merged_and_malloc_is_left_out),
+        cmocka_unit_test(names_are_no_syntax),
+        cmocka_unit_test(calls_of_one_pc_have_addresses_of_their_own),
+        cmocka_unit_test(a_heap_of_nothing_is_still_a_graph),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
