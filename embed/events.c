@@ -162,12 +162,13 @@ embed_on_wait(struct embed_wait *wait, const void *lock, bool has_releaser,
 
 void
 embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
-                int status)
+                int status, const void *frame)
 {
     uint64_t words[4] = {0, wait->lock, wait->start_ticks, wait->stack};
     uint32_t detail = (uint32_t)kind;
     int saved_errno = errno;
 
+    (void)frame; /* it was taken before the wait */
     if (!embed_enter())
         return;
     if (wait->registered)
@@ -179,7 +180,7 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     errno = saved_errno;
 }
 
-void
+uint64_t
 embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
 {
     uint64_t words[3] = {0, (uintptr_t)lock, 0};
@@ -187,11 +188,20 @@ embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
     struct embed_stack *stack;
 
     if (embed_inside || !is_awaited(lock) || !embed_enter())
-        return;
+        return 0;
     stack = embed_stack_borrow();
     embed_stack_take(stack, frame, &embed_self.stack);
     embed_log(EMBED_RELEASE, (uint32_t)kind, words, 3, stack);
     embed_stack_return(stack);
     embed_leave();
     errno = saved_errno;
+    return 0;
+}
+
+/* A release is logged before: what follows it in the log came after it. */
+void
+embed_on_released(uint64_t token, const void *frame)
+{
+    (void)token;
+    (void)frame;
 }

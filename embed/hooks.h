@@ -87,11 +87,18 @@ struct embed_wait {
 bool embed_on_wait(struct embed_wait *wait, const void *lock, bool has_releaser,
                    const void *frame);
 void embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
-                     int status);
+                     int status, const void *frame);
 
-/* A lock is about to be given up. in: kind, mutex or read-write lock */
-void embed_on_release(const void *lock, enum embed_lock_kind kind,
-                      const void *frame);
+/*
+ * A lock is about to be given up, and was.
+ *
+ * in:      kind, mutex or read-write lock
+ *          token, what embed_on_release() returned; of 0 there is no second
+ * call
+ */
+uint64_t embed_on_release(const void *lock, enum embed_lock_kind kind,
+                          const void *frame);
+void embed_on_released(uint64_t token, const void *frame);
 
 /* A library was unloaded. */
 void embed_on_unload(void);

@@ -82,17 +82,23 @@ pthread_mutex_lock(pthread_mutex_t *mutex)
     if (!embed_on_wait(&wait, mutex, true, FRAME))
         return real.mutex_lock(mutex);
     status = real.mutex_lock(mutex);
-    embed_on_waited(&wait, EMBED_LOCK_MUTEX, status);
+    embed_on_waited(&wait, EMBED_LOCK_MUTEX, status, FRAME);
     return status;
 }
 
 EMBED_HOOK int
 pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
+    uint64_t token;
+    int status;
+
     if (!is_ready())
         return 0;
-    embed_on_release(mutex, EMBED_LOCK_MUTEX, FRAME);
-    return real.mutex_unlock(mutex);
+    token = embed_on_release(mutex, EMBED_LOCK_MUTEX, FRAME);
+    status = real.mutex_unlock(mutex);
+    if (token != 0)
+        embed_on_released(token, FRAME);
+    return status;
 }
 
 EMBED_HOOK int
@@ -111,7 +117,7 @@ pthread_rwlock_rdlock(pthread_rwlock_t *lock)
     if (!embed_on_wait(&wait, lock, true, FRAME))
         return real.read_lock(lock);
     status = real.read_lock(lock);
-    embed_on_waited(&wait, EMBED_LOCK_READ, status);
+    embed_on_waited(&wait, EMBED_LOCK_READ, status, FRAME);
     return status;
 }
 
@@ -131,17 +137,33 @@ pthread_rwlock_wrlock(pthread_rwlock_t *lock)
     if (!embed_on_wait(&wait, lock, true, FRAME))
         return real.write_lock(lock);
     status = real.write_lock(lock);
-    embed_on_waited(&wait, EMBED_LOCK_WRITE, status);
+    embed_on_waited(&wait, EMBED_LOCK_WRITE, status, FRAME);
     return status;
 }
 
 EMBED_HOOK int
 pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
+    uint64_t token;
+    int status;
+
     if (!is_ready())
         return 0;
-    embed_on_release(lock, EMBED_LOCK_READ, FRAME);
-    return real.rwlock_unlock(lock);
+    token = embed_on_release(lock, EMBED_LOCK_READ, FRAME);
+    status = real.rwlock_unlock(lock);
+    if (token != 0)
+        embed_on_released(token, FRAME);
+    return status;
+}
+
+/* The mutex of a condition is given up within the call. */
+static void
+tell_release(pthread_mutex_t *mutex, const void *frame)
+{
+    const uint64_t token = embed_on_release(mutex, EMBED_LOCK_MUTEX, frame);
+
+    if (token != 0)
+        embed_on_released(token, frame);
 }
 
 /*
@@ -152,15 +174,18 @@ EMBED_HOOK int
 pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
     struct embed_wait wait;
+    bool is_told;
     int status;
 
     if (!is_ready())
         return 0;
-    if (embed_inside || !embed_on_wait(&wait, cond, false, FRAME))
+    if (embed_inside)
         return real.cond_wait(cond, mutex);
-    embed_on_release(mutex, EMBED_LOCK_MUTEX, FRAME);
+    is_told = embed_on_wait(&wait, cond, false, FRAME);
+    tell_release(mutex, FRAME);
     status = real.cond_wait(cond, mutex);
-    embed_on_waited(&wait, EMBED_LOCK_COND, status);
+    if (is_told)
+        embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
 
@@ -169,15 +194,18 @@ pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                        const struct timespec *until)
 {
     struct embed_wait wait;
+    bool is_told;
     int status;
 
     if (!is_ready())
         return 0;
-    if (embed_inside || !embed_on_wait(&wait, cond, false, FRAME))
+    if (embed_inside)
         return real.cond_timedwait(cond, mutex, until);
-    embed_on_release(mutex, EMBED_LOCK_MUTEX, FRAME);
+    is_told = embed_on_wait(&wait, cond, false, FRAME);
+    tell_release(mutex, FRAME);
     status = real.cond_timedwait(cond, mutex, until);
-    embed_on_waited(&wait, EMBED_LOCK_COND, status);
+    if (is_told)
+        embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
 
@@ -186,15 +214,18 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                        clockid_t clock, const struct timespec *until)
 {
     struct embed_wait wait;
+    bool is_told;
     int status;
 
     if (!is_ready())
         return 0;
-    if (embed_inside || !embed_on_wait(&wait, cond, false, FRAME))
+    if (embed_inside)
         return real.cond_clockwait(cond, mutex, clock, until);
-    embed_on_release(mutex, EMBED_LOCK_MUTEX, FRAME);
+    is_told = embed_on_wait(&wait, cond, false, FRAME);
+    tell_release(mutex, FRAME);
     status = real.cond_clockwait(cond, mutex, clock, until);
-    embed_on_waited(&wait, EMBED_LOCK_COND, status);
+    if (is_told)
+        embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
     return status;
 }
 

@@ -1,0 +1,410 @@
+/*
+ * agent.c -- the thread that writes profiles, on request and by the clock.
+ *
+ * It listens on an abstract socket: no file to plant or to clear away, and the
+ * kernel says who is at the other end. One request a connection:
+ *
+ *      client   heap | allocs | mutex | block | cpu | status, and a line feed
+ *      agent    OK and a line feed, then the bytes of the profile, to the end;
+ *               or ERROR, a space, a reason and a line feed
+ *
+ * Only the user who owns the process, and root, are answered. A client that is
+ * slow is given up after a second, so the agent always comes back.
+ *
+ * Its descriptors belong to the program's table all the same, and a program may
+ * close what it does not know. So each is known by its inode and looked at
+ * before it is used; if it is another's, it is left alone and a new one made.
+ *
+ * The thread blocks all signals. SIGUSR2, if the program has no handler for it,
+ * has one of ours, which wakes the agent; CPU ticks are drained ten times a
+ * second.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "prof/file.h"
+#include "prof/process.h"
+#include "profile.h"
+
+enum {
+    STACK_BYTES = 256 << 10,
+    REQUEST_MAX = 32,
+    CLIENT_MS = 1000,
+    DRAIN_MS = 100,
+    TRIES_MAX = 20,
+    ROOM_ABOVE = 16 /* descriptors */
+};
+
+static struct {
+    _Atomic bool is_started;
+    _Atomic int thread;    /* the kernel's number; 0: not there yet */
+    _Atomic bool is_asked; /* SIGUSR2 came */
+    int listener;
+    uint64_t listener_inode;
+    uint64_t cpu_began_ns;
+} agent = {.listener = -1};
+
+/* ------------------------------------------------------------- the CPU profile
+ */
+
+static uint64_t
+now_ns(void)
+{
+    return (uint64_t)prof_process_monotonic_ns();
+}
+
+/* Stop, write, and go on: what is written next begins now. */
+enum prof_status
+profile_cpu_write(const struct prof_output *output)
+{
+    const uint64_t began_ns = agent.cpu_began_ns;
+    struct prof_output from = *output;
+    enum prof_status status = PROF_ERR_BUSY;
+
+    for (int i = 0; i < TRIES_MAX && status == PROF_ERR_BUSY; i++) {
+        const struct timespec pause = {.tv_nsec = 1000000};
+
+        status = prof_cpu_stop(profile.cpu);
+        if (status == PROF_ERR_BUSY)
+            (void)nanosleep(&pause, NULL);
+    }
+    if (status != PROF_OK)
+        return status;
+    from.time_ns -= (int64_t)(now_ns() - began_ns);
+    status = prof_cpu_write(profile.cpu, &from, (int64_t)(now_ns() - began_ns));
+    agent.cpu_began_ns = now_ns();
+    if (prof_cpu_start(profile.cpu, profile.config.cpu_hz) != PROF_OK &&
+        status == PROF_OK)
+        status = PROF_ERR_BUSY;
+    return status;
+}
+
+/* ---------------------------------------------------------------- descriptors
+ */
+
+/*
+ * Above the numbers that the program may get, where the hard limit has room;
+ * else as high as possible. The program counts on the lowest ones.
+ */
+static int
+move_up(int descriptor)
+{
+    struct rlimit limit;
+    struct rlimit raised;
+    int moved = -1;
+
+    if (descriptor < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur > INT_MAX - ROOM_ABOVE)
+        return descriptor;
+    raised = limit;
+    if (limit.rlim_max == RLIM_INFINITY ||
+        limit.rlim_cur + ROOM_ABOVE <= limit.rlim_max) {
+        raised.rlim_cur += ROOM_ABOVE;
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            moved = fcntl(descriptor, F_DUPFD_CLOEXEC, (int)limit.rlim_cur);
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    } else if (limit.rlim_cur > ROOM_ABOVE) {
+        moved = fcntl(descriptor, F_DUPFD_CLOEXEC,
+                      (int)limit.rlim_cur - ROOM_ABOVE);
+    }
+    if (moved < 0)
+        return descriptor;
+    close(descriptor);
+    return moved;
+}
+
+static uint64_t
+inode_of(int descriptor)
+{
+    struct stat status;
+
+    return descriptor >= 0 && fstat(descriptor, &status) == 0 &&
+                   S_ISSOCK(status.st_mode)
+               ? (uint64_t)status.st_ino
+               : 0;
+}
+
+static socklen_t
+name_socket(struct sockaddr_un *address)
+{
+    int length;
+
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    length = snprintf(&address->sun_path[1], sizeof address->sun_path - 1,
+                      PROFILE_SOCKET_NAME "%ld", (long)getpid());
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+                       (size_t)length);
+}
+
+/* returns: false if there is no socket to listen on */
+static bool
+listen_again(void)
+{
+    struct sockaddr_un address;
+    const socklen_t bytes = name_socket(&address);
+    int listener;
+
+    if (agent.listener >= 0 && inode_of(agent.listener) == agent.listener_inode)
+        return true;
+    listener =
+        move_up(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (listener >= 0 &&
+        (bind(listener, (const struct sockaddr *)(const void *)&address,
+              bytes) != 0 ||
+         listen(listener, 4) != 0)) {
+        close(listener);
+        listener = -1;
+    }
+    agent.listener = listener;
+    agent.listener_inode = inode_of(listener);
+    return listener >= 0;
+}
+
+/* ------------------------------------------------------------------- requests
+ */
+
+static bool
+is_welcome(int client)
+{
+    struct ucred who;
+    socklen_t bytes = sizeof who;
+
+    return getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 &&
+           (who.uid == 0 || who.uid == geteuid() || who.uid == getuid());
+}
+
+/* A write to a client that is gone must not raise SIGPIPE. */
+static enum prof_status
+send_all(void *context, const void *bytes, size_t bytes_count)
+{
+    const int client = *(const int *)context;
+    const char *from = bytes;
+
+    while (bytes_count > 0) {
+        const ssize_t sent = send(client, from, bytes_count, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return PROF_ERR_SINK;
+        from += sent;
+        bytes_count -= (size_t)sent;
+    }
+    return PROF_OK;
+}
+
+static void
+send_text(int client, const char *text)
+{
+    (void)send_all(&client, text, strlen(text));
+}
+
+static void
+send_status(int client)
+{
+    const struct prof_drops drops = prof_drops(profile.prof);
+    const struct profile_losses *const losses = &profile.losses;
+    char text[1024];
+
+    (void)snprintf(
+        text, sizeof text,
+        "OK\nprocess %ld\nheap_rate_bytes %lld\nmutex_fraction %lld\n"
+        "block_rate_ns %lld\ncpu_hz %u\nlive_samples %llu\n"
+        "dropped_no_bucket %llu\ndropped_no_frames %llu\nearly %llu\n"
+        "untracked %llu\nunseen_frees %llu\nuncharged_waits %llu\n",
+        (long)getpid(), (long long)profile.config.heap_rate_bytes,
+        (long long)profile.config.mutex_fraction,
+        (long long)profile.config.block_rate_ns, profile.config.cpu_hz,
+        (unsigned long long)profile_samples_live(),
+        (unsigned long long)drops.no_bucket,
+        (unsigned long long)drops.no_frames,
+        (unsigned long long)atomic_load(&losses->early),
+        (unsigned long long)atomic_load(&losses->untracked),
+        (unsigned long long)atomic_load(&losses->unseen),
+        (unsigned long long)atomic_load(&losses->waits));
+    send_text(client, text);
+}
+
+static void
+send_profile(int client, enum profile_kind kind)
+{
+    int to = client;
+    const struct prof_sink sink = {.write = send_all, .context = &to};
+
+    if (!profile_has(kind)) {
+        send_text(client, "ERROR this profile is not being taken\n");
+        return;
+    }
+    send_text(client, "OK\n");
+    /* A profile that breaks off is not one: the client sees its end is bad. */
+    if (profile_dump(kind, &sink) != PROF_OK)
+        (void)shutdown(client, SHUT_RDWR);
+}
+
+static void
+answer(int client)
+{
+    const struct timeval patience = {.tv_sec = CLIENT_MS / 1000};
+    char request[REQUEST_MAX + 1];
+    ssize_t bytes;
+
+    (void)setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience,
+                     sizeof patience);
+    (void)setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience,
+                     sizeof patience);
+    bytes = recv(client, request, REQUEST_MAX, 0);
+    if (bytes <= 0 || request[bytes - 1] != '\n')
+        return;
+    request[bytes - 1] = '\0';
+    if (strcmp(request, "status") == 0) {
+        send_status(client);
+        return;
+    }
+    for (int kind = 0; kind < PROFILE_KINDS; kind++)
+        if (strcmp(request, profile_kind_names[kind]) == 0) {
+            send_profile(client, (enum profile_kind)kind);
+            return;
+        }
+    send_text(client, "ERROR no such request\n");
+}
+
+static void
+accept_one(void)
+{
+    const int client =
+        move_up(accept4(agent.listener, NULL, NULL, SOCK_CLOEXEC));
+
+    if (client < 0)
+        return;
+    if (is_welcome(client))
+        answer(client);
+    close(client);
+}
+
+/* ------------------------------------------------------------------ the thread
+ */
+
+/* Sleep until there is something to do, or the time is over. */
+static void
+sleep_until(uint64_t at_ns)
+{
+    struct pollfd from = {.fd = agent.listener, .events = POLLIN};
+    const uint64_t now = now_ns();
+    struct timespec left = {0};
+    struct timespec *limit = NULL;
+    sigset_t open;
+
+    if (profile.cpu != NULL && at_ns > now + DRAIN_MS * UINT64_C(1000000))
+        at_ns = now + DRAIN_MS * UINT64_C(1000000);
+    if (at_ns != UINT64_MAX) {
+        const uint64_t wait = at_ns > now ? at_ns - now : 0;
+
+        left.tv_sec = (time_t)(wait / 1000000000);
+        left.tv_nsec = (long)(wait % 1000000000);
+        limit = &left;
+    }
+    sigfillset(&open);
+    sigdelset(&open, SIGUSR2);
+    if (ppoll(&from, 1, limit, &open) == 1 && (from.revents & POLLIN) != 0)
+        accept_one();
+}
+
+static void *
+run(void *context)
+{
+    const uint64_t step_ns = profile.config.every_s * UINT64_C(1000000000);
+    uint64_t next_ns = step_ns != 0 ? now_ns() + step_ns : UINT64_MAX;
+
+    (void)context;
+    embed_inside = true; /* all its life: what it allocates is not sampled */
+    atomic_store(&agent.thread, (int)syscall(SYS_gettid));
+    for (;;) {
+        if (!listen_again() && errno == EMFILE)
+            agent.listener = -1; /* again at the next turn */
+        sleep_until(next_ns);
+        if (profile.cpu != NULL)
+            prof_cpu_drain(profile.cpu);
+        if (atomic_exchange(&agent.is_asked, false))
+            profile_dump_files();
+        if (now_ns() >= next_ns) {
+            profile_dump_files();
+            next_ns = now_ns() + step_ns;
+        }
+    }
+    return NULL;
+}
+
+static void
+on_request(int number)
+{
+    const int saved_errno = errno;
+    const int thread = atomic_load(&agent.thread);
+
+    (void)number;
+    atomic_store(&agent.is_asked, true);
+    if (thread != 0 && thread != (int)syscall(SYS_gettid))
+        (void)syscall(SYS_tgkill, getpid(), thread, SIGUSR2);
+    errno = saved_errno;
+}
+
+static void
+take_signal(void)
+{
+    const struct sigaction action = {.sa_handler = on_request,
+                                     .sa_flags = SA_RESTART};
+    struct sigaction old;
+
+    if (sigaction(SIGUSR2, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        (void)sigaction(SIGUSR2, &action, NULL);
+}
+
+void
+profile_agent_start(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all;
+    sigset_t before;
+
+    if (!profile.config.has_agent ||
+        atomic_load_explicit(&agent.is_started, memory_order_relaxed) ||
+        atomic_exchange(&agent.is_started, true))
+        return;
+    agent.cpu_began_ns = now_ns();
+    take_signal();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_attr_init(&attributes) == 0) {
+        (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+        (void)pthread_create(&thread, &attributes, run, NULL);
+        pthread_attr_destroy(&attributes);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The thread is gone. The parent's socket is closed; a new agent makes one. */
+void
+profile_agent_after_fork_child(void)
+{
+    if (agent.listener >= 0 && inode_of(agent.listener) == agent.listener_inode)
+        close(agent.listener);
+    agent.listener = -1;
+    atomic_store(&agent.thread, 0);
+    atomic_store(&agent.is_started, false);
+}

@@ -1,0 +1,262 @@
+/*
+ * dump.c -- profiles as profile.proto, made in memory that is mapped for it.
+ *
+ * There is no collector, so a cycle of the heap profile is what we make of it:
+ * two are begun and flushed ahead of a snapshot, and then all that was recorded
+ * before the call is published. Nothing has names: the file says what was
+ * mapped where, and a reader names the addresses.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "prof/file.h"
+#include "prof/port.h"
+#include "prof/pprof.h"
+#include "prof/process.h"
+#include "profile.h"
+
+enum {
+    MAPPINGS_MAX = 8192,
+    TEXT_BYTES = 4 << 20,
+    CYCLES = 3, /* until what was just recorded is published */
+    BUSY_MAX = 1000,
+    BUSY_NS = 100000
+};
+
+/* Memory of one dump, in one mapping. */
+struct room {
+    void *begin;
+    size_t bytes;
+    struct prof_mapping *mappings;
+    char *text;
+    void *records;
+    size_t records_max;
+    void *scratch;
+    size_t scratch_bytes;
+};
+
+const char *const profile_kind_names[PROFILE_KINDS] = {"heap", "allocs",
+                                                       "mutex", "block", "cpu"};
+
+static struct prof_port_lock lock; /* one dump at a time */
+
+bool
+profile_has(enum profile_kind kind)
+{
+    switch (kind) {
+    case PROFILE_HEAP:
+    case PROFILE_ALLOCS:
+        return profile.config.heap_rate_bytes > 0;
+    case PROFILE_MUTEX:
+        return profile.config.mutex_fraction > 0;
+    case PROFILE_BLOCK:
+        return profile.config.block_rate_ns > 0;
+    case PROFILE_CPU:
+        return profile.cpu != NULL;
+    case PROFILE_KINDS:
+    default:
+        return false;
+    }
+}
+
+static size_t
+rounded(size_t bytes)
+{
+    return (bytes + 4095) & ~(size_t)4095;
+}
+
+static bool
+room_open(struct room *room, size_t records, size_t record_bytes)
+{
+    const size_t scratch =
+        prof_pprof_scratch_bytes(records, records * PROFILE_DEPTH_MAX / 4);
+    const size_t mappings = rounded(MAPPINGS_MAX * sizeof *room->mappings);
+    char *at;
+
+    room->records_max = records;
+    room->scratch_bytes = scratch;
+    room->bytes = mappings + TEXT_BYTES + rounded(records * record_bytes) +
+                  rounded(scratch);
+    at = mmap(NULL, room->bytes, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    room->begin = at;
+    room->mappings = (void *)at;
+    room->text = at + mappings;
+    room->records = at + mappings + TEXT_BYTES;
+    room->scratch =
+        at + mappings + TEXT_BYTES + rounded(records * record_bytes);
+    return true;
+}
+
+/* A control call that must wait for record calls in flight says BUSY. */
+#define UNTIL_DONE(status, call)                                 \
+    do {                                                         \
+        const struct timespec busy_pause = {.tv_nsec = BUSY_NS}; \
+        uint32_t busy_count = 0;                                 \
+                                                                 \
+        while (((status) = (call)) == PROF_ERR_BUSY &&           \
+               busy_count++ < BUSY_MAX)                          \
+            (void)nanosleep(&busy_pause, NULL);                  \
+    } while (0)
+
+static enum prof_status
+publish_all(void)
+{
+    enum prof_status status = PROF_OK;
+
+    for (int i = 0; i < CYCLES && status == PROF_OK; i++) {
+        UNTIL_DONE(status, prof_heap_next_cycle(profile.prof));
+        if (status == PROF_OK)
+            UNTIL_DONE(status, prof_heap_flush(profile.prof));
+    }
+    return status;
+}
+
+static enum prof_status
+count_records(enum profile_kind kind, size_t *count)
+{
+    enum prof_status status;
+
+    if (kind == PROFILE_HEAP || kind == PROFILE_ALLOCS)
+        UNTIL_DONE(status, prof_heap_snapshot(profile.prof, PROF_SELECT_ALL,
+                                              NULL, 0, count));
+    else
+        UNTIL_DONE(status, prof_contention_snapshot(
+                               profile.prof,
+                               kind == PROFILE_MUTEX ? PROF_MUTEX : PROF_BLOCK,
+                               NULL, 0, count));
+    return status == PROF_ERR_SHORT ? PROF_OK : status;
+}
+
+static enum prof_status
+write_heap(const struct room *room, const struct prof_output *output,
+           enum prof_heap_view view)
+{
+    enum prof_status status;
+    size_t count;
+
+    UNTIL_DONE(status,
+               prof_heap_snapshot(profile.prof, PROF_SELECT_ALL, room->records,
+                                  room->records_max, &count));
+    return status != PROF_OK
+               ? status
+               : prof_pprof_heap(output, room->records, count,
+                                 prof_heap_rate(profile.prof), view);
+}
+
+static enum prof_status
+write_contention(const struct room *room, const struct prof_output *output,
+                 enum prof_contention kind)
+{
+    enum prof_status status;
+    size_t count;
+
+    UNTIL_DONE(status,
+               prof_contention_snapshot(profile.prof, kind, room->records,
+                                        room->records_max, &count));
+    return status != PROF_OK ? status
+                             : prof_pprof_contention(output, room->records,
+                                                     count, 1000000000, 1);
+}
+
+static enum prof_status
+write_kind(const struct room *room, enum profile_kind kind,
+           const struct prof_output *output)
+{
+    switch (kind) {
+    case PROFILE_HEAP:
+        return write_heap(room, output, PROF_VIEW_INUSE);
+    case PROFILE_ALLOCS:
+        return write_heap(room, output, PROF_VIEW_ALLOCS);
+    case PROFILE_MUTEX:
+        return write_contention(room, output, PROF_MUTEX);
+    case PROFILE_BLOCK:
+        return write_contention(room, output, PROF_BLOCK);
+    case PROFILE_CPU:
+        return profile_cpu_write(output);
+    case PROFILE_KINDS:
+    default:
+        return PROF_ERR_CONFIG;
+    }
+}
+
+static enum prof_status
+dump_locked(enum profile_kind kind, const struct prof_sink *sink)
+{
+    size_t records = 4096; /* stacks of a CPU profile */
+    size_t record_bytes = sizeof(struct prof_heap_record);
+    enum prof_status status = PROF_OK;
+    struct prof_output output;
+    struct room room;
+    size_t mappings = 0;
+
+    if (kind != PROFILE_CPU) {
+        status = publish_all();
+        if (status == PROF_OK)
+            status = count_records(kind, &records);
+        records += records / 8 + 256; /* those that arrive meanwhile */
+    }
+    if (status != PROF_OK || !room_open(&room, records, record_bytes))
+        return status != PROF_OK ? status : PROF_ERR_MEMORY;
+    if (prof_process_mappings(room.mappings, MAPPINGS_MAX, &mappings, room.text,
+                              TEXT_BYTES) != PROF_OK)
+        mappings = 0; /* addresses are all there is to say */
+    output = (struct prof_output){.sink = *sink,
+                                  .mappings = room.mappings,
+                                  .mappings_count = (uint32_t)mappings,
+                                  .time_ns = prof_process_time_ns(),
+                                  .scratch = room.scratch,
+                                  .scratch_bytes = room.scratch_bytes};
+    status = write_kind(&room, kind, &output);
+    (void)munmap(room.begin, room.bytes);
+    return status;
+}
+
+enum prof_status
+profile_dump(enum profile_kind kind, const struct prof_sink *sink)
+{
+    enum prof_status status;
+
+    prof_port_lock_take(&lock);
+    status = dump_locked(kind, sink);
+    prof_port_lock_release(&lock);
+    return status;
+}
+
+static void
+dump_file(enum profile_kind kind)
+{
+    struct prof_file file;
+    struct prof_sink sink;
+    char path[512];
+    enum prof_status status;
+
+    (void)snprintf(path, sizeof path, "%s/%ld.%s.pb", profile.config.folder,
+                   (long)getpid(), profile_kind_names[kind]);
+    status = prof_file_begin(&file, path);
+    if (status == PROF_OK) {
+        sink = prof_file_sink(&file);
+        status = prof_file_end(&file, profile_dump(kind, &sink));
+    }
+    (void)status; /* nobody is there to be told; the file is missing */
+}
+
+void
+profile_dump_files(void)
+{
+    for (int kind = 0; kind < PROFILE_KINDS; kind++)
+        if (profile_has((enum profile_kind)kind))
+            dump_file((enum profile_kind)kind);
+}
+
+void
+profile_dump_after_fork_child(void)
+{
+    prof_port_lock_reset(&lock);
+}

@@ -1,0 +1,174 @@
+/*
+ * profile.h -- inside the profiler that is preloaded: libprof in a program that
+ * knows nothing of it.
+ *
+ *      heap.c, locks.c (embed/hooks.h)
+ *         |       |
+ *      samples.c  waits.c      what is recorded of a call
+ *         |       |
+ *      threads.c               a processor of libprof for each thread
+ *         |
+ *      libprof                 one instance, in one reserved mapping
+ *         ^
+ *      dump.c                  profiles of it, as profile.proto
+ *         ^
+ *      agent.c                 a thread: who asks for them, and when
+ *      start.c                 when it begins, forks and ends
+ *
+ * Rules
+ *   R1  Nothing here calls malloc; memory is mapped. What libc allocates on our
+ *       behalf passes through, because embed_inside is set.
+ *   R2  The program's threads take no lock that the agent holds for longer than
+ *       it takes to change an entry of a table.
+ *   R3  What is not recorded is counted, by cause.
+ */
+#ifndef EMBED_PROFILE_H
+#define EMBED_PROFILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "hooks.h"
+#include "prof/cpu.h"
+#include "prof/prof.h"
+#include "stack_memory.h"
+
+#define PROFILE_ENV_FOLDER   "PROFSIM_PROFILE_FOLDER"
+#define PROFILE_ENV_HEAP     "PROFSIM_PROFILE_HEAP_BYTES"
+#define PROFILE_ENV_MUTEX    "PROFSIM_PROFILE_MUTEX_FRACTION"
+#define PROFILE_ENV_BLOCK    "PROFSIM_PROFILE_BLOCK_NS"
+#define PROFILE_ENV_CPU      "PROFSIM_PROFILE_CPU_HZ"
+#define PROFILE_ENV_EVERY    "PROFSIM_PROFILE_EVERY_S"
+#define PROFILE_ENV_NO_AGENT "PROFSIM_PROFILE_NO_AGENT"
+
+/* Where an agent listens: an abstract socket of this name and the process. */
+#define PROFILE_SOCKET_NAME "profsim-profile-"
+
+enum { PROFILE_DEPTH_MAX = 64 };
+
+struct profile_config {
+    int64_t heap_rate_bytes;
+    int64_t mutex_fraction; /* 0: no mutex profile */
+    int64_t block_rate_ns;  /* 0: no block profile */
+    uint32_t cpu_hz;        /* 0: no CPU profile */
+    uint32_t every_s;       /* 0: files only at exit and on request */
+    bool has_agent;
+    char folder[400]; /* of the files */
+};
+
+/* What was not recorded. */
+struct profile_losses {
+    _Atomic uint64_t early;     /* allocations before the profiler began */
+    _Atomic uint64_t untracked; /* samples whose free cannot be known: too many
+                                   are live. They are in the totals. */
+    _Atomic uint64_t unseen;    /* frees that were not seen, known because the
+                                   address was allocated again */
+    _Atomic uint64_t waits;     /* waits beside another lock in the table */
+};
+
+enum profile_phase { PROFILE_FRESH, PROFILE_STARTING, PROFILE_ON, PROFILE_OFF };
+
+struct profile {
+    _Atomic uint32_t phase;
+    struct profile_config config;
+    struct prof *prof;
+    struct prof_cpu *cpu; /* NULL: no CPU profile */
+    uint64_t start_ns;    /* since 1970 */
+    struct profile_losses losses;
+};
+
+extern struct profile profile;
+
+static inline bool
+profile_is_on(void)
+{
+    return atomic_load_explicit(&profile.phase, memory_order_acquire) ==
+           PROFILE_ON;
+}
+
+/* start.c: begin, if nobody has. returns: is it on? */
+bool profile_begin(void);
+
+/* threads.c */
+
+/* What a thread knows about itself. */
+struct profile_thread {
+    struct prof_proc *proc; /* its own; NULL: none yet, or none was free */
+    bool is_surplus;        /* none was free */
+    struct embed_own_stack stack;
+};
+
+extern _Thread_local struct profile_thread profile_thread
+    __attribute__((tls_model("initial-exec")));
+
+/* Processors of the instance: of threads, and to be borrowed for one call. */
+#define PROFILE_PROCS_OWN    112u
+#define PROFILE_PROCS_SHARED 16u
+
+/* Get the thread a processor of its own, until it exits. context: inside */
+void profile_thread_begin(void);
+
+/* Borrow a processor for one call. context: inside */
+struct prof_proc *profile_proc_borrow(uint32_t *index);
+void profile_proc_return(uint32_t index);
+
+void profile_threads_start(void);
+void profile_threads_after_fork_child(void);
+
+/* samples.c */
+
+/* returns: live blocks that were sampled */
+uint64_t profile_samples_live(void);
+
+/*
+ * Keep the table still over a fork: another thread may be changing it.
+ */
+void profile_samples_before_fork(void);
+void profile_samples_after_fork(void);
+
+/* waits.c */
+void profile_waits_after_fork_child(void);
+
+/* dump.c */
+
+enum profile_kind {
+    PROFILE_HEAP,
+    PROFILE_ALLOCS,
+    PROFILE_MUTEX,
+    PROFILE_BLOCK,
+    PROFILE_CPU,
+    PROFILE_KINDS
+};
+
+extern const char *const profile_kind_names[PROFILE_KINDS];
+
+/* returns: is this kind being taken? */
+bool profile_has(enum profile_kind kind);
+
+/*
+ * Write a profile as profile.proto, not compressed.
+ *
+ * returns: PROF_OK, the sink's status, PROF_ERR_MEMORY; PROF_ERR_BUSY if record
+ *          calls did not come to an end
+ * context: inside; waits for other dumps
+ */
+PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
+                                             const struct prof_sink *sink);
+
+/* Write all kinds that are taken into files of the folder. context: inside */
+void profile_dump_files(void);
+void profile_dump_after_fork_child(void);
+
+/* agent.c */
+
+/* Begin the agent's thread, if there is to be one and there is none. */
+void profile_agent_start(void);
+void profile_agent_after_fork_child(void);
+
+/* Move ticks out of the CPU profile's ring, or write it and begin anew. */
+enum prof_status profile_cpu_write(const struct prof_output *output);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * start.c -- when the profiler begins, forks and ends.
+ *
+ * It begins with the first allocation that finds an environment, or with the
+ * constructor. The child of a fork keeps what its parent had recorded, for the
+ * blocks are in its memory, and draws random numbers of its own; it gets an
+ * agent when it next takes a sample.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "prof/fork.h"
+#include "prof/port.h"
+#include "prof/process.h"
+#include "profile.h"
+#include "stack.h"
+#include "unwind.h"
+
+enum {
+    BUCKETS_MAX = 32768, /* different stacks and sizes */
+    FRAMES_A_BUCKET = 20,
+    CPU_TICKS_MAX = 4096,
+    CPU_STACKS_MAX = 8192
+};
+
+struct profile profile;
+
+static int64_t
+number_of(const char *name, int64_t otherwise)
+{
+    const char *const text = getenv(name);
+    char *end;
+    long long value;
+
+    if (text == NULL || *text == '\0')
+        return otherwise;
+    value = strtoll(text, &end, 10);
+    return *end == '\0' && value >= 0 ? value : otherwise;
+}
+
+static bool
+configure(void)
+{
+    struct profile_config *const to = &profile.config;
+    const char *const folder = getenv(PROFILE_ENV_FOLDER);
+
+    if (folder != NULL && strlen(folder) >= sizeof to->folder)
+        return false;
+    strcpy(to->folder, folder != NULL ? folder : "");
+    to->heap_rate_bytes = number_of(PROFILE_ENV_HEAP, PROF_HEAP_RATE_DEFAULT);
+    to->mutex_fraction = number_of(PROFILE_ENV_MUTEX, 1);
+    to->block_rate_ns = number_of(PROFILE_ENV_BLOCK, 0);
+    to->cpu_hz = (uint32_t)number_of(PROFILE_ENV_CPU, 0);
+    to->every_s = (uint32_t)number_of(PROFILE_ENV_EVERY, 0);
+    to->has_agent = number_of(PROFILE_ENV_NO_AGENT, 0) == 0;
+    return true;
+}
+
+static void *
+map(size_t bytes)
+{
+    void *const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return at != MAP_FAILED ? at : NULL;
+}
+
+static uint64_t
+seed_of_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec) +
+           ((uint64_t)getpid() << 40);
+}
+
+static bool
+make_prof(void)
+{
+    const struct prof_config config = {
+        .buckets_max = BUCKETS_MAX,
+        .depth_max = PROFILE_DEPTH_MAX,
+        .frames_max = (uint64_t)BUCKETS_MAX * FRAMES_A_BUCKET,
+        .procs_max = PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED,
+        .world = PROF_WORLD_RUNNING,
+        .seed = seed_of_now(),
+    };
+    const size_t bytes = prof_bytes_needed(&config);
+    void *const block = map(bytes);
+
+    if (block == NULL ||
+        prof_init(&profile.prof, &config, block, bytes) != PROF_OK)
+        return false;
+    prof_heap_rate_set(profile.prof, profile.config.heap_rate_bytes);
+    (void)prof_mutex_fraction_set(profile.prof, profile.config.mutex_fraction);
+    prof_block_rate_set(profile.prof, profile.config.block_rate_ns);
+    return true;
+}
+
+/* ------------------------------------------------------------- the CPU profile
+ */
+
+static _Thread_local struct embed_own_stack handler_stack
+    __attribute__((tls_model("initial-exec")));
+
+static uint32_t
+unwind_interrupted(const void *ucontext, uintptr_t *stack, uint32_t max)
+{
+#ifdef __x86_64__
+    const ucontext_t *const at = ucontext;
+    const struct embed_registers from = {
+        .pc = (uintptr_t)at->uc_mcontext.gregs[REG_RIP],
+        .sp = (uintptr_t)at->uc_mcontext.gregs[REG_RSP],
+        .fp = (uintptr_t)at->uc_mcontext.gregs[REG_RBP],
+        .base = (uintptr_t)at->uc_mcontext.gregs[REG_RBX],
+        .scratch = (uintptr_t)at->uc_mcontext.gregs[REG_R10]};
+    const uint32_t depth =
+        embed_unwind_walk(stack, max, &from, true, &handler_stack);
+
+    stack[0]++; /* every address of a tick is read as a return address */
+    return depth;
+#else
+    (void)ucontext;
+    (void)stack;
+    (void)max;
+    return 0;
+#endif
+}
+
+static void
+start_cpu(void)
+{
+    const struct prof_cpu_config config = {.ticks_max = CPU_TICKS_MAX,
+                                           .stacks_max = CPU_STACKS_MAX,
+                                           .depth_max = PROFILE_DEPTH_MAX};
+    const uint32_t hz = profile.config.cpu_hz;
+    const struct itimerval timer = {
+        .it_interval = {.tv_usec = hz != 0 ? 1000000 / (suseconds_t)hz : 0},
+        .it_value = {.tv_usec = hz != 0 ? 1000000 / (suseconds_t)hz : 0}};
+    const size_t bytes = prof_cpu_bytes_needed(&config);
+    struct prof_cpu *cpu;
+    void *block;
+
+    if (hz == 0 || (block = map(bytes)) == NULL)
+        return;
+    if (prof_cpu_init(&cpu, &config, block, bytes) == PROF_OK &&
+        prof_cpu_start(cpu, hz) == PROF_OK &&
+        prof_process_begin(cpu, unwind_interrupted) == PROF_OK &&
+        setitimer(ITIMER_PROF, &timer, NULL) == 0)
+        profile.cpu = cpu;
+}
+
+/* ----------------------------------------------------------------------- forks
+ */
+
+static void
+before_fork(void)
+{
+    profile_samples_before_fork();
+}
+
+static void
+after_fork_in_parent(void)
+{
+    profile_samples_after_fork();
+}
+
+static void
+after_fork_in_child(void)
+{
+    const bool inside = embed_inside;
+    uint64_t seed;
+
+    profile_samples_after_fork();
+    embed_inside = true;
+    prof_after_fork_child(profile.prof);
+    seed = seed_of_now();
+    for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
+        prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);
+    profile_threads_after_fork_child();
+    profile_waits_after_fork_child();
+    profile_dump_after_fork_child();
+    embed_stacks_reclaim();
+    profile_agent_after_fork_child();
+    if (profile.cpu != NULL) {
+        prof_cpu_after_fork_child(profile.cpu);
+        profile.cpu = NULL; /* timers are not inherited */
+    }
+    embed_inside = inside;
+}
+
+/* ----------------------------------------------------------------- begin, end
+ */
+
+static bool
+start(void)
+{
+    if (!configure() || !embed_stacks_start() || !make_prof())
+        return false;
+    embed_unwind_start();
+    profile_threads_start();
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    profile.start_ns = (uint64_t)prof_process_time_ns();
+    start_cpu();
+    return true;
+}
+
+bool
+profile_begin(void)
+{
+    const int saved_errno = errno;
+    const bool inside = embed_inside;
+    uint32_t phase = PROFILE_FRESH;
+
+    if (profile_is_on())
+        return true;
+    /* Before libc is up there is no environment to read. */
+    if (environ == NULL || !atomic_compare_exchange_strong(
+                               &profile.phase, &phase, PROFILE_STARTING))
+        return false;
+    embed_inside = true;
+    phase = start() ? PROFILE_ON : PROFILE_OFF;
+    atomic_store_explicit(&profile.phase, phase, memory_order_release);
+    embed_inside = inside;
+    errno = saved_errno;
+    return phase == PROFILE_ON;
+}
+
+static void __attribute__((constructor)) begin_early(void)
+{
+    const bool inside = embed_inside;
+
+    embed_inside = true;
+    embed_locks_resolve();
+    embed_heap_resolve();
+    if (profile_begin())
+        profile_agent_start();
+    embed_inside = inside;
+}
+
+static void __attribute__((destructor)) end_late(void)
+{
+    if (!profile_is_on() || profile.config.folder[0] == '\0')
+        return;
+    embed_inside = true;
+    profile_dump_files();
+}

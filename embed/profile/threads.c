@@ -1,0 +1,91 @@
+/*
+ * threads.c -- a processor of libprof for each thread.
+ *
+ * A thread gets one when it first allocates and gives it back when it exits. A
+ * processor's count of bytes until the next sample goes on with its next
+ * thread: the chance of an allocation to be sampled does not depend on what was
+ * allocated before it, nor by whom. More threads than processors borrow one for
+ * each call.
+ */
+#include <pthread.h>
+#include <sched.h>
+
+#include "profile.h"
+
+_Thread_local bool embed_inside;
+_Thread_local struct profile_thread profile_thread;
+
+static _Atomic uint8_t used[PROFILE_PROCS_OWN];
+static _Atomic uint8_t borrowed[PROFILE_PROCS_SHARED];
+static pthread_key_t key;
+static bool has_key;
+
+static void
+give_back(void *context)
+{
+    const uintptr_t index = (uintptr_t)context - 1;
+
+    profile_thread.proc = NULL;
+    atomic_store_explicit(&used[index], 0, memory_order_release);
+}
+
+void
+profile_threads_start(void)
+{
+    has_key = pthread_key_create(&key, give_back) == 0;
+}
+
+void
+profile_thread_begin(void)
+{
+    for (uint32_t i = 0; has_key && i < PROFILE_PROCS_OWN; i++) {
+        uint8_t nobody = 0;
+
+        if (atomic_load_explicit(&used[i], memory_order_relaxed) != 0 ||
+            !atomic_compare_exchange_strong_explicit(&used[i], &nobody, 1,
+                                                     memory_order_acquire,
+                                                     memory_order_relaxed))
+            continue;
+        if (pthread_setspecific(key, (void *)(uintptr_t)(i + 1)) == 0) {
+            profile_thread.proc = prof_proc_at(profile.prof, i);
+            return;
+        }
+        atomic_store_explicit(&used[i], 0, memory_order_release);
+        break;
+    }
+    profile_thread.is_surplus = true;
+}
+
+struct prof_proc *
+profile_proc_borrow(uint32_t *index)
+{
+    for (uint32_t i = 0;; i = (i + 1) % PROFILE_PROCS_SHARED) {
+        if (atomic_exchange_explicit(&borrowed[i], 1, memory_order_acquire) ==
+            0) {
+            *index = i;
+            return prof_proc_at(profile.prof, PROFILE_PROCS_OWN + i);
+        }
+        if (i == PROFILE_PROCS_SHARED - 1)
+            sched_yield();
+    }
+}
+
+void
+profile_proc_return(uint32_t index)
+{
+    atomic_store_explicit(&borrowed[index], 0, memory_order_release);
+}
+
+/* The other threads are gone; their processors are free. */
+void
+profile_threads_after_fork_child(void)
+{
+    for (uint32_t i = 0; i < PROFILE_PROCS_OWN; i++) {
+        struct prof_proc *const proc = prof_proc_at(profile.prof, i);
+
+        atomic_store_explicit(&used[i], proc == profile_thread.proc,
+                              memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < PROFILE_PROCS_SHARED; i++)
+        atomic_store_explicit(&borrowed[i], 0, memory_order_relaxed);
+}
