@@ -78,6 +78,7 @@ plan() {
     echo "644$tab$work/prof.pc$tab$libdir/pkgconfig/prof.pc"
     echo "755${tab}out/profsim$tab$prefix/bin/profsim"
     echo "644${tab}out/libprofsim-record.so$tab$prefix/lib/profsim/libprofsim-record.so"
+    echo "644${tab}out/libprof-malloc.so$tab$libdir/libprof-malloc.so"
     echo "644${tab}out/man/profsim.1$tab$prefix/share/man/man1/profsim.1"
     echo "644${tab}out/man/prof.3$tab$prefix/share/man/man3/prof.3"
     for page in LICENSE README.md CHANGELOG.md SECURITY.md $(find docs -type f | LC_ALL=C sort); do
