@@ -2,128 +2,30 @@
  * check.c -- `profsim check`: saved failures first, then what can be
  * enumerated, then a campaign of seeds.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "campaign.h"
 #include "check_options.h"
 #include "check_recording.h"
+#include "check_saved.h"
+#include "check_search.h"
 #include "checker.h"
 #include "command.h"
 #include "escape.h"
 #include "failure.h"
-#include "replay.h"
+#include "file_result.h"
 #include "sched_campaign.h"
 #include "schedule.h"
-
-/* Fewer runs than this may miss a mark by chance. */
-#define RUNS_FOR_MARKS 20000
-
-/* ------------------------------------------------------------ saved failures
- */
-
-static int
-is_scenario(const struct dirent *entry)
-{
-    const size_t length = strlen(entry->d_name);
-
-    return length > 4 && strcmp(&entry->d_name[length - 4], ".sim") == 0;
-}
-
-/*
- * Replay one; a file that cannot be read is a failure too. What other rules
- * break says nothing about the rules that are asked about.
- */
-static enum cli_exit
-replay_saved(const struct cli_check_options *options, const char *name)
-{
-    struct props_replay replay;
-    struct sim_scenario *scenario;
-    struct sim_input input;
-    struct sim_error error;
-    char path[PATH_MAX];
-
-    if (snprintf(path, sizeof path, "%s/%s", options->save, name) >=
-        (int)sizeof path)
-        return cli_usage("%s: File name too long", options->save);
-    if (!sim_input_read_regular(&input, path))
-        return cli_usage("%s: %s", path, input.reason);
-    if (input.kind == SIM_INPUT_SCHEDULE) {
-        const enum cli_exit exit_code = cli_schedule_replay(&input, path);
-
-        sim_input_free(&input);
-        return exit_code;
-    }
-    scenario = sim_scenario_parse((const char *)input.bytes, input.bytes_count,
-                                  path, &error);
-    sim_input_free(&input);
-    if (scenario == NULL) {
-        return cli_usage("%s", error.text);
-    }
-    if (scenario->config.rules != options->campaign.rules) {
-        sim_escape_line(stdout, "%s: rules %s, left alone", path,
-                        scenario->config.rules->name);
-        sim_scenario_free(scenario);
-        return CLI_OK;
-    }
-    if (!props_replay_run(&replay, scenario, options->campaign.asked)) {
-        sim_scenario_free(scenario);
-        return cli_usage("not enough memory");
-    }
-    sim_scenario_free(scenario);
-    if (replay.crashed)
-        return cli_crash(path, replay.signal);
-    if (replay.refused) {
-        return cli_usage("%s", replay.error.text);
-    }
-    if (replay.breach.property == PROPS_NONE) {
-        sim_escape_line(stdout, "%s: passes now; it may be deleted", path);
-        return CLI_OK;
-    }
-    sim_escape_line(stdout, "%s: %s is still broken: %s", path,
-                    props_property_id(replay.breach.property),
-                    replay.breach.text);
-    return cli_exit_of(replay.breach.property);
-}
-
-static enum cli_exit
-replay_all_saved(const struct cli_check_options *options)
-{
-    struct dirent **names;
-    const int count = scandir(options->save, &names, is_scenario, alphasort);
-    enum cli_exit exit_code = CLI_OK;
-
-    if (count < 0 && errno != ENOENT)
-        return cli_usage("%s: saved failures cannot be read: %s", options->save,
-                         strerror(errno));
-    for (int i = 0; i < count; i++) {
-        if (exit_code == CLI_OK) {
-            exit_code = replay_saved(options, names[i]->d_name);
-            if (exit_code != CLI_OK && exit_code != CLI_USAGE) {
-                sim_escape_line(stdout, "replay: profsim replay %s/%s",
-                                options->save, names[i]->d_name);
-                puts("A saved failure comes first; delete it to search on.");
-            }
-        }
-        free(names[i]);
-    }
-    if (count >= 0)
-        free(names);
-    return exit_code;
-}
 
 /* ----------------------------------------------------------- what is
  * enumerated
  */
 
 static enum cli_exit
-run_checkers(const struct cli_check_options *options)
+run_checkers(const struct cli_check_options *options, struct cli_search *search)
 {
     const struct props_question question = {options->campaign.rules,
                                             options->unbiased};
@@ -138,6 +40,7 @@ run_checkers(const struct cli_check_options *options)
             !props_checker_run(property, &question, &finding))
             continue;
         cells += finding.cells;
+        cli_search_checked(options, search, &finding);
         if (props_finding_is_worse(&finding, &worst))
             worst = finding;
     }
@@ -156,70 +59,51 @@ run_checkers(const struct cli_check_options *options)
 /* --------------------------------------------------------------- the campaign
  */
 
-/* Was the property asked for and never put to the test? */
-static bool
-is_unmet(const struct cli_check_options *options,
-         const struct props_outcome *outcome, enum props_property property)
+/* Say where a failure is kept and how to see it again; the same in its result.
+ */
+static void
+tell_replay(const struct cli_check_options *options,
+            const struct props_failure *failure, const char *name,
+            const char *command, struct cli_result *result)
 {
-    return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
-           outcome->marks.hits[props_property_mark(property)] == 0 &&
-           !props_checker_exists(property);
+    struct sim_error error;
+    char path[PATH_MAX];
+
+    if (failure->text != NULL &&
+        props_failure_save(failure, options->save, name, path, sizeof path,
+                           &error)) {
+        cli_result_text(options->report, &result->saved, "%s", path);
+        cli_result_replay(options->report, result, "profsim replay", path);
+    } else {
+        if (failure->text != NULL)
+            sim_escape_line(stdout, "not saved: %s", error.text);
+        cli_result_replay(options->report, result, command, NULL);
+    }
+    printf("replay: %s\n", result->replay != NULL ? result->replay : command);
 }
 
-/* returns: false if what was not tried should have been */
-static bool
-print_verdict(const struct cli_check_options *options,
-              const struct props_outcome *outcome)
+static enum cli_exit
+exit_of(const struct props_failure *failure)
 {
-    const char *before = "every property that was tried holds; not tried: ";
-
-    for (int i = 0; i < PROPS_COUNT; i++) {
-        if (!is_unmet(options, outcome, (enum props_property)i))
-            continue;
-        printf("%s%s", before, props_property_id((enum props_property)i));
-        before = ", ";
-    }
-    if (before[0] == ',') {
-        putchar('\n');
-        return !options->named && outcome->runs < RUNS_FOR_MARKS;
-    }
-    puts("every property holds");
-    return true;
-}
-
-/* returns: false if a mark was missed and that means something */
-static bool
-print_marks(const struct cli_check_options *options,
-            const struct props_outcome *outcome)
-{
-    const props_set asked = options->campaign.asked;
-    bool all = true;
-
-    if (outcome->runs < RUNS_FOR_MARKS || asked != PROPS_ALL)
-        return true;
-    for (int i = 0; i < MARK_COUNT; i++) {
-        if (outcome->marks.hits[i] == 0) {
-            printf("never reached: %s (%s)\n",
-                   props_mark_id((enum props_mark)i),
-                   props_mark_text((enum props_mark)i));
-            all = false;
-        }
-    }
-    return all;
+    if (failure->unstable)
+        return CLI_NONDETERMINISM;
+    if (failure->crashed)
+        return failure->signal == SIGALRM ? CLI_LIVENESS : CLI_CRASH;
+    return cli_exit_of(failure->breach.property);
 }
 
 /* Shrink what a seed shows, tell it and keep it. */
 static enum cli_exit
-report_failure(const struct props_campaign *campaign, const char *save,
+report_failure(const struct cli_check_options *options,
+               const struct props_campaign *campaign, struct cli_search *search,
                uint64_t seed)
 {
     const bool traced = campaign->kind == &props_traced;
     const char *world = traced ? "traced" : campaign->rules->name;
     struct props_failure failure;
-    struct sim_error error;
+    struct cli_result *result;
     char command[256];
     char name[64];
-    char path[PATH_MAX];
     enum cli_exit exit_code;
 
     snprintf(command, sizeof command,
@@ -234,29 +118,20 @@ report_failure(const struct props_campaign *campaign, const char *save,
              failure.crashed ? "crash"
                              : props_property_id(failure.breach.property),
              world, seed);
-    if (failure.text == NULL)
-        printf("replay: %s\n", command);
-    else if (props_failure_save(&failure, save, name, path, sizeof path,
-                                &error))
-        sim_escape_line(stdout, "replay: profsim replay %s", path);
-    else {
-        sim_escape_line(stdout, "not saved: %s", error.text);
-        printf("replay: %s\n", command);
-    }
-    exit_code = cli_exit_of(failure.breach.property);
-    if (failure.crashed)
-        exit_code = failure.signal == SIGALRM ? CLI_LIVENESS : CLI_CRASH;
-    if (failure.unstable)
-        exit_code = CLI_NONDETERMINISM;
+    exit_code = exit_of(&failure);
+    result = cli_search_failed(options, search, &failure, traced, exit_code);
+    cli_result_seeds(result, seed, seed);
+    tell_replay(options, &failure, name, command, result);
     props_failure_free(&failure);
     return exit_code;
 }
 
 static enum cli_exit
-run_campaign(const struct props_campaign *campaign, const char *save,
-             struct props_outcome *outcome)
+run_campaign(const struct cli_check_options *options,
+             const struct props_campaign *campaign, struct cli_search *search)
 {
     const bool traced = campaign->kind == &props_traced;
+    struct props_outcome *outcome = traced ? &search->traces : &search->heaps;
 
     if (!props_campaign_run(campaign, outcome))
         return cli_usage("the system refused memory or a process");
@@ -269,59 +144,69 @@ run_campaign(const struct props_campaign *campaign, const char *save,
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)
-        return report_failure(campaign, save, outcome->seed);
+        return report_failure(options, campaign, search, outcome->seed);
+    *(traced ? &search->traces_done : &search->heaps_done) = true;
     return CLI_OK;
 }
 
 /* Worlds of heaps, then traced worlds, as far as properties ask for them. */
 static enum cli_exit
 run_campaigns(const struct cli_check_options *options,
-              struct props_outcome *outcome)
+              struct cli_search *search)
 {
     const props_set asked = options->campaign.asked;
     const bool both =
         (asked & PROPS_OF_TRACES) != 0 && (asked & ~PROPS_OF_TRACES) != 0;
     struct props_campaign half = options->campaign; /* of the time, if two */
-    struct props_outcome traced;
-    enum cli_exit exit_code;
+    enum cli_exit exit_code = CLI_OK;
 
     half.seconds = (options->campaign.seconds + both) / (1 + both);
-    memset(outcome, 0, sizeof *outcome);
-    if ((asked & ~PROPS_OF_TRACES) != 0) {
-        exit_code = run_campaign(&half, options->save, outcome);
-        if (exit_code != CLI_OK)
-            return exit_code;
-    }
-    if ((asked & PROPS_OF_TRACES) == 0)
-        return CLI_OK;
+    if ((asked & ~PROPS_OF_TRACES) != 0)
+        exit_code = run_campaign(options, &half, search);
+    if (exit_code != CLI_OK || (asked & PROPS_OF_TRACES) == 0)
+        return exit_code;
     half.kind = &props_traced;
-    exit_code = run_campaign(&half, options->save, &traced);
-    props_marks_add(&outcome->marks, &traced.marks);
-    if (outcome->runs == 0)
-        outcome->runs = traced.runs;
-    return exit_code;
+    return run_campaign(options, &half, search);
 }
 
-/* ---------------------------------------------------------------- files */
+/* ------------------------------------------------------------------ files */
+
+static enum cli_exit
+check_input(const struct cli_check_options *options, struct sim_input *input,
+            const char *path, struct props_breach *breach)
+{
+    struct sim_recording *recording;
+    enum cli_exit exit_code;
+
+    if (input->kind != SIM_INPUT_RECORDING)
+        return cli_replay_input(input, path, breach);
+    recording = cli_take_recording(input, path);
+    if (recording == NULL)
+        return CLI_USAGE;
+    exit_code = cli_check_recording(recording, path, options->campaign.rules,
+                                    options->campaign.asked, options->report);
+    sim_recording_close(recording);
+    return exit_code;
+}
 
 static enum cli_exit
 check_file(const struct cli_check_options *options, const char *path)
 {
-    struct sim_recording *recording = NULL;
+    struct props_breach breach = cli_no_breach();
+    enum sim_input_kind kind = SIM_INPUT_OTHER;
     struct sim_input input;
-    enum cli_exit exit_code = CLI_USAGE;
+    enum cli_exit exit_code;
 
-    if (!sim_input_read(&input, path))
-        return cli_usage("%s: %s", path, input.reason);
-    if (input.kind != SIM_INPUT_RECORDING)
-        exit_code = cli_replay_input(&input, path);
-    else
-        recording = cli_take_recording(&input, path);
-    if (recording != NULL)
-        exit_code = cli_check_recording(
-            recording, path, options->campaign.rules, options->campaign.asked);
-    sim_recording_close(recording);
-    sim_input_free(&input);
+    if (sim_input_read(&input, path)) {
+        kind = input.kind;
+        exit_code = check_input(options, &input, path, &breach);
+        sim_input_free(&input);
+    } else {
+        exit_code = cli_usage("%s: %s", path, input.reason);
+    }
+    if (kind != SIM_INPUT_RECORDING || exit_code == CLI_USAGE)
+        cli_file_result(options->report, "files", path, exit_code, &breach,
+                        "profsim replay");
     return exit_code;
 }
 
@@ -335,33 +220,34 @@ check_files(const struct cli_check_options *options, char **files)
     return worst;
 }
 
+/* returns: how to exit, if it is not for what was not tried */
+static enum cli_exit
+search(const struct cli_check_options *options, struct cli_search *search)
+{
+    enum cli_exit exit_code = cli_check_saved(options);
+
+    if (exit_code == CLI_OK)
+        exit_code = run_checkers(options, search);
+    if (exit_code == CLI_OK && !options->unbiased)
+        exit_code = run_campaigns(options, search);
+    return exit_code;
+}
+
 enum cli_exit
 cli_check(int argc, char **argv)
 {
     struct cli_check_options options;
-    struct props_outcome outcome;
-    enum cli_exit saved;
-    enum cli_exit checked;
-    bool complete;
+    struct cli_search found = {.reported = 0};
+    struct cli_report report;
+    enum cli_exit exit_code;
 
-    if (!cli_check_options(&options, argc, argv, &saved))
-        return saved;
+    cli_report_begin(&report, argc, argv);
+    if (!cli_check_options(&options, &report, argc, argv, &exit_code))
+        return cli_report_drop(&report, exit_code);
+    report.inputs = argv;
+    report.inputs_count = options.files_count;
     if (options.files_count > 0)
-        return check_files(&options, argv);
-    saved = replay_all_saved(&options);
-    if (saved != CLI_OK)
-        return saved;
-    checked = run_checkers(&options);
-    if (checked != CLI_OK)
-        return checked;
-    if (options.unbiased) {
-        printf("sampling is right on average\n");
-        return CLI_OK;
-    }
-    checked = run_campaigns(&options, &outcome);
-    if (checked != CLI_OK)
-        return checked;
-    complete = print_marks(&options, &outcome);
-    complete = print_verdict(&options, &outcome) && complete;
-    return complete ? CLI_OK : CLI_INCOMPLETE;
+        return cli_report_end(&report, check_files(&options, argv));
+    exit_code = search(&options, &found);
+    return cli_report_end(&report, cli_search_end(&options, &found, exit_code));
 }

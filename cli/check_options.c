@@ -22,6 +22,7 @@ static const struct cli_option table[] = {
     {EXPECT, 0, "expect", "unbiased",
      "ask that sampling be right on average, not only as\nthe rules say; "
      "enumerates, runs no worlds"},
+    CLI_REPORT_OPTIONS,
     {0},
 };
 
@@ -86,6 +87,9 @@ take(struct cli_check_options *options, int id, const char *value)
         options->save = value;
         return *value != '\0' ||
                cli_complain("--save needs the name of a folder");
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(options->report, id, value);
     default:
         return cli_property(value, &campaign->asked);
     }
@@ -109,8 +113,8 @@ processors(void)
 }
 
 bool
-cli_check_options(struct cli_check_options *options, int argc, char **argv,
-                  enum cli_exit *exit_code)
+cli_check_options(struct cli_check_options *options, struct cli_report *report,
+                  int argc, char **argv, enum cli_exit *exit_code)
 {
     struct cli_options words;
     bool seeds = false;
@@ -123,6 +127,7 @@ cli_check_options(struct cli_check_options *options, int argc, char **argv,
                      .jobs = processors(),
                      .show_progress = true},
         .save = FAILURES_DIR,
+        .report = report,
     };
     cli_options_begin(&words, &syntax, argc, argv);
     *exit_code = CLI_USAGE;

@@ -6,21 +6,25 @@
 
 #include "campaign.h"
 #include "exit.h"
+#include "report.h"
 
 struct cli_check_options {
     struct props_campaign campaign;
     const char *save;
     bool named; /* properties were, so each of them must be tried */
     bool unbiased;
+    struct cli_report *report;
     int files_count; /* argv[0 .. files_count) are files to judge */
 };
 
 /*
+ * in:      report, which takes --json and --junit
  * out:     *options; argv, its first words are the files
  *          *exit_code, if false: how to exit
  * returns: false after help, or a complaint
  */
-bool cli_check_options(struct cli_check_options *options, int argc, char **argv,
+bool cli_check_options(struct cli_check_options *options,
+                       struct cli_report *report, int argc, char **argv,
                        enum cli_exit *exit_code);
 
 #endif

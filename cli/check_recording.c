@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "escape.h"
+#include "file_result.h"
 #include "recorded.h"
 
 void
@@ -41,43 +42,105 @@ cli_take_recording(struct sim_input *input, const char *path)
     return recording;
 }
 
+/* What is asked about, and where it goes. */
+struct question {
+    const char *path;
+    const struct prof_rules *rules;
+    props_set asked;
+    struct cli_report *report;
+};
+
+static enum cli_verdict
+verdict_of(const struct question *question, const struct props_recorded *result,
+           enum props_property property)
+{
+    const bool named = question->asked != PROPS_ALL;
+
+    if ((result->breach.broken & PROPS_BIT(property)) != 0)
+        return cli_verdict_of(cli_exit_of(property));
+    if (result->marks.hits[props_property_mark(property)] > 0)
+        return CLI_VERDICT_HOLDS;
+    if (named)
+        return CLI_VERDICT_INCOMPLETE;
+    return (PROPS_OF_TRACES & PROPS_BIT(property)) != 0
+               ? CLI_VERDICT_NOT_APPLICABLE /* a recording is not traced */
+               : CLI_VERDICT_NOT_TRIED;
+}
+
+static void
+add_result(const struct question *question, const struct props_recorded *result,
+           enum props_property property, enum cli_verdict verdict)
+{
+    struct cli_result *added = cli_report_add(
+        question->report, question->path, props_property_id(property), verdict);
+
+    cli_result_text(question->report, &added->about, "%s",
+                    props_property_sentence(property));
+    cli_result_count(added, "events", result->events);
+    cli_result_count(added, "tried",
+                     result->marks.hits[props_property_mark(property)]);
+    if (cli_verdict_kind(verdict) == CLI_SKIPPED ||
+        verdict == CLI_VERDICT_INCOMPLETE)
+        cli_result_text(question->report, &added->text,
+                        "this recording has nothing that would test it");
+    if (cli_verdict_kind(verdict) != CLI_FAILED)
+        return;
+    cli_result_text(question->report, &added->text, "event %" PRIu32 ": %s",
+                    result->breach.event + 1, result->breach.text);
+    if (strcmp(question->path, "-") != 0) {
+        char command[64];
+
+        snprintf(command, sizeof command, "profsim check %s --rules %s",
+                 props_property_id(property), question->rules->name);
+        cli_result_replay(question->report, added, command, question->path);
+    }
+}
+
 static enum cli_exit
-print_verdicts(const struct props_recorded *result, props_set asked)
+print_verdicts(const struct question *question,
+               const struct props_recorded *result)
 {
     const struct props_breach *breach = &result->breach;
-    bool all = true;
+    uint64_t untried = 0;
+    bool complete = true;
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         const enum props_property property = (enum props_property)i;
-        const enum props_mark mark = props_property_mark(property);
-        const bool broken = (breach->broken & PROPS_BIT(property)) != 0;
+        const enum cli_verdict verdict = verdict_of(question, result, property);
 
-        if ((PROPS_OF_TRACES & PROPS_BIT(property)) != 0 ||
-            (asked & PROPS_BIT(property)) == 0)
-            continue; /* a recording is not traced */
-        all &= broken || result->marks.hits[mark] > 0;
+        if ((question->asked & PROPS_BIT(property)) == 0)
+            continue;
+        add_result(question, result, property, verdict);
+        complete &= verdict != CLI_VERDICT_INCOMPLETE;
+        if (verdict == CLI_VERDICT_NOT_APPLICABLE)
+            continue;
+        untried += cli_verdict_kind(verdict) != CLI_FAILED &&
+                   verdict != CLI_VERDICT_HOLDS;
         printf("%-4s %-10s %s\n", props_property_id(property),
-               broken                         ? "BROKEN"
-               : result->marks.hits[mark] > 0 ? "holds"
-                                              : "not tried",
+               cli_verdict_kind(verdict) == CLI_FAILED ? "BROKEN"
+               : verdict == CLI_VERDICT_HOLDS          ? "holds"
+                                                       : "not tried",
                props_property_sentence(property));
     }
-    if (!all)
+    if (untried > 0)
         puts("\nnot tried: this recording has nothing that would test it");
-    if (breach->property == PROPS_NONE) {
-        puts("\nverdict: every property that was tried holds");
-        return CLI_OK;
+    if (breach->property != PROPS_NONE) {
+        printf("\nverdict: %s broken at event %" PRIu32 ": %s\n",
+               props_property_id(breach->property), breach->event + 1,
+               breach->text);
+        return cli_exit_of(breach->property);
     }
-    printf("\nverdict: %s broken at event %" PRIu32 ": %s\n",
-           props_property_id(breach->property), breach->event + 1,
-           breach->text);
-    return cli_exit_of(breach->property);
+    puts(complete ? "\nverdict: every property that was tried holds"
+                  : "\nverdict: not all that was asked was tried");
+    return complete ? CLI_OK : CLI_INCOMPLETE;
 }
 
 enum cli_exit
 cli_check_recording(const struct sim_recording *recording, const char *path,
-                    const struct prof_rules *rules, props_set asked)
+                    const struct prof_rules *rules, props_set asked,
+                    struct cli_report *report)
 {
+    const struct question question = {path, rules, asked, report};
     struct props_recorded first;
     struct props_recorded result;
     const char *why =
@@ -108,5 +171,5 @@ cli_check_recording(const struct sim_recording *recording, const char *path,
                "belongs to them\n",
                result.unpaired_releases);
     putchar('\n');
-    return print_verdicts(&result, asked);
+    return print_verdicts(&question, &result);
 }

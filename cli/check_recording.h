@@ -4,17 +4,19 @@
 
 #include "command.h"
 #include "recording.h"
+#include "report.h"
 
 /*
  * Replay a recording twice through the simulated collector, judge every event,
  * and print the verdict of every property.
  *
+ * in:      asked, the properties; fewer than all: each of them must be tried
  * returns: CLI_OK if all that were tried hold; CLI_USAGE if it cannot be done
  */
 enum cli_exit cli_check_recording(const struct sim_recording *recording,
                                   const char *path,
                                   const struct prof_rules *rules,
-                                  props_set asked);
+                                  props_set asked, struct cli_report *report);
 
 /*
  * Progress of long work over events, for people only: it says nothing if

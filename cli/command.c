@@ -1,11 +1,8 @@
 /* command.c -- words on the command line. */
 #include "command.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "escape.h"
 #include "nearest.h"
 
 const char *const cli_rule_names[] = {"exact",  "go1.5",  "go1.6-late",
@@ -37,29 +34,4 @@ cli_rules(const char *name)
     if (rules == NULL)
         cli_unknown("rule set", &nearest, "'profsim list' names them");
     return rules;
-}
-
-enum cli_exit
-cli_crash(const char *path, int signal)
-{
-    if (signal == SIGALRM) {
-        sim_escape_line(stdout, "%s: the run does not end", path);
-        return CLI_LIVENESS;
-    }
-    if (signal != 0)
-        sim_escape_line(stdout, "%s: the run was ended by signal %d (%s)", path,
-                        signal, strsignal(signal));
-    else
-        sim_escape_line(stdout, "%s: the run ended its process", path);
-    return CLI_CRASH;
-}
-
-enum cli_exit
-cli_exit_of(enum props_property property)
-{
-    if (property == PROPS_NONE)
-        return CLI_OK;
-    if (property == PROPS_L1 || property == PROPS_L2)
-        return CLI_LIVENESS;
-    return property == PROPS_D1 ? CLI_NONDETERMINISM : CLI_BROKEN;
 }

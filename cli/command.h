@@ -29,13 +29,4 @@ extern const char *const cli_rule_names[];
 /* returns: the rule set, NULL and a complaint if there is none of that name */
 const struct prof_rules *cli_rules(const char *name);
 
-/* Say how a run ended its process. in: signal, 0 if by exit. returns: exit */
-enum cli_exit cli_crash(const char *path, int signal);
-
-/* returns: the exit code that goes with a broken property */
-enum cli_exit cli_exit_of(enum props_property property);
-
-/* Run a scenario or a schedule and say what it breaks, if anything. */
-enum cli_exit cli_replay_input(const struct sim_input *input, const char *path);
-
 #endif

@@ -10,11 +10,20 @@
 #include "escape.h"
 #include "nearest.h"
 
+static char last[1024];
+
 static void
 print(const char *format, va_list arguments)
 {
+    vsnprintf(last, sizeof last, format, arguments);
     fputs("profsim: ", stderr);
-    sim_escape_line_of(stderr, format, arguments);
+    sim_escape_line(stderr, "%s", last);
+}
+
+const char *
+cli_complaint_last(void)
+{
+    return last;
 }
 
 enum cli_exit

@@ -13,7 +13,10 @@ struct sim_nearest;
 enum cli_exit cli_usage(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* The same. returns: false */
+/* returns: what was complained about last; "" if nothing was */
+const char *cli_complaint_last(void);
+
+/* As cli_usage(). returns: false */
 bool cli_complain(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -11,6 +11,7 @@
 #include "command.h"
 #include "escape.h"
 #include "faults.h"
+#include "file_result.h"
 #include "options.h"
 #include "run.h"
 #include "scenario.h"

@@ -14,20 +14,13 @@
 
 #include "complaint.h"
 #include "explore_mutants.h"
-#include "mutants.h"
-#include "kernels.h"
+#include "kernel_groups.h"
 #include "nearest.h"
 #include "options.h"
 #include "registry.h"
-#include "textbook.h"
+#include "report.h"
 
 enum { REPLAY_MAX = 4096, RUNS_RANDOM = 100000 };
-
-/* Tables of kernels; a new folder of kernels adds its own here. */
-static const struct sim_kernel_entry *const groups[] = {
-    fixtures_textbook,
-    props_kernels,
-};
 
 struct words {
     const char *kernel; /* NULL: all */
@@ -40,6 +33,7 @@ struct words {
     uint64_t seed;
     struct sim_run_options run;
     bool bound_given;
+    struct cli_report *report;
 };
 
 enum {
@@ -68,6 +62,7 @@ static const struct cli_option table[] = {
      "weaken each memory order by one step: which kernel\nnotices?"},
     {CSV, 0, "csv", NULL, "the mutants as a table"},
     {LIST, 0, "list", NULL, "the kernels"},
+    CLI_REPORT_OPTIONS,
     {0},
 };
 
@@ -139,6 +134,9 @@ take(struct words *w, int id, const char *value)
         return true;
     case CLI_OPTIONS_WORD:
         return take_kernel(w, value);
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(w->report, id, value);
     default:
         w->exhaustive |= id == EXHAUSTIVE;
         w->mutants |= id == MUTANTS;
@@ -155,7 +153,6 @@ parse(struct words *w, int argc, char **argv, enum cli_exit *exit_code)
     struct cli_options options;
     int id;
 
-    *w = (struct words){.exhaustive = true, .seed = 1};
     *exit_code = CLI_USAGE;
     cli_options_begin(&options, &syntax, argc, argv);
     while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
@@ -172,37 +169,28 @@ parse(struct words *w, int argc, char **argv, enum cli_exit *exit_code)
     return true;
 }
 
-static enum cli_exit
-no_such_kernel(const struct words *w)
-{
-    struct sim_nearest nearest = {.wrong = w->kernel,
-                                  .wrong_bytes = strlen(w->kernel)};
-
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const struct sim_kernel_entry *e = groups[g]; e->name != NULL; e++)
-            sim_nearest_try(&nearest, e->name);
-    }
-    cli_unknown("kernel", &nearest, "'profsim explore --list' names them");
-    return CLI_USAGE;
-}
-
 /* ---- One kernel ---- */
 
-static enum cli_exit
-exit_of(const struct words *w, const struct sim_exhaust_result *r)
+static enum cli_verdict
+verdict_of(const struct words *w, const struct sim_run_options *run,
+           const struct sim_exhaust_result *r)
 {
-    if (r->verdict == SIM_VERDICT_UNFINISHED && w->exhaustive)
-        return CLI_INCOMPLETE;
     if (r->verdict == SIM_VERDICT_NONDETERMINISTIC)
-        return CLI_NONDETERMINISM;
-    if (r->failures == 0)
-        return CLI_OK;
-    if (r->first_failure.failure.kind == SIM_FAIL_CRASH)
-        return CLI_CRASH;
-    if (r->first_failure.failure.kind == SIM_FAIL_DEADLOCK ||
-        r->first_failure.failure.kind == SIM_FAIL_LIVELOCK)
-        return CLI_LIVENESS;
-    return CLI_BROKEN;
+        return CLI_VERDICT_NONDETERMINISTIC;
+    if (r->failures > 0) {
+        const enum sim_failure_kind kind = r->first_failure.failure.kind;
+
+        if (kind == SIM_FAIL_CRASH)
+            return CLI_VERDICT_CRASHED;
+        return kind == SIM_FAIL_DEADLOCK || kind == SIM_FAIL_LIVELOCK
+                   ? CLI_VERDICT_NO_END
+                   : CLI_VERDICT_BROKEN;
+    }
+    if (!w->exhaustive)
+        return CLI_VERDICT_SAMPLED;
+    if (r->verdict == SIM_VERDICT_UNFINISHED)
+        return CLI_VERDICT_INCOMPLETE;
+    return run->bounded ? CLI_VERDICT_BOUNDED : CLI_VERDICT_HOLDS;
 }
 
 static const char *
@@ -237,21 +225,67 @@ now_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
+/* in: result, whose replay command is set, too */
 static void
 print_replay(const struct words *w, const char *name,
-             const struct sim_exhaust_result *r)
+             const struct sim_exhaust_result *r, struct cli_result *result)
 {
-    printf("\n  replay: profsim explore %s", name);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (file == NULL) {
+        w->report->failed = true;
+        return;
+    }
+    fprintf(file, "profsim explore %s", name);
     if (!w->exhaustive)
-        printf(" --strategy %s", sim_strategy_text(w->run.strategy));
+        fprintf(file, " --strategy %s", sim_strategy_text(w->run.strategy));
     if (w->run.bounded)
-        printf(" --bound %" PRIu32, w->run.preemptions_max);
-    printf(" --replay ");
+        fprintf(file, " --bound %" PRIu32, w->run.preemptions_max);
+    fprintf(file, " --replay ");
     for (uint32_t i = 0; i < r->choices_count; i++)
-        printf("%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
+        fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
     if (r->choices_count == 0)
-        printf("0");
-    printf("\n\n");
+        fprintf(file, "0");
+    if (fclose(file) == 0) {
+        printf("\n  replay: %s\n\n", text);
+        cli_result_replay(w->report, result, text, NULL);
+    }
+    free(text);
+}
+
+static struct cli_result *
+add_result(const struct words *w, const struct sim_kernel_entry *entry,
+           const struct sim_run_options *run,
+           const struct sim_exhaust_result *r)
+{
+    const enum cli_verdict verdict = verdict_of(w, run, r);
+    struct cli_result *result =
+        cli_report_add(w->report, "kernels", entry->name, verdict);
+    char **text = &result->text;
+
+    cli_result_text(w->report, &result->about, "%s", entry->make()->about);
+    cli_result_count(result, "runs", r->runs);
+    cli_result_count(result, w->exhaustive ? "graphs" : "states",
+                     w->exhaustive ? r->graphs : r->states);
+    if (w->exhaustive)
+        cli_result_count(result, "states", r->states);
+    if (r->failures > 0)
+        cli_result_text(w->report, text, "%s: %s",
+                        sim_failure_kind_text(r->first_failure.failure.kind),
+                        r->first_failure.failure.text);
+    else if (verdict == CLI_VERDICT_BOUNDED)
+        cli_result_text(w->report, text, "to %" PRIu32 " preemptions",
+                        run->preemptions_max);
+    else if (verdict == CLI_VERDICT_SAMPLED)
+        cli_result_text(w->report, text,
+                        "%" PRIu64 " runs, %s, from seed %" PRIu64, r->runs,
+                        sim_strategy_text(run->strategy), w->seed);
+    else if (verdict == CLI_VERDICT_INCOMPLETE)
+        cli_result_text(w->report, text,
+                        "not every ordering within %" PRIu64 " runs", r->runs);
+    return result;
 }
 
 static enum cli_exit
@@ -266,8 +300,8 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
                                             .seed = w->seed};
     const uint64_t begin_us = now_us();
     struct sim_exhaust_result r;
+    struct cli_result *result;
     uint64_t took_us;
-    enum cli_exit code;
 
     if (!w->bound_given && entry->bounded) {
         all.run.bounded = true;
@@ -283,14 +317,16 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
            entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
            w->exhaustive ? r.states : 0, took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
-    code = exit_of(w, &r);
     if (r.failures > 0) {
         putchar('\n');
-        sim_explore_report(stdout, kernel, &r);
-        print_replay(w, entry->name, &r);
+        sim_explore_report(stdout, kernel, &r); /* shrinks it, too */
+    }
+    result = add_result(w, entry, &all.run, &r);
+    if (r.failures > 0) {
+        print_replay(w, entry->name, &r, result);
         free(r.choices);
     }
-    return code;
+    return cli_verdict_exit(result->verdict);
 }
 
 /* ---- Replay ---- */
@@ -319,8 +355,9 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
     static uint32_t values[REPLAY_MAX];
     const uint32_t count = parse_list(w->replay, values);
     const struct sim_kernel *kernel = entry->make();
-    struct sim_exhaust_result r = {.options = w->run};
+    struct sim_exhaust_result r = {.options = w->run, .runs = 1};
     struct sim_choices choices;
+    struct cli_result *result;
 
     if (count == UINT32_MAX)
         return cli_usage("--replay takes numbers with commas, not '%s'",
@@ -331,6 +368,9 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
     if (sim_explore_run(kernel, &r.options, &choices, &r.first_failure) !=
         SIM_END_FAILED) {
         printf("%s: the run passes\n", entry->name);
+        result = cli_report_add(w->report, "kernels", entry->name,
+                                CLI_VERDICT_SAMPLED);
+        cli_result_text(w->report, &result->text, "one run, by its choices");
         return CLI_OK;
     }
     r.failures = 1;
@@ -341,34 +381,10 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
         return cli_usage("not enough memory");
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
     sim_explore_report(stdout, kernel, &r);
+    result = add_result(w, entry, &w->run, &r);
+    print_replay(w, entry->name, &r, result);
     free(r.choices);
-    return exit_of(w, &r);
-}
-
-/* ---- Mutants ---- */
-
-static enum cli_exit
-mutate(const struct words *w)
-{
-    const struct cli_mutant_options options = {
-        .only = w->kernel, .run = w->run, .csv = w->csv};
-    uint32_t mutants = 0;
-    uint32_t found = 0;
-    bool any = false;
-
-    if (w->csv)
-        puts("site,order,weaker,noticed by,how,runs");
-    fflush(stdout);
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        if (cli_explore_mutants(groups[g], &options, &mutants, &found))
-            any = true;
-    }
-    if (!any)
-        return no_such_kernel(w);
-    if (!w->csv)
-        printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", found,
-               mutants);
-    return CLI_OK;
+    return cli_verdict_exit(result->verdict);
 }
 
 /* ---- All of them ---- */
@@ -391,27 +407,37 @@ is_meant(const struct words *w, const struct sim_kernel_entry *entry)
     return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
 }
 
-enum cli_exit
-cli_explore(int argc, char **argv)
+/* What passed says more than that it passed. */
+static void
+print_totals(const struct words *w, uint32_t passed, uint32_t failed)
+{
+    const uint64_t bounded =
+        cli_report_count(w->report, NULL, CLI_VERDICT_BOUNDED);
+    const uint64_t sampled =
+        cli_report_count(w->report, NULL, CLI_VERDICT_SAMPLED);
+
+    if (bounded > 0)
+        printf("explore: %" PRIu64 " of them up to a bound\n", bounded);
+    if (sampled > 0)
+        printf("explore: %" PRIu64 " of them by random runs\n", sampled);
+    printf("explore: %" PRIu32 " passed, %" PRIu32 " failed\n", passed, failed);
+}
+
+static enum cli_exit
+explore(const struct words *w)
 {
     enum cli_exit worst = CLI_OK;
     uint32_t passed = 0;
     uint32_t failed = 0;
-    struct words w;
 
-    if (!parse(&w, argc, argv, &worst))
-        return worst;
-    worst = CLI_OK;
-    if (w.mutants)
-        return mutate(&w);
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        for (const struct sim_kernel_entry *e = groups[g]; e->name != NULL;
-             e++) {
+    for (size_t g = 0; cli_kernel_groups[g] != NULL; g++) {
+        for (const struct sim_kernel_entry *e = cli_kernel_groups[g];
+             e->name != NULL; e++) {
             enum cli_exit code;
 
-            if (!is_meant(&w, e))
+            if (!is_meant(w, e))
                 continue;
-            code = handle(&w, e);
+            code = handle(w, e);
             fflush(stdout); /* the next may take long */
             passed += code == CLI_OK;
             failed += code != CLI_OK;
@@ -419,59 +445,27 @@ cli_explore(int argc, char **argv)
         }
     }
     if (passed + failed == 0)
-        return no_such_kernel(&w);
-    if (w.kernel == NULL && !w.list)
-        printf("explore: %" PRIu32 " passed, %" PRIu32 " failed\n", passed,
-               failed);
+        return cli_no_such_kernel(w->kernel);
+    if (w->kernel == NULL && !w->list)
+        print_totals(w, passed, failed);
     return worst;
 }
 
-/* ---- The other command ---- */
-
-enum { MEMORY_ORDER = 1, MUTANTS_CSV };
-
-static const struct cli_option mutants_table[] = {
-    {MEMORY_ORDER, 0, "memory-order", NULL,
-     "weaken each memory order by one step: which kernel\nnotices? Takes a "
-     "minute; the word is a kernel then"},
-    {MUTANTS_CSV, 0, "csv", NULL, "the weaker orders as a table"},
-    {0},
-};
-
-static const struct cli_syntax mutants_syntax = {
-    .command = "mutants",
-    .words = "[TABLE]\n       profsim mutants --memory-order [KERNEL] "
-             "[--csv]",
-    .about = "Show what 'make mutants FULL=1' has found out about every line "
-             "of the\nlibrary, file by file (reports/mutation.csv).\n",
-    .options = mutants_table,
-};
-
 enum cli_exit
-cli_mutants(int argc, char **argv)
+cli_explore(int argc, char **argv)
 {
-    struct cli_options options;
-    struct words w = {.exhaustive = true, .seed = 1};
-    const char *word = NULL;
-    int id;
+    struct cli_report report;
+    struct words w = {.exhaustive = true, .seed = 1, .report = &report};
+    enum cli_exit exit_code;
 
-    cli_options_begin(&options, &mutants_syntax, argc, argv);
-    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
-        w.mutants |= id == MEMORY_ORDER;
-        w.csv |= id == MUTANTS_CSV;
-        if (id == CLI_OPTIONS_WORD && word != NULL)
-            return cli_usage("mutants: one at a time: '%s' or '%s'?", word,
-                             options.value);
-        if (id == CLI_OPTIONS_WORD)
-            word = options.value;
+    cli_report_begin(&report, argc, argv);
+    if (!parse(&w, argc, argv, &exit_code))
+        return cli_report_drop(&report, exit_code);
+    if (w.mutants) {
+        const struct cli_mutant_options options = {
+            .only = w.kernel, .run = w.run, .csv = w.csv, .report = &report};
+
+        return cli_report_end(&report, cli_explore_mutants(&options));
     }
-    if (options.ended)
-        return options.exit_code;
-    if (w.csv && !w.mutants)
-        return cli_usage("--csv is for --memory-order");
-    if (!w.mutants)
-        return cli_mutants_of_lines(word != NULL ? word
-                                                 : "reports/mutation.csv");
-    w.kernel = word;
-    return mutate(&w);
+    return cli_report_end(&report, explore(&w));
 }

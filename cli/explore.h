@@ -6,7 +6,4 @@
 
 enum cli_exit cli_explore(int argc, char **argv);
 
-/* `profsim mutants --memory-order`: which kernel notices a weaker order? */
-enum cli_exit cli_mutants(int argc, char **argv);
-
 #endif

@@ -14,10 +14,11 @@
 #include <string.h>
 
 #include "exit.h"
+#include "kernel_groups.h"
 
 enum {
     SITES_MAX = 512,
-    KERNELS_MAX = 64,
+    KERNELS_MAX = 128,
     SITE_RUNS = 500,   /* random ones, to see which sites a kernel reaches */
     RUNS_MAX = 300000, /* of a kernel against one mutant */
     BOUND_MAX = 2      /* of a kernel that needs a bound */
@@ -25,7 +26,7 @@ enum {
 
 struct reached {
     struct sim_site site;
-    uint64_t kernels; /* bit i: the kernel of row i reaches it */
+    bool kernels[KERNELS_MAX]; /* by row: does it reach the site? */
 };
 
 static struct reached sites[SITES_MAX];
@@ -54,7 +55,7 @@ note(const struct sim_site *site, uint32_t kernel)
         sites_count++;
         *r = (struct reached){.site = *site};
     }
-    r->kernels |= UINT64_C(1) << kernel;
+    r->kernels[kernel] = true;
 }
 
 /* in: only, a kernel's name; NULL: all */
@@ -154,7 +155,7 @@ try_mutant(const struct sim_kernel_entry *group,
 
     sim_explore_mutate(is);
     for (uint32_t k = 0; group[k].name != NULL; k++) {
-        if ((was->kernels >> k & 1) != 0 && notices(&group[k], run, &notice))
+        if (was->kernels[k] && notices(&group[k], run, &notice))
             break;
     }
     sim_explore_mutate(NULL);
@@ -181,10 +182,39 @@ print(const struct sim_site *was, const struct sim_site *is,
         putchar('\n');
 }
 
-bool
-cli_explore_mutants(const struct sim_kernel_entry *group,
-                    const struct cli_mutant_options *options, uint32_t *mutants,
-                    uint32_t *found)
+static void
+add_result(struct cli_report *report, const struct sim_site *was,
+           const struct sim_site *is, const struct notice *notice)
+{
+    const bool on_failure = was->order == is->order;
+    char order[80];
+    struct cli_result *result;
+
+    snprintf(order, sizeof order, "%s%s -> %s", on_failure ? "on failure " : "",
+             order_text(on_failure ? was->order_failure : was->order),
+             order_text(on_failure ? is->order_failure : is->order));
+    result = cli_report_add(report, sim_site_text(was->site), order,
+                            notice->kernel != NULL ? CLI_VERDICT_CAUGHT
+                                                   : CLI_VERDICT_UNNOTICED);
+    cli_result_count(result, "runs", notice->runs);
+    if (notice->kernel != NULL)
+        cli_result_text(report, &result->text, "%s, %s", notice->kernel,
+                        sim_failure_kind_text(notice->kind));
+    else if (notice->unfinished > 0)
+        cli_result_text(report, &result->text,
+                        "no kernel; %" PRIu32 " were not finished",
+                        notice->unfinished);
+}
+
+struct totals {
+    uint32_t mutants;
+    uint32_t found;
+};
+
+/* in: group, a table of kernels over one program. returns: false: no `only` */
+static bool
+try_group(const struct sim_kernel_entry *group,
+          const struct cli_mutant_options *options, struct totals *totals)
 {
     if (!collect_sites(group, options->only))
         return false;
@@ -197,11 +227,31 @@ cli_explore_mutants(const struct sim_kernel_entry *group,
                 try_mutant(group, &options->run, &sites[i], &weaker);
 
             print(&sites[i].site, &weaker, &notice, options->csv);
+            add_result(options->report, &sites[i].site, &weaker, &notice);
             fflush(stdout);
-            (*mutants)++;
-            *found += notice.kernel != NULL;
+            totals->mutants++;
+            totals->found += notice.kernel != NULL;
             weaker = sites[i].site;
         }
     }
     return true;
+}
+
+enum cli_exit
+cli_explore_mutants(const struct cli_mutant_options *options)
+{
+    struct totals totals = {0, 0};
+    bool any = false;
+
+    if (options->csv)
+        puts("site,order,weaker,noticed by,how,runs");
+    fflush(stdout);
+    for (size_t g = 0; cli_kernel_groups[g] != NULL; g++)
+        any |= try_group(cli_kernel_groups[g], options, &totals);
+    if (!any)
+        return cli_no_such_kernel(options->only);
+    if (!options->csv)
+        printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", totals.found,
+               totals.mutants);
+    return CLI_OK;
 }

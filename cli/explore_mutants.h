@@ -2,24 +2,24 @@
 #ifndef CLI_EXPLORE_MUTANTS_H
 #define CLI_EXPLORE_MUTANTS_H
 
+#include "exit.h"
 #include "registry.h"
+#include "report.h"
 
 struct cli_mutant_options {
     const char *only;           /* the one kernel to try; NULL: all */
     struct sim_run_options run; /* limits of each run */
     bool csv;
+    struct cli_report *report;
 };
 
 /*
- * Print one row per atomic site and weaker order that the kernels of a table
- * reach: the first kernel that fails with it, how, and after how many runs.
+ * Print one row for each atomic site and weaker order that the kernels reach:
+ * the first kernel that fails with it, how, and after how many runs.
  *
- * in:      group, a table of kernels over one program
- * out:     *mutants, *found, added to
- * returns: false if `only` is not in the table
+ * returns: CLI_OK also if some are not noticed, which need not be wrong;
+ *          CLI_USAGE if no kernel is called `only`
  */
-bool cli_explore_mutants(const struct sim_kernel_entry *group,
-                         const struct cli_mutant_options *options,
-                         uint32_t *mutants, uint32_t *found);
+enum cli_exit cli_explore_mutants(const struct cli_mutant_options *options);
 
 #endif

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "explore.h"
 #include "images.h"
+#include "mutants.h"
 #include "nearest.h"
 #include "prof/version.h"
 #include "record.h"

@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "complaint.h"
+#include "explore_mutants.h"
 #include "input.h"
 #include "mutants.h"
+#include "options.h"
 #include "scenario_words.h"
 
 enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40, FIELD_MAX_BYTES = 1024 };
@@ -253,8 +255,36 @@ print_judges(struct table *judges)
                judges->rows[i].caught);
 }
 
-enum cli_exit
-cli_mutants_of_lines(const char *path)
+/* A file's mutants are caught, all of them, or it is a failure. */
+static enum cli_exit
+add_results(const struct table *files, const char *path,
+            struct cli_report *report)
+{
+    enum cli_exit worst = CLI_OK;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const struct row *row = &files->rows[i];
+        const uint32_t survive = row->mutants - row->no_mistake - row->caught;
+        const enum cli_verdict verdict =
+            survive > 0 ? CLI_VERDICT_SURVIVES : CLI_VERDICT_CAUGHT;
+        struct cli_result *result =
+            cli_report_add(report, path, row->name, verdict);
+
+        cli_result_count(result, "mutants", row->mutants);
+        cli_result_count(result, "caught", row->caught);
+        cli_result_count(result, "no_mistake", row->no_mistake);
+        cli_result_count(result, "survive", survive);
+        if (survive > 0)
+            cli_result_text(report, &result->text,
+                            "%" PRIu32 " of %" PRIu32 " mutants survive",
+                            survive, row->mutants);
+        worst = cli_exit_worse(worst, cli_verdict_exit(verdict));
+    }
+    return worst;
+}
+
+static enum cli_exit
+show_table(const char *path, struct cli_report *report)
 {
     struct reader reader = {.path = path, .line = 1};
     struct sim_input input;
@@ -275,5 +305,89 @@ cli_mutants_of_lines(const char *path)
     print_table(&reader.files, "file");
     print_table(&reader.all, "");
     print_judges(&reader.judges);
-    return CLI_OK;
+    return add_results(&reader.files, path, report);
+}
+
+/* ---- The command ---- */
+
+enum { MEMORY_ORDER = 1, CSV };
+
+static const struct cli_option options_table[] = {
+    {MEMORY_ORDER, 0, "memory-order", NULL,
+     "weaken each memory order by one step: which kernel\nnotices? Takes a "
+     "minute; the word is a kernel then"},
+    {CSV, 0, "csv", NULL, "the weaker orders as a table"},
+    CLI_REPORT_OPTIONS,
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "mutants",
+    .words = "[OPTION...] [TABLE]\n"
+             "       profsim mutants --memory-order [OPTION...] [KERNEL]",
+    .about = "Show what 'make mutants FULL=1' has found out about every line "
+             "of the\nlibrary, file by file (reports/mutation.csv). A mutant "
+             "that survives breaks\nthe property that all are caught; a weaker "
+             "order that no kernel notices\nis said, and need not be wrong.\n",
+    .options = options_table,
+    .exits = CLI_EXIT_HELP,
+};
+
+struct words {
+    struct cli_mutant_options orders;
+    bool memory_order;
+    const char *word;
+};
+
+static bool
+take(struct words *words, int id, const char *value)
+{
+    switch (id) {
+    case MEMORY_ORDER:
+        return words->memory_order = true;
+    case CSV:
+        return words->orders.csv = true;
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(words->orders.report, id, value);
+    default:
+        if (words->word != NULL)
+            return cli_complain("mutants: one at a time: '%s' or '%s'?",
+                                words->word, value);
+        words->word = value;
+        return true;
+    }
+}
+
+static enum cli_exit
+mutants(int argc, char **argv, struct cli_report *report)
+{
+    struct words words = {.orders = {.report = report}};
+    struct cli_options options;
+    int id;
+
+    cli_options_begin(&options, &syntax, argc, argv);
+    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
+        if (!take(&words, id, options.value))
+            return cli_report_drop(report, CLI_USAGE);
+    }
+    if (options.ended)
+        return cli_report_drop(report, options.exit_code);
+    if (words.orders.csv && !words.memory_order)
+        return cli_report_drop(report,
+                               cli_usage("--csv is for --memory-order"));
+    words.orders.only = words.word;
+    if (words.memory_order)
+        return cli_explore_mutants(&words.orders);
+    return show_table(words.word != NULL ? words.word : "reports/mutation.csv",
+                      report);
+}
+
+enum cli_exit
+cli_mutants(int argc, char **argv)
+{
+    struct cli_report report;
+
+    cli_report_begin(&report, argc, argv);
+    return cli_report_end(&report, mutants(argc, argv, &report));
 }

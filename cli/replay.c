@@ -7,12 +7,14 @@
 #include "command.h"
 #include "escape.h"
 #include "failure.h"
+#include "file_result.h"
 #include "options.h"
 #include "replay.h"
 #include "schedule.h"
 
 static enum cli_exit
-replay_scenario(const struct sim_input *input, const char *path)
+replay_scenario(const struct sim_input *input, const char *path,
+                struct props_breach *breach)
 {
     struct sim_error error;
     struct props_replay replay;
@@ -27,19 +29,21 @@ replay_scenario(const struct sim_input *input, const char *path)
     if (!done)
         return cli_usage("%s: not enough memory", path);
     if (replay.crashed)
-        return cli_crash(path, replay.signal);
+        return cli_crash(path, replay.signal, breach);
     if (replay.refused)
         return cli_usage("%s", replay.error.text);
-    if (replay.breach.property != PROPS_NONE) {
+    *breach = replay.breach;
+    if (breach->property != PROPS_NONE) {
         sim_escape_line(stdout, "%s: %s broken: %s", path,
-                        props_property_id(replay.breach.property),
-                        props_property_sentence(replay.breach.property));
-        sim_escape_line(stdout, "  event %u: %s",
-                        (unsigned)replay.breach.event + 1, replay.breach.text);
-        return cli_exit_of(replay.breach.property);
+                        props_property_id(breach->property),
+                        props_property_sentence(breach->property));
+        sim_escape_line(stdout, "  event %u: %s", (unsigned)breach->event + 1,
+                        breach->text);
+        return cli_exit_of(breach->property);
     }
     if (replay.error.text[0] != '\0') {
         sim_escape_line(stdout, "%s", replay.error.text);
+        snprintf(breach->text, sizeof breach->text, "%s", replay.error.text);
         return CLI_BROKEN;
     }
     sim_escape_line(stdout, "%s: every property holds", path);
@@ -47,30 +51,41 @@ replay_scenario(const struct sim_input *input, const char *path)
 }
 
 enum cli_exit
-cli_replay_input(const struct sim_input *input, const char *path)
+cli_replay_input(const struct sim_input *input, const char *path,
+                 struct props_breach *breach)
 {
-    return input->kind == SIM_INPUT_SCHEDULE ? cli_schedule_replay(input, path)
-                                             : replay_scenario(input, path);
+    *breach = cli_no_breach();
+    return input->kind == SIM_INPUT_SCHEDULE
+               ? cli_schedule_replay(input, path, breach)
+               : replay_scenario(input, path, breach);
 }
 
 static enum cli_exit
-replay_file(const char *path)
+replay_file(struct cli_report *report, const char *path)
 {
+    struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
 
-    if (!sim_input_read(&input, path))
-        return cli_usage("%s: %s", path, input.reason);
-    exit_code = cli_replay_input(&input, path);
-    sim_input_free(&input);
+    if (sim_input_read(&input, path)) {
+        exit_code = cli_replay_input(&input, path, &breach);
+        sim_input_free(&input);
+    } else {
+        exit_code = cli_usage("%s: %s", path, input.reason);
+    }
+    cli_file_result(report, "files", path, exit_code, &breach,
+                    "profsim replay");
     return exit_code;
 }
 
+static const struct cli_option replay_table[] = {CLI_REPORT_OPTIONS, {0}};
+
 static const struct cli_syntax replay_syntax = {
     .command = "replay",
-    .words = "FILE.sim...",
+    .words = "[OPTION...] FILE...",
     .about = "Run scenarios and schedules, and say what they break, if "
              "anything.\n",
+    .options = replay_table,
     .exits = CLI_EXIT_HELP,
 };
 
@@ -78,20 +93,28 @@ enum cli_exit
 cli_replay(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
+    struct cli_report report;
     struct cli_options words;
-    int count;
+    int count = 0;
+    int id;
 
+    cli_report_begin(&report, argc, argv);
     cli_options_begin(&words, &replay_syntax, argc, argv);
-    if (!cli_options_words(&words, &count))
-        return words.exit_code;
-    if (count == 0)
-        return cli_options_missing(&words, "a FILE");
-    for (int i = 1; i <= count; i++) {
-        const enum cli_exit this_one = replay_file(argv[i]);
-
-        worst = cli_exit_worse(worst, this_one);
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        if (id == CLI_OPTIONS_WORD)
+            argv[++count] = argv[words.index - 1];
+        else if (!cli_report_take(&report, id, words.value))
+            return cli_report_drop(&report, CLI_USAGE);
     }
-    return worst;
+    if (words.ended)
+        return cli_report_drop(&report, words.exit_code);
+    if (count == 0)
+        return cli_report_drop(&report, cli_options_missing(&words, "a FILE"));
+    report.inputs = &argv[1];
+    report.inputs_count = count;
+    for (int i = 1; i <= count; i++)
+        worst = cli_exit_worse(worst, replay_file(&report, argv[i]));
+    return cli_report_end(&report, worst);
 }
 
 /* What a header says: a path must not end its line. */

@@ -12,6 +12,7 @@
 #include "check_recording.h"
 #include "command.h"
 #include "escape.h"
+#include "file_result.h"
 #include "options.h"
 #include "graphs.h"
 #include "heap_report.h"
@@ -29,6 +30,7 @@ struct words {
     bool by_given;
     enum cli_measure by;
     bool verdicts; /* judge the library on it, too */
+    struct cli_report *report;
 };
 
 /* Where the files of one run go: out: folder, "" if nowhere. */
@@ -59,7 +61,7 @@ prepare_folder(char *folder, size_t room, const char *path,
 
 static enum cli_exit
 run_scenario(const struct sim_input *input, const char *path,
-             const struct words *words)
+             const struct words *words, struct props_breach *breach)
 {
     struct sim_error error;
     struct props_replay replay;
@@ -69,9 +71,8 @@ run_scenario(const struct sim_input *input, const char *path,
     bool written;
     bool done;
 
-    if (scenario == NULL) {
+    if (scenario == NULL)
         return cli_usage("%s", error.text);
-    }
     if (!prepare_folder(folder, sizeof folder, path, words)) {
         sim_scenario_free(scenario);
         return CLI_USAGE;
@@ -85,23 +86,25 @@ run_scenario(const struct sim_input *input, const char *path,
     if (!done)
         return cli_usage("%s: not enough memory", path);
     if (replay.crashed)
-        return cli_crash(path, replay.signal);
+        return cli_crash(path, replay.signal, breach);
     if (replay.refused)
         return cli_usage("%s", replay.error.text);
+    *breach = replay.breach;
     if (replay.as_expected) {
         sim_escape_line(stdout, "%s: ok%s%s", path,
-                        replay.breach.property == PROPS_NONE ? "" : ": breaks ",
-                        replay.breach.property == PROPS_NONE
+                        breach->property == PROPS_NONE ? "" : ": breaks ",
+                        breach->property == PROPS_NONE
                             ? ""
-                            : props_property_id(replay.breach.property));
+                            : props_property_id(breach->property));
         return CLI_OK;
     }
     if (replay.error.text[0] != '\0')
         sim_escape_line(stdout, "%s", replay.error.text);
-    if (replay.breach.property != PROPS_NONE)
+    if (breach->property != PROPS_NONE)
         sim_escape_line(stdout, "%s: %s broken: %s", path,
-                        props_property_id(replay.breach.property),
-                        replay.breach.text);
+                        props_property_id(breach->property), breach->text);
+    else
+        snprintf(breach->text, sizeof breach->text, "%s", replay.error.text);
     return CLI_BROKEN;
 }
 
@@ -181,20 +184,39 @@ show_recording(const struct sim_recording *recording, const char *path,
     return exit_code;
 }
 
+/* What a file came to, if it does not hold its own results. */
+static void
+add_result(const struct words *words, const char *path, enum cli_exit exit_code,
+           struct props_breach *breach)
+{
+    if (exit_code == CLI_OK && breach->property != PROPS_NONE)
+        snprintf(breach->text, sizeof breach->text, "broken, as it must be");
+    cli_file_result(words->report, "files", path, exit_code, breach,
+                    "profsim run");
+}
+
 static enum cli_exit
 run_recording(struct sim_input *input, const char *path,
               const struct words *words)
 {
+    struct props_breach breach = cli_no_breach();
     struct sim_recording *recording = cli_take_recording(input, path);
-    enum cli_exit exit_code;
+    enum cli_exit exit_code = CLI_USAGE;
 
-    if (recording == NULL)
-        return CLI_USAGE;
-    exit_code = show_recording(recording, path, words);
-    if (exit_code == CLI_OK && words->verdicts) {
+    if (recording != NULL)
+        exit_code = show_recording(recording, path, words);
+    if (exit_code != CLI_OK) {
+        add_result(words, path, exit_code, &breach);
+    } else if (words->verdicts) {
         putchar('\n');
-        exit_code =
-            cli_check_recording(recording, path, words->rules, PROPS_ALL);
+        exit_code = cli_check_recording(recording, path, words->rules,
+                                        PROPS_ALL, words->report);
+    } else {
+        cli_result_text(
+            words->report,
+            &cli_report_add(words->report, "files", path, CLI_VERDICT_NOT_TRIED)
+                 ->text,
+            "its heap was shown; --verdicts judges the library on it");
     }
     sim_recording_close(recording);
     return exit_code;
@@ -204,42 +226,55 @@ run_recording(struct sim_input *input, const char *path,
 
 static enum cli_exit
 run_schedule(const struct sim_input *input, const char *path,
-             const struct words *words)
+             const struct words *words, struct props_breach *breach)
 {
     char folder[PATH_MAX];
 
     if (!prepare_folder(folder, sizeof folder, path, words))
         return CLI_USAGE;
-    return cli_schedule_run(input, path, words->out != NULL ? folder : NULL);
+    return cli_schedule_run(input, path, words->out != NULL ? folder : NULL,
+                            breach);
 }
 
 /* What it is, its content says. */
 static enum cli_exit
 run_input(struct sim_input *input, const char *path, const struct words *words)
 {
+    struct props_breach breach = cli_no_breach();
+    enum cli_exit exit_code;
+
     switch (input->kind) {
-    case SIM_INPUT_SCENARIO:
-        return run_scenario(input, path, words);
-    case SIM_INPUT_SCHEDULE:
-        return run_schedule(input, path, words);
     case SIM_INPUT_RECORDING:
         return run_recording(input, path, words);
+    case SIM_INPUT_SCENARIO:
+        exit_code = run_scenario(input, path, words, &breach);
+        break;
+    case SIM_INPUT_SCHEDULE:
+        exit_code = run_schedule(input, path, words, &breach);
+        break;
     case SIM_INPUT_MUTANTS:
     case SIM_INPUT_OTHER:
-        break;
+    default:
+        exit_code =
+            cli_usage("%s: neither a scenario, a schedule nor a recording%s",
+                      path, input->bytes_count == 0 ? ": it is empty" : "");
     }
-    return cli_usage("%s: neither a scenario, a schedule nor a recording%s",
-                     path, input->bytes_count == 0 ? ": it is empty" : "");
+    add_result(words, path, exit_code, &breach);
+    return exit_code;
 }
 
 static enum cli_exit
 run_file(const char *path, const struct words *words)
 {
+    struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
 
-    if (!sim_input_read(&input, path))
-        return cli_usage("%s: %s", path, input.reason);
+    if (!sim_input_read(&input, path)) {
+        cli_usage("%s: %s", path, input.reason);
+        add_result(words, path, CLI_USAGE, &breach);
+        return CLI_USAGE;
+    }
     exit_code = run_input(&input, path, words);
     sim_input_free(&input);
     return exit_code;
@@ -265,6 +300,7 @@ static const struct cli_option table[] = {
      "also judge the library on it (recordings), as\n"
      "`profsim check FILE` does"},
     {RULES, 0, "rules", "NAME", "what the library then follows (exact)"},
+    CLI_REPORT_OPTIONS,
     {0},
 };
 
@@ -296,6 +332,9 @@ take(struct words *words, int id, const char *value)
         return words->folded = true;
     case VERDICTS:
         return words->verdicts = true;
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(words->report, id, value);
     default:
         words->out = value;
         return *value != '\0' ||
@@ -306,28 +345,31 @@ take(struct words *words, int id, const char *value)
 enum cli_exit
 cli_run(int argc, char **argv)
 {
-    struct words words = {.rules = &prof_rules_exact, .top = 10};
+    struct cli_report report;
+    struct words words = {
+        .rules = &prof_rules_exact, .top = 10, .report = &report};
     enum cli_exit worst = CLI_OK;
     struct cli_options options;
     int files = 0;
     int id;
 
+    cli_report_begin(&report, argc, argv);
     cli_options_begin(&options, &syntax, argc, argv);
     while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
         if (id == CLI_OPTIONS_WORD)
             argv[++files] = argv[options.index - 1];
         else if (!take(&words, id, options.value))
-            return CLI_USAGE;
+            return cli_report_drop(&report, CLI_USAGE);
     }
     if (options.ended)
-        return options.exit_code;
+        return cli_report_drop(&report, options.exit_code);
     if (files == 0)
-        return cli_options_missing(&options, "a FILE");
+        return cli_report_drop(&report,
+                               cli_options_missing(&options, "a FILE"));
     words.out_each = files > 1;
-    for (int i = 1; i <= files; i++) {
-        const enum cli_exit this_one = run_file(argv[i], &words);
-
-        worst = cli_exit_worse(worst, this_one);
-    }
-    return worst;
+    report.inputs = &argv[1];
+    report.inputs_count = files;
+    for (int i = 1; i <= files; i++)
+        worst = cli_exit_worse(worst, run_file(argv[i], &words));
+    return cli_report_end(&report, worst);
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "escape.h"
+#include "file_result.h"
 #include "output.h"
 #include "sched_run.h"
 #include "sched_text.h"
@@ -74,7 +76,7 @@ tell_breach(const char *path, const struct props_breach *breach)
 
 static enum cli_exit
 tell_outcome(const char *path, const struct sim_schedule *schedule,
-             const struct props_breach *breach)
+             struct props_breach *breach)
 {
     const char *id = props_property_id(breach->property);
     const char *want = schedule->broken[0] != '\0' ? schedule->broken : "none";
@@ -87,7 +89,9 @@ tell_outcome(const char *path, const struct sim_schedule *schedule,
     }
     if (breach->property != PROPS_NONE)
         return tell_breach(path, breach);
-    sim_escape_line(stdout, "%s: %s holds, it was to be broken", path, want);
+    snprintf(breach->text, sizeof breach->text, "%s holds, it was to be broken",
+             want);
+    sim_escape_line(stdout, "%s: %s", path, breach->text);
     return CLI_BROKEN;
 }
 
@@ -128,7 +132,7 @@ out:
 
 enum cli_exit
 cli_schedule_run(const struct sim_input *input, const char *path,
-                 const char *folder)
+                 const char *folder, struct props_breach *breach)
 {
     struct sim_schedule *schedule;
     struct sched_run *run = run_input(input, path, &schedule);
@@ -136,15 +140,17 @@ cli_schedule_run(const struct sim_input *input, const char *path,
 
     if (run == NULL)
         return CLI_USAGE;
+    *breach = run->judge.breach;
     if (folder == NULL || write_traces(run->world, folder, path))
-        exit_code = tell_outcome(path, schedule, &run->judge.breach);
+        exit_code = tell_outcome(path, schedule, breach);
     sched_run_delete(run);
     sim_schedule_free(schedule);
     return exit_code;
 }
 
 enum cli_exit
-cli_schedule_replay(const struct sim_input *input, const char *path)
+cli_schedule_replay(const struct sim_input *input, const char *path,
+                    struct props_breach *breach)
 {
     struct sim_schedule *schedule;
     struct sched_run *run = run_input(input, path, &schedule);
@@ -152,7 +158,8 @@ cli_schedule_replay(const struct sim_input *input, const char *path)
 
     if (run == NULL)
         return CLI_USAGE;
-    exit_code = tell_breach(path, &run->judge.breach);
+    *breach = run->judge.breach;
+    exit_code = tell_breach(path, breach);
     sched_run_delete(run);
     sim_schedule_free(schedule);
     return exit_code;

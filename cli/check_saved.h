@@ -1,0 +1,11 @@
+/* check_saved.h -- failures that earlier searches have saved, replayed first.
+ */
+#ifndef CLI_CHECK_SAVED_H
+#define CLI_CHECK_SAVED_H
+
+#include "check_options.h"
+
+/* returns: CLI_OK if none fails; at the first that does, how to exit */
+enum cli_exit cli_check_saved(const struct cli_check_options *options);
+
+#endif

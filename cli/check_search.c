@@ -1,0 +1,238 @@
+/* check_search.c -- see check_search.h. */
+#include "check_search.h"
+
+#include <stdio.h>
+
+#include "file_result.h"
+
+/* Fewer runs than this may miss a mark by chance. */
+#define RUNS_FOR_MARKS 20000
+
+static bool
+is_traced(enum props_property property)
+{
+    return (PROPS_OF_TRACES & PROPS_BIT(property)) != 0;
+}
+
+static struct cli_result *
+add(const struct cli_check_options *options, const char *name, bool traced,
+    enum cli_verdict verdict)
+{
+    char subject[64];
+
+    snprintf(subject, sizeof subject, "rules %s",
+             options->campaign.rules->name);
+    return cli_report_add(options->report, traced ? "traces" : subject, name,
+                          verdict);
+}
+
+static struct cli_result *
+add_property(const struct cli_check_options *options,
+             enum props_property property, enum cli_verdict verdict)
+{
+    struct cli_result *result =
+        add(options, props_property_id(property), is_traced(property), verdict);
+
+    cli_result_text(options->report, &result->about, "%s",
+                    props_property_sentence(property));
+    return result;
+}
+
+void
+cli_search_checked(const struct cli_check_options *options,
+                   struct cli_search *search,
+                   const struct props_finding *finding)
+{
+    const char *id = props_property_id(finding->property);
+    struct cli_result *result;
+    char command[96];
+
+    search->cells[finding->property] = finding->cells;
+    search->checked |= PROPS_BIT(finding->property);
+    if (!finding->failed)
+        return;
+    search->reported |= PROPS_BIT(finding->property);
+    result = add_property(options, finding->property, CLI_VERDICT_BROKEN);
+    cli_result_text(options->report, &result->text, "%s", finding->text);
+    cli_result_count(result, "cells", finding->cells);
+    snprintf(command, sizeof command, "profsim check %s --rules %s%s", id,
+             options->campaign.rules->name,
+             options->unbiased ? " --expect unbiased" : "");
+    cli_result_replay(options->report, result, command, NULL);
+}
+
+struct cli_result *
+cli_search_failed(const struct cli_check_options *options,
+                  struct cli_search *search,
+                  const struct props_failure *failure, bool traced,
+                  enum cli_exit exit_code)
+{
+    const enum props_property property = failure->breach.property;
+    const enum cli_verdict verdict = cli_verdict_of(exit_code);
+    struct cli_result *result;
+
+    if (failure->crashed || property == PROPS_NONE) {
+        result = add(options, "process", traced, verdict);
+    } else {
+        result = add_property(options, property, verdict);
+        cli_result_text(options->report, &result->text, "%s",
+                        failure->breach.text);
+        search->reported |= PROPS_BIT(property);
+    }
+    cli_result_count(result, "events", failure->events_after);
+    cli_result_count(result, "events_before", failure->events_before);
+    cli_result_count(result, "choices", failure->choices_after);
+    cli_result_count(result, "choices_before", failure->choices_before);
+    return result;
+}
+
+/* ---------------------------------------------------------- what was not tried
+ */
+
+/* Was the property asked for and never put to the test? */
+static bool
+is_unmet(const struct cli_check_options *options,
+         const struct props_marks *marks, enum props_property property)
+{
+    return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
+           marks->hits[props_property_mark(property)] == 0 &&
+           !props_checker_exists(property);
+}
+
+/* Are there so many runs that what was not met cannot be? */
+static bool
+is_long(const struct cli_search *search)
+{
+    const uint64_t runs =
+        search->heaps.runs > 0 ? search->heaps.runs : search->traces.runs;
+
+    return runs >= RUNS_FOR_MARKS;
+}
+
+/* returns: false if what was not tried should have been */
+static bool
+print_verdict(const struct cli_check_options *options,
+              const struct cli_search *search, const struct props_marks *marks)
+{
+    const char *before = "every property that was tried holds; not tried: ";
+
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        if (!is_unmet(options, marks, (enum props_property)i))
+            continue;
+        printf("%s%s", before, props_property_id((enum props_property)i));
+        before = ", ";
+    }
+    if (before[0] == ',') {
+        putchar('\n');
+        return !options->named && !is_long(search);
+    }
+    puts("every property holds");
+    return true;
+}
+
+/* returns: false if a mark was missed and that means something */
+static bool
+print_marks(const struct cli_check_options *options,
+            const struct cli_search *search, const struct props_marks *marks)
+{
+    bool all = true;
+
+    if (!is_long(search) || options->campaign.asked != PROPS_ALL)
+        return true;
+    for (int i = 0; i < MARK_COUNT; i++) {
+        const char *id = props_mark_id((enum props_mark)i);
+        const char *text = props_mark_text((enum props_mark)i);
+        struct cli_result *result;
+
+        if (marks->hits[i] > 0)
+            continue;
+        printf("never reached: %s (%s)\n", id, text);
+        result = cli_report_add(options->report, "marks", id,
+                                CLI_VERDICT_INCOMPLETE);
+        cli_result_text(options->report, &result->text, "never reached: %s",
+                        text);
+        all = false;
+    }
+    return all;
+}
+
+/* returns: false if a property that was named is not about sampling */
+static bool
+print_unbiased(const struct cli_check_options *options,
+               const struct cli_search *search)
+{
+    puts(search->checked != 0 ? "sampling is right on average"
+                              : "none of these properties is about sampling");
+    return !options->named || options->campaign.asked == search->checked;
+}
+
+/* -------------------------------------------------------------- the report */
+
+static enum cli_verdict
+verdict_of(const struct cli_check_options *options,
+           const struct cli_search *search, enum props_property property)
+{
+    const struct props_outcome *outcome =
+        is_traced(property) ? &search->traces : &search->heaps;
+
+    if ((search->checked & PROPS_BIT(property)) != 0)
+        return CLI_VERDICT_HOLDS;
+    if (options->unbiased)
+        return options->named ? CLI_VERDICT_INCOMPLETE
+                              : CLI_VERDICT_NOT_APPLICABLE;
+    if (!(is_traced(property) ? search->traces_done : search->heaps_done))
+        return CLI_VERDICT_STOPPED;
+    if (outcome->marks.hits[props_property_mark(property)] > 0)
+        return CLI_VERDICT_HOLDS;
+    return options->named || is_long(search) ? CLI_VERDICT_INCOMPLETE
+                                             : CLI_VERDICT_NOT_TRIED;
+}
+
+static void
+add_results(const struct cli_check_options *options,
+            const struct cli_search *search)
+{
+    const props_set left = options->campaign.asked & ~search->reported;
+
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        const enum props_property property = (enum props_property)i;
+        const bool traced = is_traced(property);
+        const struct props_outcome *outcome =
+            traced ? &search->traces : &search->heaps;
+        struct cli_result *result;
+
+        if ((left & PROPS_BIT(property)) == 0)
+            continue;
+        result = add_property(options, property,
+                              verdict_of(options, search, property));
+        if ((search->checked & PROPS_BIT(property)) != 0)
+            cli_result_count(result, "cells", search->cells[property]);
+        if (!(traced ? search->traces_done : search->heaps_done))
+            continue;
+        cli_result_count(result, "runs", outcome->runs);
+        cli_result_count(result, "events", outcome->events);
+        cli_result_count(result, "tried",
+                         outcome->marks.hits[props_property_mark(property)]);
+        if (options->campaign.seconds == 0)
+            cli_result_seeds(result, options->campaign.seed_first,
+                             options->campaign.seed_last);
+    }
+}
+
+enum cli_exit
+cli_search_end(const struct cli_check_options *options,
+               struct cli_search *search, enum cli_exit exit_code)
+{
+    struct props_marks marks = search->heaps.marks;
+    bool complete = true;
+
+    props_marks_add(&marks, &search->traces.marks);
+    if (exit_code == CLI_OK && options->unbiased) {
+        complete = print_unbiased(options, search);
+    } else if (exit_code == CLI_OK) {
+        complete = print_marks(options, search, &marks);
+        complete = print_verdict(options, search, &marks) && complete;
+    }
+    add_results(options, search);
+    return complete ? exit_code : CLI_INCOMPLETE;
+}

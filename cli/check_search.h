@@ -1,0 +1,48 @@
+/* check_search.h -- what a search of `profsim check` has shown of each
+ * property. */
+#ifndef CLI_CHECK_SEARCH_H
+#define CLI_CHECK_SEARCH_H
+
+#include "check_options.h"
+#include "checker.h"
+#include "failure.h"
+
+struct cli_search {
+    props_set checked;  /* by enumeration or measurement, and it holds */
+    props_set reported; /* their results are in the report: failures */
+    uint64_t cells[PROPS_COUNT];
+    struct props_outcome heaps;
+    struct props_outcome traces;
+    bool heaps_done; /* without a failure */
+    bool traces_done;
+};
+
+/* Take note of what a checker found. */
+void cli_search_checked(const struct cli_check_options *options,
+                        struct cli_search *search,
+                        const struct props_finding *finding);
+
+/*
+ * Add the failure of a campaign to the report.
+ *
+ * returns: its result, to be completed by where it is kept
+ */
+struct cli_result *cli_search_failed(const struct cli_check_options *options,
+                                     struct cli_search *search,
+                                     const struct props_failure *failure,
+                                     bool traced, enum cli_exit exit_code);
+
+/*
+ * Print the verdict of a search without failures, and add every property that
+ * was asked about to the report.
+ *
+ * in:      exit_code, of the search
+ * returns: exit_code; CLI_INCOMPLETE if it is CLI_OK, but something that should
+ *          have been tried was not: a property that was named, or anything in
+ *          so many runs that it is no chance
+ */
+enum cli_exit cli_search_end(const struct cli_check_options *options,
+                             struct cli_search *search,
+                             enum cli_exit exit_code);
+
+#endif

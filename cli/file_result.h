@@ -1,0 +1,41 @@
+/* file_result.h -- the result of judging a file that was given, or saved. */
+#ifndef CLI_FILE_RESULT_H
+#define CLI_FILE_RESULT_H
+
+#include "input.h"
+#include "judge.h"
+#include "report.h"
+
+/*
+ * Add a file to a report.
+ *
+ * in:      subject, which files
+ *          exit_code, how judging it ended; CLI_USAGE: the last complaint says
+ *          why it could not be judged
+ *          breach, what it breaks, or its text alone
+ *          command, which judges a file again: "profsim replay"
+ */
+void cli_file_result(struct cli_report *report, const char *subject,
+                     const char *path, enum cli_exit exit_code,
+                     const struct props_breach *breach, const char *command);
+
+/* Add a file that was left alone. in: text, why */
+void cli_file_skipped(struct cli_report *report, const char *subject,
+                      const char *path, const char *text);
+
+/* returns: nothing broken, nothing to say */
+struct props_breach cli_no_breach(void);
+
+/* Say how a run ended its process. in: signal, 0 if by exit. out: *breach
+ * returns: how to exit */
+enum cli_exit cli_crash(const char *path, int signal,
+                        struct props_breach *breach);
+
+/* returns: the exit code that goes with a broken property */
+enum cli_exit cli_exit_of(enum props_property property);
+
+/* Run a scenario or a schedule and say what it breaks. out: *breach */
+enum cli_exit cli_replay_input(const struct sim_input *input, const char *path,
+                               struct props_breach *breach);
+
+#endif

@@ -1,0 +1,29 @@
+/* kernel_groups.c -- see kernel_groups.h. */
+#include "kernel_groups.h"
+
+#include <string.h>
+
+#include "complaint.h"
+#include "kernels.h"
+#include "nearest.h"
+#include "textbook.h"
+
+const struct sim_kernel_entry *const cli_kernel_groups[] = {
+    fixtures_textbook,
+    props_kernels,
+    NULL,
+};
+
+enum cli_exit
+cli_no_such_kernel(const char *name)
+{
+    struct sim_nearest nearest = {.wrong = name, .wrong_bytes = strlen(name)};
+
+    for (size_t g = 0; cli_kernel_groups[g] != NULL; g++) {
+        for (const struct sim_kernel_entry *e = cli_kernel_groups[g];
+             e->name != NULL; e++)
+            sim_nearest_try(&nearest, e->name);
+    }
+    cli_unknown("kernel", &nearest, "'profsim explore --list' names them");
+    return CLI_USAGE;
+}

@@ -1,0 +1,17 @@
+/* kernel_groups.h -- the kernels that the command knows. */
+#ifndef CLI_KERNEL_GROUPS_H
+#define CLI_KERNEL_GROUPS_H
+
+#include "exit.h"
+#include "registry.h"
+
+/*
+ * Tables of kernels, NULL at the end; a table's kernels share their program. A
+ * new folder of kernels adds its own.
+ */
+extern const struct sim_kernel_entry *const cli_kernel_groups[];
+
+/* Complain that no kernel has this name. returns: CLI_USAGE */
+enum cli_exit cli_no_such_kernel(const char *name);
+
+#endif

@@ -1,0 +1,302 @@
+/* report.c -- see report.h. */
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complaint.h"
+#include "escape.h"
+#include "output.h"
+#include "quote.h"
+
+static const struct {
+    const char *word;
+    enum cli_verdict_kind kind;
+    enum cli_exit exit_code;
+    const char *text;
+} verdicts[] = {
+#define X(id, word, kind, exit_code, text) {word, kind, exit_code, text},
+#include "report.def"
+#undef X
+};
+
+const char *
+cli_verdict_word(enum cli_verdict verdict)
+{
+    return verdicts[verdict].word;
+}
+
+enum cli_verdict_kind
+cli_verdict_kind(enum cli_verdict verdict)
+{
+    return verdicts[verdict].kind;
+}
+
+const char *
+cli_verdict_text(enum cli_verdict verdict)
+{
+    return verdicts[verdict].text;
+}
+
+enum cli_exit
+cli_verdict_exit(enum cli_verdict verdict)
+{
+    return verdicts[verdict].exit_code;
+}
+
+enum cli_verdict
+cli_verdict_of(enum cli_exit exit_code)
+{
+    enum cli_verdict verdict = CLI_VERDICT_HOLDS;
+
+    while (verdict < CLI_VERDICT_WRONG_INPUT &&
+           verdicts[verdict].exit_code != exit_code)
+        verdict++;
+    return verdict;
+}
+
+/* ------------------------------------------------------------------ results */
+
+/* A copy in which foreign bytes are printable. */
+static char *
+copy(struct cli_report *report, const char *text)
+{
+    char *copied = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&copied, &bytes);
+
+    if (file != NULL)
+        sim_escape_text(file, text);
+    report->failed |= file == NULL || fclose(file) != 0;
+    return copied;
+}
+
+void
+cli_report_begin(struct cli_report *report, int argc, char *const *argv)
+{
+    /* Without the command, with the NULL. */
+    *report = (struct cli_report){
+        .command = argv[0], .arguments = calloc((size_t)argc, sizeof *argv)};
+    report->failed = report->arguments == NULL;
+    for (int i = 1; i < argc && !report->failed; i++)
+        report->arguments[i - 1] = copy(report, argv[i]);
+}
+
+bool
+cli_report_take(struct cli_report *report, int id, const char *path)
+{
+    const char **where = id == CLI_REPORT_JSON ? &report->json : &report->junit;
+    const char *other = id == CLI_REPORT_JSON ? report->junit : report->json;
+    struct prof_file file;
+    const char *option = id == CLI_REPORT_JSON ? "--json" : "--junit";
+
+    if (*path == '\0')
+        return cli_complain("%s needs the name of a file", option);
+    if (*where != NULL)
+        return cli_complain("one %s: '%s' or '%s'?", option, *where, path);
+    if (other != NULL && strcmp(other, path) == 0)
+        return cli_complain("--json and --junit cannot both be '%s'", path);
+    *where = path;
+    return prof_file_check(&file, path) == PROF_OK ||
+           cli_complain("%s: %s", path, prof_file_reason(&file));
+}
+
+static bool
+make_room(struct cli_report *report)
+{
+    const size_t room = report->room == 0 ? 64 : report->room * 2;
+    struct cli_result **results;
+
+    if (report->results_count < report->room)
+        return true;
+    results = realloc(report->results, room * sizeof *results);
+    if (results == NULL)
+        return false;
+    report->results = results;
+    report->room = room;
+    return true;
+}
+
+static void
+result_free(struct cli_result *result)
+{
+    free(result->subject);
+    free(result->name);
+    free(result->about);
+    free(result->property);
+    free(result->text);
+    free(result->saved);
+    free(result->replay);
+    free(result);
+}
+
+struct cli_result *
+cli_report_add(struct cli_report *report, const char *subject, const char *name,
+               enum cli_verdict verdict)
+{
+    static struct cli_result spare;
+    struct cli_result *result = calloc(1, sizeof *result);
+
+    if (result == NULL || !make_room(report)) {
+        free(result);
+        report->failed = true;
+        spare = (struct cli_result){.verdict = verdict};
+        return &spare;
+    }
+    result->verdict = verdict;
+    result->subject = copy(report, subject);
+    result->name = copy(report, name);
+    report->results[report->results_count++] = result;
+    return result;
+}
+
+void
+cli_result_text(struct cli_report *report, char **text, const char *format, ...)
+{
+    va_list arguments;
+    char *line;
+    int bytes;
+
+    va_start(arguments, format);
+    bytes = vasprintf(&line, format, arguments);
+    va_end(arguments);
+    free(*text);
+    *text = bytes < 0 ? NULL : copy(report, line);
+    report->failed |= bytes < 0;
+    if (bytes >= 0)
+        free(line);
+}
+
+void
+cli_result_count(struct cli_result *result, const char *name, uint64_t value)
+{
+    if (result->counts_count < CLI_COUNTS_MAX)
+        result->counts[result->counts_count++] =
+            (struct cli_count){name, value};
+}
+
+void
+cli_result_replay(struct cli_report *report, struct cli_result *result,
+                  const char *command, const char *path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (file != NULL) {
+        fputs(command, file);
+        if (path != NULL) {
+            fputc(' ', file);
+            cli_quote_path(file, path);
+        }
+    }
+    if (file == NULL || fclose(file) != 0)
+        report->failed = true;
+    free(result->replay);
+    result->replay = text;
+}
+
+void
+cli_result_seeds(struct cli_result *result, uint64_t first, uint64_t last)
+{
+    result->has_seeds = true;
+    result->seed_first = first;
+    result->seed_last = last;
+}
+
+uint64_t
+cli_report_count(const struct cli_report *report, const char *subject,
+                 enum cli_verdict verdict)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < report->results_count; i++) {
+        const struct cli_result *result = report->results[i];
+
+        count += result->verdict == verdict &&
+                 (subject == NULL || strcmp(subject, result->subject) == 0);
+    }
+    return count;
+}
+
+/* -------------------------------------------------------------------- files */
+
+/* returns: NULL, or why there is no such file */
+static const char *
+write_bytes(const struct cli_report *report, const char *path,
+            const char *bytes, size_t count)
+{
+    const struct props_output output = {.path = path};
+    struct prof_file file;
+    enum prof_status status = props_output_begin(&file, &output);
+    const struct prof_sink sink = prof_file_sink(&file);
+    bool is_input = false;
+
+    if (status != PROF_OK)
+        return prof_file_reason(&file);
+    for (int i = 0; i < report->inputs_count; i++)
+        is_input |= prof_file_is(&file, report->inputs[i]);
+    status = is_input ? PROF_ERR_SINK : sink.write(sink.context, bytes, count);
+    status = props_output_end(&file, status);
+    if (status == PROF_OK)
+        return NULL;
+    return is_input ? "it is an input; write another file"
+                    : prof_file_reason(&file);
+}
+
+static bool
+write_file(const struct cli_report *report, const char *path,
+           void (*write)(FILE *file, const struct cli_report *report))
+{
+    const char *reason = "not enough memory";
+    char *bytes = NULL;
+    size_t count = 0;
+    FILE *file = NULL;
+
+    if (path == NULL)
+        return true;
+    if (!report->failed)
+        file = open_memstream(&bytes, &count);
+    if (file != NULL) {
+        bool good;
+
+        write(file, report);
+        good = ferror(file) == 0;
+        if (fclose(file) == 0 && good)
+            reason = write_bytes(report, path, bytes, count);
+    }
+    free(bytes);
+    return reason == NULL || cli_complain("%s: %s", path, reason);
+}
+
+enum cli_exit
+cli_report_drop(struct cli_report *report, enum cli_exit exit_code)
+{
+    for (size_t i = 0; i < report->results_count; i++)
+        result_free(report->results[i]);
+    for (char **word = report->arguments; word != NULL && *word != NULL; word++)
+        free(*word);
+    free(report->arguments);
+    free(report->results);
+    *report = (struct cli_report){.exit_code = exit_code};
+    return exit_code;
+}
+
+enum cli_exit
+cli_report_end(struct cli_report *report, enum cli_exit exit_code)
+{
+    bool good;
+
+    report->exit_code = exit_code;
+    if (exit_code == CLI_USAGE && report->command != NULL &&
+        cli_report_count(report, NULL, CLI_VERDICT_WRONG_INPUT) == 0) {
+        struct cli_result *result = cli_report_add(
+            report, "profsim", report->command, CLI_VERDICT_WRONG_INPUT);
+
+        cli_result_text(report, &result->text, "%s", cli_complaint_last());
+    }
+    good = write_file(report, report->json, cli_report_write_json);
+    good = write_file(report, report->junit, cli_report_write_junit) && good;
+    return cli_report_drop(report, good ? exit_code : CLI_USAGE);
+}

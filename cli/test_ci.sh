@@ -1,0 +1,89 @@
+#!/bin/sh
+# test_ci.sh -- the sample CI workflows of docs/ci/: each shell step is run as it
+# stands in the file, in one folder, one after the other; the files that the
+# workflow keeps are there, and the reports are in their formats.
+# usage: cli/test_ci.sh PROFSIM RECORDER
+set -u
+profsim=$(realpath "$1")
+recorder=$(realpath "$2")
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+root=$PWD
+passed=0
+failed=0
+
+# count NAME STATUS: counts one test; 0 is a pass
+count() {
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok: $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1"
+        cat "$dir/log"
+    fi
+}
+
+# The steps of a file, one a line.
+gitlab() {
+    awk '/^  script:/ { on = 1; next }
+        on && /^    - / { sub(/^    - /, ""); print; next }
+        on { exit }' "$1"
+}
+github() {
+    sed -n 's/^      - run: //p' "$1"
+}
+
+: >"$dir/log"
+gitlab docs/ci/gitlab.yml >"$dir/gitlab.steps"
+github docs/ci/github.yml >"$dir/github.steps"
+[ -s "$dir/gitlab.steps" ] && cmp "$dir/gitlab.steps" "$dir/github.steps"
+count "both files have the same steps" $?
+[ "$(grep -c 'profsim ' "$dir/gitlab.steps")" -eq \
+    "$(grep -c 'profsim [a-z]* \|profsim [a-z]*$' docs/ci/gitlab.yml)" ]
+count "no step is overlooked" $?
+! grep -nE '[a-z0-9-]+\.(com|org|io|net|dev)' docs/ci/*.yml >"$dir/log"
+count "no host is named" $?
+
+# What the steps find on the machine: profsim installed, a program, variables.
+mkdir -p "$dir/work" "$dir/bin"
+ln -s "$profsim" "$dir/bin/profsim"
+cp "$(command -v sort)" "$dir/work/program"
+for file in gitlab github; do
+    sed -n 's/^ *SEEDS: /export SEEDS=/p' docs/ci/$file.yml >"$dir/$file.env"
+    grep -q . "$dir/$file.env"
+    count "$file: SEEDS has a value" $?
+    rm -rf "$dir/run" && cp -R "$dir/work" "$dir/run"
+    number=0
+    while IFS= read -r step; do
+        number=$((number + 1))
+        (
+            . "$dir/$file.env"
+            cd "$dir/run" && PATH=$dir/bin:$PATH PROFSIM_RECORDER=$recorder \
+                timeout 300 sh -ec "$step"
+        ) >"$dir/log" 2>&1 </dev/null
+        count "$file, step $number: $step" $?
+    done <"$dir/$file.steps"
+    for report in check explore program; do
+        python3 cli/check_report.py docs/ci/report.schema.json \
+            "$dir/run/$report.json" "$dir/run/$report.xml" 0 >"$dir/log" 2>&1
+        count "$file: $report.json, $report.xml" $?
+    done
+    [ -s "$dir/run/program.rec" ]
+    count "$file: program.rec" $?
+done
+
+# A failure fails the step, and what is kept shows it again.
+(cd "$dir/run" && sed -n '1s/--seeds/--rules go1.6-late --seeds/p' \
+    "$dir/gitlab.steps" >"$dir/step" && . "$dir/gitlab.env" &&
+    PATH=$dir/bin:$PATH sh -ec "$(cat "$dir/step")") >"$dir/log" 2>&1 </dev/null
+[ $? -eq 2 ] && python3 "$root/cli/check_report.py" \
+    docs/ci/report.schema.json "$dir/run/check.json" "$dir/run/check.xml" 2 \
+    >>"$dir/log" 2>&1
+count "a broken property fails the step" $?
+(cd "$dir/run" && "$profsim" replay profsim-failures/*.sim) >"$dir/log" 2>&1
+[ $? -eq 2 ]
+count "what the workflow keeps shows it again" $?
+
+echo "ci: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
