@@ -30,8 +30,8 @@ be_command(enum cli_exit (*command)(int, char **), char **argv, int input,
     exit(fflush(stdout) == 0 ? (int)exit_code : 126);
 }
 
-static bool
-read_back(struct captured *captured, int output)
+bool
+captured_read(struct captured *captured, int output)
 {
     const off_t bytes = lseek(output, 0, SEEK_END);
 
@@ -62,7 +62,7 @@ captured_run(struct captured *captured, enum cli_exit (*command)(int, char **),
     if (child == 0)
         be_command(command, argv, input, output, seconds);
     good = child > 0 && wait4(child, &status, 0, &usage) == child &&
-           read_back(captured, output);
+           captured_read(captured, output);
     close(output);
     if (!good)
         return false;

@@ -28,6 +28,10 @@ struct captured {
 bool captured_run(struct captured *captured,
                   enum cli_exit (*command)(int argc, char **argv), char **argv,
                   int input, unsigned seconds);
+
+/* Take over what was printed into the file `output`. returns: false: no memory
+ */
+bool captured_read(struct captured *captured, int output);
 void captured_free(struct captured *captured);
 
 #endif

@@ -46,8 +46,8 @@ enum {
     SIM_SCENARIO_BUCKETS_DEFAULT = 1024,
     SIM_SCENARIO_PROPERTY_MAX = 8 /* bytes of a property's id */
 };
-#define SIM_SCENARIO_TICKS_LIMIT  (UINT64_C(1) << 43)
-#define SIM_SCENARIO_OFFSET_MAX   (INT64_C(1) << 62) /* ticks, either way */
+#define SIM_SCENARIO_TICKS_LIMIT (UINT64_C(1) << 43)
+#define SIM_SCENARIO_OFFSET_MAX  (INT64_C(1) << 62) /* ticks, either way */
 
 /* Why something failed, for people: "FILE:LINE: reason". */
 struct sim_error {

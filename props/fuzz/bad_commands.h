@@ -1,0 +1,12 @@
+/* bad_commands.h -- commands that do what none may: hostile.c must notice. */
+#ifndef PROPS_FUZZ_BAD_COMMANDS_H
+#define PROPS_FUZZ_BAD_COMMANDS_H
+
+#include "exit.h"
+
+enum cli_exit bad_accepts(int argc, char **argv); /* whatever the file is */
+enum cli_exit bad_prints(int argc, char **argv);  /* an escape sequence */
+enum cli_exit bad_crashes(int argc, char **argv);
+enum cli_exit bad_grows(int argc, char **argv); /* by 256 MiB */
+
+#endif

@@ -1,0 +1,49 @@
+#!/bin/sh
+# hostile.sh -- every kind of input, changed at random (props/fuzz/hostile.c).
+# usage: props/fuzz/hostile.sh HOSTILE COUNT
+set -u
+hostile=$1
+count=$2
+passed=0
+failed=0
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+head -n 40 reports/mutation.csv >"$dir/table"
+sum=$(cksum <"$dir/table")
+echo "end,39,${sum%% *}" >>"$dir/table"
+cat /proc/self/maps >"$dir/maps"
+
+# tries KIND FILE...
+tries() {
+    kind=$1
+    shift
+    if "$hostile" "$kind" "$count" "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $kind; again: $hostile $kind =NUMBER $*"
+    fi
+}
+
+tries scenario fixtures/scenarios/*.sim
+tries schedule fixtures/schedules/*.sim
+tries recording fixtures/recordings/waits.rec
+tries table "$dir/table"
+tries trace fixtures/trace/vectors/*.trace fixtures/trace/recorded/*_good
+tries spool
+tries mappings "$dir/maps"
+
+# What it is there for, it finds; of memory only what has no sanitizer.
+"$hostile" bad 20 fixtures/scenarios/wrap.sim >"$dir/bad" && cat "$dir/bad"
+for what in "accepts a damaged file" "prints what is no text" "crashes" \
+    "takes memory above the ceiling"; do
+    case $hostile$what in *asan*memory*) continue ;; esac
+    if grep -q "$what" "$dir/bad"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: a command that $what is not noticed"
+    fi
+done
+echo "hostile: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
