@@ -13,6 +13,7 @@ BEGIN {
     may["sim/truth"] = "sim"
     may["sim/explore"] = "prof/include sim"
     may["embed"] = "prof/include"
+    may["embed/profile"] = "embed prof/include"
     may["docs"] = "prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1
