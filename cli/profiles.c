@@ -147,15 +147,19 @@ period_of(const struct cli_profiles *profiles, enum prof_contention kind)
     return kind == PROF_MUTEX ? profiles->mutex_period : 1;
 }
 
+static enum cli_profiles_heap
+heap_kind(enum content content)
+{
+    if (content == PEAK)
+        return CLI_PROFILES_PEAK;
+    return content == EXIT ? CLI_PROFILES_EXIT : CLI_PROFILES_RUN;
+}
+
 /* returns: NULL if there is none of that content */
 static const struct prof_heap_record *
 heap_of(const struct cli_profiles *profiles, enum content content)
 {
-    if (content == PEAK)
-        return profiles->heaps[CLI_PROFILES_PEAK];
-    if (content == EXIT)
-        return profiles->heaps[CLI_PROFILES_EXIT];
-    return content < PEAK ? profiles->heaps[CLI_PROFILES_RUN] : NULL;
+    return content < BLOCK ? profiles->heaps[heap_kind(content)] : NULL;
 }
 
 static enum prof_status
@@ -284,6 +288,9 @@ write_heap_text(const struct prof_sink *to, const struct cli_profiles *profiles,
                                    .context = &retitled};
     const struct prof_output output = output_to(&sink, profiles, room);
 
+    if (profiles->heap_text != NULL)
+        return profiles->heap_text(profiles->heap_text_context, to,
+                                   heap_kind(content));
     return prof_text_heap(&output, heap_of(profiles, content),
                           profiles->heap_count, profiles->rate_bytes, NULL);
 }

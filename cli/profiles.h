@@ -41,6 +41,11 @@ struct cli_profiles {
     /* NULL: none of that kind. Stacks are the same in all of them. */
     const struct prof_heap_record *heaps[CLI_PROFILES_HEAPS];
     size_t heap_count;
+    /* How a heap is written as text, with its context; NULL: as Go does. */
+    enum prof_status (*heap_text)(const void *context,
+                                  const struct prof_sink *to,
+                                  enum cli_profiles_heap heap);
+    const void *heap_text_context;
     const struct prof_contention_record *contention[2]; /* by kind */
     size_t contention_count[2];
     int64_t rate_bytes;             /* of now */

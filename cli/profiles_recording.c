@@ -2,6 +2,7 @@
  * profiles_recording.c -- the profile files of a recording: its heap, its
  * waits, its names, and the files that its code came from.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 struct gathered {
     const struct sim_recording *recording;
     const struct cli_calls *calls;
+    const struct sim_live_heap *heap;
     uintptr_t *frames;  /* of all stacks */
     uintptr_t **stacks; /* by stack; NULL: it has none */
     uint32_t *depths;
@@ -189,8 +191,10 @@ gather_stacks(struct gathered *gathered)
 /* -------------------------------------------------------------------- heaps */
 
 static bool
-gather_heaps(struct gathered *gathered, const struct sim_live_heap *heap)
+gather_heaps(struct gathered *gathered)
 {
+    const struct sim_live_heap *heap = gathered->heap;
+
     for (int i = 0; i < CLI_PROFILES_HEAPS; i++) {
         gathered->heaps[i] =
             calloc((size_t)heap->buckets_count + 1, sizeof *gathered->heaps[i]);
@@ -217,6 +221,96 @@ gather_heaps(struct gathered *gathered, const struct sim_live_heap *heap)
         gathered->heaps[CLI_PROFILES_PEAK][i] = record;
     }
     return true;
+}
+
+/* --------------------------------------------------------------------- text */
+
+/* What a row shows: in use, and allocated, by the kind of heap. */
+static void
+row_of(const struct sim_heap_sums *sums, enum cli_profiles_heap heap,
+       struct sim_heap_count *inuse, struct sim_heap_count *allocs)
+{
+    *inuse = heap == CLI_PROFILES_EXIT ? sums->exit : sums->peak;
+    *allocs = heap == CLI_PROFILES_PEAK ? sums->peak_allocs : sums->allocs;
+}
+
+static void
+put_row(FILE *memory, struct sim_heap_count inuse, struct sim_heap_count allocs)
+{
+    fprintf(memory, "%" PRIu64 ": %" PRIu64 " [%" PRIu64 ": %" PRIu64 "] @",
+            inuse.objects, inuse.bytes, allocs.objects, allocs.bytes);
+}
+
+/* Where both totals are equal readers take the second one for none at all. */
+static void
+put_head(FILE *memory, const struct sim_heap_sums *total,
+         enum cli_profiles_heap heap)
+{
+    struct sim_heap_count inuse;
+    struct sim_heap_count allocs;
+
+    row_of(total, heap, &inuse, &allocs);
+    allocs.bytes += allocs.bytes == inuse.bytes;
+    fputs("heap profile: ", memory);
+    put_row(memory, inuse, allocs);
+    fputs(" heapprofile\n", memory);
+}
+
+static void
+put_rows(FILE *memory, const struct gathered *gathered,
+         enum cli_profiles_heap heap, uint32_t first, uint32_t limit)
+{
+    for (uint32_t i = first; i < limit; i++) {
+        const struct sim_heap_sums *sums = &gathered->heap->sites[i];
+        struct sim_heap_count inuse;
+        struct sim_heap_count allocs;
+
+        row_of(sums, heap, &inuse, &allocs);
+        if (allocs.objects == 0)
+            continue;
+        put_row(memory, inuse, allocs);
+        if (gathered->depths[i] == 0)
+            fprintf(memory, " 0x%x", CLI_PROFILES_LOST);
+        for (uint32_t k = 0; k < gathered->depths[i]; k++)
+            fprintf(memory, " 0x%" PRIxPTR, gathered->stacks[i][k]);
+        fputc('\n', memory);
+    }
+}
+
+/*
+ * The heap as google-pprof reads it, a row a stack. `heapprofile` says that
+ * nothing was sampled: with Go's `heap/1` it would divide by the size of
+ * objects, which may be 0.
+ */
+static enum prof_status
+write_heap_text(const void *context, const struct prof_sink *to,
+                enum cli_profiles_heap heap)
+{
+    enum { AT_ONCE = 1024 };
+    const struct gathered *gathered = context;
+    const uint32_t stacks = sim_recording_totals(gathered->recording)->stacks;
+    enum prof_status status = PROF_OK;
+
+    for (uint32_t first = 0; status == PROF_OK; first += AT_ONCE) {
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *memory = open_memstream(&text, &bytes);
+
+        if (memory == NULL)
+            return PROF_ERR_MEMORY;
+        if (first == 0)
+            put_head(memory, &gathered->heap->total, heap);
+        put_rows(memory, gathered, heap, first,
+                 stacks - first < AT_ONCE ? stacks : first + AT_ONCE);
+        if (fclose(memory) != 0)
+            status = PROF_ERR_MEMORY;
+        else if (bytes > 0)
+            status = to->write(to->context, text, bytes);
+        free(text);
+        if (stacks - first <= AT_ONCE)
+            break;
+    }
+    return status;
 }
 
 /* -------------------------------------------------------------------- waits */
@@ -305,7 +399,8 @@ cli_profiles_write_recording(const char *folder, const char *path,
                              const struct cli_calls *calls,
                              const struct sim_live_heap *heap)
 {
-    struct gathered gathered = {.recording = recording, .calls = calls};
+    struct gathered gathered = {
+        .recording = recording, .calls = calls, .heap = heap};
     struct cli_profiles profiles = {
         .folder = folder,
         .input = path,
@@ -313,9 +408,11 @@ cli_profiles_write_recording(const char *folder, const char *path,
         .rate_bytes = 1,
         .ticks_per_second = sim_recording_totals(recording)->ticks_per_second,
         .mutex_period = 1,
+        .heap_text = write_heap_text,
+        .heap_text_context = &gathered,
     };
     bool good = gather_mappings(&gathered) && gather_stacks(&gathered) &&
-                gather_heaps(&gathered, heap) &&
+                gather_heaps(&gathered) &&
                 gather_waits(&gathered, profiles.contention_count);
 
     if (good) {
