@@ -91,14 +91,16 @@ cp fixtures/schedules/late-return-across-sessions.sim "$dir/in/t.sim"
 cp fixtures/recordings/waits.rec "$dir/in/w.rec"
 printf 'ls / >/dev/null\ntrue\n' >"$dir/in/two.sh" # two images
 "$profsim" run --out "$dir/in" "$dir/in/t.sim" >/dev/null || exit 1
+TMPDIR=$dir/in "$dir/in/profsim" record sh -c 'kill -9 $PPID' >/dev/null 2>&1
+mv "$dir"/in/profsim-?????? "$dir/in/spools" || exit 1
 chmod -R a+rX "$dir/in"
 
 # Its name in the shared folder; then what makes it there.
-files="record all chrome perfetto scenario recording text traces failure"
+files="record all convert chrome perfetto scenario recording text traces failure"
 folders="inside each failures"
 name_of() { # OUTPUT
     case $1 in
-    record | chrome | perfetto) echo x ;;
+    record | convert | chrome | perfetto) echo x ;;
     all) echo x.2 ;;
     scenario) echo heap.pb.gz ;;
     recording) echo mutex.pb.gz ;;
@@ -115,6 +117,7 @@ command_of() { # OUTPUT
     case $1 in
     record) echo "record -o $shared/x true" ;;
     all) echo "record -o $shared/x sh $in/two.sh" ;;
+    convert) echo "convert -o $shared/x $dir/spools" ;;
     chrome | perfetto)
         echo "trace convert --to $1 $in/trace.out -o $shared/x" ;;
     scenario | text) echo "run --out $shared $in/a.sim" ;;
@@ -192,7 +195,9 @@ run() { # VICTIM PLANT COMMAND...
 
 # Everything anew.
 begin() { # VICTIM
-    rm -rf "$shared" "$home"
+    rm -rf "$shared" "$home" "$dir/spools"
+    cp -R "$dir/in/spools" "$dir/spools" # what is saved is removed
+    chown -R "$1:$1" "$dir/spools"
     mkdir -m 1777 "$shared"
     mkdir "$home"
     echo precious >"$home/precious"

@@ -333,6 +333,7 @@ standard_output_and_error_have_names(void **state)
 
         make_text(path, "");
         to = open(path, O_WRONLY | O_CLOEXEC);
+        assert_int_equal(write(to, "begun, ", 7), 7);
         fflush(NULL);
         dup2(to, cases[i].descriptor);
         status = prof_file_begin(&file, cases[i].name);
@@ -342,7 +343,7 @@ standard_output_and_error_have_names(void **state)
         close(before);
         close(to);
         assert_int_equal(status, PROF_OK);
-        assert_holds(path, "said");
+        assert_holds(path, "begun, said");
     }
     stubs.descriptors = 0; /* dup() is not counted */
 }
