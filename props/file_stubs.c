@@ -83,6 +83,8 @@ __wrap_open(const char *name, int flags, ...)
             return -1;
         if (stubs.status != NULL)
             name = stubs.status;
+    } else {
+        stubs.start_flags = flags;
     }
     return counted(__real_open(name, flags, 0));
 }

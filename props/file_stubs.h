@@ -33,6 +33,7 @@ struct stubs {
     int refused_times; /* that are left */
     size_t write_max;  /* bytes that a write takes */
     int errno_before;  /* of a write that takes nothing; 0: not set */
+    int start_flags;   /* of the last open(), where a path begins */
     int created_flags; /* of the last temporary file */
     mode_t created_mode;
     int opened_flags; /* of the last thing written in place */

@@ -29,6 +29,7 @@ a_file_is_made_new_and_nobody_else_may_open_it(void **state)
     assert_int_equal(stubs.created_flags,
                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
     assert_int_equal(stubs.created_mode, 0600);
+    assert_int_equal(stubs.start_flags, O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(fcntl(file.descriptor, F_GETFD), FD_CLOEXEC);
     assert_int_equal(fstat(file.descriptor, &info), 0);
     assert_int_equal(info.st_mode, S_IFREG | 0600);

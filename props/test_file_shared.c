@@ -15,6 +15,8 @@
 
 #include "file_stubs.h"
 
+enum { NULL_DEVICE = 0x103 }; /* 1, 3 on Linux */
+
 static const char elsewhere[] = "elsewhere"; /* what must not be written to */
 static const char planted[] = "a link that another user may have planted";
 
@@ -50,6 +52,37 @@ a_link_of_another_in_a_shared_folder_is_not_followed(void **state)
         stubs.euid = 0;
     }
     assert_int_equal(unlink(in_folder(elsewhere)), 0);
+}
+
+/* Root may do everything anyway. */
+static void
+a_link_of_root_in_a_shared_folder_is_followed(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* there is none */
+    share_folder(true);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    stubs.euid = 54321;
+    assert_writes(path, in_folder(elsewhere));
+    assert_int_equal(lchown(path, 1, (gid_t)-1), 0);
+    assert_refused(path, EACCES, planted);
+}
+
+/* Only root makes devices, so whose it is says nothing. */
+static void
+a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names(void **state)
+{
+    (void)state;
+    share_folder(true);
+    if (mknod(path, S_IFCHR | 0666, NULL_DEVICE) != 0)
+        skip(); /* not root, or in a container */
+    give_away(path);
+    write_text(path, "gone");
+    assert_true(S_ISCHR(like(path).st_mode));
+    assert_int_equal(link(path, in_folder("second")), 0);
+    assert_refused(path, EACCES, "planted");
+    assert_int_equal(unlink(in_folder("second")), 0);
 }
 
 /* Whoever may not link or write there has not planted it. */
@@ -237,6 +270,9 @@ main(void)
 {
     static const struct CMUnitTest tests[] = {
         FILE_TEST(a_link_of_another_in_a_shared_folder_is_not_followed),
+        FILE_TEST(a_link_of_root_in_a_shared_folder_is_followed),
+        FILE_TEST(
+            a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names),
         FILE_TEST(a_folder_is_closed_if_it_is_ours_and_only_we_may_write),
         FILE_TEST(a_link_with_a_second_name_is_not_followed_in_a_shared_folder),
         FILE_TEST(a_file_is_replaced_and_never_written_into),
