@@ -86,6 +86,8 @@ refuses "an empty name of a folder" "--save" check --save ""
 refuses "an unknown option of replay" "'--sneeze'" replay --sneeze
 refuses "an unknown option of shrink" "'--sneeze'" shrink --sneeze
 refuses "two files to shrink" "'b.sim'" shrink a.sim b.sim
+exits "weaker orders of a table of more than 64 kernels" 0 ' of 2 weaker orders' \
+    explore trace-stop-waiters --mutants
 refuses "two kernels" "'b'" explore a b
 refuses "no such kernel" "'a'" explore a
 refuses "no such strategy" "'a'" explore --strategy a

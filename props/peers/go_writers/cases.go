@@ -178,6 +178,8 @@ func chosen() []*testCase {
 		one("wrapped", "", "", pprof.Fed{Kind: "mutex", PerSecond: 1e9, Fraction: 2,
 			Waits: []runtime.BlockProfileRecord{wait(-1, -1<<50, pcs[0]), wait(2, 7, pcs[1]), wait(-3, 1<<50, pcs[2])}}),
 		labelled,
+		counts("label-sets", "label-order", "", "goroutine").add(map[string]string{"a": "v"}, pcs[0]).add(
+			map[string]string{"a": "v", "b": "w"}, pcs[0]).add(nil, pcs[0]),
 		counts("unassigned", "", "label-printable", "goroutine",
 			`\u0378`, "\u0378").add(map[string]string{"\u0378": "v"}, pcs[0]),
 		counts("blank", "", "name-blank", "open files", "open files profile", "open_files profile").add(nil, pcs[0]),
