@@ -24,7 +24,7 @@
 #include "command.h"
 #include "convert.h"
 #include "escape.h"
-#include "explore.h"
+#include "mutants.h"
 #include "mutate.h"
 #include "prof/process.h"
 #include "trace.h"
@@ -418,23 +418,21 @@ try_all(const struct kind *kind, uint64_t last, const char *path,
     return good;
 }
 
-/* In a folder of its own; returns: exit code */
+/* The input is a file in memory. returns: exit code */
 static int
 run_all(const struct kind *kind, uint64_t first, uint64_t last)
 {
-    char folder[] = "/tmp/profsim-hostile-XXXXXX";
-    char path[64];
+    const int memory = memfd_create("input", 0);
     struct batch *batch = mmap(NULL, sizeof *batch, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bool good = mkdtemp(folder) != NULL && batch != MAP_FAILED;
+    bool good = memory >= 0 && batch != MAP_FAILED;
+    char path[64];
 
-    snprintf(path, sizeof path, "%s/input", folder);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     if (good) {
         batch->number = first;
         good = try_all(kind, last, path, batch);
     }
-    unlink(path);
-    rmdir(folder);
     if (!good)
         return 1;
     printf("%s: %" PRIu64 " inputs, %" PRIu64 " damaged, %" PRIu64
