@@ -381,6 +381,11 @@ def tree_headers():
     return headers
 
 
+def default_targets():
+    text = open("build.ninja").read().replace("$\n", "")
+    return re.search(r"^default (.*)", text, re.M).group(1).split()
+
+
 def commands_of(targets):
     """Of ninja, each once, without the files that make them differ."""
     seen = set()
@@ -412,7 +417,7 @@ class Target:
                 r"\.ci/programs ([^)]*)\)", plan):
             targets += [w for w in line.split() if re.match(r"[a-z][\w./-]*$", w)]
         if re.search(r"\bninja *$", plan, re.M):
-            targets += ["out/profsim", "out/libprofsim-record.so"]
+            targets += default_targets()
         self.need("Makefile", {("command", c) for c in shell_commands(plan)})
         reached = {w for w in TREE_WORD.findall(plan) if os.path.isfile(w)}
         commands, words = commands_of(targets) if targets else ([], [])
