@@ -1,0 +1,23 @@
+#!/bin/sh
+# What `profsim run` takes for large recordings: seconds and the most memory,
+# for ten million events with 100,000 stacks (the goal: 10 s, 500 MB) and for
+# halves of both, which shows that the time is linear.
+# usage: bench/large_recording.sh LARGE_RECORDING PROFSIM
+set -eu
+large=$1
+profsim=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+printf '%10s %8s %10s %9s %9s\n' events stacks 'file MB' seconds 'most MB'
+for size in "5000000 50000" "10000000 50000" "10000000 100000"; do
+    "$large" "$folder/x.rec" $size
+    python3 - "$profsim" "$folder/x.rec" $size <<'END'
+import os, resource, subprocess, sys
+profsim, path, events, stacks = sys.argv[1:]
+subprocess.run([profsim, "run", path], stdout=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print("%10s %8s %10.1f %9.2f %9.1f" % (
+    events, stacks, os.path.getsize(path) / 1e6,
+    used.ru_utime + used.ru_stime, used.ru_maxrss / 1024))
+END
+done
