@@ -177,6 +177,10 @@ mv "$root$prefix" "$root/opt/elsewhere"
 tree=$root/opt/elsewhere
 build_all "after a move"
 
+[ "$(PKG_CONFIG_PATH=$tree/lib/pkgconfig pkg-config --modversion prof)" = \
+    "$version" ]
+count "prof.pc states the version" $?
+
 # -------------------------------------------------------- the shared library
 
 library=$tree/lib/libprof.so
@@ -282,6 +286,11 @@ holds "also outside the prefix" env DESTDIR="$root" PREFIX=/far \
 pc=$(PKG_CONFIG_PATH=$root/else/lib/pkgconfig pkg-config --cflags --libs prof)
 [ "${pc% }" = "-I/far/include -L/else/lib -lprof" ]
 count "then prof.pc has both paths: $pc" $?
+holds "DESTDIR may have a space" env DESTDIR="$dir/a b" \
+    install/install.sh install
+holds "also to remove it" env DESTDIR="$dir/a b" install/install.sh uninstall
+[ -z "$(ls -A "$dir/a b")" ]
+count "nothing is left there" $?
 refuses "a relative prefix is an error" "not an absolute path" \
     env PREFIX=here install/install.sh install
 refuses "so is one with .." "without '..'" \
