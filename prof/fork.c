@@ -70,7 +70,7 @@ void
 prof_after_fork_child(struct prof *prof)
 {
     prof_port_lock_reset(&prof->control);
-    for (uint32_t i = 0; i < prof->procs_count; i++)
+    for (uint32_t i = prof->procs_count; i-- > 0;)
         free_proc(&prof->procs[i]);
     prof_heap_mend(prof);
 }
@@ -96,7 +96,7 @@ prof_trace_after_fork_child(struct prof_trace *trace)
     trace->stack_done = 0; /* start takes it to be */
     trace->full = (struct trace_queue){0};
     trace->lent = NULL;
-    for (uint32_t i = 0; i < trace->procs_count; i++)
+    for (uint32_t i = trace->procs_count; i-- > 0;)
         trace->procs[i].buffer = NULL;
     trace->outside.buffer = NULL;
     prof_trace_empty_buffers(trace);

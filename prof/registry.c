@@ -361,7 +361,7 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
 static void
 count_open(struct prof_registry *registry)
 {
-    for (uint32_t i = 0; i < registry->profiles_count; i++)
+    for (uint32_t i = registry->profiles_count; i-- > 0;)
         registry->profiles[i].open = 0;
     for (uint32_t chain = 0; chain >> registry->chains_log2 == 0; chain++) {
         for (uint32_t at = registry->chains[chain]; at != 0;

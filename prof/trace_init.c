@@ -141,7 +141,7 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
     trace->buffers = base + layout.buffers;
     trace->buffer_stride = layout.buffer_stride;
     trace->buffers_count = config->buffers_max;
-    for (uint32_t i = 0; i < trace->buffers_count; i++)
+    for (uint32_t i = trace->buffers_count; i-- > 0;)
         buffer_at(trace, i)->limit_bytes = layout.buffer_bytes;
     prof_trace_empty_buffers(trace);
     *out = trace;

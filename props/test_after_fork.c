@@ -3,8 +3,7 @@
  * library: the child goes on with everything, at once.
  *
  * Real threads and forks meet what timing lets them; every place that a fork
- * can strike is tried in props/kernels/fork.c. What takes counts that no run
- * reaches, or a stack larger than a buffer, is made by hand here.
+ * can strike is tried in props/kernels/fork.c.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -17,7 +16,6 @@
 
 #include <cmocka.h>
 
-#include "instance.h"
 #include "prof/cpu.h"
 #include "prof/fork.h"
 #include "prof/registry.h"
@@ -291,200 +289,11 @@ a_child_goes_on_whatever_other_threads_were_doing(void **state)
     props_prof_drop(prof);
 }
 
-/* --------------------------------------------------------------- made by hand
- */
-
-static const uintptr_t stack[] = {0x1000, 0x2000};
-
-struct wrap_row {
-    const char *why;
-    const struct prof_rules *rules;
-    uint32_t slot;    /* of the counter */
-    uint32_t taken;   /* where its published sum stands */
-    uint64_t before;  /* published */
-    uint32_t counter; /* as the thread left it */
-    bool inside;      /* ... in the middle of a call */
-    uint32_t carried; /* what must be, afterwards */
-};
-
-static const struct wrap_row wrap_rows[] = {
-    {"wrapped, not carried", NULL, 1, 1, UINT32_MAX, 0, true, 1},
-    {"wrapped long after a publication", NULL, 2, 2, 7, 0, true, 1},
-    {"nothing is published: nothing shows it", NULL, 2, 2, 0, 0, true, 0},
-    {"not wrapped", NULL, 1, 1, UINT32_MAX, UINT32_MAX, true, 0},
-    {"in no call", NULL, 1, 1, UINT32_MAX, 0, false, 0},
-    {"the recent stage, as moved", &prof_rules_go1_5, RECENT, MOVED, 9, 0, true,
-     1},
-    {"the recent stage, not moved", &prof_rules_go1_5, RECENT, RECENT, 9, 0,
-     true, 0},
-    {"the previous stage", &prof_rules_go1_5, PREVIOUS, PREVIOUS, 9, 0, true,
-     1},
-};
-
-/* The half of a word is that of the allocations or of the frees. */
-static void
-try_wrap(const struct wrap_row *row, enum half half)
-{
-    const unsigned shift = half == ALLOCS ? 0 : 32;
-    const struct prof_config config = {
-        .rules = row->rules, .buckets_max = 2, .procs_max = 2};
-    struct prof *one = props_prof_make(&config);
-    struct prof_proc *proc = prof_proc_at(one, 1);
-    const prof_bucket bucket = prof_heap_alloc(proc, stack, 2, 16);
-
-    for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-        store_relaxed(&proc->columns.slots[slot][bucket], 0);
-    store_relaxed(&proc->columns.slots[row->slot][bucket],
-                  (uint64_t)row->counter << shift);
-    one->counters.taken[row->taken][bucket] = row->before << shift;
-    store_relaxed(&proc->section.calls, row->inside ? 7 : 8);
-    prof_after_fork_child(one);
-    if (load_relaxed(&one->counters.carried[row->slot][2 * bucket + half]) !=
-            row->carried ||
-        load_relaxed(&one->counters.carried[row->slot][2 * bucket + !half]) !=
-            0 ||
-        load_relaxed(&one->counters.carries) != row->carried)
-        fail_msg("%s: carried otherwise", row->why);
-    assert_int_equal(load_relaxed(&proc->section.calls), 8);
-    props_prof_drop(one);
-}
-
-static void
-a_carry_that_was_not_made_is_made_up_for(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof wrap_rows / sizeof *wrap_rows; i++) {
-        try_wrap(&wrap_rows[i], ALLOCS);
-        try_wrap(&wrap_rows[i], FREES);
-    }
-}
-
-static void
-calls_in_flight_are_not_waited_for(void **state)
-{
-    const struct prof_config config = {
-        .buckets_max = 2, .procs_max = 2, .world = PROF_WORLD_RUNNING};
-    struct prof *one = props_prof_make(&config);
-
-    (void)state;
-    store_relaxed(&prof_proc_at(one, 1)->section.calls, 3);
-    assert_int_equal(prof_heap_next_cycle(one), PROF_OK);
-    assert_int_equal(prof_heap_flush(one), PROF_ERR_BUSY);
-    prof_after_fork_child(one);
-    assert_int_equal(prof_heap_flush(one), PROF_OK);
-    props_prof_drop(one);
-}
-
-/* The mean of a draw is far above 16 bytes: a sampled object was asked for. */
-static void
-a_yes_that_no_allocation_followed_is_forgotten(void **state)
-{
-    const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
-    struct prof *one = props_prof_make(&config);
-    struct prof_proc *proc = prof_proc_at(one, 0);
-    struct prof_heap_record record;
-    size_t count;
-
-    (void)state;
-    prof_heap_rate_set(one, 4096);
-    for (int i = 0; i < 1000000 && !prof_heap_sample(proc, 16); i++)
-        continue;
-    assert_int_not_equal(proc->sampler.sampled, 0);
-    prof_after_fork_child(one);
-    assert_int_equal(proc->sampler.rate_bytes, 0);
-    /* One that nobody asked about stands for itself alone. */
-    prof_heap_alloc(proc, stack, 2, 16);
-    assert_int_equal(
-        prof_heap_snapshot(one, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
-    assert_int_equal(record.rate_bytes, 1);
-    props_prof_drop(one);
-}
-
-enum { DEEP = 40, RECORD_MAX = 4096 };
-
-/* Start, one event with a deep stack, stop. */
-static void
-trace_a_deep_stack(void)
-{
-    const struct prof_trace_world world = {
-        .thread = 1, .task = 1, .next = no_task};
-    uintptr_t deep[DEEP];
-
-    for (uint32_t i = 0; i < DEEP; i++)
-        deep[i] = (uintptr_t)0x7fff00000000 + i;
-    assert_int_equal(prof_trace_start(trace, &world), PROF_OK);
-    prof_trace_emit(trace, 0, PROF_EV_GO_SCHED, NULL, deep, DEEP);
-    assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
-}
-
-/* returns: how many bytes the trace has, read as far as `parts` parts */
-static size_t
-read_parts(uint32_t parts, uint8_t file[RECORD_MAX])
-{
-    const uint8_t *bytes;
-    size_t count;
-    size_t used = 0;
-
-    for (uint32_t i = 0; i < parts; i++) {
-        if (prof_trace_read(trace, &bytes, &count) != PROF_OK)
-            break;
-        assert_in_range(used + count, 0, RECORD_MAX);
-        memcpy(&file[used], bytes, count);
-        used += count;
-    }
-    return used;
-}
-
-/* Is the deep stack in there, with its number, its depth and all its frames? */
-static bool
-has_deep_stack(const uint8_t *file, size_t bytes)
-{
-    /* Frames of seven bytes; a record's length takes two. */
-    const uint32_t length = 2 + DEEP * 7;
-    const uint8_t head[] = {3 | 3 << 6, (uint8_t)(length & 127) | 128,
-                            (uint8_t)(length >> 7), 1, DEEP};
-
-    for (size_t at = 0; at + sizeof head + DEEP * 7 <= bytes; at++) {
-        if (memcmp(&file[at], head, sizeof head) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void
-a_stack_that_was_given_out_by_half_is_not_gone_on_with(void **state)
-{
-    uint8_t whole[RECORD_MAX];
-    uint8_t file[RECORD_MAX];
-    size_t bytes;
-
-    (void)state;
-    make_others();
-    trace_a_deep_stack();
-    bytes = read_parts(UINT32_MAX, whole);
-    assert_true(has_deep_stack(whole, bytes));
-    /* Stop reading after each number of parts. */
-    for (uint32_t parts = 0; parts < 6; parts++) {
-        trace_a_deep_stack();
-        read_parts(parts, file);
-        prof_trace_after_fork_child(trace);
-        trace_a_deep_stack();
-        bytes = read_parts(UINT32_MAX, file);
-        assert_true(has_deep_stack(file, bytes));
-    }
-    drop_others();
-}
-
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_goes_on_whatever_other_threads_were_doing),
-        cmocka_unit_test(a_carry_that_was_not_made_is_made_up_for),
-        cmocka_unit_test(calls_in_flight_are_not_waited_for),
-        cmocka_unit_test(a_yes_that_no_allocation_followed_is_forgotten),
-        cmocka_unit_test(
-            a_stack_that_was_given_out_by_half_is_not_gone_on_with),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
