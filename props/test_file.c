@@ -126,6 +126,10 @@ a_file_may_be_descriptor_0(void **state)
     write_text(path, "zero");
     assert_int_equal(stubs.syncs, 2);
     assert_int_equal(stubs.descriptors, 0);
+    /* A path that ends early leaves none open. */
+    assert_int_equal(prof_file_begin(&file, in_folder("no/file")),
+                     PROF_ERR_SINK);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
     stubs.descriptors = 0;
     assert_int_equal(dup2(input, 0), 0);
     assert_int_equal(close(input), 0);

@@ -30,6 +30,8 @@ a_path_may_be_as_long_as_the_system_has_it(void **state)
     memset(name, 'n', sizeof name);
     name[PROF_FILE_NAME_MAX + 1] = '\0';
     assert_refused(in_folder(name), ENAMETOOLONG, "too long");
+    memset(longest, 'n', 3000);
+    assert_refused(longest, ENAMETOOLONG, "too long");
     name[PROF_FILE_NAME_MAX] = '\0';
     assert_writes(in_folder(name), in_folder(name));
     memset(longest, '/', PROF_PATH_MAX);

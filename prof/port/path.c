@@ -154,9 +154,7 @@ prof_path_find(struct prof_path *found, const char *path)
     error = start(&walk);
     while (error == 0 && !over)
         error = step(&walk, &over);
-    if (error != 0 && found->folder >= 0) {
+    if (error != 0 && found->folder >= 0)
         close(found->folder);
-        found->folder = -1;
-    }
     return error;
 }

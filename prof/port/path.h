@@ -10,17 +10,17 @@
 #include "prof/file.h"
 
 struct prof_path {
+    char name[PROF_FILE_NAME_MAX + 1];
     int folder; /* that holds the name, opened O_PATH; the caller closes it */
     bool is_there;
     struct stat there;  /* what the name stands for: no folder, no link */
     const char *reason; /* why it failed; NULL: errno says it all */
-    char name[PROF_FILE_NAME_MAX + 1];
 };
 
 /*
  * Follow a path to its last name, which need not exist.
  *
- * out:     *found; on failure found->folder is -1
+ * out:     *found; on failure nothing is open
  * returns: 0; an errno, EISDIR if the path names a folder
  */
 int prof_path_find(struct prof_path *found, const char *path);
