@@ -271,8 +271,8 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
         }
     }
     if (saved > LISTED_MAX)
-        fprintf(stderr, "profsim record: and %zu more, up to %s.%zu\n",
-                saved - LISTED_MAX, output, saved);
+        sim_escape_line(stderr, "profsim record: and %zu more, up to %s.%zu",
+                        saved - LISTED_MAX, output, saved);
     if (left > 0)
         fprintf(stderr,
                 "profsim record: %zu process images with fewer events were not "
