@@ -64,8 +64,8 @@ print_help(const struct cli_options *options)
 {
     const struct cli_syntax *syntax = options->syntax;
 
-    printf("usage: profsim %s %s\n\n%s\n", syntax->command, syntax->words,
-           syntax->about);
+    printf("usage: profsim %s%s%s\n\n%s\n", syntax->command,
+           syntax->words[0] != '\0' ? " " : "", syntax->words, syntax->about);
     for (const struct cli_option *o = table_of(options); o->id != 0; o++)
         print_option(o);
     print_option(&help_option);
