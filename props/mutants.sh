@@ -171,10 +171,11 @@ explored() { # PATCH DIR
     done
     gcc -r -nostdlib -o "$2/kernels.o" $parts
     objcopy --keep-global-symbol=props_kernels "$2/kernels.o"
-    gcc -o "$2/explore" $o/props/explore_all.o $o/cli/command.o \
-        "$2/kernels.o" $o/libprops.a $o/libcli_explore.a $o/libexplore.a \
-        $o/libprof_pprof.a $o/libprof.a $o/sim/choice.o $o/sim/shrink.o \
-        $o/sim/shrink_fewest.o -ldw
+    # As props/explore_all is linked.
+    gcc -o "$2/explore" $o/props/explore_all.o "$2/kernels.o" \
+        $o/libcli_explore.a $o/libcli_words.a $o/libexplore.a \
+        $o/libprof_pprof.a $o/libprof.a $o/libprof_port.a $o/sim/choice.o \
+        $o/sim/shrink.o $o/sim/shrink_fewest.o $o/libsim.a -ldw
 }
 
 # Try every ordering of a kernel; say how many runs it took to fail, and how.
