@@ -14,6 +14,7 @@ built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
 run = $(if $(BUILD_ONLY),: not run:)
 all: ; @.ci/deps build && ninja
 run: all
+	@$(run) echo "Random worlds for 20 seconds, then recordings of real programs:"
 	$(run) out/profsim check --time 20
 	$(run) out/profsim check fixtures/recordings/*.rec
 check:
