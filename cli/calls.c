@@ -13,7 +13,8 @@
 
 enum {
     SHOWN_MAX = 4,
-    FREE_WITHIN = 64 /* bytes */
+    FUNCTION_MAX_BYTES = 64, /* of a name in a line of the summary */
+    FREE_WITHIN = 64         /* bytes */
 };
 
 struct cli_calls {
@@ -216,6 +217,24 @@ cli_calls_find(const struct cli_calls *calls, uintptr_t address)
 }
 
 void
+cli_print_function(FILE *file, const char *function)
+{
+    char text[FUNCTION_MAX_BYTES + 1];
+    size_t length = strlen(function);
+
+    if (length <= FUNCTION_MAX_BYTES) {
+        sim_escape_text(file, function);
+        return;
+    }
+    length = FUNCTION_MAX_BYTES - 3;
+    while (length > 0 && ((uint8_t)function[length] & 0xc0) == 0x80)
+        length--; /* not in the middle of a letter */
+    memcpy(text, function, length);
+    memcpy(text + length, "...", 4);
+    sim_escape_text(file, text);
+}
+
+void
 cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack)
 {
     const struct cli_call *stack_calls[CLI_CALLS_MAX];
@@ -228,7 +247,7 @@ cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack)
         if (!call->is_telling)
             continue;
         fputs(shown++ == 0 ? "" : " < ", file);
-        sim_escape_text(file, call->function);
+        cli_print_function(file, call->function);
         if (call->line > 0) {
             fputs(" (", file);
             sim_escape_text(file, cli_base_name(call->file));
@@ -236,6 +255,6 @@ cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack)
         }
     }
     if (shown == 0)
-        sim_escape_text(file,
-                        count == 0 ? "(no stack)" : stack_calls[0]->function);
+        cli_print_function(file, count == 0 ? "(no stack)"
+                                            : stack_calls[0]->function);
 }

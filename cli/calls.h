@@ -49,6 +49,12 @@ const struct cli_call *cli_calls_find(const struct cli_calls *calls,
 /* Print the innermost calls of a stack, with lines: `f (a.c:3) < g < h`. */
 void cli_calls_print(FILE *file, const struct cli_calls *calls, uint32_t stack);
 
+/*
+ * Print the name of a function, escaped. One of C++ can be longer than a screen
+ * is wide: its end is cut off.
+ */
+void cli_print_function(FILE *file, const char *function);
+
 /* returns: what is behind the last slash */
 const char *cli_base_name(const char *path);
 

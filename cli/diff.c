@@ -12,7 +12,6 @@
 #include "call_tree.h"
 #include "check_recording.h"
 #include "command.h"
-#include "escape.h"
 #include "options.h"
 
 enum { BY = 1, TOP };
@@ -102,7 +101,7 @@ print_node(const struct cli_tree_node *nodes, const struct cli_tree_node *node)
     print_change(node->self[OLD], node->self[NEW]);
     for (int shown = 0; shown < 4 && node != nodes; shown++) {
         fputs(shown > 0 ? " < " : "", stdout);
-        sim_escape_text(stdout, node->function);
+        cli_print_function(stdout, node->function);
         node = &nodes[node->parent];
     }
     putchar('\n');
