@@ -9,6 +9,7 @@
 #include "mutants.h"
 #include "nearest.h"
 #include "prof/version.h"
+#include "profile.h"
 #include "record.h"
 #include "trace.h"
 
@@ -20,6 +21,9 @@ static const struct {
     {"run", cli_run, "a scenario or a recording of a real program"},
     {"record", cli_record, "the allocations and lock waits of a program"},
     {"diff", cli_diff, "two recorded runs: where memory grew"},
+    {"profile", cli_profile, "sampled profiles of a running program"},
+    {"top", cli_top, "what such a program has in use"},
+    {"dump", cli_dump, "its profiles, now"},
     {"convert", cli_convert_folder, "what a recorder left that was killed"},
     {"check", cli_check, "judge random worlds by every property"},
     {"bias", cli_bias, "how far a sampled block profile is off"},

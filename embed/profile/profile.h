@@ -34,18 +34,8 @@
 #include "hooks.h"
 #include "prof/cpu.h"
 #include "prof/prof.h"
+#include "profile_env.h"
 #include "stack_memory.h"
-
-#define PROFILE_ENV_FOLDER   "PROFSIM_PROFILE_FOLDER"
-#define PROFILE_ENV_HEAP     "PROFSIM_PROFILE_HEAP_BYTES"
-#define PROFILE_ENV_MUTEX    "PROFSIM_PROFILE_MUTEX_FRACTION"
-#define PROFILE_ENV_BLOCK    "PROFSIM_PROFILE_BLOCK_NS"
-#define PROFILE_ENV_CPU      "PROFSIM_PROFILE_CPU_HZ"
-#define PROFILE_ENV_EVERY    "PROFSIM_PROFILE_EVERY_S"
-#define PROFILE_ENV_NO_AGENT "PROFSIM_PROFILE_NO_AGENT"
-
-/* Where an agent listens: an abstract socket of this name and the process. */
-#define PROFILE_SOCKET_NAME "profsim-profile-"
 
 enum { PROFILE_DEPTH_MAX = 64 };
 
@@ -56,7 +46,7 @@ struct profile_config {
     uint32_t cpu_hz;        /* 0: no CPU profile */
     uint32_t every_s;       /* 0: files only at exit and on request */
     bool has_agent;
-    char folder[400]; /* of the files */
+    char folder[PROFILE_FOLDER_MAX]; /* of the files */
 };
 
 /* What was not recorded. */

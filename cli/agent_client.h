@@ -1,0 +1,20 @@
+/*
+ * agent_client.h -- ask a process that runs under `profsim profile`.
+ */
+#ifndef CLI_AGENT_CLIENT_H
+#define CLI_AGENT_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Ask the agent of a process.
+ *
+ * out:     *bytes, what it said, a byte 0 behind it; free() it
+ * in:      request, "heap" and the like, or "status"
+ * returns: NULL, or why there is no answer; valid until the next call
+ */
+const char *cli_agent_ask(uint64_t process, const char *request,
+                          uint8_t **bytes, size_t *bytes_count);
+
+#endif

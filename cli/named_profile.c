@@ -1,0 +1,409 @@
+/*
+ * named_profile.c -- see named_profile.h.
+ *
+ * Fields of a message may stand in any order, and repeated ones anywhere, so
+ * everything is copied as it is, but for two kinds of messages: a location gets
+ * a line, a mapping the flags that it has names. The functions and strings that
+ * the lines refer to come at the end of the file.
+ */
+#include "named_profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "escape.h"
+#include "map.h"
+#include "names.h"
+#include "output.h"
+#include "pprof.h"
+#include "prof/gzip.h"
+
+enum { MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6 };
+enum { SHOWN_FRAMES = 4 };
+
+struct naming {
+    struct cli_named_profile *to;
+    const struct model_pprof *profile;
+    struct cli_map string_of; /* hash of a text -> its number */
+    struct cli_map function_of;
+    uint64_t strings; /* so far */
+    uint64_t functions;
+    struct cli_named_profile tail; /* functions and strings to append */
+    bool failed;
+};
+
+/* -------------------------------------------------------------------- bytes
+ */
+
+static void
+put(struct naming *naming, struct cli_named_profile *to, const void *bytes,
+    size_t count)
+{
+    if (to->room - to->bytes_count < count) {
+        const size_t room = (to->bytes_count + count) * 2 + 4096;
+        uint8_t *const grown = realloc(to->bytes, room);
+
+        if (grown == NULL) {
+            naming->failed = true;
+            return;
+        }
+        to->bytes = grown;
+        to->room = room;
+    }
+    memcpy(to->bytes + to->bytes_count, bytes, count);
+    to->bytes_count += count;
+}
+
+static size_t
+encode(uint8_t *to, uint64_t value)
+{
+    size_t count = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        to[count++] = (uint8_t)(value | 0x80);
+    to[count++] = (uint8_t)value;
+    return count;
+}
+
+static size_t
+encode_field(uint8_t *to, uint32_t field, uint64_t value)
+{
+    const size_t count = encode(to, (uint64_t)field << 3);
+
+    return count + encode(to + count, value);
+}
+
+static void
+put_message(struct naming *naming, struct cli_named_profile *to, uint32_t field,
+            const void *bytes, size_t count, const void *more,
+            size_t more_count)
+{
+    uint8_t head[20];
+    size_t length = encode(head, (uint64_t)field << 3 | 2);
+
+    length += encode(head + length, count + more_count);
+    put(naming, to, head, length);
+    put(naming, to, bytes, count);
+    put(naming, to, more, more_count);
+}
+
+/* -------------------------------------------------------------------- names
+ */
+
+static uint64_t
+hash_of(const char *text, uint64_t hash)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    return hash | 1;
+}
+
+/* Texts are few and alike texts are one: a hash of 64 bits tells them apart. */
+static uint64_t
+string_of(struct naming *naming, const char *text)
+{
+    const uint64_t hash = hash_of(text, UINT64_C(0xcbf29ce484222325));
+    const uint64_t found = cli_map_get(&naming->string_of, hash);
+
+    if (*text == '\0')
+        return 0;
+    if (found != CLI_MAP_NONE)
+        return found;
+    if (!cli_map_put(&naming->string_of, hash, naming->strings))
+        naming->failed = true;
+    put_message(naming, &naming->tail, STRING, text, strlen(text), "", 0);
+    return naming->strings++;
+}
+
+static uint64_t
+function_of(struct naming *naming, const struct prof_symbol *symbol)
+{
+    const char *const file = symbol->file != NULL ? symbol->file : "";
+    const uint64_t hash = hash_of(file, hash_of(symbol->function, 7));
+    const uint64_t found = cli_map_get(&naming->function_of, hash);
+    const uint64_t id = naming->functions + 1;
+    uint8_t bytes[64];
+    size_t count = 0;
+
+    if (found != CLI_MAP_NONE)
+        return found;
+    naming->functions = id;
+    if (!cli_map_put(&naming->function_of, hash, id))
+        naming->failed = true;
+    count += encode_field(bytes + count, 1, id);
+    count +=
+        encode_field(bytes + count, 2, string_of(naming, symbol->function));
+    count +=
+        encode_field(bytes + count, 3, string_of(naming, symbol->function));
+    count += encode_field(bytes + count, 4, string_of(naming, file));
+    put_message(naming, &naming->tail, FUNCTION, bytes, count, "", 0);
+    return id;
+}
+
+/* Does a location say what it is? A writer without names may give it a line. */
+static bool
+has_name(const struct naming *naming, const struct model_pprof_location *at)
+{
+    const struct model_pprof_function *const function =
+        model_pprof_function(naming->profile, at->function);
+
+    return at->lines_count > 1 || (function != NULL && *function->name != '\0');
+}
+
+/*
+ * A location that gets a name is written anew. Its address lies in the call;
+ * names are asked of what returns from it.
+ */
+static void
+put_location(struct naming *naming, const uint8_t *bytes, size_t count,
+             const struct model_pprof_location *location,
+             const struct prof_symbols *symbols)
+{
+    struct prof_symbol symbol = {0};
+    uint8_t line[32];
+    uint8_t head[64];
+    size_t line_count;
+    size_t head_count = 0;
+
+    if (!has_name(naming, location))
+        symbols->find(symbols->context, (uintptr_t)location->address + 1,
+                      &symbol);
+    if (symbol.function == NULL || *symbol.function == '\0') {
+        put_message(naming, naming->to, LOCATION, bytes, count, "", 0);
+        return;
+    }
+    line_count = encode_field(line, 1, function_of(naming, &symbol));
+    line_count += encode_field(line + line_count, 2, symbol.line);
+    head_count += encode_field(head + head_count, 1, location->id);
+    head_count += encode_field(head + head_count, 2, location->mapping);
+    head_count += encode_field(head + head_count, 3, location->address);
+    head_count += encode(head + head_count, 4 << 3 | 2);
+    head_count += encode(head + head_count, line_count);
+    put_message(naming, naming->to, LOCATION, head, head_count, line,
+                line_count);
+}
+
+/* -------------------------------------------------------------------- copying
+ */
+
+static bool
+read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)
+{
+    *value = 0;
+    for (uint32_t shift = 0; *at < end && shift < 64; shift += 7) {
+        *value |= (uint64_t)(**at & 0x7f) << shift;
+        if ((*(*at)++ & 0x80) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Copy the fields; the profile was read whole before, so they are sound. */
+static bool
+copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
+            const struct prof_symbols *symbols)
+{
+    static const uint8_t named[] = {7 << 3, 1, 8 << 3, 1, 9 << 3, 1};
+    size_t location = 0;
+
+    while (at < end) {
+        const uint8_t *const begin = at;
+        uint64_t tag;
+        uint64_t bytes;
+
+        if (!read_varint(&at, end, &tag) || !read_varint(&at, end, &bytes))
+            return false;
+        if ((tag & 7) == 0) {
+            put(naming, naming->to, begin, (size_t)(at - begin));
+            continue;
+        }
+        if ((tag & 7) != 2 || bytes > (uint64_t)(end - at))
+            return false;
+        if (tag >> 3 == LOCATION)
+            put_location(naming, at, bytes,
+                         &naming->profile->locations[location++], symbols);
+        else if (tag >> 3 == MAPPING)
+            put_message(naming, naming->to, MAPPING, at, bytes, named,
+                        sizeof named);
+        else
+            put(naming, naming->to, begin, (size_t)(at - begin) + bytes);
+        at += bytes;
+    }
+    put(naming, naming->to, naming->tail.bytes, naming->tail.bytes_count);
+    return true;
+}
+
+static const char *
+name_all(struct naming *naming, const uint8_t *bytes, size_t bytes_count)
+{
+    const struct model_pprof *const profile = naming->profile;
+    struct prof_mapping *const mappings =
+        calloc(profile->mappings_count + 1, sizeof *mappings);
+    struct cli_names *names = NULL;
+    struct prof_symbols symbols;
+    bool good = false;
+
+    for (size_t i = 0; mappings != NULL && i < profile->mappings_count; i++)
+        mappings[i] = (struct prof_mapping){
+            .start = profile->mappings[i].start,
+            .limit = profile->mappings[i].limit,
+            .offset = profile->mappings[i].offset,
+            .file = profile->mappings[i].file,
+        };
+    if (mappings != NULL)
+        names = cli_names_open(mappings, profile->mappings_count);
+    if (names != NULL) {
+        symbols = cli_names_symbols(names);
+        naming->strings = profile->strings_count;
+        naming->functions = profile->functions_count;
+        good = copy_fields(naming, bytes, bytes + bytes_count, &symbols);
+    }
+    cli_names_close(names);
+    free(mappings);
+    if (names == NULL || naming->failed)
+        return "not enough memory";
+    return good ? NULL : "it is not a profile";
+}
+
+const char *
+cli_named_profile_make(struct cli_named_profile *named, const uint8_t *bytes,
+                       size_t bytes_count)
+{
+    struct model_pprof profile;
+    struct naming naming = {.to = named, .profile = &profile};
+    const char *reason = "it is not a profile";
+
+    *named = (struct cli_named_profile){.bytes = NULL};
+    if (model_pprof_read(&profile, bytes, bytes_count))
+        reason = name_all(&naming, bytes, bytes_count);
+    model_pprof_release(&profile);
+    cli_map_release(&naming.string_of);
+    cli_map_release(&naming.function_of);
+    free(naming.tail.bytes);
+    return reason;
+}
+
+void
+cli_named_profile_release(struct cli_named_profile *named)
+{
+    free(named->bytes);
+}
+
+const char *
+cli_named_profile_save(const struct cli_named_profile *named, const char *path)
+{
+    const struct props_output output = {.path = path};
+    void *const memory = malloc(prof_gzip_bytes());
+    struct prof_file file;
+    struct prof_sink to;
+    struct prof_gzip gzip;
+    struct prof_sink packed;
+    enum prof_status status;
+
+    if (memory == NULL)
+        return "not enough memory";
+    status = props_output_begin(&file, &output);
+    if (status == PROF_OK) {
+        to = prof_file_sink(&file);
+        prof_gzip_begin(&gzip, &to, memory, prof_gzip_bytes());
+        packed = prof_gzip_sink(&gzip);
+        status = packed.write(packed.context, named->bytes, named->bytes_count);
+        status = prof_gzip_end(&gzip, status);
+        status = props_output_end(&file, status);
+    }
+    free(memory);
+    return status == PROF_OK ? NULL : prof_file_reason(&file);
+}
+
+/* ------------------------------------------------------------------------ top
+ */
+
+struct line {
+    const struct model_pprof_sample *sample;
+    int64_t value;
+};
+
+static int
+compare_lines(const void *left, const void *right)
+{
+    const struct line *const a = left;
+    const struct line *const b = right;
+
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+static void
+print_frames(const struct model_pprof *profile,
+             const struct model_pprof_sample *sample, FILE *to)
+{
+    for (size_t i = 0; i < sample->locations_count && i < SHOWN_FRAMES; i++) {
+        const struct model_pprof_location *const location =
+            model_pprof_location(profile, sample->locations[i]);
+        const struct model_pprof_function *const function =
+            model_pprof_function(profile, location->function);
+
+        fputs(i == 0 ? "" : " < ", to);
+        if (function == NULL)
+            fprintf(to, "%#" PRIx64, location->address);
+        else
+            sim_escape_text(to, function->name);
+        if (function != NULL && location->line > 0 && *function->file != '\0') {
+            const char *const slash = strrchr(function->file, '/');
+
+            fputs(" (", to);
+            sim_escape_text(to, slash != NULL ? slash + 1 : function->file);
+            fprintf(to, ":%" PRId64 ")", location->line);
+        }
+    }
+    fputc('\n', to);
+}
+
+static bool
+print_top(const struct model_pprof *profile, const char *type, size_t most,
+          FILE *to)
+{
+    struct line *const lines =
+        calloc(profile->samples_count + 1, sizeof *lines);
+    size_t value = 0;
+    int64_t sum = 0;
+
+    while (value < profile->types_count &&
+           strcmp(profile->types[value].type, type) != 0)
+        value++;
+    if (lines == NULL || value == profile->types_count) {
+        free(lines);
+        return false;
+    }
+    for (size_t i = 0; i < profile->samples_count; i++) {
+        lines[i] = (struct line){&profile->samples[i],
+                                 profile->samples[i].values[value]};
+        sum += lines[i].value;
+    }
+    qsort(lines, profile->samples_count, sizeof *lines, compare_lines);
+    fprintf(to, "%s: %" PRId64 " %s, estimated from samples\n", type, sum,
+            profile->types[value].unit);
+    for (size_t i = 0; i < profile->samples_count && i < most; i++) {
+        if (lines[i].value == 0)
+            break;
+        fprintf(to, "%14" PRId64 " %5.1f %%  ", lines[i].value,
+                100.0 * (double)lines[i].value / (double)sum);
+        print_frames(profile, lines[i].sample, to);
+    }
+    free(lines);
+    return true;
+}
+
+bool
+cli_named_profile_top(const struct cli_named_profile *named, const char *type,
+                      size_t most, FILE *to)
+{
+    struct model_pprof profile;
+    bool good = model_pprof_read(&profile, named->bytes, named->bytes_count) &&
+                print_top(&profile, type, most, to);
+
+    model_pprof_release(&profile);
+    return good;
+}

@@ -1,0 +1,49 @@
+/*
+ * named_profile.h -- profile.proto of another process: its addresses get names.
+ */
+#ifndef CLI_NAMED_PROFILE_H
+#define CLI_NAMED_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "prof/sink.h"
+
+/* A profile whose locations are named; its bytes are not compressed. */
+struct cli_named_profile {
+    uint8_t *bytes;
+    size_t bytes_count;
+    size_t room;
+};
+
+/*
+ * Name the locations of a profile by the files that its mappings tell of, as
+ * they are on this machine. Locations that have lines already keep them.
+ *
+ * out:     *named, to be released also on failure
+ * returns: NULL; why it cannot be done: it is no profile, no memory
+ */
+const char *cli_named_profile_make(struct cli_named_profile *named,
+                                   const uint8_t *bytes, size_t bytes_count);
+void cli_named_profile_release(struct cli_named_profile *named);
+
+/*
+ * Write it, compressed, as a file that appears whole or not at all.
+ *
+ * returns: NULL, or why it was not written
+ */
+const char *cli_named_profile_save(const struct cli_named_profile *named,
+                                   const char *path);
+
+/*
+ * Print the stacks with most of one value, a line each.
+ *
+ * in:      type, of the value, as "inuse_space"; most, lines
+ * returns: false if the profile has no such value
+ */
+bool cli_named_profile_top(const struct cli_named_profile *named,
+                           const char *type, size_t most, FILE *to);
+
+#endif

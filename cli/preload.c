@@ -1,0 +1,186 @@
+/* preload.c -- see preload.h. */
+#include "preload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "escape.h"
+
+static volatile sig_atomic_t child_process;
+static struct sigaction outer_signals[5]; /* as they were before the command */
+static bool is_held;
+
+static bool
+complain(const struct cli_preload *preload, const char *what,
+         const char *reason)
+{
+    sim_escape_line(stderr, "profsim %s: %s: %s", preload->verb, what, reason);
+    return false;
+}
+
+bool
+cli_preload_find(char *path, size_t path_bytes,
+                 const struct cli_preload *preload)
+{
+    static const char *const folders[] = {"", "../lib/profsim/", "../lib/"};
+    const char *given = getenv(preload->variable);
+    char own[PATH_MAX];
+    char *slash;
+    ssize_t got;
+    bool found;
+    size_t i;
+
+    if (given != NULL) {
+        snprintf(path, path_bytes, "%s", given);
+        found = access(path, R_OK) == 0;
+    } else {
+        got = readlink("/proc/self/exe", own, sizeof own - 1);
+        own[got > 0 ? got : 0] = '\0';
+        slash = strrchr(own, '/');
+        if (slash != NULL)
+            *slash = '\0';
+        found = false;
+        for (i = 0; !found && i < sizeof folders / sizeof *folders; i++) {
+            int length = snprintf(path, path_bytes, "%s/%s%s", own, folders[i],
+                                  preload->library);
+
+            if (length < 0 || (size_t)length >= path_bytes)
+                return complain(preload, own, "its path is too long");
+            found = access(path, R_OK) == 0;
+        }
+    }
+    if (!found)
+        return complain(preload, path, "the library is not there");
+    /* LD_PRELOAD knows no quotes. */
+    if (strpbrk(path, " :\t\n") != NULL)
+        return complain(preload, path, "its path has a space or a colon");
+    return true;
+}
+
+static void
+set_environment(const struct cli_preload *preload, const char *path)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char text[2 * PATH_MAX];
+
+    snprintf(text, sizeof text, "%s%s%s", path,
+             others != NULL && *others != '\0' ? ":" : "",
+             others != NULL ? others : "");
+    setenv("LD_PRELOAD", text, 1);
+    preload->set_environment(preload->context);
+}
+
+static void
+forward(int signal_number)
+{
+    if (child_process > 0)
+        kill((pid_t)child_process, signal_number);
+}
+
+/* returns: the child, or -1; *status_pipe tells errno if exec fails */
+static pid_t
+start_command(const struct cli_preload *preload, const char *path,
+              char **command, int *status_pipe)
+{
+    int ends[2];
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        int reason;
+
+        set_environment(preload, path);
+        execvp(command[0], command);
+        reason = errno;
+        if (write(ends[1], &reason, sizeof reason) < 0)
+            _exit(126);
+        _exit(127);
+    }
+    close(ends[1]);
+    *status_pipe = ends[0];
+    return child;
+}
+
+static const int held_signals[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGHUP};
+#define HELD_COUNT (sizeof held_signals / sizeof *held_signals)
+
+/*
+ * ^C is for the command; a request to end is handed on to it. Whoever reads
+ * what we say may be gone before we have cleared up.
+ */
+static void
+hold_signals(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction pass = {.sa_handler = forward, .sa_flags = SA_RESTART};
+    size_t i;
+
+    for (i = 0; i < HELD_COUNT; i++)
+        sigaction(held_signals[i], i < 3 ? &ignore : &pass, &outer_signals[i]);
+}
+
+void
+cli_preload_let_go(void)
+{
+    size_t i;
+
+    for (i = 0; is_held && i < HELD_COUNT; i++)
+        sigaction(held_signals[i], &outer_signals[i], NULL);
+}
+
+enum cli_exit
+cli_preload_run(const struct cli_preload *preload, const char *path,
+                char **command, int *status)
+{
+    int reason = 0;
+    int from = -1;
+    pid_t child;
+
+    child = start_command(preload, path, command, &from);
+    if (child < 0) {
+        complain(preload, command[0], strerror(errno));
+        return CLI_RECORD;
+    }
+    child_process = (sig_atomic_t)child;
+    hold_signals();
+    is_held = true;
+    if (read(from, &reason, sizeof reason) != (ssize_t)sizeof reason)
+        reason = 0;
+    close(from);
+    while (waitpid(child, status, 0) < 0 && errno == EINTR)
+        continue;
+    child_process = 0;
+    if (reason == 0)
+        return CLI_OK;
+    complain(preload, command[0], strerror(reason));
+    return reason == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE;
+}
+
+enum cli_exit
+cli_preload_end_as(int status)
+{
+    const struct rlimit no_core = {.rlim_cur = 0, .rlim_max = 0};
+    sigset_t one;
+
+    if (!WIFSIGNALED(status))
+        return (enum cli_exit)WEXITSTATUS(status);
+    fflush(NULL);
+    setrlimit(RLIMIT_CORE, &no_core); /* the command has left its own */
+    signal(WTERMSIG(status), SIG_DFL);
+    sigemptyset(&one);
+    sigaddset(&one, WTERMSIG(status));
+    sigprocmask(SIG_UNBLOCK, &one, NULL);
+    raise(WTERMSIG(status));
+    return (enum cli_exit)(128 + WTERMSIG(status));
+}

@@ -1,0 +1,49 @@
+/*
+ * preload.h -- run a command with a library of ours preloaded.
+ */
+#ifndef CLI_PRELOAD_H
+#define CLI_PRELOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exit.h"
+
+struct cli_preload {
+    const char *verb;     /* "record": who speaks */
+    const char *library;  /* file name */
+    const char *variable; /* of the environment: another path for it */
+    void (*set_environment)(void *context); /* in the child */
+    void *context;
+};
+
+/*
+ * Find the library: where the variable says, next to this program (as it was
+ * built), or in ../lib or ../lib/profsim from there (as it was installed).
+ *
+ * returns: false, reported
+ */
+bool cli_preload_find(char *path, size_t path_bytes,
+                      const struct cli_preload *preload);
+
+/*
+ * Run the command to its end. It keeps its stdio; ^C is its affair, a request
+ * to end is handed on to it. Signals stay held until cli_preload_let_go().
+ *
+ * out:     *status, as of waitpid(), if it was run
+ * in:      path, of cli_preload_find()
+ * returns: CLI_OK if it was run, whatever came of it; else why not, reported
+ */
+enum cli_exit cli_preload_run(const struct cli_preload *preload,
+                              const char *path, char **command, int *status);
+void cli_preload_let_go(void);
+
+/*
+ * End as the command did: whoever waits for us sees its code or its signal.
+ *
+ * returns: its code, or 128 and the signal if that spares us (process 1 of a
+ *          container is not ended by its own signals)
+ */
+enum cli_exit cli_preload_end_as(int status);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * profile.c -- `profsim profile`: a command under the profiler.
+ *
+ *      profile -- COMMAND      LD_PRELOAD=libprof-malloc.so
+ *         |                      |  each process writes FOLDER/PID.heap.pb, ...
+ *         +-- names them  <------+
+ *               FOLDER/PID.heap.pb.gz, ...
+ *
+ * A process writes addresses; names are looked up here, when it has ended, so
+ * that nothing in it reads files and tables for them.
+ */
+#include "profile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "complaint.h"
+#include "escape.h"
+#include "named_profile.h"
+#include "options.h"
+#include "preload.h"
+#include "profile/profile_env.h"
+
+enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT };
+enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
+
+struct options {
+    const char *output;
+    char folder[PATH_MAX]; /* the same, absolute */
+    uint64_t heap_rate_bytes;
+    uint64_t mutex_fraction;
+    uint64_t block_rate_ns;
+    uint64_t cpu_hz;
+    uint64_t every_s;
+    bool no_agent;
+    char **command;
+};
+
+static const struct cli_option table[] = {
+    {OUTPUT, 'o', "output", "FOLDER", "of the profiles (profsim-profile)"},
+    {HEAP, 0, "heap", "BYTES", "a sample per so many bytes; 0: none (524288)"},
+    {MUTEX, 0, "mutex", "N", "one contended unlock in N; 0: none (1)"},
+    {BLOCK, 0, "block", "NS", "a wait per so many ns of waiting; 0: none (0)"},
+    {CPU, 0, "cpu", "HZ", "samples per second of CPU; 0: none (0)"},
+    {EVERY, 0, "every", "S", "write files each S seconds, not only at exit"},
+    {NO_AGENT, 0, "no-agent", NULL,
+     "no thread in the process: files at exit only"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "profile",
+    .words = "[OPTION...] [--] COMMAND [ARG...]",
+    .about = "Run a command with sampled profiles of its heap, its contended "
+             "locks and its CPU\ntime. Each process writes its own when it "
+             "exits or gets SIGUSR2; while it runs,\n'profsim top' and "
+             "'profsim dump' ask for them.\n",
+    .options = table,
+    .exits =
+        "exit: as COMMAND, by its signal if one ended it; 125 if there are "
+        "no profiles;\n126 if COMMAND cannot be run; 127 if it is not "
+        "found\n",
+    .ends_at_word = true,
+    .usage_error = CLI_RECORD,
+};
+
+static bool
+take(struct options *options, int id, const char *value)
+{
+    switch (id) {
+    case OUTPUT:
+        options->output = value;
+        return true;
+    case HEAP:
+        return cli_number("--heap", value, 0, INT64_MAX,
+                          &options->heap_rate_bytes);
+    case MUTEX:
+        return cli_number("--mutex", value, 0, INT64_MAX,
+                          &options->mutex_fraction);
+    case BLOCK:
+        return cli_number("--block", value, 0, INT64_MAX,
+                          &options->block_rate_ns);
+    case CPU:
+        return cli_number("--cpu", value, 0, 1000, &options->cpu_hz);
+    case EVERY:
+        return cli_number("--every", value, 1, 1000000, &options->every_s);
+    default:
+        options->no_agent = true;
+        return true;
+    }
+}
+
+static bool
+read_options(struct options *options, int argc, char **argv,
+             enum cli_exit *exit_code)
+{
+    struct cli_options words;
+    int id;
+
+    *options = (struct options){.output = "profsim-profile",
+                                .heap_rate_bytes = 524288,
+                                .mutex_fraction = 1};
+    cli_options_begin(&words, &syntax, argc, argv);
+    *exit_code = CLI_RECORD;
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END)
+        if (!take(options, id, words.value))
+            return false;
+    *exit_code = words.exit_code;
+    options->command = &argv[words.index];
+    if (!words.ended && words.index >= argc)
+        return cli_complain("profile: no command to profile; "
+                            "'profsim profile --help' says more");
+    return !words.ended;
+}
+
+static bool
+make_folder(struct options *options)
+{
+    if (mkdir(options->output, 0777) != 0 && errno != EEXIST)
+        return cli_complain("%s: %s", options->output, strerror(errno));
+    if (realpath(options->output, options->folder) == NULL)
+        return cli_complain("%s: %s", options->output, strerror(errno));
+    if (strlen(options->folder) >= PROFILE_FOLDER_MAX)
+        return cli_complain("%s: its path is too long", options->folder);
+    if (access(options->folder, W_OK) != 0)
+        return cli_complain("%s: %s", options->folder, strerror(errno));
+    return true;
+}
+
+static void
+set_number(const char *name, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    setenv(name, text, 1);
+}
+
+static void
+set_environment(void *context)
+{
+    const struct options *const options = context;
+
+    setenv(PROFILE_ENV_FOLDER, options->folder, 1);
+    set_number(PROFILE_ENV_HEAP, options->heap_rate_bytes);
+    set_number(PROFILE_ENV_MUTEX, options->mutex_fraction);
+    set_number(PROFILE_ENV_BLOCK, options->block_rate_ns);
+    set_number(PROFILE_ENV_CPU, options->cpu_hz);
+    set_number(PROFILE_ENV_EVERY, options->every_s);
+    set_number(PROFILE_ENV_NO_AGENT, options->no_agent);
+}
+
+/* -------------------------------------------------------------------- naming
+ */
+
+/* returns: the file's bytes; NULL, with errno. A link is not followed. */
+static uint8_t *
+read_file(const char *path, size_t *bytes_count)
+{
+    const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat status;
+    uint8_t *bytes = NULL;
+    size_t got = 0;
+
+    if (file < 0)
+        return NULL;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size < FILES_MAX)
+        bytes = malloc((size_t)status.st_size + 1);
+    while (bytes != NULL && got < (size_t)status.st_size) {
+        const ssize_t some =
+            read(file, bytes + got, (size_t)status.st_size - got);
+
+        if (some <= 0)
+            break;
+        got += (size_t)some;
+    }
+    close(file);
+    *bytes_count = got;
+    return bytes;
+}
+
+/* What was named so far: the largest heap profile is shown at the end. */
+struct shown {
+    struct cli_named_profile heap;
+    size_t count;
+    char path[PATH_MAX];
+};
+
+/* PID.heap.pb becomes PID.heap.pb.gz. returns: false, reported */
+static bool
+name_file(const char *folder, const char *name, struct shown *shown)
+{
+    struct cli_named_profile named = {.bytes = NULL};
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+    const char *reason;
+    size_t bytes_count;
+    uint8_t *bytes;
+
+    if ((size_t)snprintf(from, sizeof from, "%s/%s", folder, name) >=
+            sizeof from ||
+        (size_t)snprintf(to, sizeof to, "%s.gz", from) >= sizeof to)
+        return cli_complain("%s: its path is too long", name);
+    bytes = read_file(from, &bytes_count);
+    if (bytes == NULL)
+        return cli_complain("%s: %s", from, strerror(errno));
+    reason = cli_named_profile_make(&named, bytes, bytes_count);
+    if (reason == NULL)
+        reason = cli_named_profile_save(&named, to);
+    free(bytes);
+    if (reason == NULL) {
+        unlink(from);
+        shown->count++;
+        if (strstr(name, ".heap.") != NULL &&
+            named.bytes_count > shown->heap.bytes_count) {
+            cli_named_profile_release(&shown->heap);
+            shown->heap = named;
+            strcpy(shown->path, to);
+            return true;
+        }
+    }
+    cli_named_profile_release(&named);
+    return reason == NULL || cli_complain("%s: %s", from, reason);
+}
+
+static int
+is_raw(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+
+    return length > 3 && strcmp(entry->d_name + length - 3, ".pb") == 0;
+}
+
+static int
+compare_names(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* Name what the processes wrote; show the heap of the largest. */
+static bool
+finish(const struct options *options)
+{
+    struct dirent **names = NULL;
+    const int count = scandir(options->folder, &names, is_raw, compare_names);
+    struct shown shown = {.count = 0};
+    bool good = count >= 0;
+
+    for (int i = 0; i < count; i++) {
+        good = name_file(options->folder, names[i]->d_name, &shown) && good;
+        free(names[i]);
+    }
+    free(names);
+    if (shown.count == 0)
+        return cli_complain("%s: no profile was written: was the command "
+                            "linked statically, set-uid, or killed?",
+                            options->output);
+    sim_escape_line(stderr, "profsim profile: %zu profiles in %s", shown.count,
+                    options->output);
+    if (shown.heap.bytes != NULL) {
+        sim_escape_line(stderr, "profsim profile: %s:", shown.path);
+        cli_named_profile_top(&shown.heap, "alloc_space", TOP_LINES, stderr);
+        cli_named_profile_top(&shown.heap, "inuse_space", TOP_LINES, stderr);
+    }
+    cli_named_profile_release(&shown.heap);
+    return good;
+}
+
+enum cli_exit
+cli_profile(int argc, char **argv)
+{
+    struct options options;
+    const struct cli_preload preload = {.verb = "profile",
+                                        .library = "libprof-malloc.so",
+                                        .variable = "PROFSIM_PROFILER",
+                                        .set_environment = set_environment,
+                                        .context = &options};
+    char library[PATH_MAX];
+    enum cli_exit run;
+    int status = 0;
+    bool good;
+
+    if (!read_options(&options, argc, argv, &run))
+        return run;
+    if (!cli_preload_find(library, sizeof library, &preload) ||
+        !make_folder(&options))
+        return CLI_RECORD;
+    run = cli_preload_run(&preload, library, options.command, &status);
+    good = run == CLI_OK && finish(&options);
+    cli_preload_let_go();
+    if (run != CLI_OK)
+        return run;
+    return good ? cli_preload_end_as(status) : CLI_RECORD;
+}

@@ -1,0 +1,23 @@
+/*
+ * profile.h -- `profsim profile`, `top` and `dump`: sampled profiles of a
+ * running program, taken by libprof-malloc.so in it.
+ */
+#ifndef CLI_PROFILE_H
+#define CLI_PROFILE_H
+
+#include "exit.h"
+
+/*
+ * Run a command under the profiler.
+ *
+ * returns: as cli_record(): the command's exit, or CLI_RECORD and the like
+ */
+enum cli_exit cli_profile(int argc, char **argv);
+
+/* Show what a process that runs under it has in use. */
+enum cli_exit cli_top(int argc, char **argv);
+
+/* Write its profiles now. */
+enum cli_exit cli_dump(int argc, char **argv);
+
+#endif

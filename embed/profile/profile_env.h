@@ -1,0 +1,21 @@
+/*
+ * profile_env.h -- what `profsim profile` tells the profiler, by the
+ * environment of the program.
+ */
+#ifndef EMBED_PROFILE_ENV_H
+#define EMBED_PROFILE_ENV_H
+
+#define PROFILE_ENV_FOLDER   "PROFSIM_PROFILE_FOLDER"
+#define PROFILE_ENV_HEAP     "PROFSIM_PROFILE_HEAP_BYTES"
+#define PROFILE_ENV_MUTEX    "PROFSIM_PROFILE_MUTEX_FRACTION"
+#define PROFILE_ENV_BLOCK    "PROFSIM_PROFILE_BLOCK_NS"
+#define PROFILE_ENV_CPU      "PROFSIM_PROFILE_CPU_HZ"
+#define PROFILE_ENV_EVERY    "PROFSIM_PROFILE_EVERY_S"
+#define PROFILE_ENV_NO_AGENT "PROFSIM_PROFILE_NO_AGENT"
+
+/* Where an agent listens: an abstract socket of this name and the process. */
+#define PROFILE_SOCKET_NAME "profsim-profile-"
+
+enum { PROFILE_FOLDER_MAX = 400 }; /* bytes of the folder's path */
+
+#endif
