@@ -313,14 +313,14 @@ a_heap_of_many_objects_is_counted_too(void **state)
     cli_recfile_init(&file, 0);
     props_recording_story_tables(&file);
     for (uint64_t i = 0; i < OBJECTS; i++) {
-        cli_recfile_alloc(&file, 0, i, i, i % STACKS);
-        all_bytes += i;
+        cli_recfile_alloc(&file, 0, i, i / STACKS, i % STACKS);
+        all_bytes += i / STACKS;
     }
-    for (uint64_t i = 0; i < OBJECTS; i++) {
+    for (uint64_t i = OBJECTS; i-- > 0;) {
         if (i % KEPT_EVERY == 0)
-            kept_bytes += i;
+            kept_bytes += i / STACKS;
         else
-            cli_recfile_free(&file, 1, OBJECTS, OBJECTS - 1 - i);
+            cli_recfile_free(&file, 1, OBJECTS, i);
     }
     cli_recfile_end(&file, none_dropped);
     recording = props_recording_story_read(file.bytes, file.bytes_count);
@@ -334,9 +334,37 @@ a_heap_of_many_objects_is_counted_too(void **state)
                      OBJECTS - OBJECTS / KEPT_EVERY);
     for (uint64_t i = 0; i < OBJECTS; i++)
         assert_int_equal(heap.buckets[i].peak_allocs, 1);
-    /* Freed from the last to the first: those that stay are the others. */
-    assert_int_equal(heap.total.exit.bytes,
-                     OBJECTS / KEPT_EVERY * (OBJECTS - 1) - kept_bytes);
+    assert_int_equal(heap.total.exit.bytes, kept_bytes);
+    sim_live_heap_close(&heap);
+    sim_recording_close(recording);
+    cli_recfile_release(&file);
+}
+
+/* The last object of a chunk outlives all others of it. */
+static void
+an_object_is_known_until_it_is_freed(void **state)
+{
+    static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
+    enum { OBJECTS = 3 * 4096, LATE = 4095 };
+    struct cli_recfile file;
+    struct sim_recording *recording;
+    struct sim_live_heap heap;
+
+    (void)state;
+    cli_recfile_init(&file, 0);
+    props_recording_story_tables(&file);
+    for (uint64_t i = 0; i < OBJECTS; i++)
+        cli_recfile_alloc(&file, 0, i, i == LATE ? 7 : 1, 1);
+    for (uint64_t i = 0; i < OBJECTS; i++) {
+        if (i != LATE)
+            cli_recfile_free(&file, 0, OBJECTS, i);
+    }
+    cli_recfile_free(&file, 1, OBJECTS, LATE);
+    cli_recfile_end(&file, none_dropped);
+    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    assert_true(sim_live_heap_open(&heap, recording, NULL));
+    expect_count(heap.threads[1].freed, (struct sim_heap_count){1, 7});
+    expect_count(heap.total.exit, (struct sim_heap_count){0, 0});
     sim_live_heap_close(&heap);
     sim_recording_close(recording);
     cli_recfile_release(&file);
@@ -376,6 +404,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_moment_counts_as_brute_force_counts_it),
         cmocka_unit_test(a_heap_of_many_objects_is_counted_too),
+        cmocka_unit_test(an_object_is_known_until_it_is_freed),
         cmocka_unit_test(a_recording_without_allocations_has_no_peak),
         cmocka_unit_test(size_classes_are_powers_of_two),
     };

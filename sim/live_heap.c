@@ -106,8 +106,8 @@ bucket_of(struct walk *walk, uint32_t stack, uint64_t size_bytes)
             return UINT32_MAX;
         slot = slot_of(walk, stack, size_bytes);
     }
-    heap->buckets[heap->buckets_count] = (struct sim_heap_bucket){
-        .size_bytes = size_bytes, .stack = stack, .saved = walk->peak};
+    heap->buckets[heap->buckets_count] =
+        (struct sim_heap_bucket){.size_bytes = size_bytes, .stack = stack};
     walk->slots[slot] = ++heap->buckets_count;
     return heap->buckets_count - 1;
 }
