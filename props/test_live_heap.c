@@ -340,6 +340,37 @@ a_heap_of_many_objects_is_counted_too(void **state)
     cli_recfile_release(&file);
 }
 
+static void
+sites_are_apart_however_many_there_are(void **state)
+{
+    static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
+    static const struct cli_recfile_about about = {.ticks_per_second = 1,
+                                                   .depth_max = 1};
+    static const uint32_t no_frame;
+    enum { MANY = 50000 };
+    struct cli_recfile file;
+    struct sim_recording *recording;
+    struct sim_live_heap heap;
+
+    (void)state;
+    cli_recfile_init(&file, 0);
+    cli_recfile_about(&file, &about);
+    for (uint32_t i = 0; i < MANY; i++)
+        cli_recfile_stack(&file, &no_frame, 0);
+    cli_recfile_thread(&file, 1);
+    for (uint32_t i = 0; i < 2 * MANY; i++)
+        cli_recfile_alloc(&file, 0, 0, 8, i % MANY);
+    cli_recfile_end(&file, none_dropped);
+    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    assert_true(sim_live_heap_open(&heap, recording, NULL));
+    assert_int_equal(heap.buckets_count, MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        expect_count(heap.sites[i].exit, (struct sim_heap_count){2, 16});
+    sim_live_heap_close(&heap);
+    sim_recording_close(recording);
+    cli_recfile_release(&file);
+}
+
 /* The last object of a chunk outlives all others of it. */
 static void
 an_object_is_known_until_it_is_freed(void **state)
@@ -404,6 +435,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_moment_counts_as_brute_force_counts_it),
         cmocka_unit_test(a_heap_of_many_objects_is_counted_too),
+        cmocka_unit_test(sites_are_apart_however_many_there_are),
         cmocka_unit_test(an_object_is_known_until_it_is_freed),
         cmocka_unit_test(a_recording_without_allocations_has_no_peak),
         cmocka_unit_test(size_classes_are_powers_of_two),
