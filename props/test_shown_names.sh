@@ -73,5 +73,17 @@ gcc -O2 -o program program.c
 shows "no debug information: the symbol" " outer < main < "
 gcc -O2 -s -o program program.c
 shows "no symbols: the module, and where in it" " program+0x"
+
+# What is missing is said, and what to do about it.
+"$profsim" record --limit 64k -o x.rec -- python3 -c pass 2>words
+"$profsim" run x.rec >shown
+if grep -q '^not recorded  *[1-9][0-9]* events after the log was full: .* larger --limit' shown; then
+    passed=$((passed + 1))
+    echo "ok: a log that was full"
+else
+    failed=$((failed + 1))
+    echo "FAILED: a log that was full"
+    cat shown
+fi
 echo "shown names: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
