@@ -242,7 +242,7 @@ holds "it finds its recorder, also when called by a link" \
     "$dir/linked" record -o "$dir/x.rec" -- sh -c :
 holds "and reads what was recorded" "$tree/bin/profsim" run "$dir/x.rec"
 rm "$tree/lib/profsim/libprofsim-record.so"
-refuses "without the recorder it says so" "the recorder is not there" \
+refuses "without the recorder it says so" "the library is not there" \
     "$tree/bin/profsim" record -o "$dir/x.rec" -- sh -c :
 
 # ------------------------------------------------------------ update, uninstall
