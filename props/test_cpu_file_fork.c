@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,62 @@ a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it(void **state)
     assert_int_equal(unlink(of_child), 0);
 }
 
+/* -------------------------------------- a fork while another one starts */
+
+static pid_t child_of_start;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *context);
+
+int
+__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                      void *(*run)(void *), void *context)
+{
+    if (child_of_start == -1) {
+        fflush(NULL);
+        child_of_start = fork();
+        if (child_of_start == 0)
+            _exit(stop_and_start_anew());
+    }
+    return __real_pthread_create(thread, attributes, run, context);
+}
+
+static void
+a_child_may_start_one_though_the_parent_was_starting(void **state)
+{
+    char of_child[128];
+
+    (void)state;
+    child_of_start = -1;
+    assert_int_equal(case_start(), PROF_OK);
+    assert_true(child_of_start > 0);
+    assert_int_equal(exit_code_of(child_of_start), 0);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    snprintf(of_child, sizeof of_child, "%s.child", cpu_file.path);
+    assert_int_equal(unlink(of_child), 0);
+}
+
+static void
+on_signal(int number)
+{
+    (void)number;
+}
+
+static void
+what_was_not_begun_is_not_ended(void **state)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+
+    (void)state;
+    assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
+    prof_process_end();
+    assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
+    assert_true(action.sa_handler == on_signal);
+    assert_true(signal(SIGPROF, SIG_DFL) == on_signal);
+}
+
 #define CASE(test) \
     cmocka_unit_test_setup_teardown(test, case_folder_begin, case_folder_end)
 
@@ -87,6 +145,8 @@ main(void)
     static const struct CMUnitTest tests[] = {
         CASE(a_program_that_ends_without_a_stop_leaves_nothing),
         CASE(a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it),
+        CASE(a_child_may_start_one_though_the_parent_was_starting),
+        CASE(what_was_not_begun_is_not_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

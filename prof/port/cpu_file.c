@@ -238,16 +238,17 @@ start_locked(struct prof_cpu_file *file,
         file->config.hz = PROF_CPU_HZ;
     file->stopping = 0;
     status = take_path(file, config->path);
-    if (status == PROF_OK)
-        status = begin_ticks(file);
     if (status != PROF_OK)
         return status;
-    file->is_running = begin_writer(file);
-    if (file->is_running)
-        return PROF_OK;
-    end_ticks(file);
-    wait_for_handlers(file->config.cpu);
-    return PROF_ERR_UNSUPPORTED;
+    file->is_running = true; /* for a fork that comes now */
+    status = begin_ticks(file);
+    if (status == PROF_OK && !begin_writer(file)) {
+        end_ticks(file);
+        wait_for_handlers(file->config.cpu);
+        status = PROF_ERR_UNSUPPORTED;
+    }
+    file->is_running = status == PROF_OK;
+    return status;
 }
 
 enum prof_status

@@ -159,8 +159,11 @@ prof_process_begin(struct prof_cpu *cpu, prof_unwind *unwind)
 void
 prof_process_end(void)
 {
-    struct sigaction quiet = before;
+    struct sigaction quiet;
 
+    if (!atomic_load_explicit(&claimed, memory_order_acquire))
+        return;
+    quiet = before;
     atomic_store_explicit(&target, NULL, memory_order_release);
     if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL)
         quiet.sa_handler = SIG_IGN;

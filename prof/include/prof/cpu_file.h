@@ -47,7 +47,7 @@ struct prof_cpu_file_config {
 /* All zero is one that was never started. The fields are private. */
 struct prof_cpu_file {
     struct prof_port_lock lock; /* guards what follows, to `stopping` */
-    bool is_running;
+    bool is_running;            /* or is being started */
     struct prof_cpu_file_config config;
     uintptr_t writer;        /* a pthread_t */
     int64_t timer_before[4]; /* a struct itimerval: seconds, microseconds */
@@ -68,7 +68,8 @@ struct prof_cpu_file {
  *          prof_process_begin()); PROF_ERR_CONFIG (hz); PROF_ERR_SINK (the file
  *          cannot be made: prof_cpu_file_reason()); PROF_ERR_UNSUPPORTED (no
  *          thread, no timer); PROF_ERR_BUSY (a tick of the profile before is
- *          still being recorded). On error nothing was changed.
+ *          still being recorded). On error none was begun, and what
+ *          `cpu` held may be gone.
  * context: any thread, not a signal handler
  */
 PROF_NODISCARD enum prof_status

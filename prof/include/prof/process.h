@@ -45,7 +45,8 @@ typedef uint32_t prof_unwind(const void *ucontext, uintptr_t *stack,
 PROF_NODISCARD enum prof_status prof_process_begin(struct prof_cpu *cpu,
                                                    prof_unwind *unwind);
 
-/* Leave SIGPROF alone again; timers are to be closed before. */
+/* Leave SIGPROF alone again; timers are to be closed before. Nothing if it is
+ * directed to no profile. */
 void prof_process_end(void);
 
 /* The timer of one thread. */
