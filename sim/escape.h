@@ -6,8 +6,8 @@
  *
  * Printable ASCII and well-formed UTF-8 stay as they are, a backslash too: so
  * escaping twice changes nothing. Characters that show nothing, reorder a line
- * or end one (C1 controls, zero-width and bidirectional marks, U+2028) are
- * escaped byte by byte.
+ * or end one (C1 controls, zero-width and bidirectional marks, U+2028), and the
+ * two that XML has no place for (U+FFFE, U+FFFF), are escaped byte by byte.
  */
 #ifndef SIM_ESCAPE_H
 #define SIM_ESCAPE_H
