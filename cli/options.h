@@ -2,8 +2,8 @@
  * options.h -- the words after a command: its options, by one table, and the
  * help that is printed from it.
  *
- *      --name VALUE   --name=VALUE   -n VALUE   -nVALUE   --flag   -f   -fn
- * VALUE
+ *      --name VALUE   --name=VALUE   -n VALUE   -nVALUE
+ *      --flag         -f             -fn VALUE
  *
  * Options stand anywhere; after `--` all words are plain. An option is written
  * out: `--seed` is not taken for `--seeds`.

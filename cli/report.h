@@ -1,6 +1,6 @@
 /*
- * report.h -- what a command found, for programs that read it: --json FILE
- * (docs/reports.md) and --junit FILE.
+ * report.h -- what a command found, for programs that read it: --json FILE and
+ * --junit FILE (docs/ci.md).
  *
  *      command --> results --> report_json.c, report_junit.c --> files
  *

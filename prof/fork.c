@@ -23,10 +23,11 @@
  *   first snapshot          some rows published        prof_heap_mend(): all
  *   turn of stages          some rows moved up         nothing, see below
  *   next_cycle              the old or the new cycle,  sections ended; frees
- * may frees late or not          be late, see below any control call        the
- * lock taken             lock reset emit, read, start, ...  locks, an odd
- * stamp,       all of it reset: the buffers anywhere, half a   session is the
- * parent's stack given out
+ *                           frees late or not          may be late, see below
+ *   any control call        the lock taken             lock reset
+ *   emit, read, start       locks, an odd stamp,       all of it reset: the
+ *                           buffers anywhere, half a   session goes on in the
+ *                           stack given out            parent alone
  *
  * What is a collection off then. A turn of stages is made again from its first
  * row, so rows that it had reached show the allocations of one cycle a cycle
