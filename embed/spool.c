@@ -28,7 +28,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-#define STEP_BYTES      (UINT64_C(4) << 20)
+#define STEP_BYTES_MIN  (UINT64_C(64) << 10)
+#define STEP_BYTES_MAX  (UINT64_C(4) << 20)
 #define AT_ONCE_BYTES   (UINT64_C(64) << 20) /* where steps are not possible */
 #define LIMIT_BYTES_MIN (UINT64_C(64) << 10)
 #define PAGE_MASK       (~UINT64_C(4095))
@@ -113,9 +114,16 @@ embed_reserve(uint64_t bytes)
 {
     struct embed_state *state = embed_state;
     const int saved_errno = errno;
-    uint64_t end = (bytes + STEP_BYTES) & PAGE_MASK;
+    uint64_t step = state->reserved_bytes;
+    uint64_t end;
     int status;
 
+    /* As much again: a thousand short-lived children fill no disk. */
+    if (step < STEP_BYTES_MIN)
+        step = STEP_BYTES_MIN;
+    if (step > STEP_BYTES_MAX)
+        step = STEP_BYTES_MAX;
+    end = (bytes + step) & PAGE_MASK;
     if (end > state->limit_bytes)
         end = state->limit_bytes;
     if (end <= state->reserved_bytes || bytes > end)
@@ -222,17 +230,19 @@ embed_spool_open(void)
     const int folder = open_folder();
     char name[48];
     bool mapped = false;
-    int file = -1;
+    int file;
 
+    if (folder < 0)
+        return false;
     name_spool(name);
-    if (folder >= 0) {
-        file = open_raw(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
-        close_raw(folder);
-    }
+    file = open_raw(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (file >= 0) {
         mapped = map_spool(state, file);
         close_raw(file);
+        if (!mapped) /* what logged nothing leaves nothing */
+            syscall(SYS_unlinkat, folder, name, 0);
     }
+    close_raw(folder);
     if (mapped)
         fill_header(state);
     return mapped;

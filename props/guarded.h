@@ -1,0 +1,24 @@
+/*
+ * guarded.h -- the parts of guarded_program. Each guard returns 0 if all is as
+ * if the program were alone; else 1, reported.
+ */
+#ifndef PROPS_GUARDED_H
+#define PROPS_GUARDED_H
+
+#include <sys/types.h>
+
+#define NOINLINE __attribute__((noinline))
+
+/* returns: 1 */
+int guarded_complain(const char *what, long value);
+
+/* Allocate and free small blocks. */
+void guarded_allocate(int rounds);
+
+/* Write how many bytes of stack each way to allocate uses. */
+int guarded_stacks(const char *output);
+
+/* Fork 1,000 times in a handler that interrupts malloc, beside more threads. */
+int guarded_forks(pid_t (*function)(void), int threads_count);
+
+#endif

@@ -1,0 +1,629 @@
+/*
+ * test_recorder_safety.c -- a recorder that cannot hurt: guarded_program runs
+ * under it as if it were alone, whatever it does and whatever is short.
+ *
+ * usage: test_recorder_safety PROFSIM RECORDER PROGRAM
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "recording.h"
+
+enum {
+    ARGUMENTS_MAX = 12,
+    MORE_STACK_BYTES = 2048, /* that the recorder may use */
+    RECORDER_FAILED = 125,
+};
+
+static char directory[] = "/tmp/test_safety-XXXXXX";
+static char spools[64]; /* $TMPDIR of the recorder: empty after each test */
+static char output[64];
+static const char *profsim;
+static const char *program;
+
+/* ----------------------------------------------------------------- commands */
+
+static void
+path_in(char *to, size_t bytes, const char *name)
+{
+    snprintf(to, bytes, "%s/%s", directory, name);
+}
+
+static pid_t
+start(char *const *argv)
+{
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        char log[64];
+
+        path_in(log, sizeof log, "log");
+        dup2(open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600), 2);
+        setenv("TMPDIR", spools, 1);
+        execv(argv[0], argv);
+        _exit(127);
+    }
+    assert_true(child > 0);
+    return child;
+}
+
+static void
+show_log(void)
+{
+    char line[256];
+    char log[64];
+    FILE *file;
+
+    path_in(log, sizeof log, "log");
+    file = fopen(log, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        print_error("%s", line);
+    if (file != NULL)
+        fclose(file);
+}
+
+/* returns: the exit code, or the signal, negative */
+static int
+end_of(pid_t child)
+{
+    int status;
+
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static pid_t
+start_recording(va_list list)
+{
+    char record[] = "record";
+    char to[] = "-o";
+    char limit[] = "--limit=16777216";
+    char *argv[ARGUMENTS_MAX + 6] = {(char *)(uintptr_t)profsim, record, to,
+                                     output, limit};
+    int argc = 5;
+
+    while (argc < ARGUMENTS_MAX + 5 &&
+           (argv[argc] = va_arg(list, char *)) != NULL)
+        argc++;
+    unlink(output);
+    return start(argv);
+}
+
+static int
+record(const char *first, ...)
+{
+    va_list list;
+    int status;
+
+    (void)first;
+    va_start(list, first);
+    status = end_of(start_recording(list));
+    va_end(list);
+    return status;
+}
+
+static pid_t
+record_beside(const char *first, ...)
+{
+    va_list list;
+    pid_t child;
+
+    (void)first;
+    va_start(list, first);
+    child = start_recording(list);
+    va_end(list);
+    return child;
+}
+
+static int
+run_alone(const char *mode, const char *argument)
+{
+    char *argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)mode,
+                    (char *)(uintptr_t)argument, NULL};
+
+    return end_of(start(argv));
+}
+
+static void
+expect_good(int status)
+{
+    if (status == 0)
+        return;
+    show_log();
+    fail_msg("ended with %d", status);
+}
+
+static struct sim_recording *
+open_recording(const char *suffix)
+{
+    struct sim_recording_error error;
+    struct sim_recording *recording;
+    char path[80];
+    char line[200];
+
+    snprintf(path, sizeof path, "%s%s", output, suffix);
+    if (sim_recording_open(&recording, path, &error)) {
+        unlink(path);
+        return recording;
+    }
+    sim_recording_explain(&error, path, line, sizeof line);
+    show_log();
+    fail_msg("%s", line);
+    return NULL;
+}
+
+/* The allocations of what went into a recording. */
+static uint64_t
+recorded_allocs(void)
+{
+    struct sim_recording *const recording = open_recording("");
+    const uint64_t allocs = sim_recording_totals(recording)->allocs;
+
+    sim_recording_close(recording);
+    return allocs;
+}
+
+/* The name of the only entry of the spools' folder; fails on more than one. */
+static bool
+find_spool_folder(char *path, size_t bytes)
+{
+    DIR *const folder = opendir(spools);
+    struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL)
+        if (entry->d_name[0] != '.') {
+            snprintf(path, bytes, "%s/%s", spools, entry->d_name);
+            count++;
+        }
+    closedir(folder);
+    assert_true(count <= 1);
+    return count == 1;
+}
+
+static void
+expect_no_leftovers(void)
+{
+    char path[400];
+
+    if (find_spool_folder(path, sizeof path))
+        fail_msg("%s is left behind", path);
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static void
+descriptors_are_the_programs(void **state)
+{
+    (void)state;
+    expect_good(run_alone("descriptors", NULL));
+    expect_good(record("", program, "descriptors", NULL));
+    assert_true(recorded_allocs() > 4 * 5000);
+    expect_no_leftovers();
+}
+
+struct use {
+    char where[16];
+    size_t bytes;
+};
+
+static int
+read_uses(const char *path, struct use *uses, int room)
+{
+    FILE *const file = fopen(path, "r");
+    int count = 0;
+
+    assert_non_null(file);
+    while (count < room &&
+           fscanf(file, "%15s %zu", uses[count].where, &uses[count].bytes) == 2)
+        count++;
+    fclose(file);
+    unlink(path);
+    return count;
+}
+
+static void
+a_small_stack_is_enough(void **state)
+{
+    struct use alone[8];
+    struct use recorded[8];
+    char path[64];
+
+    (void)state;
+    path_in(path, sizeof path, "stacks");
+    expect_good(run_alone("stacks", path));
+    assert_int_equal(read_uses(path, alone, 8), 4);
+    expect_good(record("", program, "stacks", path, NULL));
+    assert_int_equal(read_uses(path, recorded, 8), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(alone[i].where, recorded[i].where);
+        print_message("%s: %zu bytes of stack, alone %zu\n", alone[i].where,
+                      recorded[i].bytes, alone[i].bytes);
+        assert_true(recorded[i].bytes <= alone[i].bytes + MORE_STACK_BYTES);
+    }
+    expect_no_leftovers();
+}
+
+static void
+forks_in_handlers_neither_die_nor_hang(void **state)
+{
+    static const char *const modes[][2] = {
+        {"fork", "0"}, {"_Fork", "0"}, {"fork", "2"}, {"_Fork", "2"}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        expect_good(record("", "--images=1", "--limit=1048576", program,
+                           modes[i][0], modes[i][1], NULL));
+        assert_true(recorded_allocs() > 100);
+        expect_no_leftovers();
+    }
+}
+
+static void
+a_limit_of_files_ends_the_log_alone(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    expect_good(record("", program, "file-limit", "0", NULL));
+    expect_no_leftovers();
+    expect_good(record("", program, "file-limit", "262144", NULL));
+    recording = open_recording("");
+    assert_true(sim_recording_totals(recording)->allocs > 1000);
+    assert_true(sim_recording_totals(recording)->dropped[SIM_RECORDED_LIMIT] >
+                0);
+    sim_recording_close(recording);
+    expect_no_leftovers();
+    expect_good(record("", program, "lowered-file-limit", NULL));
+    assert_true(recorded_allocs() > 1000);
+    expect_no_leftovers();
+}
+
+static void
+a_limit_of_memory_is_the_programs(void **state)
+{
+    static const uint64_t limits[] = {48 << 20, 300 << 20, 1024 << 20};
+    char text[32];
+    char path[64];
+
+    (void)state;
+    path_in(path, sizeof path, "log");
+    for (size_t i = 0; i < 3; i++) {
+        const int out = dup(1);
+        long alone = 0;
+        long recorded = 0;
+        char found[64];
+        FILE *file;
+
+        snprintf(text, sizeof text, "%llu", (unsigned long long)limits[i]);
+        path_in(found, sizeof found, "memory");
+        fflush(NULL);
+        dup2(open(found, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600), 1);
+        expect_good(run_alone("memory-limit", text));
+        expect_good(record("", program, "memory-limit", text, NULL));
+        dup2(out, 1);
+        close(out);
+        file = fopen(found, "r");
+        assert_non_null(file);
+        assert_int_equal(fscanf(file, "%ld %ld", &alone, &recorded), 2);
+        fclose(file);
+        print_message("of %s bytes the program has %ld MiB, alone %ld\n", text,
+                      recorded, alone);
+        assert_true(alone > 30);
+        assert_true(recorded >= alone - 1 - (long)(limits[i] >> 24));
+        expect_no_leftovers();
+    }
+}
+
+/* In a private namespace, the spools on a disk of so many bytes. */
+static void
+on_small_disk(const char *options, void (*body)(void))
+{
+    int status;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        const int flags =
+            geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
+
+        if (unshare(flags) != 0 ||
+            mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+            mount("tmpfs", spools, "tmpfs", 0, options) != 0) {
+            fprintf(stderr, "no private disk: %s\n", strerror(errno));
+            _exit(1);
+        }
+        body();
+        fflush(NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        show_log();
+    assert_int_equal(status, 0);
+}
+
+static void
+check(bool good, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "%s\n", what);
+    _exit(1);
+}
+
+static bool
+is_empty(void)
+{
+    char path[400];
+
+    return !find_spool_folder(path, sizeof path);
+}
+
+static void
+fill_small_disk(void)
+{
+    struct sim_recording_error error;
+    struct sim_recording *recording;
+    char path[80];
+
+    check(record("", program, "fill", NULL) == 0, "the program");
+    check(sim_recording_open(&recording, output, &error), "the recording");
+    check(sim_recording_totals(recording)->allocs > 1000, "its beginning");
+    check(sim_recording_totals(recording)->dropped[SIM_RECORDED_DISK] > 0,
+          "what is missing");
+    sim_recording_close(recording);
+    check(is_empty(), "leftovers");
+
+    snprintf(path, sizeof path, "%s/fill", spools);
+    check(record("", program, "full-disk", path, NULL) == 0,
+          "a disk that fills");
+    check(sim_recording_open(&recording, output, &error), "the recording");
+    check(sim_recording_totals(recording)->dropped[SIM_RECORDED_DISK] > 0,
+          "what is missing of it");
+    sim_recording_close(recording);
+    check(is_empty(), "leftovers");
+}
+
+/* Nothing is recorded; the program runs on all the same. */
+static void
+run_without_disk(void)
+{
+    char path[64];
+
+    path_in(path, sizeof path, "stacks");
+    check(record("", program, "stacks", path, NULL) == RECORDER_FAILED,
+          "no recording, and said so");
+    check(access(path, F_OK) == 0, "the program");
+    check(is_empty(), "leftovers");
+}
+
+static void
+a_full_disk_ends_the_log_alone(void **state)
+{
+    (void)state;
+    on_small_disk("size=6m", fill_small_disk);
+    on_small_disk("size=4k", run_without_disk);
+}
+
+static void
+a_folder_of_the_same_name_is_not_written_to(void **state)
+{
+    (void)state;
+    expect_good(record("", program, "replaced", NULL));
+    expect_no_leftovers();
+    expect_good(record("", program, "linked", NULL));
+    expect_no_leftovers();
+}
+
+/* Wait, at most 20 s, until a program says its number there. */
+static pid_t
+wait_for_word(const char *path)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    int number = 0;
+
+    for (int i = 0; i < 10000 && number == 0; i++) {
+        FILE *const file = fopen(path, "r");
+
+        if (file != NULL) {
+            if (fscanf(file, "%d\n", &number) != 1)
+                number = 0;
+            fclose(file);
+        }
+        nanosleep(&pause, NULL);
+    }
+    assert_true(number > 0);
+    return (pid_t)number;
+}
+
+/* A process that is not our child has gone, or 20 s. */
+static void
+wait_until_gone(pid_t process)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    char path[64];
+    char state = 'R';
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    for (int i = 0; i < 10000 && state != 'Z'; i++) {
+        FILE *const file = fopen(path, "r");
+
+        if (file == NULL)
+            return;
+        if (fscanf(file, "%*d %*s %c", &state) != 1)
+            state = 'Z';
+        fclose(file);
+        nanosleep(&pause, NULL);
+    }
+    assert_int_equal(state, 'Z');
+}
+
+static int
+convert_spools(void)
+{
+    char convert[] = "convert";
+    char to[] = "-o";
+    char folder[400];
+    char *argv[] = {
+        (char *)(uintptr_t)profsim, convert, to, output, folder, NULL};
+
+    assert_true(find_spool_folder(folder, sizeof folder));
+    return end_of(start(argv));
+}
+
+static void
+what_was_logged_outlives_the_one_who_asked(void **state)
+{
+    char word[64];
+    pid_t recorder;
+    pid_t process;
+
+    (void)state;
+    path_in(word, sizeof word, "word");
+    recorder = record_beside("", program, "hold", word, NULL);
+    process = wait_for_word(word);
+    kill(recorder, SIGKILL);
+    assert_int_equal(end_of(recorder), -SIGKILL);
+    unlink(word);
+    wait_until_gone(process);
+    expect_good(convert_spools());
+    assert_in_range(recorded_allocs(), 1000, 1020);
+    expect_no_leftovers();
+}
+
+static void
+a_daemon_is_saved_while_it_runs_and_after(void **state)
+{
+    char word[64];
+    pid_t process;
+
+    (void)state;
+    path_in(word, sizeof word, "word");
+    expect_good(record("", "--images=9", "sh", "-c",
+                       "\"$0\" daemon \"$1\"; "
+                       "while ! [ -s \"$1\" ]; do sleep 0.01; done",
+                       program, word, NULL));
+    process = wait_for_word(word);
+    assert_in_range(recorded_allocs(), 500, 520);
+    unlink(word);
+    wait_until_gone(process);
+    expect_good(convert_spools());
+    assert_in_range(recorded_allocs(), 1000, 1020);
+    expect_no_leftovers();
+}
+
+static void
+expect_command(const char *word)
+{
+    struct sim_recording *const recording = open_recording("");
+    const char *const command = sim_recording_argument(recording, 0);
+    const size_t length = strlen(command);
+
+    if (length < strlen(word) ||
+        strcmp(command + length - strlen(word), word) != 0)
+        fail_msg("%s instead of %s", command, word);
+    sim_recording_close(recording);
+}
+
+/* Whoever starts it, the image that allocated most is the recording. */
+static void
+the_program_behind_a_starter_is_recorded(void **state)
+{
+    char source[64];
+    FILE *file;
+
+    (void)state;
+    expect_good(record("", "env", "A=1", program, "fill", NULL));
+    expect_command("guarded_program");
+    expect_good(record("", "sh", "-c", "\"$0\" fill; true", program, NULL));
+    expect_command("guarded_program");
+    if (geteuid() == 0) {
+        expect_good(record("", "chroot", "/", program, "fill", NULL));
+        expect_command("guarded_program");
+    }
+    path_in(source, sizeof source, "x.c");
+    file = fopen(source, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 2000; i++)
+        fprintf(file, "int f%d(int a) { return a + %d; }\n", i, i);
+    assert_int_equal(fclose(file), 0);
+    expect_good(
+        record("", "gcc", "-c", "-O1", "-o", "/dev/null", source, NULL));
+    expect_command("cc1");
+    expect_no_leftovers();
+}
+
+/* -------------------------------------------------------------------- set-up
+ */
+
+static int
+make_directory(void **state)
+{
+    (void)state;
+    if (mkdtemp(directory) == NULL)
+        return -1;
+    path_in(output, sizeof output, "x.rec");
+    path_in(spools, sizeof spools, "spools");
+    return mkdir(spools, 0700);
+}
+
+static int
+remove_directory(void **state)
+{
+    char command[160];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf -- %s", directory);
+    return system(command);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(descriptors_are_the_programs),
+        cmocka_unit_test(a_small_stack_is_enough),
+        cmocka_unit_test(forks_in_handlers_neither_die_nor_hang),
+        cmocka_unit_test(a_limit_of_files_ends_the_log_alone),
+        cmocka_unit_test(a_limit_of_memory_is_the_programs),
+        cmocka_unit_test(a_full_disk_ends_the_log_alone),
+        cmocka_unit_test(a_folder_of_the_same_name_is_not_written_to),
+        cmocka_unit_test(what_was_logged_outlives_the_one_who_asked),
+        cmocka_unit_test(a_daemon_is_saved_while_it_runs_and_after),
+        cmocka_unit_test(the_program_behind_a_starter_is_recorded),
+    };
+    char *recorder;
+
+    if (argc != 4)
+        return 1;
+    profsim = realpath(argv[1], NULL);
+    recorder = realpath(argv[2], NULL);
+    program = realpath(argv[3], NULL);
+    if (profsim == NULL || recorder == NULL || program == NULL)
+        return 1;
+    setenv("PROFSIM_RECORDER", recorder, 1);
+    alarm(500);
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
