@@ -40,6 +40,15 @@ cli_crash(const char *path, int signal, struct props_breach *breach)
     return signal == SIGALRM ? CLI_LIVENESS : CLI_CRASH;
 }
 
+enum cli_exit
+cli_no_events(const char *path, struct props_breach *breach)
+{
+    snprintf(breach->text, sizeof breach->text,
+             "it has no events, so nothing was tried");
+    sim_escape_line(stdout, "%s: %s", path, breach->text);
+    return CLI_INCOMPLETE;
+}
+
 void
 cli_file_result(struct cli_report *report, const char *subject,
                 const char *path, enum cli_exit exit_code,

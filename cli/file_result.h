@@ -31,6 +31,10 @@ struct props_breach cli_no_breach(void);
 enum cli_exit cli_crash(const char *path, int signal,
                         struct props_breach *breach);
 
+/* Say that a file has no events, so that it broke nothing and shows nothing.
+ * out: *breach. returns: how to exit */
+enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
+
 /* returns: the exit code that goes with a broken property */
 enum cli_exit cli_exit_of(enum props_property property);
 

@@ -209,9 +209,11 @@ read_table(struct reader *reader)
             return false;
     }
     /* The line of the names, then the rows, then the last one. */
-    if (is_whole(all, last, reader->line - 3))
-        return true;
     reader->line--;
+    if (reader->line < 3)
+        return fail(reader, "the table has no mutants");
+    if (is_whole(all, last, reader->line - 2))
+        return true;
     return fail(reader, "the table is damaged: its last line is not 'end', its "
                         "rows and its checksum");
 }
@@ -255,6 +257,14 @@ print_judges(struct table *judges)
                judges->rows[i].caught);
 }
 
+static enum cli_verdict
+verdict_of(const struct row *row)
+{
+    if (row->mutants > row->no_mistake + row->caught)
+        return CLI_VERDICT_SURVIVES;
+    return row->caught > 0 ? CLI_VERDICT_CAUGHT : CLI_VERDICT_NOT_APPLICABLE;
+}
+
 /* A file's mutants are caught, all of them, or it is a failure. */
 static enum cli_exit
 add_results(const struct table *files, const char *path,
@@ -265,8 +275,7 @@ add_results(const struct table *files, const char *path,
     for (size_t i = 0; i < files->count; i++) {
         const struct row *row = &files->rows[i];
         const uint32_t survive = row->mutants - row->no_mistake - row->caught;
-        const enum cli_verdict verdict =
-            survive > 0 ? CLI_VERDICT_SURVIVES : CLI_VERDICT_CAUGHT;
+        const enum cli_verdict verdict = verdict_of(row);
         struct cli_result *result =
             cli_report_add(report, path, row->name, verdict);
 
@@ -278,6 +287,9 @@ add_results(const struct table *files, const char *path,
             cli_result_text(report, &result->text,
                             "%" PRIu32 " of %" PRIu32 " mutants survive",
                             survive, row->mutants);
+        else if (verdict == CLI_VERDICT_NOT_APPLICABLE)
+            cli_result_text(report, &result->text,
+                            "none of its changes is a mistake");
         worst = cli_exit_worse(worst, cli_verdict_exit(verdict));
     }
     return worst;

@@ -20,10 +20,12 @@ replay_scenario(const struct sim_input *input, const char *path,
     struct props_replay replay;
     struct sim_scenario *scenario = sim_scenario_parse(
         (const char *)input->bytes, input->bytes_count, path, &error);
+    bool is_empty;
     bool done;
 
     if (scenario == NULL)
         return cli_usage("%s", error.text);
+    is_empty = scenario->events_count == 0;
     done = props_replay_run(&replay, scenario, PROPS_ALL);
     sim_scenario_free(scenario);
     if (!done)
@@ -46,6 +48,8 @@ replay_scenario(const struct sim_input *input, const char *path,
         snprintf(breach->text, sizeof breach->text, "%s", replay.error.text);
         return CLI_BROKEN;
     }
+    if (is_empty)
+        return cli_no_events(path, breach);
     sim_escape_line(stdout, "%s: every property holds", path);
     return CLI_OK;
 }

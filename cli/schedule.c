@@ -159,7 +159,9 @@ cli_schedule_replay(const struct sim_input *input, const char *path,
     if (run == NULL)
         return CLI_USAGE;
     *breach = run->judge.breach;
-    exit_code = tell_breach(path, breach);
+    exit_code = breach->property == PROPS_NONE && schedule->events_count == 0
+                    ? cli_no_events(path, breach)
+                    : tell_breach(path, breach);
     sched_run_delete(run);
     sim_schedule_free(schedule);
     return exit_code;

@@ -132,6 +132,12 @@ says "each file has its result" 'v("'"$late"'") == "broken"
     and v("fixtures/scenarios/wrap.sim") == "holds"'
 replays 2
 reports "a schedule" 0 replay fixtures/schedules/every-event.sim
+echo 'profsim scenario 1' >"$dir/none.sim"
+reports "a scenario without events" 6 replay "$dir/none.sim"
+says "shows nothing" 'v("'"$dir"'/none.sim") == "incomplete"
+    and "nothing was tried" in results[0]["text"]'
+echo 'profsim schedule 1' >"$dir/none.sim"
+reports "a schedule without events" 6 check "$dir/none.sim"
 sed 's/^gc-sweep/gc-swep/' "$late" >"$dir/typo.sim"
 reports "a file that is wrong" 1 replay "$dir/typo.sim" "$late"
 says "says where" 'results[0]["verdict"] == "wrong-input"
@@ -190,10 +196,21 @@ says "are all caught" 'r["counts"]["caught"] == len(results) > 10
     sed '$d' reports/mutation.csv |
         sed '0,/,failed,/s//,survives,/'
 } >"$dir/table"
-echo "end,$(($(wc -l <"$dir/table") - 1)),$(cksum <"$dir/table" | cut -d' ' -f1)" \
-    >>"$dir/table"
+end_table() { # FILE: the last line, as mutate.sh writes it
+    echo "end,$(($(wc -l <"$1") - 1)),$(cksum <"$1" | cut -d' ' -f1)" >>"$1"
+}
+end_table "$dir/table"
 reports "a mutant that survives" 2 mutants "$dir/table"
 says "is counted" 'r["counts"]["survives"] == 1'
+head -n1 reports/mutation.csv >"$dir/table" && end_table "$dir/table"
+reports "a table without mutants" 1 mutants "$dir/table"
+{
+    head -n1 reports/mutation.csv
+    echo '"prof/a.c f: a -> b",arithmetic,equivalent,,'
+} >"$dir/table"
+end_table "$dir/table"
+reports "a file without mistakes" 0 mutants "$dir/table"
+says "catches none" 'v("prof/a.c") == "not-applicable"'
 reports "weaker orders" 0 mutants --memory-order table-same-2p1r
 says "and who notices" 'r["counts"]["caught"] == 4
     and results[0]["text"].startswith("table-same-2p1r, ")'

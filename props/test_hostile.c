@@ -381,7 +381,8 @@ static const char scenario[] = "profsim scenario 1\n"
                                "snapshot-all\n"
                                "  expect s 8 1/0\n";
 
-static const char schedule[] = "profsim schedule 1\nprocs 1\n";
+static const char schedule[] = "profsim schedule 1\nprocs 1\n"
+                               "p0: proc-start\n";
 
 static void
 a_pipe_works_where_a_file_does(void **state)
