@@ -1,0 +1,22 @@
+#!/bin/sh
+# Heap profilers beside each other on real programs: what has to be installed is
+# there, then bench/programs/programs.py runs, whose head says what it does.
+# usage: [ROUNDS=N] bench/programs/run.sh OUT CSV
+set -eu
+
+for command in clang heaptrack perl python3 redis-benchmark redis-cli \
+    redis-server sqlite3; do
+    PATH=/usr/bin command -v "$command" >/dev/null || {
+        echo "bench-programs: $command is not installed" >&2
+        exit 1
+    }
+done
+for library in libjemalloc.so.2 libtcmalloc.so.4; do
+    ldconfig -p | grep -q "$library" || {
+        echo "bench-programs: $library is not installed" >&2
+        exit 1
+    }
+done
+valgrind --version >/dev/null
+exec /usr/bin/python3 bench/programs/programs.py ${ROUNDS:+--rounds "$ROUNDS"} \
+    --slow --csv "$2" "$1"
