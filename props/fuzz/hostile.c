@@ -286,6 +286,7 @@ report(FILE *to, const struct kind *kind, uint64_t number, const char *wrong,
         sim_escape_line(to, "    %.*s", bytes, line);
         line += bytes + (line[bytes] == '\n');
     }
+    fflush(to); /* the next input may end this process */
 }
 
 static void
