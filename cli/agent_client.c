@@ -121,6 +121,8 @@ cli_agent_ask(uint64_t process, const char *request, uint8_t **bytes,
     if (getsockopt(to, SOL_SOCKET, SO_PEERCRED, &who, &who_bytes) != 0 ||
         (uint64_t)who.pid != process)
         return fail(to, "another process has taken its name");
+    if (geteuid() != 0 && who.uid != geteuid())
+        return fail(to, "it is another user's");
     length = snprintf(line, sizeof line, "%s\n", request);
     if (send(to, line, (size_t)length, MSG_NOSIGNAL) != length)
         return fail(to, "it does not listen");

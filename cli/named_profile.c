@@ -8,11 +8,9 @@
  */
 #include "named_profile.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
 #include "map.h"
 #include "names.h"
 #include "output.h"
@@ -20,7 +18,6 @@
 #include "prof/gzip.h"
 
 enum { MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6 };
-enum { SHOWN_FRAMES = 4 };
 
 struct naming {
     struct cli_named_profile *to;
@@ -275,8 +272,10 @@ cli_named_profile_make(struct cli_named_profile *named, const uint8_t *bytes,
     const char *reason = "it is not a profile";
 
     *named = (struct cli_named_profile){.bytes = NULL};
-    if (model_pprof_read(&profile, bytes, bytes_count))
+    if (model_pprof_read(&profile, bytes, bytes_count)) {
+        named->samples_count = profile.samples_count;
         reason = name_all(&naming, bytes, bytes_count);
+    }
     model_pprof_release(&profile);
     cli_map_release(&naming.string_of);
     cli_map_release(&naming.function_of);
@@ -314,96 +313,4 @@ cli_named_profile_save(const struct cli_named_profile *named, const char *path)
     }
     free(memory);
     return status == PROF_OK ? NULL : prof_file_reason(&file);
-}
-
-/* ------------------------------------------------------------------------ top
- */
-
-struct line {
-    const struct model_pprof_sample *sample;
-    int64_t value;
-};
-
-static int
-compare_lines(const void *left, const void *right)
-{
-    const struct line *const a = left;
-    const struct line *const b = right;
-
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return a->sample < b->sample ? -1 : a->sample > b->sample;
-}
-
-static void
-print_frames(const struct model_pprof *profile,
-             const struct model_pprof_sample *sample, FILE *to)
-{
-    for (size_t i = 0; i < sample->locations_count && i < SHOWN_FRAMES; i++) {
-        const struct model_pprof_location *const location =
-            model_pprof_location(profile, sample->locations[i]);
-        const struct model_pprof_function *const function =
-            model_pprof_function(profile, location->function);
-
-        fputs(i == 0 ? "" : " < ", to);
-        if (function == NULL)
-            fprintf(to, "%#" PRIx64, location->address);
-        else
-            sim_escape_text(to, function->name);
-        if (function != NULL && location->line > 0 && *function->file != '\0') {
-            const char *const slash = strrchr(function->file, '/');
-
-            fputs(" (", to);
-            sim_escape_text(to, slash != NULL ? slash + 1 : function->file);
-            fprintf(to, ":%" PRId64 ")", location->line);
-        }
-    }
-    fputc('\n', to);
-}
-
-static bool
-print_top(const struct model_pprof *profile, const char *type, size_t most,
-          FILE *to)
-{
-    struct line *const lines =
-        calloc(profile->samples_count + 1, sizeof *lines);
-    size_t value = 0;
-    int64_t sum = 0;
-
-    while (value < profile->types_count &&
-           strcmp(profile->types[value].type, type) != 0)
-        value++;
-    if (lines == NULL || value == profile->types_count) {
-        free(lines);
-        return false;
-    }
-    for (size_t i = 0; i < profile->samples_count; i++) {
-        lines[i] = (struct line){&profile->samples[i],
-                                 profile->samples[i].values[value]};
-        sum += lines[i].value;
-    }
-    qsort(lines, profile->samples_count, sizeof *lines, compare_lines);
-    fprintf(to, "%s: %" PRId64 " %s, estimated from samples\n", type, sum,
-            profile->types[value].unit);
-    for (size_t i = 0; i < profile->samples_count && i < most; i++) {
-        if (lines[i].value == 0)
-            break;
-        fprintf(to, "%14" PRId64 " %5.1f %%  ", lines[i].value,
-                100.0 * (double)lines[i].value / (double)sum);
-        print_frames(profile, lines[i].sample, to);
-    }
-    free(lines);
-    return true;
-}
-
-bool
-cli_named_profile_top(const struct cli_named_profile *named, const char *type,
-                      size_t most, FILE *to)
-{
-    struct model_pprof profile;
-    bool good = model_pprof_read(&profile, named->bytes, named->bytes_count) &&
-                print_top(&profile, type, most, to);
-
-    model_pprof_release(&profile);
-    return good;
 }

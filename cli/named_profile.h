@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "prof/sink.h"
 
@@ -16,6 +15,7 @@ struct cli_named_profile {
     uint8_t *bytes;
     size_t bytes_count;
     size_t room;
+    size_t samples_count; /* 0: the profile says nothing */
 };
 
 /*
@@ -36,14 +36,5 @@ void cli_named_profile_release(struct cli_named_profile *named);
  */
 const char *cli_named_profile_save(const struct cli_named_profile *named,
                                    const char *path);
-
-/*
- * Print the stacks with most of one value, a line each.
- *
- * in:      type, of the value, as "inuse_space"; most, lines
- * returns: false if the profile has no such value
- */
-bool cli_named_profile_top(const struct cli_named_profile *named,
-                           const char *type, size_t most, FILE *to);
 
 #endif

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "complaint.h"
@@ -29,6 +30,7 @@
 #include "options.h"
 #include "preload.h"
 #include "profile/profile_env.h"
+#include "profile_top.h"
 
 enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT };
 enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
@@ -116,6 +118,13 @@ read_options(struct options *options, int argc, char **argv,
             return false;
     *exit_code = words.exit_code;
     options->command = &argv[words.index];
+    if (!words.ended && options->heap_rate_bytes == 0 &&
+        options->mutex_fraction == 0 && options->block_rate_ns == 0 &&
+        options->cpu_hz == 0) {
+        *exit_code = CLI_RECORD;
+        return cli_complain("profile: --heap, --mutex, --block and --cpu are "
+                            "all 0: nothing would be sampled");
+    }
     if (!words.ended && words.index >= argc)
         return cli_complain("profile: no command to profile; "
                             "'profsim profile --help' says more");
@@ -193,10 +202,15 @@ read_file(const char *path, size_t *bytes_count)
 struct shown {
     struct cli_named_profile heap;
     size_t count;
+    size_t empty; /* had no sample, and were removed */
     char path[PATH_MAX];
 };
 
-/* PID.heap.pb becomes PID.heap.pb.gz. returns: false, reported */
+/*
+ * PID.heap.pb becomes PID.heap.pb.gz; without a sample it is removed.
+ *
+ * returns: false, reported
+ */
 static bool
 name_file(const char *folder, const char *name, struct shown *shown)
 {
@@ -215,11 +229,14 @@ name_file(const char *folder, const char *name, struct shown *shown)
     if (bytes == NULL)
         return cli_complain("%s: %s", from, strerror(errno));
     reason = cli_named_profile_make(&named, bytes, bytes_count);
-    if (reason == NULL)
+    if (reason == NULL && named.samples_count > 0)
         reason = cli_named_profile_save(&named, to);
     free(bytes);
-    if (reason == NULL) {
+    if (reason == NULL)
         unlink(from);
+    if (reason == NULL && named.samples_count == 0) {
+        shown->empty++;
+    } else if (reason == NULL) {
         shown->count++;
         if (strstr(name, ".heap.") != NULL &&
             named.bytes_count > shown->heap.bytes_count) {
@@ -247,9 +264,40 @@ compare_names(const struct dirent **left, const struct dirent **right)
     return strcmp((*left)->d_name, (*right)->d_name);
 }
 
+static void
+show_heap(const struct shown *shown)
+{
+    sim_escape_line(stderr, "profsim profile: %s:", shown->path);
+    cli_profile_top(&shown->heap, "alloc_space", TOP_LINES, stderr);
+    cli_profile_top(&shown->heap, "inuse_space", TOP_LINES, stderr);
+}
+
+/* returns: false, reported: nobody wrote anything, and should have */
+static bool
+explain_none(const struct options *options, const struct shown *shown,
+             int status)
+{
+    if (shown->empty > 0) {
+        sim_escape_line(stderr,
+                        "profsim profile: there was nothing to sample: no "
+                        "allocation, wait or tick that was chosen");
+        return true;
+    }
+    if (WIFSIGNALED(status)) {
+        sim_escape_line(stderr,
+                        "profsim profile: signal %d ended the command before "
+                        "it wrote a profile; --every S writes them earlier",
+                        WTERMSIG(status));
+        return true;
+    }
+    return cli_complain("%s: no profile was written: is the command linked "
+                        "statically, or set-uid, or does it end by _exit()?",
+                        options->output);
+}
+
 /* Name what the processes wrote; show the heap of the largest. */
 static bool
-finish(const struct options *options)
+finish(const struct options *options, int status)
 {
     struct dirent **names = NULL;
     const int count = scandir(options->folder, &names, is_raw, compare_names);
@@ -262,16 +310,11 @@ finish(const struct options *options)
     }
     free(names);
     if (shown.count == 0)
-        return cli_complain("%s: no profile was written: was the command "
-                            "linked statically, set-uid, or killed?",
-                            options->output);
-    sim_escape_line(stderr, "profsim profile: %zu profiles in %s", shown.count,
-                    options->output);
-    if (shown.heap.bytes != NULL) {
-        sim_escape_line(stderr, "profsim profile: %s:", shown.path);
-        cli_named_profile_top(&shown.heap, "alloc_space", TOP_LINES, stderr);
-        cli_named_profile_top(&shown.heap, "inuse_space", TOP_LINES, stderr);
-    }
+        return good && explain_none(options, &shown, status);
+    sim_escape_line(stderr, "profsim profile: %zu %s in %s", shown.count,
+                    shown.count == 1 ? "profile" : "profiles", options->output);
+    if (shown.heap.bytes != NULL)
+        show_heap(&shown);
     cli_named_profile_release(&shown.heap);
     return good;
 }
@@ -296,7 +339,7 @@ cli_profile(int argc, char **argv)
         !make_folder(&options))
         return CLI_RECORD;
     run = cli_preload_run(&preload, library, options.command, &status);
-    good = run == CLI_OK && finish(&options);
+    good = run == CLI_OK && finish(&options, status);
     cli_preload_let_go();
     if (run != CLI_OK)
         return run;

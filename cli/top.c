@@ -13,6 +13,7 @@
 #include "named_profile.h"
 #include "options.h"
 #include "profile.h"
+#include "profile_top.h"
 
 enum { LINES = 1, VALUE, OUTPUT, STATUS };
 
@@ -103,7 +104,7 @@ show_top(uint64_t process, const char *value, size_t lines)
 
     if (reason != NULL)
         return complain_of(process, reason);
-    good = cli_named_profile_top(&named, value, lines, stdout) ||
+    good = cli_profile_top(&named, value, lines, stdout) ||
            cli_complain("top: there is no value '%s'", value);
     cli_named_profile_release(&named);
     return good;
@@ -141,7 +142,8 @@ cli_top(int argc, char **argv)
     return good ? CLI_OK : CLI_USAGE;
 }
 
-/* Kinds that are not being taken are left out. returns: NULL, or why not */
+/* Kinds that are not taken, or without a sample, are left out. returns: NULL,
+ * or why not */
 static const char *
 dump_all(uint64_t process, const char *prefix, size_t *written)
 {
@@ -155,16 +157,21 @@ dump_all(uint64_t process, const char *prefix, size_t *written)
         const char *reason = ask(process, kinds[i], &named);
 
         snprintf(path, sizeof path, "%s.%s.pb.gz", prefix, kinds[i]);
-        if (reason == NULL) {
+        if (reason != NULL) {
+            last = reason;
+            continue;
+        }
+        if (named.samples_count > 0) {
             reason = cli_named_profile_save(&named, path);
-            cli_named_profile_release(&named);
-            if (reason != NULL)
-                return reason;
-            puts(path);
+            if (reason == NULL)
+                puts(path);
             ++*written;
         } else {
-            last = reason;
+            last = "nothing was sampled so far";
         }
+        cli_named_profile_release(&named);
+        if (reason != NULL)
+            return reason;
     }
     return *written > 0 ? NULL : last;
 }

@@ -10,15 +10,11 @@
  * The filter counts the table's addresses by hash, a byte each; reading it
  * takes no lock. The table is open: an entry lies in the first free slot from
  * its home on, and removing one moves up what comes after it.
- *
- * otel_memory:alloc and otel_memory:free are static probes; a semaphore says
- * whether somebody listens.
  */
-#define _SDT_HAS_SEMAPHORES 1
 #include <errno.h>
-#include <sys/sdt.h>
 
 #include "prof/port.h"
+#include "probes.h"
 #include "profile.h"
 #include "stack.h"
 
@@ -33,12 +29,6 @@ struct entry {
 };
 
 #define TOKEN_TAKEN (UINT64_C(1) << 63) /* of a resize; below it the bucket */
-
-/* Read by whoever wants the probes; kept by name in the note of each. */
-unsigned short otel_memory_alloc_semaphore
-    __attribute__((section(".probes"), visibility("hidden")));
-unsigned short otel_memory_free_semaphore
-    __attribute__((section(".probes"), visibility("hidden")));
 
 static _Atomic uint8_t filter[1u << FILTER_LOG2];
 static struct entry table[TABLE_SLOTS]; /* guarded by lock */
@@ -166,7 +156,7 @@ record_free(struct prof_proc *proc, const struct entry *entry)
 {
     prof_heap_free_explicit(proc, entry->bucket);
     if (otel_memory_free_semaphore != 0)
-        DTRACE_PROBE1(otel_memory, free, entry->address);
+        profile_probe_free(entry->address);
 }
 
 /* What the sample stands for: its bytes by their chance to be sampled. */
@@ -207,8 +197,7 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
                                   memory_order_relaxed);
     }
     if (otel_memory_alloc_semaphore != 0)
-        DTRACE_PROBE3(otel_memory, alloc, entry.address, bytes,
-                      weight_of(bytes));
+        profile_probe_alloc(entry.address, bytes, weight_of(bytes));
     profile_agent_start(); /* a forked child's, once it does something */
 }
 

@@ -85,6 +85,7 @@ seed_of_now(void)
 static bool
 make_prof(void)
 {
+    static struct prof_rules rules;
     const struct prof_config config = {
         .buckets_max = BUCKETS_MAX,
         .depth_max = PROFILE_DEPTH_MAX,
@@ -92,10 +93,13 @@ make_prof(void)
         .procs_max = PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED,
         .world = PROF_WORLD_RUNNING,
         .seed = seed_of_now(),
+        .rules = &rules,
     };
     const size_t bytes = prof_bytes_needed(&config);
     void *const block = map(bytes);
 
+    rules = prof_rules_exact;
+    rules.waiters = PROF_WAITERS_ALL; /* a holder keeps all of them waiting */
     if (block == NULL ||
         prof_init(&profile.prof, &config, block, bytes) != PROF_OK)
         return false;

@@ -20,7 +20,7 @@ struct slot {
     uint32_t waiters;       /* all below: guarded by `guard` */
     uint64_t first_ns;      /* when the first waiter of now began, or somebody
                                was charged last */
-    uint64_t last_ns;       /* when the last one began */
+    uint64_t last_ns;       /* the same of the last one */
 };
 
 static struct slot slots[1u << SLOTS_LOG2];
@@ -139,6 +139,7 @@ embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
             profile.prof, (int64_t)(now_ns - slot->first_ns),
             (int64_t)(now_ns - slot->last_ns), slot->waiters - 1);
         slot->first_ns = now_ns;
+        slot->last_ns = now_ns;
     }
     prof_port_lock_release(&guard);
     embed_inside = false;

@@ -1,0 +1,192 @@
+/*
+ * profile_top.c -- see profile_top.h.
+ *
+ * A heap profile has a sample for each stack and size. Lines are of stacks, so
+ * the samples of one are added up first.
+ */
+#include "profile_top.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "escape.h"
+#include "pprof.h"
+
+enum { SHOWN_FRAMES = 4 };
+
+struct line {
+    const struct model_pprof_sample *sample;
+    int64_t value;
+};
+
+/* -------------------------------------------------------------------- an error
+ */
+
+/*
+ * The variance of what one sample adds to its total. Of n blocks of S bytes
+ * each was sampled with p = 1 - exp(-S/R) and counted 1/p times, so that of
+ * their count is n (1-p)/p, and that of their bytes S^2 times that.
+ */
+static double
+variance_of(const struct model_pprof_sample *sample, size_t objects,
+            bool in_bytes, double rate_bytes)
+{
+    const double n = (double)sample->values[objects];
+    const double bytes = (double)sample->values[objects + 1];
+    double odds;
+
+    if (n <= 0 || rate_bytes <= 1)
+        return 0;                             /* every block was seen */
+    odds = 1 / expm1(bytes / n / rate_bytes); /* (1-p)/p */
+    return n * odds * (in_bytes ? bytes / n * (bytes / n) : 1);
+}
+
+/* Print how far off the total may be. Only heaps are sampled by size. */
+static void
+print_error(const struct model_pprof *profile, size_t value, int64_t sum,
+            FILE *to)
+{
+    const char *const type = profile->types[value].type;
+    const bool in_bytes = strstr(type, "_space") != NULL;
+    const size_t objects = in_bytes ? value - 1 : value;
+    double variance = 0;
+
+    if (!in_bytes && strstr(type, "_objects") == NULL)
+        return;
+    if (profile->period <= 1) {
+        fputs(", exact", to);
+        return;
+    }
+    for (size_t i = 0; i < profile->samples_count; i++)
+        variance += variance_of(&profile->samples[i], objects, in_bytes,
+                                (double)profile->period);
+    fprintf(to, " +/- %.0f", 2 * sqrt(variance));
+    if (sum > 0)
+        fprintf(to, " (%.1f %%)", 200 * sqrt(variance) / (double)sum);
+    fprintf(to,
+            ", estimated from a sample per %" PRId64
+            " bytes (2 standard deviations)",
+            profile->period);
+}
+
+/* ----------------------------------------------------------------------- lines
+ */
+
+static int
+compare_stacks(const void *left, const void *right)
+{
+    const struct model_pprof_sample *const a =
+        ((const struct line *)left)->sample;
+    const struct model_pprof_sample *const b =
+        ((const struct line *)right)->sample;
+
+    for (size_t i = 0; i < a->locations_count && i < b->locations_count; i++)
+        if (a->locations[i] != b->locations[i])
+            return a->locations[i] < b->locations[i] ? -1 : 1;
+    return a->locations_count < b->locations_count
+               ? -1
+               : a->locations_count > b->locations_count;
+}
+
+static int
+compare_values(const void *left, const void *right)
+{
+    const struct line *const a = left;
+    const struct line *const b = right;
+
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return compare_stacks(left, right);
+}
+
+/* returns: lines left, one for each stack, largest first */
+static size_t
+add_up(struct line *lines, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(lines, count, sizeof *lines, compare_stacks);
+    for (size_t i = 0; i < count; i++)
+        if (kept > 0 && compare_stacks(&lines[kept - 1], &lines[i]) == 0)
+            lines[kept - 1].value += lines[i].value;
+        else
+            lines[kept++] = lines[i];
+    qsort(lines, kept, sizeof *lines, compare_values);
+    return kept;
+}
+
+static void
+print_frames(const struct model_pprof *profile,
+             const struct model_pprof_sample *sample, FILE *to)
+{
+    for (size_t i = 0; i < sample->locations_count && i < SHOWN_FRAMES; i++) {
+        const struct model_pprof_location *const location =
+            model_pprof_location(profile, sample->locations[i]);
+        const struct model_pprof_function *const function =
+            model_pprof_function(profile, location->function);
+
+        fputs(i == 0 ? "" : " < ", to);
+        if (function == NULL)
+            fprintf(to, "%#" PRIx64, location->address);
+        else
+            sim_escape_text(to, function->name);
+        if (function != NULL && location->line > 0 && *function->file != '\0') {
+            const char *const slash = strrchr(function->file, '/');
+
+            fputs(" (", to);
+            sim_escape_text(to, slash != NULL ? slash + 1 : function->file);
+            fprintf(to, ":%" PRId64 ")", location->line);
+        }
+    }
+    fputc('\n', to);
+}
+
+static bool
+print_top(const struct model_pprof *profile, const char *type, size_t most,
+          FILE *to)
+{
+    const size_t count = profile->samples_count;
+    struct line *const lines = calloc(count + 1, sizeof *lines);
+    size_t value = 0;
+    int64_t sum = 0;
+    size_t stacks;
+
+    while (value < profile->types_count &&
+           strcmp(profile->types[value].type, type) != 0)
+        value++;
+    if (lines == NULL || value == profile->types_count) {
+        free(lines);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = (struct line){&profile->samples[i],
+                                 profile->samples[i].values[value]};
+        sum += lines[i].value;
+    }
+    stacks = add_up(lines, count);
+    fprintf(to, "%s: %" PRId64 " %s", type, sum, profile->types[value].unit);
+    print_error(profile, value, sum, to);
+    fputc('\n', to);
+    for (size_t i = 0; i < stacks && i < most && lines[i].value > 0; i++) {
+        fprintf(to, "%14" PRId64 " %5.1f %%  ", lines[i].value,
+                100.0 * (double)lines[i].value / (double)sum);
+        print_frames(profile, lines[i].sample, to);
+    }
+    free(lines);
+    return true;
+}
+
+bool
+cli_profile_top(const struct cli_named_profile *named, const char *type,
+                size_t most, FILE *to)
+{
+    struct model_pprof profile;
+    bool good = model_pprof_read(&profile, named->bytes, named->bytes_count) &&
+                print_top(&profile, type, most, to);
+
+    model_pprof_release(&profile);
+    return good;
+}

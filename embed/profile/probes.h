@@ -1,0 +1,23 @@
+/*
+ * probes.h -- otel_memory:alloc and otel_memory:free, static probes for whoever
+ * watches from outside (docs/profiling.md, "Probes").
+ *
+ * A semaphore says whether somebody does; nobody: one load and a jump.
+ */
+#ifndef EMBED_PROBES_H
+#define EMBED_PROBES_H
+
+#include <stdint.h>
+
+/* Counted up by those who watch; their addresses are in the probes' notes. */
+extern unsigned short otel_memory_alloc_semaphore
+    __attribute__((visibility("hidden")));
+extern unsigned short otel_memory_free_semaphore
+    __attribute__((visibility("hidden")));
+
+/* in: weight_bytes, the bytes allocated that this block stands for */
+void profile_probe_alloc(uintptr_t address, uint64_t bytes,
+                         uint64_t weight_bytes);
+void profile_probe_free(uintptr_t address);
+
+#endif
