@@ -26,9 +26,12 @@
 struct entry {
     uintptr_t address; /* 0: free */
     prof_bucket bucket;
+    bool is_probed; /* its allocation was seen by whoever watches the probes */
 };
 
-#define TOKEN_TAKEN (UINT64_C(1) << 63) /* of a resize; below it the bucket */
+/* Of a resize; below these the bucket. */
+#define TOKEN_TAKEN  (UINT64_C(1) << 63)
+#define TOKEN_PROBED (UINT64_C(1) << 62)
 
 static _Atomic uint8_t filter[1u << FILTER_LOG2];
 static struct entry table[TABLE_SLOTS]; /* guarded by lock */
@@ -155,7 +158,7 @@ static void
 record_free(struct prof_proc *proc, const struct entry *entry)
 {
     prof_heap_free_explicit(proc, entry->bucket);
-    if (otel_memory_free_semaphore != 0)
+    if (entry->is_probed && otel_memory_free_semaphore != 0)
         profile_probe_free(entry->address);
 }
 
@@ -176,7 +179,8 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
              const void *frame)
 {
     struct embed_stack *const stack = embed_stack_borrow();
-    struct entry entry = {.address = (uintptr_t)address};
+    struct entry entry = {.address = (uintptr_t)address,
+                          .is_probed = otel_memory_alloc_semaphore != 0};
     struct entry before;
 
     embed_stack_take(stack, frame, &profile_thread.stack);
@@ -196,7 +200,7 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
         atomic_fetch_add_explicit(&profile.losses.unseen, 1,
                                   memory_order_relaxed);
     }
-    if (otel_memory_alloc_semaphore != 0)
+    if (entry.is_probed)
         profile_probe_alloc(entry.address, bytes, weight_of(bytes));
     profile_agent_start(); /* a forked child's, once it does something */
 }
@@ -305,7 +309,9 @@ embed_on_resize(void *old)
     found = take_out((uintptr_t)old, &entry);
     embed_inside = false;
     errno = saved_errno;
-    return found ? TOKEN_TAKEN | entry.bucket : 0;
+    return found ? TOKEN_TAKEN | (entry.is_probed ? TOKEN_PROBED : 0) |
+                       entry.bucket
+                 : 0;
 }
 
 /* A block that was resized is a new allocation of its whole size. */
@@ -314,7 +320,8 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                  const void *frame)
 {
     const struct entry entry = {.address = (uintptr_t)old,
-                                .bucket = (prof_bucket)token};
+                                .bucket = (prof_bucket)token,
+                                .is_probed = (token & TOKEN_PROBED) != 0};
     const int saved_errno = errno;
 
     if (token != 0) {
