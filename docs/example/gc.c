@@ -302,8 +302,10 @@ main(int argc, char **argv)
     GC_INIT();
     if (argc > 3)
         GC_enable_incremental();
-    if (!begin(threads))
+    if (!begin(threads)) {
+        fprintf(stderr, "gc: no memory for the profile\n");
         return 1;
+    }
     for (unsigned i = 0; i < threads; i++) {
         number_of[i] = i;
         if (pthread_create(&ids[i], NULL, work, &number_of[i]) != 0)

@@ -290,8 +290,12 @@ main(int argc, char **argv)
 {
     struct thread *const me = &threads[0];
 
-    if (argc != 3 || !begin()) {
+    if (argc != 3) {
         fprintf(stderr, "usage: vm HEAP.pb.gz MUTEX.pb.gz\n");
+        return 1;
+    }
+    if (!begin()) {
+        fprintf(stderr, "vm: no memory for the profile\n");
         return 1;
     }
     pthread_mutex_lock(&world);

@@ -41,7 +41,9 @@ end(const char *path, enum prof_status status)
 {
     status = prof_file_end(&file, prof_gzip_end(&gzip, status));
     if (status != PROF_OK)
-        fprintf(stderr, "%s: %s\n", path, prof_status_text(status));
+        fprintf(stderr, "%s: %s\n", path,
+                status == PROF_ERR_SINK ? prof_file_reason(&file)
+                                        : prof_status_text(status));
     return status == PROF_OK;
 }
 

@@ -19,9 +19,9 @@
  * Others may write to a shared folder such as /tmp, and put there what leads
  * elsewhere. So in a folder that others can write to, or that belongs to
  * another user, links and pipes are used only if they are the caller's own or
- * root's, and have one name; and a file that is not gives the new file no
- * permission that it would not have anyway. No folder is looked up twice: it is
- * held open from the beginning to the end.
+ * root's, and have one name; and an old file that is neither cannot widen the
+ * mode of the new one. No folder is looked up twice: it is held open from the
+ * beginning to the end.
  */
 #ifndef PROF_FILE_H
 #define PROF_FILE_H
@@ -116,7 +116,8 @@ const char *prof_file_reason(const struct prof_file *file);
 /*
  * A sink that writes to an open descriptor, for what is no regular file.
  *
- * in:      file, with a descriptor set by the caller and all else zero
+ * in:      file, with a descriptor set by the caller and all else zero; not for
+ *          prof_file_end(), the descriptor stays the caller's
  */
 struct prof_sink prof_descriptor_sink(struct prof_file *file);
 
