@@ -267,13 +267,16 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
                 tell(image, output);
         } else {
             left += image->events > 0;
-            image->is_done = !image->is_running;
         }
     }
+    /* A mistake in the output's name must not cost the others. */
+    for (size_t i = 0; i < images->count; i++)
+        if (!images->items[i].is_chosen)
+            images->items[i].is_done = good && !images->items[i].is_running;
     if (saved > LISTED_MAX)
         sim_escape_line(stderr, "profsim record: and %zu more, up to %s.%zu",
                         saved - LISTED_MAX, output, saved);
-    if (left > 0)
+    if (left > 0 && good)
         fprintf(stderr,
                 "profsim record: %zu process images with fewer events were not "
                 "kept; --images N keeps more\n",

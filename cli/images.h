@@ -22,7 +22,7 @@ struct cli_image {
     size_t number; /* of its file: 1 output, 2 output.2; 0: not kept */
     bool is_chosen;
     bool is_running; /* a process still logs into it */
-    bool is_done;    /* it was saved, or holds nothing */
+    bool is_done;    /* it was saved, or need not be */
 };
 
 struct cli_images {

@@ -481,16 +481,24 @@ wait_until_gone(pid_t process)
 }
 
 static int
-convert_spools(void)
+convert_spools_to(char *file, char *images)
 {
     char convert[] = "convert";
     char to[] = "-o";
     char folder[400];
     char *argv[] = {
-        (char *)(uintptr_t)profsim, convert, to, output, folder, NULL};
+        (char *)(uintptr_t)profsim, convert, to, file, images, folder, NULL};
 
     assert_true(find_spool_folder(folder, sizeof folder));
     return end_of(start(argv));
+}
+
+static int
+convert_spools(void)
+{
+    char images[] = "--images=32";
+
+    return convert_spools_to(output, images);
 }
 
 static void
@@ -510,6 +518,35 @@ what_was_logged_outlives_the_one_who_asked(void **state)
     wait_until_gone(process);
     expect_good(convert_spools());
     assert_in_range(recorded_allocs(), 1000, 1020);
+    expect_no_leftovers();
+}
+
+/* Also what would not have been kept, had it been saved. */
+static void
+a_save_that_fails_removes_nothing(void **state)
+{
+    char full[] = "/dev/full";
+    char one[] = "--images=1";
+    char second[80];
+    char word[64];
+    pid_t recorder;
+    pid_t process;
+
+    (void)state;
+    snprintf(second, sizeof second, "%s.2", output);
+    (void)unlink(second);
+    path_in(word, sizeof word, "word");
+    recorder =
+        record_beside("", "sh", "-c", "\"$0\" fill; exec \"$0\" hold \"$1\"",
+                      program, word, NULL);
+    process = wait_for_word(word);
+    kill(recorder, SIGKILL);
+    assert_int_equal(end_of(recorder), -SIGKILL);
+    unlink(word);
+    wait_until_gone(process);
+    assert_int_equal(convert_spools_to(full, one), 1);
+    expect_good(convert_spools());
+    assert_int_equal(access(second, R_OK), 0);
     expect_no_leftovers();
 }
 
@@ -611,6 +648,7 @@ main(int argc, char **argv)
         cmocka_unit_test(a_full_disk_ends_the_log_alone),
         cmocka_unit_test(a_folder_of_the_same_name_is_not_written_to),
         cmocka_unit_test(what_was_logged_outlives_the_one_who_asked),
+        cmocka_unit_test(a_save_that_fails_removes_nothing),
         cmocka_unit_test(a_daemon_is_saved_while_it_runs_and_after),
         cmocka_unit_test(the_program_behind_a_starter_is_recorded),
     };
