@@ -31,7 +31,7 @@ size_t prof_gzip_bytes(void);
 /*
  * in:      to, takes the compressed bytes
  *          bytes, the sink's until prof_gzip_end(); bytes_max, at least
- *          prof_gzip_bytes(): with less the sink answers PROF_ERR_MEMORY
+ *          prof_gzip_bytes(): with less the sink returns PROF_ERR_MEMORY
  */
 void prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to,
                      void *bytes, size_t bytes_max);

@@ -3,7 +3,7 @@
  * older text forms. docs/profiles.md describes the bytes.
  *
  * Every writer streams to a sink, works inside a block of the caller's, and
- * answers the first thing that went wrong: the sink's own status, or
+ * returns the first thing that went wrong: the sink's own status, or
  * PROF_ERR_MEMORY if the block was too small. What the sink has taken by then
  * is the beginning of a profile and should be thrown away.
  *

@@ -4,7 +4,7 @@
  *
  * Two planes. The *record* plane (prof_heap_alloc and the like) never fails,
  * never blocks and never allocates; what does not fit is dropped and counted by
- * cause. The *control* plane (cycles, snapshots) answers a status.
+ * cause. The *control* plane (cycles, snapshots) returns a status.
  *
  * Call stacks are arrays of return addresses, leaf first. The library copies
  * what it keeps, once per distinct (kind, size, stack); such a *bucket* lives
@@ -188,7 +188,7 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  *
  * Under PROF_WORLD_RUNNING record calls may be in flight; those that saw the
  * cycle before must end before anything of the new one is published. Until then
- * control calls answer PROF_ERR_BUSY.
+ * control calls return PROF_ERR_BUSY.
  *
  * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
  *          thread, or calls of the cycle before are still in flight: the cycle

@@ -1,5 +1,5 @@
 /*
- * prof/status.h -- the answer of every control call.
+ * prof/status.h -- what every control call returns.
  *
  * PROF_OK is zero. The caller must look: ignoring a status is a warning.
  */
