@@ -47,7 +47,7 @@ write_tables(struct cli_recfile *file, struct sim_rng *rng, uint32_t stacks,
         cli_recfile_stack(file, frames, DEPTH);
     }
     for (uint32_t i = 0; i < threads; i++)
-        cli_recfile_thread(file, 1 + i);
+        cli_recfile_thread(file, 1 + i, "");
 }
 
 /* Most objects die young; one in sixteen lives until others push it out. */

@@ -37,11 +37,14 @@ struct cli_conversion {
     struct cli_items frames;  /* struct cli_recfile_frame: of pcs, in order */
     struct cli_items modules; /* uint64_t: offsets of their records */
     struct cli_items threads; /* uint64_t */
+    struct cli_items
+        thread_names;         /* uint64_t: offset of the last record, or 0 */
     struct cli_items strings; /* char * */
     struct cli_map number_of_pc;
     struct cli_map stack_at; /* by offset */
     struct cli_map string_of_hash;
     struct cli_map object_at; /* by address; live ones */
+    struct cli_map resize_at; /* object, by offset; those that have begun */
     struct cli_map lock_at;   /* by address */
     uint64_t stacks_written;
     uint64_t objects;

@@ -58,6 +58,7 @@ write_about(struct cli_conversion *convert)
     struct cli_recfile_about about = {
         .ticks_per_second = 1000000000,
         .start_ticks = header->start_ticks,
+        .forked_ticks = header->forked_ticks,
         .process = header->process,
         .parent = header->parent,
         .depth_max = header->depth_max,
@@ -101,15 +102,73 @@ write_free(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
 }
 
 static void
-write_alloc(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
-            const uint64_t *words, uint32_t stack)
+place_object(struct cli_conversion *convert, uint64_t address, uint64_t object)
 {
-    if (cli_map_get(&convert->object_at, words[1]) != CLI_MAP_NONE) {
-        convert->dropped[EMBED_DROP_MISSED]++;
-        write_free(convert, thread, ticks, words[1]);
+    if (!cli_map_put(&convert->object_at, address, object))
+        convert->file.failed = true;
+}
+
+/* An address that is given out again was freed unseen. */
+static void
+clear_address(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
+              uint64_t address)
+{
+    if (cli_map_get(&convert->object_at, address) == CLI_MAP_NONE)
+        return;
+    convert->dropped[EMBED_DROP_MISSED]++;
+    write_free(convert, thread, ticks, address);
+}
+
+static void
+write_alloc(struct cli_conversion *convert, const struct embed_record *record,
+            uint64_t ticks, const uint64_t *words, uint32_t stack)
+{
+    const uint32_t alignment = record->detail >> 1 & 0x7f;
+    const struct cli_recfile_request request = {
+        .zeroed = (record->detail & 1) != 0,
+        .has_alignment = alignment != 0 && alignment <= 64,
+        .alignment_log2 = (alignment - 1) & 63,
+    };
+
+    clear_address(convert, record->number, ticks, words[1]);
+    cli_recfile_alloc_as(&convert->file, record->number, ticks, words[2],
+                         &request, stack);
+    place_object(convert, words[1], convert->objects++);
+}
+
+/* The object is at no address, and lives on if this never ends. */
+static void
+begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
+{
+    const uint64_t object = cli_map_get(&convert->object_at, address);
+
+    if (object == CLI_MAP_NONE) {
+        convert->dropped[EMBED_DROP_UNKNOWN]++;
+        return;
     }
-    cli_recfile_alloc(&convert->file, thread, ticks, words[2], stack);
-    if (!cli_map_put(&convert->object_at, words[1], convert->objects++))
+    place_object(convert, address, CLI_MAP_NONE);
+    if (!cli_map_put(&convert->resize_at, offset, object))
+        convert->file.failed = true;
+}
+
+/* Of an object that was never seen it is an allocation. */
+static void
+end_resize(struct cli_conversion *convert, const struct embed_record *record,
+           uint64_t ticks, const uint64_t *words, uint32_t stack)
+{
+    uint64_t object = CLI_MAP_NONE;
+
+    if (words[3] != 0)
+        object = cli_map_get(&convert->resize_at, words[3]);
+    if (object == CLI_MAP_NONE) {
+        write_alloc(convert, record, ticks, words, stack);
+        return;
+    }
+    clear_address(convert, record->number, ticks, words[1]);
+    cli_recfile_resize(&convert->file, record->number, ticks, object, words[2],
+                       stack);
+    place_object(convert, words[1], object);
+    if (!cli_map_put(&convert->resize_at, words[3], CLI_MAP_NONE))
         convert->file.failed = true;
 }
 
@@ -128,14 +187,20 @@ write_event(struct cli_conversion *convert, uint64_t offset,
     if (record->number >= convert->threads.count)
         return cli_conversion_damaged(convert, offset,
                                       "an event of no known thread");
-    if (record->kind != EMBED_FREE)
+    if (record->kind != EMBED_FREE && record->kind != EMBED_RESIZE)
         stack = cli_map_get(&convert->stack_at, words[last]);
     if (stack == CLI_MAP_NONE || words[1] == 0)
         return cli_conversion_damaged(convert, offset,
                                       "an event with no known stack");
     switch (record->kind) {
     case EMBED_ALLOC:
-        write_alloc(convert, record->number, ticks, words, (uint32_t)stack);
+        write_alloc(convert, record, ticks, words, (uint32_t)stack);
+        break;
+    case EMBED_RESIZE:
+        begin_resize(convert, offset, words[1]);
+        break;
+    case EMBED_RESIZED:
+        end_resize(convert, record, ticks, words, (uint32_t)stack);
         break;
     case EMBED_FREE:
         write_free(convert, record->number, ticks, words[1]);
@@ -144,7 +209,7 @@ write_event(struct cli_conversion *convert, uint64_t offset,
         if (words[2] >= convert->header->start_ticks && words[2] <= words[0])
             waited = words[0] - words[2];
         cli_recfile_wait(&convert->file, record->number, ticks,
-                         record->detail & 3, (record->detail & 0x80) != 0,
+                         record->detail & 7, (record->detail & 0x80) != 0,
                          lock_of(convert, words[1]), waited, (uint32_t)stack);
         break;
     case EMBED_RELEASE:
@@ -169,7 +234,7 @@ write_events(struct cli_conversion *convert)
         const uint64_t *words = cli_conversion_words(convert, offset);
 
         /* A free can turn into a cancelled one in between: look once. */
-        if (record->kind >= EMBED_ALLOC && record->kind <= EMBED_RELEASE &&
+        if (record->kind >= EMBED_ALLOC && record->kind <= EMBED_RESIZED &&
             !write_event(convert, offset, record, words))
             return false;
         offset += 8u * record->words;
@@ -200,7 +265,8 @@ sum_up(struct cli_conversion *convert, struct cli_converted *what)
     size_t i;
 
     memset(what, 0, sizeof *what);
-    what->events = file->allocs + file->frees + file->waits + file->releases;
+    what->events = file->allocs + file->frees + file->resizes + file->waits +
+                   file->releases;
     what->stacks = convert->stacks_written;
     what->process = header->process;
     for (i = 0; i < EMBED_DROP_COUNT; i++)
@@ -250,10 +316,12 @@ release(struct cli_conversion *convert)
     free(convert->frames.items);
     free(convert->modules.items);
     free(convert->threads.items);
+    free(convert->thread_names.items);
     cli_map_release(&convert->number_of_pc);
     cli_map_release(&convert->stack_at);
     cli_map_release(&convert->string_of_hash);
     cli_map_release(&convert->object_at);
+    cli_map_release(&convert->resize_at);
     cli_map_release(&convert->lock_at);
     cli_symbols_close(convert->symbols);
     cli_recfile_release(&convert->file);

@@ -141,7 +141,7 @@ print_head(const struct cli_heap_report *report)
            " recorded events\n\n",
            totals->arguments > 8 ? " ..." : "", totals->process,
            totals->threads, seconds_of(report, heap->duration_ticks),
-           totals->allocs + totals->frees + totals->waits + totals->releases);
+           sim_recording_events(report->recording));
     print_count("peak", heap->total.peak);
     printf(", at %.3f s\n", seconds_of(report, heap->peak_ticks));
     print_count("at exit", heap->total.exit);
@@ -249,10 +249,13 @@ print_threads(const struct cli_heap_report *report)
         const struct sim_heap_thread *thread = &report->heap->threads[i];
 
         printf("%10" PRIu64 " %14" PRIu64 " %14" PRIu64 " %14" PRIu64
-               " %10" PRIu64 " %14" PRIu64 "\n",
+               " %10" PRIu64 " %14" PRIu64 "  ",
                sim_recording_thread(report->recording, i), thread->peak.bytes,
                thread->exit.bytes, thread->allocs.bytes, thread->allocs.objects,
                thread->freed.bytes);
+        sim_escape_text(stdout,
+                        sim_recording_thread_name(report->recording, i));
+        putchar('\n');
     }
 }
 

@@ -14,7 +14,16 @@
 #define BLOCK_BYTES 65536u
 #define HEAD_BYTES  9u
 
-enum event_tag { TAG_ALLOC = 1, TAG_FREE, TAG_WAIT, TAG_RELEASE };
+enum event_tag {
+    TAG_ALLOC = 1,
+    TAG_FREE,
+    TAG_WAIT,
+    TAG_RELEASE,
+    TAG_RESIZE,
+    TAG_SEMAPHORE,
+};
+
+enum { LOCK_SEMAPHORE = 4 }; /* the kinds below it have two bits of the tag */
 
 static void
 put(struct cli_recfile *file, const void *bytes, size_t count)
@@ -124,7 +133,7 @@ cli_recfile_init(struct cli_recfile *file, size_t block_bytes)
 {
     memset(file, 0, sizeof *file);
     file->block_bytes = block_bytes == 0 ? BLOCK_BYTES : block_bytes;
-    put(file, "PROFREC\n\1\0\0\0", 12);
+    put(file, "PROFREC\n\2\0\0\0", 12);
 }
 
 void
@@ -145,6 +154,7 @@ cli_recfile_about(struct cli_recfile *file,
     put_varint(file, about->start_ticks);
     put_varint(file, about->process);
     put_varint(file, about->parent);
+    put_varint(file, about->forked_ticks);
     put_varint(file, about->depth_max);
     put_varint(file, about->arguments_count);
     for (i = 0; i < about->arguments_count; i++)
@@ -208,10 +218,11 @@ cli_recfile_stack(struct cli_recfile *file, const uint32_t *frames,
 }
 
 void
-cli_recfile_thread(struct cli_recfile *file, uint64_t number)
+cli_recfile_thread(struct cli_recfile *file, uint64_t number, const char *name)
 {
     begin(file, 'T');
     put_varint(file, number);
+    put_text(file, name);
 }
 
 static void
@@ -233,10 +244,36 @@ void
 cli_recfile_alloc(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                   uint64_t size_bytes, uint32_t stack)
 {
-    put_event(file, TAG_ALLOC, thread, ticks);
+    static const struct cli_recfile_request plain;
+
+    cli_recfile_alloc_as(file, thread, ticks, size_bytes, &plain, stack);
+}
+
+void
+cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                     uint64_t size_bytes,
+                     const struct cli_recfile_request *request, uint32_t stack)
+{
+    const uint32_t tag = TAG_ALLOC | (request->zeroed ? 0x20u : 0u) |
+                         (request->has_alignment ? 0x40u : 0u);
+
+    put_event(file, tag, thread, ticks);
     put_varint(file, size_bytes);
+    if (request->has_alignment)
+        put_varint(file, request->alignment_log2);
     put_varint(file, stack);
     file->allocs++;
+}
+
+void
+cli_recfile_resize(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
+                   uint64_t object, uint64_t size_bytes, uint32_t stack)
+{
+    put_event(file, TAG_RESIZE, thread, ticks);
+    put_varint(file, file->allocs - object);
+    put_varint(file, size_bytes);
+    put_varint(file, stack);
+    file->resizes++;
 }
 
 void
@@ -253,7 +290,10 @@ cli_recfile_wait(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                  uint32_t lock_kind, bool failed, uint64_t lock,
                  uint64_t wait_ticks, uint32_t stack)
 {
-    uint32_t tag = TAG_WAIT | lock_kind << 5 | (failed ? 0x80u : 0u);
+    uint32_t tag =
+        lock_kind == LOCK_SEMAPHORE ? TAG_SEMAPHORE : TAG_WAIT | lock_kind << 5;
+
+    tag |= failed ? 0x80u : 0u;
 
     put_event(file, tag, thread, ticks);
     put_varint(file, lock);
@@ -283,6 +323,7 @@ cli_recfile_end(struct cli_recfile *file, const uint64_t *dropped)
     put_varint(file, file->frees);
     put_varint(file, file->waits);
     put_varint(file, file->releases);
+    put_varint(file, file->resizes);
     put_varint(file, file->allocs - file->frees);
     put_varint(file, CLI_RECFILE_CAUSES);
     for (i = 0; i < CLI_RECFILE_CAUSES; i++)

@@ -33,11 +33,13 @@ struct cli_recfile {
     uint64_t frees;
     uint64_t waits;
     uint64_t releases;
+    uint64_t resizes;
 };
 
 struct cli_recfile_about {
     uint64_t ticks_per_second;
     uint64_t start_ticks;
+    uint64_t forked_ticks; /* 0: not known, or begun by an exec */
     uint32_t process;
     uint32_t parent;
     uint32_t depth_max;
@@ -63,6 +65,12 @@ struct cli_recfile_frame {
     uint32_t line;
 };
 
+struct cli_recfile_request {
+    bool zeroed;
+    bool has_alignment;
+    uint32_t alignment_log2; /* below 64 */
+};
+
 /* block_bytes: blocks are closed at this length; 0: a good one */
 void cli_recfile_init(struct cli_recfile *file, size_t block_bytes);
 void cli_recfile_release(struct cli_recfile *file);
@@ -78,7 +86,8 @@ void cli_recfile_frame(struct cli_recfile *file,
 /* in: frames, leaf first; depth <= 128 */
 void cli_recfile_stack(struct cli_recfile *file, const uint32_t *frames,
                        uint32_t depth);
-void cli_recfile_thread(struct cli_recfile *file, uint64_t number);
+void cli_recfile_thread(struct cli_recfile *file, uint64_t number,
+                        const char *name);
 
 /*
  * Events; ticks count from the start and never fall.
@@ -89,6 +98,15 @@ void cli_recfile_alloc(struct cli_recfile *file, uint32_t thread,
                        uint64_t ticks, uint64_t size_bytes, uint32_t stack);
 void cli_recfile_free(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                       uint64_t object);
+void cli_recfile_resize(struct cli_recfile *file, uint32_t thread,
+                        uint64_t ticks, uint64_t object, uint64_t size_bytes,
+                        uint32_t stack);
+
+/* As cli_recfile_alloc(), with how it was asked for. */
+void cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread,
+                          uint64_t ticks, uint64_t size_bytes,
+                          const struct cli_recfile_request *request,
+                          uint32_t stack);
 
 /* in: lock_kind as in docs/recording.md; failed: it ended without the lock */
 void cli_recfile_wait(struct cli_recfile *file, uint32_t thread, uint64_t ticks,

@@ -28,7 +28,7 @@ add(struct cli_items *items, size_t item_bytes)
 uint32_t
 cli_conversion_words_of(uint8_t kind)
 {
-    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2};
+    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2, 5, 2, 2};
 
     return kind < sizeof words ? words[kind] : 0;
 }
@@ -59,6 +59,9 @@ check_record(struct cli_conversion *convert, uint64_t offset)
          (words[4] & UINT32_MAX) + (words[4] >> 32) > 8u * record->words - 48u))
         return cli_conversion_damaged(convert, offset,
                                       "a module of another length");
+    if (record->kind == EMBED_NAME && record->number >= convert->threads.count)
+        return cli_conversion_damaged(convert, offset,
+                                      "a name of no known thread");
     return true;
 }
 
@@ -125,7 +128,10 @@ cli_conversion_take_tables(struct cli_conversion *convert)
             good = take_number(convert, &convert->modules, offset);
         else if (good && record->kind == EMBED_THREAD)
             good = take_number(convert, &convert->threads,
-                               cli_conversion_words(convert, offset)[0]);
+                               cli_conversion_words(convert, offset)[0]) &&
+                   take_number(convert, &convert->thread_names, 0);
+        else if (good && record->kind == EMBED_NAME)
+            ((uint64_t *)convert->thread_names.items)[record->number] = offset;
         if (!good)
             return false;
         offset += 8u * record->words;
@@ -350,13 +356,19 @@ cli_conversion_write_tables(struct cli_conversion *convert)
     struct cli_recfile_module *modules =
         calloc(convert->modules.count + 1, sizeof *modules);
     const uint64_t *threads = convert->threads.items;
+    const uint64_t *names = convert->thread_names.items;
     bool good = write_named(convert, modules);
     size_t i;
 
     free(modules);
     if (!good || !write_stacks(convert))
         return false;
-    for (i = 0; i < convert->threads.count; i++)
-        cli_recfile_thread(&convert->file, threads[i]);
+    for (i = 0; i < convert->threads.count; i++) {
+        char name[17] = "";
+
+        if (names[i] != 0)
+            memcpy(name, cli_conversion_words(convert, names[i]), 16);
+        cli_recfile_thread(&convert->file, threads[i], name);
+    }
     return true;
 }

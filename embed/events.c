@@ -2,8 +2,8 @@
  * events.c -- what the recorder does with the calls of the hooks: it logs them.
  *
  * An allocation is logged after the real call, a free before it, so that the
- * order of the log is right (S2). realloc is both: the free is logged first and
- * taken back if the real realloc fails.
+ * order of the log is right (S2). A resize is logged before and after: before,
+ * because another thread may be given the old address at once.
  *
  * The stack of a waiter is taken before it blocks: taken afterwards, it would
  * lengthen the time the lock is held, and so change what is measured.
@@ -18,26 +18,44 @@
 
 #include "unwind.h"
 
-static void
-log_alloc(void *address, size_t bytes, const void *frame)
-{
-    uint64_t words[4] = {0, (uintptr_t)address, bytes, 0};
-    int saved_errno = errno;
-    struct embed_stack *stack;
+/*
+ * What a call took along from before it began holds in the image that it began
+ * in: a signal handler may have forked meanwhile.
+ */
+enum { GENERATION_BIT = 40 };
 
-    if (!embed_enter())
-        return;
-    stack = embed_stack_borrow();
-    embed_stack_take(stack, frame, &embed_self.stack);
-    embed_log(EMBED_ALLOC, 0, words, 4, stack);
-    embed_stack_return(stack);
-    embed_leave();
-    errno = saved_errno;
+static uint64_t
+token_of(uint64_t offset)
+{
+    const uint64_t now = atomic_load(&embed_generation);
+
+    return offset != 0 ? now << GENERATION_BIT | offset : 0;
 }
 
-/* returns: where the free was logged, 0 if it was not */
+/* returns: its offset, 0 if it is of another image */
 static uint64_t
-log_free(void *address)
+offset_of(uint64_t token)
+{
+    const uint64_t offset = token & ((UINT64_C(1) << GENERATION_BIT) - 1);
+
+    return token_of(offset) == token ? offset : 0;
+}
+
+/* Log with a stack. in: words, the last is left to it */
+static void
+log_with_stack(enum embed_kind kind, uint32_t detail, uint64_t *words,
+               uint32_t words_count, const void *frame)
+{
+    struct embed_stack *stack = embed_stack_borrow();
+
+    embed_stack_take(stack, frame, &embed_self.stack);
+    embed_log(kind, detail, words, words_count, stack);
+    embed_stack_return(stack);
+}
+
+/* returns: the record's offset, 0 if it was not logged */
+static uint64_t
+log_address(enum embed_kind kind, void *address)
 {
     uint64_t words[2] = {0, (uintptr_t)address};
     int saved_errno = errno;
@@ -45,40 +63,71 @@ log_free(void *address)
 
     if (!embed_enter())
         return 0;
-    offset = embed_log(EMBED_FREE, 0, words, 2, NULL);
+    offset = embed_log(kind, 0, words, 2, NULL);
     embed_leave();
     errno = saved_errno;
     return offset;
+}
+
+static uint32_t
+detail_of(const struct embed_request *request)
+{
+    uint32_t detail = request->zeroed;
+
+    if (request->alignment != 0)
+        detail |= (1 + (uint32_t)__builtin_ctzl(request->alignment)) << 1;
+    return detail;
 }
 
 void
 embed_on_alloc(void *address, const struct embed_request *request,
                const void *frame)
 {
-    log_alloc(address, request->bytes, frame);
+    uint64_t words[4] = {0, (uintptr_t)address, request->bytes, 0};
+    int saved_errno = errno;
+
+    if (!embed_enter())
+        return;
+    log_with_stack(EMBED_ALLOC, detail_of(request), words, 4, frame);
+    embed_leave();
+    errno = saved_errno;
 }
 
 void
 embed_on_free(void *address)
 {
-    (void)log_free(address);
+    (void)log_address(EMBED_FREE, address);
 }
 
 uint64_t
 embed_on_resize(void *old)
 {
-    return log_free(old);
+    return token_of(log_address(EMBED_RESIZE, old));
 }
 
 void
 embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                  const void *frame)
 {
+    uint64_t words[5] = {0, (uintptr_t)address, bytes, 0, 0};
+    int saved_errno = errno;
+
     (void)old;
+    if (!embed_enter())
+        return;
+    words[3] = offset_of(token);
     if (address != NULL)
-        log_alloc(address, bytes, frame);
-    else if (bytes != 0 && token != 0)
-        embed_log_cancel(token); /* of 0 bytes the free stands */
+        log_with_stack(EMBED_RESIZED, 0, words, 5, frame);
+    else if (words[3] != 0)
+        embed_log_change(words[3], bytes != 0 ? EMBED_CANCELLED : EMBED_FREE);
+    embed_leave();
+    errno = saved_errno;
+}
+
+void
+embed_on_named(void)
+{
+    atomic_fetch_add(&embed_names, 1);
 }
 
 void
@@ -152,7 +201,7 @@ embed_on_wait(struct embed_wait *wait, const void *lock, bool has_releaser,
     wait->start_ticks = embed_ticks();
     stack = embed_stack_borrow();
     embed_stack_take(stack, frame, &embed_self.stack);
-    wait->stack = embed_log_stack(stack);
+    wait->stack = token_of(embed_log_stack(stack));
     embed_stack_return(stack);
     wait->registered = has_releaser && register_waiter(wait->lock);
     embed_leave();
@@ -164,7 +213,7 @@ void
 embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
                 int status, const void *frame)
 {
-    uint64_t words[4] = {0, wait->lock, wait->start_ticks, wait->stack};
+    uint64_t words[4] = {0, wait->lock, wait->start_ticks, 0};
     uint32_t detail = (uint32_t)kind;
     int saved_errno = errno;
 
@@ -175,7 +224,12 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
         unregister_waiter(wait->lock);
     if (status != 0 && status != EOWNERDEAD)
         detail |= 0x80;
-    embed_log(EMBED_WAIT, detail, words, 4, NULL);
+    words[3] = offset_of(wait->stack);
+    if (words[3] != 0)
+        embed_log(EMBED_WAIT, detail, words, 4, NULL);
+    else /* its stack had no room, or is the parent's */
+        embed_drop(wait->stack == 0 ? embed_state->full_cause
+                                    : EMBED_DROP_INSIDE);
     embed_leave();
     errno = saved_errno;
 }
@@ -185,14 +239,10 @@ embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
 {
     uint64_t words[3] = {0, (uintptr_t)lock, 0};
     int saved_errno = errno;
-    struct embed_stack *stack;
 
     if (embed_inside || !is_awaited(lock) || !embed_enter())
         return 0;
-    stack = embed_stack_borrow();
-    embed_stack_take(stack, frame, &embed_self.stack);
-    embed_log(EMBED_RELEASE, (uint32_t)kind, words, 3, stack);
-    embed_stack_return(stack);
+    log_with_stack(EMBED_RELEASE, (uint32_t)kind, words, 3, frame);
     embed_leave();
     errno = saved_errno;
     return 0;

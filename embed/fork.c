@@ -27,6 +27,7 @@ static struct {
     uint64_t bytes;
 } log_before;
 
+uint64_t embed_forked_ticks;
 static pid_t (*real_fork)(void);
 
 static void
@@ -71,6 +72,7 @@ after_fork_in_child(void)
 
     if (state == NULL)
         return;
+    embed_forked_ticks = embed_ticks();
     if (embed_inside)
         go_on_beside_the_log(state);
     else if (atomic_load(&state->phase) != EMBED_FRESH)

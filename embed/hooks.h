@@ -68,6 +68,7 @@ enum embed_lock_kind {
     EMBED_LOCK_READ,
     EMBED_LOCK_WRITE,
     EMBED_LOCK_COND,
+    EMBED_LOCK_SEMAPHORE,
 };
 
 struct embed_wait {
@@ -102,5 +103,8 @@ void embed_on_released(uint64_t token, const void *frame);
 
 /* A library was unloaded. */
 void embed_on_unload(void);
+
+/* A thread was given a name. */
+void embed_on_named(void);
 
 #endif

@@ -8,22 +8,37 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 static struct {
     int (*mutex_lock)(pthread_mutex_t *);
     int (*mutex_trylock)(pthread_mutex_t *);
+    int (*mutex_timedlock)(pthread_mutex_t *, const struct timespec *);
+    int (*mutex_clocklock)(pthread_mutex_t *, clockid_t,
+                           const struct timespec *);
     int (*mutex_unlock)(pthread_mutex_t *);
     int (*read_lock)(pthread_rwlock_t *);
     int (*read_trylock)(pthread_rwlock_t *);
+    int (*read_timedlock)(pthread_rwlock_t *, const struct timespec *);
+    int (*read_clocklock)(pthread_rwlock_t *, clockid_t,
+                          const struct timespec *);
     int (*write_lock)(pthread_rwlock_t *);
     int (*write_trylock)(pthread_rwlock_t *);
+    int (*write_timedlock)(pthread_rwlock_t *, const struct timespec *);
+    int (*write_clocklock)(pthread_rwlock_t *, clockid_t,
+                           const struct timespec *);
     int (*rwlock_unlock)(pthread_rwlock_t *);
     int (*cond_wait)(pthread_cond_t *, pthread_mutex_t *);
     int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *,
                           const struct timespec *);
     int (*cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t,
                           const struct timespec *);
+    int (*sem_wait)(sem_t *);
+    int (*sem_trywait)(sem_t *);
+    int (*sem_timedwait)(sem_t *, const struct timespec *);
+    int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
+    int (*set_name)(pthread_t, const char *);
     int (*close_library)(void *);
     _Atomic bool ready;
 } real;
@@ -44,6 +59,17 @@ embed_locks_resolve(void)
     embed_resolve(&real.cond_timedwait, "pthread_cond_timedwait",
                   "GLIBC_2.3.2");
     embed_resolve(&real.cond_clockwait, "pthread_cond_clockwait", NULL);
+    embed_resolve(&real.mutex_timedlock, "pthread_mutex_timedlock", NULL);
+    embed_resolve(&real.mutex_clocklock, "pthread_mutex_clocklock", NULL);
+    embed_resolve(&real.read_timedlock, "pthread_rwlock_timedrdlock", NULL);
+    embed_resolve(&real.read_clocklock, "pthread_rwlock_clockrdlock", NULL);
+    embed_resolve(&real.write_timedlock, "pthread_rwlock_timedwrlock", NULL);
+    embed_resolve(&real.write_clocklock, "pthread_rwlock_clockwrlock", NULL);
+    embed_resolve(&real.sem_wait, "sem_wait", NULL);
+    embed_resolve(&real.sem_trywait, "sem_trywait", NULL);
+    embed_resolve(&real.sem_timedwait, "sem_timedwait", NULL);
+    embed_resolve(&real.sem_clockwait, "sem_clockwait", NULL);
+    embed_resolve(&real.set_name, "pthread_setname_np", NULL);
     embed_resolve(&real.close_library, "dlclose", NULL);
     atomic_store_explicit(&real.ready, true, memory_order_release);
 }
@@ -66,24 +92,46 @@ is_ready(void)
 
 #define FRAME __builtin_frame_address(0)
 
+/* Take a lock; only when it cannot be had at once is there a wait. */
+#define LOCK(lock, kind, tried, call)                 \
+    do {                                              \
+        struct embed_wait wait;                       \
+        int status;                                   \
+                                                      \
+        if (!is_ready())                              \
+            return 0;                                 \
+        if (embed_inside)                             \
+            return (call);                            \
+        status = (tried);                             \
+        if (status != EBUSY)                          \
+            return status;                            \
+        if (!embed_on_wait(&wait, lock, true, FRAME)) \
+            return (call);                            \
+        status = (call);                              \
+        embed_on_waited(&wait, kind, status, FRAME);  \
+        return status;                                \
+    } while (0)
+
 EMBED_HOOK int
 pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    struct embed_wait wait;
-    int status;
+    LOCK(mutex, EMBED_LOCK_MUTEX, real.mutex_trylock(mutex),
+         real.mutex_lock(mutex));
+}
 
-    if (!is_ready())
-        return 0;
-    if (embed_inside)
-        return real.mutex_lock(mutex);
-    status = real.mutex_trylock(mutex);
-    if (status != EBUSY)
-        return status;
-    if (!embed_on_wait(&wait, mutex, true, FRAME))
-        return real.mutex_lock(mutex);
-    status = real.mutex_lock(mutex);
-    embed_on_waited(&wait, EMBED_LOCK_MUTEX, status, FRAME);
-    return status;
+EMBED_HOOK int
+pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    LOCK(mutex, EMBED_LOCK_MUTEX, real.mutex_trylock(mutex),
+         real.mutex_timedlock(mutex, until));
+}
+
+EMBED_HOOK int
+pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+                        const struct timespec *until)
+{
+    LOCK(mutex, EMBED_LOCK_MUTEX, real.mutex_trylock(mutex),
+         real.mutex_clocklock(mutex, clock, until));
 }
 
 EMBED_HOOK int
@@ -104,41 +152,44 @@ pthread_mutex_unlock(pthread_mutex_t *mutex)
 EMBED_HOOK int
 pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    struct embed_wait wait;
-    int status;
+    LOCK(lock, EMBED_LOCK_READ, real.read_trylock(lock), real.read_lock(lock));
+}
 
-    if (!is_ready())
-        return 0;
-    if (embed_inside)
-        return real.read_lock(lock);
-    status = real.read_trylock(lock);
-    if (status != EBUSY)
-        return status;
-    if (!embed_on_wait(&wait, lock, true, FRAME))
-        return real.read_lock(lock);
-    status = real.read_lock(lock);
-    embed_on_waited(&wait, EMBED_LOCK_READ, status, FRAME);
-    return status;
+EMBED_HOOK int
+pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    LOCK(lock, EMBED_LOCK_READ, real.read_trylock(lock),
+         real.read_timedlock(lock, until));
+}
+
+EMBED_HOOK int
+pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                           const struct timespec *until)
+{
+    LOCK(lock, EMBED_LOCK_READ, real.read_trylock(lock),
+         real.read_clocklock(lock, clock, until));
 }
 
 EMBED_HOOK int
 pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    struct embed_wait wait;
-    int status;
+    LOCK(lock, EMBED_LOCK_WRITE, real.write_trylock(lock),
+         real.write_lock(lock));
+}
 
-    if (!is_ready())
-        return 0;
-    if (embed_inside)
-        return real.write_lock(lock);
-    status = real.write_trylock(lock);
-    if (status != EBUSY)
-        return status;
-    if (!embed_on_wait(&wait, lock, true, FRAME))
-        return real.write_lock(lock);
-    status = real.write_lock(lock);
-    embed_on_waited(&wait, EMBED_LOCK_WRITE, status, FRAME);
-    return status;
+EMBED_HOOK int
+pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    LOCK(lock, EMBED_LOCK_WRITE, real.write_trylock(lock),
+         real.write_timedlock(lock, until));
+}
+
+EMBED_HOOK int
+pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                           const struct timespec *until)
+{
+    LOCK(lock, EMBED_LOCK_WRITE, real.write_trylock(lock),
+         real.write_clocklock(lock, clock, until));
 }
 
 EMBED_HOOK int
@@ -226,6 +277,59 @@ pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
     status = real.cond_clockwait(cond, mutex, clock, until);
     if (is_told)
         embed_on_waited(&wait, EMBED_LOCK_COND, status, FRAME);
+    return status;
+}
+
+/*
+ * A semaphore has no holder. Like a condition it registers nothing: a thread
+ * may be cancelled here.
+ */
+#define SEM_WAIT(semaphore, call)                                              \
+    do {                                                                       \
+        struct embed_wait wait;                                                \
+        int status;                                                            \
+                                                                               \
+        if (!is_ready())                                                       \
+            return 0;                                                          \
+        if (embed_inside)                                                      \
+            return (call);                                                     \
+        if (real.sem_trywait(semaphore) == 0)                                  \
+            return 0;                                                          \
+        if (errno != EAGAIN || !embed_on_wait(&wait, semaphore, false, FRAME)) \
+            return (call);                                                     \
+        status = (call);                                                       \
+        embed_on_waited(&wait, EMBED_LOCK_SEMAPHORE, status, FRAME);           \
+        return status;                                                         \
+    } while (0)
+
+EMBED_HOOK int
+sem_wait(sem_t *semaphore)
+{
+    SEM_WAIT(semaphore, real.sem_wait(semaphore));
+}
+
+EMBED_HOOK int
+sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+    SEM_WAIT(semaphore, real.sem_timedwait(semaphore, until));
+}
+
+EMBED_HOOK int
+sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+{
+    SEM_WAIT(semaphore, real.sem_clockwait(semaphore, clock, until));
+}
+
+EMBED_HOOK int
+pthread_setname_np(pthread_t thread, const char *name)
+{
+    int status;
+
+    if (!is_ready())
+        return 0;
+    status = real.set_name(thread, name);
+    if (status == 0)
+        embed_on_named();
     return status;
 }
 

@@ -19,6 +19,7 @@
 
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct embed_state *embed_state;
 
 _Atomic uint32_t embed_generation;
 _Atomic uint64_t embed_early_drops;
+_Atomic uint32_t embed_names;
 
 uint64_t
 embed_ticks(void)
@@ -163,22 +165,42 @@ intern_locked(const struct embed_stack *stack, bool *is_new)
     return offset;
 }
 
+/* Read by the thread itself: nobody else knows which of ours it is. */
+static void
+log_name_locked(struct embed_self *self, uint32_t names)
+{
+    uint64_t *words = embed_append_locked(EMBED_NAME, 0, self->thread_index, 2);
+
+    self->names_seen = names;
+    if (words == NULL)
+        return;
+    words[0] = words[1] = 0;
+    prctl(PR_GET_NAME, (char *)words, 0, 0, 0);
+    words[1] &= ~(UINT64_C(0xff) << 56);
+}
+
 static void
 name_thread_locked(void)
 {
+    const uint32_t names =
+        atomic_load_explicit(&embed_names, memory_order_relaxed);
     struct embed_self *self = &embed_self;
     uint32_t now =
         atomic_load_explicit(&embed_generation, memory_order_relaxed);
     uint64_t *words;
 
-    if (self->generation == now)
+    if (self->generation == now) {
+        if (self->names_seen != names)
+            log_name_locked(self, names);
         return;
+    }
     words = embed_append_locked(EMBED_THREAD, 0, embed_state->thread_count, 1);
     if (words == NULL)
         return;
     words[0] = (uint64_t)syscall(SYS_gettid);
     self->generation = now;
     self->thread_index = embed_state->thread_count++;
+    log_name_locked(self, names);
 }
 
 static uint64_t
@@ -203,7 +225,7 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
         words[0] = state->last_ticks;
     state->last_ticks = words[0];
     memcpy(place, words, 8 * (size_t)words_count);
-    if (kind != EMBED_FREE)
+    if (kind != EMBED_FREE && kind != EMBED_RESIZE)
         atomic_store_explicit(&embed_header()->events, ++state->events,
                               memory_order_relaxed);
     embed_publish_locked();
@@ -243,12 +265,12 @@ embed_log_stack(struct embed_stack *stack)
 }
 
 void
-embed_log_cancel(uint64_t offset)
+embed_log_change(uint64_t offset, enum embed_kind kind)
 {
     struct embed_record *record;
 
     embed_lock();
     record = (struct embed_record *)(void *)(embed_state->log + offset);
-    record->kind = EMBED_CANCELLED;
+    record->kind = (uint8_t)kind;
     embed_unlock();
 }

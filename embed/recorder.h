@@ -74,6 +74,7 @@ struct embed_self {
     uint32_t generation; /* of the image that thread_index belongs to */
     uint32_t thread_index;
     bool orphan; /* forked in the middle of the parent's log; see fork.c */
+    uint32_t names_seen; /* of embed_names, when its name was logged */
     struct embed_own_stack stack;
 };
 
@@ -83,6 +84,8 @@ extern struct embed_state *embed_state; /* NULL until the first start */
 
 extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
 extern _Atomic uint64_t embed_early_drops;
+extern _Atomic uint32_t embed_names; /* times that a thread was named */
+extern uint64_t embed_forked_ticks;  /* of this process; 0: it was not */
 
 static inline bool
 embed_is_on(void)
@@ -168,8 +171,8 @@ uint64_t embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
  */
 uint64_t embed_log_stack(struct embed_stack *stack);
 
-/* Take back a free: it did not happen. */
-void embed_log_cancel(uint64_t offset);
+/* A RESIZE turned out to be something else: a FREE, or nothing. */
+void embed_log_change(uint64_t offset, enum embed_kind kind);
 
 /*
  * Append one record.

@@ -185,6 +185,7 @@ fill_header(struct embed_state *state)
     to->process = (uint32_t)getpid();
     to->parent = (uint32_t)getppid();
     to->start_ticks = state->last_ticks;
+    to->forked_ticks = embed_forked_ticks;
     to->limit_bytes = state->limit_bytes;
     read_command(to);
     atomic_store(&to->used_bytes, state->used_bytes);

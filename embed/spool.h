@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 2u
+#define EMBED_SPOOL_VERSION 3u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
@@ -52,6 +52,7 @@ struct embed_spool_header {
     uint32_t process;
     uint32_t parent;
     uint64_t start_ticks;
+    uint64_t forked_ticks; /* 0: the image began by an exec */
     uint64_t limit_bytes;
     _Atomic uint64_t used_bytes;
     _Atomic uint64_t events; /* but for frees */
@@ -71,13 +72,16 @@ enum embed_kind {
     EMBED_FREE,
     EMBED_WAIT,
     EMBED_RELEASE,
-    EMBED_CANCELLED, /* a free that did not happen: realloc failed */
+    EMBED_RESIZE,    /* begins: until it is over the object is as it was */
+    EMBED_RESIZED,   /* is over */
+    EMBED_CANCELLED, /* a resize that did not happen: realloc failed */
+    EMBED_NAME,      /* of a thread, from now on */
 };
 
 /* Word 0 of every record; `words` counts the whole record, this included. */
 struct embed_record {
     uint8_t kind;
-    uint8_t detail; /* lock kind; bit 7: the wait ended without the lock */
+    uint8_t detail; /* see below */
     uint16_t words;
     uint32_t number; /* thread; of a stack: its depth */
 };
@@ -88,9 +92,15 @@ struct embed_record {
  *   THREAD   kernel thread number
  *   MODULE   load bias, start, limit, file offset, id bytes | path bytes << 32,
  *            id, path (one after the other, padded with zeros)
- *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none)
+ *   NAME     16 bytes, ended by NUL
+ *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none);
+ *            detail: bit 0 zeroed; from bit 1 on 1 + log2 of the alignment that
+ *            was asked for, 0 if none was
  *   FREE     ticks, address
- *   WAIT     ticks at the end, lock, ticks at the start, stack
+ *   RESIZE   ticks, address
+ *   RESIZED  ticks, address, bytes, offset of its RESIZE, stack
+ *   WAIT     ticks at the end, lock, ticks at the start, stack; detail: kind of
+ *            lock; bit 7: it ended without the lock
  *   RELEASE  ticks, lock, stack
  */
 

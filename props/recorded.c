@@ -25,10 +25,7 @@ count_snapshots(struct show *show)
 static const char *
 replay_all(struct show *show, void (*progress)(uint64_t, uint64_t))
 {
-    const struct sim_recording_totals *totals =
-        sim_recording_totals(show->drive.recording);
-    const uint64_t all =
-        totals->allocs + totals->frees + totals->waits + totals->releases;
+    const uint64_t all = sim_recording_events(show->drive.recording);
     struct props_run *run = show->run;
     const char *refused = NULL;
     struct sim_event event;

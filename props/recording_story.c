@@ -20,6 +20,7 @@ props_recording_story_tables(struct cli_recfile *file)
     static const uint8_t id[3] = {9, 0, 255};
     struct cli_recfile_about about = {.ticks_per_second = 1000000000,
                                       .start_ticks = 77,
+                                      .forked_ticks = 70,
                                       .process = 12,
                                       .parent = 11,
                                       .depth_max = 4,
@@ -50,8 +51,8 @@ props_recording_story_tables(struct cli_recfile *file)
     cli_recfile_stack(file, stacks[1], 2);
     cli_recfile_stack(file, stacks[0], 0);
     cli_recfile_stack(file, stacks[2], 4);
-    cli_recfile_thread(file, 12);
-    cli_recfile_thread(file, 900);
+    cli_recfile_thread(file, 12, "");
+    cli_recfile_thread(file, 900, "io worker");
 }
 
 const struct sim_recorded props_recording_story[PROPS_STORY_COUNT] = {
@@ -77,22 +78,47 @@ const struct sim_recorded props_recording_story[PROPS_STORY_COUNT] = {
      .ticks = 902,
      .lock = 1,
      .lock_kind = SIM_RECORDED_WRITE},
+    {.kind = SIM_RECORDED_WAIT,
+     .ticks = 902,
+     .lock = 1,
+     .lock_kind = SIM_RECORDED_SEMAPHORE,
+     .wait_ticks = 1,
+     .wait_failed = true},
+    {.kind = SIM_RECORDED_RESIZE,
+     .thread = 1,
+     .ticks = 950,
+     .stack = 3,
+     .object = 1,
+     .size_bytes = UINT64_MAX},
     {.kind = SIM_RECORDED_FREE, .ticks = 1000, .object = 1},
     {.kind = SIM_RECORDED_ALLOC,
      .ticks = UINT64_MAX - 77,
      .size_bytes = 300,
      .stack = 1,
-     .object = 2},
+     .object = 2,
+     .zeroed = true,
+     .alignment = UINT64_C(1) << 63},
     {.kind = SIM_RECORDED_FREE, .thread = 1, .ticks = UINT64_MAX - 77},
 };
 
 static void
 write_event(struct cli_recfile *file, const struct sim_recorded *event)
 {
+    struct cli_recfile_request request = {0};
+
     switch (event->kind) {
     case SIM_RECORDED_ALLOC:
-        cli_recfile_alloc(file, event->thread, event->ticks, event->size_bytes,
-                          event->stack);
+        request.zeroed = event->zeroed;
+        request.has_alignment = event->alignment != 0;
+        if (request.has_alignment)
+            request.alignment_log2 =
+                (uint32_t)__builtin_ctzll(event->alignment);
+        cli_recfile_alloc_as(file, event->thread, event->ticks,
+                             event->size_bytes, &request, event->stack);
+        break;
+    case SIM_RECORDED_RESIZE:
+        cli_recfile_resize(file, event->thread, event->ticks, event->object,
+                           event->size_bytes, event->stack);
         break;
     case SIM_RECORDED_FREE:
         cli_recfile_free(file, event->thread, event->ticks, event->object);
@@ -154,8 +180,7 @@ props_recording_story_walk(const struct sim_recording *recording)
         assert_true(event.thread < totals->threads);
         assert_true(event.object <= totals->allocs);
     }
-    assert_int_equal(events, totals->allocs + totals->frees + totals->waits +
-                                 totals->releases);
+    assert_int_equal(events, sim_recording_events(recording));
     for (i = 0; i < totals->stacks; i++)
         assert_true(
             sim_recording_stack(recording, i, frames, SIM_RECORDED_DEPTH_MAX) <=

@@ -7,7 +7,7 @@
 #include "recfile.h"
 #include "recording.h"
 
-#define PROPS_STORY_COUNT 9u
+#define PROPS_STORY_COUNT 11u
 
 extern const uint64_t props_recording_dropped[CLI_RECFILE_CAUSES];
 extern const struct sim_recorded props_recording_story[PROPS_STORY_COUNT];

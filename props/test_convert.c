@@ -93,12 +93,21 @@ append_alloc(uint64_t ticks, uint64_t address, uint64_t bytes, uint64_t stack)
     append(EMBED_ALLOC, 0, 0, words, 4);
 }
 
-static void
+static uint64_t
 append_free(enum embed_kind kind, uint64_t ticks, uint64_t address)
 {
     uint64_t words[2] = {START + ticks, address};
 
-    append(kind, 0, 0, words, 2);
+    return append(kind, 0, 0, words, 2);
+}
+
+static void
+append_resized(uint64_t ticks, uint64_t address, uint64_t bytes, uint64_t begun,
+               uint64_t stack)
+{
+    uint64_t words[5] = {START + ticks, address, bytes, begun, stack};
+
+    append(EMBED_RESIZED, 0, 0, words, 5);
 }
 
 static void
@@ -162,6 +171,64 @@ open_result(void)
     sim_recording_explain(&error, "x.rec", line, sizeof line);
     fail_msg("%s", line);
     return NULL;
+}
+
+/* Two are under way at a time, one of them has no end, one no beginning. */
+static void
+a_resize_keeps_its_object(void **state)
+{
+    static const struct {
+        enum sim_recorded_kind kind;
+        uint64_t ticks;
+        uint64_t object;
+        uint64_t size_bytes;
+    } want[] = {
+        {SIM_RECORDED_ALLOC, 1, 0, 10},  {SIM_RECORDED_ALLOC, 2, 1, 20},
+        {SIM_RECORDED_ALLOC, 3, 2, 30},  {SIM_RECORDED_ALLOC, 6, 3, 5},
+        {SIM_RECORDED_RESIZE, 7, 1, 21}, {SIM_RECORDED_RESIZE, 8, 0, 11},
+        {SIM_RECORDED_FREE, 9, 0, 0},    {SIM_RECORDED_FREE, 9, 1, 0},
+        {SIM_RECORDED_ALLOC, 11, 4, 6},
+    };
+    struct sim_recording_cursor cursor;
+    struct sim_recording *recording;
+    struct cli_converted what;
+    struct sim_recorded event;
+    uint64_t begun[2];
+    uint64_t stack;
+    char error[200];
+    size_t count = 0;
+
+    (void)state;
+    begin_spool();
+    stack = append_stack(0x5010, 3);
+    append_alloc(1, 0xa000, 10, stack);
+    append_alloc(2, 0xb000, 20, stack);
+    append_alloc(3, 0xc000, 30, stack);
+    begun[0] = append_free(EMBED_RESIZE, 4, 0xa000);
+    begun[1] = append_free(EMBED_RESIZE, 5, 0xb000);
+    append_alloc(6, 0xb000, 5, stack); /* the old address, given out again */
+    append_resized(7, 0xb100, 21, begun[1], stack);
+    append_resized(8, 0xa000, 11, begun[0], stack);
+    append_free(EMBED_FREE, 9, 0xa000);
+    append_free(EMBED_FREE, 9, 0xb100);
+    append_free(EMBED_RESIZE, 10, 0xc000); /* the process ended in it */
+    append_resized(11, 0xd000, 6, 0, stack);
+    if (!convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    recording = open_result();
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        assert_true(count < sizeof want / sizeof *want);
+        assert_int_equal(event.kind, want[count].kind);
+        assert_int_equal(event.ticks, want[count].ticks);
+        assert_int_equal(event.object, want[count].object);
+        assert_int_equal(event.size_bytes, want[count].size_bytes);
+        count++;
+    }
+    assert_int_equal(count, sizeof want / sizeof *want);
+    assert_int_equal(what.events, count);
+    assert_int_equal(what.dropped, 0);
+    sim_recording_close(recording);
 }
 
 static void
@@ -290,6 +357,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_resize_keeps_its_object),
         cmocka_unit_test(addresses_become_numbers_and_losses_are_counted),
         cmocka_unit_test(a_pc_without_a_symbol_is_named_by_its_place),
         cmocka_unit_test(

@@ -51,7 +51,7 @@ write_tables(struct cli_recfile *file)
         cli_recfile_frame(file, &frames[i]);
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++)
         cli_recfile_stack(file, stacks[i], depths[i]);
-    cli_recfile_thread(file, 1);
+    cli_recfile_thread(file, 1, "");
 }
 
 /* sizes: of an object from each of the three stacks; the second is freed */

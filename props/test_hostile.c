@@ -108,7 +108,7 @@ write_recording(const char *path, const char *function, const char *module)
     cli_recfile_module(&file, &mapped);
     cli_recfile_frame(&file, &frame);
     cli_recfile_stack(&file, stack, 1);
-    cli_recfile_thread(&file, 1);
+    cli_recfile_thread(&file, 1, "");
     cli_recfile_alloc(&file, 0, 1, 64, 0);
     cli_recfile_end(&file, none);
     assert_false(file.failed);
@@ -343,7 +343,7 @@ recordings_of_one_kind_of_record_stay_below_the_ceiling(void **state)
         }
         if (kind != 1)
             cli_recfile_stack(&file, stack, 128);
-        cli_recfile_thread(&file, 1);
+        cli_recfile_thread(&file, 1, "");
         for (uint64_t i = 0; kind == 2 && file.bytes_count < BYTES; i++)
             cli_recfile_alloc(&file, 0, 1, i, 0);
         cli_recfile_end(&file, none);

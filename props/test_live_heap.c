@@ -22,9 +22,13 @@ enum {
     ROUNDS = 2000
 };
 
-/* One event as it was drawn; a free names the event of its allocation. */
+/*
+ * One event as it was drawn; a free names the event of its allocation. A resize
+ * is an allocation that ends another one.
+ */
 struct drawn {
     bool is_free;
+    bool is_resize;
     uint32_t object; /* index of its allocation among the events */
     uint32_t thread;
     uint32_t stack;
@@ -54,6 +58,10 @@ write_drawing(const struct drawing *drawing)
         if (event->is_free) {
             cli_recfile_free(&file, event->thread, event->ticks,
                              number[event->object]);
+        } else if (event->is_resize) {
+            number[i] = number[event->object];
+            cli_recfile_resize(&file, event->thread, event->ticks, number[i],
+                               event->size_bytes, event->stack);
         } else {
             number[i] = objects++;
             cli_recfile_alloc(&file, event->thread, event->ticks,
@@ -67,12 +75,18 @@ write_drawing(const struct drawing *drawing)
 }
 
 static bool
+is_end(const struct drawn *event)
+{
+    return event->is_free || event->is_resize;
+}
+
+static bool
 is_live(const struct drawing *drawing, uint32_t object, uint32_t events)
 {
     if (drawing->events[object].is_free || object >= events)
         return false;
     for (uint32_t i = object + 1; i < events; i++) {
-        if (drawing->events[i].is_free && drawing->events[i].object == object)
+        if (is_end(&drawing->events[i]) && drawing->events[i].object == object)
             return false;
     }
     return true;
@@ -157,7 +171,7 @@ expect_threads(const struct sim_live_heap *heap, const struct drawing *drawing,
         for (uint32_t k = 0; k < drawing->count; k++) {
             const struct drawn *event = &drawing->events[k];
 
-            if (!event->is_free || event->thread != i)
+            if (!is_end(event) || event->thread != i)
                 continue;
             freed.objects++;
             freed.bytes += drawing->events[event->object].size_bytes;
@@ -267,7 +281,8 @@ draw(struct drawing *drawing, struct sim_rng *rng)
             if (sim_rng_below(rng, 100) >= frees ||
                 !is_live(drawing, object, i))
                 continue;
-            event->is_free = true;
+            event->is_resize = sim_rng_below(rng, 3) == 0;
+            event->is_free = !event->is_resize;
             event->object = object;
             break;
         }
@@ -357,7 +372,7 @@ sites_are_apart_however_many_there_are(void **state)
     cli_recfile_about(&file, &about);
     for (uint32_t i = 0; i < MANY; i++)
         cli_recfile_stack(&file, &no_frame, 0);
-    cli_recfile_thread(&file, 1);
+    cli_recfile_thread(&file, 1, "");
     for (uint32_t i = 0; i < 2 * MANY; i++)
         cli_recfile_alloc(&file, 0, 0, 8, i % MANY);
     cli_recfile_end(&file, none_dropped);

@@ -29,7 +29,10 @@
 static char directory[] = "/tmp/test_recorder-XXXXXX";
 static const char *program;
 
-/* Of the objects allocated with `leaf` on top of the stack. */
+/*
+ * Of the objects allocated with `leaf` on top of the stack. A resize frees an
+ * object where it was and allocates it where it is resized.
+ */
 struct tally {
     uint64_t allocs;
     uint64_t frees;
@@ -128,9 +131,13 @@ tally_of(const struct sim_recording *recording, const char *leaf)
     assert_non_null(ours);
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
-        if (event.kind == SIM_RECORDED_FREE)
+        if (event.kind == SIM_RECORDED_FREE ||
+            event.kind == SIM_RECORDED_RESIZE)
             tally.frees += ours[event.object];
-        if (event.kind != SIM_RECORDED_ALLOC ||
+        if (event.kind == SIM_RECORDED_RESIZE)
+            ours[event.object] = false;
+        if ((event.kind != SIM_RECORDED_ALLOC &&
+             event.kind != SIM_RECORDED_RESIZE) ||
             !has_frame(recording, event.stack, leaf, 1))
             continue;
         ours[event.object] = true;

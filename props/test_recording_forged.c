@@ -61,11 +61,100 @@ reseal(uint8_t *bytes, size_t count)
     }
 }
 
-/* One allocation of 200 bytes by thread 5, at f in /m, then its free. */
+/*
+ * 200 zeroed bytes at a multiple of 64 by thread 5, at f in /m; resized to 9; a
+ * wait in vain for a semaphore; freed.
+ */
+static const uint8_t document[] =
+    "PROFREC\n\2\0\0\0"
+    "A\x0d\0\0\0cccc\x80\x94\xeb\xdc\x03\x64\x05\x01\x07\x20\x01\x01p"
+    "S\5\0\0\0cccc\x02/m\x01"
+    "f"
+    "M\x07\0\0\0cccc\x80\x20\x10\x00\x01\x01\xee"
+    "F\x07\0\0\0cccc\x84\x40\x01\x02\x02\x00\x00"
+    "K\3\0\0\0cccc\x00\x01\x00"
+    "T\3\0\0\0cccc\x05\x01w"
+    "E\x13\0\0\0cccc\x61\x03\xc8\x01\x06\x00\x05\x04\x01\x09\x00"
+    "\x86\x00\x00\x02\x00\x02\x01\x01"
+    "Z\x0e\0\0\0cccc\x01\x01\x01\0\x01\0\x07\0\0\0\0\0\0\0";
+
 static void
 the_bytes_are_those_of_the_document(void **state)
 {
-    static const uint8_t want[] =
+    static const char *const arguments[] = {"p"};
+    static const uint8_t id[1] = {0xee};
+    static const uint32_t frames[1] = {0};
+    static const uint64_t none[CLI_RECFILE_CAUSES];
+    static const struct cli_recfile_request request = {true, true, 6};
+    struct cli_recfile_about about = {1000000000, 100, 7, 5,
+                                      1,          32,  1, arguments};
+    struct cli_recfile_module module = {0x1000, 16, 0, 1, id, 1};
+    struct cli_recfile_frame frame = {0x1002, 1, 2, 2, 0, 0};
+    struct cli_recfile file;
+    uint8_t bytes[sizeof document - 1];
+
+    (void)state;
+    cli_recfile_init(&file, 0);
+    cli_recfile_about(&file, &about);
+    cli_recfile_string(&file, "/m");
+    cli_recfile_string(&file, "f");
+    cli_recfile_module(&file, &module);
+    cli_recfile_frame(&file, &frame);
+    cli_recfile_stack(&file, frames, 1);
+    cli_recfile_thread(&file, 5, "w");
+    cli_recfile_alloc_as(&file, 0, 3, 200, &request, 0);
+    cli_recfile_resize(&file, 0, 7, 0, 9, 0);
+    cli_recfile_wait(&file, 0, 7, 4, true, 0, 2, 0);
+    cli_recfile_free(&file, 0, 8, 0);
+    cli_recfile_end(&file, none);
+
+    memcpy(bytes, document, sizeof bytes);
+    reseal(bytes, sizeof bytes);
+    assert_int_equal(file.bytes_count, sizeof bytes);
+    assert_memory_equal(file.bytes, bytes, sizeof bytes);
+    cli_recfile_release(&file);
+}
+
+/* What the reader makes of the same bytes. */
+static void
+the_events_are_those_of_the_document(void **state)
+{
+    uint8_t bytes[sizeof document - 1];
+    struct sim_recording *recording;
+    struct sim_recording_cursor cursor;
+    struct sim_recorded events[5] = {{0}};
+    int count = 0;
+
+    (void)state;
+    memcpy(bytes, document, sizeof bytes);
+    reseal(bytes, sizeof bytes);
+    recording = props_recording_story_read(bytes, sizeof bytes);
+    assert_int_equal(sim_recording_totals(recording)->forked_ticks, 7);
+    assert_int_equal(sim_recording_totals(recording)->resizes, 1);
+    assert_string_equal(sim_recording_thread_name(recording, 0), "w");
+    sim_recording_begin(recording, &cursor);
+    while (count < 5 && sim_recording_next(&cursor, &events[count]))
+        count++;
+    assert_int_equal(count, 4);
+    assert_int_equal(events[0].alignment, 64);
+    assert_true(events[0].zeroed);
+    assert_int_equal(events[0].size_bytes, 200);
+    assert_int_equal(events[1].kind, SIM_RECORDED_RESIZE);
+    assert_int_equal(events[1].object, 0);
+    assert_int_equal(events[1].size_bytes, 9);
+    assert_int_equal(events[2].kind, SIM_RECORDED_WAIT);
+    assert_int_equal(events[2].lock_kind, SIM_RECORDED_SEMAPHORE);
+    assert_int_equal(events[2].wait_ticks, 2);
+    assert_true(events[2].wait_failed);
+    assert_int_equal(events[3].kind, SIM_RECORDED_FREE);
+    sim_recording_close(recording);
+}
+
+/* One allocation of 200 bytes by thread 5, at f in /m, then its free. */
+static void
+version_1_is_read(void **state)
+{
+    static const uint8_t old[] =
         "PROFREC\n\1\0\0\0"
         "A\x0c\0\0\0cccc\x80\x94\xeb\xdc\x03\x64\x05\x01\x20\x01\x01p"
         "S\5\0\0\0cccc\x02/m\x01"
@@ -76,35 +165,29 @@ the_bytes_are_those_of_the_document(void **state)
         "T\1\0\0\0cccc\x05"
         "E\x08\0\0\0cccc\x01\x03\xc8\x01\x00\x02\x04\x01"
         "Z\x0d\0\0\0cccc\x01\x01\0\0\0\x07\0\0\0\0\0\0\0";
-    static const char *const arguments[] = {"p"};
-    static const uint8_t id[1] = {0xee};
-    static const uint32_t frames[1] = {0};
-    static const uint64_t none[CLI_RECFILE_CAUSES];
-    struct cli_recfile_about about = {1000000000, 100, 5, 1, 32, 1, arguments};
-    struct cli_recfile_module module = {0x1000, 16, 0, 1, id, 1};
-    struct cli_recfile_frame frame = {0x1002, 1, 2, 2, 0, 0};
-    struct cli_recfile file;
-    uint8_t bytes[sizeof want - 1];
+    static const size_t first_event = sizeof old - 1 - 22 - 8;
+    static const uint8_t newer[] = {0x05, 0x06, 0x21, 0x41}; /* tags */
+    uint8_t bytes[sizeof old - 1];
+    struct sim_recording_error error;
+    struct sim_recording *recording;
 
     (void)state;
-    cli_recfile_init(&file, 0);
-    cli_recfile_about(&file, &about);
-    cli_recfile_string(&file, "/m");
-    cli_recfile_string(&file, "f");
-    cli_recfile_module(&file, &module);
-    cli_recfile_frame(&file, &frame);
-    cli_recfile_stack(&file, frames, 1);
-    cli_recfile_thread(&file, 5);
-    cli_recfile_alloc(&file, 0, 3, 200, 0);
-    cli_recfile_free(&file, 0, 7, 0);
-    cli_recfile_end(&file, none);
-
-    memcpy(bytes, want, sizeof bytes);
+    memcpy(bytes, old, sizeof bytes);
     reseal(bytes, sizeof bytes);
-    sim_recording_close(props_recording_story_read(bytes, sizeof bytes));
-    assert_int_equal(file.bytes_count, sizeof bytes);
-    assert_memory_equal(file.bytes, bytes, sizeof bytes);
-    cli_recfile_release(&file);
+    recording = props_recording_story_read(bytes, sizeof bytes);
+    assert_int_equal(sim_recording_totals(recording)->allocs, 1);
+    assert_int_equal(sim_recording_totals(recording)->frees, 1);
+    assert_int_equal(sim_recording_totals(recording)->depth_max, 32);
+    assert_string_equal(sim_recording_thread_name(recording, 0), "");
+    sim_recording_close(recording);
+    for (size_t i = 0; i < sizeof newer; i++) {
+        bytes[first_event] = newer[i];
+        reseal(bytes, sizeof bytes);
+        assert_false(
+            sim_recording_parse(&recording, bytes, sizeof bytes, &error));
+        assert_string_equal(error.reason, "not an event");
+        assert_int_equal(error.offset_bytes, first_event);
+    }
 }
 
 /* With good checksums the records themselves are what stands in the way. */
@@ -145,6 +228,8 @@ a_forged_file_is_refused_or_sound(void **state)
 enum forgery {
     FREE_TWICE,
     FREE_UNBORN,
+    RESIZE_FREED,
+    RESIZE_UNBORN,
     STACK_UNKNOWN,
     THREAD_UNKNOWN,
     LOCK_AHEAD,
@@ -165,6 +250,13 @@ forge(struct cli_recfile *file, enum forgery forgery)
     case FREE_UNBORN:
         cli_recfile_free(file, 0, 10, 1);
         break;
+    case RESIZE_FREED:
+        cli_recfile_free(file, 0, 10, 0);
+        cli_recfile_resize(file, 0, 11, 0, 8, 0);
+        break;
+    case RESIZE_UNBORN:
+        cli_recfile_resize(file, 0, 10, 1, 8, 0);
+        break;
     case STACK_UNKNOWN:
         cli_recfile_alloc(file, 0, 10, 8, 4);
         break;
@@ -181,7 +273,7 @@ forge(struct cli_recfile *file, enum forgery forgery)
         cli_recfile_alloc(file, 0, UINT64_MAX - 76, 8, 0);
         break;
     case TABLE_AFTER_EVENTS:
-        cli_recfile_thread(file, 1);
+        cli_recfile_thread(file, 1, "");
         break;
     case TWO_TOTALS:
         cli_recfile_end(file, props_recording_dropped);
@@ -198,6 +290,8 @@ a_file_that_lies_is_refused_with_the_reason(void **state)
     } rows[] = {
         {FREE_TWICE, "free of an object that is not live"},
         {FREE_UNBORN, "not an event"},
+        {RESIZE_FREED, "resize of an object that is not live"},
+        {RESIZE_UNBORN, "not an event"},
         {STACK_UNKNOWN, "event with a stack not in the file"},
         {THREAD_UNKNOWN, "event of a thread not in the file"},
         {LOCK_AHEAD, "not an event"},
@@ -231,6 +325,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bytes_are_those_of_the_document),
+        cmocka_unit_test(the_events_are_those_of_the_document),
+        cmocka_unit_test(version_1_is_read),
         cmocka_unit_test(a_forged_file_is_refused_or_sound),
         cmocka_unit_test(a_file_that_lies_is_refused_with_the_reason),
     };

@@ -63,7 +63,8 @@ count_buckets(const struct sim_recording *recording, uint64_t allocs,
         return false;
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
-        if (event.kind != SIM_RECORDED_ALLOC)
+        if (event.kind != SIM_RECORDED_ALLOC &&
+            event.kind != SIM_RECORDED_RESIZE)
             continue;
         keys[n][0] = event.stack;
         keys[n][1] = event.size_bytes;
@@ -108,8 +109,7 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
                const struct prof_rules *rules)
 {
     const struct sim_recording_totals *totals = sim_recording_totals(recording);
-    const uint64_t events =
-        totals->allocs + totals->frees + totals->waits + totals->releases;
+    const uint64_t events = sim_recording_events(recording) + totals->resizes;
     uint64_t buckets;
     uint64_t frames;
     uint64_t all_frames = 0; /* of all stacks */
@@ -120,7 +120,8 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
         return "the recording has more than 16 million events";
     for (uint32_t i = 0; i < totals->stacks; i++)
         all_frames += sim_recording_stack(recording, i, NULL, 0);
-    if (!count_buckets(recording, totals->allocs, &buckets, &frames))
+    if (!count_buckets(recording, totals->allocs + totals->resizes, &buckets,
+                       &frames))
         return "not enough memory";
     buckets += totals->waits < totals->stacks ? totals->waits : totals->stacks;
     buckets +=
@@ -136,7 +137,8 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
         !sim_releases_open(&drive->releases, recording))
         return "not enough memory";
     drive->sizes_bytes = calloc(totals->allocs + 1, sizeof *drive->sizes_bytes);
-    if (drive->sizes_bytes == NULL)
+    drive->numbers = calloc(totals->allocs + 1, sizeof *drive->numbers);
+    if (drive->sizes_bytes == NULL || drive->numbers == NULL)
         return "not enough memory";
 
     drive->config.rules = rules;
@@ -149,7 +151,8 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
     drive->config.stacks_count = totals->stacks;
     /* An object is born, dropped and swept; the rest is collections. */
     drive->limits.events_max = (uint32_t)(4 * events + 65536);
-    drive->limits.objects_max = (uint32_t)totals->allocs + 1;
+    drive->limits.objects_max =
+        (uint32_t)(totals->allocs + totals->resizes) + 1;
     drive->limits.buckets_max = drive->config.buckets_max;
     drive->limits.frames_max = drive->config.frames_max;
     sim_recording_begin(recording, &drive->cursor);
@@ -163,6 +166,7 @@ sim_drive_close(struct sim_drive *drive)
     free(drive->stacks);
     free(drive->frames);
     free(drive->sizes_bytes);
+    free(drive->numbers);
     sim_releases_close(&drive->releases);
     memset(drive, 0, sizeof *drive);
 }
@@ -177,7 +181,33 @@ enter(struct sim_drive *drive, enum phase phase)
     drive->phase_events = 0;
 }
 
-/* The next recorded event as an event of the world. */
+static void
+take_object(struct sim_drive *drive, struct sim_event *event)
+{
+    const struct sim_recorded *r = &drive->ahead;
+
+    event->kind = SIM_EV_ALLOC;
+    event->object = drive->objects;
+    event->stack = r->stack;
+    event->size_bytes = r->size_bytes;
+    drive->numbers[r->object] = drive->objects++;
+    drive->sizes_bytes[r->object] = r->size_bytes;
+    drive->live_bytes += r->size_bytes;
+    drive->since_bytes += r->size_bytes;
+}
+
+static void
+drop_object(struct sim_drive *drive, struct sim_event *event)
+{
+    event->kind = SIM_EV_DROP;
+    event->object = drive->numbers[drive->ahead.object];
+    drive->live_bytes -= drive->sizes_bytes[drive->ahead.object];
+}
+
+/*
+ * The next recorded event as an event of the world. A collector's heap resizes
+ * nothing: it is another object, and the old one is dropped.
+ */
 static bool
 take_recorded(struct sim_drive *drive, struct sim_event *event)
 {
@@ -187,18 +217,17 @@ take_recorded(struct sim_drive *drive, struct sim_event *event)
     event->delay_ticks = r->ticks - drive->last_ticks;
     switch (r->kind) {
     case SIM_RECORDED_ALLOC:
-        event->kind = SIM_EV_ALLOC;
-        event->object = (uint32_t)r->object;
-        event->stack = r->stack;
-        event->size_bytes = r->size_bytes;
-        drive->sizes_bytes[r->object] = r->size_bytes;
-        drive->live_bytes += r->size_bytes;
-        drive->since_bytes += r->size_bytes;
+        take_object(drive, event);
         break;
     case SIM_RECORDED_FREE:
-        event->kind = SIM_EV_DROP;
-        event->object = (uint32_t)r->object;
-        drive->live_bytes -= drive->sizes_bytes[r->object];
+        drop_object(drive, event);
+        break;
+    case SIM_RECORDED_RESIZE:
+        if (drive->is_dropped)
+            take_object(drive, event);
+        else
+            drop_object(drive, event);
+        drive->is_dropped = !drive->is_dropped;
         break;
     case SIM_RECORDED_WAIT:
         event->kind = SIM_EV_BLOCK;
@@ -223,10 +252,12 @@ program_turn(struct sim_drive *drive, struct sim_event *event)
     while (drive->has_ahead) {
         const bool taken = take_recorded(drive, event);
 
-        drive->has_ahead = sim_recording_next(&drive->cursor, &drive->ahead);
+        if (!drive->is_dropped)
+            drive->has_ahead =
+                sim_recording_next(&drive->cursor, &drive->ahead);
         if (taken) {
             drive->phase_events++;
-            drive->recorded++;
+            drive->recorded += !drive->is_dropped;
             return true;
         }
     }

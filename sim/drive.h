@@ -25,7 +25,10 @@ struct sim_drive {
     bool has_ahead;
     struct sim_releases releases;
     uint64_t released;      /* releases seen so far */
-    uint64_t *sizes_bytes;  /* by object */
+    uint64_t *sizes_bytes;  /* by recorded object */
+    uint32_t *numbers;      /* of objects in the world, by recorded object */
+    uint32_t objects;       /* in the world so far */
+    bool is_dropped;        /* one half of a resize is done */
     uint64_t last_ticks;    /* recorded time of the event before */
     uint64_t live_bytes;    /* allocated and not yet freed */
     uint64_t marked_bytes;  /* live when the last marking ended */

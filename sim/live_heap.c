@@ -177,41 +177,79 @@ release_object(struct walk *walk, uint64_t object)
     return known;
 }
 
+/* An object comes to be in use. */
+static void
+begin_life(struct walk *walk, uint32_t number, struct sim_heap_thread *thread)
+{
+    struct sim_heap_bucket *bucket = &walk->heap->buckets[number];
+
+    save_bucket(bucket, walk->peak);
+    save_thread(thread, walk->peak);
+    bucket->allocs++;
+    add(&thread->allocs, 1, bucket->size_bytes);
+    add(&thread->exit, 1, bucket->size_bytes);
+    add(&walk->allocs, 1, bucket->size_bytes);
+    add(&walk->live, 1, bucket->size_bytes);
+}
+
+/* An object is in use no more; in: who freed it */
+static void
+end_life(struct walk *walk, const struct object *object, uint32_t freer)
+{
+    struct sim_live_heap *heap = walk->heap;
+    struct sim_heap_bucket *bucket = &heap->buckets[object->bucket];
+    struct sim_heap_thread *thread = &heap->threads[object->thread];
+
+    save_bucket(bucket, walk->peak);
+    save_thread(thread, walk->peak);
+    bucket->frees++;
+    take_away(&thread->exit, bucket->size_bytes);
+    add(&heap->threads[freer].freed, 1, bucket->size_bytes);
+    take_away(&walk->live, bucket->size_bytes);
+}
+
 /* returns: false if there is no memory */
 static bool
 take_alloc(struct walk *walk, const struct sim_recorded *event)
 {
-    struct sim_live_heap *heap = walk->heap;
-    struct sim_heap_thread *thread = &heap->threads[event->thread];
     const uint32_t bucket = bucket_of(walk, event->stack, event->size_bytes);
 
     if (bucket == UINT32_MAX ||
         !keep_object(walk, event->object, bucket, event->thread))
         return false;
-    save_bucket(&heap->buckets[bucket], walk->peak);
-    save_thread(thread, walk->peak);
-    heap->buckets[bucket].allocs++;
-    add(&thread->allocs, 1, event->size_bytes);
-    add(&thread->exit, 1, event->size_bytes);
-    add(&walk->allocs, 1, event->size_bytes);
-    add(&walk->live, 1, event->size_bytes);
+    begin_life(walk, bucket, &walk->heap->threads[event->thread]);
     return true;
 }
 
 static void
 take_free(struct walk *walk, const struct sim_recorded *event)
 {
-    struct sim_live_heap *heap = walk->heap;
     const struct object object = release_object(walk, event->object);
-    struct sim_heap_bucket *bucket = &heap->buckets[object.bucket];
-    struct sim_heap_thread *thread = &heap->threads[object.thread];
 
-    save_bucket(bucket, walk->peak);
-    save_thread(thread, walk->peak);
-    bucket->frees++;
-    take_away(&thread->exit, bucket->size_bytes);
-    add(&heap->threads[event->thread].freed, 1, bucket->size_bytes);
-    take_away(&walk->live, bucket->size_bytes);
+    end_life(walk, &object, event->thread);
+}
+
+/*
+ * The object keeps its number; its bytes, its site and its thread are those of
+ * the resize: a free and an allocation with no moment between them.
+ *
+ * returns: false if there is no memory
+ */
+static bool
+take_resize(struct walk *walk, const struct sim_recorded *event)
+{
+    struct sim_live_heap *heap = walk->heap;
+    struct sim_heap_thread *thread = &heap->threads[event->thread];
+    struct object *const object = &walk->chunks[event->object >> CHUNK_LOG2]
+                                       ->objects[event->object % CHUNK];
+    const uint32_t bucket = bucket_of(walk, event->stack, event->size_bytes);
+
+    if (bucket == UINT32_MAX)
+        return false;
+    end_life(walk, object, event->thread);
+    begin_life(walk, bucket, thread);
+    *object = (struct object){.bucket = bucket, .thread = event->thread};
+    return true;
 }
 
 /* A new maximum is a candidate for the peak. */
@@ -250,7 +288,7 @@ note_span(struct walk *walk, const struct sim_recorded *event,
         spans[*current + 1].most_bytes = spans[*current].last_bytes;
         spans[*current + 1].last_bytes = spans[*current].last_bytes;
     }
-    if (event->kind == SIM_RECORDED_ALLOC)
+    if (event->kind == SIM_RECORDED_ALLOC || event->kind == SIM_RECORDED_RESIZE)
         add(&spans[span].allocs, 1, event->size_bytes);
     if (walk->live.bytes > spans[span].most_bytes)
         spans[span].most_bytes = walk->live.bytes;
@@ -261,9 +299,7 @@ static bool
 take_events(struct walk *walk, const struct sim_recording *recording,
             void (*progress)(uint64_t done, uint64_t total))
 {
-    const struct sim_recording_totals *totals = walk->totals;
-    const uint64_t all =
-        totals->allocs + totals->frees + totals->waits + totals->releases;
+    const uint64_t all = sim_recording_events(recording);
     struct sim_recording_cursor cursor;
     struct sim_recorded event;
     uint64_t number = 0;
@@ -272,8 +308,10 @@ take_events(struct walk *walk, const struct sim_recording *recording,
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
         number++;
-        if (event.kind == SIM_RECORDED_ALLOC) {
-            if (!take_alloc(walk, &event))
+        if (event.kind == SIM_RECORDED_ALLOC ||
+            event.kind == SIM_RECORDED_RESIZE) {
+            if (!(event.kind == SIM_RECORDED_ALLOC ? take_alloc(walk, &event)
+                                                   : take_resize(walk, &event)))
                 return false;
             note_peak(walk, &event, number);
         } else if (event.kind == SIM_RECORDED_FREE) {

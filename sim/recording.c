@@ -1,7 +1,7 @@
 /*
  * recording.c -- the reader of `.rec` files, written from docs/recording.md.
  *
- *      bytes:  PROFREC\n 1 | A ... | S ... | M ... | ... | E ... | E ... | Z ..
+ *      bytes:  PROFREC\n 2 | A ... | S ... | M ... | ... | E ... | E ... | Z ..
  *                            |       |                     ^
  *      tables: strings, modules, frames, nodes, stacks     cursor
  *
@@ -45,6 +45,93 @@ sim_recording_varint(const uint8_t *bytes, uint64_t *at, uint64_t limit,
     return false;
 }
 
+enum { TAG_SEMAPHORE = 6, TAG_KINDS = 7 };
+
+/* The numbers behind the ticks of an event, by tag. */
+struct numbers {
+    uint64_t first;
+    uint64_t second; /* ticks waited, or the new size */
+    uint64_t alignment_log2;
+    uint64_t stack;
+};
+
+/* Bits of the tag that mean something, by kind. */
+static bool
+is_tag(const struct sim_recording *recording, uint8_t tag)
+{
+    static const uint8_t allowed[2][TAG_KINDS] = {
+        {0, 0, 0, 0xe0, 0x60},
+        {0, 0x60, 0, 0xe0, 0x60, 0, 0x80},
+    };
+    const uint32_t version = recording->version;
+    const uint32_t kind = tag & 15u;
+    const uint32_t kinds = version == 1 ? SIM_RECORDED_RELEASE : TAG_SEMAPHORE;
+
+    return kind >= SIM_RECORDED_ALLOC && kind <= kinds &&
+           (tag & 0xe0 & ~allowed[version - 1][kind]) == 0;
+}
+
+static bool
+read_numbers(struct sim_recording_cursor *cursor, uint8_t tag,
+             struct numbers *numbers)
+{
+    const uint8_t *bytes = cursor->recording->bytes;
+    uint64_t *at = &cursor->offset_bytes;
+    const uint64_t limit = cursor->block_limit_bytes;
+    const uint32_t kind = tag & 15u;
+    const bool has_second = kind == SIM_RECORDED_WAIT ||
+                            kind == SIM_RECORDED_RESIZE ||
+                            kind == TAG_SEMAPHORE;
+    const bool has_alignment = kind == SIM_RECORDED_ALLOC && (tag & 0x40) != 0;
+
+    memset(numbers, 0, sizeof *numbers);
+    return sim_recording_varint(bytes, at, limit, &numbers->first) &&
+           (!has_second ||
+            sim_recording_varint(bytes, at, limit, &numbers->second)) &&
+           (!has_alignment ||
+            sim_recording_varint(bytes, at, limit, &numbers->alignment_log2)) &&
+           (kind == SIM_RECORDED_FREE ||
+            sim_recording_varint(bytes, at, limit, &numbers->stack)) &&
+           numbers->stack <= UINT32_MAX && numbers->alignment_log2 < 64;
+}
+
+/* returns: false if it names an object or a lock that never was */
+static bool
+fill_event(struct sim_recording_cursor *cursor, struct sim_recorded *event,
+           uint8_t tag, const struct numbers *numbers)
+{
+    const uint64_t first = numbers->first;
+
+    switch (event->kind) {
+    case SIM_RECORDED_ALLOC:
+        event->size_bytes = first;
+        event->object = cursor->objects++;
+        event->zeroed = (tag & 0x20) != 0;
+        if ((tag & 0x40) != 0)
+            event->alignment = UINT64_C(1) << numbers->alignment_log2;
+        break;
+    case SIM_RECORDED_RESIZE:
+        event->size_bytes = numbers->second;
+        /* fall through */
+    case SIM_RECORDED_FREE:
+        if (first == 0 || first > cursor->objects)
+            return false;
+        event->object = cursor->objects - first;
+        break;
+    case SIM_RECORDED_WAIT:
+        event->wait_ticks = numbers->second;
+        /* fall through */
+    case SIM_RECORDED_RELEASE:
+        if (first > cursor->locks)
+            return false;
+        event->lock = first;
+        event->lock_kind = (enum sim_recorded_lock)(tag >> 5 & 3);
+        cursor->locks += first == cursor->locks;
+        break;
+    }
+    return true;
+}
+
 /* Decode the varints of one event; ranges are checked by check_event(). */
 bool
 sim_recording_decode(struct sim_recording_cursor *cursor,
@@ -54,54 +141,29 @@ sim_recording_decode(struct sim_recording_cursor *cursor,
     uint64_t *at = &cursor->offset_bytes;
     uint64_t limit = cursor->block_limit_bytes;
     uint8_t tag = bytes[(*at)++];
+    const bool is_semaphore = (tag & 15u) == TAG_SEMAPHORE;
     uint64_t thread = cursor->thread;
+    struct numbers numbers;
     uint64_t delta;
-    uint64_t first = 0;
-    uint64_t ticks = 0;
-    uint64_t stack = 0;
-    uint32_t kind = tag & 15u;
 
     memset(event, 0, sizeof *event);
-    if (kind < SIM_RECORDED_ALLOC || kind > SIM_RECORDED_RELEASE ||
-        (kind < SIM_RECORDED_WAIT && (tag & 0x60) != 0) ||
-        (kind != SIM_RECORDED_WAIT && (tag & 0x80) != 0))
-        return false;
-    if (((tag & 16) != 0 && !sim_recording_varint(bytes, at, limit, &thread)) ||
+    if (!is_tag(cursor->recording, tag) ||
+        ((tag & 16) != 0 && !sim_recording_varint(bytes, at, limit, &thread)) ||
         !sim_recording_varint(bytes, at, limit, &delta) ||
-        !sim_recording_varint(bytes, at, limit, &first) ||
-        (kind == SIM_RECORDED_WAIT &&
-         !sim_recording_varint(bytes, at, limit, &ticks)) ||
-        (kind != SIM_RECORDED_FREE &&
-         !sim_recording_varint(bytes, at, limit, &stack)))
+        !read_numbers(cursor, tag, &numbers))
         return false;
-    if (thread > UINT32_MAX || stack > UINT32_MAX ||
-        delta > UINT64_MAX - cursor->ticks)
+    if (thread > UINT32_MAX || delta > UINT64_MAX - cursor->ticks)
         return false;
-    event->kind = (enum sim_recorded_kind)kind;
-    event->lock_kind = (enum sim_recorded_lock)(tag >> 5 & 3);
+    event->kind =
+        is_semaphore ? SIM_RECORDED_WAIT : (enum sim_recorded_kind)(tag & 15u);
     event->wait_failed = (tag & 0x80) != 0;
     event->thread = cursor->thread = (uint32_t)thread;
     event->ticks = cursor->ticks += delta;
-    event->wait_ticks = ticks;
-    event->stack = (uint32_t)stack;
-    switch (event->kind) {
-    case SIM_RECORDED_ALLOC:
-        event->size_bytes = first;
-        event->object = cursor->objects++;
-        break;
-    case SIM_RECORDED_FREE:
-        if (first == 0 || first > cursor->objects)
-            return false;
-        event->object = cursor->objects - first;
-        break;
-    case SIM_RECORDED_WAIT:
-    case SIM_RECORDED_RELEASE:
-        if (first > cursor->locks)
-            return false;
-        event->lock = first;
-        cursor->locks += first == cursor->locks;
-        break;
-    }
+    event->stack = (uint32_t)numbers.stack;
+    if (!fill_event(cursor, event, tag, &numbers))
+        return false;
+    if (is_semaphore)
+        event->lock_kind = SIM_RECORDED_SEMAPHORE;
     return true;
 }
 
@@ -182,6 +244,7 @@ sim_recording_close(struct sim_recording *recording)
     free(recording->nodes.items);
     free(recording->stacks.items);
     free(recording->threads.items);
+    free(recording->names.items);
     free(recording->by_pc);
     free(recording->bytes);
     free(recording);
@@ -220,6 +283,24 @@ uint64_t
 sim_recording_thread(const struct sim_recording *recording, uint32_t thread)
 {
     return ((const uint64_t *)recording->threads.items)[thread];
+}
+
+const char *
+sim_recording_thread_name(const struct sim_recording *recording,
+                          uint32_t thread)
+{
+    return thread < recording->names.count
+               ? ((char *const *)recording->names.items)[thread]
+               : "";
+}
+
+uint64_t
+sim_recording_events(const struct sim_recording *recording)
+{
+    const struct sim_recording_totals *totals = &recording->totals;
+
+    return totals->allocs + totals->frees + totals->waits + totals->releases +
+           totals->resizes;
 }
 
 /* Stand on the first payload byte of the E block at `offset`, or at an end. */

@@ -24,6 +24,7 @@ enum sim_recorded_kind {
     SIM_RECORDED_FREE,
     SIM_RECORDED_WAIT,
     SIM_RECORDED_RELEASE,
+    SIM_RECORDED_RESIZE, /* of an object that is live, and stays so */
 };
 
 enum sim_recorded_lock {
@@ -31,6 +32,7 @@ enum sim_recorded_lock {
     SIM_RECORDED_READ,  /* read-write lock; of a release: either way */
     SIM_RECORDED_WRITE, /* read-write lock */
     SIM_RECORDED_COND,
+    SIM_RECORDED_SEMAPHORE,
 };
 
 /* Why something is missing, in the order of docs/recording.md. */
@@ -50,13 +52,15 @@ struct sim_recorded {
     enum sim_recorded_kind kind;
     enum sim_recorded_lock lock_kind; /* WAIT, RELEASE */
     uint32_t thread;
-    uint32_t stack;      /* ALLOC, WAIT, RELEASE */
+    uint32_t stack;      /* all but FREE */
     uint64_t ticks;      /* since the recording began; never falls */
-    uint64_t object;     /* ALLOC, FREE */
-    uint64_t size_bytes; /* ALLOC */
+    uint64_t object;     /* ALLOC, FREE, RESIZE */
+    uint64_t size_bytes; /* ALLOC, RESIZE */
     uint64_t lock;       /* WAIT, RELEASE */
     uint64_t wait_ticks; /* WAIT: up to `ticks` */
     bool wait_failed;    /* WAIT: it ended without the lock */
+    bool zeroed;         /* ALLOC */
+    uint64_t alignment;  /* ALLOC: that was asked for; 0: none */
 };
 
 struct sim_recording_totals {
@@ -64,11 +68,13 @@ struct sim_recording_totals {
     uint64_t frees;
     uint64_t waits;
     uint64_t releases;
+    uint64_t resizes;
     uint64_t live; /* objects never freed */
     uint64_t dropped[SIM_RECORDED_CAUSE_COUNT];
     uint64_t ticks_per_second;
     uint64_t file_bytes;
     uint64_t start_ticks;
+    uint64_t forked_ticks;   /* when the process was forked; 0: not known */
     uint64_t duration_ticks; /* of the last event; 0 without events */
     uint64_t locks;
     uint32_t process;
@@ -152,6 +158,13 @@ const char *sim_recording_argument(const struct sim_recording *recording,
 /* in: thread < totals.threads; returns: the kernel's number of it */
 uint64_t sim_recording_thread(const struct sim_recording *recording,
                               uint32_t thread);
+
+/* returns: its name, owned by the recording; "" if none is known */
+const char *sim_recording_thread_name(const struct sim_recording *recording,
+                                      uint32_t thread);
+
+/* returns: how many events there are */
+uint64_t sim_recording_events(const struct sim_recording *recording);
 
 /* Begin before the first event. */
 void sim_recording_begin(const struct sim_recording *recording,

@@ -58,6 +58,12 @@ check_event(struct sim_recording_reader *reader, uint64_t at,
         reader->live[event->object / 8] &= (uint8_t)~bit;
         seen->frees++;
         return true;
+    case SIM_RECORDED_RESIZE:
+        if ((reader->live[event->object / 8] & bit) == 0)
+            return sim_recording_fail(reader, at,
+                                      "resize of an object that is not live");
+        seen->resizes++;
+        return true;
     case SIM_RECORDED_WAIT:
         if (event->wait_ticks > event->ticks)
             return sim_recording_fail(reader, at,
@@ -103,9 +109,12 @@ read_totals(struct sim_recording_reader *reader)
     totals->frees = sim_recording_take(reader, UINT64_MAX, "frees");
     totals->waits = sim_recording_take(reader, UINT64_MAX, "waits");
     totals->releases = sim_recording_take(reader, UINT64_MAX, "releases");
+    if (reader->recording->version > 1)
+        totals->resizes = sim_recording_take(reader, UINT64_MAX, "resizes");
     totals->live = sim_recording_take(reader, UINT64_MAX, "live");
     if (totals->allocs != seen->allocs || totals->frees != seen->frees ||
         totals->waits != seen->waits || totals->releases != seen->releases ||
+        totals->resizes != seen->resizes ||
         totals->live != seen->allocs - seen->frees)
         sim_recording_fail(reader, at, "totals do not match the events");
     at = reader->at;
@@ -253,7 +262,8 @@ read_head(struct sim_recording_reader *reader)
     if (recording->bytes_count < HEAD_BYTES)
         return sim_recording_fail(reader, recording->bytes_count,
                                   "the file ends inside its head: cut off");
-    if (sim_recording_u32(recording->bytes + 8) != 1)
+    recording->version = sim_recording_u32(recording->bytes + 8);
+    if (recording->version < 1 || recording->version > 2)
         return sim_recording_fail(reader, 8,
                                   "a version this reader does not know");
     reader->at = HEAD_BYTES;

@@ -47,7 +47,9 @@ struct sim_recording {
     struct sim_recording_list
         stacks; /* uint32_t: leaf node, or SIM_RECORDING_NONE */
     struct sim_recording_list threads; /* uint64_t */
-    uint32_t *by_pc;                   /* frames, sorted by pc */
+    struct sim_recording_list names; /* char *, of threads; not in version 1 */
+    uint32_t version;
+    uint32_t *by_pc; /* frames, sorted by pc */
 };
 
 #define SIM_BLOCK_HEAD_BYTES 9u

@@ -138,6 +138,8 @@ sim_recording_read_about(struct sim_recording_reader *reader)
     totals->process =
         (uint32_t)sim_recording_take(reader, UINT32_MAX, "process");
     totals->parent = (uint32_t)sim_recording_take(reader, UINT32_MAX, "parent");
+    if (reader->recording->version > 1)
+        totals->forked_ticks = sim_recording_take(reader, UINT64_MAX, "forked");
     at = reader->at;
     totals->depth_max = (uint32_t)sim_recording_take(
         reader, SIM_RECORDED_DEPTH_MAX, "depth limit");
@@ -261,6 +263,9 @@ sim_recording_read_thread(struct sim_recording_reader *reader)
                               sizeof(uint64_t));
     if (place != NULL)
         *place = number;
+    if (reader->recording->version > 1)
+        sim_recording_read_text(reader, &reader->recording->names,
+                                "name of a thread");
 }
 
 /* By pc; of one pc, the innermost function first. */

@@ -18,14 +18,15 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
         events++;
-        if (event.kind == SIM_RECORDED_ALLOC &&
+        if (event.kind != SIM_RECORDED_FREE &&
             event.stack >= sim_recording_totals(recording)->stacks)
             abort();
+        if ((event.kind == SIM_RECORDED_FREE ||
+             event.kind == SIM_RECORDED_RESIZE) &&
+            event.object >= cursor.objects)
+            abort();
     }
-    if (events != sim_recording_totals(recording)->allocs +
-                      sim_recording_totals(recording)->frees +
-                      sim_recording_totals(recording)->waits +
-                      sim_recording_totals(recording)->releases)
+    if (events != sim_recording_events(recording))
         abort();
     sim_recording_close(recording);
     return 0;

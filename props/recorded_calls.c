@@ -1,0 +1,200 @@
+/*
+ * recorded_calls.c -- a program that resizes, aligns, and waits with an end.
+ *
+ * Run under the recorder by test_recorder_calls.c, which knows these sizes.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void
+expect(bool good)
+{
+    if (!good)
+        abort();
+}
+
+/* volatile: a compiler may leave out a block that nobody uses. */
+static void
+allocate(size_t bytes)
+{
+    void *volatile block = malloc(bytes);
+
+    free(block);
+}
+
+static void
+resize(void)
+{
+    volatile size_t too_much = SIZE_MAX / 2;
+    volatile size_t nothing = 0;
+    void *volatile object = malloc(1234567);
+    void *volatile other = malloc(7654321);
+    void *volatile grown;
+
+    object = realloc(object, 2345678);
+    object = realloc(object, 3456789);
+    grown = realloc(object, too_much);
+    expect(grown == NULL);
+    object = realloc(object, 45);
+    grown = realloc(other, nothing);
+    expect(grown == NULL);
+    free(object);
+}
+
+static void
+align(void)
+{
+    void *volatile zeroed = calloc(7, 111111);
+    void *volatile aligned = aligned_alloc(4096, 888832);
+    void *other = NULL;
+
+    expect(posix_memalign(&other, 64, 999999) == 0);
+    free(zeroed);
+    free(aligned);
+    free(other);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t semaphore;
+static volatile sig_atomic_t ticks;
+
+static struct timespec
+soon(clockid_t clock)
+{
+    struct timespec time;
+
+    clock_gettime(clock, &time);
+    time.tv_nsec += 5000000;
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_nsec -= 1000000000;
+        time.tv_sec++;
+    }
+    return time;
+}
+
+/* By then the thread stands at the semaphore. */
+static void
+post_later(int unused)
+{
+    (void)unused;
+    if (++ticks == 5)
+        sem_post(&semaphore);
+}
+
+static void
+wait_for_post(void)
+{
+    const struct sigaction action = {.sa_handler = post_later,
+                                     .sa_flags = SA_RESTART};
+    const struct itimerval often = {.it_interval = {.tv_usec = 5000},
+                                    .it_value = {.tv_usec = 5000}};
+
+    expect(sigaction(SIGALRM, &action, NULL) == 0);
+    expect(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    expect(sem_wait(&semaphore) == 0);
+}
+
+/* In order: the test expects these waits, all but the last in vain. */
+static void *
+wait_for_all(void *unused)
+{
+    struct timespec real;
+    struct timespec steady;
+
+    (void)unused;
+    allocate(50); /* its first event comes before its name */
+    expect(pthread_setname_np(pthread_self(), "waits a lot") == 0);
+    real = soon(CLOCK_REALTIME);
+    expect(pthread_mutex_timedlock(&mutex, &real) == ETIMEDOUT);
+    steady = soon(CLOCK_MONOTONIC);
+    expect(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &steady) ==
+           ETIMEDOUT);
+    real = soon(CLOCK_REALTIME);
+    expect(pthread_rwlock_timedrdlock(&rwlock, &real) == ETIMEDOUT);
+    steady = soon(CLOCK_MONOTONIC);
+    expect(pthread_rwlock_clockrdlock(&rwlock, CLOCK_MONOTONIC, &steady) ==
+           ETIMEDOUT);
+    real = soon(CLOCK_REALTIME);
+    expect(pthread_rwlock_timedwrlock(&rwlock, &real) == ETIMEDOUT);
+    steady = soon(CLOCK_MONOTONIC);
+    expect(pthread_rwlock_clockwrlock(&rwlock, CLOCK_MONOTONIC, &steady) ==
+           ETIMEDOUT);
+    real = soon(CLOCK_REALTIME);
+    expect(sem_timedwait(&semaphore, &real) == -1 && errno == ETIMEDOUT);
+    steady = soon(CLOCK_MONOTONIC);
+    expect(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &steady) == -1 &&
+           errno == ETIMEDOUT);
+    wait_for_post();
+    return NULL;
+}
+
+static void
+wait_in_thread(void)
+{
+    pthread_t thread;
+
+    expect(sem_init(&semaphore, 0, 0) == 0);
+    pthread_mutex_lock(&mutex);
+    pthread_rwlock_wrlock(&rwlock);
+    expect(pthread_create(&thread, NULL, wait_for_all, NULL) == 0);
+    pthread_join(thread, NULL);
+    pthread_rwlock_unlock(&rwlock);
+    pthread_mutex_unlock(&mutex);
+}
+
+/*
+ * A child that a handler forks in the middle of a wait has a log of its own,
+ * which knows nothing of how the wait began. The handler ends the wait.
+ */
+static void
+fork_later(int unused)
+{
+    (void)unused;
+    if (++ticks == 5 && fork() == 0)
+        ticks = -1000000;
+}
+
+static void
+fork_in_wait(void)
+{
+    const struct sigaction action = {.sa_handler = fork_later,
+                                     .sa_flags = SA_RESTART};
+    const struct itimerval often = {.it_interval = {.tv_usec = 5000},
+                                    .it_value = {.tv_usec = 5000}};
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    ticks = 0;
+    expect(sigaction(SIGALRM, &action, NULL) == 0);
+    expect(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    while (sem_timedwait(&semaphore, &until) != 0 && errno == EINTR)
+        continue;
+    if (ticks < 0) {
+        allocate(555555);
+        _exit(0);
+    }
+    expect(setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL) == 0);
+    expect(wait(NULL) > 0);
+}
+
+int
+main(void)
+{
+    resize();
+    align();
+    wait_in_thread();
+    fork_in_wait();
+    return 0;
+}

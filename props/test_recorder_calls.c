@@ -1,0 +1,249 @@
+/*
+ * test_recorder_calls.c -- what version 2 of recordings has: objects that are
+ * resized, how they were asked for, waits with an end, names, forks.
+ *
+ * usage: test_recorder_calls PROFSIM RECORDER PROGRAM
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "live_heap.h"
+#include "recording.h"
+
+static char directory[] = "/tmp/test_calls-XXXXXX";
+static char **words; /* of the command line */
+static struct sim_recording *parent;
+static struct sim_recording *child;
+
+static struct sim_recording *
+open_recording(const char *name)
+{
+    struct sim_recording_error error;
+    struct sim_recording *recording;
+    char path[64];
+    char line[200];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (sim_recording_open(&recording, path, &error))
+        return recording;
+    sim_recording_explain(&error, path, line, sizeof line);
+    print_error("%s\n", line);
+    return NULL;
+}
+
+/* returns: the object that was allocated with so many bytes */
+static uint64_t
+object_of(const struct sim_recording *recording, uint64_t size_bytes,
+          struct sim_recorded *event)
+{
+    struct sim_recording_cursor cursor;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, event))
+        if (event->kind == SIM_RECORDED_ALLOC &&
+            event->size_bytes == size_bytes)
+            return event->object;
+    fail_msg("no object of %llu bytes", (unsigned long long)size_bytes);
+    return 0;
+}
+
+/* What became of an object: sizes, 0 for its free. returns: how many */
+static size_t
+fate_of(uint64_t object, uint64_t *sizes_bytes, size_t room)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    size_t count = 0;
+
+    sim_recording_begin(parent, &cursor);
+    while (sim_recording_next(&cursor, &event) && count < room)
+        if (event.kind <= SIM_RECORDED_FREE ||
+            event.kind == SIM_RECORDED_RESIZE) {
+            if (event.object == object)
+                sizes_bytes[count++] = event.size_bytes;
+        }
+    return count;
+}
+
+static void
+an_object_that_is_resized_stays_the_same(void **state)
+{
+    static const uint64_t want[] = {1234567, 2345678, 3456789, 45, 0};
+    struct sim_recorded event;
+    uint64_t sizes_bytes[8];
+
+    (void)state;
+    assert_int_equal(
+        fate_of(object_of(parent, 1234567, &event), sizes_bytes, 8), 5);
+    assert_memory_equal(sizes_bytes, want, sizeof want);
+    /* Resized to nothing: freed. */
+    assert_int_equal(
+        fate_of(object_of(parent, 7654321, &event), sizes_bytes, 8), 2);
+    assert_int_equal(sizes_bytes[1], 0);
+}
+
+/* Never the old bytes and the new ones at once: 7654321 and 3456789. */
+static void
+the_peak_has_an_object_once(void **state)
+{
+    struct sim_live_heap heap;
+
+    (void)state;
+    assert_true(sim_live_heap_open(&heap, parent, NULL));
+    assert_in_range(heap.total.peak.bytes, 7654321 + 3456789,
+                    7654321 + 3456789 + 200000);
+    sim_live_heap_close(&heap);
+}
+
+/* To the simulated collector a resize is another object. */
+static void
+its_replay_holds(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof command, "'%s' check %s/x.rec >>%s/log", words[1],
+             directory, directory);
+    assert_int_equal(system(command), 0);
+}
+
+static void
+how_it_was_asked_for_is_kept(void **state)
+{
+    struct sim_recorded event;
+
+    (void)state;
+    object_of(parent, 777777, &event);
+    assert_true(event.zeroed);
+    assert_int_equal(event.alignment, 0);
+    object_of(parent, 888832, &event);
+    assert_false(event.zeroed);
+    assert_int_equal(event.alignment, 4096);
+    object_of(parent, 999999, &event);
+    assert_int_equal(event.alignment, 64);
+    object_of(parent, 1234567, &event);
+    assert_false(event.zeroed);
+    assert_int_equal(event.alignment, 0);
+}
+
+static void
+waits_with_an_end_are_waits(void **state)
+{
+    static const struct {
+        enum sim_recorded_lock kind;
+        bool failed;
+    } want[] = {
+        {SIM_RECORDED_MUTEX, true},      {SIM_RECORDED_MUTEX, true},
+        {SIM_RECORDED_READ, true},       {SIM_RECORDED_READ, true},
+        {SIM_RECORDED_WRITE, true},      {SIM_RECORDED_WRITE, true},
+        {SIM_RECORDED_SEMAPHORE, true},  {SIM_RECORDED_SEMAPHORE, true},
+        {SIM_RECORDED_SEMAPHORE, false},
+    };
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    size_t count = 0;
+
+    (void)state;
+    sim_recording_begin(parent, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        if (event.kind != SIM_RECORDED_WAIT ||
+            strcmp(sim_recording_thread_name(parent, event.thread),
+                   "waits a lot") != 0)
+            continue;
+        assert_true(count < sizeof want / sizeof *want);
+        assert_int_equal(event.lock_kind, want[count].kind);
+        assert_int_equal(event.wait_failed, want[count].failed);
+        assert_true(event.wait_ticks > 1000000);
+        count++;
+    }
+    assert_int_equal(count, sizeof want / sizeof *want);
+}
+
+static void
+threads_have_their_names(void **state)
+{
+    (void)state;
+    assert_int_equal(sim_recording_totals(parent)->threads, 2);
+    assert_string_equal(sim_recording_thread_name(parent, 0), "recorded_calls");
+    assert_string_equal(sim_recording_thread_name(parent, 1), "waits a lot");
+}
+
+static void
+a_child_knows_when_it_was_forked(void **state)
+{
+    const struct sim_recording_totals *const before =
+        sim_recording_totals(parent);
+    const struct sim_recording_totals *const after =
+        sim_recording_totals(child);
+    struct sim_recorded event;
+
+    (void)state;
+    assert_int_equal(before->forked_ticks, 0);
+    assert_true(after->forked_ticks > before->start_ticks);
+    assert_true(after->forked_ticks <= after->start_ticks);
+    assert_true(after->forked_ticks - before->start_ticks <
+                before->duration_ticks);
+    object_of(child, 555555, &event);
+    /* The wait that the parent began is not its own; it waits once more. */
+    assert_int_equal(after->waits, 1);
+    assert_int_equal(after->dropped[SIM_RECORDED_INSIDE], 1);
+}
+
+static int
+record(void **state)
+{
+    char command[1024];
+
+    (void)state;
+    if (mkdtemp(directory) == NULL)
+        return -1;
+    setenv("PROFSIM_RECORDER", words[2], 1);
+    snprintf(command, sizeof command,
+             "timeout 60 '%s' record -o %s/x.rec -- '%s' 2>%s/log", words[1],
+             directory, words[3], directory);
+    if (system(command) != 0)
+        return -1;
+    parent = open_recording("x.rec");
+    child = open_recording("x.rec.2");
+    return parent != NULL && child != NULL ? 0 : -1;
+}
+
+static int
+clear(void **state)
+{
+    char command[160];
+
+    (void)state;
+    sim_recording_close(parent);
+    sim_recording_close(child);
+    snprintf(command, sizeof command, "rm -rf -- %s", directory);
+    return system(command);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_that_is_resized_stays_the_same),
+        cmocka_unit_test(the_peak_has_an_object_once),
+        cmocka_unit_test(its_replay_holds),
+        cmocka_unit_test(how_it_was_asked_for_is_kept),
+        cmocka_unit_test(waits_with_an_end_are_waits),
+        cmocka_unit_test(threads_have_their_names),
+        cmocka_unit_test(a_child_knows_when_it_was_forked),
+    };
+    char *recorder;
+
+    if (argc != 4 || (recorder = realpath(argv[2], NULL)) == NULL)
+        return 1;
+    argv[2] = recorder;
+    words = argv;
+    return cmocka_run_group_tests(tests, record, clear);
+}
