@@ -200,5 +200,34 @@ holds "gc: a free that nobody counts is noticed" \
 holds "gc: a cycle that does not begin is noticed" \
     spoilt gc.c 'mark_ended();' spoilt_gc
 
+# -------------------------------------------------- the profiler that is linked
+
+name=prof-malloc
+profiler="-L$tree/lib -l$name"
+
+profiled() { # its own numbers are in the profile that it wrote
+    run "$dir" >"$dir/printed" || return 1
+    gzip -c "$dir"/[0-9]*.heap.pb >"$dir/heap.pb.gz" &&
+        python3 install/read_profile.py "$dir/heap.pb.gz" >"$dir/heap.txt" ||
+        return 1
+    rm "$dir"/[0-9]*.pb
+    awk '$1 != "types" && $2 == 12345 * $1 { print $1, $3 }' "$dir/heap.txt" \
+        >"$dir/in_use"
+    awk '{ print $2, $4 }' "$dir/printed" | diff - "$dir/in_use"
+}
+for language in c c++; do
+    [ $language = c ] && compiler="cc -std=gnu11 $warn" ||
+        compiler="c++ -std=c++17 $warn"
+    holds "malloc in $language: it is built from what is installed" \
+        compile "$compiler" "$profiler" -x $language malloc.c
+    holds "malloc in $language: its profile is what it did" profiled
+done
+spoilt_malloc() {
+    compile 'cc -std=gnu11' "$profiler" spoilt.c || exit 1
+    profiled
+}
+holds "malloc: without the rate the blocks are not all seen" \
+    spoilt malloc.c 'prof_malloc_rate_set(1);' spoilt_malloc
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

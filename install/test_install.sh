@@ -194,7 +194,8 @@ nm -g --defined-only "$tree/lib/libprof.a" >"$dir/said" &&
     ! grep -v -e ' prof_' -e ':$' -e '^$' "$dir/said"
 count "so does the archive" $?
 for header in "$tree"/include/prof/*.h; do
-    echo "#include <prof/${header##*/}>"
+    [ "${header##*/}" = malloc.h ] || # of libprof-malloc.so
+        echo "#include <prof/${header##*/}>"
 done >"$dir/all.c"
 gcc -std=c11 -I"$tree/include" -fsyntax-only -aux-info "$dir/declared" "$dir/all.c" &&
     grep -F "$tree/include/prof/" "$dir/declared" | grep -v ' static ' |
@@ -203,6 +204,13 @@ sed -n 's/^extern const struct prof_rules \(.*\);.*/\1/p' \
     "$tree/include/prof/rules.h" >>"$dir/names"
 LC_ALL=C sort -u "$dir/names" | diff - "$dir/shown" >"$dir/said" 2>&1
 count "it shows what the headers declare, and nothing else" $?
+
+# The profiler shows its own interface, and what it puts in place of libc's.
+sed -n 's/^\(.*[ *]\)\{0,1\}\(prof_malloc_[a-z_]*\)(.*/\2/p' "$tree/include/prof/malloc.h" |
+    LC_ALL=C sort -u >"$dir/names"
+nm -D --defined-only "$tree/lib/libprof-malloc.so" | awk '{ print $3 }' |
+    grep '^prof' | LC_ALL=C sort | diff "$dir/names" - >"$dir/said" 2>&1
+count "libprof-malloc.so shows what prof/malloc.h declares" $?
 
 # ------------------------------------------------------------------ the pages
 

@@ -369,6 +369,8 @@ take_signal(void)
                                      .sa_flags = SA_RESTART};
     struct sigaction old;
 
+    if (profile.config.folder[0] == '\0')
+        return; /* there is nowhere to write to */
     if (sigaction(SIGUSR2, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
         (void)sigaction(SIGUSR2, &action, NULL);
 }

@@ -229,30 +229,49 @@ profile_dump(enum profile_kind kind, const struct prof_sink *sink)
     return status;
 }
 
-static void
-dump_file(enum profile_kind kind)
+static enum prof_status
+dump_file(const char *folder, enum profile_kind kind)
 {
     struct prof_file file;
     struct prof_sink sink;
     char path[512];
     enum prof_status status;
 
-    (void)snprintf(path, sizeof path, "%s/%ld.%s.pb", profile.config.folder,
-                   (long)getpid(), profile_kind_names[kind]);
+    if ((size_t)snprintf(path, sizeof path, "%s/%ld.%s.pb", folder,
+                         (long)getpid(),
+                         profile_kind_names[kind]) >= sizeof path)
+        return PROF_ERR_CONFIG;
     status = prof_file_begin(&file, path);
-    if (status == PROF_OK) {
-        sink = prof_file_sink(&file);
-        status = prof_file_end(&file, profile_dump(kind, &sink));
+    if (status != PROF_OK)
+        return status;
+    sink = prof_file_sink(&file);
+    return prof_file_end(&file, profile_dump(kind, &sink));
+}
+
+enum prof_status
+profile_dump_to(const char *folder)
+{
+    enum prof_status first = PROF_OK;
+
+    for (int kind = 0; kind < PROFILE_KINDS; kind++) {
+        enum prof_status status = PROF_OK;
+
+        if (profile_has((enum profile_kind)kind))
+            status = dump_file(folder, (enum profile_kind)kind);
+        if (first == PROF_OK)
+            first = status;
     }
-    (void)status; /* nobody is there to be told; the file is missing */
+    return first;
 }
 
 void
 profile_dump_files(void)
 {
-    for (int kind = 0; kind < PROFILE_KINDS; kind++)
-        if (profile_has((enum profile_kind)kind))
-            dump_file((enum profile_kind)kind);
+    enum prof_status status = PROF_OK;
+
+    if (profile.config.folder[0] != '\0')
+        status = profile_dump_to(profile.config.folder);
+    (void)status; /* nobody is there to be told; the file is missing */
 }
 
 void

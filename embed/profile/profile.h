@@ -148,7 +148,16 @@ bool profile_has(enum profile_kind kind);
 PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
                                              const struct prof_sink *sink);
 
-/* Write all kinds that are taken into files of the folder. context: inside */
+/*
+ * Write all kinds that are taken into files of a folder.
+ *
+ * returns: PROF_OK, or why the first that failed did; PROF_ERR_CONFIG: the path
+ *          is too long
+ * context: inside
+ */
+PROF_NODISCARD enum prof_status profile_dump_to(const char *folder);
+
+/* The same into the folder of the environment, if there is one. */
 void profile_dump_files(void);
 void profile_dump_after_fork_child(void);
 

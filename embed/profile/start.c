@@ -252,7 +252,7 @@ static void __attribute__((constructor)) begin_early(void)
 
 static void __attribute__((destructor)) end_late(void)
 {
-    if (!profile_is_on() || profile.config.folder[0] == '\0')
+    if (!profile_is_on())
         return;
     embed_inside = true;
     profile_dump_files();

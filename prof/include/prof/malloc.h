@@ -1,0 +1,83 @@
+/*
+ * prof/malloc.h -- the profiler that watches malloc, locks and CPU time by
+ * itself: libprof-malloc.so, linked by -lprof-malloc.
+ *
+ * It begins before main and has a thread that answers `profsim top` and
+ * `profsim dump`. The environment sets it up as `profsim profile` does
+ * (docs/profiling.md); without one it samples the heap at
+ * PROF_HEAP_RATE_DEFAULT and every contended mutex, and writes no file of its
+ * own accord.
+ *
+ * Profiles have addresses and no names; readers look these up. All calls are
+ * for any thread, not for signal handlers, and keep errno.
+ */
+#ifndef PROF_MALLOC_H
+#define PROF_MALLOC_H
+
+#include <stdint.h>
+
+#include "prof/sink.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum prof_malloc_kind {
+    PROF_MALLOC_HEAP,   /* in use, and all that was allocated */
+    PROF_MALLOC_ALLOCS, /* the same numbers; opens with what was allocated */
+    PROF_MALLOC_MUTEX,  /* who kept others waiting */
+    PROF_MALLOC_BLOCK,  /* who waited */
+    PROF_MALLOC_CPU     /* since it was written last */
+};
+
+/*
+ * Set the mean number of bytes from one sampled allocation to the next.
+ *
+ * in:      rate_bytes, 1 samples all, 0 and less none. What was sampled before
+ *          counts as at its own rate, as prof_heap_rate_set() says
+ */
+void prof_malloc_rate_set(int64_t rate_bytes);
+int64_t prof_malloc_rate(void);
+
+/*
+ * Write a profile as profile.proto, not compressed.
+ *
+ * in:      sink, may allocate; what it allocates is not sampled
+ * returns: PROF_OK, the sink's status, PROF_ERR_OFF (this kind is not being
+ *          taken, or the profiler could not begin), PROF_ERR_MEMORY,
+ *          PROF_ERR_BUSY (record calls do not come to an end), PROF_ERR_CONFIG
+ */
+PROF_NODISCARD enum prof_status prof_malloc_write(enum prof_malloc_kind kind,
+                                                  const struct prof_sink *sink);
+
+/*
+ * Write all kinds that are being taken as FOLDER/PID.heap.pb and the like. A
+ * file appears whole or not at all.
+ *
+ * returns: as prof_malloc_write(), of the first that failed; PROF_ERR_CONFIG
+ *          (the path is too long)
+ */
+PROF_NODISCARD enum prof_status prof_malloc_dump(const char *folder);
+
+/* What is sampled, and what was not recorded. */
+struct prof_malloc_status {
+    int64_t rate_bytes;
+    uint64_t live_samples;      /* sampled blocks that are not freed */
+    uint64_t dropped_samples;   /* no room for their stacks */
+    uint64_t untracked_samples; /* in the totals, not in use: too many live */
+    uint64_t early_allocs;      /* before the profiler was up */
+    uint64_t unseen_frees;      /* known by their address coming again */
+    uint64_t uncharged_waits;   /* no room for their lock */
+};
+
+/* returns: PROF_OK, PROF_ERR_OFF (the profiler could not begin) */
+PROF_NODISCARD enum prof_status
+prof_malloc_status(struct prof_malloc_status *status);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
