@@ -146,9 +146,10 @@ start_cpu(void)
                                            .stacks_max = CPU_STACKS_MAX,
                                            .depth_max = PROFILE_DEPTH_MAX};
     const uint32_t hz = profile.config.cpu_hz;
-    const struct itimerval timer = {
-        .it_interval = {.tv_usec = hz != 0 ? 1000000 / (suseconds_t)hz : 0},
-        .it_value = {.tv_usec = hz != 0 ? 1000000 / (suseconds_t)hz : 0}};
+    const uint32_t step_us = hz != 0 ? 1000000 / hz : 0;
+    const struct timeval step = {.tv_sec = step_us / 1000000,
+                                 .tv_usec = step_us % 1000000};
+    const struct itimerval timer = {.it_interval = step, .it_value = step};
     const size_t bytes = prof_cpu_bytes_needed(&config);
     struct prof_cpu *cpu;
     void *block;
