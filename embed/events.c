@@ -69,26 +69,16 @@ log_address(enum embed_kind kind, void *address)
     return offset;
 }
 
-static uint32_t
-detail_of(const struct embed_request *request)
-{
-    uint32_t detail = request->zeroed;
-
-    if (request->alignment != 0)
-        detail |= (1 + (uint32_t)__builtin_ctzl(request->alignment)) << 1;
-    return detail;
-}
-
 void
-embed_on_alloc(void *address, const struct embed_request *request,
-               const void *frame)
+embed_on_alloc(void *address, struct embed_request request, const void *frame)
 {
-    uint64_t words[4] = {0, (uintptr_t)address, request->bytes, 0};
+    uint64_t words[4] = {0, (uintptr_t)address, request.bytes, 0};
+    const uint32_t detail = request.alignment << 1 | request.zeroed;
     int saved_errno = errno;
 
-    if (!embed_enter())
+    if (address == NULL || !embed_enter())
         return;
-    log_with_stack(EMBED_ALLOC, detail_of(request), words, 4, frame);
+    log_with_stack(EMBED_ALLOC, detail, words, 4, frame);
     embed_leave();
     errno = saved_errno;
 }
@@ -234,21 +224,28 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     errno = saved_errno;
 }
 
-uint64_t
-embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
+static __attribute__((noinline)) void
+log_release(const void *lock, enum embed_lock_kind kind, const void *frame)
 {
     uint64_t words[3] = {0, (uintptr_t)lock, 0};
     int saved_errno = errno;
 
-    if (embed_inside || !is_awaited(lock) || !embed_enter())
-        return 0;
+    if (!embed_enter())
+        return;
     log_with_stack(EMBED_RELEASE, (uint32_t)kind, words, 3, frame);
     embed_leave();
     errno = saved_errno;
-    return 0;
 }
 
 /* A release is logged before: what follows it in the log came after it. */
+uint64_t
+embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
+{
+    if (!embed_inside && is_awaited(lock))
+        log_release(lock, kind, frame);
+    return 0;
+}
+
 void
 embed_on_released(uint64_t token, const void *frame)
 {

@@ -102,18 +102,19 @@ arena_take(size_t bytes)
 static bool
 is_of_arena(const void *address)
 {
-    return (uintptr_t)address >= (uintptr_t)arena &&
-           (uintptr_t)address < (uintptr_t)arena + ARENA_BYTES;
+    return (uintptr_t)address - (uintptr_t)arena < ARENA_BYTES;
 }
 
 static void
 tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
            const void *frame)
 {
-    const struct embed_request request = {bytes, alignment, zeroed};
+    const struct embed_request request = {
+        bytes, alignment != 0 ? 1 + (uint32_t)__builtin_ctzl(alignment) : 0,
+        zeroed};
 
-    if (address != NULL)
-        embed_on_alloc(address, &request, frame);
+    if (!embed_skips(bytes))
+        embed_on_alloc(address, request, frame);
 }
 
 #define FRAME __builtin_frame_address(0)
@@ -121,12 +122,16 @@ tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
 EMBED_HOOK void *
 malloc(size_t bytes)
 {
+    const struct embed_request request = {.bytes = bytes};
     void *address;
 
+    /* Nothing is skipped before all is ready. */
+    if (__builtin_expect(embed_skips(bytes), true))
+        return real.malloc(bytes);
     if (!is_ready())
         return arena_take(bytes);
     address = real.malloc(bytes);
-    tell_alloc(address, bytes, 0, false, FRAME);
+    embed_on_alloc(address, request, FRAME);
     return address;
 }
 
@@ -147,13 +152,23 @@ calloc(size_t count, size_t each_bytes)
     return address;
 }
 
-EMBED_HOOK void
-free(void *address)
+static __attribute__((noinline)) void
+free_slowly(void *address)
 {
     if (address == NULL || is_of_arena(address) || !is_ready())
         return;
-    embed_on_free(address);
+    if (embed_may_be_told(address))
+        embed_on_free(address);
     real.free(address);
+}
+
+EMBED_HOOK void
+free(void *address)
+{
+    if (real.free == NULL || embed_may_be_told(address) || is_of_arena(address))
+        free_slowly(address);
+    else
+        real.free(address);
 }
 
 static void *

@@ -8,6 +8,7 @@
 #ifndef EMBED_HOOKS_H
 #define EMBED_HOOKS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,46 @@
  */
 extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
+
+/*
+ * A thread's allocations of fewer bytes than this need not be told, if each
+ * makes it less by its size. 0: all are told.
+ */
+extern _Thread_local uint64_t embed_until_bytes
+    __attribute__((tls_model("initial-exec")));
+
+/* Count an allocation down. returns: false if it must be told */
+static inline bool
+embed_skips(size_t bytes)
+{
+    if (bytes >= embed_until_bytes)
+        return false;
+    embed_until_bytes -= bytes;
+    return true;
+}
+
+/*
+ * Blocks whose free is to be told, counted by a hash of their address; the free
+ * of others need not be. NULL: all are told.
+ */
+#define EMBED_FILTER_LOG2 15u
+extern _Atomic uint8_t *const embed_filter;
+
+static inline uint32_t
+embed_hash_of(uintptr_t address, uint32_t log2)
+{
+    return (uint32_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+                      (64 - log2));
+}
+
+static inline bool
+embed_may_be_told(const void *address)
+{
+    return embed_filter == NULL ||
+           atomic_load_explicit(&embed_filter[embed_hash_of((uintptr_t)address,
+                                                            EMBED_FILTER_LOG2)],
+                                memory_order_relaxed) != 0;
+}
 
 /* Find the real functions. context: inside */
 void embed_heap_resolve(void);
@@ -37,12 +78,16 @@ void embed_resolve(void *function, const char *name, const char *version);
 /* How a block was asked for. */
 struct embed_request {
     size_t bytes;
-    size_t alignment; /* 0: malloc's own */
+    uint32_t alignment; /* 1 + its logarithm; 0: malloc's own */
     bool zeroed;
 };
 
-/* A block was allocated. in: address, not NULL */
-void embed_on_alloc(void *address, const struct embed_request *request,
+/*
+ * A block was allocated, or could not be.
+ *
+ * in: address, NULL if there was no memory
+ */
+void embed_on_alloc(void *address, struct embed_request request,
                     const void *frame);
 
 /* A block is about to be freed. in: address, not NULL */

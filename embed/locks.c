@@ -112,11 +112,33 @@ is_ready(void)
         return status;                                \
     } while (0)
 
+static __attribute__((noinline)) int
+wait_for_mutex(pthread_mutex_t *mutex, const void *frame)
+{
+    struct embed_wait wait;
+    int status;
+
+    if (!embed_on_wait(&wait, mutex, true, frame))
+        return real.mutex_lock(mutex);
+    status = real.mutex_lock(mutex);
+    embed_on_waited(&wait, EMBED_LOCK_MUTEX, status, frame);
+    return status;
+}
+
+/* One that is free is had without room for a wait, nor a check of the stack. */
 EMBED_HOOK int
 pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    LOCK(mutex, EMBED_LOCK_MUTEX, real.mutex_trylock(mutex),
-         real.mutex_lock(mutex));
+    int status;
+
+    if (!is_ready())
+        return 0;
+    if (embed_inside)
+        return real.mutex_lock(mutex);
+    status = real.mutex_trylock(mutex);
+    if (status == EBUSY)
+        status = wait_for_mutex(mutex, FRAME);
+    return status;
 }
 
 EMBED_HOOK int

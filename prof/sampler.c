@@ -258,6 +258,23 @@ prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes)
     return true;
 }
 
+uint64_t
+prof_heap_until_take(const struct prof_proc *proc)
+{
+    const int64_t rate = prof_heap_rate(proc->prof);
+
+    if (rate <= 1 || proc->sampler.rate_bytes != rate ||
+        proc->prof->rules.sampler_keeps_large)
+        return 0;
+    return proc->sampler.until_bytes;
+}
+
+void
+prof_heap_until_give(struct prof_proc *proc, uint64_t until_bytes)
+{
+    proc->sampler.until_bytes = until_bytes;
+}
+
 void
 prof_heap_rate_set(struct prof *prof, int64_t rate_bytes)
 {

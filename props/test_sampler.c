@@ -309,6 +309,82 @@ each_corner_of_the_table_is_a_logarithm(void **state)
     }
 }
 
+/* ------------------------------------------------- counted down by the
+ * embedder
+ */
+
+/* What is sampled of a row of sizes, asked for each, or for those only that the
+ * number taken does not let pass. */
+static void
+check_taken(const struct prof_rules *rules, int64_t rate)
+{
+    struct props_lab each;
+    struct props_lab taken;
+    uint64_t asked = 0;
+    uint64_t until = 0;
+
+    assert_true(props_lab_begin(&each, rules));
+    assert_true(props_lab_begin(&taken, rules));
+    prof_heap_rate_set(each.prof, rate);
+    prof_heap_rate_set(taken.prof, rate);
+    prof_proc_seed(each.proc, 5);
+    prof_proc_seed(taken.proc, 5);
+    for (uint64_t i = 0; i < 20000; i++) {
+        const uint64_t size = i * i % 131 + (i % 977 == 0 ? 5000 : 0);
+        bool is_sample = false;
+
+        if (size < until) {
+            until -= size;
+        } else {
+            asked++;
+            if (until != 0)
+                prof_heap_until_give(taken.proc, until);
+            is_sample = prof_heap_sample(taken.proc, size);
+            until = prof_heap_until_take(taken.proc);
+        }
+        assert_int_equal(is_sample, prof_heap_sample(each.proc, size));
+        assert_true(prof_proc_rng_state(each.proc) ==
+                    prof_proc_rng_state(taken.proc));
+    }
+    if (rate <= 1 || rules->sampler_keeps_large)
+        assert_int_equal(asked, 20000);
+    else if (rate > 1000)
+        assert_in_range(asked, 20, 2000);
+    props_lab_end(&each);
+    props_lab_end(&taken);
+}
+
+static void
+a_number_taken_away_samples_the_same(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RULES; i++) {
+        check_taken(all_rules[i], 4096);
+        check_taken(all_rules[i], 2);
+        check_taken(all_rules[i], 1);
+        check_taken(all_rules[i], 0);
+        check_taken(all_rules[i], -1);
+    }
+}
+
+static void
+no_number_is_taken_before_the_first_nor_after_a_change(void **state)
+{
+    struct props_lab lab;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    prof_heap_rate_set(lab.prof, 4096);
+    assert_int_equal(prof_heap_until_take(lab.proc), 0);
+    (void)prof_heap_sample(lab.proc, 0);
+    assert_int_not_equal(prof_heap_until_take(lab.proc), 0);
+    prof_heap_rate_set(lab.prof, 8192);
+    assert_int_equal(prof_heap_until_take(lab.proc), 0);
+    (void)prof_heap_sample(lab.proc, 0);
+    assert_int_not_equal(prof_heap_until_take(lab.proc), 0);
+    props_lab_end(&lab);
+}
+
 int
 main(void)
 {
@@ -321,6 +397,9 @@ main(void)
         cmocka_unit_test(a_way_too_long_for_64_bits_is_the_longest_there_is),
         cmocka_unit_test(a_row_of_allocations_is_sampled_as_the_model_does),
         cmocka_unit_test(each_corner_of_the_table_is_a_logarithm),
+        cmocka_unit_test(a_number_taken_away_samples_the_same),
+        cmocka_unit_test(
+            no_number_is_taken_before_the_first_nor_after_a_change),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

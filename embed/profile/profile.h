@@ -101,6 +101,10 @@ extern _Thread_local struct profile_thread profile_thread
 /* Get the thread a processor of its own, until it exits. context: inside */
 void profile_thread_begin(void);
 
+/* Give back what the thread has taken of its processor's bytes to the next
+ * sample: from now on it is asked. */
+void profile_until_give(void);
+
 /* Borrow a processor for one call. context: inside */
 struct prof_proc *profile_proc_borrow(uint32_t *index);
 void profile_proc_return(uint32_t index);

@@ -18,7 +18,6 @@
 #include "profile.h"
 #include "stack.h"
 
-#define FILTER_LOG2 15u
 #define TABLE_LOG2  16u
 #define TABLE_SLOTS (1u << TABLE_LOG2)
 #define TABLE_FULL  (TABLE_SLOTS / 4 * 3)
@@ -33,30 +32,18 @@ struct entry {
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)
 #define TOKEN_PROBED (UINT64_C(1) << 62)
 
-static _Atomic uint8_t filter[1u << FILTER_LOG2];
+static _Atomic uint8_t filter[1u << EMBED_FILTER_LOG2];
+_Atomic uint8_t *const embed_filter = filter;
 static struct entry table[TABLE_SLOTS]; /* guarded by lock */
 static _Atomic uint64_t entries;        /* written under lock */
 static struct prof_port_lock lock;
-
-static uint32_t
-hash_of(uintptr_t address, uint32_t log2)
-{
-    return (uint32_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
-                      (64 - log2));
-}
-
-static bool
-may_be_sampled(uintptr_t address)
-{
-    return atomic_load_explicit(&filter[hash_of(address, FILTER_LOG2)],
-                                memory_order_relaxed) != 0;
-}
 
 /* A count that has reached its end stays there: it only costs a look. */
 static void
 filter_add(uintptr_t address, int delta)
 {
-    _Atomic uint8_t *const at = &filter[hash_of(address, FILTER_LOG2)];
+    _Atomic uint8_t *const at =
+        &filter[embed_hash_of(address, EMBED_FILTER_LOG2)];
     const uint8_t seen = atomic_load_explicit(at, memory_order_relaxed);
 
     if (seen != UINT8_MAX)
@@ -68,7 +55,7 @@ filter_add(uintptr_t address, int delta)
 static uint32_t
 slot_of(uintptr_t address)
 {
-    uint32_t slot = hash_of(address, TABLE_LOG2);
+    uint32_t slot = embed_hash_of(address, TABLE_LOG2);
 
     while (table[slot].address != 0 && table[slot].address != address)
         slot = (slot + 1) % TABLE_SLOTS;
@@ -88,7 +75,7 @@ remove_locked(uint32_t gap)
         slot = (slot + 1) % TABLE_SLOTS;
         if (table[slot].address == 0)
             break;
-        home = hash_of(table[slot].address, TABLE_LOG2);
+        home = embed_hash_of(table[slot].address, TABLE_LOG2);
         if ((slot - home) % TABLE_SLOTS >= (slot - gap) % TABLE_SLOTS) {
             table[gap] = table[slot];
             gap = slot;
@@ -205,49 +192,44 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
     profile_agent_start(); /* a forked child's, once it does something */
 }
 
-/* A thread's first allocation, and each of a thread without a processor. */
-static __attribute__((noinline)) void
-on_alloc_slowly(void *address, size_t bytes, const void *frame)
+/*
+ * An allocation that was not skipped: a thread's first, each of a thread
+ * without a processor, and what may be a sample. One that failed is asked for,
+ * too: the chance of the next one must not depend on how large it was.
+ */
+static void
+ask(void *address, size_t bytes, const void *frame)
 {
     struct profile_thread *const thread = &profile_thread;
-    const int saved_errno = errno;
     struct prof_proc *proc;
     uint32_t index;
 
+    if (thread->proc == NULL && !thread->is_surplus)
+        profile_thread_begin();
+    profile_until_give();
+    proc = thread->proc != NULL ? thread->proc : profile_proc_borrow(&index);
+    if (prof_heap_sample(proc, bytes) && address != NULL)
+        record_alloc(proc, address, bytes, frame);
+    if (thread->proc == NULL)
+        profile_proc_return(index);
+    else
+        embed_until_bytes = prof_heap_until_take(proc);
+}
+
+static void
+on_alloc(void *address, size_t bytes, const void *frame)
+{
+    const int saved_errno = errno;
+
+    if (embed_inside)
+        return;
     if (!profile_begin()) {
         atomic_fetch_add_explicit(&profile.losses.early, 1,
                                   memory_order_relaxed);
         return;
     }
     embed_inside = true;
-    if (thread->proc == NULL && !thread->is_surplus)
-        profile_thread_begin();
-    proc = thread->proc != NULL ? thread->proc : profile_proc_borrow(&index);
-    if (prof_heap_sample(proc, bytes))
-        record_alloc(proc, address, bytes, frame);
-    if (thread->proc == NULL)
-        profile_proc_return(index);
-    embed_inside = false;
-    errno = saved_errno;
-}
-
-static void
-on_alloc(void *address, size_t bytes, const void *frame)
-{
-    struct prof_proc *const proc = profile_thread.proc;
-    int saved_errno;
-
-    if (embed_inside)
-        return;
-    if (proc == NULL) {
-        on_alloc_slowly(address, bytes, frame);
-        return;
-    }
-    if (!prof_heap_sample(proc, bytes))
-        return;
-    saved_errno = errno;
-    embed_inside = true;
-    record_alloc(proc, address, bytes, frame);
+    ask(address, bytes, frame);
     embed_inside = false;
     errno = saved_errno;
 }
@@ -282,16 +264,15 @@ on_free_slowly(uintptr_t address)
 }
 
 void
-embed_on_alloc(void *address, const struct embed_request *request,
-               const void *frame)
+embed_on_alloc(void *address, struct embed_request request, const void *frame)
 {
-    on_alloc(address, request->bytes, frame);
+    on_alloc(address, request.bytes, frame);
 }
 
 void
 embed_on_free(void *address)
 {
-    if (may_be_sampled((uintptr_t)address) && !embed_inside)
+    if (!embed_inside)
         on_free_slowly((uintptr_t)address);
 }
 
@@ -303,7 +284,7 @@ embed_on_resize(void *old)
     struct entry entry;
     bool found;
 
-    if (!may_be_sampled((uintptr_t)old) || embed_inside)
+    if (!embed_may_be_told(old) || embed_inside)
         return 0;
     embed_inside = true;
     found = take_out((uintptr_t)old, &entry);
@@ -333,7 +314,7 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
         embed_inside = false;
         errno = saved_errno;
     }
-    if (address != NULL)
+    if (!embed_skips(bytes))
         on_alloc(address, bytes, frame);
 }
 

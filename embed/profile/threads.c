@@ -13,6 +13,7 @@
 #include "profile.h"
 
 _Thread_local bool embed_inside;
+_Thread_local uint64_t embed_until_bytes;
 _Thread_local struct profile_thread profile_thread;
 
 static _Atomic uint8_t used[PROFILE_PROCS_OWN];
@@ -25,8 +26,17 @@ give_back(void *context)
 {
     const uintptr_t index = (uintptr_t)context - 1;
 
+    profile_until_give();
     profile_thread.proc = NULL;
     atomic_store_explicit(&used[index], 0, memory_order_release);
+}
+
+void
+profile_until_give(void)
+{
+    if (embed_until_bytes != 0)
+        prof_heap_until_give(profile_thread.proc, embed_until_bytes);
+    embed_until_bytes = 0;
 }
 
 void

@@ -117,19 +117,12 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
 }
 
 /* returns: the ticks to charge, 0 if nobody waits */
-uint64_t
-embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
+static __attribute__((noinline)) uint64_t
+release(struct slot *slot)
 {
-    struct slot *const slot = slot_of((uintptr_t)lock);
     const int saved_errno = errno;
     uint64_t ticks = 0;
 
-    (void)kind;
-    (void)frame;
-    if (atomic_load_explicit(&slot->lock, memory_order_relaxed) !=
-            (uintptr_t)lock ||
-        embed_inside || profile.config.mutex_fraction == 0)
-        return 0;
     embed_inside = true;
     prof_port_lock_take(&guard);
     if (slot->waiters > 0) {
@@ -145,6 +138,20 @@ embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
     embed_inside = false;
     errno = saved_errno;
     return ticks;
+}
+
+uint64_t
+embed_on_release(const void *lock, enum embed_lock_kind kind, const void *frame)
+{
+    struct slot *const slot = slot_of((uintptr_t)lock);
+
+    (void)kind;
+    (void)frame;
+    if (atomic_load_explicit(&slot->lock, memory_order_relaxed) !=
+            (uintptr_t)lock ||
+        embed_inside || profile.config.mutex_fraction == 0)
+        return 0;
+    return release(slot);
 }
 
 void

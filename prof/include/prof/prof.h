@@ -345,6 +345,22 @@ int64_t prof_heap_rate(const struct prof *prof);
  */
 bool prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes);
 
+/*
+ * Count down without a call: an embedder takes the number to where it is
+ * quicker to reach, in thread-local memory, say. Allocations smaller than the
+ * number need not be asked for, if each makes it less by its size; before it
+ * asks for another one, and before the processor serves another thread, the
+ * embedder gives back what is left.
+ *
+ * returns: the number; 0 if there is none (the rate is below 2 or has changed,
+ *          or the rules look at each allocation): ask, and give nothing back
+ * in:      until_bytes, what is left, above 0
+ * context: as prof_heap_alloc(). A new rate is noticed when the embedder asks
+ *          the next time.
+ */
+uint64_t prof_heap_until_take(const struct prof_proc *proc);
+void prof_heap_until_give(struct prof_proc *proc, uint64_t until_bytes);
+
 /* Objects and their bytes, as recorded or as estimated. */
 struct prof_heap_sum {
     int64_t objects;
