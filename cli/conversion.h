@@ -15,9 +15,28 @@
 
 struct cli_stack {
     uint64_t offset; /* of its record */
+    uint64_t epoch;  /* unloads before it */
     uint32_t *frames;
     uint32_t depth;
 };
+
+/* A module, however often it was logged. */
+struct cli_module {
+    uint64_t offset; /* of its first record */
+    uint64_t layer;  /* modules that were at its place before */
+};
+
+/* A module was logged in an epoch. */
+struct cli_sighting {
+    uint64_t epoch;
+    uint64_t module; /* its number, from 0 */
+};
+
+/*
+ * Where a file was, another may be later. What is of the n-th one is moved by n
+ * times this, past all addresses, so that each has its own.
+ */
+#define CLI_LAYER_BITS 48u
 
 /* An array that grows; zeroed memory is empty. */
 struct cli_items {
@@ -32,11 +51,12 @@ struct cli_conversion {
     const struct embed_spool_header *header;
     struct cli_recfile file;
     struct cli_symbols *symbols;
-    struct cli_items stacks;  /* struct cli_stack */
-    struct cli_items pcs;     /* uint64_t */
-    struct cli_items frames;  /* struct cli_recfile_frame: of pcs, in order */
-    struct cli_items modules; /* uint64_t: offsets of their records */
-    struct cli_items threads; /* uint64_t */
+    struct cli_items stacks;    /* struct cli_stack */
+    struct cli_items pcs;       /* uint64_t */
+    struct cli_items frames;    /* struct cli_recfile_frame: of pcs, in order */
+    struct cli_items modules;   /* struct cli_module */
+    struct cli_items sightings; /* struct cli_sighting, by epoch */
+    struct cli_items threads;   /* uint64_t */
     struct cli_items
         thread_names;         /* uint64_t: offset of the last record, or 0 */
     struct cli_items strings; /* char * */
@@ -46,6 +66,9 @@ struct cli_conversion {
     struct cli_map object_at; /* by address; live ones */
     struct cli_map resize_at; /* object, by offset; those that have begun */
     struct cli_map lock_at;   /* by address */
+    struct cli_map module_of_hash; /* number from 1, by identity */
+    uint64_t epoch;                /* unloads so far */
+    bool has_layers;               /* some module came in place of another */
     uint64_t stacks_written;
     uint64_t objects;
     uint64_t locks;
@@ -69,6 +92,19 @@ cli_conversion_words(const struct cli_conversion *convert, uint64_t offset)
 
 /* returns: how many words a record of this kind has at least, behind word 0 */
 uint32_t cli_conversion_words_of(uint8_t kind);
+
+/* returns: a new zeroed item, NULL if there is no memory */
+void *cli_items_add(struct cli_items *items, size_t item_bytes);
+
+/* modules.c. Take the module at offset, unless it is known. */
+bool cli_modules_take(struct cli_conversion *convert, uint64_t offset);
+
+/* All are known: find out which came in place of another. */
+void cli_modules_place(struct cli_conversion *convert);
+
+/* returns: how far a pc of a stack of this epoch is to be moved */
+uint64_t cli_modules_shift(const struct cli_conversion *convert, uint64_t epoch,
+                           uint64_t pc);
 
 /* Pass 1: check all records, take everything that is not an event. */
 bool cli_conversion_take_tables(struct cli_conversion *convert);

@@ -315,10 +315,12 @@ release(struct cli_conversion *convert)
     free(convert->pcs.items);
     free(convert->frames.items);
     free(convert->modules.items);
+    free(convert->sightings.items);
     free(convert->threads.items);
     free(convert->thread_names.items);
     cli_map_release(&convert->number_of_pc);
     cli_map_release(&convert->stack_at);
+    cli_map_release(&convert->module_of_hash);
     cli_map_release(&convert->string_of_hash);
     cli_map_release(&convert->object_at);
     cli_map_release(&convert->resize_at);

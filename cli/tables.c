@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *
-add(struct cli_items *items, size_t item_bytes)
+void *
+cli_items_add(struct cli_items *items, size_t item_bytes)
 {
     if (items->count == items->room) {
         size_t room = items->room * 2 + 64;
@@ -28,7 +28,7 @@ add(struct cli_items *items, size_t item_bytes)
 uint32_t
 cli_conversion_words_of(uint8_t kind)
 {
-    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2, 5, 2, 2};
+    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2, 5, 2, 2, 1};
 
     return kind < sizeof words ? words[kind] : 0;
 }
@@ -69,25 +69,33 @@ static bool
 take_stack(struct cli_conversion *convert, uint64_t offset)
 {
     const struct embed_record *record = (const void *)(convert->bytes + offset);
-    const uint64_t *words = cli_conversion_words(convert, offset);
     uint32_t depth = record->number;
-    struct cli_stack *stack = add(&convert->stacks, sizeof *stack);
-    uint32_t i;
+    struct cli_stack *stack = cli_items_add(&convert->stacks, sizeof *stack);
 
     if (stack == NULL)
         return cli_conversion_no_memory(convert);
     stack->offset = offset;
+    stack->epoch = convert->epoch;
     stack->depth = depth;
     stack->frames = malloc((depth + 1) * sizeof *stack->frames);
-    if (stack->frames == NULL)
-        return cli_conversion_no_memory(convert);
-    for (i = 0; i < depth; i++) {
+    return stack->frames != NULL || cli_conversion_no_memory(convert);
+}
+
+/* Number the pcs of a stack. All modules are known. */
+static bool
+number_pcs(struct cli_conversion *convert, const struct cli_stack *stack)
+{
+    const uint64_t *words = cli_conversion_words(convert, stack->offset);
+
+    for (uint32_t i = 0; i < stack->depth; i++) {
         /* pc 0 is not a key; the recorder leaves it away. */
-        uint64_t pc = words[1 + i] != 0 ? words[1 + i] : 1;
+        const uint64_t given = words[1 + i] != 0 ? words[1 + i] : 1;
+        const uint64_t pc =
+            given + cli_modules_shift(convert, stack->epoch, given);
         uint64_t frame = cli_map_get(&convert->number_of_pc, pc);
 
         if (frame == CLI_MAP_NONE) {
-            uint64_t *place = add(&convert->pcs, sizeof *place);
+            uint64_t *place = cli_items_add(&convert->pcs, sizeof *place);
 
             frame = convert->pcs.count - 1;
             if (place == NULL ||
@@ -104,7 +112,7 @@ static bool
 take_number(struct cli_conversion *convert, struct cli_items *items,
             uint64_t number)
 {
-    uint64_t *place = add(items, sizeof *place);
+    uint64_t *place = cli_items_add(items, sizeof *place);
 
     if (place == NULL)
         return cli_conversion_no_memory(convert);
@@ -125,7 +133,9 @@ cli_conversion_take_tables(struct cli_conversion *convert)
         if (good && record->kind == EMBED_STACK)
             good = take_stack(convert, offset);
         else if (good && record->kind == EMBED_MODULE)
-            good = take_number(convert, &convert->modules, offset);
+            good = cli_modules_take(convert, offset);
+        else if (good && record->kind == EMBED_UNLOAD)
+            convert->epoch++;
         else if (good && record->kind == EMBED_THREAD)
             good = take_number(convert, &convert->threads,
                                cli_conversion_words(convert, offset)[0]) &&
@@ -136,6 +146,10 @@ cli_conversion_take_tables(struct cli_conversion *convert)
             return false;
         offset += 8u * record->words;
     }
+    cli_modules_place(convert);
+    for (size_t i = 0; i < convert->stacks.count; i++)
+        if (!number_pcs(convert, (struct cli_stack *)convert->stacks.items + i))
+            return false;
     return true;
 }
 
@@ -204,7 +218,7 @@ string_of(struct cli_conversion *convert, const char *text)
         if (strcmp(((char **)convert->strings.items)[found - 1], text) == 0)
             return found;
     }
-    place = add(&convert->strings, sizeof *place);
+    place = cli_items_add(&convert->strings, sizeof *place);
     if (place == NULL)
         return CLI_MAP_NONE;
     *place = strndup(text, 65536);
@@ -231,16 +245,17 @@ static bool
 describe_modules(struct cli_conversion *convert,
                  struct cli_recfile_module *modules)
 {
-    const uint64_t *offsets = convert->modules.items;
+    const struct cli_module *from = convert->modules.items;
     char path[4097];
     size_t i;
 
     for (i = 0; i < convert->modules.count; i++) {
-        const uint64_t *words = cli_conversion_words(convert, offsets[i]);
+        const uint64_t *words = cli_conversion_words(convert, from[i].offset);
+        const uint64_t shift = from[i].layer << CLI_LAYER_BITS;
         struct cli_recfile_module *to = &modules[i];
 
         path_of(words, path, sizeof path);
-        to->start = words[1];
+        to->start = words[1] + shift;
         to->length_bytes = words[2] - words[1];
         to->offset = words[3];
         to->id = (const uint8_t *)(words + 5);
@@ -249,10 +264,11 @@ describe_modules(struct cli_conversion *convert,
         if (to->path == CLI_MAP_NONE)
             return cli_conversion_no_memory(convert);
         if (words[2] <= words[1])
-            return cli_conversion_damaged(convert, offsets[i],
+            return cli_conversion_damaged(convert, from[i].offset,
                                           "an empty module");
-        cli_symbols_add(convert->symbols, path, words[0], words[1], words[2],
-                        words[3], to->id, to->id_bytes);
+        cli_symbols_add(convert->symbols, path, words[0] + shift,
+                        words[1] + shift, words[2] + shift, words[3], to->id,
+                        to->id_bytes);
     }
     cli_symbols_added(convert->symbols);
     return true;
@@ -281,7 +297,8 @@ describe_pc(struct cli_conversion *convert,
     const uint64_t module = module_of(convert, modules, pc);
 
     for (uint32_t i = 0; i < count; i++) {
-        struct cli_recfile_frame *to = add(&convert->frames, sizeof *to);
+        struct cli_recfile_frame *to =
+            cli_items_add(&convert->frames, sizeof *to);
 
         if (to == NULL)
             return cli_conversion_no_memory(convert);

@@ -129,7 +129,14 @@ embed_on_early(void)
 void
 embed_on_unload(void)
 {
+    int saved_errno = errno;
+
     embed_unwind_forget();
+    if (!embed_enter())
+        return;
+    embed_log_unload();
+    embed_leave();
+    errno = saved_errno;
 }
 
 static struct embed_waiter *

@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -355,15 +356,24 @@ pthread_setname_np(pthread_t thread, const char *name)
     return status;
 }
 
-/* What was learned of its code is not true of what may come in its place. */
+/*
+ * What was learned of its code is not true of what may come in its place. A
+ * library that somebody else has open, too, stays where it is.
+ */
 EMBED_HOOK int
 dlclose(void *library)
 {
+    struct dl_find_object found;
+    struct link_map *map = NULL;
+    void *place = NULL;
     int status;
 
     if (!is_ready())
         return 0;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0)
+        place = map->l_ld;
     status = real.close_library(library);
-    embed_on_unload();
+    if (place == NULL || _dl_find_object(place, &found) != 0)
+        embed_on_unload();
     return status;
 }

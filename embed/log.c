@@ -122,13 +122,13 @@ embed_publish_locked(void)
 }
 
 static bool
-stack_is_at(uint64_t offset, const struct embed_stack *stack)
+stack_is_at(uint64_t offset, const struct embed_stack *stack, uint64_t hash)
 {
     const struct embed_record *record =
         (const void *)(embed_state->log + offset);
     const uint64_t *words = (const void *)(record + 1);
 
-    return record->number == stack->depth && words[0] == stack->hash &&
+    return record->number == stack->depth && words[0] == hash &&
            memcmp(words + 1, stack->pcs, 8 * (size_t)stack->depth) == 0;
 }
 
@@ -143,21 +143,23 @@ intern_locked(const struct embed_stack *stack, bool *is_new)
 {
     struct embed_state *state = embed_state;
     uint32_t mask = (1u << EMBED_TABLE_LOG2) - 1;
-    uint32_t tag = (uint32_t)(stack->hash >> 32);
-    uint32_t slot = (uint32_t)stack->hash & mask;
+    const uint64_t hash =
+        stack->hash ^ state->unloads * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t tag = (uint32_t)(hash >> 32);
+    uint32_t slot = (uint32_t)hash & mask;
     uint64_t *words;
     uint64_t offset;
 
     for (; state->table[slot] != 0; slot = (slot + 1) & mask) {
         offset = (state->table[slot] & UINT32_MAX) * 8;
-        if (state->table[slot] >> 32 == tag && stack_is_at(offset, stack))
+        if (state->table[slot] >> 32 == tag && stack_is_at(offset, stack, hash))
             return offset;
     }
     offset = state->used_bytes;
     words = embed_append_locked(EMBED_STACK, 0, stack->depth, 1 + stack->depth);
     if (words == NULL)
         return 0;
-    words[0] = stack->hash;
+    words[0] = hash;
     memcpy(words + 1, stack->pcs, 8 * (size_t)stack->depth);
     *is_new = true;
     if (state->interned_count < (mask + 1) / 4 * 3 && offset / 8 < UINT32_MAX) {
@@ -264,6 +266,23 @@ embed_log_stack(struct embed_stack *stack)
     if (is_new)
         embed_modules_note(stack);
     return offset;
+}
+
+void
+embed_log_unload(void)
+{
+    struct embed_state *state = embed_state;
+    uint64_t *words;
+
+    embed_lock();
+    words = embed_append_locked(EMBED_UNLOAD, 0, 0, 1);
+    if (words != NULL) {
+        words[0] = embed_ticks();
+        state->unloads++;
+        state->module_count = 0;
+        embed_publish_locked();
+    }
+    embed_unlock();
 }
 
 void

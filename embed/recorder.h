@@ -58,7 +58,8 @@ struct embed_state {
     uint64_t reserved_bytes; /* the disk has room up to here */
     uint64_t orphan_bytes;   /* in the place of a log that was the parent's */
     uint64_t last_ticks;
-    uint64_t events; /* but for frees */
+    uint64_t unloads; /* so far: the epoch of stacks and modules */
+    uint64_t events;  /* but for frees */
     uint32_t thread_count;
     uint32_t interned_count;
     uint32_t module_count;
@@ -170,6 +171,9 @@ uint64_t embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
  * context: as embed_log()
  */
 uint64_t embed_log_stack(struct embed_stack *stack);
+
+/* A module is gone: what was logged of its place is not true from now on. */
+void embed_log_unload(void);
 
 /* A RESIZE turned out to be something else: a FREE, or nothing. */
 void embed_log_change(uint64_t offset, enum embed_kind kind);

@@ -76,6 +76,8 @@ enum embed_kind {
     EMBED_RESIZED,   /* is over */
     EMBED_CANCELLED, /* a resize that did not happen: realloc failed */
     EMBED_NAME,      /* of a thread, from now on */
+    EMBED_UNLOAD,    /* stacks and modules behind it are of an epoch of their
+                        own: another module may be where one was */
 };
 
 /* Word 0 of every record; `words` counts the whole record, this included. */
@@ -92,6 +94,7 @@ struct embed_record {
  *   THREAD   kernel thread number
  *   MODULE   load bias, start, limit, file offset, id bytes | path bytes << 32,
  *            id, path (one after the other, padded with zeros)
+ *   UNLOAD   ticks
  *   NAME     16 bytes, ended by NUL
  *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none);
  *            detail: bit 0 zeroed; from bit 1 on 1 + log2 of the alignment that

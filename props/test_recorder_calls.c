@@ -2,7 +2,7 @@
  * test_recorder_calls.c -- what version 2 of recordings has: objects that are
  * resized, how they were asked for, waits with an end, names, forks.
  *
- * usage: test_recorder_calls PROFSIM RECORDER PROGRAM
+ * usage: test_recorder_calls PROFSIM RECORDER FOLDER-OF-PROGRAMS
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,6 +114,54 @@ its_replay_holds(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* Each allocation of this size is by this function; equal frames are one. */
+static void
+expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
+                 const char *function, const char *module)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    uint32_t first_frame = UINT32_MAX;
+    int count = 0;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        struct sim_recorded_frame frame;
+        uint32_t number;
+
+        if (event.kind != SIM_RECORDED_ALLOC || event.size_bytes != size_bytes)
+            continue;
+        assert_true(sim_recording_stack(recording, event.stack, &number, 1) >
+                    0);
+        frame = sim_recording_frame(recording, number);
+        assert_string_equal(frame.function, function);
+        assert_non_null(strstr(frame.module, module));
+        assert_true(first_frame == UINT32_MAX || first_frame == number);
+        first_frame = number;
+        count++;
+    }
+    assert_int_equal(count, 10);
+}
+
+static void
+a_library_in_place_of_another_has_its_own_names(void **state)
+{
+    struct sim_recording *recording;
+    char command[1024];
+
+    (void)state;
+    snprintf(command, sizeof command,
+             "timeout 60 '%s' record -o %s/u.rec -- '%s/unloading_program' "
+             "'%s/unloaded_first.so' '%s/unloaded_second.so' 2>>%s/log",
+             words[1], directory, words[3], words[3], words[3], directory);
+    assert_int_equal(system(command), 0);
+    recording = open_recording("u.rec");
+    assert_non_null(recording);
+    expect_allocator(recording, 1001, "first_allocates", "unloaded_first.so");
+    expect_allocator(recording, 2002, "second_allocates", "unloaded_second.so");
+    sim_recording_close(recording);
+}
+
 static void
 how_it_was_asked_for_is_kept(void **state)
 {
@@ -205,9 +253,10 @@ record(void **state)
     if (mkdtemp(directory) == NULL)
         return -1;
     setenv("PROFSIM_RECORDER", words[2], 1);
-    snprintf(command, sizeof command,
-             "timeout 60 '%s' record -o %s/x.rec -- '%s' 2>%s/log", words[1],
-             directory, words[3], directory);
+    snprintf(
+        command, sizeof command,
+        "timeout 60 '%s' record -o %s/x.rec -- '%s/recorded_calls' 2>%s/log",
+        words[1], directory, words[3], directory);
     if (system(command) != 0)
         return -1;
     parent = open_recording("x.rec");
@@ -234,6 +283,7 @@ main(int argc, char **argv)
         cmocka_unit_test(an_object_that_is_resized_stays_the_same),
         cmocka_unit_test(the_peak_has_an_object_once),
         cmocka_unit_test(its_replay_holds),
+        cmocka_unit_test(a_library_in_place_of_another_has_its_own_names),
         cmocka_unit_test(how_it_was_asked_for_is_kept),
         cmocka_unit_test(waits_with_an_end_are_waits),
         cmocka_unit_test(threads_have_their_names),

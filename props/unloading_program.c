@@ -1,0 +1,45 @@
+/*
+ * unloading_program.c -- libraries that come and go at one address.
+ *
+ * usage: unloading_program FIRST.so SECOND.so
+ * Ends with 0 if the second one was where the first had been.
+ */
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Load, allocate in it, and unload. returns: where it was */
+static void *
+use(const char *path, const char *name, size_t bytes)
+{
+    void *const library = dlopen(path, RTLD_NOW);
+    void *(*allocate)(size_t);
+    void *place;
+
+    if (library == NULL)
+        abort();
+    place = dlsym(library, name);
+    if (place == NULL)
+        abort();
+    memcpy(&allocate, &place, sizeof allocate);
+    free(allocate(bytes));
+    dlclose(library);
+    return place;
+}
+
+int
+main(int argc, char **argv)
+{
+    int same = 0;
+
+    if (argc != 3)
+        return 2;
+    for (int i = 0; i < 10; i++) {
+        void *const first = use(argv[1], "first_allocates", 1001);
+
+        same += use(argv[2], "second_allocates", 2002) == first;
+    }
+    return same == 10 ? 0 : 1;
+}
