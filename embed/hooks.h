@@ -29,13 +29,21 @@ extern _Thread_local bool embed_inside
 extern _Thread_local uint64_t embed_until_bytes
     __attribute__((tls_model("initial-exec")));
 
-/* Count an allocation down. returns: false if it must be told */
+/*
+ * Count an allocation down. Read once: a handler that allocates in between may
+ * be forgotten, but the number must not come below 0.
+ *
+ * returns: false if it must be told
+ */
 static inline bool
 embed_skips(size_t bytes)
 {
-    if (bytes >= embed_until_bytes)
+    volatile uint64_t *const until = &embed_until_bytes;
+    const uint64_t seen = *until;
+
+    if (bytes >= seen)
         return false;
-    embed_until_bytes -= bytes;
+    *until = seen - bytes;
     return true;
 }
 

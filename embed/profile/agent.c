@@ -8,21 +8,25 @@
  *      agent    OK and a line feed, then the bytes of the profile, to the end;
  *               or ERROR, a space, a reason and a line feed
  *
- * Only the user who owns the process, and root, are answered. A client that is
- * slow is given up after a second, so the agent always comes back.
+ * Only the user who owns the process, and root, are answered. A client is given
+ * up after a second in which it takes nothing, and after ten seconds in all; so
+ * the agent always comes back.
  *
- * Its descriptors belong to the program's table all the same, and a program may
- * close what it does not know. So each is known by its inode and looked at
- * before it is used; if it is another's, it is left alone and a new one made.
+ * The thread has a table of descriptors of its own (close_range() with
+ * CLOSE_RANGE_UNSHARE, Linux 5.9): the program's numbers stay the program's,
+ * and it may close what it does not know. On an older kernel the agent's
+ * listener is in the program's table, as high as possible, and is known by its
+ * inode before it is used.
  *
- * The thread blocks all signals. SIGUSR2, if the program has no handler for it,
- * has one of ours, which wakes the agent; CPU ticks are drained ten times a
- * second.
+ * The thread blocks all signals, always: one that is sent to the process is the
+ * program's to take. So it is woken by a futex, which a handler may do and an
+ * exit without any descriptor, and looks twenty times a second whether a
+ * client waits.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -39,22 +43,33 @@
 #include "prof/file.h"
 #include "prof/process.h"
 #include "profile.h"
+#include "table.h"
 
 enum {
     STACK_BYTES = 256 << 10,
     REQUEST_MAX = 32,
-    CLIENT_MS = 1000,
-    DRAIN_MS = 100,
+    SILENCE_MS = 1000, /* of a client */
+    CLIENT_MS = 10000,
+    LOOK_MS = 50,
+    CLIENTS_MAX = 64, /* waiting, and served at a look */
+    EXIT_MS = 10000,
     TRIES_MAX = 20,
     ROOM_ABOVE = 16 /* descriptors */
 };
 
+#define NS_PER_MS UINT64_C(1000000)
+
 static struct {
     _Atomic bool is_started;
-    _Atomic int thread;    /* the kernel's number; 0: not there yet */
-    _Atomic bool is_asked; /* SIGUSR2 came */
+    _Atomic bool is_running;
+    _Atomic bool is_ending;   /* clients are given up, files come first */
+    _Atomic uint32_t asked;   /* times that files were asked for */
+    _Atomic uint32_t written; /* `asked` when the last files were begun that
+                                 are written */
+    bool has_own_table;       /* of descriptors */
     int listener;
     uint64_t listener_inode;
+    uint64_t client_until_ns;
     uint64_t cpu_began_ns;
 } agent = {.listener = -1};
 
@@ -107,7 +122,8 @@ move_up(int descriptor)
     struct rlimit raised;
     int moved = -1;
 
-    if (descriptor < 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+    if (descriptor < 0 || agent.has_own_table ||
+        getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
         limit.rlim_cur > INT_MAX - ROOM_ABOVE)
         return descriptor;
     raised = limit;
@@ -166,7 +182,7 @@ listen_again(void)
     if (listener >= 0 &&
         (bind(listener, (const struct sockaddr *)(const void *)&address,
               bytes) != 0 ||
-         listen(listener, 4) != 0)) {
+         listen(listener, CLIENTS_MAX) != 0)) {
         close(listener);
         listener = -1;
     }
@@ -196,7 +212,10 @@ send_all(void *context, const void *bytes, size_t bytes_count)
     const char *from = bytes;
 
     while (bytes_count > 0) {
-        const ssize_t sent = send(client, from, bytes_count, MSG_NOSIGNAL);
+        const ssize_t sent =
+            atomic_load(&agent.is_ending) || now_ns() > agent.client_until_ns
+                ? 0
+                : send(client, from, bytes_count, MSG_NOSIGNAL);
 
         if (sent < 0 && errno == EINTR)
             continue;
@@ -230,8 +249,7 @@ send_status(int client)
         (long)getpid(), (long long)profile.config.heap_rate_bytes,
         (long long)profile.config.mutex_fraction,
         (long long)profile.config.block_rate_ns, profile.config.cpu_hz,
-        (unsigned long long)profile_samples_live(),
-        (unsigned long long)drops.no_bucket,
+        (unsigned long long)table_count(), (unsigned long long)drops.no_bucket,
         (unsigned long long)drops.no_frames,
         (unsigned long long)atomic_load(&losses->early),
         (unsigned long long)atomic_load(&losses->untracked),
@@ -259,7 +277,7 @@ send_profile(int client, enum profile_kind kind)
 static void
 answer(int client)
 {
-    const struct timeval patience = {.tv_sec = CLIENT_MS / 1000};
+    const struct timeval patience = {.tv_sec = SILENCE_MS / 1000};
     char request[REQUEST_MAX + 1];
     ssize_t bytes;
 
@@ -283,82 +301,102 @@ answer(int client)
     send_text(client, "ERROR no such request\n");
 }
 
-static void
+/* returns: false if nobody waits */
+static bool
 accept_one(void)
 {
     const int client =
         move_up(accept4(agent.listener, NULL, NULL, SOCK_CLOEXEC));
 
     if (client < 0)
-        return;
+        return false;
+    agent.client_until_ns = now_ns() + CLIENT_MS * NS_PER_MS;
     if (is_welcome(client))
         answer(client);
     close(client);
+    return true;
 }
 
 /* ------------------------------------------------------------------ the thread
  */
 
-/* Sleep until there is something to do, or the time is over. */
+/* Sleep while *word is `seen`, and not longer than that. */
 static void
-sleep_until(uint64_t at_ns)
+sleep_on(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
 {
-    struct pollfd from = {.fd = agent.listener, .events = POLLIN};
-    const uint64_t now = now_ns();
-    struct timespec left = {0};
-    struct timespec *limit = NULL;
-    sigset_t open;
+    const struct timespec limit = {.tv_sec = (time_t)(ns / (1000 * NS_PER_MS)),
+                                   .tv_nsec = (long)(ns % (1000 * NS_PER_MS))};
 
-    if (profile.cpu != NULL && at_ns > now + DRAIN_MS * UINT64_C(1000000))
-        at_ns = now + DRAIN_MS * UINT64_C(1000000);
-    if (at_ns != UINT64_MAX) {
-        const uint64_t wait = at_ns > now ? at_ns - now : 0;
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
+}
 
-        left.tv_sec = (time_t)(wait / 1000000000);
-        left.tv_nsec = (long)(wait % 1000000000);
-        limit = &left;
-    }
-    sigfillset(&open);
-    sigdelset(&open, SIGUSR2);
-    if (ppoll(&from, 1, limit, &open) == 1 && (from.revents & POLLIN) != 0)
-        accept_one();
+static void
+wake(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* The flag of Linux; older headers lack it, and the call's number. */
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1U << 1)
+#endif
+
+static bool
+leave_table(void)
+{
+#ifdef SYS_close_range
+    return syscall(SYS_close_range, 0U, ~0U, CLOSE_RANGE_UNSHARE) == 0;
+#else
+    return false;
+#endif
 }
 
 static void *
 run(void *context)
 {
-    const uint64_t step_ns = profile.config.every_s * UINT64_C(1000000000);
+    const uint64_t step_ns = profile.config.every_s * 1000 * NS_PER_MS;
     uint64_t next_ns = step_ns != 0 ? now_ns() + step_ns : UINT64_MAX;
+    uint32_t done = 0;
 
     (void)context;
     embed_inside = true; /* all its life: what it allocates is not sampled */
-    atomic_store(&agent.thread, (int)syscall(SYS_gettid));
+    agent.has_own_table = leave_table();
     for (;;) {
-        if (!listen_again() && errno == EMFILE)
-            agent.listener = -1; /* again at the next turn */
-        sleep_until(next_ns);
+        const uint32_t asked = atomic_load(&agent.asked);
+
+        if (asked != done || now_ns() >= next_ns) {
+            profile_dump_files();
+            next_ns = step_ns != 0 ? now_ns() + step_ns : UINT64_MAX;
+            done = asked;
+            atomic_store(&agent.written, asked);
+            wake(&agent.written);
+        }
         if (profile.cpu != NULL)
             prof_cpu_drain(profile.cpu);
-        if (atomic_exchange(&agent.is_asked, false))
-            profile_dump_files();
-        if (now_ns() >= next_ns) {
-            profile_dump_files();
-            next_ns = now_ns() + step_ns;
-        }
+        for (int i = 0; i < CLIENTS_MAX && listen_again() && accept_one(); i++)
+            continue;
+        sleep_on(&agent.asked, done, LOOK_MS * NS_PER_MS);
     }
     return NULL;
+}
+
+/* context: also a signal handler */
+static uint32_t
+ask_for_files(void)
+{
+    const uint32_t asked = atomic_fetch_add(&agent.asked, 1) + 1;
+
+    wake(&agent.asked);
+    return asked;
 }
 
 static void
 on_request(int number)
 {
     const int saved_errno = errno;
-    const int thread = atomic_load(&agent.thread);
 
     (void)number;
-    atomic_store(&agent.is_asked, true);
-    if (thread != 0 && thread != (int)syscall(SYS_gettid))
-        (void)syscall(SYS_tgkill, getpid(), thread, SIGUSR2);
+    (void)ask_for_files();
     errno = saved_errno;
 }
 
@@ -394,19 +432,47 @@ profile_agent_start(void)
     if (pthread_attr_init(&attributes) == 0) {
         (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-        (void)pthread_create(&thread, &attributes, run, NULL);
+        atomic_store(&agent.is_running,
+                     pthread_create(&thread, &attributes, run, NULL) == 0);
         pthread_attr_destroy(&attributes);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The thread is gone. The parent's socket is closed; a new agent makes one. */
+/*
+ * The agent writes the last files, if it can: in the program's table of
+ * descriptors another thread may still count on its numbers.
+ */
 void
-profile_agent_after_fork_child(void)
+profile_agent_end(void)
 {
-    if (agent.listener >= 0 && inode_of(agent.listener) == agent.listener_inode)
+    const uint64_t until_ns = now_ns() + EXIT_MS * NS_PER_MS;
+    uint32_t asked;
+    uint32_t written;
+
+    if (!atomic_load(&agent.is_running)) {
+        profile_dump_files();
+        return;
+    }
+    atomic_store(&agent.is_ending, true);
+    asked = ask_for_files();
+    while ((int32_t)((written = atomic_load(&agent.written)) - asked) < 0 &&
+           now_ns() < until_ns)
+        sleep_on(&agent.written, written, LOOK_MS * NS_PER_MS);
+}
+
+/* The thread is gone, and its table with it; a new agent makes a socket. */
+void
+profile_agent_after_fork_child(bool may_start)
+{
+    if (!agent.has_own_table && agent.listener >= 0 &&
+        inode_of(agent.listener) == agent.listener_inode)
         close(agent.listener);
     agent.listener = -1;
-    atomic_store(&agent.thread, 0);
-    atomic_store(&agent.is_started, false);
+    agent.has_own_table = false;
+    atomic_store(&agent.is_running, false);
+    atomic_store(&agent.is_ending, false);
+    atomic_store(&agent.asked, 0);
+    atomic_store(&agent.written, 0);
+    atomic_store(&agent.is_started, !may_start);
 }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "profile.h"
+#include "table.h"
 
 /* What the library allocates meanwhile is not the program's. */
 struct entry {
@@ -83,7 +84,7 @@ prof_malloc_status(struct prof_malloc_status *status)
     drops = prof_drops(profile.prof);
     *status = (struct prof_malloc_status){
         .rate_bytes = prof_heap_rate(profile.prof),
-        .live_samples = profile_samples_live(),
+        .live_samples = table_count(),
         .dropped_samples = drops.no_bucket + drops.no_frames,
         .untracked_samples = atomic_load(&losses->untracked),
         .early_allocs = atomic_load(&losses->early),

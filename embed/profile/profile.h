@@ -4,7 +4,8 @@
  *
  *      heap.c, locks.c (embed/hooks.h)
  *         |       |
- *      samples.c  waits.c      what is recorded of a call
+ *      samples.c  waits.c      what is recorded of a call; table.c: of which
+ *         |       |            blocks the free is to be recorded
  *         |       |
  *      threads.c               a processor of libprof for each thread
  *         |
@@ -110,18 +111,9 @@ struct prof_proc *profile_proc_borrow(uint32_t *index);
 void profile_proc_return(uint32_t index);
 
 void profile_threads_start(void);
-void profile_threads_after_fork_child(void);
 
-/* samples.c */
-
-/* returns: live blocks that were sampled */
-uint64_t profile_samples_live(void);
-
-/*
- * Keep the table still over a fork: another thread may be changing it.
- */
-void profile_samples_before_fork(void);
-void profile_samples_after_fork(void);
+/* returns: was there another thread with a processor? */
+bool profile_threads_after_fork_child(void);
 
 /* waits.c */
 void profile_waits_after_fork_child(void);
@@ -169,7 +161,12 @@ void profile_dump_after_fork_child(void);
 
 /* Begin the agent's thread, if there is to be one and there is none. */
 void profile_agent_start(void);
-void profile_agent_after_fork_child(void);
+
+/* Write the files of a program that exits. context: inside */
+void profile_agent_end(void);
+
+/* in: may_start, or has the child no agent? */
+void profile_agent_after_fork_child(bool may_start);
 
 /* Move ticks out of the CPU profile's ring, or write it and begin anew. */
 enum prof_status profile_cpu_write(const struct prof_output *output);

@@ -1,148 +1,31 @@
 /*
  * samples.c -- sampled blocks: recorded when they are allocated, known again
  * when they are freed.
- *
- *      free(p) --> filter[hash(p)] == 0: was not sampled      (nearly always)
- *                         |
- *                         v
- *                  table: address -> bucket, weight
- *
- * The filter counts the table's addresses by hash, a byte each; reading it
- * takes no lock. The table is open: an entry lies in the first free slot from
- * its home on, and removing one moves up what comes after it.
  */
 #include <errno.h>
 
-#include "prof/port.h"
 #include "probes.h"
 #include "profile.h"
 #include "stack.h"
-
-#define TABLE_LOG2  16u
-#define TABLE_SLOTS (1u << TABLE_LOG2)
-#define TABLE_FULL  (TABLE_SLOTS / 4 * 3)
-
-struct entry {
-    uintptr_t address; /* 0: free */
-    prof_bucket bucket;
-    bool is_probed; /* its allocation was seen by whoever watches the probes */
-};
+#include "table.h"
 
 /* Of a resize; below these the bucket. */
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)
 #define TOKEN_PROBED (UINT64_C(1) << 62)
 
-static _Atomic uint8_t filter[1u << EMBED_FILTER_LOG2];
-_Atomic uint8_t *const embed_filter = filter;
-static struct entry table[TABLE_SLOTS]; /* guarded by lock */
-static _Atomic uint64_t entries;        /* written under lock */
-static struct prof_port_lock lock;
-
-/* A count that has reached its end stays there: it only costs a look. */
-static void
-filter_add(uintptr_t address, int delta)
-{
-    _Atomic uint8_t *const at =
-        &filter[embed_hash_of(address, EMBED_FILTER_LOG2)];
-    const uint8_t seen = atomic_load_explicit(at, memory_order_relaxed);
-
-    if (seen != UINT8_MAX)
-        atomic_store_explicit(at, (uint8_t)(seen + delta),
-                              memory_order_relaxed);
-}
-
-/* The slot of an address, or the free one where it belongs. */
-static uint32_t
-slot_of(uintptr_t address)
-{
-    uint32_t slot = embed_hash_of(address, TABLE_LOG2);
-
-    while (table[slot].address != 0 && table[slot].address != address)
-        slot = (slot + 1) % TABLE_SLOTS;
-    return slot;
-}
-
-/* Close the gap: an entry behind it may have its home at it or before. */
-static void
-remove_locked(uint32_t gap)
-{
-    uint32_t slot = gap;
-
-    filter_add(table[gap].address, -1);
-    for (;;) {
-        uint32_t home;
-
-        slot = (slot + 1) % TABLE_SLOTS;
-        if (table[slot].address == 0)
-            break;
-        home = embed_hash_of(table[slot].address, TABLE_LOG2);
-        if ((slot - home) % TABLE_SLOTS >= (slot - gap) % TABLE_SLOTS) {
-            table[gap] = table[slot];
-            gap = slot;
-        }
-    }
-    table[gap].address = 0;
-    atomic_fetch_sub_explicit(&entries, 1, memory_order_relaxed);
-}
-
-/* returns: false if the address is not that of a sampled block */
-static bool
-take_out(uintptr_t address, struct entry *entry)
-{
-    uint32_t slot;
-    bool found;
-
-    prof_port_lock_take(&lock);
-    slot = slot_of(address);
-    found = table[slot].address != 0;
-    if (found) {
-        *entry = table[slot];
-        remove_locked(slot);
-    }
-    prof_port_lock_release(&lock);
-    return found;
-}
-
-/*
- * out:     *before, the entry of a block whose free was not seen; its address
- *          is 0 if there is none
- * returns: false if there is no room
- */
-static bool
-put_in(const struct entry *entry, struct entry *before)
-{
-    uint32_t slot;
-    bool fits;
-
-    prof_port_lock_take(&lock);
-    slot = slot_of(entry->address);
-    *before = table[slot];
-    fits = before->address != 0 ||
-           atomic_load_explicit(&entries, memory_order_relaxed) < TABLE_FULL;
-    if (fits) {
-        table[slot] = *entry;
-        if (before->address == 0) {
-            filter_add(entry->address, 1);
-            atomic_fetch_add_explicit(&entries, 1, memory_order_relaxed);
-        }
-    }
-    prof_port_lock_release(&lock);
-    return fits;
-}
-
 /* The resize failed: the block is as it was. */
 static void
-put_back(const struct entry *entry)
+put_back(const struct table_entry *entry)
 {
-    struct entry before;
+    struct table_entry before;
 
-    if (!put_in(entry, &before))
+    if (!table_put_in(entry, &before))
         atomic_fetch_add_explicit(&profile.losses.untracked, 1,
                                   memory_order_relaxed);
 }
 
 static void
-record_free(struct prof_proc *proc, const struct entry *entry)
+record_free(struct prof_proc *proc, const struct table_entry *entry)
 {
     prof_heap_free_explicit(proc, entry->bucket);
     if (entry->is_probed && otel_memory_free_semaphore != 0)
@@ -166,16 +49,16 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
              const void *frame)
 {
     struct embed_stack *const stack = embed_stack_borrow();
-    struct entry entry = {.address = (uintptr_t)address,
-                          .is_probed = otel_memory_alloc_semaphore != 0};
-    struct entry before;
+    struct table_entry entry = {.address = (uintptr_t)address,
+                                .is_probed = otel_memory_alloc_semaphore != 0};
+    struct table_entry before;
 
     embed_stack_take(stack, frame, &profile_thread.stack);
     entry.bucket = prof_heap_alloc(proc, stack->pcs, stack->depth, bytes);
     embed_stack_return(stack);
     if (entry.bucket == PROF_BUCKET_NONE)
         return; /* counted by libprof */
-    if (!put_in(&entry, &before)) {
+    if (!table_put_in(&entry, &before)) {
         /* In the totals, but not in use: nobody would know its free. */
         prof_heap_free_explicit(proc, entry.bucket);
         atomic_fetch_add_explicit(&profile.losses.untracked, 1,
@@ -237,7 +120,7 @@ on_alloc(void *address, size_t bytes, const void *frame)
 /* Record the free of an entry that is no longer in the table. context: inside
  */
 static void
-close_entry(const struct entry *entry)
+close_entry(const struct table_entry *entry)
 {
     struct prof_proc *const own = profile_thread.proc;
     uint32_t index;
@@ -254,10 +137,10 @@ static __attribute__((noinline)) void
 on_free_slowly(uintptr_t address)
 {
     const int saved_errno = errno;
-    struct entry entry;
+    struct table_entry entry;
 
     embed_inside = true;
-    if (take_out(address, &entry))
+    if (table_take_out(address, &entry))
         close_entry(&entry);
     embed_inside = false;
     errno = saved_errno;
@@ -281,13 +164,13 @@ uint64_t
 embed_on_resize(void *old)
 {
     const int saved_errno = errno;
-    struct entry entry;
+    struct table_entry entry;
     bool found;
 
     if (!embed_may_be_told(old) || embed_inside)
         return 0;
     embed_inside = true;
-    found = take_out((uintptr_t)old, &entry);
+    found = table_take_out((uintptr_t)old, &entry);
     embed_inside = false;
     errno = saved_errno;
     return found ? TOKEN_TAKEN | (entry.is_probed ? TOKEN_PROBED : 0) |
@@ -300,9 +183,9 @@ void
 embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                  const void *frame)
 {
-    const struct entry entry = {.address = (uintptr_t)old,
-                                .bucket = (prof_bucket)token,
-                                .is_probed = (token & TOKEN_PROBED) != 0};
+    const struct table_entry entry = {.address = (uintptr_t)old,
+                                      .bucket = (prof_bucket)token,
+                                      .is_probed = (token & TOKEN_PROBED) != 0};
     const int saved_errno = errno;
 
     if (token != 0) {
@@ -322,25 +205,4 @@ void
 embed_on_early(void)
 {
     atomic_fetch_add_explicit(&profile.losses.early, 1, memory_order_relaxed);
-}
-
-uint64_t
-profile_samples_live(void)
-{
-    return atomic_load_explicit(&entries, memory_order_relaxed);
-}
-
-/* Unless the fork is made in a handler that interrupted this very code. */
-void
-profile_samples_before_fork(void)
-{
-    if (!embed_inside)
-        prof_port_lock_take(&lock);
-}
-
-void
-profile_samples_after_fork(void)
-{
-    if (!embed_inside)
-        prof_port_lock_release(&lock);
 }

@@ -3,8 +3,8 @@
  *
  * It begins with the first allocation that finds an environment, or with the
  * constructor. The child of a fork keeps what its parent had recorded, for the
- * blocks are in its memory, and draws random numbers of its own; it gets an
- * agent when it next takes a sample.
+ * blocks are in its memory, and draws random numbers of its own; if its parent
+ * had one thread, it gets an agent when it next takes a sample.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,6 +21,7 @@
 #include "prof/process.h"
 #include "profile.h"
 #include "stack.h"
+#include "table.h"
 #include "unwind.h"
 
 enum {
@@ -35,7 +36,7 @@ struct profile profile;
 static int64_t
 number_of(const char *name, int64_t otherwise)
 {
-    const char *const text = getenv(name);
+    const char *const text = secure_getenv(name);
     char *end;
     long long value;
 
@@ -49,7 +50,7 @@ static bool
 configure(void)
 {
     struct profile_config *const to = &profile.config;
-    const char *const folder = getenv(PROFILE_ENV_FOLDER);
+    const char *const folder = secure_getenv(PROFILE_ENV_FOLDER);
 
     if (folder != NULL && strlen(folder) >= sizeof to->folder)
         return false;
@@ -166,40 +167,72 @@ start_cpu(void)
 /* ----------------------------------------------------------------------- forks
  */
 
+/*
+ * In the child of a handler that interrupted the profiler: what it interrupted
+ * comes to its end, and there are no profiles.
+ */
 static void
-before_fork(void)
+end_in_child(void)
 {
-    profile_samples_before_fork();
+    atomic_store(&profile.phase, PROFILE_OFF);
+    (void)profile_threads_after_fork_child();
+    profile_agent_after_fork_child(false);
 }
 
 static void
-after_fork_in_parent(void)
+go_on_in_child(void)
 {
-    profile_samples_after_fork();
+    const uint64_t seed = seed_of_now();
+    bool had_others;
+
+    embed_inside = true;
+    prof_after_fork_child(profile.prof);
+    for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
+        prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);
+    /*
+     * A thread that is gone may hold locks of the loader that a new thread
+     * needs: then there is no agent.
+     */
+    had_others = profile_threads_after_fork_child();
+    profile_agent_after_fork_child(!had_others);
+    if (profile.cpu != NULL)
+        prof_cpu_after_fork_child(profile.cpu);
+    embed_inside = false;
 }
 
 static void
 after_fork_in_child(void)
 {
-    const bool inside = embed_inside;
-    uint64_t seed;
-
-    profile_samples_after_fork();
-    embed_inside = true;
-    prof_after_fork_child(profile.prof);
-    seed = seed_of_now();
-    for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
-        prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);
-    profile_threads_after_fork_child();
+    table_after_fork();
     profile_waits_after_fork_child();
     profile_dump_after_fork_child();
     embed_stacks_reclaim();
-    profile_agent_after_fork_child();
-    if (profile.cpu != NULL) {
-        prof_cpu_after_fork_child(profile.cpu);
-        profile.cpu = NULL; /* timers are not inherited */
-    }
-    embed_inside = inside;
+    if (embed_inside)
+        end_in_child();
+    else if (profile_is_on())
+        go_on_in_child();
+    profile.cpu = NULL; /* timers are not inherited */
+}
+
+static pid_t (*real_fork)(void);
+
+EMBED_HOOK pid_t _Fork(void); /* newer than some headers */
+
+/* fork() for signal handlers: runs no handlers of ours by itself. */
+EMBED_HOOK pid_t
+_Fork(void)
+{
+    pid_t child;
+
+    if (real_fork == NULL)
+        embed_resolve(&real_fork, "_Fork", NULL);
+    table_before_fork();
+    child = real_fork();
+    if (child == 0)
+        after_fork_in_child();
+    else
+        table_after_fork();
+    return child;
 }
 
 /* ----------------------------------------------------------------- begin, end
@@ -212,7 +245,8 @@ start(void)
         return false;
     embed_unwind_start();
     profile_threads_start();
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+    pthread_atfork(table_before_fork, table_after_fork, after_fork_in_child);
+    embed_resolve(&real_fork, "_Fork", NULL);
     profile.start_ns = (uint64_t)prof_process_time_ns();
     start_cpu();
     return true;
@@ -251,10 +285,15 @@ static void __attribute__((constructor)) begin_early(void)
     embed_inside = inside;
 }
 
+/* Not in a handler that interrupted the profiler: a dump would wait for it. */
 static void __attribute__((destructor)) end_late(void)
 {
-    if (!profile_is_on())
+    int cancelling;
+
+    if (!profile_is_on() || profile.config.folder[0] == '\0' || embed_inside)
         return;
     embed_inside = true;
-    profile_dump_files();
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    profile_agent_end();
+    (void)pthread_setcancelstate(cancelling, NULL);
 }

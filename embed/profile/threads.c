@@ -28,6 +28,7 @@ give_back(void *context)
 
     profile_until_give();
     profile_thread.proc = NULL;
+    profile_thread.is_surplus = true; /* destructors that come now */
     atomic_store_explicit(&used[index], 0, memory_order_release);
 }
 
@@ -87,15 +88,24 @@ profile_proc_return(uint32_t index)
 }
 
 /* The other threads are gone; their processors are free. */
-void
+bool
 profile_threads_after_fork_child(void)
 {
-    for (uint32_t i = 0; i < PROFILE_PROCS_OWN; i++) {
-        struct prof_proc *const proc = prof_proc_at(profile.prof, i);
+    bool had_others = false;
 
-        atomic_store_explicit(&used[i], proc == profile_thread.proc,
-                              memory_order_relaxed);
+    for (uint32_t i = 0; i < PROFILE_PROCS_OWN; i++) {
+        const bool is_own =
+            prof_proc_at(profile.prof, i) == profile_thread.proc;
+
+        if (atomic_load_explicit(&used[i], memory_order_relaxed) != 0 &&
+            !is_own)
+            had_others = true;
+        atomic_store_explicit(&used[i], is_own, memory_order_relaxed);
     }
-    for (uint32_t i = 0; i < PROFILE_PROCS_SHARED; i++)
+    for (uint32_t i = 0; i < PROFILE_PROCS_SHARED; i++) {
+        if (atomic_load_explicit(&borrowed[i], memory_order_relaxed) != 0)
+            had_others = true;
         atomic_store_explicit(&borrowed[i], 0, memory_order_relaxed);
+    }
+    return had_others;
 }

@@ -1,0 +1,58 @@
+/*
+ * table.h -- live blocks that were sampled, by address.
+ *
+ *      free(p) --> filter[hash(p)] == 0: was not sampled      (nearly always)
+ *                         |
+ *                         v
+ *                  table: address -> bucket
+ *
+ * The filter (embed_filter of hooks.h) counts the table's addresses by hash, a
+ * byte each; reading it takes no lock.
+ */
+#ifndef EMBED_PROFILE_TABLE_H
+#define EMBED_PROFILE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "prof/prof.h"
+
+#define TABLE_LOG2  16u
+#define TABLE_SLOTS (1u << TABLE_LOG2)
+#define TABLE_FULL  (TABLE_SLOTS / 4 * 3)
+
+struct table_entry {
+    uintptr_t address; /* 0: free */
+    prof_bucket bucket;
+    bool is_probed; /* its allocation was seen by whoever watches the probes */
+};
+
+/*
+ * in:      an address, not 0
+ * out:     *entry, if it was in the table; it no longer is
+ * returns: was it?
+ */
+bool table_take_out(uintptr_t address, struct table_entry *entry);
+
+/*
+ * out:     *before, the entry that the address had; its address is 0 if it had
+ *          none
+ * returns: false if there is no room
+ */
+bool table_put_in(const struct table_entry *entry, struct table_entry *before);
+
+/* returns: entries */
+uint64_t table_count(void);
+
+/*
+ * Keep the table whole over a fork: another thread may be changing it. The
+ * thread that forks may use the table in between, as fork handlers of the
+ * program do when they allocate.
+ *
+ * context: also a signal handler that interrupted any of these functions; then
+ *          the child must let them come to their end
+ */
+void table_before_fork(void);
+void table_after_fork(void);
+
+#endif

@@ -1,0 +1,253 @@
+/* Tests of the table of sampled blocks (embed/profile/table.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hooks.h"
+#include "profile/table.h"
+
+enum { CHAIN = 40, ROUNDS = 40000, MODEL = 4096 };
+
+static bool
+put(uintptr_t address, prof_bucket bucket)
+{
+    const struct table_entry entry = {address, bucket, false};
+    struct table_entry before;
+
+    return table_put_in(&entry, &before) && before.address == 0;
+}
+
+static bool
+take(uintptr_t address, prof_bucket bucket)
+{
+    struct table_entry entry = {0};
+
+    return table_take_out(address, &entry) && entry.address == address &&
+           entry.bucket == bucket;
+}
+
+static bool
+is_absent(uintptr_t address)
+{
+    struct table_entry entry;
+
+    return !table_take_out(address, &entry);
+}
+
+/* Addresses whose home is the slot, in rising order. */
+static void
+find_homed(uint32_t slot, uintptr_t *addresses, size_t count)
+{
+    uintptr_t address = 16;
+
+    for (size_t i = 0; i < count; address += 16)
+        if (embed_hash_of(address, TABLE_LOG2) == slot)
+            addresses[i++] = address;
+}
+
+static void
+an_entry_is_found_once(void **state)
+{
+    (void)state;
+    assert_false(embed_may_be_told((const void *)(uintptr_t)4096));
+    assert_true(is_absent(4096));
+    assert_true(put(4096, 7));
+    assert_int_equal(table_count(), 1);
+    assert_true(embed_may_be_told((const void *)(uintptr_t)4096));
+    assert_true(take(4096, 7));
+    assert_true(is_absent(4096));
+    assert_false(embed_may_be_told((const void *)(uintptr_t)4096));
+    assert_int_equal(table_count(), 0);
+}
+
+static void
+an_address_has_one_entry(void **state)
+{
+    const struct table_entry second = {4096, 8, false};
+    struct table_entry before;
+
+    (void)state;
+    assert_true(put(4096, 7));
+    assert_true(table_put_in(&second, &before));
+    assert_int_equal(before.address, 4096);
+    assert_int_equal(before.bucket, 7);
+    assert_int_equal(table_count(), 1);
+    assert_true(take(4096, 8));
+    assert_false(
+        embed_may_be_told((const void *)(uintptr_t)4096)); /* counted once */
+}
+
+/* Each of a chain is taken out of every place of it, the end of the table. */
+static void
+a_chain_closes_its_gaps(void **state)
+{
+    const uint32_t homes[] = {1000, TABLE_SLOTS - 1};
+    uintptr_t chain[CHAIN];
+
+    (void)state;
+    for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {
+        /* Half have the next slot as their home. */
+        find_homed(homes[h], chain, CHAIN / 2);
+        find_homed((homes[h] + 1) % TABLE_SLOTS, &chain[CHAIN / 2], CHAIN / 2);
+        for (size_t gone = 0; gone < CHAIN; gone++) {
+            for (size_t i = 0; i < CHAIN; i++)
+                assert_true(put(chain[i], (prof_bucket)i));
+            assert_true(take(chain[gone], (prof_bucket)gone));
+            for (size_t i = 0; i < CHAIN; i++)
+                if (i != gone)
+                    assert_true(take(chain[i], (prof_bucket)i));
+        }
+        assert_int_equal(table_count(), 0);
+    }
+}
+
+/* An entry at home behind a chain stays where it is found. */
+static void
+an_entry_at_home_does_not_move(void **state)
+{
+    uintptr_t first[2];
+    uintptr_t last;
+
+    (void)state;
+    find_homed(2000, first, 2);
+    find_homed(2002, &last, 1);
+    assert_true(put(first[0], 1));
+    assert_true(put(first[1], 2)); /* at 2001 */
+    assert_true(put(last, 3));     /* at 2002, its home */
+    assert_true(take(first[0], 1));
+    assert_true(take(first[1], 2));
+    assert_true(take(last, 3));
+}
+
+static void
+a_full_table_refuses(void **state)
+{
+    const struct table_entry one_more = {(uintptr_t)16 * (TABLE_FULL + 1), 1,
+                                         false};
+    const struct table_entry again = {16, 2, false};
+    struct table_entry before;
+
+    (void)state;
+    for (uintptr_t i = 1; i <= TABLE_FULL; i++)
+        assert_true(put(16 * i, 1));
+    assert_false(table_put_in(&one_more, &before));
+    assert_int_equal(before.address, 0);
+    assert_true(is_absent(one_more.address));
+    /* What is there may be replaced. */
+    assert_true(table_put_in(&again, &before));
+    assert_int_equal(before.address, 16);
+    assert_int_equal(table_count(), TABLE_FULL);
+    assert_true(take(16, 2));
+    assert_true(put(one_more.address, 1));
+    for (uintptr_t i = 2; i <= TABLE_FULL + 1; i++)
+        assert_true(take(16 * i, 1));
+    assert_int_equal(table_count(), 0);
+}
+
+/* More than a byte can count: the filter says "maybe" from then on. */
+static void
+a_saturated_count_stays(void **state)
+{
+    enum { MANY = 300 };
+    uintptr_t addresses[MANY];
+    uintptr_t address = 16;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; address += 16)
+        if (embed_hash_of(address, EMBED_FILTER_LOG2) == 77)
+            addresses[i++] = address;
+    for (size_t i = 0; i < MANY; i++)
+        assert_true(put(addresses[i], 5));
+    for (size_t i = 0; i < MANY; i++) {
+        assert_true(embed_may_be_told((const void *)addresses[i]));
+        assert_true(take(addresses[i], 5));
+    }
+    assert_true(embed_may_be_told((const void *)addresses[0]));
+    assert_true(is_absent(addresses[0]));
+    assert_true(put(addresses[1], 6));
+    assert_true(take(addresses[1], 6));
+}
+
+/* Beside a plain array, few homes, so that chains grow and break. */
+static void
+it_is_as_an_array(void **state)
+{
+    static prof_bucket buckets[MODEL]; /* 0: absent */
+    static uintptr_t addresses[MODEL];
+    uint64_t random = 1;
+    uint64_t count = 0;
+    uintptr_t address = 16;
+
+    (void)state;
+    for (size_t i = 0; i < MODEL; address += 16)
+        if (embed_hash_of(address, TABLE_LOG2) % 4096 < 256)
+            addresses[i++] = address;
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        size_t i;
+
+        random = random * UINT64_C(6364136223846793005) + 1;
+        i = random >> 52;
+        if (buckets[i] == 0) {
+            assert_true(put(addresses[i], round));
+            buckets[i] = round;
+            count++;
+        } else {
+            assert_true(embed_may_be_told((const void *)addresses[i]));
+            assert_true(take(addresses[i], buckets[i]));
+            buckets[i] = 0;
+            count--;
+        }
+        assert_int_equal(table_count(), count);
+    }
+    for (size_t i = 0; i < MODEL; i++)
+        assert_true(buckets[i] == 0 ? is_absent(addresses[i])
+                                    : take(addresses[i], buckets[i]));
+}
+
+/* Fork handlers of a program run in between, and allocate. */
+static void
+the_thread_that_forks_may_use_it(void **state)
+{
+    int status = -1;
+    pid_t child;
+
+    (void)state;
+    assert_true(put(4096, 7));
+    table_before_fork();
+    assert_true(put(8192, 8));
+    child = fork();
+    if (child == 0) {
+        alarm(10); /* a lock that is held for ever */
+        table_after_fork();
+        _exit(take(4096, 7) && take(8192, 8) && table_count() == 0 ? 0 : 1);
+    }
+    assert_true(child > 0);
+    table_after_fork();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(take(4096, 7));
+    assert_true(take(8192, 8));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_entry_is_found_once),
+        cmocka_unit_test(an_address_has_one_entry),
+        cmocka_unit_test(a_chain_closes_its_gaps),
+        cmocka_unit_test(an_entry_at_home_does_not_move),
+        cmocka_unit_test(a_full_table_refuses),
+        cmocka_unit_test(a_saturated_count_stays),
+        cmocka_unit_test(it_is_as_an_array),
+        cmocka_unit_test(the_thread_that_forks_may_use_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
