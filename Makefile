@@ -8,7 +8,7 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
 .PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
-    check-programs install uninstall fresh clean
+    check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
 run = $(if $(BUILD_ONLY),: not run:)
@@ -21,6 +21,8 @@ check:
 	@.ci/deps build test
 	@ninja -k 0 $(call built,$@); status=$$?; $(run) .ci/count check && exit $$status
 check-peers: ; @.ci/deps build test peers && ninja $(call built,$@)
+check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
+check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
 mutants:
 	@.ci/deps build test mutants

@@ -1,0 +1,25 @@
+/*
+ * atfork_library.c -- linked to a program: its constructor registers fork
+ * handlers, before anything that is preloaded has begun.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { BLOCKS = 64 };
+
+static void *blocks[BLOCKS];
+
+/* Frees what the last one allocated. */
+static void
+handle(void)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        free(blocks[i]);
+        blocks[i] = malloc(i * 8 + 1);
+    }
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+    pthread_atfork(handle, handle, handle);
+}

@@ -1,0 +1,66 @@
+/*
+ * handler_allocates.c -- a handler allocates where the program was taking or
+ * giving up a lock, which is to say in the middle of a profiler of locks.
+ *
+ * perfetto#473, dd-trace-py#13185: a hook that runs inside itself deadlocks, or
+ * finds its own buffer half filled.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sched.h>
+#include <sys/time.h>
+
+#include "hang.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t handled;
+static void *kept;
+
+static void
+on_timer(int number)
+{
+    const int saved_errno = errno;
+
+    (void)number;
+    errno = 77;
+    hang_allocate(20);
+    hang_must(errno == 77, "malloc changes errno");
+    free(kept);
+    kept = malloc(200);
+    atomic_fetch_add(&handled, 1);
+    errno = saved_errno;
+}
+
+static void
+contend(void)
+{
+    pthread_mutex_lock(&mutex);
+    sched_yield();
+    pthread_mutex_unlock(&mutex);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct sigaction action = {.sa_handler = on_timer,
+                                     .sa_flags = SA_RESTART};
+    const uint32_t rounds = hang_begin(argc, argv);
+
+    hang_threads_begin(1, contend); /* SIGVTALRM is blocked in it */
+    sigaction(SIGVTALRM, &action, NULL);
+    for (uint32_t i = 0; i < rounds; i++) {
+        const struct itimerval timer = {
+            .it_value = {.tv_usec = 20 + (suseconds_t)(i * 37 % 400)}};
+
+        hang_round();
+        setitimer(ITIMER_VIRTUAL, &timer, NULL);
+        while (atomic_load(&handled) == i)
+            contend();
+    }
+    hang_threads_end();
+    free(kept);
+    return 0;
+}

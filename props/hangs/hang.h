@@ -1,0 +1,55 @@
+/*
+ * hang.h -- what the programs of this folder share: rounds and a watchdog.
+ *
+ * Each program is rebuilt from a report of a profiler that hung or crashed, or
+ * broke the program that it was loaded into. Alone it ends with exit code 0.
+ *
+ * usage: PROGRAM ROUNDS SECONDS
+ *      a round that takes longer than SECONDS is a hang: exit code 99
+ */
+#ifndef HANG_H
+#define HANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { HANG_EXIT_HUNG = 99, HANG_EXIT_WRONG = 1 };
+
+/* Read the arguments and begin. returns: rounds to be made */
+uint32_t hang_begin(int argc, char **argv);
+
+/* Begin a round: the watchdog waits for the next one, or for the end. */
+void hang_round(void);
+
+/* In a forked child, which inherits no alarm. */
+void hang_watch(void);
+
+/* End with HANG_EXIT_WRONG unless it holds. */
+void hang_must(bool holds, const char *what);
+
+/* Allocate, resize and free some blocks, by ways that differ. */
+void hang_allocate(uint32_t blocks);
+
+/* Make threads that call the function until hang_threads_end(). */
+void hang_threads_begin(uint32_t count, void (*function)(void));
+void hang_threads_end(void);
+
+/*
+ * Ask the profiler that is loaded for a profile, while the program goes on:
+ * jemalloc and gperftools by their functions, ours by SIGUSR2. Nothing if none
+ * of them is.
+ */
+void hang_dump(void);
+
+/* Wait for a child, which must exit with 0. */
+void hang_wait(pid_t child);
+
+/* Run this program again, with one argument more, and wait for its end. */
+void hang_run_again(const char *argument);
+
+/* A library that lies beside the program. returns: its handle */
+void *hang_open(const char *name);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * phdr_callback.c -- a thread allocates while another one goes through the
+ * loaded objects and waits for it.
+ *
+ * async-profiler#1151, gperftools#1188, #1583: the profiler unwinds inside the
+ * allocator through dl_iterate_phdr(), which waits for the lock of the one who
+ * iterates, who waits for the allocator.
+ */
+#include <link.h>
+#include <semaphore.h>
+
+#include "hang.h"
+
+static sem_t asked;
+static sem_t done;
+
+static void
+allocate_when_asked(void)
+{
+    while (sem_wait(&asked) != 0)
+        continue;
+    hang_allocate(40);
+    sem_post(&done);
+}
+
+static int
+on_object(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+    (void)info;
+    (void)bytes;
+    (void)context;
+    sem_post(&asked);
+    while (sem_wait(&done) != 0)
+        continue;
+    return 1;
+}
+
+int
+main(int argc, char **argv)
+{
+    const uint32_t rounds = hang_begin(argc, argv);
+
+    sem_init(&asked, 0, 0);
+    sem_init(&done, 0, 0);
+    hang_threads_begin(1, allocate_when_asked);
+    for (uint32_t i = 0; i < rounds; i++) {
+        hang_round();
+        dl_iterate_phdr(on_object, NULL);
+    }
+    return 0;
+}
