@@ -28,11 +28,12 @@
 #include "escape.h"
 #include "named_profile.h"
 #include "options.h"
+#include "otlp.h"
 #include "preload.h"
 #include "profile/profile_env.h"
 #include "profile_top.h"
 
-enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT };
+enum { OUTPUT = 1, HEAP, MUTEX, BLOCK, CPU, EVERY, NO_AGENT, OTLP };
 enum { TOP_LINES = 10, FILES_MAX = 256 << 20 };
 
 struct options {
@@ -44,6 +45,7 @@ struct options {
     uint64_t cpu_hz;
     uint64_t every_s;
     bool no_agent;
+    bool otlp;
     char **command;
 };
 
@@ -56,6 +58,7 @@ static const struct cli_option table[] = {
     {EVERY, 0, "every", "S", "write files each S seconds, not only at exit"},
     {NO_AGENT, 0, "no-agent", NULL,
      "no thread in the process: files at exit only"},
+    {OTLP, 0, "otlp", NULL, "also PID.heap.otlp and so on, for OpenTelemetry"},
     {0},
 };
 
@@ -95,6 +98,9 @@ take(struct options *options, int id, const char *value)
         return cli_number("--cpu", value, 0, 1000, &options->cpu_hz);
     case EVERY:
         return cli_number("--every", value, 1, 1000000, &options->every_s);
+    case OTLP:
+        options->otlp = true;
+        return true;
     default:
         options->no_agent = true;
         return true;
@@ -206,13 +212,28 @@ struct shown {
     char path[PATH_MAX];
 };
 
+/* Save PID.heap.pb.gz, and PID.heap.otlp if that is asked for. */
+static const char *
+save(const struct cli_named_profile *named, const char *path, bool otlp)
+{
+    const size_t length = strlen(path) - strlen("pb.gz");
+    const char *const reason = cli_named_profile_save(named, path);
+    char other[PATH_MAX];
+
+    if (reason != NULL || !otlp)
+        return reason;
+    memcpy(other, path, length);
+    strcpy(other + length, "otlp");
+    return cli_otlp_save(named, other);
+}
+
 /*
  * PID.heap.pb becomes PID.heap.pb.gz; without a sample it is removed.
  *
  * returns: false, reported
  */
 static bool
-name_file(const char *folder, const char *name, struct shown *shown)
+name_file(const struct options *options, const char *name, struct shown *shown)
 {
     struct cli_named_profile named = {.bytes = NULL};
     char from[PATH_MAX];
@@ -221,7 +242,7 @@ name_file(const char *folder, const char *name, struct shown *shown)
     size_t bytes_count;
     uint8_t *bytes;
 
-    if ((size_t)snprintf(from, sizeof from, "%s/%s", folder, name) >=
+    if ((size_t)snprintf(from, sizeof from, "%s/%s", options->folder, name) >=
             sizeof from ||
         (size_t)snprintf(to, sizeof to, "%s.gz", from) >= sizeof to)
         return cli_complain("%s: its path is too long", name);
@@ -230,7 +251,7 @@ name_file(const char *folder, const char *name, struct shown *shown)
         return cli_complain("%s: %s", from, strerror(errno));
     reason = cli_named_profile_make(&named, bytes, bytes_count);
     if (reason == NULL && named.samples_count > 0)
-        reason = cli_named_profile_save(&named, to);
+        reason = save(&named, to, options->otlp);
     free(bytes);
     if (reason == NULL)
         unlink(from);
@@ -305,7 +326,7 @@ finish(const struct options *options, int status)
     bool good = count >= 0;
 
     for (int i = 0; i < count; i++) {
-        good = name_file(options->folder, names[i]->d_name, &shown) && good;
+        good = name_file(options, names[i]->d_name, &shown) && good;
         free(names[i]);
     }
     free(names);

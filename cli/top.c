@@ -12,10 +12,11 @@
 #include "complaint.h"
 #include "named_profile.h"
 #include "options.h"
+#include "otlp.h"
 #include "profile.h"
 #include "profile_top.h"
 
-enum { LINES = 1, VALUE, OUTPUT, STATUS };
+enum { LINES = 1, VALUE, OUTPUT, STATUS, OTLP };
 
 static const struct cli_option top_table[] = {
     {LINES, 'n', "lines", "N", "stacks to show (20)"},
@@ -36,6 +37,8 @@ static const struct cli_syntax top_syntax = {
 
 static const struct cli_option dump_table[] = {
     {OUTPUT, 'o', "output", "PREFIX", "of the files (profsim-PID)"},
+    {OTLP, 0, "otlp", NULL,
+     "also PREFIX.heap.otlp and so on, for OpenTelemetry"},
     {0},
 };
 
@@ -142,30 +145,52 @@ cli_top(int argc, char **argv)
     return good ? CLI_OK : CLI_USAGE;
 }
 
-/* Kinds that are not taken, or without a sample, are left out. returns: NULL,
- * or why not */
+/* Save a profile that has samples. returns: NULL, or why it was not written */
 static const char *
-dump_all(uint64_t process, const char *prefix, size_t *written)
+save(const struct cli_named_profile *named, const char *prefix,
+     const char *kind, bool otlp)
+{
+    char path[PATH_MAX];
+    const char *reason;
+
+    snprintf(path, sizeof path, "%s.%s.pb.gz", prefix, kind);
+    reason = cli_named_profile_save(named, path);
+    if (reason != NULL)
+        return reason;
+    puts(path);
+    if (!otlp)
+        return NULL;
+    snprintf(path, sizeof path, "%s.%s.otlp", prefix, kind);
+    reason = cli_otlp_save(named, path);
+    if (reason == NULL)
+        puts(path);
+    return reason;
+}
+
+/*
+ * Kinds that are not taken, or without a sample, are left out.
+ *
+ * returns: NULL, or why not
+ */
+static const char *
+dump_all(uint64_t process, const char *prefix, bool otlp)
 {
     static const char *const kinds[] = {"heap", "allocs", "mutex", "block",
                                         "cpu"};
     const char *last = NULL;
+    size_t written = 0;
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct cli_named_profile named;
-        char path[PATH_MAX];
         const char *reason = ask(process, kinds[i], &named);
 
-        snprintf(path, sizeof path, "%s.%s.pb.gz", prefix, kinds[i]);
         if (reason != NULL) {
             last = reason;
             continue;
         }
         if (named.samples_count > 0) {
-            reason = cli_named_profile_save(&named, path);
-            if (reason == NULL)
-                puts(path);
-            ++*written;
+            reason = save(&named, prefix, kinds[i], otlp);
+            written++;
         } else {
             last = "nothing was sampled so far";
         }
@@ -173,7 +198,7 @@ dump_all(uint64_t process, const char *prefix, size_t *written)
         if (reason != NULL)
             return reason;
     }
-    return *written > 0 ? NULL : last;
+    return written > 0 ? NULL : last;
 }
 
 enum cli_exit
@@ -183,7 +208,7 @@ cli_dump(int argc, char **argv)
     char by_process[64];
     struct cli_options words;
     uint64_t process = 0;
-    size_t written = 0;
+    bool otlp = false;
     const char *reason;
     bool good = true;
     int id;
@@ -192,6 +217,8 @@ cli_dump(int argc, char **argv)
     while (good && (id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         if (id == OUTPUT)
             prefix = words.value;
+        else if (id == OTLP)
+            otlp = true;
         else
             good = take_process(words.value, &process);
     }
@@ -202,6 +229,6 @@ cli_dump(int argc, char **argv)
     if (process == 0)
         return cli_options_missing(&words, "a PID");
     snprintf(by_process, sizeof by_process, "profsim-%" PRIu64, process);
-    reason = dump_all(process, prefix != NULL ? prefix : by_process, &written);
+    reason = dump_all(process, prefix != NULL ? prefix : by_process, otlp);
     return reason == NULL || complain_of(process, reason) ? CLI_OK : CLI_USAGE;
 }

@@ -14,6 +14,8 @@ export PROFSIM_PROFILER
 PROFSIM_PROFILER=$(realpath "$2")
 program=$(realpath "$3")
 reader=$PWD/install/read_profile.py
+otlp_reader=$PWD/props/read_otlp.py
+otlp_schema=$PWD/fixtures/otlp
 dir=$(mktemp -d)
 children=
 trap 'for child in $children; do kill "$child" 2>/dev/null; done; rm -rf "$dir"' EXIT
@@ -65,6 +67,19 @@ for mode in "heap" "heap free" "threads"; do
     sites "$(kind allocs)" | cmp -s - want
     count "$mode: the same in the profile of allocations" $?
 done
+
+# OpenTelemetry's format has the same numbers, by a schema of our own.
+decode() { # FILE.otlp
+    protoc -I"$otlp_schema" --decode=ProfilesData profiles.proto <"$1" >decoded &&
+        python3 "$otlp_reader" <decoded
+}
+profile --heap 1 --otlp -- "$program" heap
+count "otlp: it runs" $?
+grep ^site_ out | sort >want
+decode f/*.heap.otlp >got 2>err && [ -s want ] && diff want got >diff
+count "otlp: objects and bytes of each site" $?
+decode f/*.allocs.otlp 2>err | cmp -s - want
+count "otlp: the same in the profile of allocations" $?
 
 profile --heap 1 -- "$program" fork
 for process in $(awk '/^process/ { print $2 }' out); do
@@ -263,6 +278,11 @@ count "dump: what is in use now" $?
 [ "$(cat out)" = "now.heap.pb.gz
 now.allocs.pb.gz" ]
 count "dump: says which files" $?
+"$profsim" dump --otlp -o both "$process" >out 2>err &&
+    [ "$(tr '\n' ' ' <out)" = "both.heap.pb.gz both.heap.otlp \
+both.allocs.pb.gz both.allocs.otlp " ] && decode both.heap.otlp >got 2>err &&
+    echo "site_malloc 8 8028 8 8028" | cmp -s - got
+count "dump --otlp: beside the others" $?
 "$profsim" top "$process" >out 2>err && grep -q 'site_malloc .*< run_until_told' out
 count "top: names the stack" $?
 "$profsim" top --value nonsense "$process" >out 2>err
