@@ -26,7 +26,7 @@ trap 'for pid in $running; do kill -9 "$pid"; done 2> "$room/none"; exit 1' \
 programs='atfork_order closed_descriptors constructor_thread
 dump_while_allocating exit_in_dump first_allocation fork_in_handler
 fork_while_allocating handler_allocates library_unloaded phdr_callback
-small_stack thread_exit timer_in_allocator'
+small_stack thread_exit timer_in_allocator waited_signal'
 
 # Become the program, under SIDE. All output goes to files of the room.
 become() {
