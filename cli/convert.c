@@ -397,6 +397,50 @@ cli_convert(const char *from, const char *to, struct cli_converted *what,
     return good;
 }
 
+/* A damaged record ends it: whoever converts the spool says where. */
+static void
+list_executed(const struct embed_spool_header *header, uint64_t bytes,
+              cli_executed_fn *each, void *context)
+{
+    const uint8_t *const spool = (const void *)header;
+    uint64_t used = atomic_load(&header->used_bytes);
+    uint64_t offset = EMBED_SPOOL_FIRST;
+
+    if (used > bytes)
+        used = bytes;
+    while (offset < used) {
+        const struct embed_record *record = (const void *)(spool + offset);
+        const uint64_t *words = (const void *)(record + 1);
+
+        if (record->words == 0 || record->words > (used - offset) / 8)
+            return;
+        if (record->kind == EMBED_EXEC && record->words >= 3 &&
+            words[1] <= 8u * (record->words - 3u)) {
+            char path[512];
+            const size_t length =
+                words[1] < sizeof path ? (size_t)words[1] : sizeof path - 1;
+
+            memcpy(path, words + 2, length);
+            path[length] = '\0';
+            each(context, record->number, words[0], path);
+        }
+        offset += 8u * record->words;
+    }
+}
+
+void
+cli_convert_executed(const char *from, cli_executed_fn *each, void *context)
+{
+    uint64_t bytes = 0;
+    const struct embed_spool_header *header = map_spool(from, &bytes);
+
+    if (header == NULL)
+        return;
+    if (atomic_load(&header->executed) > 0)
+        list_executed(header, bytes, each, context);
+    munmap((void *)(uintptr_t)header, bytes);
+}
+
 bool
 cli_convert_peek(const char *from, struct cli_image *image)
 {

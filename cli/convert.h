@@ -33,4 +33,12 @@ bool cli_convert(const char *from, const char *to, struct cli_converted *what,
 struct cli_image;
 bool cli_convert_peek(const char *from, struct cli_image *image);
 
+/* A process was about to execute something. in: ticks, before it did */
+typedef void cli_executed_fn(void *context, uint32_t process, uint64_t ticks,
+                             const char *path);
+
+/* Call `each` for what a spool says was executed, in order. */
+void cli_convert_executed(const char *from, cli_executed_fn *each,
+                          void *context);
+
 #endif

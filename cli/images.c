@@ -247,6 +247,47 @@ tell(const struct cli_image *image, const char *output)
                     to, image->events, image->process, image->command);
 }
 
+struct lost {
+    const struct cli_images *images;
+    size_t count;
+};
+
+/* Did the process log anything after it had executed this? */
+static void
+look_for_image(void *context, uint32_t process, uint64_t ticks,
+               const char *path)
+{
+    struct lost *const lost = context;
+    const struct cli_images *const images = lost->images;
+
+    for (size_t i = 0; i < images->count; i++)
+        if (images->items[i].process == process &&
+            strtoull(images->items[i].name, NULL, 10) >= ticks)
+            return;
+    if (lost->count++ < LISTED_MAX)
+        sim_escape_line(stderr,
+                        "profsim record: not recorded: process %" PRIu32 ", %s",
+                        process, path);
+}
+
+/* What was executed and then logged nothing has lost the recorder. */
+static void
+tell_lost(const struct cli_images *images)
+{
+    struct lost lost = {.images = images};
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < images->count; i++)
+        if (join(path, sizeof path, images->folder, images->items[i].name))
+            cli_convert_executed(path, look_for_image, &lost);
+    if (lost.count > 0)
+        fprintf(stderr,
+                "profsim record: %zu executed programs ran without the "
+                "recorder: linked statically, set-uid, in a cleared "
+                "environment or in another root\n",
+                lost.count);
+}
+
 bool
 cli_images_save(struct cli_images *images, const char *output, size_t most)
 {
@@ -281,6 +322,7 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
                 "profsim record: %zu process images with fewer events were not "
                 "kept; --images N keeps more\n",
                 left);
+    tell_lost(images);
     return good;
 }
 

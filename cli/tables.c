@@ -28,7 +28,7 @@ cli_items_add(struct cli_items *items, size_t item_bytes)
 uint32_t
 cli_conversion_words_of(uint8_t kind)
 {
-    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2, 5, 2, 2, 1};
+    static const uint8_t words[] = {0, 1, 1, 5, 4, 2, 4, 3, 2, 5, 2, 2, 1, 2};
 
     return kind < sizeof words ? words[kind] : 0;
 }

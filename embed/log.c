@@ -268,6 +268,29 @@ embed_log_stack(struct embed_stack *stack)
     return offset;
 }
 
+uint64_t
+embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
+               uint64_t ticks)
+{
+    const uint32_t words_count = 2 + (bytes + 7) / 8;
+    uint64_t offset;
+    uint64_t *words;
+
+    embed_lock();
+    offset = embed_state->used_bytes;
+    words = embed_append_locked(EMBED_EXEC, 0, process, words_count);
+    if (words != NULL) {
+        words[0] = ticks;
+        words[1] = bytes;
+        words[words_count - 1] = bytes > 0 ? 0 : words[words_count - 1];
+        memcpy(words + 2, path, bytes);
+        atomic_fetch_add(&embed_header()->executed, 1);
+        embed_publish_locked();
+    }
+    embed_unlock();
+    return words != NULL ? offset : 0;
+}
+
 void
 embed_log_unload(void)
 {

@@ -1,7 +1,7 @@
 /*
  * recorder.h -- inside the LD_PRELOAD recorder.
  *
- *      heap.c, locks.c     the interposed functions
+ *      heap.c, locks.c     the interposed functions; exec.c: those of exec
  *         | hooks.h
  *      events.c            what is logged of them
  *         |     \
@@ -134,6 +134,11 @@ bool embed_spool_open(void);
  */
 bool embed_reserve(uint64_t bytes);
 
+/* exec.c */
+
+/* Find the real functions. context: inside */
+void embed_exec_resolve(void);
+
 /* fork.c */
 
 /* Register what is to be done around a fork. */
@@ -171,6 +176,14 @@ uint64_t embed_log(enum embed_kind kind, uint32_t detail, uint64_t *words,
  * context: as embed_log()
  */
 uint64_t embed_log_stack(struct embed_stack *stack);
+
+/*
+ * Log that a process executes something. in: bytes of the path, at most 400
+ *
+ * returns: the record's offset, 0 if there is no room
+ */
+uint64_t embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
+                        uint64_t ticks);
 
 /* A module is gone: what was logged of its place is not true from now on. */
 void embed_log_unload(void);

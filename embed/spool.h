@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 3u
+#define EMBED_SPOOL_VERSION 4u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
@@ -55,7 +55,8 @@ struct embed_spool_header {
     uint64_t forked_ticks; /* 0: the image began by an exec */
     uint64_t limit_bytes;
     _Atomic uint64_t used_bytes;
-    _Atomic uint64_t events; /* but for frees */
+    _Atomic uint64_t events;   /* but for frees */
+    _Atomic uint64_t executed; /* EXEC records, and those taken back */
     _Atomic uint64_t dropped[EMBED_DROP_COUNT];
     uint32_t command_bytes;
     char command[4096]; /* arguments, each ended by NUL */
@@ -78,6 +79,7 @@ enum embed_kind {
     EMBED_NAME,      /* of a thread, from now on */
     EMBED_UNLOAD,    /* stacks and modules behind it are of an epoch of their
                         own: another module may be where one was */
+    EMBED_EXEC,      /* number: of the process */
 };
 
 /* Word 0 of every record; `words` counts the whole record, this included. */
@@ -95,6 +97,7 @@ struct embed_record {
  *   MODULE   load bias, start, limit, file offset, id bytes | path bytes << 32,
  *            id, path (one after the other, padded with zeros)
  *   UNLOAD   ticks
+ *   EXEC     ticks before it, bytes of the path, path (padded with zeros)
  *   NAME     16 bytes, ended by NUL
  *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none);
  *            detail: bit 0 zeroed; from bit 1 on 1 + log2 of the alignment that

@@ -614,6 +614,45 @@ the_program_behind_a_starter_is_recorded(void **state)
     expect_no_leftovers();
 }
 
+static bool
+log_says(const char *text)
+{
+    char line[512];
+    char log[64];
+    bool found = false;
+    FILE *file;
+
+    path_in(log, sizeof log, "log");
+    file = fopen(log, "r");
+    assert_non_null(file);
+    while (!found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, text) != NULL;
+    fclose(file);
+    return found;
+}
+
+/* In a cleared environment, by exec and by spawn; and one that is not. */
+static void
+an_image_that_lost_the_recorder_is_named(void **state)
+{
+    static const char spawn[] =
+        "import os, sys\n"
+        "words = [sys.argv[1], 'fill']\n"
+        "os.waitpid(os.posix_spawn(words[0], words, {}), 0)";
+
+    (void)state;
+    expect_good(
+        record("", "sh", "-c", "env -i \"$0\" fill; true", program, NULL));
+    assert_true(log_says("not recorded: process"));
+    assert_true(log_says("1 executed programs ran without the recorder"));
+    expect_good(record("", "python3", "-S", "-c", spawn, program, NULL));
+    assert_true(log_says("1 executed programs ran without the recorder"));
+    expect_good(record("", "sh", "-c", "nowhere; env \"$0\" fill; true",
+                       program, NULL));
+    assert_false(log_says("not recorded"));
+    expect_no_leftovers();
+}
+
 /* -------------------------------------------------------------------- set-up
  */
 
@@ -653,6 +692,7 @@ main(int argc, char **argv)
         cmocka_unit_test(a_save_that_fails_removes_nothing),
         cmocka_unit_test(a_daemon_is_saved_while_it_runs_and_after),
         cmocka_unit_test(the_program_behind_a_starter_is_recorded),
+        cmocka_unit_test(an_image_that_lost_the_recorder_is_named),
     };
     char *recorder;
 

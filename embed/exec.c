@@ -1,0 +1,161 @@
+/*
+ * exec.c -- what a process executes, noted before it does: an image that then
+ * logs nothing has lost the recorder.
+ *
+ * exec is safe in signal handlers and in the child of a vfork, and so is this.
+ * A vfork's child logs for its parent, whose memory it is in.
+ *
+ * execl() and its kin, and what libc executes itself, are not seen.
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 400 };
+
+static struct {
+    int (*execve)(const char *, char *const[], char *const[]);
+    int (*execvpe)(const char *, char *const[], char *const[]);
+    int (*fexecve)(int, char *const[], char *const[]);
+    int (*spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                 const posix_spawnattr_t *, char *const[], char *const[]);
+    int (*spawnp)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                  const posix_spawnattr_t *, char *const[], char *const[]);
+} real;
+
+/* Called by the constructor; whoever comes before it does it, too. */
+void
+embed_exec_resolve(void)
+{
+    embed_resolve(&real.execvpe, "execvpe", NULL);
+    embed_resolve(&real.fexecve, "fexecve", NULL);
+    embed_resolve(&real.spawn, "posix_spawn", NULL);
+    embed_resolve(&real.spawnp, "posix_spawnp", NULL);
+    embed_resolve(&real.execve, "execve", NULL);
+}
+
+static void
+resolve(void)
+{
+    const bool inside = embed_inside;
+
+    if (real.execve != NULL)
+        return;
+    embed_inside = true;
+    embed_exec_resolve();
+    embed_inside = inside;
+}
+
+/* returns: the note, to be taken back if it comes to nothing; 0: none */
+static uint64_t
+note(const char *path, pid_t process, uint64_t ticks)
+{
+    const int saved_errno = errno;
+    uint64_t offset;
+
+    if (path == NULL || !embed_enter())
+        return 0;
+    offset = embed_log_exec((uint32_t)process, path,
+                            (uint32_t)strnlen(path, PATH_BYTES), ticks);
+    embed_leave();
+    errno = saved_errno;
+    return offset;
+}
+
+static int
+take_back(uint64_t offset)
+{
+    const int saved_errno = errno;
+
+    if (offset != 0 && embed_enter()) {
+        embed_log_change(offset, EMBED_CANCELLED);
+        embed_leave();
+    }
+    errno = saved_errno;
+    return -1;
+}
+
+EMBED_HOOK int
+execve(const char *path, char *const argv[], char *const envp[])
+{
+    const uint64_t noted = note(path, getpid(), embed_ticks());
+
+    resolve();
+    real.execve(path, argv, envp);
+    return take_back(noted);
+}
+
+EMBED_HOOK int
+execv(const char *path, char *const argv[])
+{
+    return execve(path, argv, environ);
+}
+
+EMBED_HOOK int
+execvpe(const char *file, char *const argv[], char *const envp[])
+{
+    const uint64_t noted = note(file, getpid(), embed_ticks());
+
+    resolve();
+    real.execvpe(file, argv, envp);
+    return take_back(noted);
+}
+
+EMBED_HOOK int
+execvp(const char *file, char *const argv[])
+{
+    return execvpe(file, argv, environ);
+}
+
+EMBED_HOOK int
+fexecve(int file, char *const argv[], char *const envp[])
+{
+    const char *const name = argv[0] != NULL ? argv[0] : "?";
+    const uint64_t noted = note(name, getpid(), embed_ticks());
+
+    resolve();
+    real.fexecve(file, argv, envp);
+    return take_back(noted);
+}
+
+/* It runs before the call returns: its log may be older than the note. */
+static int
+note_spawned(int status, const char *path, const pid_t *process, uint64_t ticks)
+{
+    if (status == 0 && process != NULL)
+        note(path, *process, ticks);
+    return status;
+}
+
+EMBED_HOOK int
+posix_spawn(pid_t *process, const char *path,
+            const posix_spawn_file_actions_t *actions,
+            const posix_spawnattr_t *attributes, char *const argv[],
+            char *const envp[])
+{
+    const uint64_t ticks = embed_ticks();
+    pid_t own;
+    pid_t *const to = process != NULL ? process : &own;
+
+    resolve();
+    return note_spawned(real.spawn(to, path, actions, attributes, argv, envp),
+                        path, to, ticks);
+}
+
+EMBED_HOOK int
+posix_spawnp(pid_t *process, const char *file,
+             const posix_spawn_file_actions_t *actions,
+             const posix_spawnattr_t *attributes, char *const argv[],
+             char *const envp[])
+{
+    const uint64_t ticks = embed_ticks();
+    pid_t own;
+    pid_t *const to = process != NULL ? process : &own;
+
+    resolve();
+    return note_spawned(real.spawnp(to, file, actions, attributes, argv, envp),
+                        file, to, ticks);
+}
