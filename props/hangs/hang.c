@@ -16,7 +16,8 @@
 
 enum { THREADS_MAX = 8, BLOCKS_MAX = 64 };
 
-static char folder[PATH_MAX]; /* of the program, with the slash */
+static char itself[PATH_MAX]; /* the program's path */
+static char folder[PATH_MAX]; /* its folder, with the slash */
 static char **arguments;
 static const char *name;
 static unsigned seconds;
@@ -57,10 +58,11 @@ uint32_t
 hang_begin(int argc, char **argv)
 {
     const struct sigaction action = {.sa_handler = on_alarm};
-    const ssize_t bytes = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    const ssize_t bytes = readlink("/proc/self/exe", itself, sizeof itself - 1);
     char *slash;
     int rounds;
 
+    memcpy(folder, itself, sizeof folder);
     if (argc < 3 || bytes <= 0 || (slash = strrchr(folder, '/')) == NULL) {
         say("usage: PROGRAM ROUNDS SECONDS\n");
         exit(2);
@@ -204,12 +206,11 @@ hang_wait(pid_t child)
 void
 hang_run_again(const char *argument)
 {
-    char own[] = "/proc/self/exe";
     char *const again[] = {arguments[0], arguments[1], arguments[2],
                            (char *)(uintptr_t)argument, NULL};
     pid_t child = -1;
 
-    hang_must(posix_spawn(&child, own, NULL, NULL, again, environ) == 0,
+    hang_must(posix_spawn(&child, itself, NULL, NULL, again, environ) == 0,
               "no child");
     hang_wait(child);
 }
