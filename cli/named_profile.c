@@ -48,7 +48,8 @@ put(struct naming *naming, struct cli_named_profile *to, const void *bytes,
         to->bytes = grown;
         to->room = room;
     }
-    memcpy(to->bytes + to->bytes_count, bytes, count);
+    if (count > 0)
+        memcpy(to->bytes + to->bytes_count, bytes, count);
     to->bytes_count += count;
 }
 
