@@ -275,12 +275,11 @@ prof_mutex_fraction_set(struct prof *prof, int64_t fraction)
 {
     /* Relaxed, both: as in prof_block_rate_set(). */
     uint64_t seen = load_relaxed(&prof->mutex_fraction);
+    uint64_t word;
 
-    while (fraction >= 0 &&
-           !cas_relaxed(&prof->mutex_fraction, &seen,
-                        fraction > 0 ? (uint64_t)fraction
-                                     : 0 - fraction_kept(seen))) {
-    }
+    do
+        word = fraction > 0 ? (uint64_t)fraction : 0 - fraction_kept(seen);
+    while (fraction >= 0 && !cas_relaxed(&prof->mutex_fraction, &seen, word));
     return (int64_t)seen > 0 ? (int64_t)seen : 0;
 }
 

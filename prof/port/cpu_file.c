@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -39,14 +40,6 @@ word_of(uint32_t *word)
     return (_Atomic uint32_t *)word;
 }
 
-static void
-nap(long ms)
-{
-    const struct timespec time = {.tv_nsec = ms * NS_PER_MS};
-
-    (void)nanosleep(&time, NULL);
-}
-
 /* returns: whether the profile is being stopped */
 static bool
 sleep_until_stop(struct prof_cpu_file *file)
@@ -67,9 +60,13 @@ sleep_until_stop(struct prof_cpu_file *file)
 static void
 wait_for_handlers(struct prof_cpu *cpu)
 {
-    for (int i = 0;
-         i < HANDLER_TRIES_MAX && prof_cpu_stop(cpu) == PROF_ERR_BUSY; i++)
-        nap(1);
+    enum prof_status status;
+    int tries = 0;
+
+    do
+        status = prof_cpu_stop(cpu);
+    while (status == PROF_ERR_BUSY && tries++ < HANDLER_TRIES_MAX &&
+           poll(NULL, 0, 1) == 0);
 }
 
 static enum prof_status
@@ -125,8 +122,7 @@ begin_writer(struct prof_cpu_file *file)
 
     sigfillset(&all);
     sigdelset(&all, SIGPROF);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return false;
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     begun = pthread_create(&writer, NULL, run_writer, file) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (begun)
@@ -185,14 +181,9 @@ take_path(struct prof_cpu_file *file, const char *path)
 {
     const enum prof_status status = prof_file_check(&file->file, path);
 
-    if (status != PROF_OK)
-        return status;
-    if (strlen(path) >= sizeof file->path) {
-        file->file.error = ENAMETOOLONG;
-        return PROF_ERR_SINK;
-    }
-    strcpy(file->path, path);
-    return PROF_OK;
+    if (status == PROF_OK)
+        strcpy(file->path, path); /* it fits: a longer one is refused */
+    return status;
 }
 
 /* Undoes what it has begun, if it fails. */

@@ -122,9 +122,8 @@ check_in_place(struct prof_file *file, const struct prof_path *found)
 
     if (S_ISSOCK(found->there.st_mode))
         return refuse(file, ENXIO, "a socket");
-    if (fstat(found->folder, &folder) != 0)
-        return fail(file, errno);
-    if (!prof_path_trusts(&folder, &found->there))
+    if (fstat(found->folder, &folder) != 0 ||
+        !prof_path_trusts(&folder, &found->there))
         return refuse(file, EACCES,
                       "a pipe that another user may have planted");
     return PROF_OK;
@@ -300,9 +299,10 @@ prof_file_check(struct prof_file *file, const char *path)
         return PROF_ERR_SINK;
     if (found.is_there && !S_ISREG(found.there.st_mode)) {
         status = check_in_place(file, &found);
-        if (status == PROF_OK &&
-            faccessat(file->folder, file->name, W_OK, AT_EACCESS) != 0)
-            status = fail(file, errno);
+        if (status == PROF_OK)
+            status = faccessat(file->folder, file->name, W_OK, AT_EACCESS) == 0
+                         ? PROF_OK
+                         : fail(file, errno);
     } else {
         status = check_replacing(file, &found);
     }
@@ -422,19 +422,19 @@ open_up(struct prof_file *file)
 {
     struct stat old;
     mode_t mode;
+    int error = 0;
 
     if (fstatat(file->folder, file->name, &old, AT_SYMLINK_NOFOLLOW) == 0) {
         if (!S_ISREG(old.st_mode))
             return refuse(file, EEXIST, "it is no regular file any more");
         mode = mode_after(file, &old);
-    } else if (errno == ENOENT) {
-        mode = usual_mode();
     } else {
-        return fail(file, errno);
+        error = errno == ENOENT ? 0 : errno;
+        mode = usual_mode();
     }
-    if (file->is_private || fchmod(file->descriptor, mode) == 0)
-        return PROF_OK;
-    return fail(file, errno);
+    if (error == 0 && !file->is_private && fchmod(file->descriptor, mode) != 0)
+        error = errno;
+    return error == 0 ? PROF_OK : fail(file, error);
 }
 
 void

@@ -71,17 +71,14 @@ follow(struct walk *walk, int link, const struct stat *like, const char *tail)
 
     if (++walk->links > LINKS_MAX)
         return ELOOP;
-    if (fstat(found->folder, &folder) != 0)
-        return errno;
-    if (!prof_path_trusts(&folder, like)) {
+    if (fstat(found->folder, &folder) != 0 ||
+        !prof_path_trusts(&folder, like)) {
         found->reason = "a link that another user may have planted";
         return EACCES;
     }
     bytes = readlinkat(link, "", target, sizeof target);
-    if (bytes < 0)
-        return errno;
-    if ((size_t)bytes + tail_bytes > sizeof walk->rest)
-        return ENAMETOOLONG;
+    if (bytes < 0 || (size_t)bytes + tail_bytes > sizeof walk->rest)
+        return bytes < 0 ? errno : ENAMETOOLONG;
     memmove(&walk->rest[bytes], tail, tail_bytes);
     memcpy(walk->rest, target, (size_t)bytes);
     return walk->rest[0] == '/' ? start(walk) : 0;
@@ -97,20 +94,18 @@ static int
 pass(struct walk *walk, int thing, const char *tail, bool *over)
 {
     struct prof_path *found = walk->found;
-    int error = 0;
+    int error = fstat(thing, &found->there) == 0 ? 0 : errno;
 
-    if (fstat(thing, &found->there) != 0) {
-        error = errno;
-    } else if (S_ISDIR(found->there.st_mode)) {
+    if (error == 0 && S_ISDIR(found->there.st_mode)) {
         memmove(walk->rest, tail, strlen(tail) + 1);
         return enter(found, thing);
-    } else if (S_ISLNK(found->there.st_mode)) {
-        error = follow(walk, thing, &found->there, tail);
-    } else if (*tail != '\0') {
-        error = ENOTDIR;
-    } else {
-        *over = found->is_there = true;
     }
+    if (error == 0 && S_ISLNK(found->there.st_mode))
+        error = follow(walk, thing, &found->there, tail);
+    else if (error == 0 && *tail != '\0')
+        error = ENOTDIR;
+    else
+        *over = found->is_there = error == 0;
     close(thing);
     return error;
 }
