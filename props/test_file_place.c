@@ -370,7 +370,7 @@ a_file_is_known_under_any_name(void **state)
     assert_true(prof_file_is(&file, in_folder("link")));
     assert_false(prof_file_is(&file, in_folder("other")));
     assert_false(prof_file_is(&file, in_folder("missing")));
-    assert_false(prof_file_is(&file, folder)); /* no regular file */
+    assert_false(prof_file_is(&file, folder));            /* no regular file */
     assert_false(prof_file_is(&file, "/proc/self/maps")); /* another disk */
     assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
     assert_int_equal(prof_file_begin(&file, in_folder("new")), PROF_OK);
