@@ -93,6 +93,22 @@ cli_conversion_words(const struct cli_conversion *convert, uint64_t offset)
 /* returns: how many words a record of this kind has at least, behind word 0 */
 uint32_t cli_conversion_words_of(uint8_t kind);
 
+static inline bool
+cli_conversion_is_short(const struct embed_record *record)
+{
+    return record->kind == EMBED_SHORT_ALLOC ||
+           record->kind == EMBED_SHORT_FREE;
+}
+
+/* returns: the words of a record, word 0 included */
+static inline uint32_t
+cli_conversion_length(const struct embed_record *record)
+{
+    if (cli_conversion_is_short(record))
+        return record->kind == EMBED_SHORT_ALLOC ? 2 : 1;
+    return record->words;
+}
+
 /* returns: a new zeroed item, NULL if there is no memory */
 void *cli_items_add(struct cli_items *items, size_t item_bytes);
 

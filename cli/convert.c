@@ -221,6 +221,27 @@ write_event(struct cli_conversion *convert, uint64_t offset,
     return true;
 }
 
+/* The long record that a short one stands for. */
+static bool
+write_short(struct cli_conversion *convert, uint64_t offset,
+            const uint64_t *from)
+{
+    const bool is_alloc = (uint8_t)from[0] == EMBED_SHORT_ALLOC;
+    const struct embed_record record = {
+        .kind = is_alloc ? EMBED_ALLOC : EMBED_FREE,
+        .number = from[0] >> 8 & ((1u << EMBED_SHORT_THREAD_BITS) - 1)};
+    uint64_t words[4] = {convert->previous_ticks,
+                         from[0] >> (64 - EMBED_SHORT_ADDRESS_BITS) << 4};
+
+    if (is_alloc) {
+        words[0] += from[1] >> EMBED_SHORT_BYTES_BITS &
+                    ((1u << EMBED_SHORT_TICKS_BITS) - 1);
+        words[2] = from[1] & ((1u << EMBED_SHORT_BYTES_BITS) - 1);
+        words[3] = from[1] >> (64 - EMBED_SHORT_STACK_BITS) << 3;
+    }
+    return write_event(convert, offset, &record, words);
+}
+
 /* Pass 2. Records are those that pass 1 has checked. */
 static bool
 write_events(struct cli_conversion *convert)
@@ -237,7 +258,13 @@ write_events(struct cli_conversion *convert)
         if (record->kind >= EMBED_ALLOC && record->kind <= EMBED_RESIZED &&
             !write_event(convert, offset, record, words))
             return false;
-        offset += 8u * record->words;
+        if (record->kind == EMBED_CANCELLED &&
+            words[0] > convert->previous_ticks)
+            convert->previous_ticks = words[0]; /* a short record counts on */
+        if (cli_conversion_is_short(record) &&
+            !write_short(convert, offset, words - 1))
+            return false;
+        offset += 8u * cli_conversion_length(record);
     }
     return true;
 }
@@ -411,8 +438,9 @@ list_executed(const struct embed_spool_header *header, uint64_t bytes,
     while (offset < used) {
         const struct embed_record *record = (const void *)(spool + offset);
         const uint64_t *words = (const void *)(record + 1);
+        const uint32_t length_words = cli_conversion_length(record);
 
-        if (record->words == 0 || record->words > (used - offset) / 8)
+        if (length_words == 0 || length_words > (used - offset) / 8)
             return;
         if (record->kind == EMBED_EXEC && record->words >= 3 &&
             words[1] <= 8u * (record->words - 3u)) {
@@ -424,7 +452,7 @@ list_executed(const struct embed_spool_header *header, uint64_t bytes,
             path[length] = '\0';
             each(context, record->number, words[0], path);
         }
-        offset += 8u * record->words;
+        offset += 8u * length_words;
     }
 }
 

@@ -41,9 +41,11 @@ check_record(struct cli_conversion *convert, uint64_t offset)
     const uint64_t *words = cli_conversion_words(convert, offset);
     uint64_t left_words = (convert->used_bytes - offset) / 8;
 
-    if (left_words == 0 || record->words > left_words)
+    if (left_words == 0 || cli_conversion_length(record) > left_words)
         return cli_conversion_damaged(convert, offset,
                                       "a record reaches past the end");
+    if (cli_conversion_is_short(record))
+        return true;
     if (cli_conversion_words_of(record->kind) == 0)
         return cli_conversion_damaged(convert, offset,
                                       "a record of no known kind");
@@ -144,7 +146,7 @@ cli_conversion_take_tables(struct cli_conversion *convert)
             ((uint64_t *)convert->thread_names.items)[record->number] = offset;
         if (!good)
             return false;
-        offset += 8u * record->words;
+        offset += 8u * cli_conversion_length(record);
     }
     cli_modules_place(convert);
     for (size_t i = 0; i < convert->stacks.count; i++)

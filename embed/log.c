@@ -93,24 +93,36 @@ make_room_locked(struct embed_state *state, uint64_t bytes)
     return embed_reserve(state->used_bytes + bytes);
 }
 
-uint64_t *
-embed_append_locked(enum embed_kind kind, uint32_t detail, uint32_t number,
-                    uint32_t words_count)
+/* returns: where so many words belong, NULL if there is no room */
+static uint64_t *
+append_words_locked(uint32_t words_count)
 {
     struct embed_state *state = embed_state;
-    struct embed_record *record;
-    uint64_t bytes = 8 * ((uint64_t)words_count + 1);
+    const uint64_t bytes = 8 * (uint64_t)words_count;
+    uint64_t *words;
 
     if (state->full || !make_room_locked(state, bytes)) {
         state->full = true;
         return NULL;
     }
-    record = (struct embed_record *)(void *)(state->log + state->used_bytes);
+    words = (uint64_t *)(void *)(state->log + state->used_bytes);
+    state->used_bytes += bytes;
+    return words;
+}
+
+uint64_t *
+embed_append_locked(enum embed_kind kind, uint32_t detail, uint32_t number,
+                    uint32_t words_count)
+{
+    struct embed_record *const record =
+        (struct embed_record *)(void *)append_words_locked(words_count + 1);
+
+    if (record == NULL)
+        return NULL;
     record->kind = (uint8_t)kind;
     record->detail = (uint8_t)detail;
     record->words = (uint16_t)(words_count + 1);
     record->number = number;
-    state->used_bytes += bytes;
     return (uint64_t *)(void *)(record + 1);
 }
 
@@ -207,6 +219,58 @@ name_thread_locked(void)
     log_name_locked(self, names);
 }
 
+/*
+ * The clock, which does not fall (S3). That of a free is read from what the
+ * kernel's timer left in memory, as reading it exactly costs more than the rest
+ * of the record: up to a turn of that timer early.
+ */
+static uint64_t
+ticks_locked(enum embed_kind kind)
+{
+    struct timespec now;
+    uint64_t ticks;
+
+    clock_gettime(kind == EMBED_FREE ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC,
+                  &now);
+    ticks = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return ticks > embed_state->last_ticks ? ticks : embed_state->last_ticks;
+}
+
+static bool
+fits(uint64_t value, uint32_t bits)
+{
+    return value >> bits == 0;
+}
+
+/* The words of an event as in its long record; to is NULL if there is no room.
+ * returns: false if it has no short one */
+static bool
+append_short_locked(enum embed_kind kind, uint32_t detail,
+                    const uint64_t *words, uint64_t **to)
+{
+    const bool is_alloc = kind == EMBED_ALLOC;
+    const uint64_t thread = embed_self.thread_index;
+    const uint64_t passed = words[0] - embed_state->last_ticks;
+    const uint64_t cell = words[1] / 16;
+
+    if ((!is_alloc && kind != EMBED_FREE) || detail != 0 ||
+        words[1] % 16 != 0 || !fits(cell, EMBED_SHORT_ADDRESS_BITS) ||
+        !fits(thread, EMBED_SHORT_THREAD_BITS) ||
+        !fits(passed, is_alloc ? EMBED_SHORT_TICKS_BITS : 0) ||
+        (is_alloc && (!fits(words[2], EMBED_SHORT_BYTES_BITS) ||
+                      !fits(words[3] / 8, EMBED_SHORT_STACK_BITS))))
+        return false;
+    *to = append_words_locked(is_alloc ? 2 : 1);
+    if (*to == NULL)
+        return true;
+    (*to)[0] = (is_alloc ? EMBED_SHORT_ALLOC : EMBED_SHORT_FREE) | thread << 8 |
+               cell << (64 - EMBED_SHORT_ADDRESS_BITS);
+    if (is_alloc)
+        (*to)[1] = words[2] | passed << EMBED_SHORT_BYTES_BITS |
+                   words[3] / 8 << (64 - EMBED_SHORT_STACK_BITS);
+    return true;
+}
+
 static uint64_t
 log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
            uint32_t words_count, struct embed_stack *stack, bool *is_new)
@@ -219,16 +283,16 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
     if (stack != NULL)
         words[words_count - 1] = intern_locked(stack, is_new);
     offset = state->used_bytes;
-    place =
-        embed_append_locked(kind, detail, embed_self.thread_index, words_count);
+    words[0] = ticks_locked(kind);
+    if (!append_short_locked(kind, detail, words, &place)) {
+        place = embed_append_locked(kind, detail, embed_self.thread_index,
+                                    words_count);
+        if (place != NULL)
+            memcpy(place, words, 8 * (size_t)words_count);
+    }
     if (place == NULL)
         return 0;
-    /* CLOCK_MONOTONIC should not fall between processors; S3 is certain. */
-    words[0] = embed_ticks();
-    if (words[0] < state->last_ticks)
-        words[0] = state->last_ticks;
     state->last_ticks = words[0];
-    memcpy(place, words, 8 * (size_t)words_count);
     if (kind != EMBED_FREE && kind != EMBED_RESIZE)
         atomic_store_explicit(&embed_header()->events, ++state->events,
                               memory_order_relaxed);

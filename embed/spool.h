@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 4u
+#define EMBED_SPOOL_VERSION 5u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
@@ -80,7 +80,25 @@ enum embed_kind {
     EMBED_UNLOAD,    /* stacks and modules behind it are of an epoch of their
                         own: another module may be where one was */
     EMBED_EXEC,      /* number: of the process */
+    EMBED_SHORT_ALLOC = 64,
+    EMBED_SHORT_FREE,
 };
+
+/*
+ * Most events fit into one or two words, without word 0 of the others:
+ *
+ *   SHORT_ALLOC, SHORT_FREE   kind, 8 bits; thread, 12; address / 16, 44
+ *   and of SHORT_ALLOC        bytes, 14 bits; ticks since the event before, 24;
+ *                             offset of the stack / 8, 26; nothing in detail
+ *
+ * A SHORT_FREE has the ticks of the event before it. (Fewer pages to be zeroed:
+ * that is half of what a log costs a program that does nothing but allocate.)
+ */
+#define EMBED_SHORT_THREAD_BITS  12u
+#define EMBED_SHORT_ADDRESS_BITS 44u
+#define EMBED_SHORT_BYTES_BITS   14u
+#define EMBED_SHORT_TICKS_BITS   24u
+#define EMBED_SHORT_STACK_BITS   26u
 
 /* Word 0 of every record; `words` counts the whole record, this included. */
 struct embed_record {

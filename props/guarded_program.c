@@ -242,7 +242,7 @@ fill_disk(const char *path)
         return guarded_complain(path, errno);
     while (write(file, block, sizeof block) > 0 || write(file, block, 1) > 0)
         continue;
-    guarded_allocate(200000);
+    guarded_allocate(600000);
     close(file);
     unlink(path);
     return 0;
@@ -370,6 +370,6 @@ main(int argc, char **argv)
         return hold(argument);
     if (strcmp(mode, "daemon") == 0)
         return become_daemon(argument);
-    guarded_allocate(100000);
+    guarded_allocate(400000);
     return 0;
 }

@@ -231,6 +231,64 @@ a_resize_keeps_its_object(void **state)
     sim_recording_close(recording);
 }
 
+/* Words as they are: a short record has no other head. */
+static void
+append_words(uint64_t first, uint64_t second, uint32_t words_count)
+{
+    const uint64_t words[] = {first, second};
+    const uint64_t offset = atomic_load(&header()->used_bytes);
+
+    memcpy(spool + offset, words, 8 * (size_t)words_count);
+    atomic_store(&header()->used_bytes, offset + 8 * words_count);
+}
+
+/* Each field at its largest, but for the thread. */
+static void
+a_short_record_counts_on_from_the_one_before(void **state)
+{
+    enum { LAST_THREAD = 129, ALLOC = 64, FREE = 65 };
+    static const uint64_t number[] = {78};
+    const uint64_t address = UINT64_C(0xfffffffffff0);
+    const uint64_t bytes = 0x3fff;
+    const uint64_t passed = 0xffffff;
+    const uint64_t place = ALLOC | LAST_THREAD << 8 | address / 16 << 20;
+    struct sim_recording_cursor cursor;
+    struct sim_recording *recording;
+    struct cli_converted what;
+    struct sim_recorded event;
+    char error[200];
+    uint64_t stack;
+
+    (void)state;
+    begin_spool();
+    for (uint32_t i = 1; i <= LAST_THREAD; i++)
+        append(EMBED_THREAD, 0, i, number, 1);
+    stack = append_stack(0x5010, 3);
+    append_free(EMBED_CANCELLED, 10, 0xb000);
+    append_words(place, bytes | passed << 14 | stack / 8 << 38, 2);
+    append_words(FREE | address / 16 << 20, 0, 1);
+    if (!convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    recording = open_result();
+    sim_recording_begin(recording, &cursor);
+    assert_true(sim_recording_next(&cursor, &event));
+    assert_int_equal(event.kind, SIM_RECORDED_ALLOC);
+    assert_int_equal(event.ticks, 10 + passed);
+    assert_int_equal(event.thread, LAST_THREAD);
+    assert_int_equal(event.size_bytes, bytes);
+    assert_true(sim_recording_next(&cursor, &event));
+    assert_int_equal(event.kind, SIM_RECORDED_FREE);
+    assert_int_equal(event.ticks, 10 + passed);
+    assert_int_equal(event.thread, 0);
+    assert_int_equal(event.object, 0);
+    assert_false(sim_recording_next(&cursor, &event));
+    assert_int_equal(what.dropped, 0);
+    sim_recording_close(recording);
+    append_words(ALLOC, 0, 1);
+    assert_false(convert(&what, error, sizeof error));
+    assert_non_null(strstr(error, "a record reaches past the end"));
+}
+
 static void
 addresses_become_numbers_and_losses_are_counted(void **state)
 {
@@ -358,6 +416,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resize_keeps_its_object),
+        cmocka_unit_test(a_short_record_counts_on_from_the_one_before),
         cmocka_unit_test(addresses_become_numbers_and_losses_are_counted),
         cmocka_unit_test(a_pc_without_a_symbol_is_named_by_its_place),
         cmocka_unit_test(

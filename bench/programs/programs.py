@@ -44,7 +44,11 @@ with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
     insert into t select i, 'text ' || i * 7 % 1000 from n;
 create index by_b on t(b);
 select count(*), b from t group by b order by 1, 2 limit 5;
+create index by_a on t(a % 1000, b);
 select sum(length(c)) from (select group_concat(b) as c from t group by a % 1000);
+update t set b = 'other ' || b where a % 2 = 0;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+    select sum(length(printf('%d %s', i, hex(i)))), max(replace(i, '1', 'one')) from n;
 select count(*) from t x join t y on x.a = y.a + 1 where y.b like '%9';
 delete from t where a % 3 = 0;
 """
@@ -434,7 +438,7 @@ def show(rows):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("out")
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--programs", default="")
     parser.add_argument("--tools", default="")
     parser.add_argument("--slow", action="store_true")

@@ -325,6 +325,9 @@ mutate_make_spool(struct mutate_file *file)
         {EMBED_FREE | 3u << 16, 11, 0xa000},
         {EMBED_WAIT | 5u << 16, 12, 0xb000, 11, EMBED_SPOOL_FIRST + 80},
         {EMBED_RELEASE | 4u << 16, 13, 0xb000, EMBED_SPOOL_FIRST + 80},
+        {EMBED_SHORT_ALLOC | UINT64_C(0xc00) << 20,
+         64 | 1u << 14 | UINT64_C(EMBED_SPOOL_FIRST / 8 + 10) << 38},
+        {EMBED_SHORT_FREE | UINT64_C(0xc00) << 20},
     };
     struct embed_spool_header *header = (void *)file->bytes;
 
@@ -335,7 +338,11 @@ mutate_make_spool(struct mutate_file *file)
     memcpy(header->command, "run", 4);
     file->count = EMBED_SPOOL_FIRST;
     for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
-        const size_t bytes = 8 * (records[i][0] >> 16 & 0xffff);
+        const uint32_t kind = records[i][0] & 0xff;
+        const size_t bytes = kind == EMBED_SHORT_ALLOC ? 16
+                             : kind == EMBED_SHORT_FREE
+                                 ? 8
+                                 : 8 * (records[i][0] >> 16 & 0xffff);
 
         memcpy(file->bytes + file->count, records[i], bytes);
         file->count += bytes;
