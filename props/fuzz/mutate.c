@@ -326,7 +326,7 @@ mutate_make_spool(struct mutate_file *file)
         {EMBED_WAIT | 5u << 16, 12, 0xb000, 11, EMBED_SPOOL_FIRST + 80},
         {EMBED_RELEASE | 4u << 16, 13, 0xb000, EMBED_SPOOL_FIRST + 80},
         {EMBED_SHORT_ALLOC | UINT64_C(0xc00) << 20,
-         64 | 1u << 14 | UINT64_C(EMBED_SPOOL_FIRST / 8 + 10) << 38},
+         64 | 1u << 14 | (uint64_t)(EMBED_SPOOL_FIRST / 8 + 10) << 38},
         {EMBED_SHORT_FREE | UINT64_C(0xc00) << 20},
     };
     struct embed_spool_header *header = (void *)file->bytes;
