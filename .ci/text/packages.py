@@ -307,7 +307,9 @@ class Table:
 
 
 def output_of(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
+    # A make inside of make prints where it is.
+    outside = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    done = subprocess.run(command, capture_output=True, text=True, env=outside)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
     return done.stdout

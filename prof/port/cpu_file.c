@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -60,13 +59,14 @@ sleep_until_stop(struct prof_cpu_file *file)
 static void
 wait_for_handlers(struct prof_cpu *cpu)
 {
+    const struct timespec pause = {.tv_nsec = NS_PER_MS};
     enum prof_status status;
     int tries = 0;
 
     do
         status = prof_cpu_stop(cpu);
     while (status == PROF_ERR_BUSY && tries++ < HANDLER_TRIES_MAX &&
-           poll(NULL, 0, 1) == 0);
+           nanosleep(&pause, NULL) == 0);
 }
 
 static enum prof_status
