@@ -25,7 +25,6 @@ enum {
     STACK_BYTES = 64 << 10,
     SMALL_STACK_BYTES = 8 << 10,
     PAINT = 0xa5,
-    FORK_ROUNDS = 1000,
     CHILD_WAIT_MS = 10000,
 };
 
@@ -171,6 +170,7 @@ guarded_stacks(const char *output)
 static pid_t (*fork_of_handler)(void);
 static volatile sig_atomic_t is_child;
 static volatile sig_atomic_t rounds_done;
+static int rounds_wanted;
 static volatile sig_atomic_t rounds_failed;
 static volatile sig_atomic_t last_failure; /* a status, or -1: it hung */
 static _Atomic bool stop;
@@ -201,7 +201,7 @@ fork_in_handler(int unused)
     pid_t child;
 
     (void)unused;
-    if (is_child || rounds_done >= FORK_ROUNDS)
+    if (is_child || rounds_done >= rounds_wanted)
         return;
     child = fork_of_handler();
     if (child == 0)
@@ -257,9 +257,11 @@ start_timer(void)
 int
 guarded_forks(pid_t (*function)(void), int threads_count)
 {
+    const char *const rounds = getenv("GUARDED_ROUNDS");
     const time_t start = time(NULL);
     pthread_t threads[2];
 
+    rounds_wanted = rounds != NULL ? atoi(rounds) : 0;
     if (function == NULL)
         return guarded_complain("no such fork", 0);
     fork_of_handler = function;
@@ -271,7 +273,7 @@ guarded_forks(pid_t (*function)(void), int threads_count)
     guarded_allocate(100);
     start_timer();
     mask_timer(SIG_UNBLOCK);
-    while (!is_child && rounds_done < FORK_ROUNDS && time(NULL) < start + 100)
+    while (!is_child && rounds_done < rounds_wanted && time(NULL) < start + 100)
         guarded_allocate(1);
     if (is_child) {
         guarded_allocate(200);
@@ -284,6 +286,7 @@ guarded_forks(pid_t (*function)(void), int threads_count)
         guarded_complain("status of a child (-1: it hung)", last_failure);
         return guarded_complain("children that died or hung", rounds_failed);
     }
-    return rounds_done == FORK_ROUNDS ? 0
-                                      : guarded_complain("rounds", rounds_done);
+    return rounds_done == rounds_wanted
+               ? 0
+               : guarded_complain("rounds", rounds_done);
 }

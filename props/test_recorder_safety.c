@@ -2,7 +2,7 @@
  * test_recorder_safety.c -- a recorder that cannot hurt: guarded_program runs
  * under it as if it were alone, whatever it does and whatever is short.
  *
- * usage: test_recorder_safety PROFSIM RECORDER PROGRAM
+ * usage: test_recorder_safety PROFSIM RECORDER PROGRAM ROUNDS
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -696,8 +696,9 @@ main(int argc, char **argv)
     };
     char *recorder;
 
-    if (argc != 4)
+    if (argc != 5)
         return 1;
+    setenv("GUARDED_ROUNDS", argv[4], 1); /* of forks in handlers */
     profsim = realpath(argv[1], NULL);
     recorder = realpath(argv[2], NULL);
     program = realpath(argv[3], NULL);
