@@ -16,10 +16,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PAGE_BYTES ((uintptr_t)4096) /* or more: then some are asked twice */
-#define OWN_PAGES  2048u             /* 8 MiB at a time */
-#define WALK_PAGES 256u
-#define TRIES_MAX  4u
+#define PAGE_BYTES     ((uintptr_t)4096) /* or more: then some are asked twice */
+#define OWN_PAGES      2048u             /* 8 MiB at a time */
+#define WALK_PAGES     256u
+#define RED_ZONE_BYTES 128u /* below sp, kept for the function that runs */
+#define TRIES_MAX      4u
 
 /* The main thread's stack ends above it. */
 extern void *__libc_stack_end;
@@ -88,13 +89,14 @@ is_own(struct embed_own_stack *own, uintptr_t sp)
 }
 
 /*
- * From the page of sp on: a function that has just given up its frame may have
- * its caller's registers below sp still.
+ * From a little below sp on: a function that has just given up its frame may
+ * have its caller's registers there still, on the page before.
  */
 void
 embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp)
 {
     const uintptr_t page = page_of(sp);
+    const uintptr_t below = page_of(sp - RED_ZONE_BYTES);
 
     memory->pages = WALK_PAGES;
     memory->bounds = (struct embed_bounds){page, page};
@@ -102,6 +104,8 @@ embed_stack_memory_begin(struct embed_stack_memory *memory, uintptr_t sp)
         memory->bounds.high = memory->own->bounds.high;
     else if (is_readable(page))
         memory->bounds.high = page + PAGE_BYTES;
+    if (memory->bounds.high != page && below != page && is_readable(below))
+        memory->bounds.low = below;
 }
 
 bool

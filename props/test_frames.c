@@ -232,6 +232,7 @@ descend(struct both *both, uint32_t left)
 
     if (left == 0) {
         both->bounds = own_bounds();
+        both->bounds.low -= 4096; /* the next call may begin on a new page */
         take_both(both);
     } else
         frames = descend(both, left - 1) + 1;

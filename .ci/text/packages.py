@@ -495,7 +495,7 @@ def places(kind, name):
 def installed_packages():
     """returns: by package, those it depends on; and those of every root"""
     depends = {}
-    base = {"make"}
+    base = {"make", "apt"}  # whatever dpkg says of its priority here
     for line in output_of("dpkg-query", "-W", "-f=${Package}\t${db:Status-Status}\t"
                           "${Essential}\t${Priority}\t${Pre-Depends}, ${Depends}\n"
                           ).splitlines():
