@@ -262,6 +262,8 @@ guarded_forks(pid_t (*function)(void), int threads_count)
     pthread_t threads[2];
 
     rounds_wanted = rounds != NULL ? atoi(rounds) : 0;
+    if (rounds_wanted <= 0)
+        return guarded_complain("GUARDED_ROUNDS", rounds_wanted);
     if (function == NULL)
         return guarded_complain("no such fork", 0);
     fork_of_handler = function;
