@@ -201,6 +201,8 @@ draw(struct prof_proc *proc, int64_t rate)
 {
     struct sampler *sampler = &proc->sampler;
 
+    /* The rate that was set, whatever it is drawn from: no draw is repeated. */
+    sampler->rate_bytes = rate;
     if (proc->prof->rules.sampler == PROF_SAMPLER_EXACT)
         sampler->rate = rate_place(proc->prof, &rate);
     switch (proc->prof->rules.sampler) {
@@ -214,7 +216,6 @@ draw(struct prof_proc *proc, int64_t rate)
         sampler->until_bytes = draw_go_exponential(&proc->rng, rate);
         break;
     }
-    sampler->rate_bytes = rate;
 }
 
 /* What a sample of `size_bytes` does to the way to the next one. */

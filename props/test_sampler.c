@@ -95,6 +95,34 @@ a_rate_too_many_is_taken_for_the_last(void **state)
     props_lab_end(&lab);
 }
 
+/* With no place left for its rate, a processor draws once and counts down, as
+ * it does at any rate; a draw costs fifty times the allocation. */
+static void
+a_rate_too_many_is_drawn_for_once(void **state)
+{
+    enum { KEPT_APART = 64 };
+    struct props_lab lab;
+    uint64_t drawn;
+
+    (void)state;
+    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
+        prof_heap_rate_set(lab.prof, rate);
+        (void)prof_heap_sample(lab.proc, 0);
+    }
+    prof_heap_rate_set(lab.prof, INT64_C(1) << 40);
+    (void)prof_heap_sample(lab.proc, 0);
+    prof_heap_rate_set(lab.prof, 1000);
+    (void)prof_heap_sample(lab.proc, 0);
+    drawn = prof_proc_rng_state(lab.proc);
+    for (int i = 0; i < 1000; i++)
+        assert_false(prof_heap_sample(lab.proc, 8));
+    assert_true(prof_proc_rng_state(lab.proc) == drawn);
+    /* And what is taken away may be used instead of asking. */
+    assert_true(prof_heap_until_take(lab.proc) > 0);
+    props_lab_end(&lab);
+}
+
 /* ---------------------------------------------------- the way to the next mark
  *
  * Library and model from one state on, an allocation at a time.
@@ -392,6 +420,7 @@ main(void)
         cmocka_unit_test(
             a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now),
         cmocka_unit_test(a_rate_too_many_is_taken_for_the_last),
+        cmocka_unit_test(a_rate_too_many_is_drawn_for_once),
         cmocka_unit_test(the_way_to_a_mark_is_the_model_s_to_the_byte),
         cmocka_unit_test(ways_from_numbers_of_choice_are_the_model_s),
         cmocka_unit_test(a_way_too_long_for_64_bits_is_the_longest_there_is),
