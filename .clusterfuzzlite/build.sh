@@ -3,10 +3,12 @@
 # LIB_FUZZING_ENGINE. `kernels` is left out: the explorer brings its own runtime
 # in place of a sanitizer's.
 cd "$(dirname "$0")/.."
-inc="-Iprof/include -iquote props/fuzz -iquote props -iquote sim
- -iquote sim/truth -iquote model"
+sim="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/world
+ -iquote sim/scenario -iquote sim/recording -iquote sim/truth"
+inc="-Iprof/include -iquote props/fuzz -iquote props $sim -iquote model"
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
-sources=$(ls prof/*.c prof/port/linux.c sim/*.c sim/truth/*.c model/*.c)
+sources=$(ls prof/*.c prof/port/linux.c model/*.c \
+    sim/{choice,input,world,scenario,recording,truth}/*.c)
 props="props/run.c props/judge*.c props/mark.c props/property.c props/failure.c
  props/faults.c props/heap_failure.c props/simplify.c props/campaign.c
  props/output.c prof/port/file.c prof/port/path.c"
@@ -15,7 +17,7 @@ mkdir -p "$OUT/objects"
 for source in $sources; do
     object=$OUT/objects/$(echo "$source" | tr / _).o
     $CC $CFLAGS $base -Iprof/include -iquote "${source%%/*}" \
-        -iquote sim/truth -c "$source" -o "$object"
+        $sim -c "$source" -o "$object"
     objects="$objects $object"
 done
 ar crs "$OUT/objects/all.a" $objects

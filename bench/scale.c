@@ -2,7 +2,7 @@
  * scale.c -- how many events many processors would record a second, on a
  * virtual clock: this machine has two.
  *
- * The processors are those of sim/cores.h: each works for a while, draws a
+ * The processors are those of cores.h: each works for a while, draws a
  * stack of 10,000 by Zipf's law and adds to its counter; rows are in order of
  * birth, eight counters a line, as in the library. The work and the near
  * hand-over are what `make bench` measures here (heap, sharing); the far one is

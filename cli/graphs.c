@@ -1,6 +1,6 @@
 /*
  * graphs.c -- see graphs.h. Names are foreign: each form escapes them by its
- * own rules, on top of sim/escape.h's.
+ * own rules, on top of sim/input/escape.h's.
  */
 #include "graphs.h"
 

@@ -1,4 +1,4 @@
-/* faults.h -- which faults of sim/fault.def a run has met, by their marks. */
+/* faults.h -- which faults of fault.def a run has met, by their marks. */
 #ifndef PROPS_FAULTS_H
 #define PROPS_FAULTS_H
 

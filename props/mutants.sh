@@ -174,8 +174,8 @@ explored() { # PATCH DIR
     # As props/explore_all is linked.
     gcc -o "$2/explore" $o/props/explore_all.o "$2/kernels.o" \
         $o/libcli_explore.a $o/libcli_words.a $o/libexplore.a \
-        $o/libprof_pprof.a $o/libprof.a $o/libprof_port.a $o/sim/choice.o \
-        $o/sim/shrink.o $o/sim/shrink_fewest.o $o/libsim.a -ldw
+        $o/libprof_pprof.a $o/libprof.a $o/libprof_port.a $o/sim/choice/choice.o \
+        $o/sim/choice/shrink.o $o/sim/choice/shrink_fewest.o $o/libsim.a -ldw
 }
 
 # Try every ordering of a kernel; say how many runs it took to fail, and how.

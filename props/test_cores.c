@@ -1,5 +1,5 @@
 /*
- * test_cores.c -- the machine of sim/cores.h against what queueing theory knows
+ * test_cores.c -- the machine of cores.h against what queueing theory knows
  * exactly: one line for all, by rounds and as a birth-death process; and many
  * lines against the bound that the hottest sets.
  */

@@ -19,7 +19,7 @@ uint64_t left;
 uint64_t ended_ns;
 uint64_t random_state;
 
-/* As sim/rng.h. */
+/* As sim/choice/rng.h. */
 uint64_t
 next_random()
 {
