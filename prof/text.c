@@ -1,4 +1,4 @@
-/* text.c -- heap and contention profiles, dumps and debug lines as text. */
+/* text.c -- heap and contention profiles, and dumps, as text. */
 #include "prof/text.h"
 
 #include "check.h"
@@ -233,69 +233,4 @@ prof_text_dump(const struct prof_output *output, const struct prof_dump *dump)
     return printed == 0
                ? PROF_OK
                : output->sink.write(output->sink.context, buffer, printed);
-}
-
-/* ----------------------------------------------------------------- debug lines
- */
-
-static enum prof_status
-finish_debug(struct text *text, const uintptr_t *stack, uint32_t depth)
-{
-    prof_text_frames(text, stack, depth, FRAMES_ALL);
-    return prof_out_finish(&text->out);
-}
-
-enum prof_status
-prof_text_trace_alloc(const struct prof_output *output, uintptr_t address,
-                      uint64_t size_bytes, const char *type,
-                      const uintptr_t *stack, uint32_t depth)
-{
-    struct arena arena = prof_arena_of(output);
-    struct text text;
-
-    if (!prof_text_begin(&text, output, &arena))
-        return PROF_ERR_MEMORY;
-    prof_out_text(&text.out, "tracealloc(");
-    prof_out_0x(&text.out, address);
-    prof_out_text(&text.out, ", ");
-    prof_out_0x(&text.out, size_bytes);
-    if (prof_text_bytes(type) > 0) {
-        prof_out_text(&text.out, ", ");
-        prof_text_name(&text.out, type);
-    }
-    prof_out_text(&text.out, ")\n");
-    return finish_debug(&text, stack, depth);
-}
-
-enum prof_status
-prof_text_trace_free(const struct prof_output *output, uintptr_t address,
-                     uint64_t size_bytes, const uintptr_t *stack,
-                     uint32_t depth)
-{
-    struct arena arena = prof_arena_of(output);
-    struct text text;
-
-    if (!prof_text_begin(&text, output, &arena))
-        return PROF_ERR_MEMORY;
-    prof_out_text(&text.out, "tracefree(");
-    prof_out_0x(&text.out, address);
-    prof_out_text(&text.out, ", ");
-    prof_out_0x(&text.out, size_bytes);
-    prof_out_text(&text.out, ")\n");
-    return finish_debug(&text, stack, depth);
-}
-
-enum prof_status
-prof_text_trace_gc(const struct prof_output *output, const uintptr_t *stack,
-                   uint32_t depth)
-{
-    struct arena arena = prof_arena_of(output);
-    struct text text;
-
-    if (!prof_text_begin(&text, output, &arena))
-        return PROF_ERR_MEMORY;
-    prof_out_text(&text.out, "tracegc()\n");
-    prof_text_frames(&text, stack, depth, FRAMES_ALL);
-    prof_out_text(&text.out, "end tracegc\n\n");
-    return prof_out_finish(&text.out);
 }

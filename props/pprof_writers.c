@@ -81,10 +81,16 @@ write_dump(const struct prof_output *output)
     return prof_text_dump(output, &(struct prof_dump){.print = print_dump});
 }
 
+static const struct prof_task_stack task = {.id = 1,
+                                            .state = "running",
+                                            .stack = stack,
+                                            .depth = 4,
+                                            .created_by = CASE_MAIN};
+
 static enum prof_status
 write_debug_line(const struct prof_output *output)
 {
-    return prof_text_trace_alloc(output, 0xc000, 32, "T", stack, 4);
+    return prof_text_trace_alloc(output, 0xc000, 32, "T", &task);
 }
 
 static enum prof_status
@@ -96,13 +102,13 @@ write_block_text(const struct prof_output *output)
 static enum prof_status
 write_debug_free(const struct prof_output *output)
 {
-    return prof_text_trace_free(output, 0xc000, 32, stack, 4);
+    return prof_text_trace_free(output, 0xc000, 32, &task);
 }
 
 static enum prof_status
 write_debug_gc(const struct prof_output *output)
 {
-    return prof_text_trace_gc(output, stack, 4);
+    return prof_text_trace_gc(output, &task, 1);
 }
 
 static enum prof_status

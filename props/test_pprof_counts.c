@@ -296,37 +296,6 @@ a_dump_without_scratch_is_refused(void **state)
     assert_int_equal(dumper.calls, 0);
 }
 
-static void
-debug_lines_say_what_happened_and_where(void **state)
-{
-    static const uintptr_t stack[] = {CASE_WORK};
-    static const char frame[] = "#\t0x203f\tmain.work+0x3f\twork.go:12\n\n";
-    char want[256];
-
-    (void)state;
-    case_begin(&run);
-    snprintf(want, sizeof want,
-             "tracealloc(0xc000, 0x20, main.T)\n%stracealloc(0xc000, 0x20)\n%s"
-             "tracealloc(0xc000, 0x20, T?)\n%stracefree(0xc000, 0x20)\n%s",
-             frame, frame, frame, frame);
-    assert_int_equal(
-        prof_text_trace_alloc(&run.output, 0xc000, 32, "main.T", stack, 1),
-        PROF_OK);
-    assert_int_equal(
-        prof_text_trace_alloc(&run.output, 0xc000, 32, NULL, stack, 1),
-        PROF_OK);
-    assert_int_equal(
-        prof_text_trace_alloc(&run.output, 0xc000, 32, "T\n", stack, 1),
-        PROF_OK);
-    assert_int_equal(prof_text_trace_free(&run.output, 0xc000, 32, stack, 1),
-                     PROF_OK);
-    case_assert_columns(&run, want);
-    case_begin(&run);
-    snprintf(want, sizeof want, "tracegc()\n%send tracegc\n\n", frame);
-    assert_int_equal(prof_text_trace_gc(&run.output, stack, 1), PROF_OK);
-    case_assert_columns(&run, want);
-}
-
 /* Address 0 has one digit, as 1 has. */
 static void
 address_0_stands_before_1(void **state)
@@ -503,7 +472,6 @@ main(void)
             frames_of_the_runtime_are_hidden_unless_there_is_nothing_else),
         cmocka_unit_test(a_dump_grows_its_buffer_until_it_is_not_full),
         cmocka_unit_test(a_dump_without_scratch_is_refused),
-        cmocka_unit_test(debug_lines_say_what_happened_and_where),
         cmocka_unit_test(address_0_stands_before_1),
         cmocka_unit_test(a_count_profile_has_a_time_and_a_period_of_one),
         cmocka_unit_test(counts_need_scratch_for_all_their_records),

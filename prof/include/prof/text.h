@@ -111,26 +111,65 @@ struct prof_dump {
 PROF_NODISCARD enum prof_status prof_text_dump(const struct prof_output *output,
                                                const struct prof_dump *dump);
 
+/* ---------------------------------------------------------------------- tasks
+ *
+ * Tasks with their stacks, in the form of Go's runtime:
+ *
+ *     goroutine 7 [chan receive, 12 minutes]:
+ *     main.work(...)
+ *             work.go:12 +0x3f
+ *     created by main.main
+ *             main.go:3 +0x1c
+ */
+
+struct prof_task_stack {
+    uint64_t id;
+    const char *state; /* "running", "chan receive"; NULL or "": "???" */
+    uint64_t waits_ns; /* for how long; shown from one minute on */
+    bool is_locked;    /* to its thread */
+    const uintptr_t *stack;
+    uint32_t depth; /* 0: it runs elsewhere, its stack is not known */
+    /* A return address in the function that created it; 0: not shown. */
+    uintptr_t created_by;
+};
+
+/*
+ * Print tasks into a buffer, an empty line between two. Frames of the runtime
+ * are left out but for its exported functions, unless a stack has no others;
+ * after PROF_TASK_FRAMES_MAX frames the rest is said to be elided.
+ *
+ * out:     buffer, as much as fits
+ * in:      tasks, in the order in which they are printed: the caller's own
+ *          first, dead ones and those of the runtime left out
+ * returns: bytes printed, at most room
+ * context: any that symbols may be asked in; takes neither lock nor memory
+ */
+size_t prof_text_tasks(char *buffer, size_t room,
+                       const struct prof_symbols *symbols,
+                       const struct prof_task_stack *tasks, size_t tasks_count);
+
+enum { PROF_TASK_FRAMES_MAX = 100 };
+
 /* ----------------------------------------------------------------- debug lines
  *
  * One allocation, one free, one collection at a time, for debugging an
- * allocator. Each ends with the stack and an empty line.
+ * allocator: what happened, then the task that did it with all frames, the
+ * runtime's included; of a collection, all tasks. Scratch is not used.
  */
 
 /* in: type, of the object; "" or NULL if not known */
 PROF_NODISCARD enum prof_status
 prof_text_trace_alloc(const struct prof_output *output, uintptr_t address,
                       uint64_t size_bytes, const char *type,
-                      const uintptr_t *stack, uint32_t depth);
+                      const struct prof_task_stack *task);
 
 PROF_NODISCARD enum prof_status
 prof_text_trace_free(const struct prof_output *output, uintptr_t address,
-                     uint64_t size_bytes, const uintptr_t *stack,
-                     uint32_t depth);
+                     uint64_t size_bytes, const struct prof_task_stack *task);
 
 PROF_NODISCARD enum prof_status
-prof_text_trace_gc(const struct prof_output *output, const uintptr_t *stack,
-                   uint32_t depth);
+prof_text_trace_gc(const struct prof_output *output,
+                   const struct prof_task_stack *tasks, size_t tasks_count);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,0 +1,402 @@
+/*
+ * test_pprof_tasks.c -- tasks with their stacks, and debug lines: the form of
+ * Go 1.5's goroutineheader() and traceback(), line by line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pprof_case.h"
+#include "prof/text.h"
+
+#define MINUTE_NS UINT64_C(60000000000)
+
+enum { TEXT_BYTES = 1 << 14 };
+
+static struct case_run run;
+static char text[TEXT_BYTES];
+
+static const uintptr_t working[] = {CASE_MALLOC, CASE_WORK, CASE_GOEXIT};
+static const uintptr_t inside[] = {CASE_MALLOC, CASE_NEW, CASE_GOEXIT};
+
+/* returns: the text of tasks, ended */
+static const char *
+print(const struct prof_task_stack *tasks, size_t count)
+{
+    size_t bytes;
+
+    case_begin(&run);
+    memset(text, '!', sizeof text);
+    bytes = prof_text_tasks(text, sizeof text - 1, &run.output.symbols, tasks,
+                            count);
+    assert_true(bytes < sizeof text);
+    assert_int_equal(text[bytes], '!');
+    text[bytes] = '\0';
+    return text;
+}
+
+/* ------------------------------------------------------------------- headers
+ */
+
+static void
+a_header_says_who_how_for_how_long_and_on_what(void **state)
+{
+    static const struct {
+        struct prof_task_stack task;
+        const char *want;
+    } rows[] = {
+        {{.id = 1, .state = "running"}, "goroutine 1 [running]:\n"},
+        {{.id = UINT64_MAX, .state = "select", .waits_ns = MINUTE_NS - 1},
+         "goroutine 18446744073709551615 [select]:\n"},
+        {{.id = 7, .state = "chan receive", .waits_ns = MINUTE_NS},
+         "goroutine 7 [chan receive, 1 minutes]:\n"},
+        {{.id = 7, .state = "syscall", .waits_ns = 13 * MINUTE_NS - 1},
+         "goroutine 7 [syscall, 12 minutes]:\n"},
+        {{.id = 2, .state = "running", .is_locked = true},
+         "goroutine 2 [running, locked to thread]:\n"},
+        {{.id = 2,
+          .state = "IO wait",
+          .waits_ns = UINT64_MAX,
+          .is_locked = true},
+         "goroutine 2 [IO wait, 307445734 minutes, locked to thread]:\n"},
+        {{.id = 3, .state = "a]:\nb"}, "goroutine 3 [a]:?b]:\n"},
+        {{.id = 3, .state = ""}, "goroutine 3 [???]:\n"},
+        {{.id = 3}, "goroutine 3 [???]:\n"},
+    };
+    char want[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(want, sizeof want,
+                 "%s\tgoroutine running on other thread; stack unavailable\n",
+                 rows[i].want);
+        assert_string_equal(print(&rows[i].task, 1), want);
+    }
+}
+
+/* -------------------------------------------------------------------- frames
+ */
+
+static void
+frames_of_the_runtime_are_left_out(void **state)
+{
+    const struct prof_task_stack task = {.id = 1,
+                                         .state = "running",
+                                         .stack = working,
+                                         .depth = 3,
+                                         .created_by = CASE_MAIN};
+
+    (void)state;
+    assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
+                                         "main.work(...)\n"
+                                         "\twork.go:12 +0x40\n"
+                                         "created by main.main\n"
+                                         "\tmain.go:3 +0x40\n");
+}
+
+static void
+a_stack_of_nothing_but_the_runtime_is_shown_whole(void **state)
+{
+    const struct prof_task_stack task = {.id = 1,
+                                         .state = "running",
+                                         .stack = inside,
+                                         .depth = 3,
+                                         .created_by = CASE_NEW};
+
+    (void)state;
+    assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
+                                         "runtime.mallocgc(...)\n"
+                                         "\tmalloc.go:100 +0x40\n"
+                                         "runtime.newobject(...)\n"
+                                         "\tmalloc.go:200 +0x40\n"
+                                         "runtime.goexit(...)\n"
+                                         "\tasm.s:1 +0x40\n");
+}
+
+/* Address i is of names[i], which begins at 100. */
+static void
+find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    const char *const *names = context;
+
+    symbol->function = names[pc];
+    symbol->kind =
+        names[pc] != NULL ? prof_frame_kind_go(names[pc]) : PROF_FRAME_RUNTIME;
+    symbol->entry = 100;
+}
+
+static void
+exported_functions_of_the_runtime_are_the_programs(void **state)
+{
+    static const char *names[] = {
+        "runtime.Gosched", "runtime.gosched_m", "runtime.", "runtime.@",
+        "runtime.[",       "runtime.Z",         "runtime",  NULL};
+    static const uintptr_t stack[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const struct prof_task_stack task = {
+        .id = 1, .state = "running", .stack = stack, .depth = 8};
+    const struct prof_symbols symbols = {.find = find_named, .context = names};
+    const char want[] = "goroutine 1 [running]:\n"
+                        "runtime.Gosched(...)\n"
+                        "\t?:0\n"
+                        "runtime.Z(...)\n"
+                        "\t?:0\n"
+                        "runtime(...)\n"
+                        "\t?:0\n";
+    size_t bytes;
+
+    (void)state;
+    bytes = prof_text_tasks(text, sizeof text, &symbols, &task, 1);
+    assert_int_equal(bytes, sizeof want - 1);
+    assert_memory_equal(text, want, bytes);
+}
+
+static void
+an_address_without_a_name_is_a_distance_from_0(void **state)
+{
+    static const uintptr_t stack[] = {CASE_UNKNOWN, 0, CASE_WORK & ~0xff};
+    const struct prof_task_stack task = {.id = 1,
+                                         .state = "running",
+                                         .stack = stack,
+                                         .depth = 3,
+                                         .created_by = CASE_UNKNOWN};
+
+    (void)state;
+    assert_string_equal(print(&task, 1), "goroutine 1 [running]:\n"
+                                         "?(...)\n"
+                                         "\t?:0 +0x9040\n"
+                                         "?(...)\n"
+                                         "\t?:0\n"
+                                         "main.work(...)\n"
+                                         "\twork.go:12\n"
+                                         "created by ?\n"
+                                         "\t?:0 +0x9040\n");
+}
+
+static size_t
+lines_with(const char *from, const char *what)
+{
+    size_t lines = 0;
+
+    for (; (from = strstr(from, what)) != NULL; from++)
+        lines++;
+    return lines;
+}
+
+static void
+a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided(void **state)
+{
+    static uintptr_t stack[PROF_TASK_FRAMES_MAX + 3];
+    struct prof_task_stack task = {
+        .id = 1, .state = "running", .stack = stack, .created_by = CASE_MAIN};
+
+    (void)state;
+    for (size_t i = 0; i < PROF_TASK_FRAMES_MAX + 3; i++)
+        stack[i] = CASE_WORK;
+    /* Frames that are not shown take no room. */
+    stack[0] = CASE_MALLOC;
+    stack[1] = CASE_NEW;
+    task.depth = PROF_TASK_FRAMES_MAX + 2;
+    print(&task, 1);
+    assert_int_equal(lines_with(text, "main.work("), PROF_TASK_FRAMES_MAX);
+    assert_int_equal(lines_with(text, "elided"), 0);
+    task.depth = PROF_TASK_FRAMES_MAX + 3;
+    print(&task, 1);
+    assert_int_equal(lines_with(text, "main.work("), PROF_TASK_FRAMES_MAX);
+    assert_non_null(strstr(text, "\twork.go:12 +0x40\n"
+                                 "...additional frames elided...\n"
+                                 "created by main.main\n"));
+}
+
+/* ---------------------------------------------------------------------- room
+ */
+
+static const struct prof_task_stack three[] = {
+    {.id = 1, .state = "running", .stack = working, .depth = 3},
+    {.id = 2,
+     .state = "select",
+     .waits_ns = MINUTE_NS,
+     .stack = working,
+     .depth = 2,
+     .created_by = CASE_MAIN},
+    {.id = 3, .state = "runnable"},
+};
+
+static void
+tasks_stand_in_the_order_given_with_an_empty_line_between(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        print(three, 3),
+        "goroutine 1 [running]:\n"
+        "main.work(...)\n\twork.go:12 +0x40\n"
+        "\n"
+        "goroutine 2 [select, 1 minutes]:\n"
+        "main.work(...)\n\twork.go:12 +0x40\n"
+        "created by main.main\n\tmain.go:3 +0x40\n"
+        "\n"
+        "goroutine 3 [runnable]:\n"
+        "\tgoroutine running on other thread; stack unavailable\n");
+    assert_string_equal(print(three, 0), "");
+}
+
+/* The text is cut at the last byte of the room, and nothing behind it changes:
+ * a full buffer is how its reader learns that there may be more. */
+static void
+what_does_not_fit_is_left_out_at_any_byte(void **state)
+{
+    static char whole[TEXT_BYTES];
+    size_t length;
+
+    (void)state;
+    strcpy(whole, print(three, 3));
+    length = strlen(whole);
+    for (size_t room = 0; room <= length + 1; room++) {
+        const size_t want = room < length ? room : length;
+
+        memset(text, '!', sizeof text);
+        assert_int_equal(
+            prof_text_tasks(text, room, &run.output.symbols, three, 3), want);
+        assert_memory_equal(text, whole, want);
+        assert_int_equal(text[want], '!');
+    }
+    assert_int_equal(prof_text_tasks(NULL, 0, &run.output.symbols, three, 3),
+                     0);
+}
+
+static void
+count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    (void)pc;
+    (void)symbol;
+    ++*(size_t *)context;
+}
+
+static void
+no_task_is_looked_at_when_the_room_is_full(void **state)
+{
+    static struct prof_task_stack many[1000];
+    size_t asked = 0;
+    const struct prof_symbols symbols = {.find = count_questions,
+                                         .context = &asked};
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++)
+        many[i] = three[0];
+    assert_int_equal(prof_text_tasks(text, 600, &symbols, many, 1000), 600);
+    assert_true(asked > 0 && asked < 100);
+}
+
+/* --------------------------------------------------------------- debug lines
+ */
+
+#define FRAMES                                       \
+    "goroutine 7 [running]:\n"                       \
+    "runtime.mallocgc(...)\n\tmalloc.go:100 +0x40\n" \
+    "main.work(...)\n\twork.go:12 +0x40\n"           \
+    "runtime.goexit(...)\n\tasm.s:1 +0x40\n"         \
+    "created by runtime.newobject\n\tmalloc.go:200 +0x40\n"
+
+static const struct prof_task_stack seven = {.id = 7,
+                                             .state = "running",
+                                             .stack = working,
+                                             .depth = 3,
+                                             .created_by = CASE_NEW};
+
+/* Without scratch: an allocator that is being debugged has none to give. */
+static void
+begin_lines(void)
+{
+    case_begin(&run);
+    run.output.scratch = NULL;
+    run.output.scratch_bytes = 0;
+}
+
+static void
+debug_lines_say_what_happened_and_show_the_task_with_all_frames(void **state)
+{
+    (void)state;
+    begin_lines();
+    assert_int_equal(
+        prof_text_trace_alloc(&run.output, 0xc000, 32, "main.T", &seven),
+        PROF_OK);
+    assert_int_equal(
+        prof_text_trace_alloc(&run.output, 0xc000, 32, NULL, &seven), PROF_OK);
+    assert_int_equal(
+        prof_text_trace_alloc(&run.output, 0xc000, 0, "T\n", &seven), PROF_OK);
+    assert_string_equal(
+        case_text(&run, prof_text_trace_free(&run.output, 0xc000, 32, &seven)),
+        "tracealloc(0xc000, 0x20, main.T)\n" FRAMES "\n"
+        "tracealloc(0xc000, 0x20)\n" FRAMES "\n"
+        "tracealloc(0xc000, 0x0, T?)\n" FRAMES "\n"
+        "tracefree(0xc000, 0x20)\n" FRAMES "\n");
+}
+
+static void
+a_collection_shows_all_tasks(void **state)
+{
+    const struct prof_task_stack two[] = {seven, seven};
+
+    (void)state;
+    begin_lines();
+    assert_string_equal(
+        case_text(&run, prof_text_trace_gc(&run.output, two, 2)),
+        "tracegc()\n\n" FRAMES "\n" FRAMES "end tracegc\n\n");
+    begin_lines();
+    assert_string_equal(
+        case_text(&run, prof_text_trace_gc(&run.output, NULL, 0)),
+        "tracegc()\nend tracegc\n\n");
+}
+
+static enum prof_status
+refuse(void *context, const void *bytes, size_t bytes_count)
+{
+    (void)context;
+    (void)bytes;
+    (void)bytes_count;
+    return PROF_ERR_SINK;
+}
+
+static void
+a_collection_stops_at_the_first_refusal(void **state)
+{
+    static struct prof_task_stack many[1000];
+    size_t asked = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++)
+        many[i] = three[0];
+    begin_lines();
+    run.output.sink = (struct prof_sink){.write = refuse};
+    run.output.symbols =
+        (struct prof_symbols){.find = count_questions, .context = &asked};
+    assert_int_equal(prof_text_trace_gc(&run.output, many, 1000),
+                     PROF_ERR_SINK);
+    assert_true(asked > 0 && asked < 100);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_header_says_who_how_for_how_long_and_on_what),
+        cmocka_unit_test(frames_of_the_runtime_are_left_out),
+        cmocka_unit_test(a_stack_of_nothing_but_the_runtime_is_shown_whole),
+        cmocka_unit_test(exported_functions_of_the_runtime_are_the_programs),
+        cmocka_unit_test(an_address_without_a_name_is_a_distance_from_0),
+        cmocka_unit_test(
+            a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided),
+        cmocka_unit_test(
+            tasks_stand_in_the_order_given_with_an_empty_line_between),
+        cmocka_unit_test(what_does_not_fit_is_left_out_at_any_byte),
+        cmocka_unit_test(no_task_is_looked_at_when_the_room_is_full),
+        cmocka_unit_test(
+            debug_lines_say_what_happened_and_show_the_task_with_all_frames),
+        cmocka_unit_test(a_collection_shows_all_tasks),
+        cmocka_unit_test(a_collection_stops_at_the_first_refusal),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
