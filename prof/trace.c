@@ -378,6 +378,16 @@ prof_trace_emit(struct prof_trace *trace, uint32_t proc,
         prof_trace_emit_started(trace, proc, kind, args, stack, depth);
 }
 
+/* Noted before this session began, or never. A clock may wrap between the two
+ * moments: what counts is which is ahead. */
+static bool
+is_of_before(const struct prof_trace *trace,
+             const struct prof_trace_stamp *left)
+{
+    return (left->sequence == 0 && left->ticks == 0) ||
+           (int64_t)(left->sequence - trace->sequence_first) < 0;
+}
+
 void
 prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
                    struct prof_trace_stamp left)
@@ -386,10 +396,12 @@ prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
 
     if (!enter(trace, proc))
         return;
-    if (left.sequence < trace->sequence_first)
+    if (is_of_before(trace, &left))
         left = in_file_ticks(trace, prof_trace_take_stamp(trace));
     args[0] = task;
-    args[1] = left.sequence;
+    args[1] = trace->order == PROF_TRACE_ORDER_CLOCK
+                  ? prof_trace_clock_moment(trace, left.sequence)
+                  : left.sequence;
     args[2] = left.ticks != 0 ? left.ticks : 1; /* 0: the clock wrapped */
     prof_trace_emit_started(trace, proc, PROF_EV_GO_SYSEXIT, args, NULL, 0);
     leave(trace, proc);

@@ -7,7 +7,9 @@
  * The place is the processor's number; events of no processor have the next
  * one, stamps the one after that. So numbers differ, and sort by the clock.
  * A processor touches its own line and its own buffer, and no instruction is
- * locked.
+ * locked. `clock_first` is read anew where a session begins, so that numbers
+ * do not grow with the uptime; moments that are noted (prof_trace_stamp) are
+ * plain readings, which can be compared across sessions.
  *
  * Invariants
  *   I1  Readings at one place grow: one that does not is taken as the one
@@ -16,6 +18,8 @@
  *   I3  A cut trace is a gapless prefix: `cut_before` is read from the clock
  *       under the lock. Buffers that the reader got before it hold earlier
  *       events only, and of later ones it gets what is before the cut.
+ *   I4  Numbers stay below 2^63, where readers see them as negative: a session
+ *       that has used half of them gets no more buffers, and ends.
  *
  * Why I1: a difference of 0 would make two numbers equal, and one below 0
  * would be a number of ten bytes that readers take for a time far ahead.
@@ -49,9 +53,13 @@ prof_trace_clock_stamp(struct prof_trace *trace)
         trace_clock_later(prof_trace_ticks_now(trace), trace->stamp_clock);
 
     trace->stamp_clock = clock;
-    return (struct raw_stamp){
-        .sequence = sequence_of(trace, clock, trace->procs_count + 1),
-        .clock_ticks = clock};
+    return (struct raw_stamp){.sequence = clock, .clock_ticks = clock};
+}
+
+uint64_t
+prof_trace_clock_moment(const struct prof_trace *trace, uint64_t clock)
+{
+    return sequence_of(trace, clock, trace->procs_count + 1);
 }
 
 static inline void
@@ -67,7 +75,7 @@ latest_clock(const struct prof_trace *trace)
 {
     uint64_t latest = prof_trace_ticks_now(trace);
 
-    if (!trace->has_clock_first)
+    if (!trace->has_met) /* nothing was read before */
         return latest;
     for (uint32_t i = 0; i < trace->procs_count; i++)
         raise(&latest, trace->procs[i].last_clock);
@@ -85,26 +93,33 @@ go_on_from(struct trace_proc *own, uint64_t clock)
 }
 
 void
-prof_trace_clock_meet(struct prof_trace *trace)
+prof_trace_clock_meet(struct prof_trace *trace, bool begins)
 {
     const uint64_t word = prof_trace_hold_stamp(trace);
     const uint64_t latest = latest_clock(trace);
 
-    if (!trace->has_clock_first) {
+    if (begins)
         trace->clock_first = latest;
-        signal_fence(); /* what a fork copies is in this order */
-        trace->has_clock_first = true;
-    }
     for (uint32_t i = 0; i < trace->procs_count; i++)
         go_on_from(&trace->procs[i], latest);
     go_on_from(&trace->outside, latest);
     trace->stamp_clock = latest;
+    signal_fence(); /* what a fork copies is in this order */
+    trace->has_met = true;
     /* Release [pair: stamp]: where stamps go on, before the next. */
     store_release(&trace->stamp, word + 2);
 }
 
 /* ---------------------------------------------------------------- the buffers
  */
+
+/* Half of the numbers are used (I4). Events go on until the buffers at hand are
+ * full: the other half is theirs. */
+static bool
+is_over(const struct prof_trace *trace, uint64_t clock)
+{
+    return (clock - trace->clock_first) >> (62 - trace->place_bits) != 0;
+}
 
 /* End the trace here, if it has not ended. */
 static void
@@ -127,7 +142,8 @@ room_for_event(struct prof_trace *trace, struct trace_proc *own, uint32_t place)
     if (trace_has_room(own->buffer))
         return own->buffer;
     prof_trace_give_up(trace, &own->buffer);
-    own->buffer = prof_trace_take_empty(trace);
+    if (!is_over(trace, own->last_clock))
+        own->buffer = prof_trace_take_empty(trace);
     if (own->buffer == NULL) {
         cut_here(trace);
         return NULL;

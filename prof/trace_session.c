@@ -106,10 +106,10 @@ is_ordered_by_clock(const struct prof_trace *trace)
 
 /* All processors that have written nothing go on from one moment. */
 static void
-meet(struct prof_trace *trace)
+meet(struct prof_trace *trace, bool begins)
 {
     if (is_ordered_by_clock(trace))
-        prof_trace_clock_meet(trace);
+        prof_trace_clock_meet(trace, begins);
 }
 
 /* The clock where a session begins or ends. */
@@ -143,11 +143,11 @@ prof_trace_start(struct prof_trace *trace, const struct prof_trace_world *world)
     store_relaxed(&trace->no_buffer, 0); /* counts, nobody adds (I6) */
     store_relaxed(&trace->no_stack, 0);
     trace->closed = 0;
-    meet(trace);
+    meet(trace, true);
     trace->ticks_start = boundary_ticks(trace);
     trace->ns_start = time_now_ns(trace);
     emit_world(trace, world);
-    meet(trace);
+    meet(trace, false);
     trace->sequence_first = is_ordered_by_clock(trace)
                                 ? prof_trace_take_stamp(trace).sequence
                                 : load_relaxed(&trace->stamp) / 2; /* ours */

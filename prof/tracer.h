@@ -81,9 +81,9 @@ struct prof_trace {
     uint64_t timer_task_named; /* by the session that has stopped */
 
     uint64_t sequence_first; /* written in the stopped world, as below */
-    uint64_t clock_first;    /* of all sessions; numbers count from it */
-    bool has_clock_first;
-    uint64_t ticks_start; /* of the clock */
+    uint64_t clock_first;    /* of the session; numbers count from it */
+    bool has_met;            /* clocks of places were read */
+    uint64_t ticks_start;    /* of the clock */
     uint64_t ticks_end;
     uint64_t ns_start;
     uint64_t ns_end;
@@ -143,16 +143,22 @@ void prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
  */
 uint64_t prof_trace_hold_stamp(struct prof_trace *trace);
 
-/* A stamp of the clock alone. context: stamp word held */
+/* A stamp of the clock alone: its sequence is the reading, too. context: stamp
+ * word held */
 struct raw_stamp prof_trace_clock_stamp(struct prof_trace *trace);
+
+/* returns: the sequence number of such a stamp in this session */
+uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
+                                 uint64_t clock);
 
 /*
  * What was is before what comes, on all processors that have no buffer,
  * whatever the clock does.
  *
+ * in:      begins, numbers count from here: nothing of the session is written
  * context: the stopped world, ordered by the clock
  */
-void prof_trace_clock_meet(struct prof_trace *trace);
+void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
 
 /* Read the clock, not before what was loaded before it. */
 uint64_t prof_trace_ticks_now(const struct prof_trace *trace);
