@@ -55,7 +55,7 @@ enum prof_trace_order {
      * The clock alone; processors share nothing. All processors must see the
      * same clock, and between an event and one that follows from it on another
      * processor it must move on (docs/trace-format.md, "Two orders"). A session
-     * ends, with its later events counted as dropped, after 2^61 clock ticks
+     * ends, its later events counted as dropped, no earlier than 2^61 ticks
      * divided by procs_max + 2: at 3 GHz eight days of 1,024 processors.
      */
     PROF_TRACE_ORDER_CLOCK
@@ -188,7 +188,7 @@ void prof_trace_emit(struct prof_trace *trace, uint32_t proc,
 /* A moment, to be told about later. All zero: never. */
 struct prof_trace_stamp {
     uint64_t sequence; /* of the tracer; comparable across sessions */
-    uint64_t ticks; /* of the file */
+    uint64_t ticks;    /* of the file */
 };
 
 /*
