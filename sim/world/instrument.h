@@ -1,0 +1,89 @@
+/*
+ * instrument.h -- what watches a world: the heap profile, the contention
+ * profiles, the tracer, and whatever comes next. Each is one file behind this
+ * interface; the world knows none of them by name.
+ *
+ * The world states each fact in its truth log, then tells it to the instruments
+ * that hear facts of that kind, in the order of instrument.def. An instrument
+ * calls the library as a runtime would at that moment, and keeps what the
+ * library returned for whoever judges. It never changes the world and makes no
+ * choice, so what is left out of a run changes nothing in the rest of it.
+ */
+#ifndef SIM_INSTRUMENT_H
+#define SIM_INSTRUMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "truth/truth.h"
+
+struct sim_limits;
+struct sim_world;
+
+enum sim_instrument_id {
+#define X(id, word, kind) id,
+#include "instrument.def"
+#undef X
+    SIM_INSTRUMENT_COUNT
+};
+
+/* A set of instruments, a bit each. */
+#define SIM_INSTRUMENT_BIT(id) (UINT32_C(1) << (id))
+
+/* The first field of an instrument's own struct. */
+struct sim_instrument {
+    const struct sim_instrument_kind *kind;
+};
+
+struct sim_instrument_kind {
+    /* All its memory, once. returns: NULL if there is not enough */
+    struct sim_instrument *(*create)(const struct sim_limits *limits);
+    void (*destroy)(struct sim_instrument *instrument);
+
+    /*
+     * Forget everything; a run of `world` begins, whose configuration is set.
+     * Called only if the run carries the instrument.
+     *
+     * returns: NULL, or why it refuses the configuration (static text)
+     */
+    const char *(*begin)(struct sim_instrument *instrument,
+                         struct sim_world *world);
+
+    /* Asked once: is it told facts of this kind? */
+    bool (*hears)(enum truth_kind kind);
+
+    /*
+     * The world is about to let an event happen. NULL: it never refuses one.
+     *
+     * returns: NULL, or why this event cannot happen now (static text)
+     */
+    const char *(*refuses)(const struct sim_instrument *instrument,
+                           const struct sim_world *world,
+                           const struct sim_event *event);
+
+    /*
+     * A fact has just been stated. What belongs to the event behind it (the
+     * room of a snapshot, say) is in the fact as well.
+     */
+    void (*hear)(struct sim_instrument *instrument, struct sim_world *world,
+                 const struct truth_entry *fact);
+};
+
+/* returns: the word of instrument.def, never NULL */
+const char *sim_instrument_word(enum sim_instrument_id id);
+const struct sim_instrument_kind *
+sim_instrument_kind(enum sim_instrument_id id);
+
+/*
+ * returns: an instrument of the world, for its own accessors (instrument_*.h);
+ *          NULL if the world's limits have no room for it
+ */
+struct sim_instrument *sim_world_instrument(const struct sim_world *world,
+                                            enum sim_instrument_id id);
+
+/* returns: does the run carry it? */
+bool sim_world_carries(const struct sim_world *world,
+                       enum sim_instrument_id id);
+
+#endif
