@@ -7,7 +7,7 @@ sim="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/world
  -iquote sim/scenario -iquote sim/recording -iquote sim/truth"
 inc="-Iprof/include -iquote props/fuzz -iquote props $sim -iquote model"
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
-sources=$(ls prof/*.c prof/port/linux.c model/*.c \
+sources=$(ls prof/{core,trace,pprof}/*.c prof/port/linux.c model/*.c \
     sim/{choice,input,world,scenario,recording,truth}/*.c)
 props="props/run.c props/judge*.c props/mark.c props/property.c props/failure.c
  props/faults.c props/heap_failure.c props/simplify.c props/campaign.c
@@ -16,7 +16,7 @@ objects=
 mkdir -p "$OUT/objects"
 for source in $sources; do
     object=$OUT/objects/$(echo "$source" | tr / _).o
-    $CC $CFLAGS $base -Iprof/include -iquote "${source%%/*}" \
+    $CC $CFLAGS $base -Iprof/include -iquote "${source%/*}" -iquote prof/core \
         $sim -c "$source" -o "$object"
     objects="$objects $object"
 done

@@ -3,7 +3,7 @@
  * written, as a matrix of files and of who caught their mutants.
  *
  *      name,kind,verdict,by,runs
- *      "prof/arena.c f: a + b -> -",arithmetic,failed,"test_bounds t",
+ *      "prof/pprof/arena.c f: a + b -> -",arithmetic,failed,"test_bounds t",
  *      end,ROWS,CHECKSUM          of all bytes before it, by cksum(1)
  *
  * A table with a changed byte would give wrong scores, so it is refused.

@@ -191,7 +191,7 @@ reports "no such kernel" 1 explore sequoia
 # ------------------------------------------------------------ mutants
 reports "mutants of lines" 0 mutants
 says "are all caught" 'r["counts"]["caught"] == len(results) > 10
-    and one("prof/heap.c")["counts"]["survive"] == 0'
+    and one("prof/core/heap.c")["counts"]["survive"] == 0'
 {
     sed '$d' reports/mutation.csv |
         sed '0,/,failed,/s//,survives,/'

@@ -65,6 +65,7 @@ sources_to_compile() { # PATCH
     patched_files "$1" | while read -r file; do
         case $file in
         *.c) echo "$file" ;;
+        prof/*.h) ls prof/core/*.c prof/trace/*.c prof/pprof/*.c ;;
         *.h | *.def) ls "${file%%/*}"/*.c | grep -v /test_ ;;
         esac
     done | sort -u
@@ -72,7 +73,8 @@ sources_to_compile() { # PATCH
 
 includes() { # TREE FOLDER
     case $2 in
-    prof) echo "-iquote $1/prof" ;;
+    prof) echo "-iquote $1/prof/core -iquote $1/prof/trace" \
+        "-iquote $1/prof/pprof" ;;
     sim) echo "-iquote $1/sim -iquote $1/sim/explore -I$1/prof/include" ;;
     model) echo "-iquote $1/model -iquote $1/sim/truth" ;;
     embed) echo "-iquote $1/embed" ;;

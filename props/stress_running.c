@@ -1,6 +1,6 @@
 /*
  * stress_running.c -- real threads record while another one turns cycles, under
- * the running-world contract (prof/grace.c).
+ * the running-world contract (prof/core/grace.c).
  *
  * A free that is swept names an object of an earlier cycle, as a collector
  * would; an explicit one may name any. So in every snapshot, whatever the

@@ -5,9 +5,11 @@
 # usage: awk -f includes.awk FILE...   (all sources and headers)
 
 BEGIN {
-    may["prof"] = "prof prof/include"
+    may["prof/core"] = "prof/trace prof/include" # fork.c: a tracer, too
+    may["prof/trace"] = "prof/core prof/include"
+    may["prof/pprof"] = "prof/core prof/include"
+    may["prof/port"] = "prof/include"
     may["prof/include/prof"] = "prof/include"
-    may["prof/port"] = "prof prof/include"
     may["model"] = "sim/truth"
     may["sim/choice"] = ""
     may["sim/input"] = "prof/include sim sim/scenario sim/choice sim/world"
@@ -41,7 +43,7 @@ FNR == 1 {
     sub(/\/.*/, "", top)
 }
 
-/^#include </ && (folder == "prof" || folder == "prof/include/prof") {
+/^#include </ && top == "prof" && folder != "prof/port" {
     name = $2
     gsub(/[<>]/, "", name)
     if (!(name in core))

@@ -38,8 +38,8 @@ mistake Makefile 's/deps build test peers/deps build peers/' \
     'cmocka.h> is of package libcmocka-dev, which no group of `make check-peers`'
 mistake props/pprof.ninja 's/-lisal/-lisal \-lnobody/' \
     'props/pprof.ninja: .ci/packages does not say which package has -''lnobody'
-mistake prof/hash.c '1i #include <nobody.h>' \
-    'prof/hash.c: .ci/packages does not say which package has <nobody.h>'
+mistake prof/core/hash.c '1i #include <nobody.h>' \
+    'prof/core/hash.c: .ci/packages does not say which package has <nobody.h>'
 mistake props/test_run_out.sh '$a x=$(nobody "$1" | sort)' \
     'test_run_out.sh: .ci/packages does not say which package has nobody'
 mistake bench/run '$a [ -z "$x" ] || timeout -k 1 5 jq . "$x"' \

@@ -10,20 +10,25 @@ to=$2
 plain="-std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off -w"
 # What is undefined ends the process, as in the variant with sanitizers.
 checked="-fsanitize=undefined -fno-sanitize-recover=all"
-find_headers="-Iprof/include -iquote $to/prof -iquote prof"
+sources=$(ls prof/[!i]*/*.c)
+find_headers="-Iprof/include"
+for room in core trace pprof; do
+    find_headers="$find_headers -iquote $to/prof/$room -iquote prof/$room"
+done
 
 compile() {
-    for source in prof/*.c prof/port/*.c; do
+    for source in $sources; do
         echo "gcc $plain -O1 -g $checked -include props/mutate/switch.h $find_headers \
             -c $to/$source -o $to/${source%.c}.o"
     done
     # As rule cc_explored does.
     for object in "$from"/explored/*.o; do
         name=$(basename "$object" .o)
+        source=$(ls prof/[!ip]*/$name.c prof/pprof/$name.c 2>/dev/null || :)
         echo "gcc $plain -O2 -g -fno-builtin -fsanitize=thread \
             -include sim/explore/spin.h -DMUTANT_BY_CALL \
             -include props/mutate/switch.h $find_headers \
-            -c $to/prof/$name.c -o $to/explored/$name.o && \
+            -c $to/$source -o $to/explored/$name.o && \
             objcopy --redefine-sym memcpy=__tsan_memcpy \
             --redefine-sym memset=__tsan_memset \
             --redefine-sym memmove=__tsan_memmove \
@@ -63,15 +68,17 @@ link_tests() {
 }
 
 rm -rf "$to/prof" "$to/explored"
-mkdir -p "$to/prof/port" "$to/explored" "$to/props"
-cp prof/*.h "$to/prof/" # those without mutants include the others
-cp prof/port/*.h "$to/prof/port/"
-"$to/generate" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include -iquote prof -- \
-    prof/*.c prof/port/*.c
+mkdir -p "$to/explored" "$to/props"
+for room in core trace pprof port; do
+    mkdir -p "$to/prof/$room" # those without mutants include the others
+    cp $(find prof/$room -name '*.h') "$to/prof/$room/"
+done
+"$to/generate" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include \
+    -iquote prof/core -iquote prof/trace -iquote prof/pprof -- $sources
 compile | tr -s ' ' | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
 rm -f "$to/libmutated.a" "$to/libcli_explore.a"
-ar crsD "$to/libmutated.a" "$to"/prof/*.o "$to"/prof/port/*.o "$to/switch.o"
+ar crsD "$to/libmutated.a" "$to"/prof/*/*.o "$to/switch.o"
 ninja -t commands -s "$from/kernels.o" | sed -e "s,$from/explored/,$to/explored/,g" \
     -e "s,$from/kernels\.o,$to/kernels.o,g" | sh
 ninja -t commands -s "$from/libcli_explore.a" | sed \

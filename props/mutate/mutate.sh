@@ -26,7 +26,7 @@ fi
 ninja $from/mutate.ready $(ninja -t targets rule link |
     grep -e "^$from/props/test_" -e "^$from/props/stress_")
 if [ ! -e $to/programs ] || find prof props/mutate $from/props $from/*.a \
-    -maxdepth 1 -type f -newer $to/programs | grep -q .; then
+    -maxdepth 2 -type f -newer $to/programs | grep -q .; then
     echo "mutants: compiling the library with all of them" >&2
     props/mutate/library.sh $from $to
 fi

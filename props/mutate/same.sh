@@ -6,8 +6,10 @@
 # out: the numbers of those that are
 set -eu
 
+rooms="-Iprof/include -iquote prof/core -iquote prof/trace -iquote prof/pprof"
+
 object() { # SOURCE PATH OUT
-    gcc -std=c11 -D_GNU_SOURCE -O2 -w -Iprof/include -iquote prof \
+    gcc -std=c11 -D_GNU_SOURCE -O2 -w $rooms \
         -iquote "${2%/*}" -x c -c -o "$3" - <"$1" 2>/dev/null &&
         strip "$3"
 }
@@ -26,8 +28,8 @@ fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$1/generate" --alone "$scratch" -std=c11 -D_GNU_SOURCE -Iprof/include \
-    -iquote prof -- prof/*.c prof/port/*.c >"$scratch/list"
+"$1/generate" --alone "$scratch" -std=c11 -D_GNU_SOURCE $rooms -- \
+    prof/[!i]*/*.c >"$scratch/list"
 cut -d' ' -f2 "$scratch/list" | sort -u | grep '\.c$' | while read -r path; do
     mkdir -p "$scratch/${path%/*}"
     {
