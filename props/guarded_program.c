@@ -370,6 +370,6 @@ main(int argc, char **argv)
         return hold(argument);
     if (strcmp(mode, "daemon") == 0)
         return become_daemon(argument);
-    guarded_allocate(400000);
+    guarded_allocate(strcmp(mode, "some") == 0 ? 20000 : 400000);
     return 0;
 }

@@ -13,7 +13,7 @@ function fail(text) {
 function is_caught(word) {
     if (word == "crash")
         return first_what == "crash"
-    if (word ~ /^test_/)
+    if (word ~ /^(test_|run:)/)
         return word in tests
     if (word ~ /^mark:/)
         return substr(word, 6) in missed

@@ -21,6 +21,8 @@
 #                     is the test of props/*.sh and mutants.awk
 #       kernel:NAME   every ordering of this kernel over the core is tried
 #                     (props/kernels/), and one of them fails
+#       run:NAME      the test that makes NAME.ok fails, with the mutant in
+#                     profsim, libprofsim-record.so and libprof-malloc.so
 #       nobody        it is not wrong: everything must hold
 #   survives: why nothing catches it yet      (optional; then it counts against
 #                                             the score and does not fail)
@@ -29,7 +31,8 @@
 #
 # Sources that the patch touches are compiled again with the patched tree in
 # front, and linked in place of their objects of out/gcc. A touched header is
-# seen by the sources of its own folder only.
+# seen by the sources of its own folder only. Sources of cli/ and embed/ are
+# compiled and linked by the commands of build.ninja.
 set -eu
 
 o=${O:-out/gcc}
@@ -52,7 +55,7 @@ patched_files() {
 make_tree() { # PATCH DIR
     rm -rf "$2"
     mkdir -p "$2/tree"
-    for folder in prof sim model props embed; do
+    for folder in prof sim model props embed cli; do
         mkdir -p "$2/tree/$folder"
         cp -R $folder/. "$2/tree/$folder/"
     done
@@ -83,9 +86,29 @@ includes() { # TREE FOLDER
     esac
 }
 
+command_of() { # TARGET
+    ninja -t commands -s "$1"
+}
+
+# By the command of build.ninja, in the patched tree.
+compile_as_built() { # TREE SOURCE OBJECT
+    command=$(command_of "$o/${2%.c}.o" |
+        sed "s, -MMD -MF [^ ]*,,; s, -Werror , -w ,; s, -o [^ ]*$,,")
+    out=$(pwd)/$3
+    (cd "$1" && eval "$command -o '$out'")
+}
+
 compile() { # DIR SOURCE
     t=$1/tree
     object=$1/$(echo "$2" | tr / _ | sed 's/c$/o/')
+    case $2 in
+    cli/* | embed/*)
+        compile_as_built "$t" "$2" "$object" 2>"$object.log" ||
+            die "$t/$2 does not compile: $(grep -m1 error "$object.log")"
+        echo "$object"
+        return
+        ;;
+    esac
     ${MUTANT_CC:-gcc -O1 -g} -std=c11 -D_GNU_SOURCE -w \
         -Werror=implicit-function-declaration \
         -I"$t/prof/include" $(includes "$t" "${2%%/*}") \
@@ -225,6 +248,78 @@ try_test() { # DIR NAME OBJECT...
     echo "test $name ${failed:-crashed}${property:+ ($property)}"
 }
 
+# Those of the objects that are linked into it.
+parts_of() { # TARGET OBJECT...
+    target=$1
+    shift
+    ninja -t inputs "$target" | tr / _ >"$(dirname "$1")/inputs"
+    for object in "$@"; do
+        grep -qx "$(echo "$o/" | tr / _)${object##*/}" \
+            "$(dirname "$1")/inputs" && echo "$object"
+    done
+}
+
+# A program or library by the command of build.ninja, with the objects of the
+# mutant before the others; or a copy. Without `whole`, which takes long.
+link_as_built() { # TARGET OUT OBJECT...
+    target=$1
+    out=$2
+    shift 2
+    parts=$(parts_of "$target" "$@" | tr '\n' ' ')
+    if [ -z "$parts" ]; then
+        cp "$target" "$out"
+        return
+    fi
+    command=$(command_of "$target" | awk -v target="$target" -v o="$o" \
+        -v with="-o $out $parts" -v replaced=" $(basename -a $parts |
+            tr '\n' ' ')" '{
+            for (i = 1; i <= NF; i++) {
+                name = substr($i, length(o) + 2)
+                gsub("/", "_", name)
+                if ($i == "-o" && $(i + 1) == target) {
+                    line = line " " with
+                    i++
+                } else if ($i !~ /\.c$|^-flto/ && !(index($i, o "/") == 1 &&
+                    index(replaced, " " name " ")))
+                    line = line " " $i
+            }
+            print line
+        }')
+    eval "$command" 2>"$out.log" ||
+        die "$out does not link: $(head -n1 "$out.log")"
+}
+
+# Run what makes NAME.ok with what the mutant is linked into.
+try_run() { # DIR NAME OBJECT...
+    dir=$1
+    name=$2
+    shift 2
+    edge=$(ninja -t targets all | sed -n "s,^\($o/.*/$name\.ok\): test$,\1,p
+        s,^\(out/$name\.ok\): test$,\1,p")
+    [ -n "$edge" ] || die "no test makes $name.ok"
+    mkdir -p "$dir/bin"
+    for product in profsim libprofsim-record.so libprof-malloc.so; do
+        [ -e "$dir/bin/$product" ] ||
+            link_as_built "$o/$product" "$dir/bin/$product" "$@"
+    done
+    command=$(command_of "$edge" | sed "s,^{ *,,; s, > $edge.*,,
+        s,timeout 600,timeout 100,
+        s,\($o\|out\)/\(profsim\|libprofsim-record.so\|libprof-malloc.so\)\>,$dir/bin/\2,g")
+    case $command in
+    *" ${edge%.ok}"*)
+        link_as_built "${edge%.ok}" "$dir/$name" "$@"
+        command=$(echo "$command" | sed "s, ${edge%.ok}\>, $dir/$name,")
+        ;;
+    esac
+    status=0
+    eval "$command" >"$dir/$name.out" 2>&1 </dev/null || status=$?
+    [ $status -ne 0 ] || return 0
+    [ $status -ne 124 ] || { echo "unfinished run:$name" && return 0; }
+    failed=$(sed -n 's/^\[  FAILED  \] \([a-z_A-Z0-9]*\)$/\1/p
+        s/^FAILED: //p' "$dir/$name.out" | head -n1 | tr ' ' _)
+    echo "test run:$name ${failed:-crashed}"
+}
+
 try_campaign() { # DIR PATCH OBJECT...
     dir=$1
     words=$(field "$2" caught-by nobody)
@@ -248,6 +343,7 @@ facts() { # PATCH DIR
         test_scripts) try_scripts "$2" ;;
         test_*) try_test "$2" "$word" $objects ;;
         kernel:*) try_kernel "$1" "$2" "${word#kernel:}" ;;
+        run:*) try_run "$2" "${word#run:}" $objects ;;
         *) campaign=yes ;;
         esac
     done

@@ -69,12 +69,12 @@ else
     echo "note: there is no tr_TR here; tried: $locales"
 fi
 
-around campaign check --seeds 1..2000 --jobs 1 --save "$dir/saved"
+around campaign check --seeds 1..1000 --jobs 1 --save "$dir/saved"
 for jobs in 2 3 7; do
-    same "campaign: $jobs jobs" "$first" check --seeds 1..2000 --jobs $jobs \
+    same "campaign: $jobs jobs" "$first" check --seeds 1..1000 --jobs $jobs \
         --save "$dir/saved"
 done
-around campaign-go1.17 check --rules go1.17 --seeds 1..2000 --jobs 1 \
+around campaign-go1.17 check --rules go1.17 --seeds 1..1000 --jobs 1 \
     --save "$dir/saved"
 want run "$recording"
 for profsim in $others; do
