@@ -35,6 +35,10 @@ is_refused(enum call call)
 {
     if (refused != call || stubs.refused_times == 0)
         return false;
+    if (stubs.refused_after > 0) {
+        stubs.refused_after--;
+        return false;
+    }
     stubs.refused_times--;
     errno = refused_errno;
     return true;
@@ -48,6 +52,8 @@ ssize_t __real_read(int descriptor, void *bytes, size_t count);
 ssize_t __wrap_read(int descriptor, void *bytes, size_t count);
 ssize_t __real_write(int descriptor, const void *bytes, size_t count);
 ssize_t __wrap_write(int descriptor, const void *bytes, size_t count);
+int __real_fstat(int descriptor, struct stat *info);
+int __wrap_fstat(int descriptor, struct stat *info);
 int __real_fsync(int descriptor);
 int __wrap_fsync(int descriptor);
 int __real_fchmod(int descriptor, mode_t mode);
@@ -133,6 +139,12 @@ __wrap_write(int descriptor, const void *bytes, size_t count)
     }
     return __real_write(descriptor, bytes,
                         count < stubs.write_max ? count : stubs.write_max);
+}
+
+int
+__wrap_fstat(int descriptor, struct stat *info)
+{
+    return is_refused(CALL_FSTAT) ? -1 : __real_fstat(descriptor, info);
 }
 
 int

@@ -21,6 +21,7 @@ enum call {
     CALL_STATUS, /* open() of the process's status ... */
     CALL_READ,   /* and its read() */
     CALL_WRITE,
+    CALL_FSTAT,
     CALL_FSYNC,
     CALL_FCHMOD,
     CALL_FCHOWN,
@@ -30,6 +31,7 @@ enum call {
 };
 
 struct stubs {
+    int refused_after; /* calls that are let through first */
     int refused_times; /* that are left */
     size_t write_max;  /* bytes that a write takes */
     int errno_before;  /* of a write that takes nothing; 0: not set */

@@ -65,6 +65,39 @@ a_path_that_names_no_file_is_refused(void **state)
     assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
+/* Whichever of its questions the system leaves open, that is the reason. */
+static void
+a_question_without_an_answer_is_the_reason(void **state)
+{
+    const int reader = make_pipe();
+    const char *const names[] = {"link", "file", "new"};
+    const int before = stubs.descriptors;
+
+    (void)state;
+    assert_int_equal(symlink("new", in_folder("link")), 0);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        enum prof_status status = PROF_ERR_SINK;
+        int asked = 0;
+
+        for (; status != PROF_OK && asked < 100; asked++) {
+            refuse(CALL_FSTAT, EIO, 1);
+            stubs.refused_after = asked;
+            status = prof_file_begin(&file, in_folder(names[n]));
+            if (stubs.refused_times == 0) {
+                assert_int_equal(status, PROF_ERR_SINK);
+                assert_int_equal(file.error, EIO);
+                assert_string_equal(prof_file_reason(&file), strerror(EIO));
+            }
+            assert_int_equal(stubs.descriptors == before, status != PROF_OK);
+        }
+        assert_in_range(asked, 3, 50);
+        refuse(NO_CALL, 0, 0);
+        assert_int_equal(prof_file_end(&file, PROF_ERR_SINK), PROF_ERR_SINK);
+    }
+    assert_int_equal(unlink(in_folder("link")), 0);
+    assert_int_equal(close(reader), 0);
+}
+
 /* ------------------------------------------------------------- links */
 
 static void
@@ -436,6 +469,7 @@ main(void)
     static const struct CMUnitTest tests[] = {
         FILE_TEST(a_path_may_be_as_long_as_the_system_has_it),
         FILE_TEST(a_path_that_names_no_file_is_refused),
+        FILE_TEST(a_question_without_an_answer_is_the_reason),
         FILE_TEST(a_link_is_followed_and_stays),
         FILE_TEST(links_that_lead_nowhere_are_refused),
         FILE_TEST(a_link_that_makes_the_path_too_long_is_refused),

@@ -122,8 +122,9 @@ check_in_place(struct prof_file *file, const struct prof_path *found)
 
     if (S_ISSOCK(found->there.st_mode))
         return refuse(file, ENXIO, "a socket");
-    if (fstat(found->folder, &folder) != 0 ||
-        !prof_path_trusts(&folder, &found->there))
+    if (fstat(found->folder, &folder) != 0)
+        return fail(file, errno);
+    if (!prof_path_trusts(&folder, &found->there))
         return refuse(file, EACCES,
                       "a pipe that another user may have planted");
     return PROF_OK;

@@ -71,8 +71,9 @@ follow(struct walk *walk, int link, const struct stat *like, const char *tail)
 
     if (++walk->links > LINKS_MAX)
         return ELOOP;
-    if (fstat(found->folder, &folder) != 0 ||
-        !prof_path_trusts(&folder, like)) {
+    if (fstat(found->folder, &folder) != 0)
+        return errno;
+    if (!prof_path_trusts(&folder, like)) {
         found->reason = "a link that another user may have planted";
         return EACCES;
     }

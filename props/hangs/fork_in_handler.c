@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "hang.h"
@@ -44,12 +43,8 @@ main(int argc, char **argv)
 
     sigaction(SIGVTALRM, &action, NULL);
     for (uint32_t i = 0; i < rounds; i++) {
-        /* Another distance each time, in time that the program runs. */
-        const struct itimerval timer = {
-            .it_value = {.tv_usec = 20 + (suseconds_t)(i * 37 % 400)}};
-
         hang_round();
-        setitimer(ITIMER_VIRTUAL, &timer, NULL);
+        hang_interrupt(i);
         while (atomic_load(&forks) == i && !is_child)
             hang_allocate(50);
         if (is_child) {

@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sched.h>
-#include <sys/time.h>
 
 #include "hang.h"
 
@@ -52,11 +51,8 @@ main(int argc, char **argv)
     hang_threads_begin(1, contend); /* SIGVTALRM is blocked in it */
     sigaction(SIGVTALRM, &action, NULL);
     for (uint32_t i = 0; i < rounds; i++) {
-        const struct itimerval timer = {
-            .it_value = {.tv_usec = 20 + (suseconds_t)(i * 37 % 400)}};
-
         hang_round();
-        setitimer(ITIMER_VIRTUAL, &timer, NULL);
+        hang_interrupt(i);
         while (atomic_load(&handled) == i)
             contend();
     }

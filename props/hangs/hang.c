@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 8, BLOCKS_MAX = 64 };
@@ -82,6 +83,23 @@ hang_round(void)
 {
     atomic_fetch_add(&round_number, 1);
     hang_watch();
+}
+
+/* In real time: of its processor time the kernel counts whole ticks only, and
+ * what it does for the program not at all. */
+void
+hang_interrupt(uint32_t round)
+{
+    static timer_t timer;
+    static bool is_made;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGVTALRM};
+    const struct itimerspec time = {
+        .it_value = {.tv_nsec = 1000 * (20 + (long)(round * 37 % 400))}};
+
+    if (!is_made)
+        is_made = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+    hang_must(is_made && timer_settime(timer, 0, &time, NULL) == 0, "no timer");
 }
 
 void

@@ -23,6 +23,12 @@ uint32_t hang_begin(int argc, char **argv);
 /* Begin a round: the watchdog waits for the next one, or for the end. */
 void hang_round(void);
 
+/*
+ * Let SIGVTALRM come to the process once, after a time of less than half a
+ * millisecond that differs from round to round.
+ */
+void hang_interrupt(uint32_t round);
+
 /* In a forked child, which inherits no alarm. */
 void hang_watch(void);
 

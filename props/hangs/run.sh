@@ -76,9 +76,13 @@ play() {
     fi
     # The watchdog of the program comes first, unless even that hangs.
     (
-        sleep $((seconds * 2 + rounds / 2 + 10))
-        kill -9 "$pid" && touch "$room/ended"
-    ) 2> "$room/none" &
+        left=$((seconds * 2 + rounds / 2 + 10))
+        while kill -0 "$pid" && [ $left -gt 0 ]; do
+            sleep 1
+            left=$((left - 1))
+        done
+        [ $left -gt 0 ] || { kill -9 "$pid" && touch "$room/ended"; }
+    ) > "$room/none" 2>&1 &
     guard=$!
     running="$pid $guard $asker"
     wait "$pid"
