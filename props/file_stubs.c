@@ -54,6 +54,8 @@ ssize_t __real_write(int descriptor, const void *bytes, size_t count);
 ssize_t __wrap_write(int descriptor, const void *bytes, size_t count);
 int __real_fstat(int descriptor, struct stat *info);
 int __wrap_fstat(int descriptor, struct stat *info);
+int __real_fstatat(int from, const char *name, struct stat *info, int flags);
+int __wrap_fstatat(int from, const char *name, struct stat *info, int flags);
 int __real_fsync(int descriptor);
 int __wrap_fsync(int descriptor);
 int __real_fchmod(int descriptor, mode_t mode);
@@ -145,6 +147,13 @@ int
 __wrap_fstat(int descriptor, struct stat *info)
 {
     return is_refused(CALL_FSTAT) ? -1 : __real_fstat(descriptor, info);
+}
+
+int
+__wrap_fstatat(int from, const char *name, struct stat *info, int flags)
+{
+    return is_refused(CALL_FSTATAT) ? -1
+                                    : __real_fstatat(from, name, info, flags);
 }
 
 int

@@ -22,6 +22,7 @@ enum call {
     CALL_READ,   /* and its read() */
     CALL_WRITE,
     CALL_FSTAT,
+    CALL_FSTATAT,
     CALL_FSYNC,
     CALL_FCHMOD,
     CALL_FCHOWN,

@@ -275,7 +275,8 @@ guarded_forks(pid_t (*function)(void), int threads_count)
     guarded_allocate(100);
     start_timer();
     mask_timer(SIG_UNBLOCK);
-    while (!is_child && rounds_done < rounds_wanted && time(NULL) < start + 100)
+    while (!is_child && rounds_failed == 0 && rounds_done < rounds_wanted &&
+           time(NULL) < start + 100)
         guarded_allocate(1);
     if (is_child) {
         guarded_allocate(200);
