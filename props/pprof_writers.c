@@ -111,8 +111,9 @@ write_debug_gc(const struct prof_output *output)
     return prof_text_trace_gc(output, &task, 1);
 }
 
-static enum prof_status
-write_cpu(const struct prof_output *output)
+/* returns: a small profile, the same each time */
+static struct prof_cpu *
+cpu_profile(void)
 {
     static const uint64_t words[] = {3, 0, 100, 5, 0, 7, 0x2041, 0x2241};
     static _Alignas(64) unsigned char block[1 << 18];
@@ -123,7 +124,19 @@ write_cpu(const struct prof_output *output)
     assert_int_equal(prof_cpu_init(&cpu, &config, block, sizeof block),
                      PROF_OK);
     assert_int_equal(prof_cpu_load(cpu, words, 8, NULL, 0), PROF_OK);
-    return prof_cpu_write(cpu, output, 5000);
+    return cpu;
+}
+
+static enum prof_status
+write_cpu(const struct prof_output *output)
+{
+    return prof_cpu_write(cpu_profile(), output, 5000);
+}
+
+static enum prof_status
+write_cpu_text(const struct prof_output *output)
+{
+    return prof_cpu_write_text(cpu_profile(), output);
 }
 
 const struct pprof_writer pprof_writers[] = {
@@ -131,6 +144,7 @@ const struct pprof_writer pprof_writers[] = {
     {"contention", write_contention},
     {"counts", write_counts},
     {"cpu", write_cpu},
+    {"cpu text", write_cpu_text},
     {"heap text", write_heap_text},
     {"mutex text", write_mutex_text},
     {"counts text", write_counts_text},

@@ -102,6 +102,40 @@ words_of_gos_runtime_become_a_profile(void **state)
     case_end(&run);
 }
 
+/* The same words as text: most ticks first, of equals the first one met; lost
+ * ticks at the lost address, and all of them in the total. */
+static void
+a_profile_is_also_a_text(void **state)
+{
+    static const uint64_t words[] = {
+        3, 0, 500,    4, 0, 5, 0x9001, 4, 0, 40, 0x9002, 4,
+        0, 5, 0x9003, 4, 0, 0, 7,      4, 0, 5,  0x9001,
+    };
+    static const struct prof_label label = {"task", "7"};
+    static const struct prof_label_set set = {&label, 1};
+    static const struct prof_label_set *const labels[] = {NULL, &set, NULL,
+                                                          NULL, NULL, NULL};
+
+    (void)state;
+    assert_int_equal(prof_cpu_load(cpu, words, sizeof words / sizeof *words,
+                                   labels, sizeof labels / sizeof *labels),
+                     PROF_OK);
+    case_begin(&run);
+    assert_string_equal(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
+                        "cpu profile: total 62\n"
+                        "40 @ 0x9002\n#\t0x9001\n\n"
+                        "7 @ 0x4001\n#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n"
+                        "5 @ 0x9001\n# labels: {\"task\":\"7\"}\n#\t0x9000\n\n"
+                        "5 @ 0x9003\n#\t0x9002\n\n"
+                        "5 @ 0x9001\n#\t0x9000\n\n");
+    assert_int_equal(prof_cpu_load(cpu, words, 3, NULL, 0), PROF_OK);
+    case_begin(&run);
+    assert_string_equal(case_text(&run, prof_cpu_write_text(cpu, &run.output)),
+                        "cpu profile: total 0\n");
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    assert_int_equal(prof_cpu_write_text(cpu, &run.output), PROF_ERR_ACTIVE);
+}
+
 /* TestConvertCPUProfileEmpty, TestEmptyStack. */
 static void
 no_ticks_and_ticks_without_frames_are_profiles(void **state)
@@ -450,6 +484,7 @@ main(void)
 {
     static const struct CMUnitTest tests[] = {
         WITH(words_of_gos_runtime_become_a_profile),
+        WITH(a_profile_is_also_a_text),
         WITH(no_ticks_and_ticks_without_frames_are_profiles),
         WITH(an_overflow_record_counts_lost_ticks),
         WITH(two_words_of_count_zero_are_a_stack),

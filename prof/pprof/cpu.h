@@ -1,4 +1,4 @@
-/* cpu.h -- the inside of a CPU profile, for its two files. */
+/* cpu.h -- the inside of a CPU profile, for its three files. */
 #ifndef PROF_CPU_INSIDE_H
 #define PROF_CPU_INSIDE_H
 
@@ -52,6 +52,12 @@ void prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks);
 
 /* Forget all stacks. context: lock held */
 void prof_cpu_forget(struct prof_cpu *cpu);
+
+/* returns: the addresses of a stack. context: lock held */
+uintptr_t *prof_cpu_stack_pcs(const struct prof_cpu *cpu, uint32_t number);
+
+/* Is a profile being taken, or a tick still under way? */
+bool prof_cpu_is_active(const struct prof_cpu *cpu);
 
 /* Make all places free. context: nobody else is there */
 void prof_cpu_empty_ring(struct prof_cpu *cpu);

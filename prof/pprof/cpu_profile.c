@@ -116,8 +116,8 @@ prof_cpu_forget(struct prof_cpu *cpu)
     cpu->lost_stack = 0;
 }
 
-static uintptr_t *
-stack_pcs(const struct prof_cpu *cpu, uint32_t number)
+uintptr_t *
+prof_cpu_stack_pcs(const struct prof_cpu *cpu, uint32_t number)
 {
     return &cpu->stack_pcs[(size_t)number * cpu->depth_max];
 }
@@ -130,7 +130,7 @@ append(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
 
     cpu->stacks[number] = (struct cpu_stack){.labels = labels, .depth = depth};
     if (depth > 0)
-        memcpy(stack_pcs(cpu, number), stack, depth * sizeof *stack);
+        memcpy(prof_cpu_stack_pcs(cpu, number), stack, depth * sizeof *stack);
     return &cpu->stacks[number];
 }
 
@@ -165,7 +165,7 @@ prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, size_t depth,
         struct cpu_stack *known = &cpu->stacks[at - 1];
 
         if (known->labels == labels && known->depth == kept &&
-            memcmp(stack_pcs(cpu, at - 1), stack, bytes) == 0) {
+            memcmp(prof_cpu_stack_pcs(cpu, at - 1), stack, bytes) == 0) {
             known->ticks += ticks;
             return;
         }
@@ -179,9 +179,8 @@ prof_cpu_count(struct prof_cpu *cpu, const uintptr_t *stack, size_t depth,
     *chain = cpu->stacks_count;
 }
 
-/* Is a profile being taken, or a tick still under way? */
-static bool
-is_active(const struct prof_cpu *cpu)
+bool
+prof_cpu_is_active(const struct prof_cpu *cpu)
 {
     /* Acquire [pair: cpu-state]: what handlers did before they left. */
     return load_acquire(&cpu->state) != 0;
@@ -238,7 +237,7 @@ prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
     enum prof_status status = PROF_ERR_FORMAT;
 
     prof_port_lock_take(&cpu->lock);
-    if (is_active(cpu)) {
+    if (prof_cpu_is_active(cpu)) {
         status = PROF_ERR_ACTIVE;
     } else if (words_count >= 3 && words[0] == 3 && words[2] != 0 &&
                words[2] <= 1000000000 && (labels == NULL || labels_count > 0)) {
@@ -263,7 +262,7 @@ write_stack(struct builder *builder, const struct prof_cpu *cpu,
     const uintptr_t lost = output->lost != 0 ? output->lost : 1;
     struct sample_label labels[PROF_LABELS_MAX];
     struct sample sample = {
-        .stack = stack_pcs(cpu, number),
+        .stack = prof_cpu_stack_pcs(cpu, number),
         .depth = stack->depth,
         .labels = labels,
         .values = {(int64_t)stack->ticks, (int64_t)(stack->ticks * period_ns)},
@@ -316,7 +315,7 @@ prof_cpu_write(struct prof_cpu *cpu, const struct prof_output *output,
     enum prof_status status = PROF_ERR_ACTIVE;
 
     prof_port_lock_take(&cpu->lock);
-    if (!is_active(cpu))
+    if (!prof_cpu_is_active(cpu))
         status = write_locked(cpu, output, duration_ns);
     prof_port_lock_release(&cpu->lock);
     return status;

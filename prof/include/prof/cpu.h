@@ -101,6 +101,15 @@ PROF_NODISCARD enum prof_status prof_cpu_write(struct prof_cpu *cpu,
                                                int64_t duration_ns);
 
 /*
+ * Write it as text instead, in the form of count profiles (prof/text.h): most
+ * ticks first, of equals the stack that was met first.
+ *
+ * returns: as prof_cpu_write()
+ */
+PROF_NODISCARD enum prof_status
+prof_cpu_write_text(struct prof_cpu *cpu, const struct prof_output *output);
+
+/*
  * Take a profile from the words of Go's runtime instead of from ticks: a record
  * {3, 0, hz} and then records {3 + n, time, count, n addresses}. A record of
  * count 0 and one word counts that many lost ticks.
