@@ -448,34 +448,6 @@ a_threads_timer_ticks_as_it_uses_cpu(void **state)
     case_end(&run);
 }
 
-static void
-the_mappings_of_this_process_hold_this_function(void **state)
-{
-    static char text[1 << 18];
-    static struct prof_mapping mappings[512];
-    const uintptr_t here =
-        (uintptr_t)&the_mappings_of_this_process_hold_this_function;
-    size_t count = 0;
-    size_t holding = 0;
-
-    (void)state;
-    assert_int_equal(
-        prof_process_mappings(mappings, 512, &count, text, sizeof text),
-        PROF_OK);
-    for (size_t i = 0; i < count; i++) {
-        if (here >= mappings[i].start && here < mappings[i].limit) {
-            holding++;
-            assert_non_null(strstr(mappings[i].file, "test_cpu"));
-        }
-    }
-    assert_int_equal(holding, 1);
-    assert_int_equal(
-        prof_process_mappings(mappings, 1, &count, text, sizeof text),
-        PROF_ERR_SHORT);
-    assert_int_equal(prof_process_mappings(mappings, 512, &count, text, 100),
-                     PROF_ERR_SHORT);
-}
-
 #define WITH(test) \
     cmocka_unit_test_setup_teardown(test, a_small_profile, no_profile)
 
@@ -498,7 +470,6 @@ main(void)
         WITH(every_set_of_labels_is_a_sample_of_its_own),
         WITH(ticks_of_threads_and_handlers_all_count),
         WITH(a_threads_timer_ticks_as_it_uses_cpu),
-        cmocka_unit_test(the_mappings_of_this_process_hold_this_function),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,34 @@ map(char *text, size_t text_max, size_t *count)
 }
 
 static void
+the_mappings_of_this_process_hold_this_function(void **state)
+{
+    static char text[1 << 18];
+    static struct prof_mapping mappings[512];
+    const uintptr_t here =
+        (uintptr_t)&the_mappings_of_this_process_hold_this_function;
+    size_t count = 0;
+    size_t holding = 0;
+
+    (void)state;
+    assert_int_equal(
+        prof_process_mappings(mappings, 512, &count, text, sizeof text),
+        PROF_OK);
+    for (size_t i = 0; i < count; i++) {
+        if (here >= mappings[i].start && here < mappings[i].limit) {
+            holding++;
+            assert_non_null(strstr(mappings[i].file, "test_process"));
+        }
+    }
+    assert_int_equal(holding, 1);
+    assert_int_equal(
+        prof_process_mappings(mappings, 1, &count, text, sizeof text),
+        PROF_ERR_SHORT);
+    assert_int_equal(prof_process_mappings(mappings, 512, &count, text, 100),
+                     PROF_ERR_SHORT);
+}
+
+static void
 mappings_that_cannot_be_read_are_reported(void **state)
 {
     static char text[1 << 16];
@@ -372,6 +400,7 @@ int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_mappings_of_this_process_hold_this_function),
         cmocka_unit_test_teardown(mappings_that_cannot_be_read_are_reported,
                                   refusing_end),
         cmocka_unit_test_teardown(mappings_are_read_to_their_end_in_any_pieces,
