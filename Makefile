@@ -27,7 +27,7 @@ check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
 mutants:
 	@.ci/deps build test mutants
 	@ninja -k 0 $(call built,$@ out/gcc/mutate.ready); status=$$?; \
-	    $(run) props/mutate/mutate.sh $(if $(FULL),full) && exit $$status
+	    $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && exit $$status
 coverage:
 	@.ci/deps build test coverage
 	@$(if $(BUILD_ONLY),ninja $(call built,out/cov/check),props/coverage/measure.sh reports)
@@ -39,7 +39,7 @@ soak:
 	@$(seconds).ci/deps build test
 	@ninja out/profsim out/clang/profsim out/asan/profsim \
 	    out/gcc/props/peers/go_schedules fuzz
-	@$(run) props/soak.sh $(TIME)
+	@$(run) props/campaign/soak.sh $(TIME)
 bench: ; @.ci/deps build bench && ninja $(call built,bench-run)
 bench-programs: ; @.ci/deps build test $@ && ninja $(call built,$@)
 # Without some of its packages it builds the others; those that were missing the

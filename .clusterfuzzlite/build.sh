@@ -5,13 +5,14 @@
 cd "$(dirname "$0")/.."
 sim="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/world
  -iquote sim/scenario -iquote sim/recording -iquote sim/truth"
-inc="-Iprof/include -iquote props/fuzz -iquote props $sim -iquote model"
+inc="-Iprof/include -iquote props/fuzz -iquote props -iquote props/judge
+ -iquote props/campaign $sim -iquote model"
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
 sources=$(ls prof/{core,trace,pprof}/*.c prof/port/linux.c model/*.c \
     sim/{choice,input,world,scenario,recording,truth}/*.c)
-props="props/run.c props/judge*.c props/mark.c props/property.c props/failure.c
- props/faults.c props/heap_failure.c props/simplify.c props/campaign.c
- props/output.c prof/port/file.c prof/port/path.c"
+props="props/judge/run.c props/judge/judge*.c props/mark.c props/property.c props/campaign/failure.c
+ props/judge/faults.c props/campaign/heap_failure.c props/campaign/simplify.c props/campaign/campaign.c
+ props/campaign/output.c prof/port/file.c prof/port/path.c"
 objects=
 mkdir -p "$OUT/objects"
 for source in $sources; do

@@ -24,7 +24,7 @@ mistake() {
 
 python3 .ci/text/packages.py >log || { cat log && exit 1; }
 mistake .ci/deps 's/ libdeflate-dev / /' \
-    'props/pprof.ninja: -ldeflate is of package libdeflate-dev'
+    'props/test/pprof/pprof.ninja: -ldeflate is of package libdeflate-dev'
 mistake .ci/deps 's/ libisal-dev / /' '<isa-l/igzip_lib.h> is of package libisal-dev'
 mistake .ci/deps 's/ libc6-dev / /' '<stdio.h> is of package libc6-dev, which no group of `make all`'
 mistake .ci/deps 's/ ninja-build / /' 'Makefile: ninja is of package ninja-build'
@@ -36,11 +36,11 @@ mistake .ci/deps 's/ libclang-rt-14-dev / /' \
 mistake .ci/deps 's/echo afl++/echo afl++ zsh/' 'deps: no target needs zsh of group fuzz'
 mistake Makefile 's/deps build test peers/deps build peers/' \
     'cmocka.h> is of package libcmocka-dev, which no group of `make check-peers`'
-mistake props/pprof.ninja 's/-lisal/-lisal \-lnobody/' \
-    'props/pprof.ninja: .ci/packages does not say which package has -''lnobody'
+mistake props/test/pprof/pprof.ninja 's/-lisal/-lisal \-lnobody/' \
+    'props/test/pprof/pprof.ninja: .ci/packages does not say which package has -''lnobody'
 mistake prof/core/hash.c '1i #include <nobody.h>' \
     'prof/core/hash.c: .ci/packages does not say which package has <nobody.h>'
-mistake props/test_run_out.sh '$a x=$(nobody "$1" | sort)' \
+mistake props/test/cli/test_run_out.sh '$a x=$(nobody "$1" | sort)' \
     'test_run_out.sh: .ci/packages does not say which package has nobody'
 mistake bench/run '$a [ -z "$x" ] || timeout -k 1 5 jq . "$x"' \
     'run: jq is of package jq, which no group of `make '

@@ -11,8 +11,8 @@
  * their sums, as primes are odd. Nor do sums agree if two places of a block
  * differ, each by less than 2^30 (1 GB of text): p d = q e without a wrap means
  * that q, a prime above 2^30, divides d. Beyond that it is a matter of chance,
- * 2^-64 a pair of keys or little more; props/test_prof_hash_quality.c looks at
- * regular keys.
+ * 2^-64 a pair of keys or little more; props/test/prof/test_prof_hash_quality.c
+ * looks at regular keys.
  */
 #ifndef PROF_HASH_H
 #define PROF_HASH_H

@@ -28,7 +28,7 @@ say() { # ok|FAILED TEXT
 # The targets, with a mutant in front of the library.
 worlds_with() { # PATCH
     objects=$(MUTANT_CC="clang -O1 -g -fsanitize=fuzzer-no-link,address" \
-        props/mutants.sh compiled "fixtures/mutants/$1.patch" "$dir/$1") &&
+        props/mutants/mutants.sh compiled "fixtures/mutants/$1.patch" "$dir/$1") &&
         clang -g -fsanitize=fuzzer,address -o "$dir/$1/fuzz" \
             out/fuzz/fuzz/worlds.o $objects out/fuzz/libprops.a \
             out/fuzz/libsim.a out/fuzz/libmodel.a out/fuzz/libprof_port.a \
@@ -36,7 +36,7 @@ worlds_with() { # PATCH
 }
 
 kernels_with() { # PATCH
-    props/mutants.sh explored "fixtures/mutants/$1.patch" "$dir/$1" &&
+    props/mutants/mutants.sh explored "fixtures/mutants/$1.patch" "$dir/$1" &&
         clang -g -fsanitize=fuzzer -o "$dir/$1/fuzz" \
             out/fuzz/fuzz/kernels.o out/fuzz/fuzz/features.o \
             "$dir/$1/kernels.o" $o/libexplore.a $o/libsim.a \

@@ -1,8 +1,8 @@
 /*
  * signal.c -- kernels of handlers: a signal strikes between any two accesses of
  * a record call, and its handler records the same on the same processor.
- * props/test_signals.c does so between any two instructions of the compiled
- * library; here the order of memory is free as well.
+ * props/test/prof/test_signals.c does so between any two instructions of the
+ * compiled library; here the order of memory is free as well.
  */
 #include "instance.h"
 #include "kernels.h"

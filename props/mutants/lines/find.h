@@ -1,0 +1,17 @@
+/* find.h -- which mutants a source file has. */
+#ifndef MUTATE_FIND_H
+#define MUTATE_FIND_H
+
+#include "lines/site.h"
+
+/*
+ * Add the spots of a source file, and of the functions in the headers of its
+ * folder that it includes.
+ *
+ * in:      arguments, for the compiler
+ * returns: false if the file does not compile
+ */
+bool find_spots(struct sites *sites, const char *path,
+                const char *const *arguments, int arguments_count);
+
+#endif

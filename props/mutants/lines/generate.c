@@ -1,0 +1,293 @@
+/*
+ * generate.c -- write copies of source files that have all their mutants.
+ *
+ * usage: mutate_generate OUT ARGUMENT... -- FILE.c...
+ *        mutate_generate --alone OUT ARGUMENT... -- FILE.c... <NUMBERS
+ *
+ * OUT/prof/x.c and OUT/prof/x.h are such copies, and OUT/mutants.tsv names the
+ * mutants. With --alone OUT/NUMBER.c is the source with that mutant alone; its
+ * number and the file's path are printed.
+ *
+ * An expression e of the spot 17, 18 becomes
+ *     (MUTANT_MET(17), mutant_on == 17U ? e17 : mutant_on == 18U ? e18 : e)
+ * where e may hold spots in turn and e17 is plain: one mutant is on at a time,
+ * so the text grows with the depth and no faster. A statement is skipped when
+ * its mutant is on; one that changes places with the next is preceded by that.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines/find.h"
+
+static struct sites sites;
+
+struct writer {
+    FILE *file;
+    uint32_t only; /* 0: all mutants */
+    size_t next;   /* spot not yet written */
+};
+
+static void write_range(struct writer *writer, const struct source *source,
+                        size_t begin, size_t end);
+
+/* On one line, so that line numbers stay. */
+static void
+write_flat(FILE *file, const char *code)
+{
+    for (; *code != '\0'; code++)
+        fputc(*code == '\n' ? ' ' : *code, file);
+}
+
+static const struct change *
+order_of(const struct spot *spot)
+{
+    for (uint32_t i = 0; spot != NULL && i < spot->changes_count; i++) {
+        if (strcmp(spot->changes[i].kind, "order") == 0)
+            return &spot->changes[i];
+    }
+    return NULL;
+}
+
+static void
+write_statement(struct writer *writer, const struct spot *spot)
+{
+    const struct change *order = order_of(spot);
+    const struct change *before = order_of(spot->previous);
+
+    fprintf(writer->file, "{MUTANT_MET(%uU);", spot->changes[0].id);
+    if (order != NULL) {
+        fprintf(writer->file, "if (mutant_on == %uU) {", order->id);
+        write_flat(writer->file, order->code);
+        fputs("}", writer->file);
+    }
+    fprintf(writer->file, "if (mutant_on != %uU", spot->changes[0].id);
+    if (before != NULL)
+        fprintf(writer->file, " && mutant_on != %uU", before->id);
+    fputs(") {", writer->file);
+    write_range(writer, spot->source, spot->begin, spot->end);
+    fputs("}}", writer->file);
+}
+
+static void
+write_expression(struct writer *writer, const struct spot *spot)
+{
+    fprintf(writer->file, "(MUTANT_MET(%uU), ", spot->changes[0].id);
+    for (uint32_t i = 0; i < spot->changes_count; i++) {
+        fprintf(writer->file, "mutant_on == %uU ? (", spot->changes[i].id);
+        write_flat(writer->file, spot->changes[i].code);
+        fputs(") : ", writer->file);
+    }
+    fputs("(", writer->file);
+    write_range(writer, spot->source, spot->begin, spot->end);
+    fputs("))", writer->file);
+}
+
+/* Line ends of a text that is not written, so that line numbers stay. */
+static void
+write_lines(FILE *file, const struct spot *spot)
+{
+    for (size_t i = spot->begin; i < spot->end; i++) {
+        if (spot->source->text[i] == '\n')
+            fputc('\n', file);
+    }
+}
+
+/* The text of one mutant alone. */
+static void
+write_one(struct writer *writer, const struct spot *spot,
+          const struct change *change)
+{
+    const bool order = change == order_of(spot);
+
+    if (!spot->is_statement)
+        fputs("(", writer->file);
+    if (change->code == NULL)
+        fputs("{;}", writer->file);
+    else
+        write_flat(writer->file, change->code);
+    if (!spot->is_statement)
+        fputs(")", writer->file);
+    if (order)
+        fwrite(&spot->source->text[spot->begin], 1, spot->end - spot->begin,
+               writer->file);
+    else
+        write_lines(writer->file, spot);
+}
+
+static const struct change *
+change_of(const struct spot *spot, uint32_t id)
+{
+    for (uint32_t i = 0; i < spot->changes_count; i++) {
+        if (spot->changes[i].id == id)
+            return &spot->changes[i];
+    }
+    return NULL;
+}
+
+static void
+write_spot(struct writer *writer, const struct spot *spot)
+{
+    const struct change *before = order_of(spot->previous);
+
+    if (writer->only == 0 && spot->is_statement)
+        write_statement(writer, spot);
+    else if (writer->only == 0)
+        write_expression(writer, spot);
+    else if (change_of(spot, writer->only) != NULL)
+        write_one(writer, spot, change_of(spot, writer->only));
+    else if (before != NULL && before->id == writer->only)
+        write_lines(writer->file, spot);
+    else
+        write_range(writer, spot->source, spot->begin, spot->end);
+}
+
+static void
+write_range(struct writer *writer, const struct source *source, size_t begin,
+            size_t end)
+{
+    size_t at = begin;
+
+    while (writer->next < sites.spots_count) {
+        const struct spot *spot = sites.spots[writer->next];
+
+        if (spot->source != source || spot->begin >= end)
+            break;
+        writer->next++;
+        if (spot->begin < at)
+            continue;
+        fwrite(&source->text[at], 1, spot->begin - at, writer->file);
+        write_spot(writer, spot);
+        at = spot->end;
+    }
+    fwrite(&source->text[at], 1, end - at, writer->file);
+}
+
+/* ------------------------------------------------------------------ the files
+ */
+
+static FILE *
+create(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (file == NULL) {
+        fprintf(stderr, "mutate: %s: %s\n", path, strerror(errno));
+        exit(1);
+    }
+    return file;
+}
+
+static void
+finish(FILE *file, const char *path)
+{
+    const bool failed = ferror(file) != 0;
+
+    if (fclose(file) != 0 || failed) {
+        fprintf(stderr, "mutate: %s: cannot be written\n", path);
+        exit(1);
+    }
+}
+
+static void
+write_source(FILE *file, const struct source *source, uint32_t only)
+{
+    struct writer writer = {.file = file, .only = only};
+
+    while (writer.next < sites.spots_count &&
+           sites.spots[writer.next]->source != source)
+        writer.next++;
+    fprintf(file, "#line 1 \"%s\"\n", source->path);
+    write_range(&writer, source, 0, source->bytes);
+}
+
+static void
+write_copies(const char *folder)
+{
+    for (size_t i = 0; i < sites.sources_count; i++) {
+        char *path = site_text("%s/%s", folder, sites.sources[i].path);
+        FILE *file = create(path);
+
+        write_source(file, &sites.sources[i], 0);
+        finish(file, path);
+        free(path);
+    }
+}
+
+/* Number, lowest number of its spot, file, function, line, kind, text, what
+ * stands there instead, ordinal. */
+static void
+write_names(const char *folder)
+{
+    char *path = site_text("%s/mutants.tsv", folder);
+    FILE *file = create(path);
+
+    for (size_t i = 0; i < sites.spots_count; i++) {
+        const struct spot *spot = sites.spots[i];
+        char shown[SITE_SHOWN_MAX];
+        unsigned line = 1;
+
+        for (size_t at = 0; at < spot->begin; at++)
+            line += spot->source->text[at] == '\n';
+        site_show(spot, shown);
+        for (uint32_t k = 0; k < spot->changes_count; k++)
+            fprintf(file, "%u\t%u\t%s\t%s\t%u\t%s\t%s\t%s\t%u\n",
+                    spot->changes[k].id, spot->changes[0].id,
+                    spot->source->path, spot->function, line,
+                    spot->changes[k].kind, shown, spot->changes[k].shown,
+                    spot->changes[k].ordinal);
+    }
+    finish(file, path);
+    free(path);
+}
+
+static void
+write_alone(const char *folder, uint32_t id)
+{
+    for (size_t i = 0; i < sites.spots_count; i++) {
+        char *path;
+        FILE *file;
+
+        if (change_of(sites.spots[i], id) == NULL)
+            continue;
+        path = site_text("%s/%u.c", folder, id);
+        file = create(path);
+        write_source(file, sites.spots[i]->source, id);
+        finish(file, path);
+        free(path);
+        printf("%u %s\n", id, sites.spots[i]->source->path);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    const bool alone = argc > 2 && strcmp(argv[1], "--alone") == 0;
+    const int arguments = alone ? 3 : 2;
+    unsigned id;
+    int files = arguments;
+
+    while (files < argc && strcmp(argv[files], "--") != 0)
+        files++;
+    if (files >= argc - 1) {
+        fputs("usage: mutate_generate OUT ARGUMENT... -- FILE.c...\n", stderr);
+        return 1;
+    }
+    for (int i = files + 1; i < argc; i++) {
+        site_source(&sites, argv[i]);
+        if (!find_spots(&sites, argv[i], (const char *const *)&argv[arguments],
+                        files - arguments)) {
+            fprintf(stderr, "mutate: %s: does not compile\n", argv[i]);
+            return 1;
+        }
+    }
+    site_number(&sites);
+    while (alone && scanf("%u", &id) == 1)
+        write_alone(argv[2], id);
+    if (alone)
+        return 0;
+    write_copies(argv[1]);
+    write_names(argv[1]);
+    return 0;
+}

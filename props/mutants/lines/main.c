@@ -1,0 +1,188 @@
+/*
+ * main.c -- try the mutants that mutate_generate has written.
+ *
+ * usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] [--every N]
+ * [--only PREFIX] FOLDER RESULTS
+ *
+ * FOLDER has mutants.tsv, programs and worlds. Judges that need more than
+ * --slow by FILE, props/mutants/lines/costs.txt, are not asked. With --every
+ * one of N mutants is tried, the same each time. PREFIX is of names: a file, or
+ * a file and a function; or some, with commas. RESULTS has a line for each
+ * mutant that was tried.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines/trial.h"
+
+struct wanted {
+    const char *only;
+    uint64_t every;
+};
+
+/* FILE FUNCTION: TEXT -> INSTEAD, and #ORDINAL from the second on. */
+static char *
+name_of(const struct mutant *mutant)
+{
+    char *name = NULL;
+    int bytes;
+
+    if (mutant->ordinal == 1)
+        bytes = asprintf(&name, "%s %s: %s -> %s", mutant->file,
+                         mutant->function, mutant->text, mutant->instead);
+    else
+        bytes = asprintf(&name, "%s %s: %s -> %s #%u", mutant->file,
+                         mutant->function, mutant->text, mutant->instead,
+                         mutant->ordinal);
+    if (bytes < 0)
+        abort();
+    return name;
+}
+
+static bool
+load(struct trial *trial)
+{
+    char *path = NULL;
+    char line[1024];
+    FILE *file;
+
+    trial->mutants = calloc(SWITCH_MUTANTS_MAX, sizeof *trial->mutants);
+    if (trial->mutants == NULL ||
+        asprintf(&path, "%s/mutants.tsv", trial->folder) < 0)
+        return false;
+    file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        struct mutant *mutant = &trial->mutants[trial->mutants_count];
+        char *rest = strdup(line);
+
+        mutant->id = (uint32_t)strtoul(strsep(&rest, "\t"), NULL, 10);
+        mutant->spot = (uint32_t)strtoul(strsep(&rest, "\t"), NULL, 10);
+        mutant->file = strsep(&rest, "\t");
+        mutant->function = strsep(&rest, "\t");
+        mutant->line = (uint32_t)strtoul(strsep(&rest, "\t"), NULL, 10);
+        mutant->kind = strsep(&rest, "\t");
+        mutant->text = strsep(&rest, "\t");
+        mutant->instead = strsep(&rest, "\t");
+        mutant->ordinal = (uint32_t)strtoul(rest, NULL, 10);
+        if (mutant->id >= SWITCH_MUTANTS_MAX ||
+            ++trial->mutants_count == SWITCH_MUTANTS_MAX) {
+            fputs("mutate: too many mutants\n", stderr);
+            exit(1);
+        }
+    }
+    if (file == NULL)
+        perror(path);
+    return file != NULL && fclose(file) == 0;
+}
+
+/* The same for a name wherever and whenever (FNV-1a). */
+static uint64_t
+hash_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash ^ hash >> 32;
+}
+
+/* A list, with commas, of how names may begin. */
+static bool
+begins(const char *name, const char *list)
+{
+    while (*list != '\0') {
+        const size_t bytes = strcspn(list, ",");
+
+        if (strncmp(name, list, bytes) == 0)
+            return true;
+        list += bytes + (list[bytes] == ',');
+    }
+    return false;
+}
+
+static void
+choose(struct trial *trial, const struct wanted *wanted)
+{
+    for (size_t i = 0; i < trial->mutants_count; i++) {
+        char *name = name_of(&trial->mutants[i]);
+
+        trial->mutants[i].chosen =
+            hash_of(name) % wanted->every == 0 && begins(name, wanted->only);
+        free(name);
+    }
+}
+
+void
+trial_write(const struct trial *trial, const struct mutant *m)
+{
+    static const char *const verdicts[] = {
+        [VERDICT_UNMET] = "unmet",   [VERDICT_SURVIVES] = "survives",
+        [VERDICT_FAILED] = "failed", [VERDICT_CRASHED] = "crashed",
+        [VERDICT_HANGS] = "hangs",
+    };
+    char *name = name_of(m);
+
+    fprintf(trial->results, "%u\t%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%u\t%u\n",
+            m->id, m->file, m->function, m->line, m->kind, name,
+            verdicts[m->verdict], m->by != NULL ? m->by->name : "", m->property,
+            m->runs, m->tried);
+    free(name);
+}
+
+static bool
+read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
+{
+    int i = 1;
+
+    for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
+        if (strcmp(argv[i], "--jobs") == 0)
+            trial->jobs = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--slow") == 0)
+            trial->slow_ms = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--costs") == 0)
+            trial->costs = argv[i + 1];
+        else if (strcmp(argv[i], "--every") == 0)
+            wanted->every = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--only") == 0)
+            wanted->only = argv[i + 1];
+        else
+            return false;
+    }
+    trial->folder = argv[i];
+    return i + 2 == argc && trial->jobs >= 1 && trial->jobs <= 16 &&
+           wanted->every >= 1;
+}
+
+int
+main(int argc, char **argv)
+{
+    static struct trial trial = {
+        .jobs = 2, .slow_ms = 250, .costs = "props/mutants/lines/costs.txt"};
+    struct wanted wanted = {.only = "prof/", .every = 1};
+    char *programs = NULL;
+
+    if (!read_options(argc, argv, &trial, &wanted) ||
+        asprintf(&programs, "%s/programs", trial.folder) < 0) {
+        fputs("usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] "
+              "[--every N] [--only PREFIX] FOLDER RESULTS\n",
+              stderr);
+        return 1;
+    }
+    if (!load(&trial))
+        return 1;
+    choose(&trial, &wanted);
+    if (!trial_find_units(&trial, programs))
+        fputs("mutate: some judges fail without a mutant\n", stderr);
+    /* "e": no judge may write into it. */
+    trial.results = fopen(argv[argc - 1], "we");
+    if (trial.results == NULL) {
+        perror(argv[argc - 1]);
+        return 1;
+    }
+    setvbuf(trial.results, NULL, _IOLBF, 0);
+    trial_run(&trial);
+    return fclose(trial.results) == 0 ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Try mutants of every line of prof/; see reports/mutation.md.
+#
+# usage: mutate.sh [full]
+#
+# One in ten, the same each time; the page and the table are then
+# out/mutate/mutation.md and .csv. Or all, and then those of reports/ are
+# written. Exit 1 if the score is below the bar, or an explanation in
+# equivalent.txt is wrong.
+set -eu
+
+bar=95
+from=out/gcc
+to=out/mutate
+every=10
+slow=250
+sample="one in $every"
+pages=$to
+if [ "${1:-}" = full ]; then
+    every=1
+    slow=1500
+    sample=
+    pages=reports
+fi
+
+ninja $from/mutate.ready $(ninja -t targets rule link |
+    grep -e "^$from/props/test_" -e "^$from/props/stress_")
+if [ ! -e $to/programs ] || find prof props/mutants/lines $from/props $from/*.a \
+    -maxdepth 2 -type f -newer $to/programs | grep -q .; then
+    echo "mutants: compiling the library with all of them" >&2
+    props/mutants/lines/library.sh $from $to
+fi
+
+$to/run --every $every --slow $slow $to $to/results.part
+sort -n $to/results.part >$to/results.tsv
+sed -n 's/^ *//p' props/mutants/lines/equivalent.txt |
+    awk -F'\t' 'FNR == NR { known[$0] = 1; next }
+        $7 ~ /survives|unmet/ && !($6 in known) { print $1 }' \
+        - $to/results.tsv >$to/open.txt
+echo "mutants: compiling $(wc -l <$to/open.txt) that survive" >&2
+props/mutants/lines/same.sh $to <$to/open.txt >$to/same.txt
+awk -v csv=$pages/mutation.csv.part -v md=$pages/mutation.md.part \
+    -v sample="$sample" -v bar=$bar -f props/mutants/lines/report.awk \
+    reports/memory-order.csv props/mutants/lines/equivalent.txt \
+    $to/same.txt $to/mutants.tsv $to/results.tsv || status=$?
+sum=$(cksum <$pages/mutation.csv.part)
+echo "end,$(($(wc -l <$pages/mutation.csv.part) - 1)),${sum%% *}" \
+    >>$pages/mutation.csv.part
+mv $pages/mutation.csv.part $pages/mutation.csv
+mv $pages/mutation.md.part $pages/mutation.md
+exit ${status:-0}

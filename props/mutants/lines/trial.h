@@ -1,0 +1,108 @@
+/*
+ * trial.h -- mutants, what judges them, and what came of it.
+ *
+ * A unit is a judge that is run as one process: so many random worlds, or one
+ * test of a test program. A unit that never comes by a mutant cannot judge it.
+ */
+#ifndef MUTATE_TRIAL_H
+#define MUTATE_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lines/switch.h"
+
+enum {
+    TRIAL_UNITS_MAX = 1024,
+    TRIAL_ARGUMENTS_MAX = 126,
+    TRIAL_NOT_STARTED = 126 /* how a process ends that is no judge yet */
+};
+
+struct unit {
+    char *program;
+    char *test;                           /* one of the program's, or NULL */
+    char *arguments[TRIAL_ARGUMENTS_MAX]; /* of the program; NULL ends them */
+    bool worlds;
+    bool explores; /* a kernel */
+    char *name;    /* for people */
+    unsigned char met[SWITCH_MUTANTS_MAX];
+    bool left_out;   /* too slow, or fails */
+    uint64_t cpu_ms; /* with no mutant */
+    uint64_t wall_ms;
+};
+
+enum verdict {
+    VERDICT_NONE,  /* not tried: not in the sample */
+    VERDICT_UNMET, /* no judge comes by it */
+    VERDICT_SURVIVES,
+    VERDICT_FAILED,
+    VERDICT_CRASHED,
+    VERDICT_HANGS
+};
+
+struct mutant {
+    uint32_t id;
+    uint32_t spot; /* its lowest number */
+    const char *file;
+    const char *function;
+    uint32_t line;
+    const char *kind;
+    const char *text;
+    const char *instead;
+    uint32_t ordinal;
+    bool chosen; /* to be tried */
+    enum verdict verdict;
+    const struct unit *by;
+    char property[8]; /* that a world broke, or "" */
+    uint32_t runs;    /* worlds tried; 0: not a world */
+    uint32_t tried;   /* units */
+};
+
+struct trial {
+    struct unit *units[TRIAL_UNITS_MAX];
+    size_t units_count;
+    struct mutant *mutants;
+    size_t mutants_count;
+    const char *folder; /* for scratch files */
+    uint32_t jobs;
+    uint64_t slow_ms;  /* a judge that needs longer is not asked */
+    const char *costs; /* a file: a line "MS JUDGE" for each that is slow */
+    FILE *results;
+};
+
+/* main.c: a line of the results. */
+void trial_write(const struct trial *trial, const struct mutant *mutant);
+
+/* unit.c: find the judges, and what each comes by. returns: all passed */
+bool trial_find_units(struct trial *trial, const char *programs);
+
+/* run.c: try the chosen mutants. */
+void trial_run(struct trial *trial);
+
+/* Nothing that has not run may count as a judge: end here. in: status */
+void trial_must_have_started(const struct unit *unit, int status);
+
+/* A process of a unit. */
+struct process {
+    int pid;
+    uint64_t begun_ms;
+    bool timed_out;
+};
+
+/*
+ * Start a unit with a mutant, output into the slot's file; met, a shared file.
+ */
+void trial_start(const struct trial *trial, struct process *process,
+                 const struct unit *unit, uint32_t mutant, uint32_t slot);
+
+/* The slot's page, which its processes share. */
+unsigned char *trial_page(const struct trial *trial, uint32_t slot);
+
+/* A file of the slot: "page", "output". returns: malloc()ed */
+char *trial_path(const struct trial *trial, uint32_t slot, const char *name);
+
+uint64_t trial_now_ms(void);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * walk.h -- the inside of find.c and its two helpers: cursors of libclang, and
+ * the text that they stand for.
+ */
+#ifndef MUTATE_WALK_H
+#define MUTATE_WALK_H
+
+#include <clang-c/Index.h>
+
+#include "lines/site.h"
+
+enum { CHILDREN_MAX = 256, QUIET_MAX = 256 };
+
+struct range {
+    const struct source *source; /* NULL: not in a file of prof/ */
+    size_t begin;
+    size_t end;
+};
+
+struct walk {
+    struct sites *sites;
+    CXTranslationUnit unit;
+    char function[64];
+    CXType result;                 /* of the function */
+    struct range quiet[QUIET_MAX]; /* nothing is changed there */
+    size_t quiet_count;
+};
+
+struct children {
+    CXCursor list[CHILDREN_MAX];
+    size_t count;
+};
+
+/* ---- cursor.c ---- */
+
+/* returns: to be freed */
+struct children *find_children_of(CXCursor cursor);
+
+/* returns: where it stands, no source if nothing may be changed there */
+struct range find_range_of(struct walk *walk, CXCursor cursor);
+
+/* returns: malloc()ed */
+char *find_text_of(const struct range *range);
+
+bool find_is_quiet(const struct walk *walk, const struct range *range);
+
+/* returns: it is a call that does no work: an assertion, a prefetch */
+bool find_is_hint(CXCursor cursor);
+
+/* ---- expression.c ---- */
+
+struct spot *find_spot_of(struct walk *walk, const struct range *range);
+
+/* Add the mutants of an expression and of what is in it. */
+void find_visit(struct walk *walk, CXCursor cursor);
+
+/* A condition, or an answer of true or false, the other way round. */
+void find_negate(struct walk *walk, CXCursor cursor, const char *kind);
+
+bool find_is_enumerator(CXCursor cursor);
+
+#endif

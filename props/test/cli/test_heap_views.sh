@@ -1,0 +1,103 @@
+#!/bin/sh
+# The views of a recorded heap agree with each other: the summary, collapsed
+# stacks, speedscope and flame graphs have the same sums and are well formed;
+# `diff` of two runs adds up to the difference of their sums, with signs.
+#
+# usage: props/test/cli/test_heap_views.sh PROFSIM
+set -u
+profsim=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+recording=fixtures/recordings/python-index.rec
+other=fixtures/recordings/waits.rec
+passed=0
+failed=0
+
+# same NAME GOT WANT
+same() {
+    if [ -n "$2" ] && [ "$2" = "$3" ]; then
+        passed=$((passed + 1))
+        echo "ok: $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1: '$2' instead of '$3'"
+    fi
+}
+
+# sum NAME: bytes of a line of the summary
+sum() {
+    sed -n "s/^$1 *\([0-9]*\) bytes.*/\1/p" "$folder/summary"
+}
+
+"$profsim" run "$recording" --out "$folder/out" >"$folder/summary" || exit 1
+for what in "peak peak" "exit at exit" "allocs allocated"; do
+    measure=${what%% *}
+    want=$(sum "${what#* }")
+    same "collapsed stacks, $measure" \
+        "$("$profsim" run --folded --by "$measure" "$recording" |
+            awk '{ bytes += $NF } END { print bytes }')" "$want"
+    same "speedscope and flames, $measure" \
+        "$(python3 - "$folder/out" "$measure" <<'END'
+import json, re, sys, xml.etree.ElementTree as tree
+folder, measure = sys.argv[1:]
+with open(folder + "/heap.speedscope.json", encoding="utf-8") as file:
+    scope = json.load(file)
+# What https://www.speedscope.app/file-format-schema.json requires.
+assert scope["$schema"].startswith("https://www.speedscope.app/")
+frames = scope["shared"]["frames"]
+assert all(isinstance(frame["name"], str) for frame in frames)
+assert len({frame["name"] for frame in frames}) == len(frames)
+profile, = [p for p in scope["profiles"] if p["name"] == measure]
+assert profile["type"] == "sampled" and profile["unit"] == "bytes"
+assert profile["startValue"] == 0
+assert len(profile["samples"]) == len(profile["weights"])
+assert all(sample and all(0 <= frame < len(frames) for frame in sample)
+           for sample in profile["samples"])
+assert profile["endValue"] == sum(profile["weights"])
+# Boxes of a row lie side by side, inside of those above.
+svg = tree.parse(folder + "/" + measure + ".svg").getroot()
+rows, space = {}, "{http://www.w3.org/2000/svg}"
+for group in svg.iter(space + "g"):
+    box = group.find(space + "rect")
+    left, width = float(box.get("x")), float(box.get("width"))
+    rows.setdefault(float(box.get("y")), []).append((left, left + width))
+    title = group.find(space + "title").text
+    if len(rows) == 1:
+        flames = int(re.search(r"^(\d+) bytes", title, re.M).group(1))
+for y in sorted(rows):
+    boxes = sorted(rows[y])
+    assert all(a[1] <= b[0] + 0.01 for a, b in zip(boxes, boxes[1:]))
+    assert all(any(p[0] - 0.01 <= b[0] and b[1] <= p[1] + 0.01
+                   for p in rows[y - 17]) for b in boxes if y - 17 in rows)
+assert len(rows) > 5
+assert flames == profile["endValue"]
+print(flames)
+END
+)" "$want"
+done
+
+# An old run, a new one: the rows add up to their difference.
+for by in peak exit allocs; do
+    "$profsim" diff --by $by --top 100000 "$other" "$recording" >"$folder/diff"
+    same "rows of diff, $by" \
+        "$(awk '/^ +[+-][0-9]+ / { if ($0 ~ /  in all$/) all = $1 + 0
+            else rows += $1 } END { print all - rows }' "$folder/diff")" 0
+    "$profsim" run "$other" >"$folder/summary"
+    old=$(sum "$([ $by = peak ] && echo peak || { [ $by = exit ] &&
+        echo "at exit" || echo allocated; })")
+    same "before, $by" \
+        "$(awk '/  in all$/ { print $3 }' "$folder/diff")" "$old"
+done
+same "growth comes first" \
+    "$(awk '/^ +[+-][0-9]+ / && !/in all$/ { if (n++ && $1 + 0 > last) bad = 1
+        last = $1 + 0 } END { print bad + 0, (n > 100) }' "$folder/diff")" "0 1"
+same "a run does not differ from itself" \
+    "$("$profsim" diff "$recording" "$recording" | tail -n 1)" \
+    "no site changed"
+for wrong in "diff" "diff $recording" "diff a b c" "diff $recording x.rec" \
+    "diff --by x $recording $recording" "run --by x $recording"; do
+    "$profsim" $wrong >"$folder/words" 2>"$folder/errors"
+    same "refused: $wrong" "$? $(wc -l <"$folder/errors")" "1 1"
+done
+echo "heap views: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,66 @@
+#!/bin/sh
+# The same sources give the same bytes, in whatever folder: built twice, in two,
+# and compared. And what is built is hardened.
+# usage: props/test/harness/test_reproducible.sh TARGET...    (ninja's, files in out/)
+set -u
+passed=0
+failed=0
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+there="$dir/another folder, with a longer name"
+export CCACHE_DISABLE=1 # it hands out what was built in other folders
+
+# holds STATUS TEXT: count a check, and say TEXT if it failed
+holds() {
+    if [ "$1" -eq 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $2"
+    fi
+}
+
+# build FOLDER TARGET...: in a copy of the tree
+build() {
+    mkdir "$1"
+    tar -c --exclude=./out --exclude=./.git --exclude=./reports . |
+        tar -x -C "$1"
+    (cd "$1" && shift && ninja "$@") >"$dir/log" 2>&1 ||
+        tail -n 20 "$dir/log"
+}
+
+build "$dir/here" "$@"
+TZ=Asia/Kathmandu LC_ALL=C build "$there" "$@"
+cd "$dir/here" || exit 1
+for built in "$@"; do
+    cmp "$built" "$there/$built"
+    holds $? "$built has other bytes when it is built elsewhere"
+    ! grep -qF "$dir" "$built"
+    holds $? "$built names the folder where it was built"
+    case $built in
+    *.a) continue ;;
+    esac
+    readelf -dlW "$built" >"$dir/headers"
+    nm -D "$built" >"$dir/symbols"
+    objdump -d --no-show-raw-insn "$built" >"$dir/code"
+    grep -q GNU_RELRO "$dir/headers" && grep -q BIND_NOW "$dir/headers"
+    holds $? "$built is not relocated read-only at once"
+    grep -q 'GNU_STACK.* RW ' "$dir/headers"
+    holds $? "$built has a stack that can be run"
+    grep -q 'Elf file type is DYN' "$dir/headers"
+    holds $? "$built is not position independent"
+    case $built in
+    *libprof.so*) continue ;; # small functions that read no foreign bytes
+    esac
+    grep -q __stack_chk_fail "$dir/symbols"
+    holds $? "$built has no stack protector"
+    [ "$(grep -c endbr64 "$dir/code")" -gt 50 ]
+    holds $? "$built does not mark where calls may arrive (CET)"
+    case $built in
+    *.so) continue ;; # it is built without builtins, the checked ones, too
+    esac
+    grep -q '__[a-z]*printf_chk' "$dir/symbols"
+    holds $? "$built does not check the sizes of buffers (FORTIFY)"
+done
+echo "test_reproducible: $passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -1,0 +1,205 @@
+/*
+ * test_forks.c -- fork in the middle: a process forks after an instruction of a
+ * record or control call, from a signal handler. The child goes on with a copy:
+ * it finishes the call, records more, publishes everything and finds its own
+ * events; the parent finds its own and no others.
+ *
+ * Timers do not come along; and both may write the same file, which is then one
+ * of the two, whole.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "interrupted.h"
+#include "prof/file.h"
+#include "prof/process.h"
+#include "single_step.h"
+
+enum { FORK_STRIDE = 7, CHILD_SECONDS = 20 };
+
+static bool is_child;
+static int child_status;
+
+/* --------------------------------------------------- at any instruction */
+
+/* The child records more; the parent waits until it is over. */
+static void
+strike(void)
+{
+    const pid_t child = fork();
+
+    if (child == 0) {
+        is_child = true;
+        alarm(CHILD_SECONDS);
+        interrupted_live();
+        return;
+    }
+    if (child < 0 || waitpid(child, &child_status, 0) != child)
+        child_status = -1;
+}
+
+static void
+fork_at(const struct interrupted_call *call, uint32_t at)
+{
+    const char *why;
+
+    child_status = 0;
+    assert_null(interrupted_begin());
+    props_step_begin(strike, at);
+    call->call();
+    props_step_end();
+    why = interrupted_check();
+    if (is_child) {
+        if (why != NULL)
+            fprintf(stderr, "%s, forked at instruction %u: the child: %s\n",
+                    call->name, at, why);
+        _exit(why != NULL);
+    }
+    if (why != NULL)
+        fail_msg("%s, forked at instruction %u: %s", call->name, at, why);
+    assert_int_equal(child_status, 0);
+}
+
+static void
+a_process_may_fork_in_the_middle_of_any_call(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < INTERRUPTED_CALLS; i++) {
+        uint32_t steps;
+
+        assert_null(interrupted_begin());
+        props_step_begin(NULL, 0);
+        interrupted_calls[i].call();
+        steps = props_step_end();
+        for (uint32_t at = 1; at <= steps; at += FORK_STRIDE)
+            fork_at(&interrupted_calls[i], at);
+    }
+}
+
+/* ---------------------------------------------------- between two calls */
+
+/* Fork, and let the child say by its exit code whether all is well. */
+static void
+in_child(bool (*is_well)(void *context), void *context)
+{
+    int status = -1;
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        alarm(CHILD_SECONDS);
+        _exit(is_well(context) ? 0 : 1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static bool
+has_no_timer(void *context)
+{
+    const struct prof_timer *timer = context;
+    struct itimerspec left;
+
+    return timer_gettime(timer->id, &left) != 0 && errno == EINVAL;
+}
+
+/* The child may leave the session, and the parent's goes on. */
+static bool
+leaves(void *cpu)
+{
+    prof_process_end();
+    return prof_cpu_stop(cpu) == PROF_OK &&
+           prof_cpu_start(cpu, 100) == PROF_OK &&
+           prof_process_begin(cpu, NULL) == PROF_OK;
+}
+
+static void
+a_child_ticks_only_if_it_asks_for_it(void **state)
+{
+    const struct prof_cpu_config config = {.ticks_max = 64, .stacks_max = 8};
+    const size_t bytes = prof_cpu_bytes_needed(&config);
+    void *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    const uintptr_t stack[] = {0x1000};
+    struct prof_timer timer;
+    struct prof_cpu *cpu;
+
+    (void)state;
+    assert_non_null(block);
+    memset(block, 0, bytes);
+    assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
+    assert_int_equal(prof_cpu_start(cpu, 1), PROF_OK);
+    assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
+    assert_int_equal(prof_timer_open(&timer, 1), PROF_OK);
+    in_child(has_no_timer, &timer);
+    in_child(leaves, cpu);
+    assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_ACTIVE);
+    prof_cpu_tick(cpu, stack, 1, NULL);
+    prof_timer_close(&timer);
+    prof_process_end();
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    assert_true(prof_cpu_totals(cpu).recorded >= 1);
+    free(block);
+}
+
+static bool
+write_text(struct prof_file *file, const char *text)
+{
+    return prof_file_end(file, prof_file_sink(file).write(
+                                   file, text, strlen(text))) == PROF_OK;
+}
+
+static bool
+writes_too(void *path)
+{
+    static struct prof_file file;
+
+    return prof_file_begin(&file, path) == PROF_OK &&
+           write_text(&file, "of the child");
+}
+
+static void
+two_processes_may_write_one_file(void **state)
+{
+    static struct prof_file file;
+    char path[] = "/tmp/profsim-forks-XXXXXX";
+    char got[32] = "";
+    const int made = mkstemp(path);
+    FILE *from;
+
+    (void)state;
+    assert_true(made >= 0);
+    close(made);
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    in_child(writes_too, path);
+    assert_true(write_text(&file, "of the parent"));
+    from = fopen(path, "rb");
+    assert_non_null(from);
+    assert_int_equal(fread(got, 1, sizeof got - 1, from),
+                     strlen("of the parent"));
+    fclose(from);
+    unlink(path);
+    assert_string_equal(got, "of the parent");
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_may_fork_in_the_middle_of_any_call),
+        cmocka_unit_test(a_child_ticks_only_if_it_asks_for_it),
+        cmocka_unit_test(two_processes_may_write_one_file),
+    };
+
+    return cmocka_run_group_tests(tests, interrupted_open, interrupted_close);
+}

@@ -1,0 +1,86 @@
+/*
+ * test_signals.c -- a signal at any instruction: each record call, and each
+ * control call that handlers may come into, is interrupted after each of its
+ * instructions by a handler that records, on the same processor. Nothing is
+ * lost, doubled or negative, and nobody waits for ever
+ * (props/test/lib/single_step.h).
+ *
+ * prof_trace_emit() must not be called by a handler, so it is interrupted and
+ * does not interrupt.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "interrupted.h"
+#include "single_step.h"
+
+enum {
+    STEPS_MAX = 20000,  /* of one call */
+    CONTROL_STRIDE = 5, /* instructions from strike to strike, there */
+};
+
+static uint32_t
+steps_of(void (*call)(void))
+{
+    assert_null(interrupted_begin());
+    props_step_begin(NULL, 0);
+    call();
+    return props_step_end();
+}
+
+/* in: at, from 1; 0: after each instruction */
+static uint32_t
+strike(const struct interrupted_call *call, uint32_t at)
+{
+    uint32_t steps;
+    const char *why;
+
+    assert_null(interrupted_begin());
+    props_step_begin(interrupted_live, at);
+    call->call();
+    steps = props_step_end();
+    why = interrupted_check();
+    if (why != NULL)
+        fail_msg("%s, struck at instruction %u: %s", call->name, at, why);
+    return steps;
+}
+
+static void
+a_handler_may_record_at_any_instruction(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < INTERRUPTED_CALLS; i++) {
+        const struct interrupted_call *call = &interrupted_calls[i];
+        const uint32_t steps = steps_of(call->call);
+
+        assert_in_range(steps, 10 * PROPS_STEPS, STEPS_MAX);
+        for (uint32_t at = 1; at <= steps;
+             at += call->records ? 1 : CONTROL_STRIDE)
+            strike(call, at);
+    }
+}
+
+static void
+a_handler_may_record_after_each_instruction_of_one_call(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < INTERRUPTED_CALLS; i++)
+        assert_in_range(strike(&interrupted_calls[i], 0), 10 * PROPS_STEPS,
+                        STEPS_MAX);
+}
+
+int
+main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_handler_may_record_at_any_instruction),
+        cmocka_unit_test(
+            a_handler_may_record_after_each_instruction_of_one_call),
+    };
+
+    return cmocka_run_group_tests(tests, interrupted_open, interrupted_close);
+}
