@@ -41,6 +41,8 @@ enum {
     BOUND,
     STRATEGY,
     RUNS,
+    UNROLL,
+    SPURIOUS,
     SEED,
     REPLAY,
     MUTANTS,
@@ -56,6 +58,9 @@ static const struct cli_option table[] = {
     {RUNS, 0, "runs", "N",
      "so many of them (100000); of every ordering, no "
      "more"},
+    {UNROLL, 0, "unroll", "N", "rounds of a wait loop that counts them (1)"},
+    {SPURIOUS, 0, "spurious", "N",
+     "weak compare-exchanges and sleeps that may fail for no reason (0)"},
     {SEED, 0, "seed", "N", "where they begin (1)"},
     {REPLAY, 0, "replay", "LIST", "one run, given its choices: 0,0,2"},
     {MUTANTS, 0, "mutants", NULL,
@@ -103,16 +108,22 @@ take_kernel(struct words *w, const char *word)
 }
 
 static bool
-take_bound(struct words *w, const char *value)
+take_small(const char *value, const char *name, uint64_t least, uint32_t *to)
 {
     uint64_t number;
 
-    if (!cli_number("--bound", value, 0, 1000, &number))
+    if (!cli_number(name, value, least, 1000, &number))
         return false;
-    w->run.bounded = true;
-    w->run.preemptions_max = (uint32_t)number;
-    w->bound_given = true;
+    *to = (uint32_t)number;
     return true;
+}
+
+static bool
+take_bound(struct words *w, const char *value)
+{
+    w->run.bounded = true;
+    w->bound_given = true;
+    return take_small(value, "--bound", 0, &w->run.preemptions_max);
 }
 
 /* returns: false, after a complaint, if the value is wrong */
@@ -127,6 +138,10 @@ take(struct words *w, int id, const char *value)
         return strategy_of(value, &w->run.strategy);
     case RUNS:
         return cli_number("--runs", value, 1, UINT64_MAX, &w->runs);
+    case UNROLL:
+        return take_small(value, "--unroll", 1, &w->run.unroll);
+    case SPURIOUS:
+        return take_small(value, "--spurious", 0, &w->run.spurious_max);
     case SEED:
         return cli_number("--seed", value, 0, UINT64_MAX, &w->seed);
     case REPLAY:
@@ -188,9 +203,10 @@ verdict_of(const struct words *w, const struct sim_run_options *run,
     }
     if (!w->exhaustive)
         return CLI_VERDICT_SAMPLED;
-    if (r->verdict == SIM_VERDICT_UNFINISHED)
+    if (r->verdict == SIM_VERDICT_UNFINISHED || r->verdict == SIM_VERDICT_EMPTY)
         return CLI_VERDICT_INCOMPLETE;
-    return run->bounded ? CLI_VERDICT_BOUNDED : CLI_VERDICT_HOLDS;
+    return run->bounded || r->bounded > 0 ? CLI_VERDICT_BOUNDED
+                                          : CLI_VERDICT_HOLDS;
 }
 
 static const char *
@@ -202,7 +218,7 @@ verdict_text(const struct words *w, const struct sim_run_options *run,
     switch (r->verdict) {
     case SIM_VERDICT_PASS:
         if (!run->bounded)
-            return "holds";
+            return r->bounded > 0 ? "holds, wait loops to a bound" : "holds";
         snprintf(text, sizeof text, "holds to %" PRIu32 " preemptions",
                  run->preemptions_max);
         return text;
@@ -212,6 +228,8 @@ verdict_text(const struct words *w, const struct sim_run_options *run,
         return "not deterministic";
     case SIM_VERDICT_UNFINISHED:
         return w->exhaustive ? "not finished" : "no failure";
+    case SIM_VERDICT_EMPTY:
+        return "no run comes to its end";
     }
     return "?";
 }
@@ -243,6 +261,10 @@ print_replay(const struct words *w, const char *name,
         fprintf(file, " --strategy %s", sim_strategy_text(w->run.strategy));
     if (w->run.bounded)
         fprintf(file, " --bound %" PRIu32, w->run.preemptions_max);
+    if (w->run.unroll != 0)
+        fprintf(file, " --unroll %" PRIu32, w->run.unroll);
+    if (w->run.spurious_max != 0)
+        fprintf(file, " --spurious %" PRIu32, w->run.spurious_max);
     fprintf(file, " --replay ");
     for (uint32_t i = 0; i < r->choices_count; i++)
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
@@ -271,7 +293,9 @@ add_result(const struct words *w, const struct sim_kernel_entry *entry,
                      w->exhaustive ? r->graphs : r->states);
     if (w->exhaustive)
         cli_result_count(result, "states", r->states);
-    if (r->failures > 0)
+    if (r->difference[0] != '\0')
+        cli_result_text(w->report, text, "%s", r->difference);
+    else if (r->failures > 0)
         cli_result_text(w->report, text, "%s: %s",
                         sim_failure_kind_text(r->first_failure.failure.kind),
                         r->first_failure.failure.text);
@@ -317,7 +341,9 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
            entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
            w->exhaustive ? r.states : 0, took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
-    if (r.failures > 0) {
+    if (r.difference[0] != '\0')
+        printf("\n  %s\n\n", r.difference);
+    else if (r.failures > 0) {
         putchar('\n');
         sim_explore_report(stdout, kernel, &r); /* shrinks it, too */
     }

@@ -32,6 +32,40 @@ sim_explore_check(bool holds, const char *what)
         sim_calls_fail(what, (uintptr_t)__builtin_return_address(0));
 }
 
+/* ---- The end of the process, asked for inside of a run ---- */
+
+_Noreturn void sim_explore_abort(void);
+_Noreturn void sim_explore_exit(int status);
+_Noreturn void sim_explore_assert_fail(const char *text, const char *file,
+                                       unsigned line, const char *function);
+
+/* The build calls these in the place of abort(), exit() and assert(). */
+void
+sim_explore_abort(void)
+{
+    sim_calls_fail("abort() is called", (uintptr_t)__builtin_return_address(0));
+    abort(); /* setup or final check: ends like a crash there */
+}
+
+void
+sim_explore_exit(int status)
+{
+    (void)status;
+    sim_calls_fail("exit() is called", (uintptr_t)__builtin_return_address(0));
+    abort();
+}
+
+void
+sim_explore_assert_fail(const char *text, const char *file, unsigned line,
+                        const char *function)
+{
+    (void)file; /* the site says it */
+    (void)line;
+    (void)function;
+    sim_calls_fail(text, (uintptr_t)__builtin_return_address(0));
+    abort();
+}
+
 uint32_t
 sim_explore_thread(void)
 {
@@ -45,6 +79,8 @@ sim_explore_choose(uint32_t bound, enum sim_kind kind)
 
     if (!sim_engine.active)
         return 0;
+    if (sim_self()->probing)
+        sim_wait_leave();
     value = sim_engine_ask(bound, kind, (uint16_t)sim_engine.current);
     sim_engine_event(EVENT_CHOICE, value);
     return value;
@@ -97,24 +133,4 @@ sim_explore_fork(void (*child)(void))
     sim_engine_event(EVENT_FORK, 0);
     child();
     sim_engine_thread_end();
-}
-
-void
-sim_explore_spin_wait(void)
-{
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
-    const uintptr_t site = (uintptr_t)__builtin_return_address(0);
-
-    if (!e->active)
-        return;
-    if (e->options.drop_waiters) {
-        t->dropped = true;
-        sim_engine_block(site);
-        abort();
-    }
-    t->spinning = true;
-    e->spinners++;
-    sim_engine_block(site);
-    sim_fence_forget_round(e->current);
 }

@@ -154,7 +154,7 @@ wake_spinners(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning && sim_fence_round_changed(i)) {
+        if (t->spinning && sim_wait_has_news(i)) {
             t->spinning = false;
             e->spinners--;
             e->ready |= 1U << i;
@@ -209,18 +209,14 @@ _Noreturn static void
 stuck(void)
 {
     struct engine *e = &sim_engine;
-    bool waits_in_loop = false;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (!e->threads[i].dropped && !e->threads[i].spinning)
             continue;
-        waits_in_loop = true;
-        if (sim_fence_round_changed(i))
-            sim_engine_stop(SIM_END_BLOCKED);
-    }
-    if (waits_in_loop)
-        sim_engine_refuse(SIM_FAIL_LIVELOCK, 0, 0,
+        e->current = i;
+        sim_engine_refuse(SIM_FAIL_LIVELOCK, e->threads[i].next_site, 0,
                           "a thread waits in a loop for what nobody will do");
+    }
     for (uint32_t i = 0; i < e->threads_count; i++) {
         const struct thread *t = &e->threads[i];
 
@@ -256,8 +252,13 @@ pick(bool can_continue)
 
     if (e->spinners > 0)
         wake_spinners();
-    if (e->ready == 0)
-        stuck();
+    if (e->ready == 0) {
+        const uint32_t waiting = sim_wait_last_round();
+
+        if (waiting == SIM_THREADS_MAX)
+            stuck();
+        return waiting;
+    }
     if (e->visited != NULL)
         prune(can_continue);
     if ((e->ready & (e->ready - 1)) == 0)
@@ -323,6 +324,8 @@ sim_engine_point(uintptr_t site)
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
 
+    if (t->probing)
+        sim_wait_leave();
     if (++e->run->steps > e->steps_max)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many steps (does a wait loop "
@@ -346,6 +349,8 @@ sim_engine_block(uintptr_t site)
 {
     struct engine *e = &sim_engine;
 
+    if (sim_self()->probing)
+        sim_wait_leave();
     e->ready &= ~(1U << e->current);
     sim_self()->next_site = site;
     if (e->starting)
@@ -372,6 +377,8 @@ sim_engine_thread_end(void)
 {
     struct engine *e = &sim_engine;
 
+    if (sim_self()->probing)
+        sim_wait_leave();
     e->threads[e->current].finished = true;
     e->ready &= ~(1U << e->current);
     if (e->starting)

@@ -26,6 +26,7 @@ enum {
     WORDS_LOG2 = 15,
     CANDIDATES_MAX = 64,
     TRACE_MAX = 4096,
+    ROUND_READS_MAX = 64,
 };
 
 #define STAMP_NEVER UINT32_MAX
@@ -66,7 +67,6 @@ struct location {
     struct store *stores; /* in modification order, oldest first */
     struct clock read;    /* latest atomic load by each thread */
     struct clock written; /* latest atomic store by each thread */
-    struct clock spun;    /* store index + 1 read in this waiting round */
     struct clock least;   /* oldest store index still to be read */
     uintptr_t read_site[SIM_THREADS_MAX];
     uintptr_t write_site[SIM_THREADS_MAX];
@@ -105,6 +105,28 @@ struct lock {
 
 /* ---- Threads ---- */
 
+/* One load of a round of a wait loop, and the store that it read. */
+struct round_read {
+    uintptr_t site;
+    struct location *location;
+    uint32_t thread;
+    uint32_t stamp;
+    uint64_t state; /* of the code before it; 0: not known */
+};
+
+/* What a thread has read since it last wrote; see wait.c. */
+struct round {
+    struct round_read reads[ROUND_READS_MAX];
+    uint32_t count;
+    uint32_t at;     /* the probe's next one */
+    uint32_t rounds; /* of the probe so far */
+    uint32_t real;   /* rounds explored because they were not repetitions */
+    uint32_t left;   /* how often a probe of this run has left its loop */
+    uint64_t state;  /* of the code at the end of the latest round */
+    bool bracketed;  /* reads[0..count) is one round, from end to end */
+    bool counts;     /* the state is another one each round */
+};
+
 struct thread {
     struct sim_fiber fiber;
     struct clock now;
@@ -120,6 +142,9 @@ struct thread {
     bool finished;
     bool dropped; /* waits in a loop; exhaustive search gave it up */
     bool spinning;
+    bool probing;         /* goes round a wait loop without events */
+    uint64_t entry_state; /* of the code before this load; or 0 */
+    struct round round;
     uint32_t steps_before; /* of an earlier run: the URW estimate */
     uint32_t priority;     /* PCT */
     uintptr_t last_site;   /* of the latest event */
@@ -152,9 +177,12 @@ struct engine {
     uint32_t recheck_of_100;
     bool detour; /* running on from a cut prefix, without choices */
     struct sim_rng detour_rng;
-    bool active;   /* instrumented accesses are events */
-    bool starting; /* threads run up to their first event */
-    bool first;    /* the first scheduling question is still to be asked */
+    bool active;     /* instrumented accesses are events */
+    bool starting;   /* threads run up to their first event */
+    bool first;      /* the first scheduling question is still to be asked */
+    bool logged;     /* its accesses are compared; see repeat.c */
+    bool learned;    /* a new site of a wait loop: begin again */
+    bool last_round; /* nobody can run: those who wait look once more */
     uint32_t unfinished;
     uint32_t spinners;
     uint64_t run_number;
@@ -203,6 +231,14 @@ struct engine {
 };
 
 extern struct engine sim_engine;
+
+/* What a call preserves, as it stood when explored code made its latest. */
+struct sim_caller {
+    uint64_t registers[6];
+    const uint64_t *stack;
+};
+
+extern struct sim_caller sim_caller;
 
 static inline struct thread *
 sim_self(void)
@@ -266,8 +302,31 @@ struct word *sim_memory_word(uintptr_t address, uintptr_t site);
 
 /* fence.c */
 void sim_atomic_fence(int order, uintptr_t site);
-void sim_fence_forget_round(uint32_t thread);
-bool sim_fence_round_changed(uint32_t thread);
+
+/* wait.c */
+void sim_wait_note(struct location *location, const struct store *store,
+                   uintptr_t site);
+bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
+void sim_wait_leave(void);
+bool sim_wait_has_news(uint32_t thread);
+uint32_t sim_wait_last_round(void);
+uint64_t sim_wait_state(void);
+void sim_wait_learn(uintptr_t site);
+void sim_wait_enter(uintptr_t site);
+void sim_wait_round(uintptr_t site);
+
+/* repeat.c */
+void sim_repeat_begin(uint64_t run);
+void sim_repeat_access(uintptr_t site, uint64_t what);
+bool sim_repeat_check(const struct sim_choices *choices, char *difference,
+                      size_t bytes);
+
+static inline void
+sim_repeat_note(uintptr_t site, uint64_t what)
+{
+    if (sim_engine.logged)
+        sim_repeat_access(site, what);
+}
 
 /* lock.c */
 void sim_lock_take(const void *lock, uint32_t rank, uintptr_t site);
@@ -275,7 +334,7 @@ bool sim_lock_try(const void *lock, uint32_t rank, uintptr_t site);
 void sim_lock_release(const void *lock, uintptr_t site);
 void sim_lock_reset(const void *lock, uintptr_t site);
 void sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
-void sim_lock_wake(const uint32_t *word, uintptr_t site);
+void sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site);
 
 /* plain.c */
 void sim_plain_access(uintptr_t address, size_t bytes, bool write,

@@ -65,6 +65,7 @@ judge(const struct sim_exhaust_options *options,
       struct sim_visited *graphs, const struct sim_choices *choices)
 {
     result->runs++;
+    result->bounded += run->bounded;
     if (sim_engine.detour) {
         judge_detour(result, run, graphs, choices);
         return;
@@ -92,11 +93,26 @@ static enum sim_verdict
 verdict_of(const struct sim_exhaust_result *result,
            const struct sim_choices *choices, bool finished)
 {
-    if (choices->nondeterministic)
+    if (choices->nondeterministic || result->difference[0] != 0)
         return SIM_VERDICT_NONDETERMINISTIC;
     if (result->failures > 0)
         return SIM_VERDICT_FAIL;
-    return finished ? SIM_VERDICT_PASS : SIM_VERDICT_UNFINISHED;
+    if (!finished)
+        return SIM_VERDICT_UNFINISHED;
+    return result->graphs > 0 ? SIM_VERDICT_PASS : SIM_VERDICT_EMPTY;
+}
+
+/* What was explored before a wait loop was known for one counts for nothing. */
+static void
+begin_again(struct sim_exhaust_result *result, struct sim_visited *visited,
+            struct sim_visited *graphs, struct sim_choices *choices)
+{
+    free(result->choices);
+    memset(result, 0, sizeof *result);
+    sim_visited_clear(visited);
+    sim_visited_clear(graphs);
+    sim_choices_odometer(choices);
+    sim_engine.learned = false;
 }
 
 enum sim_verdict
@@ -123,9 +139,16 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     sim_choices_init(&choices, choice_list, CHOICES_MAX);
     sim_choices_odometer(&choices);
     while (more) {
+        sim_repeat_begin(result->runs);
         sim_engine_run(&choices, &run);
+        if (sim_engine.learned) {
+            begin_again(result, &visited, &graphs, &choices);
+            continue;
+        }
         judge(options, result, &run, &graphs, &choices);
-        if (choices.nondeterministic || choices.overflowed || visited.full ||
+        if (!sim_repeat_check(&choices, result->difference,
+                              sizeof result->difference) ||
+            choices.nondeterministic || choices.overflowed || visited.full ||
             (result->failures > 0 && !options->keep_going) ||
             (options->runs_max != 0 && result->runs == options->runs_max))
             break;
@@ -134,6 +157,7 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     result->states = visited.count;
     result->verdict = verdict_of(result, &choices, !more);
     sim_engine.visited = NULL;
+    sim_engine.logged = false;
     sim_visited_close(&visited);
     sim_visited_close(&graphs);
     return result->verdict;
@@ -155,7 +179,11 @@ sim_explore_sample(const struct sim_kernel *kernel,
     sim_choices_init(&choices, choice_list, CHOICES_MAX);
     while (result->runs < options->runs) {
         sim_choices_random(&choices, options->seed + result->runs);
+        sim_repeat_begin(result->runs);
         sim_engine_run(&choices, &run);
+        if (!sim_repeat_check(&choices, result->difference,
+                              sizeof result->difference))
+            break;
         result->runs++;
         if (run.end == SIM_END_COMPLETE) {
             result->graphs++;
@@ -171,8 +199,10 @@ sim_explore_sample(const struct sim_kernel *kernel,
             options->after_run(options->after_run_context, &run);
     }
     result->states = graphs.count;
-    result->verdict =
-        result->failures > 0 ? SIM_VERDICT_FAIL : SIM_VERDICT_UNFINISHED;
+    sim_engine.logged = false;
+    result->verdict = result->difference[0] != 0 ? SIM_VERDICT_NONDETERMINISTIC
+                      : result->failures > 0     ? SIM_VERDICT_FAIL
+                                                 : SIM_VERDICT_UNFINISHED;
     sim_visited_close(&graphs);
     return result->verdict;
 }

@@ -109,11 +109,16 @@ void sim_explore_barrier(void);
 void sim_explore_wait(const uint32_t *word, uint32_t seen);
 void sim_explore_wake(const uint32_t *word);
 
+/* Wake one of them: any. */
+void sim_explore_wake_one(const uint32_t *word);
+
 /*
- * The end of one round of a wait loop that found nothing. The round must have
- * no side effect. Exhaustive search drops the run's thread here (the run in
- * which it reads later stands for this one); sampling lets it sleep until a
- * place it read has changed. If nothing can change any more, it is a livelock.
+ * The end of one round of a wait loop that found nothing; the processor's pause
+ * instruction is taken for it. If the next round would do the same, exhaustive
+ * search leaves the thread here (the run in which it reads later stands for
+ * this one), sampling lets it sleep until a place it read has changed. A loop
+ * that counts its rounds is followed to where it gives up (wait.c). If nothing
+ * can change any more, it is a livelock.
  */
 void sim_explore_spin_wait(void);
 
@@ -157,6 +162,7 @@ struct sim_run {
     uint32_t steps;    /* scheduling points */
     uint32_t switches; /* away from a thread that could have gone on */
     uint32_t stale;    /* loads that did not return the newest store */
+    bool bounded;      /* a loop's rounds were not all explored (wait.c) */
 };
 
 /* ---- Memory-order mutants ---- */
@@ -222,10 +228,12 @@ struct sim_run_options {
     uint32_t pct_depth;        /* PCT: 0 draws 1..5 per run */
     uint32_t preemptions_max;  /* with bounded */
     bool bounded;              /* at most preemptions_max preemptions */
-    uint32_t spurious_max;     /* weak compare-exchanges that fail per run */
+    uint32_t spurious_max;     /* weak compare-exchanges and sleeps that fail */
     uint32_t steps_max;        /* 0: 20 000 */
     bool lazy_start;           /* starting a thread is a step of its own */
     bool drop_waiters;         /* a wait loop ends its thread; exhaustive */
+    uint32_t silent_ms;        /* processor time without access; 0: 2000 */
+    uint32_t unroll;           /* rounds of a loop that counts; 0: 2 */
     uintptr_t stall_from_site; /* STALL: after this event, 0 any ... */
     uintptr_t stall_to_site;   /* ... and before this one, 0 any */
 };
@@ -258,6 +266,7 @@ enum sim_verdict {
     SIM_VERDICT_PASS, /* every ordering was tried */
     SIM_VERDICT_FAIL,
     SIM_VERDICT_UNFINISHED, /* runs_max or states_max came first */
+    SIM_VERDICT_EMPTY,      /* no run came to its end: nothing is known */
     SIM_VERDICT_NONDETERMINISTIC,
 };
 
@@ -266,6 +275,7 @@ struct sim_exhaust_result {
     uint64_t runs;
     uint64_t graphs;  /* complete runs */
     uint64_t blocked; /* runs ended by a wait loop */
+    uint64_t bounded; /* runs that left rounds of a loop out */
     uint64_t states;
     uint64_t failures;
     uint64_t rechecked;
@@ -273,6 +283,7 @@ struct sim_exhaust_result {
     struct sim_run_options options; /* under which its choices replay */
     struct sim_choice *choices;     /* of the first failure; free() */
     uint32_t choices_count;
+    char difference[SIM_FAILURE_TEXT_BYTES]; /* NONDETERMINISTIC: the first */
     bool fewest_known; /* shrunk: no failure takes fewer surprises */
 };
 

@@ -1,5 +1,5 @@
 /*
- * fence.c -- fences, the barrier on all threads, and rounds of wait loops.
+ * fence.c -- fences, and the barrier on all threads.
  *
  * A fence acts on clocks alone: an acquire fence learns what earlier relaxed
  * loads read (pending), a release fence fixes what later relaxed stores
@@ -16,7 +16,7 @@ sim_atomic_fence(int order, uintptr_t site)
     struct thread *t = sim_self();
     struct trace_event *event;
 
-    if (order == __ATOMIC_RELAXED)
+    if (order == __ATOMIC_RELAXED || t->probing)
         return;
     if (order == __ATOMIC_SEQ_CST)
         sim_engine_point(site);
@@ -86,31 +86,4 @@ sim_explore_barrier(void)
     e->seq_cst = me->now;
     e->seq_cst_fences++;
     sim_engine_after_event();
-}
-
-/* ---- Rounds of a wait loop ---- */
-
-bool
-sim_fence_round_changed(uint32_t thread)
-{
-    for (uint32_t i = 0; i < sim_engine.locations_count; i++) {
-        const struct location *l = &sim_engine.locations[i];
-
-        if (l->spun.at[thread] != 0 && l->spun.at[thread] < l->stores_count)
-            return true;
-    }
-    return false;
-}
-
-/* The next round must not read again what this one found too old. */
-void
-sim_fence_forget_round(uint32_t thread)
-{
-    for (uint32_t i = 0; i < sim_engine.locations_count; i++) {
-        struct location *l = &sim_engine.locations[i];
-
-        if (l->spun.at[thread] != 0 && l->spun.at[thread] < l->stores_count)
-            l->least.at[thread] = l->spun.at[thread];
-        l->spun.at[thread] = 0;
-    }
 }

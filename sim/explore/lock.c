@@ -161,6 +161,20 @@ sim_lock_reset(const void *lock, uintptr_t site)
     sim_engine_after_event();
 }
 
+static bool
+wakes_spuriously(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->spurious_left == 0)
+        return false;
+    if (sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+        return false;
+    e->spurious_left--;
+    sim_engine_event(EVENT_WOKEN, 1);
+    return true;
+}
+
 /* Sleeping is a property of the word's object: who is on it, in which order. */
 void
 sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
@@ -178,7 +192,7 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
                                         &index);
     trace_lock(SIM_OP_WAIT, l, value == seen, site);
     sim_engine_event(EVENT_WAIT, l->version++ | (uint64_t)index << 32);
-    if (value != seen)
+    if (value != seen || wakes_spuriously())
         return;
     sim_self()->sleeps_on = l;
     sim_engine_block(site);
@@ -187,10 +201,21 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
     sim_engine_event(EVENT_WOKEN, 0);
 }
 
+static void
+wake(uint32_t thread)
+{
+    sim_engine.threads[thread].sleeps_on = NULL;
+    sim_engine.ready |= 1U << thread;
+}
+
+/* in: most, how many of the sleepers: any of them, if not all */
 void
-sim_lock_wake(const uint32_t *word, uintptr_t site)
+sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 {
     struct engine *e = &sim_engine;
+    uint32_t sleepers[SIM_THREADS_MAX];
+    uint32_t count = 0;
+    uint64_t woken = 0;
     struct lock *l;
 
     if (!e->active)
@@ -198,13 +223,21 @@ sim_lock_wake(const uint32_t *word, uintptr_t site)
     sim_engine_point(site);
     l = lock_of(word, 0, site);
     trace_lock(SIM_OP_WAKE, l, true, site);
-    sim_engine_event(EVENT_WAKE, l->version++);
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_on != l)
-            continue;
-        e->threads[i].sleeps_on = NULL;
-        e->ready |= 1U << i;
+        if (e->threads[i].sleeps_on == l)
+            sleepers[count++] = i;
     }
+    for (; count > 0 && most > 0; most--) {
+        const uint32_t picked =
+            most >= count
+                ? 0
+                : sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
+
+        woken |= UINT64_C(1) << sleepers[picked];
+        wake(sleepers[picked]);
+        sleepers[picked] = sleepers[--count];
+    }
+    sim_engine_event(EVENT_WAKE, l->version++ | woken << 32);
 }
 
 #define HERE ((uintptr_t)__builtin_return_address(0))
@@ -236,5 +269,11 @@ sim_explore_wait(const uint32_t *word, uint32_t seen)
 void
 sim_explore_wake(const uint32_t *word)
 {
-    sim_lock_wake(word, HERE);
+    sim_lock_wake(word, UINT32_MAX, HERE);
+}
+
+void
+sim_explore_wake_one(const uint32_t *word)
+{
+    sim_lock_wake(word, 1, HERE);
 }

@@ -235,7 +235,6 @@ read_store(struct location *l, uint32_t index, int order, uintptr_t site)
         sim_clock_join(&t->pending, &s->sync);
     l->read.at[me] = t->now.at[me];
     l->read_site[me] = site;
-    l->spun.at[me] = index + 1;
 }
 
 static struct store *
@@ -258,6 +257,8 @@ write_store(struct location *l, uint64_t value, int order,
     struct thread *t = sim_self();
     struct store *s = store_append(l);
 
+    t->round.count = 0;
+    t->round.real = 0;
     s->value = value;
     s->thread = me;
     s->stamp = t->now.at[me];
@@ -275,6 +276,7 @@ write_store(struct location *l, uint64_t value, int order,
     l->written.at[me] = s->stamp;
     l->write_site[me] = site;
     memory_write(l->address, l->bytes, value);
+    sim_repeat_note(site, value);
 }
 
 static uint64_t
@@ -293,6 +295,8 @@ load_event(struct location *l, uint32_t index, enum sim_op op, int order,
         event->order = order;
     }
     read_store(l, index, order, site);
+    sim_repeat_note(site, value ^ (uint64_t)op << 56);
+    sim_wait_note(l, s, site);
     return value;
 }
 
@@ -303,6 +307,7 @@ rmw_event(struct location *l, enum sim_op op, uint64_t value, int order,
     const uint32_t newest = l->stores_count - 1;
     struct trace_event *event = sim_trace_add(op, site);
     struct clock carried;
+    const bool silent = value == l->stores[newest].value;
 
     sim_engine_event(EVENT_RMW,
                      order_detail(newest, order == __ATOMIC_SEQ_CST));
@@ -315,6 +320,8 @@ rmw_event(struct location *l, enum sim_op op, uint64_t value, int order,
     read_store(l, newest, order, site);
     carried = l->stores[newest].sync;
     write_store(l, value, order, &carried, site);
+    if (silent) /* a lock that is taken may be taken once more */
+        sim_wait_note(l, &l->stores[l->stores_count - 1], site);
 }
 
 /* ---- The operations ---- */
@@ -325,6 +332,12 @@ sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
     struct location *l;
     uint64_t value;
 
+    sim_wait_enter(site);
+    if (sim_self()->probing) {
+        l = location_of(address, bytes, false, site);
+        if (sim_wait_probe(l, &value, site))
+            return value;
+    }
     sim_engine_point(site);
     l = location_of(address, bytes, false, site);
     value =
@@ -360,15 +373,22 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
                uint64_t (*change)(uint64_t old, uint64_t operand),
                uint64_t operand, int order, uintptr_t site)
 {
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
     struct location *l;
     uint64_t old;
 
+    sim_wait_enter(site);
+    if (sim_self()->probing) {
+        l = location_of(address, bytes, false, site);
+        old = l->stores[l->stores_count - 1].value;
+        if ((change(old, operand) & mask) == old &&
+            sim_wait_probe(l, &old, site))
+            return old;
+    }
     sim_engine_point(site);
     l = location_of(address, bytes, true, site);
     old = l->stores[l->stores_count - 1].value;
-    rmw_event(l, SIM_OP_RMW,
-              change(old, operand) & (UINT64_MAX >> (64 - 8 * bytes)), order,
-              site);
+    rmw_event(l, SIM_OP_RMW, change(old, operand) & mask, order, site);
     sim_engine_after_event();
     return old;
 }
@@ -395,11 +415,22 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     uint32_t index;
     bool done;
 
+    sim_wait_enter(site);
+    if (sim_self()->probing) {
+        uint64_t found;
+
+        l = location_of(address, bytes, false, site);
+        if (l->stores[l->stores_count - 1].value != *expected &&
+            sim_wait_probe(l, &found, site)) {
+            *expected = found;
+            return false;
+        }
+    }
     sim_engine_point(site);
     /* Whether it writes is not known yet: a race with a plain read shows in
      * the runs where it does. */
     l = location_of(address, bytes, false, site);
-    index = choose_store(l, order, expected);
+    index = choose_store(l, order_failure, expected);
     done = index == l->stores_count - 1 &&
            l->stores[index].value == *expected && !fails_spuriously(weak);
     if (done) {

@@ -72,7 +72,6 @@ location_overwrite(struct location *l)
         l->stores[0].seen.at[i] = STAMP_NEVER;
     l->stores_count = 1;
     l->reloaded = true;
-    memset(&l->spun, 0, sizeof l->spun);
     memset(&l->least, 0, sizeof l->least);
 }
 
@@ -192,6 +191,13 @@ sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
     if (++sim_engine.plain_count > PLAIN_MAX)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many plain accesses");
+    if (sim_self()->probing) {
+        if (!write)
+            return;
+        sim_wait_leave();
+    }
+    sim_repeat_note(site,
+                    address ^ (uint64_t)bytes << 56 ^ (uint64_t)write << 55);
     sim_engine_signal_point();
     sim_self()->plain_count++;
     while (address < end) {

@@ -54,7 +54,7 @@ prof_port_wait(const uint32_t *word, uint32_t seen)
 void
 prof_port_wake(const uint32_t *word)
 {
-    sim_lock_wake(word, HERE);
+    sim_lock_wake(word, UINT32_MAX, HERE);
 }
 
 bool

@@ -11,8 +11,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
-enum { STEPS_MAX_DEFAULT = 20000, EVENT_START = 16 };
+enum { STEPS_MAX_DEFAULT = 20000, SILENT_MS_DEFAULT = 2000, EVENT_START = 16 };
 
 static sigjmp_buf crash_return;
 static volatile sig_atomic_t crash_expected;
@@ -68,6 +69,10 @@ thread_reset(uint32_t i)
     t->finished = false;
     t->dropped = false;
     t->spinning = false;
+    t->probing = false;
+    t->round.count = 0;
+    t->round.left = 0;
+    t->round.real = 0;
     t->signals_left = e->kernel->threads[i].signal != NULL;
     t->last_site = 0;
     t->next_site = 0;
@@ -86,6 +91,39 @@ crashed(int signal_number)
     siglongjmp(crash_return, signal_number);
 }
 
+/*
+ * A tick of processor time. Code that makes no access cannot be counted: if two
+ * ticks pass without one, the run ends here.
+ */
+static void
+ticked(int signal_number)
+{
+    static uint64_t seen;
+    struct engine *e = &sim_engine;
+    uint64_t now;
+
+    if (!crash_expected || e->run == NULL)
+        return;
+    now = e->run_number << 40 ^ (uint64_t)e->run->steps << 24 ^ e->plain_count;
+    if (now != seen) {
+        seen = now;
+        return;
+    }
+    siglongjmp(crash_return, signal_number);
+}
+
+static void
+limit_silence(void)
+{
+    const uint32_t asked = sim_engine.options.silent_ms;
+    const uint32_t tick_ms = (asked != 0 ? asked : SILENT_MS_DEFAULT) / 2;
+    const struct timeval tick = {.tv_sec = tick_ms / 1000,
+                                 .tv_usec = tick_ms % 1000 * 1000};
+    const struct itimerval timer = {.it_interval = tick, .it_value = tick};
+
+    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
 static void
 catch_crashes(void)
 {
@@ -99,6 +137,10 @@ catch_crashes(void)
     sigaction(SIGBUS, &action, NULL);
     sigaction(SIGFPE, &action, NULL);
     sigaction(SIGILL, &action, NULL);
+    sigaction(SIGABRT, &action, NULL);
+    action.sa_handler = ticked;
+    action.sa_flags |= SA_RESTART;
+    sigaction(SIGVTALRM, &action, NULL);
 }
 
 static void
@@ -129,6 +171,7 @@ sim_engine_begin(const struct sim_kernel *kernel,
     engine_init();
     e->kernel = kernel;
     e->options = *options;
+    limit_silence();
     e->threads_count = kernel->threads_count;
     e->steps_max =
         options->steps_max != 0 ? options->steps_max : STEPS_MAX_DEFAULT;
@@ -154,12 +197,14 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     run->steps = 0;
     run->switches = 0;
     run->stale = 0;
+    run->bounded = false;
     e->run = run;
     e->choices = choices;
     e->run_number++;
     e->detour = false;
     e->starting = false;
     e->first = false;
+    e->last_round = false;
     e->ready = (1U << e->threads_count) - 1;
     e->unfinished = e->threads_count;
     e->spinners = 0;
@@ -210,6 +255,11 @@ run_guarded(void)
 
     if (crash != 0) {
         crash_expected = 0;
+        if (crash == SIGVTALRM)
+            sim_engine_failure_set(SIM_FAIL_LIMIT,
+                                   e->threads[e->current].last_site, 0,
+                                   "the run goes on without any access to "
+                                   "memory that others see");
         if (e->run->failure.kind == SIM_FAIL_NONE)
             sim_engine_failure_set(SIM_FAIL_CRASH,
                                    e->active ? e->threads[e->current].last_site

@@ -120,8 +120,8 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
 
 /* clang-format off */
 #define RMW(bits, type, name)                                                  \
-    type __tsan_atomic##bits##_##name(volatile type *p, type operand,          \
-                                      int order)                               \
+    type sim_tsan_atomic##bits##_##name(volatile type *p, type operand,        \
+                                        int order)                             \
     {                                                                          \
         if (!is_event((uintptr_t)p)) {                                         \
             const type old = *p;                                               \
@@ -134,7 +134,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     }
 
 #define CAS(bits, type, name, is_weak)                                         \
-    int __tsan_atomic##bits##_compare_exchange_##name(                         \
+    int sim_tsan_atomic##bits##_compare_exchange_##name(                        \
         volatile type *p, type *expected, type desired, int order,             \
         int order_failure)                                                     \
     {                                                                          \
@@ -155,7 +155,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     }
 
 #define ATOMICS(bits, type)                                                    \
-    type __tsan_atomic##bits##_load(const volatile type *p, int order)         \
+    type sim_tsan_atomic##bits##_load(const volatile type *p, int order)         \
     {                                                                          \
         if (!is_event((uintptr_t)p))                                           \
             return *p;                                                         \
@@ -180,7 +180,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     RMW(bits, type, fetch_nand)                                                \
     CAS(bits, type, strong, false)                                             \
     CAS(bits, type, weak, true)                                                \
-    type __tsan_atomic##bits##_compare_exchange_val(                           \
+    type sim_tsan_atomic##bits##_compare_exchange_val(                           \
         volatile type *p, type expected, type desired, int order,              \
         int order_failure)                                                     \
     {                                                                          \

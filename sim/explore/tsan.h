@@ -10,27 +10,31 @@
 #include <stdint.h>
 
 /* clang-format off */
-#define TSAN_RMW(bits, type, name) \
-    type __tsan_atomic##bits##_##name(volatile type *p, type operand, int order);
-#define TSAN_ATOMICS(bits, type)                                               \
-    type __tsan_atomic##bits##_load(const volatile type *p, int order);        \
-    void __tsan_atomic##bits##_store(volatile type *p, type value, int order); \
-    TSAN_RMW(bits, type, exchange)                                             \
-    TSAN_RMW(bits, type, fetch_add)                                            \
-    TSAN_RMW(bits, type, fetch_sub)                                            \
-    TSAN_RMW(bits, type, fetch_and)                                            \
-    TSAN_RMW(bits, type, fetch_or)                                             \
-    TSAN_RMW(bits, type, fetch_xor)                                            \
-    TSAN_RMW(bits, type, fetch_nand)                                           \
-    int __tsan_atomic##bits##_compare_exchange_strong(                         \
+#define TSAN_RMW(prefix, bits, type, name)                                     \
+    type prefix##bits##_##name(volatile type *p, type operand, int order);
+#define TSAN_ATOMICS(prefix, bits, type)                                       \
+    type prefix##bits##_load(const volatile type *p, int order);               \
+    TSAN_RMW(prefix, bits, type, exchange)                                     \
+    TSAN_RMW(prefix, bits, type, fetch_add)                                    \
+    TSAN_RMW(prefix, bits, type, fetch_sub)                                    \
+    TSAN_RMW(prefix, bits, type, fetch_and)                                    \
+    TSAN_RMW(prefix, bits, type, fetch_or)                                     \
+    TSAN_RMW(prefix, bits, type, fetch_xor)                                    \
+    TSAN_RMW(prefix, bits, type, fetch_nand)                                   \
+    int prefix##bits##_compare_exchange_strong(                                \
         volatile type *p, type *expected, type desired, int order,             \
         int order_failure);                                                    \
-    int __tsan_atomic##bits##_compare_exchange_weak(                           \
+    int prefix##bits##_compare_exchange_weak(                                  \
         volatile type *p, type *expected, type desired, int order,             \
         int order_failure);                                                    \
-    type __tsan_atomic##bits##_compare_exchange_val(                           \
+    type prefix##bits##_compare_exchange_val(                                  \
         volatile type *p, type expected, type desired, int order,              \
         int order_failure);
+/* Those that may be loads come through entry.c. */
+#define TSAN_ENTERED(bits, type)                                               \
+    TSAN_ATOMICS(__tsan_atomic, bits, type)                                    \
+    TSAN_ATOMICS(sim_tsan_atomic, bits, type)                                  \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);
 
 #define TSAN_PLAIN(bytes)                                                      \
     void __tsan_read##bytes(void *p);                                          \
@@ -45,10 +49,10 @@
     void __tsan_unaligned_volatile_write##bytes(void *p);
 /* clang-format on */
 
-TSAN_ATOMICS(8, uint8_t)
-TSAN_ATOMICS(16, uint16_t)
-TSAN_ATOMICS(32, uint32_t)
-TSAN_ATOMICS(64, uint64_t)
+TSAN_ENTERED(8, uint8_t)
+TSAN_ENTERED(16, uint16_t)
+TSAN_ENTERED(32, uint32_t)
+TSAN_ENTERED(64, uint64_t)
 
 TSAN_PLAIN(1)
 TSAN_PLAIN(2)
@@ -70,6 +74,7 @@ void __tsan_init(void);
 void __tsan_func_entry(void *caller);
 void __tsan_func_exit(void);
 
+#undef TSAN_ENTERED
 #undef TSAN_RMW
 #undef TSAN_ATOMICS
 #undef TSAN_PLAIN

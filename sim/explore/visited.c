@@ -4,6 +4,7 @@
 #include "visited.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SLOTS_MIN = 1 << 10 };
 
@@ -20,6 +21,14 @@ sim_visited_close(struct sim_visited *set)
 {
     free(set->keys);
     set->keys = NULL;
+}
+
+void
+sim_visited_clear(struct sim_visited *set)
+{
+    memset(set->keys, 0, set->slots * sizeof *set->keys);
+    set->count = 0;
+    set->full = false;
 }
 
 /* The slot that holds the key, or the empty one where it belongs. */

@@ -19,6 +19,7 @@ struct sim_visited {
 };
 
 bool sim_visited_init(struct sim_visited *set, uint64_t count_max);
+void sim_visited_clear(struct sim_visited *set);
 void sim_visited_close(struct sim_visited *set);
 
 /* returns: true if the key was there; else it is now, unless set->full */

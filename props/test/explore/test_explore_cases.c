@@ -20,7 +20,9 @@ check_case(const struct fixtures_case *c)
 {
     struct sim_exhaust_result r;
 
-    sim_explore_exhaust(&c->kernel, &(struct sim_exhaust_options){0}, &r);
+    sim_explore_exhaust(
+        &c->kernel, &(struct sim_exhaust_options){.run = {.silent_ms = 100}},
+        &r);
     if (r.first_failure.failure.kind != c->want)
         fail_msg("%s (%s): found '%s: %s', wanted '%s'", c->kernel.about,
                  c->kernel.name,
@@ -41,6 +43,28 @@ each_case_is_judged_as_it_should_be(void **state)
     (void)state;
     for (uint32_t i = 0; i < fixtures_cases_count; i++)
         check_case(&fixtures_cases[i]);
+    for (uint32_t i = 0; i < fixtures_waiting_count; i++)
+        check_case(&fixtures_waiting[i]);
+    for (uint32_t i = 0; i < fixtures_unruly_count; i++)
+        check_case(&fixtures_unruly[i]);
+}
+
+static void
+a_kernel_that_is_no_function_of_its_choices_is_refused(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct sim_sample_options some = {.runs = 100};
+        struct sim_exhaust_result r;
+
+        sim_explore_exhaust(&fixtures_forgetful[i],
+                            &(struct sim_exhaust_options){.runs_max = 1}, &r);
+        if (i == 0) /* dice may fall alike twice */
+            assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+        sim_explore_sample(&fixtures_forgetful[0], &some, &r);
+        assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+        assert_non_null(strstr(r.difference, "unruly.c:"));
+    }
 }
 
 static const struct sim_kernel *
@@ -97,6 +121,58 @@ pruning_loses_no_graph_of_any_case_that_passes(void **state)
 }
 
 /* ---- Waiting, faults ---- */
+
+static struct sim_exhaust_result
+exhaust_waiting(const char *name)
+{
+    struct sim_exhaust_result r = {.runs = 0};
+
+    for (uint32_t i = 0; i < fixtures_waiting_count; i++) {
+        if (strcmp(fixtures_waiting[i].kernel.name, name) == 0)
+            sim_explore_exhaust(&fixtures_waiting[i].kernel,
+                                &(struct sim_exhaust_options){0}, &r);
+    }
+    assert_int_not_equal(r.runs, 0);
+    return r;
+}
+
+/* A lock has one graph per order of its holders. */
+static void
+rounds_of_a_wait_loop_are_no_graphs_of_their_own(void **state)
+{
+    (void)state;
+    assert_int_equal(exhaust_waiting("ticket/ticket").graphs, 2);
+    /* A compiler may peel the first round, which is then explored apart. */
+    assert_in_range(exhaust_waiting("swap/swap").graphs, 2, 4);
+    assert_int_equal(exhaust_waiting("ticket/ticket").bounded, 0);
+    assert_int_equal(exhaust_waiting("mcs/mcs").bounded, 0);
+}
+
+static void
+a_loop_that_counts_is_said_to_be_bounded(void **state)
+{
+    (void)state;
+    assert_int_not_equal(exhaust_waiting("gives_up_well/raise").bounded, 0);
+    assert_int_not_equal(exhaust_waiting("counts_in_memory/raise").bounded, 0);
+}
+
+static void
+a_search_that_ends_no_run_does_not_pass(void **state)
+{
+    struct sim_kernel kernel;
+    struct sim_exhaust_result r;
+
+    (void)state;
+    for (uint32_t i = 0; i < fixtures_waiting_count; i++) {
+        if (strcmp(fixtures_waiting[i].kernel.name, "counts_in_memory/raise") ==
+            0)
+            kernel = fixtures_waiting[i].kernel;
+    }
+    kernel.threads_count = 1; /* nobody raises the flag */
+    sim_explore_exhaust(&kernel, &(struct sim_exhaust_options){0}, &r);
+    assert_int_equal(r.graphs, 0);
+    assert_int_equal(r.verdict, SIM_VERDICT_EMPTY);
+}
 
 static void
 sampled_waiters_sleep_until_something_changes(void **state)
@@ -243,6 +319,22 @@ every_start_shrinks_to_two_stale_reads_and_no_preemption(void **state)
     sim_explore_mutate(NULL);
 }
 
+static void
+a_sleeper_may_wake_for_nothing_where_asked(void **state)
+{
+    struct sim_exhaust_result r = {.runs = 0};
+
+    (void)state;
+    for (uint32_t i = 0; i < fixtures_unruly_count; i++) {
+        if (strcmp(fixtures_unruly[i].kernel.name, "sleeps-once") == 0)
+            sim_explore_exhaust(
+                &fixtures_unruly[i].kernel,
+                &(struct sim_exhaust_options){.run = {.spurious_max = 1}}, &r);
+    }
+    assert_int_equal(r.first_failure.failure.kind, SIM_FAIL_CHECK);
+    free(r.choices);
+}
+
 /* Two mistakes; the smaller list leads to the other one. */
 static void
 make_one_of_two_mistakes(void *context, uint32_t thread)
@@ -292,6 +384,12 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_case_is_judged_as_it_should_be),
         cmocka_unit_test(pruning_loses_no_graph_of_any_case_that_passes),
+        cmocka_unit_test(
+            a_kernel_that_is_no_function_of_its_choices_is_refused),
+        cmocka_unit_test(a_sleeper_may_wake_for_nothing_where_asked),
+        cmocka_unit_test(rounds_of_a_wait_loop_are_no_graphs_of_their_own),
+        cmocka_unit_test(a_loop_that_counts_is_said_to_be_bounded),
+        cmocka_unit_test(a_search_that_ends_no_run_does_not_pass),
         cmocka_unit_test(sampled_waiters_sleep_until_something_changes),
         cmocka_unit_test(
             weak_exchanges_fail_spuriously_where_asked_and_visible),

@@ -1,0 +1,127 @@
+/*
+ * repeat.c -- is a run a function of its choices?
+ *
+ * One list in a hundred, and the first, is run twice, and every access of the
+ * second run is compared with the first's. A kernel that asks for the time, a
+ * random number or an address, or whose setup forgets something, is refused
+ * with the first access that differs: nothing that was explored of it counts.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_MAX = 1 << 16 };
+
+struct access {
+    uintptr_t site;
+    uint64_t what; /* a hash of what was done */
+};
+
+static struct {
+    struct access *list;
+    uint32_t count;
+    uint32_t at;
+    bool comparing;
+    bool differs;
+    struct access found; /* where it differs */
+} repeat;
+
+static uint32_t *values;
+static struct sim_choice *choice_list;
+
+enum { CHOICES_MAX = 1 << 16 };
+
+/* Is this run to be run twice? */
+void
+sim_repeat_begin(uint64_t run)
+{
+    if (repeat.list == NULL) {
+        repeat.list = malloc(LOG_MAX * sizeof *repeat.list);
+        values = malloc(CHOICES_MAX * sizeof *values);
+        choice_list = malloc(CHOICES_MAX * sizeof *choice_list);
+        if (repeat.list == NULL || values == NULL || choice_list == NULL)
+            abort();
+    }
+    sim_engine.logged = run == 0 || sim_mix64(run) % 100 == 0;
+    repeat.count = 0;
+    repeat.comparing = false;
+    repeat.differs = false;
+}
+
+void
+sim_repeat_access(uintptr_t site, uint64_t what)
+{
+    const struct access found = {site, what};
+
+    if (!repeat.comparing) {
+        if (repeat.count < LOG_MAX)
+            repeat.list[repeat.count++] = found;
+        return;
+    }
+    if (repeat.at == repeat.count)
+        sim_engine_stop(SIM_END_PRUNED); /* the first was cut here */
+    if (repeat.list[repeat.at].site == site &&
+        repeat.list[repeat.at].what == what) {
+        repeat.at++;
+        return;
+    }
+    repeat.differs = true;
+    repeat.found = found;
+    sim_engine_stop(SIM_END_PRUNED);
+}
+
+static void
+run_again(const struct sim_choices *choices)
+{
+    struct sim_visited *visited = sim_engine.visited;
+    struct sim_choices again;
+    struct sim_run run;
+
+    for (uint32_t i = 0; i < choices->count; i++)
+        values[i] = choices->list[i].value;
+    sim_choices_init(&again, choice_list, CHOICES_MAX);
+    sim_choices_replay(&again, values, choices->count);
+    repeat.comparing = true;
+    repeat.at = 0;
+    sim_engine.visited = NULL;
+    sim_engine_run(&again, &run);
+    sim_engine.visited = visited;
+}
+
+/*
+ * After a run: run it again, if it is one of those.
+ *
+ * out:     difference, a text, if there is one
+ * returns: false if the second run differs
+ */
+bool
+sim_repeat_check(const struct sim_choices *choices, char *difference,
+                 size_t bytes)
+{
+    const struct access *first;
+
+    if (!sim_engine.logged || sim_engine.detour || repeat.count == LOG_MAX ||
+        choices->overflowed)
+        return true;
+    run_again(choices);
+    sim_engine.logged = false;
+    if (!repeat.differs && repeat.at == repeat.count)
+        return true;
+    first = &repeat.list[repeat.at];
+    if (!repeat.differs)
+        snprintf(difference, bytes,
+                 "access %u, at %s, is missing when the same run is repeated",
+                 (unsigned)repeat.at + 1, sim_site_text(first->site));
+    else if (first->site == repeat.found.site)
+        snprintf(difference, bytes,
+                 "access %u, at %s, has another value or place when the same "
+                 "run is repeated",
+                 (unsigned)repeat.at + 1, sim_site_text(first->site));
+    else
+        snprintf(difference, bytes,
+                 "access %u is at another line when the same run is repeated; "
+                 "it was at %s",
+                 (unsigned)repeat.at + 1, sim_site_text(first->site));
+    return false;
+}

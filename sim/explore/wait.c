@@ -1,0 +1,395 @@
+/*
+ * wait.c -- rounds of wait loops: when may a thread be left waiting?
+ *
+ * At the end of a fruitless round (a pause of the processor, or
+ * sim_explore_spin_wait) the thread goes round again as a probe: its loads
+ * return the newest values, are no events and take no choices. If the probe
+ * begins in the state in which the round began, registers and stack included,
+ * the loop is a pure wait:
+ *
+ *   stale    The probe finds a newer value than the round did. Exhaustive
+ *            search ends the run: another one reads that value in the first
+ *            place. A sampled run goes on, and reads nothing that old again.
+ *   waiting  The probe comes back, having written nothing: only another
+ *            thread's store to what it read can end the loop. Exhaustive
+ *            search does not run the thread again; a sampled one sleeps until
+ *            there is such a store.
+ *
+ * If the state differs, the loop counts, or its first round was not like the
+ * others. Then `unroll` more rounds are explored like any code. After these the
+ * probe goes round until the loop gives up; what could have happened in the
+ * rounds between is not explored, and the run says so (bounded).
+ *
+ * When nobody else can run, whoever waits goes round once more with the newest
+ * values. If all come back to waiting, nothing will ever change.
+ *
+ * Reading the state of a thread costs more than a load, so it is read only at
+ * sites known to stand in a wait loop. A search that meets a new one begins
+ * again (sim_engine.learned).
+ */
+#include "engine.h"
+
+#include <string.h>
+
+enum { ROUNDS_MAX = 4096, UNROLL_DEFAULT = 1, LEFT_MAX = 4 };
+
+/* ---- The state of the calling code ---- */
+
+struct sim_caller sim_caller;
+
+static uintptr_t loop_sites[256];
+static uint32_t loop_sites_count;
+static uint64_t loop_filter[64]; /* a bit per site's hash */
+
+static bool
+in_filter(uintptr_t site)
+{
+    return (loop_filter[site >> 6 & 63] >> (site & 63) & 1) != 0;
+}
+
+static bool
+is_loop_site(uintptr_t site)
+{
+    for (uint32_t i = 0; i < loop_sites_count; i++) {
+        if (loop_sites[i] == site)
+            return true;
+    }
+    return false;
+}
+
+void
+sim_wait_learn(uintptr_t site)
+{
+    if (is_loop_site(site) ||
+        loop_sites_count == sizeof loop_sites / sizeof loop_sites[0])
+        return;
+    loop_sites[loop_sites_count++] = site;
+    loop_filter[site >> 6 & 63] |= UINT64_C(1) << (site & 63);
+    sim_engine.learned = true;
+}
+
+/*
+ * All that the calling code can do next depends on, besides memory. To be read
+ * before any scheduling point.
+ *
+ * returns: a hash, not 0; 0 where we do not know the machine
+ */
+__attribute__((no_sanitize("address"))) uint64_t
+sim_wait_state(void)
+{
+#ifdef __x86_64__
+    const struct sim_fiber *fiber = &sim_self()->fiber;
+    const uint64_t *end =
+        (const uint64_t *)(const void *)(fiber->stack + SIM_FIBER_STACK_BYTES);
+    uint64_t state = 1;
+
+    for (uint32_t i = 0; i < 6; i++)
+        state = (state ^ sim_caller.registers[i]) * 0x9e3779b97f4a7c15U ^
+                state >> 29;
+    for (const uint64_t *word = sim_caller.stack; word < end; word++)
+        state = (state ^ *word) * 0x9e3779b97f4a7c15U ^ state >> 29;
+    return state | 1;
+#else
+    return 0;
+#endif
+}
+
+/* Before a load or what may turn out to be no more than one. */
+void
+sim_wait_enter(uintptr_t site)
+{
+    sim_self()->entry_state =
+        in_filter(site) && is_loop_site(site) ? sim_wait_state() : 0;
+}
+
+/* ---- What a round has read ---- */
+
+void
+sim_wait_note(struct location *location, const struct store *store,
+              uintptr_t site)
+{
+    struct round *r = &sim_self()->round;
+
+    if (r->count == ROUND_READS_MAX)
+        r->count = 0; /* too long for a round that waits */
+    r->reads[r->count++] = (struct round_read){
+        .site = site,
+        .location = location,
+        .thread = store->thread,
+        .stamp = store->stamp,
+        .state = sim_self()->entry_state,
+    };
+}
+
+static const struct store *
+newest_of(const struct location *l)
+{
+    return &l->stores[l->stores_count - 1];
+}
+
+static bool
+is_news(const struct round_read *read)
+{
+    const struct store *s = newest_of(read->location);
+
+    return s->thread != read->thread || s->stamp != read->stamp;
+}
+
+/* Could the next round of a waiting thread read anything new? */
+bool
+sim_wait_has_news(uint32_t thread)
+{
+    const struct round *r = &sim_engine.threads[thread].round;
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (is_news(&r->reads[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The next round must not read again what this one found too old. */
+static void
+forget_old_values(void)
+{
+    struct round *r = &sim_self()->round;
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct location *l = r->reads[i].location;
+
+        if (is_news(&r->reads[i]))
+            l->least.at[sim_engine.current] = l->stores_count - 1;
+    }
+    r->count = 0;
+}
+
+/* ---- The probe ---- */
+
+static uint32_t
+unroll(void)
+{
+    const uint32_t asked = sim_engine.options.unroll;
+
+    return asked != 0 ? asked : UNROLL_DEFAULT;
+}
+
+/*
+ * The probe's first load: with which one did the round begin?
+ *
+ * returns: its index, or ROUND_READS_MAX if none
+ */
+static uint32_t
+find_round(const struct round *r, uintptr_t site,
+           const struct location *location, uint64_t state)
+{
+    for (uint32_t i = r->count; i-- > 0;) {
+        const struct round_read *read = &r->reads[i];
+
+        if (read->site == site && read->location == location &&
+            (state == 0 || read->state == state))
+            return i;
+    }
+    return ROUND_READS_MAX;
+}
+
+/* returns: false if the probe's first load is no repetition */
+static bool
+begin_round(struct round *r, uintptr_t site, const struct location *location)
+{
+    const uint64_t state = sim_self()->entry_state;
+    uint32_t first = ROUND_READS_MAX;
+
+    if (state != 0)
+        first = find_round(r, site, location, state);
+    r->counts = first == ROUND_READS_MAX;
+    if (r->counts && r->real >= unroll())
+        first = find_round(r, site, location, 0);
+    if (first == ROUND_READS_MAX)
+        return false;
+    r->count -= first;
+    memmove(r->reads, r->reads + first, r->count * sizeof *r->reads);
+    r->bracketed = true;
+    return true;
+}
+
+static bool
+is_expected(const struct round *r, uintptr_t site,
+            const struct location *location)
+{
+    return r->at < r->count && r->reads[r->at].site == site &&
+           r->reads[r->at].location == location;
+}
+
+/* The probe does what the round did not: it is a probe no more. */
+void
+sim_wait_leave(void)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+    struct round *r = &t->round;
+
+    if (e->last_round)
+        sim_engine_stop(SIM_END_BLOCKED); /* somebody can go on after all */
+    t->probing = false;
+    if (!r->bracketed && r->real < unroll()) {
+        r->count = 0;
+        r->real++; /* the first round was another one: no harm */
+        return;
+    }
+    r->count = 0;
+    e->run->bounded = true;
+    if (++r->left > LEFT_MAX + unroll())
+        sim_engine_stop(SIM_END_BLOCKED);
+}
+
+/* A newer value than the round read. returns: false if no longer a probe */
+static bool
+probe_news(struct round_read *read, const struct store *newest)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->last_round) {
+        read->thread = newest->thread;
+        read->stamp = newest->stamp;
+        return true;
+    }
+    if (e->options.drop_waiters) {
+        sim_engine_stop(SIM_END_BLOCKED);
+    }
+    forget_old_values();
+    sim_self()->probing = false;
+    return false;
+}
+
+/*
+ * A load of the running probe.
+ *
+ * out:     *value, if it is one
+ * returns: false if it must be an event
+ */
+bool
+sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
+{
+    struct round *r = &sim_self()->round;
+    const struct store *newest = newest_of(location);
+
+    if (!r->bracketed && !begin_round(r, site, location)) {
+        sim_wait_leave();
+        return false;
+    }
+    if (sim_engine.last_round && !is_expected(r, site, location)) {
+        r->count = r->at; /* a later loop: that is the round now */
+        sim_wait_note(location, newest, site);
+        r->at = r->count - 1;
+    } else if (!is_expected(r, site, location)) {
+        sim_wait_leave();
+        return false;
+    }
+    if (is_news(&r->reads[r->at]) && !probe_news(&r->reads[r->at], newest))
+        return false;
+    r->at++;
+    *value = newest->value;
+    return true;
+}
+
+/* ---- The end of a round ---- */
+
+static void
+begin_probe(struct thread *t, bool bracketed)
+{
+    struct round *r = &t->round;
+
+    t->probing = true;
+    r->bracketed = bracketed;
+    r->counts = false;
+    r->at = 0;
+    r->rounds = 0;
+    r->state = 0;
+}
+
+/* Wait for another thread's store, or for ever. */
+static void
+wait_for_news(uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+
+    t->probing = false;
+    if (e->options.drop_waiters) {
+        t->dropped = true;
+        sim_engine_block(site);
+        /* Only the last round of all comes back here. */
+        begin_probe(t, true);
+        return;
+    }
+    t->spinning = true;
+    e->spinners++;
+    sim_engine_block(site);
+    if (e->last_round)
+        begin_probe(t, true);
+    else
+        forget_old_values();
+}
+
+static void
+learn_round(const struct round *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        sim_wait_learn(r->reads[i].site);
+}
+
+/* A round of a wait loop has ended without success. */
+void
+sim_wait_round(uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+    struct round *r = &t->round;
+    uint64_t state;
+
+    if (!t->probing) {
+        if (++e->run->steps > e->steps_max)
+            sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                              "a loop pauses, but reads nothing that another "
+                              "thread could change");
+        learn_round(r);
+        if (r->count > 0)
+            begin_probe(t, false);
+        return;
+    }
+    if (!r->bracketed || (!e->last_round && r->at != r->count)) {
+        sim_wait_leave(); /* it read less than before */
+        return;
+    }
+    r->count = r->at;
+    r->at = 0;
+    state = sim_wait_state();
+    if ((r->counts || e->last_round) && state != r->state &&
+        ++r->rounds < ROUNDS_MAX) {
+        r->state = state;
+        return;
+    }
+    e->run->bounded |= r->rounds == ROUNDS_MAX;
+    wait_for_news(site);
+}
+
+/*
+ * Nobody can run: let a waiting thread that has news go round once more.
+ *
+ * returns: the thread, or SIM_THREADS_MAX if none has any
+ */
+uint32_t
+sim_wait_last_round(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        struct thread *t = &e->threads[i];
+
+        if ((!t->dropped && !t->spinning) || !sim_wait_has_news(i))
+            continue;
+        e->last_round = true;
+        return i;
+    }
+    return SIM_THREADS_MAX;
+}
