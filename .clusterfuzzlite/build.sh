@@ -6,9 +6,10 @@ cd "$(dirname "$0")/.."
 sim="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/world
  -iquote sim/scenario -iquote sim/recording -iquote sim/truth"
 inc="-Iprof/include -iquote props/fuzz -iquote props -iquote props/judge
- -iquote props/campaign $sim -iquote model"
+ -iquote props/campaign $sim -iquote model
+ -iquote model/heap -iquote model/trace"
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
-sources=$(ls prof/{core,trace,pprof}/*.c prof/port/linux.c model/*.c \
+sources=$(ls prof/{core,trace,pprof}/*.c prof/port/linux.c model/*/*.c \
     sim/{choice,input,world,scenario,recording,truth}/*.c)
 props="props/judge/run.c props/judge/judge*.c props/mark.c props/property.c props/campaign/failure.c
  props/judge/faults.c props/campaign/heap_failure.c props/campaign/simplify.c props/campaign/campaign.c
@@ -17,7 +18,7 @@ objects=
 mkdir -p "$OUT/objects"
 for source in $sources; do
     object=$OUT/objects/$(echo "$source" | tr / _).o
-    $CC $CFLAGS $base -Iprof/include -iquote "${source%/*}" -iquote prof/core \
+    $CC $CFLAGS $base -Iprof/include -iquote "${source%/*}" -iquote prof/core -iquote model \
         $sim -c "$source" -o "$object"
     objects="$objects $object"
 done

@@ -2,7 +2,7 @@
  * registry.h -- kernels by name, for commands and for whole campaigns.
  *
  * To register kernels: write a table that ends with an empty row, and name it
- * in cli/explore.c (groups).
+ * in cli/explore/explore.c (groups).
  */
 #ifndef SIM_REGISTRY_H
 #define SIM_REGISTRY_H

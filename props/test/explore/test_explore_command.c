@@ -16,7 +16,7 @@
 #include "kernels.h"
 #include "textbook.h"
 
-/* As in cli/explore.h, which shares its name with the explorer's. */
+/* As in cli/explore/explore.h, which shares its name with the explorer's. */
 enum cli_exit cli_explore(int argc, char **argv);
 
 /* Run the command with words divided by blanks. out: text, what it printed */

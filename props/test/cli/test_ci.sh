@@ -2,7 +2,7 @@
 # test_ci.sh -- the sample CI workflows of docs/ci/: each shell step is run as it
 # stands in the file, in one folder, one after the other; the files that the
 # workflow keeps are there, and the reports are in their formats.
-# usage: cli/test_ci.sh PROFSIM RECORDER
+# usage: props/test/cli/test_ci.sh PROFSIM RECORDER
 set -u
 profsim=$(realpath "$1")
 recorder=$(realpath "$2")
@@ -65,7 +65,7 @@ for file in gitlab github; do
         count "$file, step $number: $step" $?
     done <"$dir/$file.steps"
     for report in check explore program; do
-        python3 cli/check_report.py docs/ci/report.schema.json \
+        python3 cli/report/check_report.py docs/ci/report.schema.json \
             "$dir/run/$report.json" "$dir/run/$report.xml" 0 >"$dir/log" 2>&1
         count "$file: $report.json, $report.xml" $?
     done
@@ -77,7 +77,7 @@ done
 (cd "$dir/run" && sed -n '1s/--seeds/--rules go1.6-late --seeds/p' \
     "$dir/gitlab.steps" >"$dir/step" && . "$dir/gitlab.env" &&
     PATH=$dir/bin:$PATH sh -ec "$(cat "$dir/step")") >"$dir/log" 2>&1 </dev/null
-[ $? -eq 2 ] && python3 "$root/cli/check_report.py" \
+[ $? -eq 2 ] && python3 "$root/cli/report/check_report.py" \
     docs/ci/report.schema.json "$dir/run/check.json" "$dir/run/check.xml" 2 \
     >>"$dir/log" 2>&1
 count "a broken property fails the step" $?

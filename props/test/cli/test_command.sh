@@ -3,7 +3,7 @@
 #
 # A mistake of the user is answered by one line on stderr, nothing on stdout,
 # and exit 1; a known-bad rule set by a short scenario that replays.
-# usage: cli/test_command.sh PROFSIM
+# usage: props/test/cli/test_command.sh PROFSIM
 set -u
 profsim=$1
 dir=$(mktemp -d) || exit 1

@@ -3,7 +3,7 @@
 # keep to their formats and agree (check_report.py), they say what the command
 # said and nothing that was not tried as passed, the same run writes the same
 # bytes, and the replay command that stands in them shows the failure again.
-# usage: cli/test_report.sh PROFSIM
+# usage: props/test/cli/test_report.sh PROFSIM
 set -u
 profsim=$(realpath "$1")
 dir=$(mktemp -d) || exit 1
@@ -31,7 +31,7 @@ reports() {
     timeout 120 "$profsim" "$command" --json "$dir/j" --junit="$dir/x" "$@" \
         >"$dir/out" 2>"$dir/err" </dev/null
     [ $? -eq "$code" ] &&
-        python3 cli/check_report.py docs/ci/report.schema.json \
+        python3 cli/report/check_report.py docs/ci/report.schema.json \
             "$dir/j" "$dir/x" "$code" >>"$dir/out" 2>&1
     count "$name: exit $code, and a report" $?
 }
