@@ -156,7 +156,8 @@ register_waiter(uintptr_t lock)
     embed_lock();
     held = atomic_load_explicit(&waiter->lock, memory_order_relaxed);
     if (held == 0 || held == lock) {
-        waiter->count++;
+        if (waiter->count++ == 0)
+            atomic_fetch_add_explicit(&embed_awaited, 1, memory_order_relaxed);
         atomic_store_explicit(&waiter->lock, lock, memory_order_relaxed);
     }
     embed_unlock();
@@ -172,8 +173,10 @@ unregister_waiter(uintptr_t lock)
     struct embed_waiter *waiter = waiter_of(lock);
 
     embed_lock();
-    if (waiter->count > 0 && --waiter->count == 0)
+    if (waiter->count > 0 && --waiter->count == 0) {
         atomic_store_explicit(&waiter->lock, 0, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&embed_awaited, 1, memory_order_relaxed);
+    }
     embed_unlock();
 }
 

@@ -65,6 +65,15 @@ go_on_beside_the_log(struct embed_state *state)
     (void)madvise(state, sizeof *state, MADV_WIPEONFORK);
 }
 
+/* As the kernel has done as a rule, and what it has not. */
+static void
+wipe(struct embed_state *state)
+{
+    if (atomic_load(&state->phase) != EMBED_FRESH)
+        memset(state, 0, sizeof *state);
+    atomic_store(&embed_awaited, 0);
+}
+
 static void
 after_fork_in_child(void)
 {
@@ -75,8 +84,8 @@ after_fork_in_child(void)
     embed_forked_ticks = embed_ticks();
     if (embed_inside)
         go_on_beside_the_log(state);
-    else if (atomic_load(&state->phase) != EMBED_FRESH)
-        memset(state, 0, sizeof *state); /* a kernel that wipes nothing */
+    else
+        wipe(state);
     embed_stacks_reclaim();
 }
 
@@ -88,7 +97,7 @@ embed_fork_leave(void)
     embed_self.orphan = false;
     if (state->log != NULL && state->orphan_bytes != 0)
         munmap(state->log, state->orphan_bytes);
-    memset(state, 0, sizeof *state);
+    wipe(state);
 }
 
 void

@@ -16,9 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "told.h"
+
 #define ARENA_BYTES (64u << 10)
 #define ARENA_ALIGN 64u
 #define PAGE_BYTES  4096u
+
+static void free_before(void *address);
 
 static struct {
     void *(*malloc)(size_t);
@@ -30,7 +34,7 @@ static struct {
     void *(*pvalloc)(size_t);
     int (*posix_memalign)(void **, size_t, size_t);
     void (*free)(void *);
-} real;
+} real = {.free = free_before};
 
 static _Alignas(ARENA_ALIGN) uint8_t arena[ARENA_BYTES];
 static _Atomic uint32_t arena_used_bytes;
@@ -95,6 +99,7 @@ arena_take(size_t bytes)
         return NULL;
     }
     embed_on_early();
+    embed_tell_always(arena + at + ARENA_ALIGN);
     memcpy(arena + at, &bytes, sizeof bytes);
     return arena + at + ARENA_ALIGN;
 }
@@ -135,21 +140,43 @@ malloc(size_t bytes)
     return address;
 }
 
+static __attribute__((noinline)) void *
+calloc_told(size_t count, size_t each_bytes, const void *frame)
+{
+    struct embed_request request = {.zeroed = true};
+    void *address;
+
+    if (__builtin_mul_overflow(count, each_bytes, &request.bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (!is_ready())
+        return arena_take(request.bytes);
+    address = real.calloc(count, each_bytes);
+    embed_on_alloc(address, request, frame);
+    return address;
+}
+
 EMBED_HOOK void *
 calloc(size_t count, size_t each_bytes)
 {
     void *address;
     size_t bytes;
 
-    if (__builtin_mul_overflow(count, each_bytes, &bytes)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    if (!is_ready())
-        return arena_take(bytes);
-    address = real.calloc(count, each_bytes);
-    tell_alloc(address, bytes, 0, true, FRAME);
+    if (!__builtin_mul_overflow(count, each_bytes, &bytes) &&
+        __builtin_expect(embed_skips(bytes), true))
+        return real.calloc(count, each_bytes);
+    address = calloc_told(count, each_bytes, FRAME);
+    EMBED_KEEP_FRAME();
     return address;
+}
+
+/* Stands for the real one until that is known. */
+static void
+free_before(void *address)
+{
+    if (is_ready() && real.free != free_before)
+        real.free(address);
 }
 
 static __attribute__((noinline)) void
@@ -165,7 +192,7 @@ free_slowly(void *address)
 EMBED_HOOK void
 free(void *address)
 {
-    if (real.free == NULL || embed_may_be_told(address) || is_of_arena(address))
+    if (__builtin_expect(embed_may_be_told(address), false))
         free_slowly(address);
     else
         real.free(address);
@@ -208,22 +235,40 @@ resize(void *old, size_t bytes, const void *frame)
     return address;
 }
 
+/* Neither the free of the old block nor the allocation of the new is told? */
+static bool
+skips_resize(const void *old, size_t bytes)
+{
+    return !embed_may_be_told(old) && embed_skips(bytes);
+}
+
 EMBED_HOOK void *
 realloc(void *old, size_t bytes)
 {
-    return resize(old, bytes, FRAME);
+    void *address;
+
+    if (__builtin_expect(skips_resize(old, bytes), true))
+        return real.realloc(old, bytes);
+    address = resize(old, bytes, FRAME);
+    EMBED_KEEP_FRAME();
+    return address;
 }
 
 EMBED_HOOK void *
 reallocarray(void *old, size_t count, size_t each_bytes)
 {
+    void *address;
     size_t bytes;
 
     if (__builtin_mul_overflow(count, each_bytes, &bytes)) {
         errno = ENOMEM;
         return NULL;
     }
-    return resize(old, bytes, FRAME);
+    if (__builtin_expect(skips_resize(old, bytes), true))
+        return real.realloc(old, bytes);
+    address = resize(old, bytes, FRAME);
+    EMBED_KEEP_FRAME();
+    return address;
 }
 
 EMBED_HOOK void *

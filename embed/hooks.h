@@ -15,6 +15,9 @@
 
 #define EMBED_HOOK __attribute__((visibility("default")))
 
+/* Behind the last use of a function's frame: no call before it is a jump. */
+#define EMBED_KEEP_FRAME() __asm__ volatile("" ::: "memory")
+
 /*
  * Is this thread inside the library? What it calls then goes straight to the
  * real functions. Initial-exec: reading it calls nothing.
@@ -23,52 +26,22 @@ extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
 
 /*
- * A thread's allocations of fewer bytes than this need not be told, if each
- * makes it less by its size. 0: all are told.
+ * Is this the program's only thread? Then it waits for no other, and its locks
+ * go straight to the real functions. A thread that begins is not alone; the
+ * recorder, which logs waits for other processes, too, never sets it.
  */
-extern _Thread_local uint64_t embed_until_bytes
-    __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool embed_is_alone
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* This thread is alone from now on, until another locks something. */
+void embed_alone_begin(void);
+void embed_alone_end(void);
 
 /*
- * Count an allocation down. Read once: a handler that allocates in between may
- * be forgotten, but the number must not come below 0.
- *
- * returns: false if it must be told
+ * Slots in use in the implementer's table of locks that somebody waits for. 0:
+ * no release need be told.
  */
-static inline bool
-embed_skips(size_t bytes)
-{
-    volatile uint64_t *const until = &embed_until_bytes;
-    const uint64_t seen = *until;
-
-    if (bytes >= seen)
-        return false;
-    *until = seen - bytes;
-    return true;
-}
-
-/*
- * Blocks whose free is to be told, counted by a hash of their address; the free
- * of others need not be. NULL: all are told.
- */
-#define EMBED_FILTER_LOG2 15u
-extern _Atomic uint8_t *const embed_filter;
-
-static inline uint32_t
-embed_hash_of(uintptr_t address, uint32_t log2)
-{
-    return (uint32_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
-                      (64 - log2));
-}
-
-static inline bool
-embed_may_be_told(const void *address)
-{
-    return embed_filter == NULL ||
-           atomic_load_explicit(&embed_filter[embed_hash_of((uintptr_t)address,
-                                                            EMBED_FILTER_LOG2)],
-                                memory_order_relaxed) != 0;
-}
+extern _Atomic uint32_t embed_awaited __attribute__((visibility("hidden")));
 
 /* Find the real functions. context: inside */
 void embed_heap_resolve(void);

@@ -1,7 +1,9 @@
 /*
  * locks.c -- waits for locks that really blocked, interposed.
  *
- * A lock is tried first; only when that fails is there anything to tell.
+ * A lock is tried first; only when that fails is there anything to tell. And a
+ * release is told only while somebody waits for one lock or another. A thread
+ * that is alone (hooks.h) does not even try.
  */
 #include "hooks.h"
 
@@ -11,6 +13,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+
+static int lock_before(pthread_mutex_t *mutex);
+static int trylock_before(pthread_mutex_t *mutex);
+static int unlock_before(pthread_mutex_t *mutex);
 
 static struct {
     int (*mutex_lock)(pthread_mutex_t *);
@@ -42,7 +48,13 @@ static struct {
     int (*set_name)(pthread_t, const char *);
     int (*close_library)(void *);
     _Atomic bool ready;
-} real;
+} real = {.mutex_lock = lock_before,
+          .mutex_trylock = trylock_before,
+          .mutex_unlock = unlock_before};
+
+_Thread_local bool embed_is_alone;
+_Atomic uint32_t embed_awaited;
+static _Atomic(bool *) alone; /* of the thread that is; NULL: none */
 
 void
 embed_locks_resolve(void)
@@ -91,6 +103,61 @@ is_ready(void)
     return true;
 }
 
+/* These stand for the real ones until those are known. */
+static int
+lock_before(pthread_mutex_t *mutex)
+{
+    return is_ready() ? real.mutex_lock(mutex) : 0;
+}
+
+static int
+trylock_before(pthread_mutex_t *mutex)
+{
+    return is_ready() ? real.mutex_trylock(mutex) : 0;
+}
+
+static int
+unlock_before(pthread_mutex_t *mutex)
+{
+    return is_ready() ? real.mutex_unlock(mutex) : 0;
+}
+
+void
+embed_alone_begin(void)
+{
+    embed_is_alone = true;
+    atomic_store_explicit(&alone, &embed_is_alone, memory_order_release);
+}
+
+void
+embed_alone_end(void)
+{
+    bool *const flag =
+        atomic_exchange_explicit(&alone, NULL, memory_order_acq_rel);
+
+    if (flag != NULL)
+        __atomic_store_n(flag, false, __ATOMIC_RELAXED);
+}
+
+/* Must what this thread locks be told? Then no other thread is alone. */
+static bool
+is_told(void)
+{
+    if (embed_is_alone || embed_inside)
+        return false;
+    if (__builtin_expect(
+            atomic_load_explicit(&alone, memory_order_relaxed) != NULL, false))
+        embed_alone_end();
+    return true;
+}
+
+static bool
+is_anybody_waiting(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&embed_awaited, memory_order_relaxed) != 0, false);
+}
+
 #define FRAME __builtin_frame_address(0)
 
 /* Take a lock; only when it cannot be had at once is there a wait. */
@@ -101,7 +168,7 @@ is_ready(void)
                                                       \
         if (!is_ready())                              \
             return 0;                                 \
-        if (embed_inside)                             \
+        if (!is_told())                               \
             return (call);                            \
         status = (tried);                             \
         if (status != EBUSY)                          \
@@ -113,7 +180,7 @@ is_ready(void)
         return status;                                \
     } while (0)
 
-static __attribute__((noinline)) int
+static int
 wait_for_mutex(pthread_mutex_t *mutex, const void *frame)
 {
     struct embed_wait wait;
@@ -126,19 +193,26 @@ wait_for_mutex(pthread_mutex_t *mutex, const void *frame)
     return status;
 }
 
-/* One that is free is had without room for a wait, nor a check of the stack. */
+static __attribute__((noinline)) int
+lock_told(pthread_mutex_t *mutex, const void *frame)
+{
+    int status;
+
+    if (!is_told())
+        return real.mutex_lock(mutex);
+    status = real.mutex_trylock(mutex);
+    return status != EBUSY ? status : wait_for_mutex(mutex, frame);
+}
+
 EMBED_HOOK int
 pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     int status;
 
-    if (!is_ready())
-        return 0;
-    if (embed_inside)
+    if (embed_is_alone)
         return real.mutex_lock(mutex);
-    status = real.mutex_trylock(mutex);
-    if (status == EBUSY)
-        status = wait_for_mutex(mutex, FRAME);
+    status = lock_told(mutex, FRAME);
+    EMBED_KEEP_FRAME();
     return status;
 }
 
@@ -157,18 +231,26 @@ pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
          real.mutex_clocklock(mutex, clock, until));
 }
 
+static __attribute__((noinline)) int
+unlock_told(pthread_mutex_t *mutex, const void *frame)
+{
+    const uint64_t token = embed_on_release(mutex, EMBED_LOCK_MUTEX, frame);
+    const int status = real.mutex_unlock(mutex);
+
+    if (token != 0)
+        embed_on_released(token, frame);
+    return status;
+}
+
 EMBED_HOOK int
 pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    uint64_t token;
     int status;
 
-    if (!is_ready())
-        return 0;
-    token = embed_on_release(mutex, EMBED_LOCK_MUTEX, FRAME);
-    status = real.mutex_unlock(mutex);
-    if (token != 0)
-        embed_on_released(token, FRAME);
+    if (!is_anybody_waiting())
+        return real.mutex_unlock(mutex);
+    status = unlock_told(mutex, FRAME);
+    EMBED_KEEP_FRAME();
     return status;
 }
 
@@ -223,6 +305,8 @@ pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
     if (!is_ready())
         return 0;
+    if (!is_anybody_waiting())
+        return real.rwlock_unlock(lock);
     token = embed_on_release(lock, EMBED_LOCK_READ, FRAME);
     status = real.rwlock_unlock(lock);
     if (token != 0)
@@ -234,7 +318,9 @@ pthread_rwlock_unlock(pthread_rwlock_t *lock)
 static void
 tell_release(pthread_mutex_t *mutex, const void *frame)
 {
-    const uint64_t token = embed_on_release(mutex, EMBED_LOCK_MUTEX, frame);
+    const uint64_t token =
+        is_anybody_waiting() ? embed_on_release(mutex, EMBED_LOCK_MUTEX, frame)
+                             : 0;
 
     if (token != 0)
         embed_on_released(token, frame);

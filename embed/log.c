@@ -25,8 +25,6 @@
 #include <unistd.h>
 
 _Thread_local bool embed_inside;
-_Thread_local uint64_t embed_until_bytes;   /* 0: all are logged */
-_Atomic uint8_t *const embed_filter = NULL; /* all are logged */
 _Thread_local struct embed_self embed_self;
 struct embed_state *embed_state;
 

@@ -112,10 +112,16 @@ void profile_proc_return(uint32_t index);
 
 void profile_threads_start(void);
 
+/* Find the real functions. context: inside */
+void profile_threads_resolve(void);
+
 /* returns: was there another thread with a processor? */
 bool profile_threads_after_fork_child(void);
 
 /* waits.c */
+
+/* context: ahead of the agent, whose thread is none of the program's */
+void profile_waits_start(void);
 void profile_waits_after_fork_child(void);
 
 /* dump.c */

@@ -8,6 +8,7 @@
 #include "profile.h"
 #include "stack.h"
 #include "table.h"
+#include "told.h"
 
 /* Of a resize; below these the bucket. */
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)

@@ -280,8 +280,11 @@ static void __attribute__((constructor)) begin_early(void)
     embed_inside = true;
     embed_locks_resolve();
     embed_heap_resolve();
-    if (profile_begin())
+    profile_threads_resolve();
+    if (profile_begin()) {
+        profile_waits_start();
         profile_agent_start();
+    }
     embed_inside = inside;
 }
 

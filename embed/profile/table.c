@@ -14,13 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hooks.h"
 #include "prof/port.h"
+#include "told.h"
 
 enum { SPINS = 100, YIELDS = 100, NAP_NS = 50000 };
 
-static _Atomic uint8_t filter[1u << EMBED_FILTER_LOG2];
-_Atomic uint8_t *const embed_filter = filter;
+_Atomic uint8_t embed_filter[1u << EMBED_FILTER_LOG2];
 
 static struct table_entry table[TABLE_SLOTS]; /* guarded by the lock */
 static _Atomic uint64_t entries;              /* written under the lock */
@@ -73,8 +72,7 @@ lock_release(bool taken)
 static void
 filter_add(uintptr_t address, int delta)
 {
-    _Atomic uint8_t *const at =
-        &filter[embed_hash_of(address, EMBED_FILTER_LOG2)];
+    _Atomic uint8_t *const at = embed_filter_at((const void *)address);
     const uint8_t seen = atomic_load_explicit(at, memory_order_relaxed);
 
     if (seen != UINT8_MAX)
@@ -86,7 +84,7 @@ filter_add(uintptr_t address, int delta)
 static uint32_t
 slot_of(uintptr_t address)
 {
-    uint32_t slot = embed_hash_of(address, TABLE_LOG2);
+    uint32_t slot = table_home_of(address);
 
     while (table[slot].address != 0 && table[slot].address != address)
         slot = (slot + 1) % TABLE_SLOTS;
@@ -106,7 +104,7 @@ remove_locked(uint32_t gap)
         slot = (slot + 1) % TABLE_SLOTS;
         if (table[slot].address == 0)
             break;
-        home = embed_hash_of(table[slot].address, TABLE_LOG2);
+        home = table_home_of(table[slot].address);
         if ((slot - home) % TABLE_SLOTS >= (slot - gap) % TABLE_SLOTS) {
             table[gap] = table[slot];
             gap = slot;

@@ -1,13 +1,13 @@
 /*
  * table.h -- live blocks that were sampled, by address.
  *
- *      free(p) --> filter[hash(p)] == 0: was not sampled      (nearly always)
+ *      free(p) --> filter[p / 16] == 0: was not sampled      (nearly always)
  *                         |
  *                         v
  *                  table: address -> bucket
  *
- * The filter (embed_filter of hooks.h) counts the table's addresses by hash, a
- * byte each; reading it takes no lock.
+ * The filter (told.h) counts the table's addresses by their low bits, a byte
+ * each; reading it takes no lock.
  */
 #ifndef EMBED_PROFILE_TABLE_H
 #define EMBED_PROFILE_TABLE_H
@@ -26,6 +26,14 @@ struct table_entry {
     prof_bucket bucket;
     bool is_probed; /* its allocation was seen by whoever watches the probes */
 };
+
+/* returns: the slot from which an address is looked for */
+static inline uint32_t
+table_home_of(uintptr_t address)
+{
+    return (uint32_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >>
+                      (64 - TABLE_LOG2));
+}
 
 /*
  * in:      an address, not 0

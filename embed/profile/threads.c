@@ -9,8 +9,10 @@
  */
 #include <pthread.h>
 #include <sched.h>
+#include <threads.h>
 
 #include "profile.h"
+#include "told.h"
 
 _Thread_local bool embed_inside;
 _Thread_local uint64_t embed_until_bytes;
@@ -108,4 +110,52 @@ profile_threads_after_fork_child(void)
         atomic_store_explicit(&borrowed[i], 0, memory_order_relaxed);
     }
     return had_others;
+}
+
+/* ------------------------------------------------------------ a second thread
+ *
+ * The first one is no longer alone before the second can hold a lock. A thread
+ * that libc begins for itself is noticed when it first locks something.
+ */
+
+static struct {
+    int (*pthread_create)(pthread_t *, const pthread_attr_t *,
+                          void *(*)(void *), void *);
+    int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+} real;
+
+void
+profile_threads_resolve(void)
+{
+    embed_resolve(&real.pthread_create, "pthread_create", NULL);
+    embed_resolve(&real.thrd_create, "thrd_create", NULL);
+}
+
+static void
+expect_thread(void)
+{
+    const bool inside = embed_inside;
+
+    if (!inside) /* the agent is none of the program's */
+        embed_alone_end();
+    if (real.pthread_create != NULL)
+        return;
+    embed_inside = true;
+    profile_threads_resolve();
+    embed_inside = inside;
+}
+
+EMBED_HOOK int
+pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+               void *(*run)(void *), void *context)
+{
+    expect_thread();
+    return real.pthread_create(thread, attributes, run, context);
+}
+
+EMBED_HOOK int
+thrd_create(thrd_t *thread, thrd_start_t run, void *context)
+{
+    expect_thread();
+    return real.thrd_create(thread, run, context);
 }

@@ -2,11 +2,13 @@
  * waits.c -- who holds a lock that others wait for, and who waits.
  *
  * A waiter registers its lock in a table, so that whoever unlocks knows by one
- * load whether somebody waits. The time waited is charged to the holder that
+ * load whether somebody waits (embed_awaited), and by another whether for this
+ * lock. The time waited is charged to the holder that
  * unlocks (mutex profile), after it has, and to the waiter (block profile). Two
  * locks that fall on one slot: the later is not registered, and counted.
  */
 #include <errno.h>
+#include <sys/single_threaded.h>
 
 #include "prof/port.h"
 #include "profile.h"
@@ -25,6 +27,7 @@ struct slot {
 
 static struct slot slots[1u << SLOTS_LOG2];
 static struct prof_port_lock guard;
+static const bool *first_thread; /* its embed_is_alone */
 
 static struct slot *
 slot_of(uintptr_t lock)
@@ -42,8 +45,10 @@ register_waiter(uintptr_t lock, uint64_t now_ns)
     prof_port_lock_take(&guard);
     held = atomic_load_explicit(&slot->lock, memory_order_relaxed);
     if (held == 0 || held == lock) {
-        if (slot->waiters++ == 0)
+        if (slot->waiters++ == 0) {
             slot->first_ns = now_ns;
+            atomic_fetch_add_explicit(&embed_awaited, 1, memory_order_relaxed);
+        }
         slot->last_ns = now_ns;
         atomic_store_explicit(&slot->lock, lock, memory_order_relaxed);
     }
@@ -57,8 +62,10 @@ unregister_waiter(uintptr_t lock)
     struct slot *const slot = slot_of(lock);
 
     prof_port_lock_take(&guard);
-    if (slot->waiters > 0 && --slot->waiters == 0)
+    if (slot->waiters > 0 && --slot->waiters == 0) {
         atomic_store_explicit(&slot->lock, 0, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&embed_awaited, 1, memory_order_relaxed);
+    }
     prof_port_lock_release(&guard);
 }
 
@@ -176,9 +183,31 @@ embed_on_unload(void)
     embed_unwind_forget();
 }
 
+/*
+ * A program with one thread waits for none of its own, so that no holder is to
+ * be charged. For another process it may wait, which the block profile tells.
+ * Only the first thread may be alone: what it knows of itself is there until
+ * the process ends, whoever else may change it.
+ */
+static void
+begin_alone(void)
+{
+    if (profile.config.block_rate_ns == 0 && &embed_is_alone == first_thread)
+        embed_alone_begin();
+}
+
+void
+profile_waits_start(void)
+{
+    first_thread = __libc_single_threaded ? &embed_is_alone : NULL;
+    begin_alone();
+}
+
 void
 profile_waits_after_fork_child(void)
 {
+    atomic_store_explicit(&embed_awaited, 0, memory_order_relaxed);
+    begin_alone();
     for (uint32_t i = 0; i < 1u << SLOTS_LOG2; i++) {
         slots[i].waiters = 0;
         atomic_store_explicit(&slots[i].lock, 0, memory_order_relaxed);

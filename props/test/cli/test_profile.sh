@@ -7,12 +7,13 @@
 # profiler leaves once in 1e9 runs; what they would miss is said where they
 # stand. Profiles are read by install/read_profile.py, which knows the format
 # alone.
-# usage: props/test/cli/test_profile.sh PROFSIM LIBRARY PROGRAM
+# usage: props/test/cli/test_profile.sh PROFSIM LIBRARY PROGRAM ALONE
 set -u
 profsim=$(realpath "$1")
 export PROFSIM_PROFILER
 PROFSIM_PROFILER=$(realpath "$2")
 program=$(realpath "$3")
+alone=$(realpath "$4")
 reader=$PWD/install/read_profile.py
 otlp_reader=$PWD/props/test/cli/read_otlp.py
 otlp_schema=$PWD/fixtures/otlp
@@ -145,6 +146,18 @@ for waiters in 1 2 8; do
         name == "hold_the_lock" { times += $1; ns += $2 }
         END { exit !(times == 1 && least > 0 && ns >= least && ns <= most) }' got
     count "mutex, $waiters waiters: the holder is charged $least to $most ns" $?
+done
+
+# The first thread locks without us until there is a second: it is then seen to
+# wait. A wait that began before it was noticed is shorter than half.
+for second in pthread c11 timer fork; do
+    profile --heap 0 -- "$alone" $second
+    count "alone, then a $second: it runs" $?
+    python3 "$reader" "$(kind mutex)" >got
+    awk 'NR == FNR { waited = $2; next }
+        / hold_the_lock/ { times += $1; ns += $2 }
+        END { exit !(times == 1 && ns > waited / 2 && ns <= waited) }' out got
+    count "alone, then a $second: its holder is charged" $?
 done
 
 profile --heap 0 --block 1 -- "$program" mutex 1

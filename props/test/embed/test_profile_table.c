@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "hooks.h"
 #include "profile/table.h"
+#include "told.h"
 
 enum { CHAIN = 40, ROUNDS = 40000, MODEL = 4096 };
 
@@ -47,7 +47,7 @@ find_homed(uint32_t slot, uintptr_t *addresses, size_t count)
     uintptr_t address = 16;
 
     for (size_t i = 0; i < count; address += 16)
-        if (embed_hash_of(address, TABLE_LOG2) == slot)
+        if (table_home_of(address) == slot)
             addresses[i++] = address;
 }
 
@@ -159,9 +159,8 @@ a_saturated_count_stays(void **state)
     uintptr_t address = 16;
 
     (void)state;
-    for (size_t i = 0; i < MANY; address += 16)
-        if (embed_hash_of(address, EMBED_FILTER_LOG2) == 77)
-            addresses[i++] = address;
+    for (size_t i = 0; i < MANY; address += 16 << EMBED_FILTER_LOG2)
+        addresses[i++] = address;
     for (size_t i = 0; i < MANY; i++)
         assert_true(put(addresses[i], 5));
     for (size_t i = 0; i < MANY; i++) {
@@ -186,7 +185,7 @@ it_is_as_an_array(void **state)
 
     (void)state;
     for (size_t i = 0; i < MODEL; address += 16)
-        if (embed_hash_of(address, TABLE_LOG2) % 4096 < 256)
+        if (table_home_of(address) % 4096 < 256)
             addresses[i++] = address;
     for (uint32_t round = 1; round <= ROUNDS; round++) {
         size_t i;
