@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit_command.h"
 #include "command.h"
 #include "explore.h"
 #include "images.h"
@@ -27,6 +28,7 @@ static const struct {
     {"convert", cli_convert_folder, "what a recorder left that was killed"},
     {"check", cli_check, "judge random worlds by every property"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
+    {"audit", cli_audit, "how far sampling rules of other profilers are off"},
     {"explore", cli_explore, "every ordering of small programs"},
     {"mutants", cli_mutants, "a library that is wrong: who notices?"},
     {"replay", cli_replay, "run saved scenarios again"},

@@ -23,6 +23,7 @@ BEGIN {
     may["sim/explore"] = "prof/include sim/choice"
     may["embed"] = "prof/include"
     may["embed/profile"] = "embed prof/include"
+    may["subjects"] = ""
     may["docs"] = "prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1

@@ -99,7 +99,7 @@ refuses "a table that is not there" "No such file" mutants "$dir/missing"
 refuses "a table that is none" "no table" mutants README.md
 refuses "a file of no kind that is not there" "No such file" run "$dir/missing"
 exits "help is an answer, not an error" 0 "usage: profsim" --help
-for command in run record check bias explore mutants replay explain shrink \
+for command in run record check bias audit explore mutants replay explain shrink \
     trace list; do
     exits "$command --help" 0 "usage: profsim $command" $command --help
     exits "$command -h" 0 "usage: profsim $command" $command -h

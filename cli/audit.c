@@ -1,0 +1,320 @@
+/* audit.c -- `profsim audit`: sampling rules of other profilers, enumerated. */
+#include "audit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_command.h"
+#include "complaint.h"
+#include "nearest.h"
+#include "options.h"
+#include "output.h"
+#include "workloads.h"
+
+enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG };
+enum { RULES_MAX = 64, RATE_MOST = 1 << 30 };
+
+static const struct cli_option table[] = {
+    {RULES, 0, "rules", "NAME,...",
+     "rule sets, or all (all); 'list' names them"},
+    {SIZES, 0, "sizes", "BYTES,...",
+     "allocated in turn, for ever (16,524288); as the rules\ncount them; k and "
+     "m are allowed: 16,512k"},
+    {RATE, 0, "rate", "BYTES", "mean interval R (512k)"},
+    {WORKLOAD, 0, "workload", "W",
+     "W1 to W12 in place of sizes, or all of them"},
+    {JSON, 0, "json", NULL, "the same as JSON"},
+    {SVG, 0, "svg", "FILE", "a plot, into FILE"},
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "audit",
+    .words = "[OPTION...]",
+    .about = "What the sampling rules of heap profilers report on average, "
+             "divided by\nthe truth, by size: 1 is right. Enumerated, not "
+             "measured.\n",
+    .options = table,
+};
+
+struct options {
+    const struct subjects_rules *rules[RULES_MAX];
+    size_t rules_count;
+    struct subjects_pattern pattern;
+    int workload; /* 0: sizes */
+    bool all_workloads;
+    bool json;
+    const char *svg;
+};
+
+/* A whole number of bytes from 1 to `most`, with k or m behind it. */
+static bool
+parse_bytes(const char *option, const char *text, uint64_t most,
+            uint64_t *bytes)
+{
+    char *end;
+
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (errno == 0 && end != text && *bytes <= most) {
+        if ((*end | 32) == 'k' && end[1] == '\0')
+            *bytes <<= 10, end++;
+        else if ((*end | 32) == 'm' && end[1] == '\0')
+            *bytes <<= 20, end++;
+        if (*text >= '0' && *text <= '9' && *end == '\0' && *bytes >= 1 &&
+            *bytes <= most)
+            return true;
+    }
+    return cli_complain("%s takes bytes from 1 to %" PRIu64 ", not '%s'",
+                        option, most, text);
+}
+
+static bool
+add_rules(struct options *options, const char *name)
+{
+    struct sim_nearest nearest = {.wrong = name, .wrong_bytes = strlen(name)};
+    const bool all = strcmp(name, "all") == 0;
+    const struct subjects_rules *found = subjects_rules_find(name);
+
+    for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
+        sim_nearest_try(&nearest, subjects_rules_all[i]->name);
+        if ((all || subjects_rules_all[i] == found) &&
+            options->rules_count < RULES_MAX)
+            options->rules[options->rules_count++] = subjects_rules_all[i];
+    }
+    return all || found != NULL ||
+           cli_unknown("rule set", &nearest,
+                       "'profsim audit --rules list' names them");
+}
+
+/* Call `each` for the words between commas; false at the first that is wrong.
+ */
+static bool
+split(struct options *options, const char *text,
+      bool (*each)(struct options *options, const char *word))
+{
+    char word[64];
+
+    for (;;) {
+        const size_t bytes = strcspn(text, ",");
+
+        if (bytes == 0 || bytes >= sizeof word)
+            return cli_complain(
+                "audit: a word is missing, or too long, at '%s'", text);
+        memcpy(word, text, bytes);
+        word[bytes] = '\0';
+        if (!each(options, word))
+            return false;
+        if (text[bytes] == '\0')
+            return true;
+        text += bytes + 1;
+    }
+}
+
+static bool
+add_size(struct options *options, const char *word)
+{
+    struct subjects_pattern *pattern = &options->pattern;
+
+    if (pattern->count == SUBJECTS_SIZES_MAX)
+        return cli_complain("--sizes takes up to %d sizes", SUBJECTS_SIZES_MAX);
+    return parse_bytes("--sizes", word, RATE_MOST,
+                       &pattern->sizes[pattern->count++]);
+}
+
+static bool
+parse_workload(struct options *options, const char *text)
+{
+    char *end = NULL;
+    const bool prefixed = (*text | 32) == 'w';
+    const long number = prefixed ? strtol(text + 1, &end, 10) : 0;
+
+    options->all_workloads = strcmp(text, "all") == 0;
+    options->workload = (int)number;
+    if (options->all_workloads ||
+        (prefixed && end != text + 1 && *end == '\0' && number >= 1 &&
+         number <= SUBJECTS_WORKLOADS))
+        return true;
+    return cli_complain("--workload takes W1 to W%d or all, not '%s'",
+                        SUBJECTS_WORKLOADS, text);
+}
+
+static bool
+take(struct options *options, int id, const char *value)
+{
+    switch (id) {
+    case RULES:
+        return split(options, value, add_rules);
+    case SIZES:
+        return split(options, value, add_size);
+    case RATE:
+        return parse_bytes("--rate", value, RATE_MOST, &options->pattern.rate);
+    case WORKLOAD:
+        return parse_workload(options, value);
+    case JSON:
+        options->json = true;
+        return true;
+    case SVG:
+        options->svg = value;
+        return true;
+    default:
+        return cli_complain("audit: takes no words, not '%s'", value);
+    }
+}
+
+static void
+list_rules(void)
+{
+    for (size_t i = 0; subjects_rules_all[i] != NULL; i++)
+        printf("%-19s %s (%s)\n", subjects_rules_all[i]->name,
+               subjects_rules_all[i]->of, subjects_rules_all[i]->source);
+}
+
+/* Rule sets that do not take the rate are left out of `all`, with a line that
+ * says so; one that was named is an error. */
+static bool
+check_rate(struct options *options)
+{
+    const size_t named = options->rules_count;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < named; i++) {
+        const struct subjects_rules *rules = options->rules[i];
+        const char *error = rules->rate_error == NULL
+                                ? NULL
+                                : rules->rate_error(options->pattern.rate);
+
+        if (error == NULL)
+            options->rules[kept++] = rules;
+        else if (named == 1)
+            return cli_complain("--rate %" PRIu64 ": %s %s",
+                                options->pattern.rate, rules->name, error);
+        else
+            fprintf(stderr, "profsim: left out: %s %s\n", rules->name, error);
+    }
+    options->rules_count = kept;
+    return true;
+}
+
+static void
+set_workload(struct options *options, int number)
+{
+    static char name[16];
+    struct subjects_pattern *pattern = &options->pattern;
+
+    (void)snprintf(name, sizeof name, "W%d", number);
+    pattern->name = name;
+    pattern->count = subjects_workload(number, pattern->rate, pattern->sizes);
+    subjects_pattern_classes(pattern);
+}
+
+/* Each line as soon as it is known: a rule set may take a second. */
+static void
+print(const struct options *options, struct subjects_audit *audits,
+      const char *comma)
+{
+    const struct subjects_pattern *pattern = &options->pattern;
+
+    if (!options->json)
+        subjects_audit_head(stdout, pattern);
+    for (size_t i = 0; i < options->rules_count; i++) {
+        subjects_audit_make(&audits[i], options->rules[i], pattern,
+                            options->json);
+        if (options->json) {
+            fputs(comma, stdout);
+            comma = ",\n";
+            subjects_audit_json(stdout, &audits[i], pattern);
+        } else {
+            subjects_audit_line(stdout, &audits[i], pattern);
+        }
+        (void)fflush(stdout);
+    }
+    if (options->json || options->all_workloads) {
+        fputs(options->json ? "" : "\n", stdout);
+        return;
+    }
+    subjects_audit_details_head(stdout);
+    for (size_t i = 0; i < options->rules_count; i++) {
+        subjects_audit_make(&audits[i], options->rules[i], pattern, true);
+        subjects_audit_details(stdout, &audits[i], pattern);
+        (void)fflush(stdout);
+    }
+}
+
+static enum cli_exit
+draw(const struct options *options, const struct subjects_audit *audits)
+{
+    const struct props_output output = {.path = options->svg};
+    char *text = NULL;
+    size_t bytes = 0;
+    const char *why = "no memory";
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (file != NULL) {
+        subjects_audit_svg(file, audits, options->rules_count,
+                           &options->pattern);
+        if (fclose(file) == 0)
+            why = props_output_write(&output, text, bytes);
+    }
+    free(text);
+    return why == NULL ? CLI_OK : cli_usage("%s: %s", options->svg, why);
+}
+
+static enum cli_exit
+audit(struct options *options)
+{
+    struct subjects_audit *audits = calloc(RULES_MAX, sizeof *audits);
+    const int last =
+        options->all_workloads ? SUBJECTS_WORKLOADS : options->workload;
+    enum cli_exit exit_code = CLI_OK;
+
+    if (audits == NULL)
+        return cli_usage("audit: no memory");
+    fputs(options->json ? "[\n" : "", stdout);
+    if (last == 0)
+        print(options, audits, "");
+    for (int w = options->all_workloads ? 1 : last; w <= last && w != 0; w++) {
+        set_workload(options, w);
+        print(options, audits, w == 1 || !options->all_workloads ? "" : ",\n");
+    }
+    fputs(options->json ? "\n]\n" : "", stdout);
+    if (options->svg != NULL)
+        exit_code = draw(options, audits);
+    free(audits);
+    return exit_code;
+}
+
+enum cli_exit
+cli_audit(int argc, char **argv)
+{
+    struct options options = {.pattern = {.name = "sizes", .rate = 524288}};
+    struct cli_options words;
+    int id;
+
+    cli_options_begin(&words, &syntax, argc, argv);
+    while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
+        if (id == RULES && strcmp(words.value, "list") == 0) {
+            list_rules();
+            return CLI_OK;
+        }
+        if (!take(&options, id, words.value))
+            return CLI_USAGE;
+    }
+    if (words.ended)
+        return words.exit_code;
+    if (options.svg != NULL && options.all_workloads)
+        return cli_usage("--svg draws one workload, not all");
+    if (options.pattern.count != 0 &&
+        (options.workload != 0 || options.all_workloads))
+        return cli_usage("either --sizes or --workload");
+    if (options.rules_count == 0)
+        (void)add_rules(&options, "all");
+    if (options.pattern.count == 0) {
+        options.pattern.sizes[options.pattern.count++] = 16;
+        options.pattern.sizes[options.pattern.count++] = 524288;
+    }
+    subjects_pattern_classes(&options.pattern);
+    return check_rate(&options) ? audit(&options) : CLI_USAGE;
+}

@@ -1,0 +1,60 @@
+/*
+ * audit.h -- the figures of a rule set for one period of sizes, and three ways
+ * to show them.
+ */
+#ifndef SUBJECTS_AUDIT_H
+#define SUBJECTS_AUDIT_H
+
+#include <stdio.h>
+
+#include "effects.h"
+#include "figures.h"
+
+/* What is allocated: a period of sizes, for ever. */
+struct subjects_pattern {
+    const char *name; /* "W4"; "sizes" if they were given */
+    uint64_t rate;
+    uint64_t sizes[SUBJECTS_SIZES_MAX];
+    size_t count;
+    uint64_t classes[SUBJECTS_SIZES_MAX]; /* sizes that differ, ascending */
+    size_t classes_count;
+};
+
+/* One rule set under a pattern; by class. */
+struct subjects_audit {
+    const struct subjects_rules *rules;
+    double mean[SUBJECTS_SIZES_MAX]; /* estimate / truth */
+    double total;
+    double objects_one_site; /* NAN: a site of several sizes is no question */
+    double variance[SUBJECTS_SIZES_MAX]; /* of that size alone, a sample */
+    double live[SUBJECTS_SIZES_MAX];
+    struct subjects_effects effects[SUBJECTS_SIZES_MAX];
+};
+
+/* Fill in the classes of a pattern whose sizes are there. */
+void subjects_pattern_classes(struct subjects_pattern *pattern);
+
+/* out: *audit, mean and total; with `details`, the rest */
+void subjects_audit_make(struct subjects_audit *audit,
+                         const struct subjects_rules *rules,
+                         const struct subjects_pattern *pattern, bool details);
+
+/* The head of a table, and a line of it. */
+void subjects_audit_head(FILE *file, const struct subjects_pattern *pattern);
+void subjects_audit_line(FILE *file, const struct subjects_audit *audit,
+                         const struct subjects_pattern *pattern);
+
+/* The same for what each size does alone. */
+void subjects_audit_details_head(FILE *file);
+void subjects_audit_details(FILE *file, const struct subjects_audit *audit,
+                            const struct subjects_pattern *pattern);
+
+/* An object of JSON: one rule set under one pattern. */
+void subjects_audit_json(FILE *file, const struct subjects_audit *audit,
+                         const struct subjects_pattern *pattern);
+
+/* A drawing: a line for each rule set, a dot for each class. */
+void subjects_audit_svg(FILE *file, const struct subjects_audit *audits,
+                        size_t count, const struct subjects_pattern *pattern);
+
+#endif

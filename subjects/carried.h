@@ -1,0 +1,32 @@
+/*
+ * carried.h -- what CARRIED rule sets report on average, enumerated.
+ *
+ * Points lie on the line of ticks, each a random gap behind the one before:
+ *
+ *      ticks   0 1 2 3 4 5 6 7 8 9
+ *      points      .         .     .
+ *      blocks  [   16    ][ 3 ][  ...
+ *
+ * The state is where the next point lies. Its law is kept as a running value a
+ * piece, for all ticks to come at once: a point that was reached with chance c
+ * adds c * first to the running value where the piece begins and takes what is
+ * left of it away where it ends. So a tick costs a few additions, and the whole
+ * law moves on without a table of it.
+ *
+ * Beside each chance c = P(state) runs b = E[Y; state], Y being what has been
+ * estimated so far, less its mean: from both follows the variance.
+ */
+#ifndef SUBJECTS_CARRIED_H
+#define SUBJECTS_CARRIED_H
+
+#include "figures.h"
+
+/* As subjects_mean(), subjects_variance(), subjects_short(). */
+void subjects_carried_mean(const struct subjects_rules *rules, uint64_t rate,
+                           const uint64_t *sizes, size_t count, double *mean);
+double subjects_carried_variance(const struct subjects_rules *rules,
+                                 uint64_t rate, uint64_t size_bytes);
+double subjects_carried_short(const struct subjects_rules *rules, uint64_t rate,
+                              uint64_t size_bytes, size_t allocations);
+
+#endif

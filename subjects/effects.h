@@ -1,0 +1,29 @@
+/*
+ * effects.h -- what a rule set makes of operations that are not one allocation
+ * after another: expected estimate divided by the truth, as in figures.h.
+ */
+#ifndef SUBJECTS_EFFECTS_H
+#define SUBJECTS_EFFECTS_H
+
+#include "rules.h"
+
+/* A figure that the rule set has no meaning for is NAN. */
+struct subjects_effects {
+    uint64_t zero_ticks; /* what a request of 0 bytes takes off */
+    double aligned_64;   /* one size, asked for with this alignment; truth is */
+    double aligned_4096; /* what was asked for */
+    double realloc_moved; /* the new block of a realloc that moves */
+    double realloc_place; /* and of one that grows in place */
+    double ten;           /* a thread that lives for ten allocations */
+    double first;         /* its first */
+    double doubled_new;   /* R becomes 2R: the next allocation */
+    double doubled_old;   /* and what was recorded before */
+    double fork; /* correlation of the child's draws with the parent's */
+    double full; /* what comes once the table is full */
+};
+
+/* in: size_bytes, of every allocation, as requested; at least 1 */
+struct subjects_effects subjects_effects(const struct subjects_rules *rules,
+                                         uint64_t rate, uint64_t size_bytes);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * exact.c -- this project's own sampler (docs/sampling.md, "The heap sampler").
+ *
+ *   draw      1 + U + R V: U below R, taken with chance e^(-U/R), V the length
+ *             of a run of chances 1/e
+ *   rule      the allocation that brings the sum to it is sampled
+ *   estimate  S / (1 - e^(-x)), the rate being part of the record
+ *
+ * P(gap > n) = e^(-n/R) for whole n, without an error; here the gap is drawn by
+ * a logarithm instead, which is the same law but for the last of 53 bits.
+ * "max-rate" credits each sample with max(S, R), as async-profiler does.
+ */
+#include "law.h"
+#include "rule_sets.h"
+
+static uint64_t
+threshold(uint64_t rate, uint64_t number)
+{
+    return 1 + (uint64_t)subjects_law_exponential((double)rate, number);
+}
+
+static double
+above(uint64_t rate, uint64_t n)
+{
+    return subjects_law_survives((double)rate, n);
+}
+
+const struct subjects_rules subjects_exact = {
+    .name = "exact",
+    .of = "this project's sampler",
+    .source = "prof/, rules exact",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_COUNTS,
+                .fork = SUBJECTS_FORK_COPIES,
+                .rate = SUBJECTS_RATE_DRAWS,
+                .weight_is_recorded = true},
+    .threshold = threshold,
+    .number_bits = 53,
+    .above = above,
+    .estimate = subjects_estimate_scaled,
+};
+
+const struct subjects_rules subjects_max_rate = {
+    .name = "max-rate",
+    .of = "async-profiler, max(S, R) a sample",
+    .source = "async-profiler/async-profiler#900",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_NEXT,
+                .weight_is_recorded = true},
+    .threshold = threshold,
+    .number_bits = 53,
+    .above = above,
+    .estimate = subjects_estimate_max,
+};

@@ -1,0 +1,60 @@
+/*
+ * figures.h -- what a rule set reports on average, divided by what happened.
+ *
+ * Every figure is enumerated: `exact` in the sense that no random number is
+ * drawn. Chances below 1e-15 are left out, arithmetic is double; the error is
+ * below 1e-8.
+ */
+#ifndef SUBJECTS_FIGURES_H
+#define SUBJECTS_FIGURES_H
+
+#include "rules.h"
+
+enum { SUBJECTS_SIZES_MAX = 64 };
+
+/*
+ * Allocate a period of sizes for ever, by one thread that began long ago.
+ *
+ * in:      sizes, as the rules count them; 1 to SUBJECTS_SIZES_MAX
+ * out:     mean[i], the expected estimate of the bytes of position i
+ */
+void subjects_mean(const struct subjects_rules *rules, uint64_t rate,
+                   const uint64_t *sizes, size_t count, double *mean);
+
+/*
+ * Variance for each sample, with one size: m Var(Y) / E[Y]^2 in the limit, Y
+ * being the estimated bytes and m the expected number of samples. So a profile
+ * of m samples is off by sqrt(v / m), one standard deviation.
+ */
+double subjects_variance(const struct subjects_rules *rules, uint64_t rate,
+                         uint64_t size_bytes);
+
+/* returns: expected estimate divided by the truth, of a thread that makes so
+ * many allocations of one size and ends; over all seeds */
+double subjects_short(const struct subjects_rules *rules, uint64_t rate,
+                      uint64_t size_bytes, size_t allocations);
+
+/* out: chance[i], that an allocation at position i is sampled; as above */
+void subjects_chances(const struct subjects_rules *rules, uint64_t rate,
+                      const uint64_t *sizes, size_t count, double *chance);
+
+/* returns: live objects of one size as shown, divided by those there are, where
+ * the tool shows them by another estimate; subjects_mean()'s, if not */
+double subjects_live(const struct subjects_rules *rules, uint64_t rate,
+                     uint64_t size_bytes);
+
+/*
+ * One site that makes all sizes in turn, for a reader that knows the site's
+ * mean size only: many samples, so that counts are as their chances.
+ *
+ * out:     objects, bytes: estimates divided by the truth
+ */
+struct subjects_site {
+    double objects;
+    double bytes;
+};
+struct subjects_site subjects_mixed_site(const struct subjects_rules *rules,
+                                         uint64_t rate, const uint64_t *sizes,
+                                         size_t count);
+
+#endif

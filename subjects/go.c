@@ -1,0 +1,188 @@
+/*
+ * go.c -- the heap sampler of four eras of Go (runtime/malloc.go).
+ *
+ *   go1.5     gap uniform below 2R, less what was overshot, at least 0; sizes
+ *             from R up are sampled always and leave the gap alone
+ *   go1.10    gap = 1 + floor(-ln 2 R log2(q / 2^26)), q of 26 bits, log2 by 33
+ *             corners and lines; sizes from R up are sampled always, and yet
+ *             scaled as if by chance (golang/go#26618)
+ *   go1.17    the same, but large sizes are sampled by chance, too: a size of
+ *             the gap or more
+ *   go1.23    the same; the number is a product of 32 bits instead of a
+ *             remainder, and what is counted is the whole slot, with the header
+ *             that objects of more than 512 bytes with pointers have since 1.22
+ *   go1.24    the countdown is signed, and a size is sampled if it brings it
+ *             *below* 0: a size above the gap. So P(sampled) right after a
+ * sample is 1 - e^(-(S-1)/R). A change of the rate is noticed by the next
+ *             allocation, which is sampled whatever it is, and scaled as if by
+ *             chance.
+ *
+ * Counted is the size class. Means are at most 117440512 (0x7000000). The
+ * reader scales all by 1 / (1 - e^(-x)), with the rate of then.
+ */
+#include <math.h>
+
+#include "law.h"
+#include "rule_sets.h"
+
+enum { MEAN_MOST = 0x7000000, MEAN_MOST_1_5 = 0x3fffffff };
+
+/* log2(1 + i / 32), i up to 32 */
+static const double *
+corners(void)
+{
+    static double logs[33];
+
+    if (logs[32] == 0) {
+        for (int i = 0; i < 33; i++)
+            logs[i] = log2(1 + i / 32.0);
+    }
+    return logs;
+}
+
+/* Between two corners a line of 2^20 steps. */
+static double
+log2_by_lines(uint64_t q)
+{
+    const int whole = 63 - __builtin_clzll(q);
+    const uint64_t fraction = (q << (52 - whole)) & ((UINT64_C(1) << 52) - 1);
+    const uint64_t corner = fraction >> 47;
+    const double step = (double)((fraction >> 27) & 0xfffff) / 1048576;
+    const double low = corners()[corner];
+    const double high = corners()[corner + 1];
+
+    return whole + low + (high - low) * step;
+}
+
+static uint64_t
+gap_of(uint64_t rate, uint64_t number)
+{
+    const uint64_t mean = rate > MEAN_MOST ? MEAN_MOST : rate;
+    const double log = log2_by_lines(number + 1) - 26;
+
+    return 1 + (uint64_t)((log > 0 ? 0 : log) *
+                          (-0.6931471805599453 * (double)mean));
+}
+
+static double
+above_1_10(uint64_t rate, uint64_t n)
+{
+    return subjects_law_count(&subjects_go1_10, rate, n);
+}
+
+static uint64_t
+gap_1_24(uint64_t rate, uint64_t number)
+{
+    return gap_of(rate, number) + 1;
+}
+
+static double
+above_1_24(uint64_t rate, uint64_t n)
+{
+    return subjects_law_count(&subjects_go1_24, rate, n);
+}
+
+static uint64_t
+gap_1_5(uint64_t rate, uint64_t number)
+{
+    const uint64_t mean = rate > MEAN_MOST_1_5 ? MEAN_MOST_1_5 : rate;
+
+    return (
+        uint64_t)(((__extension__(unsigned __int128) number) * (2 * mean)) >>
+                  53);
+}
+
+static size_t
+pieces_1_5(uint64_t rate, struct subjects_piece *pieces)
+{
+    const uint64_t mean = rate > MEAN_MOST_1_5 ? MEAN_MOST_1_5 : rate;
+
+    pieces[0] = (struct subjects_piece){
+        .length = 2 * mean, .first = 0.5 / (double)mean, .ratio = 1};
+    return 1;
+}
+
+static bool
+always_large(uint64_t rate, uint64_t size_bytes)
+{
+    return size_bytes >= rate;
+}
+
+const struct subjects_rules subjects_go1_5 = {
+    .name = "go1.5",
+    .of = "Go 1.5 to 1.9",
+    .source = "golang/go, src/runtime/malloc.go of 1.5",
+    .chain = SUBJECTS_CARRIED,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_NEXT,
+                .weight_is_recorded = false},
+    .threshold = gap_1_5,
+    .number_bits = 53,
+    .number_grows = true,
+    .pieces = pieces_1_5,
+    .always = always_large,
+    .estimate = subjects_estimate_scaled,
+    .draws_once = true,
+};
+
+const struct subjects_rules subjects_go1_10 = {
+    .name = "go1.10",
+    .of = "Go 1.10 to 1.11",
+    .source = "golang/go, src/runtime/malloc.go of 1.10",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_NEXT,
+                .weight_is_recorded = false},
+    .threshold = gap_of,
+    .number_bits = 26,
+    .above = above_1_10,
+    .always = always_large,
+    .estimate = subjects_estimate_scaled,
+};
+
+const struct subjects_rules subjects_go1_17 = {
+    .name = "go1.17",
+    .of = "Go 1.12 to 1.21",
+    .source = "golang/go, src/runtime/malloc.go of 1.19",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_NEXT,
+                .weight_is_recorded = false},
+    .threshold = gap_of,
+    .number_bits = 26,
+    .above = above_1_10,
+    .estimate = subjects_estimate_scaled,
+};
+
+const struct subjects_rules subjects_go1_23 = {
+    .name = "go1.23",
+    .of = "Go 1.22 and 1.23",
+    .source = "golang/go, src/runtime/malloc.go of 1.23.5",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_NEXT,
+                .weight_is_recorded = false},
+    .threshold = gap_of,
+    .number_bits = 26,
+    .above = above_1_10,
+    .estimate = subjects_estimate_scaled,
+};
+
+const struct subjects_rules subjects_go1_24 = {
+    .name = "go1.24",
+    .of = "Go 1.24 and later",
+    .source = "golang/go, src/runtime/malloc.go after 1.23",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_SAMPLES,
+                .weight_is_recorded = false},
+    .threshold = gap_1_24,
+    .number_bits = 26,
+    .above = above_1_24,
+    .estimate = subjects_estimate_scaled,
+};

@@ -1,0 +1,40 @@
+/*
+ * gperftools.c -- the sampler of gperftools (src/sampler.cc).
+ *
+ *   draw      G = floor(E), E of 26 bits
+ *   rule      sampled if the bytes left are less than the size: the sum reaches
+ *             G + 1
+ *   estimate  by the reader, per site, of the mean size: S / (1 - e^(-x))
+ *
+ * P(sampled) = 1 - e^(-k/R), as exactly as 26 bits can say it.
+ */
+#include "law.h"
+#include "rule_sets.h"
+
+static uint64_t
+threshold(uint64_t rate, uint64_t number)
+{
+    return (uint64_t)subjects_law_26_bits(rate, number) + 1;
+}
+
+static double
+above(uint64_t rate, uint64_t n)
+{
+    return n == 0 ? 1 : subjects_law_26_bits_least(rate, n);
+}
+
+const struct subjects_rules subjects_gperftools = {
+    .name = "gperftools",
+    .of = "gperftools, the sampler",
+    .source = "gperftools/gperftools @07c5e922",
+    .chain = SUBJECTS_RENEWAL,
+    .manners = {.realloc = SUBJECTS_REALLOC_PLACE,
+                .fork = SUBJECTS_FORK_COPIES,
+                .rate = SUBJECTS_RATE_NEXT,
+                .weight_is_recorded = false,
+                .scales_by_site = true},
+    .threshold = threshold,
+    .number_bits = 26,
+    .above = above,
+    .estimate = subjects_estimate_scaled,
+};

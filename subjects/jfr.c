@@ -1,0 +1,115 @@
+/*
+ * jfr.c -- jdk.ObjectAllocationSample (jfrObjectAllocationSample.cpp).
+ *
+ *   rule      tried when a thread gets a new buffer, for the object that did
+ * not fit, and for each object outside a buffer, if a buffer's worth was
+ *             allocated since the last event
+ *   estimate  the thread's bytes since its last event
+ *   start     the first try only sets the base
+ *
+ * The sum of the weights is exact from the first event to the last; an object
+ * is credited with whatever came before it. The rate stands for the buffer's
+ * size, which the JVM adapts; no event is throttled away here. An object that
+ * does not fit goes outside if more than a 64th of the buffer would be wasted.
+ */
+#include "jfr.h"
+
+#include <string.h>
+
+#include "rule_sets.h"
+
+enum { WASTE_PART = 64, STEPS_MAX = 1 << 24 };
+
+static uint64_t
+event(struct subjects_buffer *buffer)
+{
+    const uint64_t weight = buffer->based ? buffer->allocated : 0;
+
+    buffer->allocated = 0;
+    buffer->based = true;
+    return weight;
+}
+
+uint64_t
+subjects_buffer_step(struct subjects_buffer *buffer, uint64_t buffer_bytes,
+                     uint64_t size_bytes)
+{
+    if (buffer->begun && size_bytes <= buffer->left) {
+        buffer->left -= size_bytes;
+        buffer->used += size_bytes;
+        return 0;
+    }
+    if (size_bytes > buffer_bytes ||
+        (buffer->begun && buffer->left > buffer_bytes / WASTE_PART)) {
+        buffer->allocated += size_bytes;
+        return buffer->allocated < buffer_bytes && buffer->based
+                   ? 0
+                   : event(buffer);
+    }
+    buffer->begun = true;
+    buffer->allocated += buffer->used;
+    buffer->used = size_bytes;
+    buffer->left = buffer_bytes - size_bytes;
+    return buffer->allocated == 0 ? 0 : event(buffer);
+}
+
+static bool
+same(const struct subjects_buffer *a, const struct subjects_buffer *b)
+{
+    return a->based == b->based && a->left == b->left && a->used == b->used &&
+           a->allocated == b->allocated;
+}
+
+/* Brent's: the state is compared with one that is renewed after 1, 2, 4, ...
+ * periods, until it comes back. */
+void
+subjects_jfr_mean(const struct subjects_rules *rules, uint64_t rate,
+                  const uint64_t *sizes, size_t count, double *mean)
+{
+    struct subjects_buffer buffer = {0};
+    struct subjects_buffer kept = {0};
+    uint64_t sums[SUBJECTS_SIZES_MAX] = {0};
+    uint64_t power = 1;
+    uint64_t periods = 0;
+
+    (void)rules;
+    for (size_t steps = 0; steps < STEPS_MAX; steps += count) {
+        for (size_t i = 0; i < count; i++)
+            sums[i] += subjects_buffer_step(&buffer, rate, sizes[i]);
+        periods++;
+        if (same(&buffer, &kept))
+            break;
+        if (periods == power) {
+            kept = buffer;
+            power *= 2;
+            periods = 0;
+            memset(sums, 0, sizeof sums);
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        mean[i] = (double)sums[i] / (double)(periods == 0 ? 1 : periods);
+}
+
+double
+subjects_jfr_short(const struct subjects_rules *rules, uint64_t rate,
+                   uint64_t size_bytes, size_t allocations)
+{
+    struct subjects_buffer buffer = {0};
+    uint64_t sum = 0;
+
+    (void)rules;
+    for (size_t i = 0; i < allocations; i++)
+        sum += subjects_buffer_step(&buffer, rate, size_bytes);
+    return (double)sum / ((double)allocations * (double)size_bytes);
+}
+
+const struct subjects_rules subjects_jfr = {
+    .name = "jfr",
+    .of = "JVM, jdk.ObjectAllocationSample; R is the buffer",
+    .source = "openjdk/jdk @19dd7583",
+    .chain = SUBJECTS_BUFFERED,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_FIXED,
+                .weight_is_recorded = true},
+};

@@ -1,0 +1,27 @@
+/*
+ * kept.h -- what KEPT rule sets (Seastar) report on average, enumerated.
+ *
+ * c bytes may still pass; q = e^(-1/R). A draw makes c geometric, and so does
+ * adding draws until c >= 0, wherever it began. A small block moves all of it
+ * down by its size. A large one of S bytes moves down what lies at S and above
+ * and leaves the rest: the law is cut there. So it is always a list of
+ * segments,
+ *
+ *      P(c) = (base + kappa_j) q^c     from cut_j to cut_(j+1)
+ *
+ * and each block adds at most one cut.
+ */
+#ifndef SUBJECTS_KEPT_H
+#define SUBJECTS_KEPT_H
+
+#include "figures.h"
+
+/* As subjects_mean(), subjects_variance(), subjects_short(). */
+void subjects_kept_mean(const struct subjects_rules *rules, uint64_t rate,
+                        const uint64_t *sizes, size_t count, double *mean);
+double subjects_kept_variance(const struct subjects_rules *rules, uint64_t rate,
+                              uint64_t size_bytes);
+double subjects_kept_short(const struct subjects_rules *rules, uint64_t rate,
+                           uint64_t size_bytes, size_t allocations);
+
+#endif

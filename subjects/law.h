@@ -1,0 +1,41 @@
+/*
+ * law.h -- the laws and estimates that several rule sets have in common.
+ *
+ * The mean of all is `rate`, R below. x is size / R.
+ */
+#ifndef SUBJECTS_LAW_H
+#define SUBJECTS_LAW_H
+
+#include <stdint.h>
+
+#include "rules.h"
+
+/*
+ * E, an exponential number of mean R made of 26 bits, as tcmalloc, gperftools
+ * and their heirs make it: q = 1 + number, E = -R ln(q / 2^26), with the log2
+ * of the machine.
+ */
+double subjects_law_26_bits(uint64_t rate, uint64_t number);
+
+/* returns: P(floor(E) >= n): the q of up to 2^26 e^(-n/R), counted */
+double subjects_law_26_bits_least(uint64_t rate, uint64_t n);
+
+/* returns: -R ln(u), u in (0, 1], for a number of 53 bits */
+double subjects_law_exponential(double mean, uint64_t number);
+
+/* returns: e^(-n/mean) */
+double subjects_law_survives(double mean, uint64_t n);
+
+/*
+ * Count, by bisection, the numbers whose threshold is above n, and divide by
+ * all of them: the law of a rule set, from its draw.
+ */
+double subjects_law_count(const struct subjects_rules *rules, uint64_t rate,
+                          uint64_t n);
+
+/* Estimates: S / (1 - e^(-x)); R; max(S, R). */
+double subjects_estimate_scaled(const struct subjects_sample *sample);
+double subjects_estimate_rate(const struct subjects_sample *sample);
+double subjects_estimate_max(const struct subjects_sample *sample);
+
+#endif

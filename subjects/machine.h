@@ -1,0 +1,34 @@
+/*
+ * machine.h -- a rule set at work: one thread, numbers from a seed.
+ *
+ * It shares with the enumerations what a rule set says of itself, and nothing
+ * else: how the countdown runs is written here once more, as the tools do it.
+ */
+#ifndef SUBJECTS_MACHINE_H
+#define SUBJECTS_MACHINE_H
+
+#include "jfr.h"
+#include "rules.h"
+
+struct subjects_thread {
+    const struct subjects_rules *rules;
+    uint64_t rate;
+    uint64_t numbers;   /* state of the generator */
+    uint64_t threshold; /* RENEWAL */
+    uint64_t sum_ticks; /* RENEWAL: since it was drawn */
+    int64_t left;       /* CARRIED, KEPT: ticks to the next point */
+    struct subjects_buffer buffer;
+};
+
+void subjects_thread_start(struct subjects_thread *thread,
+                           const struct subjects_rules *rules, uint64_t rate,
+                           uint64_t seed);
+
+/*
+ * out:     *estimate, the bytes that the sample stands for, 0 without one
+ * returns: whether the allocation is sampled
+ */
+bool subjects_thread_step(struct subjects_thread *thread, uint64_t size_bytes,
+                          double *estimate);
+
+#endif

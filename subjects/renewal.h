@@ -1,0 +1,29 @@
+/*
+ * renewal.h -- what RENEWAL rule sets report on average, enumerated.
+ *
+ * A period of sizes is allocated for ever by one thread. A sample forgets what
+ * came before it, so the positions at which samples fall are a Markov chain:
+ *
+ *      period      16   R   16   R   16   R
+ *                   ^ sample at position 0
+ *                       1    0    1    0      k = 1, 2, 3, 4: the next sample
+ *                                             falls there with chance
+ *                                             above(sum before) - above(sum)
+ *
+ * From each position all k are tried until less than 1e-15 is left; the chain
+ * is solved, and what samples stand for is weighed by it. Nothing is drawn.
+ */
+#ifndef SUBJECTS_RENEWAL_H
+#define SUBJECTS_RENEWAL_H
+
+#include "figures.h"
+
+/* As subjects_mean(), subjects_variance(), subjects_short(). */
+void subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
+                           const uint64_t *sizes, size_t count, double *mean);
+double subjects_renewal_variance(const struct subjects_rules *rules,
+                                 uint64_t rate, uint64_t size_bytes);
+double subjects_renewal_short(const struct subjects_rules *rules, uint64_t rate,
+                              uint64_t size_bytes, size_t allocations);
+
+#endif

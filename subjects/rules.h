@@ -1,0 +1,156 @@
+/*
+ * rules.h -- the sampling rules of other people's heap profilers, as data and
+ * functions small enough to enumerate.
+ *
+ * Every rule set counts something down, its *ticks* (mostly bytes), from a
+ * *threshold* that is drawn at random. What differs is the law of the
+ * threshold, what an allocation takes off it, what happens to the overshoot,
+ * and how many bytes a sample is said to stand for.
+ *
+ *      ticks    3      4         2     6           3
+ *             |---|----.|------|--|-.-.-.--|------|----
+ *                      ^             ^ ^ ^            threshold reached
+ *      RENEWAL         the overshoot is dropped: the next one starts at the end
+ *                      of the allocation
+ *      CARRIED         the next one starts where this one ended, so a long
+ *                      allocation may reach several
+ *
+ * A rule set never draws: whoever runs it hands it a number, and whoever
+ * enumerates it asks for the law (`above`). So machine.c and the enumerators
+ * share these functions and nothing else, and each checks the other.
+ */
+#ifndef SUBJECTS_RULES_H
+#define SUBJECTS_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum subjects_chain {
+    SUBJECTS_RENEWAL, /* renewal.c */
+    SUBJECTS_CARRIED, /* carried.c */
+    SUBJECTS_KEPT,    /* seastar.c: what a large block took is given back */
+    SUBJECTS_BUFFERED /* jfr.c: no random number at all */
+};
+
+/* A sample as its rule set sees it when it says what the sample stands for. */
+struct subjects_sample {
+    uint64_t rate;
+    uint64_t size_bytes; /* as the rule set counts it */
+    uint64_t sum_ticks;  /* RENEWAL: since the threshold was drawn */
+    double threshold;    /* RENEWAL: the one that was reached */
+};
+
+/*
+ * Where the thresholds of a CARRIED rule set lie: first * ratio^(n - from) is
+ * the chance of n, for n from `from` up, `length` numbers (0: without end).
+ */
+struct subjects_piece {
+    uint64_t from;
+    uint64_t length;
+    double first;
+    double ratio;
+};
+enum { SUBJECTS_PIECES_MAX = 2 };
+
+/* What a rule set does with allocations that are not one size after another. */
+enum subjects_realloc {
+    SUBJECTS_REALLOC_COUNTS,  /* an allocation of the whole new size */
+    SUBJECTS_REALLOC_PLACE,   /* so if it moves; in place it counts nothing */
+    SUBJECTS_REALLOC_NOTHING, /* never counted */
+    SUBJECTS_REALLOC_NONE     /* a managed heap has none */
+};
+enum subjects_fork {
+    SUBJECTS_FORK_COPIES, /* the child draws the parent's numbers */
+    SUBJECTS_FORK_STOPS,  /* the child does not sample */
+    SUBJECTS_FORK_NONE    /* the runtime does not fork on */
+};
+enum subjects_rate {
+    SUBJECTS_RATE_NEXT,    /* from the next threshold on */
+    SUBJECTS_RATE_DRAWS,   /* a new threshold is drawn at once */
+    SUBJECTS_RATE_SAMPLES, /* the next allocation is sampled, whatever it is */
+    SUBJECTS_RATE_FIXED    /* it cannot change while samples are kept */
+};
+enum subjects_start {
+    SUBJECTS_START_DRAWN, /* a thread's first threshold is like any other */
+    SUBJECTS_START_RATE,  /* it is the rate itself */
+    SUBJECTS_START_FIRST  /* the first allocation is sampled */
+};
+
+struct subjects_manners {
+    enum subjects_realloc realloc;
+    enum subjects_fork fork;
+    enum subjects_rate rate;
+    enum subjects_start start;
+    bool weight_is_recorded;       /* with the sample; else it is the reader's,
+                                      by the rate of then */
+    uint64_t alignment_most_bytes; /* above it a due sample is lost; 0: none */
+    uint64_t table_entries;        /* 0: not bounded */
+    bool scales_by_site;           /* the reader divides by the mean size's
+                                      chance, all sizes of a site together */
+};
+
+struct subjects_rules {
+    const char *name;
+    const char *of;     /* which tool, in words */
+    const char *source; /* repository and commit whose formulas these are */
+    enum subjects_chain chain;
+    struct subjects_manners manners;
+
+    /* returns: what is wrong with a rate for these rules; NULL: nothing */
+    const char *(*rate_error)(uint64_t rate);
+
+    /* returns: bytes as the rules count a request; NULL: what was asked for */
+    uint64_t (*counted)(uint64_t size_bytes, uint64_t alignment_bytes);
+
+    /* returns: what an allocation takes off the countdown; NULL: its bytes */
+    uint64_t (*ticks)(uint64_t rate, uint64_t size_bytes);
+
+    /* returns: the threshold for a number below 2^number_bits, which falls or
+     * stays as the number grows, or grows or stays (`number_grows`). RENEWAL:
+     * it is reached by the allocation that brings the sum of ticks to it.
+     * CARRIED: the next point lies so many ticks behind the one before, or
+     * behind the tick before the first. */
+    uint64_t (*threshold)(uint64_t rate, uint64_t number);
+    unsigned number_bits;
+    bool number_grows;
+
+    /* returns: P(threshold > n), RENEWAL */
+    double (*above)(uint64_t rate, uint64_t n);
+
+    /* out: the law of the threshold, CARRIED. returns: how many pieces */
+    size_t (*pieces)(uint64_t rate, struct subjects_piece *pieces);
+
+    /* returns: whether such a size is sampled, once, whatever the countdown
+     * says. A RENEWAL starts afresh then; a CARRIED countdown is left as it
+     * was, unless `always_ticks`. NULL: none is */
+    bool (*always)(uint64_t rate, uint64_t size_bytes);
+    bool always_ticks;
+
+    /* returns: bytes that a sample stands for, after the tool's own reader; of
+     * one point of several if `by_points`. Linear in `threshold`. */
+    double (*estimate)(const struct subjects_sample *sample);
+    bool by_points;       /* CARRIED: times how many points were reached */
+    bool needs_threshold; /* RENEWAL: `threshold` is looked at */
+    bool draws_once;      /* CARRIED: one point at most, the next at least 0 */
+    bool shortcut;        /* CARRIED: whole rates of overshoot count one each */
+
+    /* returns: the same when a site has few samples, or NULL */
+    double (*live)(const struct subjects_sample *sample);
+};
+
+/* Every rule set, NULL at the end. */
+extern const struct subjects_rules *const subjects_rules_all[];
+
+/* returns: the rule set of that name, NULL if there is none */
+const struct subjects_rules *subjects_rules_find(const char *name);
+
+/* What the fields of the same name say, with the meaning of NULL put in. */
+uint64_t subjects_counted(const struct subjects_rules *rules,
+                          uint64_t size_bytes, uint64_t alignment_bytes);
+uint64_t subjects_ticks(const struct subjects_rules *rules, uint64_t rate,
+                        uint64_t size_bytes);
+bool subjects_always(const struct subjects_rules *rules, uint64_t rate,
+                     uint64_t size_bytes);
+
+#endif

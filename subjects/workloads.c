@@ -1,0 +1,67 @@
+/* workloads.c -- the twelve periods of sizes that tell rule sets apart. */
+#include "workloads.h"
+
+static const char *const about[SUBJECTS_WORKLOADS] = {
+    "16",
+    "R",
+    "16, R/2",
+    "16, R",
+    "16, R + R/8",
+    "four of R/512, then R/2",
+    "R - 1",
+    "R + 1",
+    "1.1 R",
+    "3 R",
+    "16 x 2^((5 i) mod 17): 16 B to 1 MiB",
+    "8",
+};
+
+const char *
+subjects_workload_about(int number)
+{
+    return about[number - 1];
+}
+
+static size_t
+two(uint64_t *sizes, uint64_t first, uint64_t second)
+{
+    sizes[0] = first;
+    sizes[1] = second;
+    return second == 0 ? 1 : 2;
+}
+
+size_t
+subjects_workload(int number, uint64_t rate, uint64_t *sizes)
+{
+    switch (number) {
+    case 1:
+        return two(sizes, 16, 0);
+    case 2:
+        return two(sizes, rate, 0);
+    case 3:
+        return two(sizes, 16, rate / 2);
+    case 4:
+        return two(sizes, 16, rate);
+    case 5:
+        return two(sizes, 16, rate + rate / 8);
+    case 6:
+        for (int i = 0; i < 4; i++)
+            sizes[i] = rate / 512;
+        sizes[4] = rate / 2;
+        return 5;
+    case 7:
+        return two(sizes, rate - 1, 0);
+    case 8:
+        return two(sizes, rate + 1, 0);
+    case 9:
+        return two(sizes, rate + rate / 10, 0);
+    case 10:
+        return two(sizes, 3 * rate, 0);
+    case 11:
+        for (int i = 0; i < SUBJECTS_PERIOD_MAX; i++)
+            sizes[i] = UINT64_C(16) << ((5 * i) % 17);
+        return SUBJECTS_PERIOD_MAX;
+    default:
+        return two(sizes, 8, 0);
+    }
+}
