@@ -17,74 +17,18 @@
 #include "pprof.h"
 #include "prof/gzip.h"
 
-enum { MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6 };
+enum { MAPPING = 3, LOCATION, FUNCTION, STRING, DEFAULT_TYPE = 14 };
 
 struct naming {
-    struct cli_named_profile *to;
+    struct cli_proto to;
     const struct model_pprof *profile;
     struct cli_map string_of; /* hash of a text -> its number */
     struct cli_map function_of;
     uint64_t strings; /* so far */
     uint64_t functions;
-    struct cli_named_profile tail; /* functions and strings to append */
+    struct cli_proto tail; /* functions and strings to append */
     bool failed;
 };
-
-/* -------------------------------------------------------------------- bytes
- */
-
-static void
-put(struct naming *naming, struct cli_named_profile *to, const void *bytes,
-    size_t count)
-{
-    if (to->room - to->bytes_count < count) {
-        const size_t room = (to->bytes_count + count) * 2 + 4096;
-        uint8_t *const grown = realloc(to->bytes, room);
-
-        if (grown == NULL) {
-            naming->failed = true;
-            return;
-        }
-        to->bytes = grown;
-        to->room = room;
-    }
-    if (count > 0)
-        memcpy(to->bytes + to->bytes_count, bytes, count);
-    to->bytes_count += count;
-}
-
-static size_t
-encode(uint8_t *to, uint64_t value)
-{
-    size_t count = 0;
-
-    for (; value >= 0x80; value >>= 7)
-        to[count++] = (uint8_t)(value | 0x80);
-    to[count++] = (uint8_t)value;
-    return count;
-}
-
-static size_t
-encode_field(uint8_t *to, uint32_t field, uint64_t value)
-{
-    const size_t count = encode(to, (uint64_t)field << 3);
-
-    return count + encode(to + count, value);
-}
-
-static void
-put_message(struct naming *naming, struct cli_named_profile *to, uint32_t field,
-            const void *bytes, size_t count, const void *more,
-            size_t more_count)
-{
-    uint8_t head[20];
-    size_t length = encode(head, (uint64_t)field << 3 | 2);
-
-    length += encode(head + length, count + more_count);
-    put(naming, to, head, length);
-    put(naming, to, bytes, count);
-    put(naming, to, more, more_count);
-}
 
 /* -------------------------------------------------------------------- names
  */
@@ -110,7 +54,7 @@ string_of(struct naming *naming, const char *text)
         return found;
     if (!cli_map_put(&naming->string_of, hash, naming->strings))
         naming->failed = true;
-    put_message(naming, &naming->tail, STRING, text, strlen(text), "", 0);
+    cli_proto_text(&naming->tail, STRING, text);
     return naming->strings++;
 }
 
@@ -121,21 +65,18 @@ function_of(struct naming *naming, const struct prof_symbol *symbol)
     const uint64_t hash = hash_of(file, hash_of(symbol->function, 7));
     const uint64_t found = cli_map_get(&naming->function_of, hash);
     const uint64_t id = naming->functions + 1;
-    uint8_t bytes[64];
-    size_t count = 0;
+    struct cli_proto function = {.count = 0};
 
     if (found != CLI_MAP_NONE)
         return found;
     naming->functions = id;
     if (!cli_map_put(&naming->function_of, hash, id))
         naming->failed = true;
-    count += encode_field(bytes + count, 1, id);
-    count +=
-        encode_field(bytes + count, 2, string_of(naming, symbol->function));
-    count +=
-        encode_field(bytes + count, 3, string_of(naming, symbol->function));
-    count += encode_field(bytes + count, 4, string_of(naming, file));
-    put_message(naming, &naming->tail, FUNCTION, bytes, count, "", 0);
+    cli_proto_number(&function, 1, id);
+    cli_proto_number(&function, 2, string_of(naming, symbol->function));
+    cli_proto_number(&function, 3, string_of(naming, symbol->function));
+    cli_proto_number(&function, 4, string_of(naming, file));
+    cli_proto_message(&naming->tail, FUNCTION, &function);
     return id;
 }
 
@@ -159,27 +100,35 @@ put_location(struct naming *naming, const uint8_t *bytes, size_t count,
              const struct prof_symbols *symbols)
 {
     struct prof_symbol symbol = {0};
-    uint8_t line[32];
-    uint8_t head[64];
-    size_t line_count;
-    size_t head_count = 0;
+    struct cli_proto line = {.count = 0};
+    struct cli_proto all = {.count = 0};
 
     if (!has_name(naming, location))
         symbols->find(symbols->context, (uintptr_t)location->address + 1,
                       &symbol);
     if (symbol.function == NULL || *symbol.function == '\0') {
-        put_message(naming, naming->to, LOCATION, bytes, count, "", 0);
+        cli_proto_bytes(&naming->to, LOCATION, bytes, count);
         return;
     }
-    line_count = encode_field(line, 1, function_of(naming, &symbol));
-    line_count += encode_field(line + line_count, 2, symbol.line);
-    head_count += encode_field(head + head_count, 1, location->id);
-    head_count += encode_field(head + head_count, 2, location->mapping);
-    head_count += encode_field(head + head_count, 3, location->address);
-    head_count += encode(head + head_count, 4 << 3 | 2);
-    head_count += encode(head + head_count, line_count);
-    put_message(naming, naming->to, LOCATION, head, head_count, line,
-                line_count);
+    cli_proto_number(&line, 1, function_of(naming, &symbol));
+    cli_proto_number(&line, 2, symbol.line);
+    cli_proto_number(&all, 1, location->id);
+    cli_proto_number(&all, 2, location->mapping);
+    cli_proto_number(&all, 3, location->address);
+    cli_proto_message(&all, 4, &line);
+    cli_proto_message(&naming->to, LOCATION, &all);
+}
+
+/* A mapping says that its functions and their lines are named. */
+static void
+put_mapping(struct naming *naming, const uint8_t *bytes, size_t count)
+{
+    struct cli_proto all = {.count = 0};
+
+    cli_proto_put(&all, bytes, count);
+    for (uint32_t field = 7; field <= 9; field++)
+        cli_proto_number(&all, field, 1);
+    cli_proto_message(&naming->to, MAPPING, &all);
 }
 
 /* -------------------------------------------------------------------- copying
@@ -202,7 +151,6 @@ static bool
 copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
             const struct prof_symbols *symbols)
 {
-    static const uint8_t named[] = {7 << 3, 1, 8 << 3, 1, 9 << 3, 1};
     size_t location = 0;
 
     while (at < end) {
@@ -213,7 +161,7 @@ copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
         if (!read_varint(&at, end, &tag) || !read_varint(&at, end, &bytes))
             return false;
         if ((tag & 7) == 0) {
-            put(naming, naming->to, begin, (size_t)(at - begin));
+            cli_proto_put(&naming->to, begin, (size_t)(at - begin));
             continue;
         }
         if ((tag & 7) != 2 || bytes > (uint64_t)(end - at))
@@ -222,13 +170,12 @@ copy_fields(struct naming *naming, const uint8_t *at, const uint8_t *end,
             put_location(naming, at, bytes,
                          &naming->profile->locations[location++], symbols);
         else if (tag >> 3 == MAPPING)
-            put_message(naming, naming->to, MAPPING, at, bytes, named,
-                        sizeof named);
+            put_mapping(naming, at, bytes);
         else
-            put(naming, naming->to, begin, (size_t)(at - begin) + bytes);
+            cli_proto_put(&naming->to, begin, (size_t)(at - begin) + bytes);
         at += bytes;
     }
-    put(naming, naming->to, naming->tail.bytes, naming->tail.bytes_count);
+    cli_proto_put(&naming->to, naming->tail.at, naming->tail.count);
     return true;
 }
 
@@ -259,7 +206,8 @@ name_all(struct naming *naming, const uint8_t *bytes, size_t bytes_count)
     }
     cli_names_close(names);
     free(mappings);
-    if (names == NULL || naming->failed)
+    if (names == NULL || naming->failed || naming->to.failed ||
+        naming->tail.failed)
         return "not enough memory";
     return good ? NULL : "it is not a profile";
 }
@@ -269,10 +217,10 @@ cli_named_profile_make(struct cli_named_profile *named, const uint8_t *bytes,
                        size_t bytes_count)
 {
     struct model_pprof profile;
-    struct naming naming = {.to = named, .profile = &profile};
+    struct naming naming = {.profile = &profile};
     const char *reason = "it is not a profile";
 
-    *named = (struct cli_named_profile){.bytes = NULL};
+    *named = (struct cli_named_profile){.samples_count = 0};
     if (model_pprof_read(&profile, bytes, bytes_count)) {
         named->samples_count = profile.samples_count;
         reason = name_all(&naming, bytes, bytes_count);
@@ -280,14 +228,32 @@ cli_named_profile_make(struct cli_named_profile *named, const uint8_t *bytes,
     model_pprof_release(&profile);
     cli_map_release(&naming.string_of);
     cli_map_release(&naming.function_of);
-    free(naming.tail.bytes);
+    free(naming.tail.at);
+    named->proto = naming.to;
     return reason;
+}
+
+const char *
+cli_named_profile_show(struct cli_named_profile *named, const char *type)
+{
+    struct model_pprof profile;
+    uint64_t string = 0;
+
+    if (!model_pprof_read(&profile, named->proto.at, named->proto.count))
+        return "it is not a profile";
+    while (string < profile.strings_count &&
+           strcmp(profile.strings[string], type) != 0)
+        string++;
+    if (string < profile.strings_count)
+        cli_proto_number(&named->proto, DEFAULT_TYPE, string);
+    model_pprof_release(&profile);
+    return named->proto.failed ? "not enough memory" : NULL;
 }
 
 void
 cli_named_profile_release(struct cli_named_profile *named)
 {
-    free(named->bytes);
+    free(named->proto.at);
 }
 
 const char *
@@ -308,7 +274,8 @@ cli_named_profile_save(const struct cli_named_profile *named, const char *path)
         to = prof_file_sink(&file);
         prof_gzip_begin(&gzip, &to, memory, prof_gzip_bytes());
         packed = prof_gzip_sink(&gzip);
-        status = packed.write(packed.context, named->bytes, named->bytes_count);
+        status =
+            packed.write(packed.context, named->proto.at, named->proto.count);
         status = prof_gzip_end(&gzip, status);
         status = props_output_end(&file, status);
     }

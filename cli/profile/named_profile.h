@@ -8,13 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "prof/sink.h"
+#include "proto.h"
 
 /* A profile whose locations are named; its bytes are not compressed. */
 struct cli_named_profile {
-    uint8_t *bytes;
-    size_t bytes_count;
-    size_t room;
+    struct cli_proto proto;
     size_t samples_count; /* 0: the profile says nothing */
 };
 
@@ -27,6 +25,14 @@ struct cli_named_profile {
  */
 const char *cli_named_profile_make(struct cli_named_profile *named,
                                    const uint8_t *bytes, size_t bytes_count);
+
+/*
+ * Let readers show the values of a type first. in: a type that the profile has
+ *
+ * returns: NULL, or why it cannot be done
+ */
+const char *cli_named_profile_show(struct cli_named_profile *named,
+                                   const char *type);
 void cli_named_profile_release(struct cli_named_profile *named);
 
 /*

@@ -16,96 +16,13 @@
 #include "output.h"
 #include "pprof.h"
 #include "prof/file.h"
-
-struct bytes {
-    uint8_t *at;
-    size_t count;
-    size_t room;
-    bool failed; /* no memory */
-};
+#include "proto.h"
 
 struct writer {
     const struct model_pprof *profile;
     const struct model_pprof_sample **samples; /* sorted by stack */
     struct cli_map string_of; /* where a text of the profile is -> its number */
 };
-
-/* -------------------------------------------------------------------- the wire
- */
-
-static void
-put(struct bytes *to, const void *from, size_t count)
-{
-    if (to->room - to->count < count) {
-        const size_t room = (to->count + count) * 2 + 64;
-        uint8_t *const grown = realloc(to->at, room);
-
-        if (grown == NULL) {
-            to->failed = true;
-            return;
-        }
-        to->at = grown;
-        to->room = room;
-    }
-    if (count > 0)
-        memcpy(to->at + to->count, from, count);
-    to->count += count;
-}
-
-static void
-put_varint(struct bytes *to, uint64_t value)
-{
-    uint8_t text[10];
-    size_t count = 0;
-
-    for (; value >= 0x80; value >>= 7)
-        text[count++] = (uint8_t)(value | 0x80);
-    text[count++] = (uint8_t)value;
-    put(to, text, count);
-}
-
-/* A number that is 0 is left out. */
-static void
-put_number(struct bytes *to, uint32_t field, uint64_t value)
-{
-    if (value == 0)
-        return;
-    put_varint(to, (uint64_t)field << 3);
-    put_varint(to, value);
-}
-
-static void
-put_fixed(struct bytes *to, uint32_t field, uint64_t value)
-{
-    uint8_t text[8];
-
-    if (value == 0)
-        return;
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = (uint8_t)(value >> 8 * i);
-    put_varint(to, (uint64_t)field << 3 | 1);
-    put(to, text, sizeof text);
-}
-
-static void
-put_text(struct bytes *to, uint32_t field, const char *text)
-{
-    put_varint(to, (uint64_t)field << 3 | 2);
-    put_varint(to, strlen(text));
-    put(to, text, strlen(text));
-}
-
-/* Put a message, and empty it. */
-static void
-put_message(struct bytes *to, uint32_t field, struct bytes *message)
-{
-    put_varint(to, (uint64_t)field << 3 | 2);
-    put_varint(to, message->count);
-    put(to, message->at, message->count);
-    to->failed = to->failed || message->failed;
-    free(message->at);
-    *message = (struct bytes){.count = 0};
-}
 
 /* ------------------------------------------------------------------ dictionary
  */
@@ -133,20 +50,20 @@ know_strings(struct writer *writer)
 }
 
 static void
-put_mappings(const struct writer *writer, struct bytes *to)
+put_mappings(const struct writer *writer, struct cli_proto *to)
 {
-    struct bytes one = {.count = 0};
+    struct cli_proto one = {.count = 0};
 
-    put_message(to, 1, &one);
+    cli_proto_message(to, 1, &one);
     for (size_t i = 0; i < writer->profile->mappings_count; i++) {
         const struct model_pprof_mapping *const mapping =
             &writer->profile->mappings[i];
 
-        put_number(&one, 1, mapping->start);
-        put_number(&one, 2, mapping->limit);
-        put_number(&one, 3, mapping->offset);
-        put_number(&one, 4, string_of(writer, mapping->file));
-        put_message(to, 1, &one);
+        cli_proto_number(&one, 1, mapping->start);
+        cli_proto_number(&one, 2, mapping->limit);
+        cli_proto_number(&one, 3, mapping->offset);
+        cli_proto_number(&one, 4, string_of(writer, mapping->file));
+        cli_proto_message(to, 1, &one);
     }
 }
 
@@ -169,42 +86,43 @@ function_of(const struct model_pprof *profile, uint64_t id)
 }
 
 static void
-put_locations(const struct writer *writer, struct bytes *to)
+put_locations(const struct writer *writer, struct cli_proto *to)
 {
-    struct bytes one = {.count = 0};
-    struct bytes line = {.count = 0};
+    struct cli_proto one = {.count = 0};
+    struct cli_proto line = {.count = 0};
 
-    put_message(to, 2, &one);
+    cli_proto_message(to, 2, &one);
     for (size_t i = 0; i < writer->profile->locations_count; i++) {
         const struct model_pprof_location *const location =
             &writer->profile->locations[i];
 
-        put_number(&one, 1, mapping_of(writer->profile, location->mapping));
-        put_number(&one, 2, location->address);
+        cli_proto_number(&one, 1,
+                         mapping_of(writer->profile, location->mapping));
+        cli_proto_number(&one, 2, location->address);
         if (location->lines_count > 0) {
-            put_number(&line, 1,
-                       function_of(writer->profile, location->function));
-            put_number(&line, 2, (uint64_t)location->line);
-            put_message(&one, 3, &line);
+            cli_proto_number(&line, 1,
+                             function_of(writer->profile, location->function));
+            cli_proto_number(&line, 2, (uint64_t)location->line);
+            cli_proto_message(&one, 3, &line);
         }
-        put_message(to, 2, &one);
+        cli_proto_message(to, 2, &one);
     }
 }
 
 static void
-put_functions(const struct writer *writer, struct bytes *to)
+put_functions(const struct writer *writer, struct cli_proto *to)
 {
-    struct bytes one = {.count = 0};
+    struct cli_proto one = {.count = 0};
 
-    put_message(to, 3, &one);
+    cli_proto_message(to, 3, &one);
     for (size_t i = 0; i < writer->profile->functions_count; i++) {
         const struct model_pprof_function *const function =
             &writer->profile->functions[i];
 
-        put_number(&one, 1, string_of(writer, function->name));
-        put_number(&one, 2, string_of(writer, function->system_name));
-        put_number(&one, 3, string_of(writer, function->file));
-        put_message(to, 3, &one);
+        cli_proto_number(&one, 1, string_of(writer, function->name));
+        cli_proto_number(&one, 2, string_of(writer, function->system_name));
+        cli_proto_number(&one, 3, string_of(writer, function->file));
+        cli_proto_message(to, 3, &one);
     }
 }
 
@@ -233,66 +151,67 @@ begins_stack(const struct writer *writer, size_t i)
 }
 
 static void
-put_stacks(const struct writer *writer, struct bytes *to)
+put_stacks(const struct writer *writer, struct cli_proto *to)
 {
     const struct model_pprof *const profile = writer->profile;
-    struct bytes one = {.count = 0};
-    struct bytes indices = {.count = 0};
+    struct cli_proto one = {.count = 0};
+    struct cli_proto indices = {.count = 0};
 
-    put_message(to, 7, &one);
+    cli_proto_message(to, 7, &one);
     for (size_t i = 0; i < profile->samples_count; i++) {
         const struct model_pprof_sample *const sample = writer->samples[i];
 
         if (!begins_stack(writer, i))
             continue;
         for (size_t k = 0; k < sample->locations_count; k++)
-            put_varint(&indices, (uint64_t)(model_pprof_location(
-                                                profile, sample->locations[k]) -
-                                            profile->locations) +
-                                     1);
-        put_message(&one, 1, &indices);
-        put_message(to, 7, &one);
+            cli_proto_varint(
+                &indices,
+                (uint64_t)(model_pprof_location(profile, sample->locations[k]) -
+                           profile->locations) +
+                    1);
+        cli_proto_message(&one, 1, &indices);
+        cli_proto_message(to, 7, &one);
     }
 }
 
 static void
-put_dictionary(const struct writer *writer, struct bytes *to)
+put_dictionary(const struct writer *writer, struct cli_proto *to)
 {
-    struct bytes dictionary = {.count = 0};
-    struct bytes none = {.count = 0};
+    struct cli_proto dictionary = {.count = 0};
+    struct cli_proto none = {.count = 0};
 
     put_mappings(writer, &dictionary);
     put_locations(writer, &dictionary);
     put_functions(writer, &dictionary);
-    put_message(&dictionary, 4, &none); /* links */
+    cli_proto_message(&dictionary, 4, &none); /* links */
     for (size_t i = 0; i < writer->profile->strings_count; i++)
-        put_text(&dictionary, 5, writer->profile->strings[i]);
-    put_message(&dictionary, 6, &none); /* attributes */
+        cli_proto_text(&dictionary, 5, writer->profile->strings[i]);
+    cli_proto_message(&dictionary, 6, &none); /* attributes */
     put_stacks(writer, &dictionary);
-    put_message(to, 2, &dictionary);
+    cli_proto_message(to, 2, &dictionary);
 }
 
 /* -------------------------------------------------------------------- profiles
  */
 
 static void
-put_type(const struct writer *writer, struct bytes *to, uint32_t field,
+put_type(const struct writer *writer, struct cli_proto *to, uint32_t field,
          const struct model_pprof_type *type)
 {
-    struct bytes one = {.count = 0};
+    struct cli_proto one = {.count = 0};
 
-    put_number(&one, 1, string_of(writer, type->type));
-    put_number(&one, 2, string_of(writer, type->unit));
-    put_message(to, field, &one);
+    cli_proto_number(&one, 1, string_of(writer, type->type));
+    cli_proto_number(&one, 2, string_of(writer, type->unit));
+    cli_proto_message(to, field, &one);
 }
 
 /* Samples of one stack are added up; a sum of 0 says nothing. */
 static void
-put_samples(const struct writer *writer, struct bytes *to, size_t type)
+put_samples(const struct writer *writer, struct cli_proto *to, size_t type)
 {
     const size_t count = writer->profile->samples_count;
-    struct bytes one = {.count = 0};
-    struct bytes values = {.count = 0};
+    struct cli_proto one = {.count = 0};
+    struct cli_proto values = {.count = 0};
     uint64_t stack = 0;
 
     for (size_t i = 0; i < count;) {
@@ -304,39 +223,39 @@ put_samples(const struct writer *writer, struct bytes *to, size_t type)
         while (i < count && !begins_stack(writer, i));
         if (sum == 0)
             continue;
-        put_number(&one, 1, stack);
-        put_varint(&values, (uint64_t)sum);
-        put_message(&one, 4, &values);
-        put_message(to, 2, &one);
+        cli_proto_number(&one, 1, stack);
+        cli_proto_varint(&values, (uint64_t)sum);
+        cli_proto_message(&one, 4, &values);
+        cli_proto_message(to, 2, &one);
     }
 }
 
 static void
-put_data(const struct writer *writer, struct bytes *to)
+put_data(const struct writer *writer, struct cli_proto *to)
 {
     const struct model_pprof *const profile = writer->profile;
-    struct bytes resource = {.count = 0};
-    struct bytes scope = {.count = 0};
-    struct bytes one = {.count = 0};
+    struct cli_proto resource = {.count = 0};
+    struct cli_proto scope = {.count = 0};
+    struct cli_proto one = {.count = 0};
 
-    put_text(&one, 1, "profsim");
-    put_message(&scope, 1, &one);
+    cli_proto_text(&one, 1, "profsim");
+    cli_proto_message(&scope, 1, &one);
     for (size_t i = 0; i < profile->types_count; i++) {
         put_type(writer, &one, 1, &profile->types[i]);
         put_samples(writer, &one, i);
-        put_fixed(&one, 3, (uint64_t)profile->time_ns);
-        put_number(&one, 4, (uint64_t)profile->duration_ns);
+        cli_proto_fixed(&one, 3, (uint64_t)profile->time_ns);
+        cli_proto_number(&one, 4, (uint64_t)profile->duration_ns);
         put_type(writer, &one, 5, &profile->period_type);
-        put_number(&one, 6, (uint64_t)profile->period);
-        put_message(&scope, 2, &one);
+        cli_proto_number(&one, 6, (uint64_t)profile->period);
+        cli_proto_message(&scope, 2, &one);
     }
-    put_message(&resource, 2, &scope);
-    put_message(to, 1, &resource);
+    cli_proto_message(&resource, 2, &scope);
+    cli_proto_message(to, 1, &resource);
     put_dictionary(writer, to);
 }
 
 static const char *
-save(const struct bytes *data, const char *path)
+save(const struct cli_proto *data, const char *path)
 {
     const struct props_output output = {.path = path};
     struct prof_file file;
@@ -356,10 +275,10 @@ cli_otlp_save(const struct cli_named_profile *named, const char *path)
 {
     struct model_pprof profile;
     struct writer writer = {.profile = &profile};
-    struct bytes data = {.count = 0};
+    struct cli_proto data = {.count = 0};
     const char *reason = "it is not a profile";
 
-    if (model_pprof_read(&profile, named->bytes, named->bytes_count)) {
+    if (model_pprof_read(&profile, named->proto.at, named->proto.count)) {
         writer.samples = calloc(profile.samples_count + 1, sizeof(void *));
         reason = "not enough memory";
         if (writer.samples != NULL && know_strings(&writer)) {

@@ -212,6 +212,16 @@ struct shown {
     char path[PATH_MAX];
 };
 
+static bool
+is_heap(const char *path)
+{
+    const size_t length = strlen(path);
+    static const char end[] = ".heap.pb.gz";
+
+    return length >= sizeof end - 1 &&
+           strcmp(path + length - (sizeof end - 1), end) == 0;
+}
+
 /* Save PID.heap.pb.gz, and PID.heap.otlp if that is asked for. */
 static const char *
 save(const struct cli_named_profile *named, const char *path, bool otlp)
@@ -228,14 +238,48 @@ save(const struct cli_named_profile *named, const char *path, bool otlp)
 }
 
 /*
- * PID.heap.pb becomes PID.heap.pb.gz; without a sample it is removed.
+ * The profile of allocations has the values of the heap's, and shows others
+ * first. in: path, of PID.heap.pb.gz
+ */
+static const char *
+save_allocs(struct cli_named_profile *heap, const char *path, bool otlp)
+{
+    const size_t length = strlen(path) - strlen("heap.pb.gz");
+    const char *const reason = cli_named_profile_show(heap, "alloc_space");
+    char other[PATH_MAX + 2];
+
+    if (reason != NULL)
+        return reason;
+    memcpy(other, path, length);
+    strcpy(other + length, "allocs.pb.gz");
+    return save(heap, other, otlp);
+}
+
+/* Save what a process wrote. returns: NULL, or why it was not */
+static const char *
+save_all(struct cli_named_profile *named, const char *path,
+         const struct options *options, struct shown *shown)
+{
+    const char *reason = save(named, path, options->otlp);
+
+    shown->count++;
+    if (reason != NULL || !is_heap(path))
+        return reason;
+    reason = save_allocs(named, path, options->otlp);
+    shown->count++;
+    return reason;
+}
+
+/*
+ * PID.heap.pb becomes PID.heap.pb.gz and PID.allocs.pb.gz, others one file;
+ * without a sample it is removed.
  *
  * returns: false, reported
  */
 static bool
 name_file(const struct options *options, const char *name, struct shown *shown)
 {
-    struct cli_named_profile named = {.bytes = NULL};
+    struct cli_named_profile named = {.samples_count = 0};
     char from[PATH_MAX];
     char to[PATH_MAX];
     const char *reason;
@@ -251,21 +295,18 @@ name_file(const struct options *options, const char *name, struct shown *shown)
         return cli_complain("%s: %s", from, strerror(errno));
     reason = cli_named_profile_make(&named, bytes, bytes_count);
     if (reason == NULL && named.samples_count > 0)
-        reason = save(&named, to, options->otlp);
+        reason = save_all(&named, to, options, shown);
     free(bytes);
     if (reason == NULL)
         unlink(from);
-    if (reason == NULL && named.samples_count == 0) {
+    if (reason == NULL && named.samples_count == 0)
         shown->empty++;
-    } else if (reason == NULL) {
-        shown->count++;
-        if (strstr(name, ".heap.") != NULL &&
-            named.bytes_count > shown->heap.bytes_count) {
-            cli_named_profile_release(&shown->heap);
-            shown->heap = named;
-            strcpy(shown->path, to);
-            return true;
-        }
+    if (reason == NULL && named.samples_count > 0 && is_heap(to) &&
+        named.proto.count > shown->heap.proto.count) {
+        cli_named_profile_release(&shown->heap);
+        shown->heap = named;
+        strcpy(shown->path, to);
+        return true;
     }
     cli_named_profile_release(&named);
     return reason == NULL || cli_complain("%s: %s", from, reason);
@@ -334,7 +375,7 @@ finish(const struct options *options, int status)
         return good && explain_none(options, &shown, status);
     sim_escape_line(stderr, "profsim profile: %zu %s in %s", shown.count,
                     shown.count == 1 ? "profile" : "profiles", options->output);
-    if (shown.heap.bytes != NULL)
+    if (shown.heap.proto.at != NULL)
         show_heap(&shown);
     cli_named_profile_release(&shown.heap);
     return good;

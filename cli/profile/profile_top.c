@@ -184,8 +184,9 @@ cli_profile_top(const struct cli_named_profile *named, const char *type,
                 size_t most, FILE *to)
 {
     struct model_pprof profile;
-    bool good = model_pprof_read(&profile, named->bytes, named->bytes_count) &&
-                print_top(&profile, type, most, to);
+    bool good =
+        model_pprof_read(&profile, named->proto.at, named->proto.count) &&
+        print_top(&profile, type, most, to);
 
     model_pprof_release(&profile);
     return good;

@@ -75,7 +75,7 @@ ask(uint64_t process, const char *kind, struct cli_named_profile *named)
     uint8_t *bytes;
     const char *reason = cli_agent_ask(process, kind, &bytes, &bytes_count);
 
-    *named = (struct cli_named_profile){.bytes = NULL};
+    *named = (struct cli_named_profile){.samples_count = 0};
     if (reason != NULL)
         return reason;
     reason = cli_named_profile_make(named, bytes, bytes_count);

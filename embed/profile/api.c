@@ -68,7 +68,7 @@ prof_malloc_dump(const char *folder)
     if (!profile_begin())
         return PROF_ERR_OFF;
     entry = enter();
-    status = profile_dump_to(folder);
+    status = profile_dump_to(folder, PROFILE_ALL);
     leave(entry);
     return status;
 }

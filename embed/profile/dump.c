@@ -229,6 +229,7 @@ profile_dump(enum profile_kind kind, const struct prof_sink *sink)
     return status;
 }
 
+/* A program that exits does not wait for the disk. */
 static enum prof_status
 dump_file(const char *folder, enum profile_kind kind)
 {
@@ -244,20 +245,36 @@ dump_file(const char *folder, enum profile_kind kind)
     status = prof_file_begin(&file, path);
     if (status != PROF_OK)
         return status;
+    prof_file_be_quick(&file);
     sink = prof_file_sink(&file);
     return prof_file_end(&file, profile_dump(kind, &sink));
 }
 
+/* Contentions are only added: a profile that has none never had one. */
+static bool
+is_empty(enum profile_kind kind)
+{
+    size_t count = 1;
+
+    return (kind == PROFILE_MUTEX || kind == PROFILE_BLOCK) &&
+           count_records(kind, &count) == PROF_OK && count == 0;
+}
+
 enum prof_status
-profile_dump_to(const char *folder)
+profile_dump_to(const char *folder, uint32_t kinds)
 {
     enum prof_status first = PROF_OK;
+    bool is_first = true;
 
-    for (int kind = 0; kind < PROFILE_KINDS; kind++) {
-        enum prof_status status = PROF_OK;
+    for (int i = 0; i < PROFILE_KINDS; i++) {
+        const enum profile_kind kind = (enum profile_kind)i;
+        enum prof_status status;
 
-        if (profile_has((enum profile_kind)kind))
-            status = dump_file(folder, (enum profile_kind)kind);
+        if ((kinds >> i & 1) == 0 || !profile_has(kind) ||
+            (!is_first && is_empty(kind)))
+            continue;
+        is_first = false;
+        status = dump_file(folder, kind);
         if (first == PROF_OK)
             first = status;
     }
@@ -269,8 +286,10 @@ profile_dump_files(void)
 {
     enum prof_status status = PROF_OK;
 
+    /* `profsim profile` makes the profile of allocations of the heap's. */
     if (profile.config.folder[0] != '\0')
-        status = profile_dump_to(profile.config.folder);
+        status = profile_dump_to(profile.config.folder,
+                                 PROFILE_ALL & ~(1u << PROFILE_ALLOCS));
     (void)status; /* nobody is there to be told; the file is missing */
 }
 

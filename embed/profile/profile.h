@@ -150,14 +150,19 @@ bool profile_has(enum profile_kind kind);
 PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
                                              const struct prof_sink *sink);
 
+#define PROFILE_ALL ((1u << PROFILE_KINDS) - 1)
+
 /*
- * Write all kinds that are taken into files of a folder.
+ * Write those of some kinds that are taken into files of a folder. The first is
+ * written whatever it holds, contentions after it only if there are any.
  *
+ * in:      kinds, 1 << kind each
  * returns: PROF_OK, or why the first that failed did; PROF_ERR_CONFIG: the path
  *          is too long
  * context: inside
  */
-PROF_NODISCARD enum prof_status profile_dump_to(const char *folder);
+PROF_NODISCARD enum prof_status profile_dump_to(const char *folder,
+                                                uint32_t kinds);
 
 /* The same into the folder of the environment, if there is one. */
 void profile_dump_files(void);

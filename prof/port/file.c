@@ -255,6 +255,12 @@ prof_file_begin_private(struct prof_file *file, const char *path)
     return begin_of_kind(file, path, true);
 }
 
+void
+prof_file_be_quick(struct prof_file *file)
+{
+    file->is_quick = true;
+}
+
 /* --------------------------------------------------------- questions */
 
 bool
@@ -455,7 +461,7 @@ prof_file_end(struct prof_file *file, enum prof_status status)
         return status != PROF_OK ? status : PROF_ERR_SINK;
     if (status == PROF_OK && renames)
         status = open_up(file);
-    if (status == PROF_OK && !sync_bytes(descriptor))
+    if (status == PROF_OK && !file->is_quick && !sync_bytes(descriptor))
         status = fail(file, errno);
     /* Linux frees the descriptor whatever close returns, EINTR included. */
     file->descriptor = -1;
@@ -466,7 +472,7 @@ prof_file_end(struct prof_file *file, enum prof_status status)
         status = fail(file, errno);
     if (status != PROF_OK)
         prof_file_abandon(file);
-    else if (renames)
+    else if (renames && !file->is_quick)
         sync_folder(file->folder);
     release(file);
     return status;

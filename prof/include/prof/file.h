@@ -45,6 +45,7 @@ struct prof_file {
     int error;          /* errno of the first failure; 0: none */
     const char *reason; /* for prof_file_reason(); NULL: errno says it all */
     bool is_private;
+    bool is_quick;       /* set by prof_file_be_quick() */
     uint64_t old_device; /* of the regular file that was there; */
     uint64_t old_number; /* 0: there was none */
     char name[PROF_FILE_NAME_MAX + 1];
@@ -63,6 +64,14 @@ PROF_NODISCARD enum prof_status prof_file_begin(struct prof_file *file,
 /* The same; a new file is of mode 0600, whatever the old one was. */
 PROF_NODISCARD enum prof_status prof_file_begin_private(struct prof_file *file,
                                                         const char *path);
+
+/*
+ * Do not wait for the disk at the end: who reads the name still finds the old
+ * file or the whole new one, but if the machine fails soon after, neither.
+ *
+ * in: file, begun
+ */
+void prof_file_be_quick(struct prof_file *file);
 
 /* returns: a sink that writes to the file; interrupted writes are continued */
 struct prof_sink prof_file_sink(struct prof_file *file);

@@ -306,6 +306,8 @@ count "top: no such value" $?
 count "top --status: the rate, and no losses" $?
 kill -USR2 "$process"
 await "SIGUSR2 writes files" test -s f/"$process".heap.pb
+[ "$(ls f)" = "$process.heap.pb" ]
+count "no file twice, and none without a sample" $?
 stop
 count "SIGUSR2: the program goes on" $?
 [ -s f/"$process".heap.pb.gz ] && [ ! -e f/"$process".heap.pb ]

@@ -40,6 +40,25 @@ a_file_is_made_new_and_nobody_else_may_open_it(void **state)
     assert_int_equal(like(path).st_ino, info.st_ino);
 }
 
+/* Whoever reads the name finds the whole file; only the disk may not. */
+static void
+a_quick_file_does_not_wait_for_the_disk(void **state)
+{
+    (void)state;
+    write_text(path, "old");
+    stubs.syncs = 0;
+    assert_int_equal(prof_file_begin(&file, path), PROF_OK);
+    prof_file_be_quick(&file);
+    assert_int_equal(put("new"), PROF_OK);
+    assert_holds(path, "old");
+    assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
+    assert_int_equal(stubs.syncs, 0);
+    assert_holds(path, "new");
+    /* The next one is as usual. */
+    write_text(path, "newer");
+    assert_int_equal(stubs.syncs, 2);
+}
+
 static void
 a_temporary_name_is_random_and_like_no_other(void **state)
 {
@@ -445,6 +464,7 @@ main(void)
 {
     static const struct CMUnitTest tests[] = {
         FILE_TEST(a_file_is_made_new_and_nobody_else_may_open_it),
+        FILE_TEST(a_quick_file_does_not_wait_for_the_disk),
         FILE_TEST(a_temporary_name_is_random_and_like_no_other),
         FILE_TEST(a_temporary_name_that_is_taken_is_left_alone),
         FILE_TEST(what_interrupts_a_begin_is_waited_for),

@@ -1,0 +1,91 @@
+/* proto.c -- see proto.h. */
+#include "proto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIRE_VARINT = 0, WIRE_FIXED = 1, WIRE_BYTES = 2 };
+
+void
+cli_proto_put(struct cli_proto *to, const void *from, size_t count)
+{
+    if (to->room - to->count < count) {
+        const size_t room = (to->count + count) * 2 + 64;
+        uint8_t *const grown = realloc(to->at, room);
+
+        if (grown == NULL) {
+            to->failed = true;
+            return;
+        }
+        to->at = grown;
+        to->room = room;
+    }
+    if (count > 0)
+        memcpy(to->at + to->count, from, count);
+    to->count += count;
+}
+
+void
+cli_proto_varint(struct cli_proto *to, uint64_t value)
+{
+    uint8_t bytes[10];
+    size_t count = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        bytes[count++] = (uint8_t)(value | 0x80);
+    bytes[count++] = (uint8_t)value;
+    cli_proto_put(to, bytes, count);
+}
+
+static void
+put_tag(struct cli_proto *to, uint32_t field, uint32_t wire)
+{
+    cli_proto_varint(to, (uint64_t)field << 3 | wire);
+}
+
+void
+cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value)
+{
+    if (value == 0)
+        return;
+    put_tag(to, field, WIRE_VARINT);
+    cli_proto_varint(to, value);
+}
+
+void
+cli_proto_fixed(struct cli_proto *to, uint32_t field, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    if (value == 0)
+        return;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(value >> 8 * i);
+    put_tag(to, field, WIRE_FIXED);
+    cli_proto_put(to, bytes, sizeof bytes);
+}
+
+void
+cli_proto_bytes(struct cli_proto *to, uint32_t field, const void *from,
+                size_t count)
+{
+    put_tag(to, field, WIRE_BYTES);
+    cli_proto_varint(to, count);
+    cli_proto_put(to, from, count);
+}
+
+void
+cli_proto_text(struct cli_proto *to, uint32_t field, const char *text)
+{
+    cli_proto_bytes(to, field, text, strlen(text));
+}
+
+void
+cli_proto_message(struct cli_proto *to, uint32_t field,
+                  struct cli_proto *message)
+{
+    cli_proto_bytes(to, field, message->at, message->count);
+    to->failed = to->failed || message->failed;
+    free(message->at);
+    *message = (struct cli_proto){.count = 0};
+}

@@ -1,0 +1,42 @@
+/*
+ * proto.h -- messages of protobuf, written.
+ *
+ *      struct cli_proto line = {.count = 0}, location = {.count = 0};
+ *
+ *      cli_proto_number(&line, 2, 17);
+ *      cli_proto_message(&location, 4, &line);
+ *
+ * A message that could not get memory is failed, and so is one that it is put
+ * into; what it holds is then not to be used.
+ */
+#ifndef CLI_PROTO_H
+#define CLI_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero: empty. To be freed, unless it was put into another. */
+struct cli_proto {
+    uint8_t *at;
+    size_t count; /* bytes */
+    size_t room;
+    bool failed; /* no memory */
+};
+
+/* Put bytes as they are. */
+void cli_proto_put(struct cli_proto *to, const void *from, size_t count);
+void cli_proto_varint(struct cli_proto *to, uint64_t value);
+
+/* Fields. A number that is 0 is left out. */
+void cli_proto_number(struct cli_proto *to, uint32_t field, uint64_t value);
+void cli_proto_fixed(struct cli_proto *to, uint32_t field, uint64_t value);
+void cli_proto_bytes(struct cli_proto *to, uint32_t field, const void *from,
+                     size_t count);
+void cli_proto_text(struct cli_proto *to, uint32_t field, const char *text);
+
+/* Put a message as a field, and empty it. */
+void cli_proto_message(struct cli_proto *to, uint32_t field,
+                       struct cli_proto *message);
+
+#endif
