@@ -96,7 +96,7 @@ command_of() { # TARGET
 compile_as_built() { # TREE SOURCE OBJECT
     command=$(command_of "$o/${2%.c}.o" |
         sed "s, -MMD -MF [^ ]*,,; s, -Werror , -w ,; s, -o [^ ]*$,,")
-    out=$(pwd)/$3
+    out=$(realpath "$3")
     (cd "$1" && eval "$command -o '$out'")
 }
 
@@ -364,7 +364,7 @@ try() { # PATCH OUT
         echo "survives $(field "$1" survives '')"
         facts "$1" "$dir"
     } >"$dir/row"
-    rm -rf "$dir/tree"
+    rm -rf "$dir/tree" "$dir/bin"
     mv "$dir/row" "$2"
 }
 

@@ -290,6 +290,20 @@ a_short_record_counts_on_from_the_one_before(void **state)
 }
 
 static void
+an_event_of_no_known_thread_is_refused(void **state)
+{
+    uint64_t words[2] = {START + 1, 0xa000};
+    struct cli_converted what;
+    char error[200];
+
+    (void)state;
+    begin_spool();
+    append(EMBED_FREE, 0, 1, words, 2); /* there is thread 0 */
+    assert_false(convert(&what, error, sizeof error));
+    assert_non_null(strstr(error, "an event of no known thread"));
+}
+
+static void
 addresses_become_numbers_and_losses_are_counted(void **state)
 {
     static const struct {
@@ -417,6 +431,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resize_keeps_its_object),
         cmocka_unit_test(a_short_record_counts_on_from_the_one_before),
+        cmocka_unit_test(an_event_of_no_known_thread_is_refused),
         cmocka_unit_test(addresses_become_numbers_and_losses_are_counted),
         cmocka_unit_test(a_pc_without_a_symbol_is_named_by_its_place),
         cmocka_unit_test(

@@ -94,6 +94,61 @@ same "growth comes first" \
 same "a run does not differ from itself" \
     "$("$profsim" diff "$recording" "$recording" | tail -n 1)" \
     "no site changed"
+
+# Written by the rules of docs/recording.md: three sites, every kind of loss.
+write() { # FILE ALLOCATION... (SITE:SIZE)
+    python3 - "$@" <<'END'
+import sys, zlib
+def number(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+def text(word):
+    return number(len(word)) + word.encode()
+def block(kind, payload):
+    global crc
+    head = kind.encode() + len(payload).to_bytes(4, "little")
+    crc = zlib.crc32(payload, zlib.crc32(head, crc))
+    return head + crc.to_bytes(4, "little") + payload
+crc = 0
+sites = ["alpha", "beta", "gamma"]
+allocs = [word.split(":") for word in sys.argv[2:]]
+events = b"".join(b"\1" + number(1000) + number(int(size)) + number(sites.index(site))
+                  for site, size in allocs)
+file = b"PROFREC\n\2\0\0\0"
+file += block("A", b"".join(map(number, [1000000000, 0, 7, 1, 0, 8, 1])) + text("x"))
+file += block("S", b"".join(map(text, sites)))
+file += block("F", b"".join(number(32) + number(0) + number(i + 1) + number(0) * 3
+                            for i in range(3)))
+file += block("K", b"".join(number(0) + number(1) + number(i) for i in range(3)))
+file += block("T", number(7) + text("x"))
+file += block("E", events)
+file += block("Z", number(len(allocs)) + number(0) * 4 + number(len(allocs)) +
+              number(7) + b"".join(number(11 + i) for i in range(7)))
+open(sys.argv[1], "wb").write(file)
+END
+}
+write "$folder/one.rec" alpha:64 beta:8 gamma:300 alpha:17
+write "$folder/two.rec" alpha:32 alpha:32 beta:8 gamma:300 alpha:17
+"$profsim" run "$folder/one.rec" >"$folder/summary"
+same "each loss is told" \
+    "$(sed -n 's/^not recorded *\([0-9]*\) .*/\1/p' "$folder/summary" | tr '\n' ' ')" \
+    "11 12 13 14 15 16 17 "
+same "sites from the largest" \
+    "$(awk '/^never freed/ { on = 1 } /^$/ { on = 0 } on && /%/ { printf "%s %s;", $1, $5 }' \
+        "$folder/summary")" "300 gamma;81 alpha;8 beta;"
+same "classes of sizes" \
+    "$(awk '/^by size/ { on = 1; next } on { gsub("-", " "); $1 = $1 }
+        on && /^[0-9]/ { printf "%s-%s:%s ", $1, $2, $6 }' "$folder/summary")" \
+    "8-15:1 16-31:1 64-127:1 256-511:1 "
+same "time to the end" \
+    "$(awk '/^over time/ { on = 1 } /^$/ { on = 0 } on && /^ *[0-9.]+ / { end = $3 }
+        END { print end }' "$folder/summary")" 389
+same "objects that differ at the same bytes" \
+    "$("$profsim" diff --by allocs "$folder/one.rec" "$folder/two.rec" |
+        awk '/alpha/ { print $1, $2, $3, $4, $5 }')" "+0 +1 81 81 alpha"
 for wrong in "diff" "diff $recording" "diff a b c" "diff $recording x.rec" \
     "diff --by x $recording $recording" "run --by x $recording"; do
     "$profsim" $wrong >"$folder/words" 2>"$folder/errors"

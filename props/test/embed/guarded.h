@@ -18,6 +18,9 @@ void guarded_allocate(int rounds);
 /* Write how many bytes of stack each way to allocate uses. */
 int guarded_stacks(const char *output);
 
+/* Fork at instructions of malloc() and free(), in the handler of a trap. */
+int guarded_forks_everywhere(void);
+
 /* Fork 1,000 times in a handler that interrupts malloc, beside more threads. */
 int guarded_forks(pid_t (*function)(void), int threads_count);
 

@@ -187,6 +187,69 @@ guard_descriptors(void)
     return check_files();
 }
 
+/* ------------------------------------------------------------------- errno */
+
+enum { OWN_ERRNO = 77 };
+
+/* volatile: a compiler may leave out an allocation that is not used. */
+static int
+guard_errno(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static const char *const calls[] = {
+        "malloc",         "calloc", "realloc", "aligned_alloc",
+        "posix_memalign", "free",   "mutex",   "fork"};
+    void *volatile block = NULL;
+    void *volatile other = NULL;
+    void *volatile third = NULL;
+    void *aligned = NULL;
+
+    for (int call = 0; call < 8; call++) {
+        pid_t child = 0;
+
+        errno = OWN_ERRNO;
+        switch (call) {
+        case 0:
+            block = malloc(100);
+            break;
+        case 1:
+            other = calloc(3, 100);
+            break;
+        case 2:
+            block = realloc(block, 5000);
+            break;
+        case 3:
+            third = aligned_alloc(64, 128);
+            break;
+        case 4:
+            (void)!posix_memalign(&aligned, 64, 100);
+            break;
+        case 5:
+            free(block);
+            free(other);
+            free(third);
+            free(aligned);
+            break;
+        case 6:
+            pthread_mutex_lock(&mutex);
+            pthread_mutex_unlock(&mutex);
+            break;
+        default:
+            child = fork();
+            if (child == 0)
+                _exit(errno == OWN_ERRNO ? 0 : 1);
+            break;
+        }
+        if (errno != OWN_ERRNO)
+            return guarded_complain(calls[call], errno);
+        if (child > 0 && (waitpid(child, &call, 0) != child || call != 0))
+            return guarded_complain("fork, in the child", call);
+        if (child > 0)
+            break;
+    }
+    return 0;
+}
+
 /* ------------------------------------------------------------------ limits */
 
 static int
@@ -346,12 +409,21 @@ main(int argc, char **argv)
     alarm(120);
     if (strcmp(mode, "descriptors") == 0)
         return guard_descriptors();
+    if (strcmp(mode, "errno") == 0)
+        return guard_errno();
+    if (strcmp(mode, "again") == 0) {
+        guarded_allocate(20000);
+        execl(own_path, own_path, "some", (char *)NULL);
+        return guarded_complain("exec", errno);
+    }
     if (strcmp(mode, "stacks") == 0)
         return guarded_stacks(argument);
     if (strcmp(mode, "fork") == 0)
         return guarded_forks(fork, atoi(argument));
     if (strcmp(mode, "_Fork") == 0)
         return guarded_forks(_Fork, atoi(argument));
+    if (strcmp(mode, "fork-everywhere") == 0)
+        return guarded_forks_everywhere();
     if (strcmp(mode, "file-limit") == 0)
         return begin_limited(RLIMIT_FSIZE, argument, "fill");
     if (strcmp(mode, "lowered-file-limit") == 0)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -26,6 +27,7 @@ enum {
     SMALL_STACK_BYTES = 8 << 10,
     PAINT = 0xa5,
     CHILD_WAIT_MS = 10000,
+    TRAP_FLAG = 0x100,
 };
 
 /* ------------------------------------------------------------------ stacks */
@@ -250,6 +252,100 @@ start_timer(void)
         abort();
 }
 
+static volatile long steps;
+static volatile long stride;
+
+/* The kernel's own code reads its clock again and again until no tick comes in
+ * between; a fork there takes longer than that. */
+static bool
+is_of_kernel(uintptr_t pc)
+{
+    const uintptr_t start = getauxval(AT_SYSINFO_EHDR);
+
+    return start != 0 && pc - start < 4 * 4096;
+}
+
+/* Before an instruction; the child goes on without. */
+static void
+fork_at_step(int unused, siginfo_t *info, void *context)
+{
+    ucontext_t *const at = context;
+    const int saved_errno = errno;
+    int status = 0;
+    pid_t child;
+
+    (void)unused;
+    (void)info;
+    if (!is_of_kernel((uintptr_t)at->uc_mcontext.gregs[REG_RIP]) &&
+        ++steps % stride == 0 && !is_child && rounds_failed == 0) {
+        child = fork_of_handler();
+        if (child == 0)
+            is_child = 1;
+        else
+            status = child > 0 ? wait_for(child) : -1;
+    }
+    if (status != 0) {
+        rounds_failed = 1;
+        last_failure = status;
+    }
+    if (is_child || rounds_failed != 0)
+        at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+    errno = saved_errno;
+}
+
+/* From a place that has not allocated before, so that all is logged of it. */
+static NOINLINE void
+step_through_heap(void)
+{
+    void *volatile block;
+
+    __asm__ volatile("pushfq; orq %0, (%%rsp); popfq" ::"i"(TRAP_FLAG)
+                     : "cc", "memory");
+    block = malloc(48);
+    free(block);
+    __asm__ volatile("pushfq; andq %0, (%%rsp); popfq" ::"i"(~TRAP_FLAG)
+                     : "cc", "memory");
+}
+
+static int
+wanted_rounds(void)
+{
+    const char *const rounds = getenv("GUARDED_ROUNDS");
+
+    return rounds != NULL ? atoi(rounds) : 0;
+}
+
+/* At every so manieth instruction, so that there are a few hundred children. */
+int
+guarded_forks_everywhere(void)
+{
+    const struct sigaction action = {.sa_sigaction = fork_at_step,
+                                     .sa_flags = SA_SIGINFO};
+    const bool few = wanted_rounds() < 1000;
+    const long first_stride = few ? 61 : 7;
+    const long next_stride = few ? 11 : 3;
+
+    fork_of_handler = fork;
+    guarded_allocate(100);
+    if (sigaction(SIGTRAP, &action, NULL) != 0)
+        abort();
+    stride = first_stride;
+    step_through_heap(); /* under a recorder some 5,000 instructions */
+    if (!is_child) {
+        stride = next_stride;
+        step_through_heap(); /* the same stack again */
+    }
+    guarded_allocate(100);
+    if (is_child)
+        _exit(0);
+    if (rounds_failed != 0) {
+        guarded_complain("forked before instruction", steps);
+        return guarded_complain("status of a child (-1: it hung)",
+                                last_failure);
+    }
+    return steps > 100 ? 0 : guarded_complain("instructions", steps);
+}
+
 /*
  * Blocks are small enough for each thread's own cache: the library's locks,
  * which fork() in a handler cannot set right, are not taken.
@@ -257,11 +353,10 @@ start_timer(void)
 int
 guarded_forks(pid_t (*function)(void), int threads_count)
 {
-    const char *const rounds = getenv("GUARDED_ROUNDS");
     const time_t start = time(NULL);
     pthread_t threads[2];
 
-    rounds_wanted = rounds != NULL ? atoi(rounds) : 0;
+    rounds_wanted = wanted_rounds();
     if (rounds_wanted <= 0)
         return guarded_complain("GUARDED_ROUNDS", rounds_wanted);
     if (function == NULL)

@@ -62,6 +62,10 @@ align(void)
     free(zeroed);
     free(aligned);
     free(other);
+    zeroed = calloc(11, 1010); /* small enough for a short record */
+    aligned = aligned_alloc(64, 11136);
+    free(zeroed);
+    free(aligned);
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

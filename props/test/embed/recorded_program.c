@@ -160,6 +160,16 @@ run_fork(void)
 
 static _Atomic(void *) slots[SLOTS];
 
+/* What one thread frees the other is given at once. */
+static void *
+pass_on(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < EXCHANGES; i++)
+        free(make_for_other(5000));
+    return NULL;
+}
+
 /* Objects change hands: who frees is not who allocated. */
 static void *
 exchange(void *number)
@@ -180,10 +190,8 @@ exchange(void *number)
 static void
 run_exchange(void)
 {
-    int i;
-
     run_threads(exchange);
-    for (i = 0; i < SLOTS; i++)
+    for (int i = 0; i < SLOTS; i++)
         free(atomic_exchange(&slots[i], NULL));
 }
 
@@ -383,9 +391,8 @@ static void
 allocate_dozen(void)
 {
     void *objects[12];
-    int i;
 
-    for (i = 0; i < 12; i++)
+    for (int i = 0; i < 12; i++)
         objects[i] = make_small(70);
     free(objects[3]);
     free(objects[7]);
@@ -406,11 +413,11 @@ end(const char *mode)
 }
 
 static void
-fill(void)
+fill(int kept)
 {
-    int i;
-
-    for (i = 0; i < 100000; i++)
+    while (kept-- > 0)
+        make_small(51);
+    for (int i = 0; i < 100000; i++)
         free(make_small(50));
 }
 
@@ -482,8 +489,10 @@ main(int argc, char **argv)
         run_locks();
     else if (strcmp(mode, "frames") == 0)
         break_frames();
-    else if (strcmp(mode, "fill") == 0)
-        fill();
+    else if (strcmp(mode, "pass-on") == 0)
+        run_threads(pass_on);
+    else if (strncmp(mode, "fill-", 5) == 0)
+        fill(mode[5] - '0');
     else
         end(mode);
     return 0;

@@ -1,4 +1,5 @@
 /* Tests of the table of sampled blocks (embed/profile/table.c). */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,6 +210,22 @@ it_is_as_an_array(void **state)
                                     : take(addresses[i], buckets[i]));
 }
 
+static void *
+put_and_take(void *good)
+{
+    return put(4096, 9) && take(4096, 9) ? good : NULL;
+}
+
+static bool
+another_thread_may_use_it(void)
+{
+    void *result = NULL;
+    pthread_t thread;
+
+    return pthread_create(&thread, NULL, put_and_take, &result) == 0 &&
+           pthread_join(thread, &result) == 0 && result != NULL;
+}
+
 /* Fork handlers of a program run in between, and allocate. */
 static void
 the_thread_that_forks_may_use_it(void **state)
@@ -224,7 +241,10 @@ the_thread_that_forks_may_use_it(void **state)
     if (child == 0) {
         alarm(10); /* a lock that is held for ever */
         table_after_fork();
-        _exit(take(4096, 7) && take(8192, 8) && table_count() == 0 ? 0 : 1);
+        _exit(take(4096, 7) && take(8192, 8) && table_count() == 0 &&
+                      another_thread_may_use_it()
+                  ? 0
+                  : 1);
     }
     assert_true(child > 0);
     table_after_fork();
@@ -232,6 +252,9 @@ the_thread_that_forks_may_use_it(void **state)
     assert_int_equal(status, 0);
     assert_true(take(4096, 7));
     assert_true(take(8192, 8));
+    alarm(10);
+    assert_true(another_thread_may_use_it());
+    alarm(0);
 }
 
 int

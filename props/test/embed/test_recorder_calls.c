@@ -114,14 +114,16 @@ its_replay_holds(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* Each allocation of this size is by this function; equal frames are one. */
-static void
+/* Each allocation of this size is by this function; equal frames are one.
+ * returns: how deep their stacks are */
+static uint32_t
 expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
                  const char *function, const char *module)
 {
     struct sim_recording_cursor cursor;
     struct sim_recorded event;
     uint32_t first_frame = UINT32_MAX;
+    uint32_t depth = 0;
     int count = 0;
 
     sim_recording_begin(recording, &cursor);
@@ -131,8 +133,8 @@ expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
 
         if (event.kind != SIM_RECORDED_ALLOC || event.size_bytes != size_bytes)
             continue;
-        assert_true(sim_recording_stack(recording, event.stack, &number, 1) >
-                    0);
+        depth = sim_recording_stack(recording, event.stack, &number, 1);
+        assert_true(depth > 0);
         frame = sim_recording_frame(recording, number);
         assert_string_equal(frame.function, function);
         assert_non_null(strstr(frame.module, module));
@@ -141,6 +143,7 @@ expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
         count++;
     }
     assert_int_equal(count, 10);
+    return depth;
 }
 
 static void
@@ -148,6 +151,7 @@ a_library_in_place_of_another_has_its_own_names(void **state)
 {
     struct sim_recording *recording;
     char command[1024];
+    uint32_t depth;
 
     (void)state;
     snprintf(command, sizeof command,
@@ -157,8 +161,13 @@ a_library_in_place_of_another_has_its_own_names(void **state)
     assert_int_equal(system(command), 0);
     recording = open_recording("u.rec");
     assert_non_null(recording);
-    expect_allocator(recording, 1001, "first_allocates", "unloaded_first.so");
-    expect_allocator(recording, 2002, "second_allocates", "unloaded_second.so");
+    depth = expect_allocator(recording, 1001, "first_allocates",
+                             "unloaded_first.so");
+    assert_true(depth > 2);
+    /* Its frame is larger, at the same address. */
+    assert_int_equal(expect_allocator(recording, 2002, "second_allocates",
+                                      "unloaded_second.so"),
+                     depth);
     sim_recording_close(recording);
 }
 
@@ -175,6 +184,12 @@ how_it_was_asked_for_is_kept(void **state)
     assert_false(event.zeroed);
     assert_int_equal(event.alignment, 4096);
     object_of(parent, 999999, &event);
+    assert_int_equal(event.alignment, 64);
+    object_of(parent, 11110, &event);
+    assert_true(event.zeroed);
+    assert_int_equal(event.alignment, 0);
+    object_of(parent, 11136, &event);
+    assert_false(event.zeroed);
     assert_int_equal(event.alignment, 64);
     object_of(parent, 1234567, &event);
     assert_false(event.zeroed);

@@ -281,6 +281,38 @@ forks_in_handlers_neither_die_nor_hang(void **state)
 }
 
 static void
+errno_is_the_programs(void **state)
+{
+    (void)state;
+    expect_good(run_alone("errno", NULL));
+    expect_good(record("", program, "errno", NULL));
+    assert_in_range(recorded_allocs(), 4, 10);
+}
+
+/* Each child has a log of its own from then on, which is whole. */
+static void
+a_fork_at_any_instruction_is_survived(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    expect_good(run_alone("fork-everywhere", NULL));
+    expect_good(record("", "--images=3", "--limit=1048576", program,
+                       "fork-everywhere", NULL));
+    for (int i = 1; i <= 3; i++) {
+        static const char *const files[] = {"", ".2", ".3"};
+
+        recording = open_recording(files[i - 1]);
+        assert_in_range(sim_recording_totals(recording)->allocs,
+                        i == 1 ? 202 : 100, 204);
+        assert_int_equal(
+            sim_recording_totals(recording)->dropped[SIM_RECORDED_LIMIT], 0);
+        sim_recording_close(recording);
+    }
+    expect_no_leftovers();
+}
+
+static void
 a_limit_of_files_ends_the_log_alone(void **state)
 {
     struct sim_recording *recording;
@@ -614,6 +646,24 @@ the_program_behind_a_starter_is_recorded(void **state)
     expect_no_leftovers();
 }
 
+/* Of two that allocated as much it is the later, which the first became. */
+static void
+of_equal_images_the_last_is_the_recording(void **state)
+{
+    struct sim_recording *recording;
+
+    (void)state;
+    expect_good(record("", program, "again", NULL));
+    recording = open_recording("");
+    assert_int_equal(sim_recording_totals(recording)->arguments, 2);
+    assert_string_equal(sim_recording_argument(recording, 1), "some");
+    sim_recording_close(recording);
+    recording = open_recording(".2");
+    assert_string_equal(sim_recording_argument(recording, 1), "again");
+    sim_recording_close(recording);
+    expect_no_leftovers();
+}
+
 static bool
 log_says(const char *text)
 {
@@ -639,6 +689,10 @@ an_image_that_lost_the_recorder_is_named(void **state)
         "import os, sys\n"
         "words = [sys.argv[1], 'some']\n"
         "os.waitpid(os.posix_spawn(words[0], words, {}), 0)";
+    static const char spawn_alike[] =
+        "import os, sys\n"
+        "words = [sys.argv[1], 'some']\n"
+        "os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)";
 
     (void)state;
     expect_good(
@@ -647,8 +701,12 @@ an_image_that_lost_the_recorder_is_named(void **state)
     assert_true(log_says("1 executed programs ran without the recorder"));
     expect_good(record("", "python3", "-S", "-c", spawn, program, NULL));
     assert_true(log_says("1 executed programs ran without the recorder"));
-    expect_good(record("", "sh", "-c", "nowhere; env \"$0\" some; true",
+    /* One that is not found, one that is, by exec and by spawn. */
+    expect_good(record("", "sh", "-c",
+                       "env nowhere 2>/dev/null; env \"$0\" some; true",
                        program, NULL));
+    assert_false(log_says("not recorded"));
+    expect_good(record("", "python3", "-S", "-c", spawn_alike, program, NULL));
     assert_false(log_says("not recorded"));
     expect_no_leftovers();
 }
@@ -684,6 +742,8 @@ main(int argc, char **argv)
         cmocka_unit_test(descriptors_are_the_programs),
         cmocka_unit_test(a_small_stack_is_enough),
         cmocka_unit_test(forks_in_handlers_neither_die_nor_hang),
+        cmocka_unit_test(errno_is_the_programs),
+        cmocka_unit_test(a_fork_at_any_instruction_is_survived),
         cmocka_unit_test(a_limit_of_files_ends_the_log_alone),
         cmocka_unit_test(a_limit_of_memory_is_the_programs),
         cmocka_unit_test(a_full_disk_ends_the_log_alone),
@@ -692,6 +752,7 @@ main(int argc, char **argv)
         cmocka_unit_test(a_save_that_fails_removes_nothing),
         cmocka_unit_test(a_daemon_is_saved_while_it_runs_and_after),
         cmocka_unit_test(the_program_behind_a_starter_is_recorded),
+        cmocka_unit_test(of_equal_images_the_last_is_the_recording),
         cmocka_unit_test(an_image_that_lost_the_recorder_is_named),
     };
     char *recorder;

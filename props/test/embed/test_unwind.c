@@ -1,10 +1,8 @@
 /*
  * test_unwind.c -- stacks by unwind tables, against libunwind.
  *
- * Wherever libunwind has a whole stack ours is the same, frame by frame: at
- * calls, in signal handlers, on other stacks, and before every single
- * instruction of some library calls. Registers that hold anything at all are
- * survived.
+ * The same frames at calls, in signal handlers, on other stacks, and before
+ * each instruction of some library calls. Registers may hold anything.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +27,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 
-enum { ROOM = 200, STACK_BYTES = 65536 };
+enum { ROOM = 200, STACK_BYTES = 65536, TRAP_FLAG = 0x100 };
 
 static _Thread_local struct embed_own_stack own;
 
@@ -277,6 +275,7 @@ static struct both signalled;
 static volatile bool is_stepping;
 static uint32_t stops;
 static uint32_t stops_differ;
+static uint32_t stops_hidden; /* from the handler */
 static char first_difference[200];
 
 static void
@@ -339,7 +338,19 @@ a_handler_on_its_own_stack_as_well(void **state)
     munmap((unsigned char *)stack.ss_sp - 4096, STACK_BYTES + 2 * 4096);
 }
 
-#define TRAP_FLAG 0x100
+/* Does a walk from the handler end as one from what it interrupted? */
+static bool
+is_seen_from_handler(const struct both *both)
+{
+    const uint32_t want = both->ours_count;
+    const struct embed_registers from =
+        embed_caller_of(__builtin_frame_address(0));
+    uintptr_t pcs[ROOM];
+    const uint32_t count = embed_unwind_walk(pcs, ROOM, &from, false, &own);
+
+    return count > want &&
+           memcmp(&pcs[count - want], both->ours, want * sizeof *pcs) == 0;
+}
 
 /* Before each instruction: do the two agree? */
 static void
@@ -355,8 +366,9 @@ on_step(int number, siginfo_t *info, void *context)
         at->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
         return;
     }
-    take_interrupted(context, &both);
     stops++;
+    take_interrupted(context, &both);
+    stops_hidden += !is_seen_from_handler(&both);
     while (i < both.theirs_count && i < both.ours_count &&
            both.ours[i] == both.theirs[i])
         i++;
@@ -405,6 +417,8 @@ before_each_instruction_the_stack_is_right(void **state)
     if (stops_differ > 0)
         fail_msg("%u of %u instructions; the first %s", stops_differ, stops,
                  first_difference);
+    /* For some instructions, align() finds its caller by r10 only. */
+    assert_in_range(stops_hidden, 0, 20);
     assert_true(stops > 2000);
 }
 

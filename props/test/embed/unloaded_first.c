@@ -7,7 +7,8 @@ void *first_allocates(size_t bytes);
 void *
 first_allocates(size_t bytes)
 {
-    void *volatile block = malloc(bytes);
+    volatile unsigned char frame[8] = {1};
+    void *volatile block = malloc(bytes + frame[0] - 1);
 
     return block;
 }

@@ -96,6 +96,45 @@ what_is_written_is_read_whatever_the_blocks(void **state)
     }
 }
 
+/* Stacks are written as what differs from the one before. */
+static void
+stacks_are_those_that_were_written(void **state)
+{
+    enum { STACKS = 300, DEPTH = 6 };
+    struct sim_rng rng = {.state = sim_mix64(7)};
+    const uint64_t dropped[CLI_RECFILE_CAUSES] = {0};
+    const struct cli_recfile_about about = {.ticks_per_second = 1000000000,
+                                            .depth_max = DEPTH};
+    const struct cli_recfile_frame frames[] = {{.pc = 16}, {.pc = 32}};
+    uint32_t stacks[STACKS][DEPTH];
+    uint32_t depths[STACKS];
+    struct sim_recording *recording;
+    struct cli_recfile file;
+
+    (void)state;
+    cli_recfile_init(&file, 100);
+    cli_recfile_about(&file, &about);
+    cli_recfile_frame(&file, &frames[0]);
+    cli_recfile_frame(&file, &frames[1]);
+    for (int i = 0; i < STACKS; i++) {
+        depths[i] = (uint32_t)(sim_rng_next(&rng) % (DEPTH + 1));
+        for (uint32_t f = 0; f < depths[i]; f++)
+            stacks[i][f] = (uint32_t)(sim_rng_next(&rng) % 2);
+        cli_recfile_stack(&file, stacks[i], depths[i]);
+    }
+    cli_recfile_end(&file, dropped);
+    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    for (uint32_t i = 0; i < STACKS; i++) {
+        uint32_t got[DEPTH];
+
+        assert_int_equal(sim_recording_stack(recording, i, got, DEPTH),
+                         depths[i]);
+        assert_memory_equal(got, stacks[i], depths[i] * sizeof *got);
+    }
+    sim_recording_close(recording);
+    cli_recfile_release(&file);
+}
+
 static void
 a_file_cut_anywhere_is_refused_with_an_offset(void **state)
 {
@@ -201,6 +240,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_whatever_the_blocks),
+        cmocka_unit_test(stacks_are_those_that_were_written),
         cmocka_unit_test(a_file_cut_anywhere_is_refused_with_an_offset),
         cmocka_unit_test(any_changed_byte_is_refused_with_an_offset),
         cmocka_unit_test(what_is_no_recording_is_refused_in_one_line),

@@ -1,0 +1,126 @@
+/*
+ * test_unwind_ends.c -- stacks made by hand, at their ends: frames that lie
+ * below their callees, registers on the page before; and the buffers that
+ * stacks are taken in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "stack.h"
+#include "unwind.h"
+
+enum { PCS = 8, PAGE = 4096, BUFFERS = 1024 };
+
+static struct embed_own_stack own;
+
+/* A pc whose caller is found by the frame pointer: this file has them. */
+static __attribute__((noinline)) uintptr_t
+here(void)
+{
+    return (uintptr_t)__builtin_return_address(0);
+}
+
+/*
+ * Before its last instruction its caller's frame pointer lies below the stack
+ * pointer.
+ */
+void given_up(void);
+extern const char given_up_last[];
+__asm__(".text\n"
+        ".globl given_up, given_up_last\n"
+        ".type given_up, @function\n"
+        "given_up:\n"
+        ".cfi_startproc\n"
+        "push %rbp\n"
+        ".cfi_def_cfa_offset 16\n"
+        ".cfi_offset %rbp, -16\n"
+        "mov %rsp, %rbp\n"
+        "pop %rbp\n"
+        ".cfi_def_cfa_offset 8\n"
+        "given_up_last:\n"
+        "ret\n"
+        ".cfi_endproc\n"
+        ".size given_up, . - given_up\n");
+
+static void
+a_frame_below_its_callee_ends_the_stack(void **state)
+{
+    const uintptr_t pc = here();
+    uintptr_t words[64] = {0};
+    uintptr_t pcs[PCS];
+    struct embed_registers from = {
+        .pc = pc, .sp = (uintptr_t)&words[32], .fp = (uintptr_t)&words[40]};
+
+    (void)state;
+    words[9] = words[41] = pc;
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 2);
+    from.fp = (uintptr_t)&words[8];
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 1);
+}
+
+/* Two pages: the stack begins with the second. */
+static void
+a_register_on_the_page_before_is_found(void **state)
+{
+    const uintptr_t pc = here();
+    unsigned char *const pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uintptr_t *const sp = (uintptr_t *)(void *)(pages + PAGE);
+    const struct embed_registers from = {.pc = (uintptr_t)given_up_last,
+                                         .sp = (uintptr_t)sp};
+    uintptr_t pcs[PCS];
+
+    (void)state;
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    sp[-1] = (uintptr_t)&sp[20]; /* its caller's frame */
+    sp[0] = pc;
+    sp[21] = pc + 1;
+    assert_true(embed_unwind_walk(pcs, PCS, &from, true, &own) >= 3);
+    assert_int_equal(pcs[0], from.pc);
+    assert_int_equal(pcs[1], pc);
+    assert_int_equal(pcs[2], pc + 1);
+    assert_int_equal(mprotect(pages, PAGE, PROT_NONE), 0);
+    assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
+    munmap(pages, 2 * PAGE);
+}
+
+/* All that there are, twice: the first time their threads do not live to give
+ * them back. */
+static void
+buffers_of_threads_that_are_gone_are_taken_back(void **state)
+{
+    struct embed_stack *stacks[BUFFERS];
+
+    (void)state;
+    assert_true(embed_stacks_start());
+    alarm(20); /* who gets none waits */
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < BUFFERS; i++)
+            stacks[i] = embed_stack_borrow();
+        for (int i = 1; i < BUFFERS; i++)
+            assert_ptr_not_equal(stacks[i], stacks[i - 1]);
+        embed_stacks_reclaim();
+    }
+    embed_stack_return(embed_stack_borrow());
+    alarm(0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_frame_below_its_callee_ends_the_stack),
+        cmocka_unit_test(a_register_on_the_page_before_is_found),
+        cmocka_unit_test(buffers_of_threads_that_are_gone_are_taken_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
