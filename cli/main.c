@@ -5,6 +5,7 @@
 
 #include "audit_command.h"
 #include "command.h"
+#include "conform.h"
 #include "explore.h"
 #include "images.h"
 #include "mutants.h"
@@ -27,6 +28,7 @@ static const struct {
     {"dump", cli_dump, "its profiles, now"},
     {"convert", cli_convert_folder, "what a recorder left that was killed"},
     {"check", cli_check, "judge random worlds by every property"},
+    {"conform", cli_conform, "a producer of otel_memory probes: the contract"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
     {"audit", cli_audit, "how far sampling rules of other profilers are off"},
     {"explore", cli_explore, "every ordering of small programs"},

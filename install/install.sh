@@ -78,6 +78,8 @@ plan() {
     echo "644$tab$work/prof.pc$tab$libdir/pkgconfig/prof.pc"
     echo "755${tab}out/profsim$tab$prefix/bin/profsim"
     echo "644${tab}out/libprofsim-record.so$tab$prefix/lib/profsim/libprofsim-record.so"
+    echo "755${tab}out/profsim-conform$tab$prefix/lib/profsim/profsim-conform"
+    echo "644${tab}out/libprofsim-observe.so$tab$prefix/lib/profsim/libprofsim-observe.so"
     echo "644${tab}out/libprof-malloc.so$tab$libdir/libprof-malloc.so"
     echo "644${tab}out/man/profsim.1$tab$prefix/share/man/man1/profsim.1"
     echo "644${tab}out/man/prof.3$tab$prefix/share/man/man3/prof.3"

@@ -77,14 +77,14 @@ mkdir "$root"
 holds "a user without rights installs below DESTDIR" \
     without_rights env DESTDIR="$root" PREFIX=$prefix install/install.sh install
 holds "the list names every file and folder" files_are_listed
-modes=$(cd "$tree" && find . \( -type d -o -name profsim -type f \) ! -perm 755 -o \
-    -type f ! -name profsim ! -perm 644)
+modes=$(cd "$tree" && find . \( -type d -o -name 'profsim*' ! -name '*.*' \) ! -perm 755 -o \
+    -type f \( ! -name 'profsim*' -o -name '*.*' \) ! -perm 644)
 [ -z "$modes" ]
 count "modes do not depend on the umask: $modes" $?
 umask 022
 for file in bin/profsim lib/libprof.a lib/libprof.so.$version \
     lib/pkgconfig/prof.pc include/prof/prof.h include/prof/status.def \
-    lib/profsim/libprofsim-record.so; do
+    lib/profsim/profsim-conform lib/profsim/libprofsim-record.so; do
     [ -s "$tree/$file" ]
     count "there is $file" $?
 done

@@ -24,6 +24,7 @@ BEGIN {
     may["embed"] = "prof/include"
     may["embed/profile"] = "embed prof/include"
     may["subjects"] = ""
+    may["subjects/conform"] = "props/sampling" # thresholds
     may["docs"] = "prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1

@@ -23,18 +23,18 @@
 
 #include <cmocka.h>
 
-#include "probe_notes.h"
+#include "notes.h"
 #include "probed_event.h"
 #include "profile/profile_env.h"
 
-enum { PHASES = 4, LIMIT_S = 120 };
+enum { PHASES = 4, LIMIT_S = 120, NOTES = 8 };
 
 /* Does anybody watch after the n-th stop? */
 static const bool is_watched[PHASES] = {false, true, false, true};
 
 static const char *library;
 static const char *program;
-static struct cli_probe probes[2]; /* PROBED_ALLOC, PROBED_FREE */
+static struct note probes[2]; /* PROBED_ALLOC, PROBED_FREE */
 
 static struct probed_event truth[PROBED_EVENTS_MAX];
 static struct probed_event seen[PROBED_EVENTS_MAX];
@@ -287,13 +287,12 @@ static void
 test_notes(void **state)
 {
     static const char *const names[] = {"alloc", "free"};
-    static const size_t arguments[] = {3, 1};
     static const char *const operands[] = {"8@%rdi 8@%rsi 8@%rdx", "8@%rdi"};
-    struct cli_probe *all;
+    struct note all[NOTES];
     size_t count;
 
     (void)state;
-    assert_null(cli_probe_notes_read(library, &all, &count));
+    assert_null(notes_read(library, all, NOTES, &count));
     assert_int_equal(count, 2);
     for (size_t i = 0; i < 2; i++) {
         size_t at = 0;
@@ -303,28 +302,23 @@ test_notes(void **state)
         assert_true(at < count);
         probes[i] = all[at];
         assert_string_equal(probes[i].provider, "otel_memory");
-        assert_int_equal(cli_probe_arguments(&probes[i]), arguments[i]);
         assert_string_equal(probes[i].arguments, operands[i]);
         assert_true(probes[i].semaphore != 0);
     }
     assert_true(probes[0].semaphore != probes[1].semaphore);
-    free(all);
 }
 
 static void
 test_bad_files(void **state)
 {
-    struct cli_probe *all;
+    struct note all[NOTES];
     size_t count;
 
     (void)state;
-    assert_non_null(cli_probe_notes_read("/dev/null", &all, &count));
-    free(all);
-    assert_non_null(cli_probe_notes_read("/no/such/file", &all, &count));
-    free(all);
-    assert_null(cli_probe_notes_read(program, &all, &count));
+    assert_non_null(notes_read("/dev/null", all, NOTES, &count));
+    assert_non_null(notes_read("/no/such/file", all, NOTES, &count));
+    assert_null(notes_read(program, all, NOTES, &count));
     assert_int_equal(count, 0);
-    free(all);
 }
 
 /* At rate 1 every block is seen, with its size as its weight. */

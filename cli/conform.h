@@ -1,0 +1,16 @@
+/* conform.h -- `profsim conform`. */
+#ifndef CLI_CONFORM_H
+#define CLI_CONFORM_H
+
+#include "exit.h"
+#include "report.h"
+
+/* What a check came to. */
+struct cli_conform_outcome {
+    enum cli_verdict verdict;
+    char text[1024]; /* foreign */
+};
+
+enum cli_exit cli_conform(int argc, char **argv);
+
+#endif

@@ -1,0 +1,22 @@
+/* conform_stream.h -- the events of a whole command. */
+#ifndef CLI_CONFORM_STREAM_H
+#define CLI_CONFORM_STREAM_H
+
+#include <stdbool.h>
+
+#include "conform.h"
+#include "exit.h"
+
+/*
+ * Run a command to its end, and keep the events of its probes.
+ *
+ * returns: CLI_OK if there is something to judge; else why not, reported
+ */
+enum cli_exit cli_conform_stream_run(char **command);
+
+/* Whether a check can be judged by events alone, and what it comes to. */
+bool cli_conform_stream_judges(const char *name);
+void cli_conform_stream_judge(const char *name,
+                              struct cli_conform_outcome *outcome);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * exercise.h -- what the checks of a producer share. A check runs in a process
+ * of its own, does things, looks at the events they fire, and ends the process
+ * with a verdict.
+ */
+#ifndef CONFORM_EXERCISE_H
+#define CONFORM_EXERCISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "watch.h"
+
+/* ---------------------------------------------------------------- the verdict
+ */
+
+/* End the process: the sentence holds; it does not; it could not be tried here;
+ * it does not concern this producer. */
+_Noreturn void holds(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+_Noreturn void broken(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+_Noreturn void not_tried(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+_Noreturn void not_applicable(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/*
+ * A count of independent events, each of chance p. Broken if a right producer
+ * would have such a count with a chance below PROPS_ALPHA.
+ *
+ * returns: the relative deviation of the chance that is noticed with a chance
+ *          of 0.999, about
+ */
+double judge_count(const char *what, uint64_t trials, double p, uint64_t count);
+
+/* ----------------------------------------------------------------- the events
+ */
+
+/* What fired on this thread since seen_begin(). */
+struct seen {
+    uint32_t allocs;
+    uint32_t frees;
+    struct watch_event alloc; /* the last */
+    struct watch_event freed;
+};
+
+void seen_begin(void);
+struct seen seen_end(void);
+void seen_resume(struct seen seen); /* as it was before something nested */
+
+/* Called in the handler for each event, after it was counted; NULL: nothing. */
+extern void (*on_event)(const struct watch_event *event);
+
+/* ----------------------------------------------------------------- operations
+ */
+
+/* A way to allocate; NULL if it fails. */
+struct way {
+    const char *name;
+    void *(*allocate)(size_t bytes);
+};
+
+extern const struct way ways[]; /* ends with a NULL name; the first is malloc */
+
+/* malloc, and free, each with the events it fires. */
+void *seen_malloc(size_t bytes, struct seen *seen);
+void seen_free(void *block, struct seen *seen);
+
+/* A block that is sampled, or is not. Others are freed. context: attached */
+void *sampled_block(size_t bytes);
+void *unsampled_block(size_t bytes);
+
+/* ------------------------------------------------------------------ its rules
+ */
+
+/* How the producer weighs: learned by allocating, at first use. */
+struct weighing {
+    bool is_by_crossings;    /* a weight is a number of intervals (PR 1672) */
+    uint64_t interval_bytes; /* same */
+};
+
+const struct weighing *weighing(void);
+
+/* The chance that a block of this size is sampled, by the weights of such. */
+double chance_of(size_t bytes);
+
+/* Allocations that are enough for `samples` on average, at most 20 million. */
+uint64_t trials_for(double samples, double chance);
+
+/* A size whose chance is near a half, and one that is nearly always sampled. */
+size_t half_size(void);
+size_t sure_size(void);
+
+#define X(id, name, sentence) void check_##name(void);
+#include "sentences.def"
+#undef X
+
+#endif

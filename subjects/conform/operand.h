@@ -1,0 +1,33 @@
+/*
+ * operand.h -- where a probe's argument is when its nop is reached: "8@%rdi",
+ * "-4@%eax", "8@$16", "8@-24(%rbp)", "4@8(%rax,%rcx,4)".
+ */
+#ifndef CONFORM_OPERAND_H
+#define CONFORM_OPERAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+struct operand {
+    enum { OPERAND_REGISTER, OPERAND_CONSTANT, OPERAND_MEMORY } kind;
+    uint32_t bytes; /* 1, 2, 4, 8 */
+    bool is_signed;
+    int base;       /* index into gregs; -1: none */
+    int index;      /* same */
+    int64_t offset; /* the constant, or of the memory */
+    uint32_t scale;
+};
+
+/*
+ * Read one argument.
+ *
+ * returns: what follows it, without blanks; NULL if it is none that is known
+ */
+const char *operand_parse(const char *text, struct operand *operand);
+
+/* returns: its value, sign or zero extended. context: a signal handler */
+uint64_t operand_value(const struct operand *operand,
+                       const ucontext_t *context);
+
+#endif

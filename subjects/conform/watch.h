@@ -1,0 +1,44 @@
+/*
+ * watch.h -- see the otel_memory probes of the process one is in: a breakpoint
+ * stands in place of each nop, and a handler of SIGTRAP reads the arguments. No
+ * help from the kernel or another process is needed.
+ *
+ * x86-64 only. A thread that blocks SIGTRAP where a probe fires is ended by the
+ * kernel.
+ */
+#ifndef CONFORM_WATCH_H
+#define CONFORM_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum watch_kind { WATCH_ALLOC, WATCH_FREE, WATCH_KINDS };
+
+struct watch_event {
+    enum watch_kind kind;
+    uint64_t address;
+    uint64_t bytes;        /* of an allocation */
+    uint64_t weight_bytes; /* same */
+};
+
+/*
+ * Plant breakpoints at all probes of the provider in all modules loaded now,
+ * and call `sink` for each event, in the thread and at the moment it fires.
+ *
+ * in:      sink, safe in a signal handler
+ * returns: NULL, or why not
+ */
+const char *watch_begin(const char *provider,
+                        void (*sink)(const struct watch_event *event));
+
+/* How many places there are of a kind; of them all, those with a semaphore. */
+size_t watch_places(enum watch_kind kind);
+size_t watch_semaphores(void);
+
+/* As a consumer that comes, or goes: one more on each semaphore, or one less.
+ * Without semaphores, events go on. */
+void watch_attach(void);
+void watch_detach(void);
+
+#endif
