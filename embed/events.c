@@ -115,12 +115,6 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
 }
 
 void
-embed_on_named(void)
-{
-    atomic_fetch_add(&embed_names, 1);
-}
-
-void
 embed_on_early(void)
 {
     embed_drop(EMBED_DROP_EARLY);

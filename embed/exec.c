@@ -5,12 +5,14 @@
  * exec is safe in signal handlers and in the child of a vfork, and so is this.
  * A vfork's child logs for its parent, whose memory it is in.
  *
- * execl() and its kin, and what libc executes itself, are not seen.
+ * What libc executes itself is not seen.
  */
 #include "recorder.h"
 
 #include <errno.h>
 #include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -119,6 +121,52 @@ fexecve(int file, char *const argv[], char *const envp[])
     resolve();
     real.fexecve(file, argv, envp);
     return take_back(noted);
+}
+
+/*
+ * The arguments of execl() and its kin as an array, on the stack as libc has it
+ * too; `end` is behind the NULL that ends them.
+ */
+#define LIST(argv, first, end)                               \
+    va_list end;                                             \
+    size_t argv##_count = 1;                                 \
+    char **argv;                                             \
+                                                             \
+    va_start(end, first);                                    \
+    for (const char *at = first; at != NULL; argv##_count++) \
+        at = va_arg(end, const char *);                      \
+    va_end(end);                                             \
+    argv = __builtin_alloca(argv##_count * sizeof *argv);    \
+    va_start(end, first);                                    \
+    memcpy(argv, &first, sizeof *argv);                      \
+    for (size_t i = 1; i < argv##_count; i++)                \
+    argv[i] = va_arg(end, char *)
+
+EMBED_HOOK int
+execl(const char *path, const char *first, ...)
+{
+    LIST(argv, first, end);
+    va_end(end);
+    return execve(path, argv, environ);
+}
+
+EMBED_HOOK int
+execlp(const char *file, const char *first, ...)
+{
+    LIST(argv, first, end);
+    va_end(end);
+    return execvpe(file, argv, environ);
+}
+
+EMBED_HOOK int
+execle(const char *path, const char *first, ...)
+{
+    char *const *envp;
+
+    LIST(argv, first, end);
+    envp = va_arg(end, char *const *);
+    va_end(end);
+    return execve(path, argv, envp);
 }
 
 /* It runs before the call returns: its log may be older than the note. */

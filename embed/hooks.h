@@ -130,7 +130,4 @@ void embed_on_released(uint64_t token, const void *frame);
 /* A library was unloaded. */
 void embed_on_unload(void);
 
-/* A thread was given a name. */
-void embed_on_named(void);
-
 #endif

@@ -45,7 +45,6 @@ static struct {
     int (*sem_trywait)(sem_t *);
     int (*sem_timedwait)(sem_t *, const struct timespec *);
     int (*sem_clockwait)(sem_t *, clockid_t, const struct timespec *);
-    int (*set_name)(pthread_t, const char *);
     int (*close_library)(void *);
     _Atomic bool ready;
 } real = {.mutex_lock = lock_before,
@@ -82,7 +81,6 @@ embed_locks_resolve(void)
     embed_resolve(&real.sem_trywait, "sem_trywait", NULL);
     embed_resolve(&real.sem_timedwait, "sem_timedwait", NULL);
     embed_resolve(&real.sem_clockwait, "sem_clockwait", NULL);
-    embed_resolve(&real.set_name, "pthread_setname_np", NULL);
     embed_resolve(&real.close_library, "dlclose", NULL);
     atomic_store_explicit(&real.ready, true, memory_order_release);
 }
@@ -427,19 +425,6 @@ EMBED_HOOK int
 sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
 {
     SEM_WAIT(semaphore, real.sem_clockwait(semaphore, clock, until));
-}
-
-EMBED_HOOK int
-pthread_setname_np(pthread_t thread, const char *name)
-{
-    int status;
-
-    if (!is_ready())
-        return 0;
-    status = real.set_name(thread, name);
-    if (status == 0)
-        embed_on_named();
-    return status;
 }
 
 /*

@@ -139,6 +139,11 @@ bool embed_reserve(uint64_t bytes);
 /* Find the real functions. context: inside */
 void embed_exec_resolve(void);
 
+/* names.c */
+
+/* Find the real function. context: inside */
+void embed_names_resolve(void);
+
 /* fork.c */
 
 /* Register what is to be done around a fork. */

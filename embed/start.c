@@ -176,6 +176,7 @@ static void __attribute__((constructor)) start_early(void)
     embed_locks_resolve();
     embed_heap_resolve();
     embed_exec_resolve();
+    embed_names_resolve();
     embed_inside = inside;
     if (embed_enter())
         embed_leave();

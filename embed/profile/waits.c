@@ -173,11 +173,6 @@ embed_on_released(uint64_t token, const void *frame)
 }
 
 void
-embed_on_named(void)
-{
-}
-
-void
 embed_on_unload(void)
 {
     embed_unwind_forget();

@@ -397,6 +397,21 @@ become_daemon(const char *path)
     _exit(hold(path));
 }
 
+/* Become another program by a call that takes its words one by one. */
+static int
+execute(const char *call, const char *path)
+{
+    char *const nothing[] = {NULL};
+
+    if (strcmp(call, "execle") == 0)
+        execle(path, path, "first", "second", (char *)NULL, nothing);
+    unsetenv("LD_PRELOAD");
+    if (strcmp(call, "execlp") == 0)
+        execlp(path, path, "first", "second", (char *)NULL);
+    execl(path, path, "first", "second", (char *)NULL);
+    return guarded_complain(call, errno);
+}
+
 extern pid_t _Fork(void); /* newer than some headers */
 
 int
@@ -442,6 +457,10 @@ main(int argc, char **argv)
         return hold(argument);
     if (strcmp(mode, "daemon") == 0)
         return become_daemon(argument);
+    if (strncmp(mode, "execl", 5) == 0)
+        return execute(mode, own_path);
+    if (strcmp(mode, "first") == 0) /* by execute() */
+        return argc == 3 && strcmp(argument, "second") == 0 ? 0 : 1;
     guarded_allocate(strcmp(mode, "some") == 0 ? 20000 : 400000);
     return 0;
 }

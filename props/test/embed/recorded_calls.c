@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -196,6 +197,8 @@ fork_in_wait(void)
 int
 main(void)
 {
+    allocate(50); /* its first event comes before its name */
+    expect(prctl(PR_SET_NAME, "named by prctl") == 0);
     resize();
     align();
     wait_in_thread();

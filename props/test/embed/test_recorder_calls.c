@@ -234,7 +234,7 @@ threads_have_their_names(void **state)
 {
     (void)state;
     assert_int_equal(sim_recording_totals(parent)->threads, 2);
-    assert_string_equal(sim_recording_thread_name(parent, 0), "recorded_calls");
+    assert_string_equal(sim_recording_thread_name(parent, 0), "named by prctl");
     assert_string_equal(sim_recording_thread_name(parent, 1), "waits a lot");
 }
 

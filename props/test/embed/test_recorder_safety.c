@@ -711,6 +711,20 @@ an_image_that_lost_the_recorder_is_named(void **state)
     expect_no_leftovers();
 }
 
+/* By a call whose arguments are a list; they arrive. */
+static void
+lists_of_arguments_are_executed(void **state)
+{
+    static const char *const calls[] = {"execl", "execlp", "execle"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        expect_good(record("", program, calls[i], NULL));
+        assert_true(log_says("1 executed programs ran without the recorder"));
+    }
+    expect_no_leftovers();
+}
+
 /* -------------------------------------------------------------------- set-up
  */
 
@@ -754,6 +768,7 @@ main(int argc, char **argv)
         cmocka_unit_test(the_program_behind_a_starter_is_recorded),
         cmocka_unit_test(of_equal_images_the_last_is_the_recording),
         cmocka_unit_test(an_image_that_lost_the_recorder_is_named),
+        cmocka_unit_test(lists_of_arguments_are_executed),
     };
     char *recorder;
 

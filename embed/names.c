@@ -1,0 +1,55 @@
+/*
+ * names.c -- a thread was given a name: each looks at its next event whether it
+ * is the one (name_thread_locked() of log.c).
+ */
+#include "recorder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int (*real_set_name)(pthread_t, const char *);
+
+void
+embed_names_resolve(void)
+{
+    embed_resolve(&real_set_name, "pthread_setname_np", NULL);
+}
+
+EMBED_HOOK int
+pthread_setname_np(pthread_t thread, const char *name)
+{
+    const bool inside = embed_inside;
+    int status;
+
+    if (real_set_name == NULL) {
+        embed_inside = true;
+        embed_names_resolve();
+        embed_inside = inside;
+    }
+    status = real_set_name(thread, name);
+    if (status == 0)
+        atomic_fetch_add(&embed_names, 1);
+    return status;
+}
+
+/* As libc has it: the call takes what it needs of the four. */
+EMBED_HOOK int
+prctl(int option, ...)
+{
+    unsigned long words[4];
+    va_list end;
+    long status;
+
+    va_start(end, option);
+    for (int i = 0; i < 4; i++)
+        words[i] = va_arg(end, unsigned long);
+    va_end(end);
+    status = syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+    if (status == 0 && option == PR_SET_NAME)
+        atomic_fetch_add(&embed_names, 1);
+    return (int)status;
+}
