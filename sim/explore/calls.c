@@ -95,6 +95,7 @@ sim_explore_mark(void)
         return 0;
     sim_engine_point((uintptr_t)__builtin_return_address(0));
     sim_engine_event(EVENT_MARK, e->marks);
+    sim_seq_cst_mark(e->marks, (uintptr_t)__builtin_return_address(0));
     return e->marks++;
 }
 

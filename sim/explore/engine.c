@@ -68,7 +68,7 @@ fold(uint64_t a, uint64_t b)
 }
 
 void
-sim_engine_hash(uint64_t what, uint64_t detail)
+sim_engine_hash(uint64_t what, uint64_t detail, bool add)
 {
     struct engine *e = &sim_engine;
     const uint64_t low =
@@ -76,8 +76,13 @@ sim_engine_hash(uint64_t what, uint64_t detail)
     const uint64_t high =
         fold(low ^ 0x8ebc6af09c88c6e3U, what ^ 0x589965cc75374cc3U);
 
-    e->graph[0] += fold(low ^ 0x1d8e4e27c47d124fU, high);
-    e->graph[1] += high;
+    if (add) {
+        e->graph[0] += fold(low ^ 0x1d8e4e27c47d124fU, high);
+        e->graph[1] += high;
+    } else {
+        e->graph[0] -= fold(low ^ 0x1d8e4e27c47d124fU, high);
+        e->graph[1] -= high;
+    }
 }
 
 void
@@ -87,7 +92,8 @@ sim_engine_event(uint64_t kind, uint64_t detail)
     struct thread *t = sim_self();
     const uint32_t stamp = ++t->now.at[e->current];
 
-    sim_engine_hash(stamp | (uint64_t)e->current << 32 | kind << 40, detail);
+    sim_engine_hash(stamp | (uint64_t)e->current << 32 | kind << 40, detail,
+                    true);
 }
 
 void

@@ -27,6 +27,7 @@ enum {
     CANDIDATES_MAX = 64,
     TRACE_MAX = 4096,
     ROUND_READS_MAX = 64,
+    SIM_LABEL_STORE = 1 << 8, /* the question is where a store goes */
 };
 
 #define STAMP_NEVER UINT32_MAX
@@ -53,7 +54,7 @@ struct store {
     struct clock sync; /* what an acquire load of it learns */
     struct clock seen; /* stamp of each thread's first load of it */
     uint32_t trace;    /* index of its trace event, for reports */
-    bool seq_cst;
+    bool is_rmw;       /* reads the store in front of it */
 };
 
 struct location {
@@ -132,7 +133,6 @@ struct thread {
     struct clock now;
     struct clock pending;   /* what an acquire fence will learn */
     struct clock release;   /* at the last release fence */
-    struct clock floor;     /* seq_cst: must not read below */
     struct lock *wants;     /* a lock; ready when it is free */
     struct lock *sleeps_on; /* a word; ready when it is woken */
     uint32_t steps;         /* scheduling points passed in this run */
@@ -164,6 +164,7 @@ struct trace_event {
     uint32_t from;    /* trace index of the store read, or TRACE_MAX */
     uint32_t newest;  /* trace index of the newest store, or TRACE_MAX */
     uint32_t behind;  /* how many newer stores the load passed over */
+    uint32_t before;  /* trace index of the store it was put before */
     uint32_t choice;  /* length of the choice list at this event */
 };
 
@@ -199,9 +200,10 @@ struct engine {
 
     /* State of the graph */
     uint64_t graph[2];
-    struct clock seq_cst;       /* joined by seq_cst fences */
-    struct clock seq_cst_store; /* seq_cst stores so far */
+    uint32_t accesses_count; /* see seq_cst.c */
+    uint32_t seq_cst_accesses;
     uint32_t seq_cst_fences;
+    uint32_t seq_cst_marks;
     uint64_t marks;
     uint32_t locations_count;
     uint32_t cells_count;
@@ -264,7 +266,7 @@ sim_releases(int order)
 /* engine.c */
 void sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
                             uintptr_t other_site, const char *text);
-void sim_engine_hash(uint64_t what, uint64_t detail);
+void sim_engine_hash(uint64_t what, uint64_t detail, bool add);
 void sim_engine_first_pick(void);
 _Noreturn void sim_engine_thread_end(void);
 void sim_engine_point(uintptr_t site);
@@ -297,8 +299,23 @@ bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                     uint64_t desired, int order, int order_failure, bool weak,
                     uintptr_t site);
 uint64_t sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
-                           uint32_t *index);
+                           uint64_t *name);
+
+/* location.c */
 struct word *sim_memory_word(uintptr_t address, uintptr_t site);
+struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
+                                 uintptr_t site);
+void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
+
+/* seq_cst.c */
+void sim_seq_cst_begin(void);
+void sim_seq_cst_access(const struct location *location,
+                        const struct store *from, bool writes, bool seq_cst,
+                        uintptr_t site);
+void sim_seq_cst_fence(uintptr_t site);
+void sim_seq_cst_mark(uint64_t number, uintptr_t site);
+bool sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t place,
+                        bool seq_cst, const struct clock *now);
 
 /* fence.c */
 void sim_atomic_fence(int order, uintptr_t site);
@@ -307,6 +324,8 @@ void sim_atomic_fence(int order, uintptr_t site);
 void sim_wait_note(struct location *location, const struct store *store,
                    uintptr_t site);
 bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
+void sim_wait_before_write(struct location *location, uintptr_t site);
+void sim_wait_wrote(void);
 void sim_wait_leave(void);
 bool sim_wait_has_news(uint32_t thread);
 uint32_t sim_wait_last_round(void);

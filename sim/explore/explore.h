@@ -14,8 +14,7 @@
  * sim_exhaust_options){0}, &r);
  *
  * What is not modelled: load buffering (a load never sees a store that has not
- * run yet), and modification orders other than the order of execution (2+2W);
- * 16-byte atomics and atomics of mixed size at one place are refused.
+ * run yet). 16-byte atomics and atomics of mixed size at one place are refused.
  */
 #ifndef SIM_EXPLORE_H
 #define SIM_EXPLORE_H

@@ -3,7 +3,8 @@
  *
  * A fence acts on clocks alone: an acquire fence learns what earlier relaxed
  * loads read (pending), a release fence fixes what later relaxed stores
- * publish (release), a seq_cst fence also learns from all earlier ones.
+ * publish (release). A seq_cst fence does both, and limits what may be read
+ * around it (seq_cst.c).
  */
 #include "engine.h"
 
@@ -12,28 +13,19 @@ enum event_kind { EVENT_FENCE = 4, EVENT_BARRIER };
 void
 sim_atomic_fence(int order, uintptr_t site)
 {
-    struct engine *e = &sim_engine;
     struct thread *t = sim_self();
     struct trace_event *event;
 
     if (order == __ATOMIC_RELAXED || t->probing)
         return;
-    if (order == __ATOMIC_SEQ_CST)
-        sim_engine_point(site);
     event = sim_trace_add(SIM_OP_FENCE, site);
     if (event != NULL)
         event->order = order;
-    sim_engine_event(EVENT_FENCE, order == __ATOMIC_SEQ_CST
-                                      ? 1 + (uint64_t)e->seq_cst_fences
-                                      : 0);
+    sim_engine_event(EVENT_FENCE, 0);
     if (sim_acquires(order))
         sim_clock_join(&t->now, &t->pending);
-    if (order == __ATOMIC_SEQ_CST) {
-        sim_clock_join(&t->now, &e->seq_cst);
-        sim_clock_join(&t->floor, &e->seq_cst_store);
-        e->seq_cst = t->now;
-        e->seq_cst_fences++;
-    }
+    if (order == __ATOMIC_SEQ_CST)
+        sim_seq_cst_fence(site);
     if (sim_releases(order))
         t->release = t->now;
     sim_engine_after_event();
@@ -50,7 +42,6 @@ barrier_arrive(uint32_t i)
     if (i != e->current)
         t->now.at[i]++;
     sim_clock_join(&t->now, &t->pending);
-    sim_clock_join(&t->floor, &e->seq_cst_store);
 }
 
 void
@@ -60,7 +51,7 @@ sim_explore_barrier(void)
     struct engine *e = &sim_engine;
     struct thread *me = sim_self();
     struct clock told;
-    uint64_t where = e->seq_cst_fences;
+    uint64_t where = 0;
 
     if (!e->active)
         return;
@@ -73,7 +64,6 @@ sim_explore_barrier(void)
     sim_engine_event(EVENT_BARRIER, where);
     for (uint32_t i = 0; i < e->threads_count; i++)
         barrier_arrive(i);
-    sim_clock_join(&me->now, &e->seq_cst);
     told = me->now;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
@@ -83,7 +73,6 @@ sim_explore_barrier(void)
         t->release = t->now;
     }
     me->release = me->now;
-    e->seq_cst = me->now;
-    e->seq_cst_fences++;
+    sim_seq_cst_fence(site);
     sim_engine_after_event();
 }

@@ -181,17 +181,17 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct lock *l;
-    uint32_t index;
+    uint64_t name;
     uint32_t value;
 
     if (!e->active)
         return;
     sim_engine_point(site);
     l = lock_of(word, 0, site);
-    value = (uint32_t)sim_memory_newest((uintptr_t)word, sizeof *word, site,
-                                        &index);
+    value =
+        (uint32_t)sim_memory_newest((uintptr_t)word, sizeof *word, site, &name);
     trace_lock(SIM_OP_WAIT, l, value == seen, site);
-    sim_engine_event(EVENT_WAIT, l->version++ | (uint64_t)index << 32);
+    sim_engine_event(EVENT_WAIT, l->version++ | sim_mix64(name) << 32);
     if (value != seen || wakes_spuriously())
         return;
     sim_self()->sleeps_on = l;

@@ -1,139 +1,36 @@
 /*
  * memory.c -- C11 atomics by store history and vector clocks.
  *
- *      location:  [init 0] [T0@3 1] [T1@2 2]        oldest .. newest
+ *      location:  [init 0] [T0@3 1] [T1@2 2]        in modification order
  *                                      ^ choice 0; older ones are stale reads
  *
  * Invariants
- *   M1  Modification order is the order of execution, and real memory holds
- *       the newest value of every location.
- *   M2  A load returns the newest store, or an older one that is not hidden:
- *       store S hides all older ones from thread T when T knows S, or knows a
- *       load of S, or both are seq_cst, or seq_cst fences put S before T.
- *   M3  A read-modify-write reads the newest store and carries on its release
+ *   M1  Stores stand in modification order, and real memory holds the value of
+ *       the last. A new one goes to the end, or before any store that does not
+ *       happen before it, nor has been read by what does; never between a
+ *       read-modify-write and the store it read.
+ *   M2  A load returns the last store, or an older one that is not hidden:
+ *       store S hides all older ones from thread T when S, or a load of S,
+ *       happens before.
+ *   M3  A read-modify-write reads a store that a load could return and no other
+ *       one has taken, stands directly behind it, and carries on its release
  *       sequence.
+ *   M4  seq_cst operations have a common order (seq_cst.c).
  *
- * Therefore not produced: load buffering (a load cannot see the future) and
- * the fourth outcome of 2+2W (a store cannot slip before an executed one).
- * A seq_cst fence joins the clocks of earlier ones outright; C11 gives less
- * for races that only fences order, and exactly this for values.
+ * An event never happens before, nor is read by, one that ran earlier; so load
+ * buffering is not produced. All else that RC11 allows is.
  */
 #include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum event_kind { EVENT_LOAD = 1, EVENT_STORE, EVENT_RMW };
-
-/* ---- Places ---- */
-
-static uint64_t
-memory_read(uintptr_t address, uint32_t bytes)
-{
-    uint64_t value = 0;
-
-    memcpy(&value, (const void *)address, bytes); /* little endian */
-    return value;
-}
-
-static void
-memory_write(uintptr_t address, uint32_t bytes, uint64_t value)
-{
-    switch (bytes) {
-    case 1:
-        *(uint8_t *)address = (uint8_t)value;
-        break;
-    case 2:
-        *(uint16_t *)address = (uint16_t)value;
-        break;
-    case 4:
-        *(uint32_t *)address = (uint32_t)value;
-        break;
-    default:
-        *(uint64_t *)address = value;
-        break;
-    }
-}
-
-struct word *
-sim_memory_word(uintptr_t address, uintptr_t site)
-{
-    struct engine *e = &sim_engine;
-    const uint64_t mask = (1U << WORDS_LOG2) - 1;
-    uint64_t i = (address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2);
-
-    while (e->words[i].run == e->run_number) {
-        if (e->words[i].address == address)
-            return &e->words[i];
-        i = (i + 1) & mask;
-    }
-    if (++e->words_used > mask / 4 * 3)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
-                          "the threads touch too many different words");
-    e->words[i] = (struct word){.address = address, .run = e->run_number};
-    return &e->words[i];
-}
-
-static struct location *
-location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
-             uintptr_t site)
-{
-    struct engine *e = &sim_engine;
-    struct location *l;
-
-    if ((word->atomic_mask & mask) != 0)
-        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0,
-                          "atomic accesses of different size to one place");
-    if (e->locations_count == LOCATIONS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
-                          "the threads touch too many atomics");
-    l = &e->locations[e->locations_count++];
-    if (l->stores == NULL) {
-        l->stores_room = 8;
-        l->stores = malloc(l->stores_room * sizeof *l->stores);
-        if (l->stores == NULL)
-            abort();
-    }
-    *l = (struct location){.address = address,
-                           .bytes = bytes,
-                           .mask = mask,
-                           .next = word->locations,
-                           .stores_count = 1,
-                           .stores_room = l->stores_room,
-                           .stores = l->stores};
-    l->stores[0] = (struct store){.value = memory_read(address, bytes),
-                                  .trace = TRACE_MAX};
-    word->locations = e->locations_count;
-    word->atomic_mask |= mask;
-    return l;
-}
-
-static struct location *
-location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
-{
-    const uint32_t offset = (uint32_t)(address & 7);
-    const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
-    struct word *word;
-
-    if (address % bytes != 0)
-        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
-    word = sim_memory_word(address - offset, site);
-    if (word->cells != 0)
-        sim_plain_check_atomic(word, mask, write, site);
-    for (uint32_t i = word->locations; i != 0;) {
-        struct location *l = &sim_engine.locations[i - 1];
-
-        if (l->mask == mask) {
-            if (l->reloaded) {
-                l->reloaded = false;
-                l->stores[0].value = memory_read(address, bytes);
-            }
-            return l;
-        }
-        i = l->next;
-    }
-    return location_new(word, address, bytes, mask, site);
-}
+enum event_kind {
+    EVENT_LOAD = 1,
+    EVENT_STORE,
+    EVENT_RMW,
+    EVENT_NEIGHBOURS = 32
+};
 
 /* ---- What a load may return ---- */
 
@@ -143,15 +40,13 @@ covers(const struct clock *clock, const struct store *s)
     return clock->at[s->thread] >= s->stamp;
 }
 
-/* Does T know S, or a load of S (M2)? */
+/* Does T know S, or a load of S (M1, M2)? */
 static bool
-hides_older(const struct thread *t, const struct store *s, bool seq_cst)
+is_known(const struct thread *t, const struct store *s)
 {
     const struct engine *e = &sim_engine;
 
-    if (covers(&t->now, s) || covers(&t->floor, s))
-        return true;
-    if (seq_cst && (s->seq_cst || covers(&e->seq_cst, s)))
+    if (covers(&t->now, s))
         return true;
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (s->seen.at[i] <= t->now.at[i])
@@ -160,52 +55,128 @@ hides_older(const struct thread *t, const struct store *s, bool seq_cst)
     return false;
 }
 
-/*
- * The stores a load may return, newest first. With `expected`, the newest and
- * those older ones that make a compare-exchange fail.
- */
-static uint32_t
-visible(const struct location *l, bool seq_cst, const uint64_t *expected,
-        uint32_t *found)
+/* What an access does, as far as it decides what it may read. */
+struct access_kind {
+    int order;
+    bool reads;
+    bool writes;
+};
+
+/* What will happen before the access, if it reads store `from`; and itself. */
+static struct clock
+clock_of(const struct location *l, uint32_t from, int order)
 {
-    const struct thread *t = sim_self();
-    const uint32_t least = l->least.at[sim_engine.current];
-    uint32_t count = 0;
+    struct clock now = sim_self()->now;
 
-    for (uint32_t i = l->stores_count; i-- > 0;) {
-        const struct store *s = &l->stores[i];
-
-        if (count == 0 || expected == NULL || s->value != *expected)
-            found[count++] = i;
-        if (i <= least || count == CANDIDATES_MAX || hides_older(t, s, seq_cst))
-            break;
-    }
-    return count;
+    now.at[sim_engine.current]++;
+    if (from != UINT32_MAX && sim_acquires(order))
+        sim_clock_join(&now, &l->stores[from].sync);
+    return now;
 }
 
-static uint32_t
-choose_store(const struct location *l, int order, const uint64_t *expected)
+/* Does it fit the seq_cst operations? What comes last always does. */
+static bool
+fits(const struct location *l, uint32_t from, uint32_t place, int order)
 {
-    uint32_t found[CANDIDATES_MAX];
-    const uint32_t count =
-        visible(l, order == __ATOMIC_SEQ_CST, expected, found);
+    struct clock now;
+
+    if (sim_engine.seq_cst_fences + sim_engine.seq_cst_accesses == 0)
+        return true;
+    now = clock_of(l, from, order);
+    return sim_seq_cst_allows(l, from, place, order == __ATOMIC_SEQ_CST, &now);
+}
+
+/* Has a read-modify-write read store `index`? Then it stands behind it. */
+static bool
+is_taken(const struct location *l, uint32_t index)
+{
+    return index + 1 < l->stores_count && l->stores[index + 1].is_rmw;
+}
+
+/* One of `count` stores or places, the most ordinary first. */
+static uint32_t
+choose(const uint32_t *found, uint32_t count, uint16_t label)
+{
     uint32_t picked;
 
     if (count == 1)
         return found[0];
-    picked = sim_engine_ask(count, SIM_STALE, (uint16_t)sim_engine.current);
-    if (picked != 0)
+    label |= (uint16_t)sim_engine.current;
+    picked = sim_engine_ask(count, SIM_STALE, label);
+    if (picked != 0 && label < SIM_LABEL_STORE)
         sim_engine.run->stale++;
     return found[picked];
+}
+
+/*
+ * The store that a load returns, a read-modify-write takes, or a
+ * compare-exchange reads, successful or not.
+ *
+ * in:      expected, of a compare-exchange, or NULL
+ *          order_failure, the order if it fails
+ */
+static uint32_t
+choose_store(const struct location *l, bool writes, int order,
+             const uint64_t *expected, int order_failure)
+{
+    const struct thread *t = sim_self();
+    const uint32_t least = l->least.at[sim_engine.current];
+    uint32_t found[CANDIDATES_MAX];
+    uint32_t count = 0;
+
+    for (uint32_t i = l->stores_count; i-- > 0;) {
+        const struct store *s = &l->stores[i];
+        const bool takes =
+            writes && (expected == NULL || s->value == *expected);
+        const bool is_last = i + 1 == l->stores_count;
+
+        if (is_last || (!(takes && is_taken(l, i)) &&
+                        fits(l, i, takes ? i + 1 : UINT32_MAX,
+                             writes && !takes ? order_failure : order)))
+            found[count++] = i;
+        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
+            break;
+    }
+    return choose(found, count, 0);
+}
+
+/* The index that a new store will have in modification order. */
+static uint32_t
+choose_place(const struct location *l, int order)
+{
+    const struct thread *t = sim_self();
+    const uint32_t least = l->least.at[sim_engine.current];
+    uint32_t found[CANDIDATES_MAX];
+    uint32_t count = 0;
+
+    found[count++] = l->stores_count;
+    for (uint32_t i = l->stores_count; i-- > 0;) {
+        const struct store *s = &l->stores[i];
+
+        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
+            break;
+        if (!s->is_rmw && fits(l, UINT32_MAX, i, order))
+            found[count++] = i;
+    }
+    return choose(found, count, SIM_LABEL_STORE);
 }
 
 /* ---- Events ---- */
 
 static uint64_t
-order_detail(uint64_t detail, bool seq_cst)
+name_of(const struct store *s)
 {
-    return seq_cst ? detail | (uint64_t)sim_engine.seq_cst_fences << 40
-                   : detail;
+    return s->stamp | (uint64_t)s->thread << 32;
+}
+
+/* Neighbours in modification order are part of the graph. */
+static void
+hash_neighbours(const struct location *l, uint32_t index, bool add)
+{
+    if (index > 0 && index < l->stores_count)
+        sim_engine_hash(name_of(&l->stores[index]) | (uint64_t)EVENT_NEIGHBOURS
+                                                         << 40,
+                        name_of(&l->stores[index - 1]), add);
 }
 
 static void
@@ -237,8 +208,9 @@ read_store(struct location *l, uint32_t index, int order, uintptr_t site)
     l->read_site[me] = site;
 }
 
+/* Make room for a store before store `index`, or at the end. */
 static struct store *
-store_append(struct location *l)
+store_insert(struct location *l, uint32_t index)
 {
     if (l->stores_count == l->stores_room) {
         l->stores_room *= 2;
@@ -246,23 +218,29 @@ store_append(struct location *l)
         if (l->stores == NULL)
             abort();
     }
-    return &l->stores[l->stores_count++];
+    memmove(&l->stores[index + 1], &l->stores[index],
+            (l->stores_count - index) * sizeof *l->stores);
+    l->stores_count++;
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+        l->least.at[i] += l->least.at[i] >= index && l->least.at[i] != 0;
+    return &l->stores[index];
 }
 
+/* in: carried, by a read-modify-write from the store before; or NULL */
 static void
-write_store(struct location *l, uint64_t value, int order,
+write_store(struct location *l, uint32_t index, uint64_t value, int order,
             const struct clock *carried, uintptr_t site)
 {
     const uint32_t me = sim_engine.current;
     struct thread *t = sim_self();
-    struct store *s = store_append(l);
+    struct store *s;
 
-    t->round.count = 0;
-    t->round.real = 0;
+    hash_neighbours(l, index, false);
+    s = store_insert(l, index);
     s->value = value;
     s->thread = me;
     s->stamp = t->now.at[me];
-    s->seq_cst = order == __ATOMIC_SEQ_CST;
+    s->is_rmw = carried != NULL;
     s->sync = sim_releases(order) ? t->now : t->release;
     if (carried != NULL)
         sim_clock_join(&s->sync, carried);
@@ -271,11 +249,12 @@ write_store(struct location *l, uint64_t value, int order,
     s->seen.at[me] = s->stamp;
     s->trace =
         sim_engine.trace != NULL ? sim_engine.trace_count - 1 : TRACE_MAX;
-    if (s->seq_cst)
-        sim_engine.seq_cst_store.at[me] = s->stamp;
     l->written.at[me] = s->stamp;
     l->write_site[me] = site;
-    memory_write(l->address, l->bytes, value);
+    hash_neighbours(l, index, true);
+    hash_neighbours(l, index + 1, true);
+    if (index + 1 == l->stores_count)
+        sim_location_write(l->address, l->bytes, value);
     sim_repeat_note(site, value);
 }
 
@@ -287,41 +266,42 @@ load_event(struct location *l, uint32_t index, enum sim_op op, int order,
     const uint64_t value = s->value;
     struct trace_event *event = sim_trace_add(op, site);
 
-    sim_engine_event(EVENT_LOAD,
-                     order_detail(s->stamp | (uint64_t)s->thread << 32,
-                                  order == __ATOMIC_SEQ_CST));
+    sim_engine_event(EVENT_LOAD, name_of(s));
     if (event != NULL) {
         trace_read(event, l, index);
         event->order = order;
     }
     read_store(l, index, order, site);
+    sim_seq_cst_access(l, s, false, order == __ATOMIC_SEQ_CST, site);
     sim_repeat_note(site, value ^ (uint64_t)op << 56);
     sim_wait_note(l, s, site);
     return value;
 }
 
+/* in: from, the index of the store that is read; the new one stands behind */
 static void
-rmw_event(struct location *l, enum sim_op op, uint64_t value, int order,
-          uintptr_t site)
+rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
+          int order, uintptr_t site)
 {
-    const uint32_t newest = l->stores_count - 1;
+    const struct clock carried = l->stores[from].sync;
+    const bool silent = value == l->stores[from].value;
     struct trace_event *event = sim_trace_add(op, site);
-    struct clock carried;
-    const bool silent = value == l->stores[newest].value;
 
-    sim_engine_event(EVENT_RMW,
-                     order_detail(newest, order == __ATOMIC_SEQ_CST));
+    sim_engine_event(EVENT_RMW, name_of(&l->stores[from]));
     if (event != NULL) {
-        trace_read(event, l, newest);
+        trace_read(event, l, from);
         event->written = value;
         event->order = order;
         event->ok = true;
     }
-    read_store(l, newest, order, site);
-    carried = l->stores[newest].sync;
-    write_store(l, value, order, &carried, site);
+    read_store(l, from, order, site);
+    sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
+                       site);
+    write_store(l, from + 1, value, order, &carried, site);
     if (silent) /* a lock that is taken may be taken once more */
-        sim_wait_note(l, &l->stores[l->stores_count - 1], site);
+        sim_wait_note(l, &l->stores[from + 1], site);
+    else
+        sim_wait_wrote();
 }
 
 /* ---- The operations ---- */
@@ -334,14 +314,14 @@ sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
 
     sim_wait_enter(site);
     if (sim_self()->probing) {
-        l = location_of(address, bytes, false, site);
+        l = sim_location_of(address, bytes, false, site);
         if (sim_wait_probe(l, &value, site))
             return value;
     }
     sim_engine_point(site);
-    l = location_of(address, bytes, false, site);
-    value =
-        load_event(l, choose_store(l, order, NULL), SIM_OP_LOAD, order, site);
+    l = sim_location_of(address, bytes, false, site);
+    value = load_event(l, choose_store(l, false, order, NULL, 0), SIM_OP_LOAD,
+                       order, site);
     sim_engine_after_event();
     return value;
 }
@@ -352,19 +332,24 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
 {
     struct location *l;
     struct trace_event *event;
+    uint32_t place;
 
     sim_engine_point(site);
-    l = location_of(address, bytes, true, site);
+    l = sim_location_of(address, bytes, true, site);
+    place = choose_place(l, order);
     event = sim_trace_add(SIM_OP_STORE, site);
-    sim_engine_event(EVENT_STORE,
-                     order_detail(l->stores_count, order == __ATOMIC_SEQ_CST));
+    sim_engine_event(EVENT_STORE, 0);
     if (event != NULL) {
         event->address = address;
         event->bytes = bytes;
         event->value = value;
         event->order = order;
+        if (place < l->stores_count)
+            event->before = l->stores[place].trace;
     }
-    write_store(l, value, order, NULL, site);
+    sim_seq_cst_access(l, NULL, true, order == __ATOMIC_SEQ_CST, site);
+    write_store(l, place, value, order, NULL, site);
+    sim_wait_wrote();
     sim_engine_after_event();
 }
 
@@ -375,20 +360,23 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
 {
     const uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
     struct location *l;
+    uint32_t from;
     uint64_t old;
 
     sim_wait_enter(site);
     if (sim_self()->probing) {
-        l = location_of(address, bytes, false, site);
+        l = sim_location_of(address, bytes, false, site);
         old = l->stores[l->stores_count - 1].value;
-        if ((change(old, operand) & mask) == old &&
-            sim_wait_probe(l, &old, site))
+        if ((change(old, operand) & mask) != old)
+            sim_wait_before_write(l, site);
+        else if (sim_wait_probe(l, &old, site))
             return old;
     }
     sim_engine_point(site);
-    l = location_of(address, bytes, true, site);
-    old = l->stores[l->stores_count - 1].value;
-    rmw_event(l, SIM_OP_RMW, change(old, operand) & mask, order, site);
+    l = sim_location_of(address, bytes, true, site);
+    from = choose_store(l, true, order, NULL, 0);
+    old = l->stores[from].value;
+    rmw_event(l, from, SIM_OP_RMW, change(old, operand) & mask, order, site);
     sim_engine_after_event();
     return old;
 }
@@ -419,9 +407,10 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     if (sim_self()->probing) {
         uint64_t found;
 
-        l = location_of(address, bytes, false, site);
-        if (l->stores[l->stores_count - 1].value != *expected &&
-            sim_wait_probe(l, &found, site)) {
+        l = sim_location_of(address, bytes, false, site);
+        if (l->stores[l->stores_count - 1].value == *expected) {
+            sim_wait_before_write(l, site);
+        } else if (sim_wait_probe(l, &found, site)) {
             *expected = found;
             return false;
         }
@@ -429,13 +418,12 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     sim_engine_point(site);
     /* Whether it writes is not known yet: a race with a plain read shows in
      * the runs where it does. */
-    l = location_of(address, bytes, false, site);
-    index = choose_store(l, order_failure, expected);
-    done = index == l->stores_count - 1 &&
-           l->stores[index].value == *expected && !fails_spuriously(weak);
+    l = sim_location_of(address, bytes, false, site);
+    index = choose_store(l, true, order, expected, order_failure);
+    done = l->stores[index].value == *expected && !fails_spuriously(weak);
     if (done) {
-        location_of(address, bytes, true, site);
-        rmw_event(l, SIM_OP_CAS, desired, order, site);
+        sim_location_of(address, bytes, true, site);
+        rmw_event(l, index, SIM_OP_CAS, desired, order, site);
     } else {
         *expected = load_event(l, index, SIM_OP_CAS, order_failure, site);
     }
@@ -447,15 +435,16 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
  * What the system finds in memory on a thread's behalf: the newest value.
  * The thread does not fall behind it again, but learns nothing else.
  *
- * out:     *index, of the store in modification order
+ * out:     *name, of the store
  */
 uint64_t
 sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
-                  uint32_t *index)
+                  uint64_t *name)
 {
-    struct location *l = location_of(address, bytes, false, site);
+    struct location *l = sim_location_of(address, bytes, false, site);
+    const struct store *s = &l->stores[l->stores_count - 1];
 
-    *index = l->stores_count - 1;
-    l->least.at[sim_engine.current] = *index;
-    return l->stores[*index].value;
+    *name = name_of(s);
+    l->least.at[sim_engine.current] = l->stores_count - 1;
+    return s->value;
 }

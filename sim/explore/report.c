@@ -247,6 +247,9 @@ print_event(FILE *out, const struct sim_kernel *kernel, struct places *places,
             (int)(v->thread * COLUMN_WIDTH), "",
             (int)((kernel->threads_count - v->thread) * COLUMN_WIDTH), text,
             site);
+    if (v->before != TRACE_MAX)
+        fprintf(out, "     %*s^ in front of event %u in modification order\n",
+                (int)(v->thread * COLUMN_WIDTH), "", (unsigned)v->before);
     if (v->behind == 0)
         return;
     fprintf(out, "     %*s^ stale: ", (int)(v->thread * COLUMN_WIDTH), "");
@@ -274,14 +277,16 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
 /* ---- Which choices matter ---- */
 
 static const char *
-choice_text(enum sim_kind kind)
+choice_text(const struct sim_choice *choice)
 {
     static const char *const texts[SIM_KIND_COUNT] = {
         "features",       "one more item", "operation", "argument",
         "another thread", "a stale read",  "clock",     "a fault",
     };
 
-    return texts[kind];
+    if (choice->kind == SIM_STALE && (choice->label & SIM_LABEL_STORE) != 0)
+        return "an early store";
+    return texts[choice->kind];
 }
 
 static void
@@ -305,8 +310,7 @@ print_necessary(FILE *out, struct replay *replay)
         while (event < replay->trace_count && replay->trace[event].choice <= i)
             event++;
         fprintf(out, "    choice %u, %s (%u of %u), ", (unsigned)i,
-                choice_text((enum sim_kind)c->kind), (unsigned)c->value,
-                (unsigned)c->bound);
+                choice_text(c), (unsigned)c->value, (unsigned)c->bound);
         if (event < replay->trace_count)
             fprintf(out, "before event %u: ", (unsigned)event);
         else

@@ -28,7 +28,8 @@ thread_main(void)
 
     sim_engine_first_pick();
     if (e->options.lazy_start)
-        sim_engine_hash((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0);
+        sim_engine_hash((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0,
+                        true);
     e->kernel->threads[me].body(e->kernel->context, me);
     sim_engine_thread_end();
 }
@@ -60,7 +61,6 @@ thread_reset(uint32_t i)
     memset(&t->now, 0, sizeof t->now);
     memset(&t->pending, 0, sizeof t->pending);
     memset(&t->release, 0, sizeof t->release);
-    memset(&t->floor, 0, sizeof t->floor);
     t->wants = NULL;
     t->sleeps_on = NULL;
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
@@ -212,9 +212,7 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->spurious_left = e->options.spurious_max;
     e->graph[0] = 1;
     e->graph[1] = 1;
-    memset(&e->seq_cst, 0, sizeof e->seq_cst);
-    memset(&e->seq_cst_store, 0, sizeof e->seq_cst_store);
-    e->seq_cst_fences = 0;
+    sim_seq_cst_begin();
     e->marks = 0;
     e->locations_count = 0;
     e->cells_count = 0;

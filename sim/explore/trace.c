@@ -17,6 +17,7 @@ sim_trace_add(enum sim_op op, uintptr_t site)
                                   .site = site,
                                   .from = TRACE_MAX,
                                   .newest = TRACE_MAX,
+                                  .before = TRACE_MAX,
                                   .choice = e->choices->count};
     return event;
 }

@@ -121,6 +121,14 @@ sim_wait_note(struct location *location, const struct store *store,
     };
 }
 
+/* The rounds before are over. */
+void
+sim_wait_wrote(void)
+{
+    sim_self()->round.count = 0;
+    sim_self()->round.real = 0;
+}
+
 static const struct store *
 newest_of(const struct location *l)
 {
@@ -290,6 +298,18 @@ sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
     r->at++;
     *value = newest->value;
     return true;
+}
+
+/* The probe would write. Has it found something new? */
+void
+sim_wait_before_write(struct location *location, uintptr_t site)
+{
+    struct round *r = &sim_self()->round;
+
+    if (!r->bracketed && !begin_round(r, site, location))
+        return;
+    if (is_expected(r, site, location) && is_news(&r->reads[r->at]))
+        probe_news(&r->reads[r->at], newest_of(location));
 }
 
 /* ---- The end of a round ---- */

@@ -1,0 +1,119 @@
+/*
+ * location.c -- places in memory that explored code uses atomically.
+ *
+ * A word of eight bytes is found by its address; the places in it, each of its
+ * own size, hang on it. Real memory holds the last value of each.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t
+memory_read(uintptr_t address, uint32_t bytes)
+{
+    uint64_t value = 0;
+
+    memcpy(&value, (const void *)address, bytes); /* little endian */
+    return value;
+}
+
+void
+sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value)
+{
+    switch (bytes) {
+    case 1:
+        *(uint8_t *)address = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)address = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)address = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)address = value;
+        break;
+    }
+}
+
+struct word *
+sim_memory_word(uintptr_t address, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    const uint64_t mask = (1U << WORDS_LOG2) - 1;
+    uint64_t i = (address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2);
+
+    while (e->words[i].run == e->run_number) {
+        if (e->words[i].address == address)
+            return &e->words[i];
+        i = (i + 1) & mask;
+    }
+    if (++e->words_used > mask / 4 * 3)
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too many different words");
+    e->words[i] = (struct word){.address = address, .run = e->run_number};
+    return &e->words[i];
+}
+
+static struct location *
+location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
+             uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct location *l;
+
+    if ((word->atomic_mask & mask) != 0)
+        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0,
+                          "atomic accesses of different size to one place");
+    if (e->locations_count == LOCATIONS_MAX)
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too many atomics");
+    l = &e->locations[e->locations_count++];
+    if (l->stores == NULL) {
+        l->stores_room = 8;
+        l->stores = malloc(l->stores_room * sizeof *l->stores);
+        if (l->stores == NULL)
+            abort();
+    }
+    *l = (struct location){.address = address,
+                           .bytes = bytes,
+                           .mask = mask,
+                           .next = word->locations,
+                           .stores_count = 1,
+                           .stores_room = l->stores_room,
+                           .stores = l->stores};
+    l->stores[0] = (struct store){.value = memory_read(address, bytes),
+                                  .trace = TRACE_MAX};
+    word->locations = e->locations_count;
+    word->atomic_mask |= mask;
+    return l;
+}
+
+/* The place that an atomic access means; new, or as earlier ones left it. */
+struct location *
+sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
+{
+    const uint32_t offset = (uint32_t)(address & 7);
+    const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
+    struct word *word;
+
+    if (address % bytes != 0)
+        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
+    word = sim_memory_word(address - offset, site);
+    if (word->cells != 0)
+        sim_plain_check_atomic(word, mask, write, site);
+    for (uint32_t i = word->locations; i != 0;) {
+        struct location *l = &sim_engine.locations[i - 1];
+
+        if (l->mask == mask) {
+            if (l->reloaded) {
+                l->reloaded = false;
+                l->stores[0].value = memory_read(address, bytes);
+            }
+            return l;
+        }
+        i = l->next;
+    }
+    return location_new(word, address, bytes, mask, site);
+}
