@@ -36,7 +36,8 @@ generated_once(void *context, uint32_t round)
         struct sim_event event;
 
         sim_choices_random(&s->choices, seed);
-        sim_generator_begin(&s->generator, &s->choices, &prof_rules_exact);
+        sim_generator_begin(&s->generator, &s->choices, &prof_rules_exact,
+                            SIM_WORLDS_HEAPS);
         if (sim_world_reset(s->world, &s->generator.config) != NULL)
             return -1;
         while (sim_generator_next(&s->generator, s->world, &event) &&
@@ -57,7 +58,7 @@ judged_once(void *context, uint32_t round)
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         sim_choices_random(&s->choices, seed);
         if (!props_run_choices(s->run, &s->choices, &prof_rules_exact,
-                               PROPS_ALL))
+                               SIM_WORLDS_HEAPS, PROPS_ALL))
             return -1;
         events += s->run->events_count;
     }
@@ -79,7 +80,8 @@ applied_once(void *context, uint32_t round)
         uint64_t begun_ns;
 
         sim_choices_random(&s->choices, seed);
-        sim_generator_begin(&s->generator, &s->choices, &prof_rules_exact);
+        sim_generator_begin(&s->generator, &s->choices, &prof_rules_exact,
+                            SIM_WORLDS_HEAPS);
         if (sim_world_reset(s->world, &s->generator.config) != NULL)
             return -1;
         while (count < SIM_EVENTS_MAX &&

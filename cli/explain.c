@@ -75,6 +75,29 @@ tell_phase(struct props_run *run)
         totals.frees_published, totals.allocs_pending, totals.frees_pending);
 }
 
+/* Where processors take tasks: who runs, who does not, and who watches. */
+static void
+tell_tasks(const struct sim_world *world)
+{
+    printf("          ");
+    for (uint32_t p = 0; p < sim_world_procs(world); p++) {
+        const uint32_t task = sim_world_proc(world, p)->task;
+
+        if (task != 0)
+            printf("t%" PRIu32 " %s p%" PRIu32 "; ", task,
+                   sim_world_runs(world, p) ? "runs on" : "calls the system on",
+                   p);
+    }
+    for (uint32_t id = 1; id <= sim_world_tasks(world); id++) {
+        const char *text = sim_task_text(sim_world_task(world, id));
+
+        if (text != NULL)
+            printf("t%" PRIu32 " %s; ", id, text);
+    }
+    printf("%stracing%s\n", sim_world_traces(world) ? "" : "not ",
+           sim_world_gc(world)->marking ? ", collecting" : "");
+}
+
 static const char *
 stack_name(const struct sim_scenario *scenario, const uintptr_t *frames,
            uint32_t depth)
@@ -151,7 +174,20 @@ tell_event(struct story *story, uint32_t index)
                              &story->scenario->events[index]);
     if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
         tell_snapshot(story);
-    tell_phase(story->run);
+    if (story->run->has_profiles)
+        tell_phase(story->run);
+    if (story->scenario->config.scheduled)
+        tell_tasks(story->run->judge.world);
+}
+
+static void
+tell_breach(const struct props_breach *breach)
+{
+    printf("\n%s broken: %s\n  ", props_property_id(breach->property),
+           props_property_sentence(breach->property));
+    if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name their session */
+        printf("event %" PRIu32 ": ", breach->event + 1);
+    printf("%s\n", breach->text);
 }
 
 static enum cli_exit
@@ -184,22 +220,14 @@ tell(struct story *story)
     if (story->breach.property == PROPS_NONE)
         puts("\nevery property holds");
     else
-        printf("\n%s broken: %s\n  event %" PRIu32 ": %s\n",
-               props_property_id(story->breach.property),
-               props_property_sentence(story->breach.property),
-               story->breach.event + 1, story->breach.text);
+        tell_breach(&story->breach);
     return cli_exit_of(story->breach.property);
 }
 
 static enum cli_exit
 explain(const struct sim_scenario *scenario)
 {
-    const struct sim_limits limits = {
-        .events_max = scenario->events_count + 1,
-        .objects_max = scenario->objects_count + 1,
-        .buckets_max = scenario->config.buckets_max,
-        .frames_max = scenario->config.frames_max,
-    };
+    const struct sim_limits limits = sim_scenario_limits(scenario);
     struct story story = {.scenario = scenario,
                           .run = props_run_new(&limits),
                           .breach = {.property = PROPS_NONE}};

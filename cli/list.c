@@ -3,9 +3,9 @@
 
 #include "command.h"
 #include "event.h"
+#include "instrument.h"
 #include "faults.h"
 #include "options.h"
-#include "sched_world.h"
 #include "mark.h"
 
 static const struct cli_syntax syntax = {
@@ -52,9 +52,9 @@ cli_list(int argc, char **argv)
     puts("\nevents of scenario files");
     for (int i = 0; i < SIM_EV_COUNT; i++)
         printf("  %s\n", sim_event_word((enum sim_event_kind)i));
-    puts("\nevents of schedule files");
-    for (int i = 0; i < SIM_SCHED_KIND_COUNT; i++)
-        printf("  %s\n", sim_sched_word((enum sim_sched_kind)i));
+    puts("\ninstruments of scenario files");
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++)
+        printf("  %s\n", sim_instrument_word((enum sim_instrument_id)i));
     list_faults();
     puts("\nmarks that a campaign must reach");
     for (int i = 0; i < MARK_COUNT; i++)

@@ -10,7 +10,6 @@
 #include "file_result.h"
 #include "options.h"
 #include "replay.h"
-#include "schedule.h"
 
 static enum cli_exit
 replay_scenario(const struct sim_input *input, const char *path,
@@ -39,8 +38,11 @@ replay_scenario(const struct sim_input *input, const char *path,
         sim_escape_line(stdout, "%s: %s broken: %s", path,
                         props_property_id(breach->property),
                         props_property_sentence(breach->property));
-        sim_escape_line(stdout, "  event %u: %s", (unsigned)breach->event + 1,
-                        breach->text);
+        if ((breach->broken & PROPS_OF_TRACES) != 0) /* it names its session */
+            sim_escape_line(stdout, "  %s", breach->text);
+        else
+            sim_escape_line(stdout, "  event %u: %s",
+                            (unsigned)breach->event + 1, breach->text);
         return cli_exit_of(breach->property);
     }
     if (replay.error.text[0] != '\0') {
@@ -59,9 +61,7 @@ cli_replay_input(const struct sim_input *input, const char *path,
                  struct props_breach *breach)
 {
     *breach = cli_no_breach();
-    return input->kind == SIM_INPUT_SCHEDULE
-               ? cli_schedule_replay(input, path, breach)
-               : replay_scenario(input, path, breach);
+    return replay_scenario(input, path, breach);
 }
 
 static enum cli_exit
@@ -87,8 +87,7 @@ static const struct cli_option replay_table[] = {CLI_REPORT_OPTIONS, {0}};
 static const struct cli_syntax replay_syntax = {
     .command = "replay",
     .words = "[OPTION...] FILE...",
-    .about = "Run scenarios and schedules, and say what they break, if "
-             "anything.\n",
+    .about = "Run scenarios, and say what they break, if anything.\n",
     .options = replay_table,
     .exits = CLI_EXIT_HELP,
 };

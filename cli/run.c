@@ -19,7 +19,6 @@
 #include "prof/file.h"
 #include "profiles.h"
 #include "replay.h"
-#include "schedule.h"
 
 struct words {
     const struct prof_rules *rules;
@@ -224,18 +223,6 @@ run_recording(struct sim_input *input, const char *path,
 
 /* -------------------------------------------------------------- the command */
 
-static enum cli_exit
-run_schedule(const struct sim_input *input, const char *path,
-             const struct words *words, struct props_breach *breach)
-{
-    char folder[PATH_MAX];
-
-    if (!prepare_folder(folder, sizeof folder, path, words))
-        return CLI_USAGE;
-    return cli_schedule_run(input, path, words->out != NULL ? folder : NULL,
-                            breach);
-}
-
 /* What it is, its content says. */
 static enum cli_exit
 run_input(struct sim_input *input, const char *path, const struct words *words)
@@ -249,15 +236,11 @@ run_input(struct sim_input *input, const char *path, const struct words *words)
     case SIM_INPUT_SCENARIO:
         exit_code = run_scenario(input, path, words, &breach);
         break;
-    case SIM_INPUT_SCHEDULE:
-        exit_code = run_schedule(input, path, words, &breach);
-        break;
     case SIM_INPUT_MUTANTS:
     case SIM_INPUT_OTHER:
     default:
-        exit_code =
-            cli_usage("%s: neither a scenario, a schedule nor a recording%s",
-                      path, input->bytes_count == 0 ? ": it is empty" : "");
+        exit_code = cli_usage("%s: neither a scenario nor a recording%s", path,
+                              input->bytes_count == 0 ? ": it is empty" : "");
     }
     add_result(words, path, exit_code, &breach);
     return exit_code;
@@ -291,9 +274,9 @@ static const struct cli_option table[] = {
      "print collapsed stacks with bytes (recordings; of the\npeak, unless "
      "--by says otherwise), and nothing else"},
     {OUT, 0, "out", "DIR",
-     "write the traces (schedules): trace.out, trace-2.out ...\nwrite profiles "
-     "(recordings, scenarios): heap, allocs,\nblock, mutex, as .pb.gz and "
-     ".txt; of a recording peak\nand exit, too, and graphs: peak.svg, "
+     "write profiles (recordings, scenarios): heap, allocs,\nblock, mutex, as "
+     ".pb.gz and .txt, and the traces of\nscenarios: trace.out, trace-2.out "
+     "...; of a recording peak\nand exit, too, and graphs: peak.svg, "
      "exit.svg, "
      "allocs.svg,\nheap.speedscope.json, peak.folded"},
     {VERDICTS, 0, "verdicts", NULL,
@@ -307,7 +290,7 @@ static const struct cli_option table[] = {
 static const struct cli_syntax syntax = {
     .command = "run",
     .words = "[OPTION...] FILE...",
-    .about = "A scenario or a schedule is run and compared with its `expect` "
+    .about = "A scenario is run and compared with its `expect` "
              "lines. Of a\nrecorded program the heap is shown: its peak, what "
              "it never freed, what it\nallocated; by site, time, thread and "
              "size. Which of them FILE is, its first\nbytes say; it may be a "

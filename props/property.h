@@ -19,7 +19,7 @@ typedef uint64_t props_set;
 #define PROPS_BIT(property) ((props_set)1 << (property))
 #define PROPS_ALL           (PROPS_BIT(PROPS_COUNT) - 1)
 
-/* Those that are judged on traced worlds (sched_run.h). */
+/* Those that are judged on the traces of a world. */
 #define PROPS_OF_TRACES                                                   \
     (PROPS_BIT(PROPS_T1) | PROPS_BIT(PROPS_T2) | PROPS_BIT(PROPS_T3) |    \
      PROPS_BIT(PROPS_T4) | PROPS_BIT(PROPS_T5) | PROPS_BIT(PROPS_T6) |    \

@@ -17,8 +17,7 @@
 #include "escape.h"
 #include "failure.h"
 #include "file_result.h"
-#include "sched_campaign.h"
-#include "schedule.h"
+#include "generate.h"
 
 /* ----------------------------------------------------------- what is
  * enumerated
@@ -98,7 +97,7 @@ report_failure(const struct cli_check_options *options,
                const struct props_campaign *campaign, struct cli_search *search,
                uint64_t seed)
 {
-    const bool traced = campaign->kind == &props_traced;
+    const bool traced = props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
     const char *world = traced ? "traced" : campaign->rules->name;
     struct props_failure failure;
     struct cli_result *result;
@@ -130,7 +129,7 @@ static enum cli_exit
 run_campaign(const struct cli_check_options *options,
              const struct props_campaign *campaign, struct cli_search *search)
 {
-    const bool traced = campaign->kind == &props_traced;
+    const bool traced = props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
     struct props_outcome *outcome = traced ? &search->traces : &search->heaps;
 
     if (!props_campaign_run(campaign, outcome))
@@ -149,7 +148,8 @@ run_campaign(const struct cli_check_options *options,
     return CLI_OK;
 }
 
-/* Worlds of heaps, then traced worlds, as far as properties ask for them. */
+/* Heaps alone, then what processors take and a tracer follows, with a heap and
+ * without: as far as properties ask for them. */
 static enum cli_exit
 run_campaigns(const struct cli_check_options *options,
               struct cli_search *search)
@@ -165,7 +165,8 @@ run_campaigns(const struct cli_check_options *options,
         exit_code = run_campaign(options, &half, search);
     if (exit_code != CLI_OK || (asked & PROPS_OF_TRACES) == 0)
         return exit_code;
-    half.kind = &props_traced;
+    half.worlds =
+        both ? SIM_WORLDS_TRACED | SIM_WORLDS_BOTH : SIM_WORLDS_TRACED;
     return run_campaign(options, &half, search);
 }
 

@@ -13,7 +13,6 @@
 #include "file_result.h"
 #include "quote.h"
 #include "replay.h"
-#include "schedule.h"
 
 #define SUBJECT "saved failures"
 
@@ -78,9 +77,7 @@ replay_saved(const struct cli_check_options *options, const char *path)
     if (!sim_input_read_regular(&input, path)) {
         exit_code = cli_usage("%s: %s", path, input.reason);
     } else {
-        exit_code = input.kind == SIM_INPUT_SCHEDULE
-                        ? cli_schedule_replay(&input, path, &breach)
-                        : replay_scenario(options, &input, path, &breach);
+        exit_code = replay_scenario(options, &input, path, &breach);
         sim_input_free(&input);
     }
     if (exit_code == CLI_OK && breach.text[0] != '\0')

@@ -1,16 +1,21 @@
 /*
  * profiles_scenario.c -- the profiles of a scenario, as they are after its last
- * event.
+ * event, and its traces, read to their end.
  *
  * The scenario is run a second time, here, without a judge: the first run told
  * whether it can be, and ran where a crash harms nobody.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "profiles.h"
 #include "escape.h"
+#include "instrument_trace.h"
+#include "output.h"
+#include "prof/file.h"
+#include "profiles.h"
 #include "scenario.h"
+#include "trace_judge.h"
 
 /* A tick of a world is a nanosecond. */
 enum { TICKS_PER_SECOND = 1000000000 };
@@ -39,12 +44,15 @@ complain(const char *folder, const char *why)
 static bool
 run_events(struct sim_world *world, const struct sim_scenario *scenario)
 {
+    char pending[256];
+
     if (sim_world_reset(world, &scenario->config) != NULL)
         return false;
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         if (sim_world_apply(world, &scenario->events[i]) != NULL)
             break;
     }
+    trace_judge_quiet(world, pending, sizeof pending);
     return true;
 }
 
@@ -89,41 +97,89 @@ write_world(struct cli_profiles *profiles, struct prof *prof,
     return good;
 }
 
-bool
-cli_profiles_write_scenario(const char *folder, const char *path,
-                            struct sim_scenario *scenario)
+static bool
+write_profiles(const char *folder, const char *path,
+               struct sim_scenario *scenario, struct prof *prof)
 {
-    const struct sim_limits limits = {
-        .events_max = scenario->events_count + 1,
-        .objects_max = scenario->objects_count + 1,
-        .buckets_max = scenario->config.buckets_max,
-        .frames_max = scenario->config.frames_max,
-    };
     const size_t records_max = (size_t)scenario->config.buckets_max + 1;
     struct prof_heap_record *records = calloc(records_max, sizeof *records);
-    struct sim_world *world = sim_world_new(&limits);
     struct cli_profiles profiles = {
         .folder = folder,
         .input = path,
         .symbols = {.find = find_frame, .context = scenario},
         .rules = scenario->config.rules,
         .ticks_per_second = TICKS_PER_SECOND,
+        .rate_bytes = prof_heap_rate(prof),
+        .mutex_period = prof_mutex_period(prof),
     };
+    const bool good = records != NULL
+                          ? write_world(&profiles, prof, records, records_max)
+                          : complain(folder, "not enough memory");
+
+    free(records);
+    return good;
+}
+
+/* ----------------------------------------------------------------- the traces
+ */
+
+static bool
+write_session(const char *folder, const char *input,
+              const struct sim_session *session, uint32_t number)
+{
+    char path[PROF_PATH_MAX];
+    const struct props_output output = {.path = path, .input = input};
+    const char *reason;
+    int length;
+
+    if (number == 1)
+        length = snprintf(path, sizeof path, "%s/trace.out", folder);
+    else
+        length = snprintf(path, sizeof path, "%s/trace-%" PRIu32 ".out", folder,
+                          number);
+    if (length >= (int)sizeof path)
+        return complain(folder, "File name too long");
+    reason = props_output_write(&output, session->bytes, session->bytes_count);
+    return reason == NULL || complain(path, reason);
+}
+
+static bool
+write_traces(const char *folder, const char *input,
+             const struct sim_world *world)
+{
+    struct prof_file file;
+    uint32_t written = 0;
+
+    if (prof_file_folder(&file, folder) != PROF_OK)
+        return complain(folder, prof_file_reason(&file));
+    for (uint32_t i = 0; i < sim_sessions(world); i++) {
+        const struct sim_session *session = sim_session(world, i);
+
+        if (session->has_ended &&
+            !write_session(folder, input, session, ++written))
+            return false;
+    }
+    return true;
+}
+
+bool
+cli_profiles_write_scenario(const char *folder, const char *path,
+                            struct sim_scenario *scenario)
+{
+    const struct sim_limits limits = sim_scenario_limits(scenario);
+    struct sim_world *world = sim_world_new(&limits);
     bool good = false;
 
-    if (world == NULL || records == NULL) {
+    if (world == NULL)
         complain(folder, "not enough memory");
-        goto out;
-    }
-    if (!run_events(world, scenario)) {
+    else if (!run_events(world, scenario))
         complain(folder, "the scenario cannot be run");
-        goto out;
-    }
-    profiles.rate_bytes = prof_heap_rate(sim_world_prof(world));
-    profiles.mutex_period = prof_mutex_period(sim_world_prof(world));
-    good = write_world(&profiles, sim_world_prof(world), records, records_max);
-out:
+    else
+        good =
+            (sim_world_prof(world) == NULL ||
+             write_profiles(folder, path, scenario, sim_world_prof(world))) &&
+            (!sim_world_carries(world, SIM_TRACER) ||
+             write_traces(folder, path, world));
     sim_world_delete(world);
-    free(records);
     return good;
 }

@@ -38,7 +38,7 @@ enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
 /* returns: the exit code that goes with a broken property */
 enum cli_exit cli_exit_of(enum props_property property);
 
-/* Run a scenario or a schedule and say what it breaks. out: *breach */
+/* Run a scenario and say what it breaks. out: *breach */
 enum cli_exit cli_replay_input(const struct sim_input *input, const char *path,
                                struct props_breach *breach);
 

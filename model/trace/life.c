@@ -6,7 +6,7 @@
 
 #include "must.h"
 
-enum { SESSIONS_MAX = 64, PROCS_MAX = 64, RANKS_A_STEP = 4096 };
+enum { SESSIONS_MAX = 64, TASKS_KNOWN = 64, RANKS_A_STEP = 4096 };
 
 enum place { DEAD, READY, WAITING, AWAY };
 
@@ -29,7 +29,7 @@ struct model_life {
     struct model_life_session sessions[SESSIONS_MAX];
     uint32_t sessions_count;
 
-    const struct truth_steps *log;
+    const struct truth_log *log;
     uint64_t divisor;
     uint64_t late_ticks;
     uint32_t step;       /* being read */
@@ -42,15 +42,24 @@ struct model_life {
     uint64_t ns_start;
 };
 
+/* Each fact is one, and a session begins with the world as it is. */
+uint32_t
+model_life_events_max(uint32_t facts_max)
+{
+    const uint32_t world = 3 + 2 * TASKS_KNOWN;
+
+    return facts_max + SESSIONS_MAX * world;
+}
+
 struct model_life *
-model_life_new(uint32_t steps_max)
+model_life_new(uint32_t facts_max)
 {
     struct model_life *life = calloc(1, sizeof *life);
 
     if (life == NULL)
         return NULL;
-    life->tasks_max = steps_max + 1;
-    life->events_max = 64 * steps_max;
+    life->tasks_max = facts_max + 1;
+    life->events_max = model_life_events_max(facts_max);
     life->events = calloc(life->events_max, sizeof *life->events);
     life->tasks = calloc(life->tasks_max, sizeof *life->tasks);
     if (life->events == NULL || life->tasks == NULL) {
@@ -102,7 +111,7 @@ file_ticks(const struct model_life *life, uint64_t clock_ticks)
 /* The event that tells the step at hand, with what every event has. */
 static struct model_life_event *
 tell(struct model_life *life, enum model_trace_type type,
-     const struct truth_step *step)
+     const struct truth_entry *step)
 {
     struct model_life_event *event;
 
@@ -113,8 +122,9 @@ tell(struct model_life *life, enum model_trace_type type,
         .type = type,
         .rank = (uint64_t)life->step * RANKS_A_STEP + life->told++,
         .g = step->task,
-        .ticks = file_ticks(life, step->ticks),
-        .ticks_latest = file_ticks(life, step->ticks + life->late_ticks),
+        .ticks = file_ticks(life, (uint64_t)step->at_ticks),
+        .ticks_latest =
+            file_ticks(life, (uint64_t)step->at_ticks + life->late_ticks),
         .stack = step->stack,
         .proc = step->proc,
     };
@@ -125,9 +135,9 @@ tell(struct model_life *life, enum model_trace_type type,
 
 /* The world as it is, for a session that begins. */
 static void
-tell_world(struct model_life *life, const struct truth_step *step)
+tell_world(struct model_life *life, const struct truth_entry *step)
 {
-    struct truth_step here = *step;
+    struct truth_entry here = *step;
 
     here.task = 0; /* the trace does not know yet who runs */
     for (uint32_t id = 1; id <= life->tasks_count; id++) {
@@ -150,14 +160,14 @@ tell_world(struct model_life *life, const struct truth_step *step)
             event->arg = id;
         }
     }
-    tell(life, MODEL_TRACE_PROC_START, &here)->arg = step->value;
+    tell(life, MODEL_TRACE_PROC_START, &here)->arg = step->size_bytes;
     tell(life, MODEL_TRACE_GO_START, step)->arg = step->task;
     if (life->is_collecting)
         tell(life, MODEL_TRACE_GC_START, &here);
 }
 
 static void
-begin(struct model_life *life, const struct truth_step *step)
+begin(struct model_life *life, const struct truth_entry *step)
 {
     struct model_life_session *session;
 
@@ -169,19 +179,20 @@ begin(struct model_life *life, const struct truth_step *step)
     };
     life->is_on = true;
     life->first_step = life->step;
-    life->ticks_start = step->ticks;
-    life->ns_start = step->ns;
+    life->ticks_start = (uint64_t)step->at_ticks;
+    life->ns_start = (uint64_t)step->cycles;
     tell_world(life, step);
 }
 
 static uint64_t
-hertz(const struct model_life *life, const struct truth_step *step,
+hertz(const struct model_life *life, const struct truth_entry *step,
       int64_t more_ticks)
 {
     __extension__ typedef __int128 wide;
     const wide ticks =
-        (wide)(int64_t)(step->ticks - life->ticks_start) + more_ticks;
-    const wide ns = (int64_t)(step->ns - life->ns_start);
+        (wide)(int64_t)((uint64_t)step->at_ticks - life->ticks_start) +
+        more_ticks;
+    const wide ns = step->cycles - (int64_t)life->ns_start;
     const wide clock_hz = ticks > 0 && ns > 0 ? ticks * 1000000000 / ns : 1;
     const wide hz =
         (clock_hz < INT64_MAX ? clock_hz : INT64_MAX) / (wide)life->divisor;
@@ -190,7 +201,7 @@ hertz(const struct model_life *life, const struct truth_step *step,
 }
 
 static void
-end(struct model_life *life, const struct truth_step *step)
+end(struct model_life *life, const struct truth_entry *step)
 {
     MODEL_MUST(life->is_on);
     tell(life, MODEL_TRACE_GO_SCHED, step);
@@ -205,7 +216,7 @@ end(struct model_life *life, const struct truth_step *step)
 
 /* The task has a processor again. */
 static void
-come_back(struct model_life *life, const struct truth_step *step)
+come_back(struct model_life *life, const struct truth_entry *step)
 {
     struct task *task = &life->tasks[step->task];
     const bool knows =
@@ -258,46 +269,47 @@ static const struct {
     enum { HAS_NOTHING, HAS_VALUE, HAS_OTHER, HAS_TASK } arg;
     enum { STAYS, GETS_READY, GETS_WAITING, GETS_AWAY, GETS_DEAD } task;
     bool by_nobody; /* the trace gives it no task */
-} tellings[STEP_COUNT] = {
-    [STEP_PROC_START] = {MODEL_TRACE_PROC_START, HAS_VALUE, STAYS, false},
-    [STEP_PROC_STOP] = {MODEL_TRACE_PROC_STOP, HAS_NOTHING, STAYS, false},
-    [STEP_PROCS] = {MODEL_TRACE_GOMAXPROCS, HAS_VALUE, STAYS, false},
-    [STEP_CREATE] = {MODEL_TRACE_GO_CREATE, HAS_OTHER, STAYS, false},
-    [STEP_RUN] = {MODEL_TRACE_GO_START, HAS_TASK, GETS_READY, false},
-    [STEP_END] = {MODEL_TRACE_GO_END, HAS_NOTHING, GETS_DEAD, false},
-    [STEP_STOP] = {MODEL_TRACE_GO_STOP, HAS_NOTHING, GETS_DEAD, false},
-    [STEP_YIELD] = {MODEL_TRACE_GO_SCHED, HAS_NOTHING, GETS_READY, false},
-    [STEP_PREEMPT] = {MODEL_TRACE_GO_PREEMPT, HAS_NOTHING, GETS_READY, false},
-    [STEP_SLEEP] = {MODEL_TRACE_GO_SLEEP, HAS_NOTHING, GETS_WAITING, false},
-    [STEP_BLOCK] = {MODEL_TRACE_GO_BLOCK, HAS_NOTHING, GETS_WAITING, false},
-    [STEP_BLOCK_SEND] = {MODEL_TRACE_GO_BLOCK_SEND, HAS_NOTHING, GETS_WAITING,
+} tellings[TRUTH_KIND_COUNT] = {
+    [TRUTH_PROC_START] = {MODEL_TRACE_PROC_START, HAS_VALUE, STAYS, false},
+    [TRUTH_PROC_STOP] = {MODEL_TRACE_PROC_STOP, HAS_NOTHING, STAYS, false},
+    [TRUTH_PROCS] = {MODEL_TRACE_GOMAXPROCS, HAS_VALUE, STAYS, false},
+    [TRUTH_CREATE] = {MODEL_TRACE_GO_CREATE, HAS_OTHER, STAYS, false},
+    [TRUTH_RUN] = {MODEL_TRACE_GO_START, HAS_TASK, GETS_READY, false},
+    [TRUTH_END] = {MODEL_TRACE_GO_END, HAS_NOTHING, GETS_DEAD, false},
+    [TRUTH_STOP] = {MODEL_TRACE_GO_STOP, HAS_NOTHING, GETS_DEAD, false},
+    [TRUTH_YIELD] = {MODEL_TRACE_GO_SCHED, HAS_NOTHING, GETS_READY, false},
+    [TRUTH_PREEMPT] = {MODEL_TRACE_GO_PREEMPT, HAS_NOTHING, GETS_READY, false},
+    [TRUTH_SLEEP] = {MODEL_TRACE_GO_SLEEP, HAS_NOTHING, GETS_WAITING, false},
+    [TRUTH_PARK] = {MODEL_TRACE_GO_BLOCK, HAS_NOTHING, GETS_WAITING, false},
+    [TRUTH_PARK_SEND] = {MODEL_TRACE_GO_BLOCK_SEND, HAS_NOTHING, GETS_WAITING,
                          false},
-    [STEP_BLOCK_RECV] = {MODEL_TRACE_GO_BLOCK_RECV, HAS_NOTHING, GETS_WAITING,
-                         false},
-    [STEP_BLOCK_SELECT] = {MODEL_TRACE_GO_BLOCK_SELECT, HAS_NOTHING,
+    [TRUTH_PARK_RECEIVE] = {MODEL_TRACE_GO_BLOCK_RECV, HAS_NOTHING,
+                            GETS_WAITING, false},
+    [TRUTH_PARK_SELECT] = {MODEL_TRACE_GO_BLOCK_SELECT, HAS_NOTHING,
                            GETS_WAITING, false},
-    [STEP_BLOCK_SYNC] = {MODEL_TRACE_GO_BLOCK_SYNC, HAS_NOTHING, GETS_WAITING,
+    [TRUTH_PARK_LOCK] = {MODEL_TRACE_GO_BLOCK_SYNC, HAS_NOTHING, GETS_WAITING,
                          false},
-    [STEP_BLOCK_COND] = {MODEL_TRACE_GO_BLOCK_COND, HAS_NOTHING, GETS_WAITING,
-                         false},
-    [STEP_BLOCK_NET] = {MODEL_TRACE_GO_BLOCK_NET, HAS_NOTHING, GETS_WAITING,
+    [TRUTH_PARK_CONDITION] = {MODEL_TRACE_GO_BLOCK_COND, HAS_NOTHING,
+                              GETS_WAITING, false},
+    [TRUTH_PARK_NETWORK] = {MODEL_TRACE_GO_BLOCK_NET, HAS_NOTHING, GETS_WAITING,
+                            false},
+    [TRUTH_FUTILE] = {MODEL_TRACE_FUTILE_WAKEUP, HAS_NOTHING, STAYS, false},
+    [TRUTH_WAKE] = {MODEL_TRACE_GO_UNBLOCK, HAS_OTHER, STAYS, false},
+    [TRUTH_SYSCALL] = {MODEL_TRACE_GO_SYS_CALL, HAS_NOTHING, STAYS, false},
+    [TRUTH_SYSBLOCK] = {MODEL_TRACE_GO_SYS_BLOCK, HAS_NOTHING, GETS_AWAY,
                         false},
-    [STEP_FUTILE] = {MODEL_TRACE_FUTILE_WAKEUP, HAS_NOTHING, STAYS, false},
-    [STEP_WAKE] = {MODEL_TRACE_GO_UNBLOCK, HAS_OTHER, STAYS, false},
-    [STEP_SYSCALL] = {MODEL_TRACE_GO_SYS_CALL, HAS_NOTHING, STAYS, false},
-    [STEP_SYSBLOCK] = {MODEL_TRACE_GO_SYS_BLOCK, HAS_NOTHING, GETS_AWAY, false},
-    [STEP_GC_START] = {MODEL_TRACE_GC_START, HAS_NOTHING, STAYS, true},
-    [STEP_GC_DONE] = {MODEL_TRACE_GC_DONE, HAS_NOTHING, STAYS, true},
-    [STEP_SCAN_START] = {MODEL_TRACE_SCAN_START, HAS_NOTHING, STAYS, true},
-    [STEP_SCAN_DONE] = {MODEL_TRACE_SCAN_DONE, HAS_NOTHING, STAYS, true},
-    [STEP_SWEEP_START] = {MODEL_TRACE_SWEEP_START, HAS_NOTHING, STAYS, false},
-    [STEP_SWEEP_DONE] = {MODEL_TRACE_SWEEP_DONE, HAS_NOTHING, STAYS, false},
-    [STEP_HEAP] = {MODEL_TRACE_HEAP_ALLOC, HAS_VALUE, STAYS, false},
-    [STEP_GOAL] = {MODEL_TRACE_NEXT_GC, HAS_VALUE, STAYS, false},
+    [TRUTH_MARK] = {MODEL_TRACE_GC_START, HAS_NOTHING, STAYS, true},
+    [TRUTH_TERMINATE] = {MODEL_TRACE_GC_DONE, HAS_NOTHING, STAYS, true},
+    [TRUTH_SCAN_START] = {MODEL_TRACE_SCAN_START, HAS_NOTHING, STAYS, true},
+    [TRUTH_SCAN_DONE] = {MODEL_TRACE_SCAN_DONE, HAS_NOTHING, STAYS, true},
+    [TRUTH_SWEEP_START] = {MODEL_TRACE_SWEEP_START, HAS_NOTHING, STAYS, false},
+    [TRUTH_SWEEP_DONE] = {MODEL_TRACE_SWEEP_DONE, HAS_NOTHING, STAYS, false},
+    [TRUTH_HEAP] = {MODEL_TRACE_HEAP_ALLOC, HAS_VALUE, STAYS, false},
+    [TRUTH_GOAL] = {MODEL_TRACE_NEXT_GC, HAS_VALUE, STAYS, false},
 };
 
 static void
-tell_as_it_is(struct model_life *life, const struct truth_step *step)
+tell_as_it_is(struct model_life *life, const struct truth_entry *step)
 {
     struct model_life_event *event =
         tell(life, tellings[step->kind].type, step);
@@ -308,29 +320,29 @@ tell_as_it_is(struct model_life *life, const struct truth_step *step)
     case HAS_NOTHING:
         break;
     case HAS_VALUE:
-        event->arg = step->value;
+        event->arg = step->size_bytes;
         break;
     case HAS_OTHER:
-        event->arg = step->other;
+        event->arg = step->object;
         break;
     case HAS_TASK:
         event->arg = step->task;
         break;
     }
-    if (step->kind == STEP_CREATE)
-        event->pc = step->value;
-    session_of(life)->futile += step->kind == STEP_FUTILE;
+    if (step->kind == TRUTH_CREATE)
+        event->pc = step->size_bytes;
+    session_of(life)->futile += step->kind == TRUTH_FUTILE;
 }
 
 static void
-be_born(struct model_life *life, const struct truth_step *step)
+be_born(struct model_life *life, const struct truth_entry *step)
 {
-    MODEL_MUST(step->other == life->tasks_count + 1);
-    MODEL_MUST(step->other < life->tasks_max);
+    MODEL_MUST(step->object == life->tasks_count + 1);
+    MODEL_MUST(step->object < life->tasks_max);
     life->tasks_count++;
-    life->tasks[step->other] = (struct task){
+    life->tasks[step->object] = (struct task){
         .place = READY,
-        .pc = step->value,
+        .pc = step->size_bytes,
         .stack = step->stack,
         .left_step = UINT32_MAX,
     };
@@ -338,7 +350,7 @@ be_born(struct model_life *life, const struct truth_step *step)
 
 /* What the fact does to tasks. */
 static void
-follow_tasks(struct model_life *life, const struct truth_step *step)
+follow_tasks(struct model_life *life, const struct truth_entry *step)
 {
     static const enum place places[] = {
         [GETS_READY] = READY,
@@ -350,38 +362,38 @@ follow_tasks(struct model_life *life, const struct truth_step *step)
 
     if (tellings[step->kind].task != STAYS)
         task->place = places[tellings[step->kind].task];
-    if (step->kind == STEP_CREATE)
+    if (step->kind == TRUTH_CREATE)
         be_born(life, step);
-    if (step->kind == STEP_WAKE)
-        life->tasks[step->other].place = READY;
-    if (step->kind == STEP_SYSBLOCK) {
+    if (step->kind == TRUTH_WAKE)
+        life->tasks[step->object].place = READY;
+    if (step->kind == TRUTH_SYSBLOCK) {
         task->in_syscall = life->is_on;
         task->left_step = UINT32_MAX;
     }
-    if (step->kind == STEP_LEFT) {
+    if (step->kind == TRUTH_LEFT) {
         task->left_step = life->step;
-        task->left_ticks = step->ticks;
+        task->left_ticks = (uint64_t)step->at_ticks;
     }
-    if (step->kind == STEP_QUEUED)
+    if (step->kind == TRUTH_QUEUED)
         task->place = READY;
-    if (step->kind == STEP_GC_START || step->kind == STEP_GC_DONE)
-        life->is_collecting = step->kind == STEP_GC_START;
+    if (step->kind == TRUTH_MARK || step->kind == TRUTH_TERMINATE)
+        life->is_collecting = step->kind == TRUTH_MARK;
 }
 
 static void
-follow(struct model_life *life, const struct truth_step *step)
+follow(struct model_life *life, const struct truth_entry *step)
 {
     MODEL_MUST(step->task <= life->tasks_count);
-    if (step->kind == STEP_TRACE_START) {
+    if (step->kind == TRUTH_TRACE_START) {
         begin(life, step);
-    } else if (step->kind == STEP_TRACE_STOP) {
+    } else if (step->kind == TRUTH_TRACE_STOP) {
         end(life, step);
-    } else if (step->kind == STEP_BACK) {
+    } else if (step->kind == TRUTH_BACK) {
         come_back(life, step);
-    } else if (step->kind == STEP_PROC_GONE) {
+    } else if (step->kind == TRUTH_PROC_GONE) {
         mark_gone(life, step->proc);
-    } else if (step->kind == STEP_TIMERS) {
-        life->timers = step->other;
+    } else if (step->kind == TRUTH_TIMERS) {
+        life->timers = step->object;
     } else if (tellings[step->kind].type != MODEL_TRACE_NONE && life->is_on) {
         tell_as_it_is(life, step);
     }
@@ -389,7 +401,7 @@ follow(struct model_life *life, const struct truth_step *step)
 }
 
 void
-model_life_read(struct model_life *life, const struct truth_steps *log,
+model_life_read(struct model_life *life, const struct truth_log *log,
                 uint64_t tick_divisor, uint64_t late_ticks)
 {
     MODEL_MUST(log->lost == 0);
@@ -403,9 +415,9 @@ model_life_read(struct model_life *life, const struct truth_steps *log,
     life->is_on = false;
     life->is_collecting = false;
     life->timers = 0;
-    for (life->step = 0; life->step < log->count; life->step++) {
+    for (life->step = 0; life->step < log->entries_count; life->step++) {
         life->told = 0;
-        follow(life, &log->steps[life->step]);
+        follow(life, &log->entries[life->step]);
     }
 }
 

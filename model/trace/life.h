@@ -1,6 +1,6 @@
 /*
  * life.h -- which events the trace of a world must hold, from the truth log of
- * its scheduling (sim/truth/step.h).
+ * its tasks (sim/truth/truth.h).
  *
  * Nothing here knows how a trace is written. The model follows every task and
  * processor through the log, and lists for each session what a reader must
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "step.h"
+#include "truth.h"
 #include "trace_wire.h"
 
 struct model_life_event {
@@ -51,8 +51,11 @@ struct model_life_session {
 
 struct model_life;
 
+/* returns: events that a log of so many facts can come to */
+uint32_t model_life_events_max(uint32_t facts_max);
+
 /* returns: NULL if there is not enough memory */
-struct model_life *model_life_new(uint32_t steps_max);
+struct model_life *model_life_new(uint32_t facts_max);
 void model_life_delete(struct model_life *life);
 
 /*
@@ -62,7 +65,7 @@ void model_life_delete(struct model_life *life);
  *          much later than the step its clock may have been read (the clock
  *          moves on by itself; else 0)
  */
-void model_life_read(struct model_life *life, const struct truth_steps *log,
+void model_life_read(struct model_life *life, const struct truth_log *log,
                      uint64_t tick_divisor, uint64_t late_ticks);
 
 uint32_t model_life_sessions(const struct model_life *life);

@@ -22,7 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hunt.h"
 #include "rng.h"
 #include "run.h"
 
@@ -63,44 +62,27 @@ note_failure(struct board *board, uint64_t seed)
         ;
 }
 
-/* ------------------------------------------------------------ worlds of heaps
- */
-
-static void *
-begin_heaps(void)
+uint32_t
+props_campaign_worlds(const struct props_campaign *campaign)
 {
-    return props_run_new(&sim_generator_limits);
+    return campaign->worlds != 0 ? campaign->worlds
+                                 : (uint32_t)SIM_WORLDS_HEAPS;
 }
 
-static void
-end_heaps(void *runner)
+struct props_run *
+props_campaign_runner(const struct props_campaign *campaign)
 {
-    props_run_delete(runner);
+    return props_run_new(props_campaign_worlds(campaign) == SIM_WORLDS_HEAPS
+                             ? &sim_generator_limits
+                             : &sim_generator_limits_all);
 }
 
-static bool
-run_heap(void *runner, struct sim_choices *choices,
-         const struct props_campaign *campaign)
+bool
+props_campaign_try(const struct props_campaign *campaign, struct props_run *run,
+                   struct sim_choices *choices)
 {
-    return props_run_choices(runner, choices, campaign->rules, campaign->asked);
-}
-
-static struct props_ran
-ran_heap(void *runner)
-{
-    struct props_run *run = runner;
-
-    return (struct props_ran){run->events_count, run->hash, &run->marks,
-                              &run->judge.breach};
-}
-
-static const struct props_kind heaps = {begin_heaps, end_heaps, run_heap,
-                                        ran_heap, props_heap_tell};
-
-const struct props_kind *
-props_campaign_kind(const struct props_campaign *campaign)
-{
-    return campaign->kind != NULL ? campaign->kind : &heaps;
+    return props_run_choices(run, choices, campaign->rules,
+                             props_campaign_worlds(campaign), campaign->asked);
 }
 
 /* ------------------------------------------------------------------ the seeds
@@ -108,35 +90,32 @@ props_campaign_kind(const struct props_campaign *campaign)
 
 /* Run a seed; every 64th is run twice, and must do the same (D1). */
 static bool
-run_seed(const struct props_campaign *campaign, void *runner,
+run_seed(const struct props_campaign *campaign, struct props_run *run,
          struct sim_choices *choices, uint64_t seed)
 {
-    const struct props_kind *kind = props_campaign_kind(campaign);
     uint64_t first;
 
     sim_choices_random(choices, seed);
-    if (!kind->run(runner, choices, campaign))
+    if (!props_campaign_try(campaign, run, choices))
         return false;
-    first = kind->ran(runner).hash;
+    first = run->hash;
     if (seed % 64 != 0 || (campaign->asked & PROPS_BIT(PROPS_D1)) == 0)
         return true;
-    props_mark_hit(kind->ran(runner).marks, MARK_RUN_TWICE);
+    props_mark_hit(&run->marks, MARK_RUN_TWICE);
     sim_choices_random(choices, seed);
-    return kind->run(runner, choices, campaign) &&
-           kind->ran(runner).hash == first;
+    return props_campaign_try(campaign, run, choices) && run->hash == first;
 }
 
 static void
 work(const struct props_campaign *campaign, struct board *board, uint32_t index)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
-    const struct props_kind *kind = props_campaign_kind(campaign);
     struct job *job = &board->jobs[index];
-    void *runner = kind->begin();
+    struct props_run *run = props_campaign_runner(campaign);
     const double end_seconds = now_seconds() + campaign->seconds;
     struct sim_choices choices;
 
-    if (runner == NULL)
+    if (run == NULL)
         _exit(2);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no campaign without its parent */
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
@@ -147,21 +126,21 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
         if (atomic_load_explicit(&job->runs, memory_order_relaxed) % 256 == 0)
             alarm(HANG_SECONDS);
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
-        if (!run_seed(campaign, runner, &choices, seed)) {
+        if (!run_seed(campaign, run, &choices, seed)) {
             job->failed = true;
             note_failure(board, seed);
             break;
         }
-        job->events += kind->ran(runner).events;
-        job->hash += sim_mix64(kind->ran(runner).hash ^ sim_mix64(seed));
+        job->events += run->events_count;
+        job->hash += sim_mix64(run->hash ^ sim_mix64(seed));
         atomic_fetch_add_explicit(&job->runs, 1, memory_order_relaxed);
         if (campaign->seconds != 0 &&
             (seed - campaign->seed_first) % 256 < 64 &&
             now_seconds() >= end_seconds)
             break;
     }
-    job->marks = *kind->ran(runner).marks;
-    kind->end(runner);
+    job->marks = run->marks;
+    props_run_delete(run);
     _exit(0);
 }
 

@@ -15,30 +15,8 @@
 
 enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };
 
-struct props_campaign;
-struct props_hunt;
-
-/* What a run has done. */
-struct props_ran {
-    uint32_t events;
-    uint64_t hash;
-    struct props_marks *marks; /* of all runs */
-    const struct props_breach *breach;
-};
-
-/* A kind of world: how its runs are made. */
-struct props_kind {
-    void *(*begin)(void); /* NULL without memory */
-    void (*end)(void *runner);
-    bool (*run)(void *runner, struct sim_choices *choices,
-                const struct props_campaign *campaign);
-    struct props_ran (*ran)(void *runner); /* by the last run */
-    /* Shrink a failure's events and write them (hunt.h). false: no memory */
-    bool (*tell)(struct props_hunt *hunt);
-};
-
 struct props_campaign {
-    const struct props_kind *kind; /* NULL: heaps (world.h) */
+    uint32_t worlds; /* of which each run draws one; 0: heaps (generate.h) */
     const struct prof_rules *rules;
     props_set asked;
     uint64_t seed_first;
@@ -53,6 +31,8 @@ enum props_end {
     PROPS_END_BROKEN, /* a property; `seed` shows it */
     PROPS_END_CRASHED /* a run ended its process; `seed` shows it */
 };
+
+struct props_run;
 
 struct props_outcome {
     enum props_end end;
@@ -74,8 +54,14 @@ struct props_outcome {
 bool props_campaign_run(const struct props_campaign *campaign,
                         struct props_outcome *outcome);
 
-/* returns: the kind of world that it runs */
-const struct props_kind *
-props_campaign_kind(const struct props_campaign *campaign);
+/* returns: the worlds of which its runs draw one */
+uint32_t props_campaign_worlds(const struct props_campaign *campaign);
+
+/* A runner for its runs. returns: NULL if there is not enough memory */
+struct props_run *props_campaign_runner(const struct props_campaign *campaign);
+
+/* Let it make one of them. returns: as props_run_choices() */
+bool props_campaign_try(const struct props_campaign *campaign,
+                        struct props_run *run, struct sim_choices *choices);
 
 #endif

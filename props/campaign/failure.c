@@ -1,11 +1,10 @@
 /*
  * failure.c -- from a failing seed to a file that fails the same way.
  *
- *      choices --shrink.c--> choices --run--> events --the kind--> file
+ *      choices --shrink.c--> choices --run--> events --tale.c--> file
  *
  * Choices shrink first, because they hold what events do not: which world it
- * is. Events come last, because one event may need choices that others share;
- * they are of the kind of world (heap_failure.c, sched_failure.c).
+ * is. Events come last, because one event may need choices that others share.
  */
 #include "failure.h"
 
@@ -51,18 +50,17 @@ props_hunt_fails(struct props_hunt *hunt, props_attempt *attempt, void *context)
     if (hunt->failure->crashed)
         return props_hunt_dies(hunt, attempt, context);
     return !attempt(context) &&
-           hunt->kind->ran(hunt->runner).breach->property == hunt->property;
+           hunt->run->judge.breach.property == hunt->property;
 }
 
 void
 props_hunt_end(struct props_hunt *hunt, props_attempt *attempt, void *context)
 {
-    const struct props_ran ran = hunt->kind->ran(hunt->runner);
-    const struct props_marks before = *ran.marks;
+    const struct props_marks before = hunt->run->marks;
 
     hunt->failure->unstable |= !props_hunt_fails(hunt, attempt, context);
-    hunt->failure->faults = props_faults_met(&before, ran.marks);
-    hunt->failure->breach = *ran.breach;
+    hunt->failure->faults = props_faults_met(&before, &hunt->run->marks);
+    hunt->failure->breach = hunt->run->judge.breach;
 }
 
 void
@@ -87,7 +85,7 @@ run_choices(void *context)
 {
     struct props_hunt *hunt = context;
 
-    return hunt->kind->run(hunt->runner, &hunt->choices, hunt->campaign);
+    return props_campaign_try(hunt->campaign, hunt->run, &hunt->choices);
 }
 
 static bool
@@ -168,20 +166,18 @@ static bool
 failure_of(struct props_failure *failure, const struct props_campaign *campaign,
            const struct origin *origin, const char *command)
 {
-    const struct props_kind *kind = props_campaign_kind(campaign);
     struct sim_choice *list = calloc(PROPS_CHOICES_MAX, sizeof *list);
     struct props_hunt hunt = {
-        .kind = kind,
         .campaign = campaign,
         .command = command,
-        .runner = kind->begin(),
+        .run = props_campaign_runner(campaign),
         .failure = failure,
         .property = PROPS_NONE,
     };
     bool done = false;
 
     memset(failure, 0, sizeof *failure);
-    if (list == NULL || hunt.runner == NULL)
+    if (list == NULL || hunt.run == NULL)
         goto out;
     sim_choices_init(&hunt.choices, list, PROPS_CHOICES_MAX);
     begin_choices(&hunt.choices, origin);
@@ -193,14 +189,14 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
         goto out;
     }
     if (!failure->crashed) {
-        hunt.property = kind->ran(hunt.runner).breach->property;
+        hunt.property = hunt.run->judge.breach.property;
         /* Two readers of a trace need no story. */
         if (hunt.property != PROPS_T11)
             shrink_choices(&hunt);
     }
-    done = kind->tell(&hunt);
+    done = props_hunt_tell(&hunt);
 out:
-    kind->end(hunt.runner);
+    props_run_delete(hunt.run);
     free(list);
     return done;
 }

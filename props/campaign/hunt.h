@@ -10,12 +10,12 @@
 
 #include "campaign.h"
 #include "failure.h"
+#include "run.h"
 
 struct props_hunt {
-    const struct props_kind *kind;
     const struct props_campaign *campaign;
     const char *command;
-    void *runner;                  /* the kind's */
+    struct props_run *run;
     struct props_failure *failure; /* found so far; if it crashed, it must */
     enum props_property property;  /* ... or this one be broken again */
     struct sim_choices choices;
@@ -40,10 +40,7 @@ void props_hunt_end(struct props_hunt *hunt, props_attempt *attempt,
 void props_hunt_header(const struct props_hunt *hunt, char *header,
                        size_t header_bytes);
 
-/* For worlds of heaps; as a kind's tell(). */
-bool props_heap_tell(struct props_hunt *hunt);
-
-/* ... and for traced worlds. */
-bool sched_failure_tell(struct props_hunt *hunt);
+/* Shrink a failure's events and write them. returns: false without memory */
+bool props_hunt_tell(struct props_hunt *hunt);
 
 #endif

@@ -68,6 +68,16 @@ leave_out(struct work *w)
     return better;
 }
 
+/* None, where that can be said. */
+static uint32_t
+plain_stack(const struct work *w, enum sim_event_kind kind)
+{
+    return w->best->config.scheduled &&
+                   strchr(sim_event_arguments(kind), 'S') != NULL
+               ? TRUTH_NO_STACK
+               : 0;
+}
+
 /* Fields that a reader need not look at. */
 static void
 make_plain(struct work *w)
@@ -90,9 +100,9 @@ make_plain(struct work *w)
             w->next.events[i].size_bytes = 16;
             keep(w);
         }
-        if (event->stack != 0) {
+        if (event->stack != plain_stack(w, event->kind)) {
             begin(w);
-            w->next.events[i].stack = 0;
+            w->next.events[i].stack = plain_stack(w, event->kind);
             keep(w);
         }
     }

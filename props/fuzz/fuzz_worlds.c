@@ -68,7 +68,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t bytes_count)
         tell(bytes, (uint32_t)bytes_count);
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     sim_choices_bytes(&choices, bytes, (uint32_t)bytes_count);
-    if (props_run_choices(run, &choices, campaign.rules, campaign.asked))
+    if (props_campaign_try(&campaign, run, &choices))
         return 0;
     fprintf(stderr, "%s broken: %s\n",
             props_property_id(run->judge.breach.property),

@@ -26,7 +26,6 @@ tries() {
 }
 
 tries scenario fixtures/scenarios/*.sim
-tries schedule fixtures/schedules/*.sim
 tries recording fixtures/recordings/waits.rec
 tries table "$dir/table"
 tries trace fixtures/trace/vectors/*.trace fixtures/trace/recorded/*_good

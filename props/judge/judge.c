@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "generate.h"
 #include "judge_internal.h"
 #include "rng.h"
 
@@ -64,8 +65,9 @@ props_judge_begin(struct props_judge *judge)
     judge->buckets_marked = 0;
     judge->sampled = false;
     judge->truth = sim_world_truth(judge->world);
-    judge->procs_count = config->procs;
-    for (uint32_t i = 0; i < config->procs; i++)
+    judge->procs_count =
+        config->scheduled ? (uint32_t)SIM_PROCS_MAX : config->procs;
+    for (uint32_t i = 0; i < judge->procs_count; i++)
         judge->procs[i] = prof_proc_at(sim_world_prof(judge->world), i);
     for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
         judge->last_ticks[i] = INT64_MIN;
@@ -265,6 +267,19 @@ repeat_call(struct props_judge *judge, enum truth_kind last)
                      prof_status_text(status));
 }
 
+/* The last fact of the event that is not about tasks; TRUTH_KIND_COUNT. */
+static enum truth_kind
+last_fact(const struct props_judge *judge)
+{
+    const struct truth_log *truth = judge->truth;
+
+    for (uint32_t i = truth->entries_count; i > judge->truths_seen; i--) {
+        if (truth->entries[i - 1].kind < TRUTH_TASKS_FIRST)
+            return truth->entries[i - 1].kind;
+    }
+    return TRUTH_KIND_COUNT;
+}
+
 bool
 props_judge_event(struct props_judge *judge)
 {
@@ -272,10 +287,9 @@ props_judge_event(struct props_judge *judge)
 
     model_heap_feed(judge->model);
     if (truth->entries_count > judge->truths_seen) {
-        const enum truth_kind last =
-            truth->entries[truth->entries_count - 1].kind;
+        const enum truth_kind last = last_fact(judge);
 
-        if (was_called(last)) {
+        if (last != TRUTH_KIND_COUNT && was_called(last)) {
             repeat_call(judge, last);
             judge_phase(judge);
             judge_drops(judge);
@@ -295,16 +309,30 @@ props_judge_event(struct props_judge *judge)
 /* -------------------------------------------------------------------- the end
  */
 
+/* One for each processor that stands still, and one each for a thread, a system
+ * call, a sweep. */
+enum { PLACES_MAX = SIM_PROCS_MAX + 3 };
+
 static bool
 step(struct props_judge *judge, enum sim_event_kind kind, uint32_t object)
 {
-    const struct sim_event event = {.kind = kind,
-                                    .delay_ticks =
-                                        sim_world_stall_ticks(judge->world),
-                                    .object = object,
-                                    .room = SIM_ROOM_ENOUGH};
-    const char *why = sim_world_apply(judge->world, &event);
+    const bool scheduled = sim_world_config(judge->world)->scheduled;
+    struct sim_event place;
+    struct sim_event event = {.kind = kind,
+                              .delay_ticks =
+                                  sim_world_stall_ticks(judge->world),
+                              .object = object,
+                              .stack = scheduled ? TRUTH_NO_STACK : 0,
+                              .room = SIM_ROOM_ENOUGH};
+    const char *why = NULL;
 
+    for (int i = 0; i < PLACES_MAX && why == NULL &&
+                    !sim_collector_place(judge->world, &place);
+         i++)
+        why = sim_world_apply(judge->world, &place);
+    event.proc = place.proc;
+    if (why == NULL)
+        why = sim_world_apply(judge->world, &event);
     if (why != NULL)
         judge_breach(judge, PROPS_L1, "the collector is stuck at %s: %s",
                      sim_event_word(kind), why);

@@ -1,4 +1,5 @@
 /* judge_marks.c -- what an event has met, read off the truth log. */
+#include "instrument_heap.h"
 #include "judge_internal.h"
 #include "locks.h"
 
@@ -117,12 +118,12 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
 {
     const struct sim_gc *gc = sim_world_gc(judge->world);
 
-    switch (entry->kind) {
+    switch ((int)entry->kind) {
     case TRUTH_ALLOC:
         hit_if(judge, gc->marking, MARK_ALLOC_WHILE_MARKING);
         hit_if(judge,
                prof_heap_rate(sim_world_prof(judge->world)) > 1 &&
-                   sim_world_object(judge->world, entry->object)->bucket ==
+                   sim_heap_bucket(judge->world, entry->object) ==
                        PROF_BUCKET_NONE,
                MARK_HEAP_SAMPLED);
         mark_stack(judge, entry);
@@ -155,8 +156,6 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
         hit_if(judge, sim_world_locks(judge->world)->waiters_count > 0,
                MARK_FAULT_CLOCK_FREEZE);
         break;
-    case TRUTH_STALL:
-        break;
     case TRUTH_BLOCK_RATE:
     case TRUTH_MUTEX_FRACTION:
     case TRUTH_HEAP_RATE:
@@ -172,7 +171,7 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
         hit_if(judge, gc->post_swept, MARK_FAULT_LATE_FREE);
         hit_if(judge,
                !judge->sampled &&
-                   sim_world_object(judge->world, entry->object)->bucket ==
+                   sim_heap_bucket(judge->world, entry->object) ==
                        PROF_BUCKET_NONE,
                MARK_FREE_OF_DROPPED);
         break;
@@ -201,10 +200,7 @@ mark_entry(struct props_judge *judge, const struct truth_entry *entry)
     case TRUTH_FLUSH:
         mark_stall(judge);
         break;
-    case TRUTH_DROP:
-    case TRUTH_DEAD:
-    case TRUTH_ITERATE:
-    case TRUTH_KIND_COUNT:
+    default:
         break;
     }
 }
@@ -266,6 +262,8 @@ judge_marks(struct props_judge *judge)
     for (uint32_t i = judge->truths_seen; i < truth->entries_count; i++) {
         const struct truth_entry *entry = &truth->entries[i];
 
+        if (entry->proc == TRUTH_NO_PROC)
+            continue; /* nor is it about the heap */
         hit_if(judge, entry->at_ticks < judge->last_ticks[entry->proc],
                MARK_CLOCK_BACKWARDS);
         judge->last_ticks[entry->proc] = entry->at_ticks;

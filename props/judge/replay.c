@@ -119,12 +119,7 @@ bool
 props_replay_run(struct props_replay *replay,
                  const struct sim_scenario *scenario, props_set asked)
 {
-    const struct sim_limits limits = {
-        .events_max = scenario->events_count + 1,
-        .objects_max = scenario->objects_count + 1,
-        .buckets_max = scenario->config.buckets_max,
-        .frames_max = scenario->config.frames_max,
-    };
+    const struct sim_limits limits = sim_scenario_limits(scenario);
     struct props_run *run;
     struct props_replay *shared;
     bool done = false;

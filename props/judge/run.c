@@ -21,6 +21,13 @@
 #include "judge_internal.h"
 #include "rng.h"
 
+/* Is there room for a trace? */
+static bool
+may_trace(const struct sim_limits *limits)
+{
+    return (limits->instruments & SIM_INSTRUMENT_BIT(SIM_TRACER)) != 0;
+}
+
 static size_t
 trail_bytes(uint32_t events_max)
 {
@@ -49,8 +56,13 @@ props_run_new(const struct sim_limits *limits)
     else
         run->events = run->trail->events;
     run->judge.marks = &run->marks;
+    run->trace.world = run->judge.world;
+    run->trace.marks = &run->marks;
     if (run->judge.world == NULL || run->judge.model == NULL ||
-        run->twin == NULL || run->events == NULL) {
+        run->twin == NULL || run->events == NULL ||
+        (may_trace(limits) &&
+         !trace_judge_init(&run->trace, sim_limits_truths(limits)))) {
+        run->trace.life = NULL;
         props_run_delete(run);
         return NULL;
     }
@@ -62,6 +74,8 @@ props_run_delete(struct props_run *run)
 {
     if (run == NULL)
         return;
+    if (run->trace.life != NULL)
+        trace_judge_release(&run->trace);
     sim_world_delete(run->judge.world);
     sim_world_delete(run->twin);
     model_heap_delete(run->judge.model);
@@ -113,7 +127,7 @@ twin_may_go_on(const struct props_run *run, const struct sim_event *event)
     const struct sim_gc *gc = sim_world_gc(run->judge.world);
     const struct prof_rules *rules = sim_world_config(run->judge.world)->rules;
 
-    switch (event->kind) {
+    switch ((int)event->kind) {
     case SIM_EV_GC_POST_SWEEP:
         return false;
     case SIM_EV_GC_MARK:
@@ -123,39 +137,9 @@ twin_may_go_on(const struct props_run *run, const struct sim_event *event)
     case SIM_EV_SNAPSHOT:
     case SIM_EV_SNAPSHOT_ALL:
         return event->room == SIM_ROOM_ENOUGH;
-    case SIM_EV_ITERATE: /* shows what is published, which may lag */
-    case SIM_EV_ALLOC:
-    case SIM_EV_DROP:
-    case SIM_EV_TASK_EXIT:
-    case SIM_EV_BLOCK:
-    case SIM_EV_MUTEX:
-    case SIM_EV_LOCK:
-    case SIM_EV_UNLOCK:
-    case SIM_EV_LOCK_SHARED:
-    case SIM_EV_UNLOCK_SHARED:
-    case SIM_EV_WAIT:
-    case SIM_EV_SIGNAL:
-    case SIM_EV_BROADCAST:
-    case SIM_EV_ACQUIRE:
-    case SIM_EV_RELEASE:
-    case SIM_EV_SEND:
-    case SIM_EV_RECEIVE:
-    case SIM_EV_CLOCK_JUMP:
-    case SIM_EV_CLOCK_FREEZE:
-    case SIM_EV_STALL:
-    case SIM_EV_BLOCK_RATE:
-    case SIM_EV_MUTEX_FRACTION:
-    case SIM_EV_HEAP_RATE:
-    case SIM_EV_GC_TERMINATE:
-    case SIM_EV_GC_TERMINATE_STW:
-    case SIM_EV_GC_FLUSH:
-    case SIM_EV_GC_SWEEP:
-    case SIM_EV_BLOCK_SNAPSHOT:
-    case SIM_EV_MUTEX_SNAPSHOT:
-    case SIM_EV_COUNT:
-        break;
+    default: /* an ITERATE shows what is published, which may lag */
+        return true;
     }
-    return true;
 }
 
 static void
@@ -197,10 +181,18 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     run->trail->count = 0;
     run->trail->attempting = 0;
     run->judge.asked = asked;
+    run->judge.breach =
+        (struct props_breach){.property = PROPS_NONE, .text = ""};
     if (why != NULL)
         return why;
-    props_judge_begin(&run->judge);
-    run->twin_runs = (asked & PROPS_BIT(PROPS_H9)) != 0;
+    run->has_profiles = sim_world_prof(run->judge.world) != NULL;
+    run->has_trace = sim_world_carries(run->judge.world, SIM_TRACER);
+    if (run->has_profiles)
+        props_judge_begin(&run->judge);
+    run->trace.asked = asked;
+    run->trace.breach.property = PROPS_NONE;
+    run->trace.hash = 0;
+    run->twin_runs = run->has_profiles && (asked & PROPS_BIT(PROPS_H9)) != 0;
     run->twin_events = 0;
     return NULL;
 }
@@ -223,7 +215,7 @@ props_run_event(struct props_run *run, const struct sim_event *event,
         return false;
     run->trail->count = ++run->events_count;
     run->trail->attempting = 0;
-    holds = props_judge_event(&run->judge);
+    holds = !run->has_profiles || props_judge_event(&run->judge);
     if (run->twin_runs &&
         (event->kind == SIM_EV_SNAPSHOT ||
          event->kind == SIM_EV_SNAPSHOT_ALL) &&
@@ -238,31 +230,46 @@ props_run_event(struct props_run *run, const struct sim_event *event,
 static void
 hash_run(struct props_run *run)
 {
-    judge_hash(&run->judge, truth_hash(sim_world_truth(run->judge.world)));
-    run->hash = sim_mix64(run->judge.hash);
+    if (run->has_profiles) {
+        judge_hash(&run->judge, truth_hash(sim_world_truth(run->judge.world)));
+        run->hash = sim_mix64(run->judge.hash);
+    } else {
+        run->hash = 0;
+    }
+    if (run->has_trace)
+        run->hash = sim_hash_step(run->hash, run->trace.hash);
 }
 
 bool
 props_run_end(struct props_run *run)
 {
-    if (run->judge.breach.property == PROPS_NONE)
+    struct props_breach *breach = &run->judge.breach;
+
+    if (run->has_trace)
+        trace_judge_quiet(run->judge.world, run->trace.pending,
+                          sizeof run->trace.pending);
+    if (run->has_profiles && breach->property == PROPS_NONE)
         props_judge_end(&run->judge);
     if (sim_world_truth(run->judge.world)->lost > 0)
         judge_breach(&run->judge, PROPS_D1, "the truth log was too short");
+    else if (run->has_trace && !trace_judge_run(&run->trace) &&
+             breach->property == PROPS_NONE)
+        *breach = run->trace.breach;
     hash_run(run);
-    return run->judge.breach.property == PROPS_NONE;
+    return breach->property == PROPS_NONE;
 }
 
 bool
 props_run_choices(struct props_run *run, struct sim_choices *choices,
-                  const struct prof_rules *rules, props_set asked)
+                  const struct prof_rules *rules, uint32_t worlds,
+                  props_set asked)
 {
     struct sim_event *event = run->events; /* drawn where it is kept */
     const char *refused;
 
     event->kind = SIM_EV_COUNT;
 
-    sim_generator_begin(&run->generator, choices, rules);
+    sim_generator_begin(&run->generator, choices, rules, worlds);
     refused = props_run_begin(run, &run->generator.config, asked);
     while (refused == NULL && run->events_count < run->events_max) {
         event = &run->events[run->events_count];

@@ -10,6 +10,7 @@
 #include "choice.h"
 #include "generate.h"
 #include "judge.h"
+#include "trace_judge.h"
 
 /* What a run has done, in memory that a parent process shares. */
 struct props_trail {
@@ -19,7 +20,10 @@ struct props_trail {
 };
 
 struct props_run {
-    struct props_judge judge;
+    struct props_judge judge; /* of the profiles; its breach is the run's */
+    struct trace_judge trace; /* of the traces */
+    bool has_profiles;        /* the run carries them */
+    bool has_trace;
     struct sim_generator generator;
     struct props_trail *trail;
     struct sim_event *events; /* trail->events: what happened, in order */
@@ -40,11 +44,13 @@ void props_run_delete(struct props_run *run);
 /*
  * Generate a world and its events from choices, and judge each.
  *
- * in:      choices, begun; asked, the properties that count
+ * in:      choices, begun; worlds, of which one is drawn (generate.h); asked,
+ *          the properties that count
  * returns: true if nothing was broken; else run->judge.breach says what
  */
 bool props_run_choices(struct props_run *run, struct sim_choices *choices,
-                       const struct prof_rules *rules, props_set asked);
+                       const struct prof_rules *rules, uint32_t worlds,
+                       props_set asked);
 
 /*
  * Begin a run whose events come from elsewhere.
@@ -63,7 +69,8 @@ const char *props_run_begin(struct props_run *run,
 bool props_run_event(struct props_run *run, const struct sim_event *event,
                      const char **refused);
 
-/* End a run: L1 and the hash. returns: as props_run_choices() */
+/* End a run: L1, L2, its traces and the hash. returns: as props_run_choices()
+ */
 bool props_run_end(struct props_run *run);
 
 #endif

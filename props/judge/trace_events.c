@@ -115,7 +115,7 @@ judge_stack(struct trace_judge *judge, uint32_t index)
     const struct truth_stack *stack =
         want->stack == TRUTH_NO_STACK
             ? &empty
-            : &sim_sched_world_config(judge->world)->stacks[want->stack];
+            : &sim_world_config(judge->world)->stacks[want->stack];
     const uint32_t depth = stack->depth < PROF_TRACE_DEPTH_LIMIT
                                ? stack->depth
                                : PROF_TRACE_DEPTH_LIMIT;

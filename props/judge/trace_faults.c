@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sched_generate.h"
+#include "generate.h"
 #include "trace_judge.h"
 
 enum { QUIET_EVENTS_MAX = 24, HEADER_AND_FOOTER = 3 };
@@ -28,6 +28,14 @@ struct held {
     uint64_t ticks;
 };
 
+/* What tasks, processors and the collector do. */
+static bool
+is_work(enum truth_kind kind)
+{
+    return kind == TRUTH_MARK || kind == TRUTH_TERMINATE ||
+           (kind >= TRUTH_TASKS_FIRST && kind <= TRUTH_TIMERS);
+}
+
 static void
 hit_if(struct trace_judge *judge, bool met, enum props_mark mark)
 {
@@ -37,31 +45,32 @@ hit_if(struct trace_judge *judge, bool met, enum props_mark mark)
 
 /* What a step does to who is held, and to whether there is a trace. */
 static void
-follow(struct held *held, const struct truth_step *step)
+follow(struct held *held, const struct truth_entry *step)
 {
     const uint32_t bit =
-        step->proc < SIM_SCHED_PROCS_MAX ? UINT32_C(1) << step->proc : 0;
+        step->proc < SIM_PROCS_MAX ? UINT32_C(1) << step->proc : 0;
 
-    if (step->kind == STEP_TRACE_START) {
+    if (step->kind == TRUTH_TRACE_START) {
         held->session++;
         held->unread = true;
-        held->ticks = step->ticks;
-    } else if (step->kind == STEP_TRACE_READ) {
+        held->ticks = (uint64_t)step->at_ticks;
+    } else if (step->kind == TRUTH_TRACE_READ) {
         held->unread = false;
-    } else if (step->kind == STEP_GC_START || step->kind == STEP_GC_DONE) {
-        held->collects = step->kind == STEP_GC_START;
-    } else if (step->kind == STEP_SCAN_START ||
-               step->kind == STEP_SWEEP_START) {
+    } else if (step->kind == TRUTH_MARK || step->kind == TRUTH_TERMINATE) {
+        held->collects = step->kind == TRUTH_MARK;
+    } else if (step->kind == TRUTH_SCAN_START ||
+               step->kind == TRUTH_SWEEP_START) {
         held->working |= bit;
-    } else if (step->kind == STEP_SCAN_DONE || step->kind == STEP_SWEEP_DONE) {
+    } else if (step->kind == TRUTH_SCAN_DONE ||
+               step->kind == TRUTH_SWEEP_DONE) {
         held->working &= ~bit;
-    } else if (step->kind == STEP_READER_STALL ||
-               step->kind == STEP_READER_BACK) {
-        held->reader = step->kind == STEP_READER_STALL;
-    } else if (step->kind == STEP_STALL &&
+    } else if (step->kind == TRUTH_READER_STALL ||
+               step->kind == TRUTH_READER_BACK) {
+        held->reader = step->kind == TRUTH_READER_STALL;
+    } else if (step->kind == TRUTH_STALL &&
                (held->collects || (held->working & bit) != 0)) {
         held->stalled |= bit;
-    } else if (step->kind == STEP_GO_ON) {
+    } else if (step->kind == TRUTH_GO_ON) {
         held->stalled &= ~bit;
     }
 }
@@ -69,31 +78,31 @@ follow(struct held *held, const struct truth_step *step)
 void
 trace_judge_faults(struct trace_judge *judge)
 {
-    const struct truth_steps *log = sim_sched_world_truth(judge->world);
+    const struct truth_log *log = sim_world_truth(judge->world);
     struct held held = {.session = 0};
 
     judge->stalled = 0;
-    for (uint32_t i = 0; i < log->count; i++) {
-        const struct truth_step *step = &log->steps[i];
-        const bool clock = step->kind == STEP_CLOCK;
-        const bool back = (int64_t)step->value < 0;
+    for (uint32_t i = 0; i < log->entries_count; i++) {
+        const struct truth_entry *step = &log->entries[i];
+        const bool clock = step->kind == TRUTH_CLOCK_JUMP;
+        const bool back = step->cycles < 0;
 
         follow(&held, step);
         if (!held.unread)
             continue;
         if (held.reader)
             judge->stalled |= UINT64_C(1) << (held.session - 1);
-        hit_if(judge, held.reader && step->kind < STEP_TRACE_START,
+        hit_if(judge, held.reader && is_work(step->kind),
                MARK_FAULT_READER_STALLS);
-        hit_if(judge, held.stalled != 0 && step->kind < STEP_TRACE_START,
+        hit_if(judge, held.stalled != 0 && is_work(step->kind),
                MARK_FAULT_TRACE_STALL);
         hit_if(judge, clock && !back, MARK_FAULT_TRACE_CLOCK_AHEAD);
         hit_if(judge, clock && back, MARK_FAULT_TRACE_CLOCK_BACK);
-        hit_if(judge, step->kind == STEP_CLOCK_FREEZE,
+        hit_if(judge, step->kind == TRUTH_CLOCK_FREEZE,
                MARK_FAULT_TRACE_CLOCK_FREEZE);
-        hit_if(judge, (step->ticks ^ held.ticks) >> 63 != 0,
+        hit_if(judge, ((uint64_t)step->at_ticks ^ held.ticks) >> 63 != 0,
                MARK_FAULT_TRACE_CLOCK_LIMIT);
-        held.ticks = step->ticks;
+        held.ticks = (uint64_t)step->at_ticks;
     }
 }
 
@@ -103,24 +112,24 @@ trace_judge_faults(struct trace_judge *judge)
 
 /* Parts that all stacks may take: a piece has at least 11 frames. */
 static uint32_t
-parts_max(const struct sim_sched_config *config)
+parts_max(const struct sim_config *config)
 {
     const uint32_t pieces = 1 + PROF_TRACE_DEPTH_LIMIT / 11;
-    const uint32_t parts =
-        config->buffers + pieces * config->stacks_room + HEADER_AND_FOOTER;
+    const uint32_t parts = config->trace.buffers +
+                           pieces * config->trace.stacks_room +
+                           HEADER_AND_FOOTER;
 
-    return parts < SIM_SCHED_CHUNKS_MAX ? parts : SIM_SCHED_CHUNKS_MAX;
+    return parts < SIM_TRACE_CHUNKS_MAX ? parts : SIM_TRACE_CHUNKS_MAX;
 }
 
 /* Who waits for what, now that nothing keeps anybody. */
 static void
-tell_pending(const struct sim_sched_world *world, char *pending,
-             size_t pending_bytes)
+tell_pending(const struct sim_world *world, char *pending, size_t pending_bytes)
 {
-    const uint32_t sessions = sim_sched_world_sessions(world);
-    const struct sim_sched_session *session;
+    const uint32_t sessions = sim_sessions(world);
+    const struct sim_session *session;
 
-    if (sim_sched_world_traces(world)) {
+    if (sim_world_traces(world)) {
         snprintf(pending, pending_bytes,
                  "the end of session %" PRIu32
                  " waits for a task that runs and stops tracing",
@@ -129,37 +138,38 @@ tell_pending(const struct sim_sched_world *world, char *pending,
     }
     if (sessions == 0)
         return;
-    session = sim_sched_world_session(world, sessions - 1);
+    session = sim_session(world, sessions - 1);
     if (!session->has_ended)
         snprintf(pending, pending_bytes,
                  "the reader waits for the end of session %" PRIu32
                  ": tracing is off, it has %" PRIu32
                  " parts, and a read answers: %s",
                  sessions, session->chunks,
-                 prof_status_text(sim_sched_world_answers(world)->last_read));
+                 prof_status_text(sim_trace_answers(world)->last_read));
     else if (session->chunks - session->chunks_on >
-             parts_max(sim_sched_world_config(world)))
+             parts_max(sim_world_config(world)))
         snprintf(pending, pending_bytes,
                  "session %" PRIu32 " took %" PRIu32
                  " parts after its end, of at most %" PRIu32,
                  sessions, session->chunks - session->chunks_on,
-                 parts_max(sim_sched_world_config(world)));
+                 parts_max(sim_world_config(world)));
 }
 
 void
-trace_judge_quiet(struct sim_sched_world *world, char *pending,
-                  size_t pending_bytes)
+trace_judge_quiet(struct sim_world *world, char *pending, size_t pending_bytes)
 {
-    struct sim_sched_event event;
+    struct sim_event event;
 
     pending[0] = '\0';
-    for (int i = 0; i < QUIET_EVENTS_MAX && sim_sched_quiet_next(world, &event);
+    if (!sim_world_carries(world, SIM_TRACER))
+        return;
+    for (int i = 0; i < QUIET_EVENTS_MAX && sim_quiet_next(world, &event);
          i++) {
-        const char *why = sim_sched_world_apply(world, &event);
+        const char *why = sim_world_apply(world, &event);
 
         if (why != NULL) {
             snprintf(pending, pending_bytes, "%s is pending: %s",
-                     sim_sched_word(event.kind), why);
+                     sim_event_word(event.kind), why);
             return;
         }
     }

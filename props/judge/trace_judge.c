@@ -17,14 +17,14 @@
 #include "rng.h"
 #include "trace_readers.h"
 
-enum { EVENTS_MAX = 64 * 1024 };
-
 bool
-trace_judge_init(struct trace_judge *judge)
+trace_judge_init(struct trace_judge *judge, uint32_t truths_max)
 {
-    judge->life = model_life_new(SIM_SCHED_STEPS_MAX);
-    judge->wanted = calloc(EVENTS_MAX, sizeof *judge->wanted);
-    judge->found = calloc(EVENTS_MAX, sizeof *judge->found);
+    const size_t events_max = model_life_events_max(truths_max);
+
+    judge->life = model_life_new(truths_max);
+    judge->wanted = calloc(events_max, sizeof *judge->wanted);
+    judge->found = calloc(events_max, sizeof *judge->found);
     judge->scratch = NULL;
     judge->scratch_bytes = 0;
     model_trace_init(&judge->trace);
@@ -72,8 +72,7 @@ trace_judge_breach(struct trace_judge *judge, enum props_property property,
 static void
 judge_answers(struct trace_judge *judge)
 {
-    const struct sim_sched_answers *answers =
-        sim_sched_world_answers(judge->world);
+    const struct sim_trace_answers *answers = sim_trace_answers(judge->world);
 
     if (answers->starts_refused_on > 0)
         props_mark_hit(judge->marks, MARK_TRACE_STARTED_TWICE);
@@ -92,8 +91,7 @@ static void
 judge_drops(struct trace_judge *judge)
 {
     const uint64_t dropped = judge->got->drops.no_buffer;
-    const struct sim_sched_config *config =
-        sim_sched_world_config(judge->world);
+    const struct sim_config *config = sim_world_config(judge->world);
 
     judge->kept = judge->want->count;
     if (dropped > judge->want->count)
@@ -109,7 +107,7 @@ judge_drops(struct trace_judge *judge)
         trace_judge_breach(judge, PROPS_T3,
                            "all events were dropped, and no buffer was in use "
                            "when it began");
-    if (config->is_eager && (judge->stalled >> judge->session & 1) == 0)
+    if (config->trace.eager && (judge->stalled >> judge->session & 1) == 0)
         trace_judge_breach(judge, PROPS_T3,
                            "%" PRIu64 " events were dropped although the "
                            "reader kept up",
@@ -120,7 +118,7 @@ static void
 mark_session(struct trace_judge *judge)
 {
     const struct model_life_session *want = judge->want;
-    const bool is_by_clock = sim_sched_world_config(judge->world)->is_by_clock;
+    const bool is_by_clock = sim_world_config(judge->world)->trace.by_clock;
     const struct {
         enum props_mark mark;
         bool hit;
@@ -158,7 +156,7 @@ judge_session(struct trace_judge *judge)
     if (!judge->want->has_ended)
         return; /* a schedule may end while tracing is on */
     if (!judge->got->has_ended) {
-        if (sim_sched_world_sessions(judge->world) > judge->session + 1)
+        if (sim_sessions(judge->world) > judge->session + 1)
             trace_judge_breach(judge, PROPS_T8,
                                "another began before it was read to its end");
         return;
@@ -186,7 +184,7 @@ judge_readers(struct trace_judge *judge)
 {
     const char *why;
 
-    if (!sim_sched_world_config(judge->world)->has_two_readers ||
+    if (!sim_world_config(judge->world)->trace.two_readers ||
         (judge->asked & PROPS_BIT(PROPS_T11)) == 0)
         return;
     props_mark_hit(judge->marks, MARK_TRACE_READERS);
@@ -198,29 +196,28 @@ judge_readers(struct trace_judge *judge)
 bool
 trace_judge_run(struct trace_judge *judge)
 {
-    const struct truth_steps *log = sim_sched_world_truth(judge->world);
-    const struct sim_sched_config *config =
-        sim_sched_world_config(judge->world);
+    const struct truth_log *log = sim_world_truth(judge->world);
+    const struct sim_config *config = sim_world_config(judge->world);
     uint32_t sessions;
 
     judge->breach = (struct props_breach){.property = PROPS_NONE};
     judge->session = 0;
-    model_life_read(judge->life, log, config->tick_divisor,
-                    config->is_by_clock ? SIM_SCHED_READINGS_MAX : 0);
-    judge->hash = sim_mix64(truth_steps_hash(log));
+    model_life_read(judge->life, log, config->trace.tick_divisor,
+                    config->trace.by_clock ? SIM_READINGS_MAX : 0);
+    judge->hash = sim_mix64(truth_hash(log));
     sessions = model_life_sessions(judge->life);
     trace_judge_faults(judge);
     judge_answers(judge);
     if (judge->pending[0] != '\0')
         trace_judge_breach(judge, PROPS_L2, "%s", judge->pending);
     judge_readers(judge);
-    if (sessions != sim_sched_world_sessions(judge->world))
+    if (sessions != sim_sessions(judge->world))
         trace_judge_breach(judge, PROPS_T8,
                            "there were %" PRIu32 " sessions, of %" PRIu32,
-                           sim_sched_world_sessions(judge->world), sessions);
+                           sim_sessions(judge->world), sessions);
     for (uint32_t i = 0; i < sessions && !is_broken(judge); i++) {
         judge->session = i;
-        judge->got = sim_sched_world_session(judge->world, i);
+        judge->got = sim_session(judge->world, i);
         judge->want = model_life_session(judge->life, i);
         judge_session(judge);
         hash_bytes(judge);

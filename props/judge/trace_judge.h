@@ -10,11 +10,11 @@
 
 #include "judge.h"
 #include "life.h"
-#include "sched_world.h"
+#include "instrument_trace.h"
 #include "trace_reader.h"
 
 struct trace_judge {
-    struct sim_sched_world *world;
+    struct sim_world *world;
     struct model_life *life;
     struct props_marks *marks;
     props_set asked;            /* properties that count */
@@ -23,7 +23,7 @@ struct trace_judge {
     uint64_t hash;              /* of the truth and all bytes */
 
     uint32_t session; /* being judged */
-    const struct sim_sched_session *got;
+    const struct sim_session *got;
     const struct model_life_session *want;
     uint32_t kept;    /* events of `want` that were not dropped */
     uint64_t stalled; /* by session: the reader stood still */
@@ -36,9 +36,12 @@ struct trace_judge {
     size_t scratch_bytes;
 };
 
-/* out: *judge, its first two fields are the caller's. returns: false without
- * memory */
-bool trace_judge_init(struct trace_judge *judge);
+/*
+ * out:     *judge, whose world is the caller's
+ * in:      truths_max, facts that a run may have
+ * returns: false without memory
+ */
+bool trace_judge_init(struct trace_judge *judge, uint32_t truths_max);
 void trace_judge_release(struct trace_judge *judge);
 
 /*
@@ -54,7 +57,7 @@ bool trace_judge_run(struct trace_judge *judge);
  *
  * out:     pending, "" or what waits for what
  */
-void trace_judge_quiet(struct sim_sched_world *world, char *pending,
+void trace_judge_quiet(struct sim_world *world, char *pending,
                        size_t pending_bytes);
 
 /* Which faults a run has met; fills in judge->stalled. */

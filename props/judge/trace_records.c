@@ -17,7 +17,7 @@ struct reading {
     struct trace_judge *judge;
     uint32_t chunk; /* the record at hand begins in this one */
     uint64_t chunk_start;
-    uint64_t last_seq[SIM_SCHED_PROCS_MAX + 1]; /* of batches, plus one */
+    uint64_t last_seq[SIM_PROCS_MAX + 1]; /* of batches, plus one */
     uint64_t stacks;
     uint64_t frequencies;
     uint64_t timers;
@@ -67,12 +67,12 @@ take_batch(struct reading *r, const struct model_trace_record *record)
     uint64_t *last;
 
     r->is_first_of_batch = true;
-    if (!is_none && proc >= SIM_SCHED_PROCS_MAX) {
+    if (!is_none && proc >= SIM_PROCS_MAX) {
         trace_judge_breach(r->judge, PROPS_T12, "a batch of processor %" PRIu64,
                            proc);
         return;
     }
-    last = &r->last_seq[is_none ? SIM_SCHED_PROCS_MAX : proc];
+    last = &r->last_seq[is_none ? SIM_PROCS_MAX : proc];
     if (record->args[1] + 1 <= *last)
         trace_judge_breach(r->judge, PROPS_T2,
                            "the batch at %" PRIu64 " of processor %" PRId64
@@ -169,10 +169,10 @@ judge_stacks(struct trace_judge *judge, uint64_t stacks)
 void
 trace_judge_records(struct trace_judge *judge)
 {
-    const struct sim_sched_session *got = judge->got;
+    const struct sim_session *got = judge->got;
     struct reading reading = {
         .judge = judge,
-        .is_by_clock = sim_sched_world_config(judge->world)->is_by_clock,
+        .is_by_clock = sim_world_config(judge->world)->trace.by_clock,
     };
     struct model_trace_record record;
     struct model_trace_wire wire;

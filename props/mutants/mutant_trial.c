@@ -24,7 +24,7 @@
 
 #include "campaign.h"
 #include "failure.h"
-#include "sched_campaign.h"
+#include "generate.h"
 
 /* First letters of the properties that campaigns judge. */
 #define OF_CAMPAIGNS "BCDHLT"
@@ -33,7 +33,8 @@ static struct props_campaign
 campaign_of(const struct prof_rules *rules, props_set asked, uint64_t runs)
 {
     return (struct props_campaign){
-        .kind = (asked & ~PROPS_OF_TRACES) == 0 ? &props_traced : NULL,
+        .worlds = (asked & ~PROPS_OF_TRACES) == 0 ? SIM_WORLDS_TRACED
+                                                  : SIM_WORLDS_HEAPS,
         .rules = rules,
         .asked = asked,
         .seed_first = 1,

@@ -157,7 +157,7 @@ link() { # OUT OBJECT...
     target=$1
     shift
     case ${target##*/} in
-    trial) more="$o/libprops_sched.a $o/libprops.a $o/libsim.a
+    trial) more="$o/libprops.a $o/libsim.a
         $o/libmodel_life.a $o/libmodel_trace.a $o/libmodel.a
         $o/libprof_port.a $o/libprof.a" ;;
     test_harness) more="$(inputs_of test_harness "$@") $(cat props/test/harness/liar.wrap)" ;;

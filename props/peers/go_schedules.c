@@ -94,7 +94,8 @@ draw_world(struct sim_generator *generator, struct sim_choices *choices,
            uint64_t seed)
 {
     sim_choices_random(choices, seed);
-    sim_generator_begin(generator, choices, &prof_rules_go1_17);
+    sim_generator_begin(generator, choices, &prof_rules_go1_17,
+                        SIM_WORLDS_HEAPS);
     generator->config.buckets_max = BUCKETS_MAX;
     generator->config.frames_max = FRAMES_MAX;
 }

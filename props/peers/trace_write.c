@@ -11,21 +11,21 @@
 #include <stdlib.h>
 
 #include "campaign.h"
-#include "sched_run.h"
+#include "instrument_trace.h"
+#include "run.h"
 
 static bool
 write_session(const char *dir, uint64_t seed, uint32_t index,
-              const struct sim_sched_world *world)
+              const struct sim_world *world)
 {
-    const struct sim_sched_session *session =
-        sim_sched_world_session(world, index);
+    const struct sim_session *session = sim_session(world, index);
     char path[1024];
     FILE *file;
     bool written;
 
     snprintf(path, sizeof path, "%s/%07" PRIu64 "-%" PRIu32 "%s.trace", dir,
              seed, index + 1,
-             sim_sched_world_config(world)->is_by_clock ? "-clock" : "");
+             sim_world_config(world)->trace.by_clock ? "-clock" : "");
     file = fopen(path, "wb");
     if (file == NULL)
         return false;
@@ -35,14 +35,15 @@ write_session(const char *dir, uint64_t seed, uint32_t index,
 }
 
 static bool
-write_seed(struct sched_run *run, struct sim_choices *choices, const char *dir,
+write_seed(struct props_run *run, struct sim_choices *choices, const char *dir,
            uint64_t seed)
 {
     sim_choices_random(choices, seed);
-    if (!sched_run_choices(run, choices, PROPS_OF_TRACES))
+    if (!props_run_choices(run, choices, &prof_rules_exact, SIM_WORLDS_TRACED,
+                           PROPS_OF_TRACES))
         fprintf(stderr, "seed %" PRIu64 ": %s\n", seed, run->judge.breach.text);
-    for (uint32_t i = 0; i < sim_sched_world_sessions(run->world); i++) {
-        if (!write_session(dir, seed, i, run->world))
+    for (uint32_t i = 0; i < sim_sessions(run->judge.world); i++) {
+        if (!write_session(dir, seed, i, run->judge.world))
             return false;
     }
     return true;
@@ -52,7 +53,7 @@ int
 main(int argc, char **argv)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
-    struct sched_run *run = sched_run_new(SIM_SCHED_EVENTS_MAX);
+    struct props_run *run = props_run_new(&sim_generator_limits_all);
     struct sim_choices choices;
 
     if (argc != 4 || run == NULL) {
@@ -67,6 +68,6 @@ main(int argc, char **argv)
             return 1;
         }
     }
-    sched_run_delete(run);
+    props_run_delete(run);
     return 0;
 }

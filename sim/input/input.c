@@ -17,7 +17,6 @@ static const struct {
 } kinds[] = {
     [SIM_INPUT_OTHER] = {"", 0},
     [SIM_INPUT_SCENARIO] = {"profsim scenario", SIM_SCENARIO_FILE_MAX},
-    [SIM_INPUT_SCHEDULE] = {"profsim schedule", SIM_SCENARIO_FILE_MAX},
     [SIM_INPUT_RECORDING] = {"PROFREC\n", (size_t)1 << 30},
     [SIM_INPUT_MUTANTS] = {"name,kind,verdict,by,runs\n", (size_t)1 << 26},
 };

@@ -13,7 +13,6 @@
 enum sim_input_kind {
     SIM_INPUT_OTHER,
     SIM_INPUT_SCENARIO,
-    SIM_INPUT_SCHEDULE,
     SIM_INPUT_RECORDING,
     SIM_INPUT_MUTANTS, /* the table of `make mutants` */
 };

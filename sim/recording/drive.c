@@ -142,6 +142,7 @@ sim_drive_open(struct sim_drive *drive, const struct sim_recording *recording,
         return "not enough memory";
 
     drive->config.rules = rules;
+    drive->config.instruments = SIM_PROFILES;
     drive->config.buckets_max = (uint32_t)buckets + 1;
     drive->config.depth_max = SIM_RECORDED_DEPTH_MAX;
     drive->config.frames_max = frames + 1;

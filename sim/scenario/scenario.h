@@ -164,6 +164,9 @@ struct sim_scenario *
 sim_scenario_build(const struct sim_scenario_source *source,
                    struct sim_error *error);
 
+/* returns: how large a world must be for it, and for one event more */
+struct sim_limits sim_scenario_limits(const struct sim_scenario *scenario);
+
 /* in: scenario, NULL does nothing */
 void sim_scenario_free(struct sim_scenario *scenario);
 

@@ -90,7 +90,8 @@ build_clocks(struct builder *b)
 {
     const struct sim_config *from = b->source->config;
 
-    for (uint32_t i = 0; i < b->s->config.procs; i++) {
+    for (uint32_t i = 0; i < (from->scheduled ? SIM_PROCS_MAX : from->procs);
+         i++) {
         const struct sim_clock *clock = &from->clocks[i];
 
         if (clock->offset_ticks > SIM_SCENARIO_OFFSET_MAX ||
@@ -114,7 +115,8 @@ build_config(struct builder *b)
     if (to->rules == NULL)
         return fail(b, "the rules '%.40s' have no preset", from->rules->name);
     to->hash = from->hash;
-    to->buckets_max = from->buckets_max;
+    if (from->buckets_max != 0)
+        to->buckets_max = from->buckets_max;
     if (from->depth_max != 0)
         to->depth_max = from->depth_max;
     to->frames_max = from->frames_max;
@@ -123,7 +125,12 @@ build_config(struct builder *b)
     to->waiters_all = from->waiters_all;
     if (from->procs != 0)
         to->procs = from->procs;
-    if ((unsigned)to->hash >= PROF_HASH_COUNT || to->buckets_max == 0 ||
+    to->scheduled = from->scheduled;
+    if (from->instruments != 0)
+        to->instruments = from->instruments;
+    if (from->scheduled)
+        to->trace = from->trace;
+    if ((unsigned)to->hash >= PROF_HASH_COUNT ||
         to->buckets_max > PROF_BUCKETS_LIMIT ||
         to->depth_max > PROF_DEPTH_LIMIT || to->frames_max > UINT32_MAX ||
         to->cycle_first >= PROF_CYCLE_WRAP || to->procs > SIM_PROCS_MAX)
@@ -260,8 +267,12 @@ build_event(struct builder *b, struct sim_event event)
     if (strchr(uses, 'o') != NULL &&
         !build_object(b, event.kind, &event.object))
         return false;
-    if (strchr(uses, 's') != NULL && !build_stack(b, &event.stack))
+    if ((strchr(uses, 's') != NULL || b->s->config.scheduled) &&
+        strpbrk(uses, "sS") != NULL && event.stack != TRUTH_NO_STACK &&
+        !build_stack(b, &event.stack))
         return false;
+    if (event.proc >= SIM_PROCS_MAX)
+        return fail(b, "processor %" PRIu32 " is out of range", event.proc);
     if (!sim_scenario_add_event(b->s, &event, 0))
         return fail(b, "not enough memory");
     return true;

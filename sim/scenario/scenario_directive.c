@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "instrument_trace.h"
 #include "memory.h"
 
 static const char *const rules_words[] = {"exact", "go1.5", "go1.6-late",
@@ -113,7 +114,7 @@ parse_clock(struct sim_parser *p, struct sim_word word)
 
     if (!parse_u32(p, word, "processor", 0, SIM_PROCS_MAX - 1, &proc))
         return false;
-    if (proc >= p->s->config.procs)
+    if (proc >= p->s->config.procs && !p->s->config.scheduled)
         return sim_parse_fail(
             p, "there is no processor %" PRIu32 "; give 'procs' first", proc);
     if (p->clocks_given[proc] != 0)
@@ -306,6 +307,84 @@ sim_parse_check_memory(struct sim_parser *p, size_t file_bytes)
                           bytes >> 20, most >> 20);
 }
 
+/* --------------------------------------------------------------- instruments
+ */
+
+static bool
+add_instrument(struct sim_parser *p, struct sim_word word)
+{
+    struct sim_nearest nearest = {.wrong = word.text,
+                                  .wrong_bytes = word.bytes};
+
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        const char *known = sim_instrument_word((enum sim_instrument_id)i);
+
+        if (sim_word_is(word, known)) {
+            p->s->config.instruments |= SIM_INSTRUMENT_BIT(i);
+            return true;
+        }
+        sim_nearest_try(&nearest, known);
+    }
+    return sim_parse_unknown(p, "instrument", &nearest);
+}
+
+static bool
+parse_instruments(struct sim_parser *p, struct sim_word word)
+{
+    p->s->config.instruments = 0;
+    while (word.bytes > 0) {
+        if (!add_instrument(p, word))
+            return false;
+        word = sim_word_next(&p->rest);
+    }
+    return true;
+}
+
+/* How the world is traced. */
+static bool
+parse_trace(struct sim_parser *p, enum sim_directive directive,
+            struct sim_word word)
+{
+    struct sim_trace_config *trace = &p->s->config.trace;
+
+    switch ((int)directive) {
+    case SIM_DIRECTIVE_BUFFERS:
+        return parse_u32(p, word, "buffers", 1, SIM_TRACE_BUFFERS_MAX,
+                         &trace->buffers);
+    case SIM_DIRECTIVE_BUFFER_BYTES:
+        return parse_u32(p, word, "buffer-bytes", 1, SIM_TRACE_BUFFER_BYTES_MAX,
+                         &trace->buffer_bytes);
+    case SIM_DIRECTIVE_TICK_DIVISOR:
+        return parse_u32(p, word, "tick-divisor", 1, UINT32_MAX,
+                         &trace->tick_divisor);
+    case SIM_DIRECTIVE_STACKS_ROOM:
+        return parse_u32(p, word, "stacks-room", 1, SIM_TRACE_STACKS_MAX,
+                         &trace->stacks_room);
+    default:
+        return sim_parse_number(p, word, "ticks-per-us", 1, 1000000,
+                                &trace->ticks_per_us);
+    }
+}
+
+/* Directives that are only said. returns: is it one? */
+static bool
+is_switch(struct sim_parser *p, enum sim_directive directive)
+{
+    struct sim_config *config = &p->s->config;
+
+    if (directive == SIM_DIRECTIVE_SCHEDULED)
+        config->scheduled = true;
+    else if (directive == SIM_DIRECTIVE_ORDER_BY_CLOCK)
+        config->trace.by_clock = true;
+    else if (directive == SIM_DIRECTIVE_EAGER_READER)
+        config->trace.eager = true;
+    else if (directive == SIM_DIRECTIVE_TWO_READERS)
+        config->trace.two_readers = true;
+    else
+        return false;
+    return true;
+}
+
 /* ---------------------------------------------------------------- directives
  */
 
@@ -321,9 +400,11 @@ sim_parse_directive(struct sim_parser *p, enum sim_directive directive)
         return sim_parse_fail(p, "this was given in line %" PRIu32 " already",
                               p->given[directive]);
     p->given[directive] = p->line;
+    if (is_switch(p, directive))
+        return true;
     if (!sim_parse_word(p, &word, "the value"))
         return false;
-    switch (directive) {
+    switch ((int)directive) {
     case SIM_DIRECTIVE_RULES:
         return parse_rules(p, word);
     case SIM_DIRECTIVE_HASH:
@@ -346,12 +427,13 @@ sim_parse_directive(struct sim_parser *p, enum sim_directive directive)
         return sim_parse_number(p, word, "seed", 0, UINT64_MAX, &config->seed);
     case SIM_DIRECTIVE_WAITERS:
         return parse_waiters(p, word);
+    case SIM_DIRECTIVE_INSTRUMENTS:
+        return parse_instruments(p, word);
     case SIM_DIRECTIVE_CLOCK:
         return parse_clock(p, word);
     case SIM_DIRECTIVE_STACK:
         return parse_stack(p, word);
-    case SIM_DIRECTIVE_COUNT:
-        break;
+    default:
+        return parse_trace(p, directive, word);
     }
-    return false;
 }

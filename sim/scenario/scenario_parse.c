@@ -19,7 +19,7 @@
 
 #define FIRST_WORDS "profsim scenario"
 
-static const char *const directive_words[SIM_DIRECTIVE_COUNT] = {
+const char *const sim_directive_words[SIM_DIRECTIVE_COUNT] = {
 #define X(id, word) [id] = word,
 #include "scenario.def"
 #undef X
@@ -82,9 +82,9 @@ sim_parse_number(struct sim_parser *p, struct sim_word word, const char *what,
 /* --------------------------------------------------------------------- names
  */
 
-static bool
-name_find(const struct sim_index *index, char *const *names,
-          struct sim_word word, uint32_t *number)
+bool
+sim_parse_find(const struct sim_index *index, char *const *names,
+               struct sim_word word, uint32_t *number)
 {
     const uint64_t hash = sim_text_hash(word.text, word.bytes);
     uint32_t probe = 0;
@@ -105,204 +105,11 @@ sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
     struct sim_nearest nearest = {.wrong = word.text,
                                   .wrong_bytes = word.bytes};
 
-    if (name_find(&p->stack_index, p->s->stack_names, word, stack))
+    if (sim_parse_find(&p->stack_index, p->s->stack_names, word, stack))
         return true;
     for (uint32_t i = 0; i < p->s->config.stacks_count && i < 1000; i++)
         sim_nearest_try(&nearest, p->s->stack_names[i]);
     return sim_parse_unknown(p, "stack", &nearest);
-}
-
-static bool
-parse_object(struct sim_parser *p, enum sim_event_kind kind, uint32_t *object)
-{
-    char quoted[SIM_QUOTE_BYTES];
-    struct sim_word word;
-    bool found;
-    char *name;
-
-    if (!sim_parse_word(p, &word, "the object"))
-        return false;
-    (void)sim_word_quote(word, quoted);
-    found = name_find(&p->object_index, p->s->object_names, word, object);
-    if (kind != SIM_EV_ALLOC)
-        return found ? true
-                     : sim_parse_fail(p, "object %s has not been allocated",
-                                      quoted);
-    if (found)
-        return sim_parse_fail(
-            p, "object %s was allocated before; a name is for one object",
-            quoted);
-    if (!sim_word_is_name(word, SIM_SCENARIO_NAME_MAX))
-        return sim_parse_fail(p, "%s cannot be the name of an object", quoted);
-    *object = p->s->objects_count;
-    name = sim_scenario_text(p->s, word.text, word.bytes);
-    if (name == NULL || !sim_scenario_add_object(p->s, name) ||
-        !sim_index_add(&p->object_index, sim_text_hash(word.text, word.bytes),
-                       *object))
-        return sim_parse_fail(p, "not enough memory");
-    return true;
-}
-
-/* -------------------------------------------------------------------- events
- */
-
-/* `@+TICKS` and `tN:`, if they are there; then `word` is what follows. */
-static bool
-parse_prefixes(struct sim_parser *p, struct sim_word *word,
-               struct sim_event *event)
-{
-    char quoted[SIM_QUOTE_BYTES];
-    uint64_t task = 0;
-
-    if (sim_word_begins(*word, "@")) {
-        if (!sim_word_begins(*word, "@+"))
-            return sim_parse_fail(p, "%s is not a delay; write @+TICKS",
-                                  sim_word_quote(*word, quoted));
-        if (!sim_parse_number(p, sim_word_skip(*word, 2), "delay", 0,
-                              SIM_SCENARIO_TICKS_LIMIT - 1,
-                              &event->delay_ticks) ||
-            !sim_parse_word(p, word, "the event"))
-            return false;
-    }
-    if (word->text[word->bytes - 1] == ':') {
-        struct sim_word number = {word->text + 1, word->bytes - 2};
-
-        if (!sim_word_begins(*word, "t") || word->bytes < 3 ||
-            !sim_word_u64(number, SIM_TASKS_MAX - 1, &task))
-            return sim_parse_fail(p, "%s is not a task; write t0: to t%d:",
-                                  sim_word_quote(*word, quoted),
-                                  SIM_TASKS_MAX - 1);
-        if (!sim_parse_word(p, word, "the event"))
-            return false;
-    }
-    event->task = (uint32_t)task;
-    p->now_ticks += event->delay_ticks;
-    if (p->now_ticks >= SIM_SCENARIO_TICKS_LIMIT)
-        return sim_parse_fail(p, "the delays add up to 2^43 ticks or more");
-    return true;
-}
-
-static bool
-parse_event_kind(struct sim_parser *p, struct sim_word word,
-                 struct sim_event *event)
-{
-    struct sim_nearest nearest = {.wrong = word.text,
-                                  .wrong_bytes = word.bytes};
-    const char *best_event;
-
-    for (uint32_t kind = 0; kind < SIM_EV_COUNT; kind++) {
-        const char *known = sim_event_word((enum sim_event_kind)kind);
-
-        if (sim_word_is(word, known)) {
-            event->kind = (enum sim_event_kind)kind;
-            return true;
-        }
-        sim_nearest_try(&nearest, known);
-    }
-    best_event = nearest.best;
-    sim_nearest_try(&nearest, "expect");
-    for (uint32_t i = 0; i < SIM_DIRECTIVE_COUNT; i++)
-        sim_nearest_try(&nearest, directive_words[i]);
-    return sim_parse_unknown(p, nearest.best == best_event ? "event" : "word",
-                             &nearest);
-}
-
-static bool
-parse_cycles(struct sim_parser *p, int64_t *cycles)
-{
-    char quoted[SIM_QUOTE_BYTES];
-    struct sim_word word;
-
-    if (!sim_parse_word(p, &word, "the number of cycles"))
-        return false;
-    if (sim_word_i64(word, INT64_MAX, cycles))
-        return true;
-    return sim_parse_fail(
-        p, "cycles %s is not a whole number from %" PRId64 " to %" PRId64,
-        sim_word_quote(word, quoted), INT64_MIN, INT64_MAX);
-}
-
-static bool
-parse_room(struct sim_parser *p, uint32_t *room)
-{
-    char quoted[SIM_QUOTE_BYTES];
-    struct sim_word word = sim_word_next(&p->rest);
-    uint64_t value;
-
-    *room = SIM_ROOM_ENOUGH;
-    if (word.bytes == 0)
-        return true;
-    if (!sim_word_begins(word, "room="))
-        return sim_parse_fail(p, "expected room=N, found %s",
-                              sim_word_quote(word, quoted));
-    if (!sim_parse_number(p, sim_word_skip(word, 5), "room", 0,
-                          SIM_ROOM_ENOUGH - 1, &value))
-        return false;
-    *room = (uint32_t)value;
-    return true;
-}
-
-static bool
-parse_lock(struct sim_parser *p, struct sim_word word, uint32_t *lock)
-{
-    uint64_t value;
-
-    if (!sim_parse_number(p, word, "lock", 0, SIM_LOCKS_MAX - 1, &value))
-        return false;
-    *lock = (uint32_t)value;
-    return true;
-}
-
-/* One argument, by its letter in event.def. */
-static bool
-parse_argument(struct sim_parser *p, char letter, struct sim_event *event)
-{
-    struct sim_word word;
-
-    switch (letter) {
-    case 'o':
-        return parse_object(p, event->kind, &event->object);
-    case 's':
-        return sim_parse_word(p, &word, "the stack") &&
-               sim_parse_stack_name(p, word, &event->stack);
-    case 'b':
-        return sim_parse_word(p, &word, "the size") &&
-               sim_parse_number(p, word, "size", 0, UINT64_MAX,
-                                &event->size_bytes);
-    case 'c':
-        return parse_cycles(p, &event->cycles);
-    case 'l':
-        return sim_parse_word(p, &word, "the lock") &&
-               parse_lock(p, word, &event->lock);
-    case 'r':
-        return parse_room(p, &event->room);
-    default:
-        return sim_parse_fail(p, "event.def has an unknown argument '%c'",
-                              letter);
-    }
-}
-
-static bool
-parse_event(struct sim_parser *p, struct sim_word word)
-{
-    struct sim_event event = {0};
-
-    if (!parse_prefixes(p, &word, &event) || !parse_event_kind(p, word, &event))
-        return false;
-    if (p->s->outcome != SIM_OUTCOME_UNSAID)
-        return sim_parse_fail(p, "an event after the outcome of line %" PRIu32,
-                              p->s->outcome_line);
-    if (p->s->events_count == SIM_SCENARIO_EVENTS_MAX)
-        return sim_parse_fail(p, "more than %d events",
-                              SIM_SCENARIO_EVENTS_MAX);
-    for (const char *letter = sim_event_arguments(event.kind); *letter != '\0';
-         letter++) {
-        if (!parse_argument(p, *letter, &event))
-            return false;
-    }
-    if (!sim_scenario_add_event(p->s, &event, p->line))
-        return sim_parse_fail(p, "not enough memory");
-    return true;
 }
 
 /* --------------------------------------------------------------------- lines
@@ -319,17 +126,17 @@ parse_words(struct sim_parser *p)
     if (word.bytes == 0)
         return true;
     while (directive < SIM_DIRECTIVE_COUNT &&
-           !sim_word_is(word, directive_words[directive]))
+           !sim_word_is(word, sim_directive_words[directive]))
         directive++;
     if (directive < SIM_DIRECTIVE_COUNT) {
         if (p->s->events_count > 0)
             return sim_parse_fail(p, "'%s' must come before the first event",
-                                  directive_words[directive]);
+                                  sim_directive_words[directive]);
         good = sim_parse_directive(p, (enum sim_directive)directive);
     } else if (sim_word_is(word, "expect")) {
         good = sim_parse_expect(p);
     } else {
-        good = parse_event(p, word);
+        good = sim_parse_event(p, word);
     }
     if (!good)
         return false;
@@ -348,12 +155,12 @@ parse_first_line(struct sim_parser *p)
     struct sim_word version;
 
     if (!sim_word_begins(line, FIRST_WORDS " "))
-        return sim_parse_fail(p, "not a scenario: the first line is not '%s 1'",
+        return sim_parse_fail(p, "not a scenario: the first line is not '%s 2'",
                               FIRST_WORDS);
     version = sim_word_trim(sim_word_skip(line, strlen(FIRST_WORDS)));
     p->rest = sim_word_skip(line, line.bytes);
-    if (!sim_word_is(version, "1"))
-        return sim_parse_fail(p, "version %s is unknown; this is version 1",
+    if (!sim_word_is(version, "2"))
+        return sim_parse_fail(p, "version %s is unknown; this is version 2",
                               sim_word_quote(version, quoted));
     return true;
 }

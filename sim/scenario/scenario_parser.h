@@ -56,6 +56,15 @@ bool sim_parse_number(struct sim_parser *p, struct sim_word word,
 bool sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
                           uint32_t *stack);
 
+/* Find a name among those of an index. out: *number, if true */
+bool sim_parse_find(const struct sim_index *index, char *const *names,
+                    struct sim_word word, uint32_t *number);
+
+extern const char *const sim_directive_words[SIM_DIRECTIVE_COUNT];
+
+/* An event, whose first word is cut off already. */
+bool sim_parse_event(struct sim_parser *p, struct sim_word word);
+
 /* One line of its kind; the keyword is cut off already. */
 bool sim_parse_directive(struct sim_parser *p, enum sim_directive directive);
 bool sim_parse_expect(struct sim_parser *p);

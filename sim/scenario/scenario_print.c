@@ -53,6 +53,41 @@ print_stacks(FILE *file, const struct sim_scenario *s)
 }
 
 static void
+print_trace_config(FILE *file, const struct sim_config *config)
+{
+    const struct sim_trace_config *trace = &config->trace;
+    const struct sim_trace_config *plain = &sim_trace_plain;
+
+    if (config->scheduled)
+        (void)fputs("scheduled\n", file);
+    if (config->instruments != SIM_PROFILES) {
+        (void)fputs("instruments", file);
+        for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+            if ((config->instruments >> i & 1) != 0)
+                (void)fprintf(file, " %s",
+                              sim_instrument_word((enum sim_instrument_id)i));
+        }
+        (void)fputc('\n', file);
+    }
+    if (trace->buffers != plain->buffers)
+        (void)fprintf(file, "buffers %" PRIu32 "\n", trace->buffers);
+    if (trace->buffer_bytes != plain->buffer_bytes)
+        (void)fprintf(file, "buffer-bytes %" PRIu32 "\n", trace->buffer_bytes);
+    if (trace->tick_divisor != plain->tick_divisor)
+        (void)fprintf(file, "tick-divisor %" PRIu32 "\n", trace->tick_divisor);
+    if (trace->stacks_room != plain->stacks_room)
+        (void)fprintf(file, "stacks-room %" PRIu32 "\n", trace->stacks_room);
+    if (trace->ticks_per_us != plain->ticks_per_us)
+        (void)fprintf(file, "ticks-per-us %" PRIu64 "\n", trace->ticks_per_us);
+    if (trace->by_clock)
+        (void)fputs("order-by-clock\n", file);
+    if (trace->eager)
+        (void)fputs("eager-reader\n", file);
+    if (trace->two_readers)
+        (void)fputs("two-readers\n", file);
+}
+
+static void
 print_config(FILE *file, const struct sim_config *config)
 {
     if (config->rules != &prof_rules_exact)
@@ -73,7 +108,9 @@ print_config(FILE *file, const struct sim_config *config)
         (void)fprintf(file, "seed %" PRIu64 "\n", config->seed);
     if (config->waiters_all)
         (void)fputs("waiters all\n", file);
-    for (uint32_t i = 0; i < config->procs; i++) {
+    print_trace_config(file, config);
+    for (uint32_t i = 0;
+         i < (config->scheduled ? SIM_PROCS_MAX : config->procs); i++) {
         const struct sim_clock *clock = &config->clocks[i];
 
         if (clock->offset_ticks == 0 && clock->drift_ppm == 0)
@@ -87,30 +124,47 @@ print_config(FILE *file, const struct sim_config *config)
     }
 }
 
+/* An argument, by its letter in event.def. */
+static void
+print_argument(FILE *file, const struct sim_scenario *s,
+               const struct sim_event *event, char letter)
+{
+    const bool nowhere = event->stack == TRUTH_NO_STACK;
+
+    if (letter == 'o')
+        (void)fprintf(file, " %s", s->object_names[event->object]);
+    else if (letter == 's' || (letter == 'S' && s->config.scheduled))
+        (void)fprintf(file, " %s",
+                      nowhere ? "-" : s->stack_names[event->stack]);
+    else if (letter == 'b' || letter == 'n')
+        (void)fprintf(file, " %" PRIu64, event->size_bytes);
+    else if (letter == 'c' ||
+             (letter == 'w' && event->cycles != SIM_UNTIL_GO_ON))
+        (void)fprintf(file, " %" PRId64, event->cycles);
+    else if (letter == 'l')
+        (void)fprintf(file, " %" PRIu32, event->lock);
+    else if (letter == 't')
+        (void)fprintf(file, " t%" PRIu32, event->object);
+    else if (letter == 'r' && event->room != SIM_ROOM_ENOUGH)
+        (void)fprintf(file, " room=%" PRIu32, event->room);
+}
+
 void
 sim_scenario_print_event(FILE *file, const struct sim_scenario *s,
                          const struct sim_event *event)
 {
+    const char by = sim_event_by(event->kind);
+
     if (event->delay_ticks != 0)
         (void)fprintf(file, "@+%" PRIu64 " ", event->delay_ticks);
-    if (event->task != 0)
+    if (by == 'p' || (by == 'b' && s->config.scheduled))
+        (void)fprintf(file, "p%" PRIu32 ": ", event->proc);
+    else if (event->task != 0)
         (void)fprintf(file, "t%" PRIu32 ": ", event->task);
     (void)fputs(sim_event_word(event->kind), file);
     for (const char *letter = sim_event_arguments(event->kind); *letter != '\0';
-         letter++) {
-        if (*letter == 'o')
-            (void)fprintf(file, " %s", s->object_names[event->object]);
-        else if (*letter == 's')
-            (void)fprintf(file, " %s", s->stack_names[event->stack]);
-        else if (*letter == 'b')
-            (void)fprintf(file, " %" PRIu64, event->size_bytes);
-        else if (*letter == 'c')
-            (void)fprintf(file, " %" PRId64, event->cycles);
-        else if (*letter == 'l')
-            (void)fprintf(file, " %" PRIu32, event->lock);
-        else if (*letter == 'r' && event->room != SIM_ROOM_ENOUGH)
-            (void)fprintf(file, " room=%" PRIu32, event->room);
-    }
+         letter++)
+        print_argument(file, s, event, *letter);
     (void)fputc('\n', file);
 }
 
@@ -169,7 +223,7 @@ sim_scenario_print(FILE *file, const struct sim_scenario *scenario)
 {
     uint32_t expect = 0;
 
-    (void)fputs("profsim scenario 1\n", file);
+    (void)fputs("profsim scenario 2\n", file);
     print_header(file, scenario->header);
     (void)fputc('\n', file);
     print_config(file, &scenario->config);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument_trace.h"
 #include "rng.h"
 
 enum { ITEMS_MIN = 8, POOL_BYTES = 65536, SLOTS_MIN = 64 };
@@ -30,6 +31,14 @@ const char *const sim_hash_words[PROF_HASH_COUNT] = {
     [PROF_HASH_MULTILINEAR] = "multilinear",
     [PROF_HASH_GO_64] = "go-64",
     [PROF_HASH_GO_32] = "go-32",
+};
+
+const struct sim_trace_config sim_trace_plain = {
+    .buffers = SIM_TRACE_BUFFERS_MAX,
+    .buffer_bytes = SIM_TRACE_BUFFER_BYTES_MAX,
+    .tick_divisor = 64,
+    .stacks_room = SIM_TRACE_STACKS_MAX,
+    .ticks_per_us = 1000,
 };
 
 /* ------------------------------------------------------------------- memory */
@@ -91,6 +100,8 @@ sim_scenario_new(const char *name)
     s->config.buckets_max = SIM_SCENARIO_BUCKETS_DEFAULT;
     s->config.depth_max = 32;
     s->config.procs = 1;
+    s->config.instruments = SIM_PROFILES;
+    s->config.trace = sim_trace_plain;
     s->name = sim_scenario_text(s, name, strlen(name));
     s->header = calloc(1, 1);
     if (s->name == NULL || s->header == NULL) {
@@ -221,6 +232,18 @@ sim_function_byte(char byte)
            byte != '=';
 }
 
+struct sim_limits
+sim_scenario_limits(const struct sim_scenario *scenario)
+{
+    return (struct sim_limits){
+        .events_max = scenario->events_count + 1,
+        .objects_max = scenario->objects_count + 1,
+        .buckets_max = scenario->config.buckets_max,
+        .frames_max = scenario->config.frames_max,
+        .instruments = scenario->config.instruments,
+    };
+}
+
 bool
 sim_event_reads(enum sim_event_kind kind)
 {
@@ -229,11 +252,35 @@ sim_event_reads(enum sim_event_kind kind)
            kind == SIM_EV_MUTEX_SNAPSHOT;
 }
 
+static struct sim_event
+only_used(const struct sim_config *config, const struct sim_event *event)
+{
+    const char *uses = sim_event_arguments(event->kind);
+    const char by = sim_event_by(event->kind);
+    const bool scheduled = config->scheduled;
+    const bool is_proc = by == 'p' || (by == 'b' && scheduled);
+    const bool has_stack =
+        strchr(uses, 's') != NULL || (strchr(uses, 'S') != NULL && scheduled);
+    const uint32_t none = scheduled ? TRUTH_NO_STACK : 0;
+
+    return (struct sim_event){
+        .kind = event->kind,
+        .task = is_proc ? 0 : event->task,
+        .delay_ticks = event->delay_ticks,
+        .object = strpbrk(uses, "ot") != NULL ? event->object : 0,
+        .stack = has_stack ? event->stack : none,
+        .size_bytes = strpbrk(uses, "bn") != NULL ? event->size_bytes : 0,
+        .cycles = strpbrk(uses, "cw") != NULL ? event->cycles : 0,
+        .lock = strchr(uses, 'l') != NULL ? event->lock : 0,
+        .room = strchr(uses, 'r') != NULL ? event->room : 0,
+        .proc = is_proc ? event->proc : 0,
+    };
+}
+
 bool
 sim_scenario_add_event(struct sim_scenario *scenario,
                        const struct sim_event *event, uint32_t line)
 {
-    const char *uses = sim_event_arguments(event->kind);
     const uint32_t count = scenario->events_count;
     struct sim_event *events =
         sim_scenario_grow(scenario->events, count, sizeof *events);
@@ -247,17 +294,7 @@ sim_scenario_add_event(struct sim_scenario *scenario,
         return false;
     scenario->event_lines = lines;
     lines[count] = line;
-    events[count] = (struct sim_event){
-        .kind = event->kind,
-        .task = event->task,
-        .delay_ticks = event->delay_ticks,
-        .object = strchr(uses, 'o') != NULL ? event->object : 0,
-        .stack = strchr(uses, 's') != NULL ? event->stack : 0,
-        .size_bytes = strchr(uses, 'b') != NULL ? event->size_bytes : 0,
-        .cycles = strchr(uses, 'c') != NULL ? event->cycles : 0,
-        .lock = strchr(uses, 'l') != NULL ? event->lock : 0,
-        .room = strchr(uses, 'r') != NULL ? event->room : 0,
-    };
+    events[count] = only_used(&scenario->config, event);
     scenario->events_count++;
     return true;
 }

@@ -51,6 +51,9 @@ uint64_t sim_text_hash(const char *text, size_t bytes);
 
 uintptr_t sim_text_address(const char *function, size_t bytes);
 
+/* How a world is traced that does not say. */
+extern const struct sim_trace_config sim_trace_plain;
+
 /* The words of the language. */
 extern const char *const sim_hash_words[PROF_HASH_COUNT];
 

@@ -1,7 +1,19 @@
-/* truth.c -- the hash of a truth log. */
+/* truth.c -- what kinds of facts mean, and the hash of a truth log. */
 #include "truth.h"
 
 #include "rng.h"
+
+const char *
+truth_text(enum truth_kind kind)
+{
+    static const char *const texts[] = {
+#define X(id, text) text,
+#include "truth.def"
+#undef X
+    };
+
+    return texts[kind];
+}
 
 uint64_t
 truth_hash(const struct truth_log *log)

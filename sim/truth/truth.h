@@ -2,8 +2,8 @@
  * truth.h -- the truth log: what really happened in a world, in order.
  *
  * The world appends; the model reads, and reads nothing else. An entry states a
- * fact of the program, its collector, or a call into the library; it never
- * holds anything the library answered.
+ * fact of the program, its tasks, its collector, or a call into the library; it
+ * never holds anything the library returned.
  */
 #ifndef SIM_TRUTH_H
 #define SIM_TRUTH_H
@@ -12,55 +12,29 @@
 #include <stdint.h>
 
 enum truth_kind {
-    /* The program. */
-    TRUTH_ALLOC,         /* object, stack, size_bytes */
-    TRUTH_DROP,          /* object: nothing refers to it any more */
-    TRUTH_FREE_EXPLICIT, /* object: the program freed it, the library is told */
-    TRUTH_BLOCK,         /* stack, cycles: a wait ended, the library is told */
-    TRUTH_MUTEX,         /* stack, cycles: a release ended waits, is told */
-    TRUTH_WAIT,          /* task, lock, stack: it begins to wait in a queue */
-    TRUTH_RELEASED,      /* task, lock: it is let go by whose proc and stack are
-                            here; the library is told of a mutex event. flag:
-                            others go on waiting for the lock */
-    TRUTH_WOKEN,         /* task, lock, stack, proc: its own; its wait is over;
-                            the library is told of a block event */
-    TRUTH_CLOCK_JUMP,    /* cycles: by how much the clock of proc jumps */
-    TRUTH_CLOCK_FREEZE,  /* cycles: for how long the clock of proc stands */
-    TRUTH_STALL,         /* cycles: for how long proc itself stands */
-    TRUTH_BLOCK_RATE,    /* cycles: the rate in ns from now on */
-    TRUTH_MUTEX_FRACTION, /* cycles: the fraction */
-    TRUTH_HEAP_RATE,      /* cycles: the rate in bytes; 1 at the start */
-
-    /* The collector. */
-    TRUTH_MARK,      /* marking starts; objects born from now on survive it */
-    TRUTH_DEAD,      /* object: the marking that ends now found it dead */
-    TRUTH_TERMINATE, /* marking has ended, the world is stopped; follows its
-                        TRUTH_DEAD entries. flag: stop-the-world sweep */
-    TRUTH_SWEEP,     /* object: swept, the library is told of its free */
-
-    /* Control calls. */
-    TRUTH_NEXT_CYCLE,
-    TRUTH_FLUSH,
-    TRUTH_POST_SWEEP,
-    TRUTH_SNAPSHOT,       /* flag: all buckets; room: records that fit */
-    TRUTH_ITERATE,        /* read what is published, publish nothing */
-    TRUTH_BLOCK_SNAPSHOT, /* room */
-    TRUTH_MUTEX_SNAPSHOT, /* room */
+#define X(id, text) id,
+#include "truth.def"
+#undef X
     TRUTH_KIND_COUNT
 };
 
+#define TRUTH_TASKS_FIRST TRUTH_PROC_START /* facts about tasks begin here */
+
+#define TRUTH_NO_PROC     UINT32_MAX
+#define TRUTH_NO_STACK    UINT32_MAX
 #define TRUTH_ROOM_ENOUGH UINT32_MAX /* room for whatever there is */
 
 struct truth_entry {
     enum truth_kind kind;
-    uint32_t proc;       /* whose clock at_ticks is */
-    int64_t at_ticks;    /* virtual cycle clock of that processor */
-    uint32_t object;     /* dense, from 0; never used again */
-    uint32_t stack;      /* index into the log's stacks */
-    uint64_t size_bytes; /* of the object */
+    uint32_t proc;       /* where; TRUTH_NO_PROC: on none */
+    int64_t at_ticks;    /* what that processor's clock read */
+    uint32_t object;     /* dense, from 0; never used again. Of facts about
+                            tasks: the other one, to whom it is done */
+    uint32_t stack;      /* index into the log's stacks; or TRUTH_NO_STACK */
+    uint64_t size_bytes; /* of the object. Of facts about tasks: the value */
     int64_t cycles;      /* of a contention event, as measured */
     uint32_t room;
-    uint32_t task; /* who waits */
+    uint32_t task; /* who; 0 is nobody where processors take tasks */
     uint32_t lock; /* kind << 8 | number; equal for one lock only */
     bool flag;
 };
@@ -94,6 +68,9 @@ truth_next(struct truth_log *log)
     log->lost++;
     return &log->spare;
 }
+
+/* returns: what a kind means, a few words */
+const char *truth_text(enum truth_kind kind);
 
 /* returns: a hash of all entries, equal for equal logs on any machine */
 uint64_t truth_hash(const struct truth_log *log);

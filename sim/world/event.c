@@ -4,8 +4,9 @@
 static const struct {
     const char *word;
     const char *arguments;
+    char by;
 } events[SIM_EV_COUNT] = {
-#define X(id, word, arguments) [id] = {word, arguments},
+#define X(id, word, arguments, by) [id] = {word, arguments, by},
 #include "event.def"
 #undef X
 };
@@ -20,4 +21,10 @@ const char *
 sim_event_arguments(enum sim_event_kind kind)
 {
     return events[kind].arguments;
+}
+
+char
+sim_event_by(enum sim_event_kind kind)
+{
+    return events[kind].by;
 }

@@ -8,25 +8,27 @@
 #include <stdint.h>
 
 enum sim_event_kind {
-#define X(id, word, arguments) id,
+#define X(id, word, arguments, by) id,
 #include "event.def"
 #undef X
     SIM_EV_COUNT
 };
 
 #define SIM_ROOM_ENOUGH UINT32_MAX /* room for whatever there is */
+#define SIM_UNTIL_GO_ON INT64_MAX  /* cycles of a stall without an end */
 
 struct sim_event {
     enum sim_event_kind kind;
-    uint32_t task;        /* who does it; its processor is task % procs */
+    uint32_t task;        /* who does it, if a task does */
     uint64_t delay_ticks; /* world time since the event before */
-    uint32_t object;      /* dense number, unique in a run */
-    uint32_t stack;       /* index into the world's stacks */
-    uint64_t size_bytes;
+    uint32_t object;      /* dense number, unique in a run; or the other task */
+    uint32_t stack;       /* index into the world's stacks; TRUTH_NO_STACK */
+    uint64_t size_bytes;  /* or a number */
     int64_t cycles; /* of a contention event, as its clock measured them; or
-                       a rate */
+                       a rate, or how long */
     uint32_t lock;  /* number of a lock, of its kind */
     uint32_t room;  /* records that fit into a snapshot's buffer */
+    uint32_t proc;  /* where, or whose clock it is, if no task does it */
 };
 
 /* returns: the word of event.def, never NULL */
@@ -34,5 +36,8 @@ const char *sim_event_word(enum sim_event_kind kind);
 
 /* returns: the argument letters of event.def, never NULL */
 const char *sim_event_arguments(enum sim_event_kind kind);
+
+/* returns: by whom it is done, a letter of event.def */
+char sim_event_by(enum sim_event_kind kind);
 
 #endif

@@ -36,7 +36,7 @@ struct sim_faults {
  * Stage one, for the sites of a kind of world.
  *
  * out:     *faults
- * in:      choices, begun; world, 'h' or 't'
+ * in:      choices, begun; world, 'h', 't' or 'm'
  */
 void sim_faults_draw(struct sim_faults *faults, struct sim_choices *choices,
                      char world);

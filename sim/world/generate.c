@@ -8,33 +8,25 @@
  */
 #include "generate.h"
 
-#include <assert.h>
 #include <string.h>
-
-#include "locks.h"
 
 #include "ask.h"
 
 enum { TASKS_PER_PROC = 2 };
-
-/* What a task may do in one turn. */
-enum work {
-    WORK_REST,
-    WORK_ALLOC,
-    WORK_DROP,
-    WORK_FREE,
-    WORK_EXIT,
-    WORK_BLOCK,
-    WORK_MUTEX,
-    WORK_LOCK,
-    WORK_RATE,
-};
 
 const struct sim_limits sim_generator_limits = {
     .events_max = SIM_EVENTS_MAX,
     .objects_max = SIM_EVENTS_MAX,
     .buckets_max = SIM_BUCKETS_MAX,
     .frames_max = 16 * SIM_BUCKETS_MAX,
+};
+
+const struct sim_limits sim_generator_limits_all = {
+    .events_max = SIM_EVENTS_MAX,
+    .objects_max = SIM_EVENTS_MAX,
+    .buckets_max = SIM_BUCKETS_MAX,
+    .frames_max = 16 * SIM_BUCKETS_MAX,
+    .instruments = SIM_PROFILES | SIM_INSTRUMENT_BIT(SIM_TRACER),
 };
 
 /* ---------------------------------------------------------------- the swarm */
@@ -45,8 +37,8 @@ draw_feature(struct sim_generator *g, uint32_t one_in)
     return ask(g, one_in, SIM_SWARM, ASK_FEATURE) == 1;
 }
 
-static void
-draw_features(struct sim_generator *g)
+void
+sim_draw_features(struct sim_generator *g)
 {
     struct sim_features *f = &g->features;
 
@@ -69,15 +61,15 @@ draw_features(struct sim_generator *g)
 }
 
 static void
-add_work(struct sim_generator *g, enum work work, uint32_t weight, bool has)
+add_work(struct sim_generator *g, enum sim_work work, uint32_t weight, bool has)
 {
     for (uint32_t i = 0; has && i < weight; i++)
         g->works[g->works_count++] = (uint8_t)work;
 }
 
 /* What this run does not have is not among the answers. */
-static void
-list_works(struct sim_generator *g)
+void
+sim_list_works(struct sim_generator *g)
 {
     const struct sim_features *f = &g->features;
 
@@ -86,39 +78,63 @@ list_works(struct sim_generator *g)
     add_work(g, WORK_ALLOC, 2, true);
     add_work(g, WORK_DROP, 1, true);
     add_work(g, WORK_FREE, 1, true);
-    add_work(g, WORK_EXIT, 1, f->task_exit);
+    add_work(g, WORK_EXIT, 1, f->task_exit && !g->config.scheduled);
     add_work(g, WORK_BLOCK, 1, f->contention);
     add_work(g, WORK_MUTEX, 1, f->contention);
     add_work(g, WORK_LOCK, 10, f->locks);
     add_work(g, WORK_RATE, 1, f->sampling);
 }
 
-static void
-draw_config(struct sim_generator *g, const struct prof_rules *rules)
+void
+sim_draw_library(struct sim_generator *g)
 {
     static const uint32_t depths[] = {32, 4, 8, 1, 2};
     struct sim_config *c = &g->config;
 
-    memset(c, 0, sizeof *c);
-    c->rules = rules;
+    c->instruments |= SIM_PROFILES;
     c->hash = (enum prof_hash)ask(g, PROF_HASH_COUNT, SIM_SWARM, ASK_HASH);
     c->depth_max =
         depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM, ASK_DEPTH)];
+}
+
+static void
+draw_heaps(struct sim_generator *g)
+{
+    struct sim_config *c = &g->config;
+
+    sim_faults_draw(&g->faults, g->choices, 'h');
+    sim_draw_library(g);
     c->procs = 1 + ask(g, 4, SIM_SWARM, ASK_PROCS);
     sim_draw_limits(g);
+    sim_draw_clocks(g);
     c->stacks_count = 1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_STACKS);
     for (uint32_t i = 0; i < c->stacks_count; i++)
         sim_draw_stack(g, i);
     c->stacks = g->stacks;
 }
 
+/* Which of the worlds that are asked for. */
+static uint32_t
+draw_world(struct sim_generator *g, uint32_t worlds)
+{
+    uint32_t kinds[3];
+    uint32_t count = 0;
+
+    for (uint32_t kind = SIM_WORLDS_HEAPS; kind <= SIM_WORLDS_BOTH; kind *= 2) {
+        if ((worlds & kind) != 0)
+            kinds[count++] = kind;
+    }
+    return kinds[ask(g, count, SIM_SWARM, ASK_WORLD)];
+}
+
 void
 sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
-                    const struct prof_rules *rules)
+                    const struct prof_rules *rules, uint32_t worlds)
 {
     /* By how many runs of known-bad rules fail in a second of search. */
     static const uint32_t lengths[] = {32, 128, 256};
     uint32_t actors;
+    uint32_t world;
 
     g->choices = choices;
     g->now_ticks = 0;
@@ -126,13 +142,19 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
     memset(g->stalled_ticks, 0, sizeof g->stalled_ticks);
     g->stalls_end_ticks = 0;
     g->events = 0;
-    sim_faults_draw(&g->faults, choices, 'h');
-    draw_config(g, rules);
+    memset(&g->config, 0, sizeof g->config);
+    g->config.rules = rules;
+    world = draw_world(g, worlds);
+    if (world != SIM_WORLDS_HEAPS) {
+        sim_generator_begin_tasks(g, world == SIM_WORLDS_BOTH);
+        return;
+    }
+    draw_heaps(g);
     actors = g->config.procs + 2;
-    draw_features(g);
+    sim_draw_features(g);
     g->more_bound = lengths[ask(g, sizeof lengths / sizeof *lengths, SIM_SWARM,
                                 ASK_LENGTH)];
-    list_works(g);
+    sim_list_works(g);
     sim_queue_init(&g->queue, g->queue_words, actors);
     for (uint32_t i = 0; i < actors; i++)
         sim_queue_set(&g->queue, i, 0);
@@ -140,312 +162,25 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
 
 /* --------------------------------------------------------------- the actors */
 
-static uint64_t
-draw_size(struct sim_generator *g)
-{
-    static const uint64_t sizes[] = {16, 32, 4096, 1, 0};
-    const uint32_t plain = 4;
-    const uint32_t bound =
-        g->features.odd_sizes ? sizeof sizes / sizeof *sizes : plain;
-
-    if (sim_fault_strikes(&g->faults, SIM_FAULT_HUGE_SIZES))
-        return (UINT64_C(1) << 63) - ask(g, 2, SIM_DATA, ASK_SIZE);
-    switch (g->features.sizes) {
-    case SIM_SIZES_FEW:
-        return sizes[ask(g, bound, SIM_DATA, ASK_SIZE)];
-    case SIM_SIZES_WIDE: /* every power of two about as often */
-        return (UINT64_C(16) << ask(g, 16, SIM_DATA, ASK_SIZE)) -
-               8 * ask(g, 2, SIM_DATA, ASK_SIZE);
-    case SIM_SIZES_ONE:
-        break;
-    }
-    return 16;
-}
-
-static bool
-draw_alloc(struct sim_generator *g, const struct sim_world *world,
-           struct sim_event *event)
-{
-    if (sim_world_objects_count(world) == SIM_EVENTS_MAX)
-        return false;
-    event->kind = SIM_EV_ALLOC;
-    event->object = sim_world_objects_count(world);
-    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
-    event->size_bytes = draw_size(g);
-    return true;
-}
-
-/* Where to look for an object to die: who dies young, who old? */
-static uint32_t
-first_victim(struct sim_generator *g, uint32_t born)
-{
-    switch (g->features.lifetimes) {
-    case SIM_DIE_OLDEST_FIRST:
-        break;
-    case SIM_DIE_YOUNGEST_FIRST:
-        return born > 8 ? born - 8 : 0;
-    case SIM_DIE_ANY:
-        return born * ask(g, 8, SIM_DATA, ASK_VICTIMS) / 8;
-    }
-    return 0;
-}
-
-/* Pick one of eight live objects, whoever made it. */
-static bool
-draw_victim(struct sim_generator *g, const struct sim_world *world,
-            struct sim_event *event, enum sim_event_kind kind)
-{
-    uint32_t live[8];
-    uint32_t count = 0;
-    const uint32_t born = sim_world_objects_count(world);
-
-    for (uint32_t i = sim_world_find(world, SIM_LIVE, first_victim(g, born));
-         i < born && count < sizeof live / sizeof *live;
-         i = sim_world_find(world, SIM_LIVE, i + 1))
-        live[count++] = i;
-    if (count == 0)
-        return false;
-    event->kind = kind;
-    event->object = live[ask(g, count, SIM_DATA, ASK_OBJECT)];
-    return true;
-}
-
-static bool
-draw_contention(struct sim_generator *g, struct sim_event *event,
-                enum sim_event_kind kind)
-{
-    static const int64_t waits[] = {1, 0, -5, 100, INT64_MIN};
-
-    event->kind = kind;
-    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
-    event->cycles =
-        waits[ask(g, sizeof waits / sizeof *waits, SIM_DATA, ASK_CYCLES)];
-    if (sim_fault_strikes(&g->faults, SIM_FAULT_HUGE_WAITS))
-        event->cycles = INT64_MAX >> ask(g, 3, SIM_DATA, ASK_CYCLES);
-    return true;
-}
-
-/* Give back a mutex that the task holds. returns: false if it holds none */
-static bool
-give_back(const struct sim_world *world, struct sim_event *event)
-{
-    for (event->lock = 0; event->lock < 2; event->lock++) {
-        event->kind = SIM_EV_UNLOCK;
-        if (sim_world_task_holds(world, event->task, event->lock, false))
-            return true;
-        event->kind = SIM_EV_UNLOCK_SHARED;
-        if (sim_world_task_holds(world, event->task, event->lock, true))
-            return true;
-    }
-    return false;
-}
-
-/* What would let somebody go who waits for the lock, instead of waiting too. */
-static enum sim_event_kind
-let_go(const struct sim_world *world, const struct sim_event *event)
-{
-    const struct sim_locks *locks = sim_world_locks(world);
-    const struct sim_waiter *waiter;
-
-    if (event->kind == SIM_EV_WAIT &&
-        sim_locks_first(locks, SIM_LOCK_CONDITION, event->lock) != NULL)
-        return SIM_EV_SIGNAL;
-    if (event->kind == SIM_EV_ACQUIRE &&
-        sim_locks_first(locks, SIM_LOCK_SEMAPHORE, event->lock) != NULL)
-        return SIM_EV_RELEASE;
-    waiter = sim_locks_first(locks, SIM_LOCK_CHANNEL, event->lock);
-    if (waiter == NULL ||
-        (event->kind != SIM_EV_SEND && event->kind != SIM_EV_RECEIVE))
-        return event->kind;
-    return waiter->shares ? SIM_EV_SEND : SIM_EV_RECEIVE;
-}
-
-/*
- * Something with a lock that is possible now. Few locks, so that tasks meet;
- * and mostly what keeps them going, so that they do not all wait soon.
- */
-static bool
-draw_lock(struct sim_generator *g, const struct sim_world *world,
-          struct sim_event *event)
-{
-    static const enum sim_event_kind kinds[] = {
-        SIM_EV_LOCK,        SIM_EV_LOCK,      SIM_EV_LOCK,
-        SIM_EV_LOCK_SHARED, SIM_EV_SEND,      SIM_EV_RECEIVE,
-        SIM_EV_WAIT,        SIM_EV_BROADCAST, SIM_EV_ACQUIRE,
-    };
-    const enum sim_event_kind kind =
-        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, ASK_LOCK_WORK)];
-    const bool rash = ask(g, 4, SIM_OP, ASK_LOCK_RASH) == 1;
-    const bool mutex = kind == SIM_EV_LOCK || kind == SIM_EV_LOCK_SHARED;
-
-    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
-    if ((!rash || mutex) && give_back(world, event))
-        return true;
-    event->kind = kind;
-    /* Nearly always the first. */
-    event->lock = ask(g, 4, SIM_DATA, ASK_LOCK) / 3;
-    if (!rash)
-        event->kind = let_go(world, event);
-    return true;
-}
-
-static bool
-draw_rate(struct sim_generator *g, struct sim_event *event)
-{
-    static const enum sim_event_kind kinds[] = {
-        SIM_EV_BLOCK_RATE, SIM_EV_MUTEX_FRACTION, SIM_EV_HEAP_RATE};
-    static const int64_t rates[] = {
-        1, 10, 2, 100, 64, 0, -1, 1 << 20, INT64_C(1) << 40, INT64_MAX};
-
-    event->kind =
-        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, ASK_RATE_KIND)];
-    event->cycles =
-        rates[ask(g, sizeof rates / sizeof *rates, SIM_DATA, ASK_RATE)];
-    return true;
-}
-
 /* One turn of a task. */
 static bool
-draw_work(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
+draw_turn(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
           struct sim_event *event)
 {
     const uint32_t task = ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
-    enum work work;
+    enum sim_work work;
 
     event->task = proc + g->config.procs * task;
     if (sim_draw_hold(g, world, event))
         return true;
-    work = (enum work)g->works[ask(g, g->works_count, SIM_OP, ASK_WORK)];
+    work = (enum sim_work)g->works[ask(g, g->works_count, SIM_OP, ASK_WORK)];
     if (g->features.locks && sim_world_task_waits(world, event->task)) {
         /* Then the other task runs, if it can. */
         event->task = proc + g->config.procs * (TASKS_PER_PROC - 1 - task);
         if (sim_world_task_waits(world, event->task))
             return false;
     }
-    switch (work) {
-    case WORK_ALLOC:
-        return draw_alloc(g, world, event);
-    case WORK_DROP:
-        return draw_victim(g, world, event, SIM_EV_DROP);
-    case WORK_FREE:
-        return draw_victim(g, world, event,
-                           g->features.explicit_free ? SIM_EV_FREE
-                                                     : SIM_EV_DROP);
-    case WORK_EXIT:
-        event->kind = SIM_EV_TASK_EXIT;
-        return true;
-    case WORK_BLOCK:
-        return draw_contention(g, event, SIM_EV_BLOCK);
-    case WORK_MUTEX:
-        return draw_contention(g, event, SIM_EV_MUTEX);
-    case WORK_LOCK:
-        return draw_lock(g, world, event);
-    case WORK_RATE:
-        return draw_rate(g, event);
-    case WORK_REST:
-        break;
-    }
-    return false;
-}
-
-/* The next thing a collector that keeps the rules would do. */
-static enum sim_event_kind
-collector_step(const struct sim_world *world)
-{
-    const struct sim_gc *gc = sim_world_gc(world);
-
-    if (gc->marking)
-        return SIM_EV_GC_TERMINATE;
-    if (gc->unflushed)
-        return SIM_EV_GC_FLUSH;
-    return gc->dead > 0 ? SIM_EV_GC_SWEEP : SIM_EV_GC_MARK;
-}
-
-/* Leave the rules, where a feature or a fault of this run says so. */
-static enum sim_event_kind
-bend_step(struct sim_generator *g, const struct sim_world *world,
-          enum sim_event_kind step)
-{
-    const struct sim_features *f = &g->features;
-    const struct sim_gc *gc = sim_world_gc(world);
-
-    if (step == SIM_EV_GC_TERMINATE && f->stw_sweep &&
-        ask(g, 3, SIM_OP, ASK_STW) == 1)
-        return SIM_EV_GC_TERMINATE_STW;
-    /* Whoever waited for the last sweep may say so while the next marks. */
-    if (step == SIM_EV_GC_TERMINATE && f->post_sweep && gc->cycles > 0 &&
-        !gc->unflushed && !gc->post_swept &&
-        ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
-        return SIM_EV_GC_POST_SWEEP;
-    if (step == SIM_EV_GC_FLUSH && gc->dead > 0 && f->late_flush &&
-        ask(g, 2, SIM_SCHED, ASK_LATE_FLUSH) == 1)
-        return SIM_EV_GC_SWEEP;
-    if ((step == SIM_EV_GC_FLUSH || gc->cycles == 0) && !gc->marking &&
-        sim_fault_strikes(&g->faults, SIM_FAULT_EARLY_POST_SWEEP))
-        return SIM_EV_GC_POST_SWEEP;
-    if (step == SIM_EV_GC_FLUSH && gc->dead == 0 &&
-        sim_fault_strikes(&g->faults, SIM_FAULT_MISSING_FLUSH))
-        return SIM_EV_GC_MARK;
-    if (step == SIM_EV_GC_SWEEP && !gc->post_swept &&
-        sim_fault_strikes(&g->faults, SIM_FAULT_LATE_FREE))
-        return SIM_EV_GC_POST_SWEEP;
-    if (step == SIM_EV_GC_MARK && f->post_sweep && gc->cycles > 0 &&
-        ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
-        return SIM_EV_GC_POST_SWEEP;
-    return step;
-}
-
-static bool
-draw_collection(struct sim_generator *g, const struct sim_world *world,
-                struct sim_event *event)
-{
-    if (ask(g, 4, SIM_OP, ASK_COLLECT) == 0)
-        return false;
-    event->kind = bend_step(g, world, collector_step(world));
-    if (event->kind == SIM_EV_GC_SWEEP) {
-        uint32_t first = sim_world_find(world, SIM_DEAD, 0);
-
-        /* Sweepers take spans in any order: the oldest, or the next one. */
-        if (sim_world_gc(world)->dead > 1 &&
-            ask(g, 2, SIM_SCHED, ASK_SWEEP) == 1)
-            first = sim_world_find(world, SIM_DEAD, first + 1);
-        event->object = first;
-        event->task = ask(g, g->config.procs, SIM_SCHED, ASK_SWEEPER);
-    }
-    return true;
-}
-
-static bool
-draw_reading(struct sim_generator *g, struct sim_event *event)
-{
-    static const uint32_t rooms[] = {SIM_ROOM_ENOUGH, 0, 1, 2};
-    enum { REST, SNAPSHOT, ALL, ALL_TOO, ITERATE, BLOCK, MUTEX, READS };
-
-    switch (ask(g, READS, SIM_OP, ASK_READ)) {
-    case SNAPSHOT:
-        event->kind = SIM_EV_SNAPSHOT;
-        break;
-    case ALL:
-    case ALL_TOO:
-        event->kind = SIM_EV_SNAPSHOT_ALL;
-        break;
-    case ITERATE:
-        event->kind = SIM_EV_ITERATE;
-        return true;
-    case BLOCK:
-        event->kind = SIM_EV_BLOCK_SNAPSHOT;
-        break;
-    case MUTEX:
-        event->kind = SIM_EV_MUTEX_SNAPSHOT;
-        break;
-    default:
-        return false;
-    }
-    event->room = SIM_ROOM_ENOUGH;
-    if (g->features.short_rooms)
-        event->room =
-            rooms[ask(g, sizeof rooms / sizeof *rooms, SIM_DATA, ASK_ROOM)];
-    return true;
+    return sim_draw_work(g, world, work, event);
 }
 
 /* One turn of whoever is due; false if it does nothing. */
@@ -464,11 +199,11 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
     g->now_ticks = sim_queue_first_ticks(&g->queue);
     memset(event, 0, sizeof *event);
     if (who < procs)
-        acts = draw_work(g, world, who, event);
+        acts = draw_turn(g, world, who, event);
     else if (who == procs)
-        acts = draw_collection(g, world, event);
+        acts = sim_draw_collection(g, world, event);
     else
-        acts = draw_reading(g, event);
+        acts = sim_draw_reading(g, event);
     delay_ticks =
         delays[ask(g, sizeof delays / sizeof *delays, SIM_CLOCK, ASK_DELAY)];
     if (acts && event->kind == SIM_EV_STALL)
@@ -482,6 +217,8 @@ bool
 sim_generator_next(struct sim_generator *g, const struct sim_world *world,
                    struct sim_event *event)
 {
+    if (g->config.scheduled)
+        return sim_generator_next_task(g, world, event);
     while (g->events < SIM_EVENTS_MAX &&
            ask(g, g->more_bound, SIM_FLOW, ASK_MORE) != 0) {
         if (take_turn(g, world, event)) {

@@ -2,8 +2,9 @@
  * generate.h -- worlds out of choices: first which kind of world (swarm), then
  * one event after the other.
  *
- * Swarm: each run first draws which features it has at all. A run in which
- * everything may happen rarely does one thing often enough.
+ * Swarm: each run first draws which features it has at all, instruments among
+ * them. A run in which everything may happen rarely does one thing often
+ * enough.
  */
 #ifndef SIM_GENERATE_H
 #define SIM_GENERATE_H
@@ -18,11 +19,19 @@
 
 enum {
     SIM_STACKS_MAX = 8,
-    SIM_FRAMES_MAX = 40,  /* deepest stack that is generated */
+    SIM_FRAMES_MAX = 40,  /* deepest stack that is generated for a heap */
+    SIM_DEEP_MAX = 140,   /* ... and for a trace; the tracer cuts */
     SIM_EVENTS_MAX = 512, /* events of one generated run */
     SIM_BUCKETS_MAX = 64,
     SIM_ACTORS_MAX = 16, /* processors, collector, observer */
     SIM_WORKS_MAX = 32,  /* what a task may be asked to do, with weights */
+};
+
+/* Which worlds a generator may draw, a bit each. */
+enum {
+    SIM_WORLDS_HEAPS = 1,  /* heaps and waits; nothing is scheduled */
+    SIM_WORLDS_TRACED = 2, /* tasks that processors take, and a trace */
+    SIM_WORLDS_BOTH = 4    /* all instruments on one world */
 };
 
 /* How sizes are distributed. */
@@ -68,20 +77,28 @@ struct sim_generator {
     uint64_t stalls_end_ticks;             /* the last of them */
     uint32_t events;
     uint32_t more_bound; /* 1 in so many steps ends the run */
+
+    /* Where processors take tasks. */
+    uintptr_t deep[SIM_STACKS_MAX][SIM_DEEP_MAX];
+    bool has[SIM_EV_COUNT]; /* by kind: may it happen at all? */
+    bool has_heap;          /* the profiles are carried, too */
+    bool ends;              /* no more choices: stop and read */
 };
 
-/* The largest world that a generator builds. */
+/* The largest world of heaps that a generator builds; and of any kind. */
 extern const struct sim_limits sim_generator_limits;
+extern const struct sim_limits sim_generator_limits_all;
 
 /*
  * Draw the world of a run.
  *
  * out:     *generator; its `config` points into it
- * in:      choices, begun; rules, what the library is told to follow
+ * in:      choices, begun; rules, what the library is told to follow; worlds, a
+ *          set of which one is drawn
  */
 void sim_generator_begin(struct sim_generator *generator,
                          struct sim_choices *choices,
-                         const struct prof_rules *rules);
+                         const struct prof_rules *rules, uint32_t worlds);
 
 /*
  * Draw the next event that is possible in `world`.
@@ -91,5 +108,24 @@ void sim_generator_begin(struct sim_generator *generator,
  */
 bool sim_generator_next(struct sim_generator *generator,
                         const struct sim_world *world, struct sim_event *event);
+
+/*
+ * The end of a run where processors take tasks: no fault strikes any more, what
+ * stands still goes on, tracing stops, and the trace is read to its end.
+ *
+ * out:     *event, the next one
+ * returns: false if all that is done
+ */
+bool sim_quiet_next(const struct sim_world *world, struct sim_event *event);
+
+/*
+ * Where the collector can do something now.
+ *
+ * out:     *event, its processor, which a world without any ignores; or what
+ *          must happen before
+ * returns: true if it can
+ */
+bool sim_collector_place(const struct sim_world *world,
+                         struct sim_event *event);
 
 #endif

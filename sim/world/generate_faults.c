@@ -46,8 +46,13 @@ sim_draw_limits(struct sim_generator *g)
     /* 0: the library's own rule. */
     c->frames_max = sim_fault_amount(&g->faults, SIM_FAULT_NO_FRAMES, 1 + 12);
     c->cycle_first = draw_start(g);
-    for (uint32_t i = 0; i < c->procs; i++)
-        draw_clock(g, &c->clocks[i]);
+}
+
+void
+sim_draw_clocks(struct sim_generator *g)
+{
+    for (uint32_t i = 0; i < g->config.procs; i++)
+        draw_clock(g, &g->config.clocks[i]);
 }
 
 /* A collection is under way: marking, not flushed, or not swept. */

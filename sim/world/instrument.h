@@ -18,7 +18,9 @@
 #include "event.h"
 #include "truth/truth.h"
 
+struct sim_answer;
 struct sim_limits;
+struct sim_wake;
 struct sim_world;
 
 enum sim_instrument_id {
@@ -68,7 +70,15 @@ struct sim_instrument_kind {
      */
     void (*hear)(struct sim_instrument *instrument, struct sim_world *world,
                  const struct truth_entry *fact);
+
+    /* An event has happened, and all its facts were told. NULL: no matter. */
+    void (*after)(struct sim_instrument *instrument, struct sim_world *world,
+                  const struct sim_event *event);
 };
+
+#define X(id, word, kind) extern const struct sim_instrument_kind kind;
+#include "instrument.def"
+#undef X
 
 /* returns: the word of instrument.def, never NULL */
 const char *sim_instrument_word(enum sim_instrument_id id);
@@ -81,6 +91,16 @@ sim_instrument_kind(enum sim_instrument_id id);
  */
 struct sim_instrument *sim_world_instrument(const struct sim_world *world,
                                             enum sim_instrument_id id);
+
+/* returns: where an instrument puts what was read of it (world.h) */
+struct sim_answer *sim_world_answer_room(struct sim_world *world);
+
+/* returns: the end of a wait that the fact RELEASED or WOKEN is about; NULL for
+ *          all others */
+const struct sim_wake *sim_world_wake(const struct sim_world *world);
+
+/* For the tracer: its reader has read a trace to its end. */
+void sim_world_was_read(struct sim_world *world, uint32_t clock_proc);
 
 /* returns: does the run carry it? */
 bool sim_world_carries(const struct sim_world *world,

@@ -104,8 +104,7 @@ waiter_find(const struct sim_locks *locks, enum sim_lock_kind kind,
 
 static const char *
 wait_for(struct sim_locks *locks, const struct sim_event *event,
-         enum sim_lock_kind kind, bool shares,
-         const struct sim_lock_moment *moment)
+         enum sim_lock_kind kind, bool shares, int64_t now_ticks)
 {
     if (locks->waiters_count == SIM_WAITERS_MAX)
         return "too many tasks wait";
@@ -115,10 +114,8 @@ wait_for(struct sim_locks *locks, const struct sim_event *event,
         .shares = shares,
         .task = event->task,
         .stack = event->stack,
-        .began_ticks = moment->now_ticks,
-        .since_ticks = moment->now_ticks,
-        .block_told = moment->block_told,
-        .mutex_told = moment->mutex_told,
+        .began_ticks = now_ticks,
+        .since_ticks = now_ticks,
     };
     locks->waits = true;
     return NULL;
@@ -173,7 +170,7 @@ wake_first(struct sim_locks *locks, enum sim_lock_kind kind, uint32_t lock,
 
 static const char *
 take(struct sim_locks *locks, const struct sim_event *event, bool shares,
-     const struct sim_lock_moment *moment)
+     int64_t now_ticks)
 {
     const uint32_t lock = event->lock;
 
@@ -184,14 +181,14 @@ take(struct sim_locks *locks, const struct sim_event *event, bool shares,
         return "too many locks are held";
     if (!can_have(locks, lock, shares) ||
         waiter_find(locks, SIM_LOCK_MUTEX, lock, 0) < locks->waiters_count)
-        return wait_for(locks, event, SIM_LOCK_MUTEX, shares, moment);
+        return wait_for(locks, event, SIM_LOCK_MUTEX, shares, now_ticks);
     hold(locks, event->task, lock, shares);
     return NULL;
 }
 
 static const char *
 give_back(struct sim_locks *locks, const struct sim_event *event, bool shares,
-          const struct sim_lock_moment *moment)
+          int64_t now_ticks)
 {
     const uint32_t lock = event->lock;
     const uint32_t at = holder_find(locks, event->task, lock, shares);
@@ -206,7 +203,7 @@ give_back(struct sim_locks *locks, const struct sim_event *event, bool shares,
          first = waiter_find(locks, SIM_LOCK_MUTEX, lock, 0)) {
         hold(locks, locks->waiters[first].task, lock,
              locks->waiters[first].shares);
-        wake(locks, first, moment->now_ticks);
+        wake(locks, first, now_ticks);
     }
     return NULL;
 }
@@ -216,19 +213,19 @@ give_back(struct sim_locks *locks, const struct sim_event *event, bool shares,
 
 static const char *
 acquire(struct sim_locks *locks, const struct sim_event *event,
-        const struct sim_lock_moment *moment)
+        int64_t now_ticks)
 {
     if (locks->units[event->lock] == 0) /* else nobody waits (I3) */
-        return wait_for(locks, event, SIM_LOCK_SEMAPHORE, false, moment);
+        return wait_for(locks, event, SIM_LOCK_SEMAPHORE, false, now_ticks);
     locks->units[event->lock]--;
     return NULL;
 }
 
 static const char *
 release(struct sim_locks *locks, const struct sim_event *event,
-        const struct sim_lock_moment *moment)
+        int64_t now_ticks)
 {
-    if (!wake_first(locks, SIM_LOCK_SEMAPHORE, event->lock, moment->now_ticks))
+    if (!wake_first(locks, SIM_LOCK_SEMAPHORE, event->lock, now_ticks))
         locks->units[event->lock]++;
     return NULL;
 }
@@ -245,32 +242,32 @@ other_side_waits(const struct sim_locks *locks, uint32_t lock, bool receives)
 
 static const char *
 send_item(struct sim_locks *locks, const struct sim_event *event,
-          const struct sim_lock_moment *moment)
+          int64_t now_ticks)
 {
     const uint32_t lock = event->lock;
 
     if (other_side_waits(locks, lock, true))
-        (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, moment->now_ticks);
+        (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, now_ticks);
     else if (locks->items[lock] < lock % 3)
         locks->items[lock]++;
     else
-        return wait_for(locks, event, SIM_LOCK_CHANNEL, false, moment);
+        return wait_for(locks, event, SIM_LOCK_CHANNEL, false, now_ticks);
     return NULL;
 }
 
 static const char *
 receive_item(struct sim_locks *locks, const struct sim_event *event,
-             const struct sim_lock_moment *moment)
+             int64_t now_ticks)
 {
     const uint32_t lock = event->lock;
 
     /* A sender that waited puts its item in the place of the one taken. */
     if (other_side_waits(locks, lock, false))
-        (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, moment->now_ticks);
+        (void)wake_first(locks, SIM_LOCK_CHANNEL, lock, now_ticks);
     else if (locks->items[lock] > 0)
         locks->items[lock]--;
     else
-        return wait_for(locks, event, SIM_LOCK_CHANNEL, true, moment);
+        return wait_for(locks, event, SIM_LOCK_CHANNEL, true, now_ticks);
     return NULL;
 }
 
@@ -285,7 +282,7 @@ sim_locks_concern(enum sim_event_kind kind)
 
 const char *
 sim_locks_apply(struct sim_locks *locks, const struct sim_event *event,
-                const struct sim_lock_moment *moment)
+                int64_t now_ticks)
 {
     locks->waits = false;
     locks->wakes_count = 0;
@@ -294,28 +291,26 @@ sim_locks_apply(struct sim_locks *locks, const struct sim_event *event,
     if (sim_locks_waiting(locks, event->task))
         return "the task waits"; /* I1 */
     if (event->kind == SIM_EV_LOCK || event->kind == SIM_EV_LOCK_SHARED)
-        return take(locks, event, event->kind == SIM_EV_LOCK_SHARED, moment);
+        return take(locks, event, event->kind == SIM_EV_LOCK_SHARED, now_ticks);
     if (event->kind == SIM_EV_UNLOCK || event->kind == SIM_EV_UNLOCK_SHARED)
         return give_back(locks, event, event->kind == SIM_EV_UNLOCK_SHARED,
-                         moment);
+                         now_ticks);
     if (event->kind == SIM_EV_WAIT)
-        return wait_for(locks, event, SIM_LOCK_CONDITION, false, moment);
+        return wait_for(locks, event, SIM_LOCK_CONDITION, false, now_ticks);
     if (event->kind == SIM_EV_ACQUIRE)
-        return acquire(locks, event, moment);
+        return acquire(locks, event, now_ticks);
     if (event->kind == SIM_EV_RELEASE)
-        return release(locks, event, moment);
+        return release(locks, event, now_ticks);
     if (event->kind == SIM_EV_SEND)
-        return send_item(locks, event, moment);
+        return send_item(locks, event, now_ticks);
     if (event->kind == SIM_EV_RECEIVE)
-        return receive_item(locks, event, moment);
+        return receive_item(locks, event, now_ticks);
     if (event->kind == SIM_EV_SIGNAL) {
-        (void)wake_first(locks, SIM_LOCK_CONDITION, event->lock,
-                         moment->now_ticks);
+        (void)wake_first(locks, SIM_LOCK_CONDITION, event->lock, now_ticks);
         return NULL;
     }
     if (event->kind == SIM_EV_BROADCAST) {
-        while (wake_first(locks, SIM_LOCK_CONDITION, event->lock,
-                          moment->now_ticks))
+        while (wake_first(locks, SIM_LOCK_CONDITION, event->lock, now_ticks))
             continue; /* bounded by the number of waiters */
         return NULL;
     }

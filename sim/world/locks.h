@@ -36,8 +36,6 @@ struct sim_waiter {
     uint32_t stack;      /* where it waits */
     int64_t began_ticks; /* by its own processor's clock */
     int64_t since_ticks; /* what it has waited that nobody was charged with */
-    bool block_told;     /* the block profile was on when it began */
-    bool mutex_told;     /* the mutex profile was */
 };
 
 /* A task that was let go, and what the one who did it is charged with. */
@@ -67,13 +65,6 @@ struct sim_locks {
     uint32_t wakes_count;
 };
 
-/* What is so when an event happens. */
-struct sim_lock_moment {
-    int64_t now_ticks; /* by the clock of the task's processor */
-    bool block_told;
-    bool mutex_told;
-};
-
 /* Nobody holds anything and nobody waits. */
 void sim_locks_reset(struct sim_locks *locks);
 
@@ -84,11 +75,11 @@ bool sim_locks_concern(enum sim_event_kind kind);
  * Let a task do something with a lock.
  *
  * out:     waits, wakes of *locks
+ * in:      now_ticks, by the clock of the task's processor
  * returns: NULL, or why it cannot (static text); then nothing has changed
  */
 const char *sim_locks_apply(struct sim_locks *locks,
-                            const struct sim_event *event,
-                            const struct sim_lock_moment *moment);
+                            const struct sim_event *event, int64_t now_ticks);
 
 /* returns: the first who waits for a lock, NULL if nobody does */
 const struct sim_waiter *sim_locks_first(const struct sim_locks *locks,

@@ -1,51 +1,51 @@
 /*
- * world.c -- the world of world.h.
+ * world.c -- the world of world.h: its memory, how it states facts, and which
+ * rule each event follows.
  *
- *      event --> apply --> rule of the world --> library call(s)
- *                              |                      |
- *                              v                      v
- *                          truth log               answer
- *
- * Life of an object (enum sim_object_state):
- *
- *      UNBORN -> LIVE -> DROPPED -> DOOMED -> DEAD -> GONE
- *                  |        |        gc-mark  gc-     gc-sweep
- *                  +--------+--> GONE (free)  terminate
+ *      event --> rule of the world --> fact --> truth log
+ *                                        \----> instruments --> library
  *
  * Invariants
- *   I1  gc.dropped, gc.doomed and gc.dead count the objects in those states.
- *   I2  DOOMED objects exist only while gc.marking. An object born, or dropped,
- *       while the collector marks survives that marking.
- *   I3  a refused event changes nothing.
- *   I4  the truth log gets an entry before the library gets the call.
- *   I5  between calls the snapshot buffers are guard bytes, but for the first
- *       heap_dirty and contention_dirty records.
+ *   I1  a refused event changes nothing.
+ *   I2  the truth log gets an entry before the library gets the call.
+ *   I3  where the order is the clock's there is one clock, and what it reads at
+ *       a fact is later than all readings before, wherever.
  */
 #include "world.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "world_inside.h"
 
-#define GUARD_BYTE 0xa5
-
-/* One record more than any snapshot may fill: its bytes must survive. */
-static size_t
-records_of(const struct sim_limits *limits)
-{
-    return (size_t)limits->buckets_max + 1;
-}
+/* --------------------------------------------------------------------- memory
+ */
 
 uint32_t
 sim_limits_truths(const struct sim_limits *limits)
 {
     const uint32_t at_the_end = 32;
+    uint32_t truths = 4 * limits->events_max + limits->objects_max + at_the_end;
 
     if (limits->unlogged)
         return 0;
-    return 4 * limits->events_max + limits->objects_max + at_the_end;
+    if (limits->instruments & SIM_INSTRUMENT_BIT(SIM_TRACER))
+        truths += limits->events_max + SIM_SCHEDULED_TRUTHS;
+    return truths;
+}
+
+static bool
+create_instruments(struct sim_world *world)
+{
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        if ((world->limits.instruments >> i & 1) == 0)
+            continue;
+        world->instruments[i] = sim_instrument_kind((enum sim_instrument_id)i)
+                                    ->create(&world->limits);
+        if (world->instruments[i] == NULL)
+            return false;
+    }
+    return true;
 }
 
 struct sim_world *
@@ -61,22 +61,18 @@ sim_world_new(const struct sim_limits *limits)
     if (world == NULL)
         return NULL;
     world->limits = *limits;
+    if (world->limits.instruments == 0)
+        world->limits.instruments = SIM_PROFILES;
     world->block_bytes = prof_bytes_needed(&largest);
-    world->heap_dirty = records_of(limits);
-    world->contention_dirty = records_of(limits);
-    world->truth.entries_max = sim_limits_truths(limits);
+    world->truth.entries_max = sim_limits_truths(&world->limits);
     world->block = world->block_bytes == 0
                        ? NULL
                        : aligned_alloc(PROF_BLOCK_ALIGN, world->block_bytes);
     world->objects = calloc(limits->objects_max, sizeof *world->objects);
     world->truth.entries = calloc((size_t)world->truth.entries_max + 1,
                                   sizeof *world->truth.entries);
-    world->answer.heap = calloc(records_of(limits), sizeof *world->answer.heap);
-    world->answer.contention =
-        calloc(records_of(limits), sizeof *world->answer.contention);
     if (world->block == NULL || world->objects == NULL ||
-        world->truth.entries == NULL || world->answer.heap == NULL ||
-        world->answer.contention == NULL) {
+        world->truth.entries == NULL || !create_instruments(world)) {
         sim_world_delete(world);
         return NULL;
     }
@@ -88,45 +84,117 @@ sim_world_delete(struct sim_world *world)
 {
     if (world == NULL)
         return;
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        if (world->instruments[i] != NULL)
+            world->instruments[i]->kind->destroy(world->instruments[i]);
+    }
     free(world->block);
     free(world->objects);
     free(world->truth.entries);
-    free(world->answer.heap);
-    free(world->answer.contention);
     free(world);
 }
 
-const char *
-sim_world_reset(struct sim_world *world, const struct sim_config *config)
+/* ------------------------------------------------------------------ beginning
+ */
+
+/* Make the list of those who are told facts of each kind. */
+static void
+list_hearers(struct sim_world *world)
 {
+    if (world->hearers_of == world->config.instruments)
+        return;
+    world->hearers_of = world->config.instruments;
+    for (int kind = 0; kind < TRUTH_KIND_COUNT; kind++) {
+        struct sim_instrument **hearer = world->hearers[kind];
+
+        for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+            if (sim_world_carries(world, (enum sim_instrument_id)i) &&
+                world->instruments[i]->kind->hears((enum truth_kind)kind))
+                *hearer++ = world->instruments[i];
+        }
+        *hearer = NULL;
+    }
+}
+
+static const char *
+reason_against(const struct sim_world *world, const struct sim_config *config)
+{
+    if (config->procs == 0 || config->procs > SIM_PROCS_MAX)
+        return "the number of processors is out of range";
+    if (config->instruments == 0)
+        return "the run carries no instrument";
+    if ((config->instruments & ~world->limits.instruments) != 0)
+        return "the world has no room for an instrument";
+    for (uint32_t p = 0; p < SIM_PROCS_MAX && config->trace.by_clock; p++) {
+        if (config->clocks[p].offset_ticks != config->clocks[0].offset_ticks ||
+            config->clocks[p].drift_ppm != 0)
+            return "in the order of the clock, all processors have one";
+    }
+    return NULL;
+}
+
+/* The library's profiles, if an instrument is there that calls them. */
+static const char *
+begin_library(struct sim_world *world)
+{
+    const struct sim_config *config = &world->config;
     const struct prof_config library = {
         .rules = &world->rules,
         .hash = config->hash,
         .buckets_max = config->buckets_max,
         .depth_max = config->depth_max,
         .frames_max = config->frames_max,
-        .procs_max = config->procs,
+        .procs_max =
+            config->scheduled ? (uint32_t)SIM_PROCS_MAX : config->procs,
         .cycle_first = config->cycle_first,
         .seed = config->seed,
     };
-    size_t bytes;
+    const size_t bytes = prof_bytes_needed(&library);
 
-    world->rules = config->rules != NULL ? *config->rules : prof_rules_exact;
-    if (config->waiters_all)
-        world->rules.waiters = PROF_WAITERS_ALL;
-    bytes = prof_bytes_needed(&library);
-    if (config->procs == 0 || config->procs > SIM_PROCS_MAX)
-        return "the number of processors is out of range";
+    world->prof = NULL;
+    if ((config->instruments & SIM_PROFILES) == 0)
+        return NULL;
     if (bytes == 0)
         return prof_status_text(PROF_ERR_CONFIG);
     if (bytes > world->block_bytes ||
         config->buckets_max > world->limits.buckets_max)
         return "the configuration is larger than the world's limits";
-
     memset(world->block, 0, bytes);
+    if (prof_init(&world->prof, &library, world->block, bytes) != PROF_OK)
+        return "the library refused a block of the size it had asked for";
+    prof_heap_rate_set(world->prof, 1);
+    return NULL;
+}
+
+static void
+begin_tasks(struct sim_world *world)
+{
+    memset(world->tasks, 0, sizeof world->tasks);
+    memset(world->procs, 0, sizeof world->procs);
+    world->tasks_count = 0;
+    world->procs_count = world->config.procs;
+    for (uint32_t i = 0; i < world->procs_count; i++)
+        world->procs[i].exists = true;
+    world->threads = 0;
+    world->traces = false;
+    world->unread = false;
+    world->reader_stalls = false;
+}
+
+const char *
+sim_world_reset(struct sim_world *world, const struct sim_config *config)
+{
+    const char *why = reason_against(world, config);
+
+    if (why != NULL)
+        return why;
+    world->rules = config->rules != NULL ? *config->rules : prof_rules_exact;
+    if (config->waiters_all)
+        world->rules.waiters = PROF_WAITERS_ALL;
     memset(world->objects, 0, world->objects_count * sizeof *world->objects);
     world->config = *config;
     world->objects_count = 0;
+    world->heap_bytes = 0;
     world->truth.entries_count = 0;
     world->truth.lost = 0;
     world->truth.stacks = config->stacks;
@@ -140,25 +208,31 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     if (world->holds_used)
         memset(world->holds, 0, sizeof world->holds);
     world->holds_used = false;
-    if (prof_init(&world->prof, &library, world->block, bytes) != PROF_OK)
-        return "the library refused a block of the size it had asked for";
-    prof_heap_rate_set(world->prof, 1);
-    return NULL;
+    world->by_clock = config->scheduled && config->trace.by_clock;
+    if (world->by_clock)
+        world->now_ticks = SIM_READINGS_MAX;
+    if (config->scheduled)
+        begin_tasks(world);
+    list_hearers(world);
+    why = begin_library(world);
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT && why == NULL; i++) {
+        if (sim_world_carries(world, (enum sim_instrument_id)i))
+            why = world->instruments[i]->kind->begin(world->instruments[i],
+                                                     world);
+    }
+    return why;
 }
 
-/* ------------------------------------------------------------------- helpers
+/* --------------------------------------------------------------------- facts
  */
 
 uint32_t
-sim_world_proc_of(const struct sim_world *world, uint32_t task)
+sim_world_proc_of(const struct sim_world *world, const struct sim_event *event)
 {
-    return task % world->config.procs;
-}
-
-struct prof_proc *
-sim_world_prof_proc(struct sim_world *world, uint32_t task)
-{
-    return prof_proc_at(world->prof, sim_world_proc_of(world, task));
+    if (!world->config.scheduled)
+        return event->task % world->config.procs;
+    return sim_event_by(event->kind) == 't' ? world->tasks[event->task].proc
+                                            : event->proc;
 }
 
 int64_t
@@ -169,22 +243,46 @@ sim_world_clock(const struct sim_world *world, uint32_t proc)
 
     if (world->holds_used)
         now_ticks -= hold->lost_ticks + sim_world_frozen_ticks(world, proc);
-    return sim_clock_read(&world->config.clocks[proc], now_ticks) +
-           hold->jumped_ticks;
+    return (int64_t)((uint64_t)sim_clock_read(&world->config.clocks[proc],
+                                              now_ticks) +
+                     (uint64_t)hold->jumped_ticks);
 }
 
-/* State a fact; what the event says is filled in. */
-static void
-log_fact(struct sim_world *world, enum truth_kind kind,
-         const struct sim_event *event, uint32_t object, bool flag)
+uint64_t
+sim_world_now_ns(const struct sim_world *world)
 {
-    uint32_t proc;
-    struct truth_entry *entry;
+    const uint64_t ticks_per_us = world->config.trace.ticks_per_us;
 
-    if (world->limits.unlogged)
-        return;
-    proc = sim_world_proc_of(world, event->task);
-    entry = truth_next(&world->truth);
+    return ticks_per_us == 0 ? 0 : world->now_ticks * 1000 / ticks_per_us;
+}
+
+/* A fact that may be traced moves the clock on that orders. */
+static struct truth_entry *
+next_entry(struct sim_world *world, enum truth_kind kind)
+{
+    if (world->by_clock && (kind >= TRUTH_TASKS_FIRST || kind == TRUTH_MARK ||
+                            kind == TRUTH_TERMINATE))
+        world->now_ticks += SIM_READINGS_MAX;
+    return world->limits.unlogged ? &world->truth.spare
+                                  : truth_next(&world->truth);
+}
+
+static void
+tell(struct sim_world *world, const struct truth_entry *entry)
+{
+    struct sim_instrument *const *hearer = world->hearers[entry->kind];
+
+    for (; *hearer != NULL; hearer++)
+        (*hearer)->kind->hear(*hearer, world, entry);
+}
+
+void
+sim_world_log(struct sim_world *world, enum truth_kind kind,
+              const struct sim_event *event, uint32_t object, bool flag)
+{
+    const uint32_t proc = sim_world_proc_of(world, event);
+    struct truth_entry *entry = next_entry(world, kind);
+
     entry->kind = kind;
     entry->proc = proc;
     entry->at_ticks = sim_world_clock(world, proc);
@@ -193,407 +291,195 @@ log_fact(struct sim_world *world, enum truth_kind kind,
     entry->size_bytes = event->size_bytes;
     entry->cycles = event->cycles;
     entry->room = event->room;
-    entry->task = 0;
+    entry->task = world->config.scheduled ? world->procs[proc].task : 0;
     entry->lock = 0;
     entry->flag = flag;
+    tell(world, entry);
 }
 
-/* The library's control calls cannot be busy: nothing runs beside them. */
-static void
-must_be_ok(enum prof_status status)
+void
+sim_world_state(struct sim_world *world, uint32_t clock_proc,
+                struct truth_entry fact)
 {
-    assert(status == PROF_OK);
-    (void)status;
+    struct truth_entry *entry = next_entry(world, fact.kind);
+
+    *entry = fact;
+    entry->at_ticks = sim_world_clock(world, clock_proc);
+    if (fact.kind == TRUTH_TRACE_START || fact.kind == TRUTH_TRACE_STOP)
+        entry->cycles = (int64_t)sim_world_now_ns(world);
+    tell(world, entry);
 }
 
-static const char *
-need_object(const struct sim_world *world, const struct sim_event *event,
-            enum sim_object_state state)
+void
+sim_world_fact(struct sim_world *world, enum truth_kind kind, uint32_t proc,
+               uint32_t other, uint64_t value, uint32_t stack)
 {
-    if (event->object < world->objects_count &&
-        world->objects[event->object].state == state)
-        return NULL;
-    switch (state) {
-    case SIM_LIVE:
-        return "the object is not live";
-    case SIM_DEAD:
-        return "the object has not been found dead, or was swept already";
-    case SIM_UNBORN:
-    case SIM_DROPPED:
-    case SIM_DOOMED:
-    case SIM_GONE:
-        break;
-    }
-    return "the object is not in the right state";
-}
+    const uint32_t task = world->procs[proc].task;
 
-/* --------------------------------------------------------------- the program
- */
-
-static const char *
-apply_alloc(struct sim_world *world, const struct sim_event *event)
-{
-    const struct truth_stack *stack;
-    struct sim_object *object;
-    struct prof_proc *proc;
-
-    if (event->object >= world->limits.objects_max)
-        return "too many objects";
-    object = &world->objects[event->object];
-    if (object->state != SIM_UNBORN)
-        return "the object was born before";
-    if (event->stack >= world->config.stacks_count)
-        return "there is no such stack";
-    stack = &world->config.stacks[event->stack];
-    log_fact(world, TRUTH_ALLOC, event, event->object, false);
-    if (event->object >= world->objects_count)
-        world->objects_count = event->object + 1;
-    object->state = SIM_LIVE;
-    object->task = event->task;
-    proc = sim_world_prof_proc(world, event->task);
-    object->bucket = PROF_BUCKET_NONE;
-    if (prof_heap_sample(proc, event->size_bytes))
-        object->bucket = prof_heap_alloc(proc, stack->frames, stack->depth,
-                                         event->size_bytes);
-    return NULL;
-}
-
-static void
-drop(struct sim_world *world, const struct sim_event *event, uint32_t object)
-{
-    log_fact(world, TRUTH_DROP, event, object, false);
-    world->objects[object].state = SIM_DROPPED;
-    world->gc.dropped++;
-}
-
-static const char *
-apply_drop(struct sim_world *world, const struct sim_event *event)
-{
-    const char *why = need_object(world, event, SIM_LIVE);
-
-    if (why == NULL)
-        drop(world, event, event->object);
-    return why;
-}
-
-static const char *
-apply_free(struct sim_world *world, const struct sim_event *event)
-{
-    const char *why = need_object(world, event, SIM_LIVE);
-
-    if (why != NULL)
-        return why;
-    log_fact(world, TRUTH_FREE_EXPLICIT, event, event->object, false);
-    world->objects[event->object].state = SIM_GONE;
-    prof_heap_free_explicit(sim_world_prof_proc(world, event->task),
-                            world->objects[event->object].bucket);
-    return NULL;
-}
-
-static const char *
-apply_task_exit(struct sim_world *world, const struct sim_event *event)
-{
-    if (sim_locks_waiting(&world->locks, event->task))
-        return "the task waits";
-    for (uint32_t i = 0; i < world->objects_count; i++) {
-        if (world->objects[i].state == SIM_LIVE &&
-            world->objects[i].task == event->task)
-            drop(world, event, i);
-    }
-    return NULL;
-}
-
-/* ------------------------------------------------------------- the collector
- */
-
-static const char *
-apply_gc_mark(struct sim_world *world, const struct sim_event *event)
-{
-    struct sim_gc *gc = &world->gc;
-
-    if (gc->marking)
-        return "the collector is marking already";
-    if (gc->dead > 0)
-        return "the sweep of the collection before has not ended";
-    log_fact(world, TRUTH_MARK, event, 0, false);
-    for (uint32_t i = 0; i < world->objects_count && gc->dropped > 0; i++) {
-        if (world->objects[i].state == SIM_DROPPED) {
-            world->objects[i].state = SIM_DOOMED;
-            gc->dropped--;
-            gc->doomed++;
-        }
-    }
-    gc->marking = true;
-    return NULL;
-}
-
-static void
-next_cycle(struct sim_world *world, const struct sim_event *event)
-{
-    log_fact(world, TRUTH_NEXT_CYCLE, event, 0, false);
-    must_be_ok(prof_heap_next_cycle(world->prof));
-}
-
-static void
-flush(struct sim_world *world, const struct sim_event *event)
-{
-    log_fact(world, TRUTH_FLUSH, event, 0, false);
-    must_be_ok(prof_heap_flush(world->prof));
-}
-
-static void
-sweep(struct sim_world *world, const struct sim_event *event, uint32_t object)
-{
-    log_fact(world, TRUTH_SWEEP, event, object, false);
-    world->objects[object].state = SIM_GONE;
-    world->gc.dead--;
-    prof_heap_free(sim_world_prof_proc(world, event->task),
-                   world->objects[object].bucket);
-}
-
-static const char *
-apply_gc_terminate(struct sim_world *world, const struct sim_event *event)
-{
-    const bool stw_sweep = event->kind == SIM_EV_GC_TERMINATE_STW;
-    struct sim_gc *gc = &world->gc;
-
-    if (!gc->marking)
-        return "the collector is not marking";
-    for (uint32_t i = 0; i < world->objects_count && gc->doomed > 0; i++) {
-        if (world->objects[i].state == SIM_DOOMED) {
-            log_fact(world, TRUTH_DEAD, event, i, false);
-            world->objects[i].state = SIM_DEAD;
-            gc->doomed--;
-            gc->dead++;
-        }
-    }
-    log_fact(world, TRUTH_TERMINATE, event, 0, stw_sweep);
-    if (stw_sweep) {
-        for (uint32_t i = 0; i < world->objects_count && gc->dead > 0; i++) {
-            if (world->objects[i].state == SIM_DEAD)
-                sweep(world, event, i);
-        }
-        next_cycle(world, event);
-        flush(world, event);
-    }
-    next_cycle(world, event);
-    /* Go 1.6 was late after a concurrent sweep only: here it still stopped. */
-    if (stw_sweep && world->rules.heap == PROF_HEAP_STAGES &&
-        world->rules.turn == PROF_TURN_RESTARTED)
-        flush(world, event);
-    gc->marking = false;
-    gc->unflushed = true;
-    gc->post_swept = false;
-    gc->cycles++;
-    return NULL;
-}
-
-static const char *
-apply_gc_flush(struct sim_world *world, const struct sim_event *event)
-{
-    flush(world, event);
-    world->gc.unflushed = false;
-    return NULL;
-}
-
-static const char *
-apply_gc_sweep(struct sim_world *world, const struct sim_event *event)
-{
-    const char *why = need_object(world, event, SIM_DEAD);
-
-    if (why == NULL)
-        sweep(world, event, event->object);
-    return why;
-}
-
-static const char *
-apply_gc_post_sweep(struct sim_world *world, const struct sim_event *event)
-{
-    log_fact(world, TRUTH_POST_SWEEP, event, 0, false);
-    must_be_ok(prof_heap_post_sweep(world->prof));
-    world->gc.post_swept = true;
-    return NULL;
-}
-
-/* ------------------------------------------------------------------ reading */
-
-/* Are these bytes, at least one, all GUARD_BYTE? */
-static bool
-is_guard(const void *bytes, size_t bytes_count)
-{
-    const unsigned char *byte = bytes;
-
-    return byte[0] == GUARD_BYTE &&
-           memcmp(byte, byte + 1, bytes_count - 1) == 0;
-}
-
-/*
- * Read into a buffer that is all guard bytes, one record longer than the room
- * the library is told of. What a call wrote is made guard again by the next.
- */
-static void
-read_heap(struct sim_world *world, enum prof_select select, size_t room)
-{
-    struct sim_answer *answer = &world->answer;
-    const size_t size = sizeof *answer->heap;
-    size_t written;
-
-    memset(answer->heap, GUARD_BYTE, world->heap_dirty * size);
-    answer->status = prof_heap_snapshot(world->prof, select, answer->heap, room,
-                                        &answer->count);
-    written = answer->status == PROF_OK ? answer->count : 0;
-    answer->touched_beyond =
-        written > room ||
-        (!world->limits.unlogged &&
-         !is_guard(&answer->heap[written], (room + 1 - written) * size));
-    world->heap_dirty = answer->touched_beyond ? room + 1 : written;
-}
-
-static void
-read_contention(struct sim_world *world, enum prof_contention kind, size_t room)
-{
-    struct sim_answer *answer = &world->answer;
-    struct prof_contention_record *records = answer->contention;
-    const size_t size = sizeof *records;
-    size_t written;
-
-    memset(records, GUARD_BYTE, world->contention_dirty * size);
-    answer->status = prof_contention_snapshot(world->prof, kind, records, room,
-                                              &answer->count);
-    written = answer->status == PROF_OK ? answer->count : 0;
-    answer->touched_beyond =
-        written > room ||
-        !is_guard(&records[written], (room + 1 - written) * size);
-    world->contention_dirty = answer->touched_beyond ? room + 1 : written;
-}
-
-static void
-keep_record(void *context, const struct prof_heap_record *record)
-{
-    struct sim_world *world = context;
-
-    if (world->answer.count < world->config.buckets_max)
-        world->answer.heap[world->answer.count++] = *record;
-    else
-        world->answer.touched_beyond = true; /* more buckets than possible */
-}
-
-static const char *
-apply_reading(struct sim_world *world, const struct sim_event *event)
-{
-    const size_t room = event->room < world->config.buckets_max
-                            ? event->room
-                            : world->config.buckets_max;
-    const bool all = event->kind == SIM_EV_SNAPSHOT_ALL;
-    const bool publishes = event->kind == SIM_EV_SNAPSHOT || all;
-
-    if (world->limits.unlogged && !publishes)
-        return NULL; /* it changes nothing, and nobody asks what it shows */
-    world->answer.kind = event->kind;
-    if (publishes) {
-        log_fact(world, TRUTH_SNAPSHOT, event, 0, all);
-        read_heap(world, all ? PROF_SELECT_ALL : PROF_SELECT_INUSE, room);
-    } else if (event->kind == SIM_EV_ITERATE) {
-        log_fact(world, TRUTH_ITERATE, event, 0, false);
-        world->answer.status = PROF_OK;
-        world->answer.count = 0;
-        world->answer.touched_beyond = false;
-        prof_heap_iterate(world->prof, keep_record, world);
-        if (world->answer.count > world->heap_dirty)
-            world->heap_dirty = world->answer.count;
-    } else {
-        const bool block = event->kind == SIM_EV_BLOCK_SNAPSHOT;
-
-        log_fact(world, block ? TRUTH_BLOCK_SNAPSHOT : TRUTH_MUTEX_SNAPSHOT,
-                 event, 0, false);
-        read_contention(world, block ? PROF_BLOCK : PROF_MUTEX, room);
-    }
-    return NULL;
+    if (task != 0 && stack != TRUTH_NO_STACK)
+        world->tasks[task].stack = stack;
+    sim_world_state(world, proc,
+                    (struct truth_entry){
+                        .kind = kind,
+                        .proc = proc,
+                        .object = other,
+                        .stack = stack,
+                        .size_bytes = value,
+                        .task = task,
+                    });
 }
 
 /* ---------------------------------------------------------------- the events
  */
 
+/* A reading: the instrument whose profile it is keeps what the library said. */
+static const char *
+apply_reading(struct sim_world *world, const struct sim_event *event)
+{
+    static const enum truth_kind kinds[] = {TRUTH_SNAPSHOT, TRUTH_SNAPSHOT,
+                                            TRUTH_ITERATE, TRUTH_BLOCK_SNAPSHOT,
+                                            TRUTH_MUTEX_SNAPSHOT};
+
+    if (world->limits.unlogged && event->kind > SIM_EV_SNAPSHOT_ALL)
+        return NULL; /* it changes nothing, and nobody asks what it shows */
+    sim_world_log(world, kinds[event->kind - SIM_EV_SNAPSHOT], event, 0,
+                  event->kind == SIM_EV_SNAPSHOT_ALL);
+    world->answer.kind = event->kind;
+    return NULL;
+}
+
 static const char *
 apply(struct sim_world *world, const struct sim_event *event)
 {
-    switch (event->kind) {
-    case SIM_EV_ALLOC:
-        return apply_alloc(world, event);
-    case SIM_EV_DROP:
-        return apply_drop(world, event);
-    case SIM_EV_FREE:
-        return apply_free(world, event);
-    case SIM_EV_TASK_EXIT:
-        return apply_task_exit(world, event);
-    case SIM_EV_BLOCK:
-    case SIM_EV_MUTEX:
+    const enum sim_event_kind kind = event->kind;
+
+    if (kind <= SIM_EV_TASK_EXIT)
+        return sim_world_apply_object(world, event);
+    if (kind <= SIM_EV_MUTEX)
         return sim_world_apply_contention(world, event);
-    case SIM_EV_LOCK:
-    case SIM_EV_UNLOCK:
-    case SIM_EV_LOCK_SHARED:
-    case SIM_EV_UNLOCK_SHARED:
-    case SIM_EV_WAIT:
-    case SIM_EV_SIGNAL:
-    case SIM_EV_BROADCAST:
-    case SIM_EV_ACQUIRE:
-    case SIM_EV_RELEASE:
-    case SIM_EV_SEND:
-    case SIM_EV_RECEIVE:
+    if (kind <= SIM_EV_RECEIVE)
         return sim_world_apply_lock(world, event);
-    case SIM_EV_CLOCK_JUMP:
-        return sim_world_apply_jump(world, event);
-    case SIM_EV_CLOCK_FREEZE:
-    case SIM_EV_STALL:
-        return sim_world_apply_hold(world, event);
-    case SIM_EV_BLOCK_RATE:
-    case SIM_EV_MUTEX_FRACTION:
-    case SIM_EV_HEAP_RATE:
+    if (kind <= SIM_EV_HEAP_RATE)
         return sim_world_apply_rate(world, event);
-    case SIM_EV_GC_MARK:
-        return apply_gc_mark(world, event);
-    case SIM_EV_GC_TERMINATE:
-    case SIM_EV_GC_TERMINATE_STW:
-        return apply_gc_terminate(world, event);
-    case SIM_EV_GC_FLUSH:
-        return apply_gc_flush(world, event);
-    case SIM_EV_GC_SWEEP:
-        return apply_gc_sweep(world, event);
-    case SIM_EV_GC_POST_SWEEP:
-        return apply_gc_post_sweep(world, event);
-    case SIM_EV_SNAPSHOT:
-    case SIM_EV_SNAPSHOT_ALL:
-    case SIM_EV_ITERATE:
-    case SIM_EV_BLOCK_SNAPSHOT:
-    case SIM_EV_MUTEX_SNAPSHOT:
+    if (kind <= SIM_EV_STALL || kind == SIM_EV_GO_ON)
+        return sim_world_apply_hold(world, event);
+    if (kind <= SIM_EV_GC_POST_SWEEP)
+        return sim_world_apply_collector(world, event);
+    if (kind <= SIM_EV_MUTEX_SNAPSHOT)
         return apply_reading(world, event);
-    case SIM_EV_COUNT:
-        break;
+    if (kind >= SIM_EV_COUNT)
+        return "there is no such event";
+    if (!world->config.scheduled)
+        return "no processor takes tasks here";
+    return sim_world_apply_scheduled(world, event);
+}
+
+/* Where processors take tasks: who does it must be there. */
+static const char *
+somebody_missing(const struct sim_world *world, const struct sim_event *event)
+{
+    const uint64_t limit = UINT64_C(1) << 42;
+
+    if (event->kind >= SIM_EV_COUNT)
+        return "there is no such event";
+    if (world->now_ticks >= limit ||
+        event->delay_ticks >= limit - world->now_ticks)
+        return "the world ends before that";
+    if (event->stack != TRUTH_NO_STACK &&
+        event->stack >= world->config.stacks_count)
+        return "there is no such stack";
+    if (sim_event_by(event->kind) != 't')
+        return event->proc < world->procs_count ? NULL
+                                                : "there is no such processor";
+    if (event->task == 0 || event->task > world->tasks_count)
+        return "there is no such task";
+    return world->tasks[event->task].state == SIM_TASK_RUNNING
+               ? NULL
+               : "the task does not run";
+}
+
+static const char *
+refused(const struct sim_world *world, const struct sim_event *event)
+{
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        const struct sim_instrument *instrument = world->instruments[i];
+        const char *why = NULL;
+
+        if (sim_world_carries(world, (enum sim_instrument_id)i) &&
+            instrument->kind->refuses != NULL)
+            why = instrument->kind->refuses(instrument, world, event);
+        if (why != NULL)
+            return why;
     }
-    return "there is no such event";
+    return NULL;
+}
+
+static void
+end_event(struct sim_world *world, const struct sim_event *event)
+{
+    if (sim_event_by(event->kind) == 't')
+        world->tasks[event->task].was_woken = false; /* it did something */
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        if (sim_world_carries(world, (enum sim_instrument_id)i) &&
+            world->instruments[i]->kind->after != NULL)
+            world->instruments[i]->kind->after(world->instruments[i], world,
+                                               event);
+    }
 }
 
 const char *
 sim_world_apply(struct sim_world *world, const struct sim_event *event)
 {
+    const bool scheduled = world->config.scheduled;
     const uint64_t before_ticks = world->now_ticks;
-    const char *why;
+    const char *why = scheduled ? somebody_missing(world, event) : NULL;
 
     world->answer.kind = SIM_EV_COUNT;
+    if (why != NULL)
+        return why;
     world->now_ticks += event->delay_ticks;
-    why = world->holds_used && sim_world_stalls(world, event->task)
-              ? "the processor stands still"
-              : apply(world, event);
+    if (world->holds_used || world->reader_stalls)
+        why = sim_world_held(world, event);
+    if (why == NULL && scheduled)
+        why = refused(world, event);
+    if (why == NULL)
+        why = apply(world, event);
     if (why != NULL)
         world->now_ticks = before_ticks;
+    else if (scheduled)
+        end_event(world, event);
     return why;
 }
 
 /* ----------------------------------------------------------------- observers
  */
 
+struct sim_instrument *
+sim_world_instrument(const struct sim_world *world, enum sim_instrument_id id)
+{
+    return world->instruments[id];
+}
+
+bool
+sim_world_carries(const struct sim_world *world, enum sim_instrument_id id)
+{
+    return (world->config.instruments >> id & 1) != 0;
+}
+
+const struct sim_wake *
+sim_world_wake(const struct sim_world *world)
+{
+    return world->wake;
+}
+
+struct sim_answer *
+sim_world_answer_room(struct sim_world *world)
+{
+    return &world->answer;
+}
+
 struct prof *
-sim_world_prof(struct sim_world *world)
+sim_world_prof(const struct sim_world *world)
 {
     return world->prof;
 }
@@ -628,6 +514,12 @@ sim_world_now_ticks(const struct sim_world *world)
     return world->now_ticks;
 }
 
+uint64_t
+sim_world_heap_bytes(const struct sim_world *world)
+{
+    return world->heap_bytes;
+}
+
 uint32_t
 sim_world_objects_count(const struct sim_world *world)
 {
@@ -644,6 +536,54 @@ const struct sim_locks *
 sim_world_locks(const struct sim_world *world)
 {
     return &world->locks;
+}
+
+uint32_t
+sim_world_procs(const struct sim_world *world)
+{
+    return world->procs_count;
+}
+
+const struct sim_proc *
+sim_world_proc(const struct sim_world *world, uint32_t proc)
+{
+    return &world->procs[proc];
+}
+
+uint32_t
+sim_world_tasks(const struct sim_world *world)
+{
+    return world->tasks_count;
+}
+
+const struct sim_task *
+sim_world_task(const struct sim_world *world, uint32_t task)
+{
+    return &world->tasks[task];
+}
+
+uint32_t
+sim_world_threads(const struct sim_world *world)
+{
+    return world->threads;
+}
+
+bool
+sim_world_traces(const struct sim_world *world)
+{
+    return world->traces;
+}
+
+bool
+sim_world_is_unread(const struct sim_world *world)
+{
+    return world->unread;
+}
+
+bool
+sim_world_reader_stalls(const struct sim_world *world)
+{
+    return world->reader_stalls;
 }
 
 bool

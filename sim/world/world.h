@@ -1,11 +1,17 @@
 /*
- * world.h -- a world: tasks on processors, heap objects, a collector, and one
- * instance of the production library that all of them report to.
+ * world.h -- a world: tasks on processors, heap objects, locks, a collector,
+ * virtual clocks, and the instruments that watch them (instrument.h).
  *
  * A world is driven by events (event.h), one at a time, each to completion
  * (level 1). It makes no choices and keeps no opinion on what is right: it does
- * what the event says, calls the library as a runtime would, writes the truth
- * log, and keeps what the library answered last for whoever judges.
+ * what the event says, states the facts in the truth log, and tells them to the
+ * instruments that the run carries. They call the library as a runtime would,
+ * and keep what it returned for whoever judges.
+ *
+ * Tasks come in two ways. Where nothing is scheduled, task t runs on processor
+ * t mod procs, always. Where processors take tasks (config.scheduled), a task
+ * is born, runs, waits, enters system calls and ends, and what it does it does
+ * on the processor that it runs on; tasks count from 1, and 0 is nobody.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -16,12 +22,32 @@
 
 #include "clock.h"
 #include "event.h"
+#include "instrument.h"
 #include "prof/prof.h"
 #include "truth/truth.h"
 
 enum {
     SIM_PROCS_MAX = 8,
     SIM_TASKS_MAX = 1024,
+    SIM_SCHEDULED_MAX = 24,     /* tasks that processors take, in a run */
+    SIM_READINGS_MAX = 128,     /* of the clock that orders, for one fact */
+    SIM_SCHEDULED_TRUTHS = 4096 /* room for their facts, beyond the others */
+};
+
+/* What a world carries unless it says otherwise. */
+#define SIM_PROFILES \
+    (SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE) | SIM_INSTRUMENT_BIT(SIM_CONTENTION))
+
+/* How a world is traced; for the instrument `trace`. */
+struct sim_trace_config {
+    uint32_t buffers;
+    uint32_t buffer_bytes;
+    uint32_t tick_divisor;
+    uint32_t stacks_room;  /* distinct stacks a session keeps */
+    uint64_t ticks_per_us; /* world time in a microsecond */
+    bool by_clock;         /* the tracer's order; then all clocks are one */
+    bool eager;            /* the reader reads after every event */
+    bool two_readers;      /* whoever judges tries two readers */
 };
 
 /* The fixed part of a world. All of it can be written in a scenario file. */
@@ -32,12 +58,15 @@ struct sim_config {
     uint32_t depth_max;
     uint64_t frames_max;
     uint32_t cycle_first;
-    uint32_t procs;
+    uint32_t procs; /* at the beginning */
     struct sim_clock clocks[SIM_PROCS_MAX];
     const struct truth_stack *stacks; /* borrowed while the world is used */
     uint32_t stacks_count;
-    uint64_t seed;    /* of the library's random numbers */
-    bool waiters_all; /* a release is charged for all who wait */
+    uint64_t seed;        /* of the library's random numbers */
+    bool waiters_all;     /* a release is charged for all who wait */
+    bool scheduled;       /* processors take tasks */
+    uint32_t instruments; /* a bit each */
+    struct sim_trace_config trace;
 };
 
 /* Where an object is in its life. */
@@ -53,7 +82,7 @@ enum sim_object_state {
 struct sim_object {
     enum sim_object_state state;
     uint32_t task;
-    prof_bucket bucket;
+    uint64_t size_bytes;
 };
 
 struct sim_gc {
@@ -65,6 +94,40 @@ struct sim_gc {
     uint32_t dropped; /* unreachable objects that the next marking will find */
     uint32_t cycles;  /* terminations so far */
 };
+
+enum sim_task_state {
+    SIM_TASK_RUNNABLE,
+    SIM_TASK_RUNNING,
+    SIM_TASK_WAITING,
+    SIM_TASK_SYSCALL, /* in a system call, on its processor */
+    SIM_TASK_AWAY,    /* in a system call, without a processor */
+    SIM_TASK_LEFT,    /* out of it, nobody knows yet */
+    SIM_TASK_QUEUED,  /* out of it, waits for a processor */
+    SIM_TASK_DEAD
+};
+
+/* A task that processors take. */
+struct sim_task {
+    enum sim_task_state state;
+    uint32_t created;          /* the stack that created it */
+    uint32_t stack;            /* where it last said that it was */
+    uint32_t proc;             /* RUNNING, SYSCALL */
+    enum sim_event_kind waits; /* how it waited last */
+    bool waits_for_lock;       /* and only who has the lock can wake it */
+    bool was_woken;            /* and has done nothing since */
+};
+
+/* A processor that takes tasks. */
+struct sim_proc {
+    bool exists; /* below the number of processors */
+    bool has_thread;
+    bool scans;
+    bool sweeps;
+    uint32_t task; /* 0: none */
+};
+
+/* The first pc of a task. */
+#define SIM_TASK_PC(id) (UINT64_C(0x400000) + 16 * (uint64_t)(id))
 
 /* What the library answered to the event before, if it was a reading one. */
 struct sim_answer {
@@ -85,6 +148,7 @@ struct sim_limits {
     uint32_t objects_max;
     uint32_t buckets_max; /* largest config.buckets_max */
     uint64_t frames_max;  /* largest config.frames_max */
+    uint32_t instruments; /* that it may carry; 0: SIM_PROFILES */
     bool unlogged;        /* it keeps no truth log: nobody judges it, and all
                              that is looked at are its heap snapshots */
 };
@@ -94,7 +158,8 @@ struct sim_limits {
  *          sweep states one fact of its own, that one four, and an object is
  *          dropped, found dead and swept by events of others; which is below
  *          four times the events. The rest is for the end of a run: three
- *          collections of four facts, what is left of one before, a snapshot.
+ *          collections of four facts, what is left of one before, a snapshot;
+ *          and, where there may be a trace, for worlds that stop.
  */
 uint32_t sim_limits_truths(const struct sim_limits *limits);
 
@@ -119,7 +184,8 @@ const char *sim_world_reset(struct sim_world *world,
 const char *sim_world_apply(struct sim_world *world,
                             const struct sim_event *event);
 
-struct prof *sim_world_prof(struct sim_world *world);
+/* returns: the library's profiles; NULL if the run carries none */
+struct prof *sim_world_prof(const struct sim_world *world);
 const struct truth_log *sim_world_truth(const struct sim_world *world);
 const struct sim_config *sim_world_config(const struct sim_world *world);
 const struct sim_gc *sim_world_gc(const struct sim_world *world);
@@ -139,11 +205,50 @@ bool sim_world_task_waits(const struct sim_world *world, uint32_t task);
 bool sim_world_task_holds(const struct sim_world *world, uint32_t task,
                           uint32_t lock, bool shares);
 
-/* returns: does the task's processor stand still (event `stall`)? */
-bool sim_world_stalls(const struct sim_world *world, uint32_t task);
+/* returns: does the processor stand still (event `stall`)? Does any? */
+bool sim_world_stalls(const struct sim_world *world, uint32_t proc);
+bool sim_world_stalls_anywhere(const struct sim_world *world);
 
-/* returns: world time until no processor stands still; 0 if none does */
+/* returns: world time until no processor stands still that will go on by
+ *          itself; 0 if none does */
 uint64_t sim_world_stall_ticks(const struct sim_world *world);
+
+/* returns: what a processor's clock reads now */
+int64_t sim_world_clock(const struct sim_world *world, uint32_t proc);
+
+/* returns: the system's clock, in ns; only for worlds that may be traced */
+uint64_t sim_world_now_ns(const struct sim_world *world);
+
+/* returns: processors that exist; they are the first */
+uint32_t sim_world_procs(const struct sim_world *world);
+const struct sim_proc *sim_world_proc(const struct sim_world *world,
+                                      uint32_t proc);
+
+/* returns: tasks born so far, where processors take them: 1 .. that */
+uint32_t sim_world_tasks(const struct sim_world *world);
+const struct sim_task *sim_world_task(const struct sim_world *world,
+                                      uint32_t task);
+
+/* returns: what a task does that no processor has, a few words; NULL if one
+ *          has it, or if it is no more */
+const char *sim_task_text(const struct sim_task *task);
+
+/* returns: threads named so far */
+uint32_t sim_world_threads(const struct sim_world *world);
+
+/* returns: does a task run on the processor, not being in a system call? Is it
+ *          free, so that the scheduler itself runs there? */
+bool sim_world_runs(const struct sim_world *world, uint32_t proc);
+bool sim_world_is_free(const struct sim_world *world, uint32_t proc);
+
+/* returns: is tracing wanted; is a trace not read to its end; does the reader
+ *          stand still? */
+bool sim_world_traces(const struct sim_world *world);
+bool sim_world_is_unread(const struct sim_world *world);
+bool sim_world_reader_stalls(const struct sim_world *world);
+
+/* returns: bytes of objects that are neither swept nor freed */
+uint64_t sim_world_heap_bytes(const struct sim_world *world);
 
 /*
  * Find an object in a state.

@@ -2,12 +2,14 @@
  * world_wait.c -- waiting in a world: events whose length is given, locks whose
  * waits take as long as they take, and rates.
  *
- * When a release lets a task go, the library is told twice, as a runtime would:
- * on the releaser's processor of a mutex event with the releaser's stack (for
- * mutexes alone), on the waiter's of a block event with the waiter's stack.
- * Both lengths are differences of clock readings; those of a mutex event may be
- * of two clocks. Whether a profile is on is asked when the wait begins, how
- * much to record when it ends.
+ * When a release lets a task go, two facts say so, as a runtime tells two
+ * profiles: on the releaser's processor RELEASED, with the releaser's stack
+ * (for mutexes alone); on the waiter's WOKEN, with the waiter's stack. How long
+ * it was are differences of clock readings, which may be of two clocks.
+ *
+ * Where processors take tasks, a task that must wait leaves its processor, and
+ * who lets it go makes it ready to run. The waiter has no processor then, so
+ * the end of its wait is what the releaser's clock reads.
  */
 #include "world_inside.h"
 
@@ -16,50 +18,44 @@ static void
 log_wait(struct sim_world *world, enum truth_kind kind, uint32_t proc,
          const struct sim_waiter *waiter, uint32_t stack, bool flag)
 {
-    *truth_next(&world->truth) = (struct truth_entry){
-        .kind = kind,
-        .proc = proc,
-        .at_ticks = sim_world_clock(world, proc),
-        .stack = stack,
-        .task = waiter->task,
-        .lock = (uint32_t)waiter->kind << 8 | waiter->lock,
-        .flag = flag,
-    };
+    sim_world_state(world, proc,
+                    (struct truth_entry){
+                        .kind = kind,
+                        .proc = proc,
+                        .stack = stack,
+                        .task = waiter->task,
+                        .lock = (uint32_t)waiter->kind << 8 | waiter->lock,
+                        .flag = flag,
+                    });
 }
 
 const char *
 sim_world_apply_contention(struct sim_world *world,
                            const struct sim_event *event)
 {
-    const bool block = event->kind == SIM_EV_BLOCK;
-    const uint32_t proc = sim_world_proc_of(world, event->task);
-    const struct truth_stack *stack;
+    const uint32_t proc = sim_world_proc_of(world, event);
 
     if (event->stack >= world->config.stacks_count)
         return "there is no such stack";
-    stack = &world->config.stacks[event->stack];
-    *truth_next(&world->truth) = (struct truth_entry){
-        .kind = block ? TRUTH_BLOCK : TRUTH_MUTEX,
-        .proc = proc,
-        .at_ticks = sim_world_clock(world, proc),
-        .stack = event->stack,
-        .cycles = event->cycles,
-        .task = event->task,
-    };
-    prof_contention_event(sim_world_prof_proc(world, event->task),
-                          block ? PROF_BLOCK : PROF_MUTEX, stack->frames,
-                          stack->depth, event->cycles);
+    sim_world_state(
+        world, proc,
+        (struct truth_entry){
+            .kind = event->kind == SIM_EV_BLOCK ? TRUTH_BLOCK : TRUTH_MUTEX,
+            .proc = proc,
+            .stack = event->stack,
+            .cycles = event->cycles,
+            .task = event->task,
+        });
     return NULL;
 }
 
 const char *
 sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
 {
-    const uint32_t proc = sim_world_proc_of(world, event->task);
+    const uint32_t proc = sim_world_proc_of(world, event);
     struct truth_entry entry = {
         .kind = TRUTH_BLOCK_RATE,
         .proc = proc,
-        .at_ticks = sim_world_clock(world, proc),
         .cycles = event->cycles,
         .task = event->task,
     };
@@ -68,55 +64,12 @@ sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
         entry.kind = TRUTH_MUTEX_FRACTION;
     else if (event->kind == SIM_EV_HEAP_RATE)
         entry.kind = TRUTH_HEAP_RATE;
-    *truth_next(&world->truth) = entry;
-    if (event->kind == SIM_EV_BLOCK_RATE)
-        prof_block_rate_set(world->prof, event->cycles);
-    else if (event->kind == SIM_EV_MUTEX_FRACTION)
-        (void)prof_mutex_fraction_set(world->prof, event->cycles);
-    else
-        prof_heap_rate_set(world->prof, event->cycles);
+    sim_world_state(world, proc, entry);
     return NULL;
 }
 
 /* ---------------------------------------------------------------------- locks
  */
-
-/* The releaser's side of a wake. */
-static void
-tell_release(struct sim_world *world, const struct sim_event *event,
-             const struct sim_wake *wake)
-{
-    const uint32_t proc = sim_world_proc_of(world, event->task);
-    const struct truth_stack *stack = &world->config.stacks[event->stack];
-    const int64_t now = sim_world_clock(world, proc);
-    int64_t cycles;
-
-    log_wait(world, TRUTH_RELEASED, proc, &wake->waiter, event->stack,
-             wake->others > 0);
-    if (!wake->waiter.mutex_told)
-        return;
-    cycles = prof_mutex_cycles(
-        world->prof, sim_clock_since(now, wake->waiter.since_ticks),
-        wake->others > 0 ? sim_clock_since(now, wake->last_since_ticks) : 0,
-        wake->others);
-    prof_contention_event(sim_world_prof_proc(world, event->task), PROF_MUTEX,
-                          stack->frames, stack->depth, cycles);
-}
-
-/* The waiter's side. */
-static void
-tell_woken(struct sim_world *world, const struct sim_waiter *waiter)
-{
-    const uint32_t proc = sim_world_proc_of(world, waiter->task);
-    const struct truth_stack *stack = &world->config.stacks[waiter->stack];
-
-    log_wait(world, TRUTH_WOKEN, proc, waiter, waiter->stack, false);
-    if (waiter->block_told)
-        prof_contention_event(
-            sim_world_prof_proc(world, waiter->task), PROF_BLOCK, stack->frames,
-            stack->depth,
-            sim_clock_since(sim_world_clock(world, proc), waiter->began_ticks));
-}
 
 /* Who only wakes others, without having held anything, needs none. */
 static bool
@@ -126,32 +79,77 @@ has_stack(enum sim_event_kind kind)
            kind != SIM_EV_RELEASE;
 }
 
+/* How a task leaves its processor that begins to wait. */
+static enum sim_event_kind
+parking(const struct sim_waiter *waiter)
+{
+    if (waiter->kind == SIM_LOCK_CONDITION)
+        return SIM_EV_PARK_CONDITION;
+    if (waiter->kind == SIM_LOCK_CHANNEL)
+        return waiter->shares ? SIM_EV_PARK_RECEIVE : SIM_EV_PARK_SEND;
+    return SIM_EV_PARK_LOCK;
+}
+
+static void
+begin_wait(struct sim_world *world, const struct sim_event *event,
+           uint32_t proc)
+{
+    const struct sim_waiter *waiter =
+        &world->locks.waiters[world->locks.waiters_count - 1];
+
+    log_wait(world, TRUTH_WAIT, proc, waiter, event->stack, false);
+    if (!world->config.scheduled)
+        return;
+    world->tasks[event->task].waits_for_lock = true;
+    (void)sim_world_apply_leave(world, proc, parking(waiter), event->stack);
+}
+
+/* The releaser's side of the end of a wait, and the waiter's. */
+static void
+end_wait(struct sim_world *world, const struct sim_event *event, uint32_t proc,
+         const struct sim_wake *wake)
+{
+    const struct sim_waiter *waiter = &wake->waiter;
+    const uint32_t of_waiter =
+        world->config.scheduled ? proc : waiter->task % world->config.procs;
+
+    world->wake = wake;
+    if (waiter->kind == SIM_LOCK_MUTEX)
+        log_wait(world, TRUTH_RELEASED, proc, waiter, event->stack,
+                 wake->others > 0);
+    log_wait(world, TRUTH_WOKEN, of_waiter, waiter, waiter->stack, false);
+    world->wake = NULL;
+}
+
+/* Where processors take tasks: who waited can run. */
+static void
+make_ready(struct sim_world *world, const struct sim_event *event,
+           uint32_t proc, uint32_t task)
+{
+    sim_world_fact(world, TRUTH_WAKE, proc, task, 0,
+                   has_stack(event->kind) ? event->stack : TRUTH_NO_STACK);
+    world->tasks[task].state = SIM_TASK_RUNNABLE;
+    world->tasks[task].waits_for_lock = false;
+}
+
 const char *
 sim_world_apply_lock(struct sim_world *world, const struct sim_event *event)
 {
-    const uint32_t proc = sim_world_proc_of(world, event->task);
-    const struct sim_lock_moment moment = {
-        .now_ticks = sim_world_clock(world, proc),
-        .block_told = prof_block_rate_ticks(world->prof) > 0,
-        .mutex_told = prof_mutex_fraction_set(world->prof, -1) > 0,
-    };
+    const uint32_t proc = sim_world_proc_of(world, event);
     struct sim_locks *locks = &world->locks;
     const char *why;
 
     if (has_stack(event->kind) && event->stack >= world->config.stacks_count)
         return "there is no such stack";
     world->locks_used = true;
-    why = sim_locks_apply(locks, event, &moment);
+    why = sim_locks_apply(locks, event, sim_world_clock(world, proc));
     if (why != NULL)
         return why;
     if (locks->waits)
-        log_wait(world, TRUTH_WAIT, proc,
-                 &locks->waiters[locks->waiters_count - 1], event->stack,
-                 false);
-    for (uint32_t i = 0; i < locks->wakes_count; i++) {
-        if (locks->wakes[i].waiter.kind == SIM_LOCK_MUTEX)
-            tell_release(world, event, &locks->wakes[i]);
-        tell_woken(world, &locks->wakes[i].waiter);
-    }
+        begin_wait(world, event, proc);
+    for (uint32_t i = 0; i < locks->wakes_count; i++)
+        end_wait(world, event, proc, &locks->wakes[i]);
+    for (uint32_t i = 0; i < locks->wakes_count && world->config.scheduled; i++)
+        make_ready(world, event, proc, locks->wakes[i].waiter.task);
     return NULL;
 }

@@ -16,31 +16,30 @@
 #include "lines/switch.h"
 #include "campaign.h"
 #include "judge.h"
-#include "sched_campaign.h"
+#include "run.h"
 
 /* Each 64th seed twice, as a campaign does (D1). */
 static bool
-run_seed(const struct props_campaign *campaign, void *runner,
+run_seed(const struct props_campaign *campaign, struct props_run *run,
          struct sim_choices *choices, uint64_t seed)
 {
-    const struct props_kind *kind = props_campaign_kind(campaign);
     bool passed;
     uint64_t hash;
 
     sim_choices_random(choices, seed);
-    passed = kind->run(runner, choices, campaign);
+    passed = props_campaign_try(campaign, run, choices);
     if (passed && seed % 64 == 0) {
-        hash = kind->ran(runner).hash;
+        hash = run->hash;
         sim_choices_random(choices, seed);
-        passed = kind->run(runner, choices, campaign);
-        if (passed && kind->ran(runner).hash != hash) {
+        passed = props_campaign_try(campaign, run, choices);
+        if (passed && run->hash != hash) {
             printf("D1 %" PRIu64 "\n", seed);
             return false;
         }
     }
     if (!passed)
         printf("%s %" PRIu64 "\n",
-               props_property_id(kind->ran(runner).breach->property), seed);
+               props_property_id(run->judge.breach.property), seed);
     return passed;
 }
 
@@ -51,23 +50,23 @@ main(int argc, char **argv)
     struct sim_choices choices;
     struct props_campaign campaign = {.rules = &prof_rules_exact,
                                       .asked = PROPS_ALL};
-    void *runner;
+    struct props_run *run;
 
     if (argc != 3) {
         fputs("usage: mutate_worlds heaps|traces RUNS\n", stderr);
         return 2;
     }
     if (strcmp(argv[1], "heaps") != 0) {
-        campaign.kind = &props_traced;
+        campaign.worlds = SIM_WORLDS_TRACED;
         campaign.asked = PROPS_OF_TRACES;
     }
-    runner = props_campaign_kind(&campaign)->begin();
-    if (runner == NULL)
+    run = props_campaign_runner(&campaign);
+    if (run == NULL)
         return 2;
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = 1; seed <= strtoull(argv[2], NULL, 10); seed++) {
         *mutant_runs = (uint32_t)seed;
-        if (!run_seed(&campaign, runner, &choices, seed))
+        if (!run_seed(&campaign, run, &choices, seed))
             return 1;
     }
     return 0;

@@ -160,10 +160,10 @@ for command in run replay; do
         $command "$dir/unknown.sim"
 done
 sed 's/^expect ok/expect property T99 broken/' \
-    fixtures/schedules/late-return-across-sessions.sim >"$dir/traced.sim"
+    fixtures/scenarios/late-return-across-sessions.sim >"$dir/traced.sim"
 line=$(grep -n '^expect property T99' "$dir/traced.sim" | cut -d: -f1)
 for command in run replay; do
-    refuses "$command: nor by a schedule" \
+    refuses "$command: nor by a traced one" \
         "traced.sim:$line: there is no property 'T99'" \
         $command "$dir/traced.sim"
 done
@@ -183,7 +183,7 @@ binary=$(realpath "$profsim")
     >"$dir/out" 2>"$dir/err" </dev/null)
 [ $? -eq 2 ] && diff "$dir/readme.out" "$dir/out" >"$dir/err"
 count "the README's failure is the one that is found" $?
-sed -n '/^profsim scenario 1$/,/^expect property/p' README.md >"$dir/readme.sim"
+sed -n '/^profsim scenario 2$/,/^expect property/p' README.md >"$dir/readme.sim"
 exits "the README's scenario breaks what it says" 0 ": ok: breaks H2" \
     run "$dir/readme.sim"
 sed -n '/^```sim$/,/^```$/{/^```/!p}' docs/semantics.md >"$dir/semantics.sim"
@@ -222,7 +222,7 @@ exits "a scenario is judged, too" 0 "the run is as it must be\|holds\|ok" \
 refuses "a file to check that is not there" "No such file" \
     check "$dir/missing.rec"
 echo text >"$dir/plain-text"
-refuses "a file of no kind" "neither a scenario, a schedule nor a recording" \
+refuses "a file of no kind" "neither a scenario nor a recording" \
     run "$dir/plain-text"
 bytes=$(wc -c <"$recording")
 for length in 0 1 11 12 100 $((bytes / 2)) $((bytes - 1)); do
@@ -289,7 +289,7 @@ ln -s /dev/zero "$dir/hostile/x.sim"
 hostile "a link to a file without an end" "x.sim: a link"
 ln -s "$dir/plain-scenario" "$dir/hostile/x.sim"
 hostile "a link" "x.sim: a link"
-echo "profsim scenario 1" >"$dir/hostile/x.sim"
+echo "profsim scenario 2" >"$dir/hostile/x.sim"
 truncate -s 4T "$dir/hostile/x.sim"
 hostile "4 TiB that begin well" "x.sim: the file is larger than "
 truncate -s 4T "$dir/hostile/x.sim"
@@ -320,7 +320,7 @@ exits "a folder with a name of 1000 bytes" 2 "H2 broken" check H2 \
 [ -s "$long/H2-go1.6-late-67.sim" ]
 count "gets the failure under its own name" $?
 exits "and traces" 0 ": ok" run --out "$long" \
-    fixtures/schedules/late-return-across-sessions.sim
+    fixtures/scenarios/late-return-across-sessions.sim
 [ -s "$long/trace.out" ]
 count "under theirs" $?
 

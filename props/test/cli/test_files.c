@@ -264,7 +264,7 @@ traces_are_whole(void **state)
                     "run",
                     "--out",
                     out,
-                    "fixtures/schedules/late-return-across-sessions.sim",
+                    "fixtures/scenarios/late-return-across-sessions.sim",
                     NULL};
 
     (void)state;
@@ -278,7 +278,7 @@ converted_traces_are_whole(void **state)
 {
     const struct props_fault none = {.call = PROPS_CALL_COUNT};
     char *make[] = {
-        profsim, "run", "--out", folder, "fixtures/schedules/every-event.sim",
+        profsim, "run", "--out", folder, "fixtures/scenarios/every-event.sim",
         NULL};
     char *argv[] = {profsim, "trace", "convert", "--to", "chrome",
                     trace,   "-o",    view,      NULL};

@@ -281,7 +281,7 @@ a_directive_takes_no_memory_beyond_its_file(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        snprintf(text, sizeof text, "profsim scenario 1\n%ssnapshot-all\n",
+        snprintf(text, sizeof text, "profsim scenario 2\n%ssnapshot-all\n",
                  rows[i].line);
         write_file("x.sim", text, strlen(text));
         run_on(cli_run, "run", "x.sim");
@@ -290,7 +290,7 @@ a_directive_takes_no_memory_beyond_its_file(void **state)
             fail_msg("%s", captured.text);
     }
     snprintf(text, sizeof text,
-             "profsim scenario 1\nbuckets 60000\nsnapshot-all\n");
+             "profsim scenario 2\nbuckets 60000\nsnapshot-all\n");
     write_file("x.sim", text, strlen(text));
     run_on(cli_run, "run", "x.sim");
     assert_int_equal(captured.exit_code, CLI_OK);
@@ -375,14 +375,14 @@ run_on_pipe(enum cli_exit (*command)(int, char **), const char *name,
     close(ends[0]);
 }
 
-static const char scenario[] = "profsim scenario 1\n"
+static const char scenario[] = "profsim scenario 2\n"
                                "stack s = f>g\n"
                                "alloc o s 8\n"
                                "snapshot-all\n"
                                "  expect s 8 1/0\n";
 
-static const char schedule[] = "profsim schedule 1\nprocs 1\n"
-                               "p0: proc-start\n";
+static const char traced[] = "profsim scenario 2\nscheduled\n"
+                             "instruments trace\np0: proc-start\n";
 
 static void
 a_pipe_works_where_a_file_does(void **state)
@@ -398,9 +398,9 @@ a_pipe_works_where_a_file_does(void **state)
     assert_int_equal(captured.exit_code, CLI_OK);
     run_on_pipe(cli_explain, "explain", scenario, sizeof scenario - 1);
     assert_int_equal(captured.exit_code, CLI_OK);
-    run_on_pipe(cli_run, "run", schedule, sizeof schedule - 1);
+    run_on_pipe(cli_run, "run", traced, sizeof traced - 1);
     assert_string_equal(captured.text, "-: ok\n");
-    run_on_pipe(cli_replay, "replay", schedule, sizeof schedule - 1);
+    run_on_pipe(cli_replay, "replay", traced, sizeof traced - 1);
     assert_int_equal(captured.exit_code, CLI_OK);
     count = make_table(bytes, table, 3);
     run_on_pipe(cli_mutants, "mutants", bytes, count);
@@ -424,9 +424,9 @@ what_a_file_is_its_content_says(void **state)
     write_recording("recording.sim", "f", "/m");
     run_on(cli_run, "run", "recording.sim");
     assert_int_equal(captured.exit_code, CLI_OK);
-    write_file("schedule.rec", schedule, sizeof schedule - 1);
-    run_on(cli_run, "run", "schedule.rec");
-    assert_string_equal(captured.text, "schedule.rec: ok\n");
+    write_file("traced.rec", traced, sizeof traced - 1);
+    run_on(cli_run, "run", "traced.rec");
+    assert_string_equal(captured.text, "traced.rec: ok\n");
     write_file("text.sim", "hello\n", 6);
     run_on(cli_run, "run", "text.sim");
     assert_int_equal(captured.exit_code, CLI_USAGE);

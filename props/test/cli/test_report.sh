@@ -131,13 +131,13 @@ says "each file has its result" 'v("'"$late"'") == "broken"
     and one("'"$late"'")["property"] == "H2"
     and v("fixtures/scenarios/wrap.sim") == "holds"'
 replays 2
-reports "a schedule" 0 replay fixtures/schedules/every-event.sim
-echo 'profsim scenario 1' >"$dir/none.sim"
+reports "a traced scenario" 0 replay fixtures/scenarios/every-event.sim
+echo 'profsim scenario 2' >"$dir/none.sim"
 reports "a scenario without events" 6 replay "$dir/none.sim"
 says "shows nothing" 'v("'"$dir"'/none.sim") == "incomplete"
     and "nothing was tried" in results[0]["text"]'
-echo 'profsim schedule 1' >"$dir/none.sim"
-reports "a schedule without events" 6 check "$dir/none.sim"
+printf 'profsim scenario 2\nscheduled\ninstruments trace\n' >"$dir/none.sim"
+reports "a traced scenario without events" 6 check "$dir/none.sim"
 sed 's/^gc-sweep/gc-swep/' "$late" >"$dir/typo.sim"
 reports "a file that is wrong" 1 replay "$dir/typo.sim" "$late"
 says "says where" 'results[0]["verdict"] == "wrong-input"
@@ -151,8 +151,8 @@ sed 's/^expect property H2 broken/expect ok/' "$late" >"$dir/ok.sim"
 reports "an outcome that is not" 2 run "$dir/ok.sim"
 replays 2
 sed 's/expect ok/expect property T3 broken/' \
-    fixtures/schedules/every-event.sim >"$dir/t3.sim"
-reports "a schedule that does not break what it should" 2 run "$dir/t3.sim"
+    fixtures/scenarios/every-event.sim >"$dir/t3.sim"
+reports "a traced scenario that does not break what it should" 2 run "$dir/t3.sim"
 reports "a heap is shown" 0 run fixtures/recordings/waits.rec
 says "and nothing judged" 'r["counts"]["not-tried"] == 1 and len(results) == 1'
 reports "a heap is shown and judged" 0 run --verdicts \

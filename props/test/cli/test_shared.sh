@@ -87,7 +87,7 @@ cp "$profsim" "$dir/in/profsim"
 cp "$recorder" "$dir/in/libprofsim-record.so"
 cp fixtures/scenarios/birth-during-mark.sim "$dir/in/a.sim"
 cp fixtures/scenarios/wrap.sim "$dir/in/b.sim"
-cp fixtures/schedules/late-return-across-sessions.sim "$dir/in/t.sim"
+cp fixtures/scenarios/late-return-across-sessions.sim "$dir/in/t.sim"
 cp fixtures/recordings/waits.rec "$dir/in/w.rec"
 printf 'ls / >/dev/null\ntrue\n' >"$dir/in/two.sh" # two images
 "$profsim" run --out "$dir/in" "$dir/in/t.sim" >/dev/null || exit 1

@@ -201,7 +201,8 @@ property_of_seed(uint64_t seed, props_set *broken)
     assert_non_null(run);
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     sim_choices_random(&choices, seed);
-    props_run_choices(run, &choices, &prof_rules_exact, PROPS_ALL);
+    props_run_choices(run, &choices, &prof_rules_exact, SIM_WORLDS_HEAPS,
+                      PROPS_ALL);
     property = run->judge.breach.property;
     *broken = run->judge.breach.broken;
     props_run_delete(run);
@@ -262,8 +263,8 @@ every_question_is_asked_and_every_answer_is_given(void **state)
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = 1; seed <= RUNS_FOR_ANSWERS; seed++) {
         sim_choices_random(&choices, seed);
-        assert_true(
-            props_run_choices(run, &choices, &prof_rules_exact, PROPS_ALL));
+        assert_true(props_run_choices(run, &choices, &prof_rules_exact,
+                                      SIM_WORLDS_HEAPS, PROPS_ALL));
         for (uint32_t i = 0; i < choices.count; i++) {
             struct question *question = &questions[list[i].label % LABELS_MAX];
 
@@ -381,7 +382,8 @@ some_worlds_have_stacks_that_a_hash_cannot_tell_apart(void **state)
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         sim_choices_random(&choices, seed);
-        sim_generator_begin(&generator, &choices, &prof_rules_exact);
+        sim_generator_begin(&generator, &choices, &prof_rules_exact,
+                            SIM_WORLDS_HEAPS);
         worlds += has_collision(&generator.config) &&
                   generator.config.hash == PROF_HASH_GO_64;
     }
@@ -495,7 +497,7 @@ a_failure_that_does_not_come_again_is_called_unstable(void **state)
 static void
 a_scenario_that_ends_its_process_does_not_end_ours(void **state)
 {
-    static const char text[] = "profsim scenario 1\n"
+    static const char text[] = "profsim scenario 2\n"
                                "stack s = main\n"
                                "alloc a s 8\n"
                                "alloc b s 16\n"

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "sched_run.h"
+#include "instrument_trace.h"
+#include "run.h"
 
 enum { WORLDS = 60, BYTES_A_SESSION = 40 };
 
@@ -25,26 +26,25 @@ struct noticed {
 
 /* Change a byte, judge again, put it back. */
 static void
-lie_once(struct sched_run *run, uint8_t *byte, uint8_t change,
+lie_once(struct props_run *run, uint8_t *byte, uint8_t change,
          struct noticed *noticed)
 {
     *byte ^= change;
     noticed->changed++;
-    if (trace_judge_run(&run->judge))
+    if (trace_judge_run(&run->trace))
         noticed->unnoticed++;
     else
-        noticed->by[run->judge.breach.property]++;
+        noticed->by[run->trace.breach.property]++;
     *byte ^= change;
 }
 
 static void
-lie_about(struct sched_run *run, uint64_t seed, struct noticed *noticed)
+lie_about(struct props_run *run, uint64_t seed, struct noticed *noticed)
 {
-    const uint32_t sessions = sim_sched_world_sessions(run->world);
+    const uint32_t sessions = sim_sessions(run->judge.world);
 
     for (uint32_t i = 0; i < sessions; i++) {
-        const struct sim_sched_session *session =
-            sim_sched_world_session(run->world, i);
+        const struct sim_session *session = sim_session(run->judge.world, i);
         const size_t step = session->bytes_count / BYTES_A_SESSION + 1;
 
         if (!session->has_ended)
@@ -63,7 +63,7 @@ nearly_every_changed_byte_is_noticed(void **state)
     static const enum props_property shown[] = {PROPS_T1, PROPS_T2, PROPS_T3,
                                                 PROPS_T4, PROPS_T5, PROPS_T6,
                                                 PROPS_T7, PROPS_T9, PROPS_T12};
-    struct sched_run *run = sched_run_new(SIM_SCHED_EVENTS_MAX);
+    struct props_run *run = props_run_new(&sim_generator_limits_all);
     struct noticed noticed = {.changed = 0};
     struct sim_choices choices;
 
@@ -72,9 +72,10 @@ nearly_every_changed_byte_is_noticed(void **state)
     sim_choices_init(&choices, list, sizeof list / sizeof *list);
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         sim_choices_random(&choices, seed);
-        assert_true(sched_run_choices(run, &choices, PROPS_OF_TRACES));
+        assert_true(props_run_choices(run, &choices, &prof_rules_exact,
+                                      SIM_WORLDS_TRACED, PROPS_OF_TRACES));
         lie_about(run, seed, &noticed);
-        assert_true(trace_judge_run(&run->judge)); /* all is back */
+        assert_true(trace_judge_run(&run->trace)); /* all is back */
     }
     assert_true(noticed.changed > 1000);
     /* The others: bits of a number beyond its 64th, numbers that mean nothing,
@@ -84,7 +85,7 @@ nearly_every_changed_byte_is_noticed(void **state)
         if (noticed.by[shown[i]] == 0)
             fail_msg("%s noticed nothing", props_property_id(shown[i]));
     }
-    sched_run_delete(run);
+    props_run_delete(run);
 }
 
 int

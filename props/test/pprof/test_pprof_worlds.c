@@ -171,7 +171,8 @@ compare_worlds(const struct prof_rules *rules)
         struct prof *prof;
 
         sim_choices_random(&choices, seed);
-        if (!props_run_choices(world, &choices, rules, PROPS_ALL))
+        if (!props_run_choices(world, &choices, rules, SIM_WORLDS_HEAPS,
+                               PROPS_ALL))
             fail_msg("seed %llu: %s", (unsigned long long)seed,
                      world->judge.breach.text);
         prof = sim_world_prof(world->judge.world);

@@ -359,7 +359,7 @@ run_world(struct sim_world *world, uint64_t seed)
 
     sim_choices_init(&choices, list, sizeof list / sizeof *list);
     sim_choices_random(&choices, seed);
-    sim_generator_begin(&g, &choices, &prof_rules_exact);
+    sim_generator_begin(&g, &choices, &prof_rules_exact, SIM_WORLDS_HEAPS);
     assert_null(sim_world_reset(world, &g.config));
     while (sim_generator_next(&g, world, &event))
         assert_null(sim_world_apply(world, &event));

@@ -12,7 +12,6 @@
 #include "campaign.h"
 #include "faults.h"
 #include "run.h"
-#include "sched_run.h"
 #include "shrink.h"
 
 enum { SEEDS_MAX = 4000, SHRINK_CALLS = 4000 };
@@ -22,8 +21,8 @@ static struct sim_choice failing[PROPS_CHOICES_MAX];
 
 /* A failure that is planted: the run meets these marks. */
 struct plant {
-    struct props_run *heaps; /* one of the two */
-    struct sched_run *traced;
+    struct props_run *run;
+    uint32_t worlds;
     struct sim_choices choices;
     struct props_marks met; /* by the last run */
     enum props_mark wanted;
@@ -33,18 +32,10 @@ struct plant {
 static void
 run_plant(struct plant *plant)
 {
-    struct props_marks *marks =
-        plant->heaps != NULL ? &plant->heaps->marks : &plant->traced->marks;
-    bool holds;
-
-    memset(marks, 0, sizeof *marks);
-    if (plant->heaps != NULL)
-        holds = props_run_choices(plant->heaps, &plant->choices,
-                                  &prof_rules_exact, 0);
-    else
-        holds = sched_run_choices(plant->traced, &plant->choices, 0);
-    assert_true(holds);
-    plant->met = *marks;
+    memset(&plant->run->marks, 0, sizeof plant->run->marks);
+    assert_true(props_run_choices(plant->run, &plant->choices,
+                                  &prof_rules_exact, plant->worlds, 0));
+    plant->met = plant->run->marks;
 }
 
 static bool
@@ -119,38 +110,41 @@ shrink_each(struct plant *plant, char world, enum props_mark plain)
 static void
 a_fault_of_heaps_goes_when_it_is_not_needed(void **state)
 {
-    struct plant plant = {.heaps = props_run_new(&sim_generator_limits)};
+    struct plant plant = {.run = props_run_new(&sim_generator_limits),
+                          .worlds = SIM_WORLDS_HEAPS};
 
     (void)state;
-    assert_non_null(plant.heaps);
+    assert_non_null(plant.run);
     shrink_each(&plant, 'h', MARK_SNAPSHOT_NOT_EMPTY);
-    props_run_delete(plant.heaps);
+    props_run_delete(plant.run);
 }
 
 static void
 a_fault_of_traces_goes_when_it_is_not_needed(void **state)
 {
-    struct plant plant = {.traced = sched_run_new(SIM_SCHED_EVENTS_MAX)};
+    struct plant plant = {.run = props_run_new(&sim_generator_limits_all),
+                          .worlds = SIM_WORLDS_TRACED};
 
     (void)state;
-    assert_non_null(plant.traced);
+    assert_non_null(plant.run);
     shrink_each(&plant, 't', MARK_TRACE_SESSION);
-    sched_run_delete(plant.traced);
+    props_run_delete(plant.run);
 }
 
 static void
 a_run_without_faults_meets_none(void **state)
 {
-    struct plant plant = {.heaps = props_run_new(&sim_generator_limits)};
+    struct plant plant = {.run = props_run_new(&sim_generator_limits),
+                          .worlds = SIM_WORLDS_HEAPS};
     const uint32_t none = 0;
 
     (void)state;
-    assert_non_null(plant.heaps);
+    assert_non_null(plant.run);
     sim_choices_init(&plant.choices, list, PROPS_CHOICES_MAX);
     sim_choices_replay(&plant.choices, &none, 1);
     run_plant(&plant);
-    assert_int_equal(plant.heaps->generator.faults.on, 0);
-    props_run_delete(plant.heaps);
+    assert_int_equal(plant.run->generator.faults.on, 0);
+    props_run_delete(plant.run);
 }
 
 static void

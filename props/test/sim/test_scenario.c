@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define FIRST "profsim scenario 1\n"
+#define FIRST "profsim scenario 2\n"
 
 static struct sim_scenario *
 read_good(const char *text)
@@ -147,7 +147,7 @@ an_event_has_a_delay_a_task_and_arguments(void **state)
 static void
 line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing(void **state)
 {
-    struct sim_scenario *s = read_good("profsim scenario 1\r\n"
+    struct sim_scenario *s = read_good("profsim scenario 2\r\n"
                                        "# first\r\n#\r\n#   third \r\n\r\n"
                                        "# not of the header\r\n"
                                        "\tstack  a\t= main\t# why\r\n"
@@ -165,7 +165,7 @@ static void
 printing_is_canonical(void **state)
 {
     static const char wanted[] =
-        "profsim scenario 1\n# why\n\n"
+        "profsim scenario 2\n# why\n\n"
         "rules go1.5\nprocs 2\nclock 1 offset=-5 drift=7ppm\n"
         "stack a = main>0xff>f@0x10\nstack b = -\n\n"
         "@+3 t2: alloc x a 8\nsnapshot room=2\n"
@@ -174,7 +174,7 @@ printing_is_canonical(void **state)
         "  expect b 1 events 1 cycles\nmutex-snapshot\n  expect nothing\n"
         "snapshot room=0\n  expect short\n\nexpect property H2 broken\n";
     struct sim_scenario *s = read_good(
-        "profsim scenario 1\n#why\nprocs 2\nrules go1.5\nhash multilinear\n"
+        "profsim scenario 2\n#why\nprocs 2\nrules go1.5\nhash multilinear\n"
         "clock 0 offset=0\nclock 1 drift=+7ppm offset=-5\n\n\n# gone\n"
         "stack a = main > 0xFF >f@0x0010\nstack b = -\ndepth 32\n"
         "@+3 t2: alloc x a 08 # gone\n@+0 t0: snapshot room=02\n"
@@ -223,15 +223,15 @@ static void
 what_is_not_a_scenario_is_called_so(void **state)
 {
     static const char other[] =
-        "x.sim:1: not a scenario: the first line is not 'profsim scenario 1'";
+        "x.sim:1: not a scenario: the first line is not 'profsim scenario 2'";
 
     (void)state;
     assert_refused("", other);
     assert_refused("\n" FIRST, other);
     assert_refused("\xef\xbb\xbf" FIRST, other);
     assert_refused("rules exact\n", other);
-    assert_refused("profsim scenario 2\n",
-                   "x.sim:1: version '2' is unknown; this is version 1");
+    assert_refused("profsim scenario 1\n",
+                   "x.sim:1: version '1' is unknown; this is version 2");
     assert_refused_bytes("\x7f"
                          "ELF",
                          4, "x.sim:1: not a text file: byte 0x7f in column 1");
@@ -275,9 +275,11 @@ a_number_out_of_range_is_quoted_with_its_range(void **state)
                    "x.sim:2: room '4294967295' is not a whole number from 0 "
                    "to 4294967294");
     assert_refused(FIRST "t1024: snapshot\n",
-                   "x.sim:2: 't1024:' is not a task; write t0: to t1023:");
+                   "x.sim:2: 't1024:' is not a task or a processor; "
+                   "write t0: to t1023:, p0: to p7:");
     assert_refused(FIRST ": snapshot\n",
-                   "x.sim:2: ':' is not a task; write t0: to t1023:");
+                   "x.sim:2: ':' is not a task or a processor; "
+                   "write t0: to t1023:, p0: to p7:");
     assert_refused(FIRST "@5 snapshot\n",
                    "x.sim:2: '@5' is not a delay; write @+TICKS");
     assert_refused(FIRST "@+8796093022207 snapshot\n@+1 snapshot\n",

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define FIRST "profsim scenario 1\n"
+#define FIRST "profsim scenario 2\n"
 
 static struct sim_scenario *
 read_good(const char *text)

@@ -209,6 +209,7 @@ every_fixture_gets_the_answers_it_expects(void **state)
             .events_max = FILE_BYTES_MAX,
             .objects_max = FILE_BYTES_MAX,
             .buckets_max = SIM_SCENARIO_BUCKETS_DEFAULT,
+            .instruments = SIM_PROFILES | SIM_INSTRUMENT_BIT(SIM_TRACER),
         };
         struct sim_world *world = sim_world_new(&limits);
 
@@ -390,7 +391,8 @@ what_a_generator_made_survives_text_and_runs_again(void **state)
         struct sim_scenario *s;
 
         sim_choices_random(&choices, seed);
-        sim_generator_begin(&generator, &choices, &prof_rules_exact);
+        sim_generator_begin(&generator, &choices, &prof_rules_exact,
+                            SIM_WORLDS_HEAPS);
         source.events_count = generate_events(&generator, world, events);
         s = sim_scenario_build(&source, &error);
         if (s == NULL)
@@ -428,7 +430,7 @@ what_is_built_closes_up_and_is_named(void **state)
     assert_non_null(s);
     text = printed(s);
     assert_string_equal(text.bytes,
-                        "profsim scenario 1\n\nbuckets 9\n"
+                        "profsim scenario 2\n\nbuckets 9\n"
                         "stack s1 = 0x10>0x20>0x30\nstack s2 = 0x20>0x30\n\n"
                         "alloc o1 s1 8\nmutex s2 -1\nt5: alloc o2 s1 0\n"
                         "@+4 drop o2\nsnapshot\n");

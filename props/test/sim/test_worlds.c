@@ -127,6 +127,7 @@ run_all(struct count *count, const struct prof_rules *rules,
         .buckets_max = 1,
         .cycle_first = cycle_first,
         .procs = 1,
+        .instruments = SIM_PROFILES,
         .stacks = &stack,
         .stacks_count = 1,
     };

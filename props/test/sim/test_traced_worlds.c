@@ -1,0 +1,103 @@
+/*
+ * test_traced_worlds.c -- random worlds that are traced, with a heap and
+ * without, judged by all properties.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "run.h"
+
+static struct sim_choice list[8192];
+
+static void
+tell_run(const struct props_run *run)
+{
+    for (uint32_t i = 0; i < run->events_count; i++) {
+        const struct sim_event *event = &run->events[i];
+
+        print_message("p%u t%u: %s %u %llu\n", event->proc, event->task,
+                      sim_event_word(event->kind), event->object,
+                      (unsigned long long)event->size_bytes);
+    }
+}
+
+static void
+run_worlds(uint32_t worlds, props_set asked, uint64_t last,
+           struct props_marks *marks)
+{
+    struct props_run *run = props_run_new(&sim_generator_limits_all);
+    struct sim_choices choices;
+
+    assert_non_null(run);
+    sim_choices_init(&choices, list, sizeof list / sizeof *list);
+    for (uint64_t seed = 1; seed <= last; seed++) {
+        sim_choices_random(&choices, seed);
+        if (!props_run_choices(run, &choices, &prof_rules_exact, worlds,
+                               asked)) {
+            tell_run(run);
+            fail_msg("seed %llu: %s: %s", (unsigned long long)seed,
+                     props_property_id(run->judge.breach.property),
+                     run->judge.breach.text);
+        }
+        assert_false(choices.overflowed);
+    }
+    *marks = run->marks;
+    props_run_delete(run);
+}
+
+static uint64_t
+worlds_count(void)
+{
+    const char *bound = getenv("PROFSIM_WORLDS");
+
+    return bound == NULL ? 2000 : strtoull(bound, NULL, 10);
+}
+
+static void
+two_thousand_worlds_are_traced_as_they_were(void **state)
+{
+    struct props_marks marks;
+
+    (void)state;
+    run_worlds(SIM_WORLDS_TRACED, PROPS_OF_TRACES, worlds_count(), &marks);
+    for (int i = MARK_TRACE_SESSION; i < MARK_COUNT; i++) {
+        if (marks.hits[i] == 0)
+            fail_msg("never reached: %s", props_mark_id((enum props_mark)i));
+    }
+}
+
+/* The same collection, the same waits: in the profiles and in the trace. */
+static void
+two_thousand_worlds_have_a_heap_and_a_trace(void **state)
+{
+    static const enum props_mark wanted[] = {
+        MARK_TRACE_SESSION, MARK_SNAPSHOT_JUDGED_BY_HEAP,
+        MARK_LOCK_WAITED,   MARK_LOCK_RELEASED,
+        MARK_STW_SWEEP,     MARK_DRAINED,
+        MARK_TRACE_BY_CLOCK};
+    struct props_marks marks;
+
+    (void)state;
+    run_worlds(SIM_WORLDS_BOTH, PROPS_ALL, worlds_count(), &marks);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (marks.hits[wanted[i]] == 0)
+            fail_msg("never reached: %s", props_mark_id(wanted[i]));
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_thousand_worlds_are_traced_as_they_were),
+        cmocka_unit_test(two_thousand_worlds_have_a_heap_and_a_trace),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+/* instrument.c -- the list of instruments. */
+#include "instrument.h"
+
+static const struct {
+    const char *word;
+    const struct sim_instrument_kind *kind;
+} instruments[] = {
+#define X(id, word, kind) {word, &kind},
+#include "instrument.def"
+#undef X
+};
+
+const char *
+sim_instrument_word(enum sim_instrument_id id)
+{
+    return instruments[id].word;
+}
+
+const struct sim_instrument_kind *
+sim_instrument_kind(enum sim_instrument_id id)
+{
+    return instruments[id].kind;
+}

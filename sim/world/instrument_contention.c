@@ -1,0 +1,168 @@
+/*
+ * instrument_contention.c -- the block and the mutex profile as an instrument
+ * of a world.
+ *
+ * Whether a profile is on is asked when a wait begins, how much to record when
+ * it ends: that is when a runtime looks at its clock.
+ *
+ * Invariant
+ *   I1  between calls the snapshot buffer is guard bytes, but for the first
+ *       `dirty` records.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard.h"
+#include "locks.h"
+#include "world.h"
+
+struct contention {
+    struct sim_instrument base;
+    struct prof_contention_record *records;
+    size_t dirty;                 /* records that are not guard bytes */
+    bool block_on[SIM_TASKS_MAX]; /* when the wait of a task began */
+    bool mutex_on[SIM_TASKS_MAX];
+};
+
+static void
+destroy(struct sim_instrument *instrument)
+{
+    struct contention *contention = (struct contention *)instrument;
+
+    free(contention->records);
+    free(contention);
+}
+
+static struct sim_instrument *
+create(const struct sim_limits *limits)
+{
+    struct contention *contention = calloc(1, sizeof *contention);
+
+    if (contention == NULL)
+        return NULL;
+    contention->base.kind = &sim_contention;
+    contention->dirty = (size_t)limits->buckets_max + 1;
+    contention->records =
+        calloc(contention->dirty, sizeof *contention->records);
+    if (contention->records != NULL)
+        return &contention->base;
+    destroy(&contention->base);
+    return NULL;
+}
+
+static const char *
+begin(struct sim_instrument *instrument, struct sim_world *world)
+{
+    struct contention *contention = (struct contention *)instrument;
+
+    sim_world_answer_room(world)->contention = contention->records;
+    return NULL;
+}
+
+static bool
+hears(enum truth_kind kind)
+{
+    return kind == TRUTH_BLOCK || kind == TRUTH_MUTEX || kind == TRUTH_WAIT ||
+           kind == TRUTH_RELEASED || kind == TRUTH_WOKEN ||
+           kind == TRUTH_BLOCK_RATE || kind == TRUTH_MUTEX_FRACTION ||
+           kind == TRUTH_BLOCK_SNAPSHOT || kind == TRUTH_MUTEX_SNAPSHOT;
+}
+
+static void
+record(struct sim_world *world, const struct truth_entry *fact,
+       enum prof_contention kind, int64_t cycles)
+{
+    const struct truth_stack *stack =
+        &sim_world_config(world)->stacks[fact->stack];
+
+    prof_contention_event(prof_proc_at(sim_world_prof(world), fact->proc), kind,
+                          stack->frames, stack->depth, cycles);
+}
+
+static void
+record_release(const struct contention *contention, struct sim_world *world,
+               const struct truth_entry *fact)
+{
+    const struct sim_wake *wake = sim_world_wake(world);
+    const int64_t now = fact->at_ticks;
+
+    if (!contention->mutex_on[fact->task])
+        return;
+    record(world, fact, PROF_MUTEX,
+           prof_mutex_cycles(sim_world_prof(world),
+                             sim_clock_since(now, wake->waiter.since_ticks),
+                             wake->others > 0
+                                 ? sim_clock_since(now, wake->last_since_ticks)
+                                 : 0,
+                             wake->others));
+}
+
+static void
+read_records(struct contention *contention, struct sim_world *world,
+             const struct truth_entry *fact)
+{
+    struct sim_answer *answer = sim_world_answer_room(world);
+    const size_t size = sizeof *contention->records;
+    const uint32_t most = sim_world_config(world)->buckets_max;
+    const size_t room = fact->room < most ? fact->room : most;
+    size_t written;
+
+    memset(contention->records, SIM_GUARD_BYTE, contention->dirty * size);
+    answer->status = prof_contention_snapshot(
+        sim_world_prof(world),
+        fact->kind == TRUTH_BLOCK_SNAPSHOT ? PROF_BLOCK : PROF_MUTEX,
+        contention->records, room, &answer->count);
+    written = answer->status == PROF_OK ? answer->count : 0;
+    answer->touched_beyond =
+        written > room || !sim_is_guard(&contention->records[written],
+                                        (room + 1 - written) * size);
+    contention->dirty = answer->touched_beyond ? room + 1 : written;
+}
+
+static void
+hear(struct sim_instrument *instrument, struct sim_world *world,
+     const struct truth_entry *fact)
+{
+    struct contention *contention = (struct contention *)instrument;
+    struct prof *prof = sim_world_prof(world);
+
+    switch ((int)fact->kind) {
+    case TRUTH_BLOCK:
+        record(world, fact, PROF_BLOCK, fact->cycles);
+        break;
+    case TRUTH_MUTEX:
+        record(world, fact, PROF_MUTEX, fact->cycles);
+        break;
+    case TRUTH_WAIT:
+        contention->block_on[fact->task] = prof_block_rate_ticks(prof) > 0;
+        contention->mutex_on[fact->task] =
+            prof_mutex_fraction_set(prof, -1) > 0;
+        break;
+    case TRUTH_RELEASED:
+        record_release(contention, world, fact);
+        break;
+    case TRUTH_WOKEN:
+        if (contention->block_on[fact->task])
+            record(world, fact, PROF_BLOCK,
+                   sim_clock_since(fact->at_ticks,
+                                   sim_world_wake(world)->waiter.began_ticks));
+        break;
+    case TRUTH_BLOCK_RATE:
+        prof_block_rate_set(prof, fact->cycles);
+        break;
+    case TRUTH_MUTEX_FRACTION:
+        (void)prof_mutex_fraction_set(prof, fact->cycles);
+        break;
+    default:
+        read_records(contention, world, fact);
+        break;
+    }
+}
+
+const struct sim_instrument_kind sim_contention = {
+    .create = create,
+    .destroy = destroy,
+    .begin = begin,
+    .hears = hears,
+    .hear = hear,
+};

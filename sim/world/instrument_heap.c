@@ -1,0 +1,201 @@
+/*
+ * instrument_heap.c -- the heap profile as an instrument of a world.
+ *
+ * Invariant
+ *   I1  between calls the snapshot buffer is guard bytes, but for the first
+ *       `dirty` records.
+ */
+#include "instrument_heap.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard.h"
+
+struct heap_profile {
+    struct sim_instrument base;
+    prof_bucket *buckets; /* by object */
+    struct prof_heap_record *records;
+    size_t dirty; /* records that are not guard bytes */
+    bool unjudged;
+};
+
+static void
+destroy(struct sim_instrument *instrument)
+{
+    struct heap_profile *heap = (struct heap_profile *)instrument;
+
+    free(heap->buckets);
+    free(heap->records);
+    free(heap);
+}
+
+static struct sim_instrument *
+create(const struct sim_limits *limits)
+{
+    struct heap_profile *heap = calloc(1, sizeof *heap);
+
+    if (heap == NULL)
+        return NULL;
+    heap->base.kind = &sim_heap_profile;
+    heap->unjudged = limits->unlogged;
+    heap->dirty = (size_t)limits->buckets_max + 1;
+    heap->buckets = calloc(limits->objects_max, sizeof *heap->buckets);
+    heap->records = calloc(heap->dirty, sizeof *heap->records);
+    if (heap->buckets != NULL && heap->records != NULL)
+        return &heap->base;
+    destroy(&heap->base);
+    return NULL;
+}
+
+static const char *
+begin(struct sim_instrument *instrument, struct sim_world *world)
+{
+    struct heap_profile *heap = (struct heap_profile *)instrument;
+
+    sim_world_answer_room(world)->heap = heap->records;
+    return NULL;
+}
+
+static bool
+hears(enum truth_kind kind)
+{
+    return kind == TRUTH_ALLOC || kind == TRUTH_FREE_EXPLICIT ||
+           kind == TRUTH_SWEEP || kind == TRUTH_NEXT_CYCLE ||
+           kind == TRUTH_FLUSH || kind == TRUTH_POST_SWEEP ||
+           kind == TRUTH_SNAPSHOT || kind == TRUTH_ITERATE ||
+           kind == TRUTH_HEAP_RATE;
+}
+
+/*
+ * Read into a buffer that is all guard bytes, one record longer than the room
+ * the library is told of. What a call wrote is made guard again by the next.
+ */
+static void
+read_records(struct heap_profile *heap, struct sim_world *world,
+             const struct truth_entry *fact)
+{
+    struct sim_answer *answer = sim_world_answer_room(world);
+    const size_t size = sizeof *heap->records;
+    const uint32_t most = sim_world_config(world)->buckets_max;
+    const size_t room = fact->room < most ? fact->room : most;
+    size_t written;
+
+    memset(heap->records, SIM_GUARD_BYTE, heap->dirty * size);
+    answer->status = prof_heap_snapshot(
+        sim_world_prof(world), fact->flag ? PROF_SELECT_ALL : PROF_SELECT_INUSE,
+        heap->records, room, &answer->count);
+    written = answer->status == PROF_OK ? answer->count : 0;
+    answer->touched_beyond =
+        written > room ||
+        (!heap->unjudged &&
+         !sim_is_guard(&heap->records[written], (room + 1 - written) * size));
+    heap->dirty = answer->touched_beyond ? room + 1 : written;
+}
+
+static void
+keep_record(void *context, const struct prof_heap_record *record)
+{
+    struct sim_world *world = context;
+    struct sim_answer *answer = sim_world_answer_room(world);
+
+    if (answer->count < sim_world_config(world)->buckets_max)
+        answer->heap[answer->count++] = *record;
+    else
+        answer->touched_beyond = true; /* more buckets than possible */
+}
+
+static void
+iterate(struct heap_profile *heap, struct sim_world *world)
+{
+    struct sim_answer *answer = sim_world_answer_room(world);
+
+    answer->status = PROF_OK;
+    answer->count = 0;
+    answer->touched_beyond = false;
+    prof_heap_iterate(sim_world_prof(world), keep_record, world);
+    if (answer->count > heap->dirty)
+        heap->dirty = answer->count;
+}
+
+static void
+allocate(struct heap_profile *heap, struct sim_world *world,
+         const struct truth_entry *fact)
+{
+    const struct truth_stack *stack =
+        &sim_world_config(world)->stacks[fact->stack];
+    struct prof_proc *proc = prof_proc_at(sim_world_prof(world), fact->proc);
+
+    heap->buckets[fact->object] =
+        prof_heap_sample(proc, fact->size_bytes)
+            ? prof_heap_alloc(proc, stack->frames, stack->depth,
+                              fact->size_bytes)
+            : PROF_BUCKET_NONE;
+}
+
+/* The library's control calls cannot be busy: nothing runs beside them. */
+static void
+must_be_ok(enum prof_status status)
+{
+    assert(status == PROF_OK);
+    (void)status;
+}
+
+static void
+hear(struct sim_instrument *instrument, struct sim_world *world,
+     const struct truth_entry *fact)
+{
+    struct heap_profile *heap = (struct heap_profile *)instrument;
+    struct prof *prof = sim_world_prof(world);
+
+    switch ((int)fact->kind) {
+    case TRUTH_ALLOC:
+        allocate(heap, world, fact);
+        break;
+    case TRUTH_FREE_EXPLICIT:
+        prof_heap_free_explicit(prof_proc_at(prof, fact->proc),
+                                heap->buckets[fact->object]);
+        break;
+    case TRUTH_SWEEP:
+        prof_heap_free(prof_proc_at(prof, fact->proc),
+                       heap->buckets[fact->object]);
+        break;
+    case TRUTH_NEXT_CYCLE:
+        must_be_ok(prof_heap_next_cycle(prof));
+        break;
+    case TRUTH_FLUSH:
+        must_be_ok(prof_heap_flush(prof));
+        break;
+    case TRUTH_POST_SWEEP:
+        must_be_ok(prof_heap_post_sweep(prof));
+        break;
+    case TRUTH_HEAP_RATE:
+        prof_heap_rate_set(prof, fact->cycles);
+        break;
+    case TRUTH_SNAPSHOT:
+        read_records(heap, world, fact);
+        break;
+    default:
+        iterate(heap, world);
+        break;
+    }
+}
+
+const struct sim_instrument_kind sim_heap_profile = {
+    .create = create,
+    .destroy = destroy,
+    .begin = begin,
+    .hears = hears,
+    .hear = hear,
+};
+
+prof_bucket
+sim_heap_bucket(const struct sim_world *world, uint32_t object)
+{
+    const struct heap_profile *heap =
+        (const struct heap_profile *)sim_world_instrument(world,
+                                                          SIM_HEAP_PROFILE);
+
+    return heap->buckets[object];
+}

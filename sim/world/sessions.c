@@ -1,0 +1,179 @@
+/*
+ * sessions.c -- where processors take tasks: when tracing is wanted, who reads,
+ * what the collector's helpers do; and which file has the rule of an event.
+ *
+ * The world is stopped, sweeps included, when tracing starts or stops.
+ */
+#include "world_inside.h"
+
+/* Scanning and sweeping: alike but for the facts. */
+static const char *
+apply_gc_work(struct sim_world *world, const struct sim_event *event)
+{
+    const bool scan =
+        event->kind == SIM_EV_SCAN_START || event->kind == SIM_EV_SCAN_DONE;
+    const bool begins =
+        event->kind == SIM_EV_SCAN_START || event->kind == SIM_EV_SWEEP_START;
+    struct sim_proc *proc = &world->procs[event->proc];
+    bool *works = scan ? &proc->scans : &proc->sweeps;
+    enum truth_kind kind;
+
+    if (!proc->has_thread)
+        return "the processor has no thread";
+    if (*works == begins)
+        return begins ? "the processor does that already"
+                      : "the processor does not do that";
+    *works = begins;
+    if (scan)
+        kind = begins ? TRUTH_SCAN_START : TRUTH_SCAN_DONE;
+    else
+        kind = begins ? TRUTH_SWEEP_START : TRUTH_SWEEP_DONE;
+    sim_world_fact(world, kind, event->proc, 0, 0,
+                   begins && !scan ? event->stack : TRUTH_NO_STACK);
+    return NULL;
+}
+
+static const char *
+apply_number(struct sim_world *world, const struct sim_event *event)
+{
+    if (!world->procs[event->proc].has_thread)
+        return "the processor has no thread";
+    sim_world_fact(world, event->kind == SIM_EV_HEAP ? TRUTH_HEAP : TRUTH_GOAL,
+                   event->proc, 0, event->size_bytes, TRUTH_NO_STACK);
+    return NULL;
+}
+
+static const char *
+apply_timers(struct sim_world *world, const struct sim_event *event)
+{
+    if (event->object > world->tasks_count)
+        return "there is no such task";
+    sim_world_state(world, event->proc,
+                    (struct truth_entry){.kind = TRUTH_TIMERS,
+                                         .proc = TRUTH_NO_PROC,
+                                         .object = event->object,
+                                         .stack = TRUTH_NO_STACK});
+    return NULL;
+}
+
+/* Tracing is wanted, or not any more. */
+static void
+state_trace(struct sim_world *world, enum truth_kind kind, uint32_t proc,
+            uint64_t value, uint32_t stack)
+{
+    world->traces = kind == TRUTH_TRACE_START;
+    world->unread |= kind == TRUTH_TRACE_START;
+    sim_world_state(world, proc,
+                    (struct truth_entry){
+                        .kind = kind,
+                        .proc = proc,
+                        .stack = stack,
+                        .size_bytes = value,
+                        .task = world->procs[proc].task,
+                    });
+}
+
+static const char *
+apply_start(struct sim_world *world, const struct sim_event *event)
+{
+    if (!sim_world_runs(world, event->proc))
+        return sim_not_running;
+    if (world->traces || world->unread)
+        return NULL; /* the tracer must refuse it */
+    sim_stop_world(world, event->proc);
+    for (uint32_t id = 1; id <= world->tasks_count; id++)
+        world->tasks[id].was_woken = false;
+    state_trace(world, TRUTH_TRACE_START, event->proc, world->threads,
+                TRUTH_NO_STACK);
+    /* The world goes on with as many processors as before. */
+    sim_world_fact(world, TRUTH_PROCS, event->proc, 0, world->procs_count,
+                   event->stack);
+    return NULL;
+}
+
+static const char *
+apply_stop(struct sim_world *world, const struct sim_event *event)
+{
+    if (!sim_world_runs(world, event->proc))
+        return sim_not_running;
+    if (!world->traces)
+        return NULL; /* the tracer must refuse it */
+    sim_stop_world(world, event->proc);
+    state_trace(world, TRUTH_TRACE_STOP, event->proc, 0, event->stack);
+    return NULL;
+}
+
+static const char *
+apply_reader(struct sim_world *world, const struct sim_event *event)
+{
+    const bool stalls = event->kind == SIM_EV_READER_STALL;
+
+    if (world->reader_stalls == stalls)
+        return stalls ? "the reader stands still already"
+                      : "the reader does not stand still";
+    world->reader_stalls = stalls;
+    sim_world_fact(world, stalls ? TRUTH_READER_STALL : TRUTH_READER_BACK,
+                   event->proc, 0, 0, TRUTH_NO_STACK);
+    return NULL;
+}
+
+void
+sim_world_was_read(struct sim_world *world, uint32_t clock_proc)
+{
+    world->unread = false;
+    sim_world_state(world, clock_proc,
+                    (struct truth_entry){.kind = TRUTH_TRACE_READ,
+                                         .proc = TRUTH_NO_PROC,
+                                         .stack = TRUTH_NO_STACK});
+}
+
+const char *
+sim_world_apply_scheduled(struct sim_world *world,
+                          const struct sim_event *event)
+{
+    switch ((int)event->kind) {
+    case SIM_EV_PROC_START:
+    case SIM_EV_PROC_STOP:
+        return sim_world_apply_proc(world, event);
+    case SIM_EV_SET_PROCS:
+        return sim_world_apply_set_procs(world, event);
+    case SIM_EV_CREATE:
+        return sim_world_apply_create(world, event);
+    case SIM_EV_RUN:
+        return sim_world_apply_run(world, event);
+    case SIM_EV_PARK_AGAIN:
+        return sim_world_apply_again(world, event);
+    case SIM_EV_WAKE:
+    case SIM_EV_WAKE_OUTSIDE:
+        return sim_world_apply_wake(world, event);
+    case SIM_EV_SYSCALL:
+    case SIM_EV_SYSRETURN:
+    case SIM_EV_SYSBLOCK:
+        return sim_world_apply_in_syscall(world, event);
+    case SIM_EV_LEFT:
+    case SIM_EV_QUEUED:
+        return sim_world_apply_away(world, event);
+    case SIM_EV_SCAN_START:
+    case SIM_EV_SCAN_DONE:
+    case SIM_EV_SWEEP_START:
+    case SIM_EV_SWEEP_DONE:
+        return apply_gc_work(world, event);
+    case SIM_EV_HEAP:
+    case SIM_EV_GOAL:
+        return apply_number(world, event);
+    case SIM_EV_TIMERS:
+        return apply_timers(world, event);
+    case SIM_EV_TRACE_START:
+        return apply_start(world, event);
+    case SIM_EV_TRACE_STOP:
+        return apply_stop(world, event);
+    case SIM_EV_READ:
+        return NULL; /* the tracer's reader takes it from here */
+    case SIM_EV_READER_STALL:
+    case SIM_EV_READER_BACK:
+        return apply_reader(world, event);
+    default:
+        return sim_world_apply_leave(world, event->proc, event->kind,
+                                     event->stack);
+    }
+}

@@ -1,0 +1,39 @@
+/* tracer.h -- the insides of the tracer's instrument, for its two files. */
+#ifndef SIM_TRACER_H
+#define SIM_TRACER_H
+
+#include "instrument_trace.h"
+
+struct tracer {
+    struct sim_instrument base;
+    const struct sim_world *world;
+    void *block;
+    size_t block_bytes;
+    struct prof_trace *trace;
+    uint64_t clock_ticks; /* what the clock at hand reads */
+    struct sim_session sessions[SIM_TRACE_SESSIONS_MAX];
+    uint32_t sessions_count;
+    struct sim_trace_answers answers;
+    const uint8_t *lent; /* by the tracer, not copied yet */
+    size_t lent_bytes;
+    uint32_t announced; /* tasks told to the tracer at a start */
+    bool traces;
+    bool controlled;                       /* by the event at hand */
+    bool owes_exit[SIM_SCHEDULED_MAX + 1]; /* the trace thinks that the task
+                                              is in a system call */
+    struct prof_trace_stamp left[SIM_SCHEDULED_MAX + 1];
+};
+
+/* Start and stop it on a processor, when that is wanted, or when it is on or
+ * off already; look at what it returns. */
+void sim_tracer_start(struct tracer *tracer, uint32_t proc);
+void sim_tracer_stop(struct tracer *tracer, uint32_t proc, uint32_t stack);
+void sim_tracer_start_in_vain(struct tracer *tracer, uint32_t proc);
+void sim_tracer_stop_in_vain(struct tracer *tracer, uint32_t proc,
+                             uint32_t stack);
+
+/* The reader takes up to `chunks`, 0: all there are. */
+void sim_tracer_take(struct tracer *tracer, struct sim_world *world,
+                     uint64_t chunks, uint32_t clock_proc);
+
+#endif
