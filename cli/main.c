@@ -5,8 +5,8 @@
 
 #include "audit_command.h"
 #include "command.h"
+#include "build_program.h"
 #include "conform.h"
-#include "explore.h"
 #include "images.h"
 #include "mutants.h"
 #include "nearest.h"
@@ -31,7 +31,7 @@ static const struct {
     {"conform", cli_conform, "a producer of otel_memory probes: the contract"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
     {"audit", cli_audit, "how far sampling rules of other profilers are off"},
-    {"explore", cli_explore, "every ordering of small programs"},
+    {"explore", cli_explore_any, "every ordering of a C or C++ program"},
     {"mutants", cli_mutants, "a library that is wrong: who notices?"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"explain", cli_explain, "tell a scenario event by event"},

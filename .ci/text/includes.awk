@@ -21,6 +21,7 @@ BEGIN {
     may["sim/recording"] = "prof/include sim sim/input sim/world"
     may["sim/truth"] = "sim sim/choice"
     may["sim/explore"] = "prof/include sim/choice"
+    may["sim/explore/program"] = "sim/explore sim/choice"
     may["embed"] = "prof/include"
     may["embed/profile"] = "embed prof/include"
     may["subjects"] = ""

@@ -177,6 +177,8 @@ parse(struct words *w, int argc, char **argv, enum cli_exit *exit_code)
     *exit_code = options.exit_code;
     if (options.ended)
         return false;
+    if (w->kernel == NULL && cli_only_kernel() != NULL)
+        w->kernel = cli_only_kernel();
     if (w->replay != NULL && w->kernel == NULL)
         return cli_complain("--replay needs a kernel");
     if (w->csv && !w->mutants)
@@ -270,6 +272,7 @@ print_replay(const struct words *w, const char *name,
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
     if (r->choices_count == 0)
         fprintf(file, "0");
+    fputs(cli_replay_flags(), file);
     if (fclose(file) == 0) {
         printf("\n  replay: %s\n\n", text);
         cli_result_replay(w->report, result, text, NULL);

@@ -14,6 +14,18 @@ const struct sim_kernel_entry *const cli_kernel_groups[] = {
     NULL,
 };
 
+const char *
+cli_only_kernel(void)
+{
+    return NULL;
+}
+
+const char *
+cli_replay_flags(void)
+{
+    return "";
+}
+
 enum cli_exit
 cli_no_such_kernel(const char *name)
 {

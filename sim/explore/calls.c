@@ -99,24 +99,6 @@ sim_explore_mark(void)
     return e->marks++;
 }
 
-/* The thread stops where it is, for ever. */
-static void
-vanish(uint32_t i)
-{
-    struct engine *e = &sim_engine;
-    struct thread *t = &e->threads[i];
-
-    if (t->finished)
-        return;
-    t->finished = true;
-    t->wants = NULL;
-    t->sleeps_on = NULL;
-    e->spinners -= t->spinning;
-    t->spinning = false;
-    e->ready &= ~(1U << i);
-    e->unfinished--;
-}
-
 void
 sim_explore_fork(void (*child)(void))
 {
@@ -129,7 +111,7 @@ sim_explore_fork(void (*child)(void))
     sim_explore_barrier();
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (i != e->current)
-            vanish(i);
+            sim_thread_vanish(i);
     }
     sim_engine_event(EVENT_FORK, 0);
     child();

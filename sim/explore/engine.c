@@ -151,6 +151,16 @@ prune(bool can_continue)
     e->detour_rng.state = key[0];
 }
 
+/* Has another thread done something to a lock since i's round looked at one? */
+static bool
+objects_changed(uint32_t i)
+{
+    const struct engine *e = &sim_engine;
+
+    return e->threads[i].object_clock != 0 &&
+           e->threads[i].object_clock != e->object_clock;
+}
+
 /* Threads that sleep in a wait loop, and could now find something. */
 static void
 wake_spinners(void)
@@ -160,7 +170,7 @@ wake_spinners(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning && sim_wait_has_news(i)) {
+        if (t->spinning && (sim_wait_has_news(i) || objects_changed(i))) {
             t->spinning = false;
             e->spinners--;
             e->ready |= 1U << i;
@@ -219,6 +229,8 @@ stuck(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (!e->threads[i].dropped && !e->threads[i].spinning)
             continue;
+        if (objects_changed(i))
+            sim_engine_stop(SIM_END_BLOCKED);
         e->current = i;
         sim_engine_refuse(SIM_FAIL_LIVELOCK, e->threads[i].next_site, 0,
                           "a thread waits in a loop for what nobody will do");
@@ -232,8 +244,11 @@ stuck(void)
         if (t->sleeps_on != NULL)
             sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
                               "a thread sleeps and nobody will wake it");
-        sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, t->wants->site,
-                          "every unfinished thread waits for a lock");
+        if (t->wants != NULL)
+            sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, t->wants->site,
+                              "every unfinished thread waits for a lock");
+        sim_engine_refuse(SIM_FAIL_DEADLOCK, t->next_site, 0,
+                          "every unfinished thread waits");
     }
     abort(); /* pick() is not asked when all have finished */
 }
@@ -258,7 +273,7 @@ pick(bool can_continue)
 
     if (e->spinners > 0)
         wake_spinners();
-    if (e->ready == 0) {
+    if (e->ready == 0 && !sim_object_time_out()) {
         const uint32_t waiting = sim_wait_last_round();
 
         if (waiting == SIM_THREADS_MAX)
@@ -306,8 +321,28 @@ sim_engine_first_pick(void)
 static void
 start_over(void)
 {
-    sim_fiber_switch(&sim_self()->fiber, &sim_engine.main);
+    sim_fiber_switch(&sim_self()->fiber, sim_self()->starter);
     sim_engine_first_pick();
+}
+
+/* Run thread i up to its first event: nobody can see the order. */
+void
+sim_engine_start(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+    struct sim_fiber *from = t->starter;
+    const uint32_t starter = e->current;
+    const bool starting = e->starting;
+
+    e->starting = true;
+    e->current = i;
+    sim_fiber_switch(from, &t->fiber);
+    if (!e->active) /* failed before its first event */
+        return;
+    e->starting = starting;
+    e->current = starter;
+    e->unfinished -= t->finished;
 }
 
 void
@@ -358,16 +393,23 @@ sim_engine_block(uintptr_t site)
     if (sim_self()->probing)
         sim_wait_leave();
     e->ready &= ~(1U << e->current);
+    sim_engine_yield(site);
+}
+
+/* Whoever is ready goes on; the current thread, if it is, like any other. */
+void
+sim_engine_yield(uintptr_t site)
+{
     sim_self()->next_site = site;
-    if (e->starting)
+    if (sim_engine.starting)
         start_over();
     else
         go(pick(false));
 }
 
 /* The last thread has ended. Another run may have come to the same graph. */
-_Noreturn static void
-complete(void)
+_Noreturn void
+sim_engine_complete(void)
 {
     struct engine *e = &sim_engine;
 
@@ -388,9 +430,9 @@ sim_engine_thread_end(void)
     e->threads[e->current].finished = true;
     e->ready &= ~(1U << e->current);
     if (e->starting)
-        sim_fiber_switch(&sim_self()->fiber, &e->main);
+        sim_fiber_switch(&sim_self()->fiber, sim_self()->starter);
     if (--e->unfinished == 0)
-        complete();
+        sim_engine_complete();
     go(pick(false));
     abort(); /* a finished thread is never ready */
 }

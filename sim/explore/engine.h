@@ -28,9 +28,11 @@ enum {
     TRACE_MAX = 4096,
     ROUND_READS_MAX = 64,
     SIM_LABEL_STORE = 1 << 8, /* the question is where a store goes */
+    STATES_MAX = 32,
 };
 
-#define STAMP_NEVER UINT32_MAX
+#define STAMP_NEVER    UINT32_MAX
+#define SIM_HEAP_BYTES ((uintptr_t)1 << 28)
 
 struct clock {
     uint32_t at[SIM_THREADS_MAX];
@@ -128,6 +130,12 @@ struct round {
     bool counts;     /* the state is another one each round */
 };
 
+/* What a thread was about to do when it came to an access (round.c). */
+struct thread_state {
+    uint64_t hash;  /* of registers, stack and site */
+    uint32_t first; /* its reads in `round` since then begin here */
+};
+
 struct thread {
     struct sim_fiber fiber;
     struct clock now;
@@ -149,6 +157,25 @@ struct thread {
     uint32_t priority;     /* PCT */
     uintptr_t last_site;   /* of the latest event */
     uintptr_t next_site;   /* of the event it is about to do */
+
+    /* Of a thread that the run has created itself (thread.c) */
+    struct sim_fiber *starter;    /* goes on when this one has started */
+    void (*body)(void *argument); /* NULL: the kernel's */
+    void *argument;
+    uintptr_t function; /* its name, in reports, is this one's */
+    uint32_t joins;     /* the thread whose end it waits for, + 1; or 0 */
+    uint32_t ended_at;  /* stamp of its last event, once it has finished */
+    bool joinable;
+    struct object *waits_on;   /* object.c; ready when that admits it */
+    struct object *sleeps_for; /* an object that somebody will wake */
+    struct object *relock;     /* what it takes again when woken, or NULL */
+    uint8_t need;              /* for what: enum sim_need */
+    bool timed;                /* it waits for a limited time */
+    bool timed_out;            /* set when nothing else could go on */
+    uint8_t timeouts_left;     /* early ones */
+    struct thread_state states[STATES_MAX]; /* round.c */
+    uint32_t states_count;                  /* since it changed anything */
+    uint64_t object_clock; /* at its last operation on an object */
 };
 
 struct trace_event {
@@ -165,6 +192,7 @@ struct trace_event {
     uint32_t newest;  /* trace index of the newest store, or TRACE_MAX */
     uint32_t behind;  /* how many newer stores the load passed over */
     uint32_t before;  /* trace index of the store it was put before */
+    const char *what; /* SIM_OP_CALL: the operation */
     uint32_t choice;  /* length of the choice list at this event */
 };
 
@@ -184,6 +212,8 @@ struct engine {
     bool logged;     /* its accesses are compared; see repeat.c */
     bool learned;    /* a new site of a wait loop: begin again */
     bool last_round; /* nobody can run: those who wait look once more */
+    bool freeing;    /* a free stands for a write to the block */
+    bool program;    /* a whole program: stacks are memory like any other */
     uint32_t unfinished;
     uint32_t spinners;
     uint64_t run_number;
@@ -205,6 +235,7 @@ struct engine {
     uint32_t seq_cst_fences;
     uint32_t seq_cst_marks;
     uint64_t marks;
+    uint64_t object_clock; /* operations on objects so far */
     uint32_t locations_count;
     uint32_t cells_count;
     uint32_t words_used;
@@ -269,8 +300,11 @@ void sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
 void sim_engine_hash(uint64_t what, uint64_t detail, bool add);
 void sim_engine_first_pick(void);
 _Noreturn void sim_engine_thread_end(void);
+_Noreturn void sim_engine_complete(void);
+void sim_engine_start(uint32_t i);
 void sim_engine_point(uintptr_t site);
 void sim_engine_block(uintptr_t site);
+void sim_engine_yield(uintptr_t site);
 _Noreturn void sim_engine_stop(enum sim_end end);
 _Noreturn void sim_engine_refuse(enum sim_failure_kind kind, uintptr_t site,
                                  uintptr_t other_site, const char *text);
@@ -280,12 +314,31 @@ uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
 void sim_engine_signal_point(void);
 
 /* run.c */
+void sim_engine_thread_reset(uint32_t i);
 void sim_engine_begin(const struct sim_kernel *kernel,
                       const struct sim_run_options *options);
 enum sim_end sim_engine_run(struct sim_choices *choices, struct sim_run *run);
 
+/* wait.c, for round.c */
+void sim_wait_fruitless(uint32_t first, uintptr_t site);
+
+/* round.c */
+void sim_round_arrive(uintptr_t site);
+void sim_round_progress(void);
+
 /* calls.c; returns outside a run only */
 void sim_calls_fail(const char *what, uintptr_t site);
+
+/* object.c */
+bool sim_object_time_out(void);
+
+/* thread.c */
+uint32_t sim_thread_create(void (*body)(void *argument), void *argument,
+                           uintptr_t function, uintptr_t site);
+void sim_thread_vanish(uint32_t i);
+const char *sim_thread_name(const struct sim_kernel *kernel, uint32_t i);
+_Noreturn void sim_thread_end(void);
+void sim_thread_join(uint32_t i, uintptr_t site);
 
 /* memory.c */
 uint64_t sim_atomic_load(uintptr_t address, uint32_t bytes, int order,
@@ -354,6 +407,18 @@ void sim_lock_release(const void *lock, uintptr_t site);
 void sim_lock_reset(const void *lock, uintptr_t site);
 void sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site);
 void sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site);
+
+/* plain.c, of program/heap.c; `sim_heap_base` is 0 without a program */
+extern uintptr_t sim_heap_base;
+extern void (*sim_heap_check_block)(uintptr_t address, size_t bytes,
+                                    uintptr_t site);
+
+static inline void
+sim_heap_check(uintptr_t address, size_t bytes, uintptr_t site)
+{
+    if (sim_heap_base != 0 && address - sim_heap_base < SIM_HEAP_BYTES)
+        sim_heap_check_block(address, bytes, site);
+}
 
 /* plain.c */
 void sim_plain_access(uintptr_t address, size_t bytes, bool write,

@@ -136,6 +136,10 @@ enum sim_failure_kind {
     SIM_FAIL_CRASH,
     SIM_FAIL_LIMIT,   /* too many steps, words or locks */
     SIM_FAIL_PRUNING, /* a re-checked cut led to something new */
+    SIM_FAIL_HEAP,    /* used after free, freed twice, beyond its end */
+    SIM_FAIL_LEAK,    /* never freed, and nothing points to it */
+    SIM_FAIL_EXIT,    /* the program ended itself: abort, assert, exit(1) */
+    SIM_FAIL_REFUSED, /* a call that the explorer does not model */
     SIM_FAIL_KIND_COUNT
 };
 
@@ -178,6 +182,8 @@ enum sim_op {
     SIM_OP_WAIT,
     SIM_OP_WAKE,
     SIM_OP_MARK,
+    SIM_OP_CALL,   /* of a whole program: on a lock, a thread, the heap */
+    SIM_OP_THREAD, /* a thread is created or joined */
     SIM_OP_COUNT
 };
 

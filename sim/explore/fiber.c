@@ -62,6 +62,13 @@ __asm__(".text\n"
         ".size sim_fiber_swap, .-sim_fiber_swap\n");
 
 void
+sim_fiber_use_tls(const struct sim_fiber *fiber)
+{
+    if (fiber->tls != 0)
+        __asm__ volatile("wrfsbase %0" : : "r"(fiber->tls) : "memory");
+}
+
+void
 sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void))
 {
     uintptr_t *top =
@@ -76,10 +83,18 @@ sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void))
 void
 sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to)
 {
+    if (to->tls != from->tls)
+        sim_fiber_use_tls(to);
     sim_fiber_swap(&from->stack_pointer, to->stack_pointer);
 }
 
 #else
+
+void
+sim_fiber_use_tls(const struct sim_fiber *fiber)
+{
+    (void)fiber;
+}
 
 void
 sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void))

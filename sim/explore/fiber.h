@@ -30,6 +30,7 @@ enum { SIM_FIBER_STACK_BYTES = 256 * 1024 };
 struct sim_fiber {
     void *stack_pointer; /* while not running */
     uint8_t *stack;      /* lowest byte; NULL for the main fiber */
+    uintptr_t tls;       /* its thread pointer; 0: that of the process */
 #ifndef SIM_FIBER_FAST
     ucontext_t context;
 #endif
@@ -40,6 +41,9 @@ bool sim_fiber_init(struct sim_fiber *fiber);
 
 /* Make the next switch to `fiber` call entry(), which must not return. */
 void sim_fiber_prepare(struct sim_fiber *fiber, void (*entry)(void));
+
+/* Use the fiber's thread-local variables. */
+void sim_fiber_use_tls(const struct sim_fiber *fiber);
 
 /* Leave `from`, go on with `to`; returns when something switches back. */
 void sim_fiber_switch(struct sim_fiber *from, struct sim_fiber *to);

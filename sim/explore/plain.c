@@ -14,6 +14,10 @@
 
 #include <string.h>
 
+/* Of the heap of a whole program (program/heap.c); 0: there is none. */
+uintptr_t sim_heap_base;
+void (*sim_heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);
+
 enum { PLAIN_MAX = 1 << 22 }; /* a loop on plain memory never ends by itself */
 
 static bool
@@ -25,6 +29,10 @@ knows(const struct thread *t, uint32_t thread, uint32_t stamp)
 _Noreturn static void
 race(const char *text, uintptr_t site, uintptr_t other_site)
 {
+    if (sim_engine.freeing)
+        sim_engine_refuse(SIM_FAIL_HEAP, site, other_site,
+                          "a block is freed while another thread may still "
+                          "use it");
     sim_engine_refuse(SIM_FAIL_RACE, site, other_site, text);
 }
 
@@ -186,8 +194,13 @@ sim_plain_access(uintptr_t address, size_t bytes, bool write, uintptr_t site)
 {
     const uintptr_t end = address + bytes;
 
-    if (on_own_stack(address, site))
+    if (!sim_engine.program && on_own_stack(address, site))
         return;
+    sim_heap_check(address, bytes, site);
+    if (sim_self()->probing && sim_fiber_owns(&sim_self()->fiber, address))
+        return;
+    if (write && !sim_fiber_owns(&sim_self()->fiber, address))
+        sim_round_progress();
     if (++sim_engine.plain_count > PLAIN_MAX)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many plain accesses");

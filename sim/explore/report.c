@@ -203,6 +203,12 @@ event_text(const struct replay *replay, struct places *places, char *text,
     case SIM_OP_BARRIER:
         snprintf(text, bytes, "barrier on all threads");
         break;
+    case SIM_OP_CALL:
+        snprintf(text, bytes, "%s %s%s", v->what, place, v->ok ? "" : " fails");
+        break;
+    case SIM_OP_THREAD:
+        snprintf(text, bytes, "%s thread %u", v->what, (unsigned)v->value);
+        break;
     case SIM_OP_WAIT:
         snprintf(text, bytes, "%s %s", v->ok ? "sleep on" : "no sleep on",
                  place);
@@ -222,19 +228,19 @@ static void
 print_header(FILE *out, const struct sim_kernel *kernel)
 {
     fprintf(out, "\n     ");
-    for (uint32_t t = 0; t < kernel->threads_count; t++) {
+    for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
         char title[COLUMN_WIDTH];
 
         snprintf(title, sizeof title, "%u: %s", (unsigned)t,
-                 kernel->threads[t].name);
+                 sim_thread_name(kernel, t));
         fprintf(out, "%-*s", COLUMN_WIDTH, title);
     }
     fputc('\n', out);
 }
 
 static void
-print_event(FILE *out, const struct sim_kernel *kernel, struct places *places,
-            const struct replay *replay, uint32_t index)
+print_event(FILE *out, struct places *places, const struct replay *replay,
+            uint32_t index)
 {
     const struct trace_event *v = &replay->trace[index];
     char text[128];
@@ -245,7 +251,7 @@ print_event(FILE *out, const struct sim_kernel *kernel, struct places *places,
     snprintf(site, sizeof site, "%s", sim_site_text(v->site));
     fprintf(out, "%3u  %*s%-*s  %s\n", (unsigned)index,
             (int)(v->thread * COLUMN_WIDTH), "",
-            (int)((kernel->threads_count - v->thread) * COLUMN_WIDTH), text,
+            (int)((sim_engine.threads_count - v->thread) * COLUMN_WIDTH), text,
             site);
     if (v->before != TRACE_MAX)
         fprintf(out, "     %*s^ in front of event %u in modification order\n",
@@ -269,7 +275,7 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
 
     print_header(out, kernel);
     for (uint32_t i = 0; i < replay->trace_count; i++)
-        print_event(out, kernel, &places, replay, i);
+        print_event(out, &places, replay, i);
     if (replay->trace_count == TRACE_MAX)
         fprintf(out, "     (the rest of the run is not shown)\n");
 }
@@ -380,6 +386,10 @@ sim_failure_kind_text(enum sim_failure_kind kind)
         "crash",
         "limit of the explorer",
         "unsound pruning",
+        "heap",
+        "leak",
+        "exit",
+        "refused",
     };
 
     return texts[kind];
@@ -399,7 +409,7 @@ print_summary(FILE *out, const struct sim_kernel *kernel,
             sim_failure_kind_text(f->kind));
     if (f->site != 0)
         fprintf(out, "  by thread %u (%s) at %s\n", (unsigned)f->thread,
-                kernel->threads[f->thread].name, sim_site_text(f->site));
+                sim_thread_name(kernel, f->thread), sim_site_text(f->site));
     else
         fprintf(out, "  seen when no thread was running\n");
     if (f->other_site != 0)

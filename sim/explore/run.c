@@ -6,6 +6,7 @@
  * first frame.
  */
 #include "engine.h"
+#include "object.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -30,6 +31,10 @@ thread_main(void)
     if (e->options.lazy_start)
         sim_engine_hash((uint64_t)me << 32 | (uint64_t)EVENT_START << 40, 0,
                         true);
+    if (e->threads[me].body != NULL) {
+        e->threads[me].body(e->threads[me].argument);
+        sim_thread_end();
+    }
     e->kernel->threads[me].body(e->kernel->context, me);
     sim_engine_thread_end();
 }
@@ -41,19 +46,17 @@ start_threads(void)
     struct engine *e = &sim_engine;
 
     e->starting = true;
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        e->current = i;
-        sim_fiber_switch(&e->main, &e->threads[i].fiber);
+    for (uint32_t i = 0; i < e->kernel->threads_count; i++) {
+        sim_engine_start(i);
         if (!e->active) /* failed before its first event */
             return;
-        e->unfinished -= e->threads[i].finished;
     }
     e->starting = false;
     e->current = 0;
 }
 
-static void
-thread_reset(uint32_t i)
+void
+sim_engine_thread_reset(uint32_t i)
 {
     struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
@@ -73,9 +76,22 @@ thread_reset(uint32_t i)
     t->round.count = 0;
     t->round.left = 0;
     t->round.real = 0;
-    t->signals_left = e->kernel->threads[i].signal != NULL;
+    t->signals_left =
+        i < e->kernel->threads_count && e->kernel->threads[i].signal != NULL;
     t->last_site = 0;
     t->next_site = 0;
+    t->starter = &e->main;
+    t->body = NULL;
+    t->joinable = false;
+    t->waits_on = NULL;
+    t->sleeps_for = NULL;
+    t->relock = NULL;
+    t->timed = false;
+    t->joins = 0;
+    t->states_count = 0;
+    t->object_clock = 0;
+    t->timed_out = false;
+    t->timeouts_left = 1;
     sim_fiber_prepare(&t->fiber, thread_main);
 }
 
@@ -205,6 +221,8 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->starting = false;
     e->first = false;
     e->last_round = false;
+    e->freeing = false;
+    e->threads_count = e->kernel->threads_count;
     e->ready = (1U << e->threads_count) - 1;
     e->unfinished = e->threads_count;
     e->spinners = 0;
@@ -214,14 +232,16 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->graph[1] = 1;
     sim_seq_cst_begin();
     e->marks = 0;
+    e->object_clock = 0;
     e->locations_count = 0;
     e->cells_count = 0;
     e->words_used = 0;
     e->plain_count = 0;
     e->locks_count = 0;
+    sim_object_reset();
     e->trace_count = 0;
     for (uint32_t i = 0; i < e->threads_count; i++)
-        thread_reset(i);
+        sim_engine_thread_reset(i);
     if (e->options.strategy != SIM_STRATEGY_RANDOM)
         sim_sched_begin();
 }
@@ -253,6 +273,7 @@ run_guarded(void)
 
     if (crash != 0) {
         crash_expected = 0;
+        sim_fiber_use_tls(&e->main);
         if (crash == SIGVTALRM)
             sim_engine_failure_set(SIM_FAIL_LIMIT,
                                    e->threads[e->current].last_site, 0,

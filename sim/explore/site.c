@@ -60,6 +60,13 @@ shorten(const char *path, Dwarf_Die *unit)
     return path;
 }
 
+/* A header of the compiler or of a library: not the reader's own code. */
+static bool
+in_system(const char *path)
+{
+    return strncmp(path, "/usr/", 5) == 0;
+}
+
 /* Where the inlined code at `pc` was called from, outwards. */
 static void
 add_callers(char *text, Dwarf_Die *unit, Dwarf_Addr pc)
@@ -89,7 +96,12 @@ add_callers(char *text, Dwarf_Die *unit, Dwarf_Addr pc)
                     &line) != 0)
                 continue;
             path = dwarf_filesrc(files, file, NULL, NULL);
-            if (path != NULL)
+            if (path != NULL && in_system(text))
+                text[0] = '\0'; /* only how the system got there */
+            if (path != NULL && text[0] == '\0')
+                snprintf(text, TEXT_BYTES, "%s:%u", shorten(path, unit),
+                         (unsigned)line);
+            else if (path != NULL)
                 snprintf(text + used, TEXT_BYTES - used, " < %s:%u",
                          shorten(path, unit), (unsigned)line);
         }
@@ -121,8 +133,14 @@ describe(char *text, uintptr_t pc)
     const char *path;
     int number = 0;
 
-    if (line == NULL || dwarf_lineno(line, &number) != 0)
+    if (line == NULL || dwarf_lineno(line, &number) != 0) {
+        const char *name =
+            module != NULL ? dwfl_module_addrname(module, pc) : NULL;
+
+        if (name != NULL)
+            snprintf(text, TEXT_BYTES, "a call of %s", name);
         return;
+    }
     path = dwarf_linesrc(line, NULL, NULL);
     if (path == NULL)
         return;

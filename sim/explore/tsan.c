@@ -55,7 +55,9 @@ is_event(uintptr_t address)
 {
     const struct engine *e = &sim_engine;
 
-    return e->active && !sim_fiber_owns(&e->threads[e->current].fiber, address);
+    return e->active &&
+           (e->program ||
+            !sim_fiber_owns(&e->threads[e->current].fiber, address));
 }
 
 static uint64_t
@@ -128,6 +130,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
             *p = (type)change_##name(old, operand);                            \
             return old;                                                        \
         }                                                                      \
+        sim_round_arrive(SITE);                                                \
         return (type)sim_atomic_rmw((uintptr_t)p, bits / 8, change_##name,     \
                                     operand,                                   \
                                     order_at(SITE, SIM_OP_RMW, order), SITE);  \
@@ -141,6 +144,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
         uint64_t found = *expected;                                            \
         bool done;                                                             \
         if (is_event((uintptr_t)p)) {                                          \
+            sim_round_arrive(SITE);                                            \
             done = cas_at(p, bits / 8, &found, desired, order, order_failure,  \
                           is_weak, SITE);                                      \
         } else {                                                               \
@@ -159,6 +163,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     {                                                                          \
         if (!is_event((uintptr_t)p))                                           \
             return *p;                                                         \
+        sim_round_arrive(SITE);                                                \
         return (type)sim_atomic_load((uintptr_t)p, bits / 8,                   \
                                      order_at(SITE, SIM_OP_LOAD, order),       \
                                      SITE);                                    \
@@ -186,6 +191,7 @@ cas_at(volatile void *address, uint32_t bytes, uint64_t *expected,
     {                                                                          \
         uint64_t found = expected;                                             \
         if (is_event((uintptr_t)p)) {                                          \
+            sim_round_arrive(SITE);                                            \
             cas_at(p, bits / 8, &found, desired, order, order_failure, false,  \
                    SITE);                                                      \
             return (type)found;                                                \

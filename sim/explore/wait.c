@@ -111,7 +111,7 @@ sim_wait_note(struct location *location, const struct store *store,
     struct round *r = &sim_self()->round;
 
     if (r->count == ROUND_READS_MAX)
-        r->count = 0; /* too long for a round that waits */
+        r->count = sim_self()->states_count = 0; /* too long for a wait */
     r->reads[r->count++] = (struct round_read){
         .site = site,
         .location = location,
@@ -126,6 +126,7 @@ void
 sim_wait_wrote(void)
 {
     sim_self()->round.count = 0;
+    sim_round_progress();
     sim_self()->round.real = 0;
 }
 
@@ -390,6 +391,25 @@ sim_wait_round(uintptr_t site)
         return;
     }
     e->run->bounded |= r->rounds == ROUNDS_MAX;
+    wait_for_news(site);
+}
+
+/*
+ * A round has ended in the state that it began in, without a word about it
+ * (round.c): as a probe that comes back. `first` is the first of its reads.
+ */
+void
+sim_wait_fruitless(uint32_t first, uintptr_t site)
+{
+    struct round *r = &sim_self()->round;
+
+    if (sim_self()->probing) {
+        r->count = r->at;
+        r->at = 0;
+    } else {
+        r->count -= first;
+        memmove(r->reads, r->reads + first, r->count * sizeof *r->reads);
+    }
     wait_for_news(site);
 }
 

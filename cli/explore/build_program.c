@@ -1,0 +1,403 @@
+/*
+ * build_program.c -- see build_program.h.
+ *
+ *      prog.c --cc -fsanitize=thread--> prog.o --\
+ *                        libprofsim-explore.a ----> program, run with the words
+ *
+ * The program explores itself: it is linked with the explorer, whose main takes
+ * the place of its own. All that is built lies in a folder that is removed.
+ */
+#include "build_program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "complaint.h"
+#include "explore.h"
+#include "foreign.h"
+#include "preload.h"
+
+enum { WORDS_MAX = 4096 };
+
+struct words {
+    char *list[WORDS_MAX + 1];
+    uint32_t count;
+};
+
+struct build {
+    struct words sources;
+    struct words flags;   /* after --, for the compiler */
+    struct words options; /* for the explorer */
+    struct words objects;
+    const char *entry; /* NULL: main */
+    bool cplusplus;
+    const char *compiler;
+    char runtime[PATH_MAX];
+    char folder[PATH_MAX];
+    char program[PATH_MAX + 16];
+};
+
+static void
+add(struct words *words, const char *word)
+{
+    if (words->count == WORDS_MAX)
+        abort();
+    words->list[words->count] = strdup(word);
+    if (words->list[words->count++] == NULL)
+        abort();
+    words->list[words->count] = NULL;
+}
+
+static void
+add_all(struct words *words, const struct words *more)
+{
+    for (uint32_t i = 0; i < more->count; i++)
+        add(words, more->list[i]);
+}
+
+static void
+release(struct words *words)
+{
+    for (uint32_t i = 0; i < words->count; i++)
+        free(words->list[i]);
+    words->count = 0;
+}
+
+/* ---- Words ---- */
+
+static bool
+ends_in(const char *word, const char *const *endings)
+{
+    const char *dot = strrchr(word, '.');
+
+    for (; dot != NULL && dot != word && *endings != NULL; endings++) {
+        if (strcmp(dot, *endings) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_cplusplus(const char *word)
+{
+    static const char *const endings[] = {".cc", ".cpp", ".cxx", ".C", NULL};
+
+    return ends_in(word, endings);
+}
+
+static bool
+is_source(const char *word)
+{
+    static const char *const endings[] = {".c", NULL};
+
+    return word[0] != '-' && (is_cplusplus(word) || ends_in(word, endings));
+}
+
+static bool
+names_source(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_source(argv[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool
+take_words(struct build *b, int argc, char **argv)
+{
+    int i;
+
+    add(&b->options, "explore");
+    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (is_source(argv[i])) {
+            add(&b->sources, argv[i]);
+            b->cplusplus |= is_cplusplus(argv[i]);
+        } else if (strncmp(argv[i], "--entry=", 8) == 0) {
+            b->entry = argv[i] + 8;
+        } else if (strcmp(argv[i], "--entry") == 0) {
+            if (i + 1 == argc)
+                return cli_complain("--entry needs a function's name");
+            b->entry = argv[++i];
+        } else {
+            add(&b->options, argv[i]);
+        }
+    }
+    for (i++; i < argc; i++)
+        add(&b->flags, argv[i]);
+    for (uint32_t s = 0; s < b->sources.count; s++) {
+        if (access(b->sources.list[s], R_OK) != 0)
+            return cli_complain("%s: %s", b->sources.list[s], strerror(errno));
+    }
+    return true;
+}
+
+/* ---- Commands ---- */
+
+/* returns: its status as of waitpid, or -1 if it could not be started */
+static int
+run(char **command)
+{
+    struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction interrupt;
+    struct sigaction quit;
+    int status = -1;
+    pid_t child;
+
+    fflush(NULL);
+    sigaction(SIGINT, &ignored, &interrupt);
+    sigaction(SIGQUIT, &ignored, &quit);
+    child = fork();
+    if (child == 0) {
+        sigaction(SIGINT, &interrupt, NULL);
+        sigaction(SIGQUIT, &quit, NULL);
+        execvp(command[0], command);
+        cli_usage("%s: %s", command[0], strerror(errno));
+        _exit(CLI_NOT_FOUND);
+    }
+    if (child > 0) {
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    sigaction(SIGINT, &interrupt, NULL);
+    sigaction(SIGQUIT, &quit, NULL);
+    return status;
+}
+
+static bool
+is_command(const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_MAX];
+
+    if (strchr(name, '/') != NULL)
+        return access(name, X_OK) == 0;
+    while (path != NULL && *path != '\0') {
+        const size_t length = strcspn(path, ":");
+
+        snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
+        if (access(file, X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+static bool
+find_compiler(struct build *b)
+{
+    const char *variable = b->cplusplus ? "CXX" : "CC";
+    const char *first = b->cplusplus ? "g++" : "gcc";
+    const char *second = b->cplusplus ? "clang++" : "clang";
+    const char *given = getenv(variable);
+
+    if (given != NULL && *given != '\0') {
+        b->compiler = given;
+        return is_command(given) ||
+               cli_complain("%s: no such compiler (%s)", given, variable);
+    }
+    b->compiler = is_command(first) ? first : second;
+    return is_command(b->compiler) ||
+           cli_complain("no compiler: neither %s nor %s is installed; if you "
+                        "have another, name it in %s",
+                        first, second, variable);
+}
+
+/* ---- Building ---- */
+
+static void
+add_flags(struct words *command, const struct build *b)
+{
+    static const char *const flags[] = {
+        "-g",           "-O1",
+        "-pthread",     "-fno-omit-frame-pointer",
+        "-fno-builtin", "-U_FORTIFY_SOURCE",
+        NULL,
+    };
+
+    for (uint32_t i = 0; flags[i] != NULL; i++)
+        add(command, flags[i]);
+    if (b->cplusplus) /* templates of the library, too, are instrumented */
+        add(command, "-D_GLIBCXX_ASSERTIONS");
+    add_all(command, &b->flags);
+    add(command, "-fsanitize=thread");
+}
+
+static bool
+compile(struct build *b, uint32_t source)
+{
+    struct words command = {.count = 0};
+    char object[PATH_MAX + 32];
+    int status;
+
+    snprintf(object, sizeof object, "%s/%u.o", b->folder, (unsigned)source);
+    add(&command, b->compiler);
+    add_flags(&command, b);
+    add(&command, "-c");
+    add(&command, b->sources.list[source]);
+    add(&command, "-o");
+    add(&command, object);
+    status = run(command.list);
+    release(&command);
+    add(&b->objects, object);
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           cli_complain("%s: %s cannot compile it", b->sources.list[source],
+                        b->compiler);
+}
+
+static bool
+link_program(struct build *b)
+{
+    struct words command = {.count = 0};
+    char entry[PATH_MAX];
+    int status;
+
+    snprintf(b->program, sizeof b->program, "%s/program", b->folder);
+    add(&command, b->compiler);
+    add_all(&command, &b->objects);
+    add(&command, "-o");
+    add(&command, b->program);
+    add(&command, "-Wl,--wrap=main,-z,now");
+    if (b->entry != NULL) {
+        snprintf(entry, sizeof entry, "-Wl,--defsym=profsim_entry=%s",
+                 b->entry);
+        add(&command, entry);
+    }
+    add(&command, b->runtime);
+    add(&command, "-l:libdw.so.1");
+    add_all(&command, &b->flags);
+    status = run(command.list);
+    release(&command);
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           cli_complain("%s cannot link the program", b->compiler);
+}
+
+static bool
+build(struct build *b)
+{
+    static const struct cli_preload runtime = {
+        .verb = "explore",
+        .library = "libprofsim-explore.a",
+        .variable = "PROFSIM_EXPLORE_LIBRARY",
+    };
+
+    if (!cli_preload_find(b->runtime, sizeof b->runtime, &runtime) ||
+        !find_compiler(b))
+        return false;
+    for (uint32_t i = 0; i < b->sources.count; i++) {
+        if (!compile(b, i))
+            return false;
+    }
+    return cli_foreign_check(b->objects.list, b->objects.count, b->runtime) &&
+           link_program(b);
+}
+
+/* ---- Running ---- */
+
+/* A word that a shell takes as it is, or in quotes. */
+static void
+append_word(char *text, size_t text_bytes, const char *word)
+{
+    const size_t used = strlen(text);
+
+    if (word[strcspn(word, " '\"\\$*?;&|<>()`\t\n#~")] == '\0')
+        snprintf(text + used, text_bytes - used, " %s", word);
+    else
+        snprintf(text + used, text_bytes - used, " '%s'", word);
+}
+
+/* What stands before and after the options in the command that replays. */
+static void
+set_environment(const struct build *b)
+{
+    char text[4096] = "";
+
+    for (uint32_t i = 0; i < b->sources.count; i++)
+        append_word(text, sizeof text, b->sources.list[i]);
+    if (b->entry != NULL) {
+        append_word(text, sizeof text, "--entry");
+        append_word(text, sizeof text, b->entry);
+    }
+    setenv("PROFSIM_EXPLORE_NAME", text + 1, 1);
+    text[0] = '\0';
+    if (b->flags.count > 0)
+        append_word(text, sizeof text, "--");
+    for (uint32_t i = 0; i < b->flags.count; i++)
+        append_word(text, sizeof text, b->flags.list[i]);
+    setenv("PROFSIM_EXPLORE_FLAGS", text, 1);
+}
+
+static enum cli_exit
+explore_program(struct build *b)
+{
+    struct words command = {.count = 0};
+    int status;
+
+    set_environment(b);
+    add(&command, b->program);
+    for (uint32_t i = 1; i < b->options.count; i++)
+        add(&command, b->options.list[i]);
+    status = run(command.list);
+    release(&command);
+    if (WIFEXITED(status))
+        return (enum cli_exit)WEXITSTATUS(status);
+    cli_usage("the program was ended by signal %d", WTERMSIG(status));
+    return CLI_CRASH;
+}
+
+static bool
+open_folder(struct build *b)
+{
+    const char *parent = getenv("TMPDIR");
+    int length;
+
+    length = snprintf(b->folder, sizeof b->folder - 32, "%s/profsim-XXXXXX",
+                      parent != NULL && *parent != '\0' ? parent : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof b->folder - 32)
+        return cli_complain("TMPDIR: its path is too long");
+    return mkdtemp(b->folder) != NULL ||
+           cli_complain("%s: %s", b->folder, strerror(errno));
+}
+
+static void
+close_folder(const struct build *b)
+{
+    for (uint32_t i = 0; i < b->objects.count; i++)
+        unlink(b->objects.list[i]);
+    if (b->program[0] != '\0')
+        unlink(b->program);
+    rmdir(b->folder);
+}
+
+enum cli_exit
+cli_explore_any(int argc, char **argv)
+{
+    struct build *b;
+    enum cli_exit code = CLI_USAGE;
+
+    if (!names_source(argc, argv))
+        return cli_explore(argc, argv);
+    b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return cli_usage("not enough memory");
+    if (take_words(b, argc, argv) && open_folder(b)) {
+        if (build(b))
+            code = explore_program(b);
+        close_folder(b);
+    }
+    release(&b->sources);
+    release(&b->flags);
+    release(&b->options);
+    release(&b->objects);
+    free(b);
+    return code;
+}

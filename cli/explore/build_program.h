@@ -1,0 +1,10 @@
+/* build_program.h -- `profsim explore prog.c`: build it, and explore it. */
+#ifndef CLI_BUILD_PROGRAM_H
+#define CLI_BUILD_PROGRAM_H
+
+#include "exit.h"
+
+/* `profsim explore`: a program if a word names a source file, else kernels. */
+enum cli_exit cli_explore_any(int argc, char **argv);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * foreign.h -- the functions that a program calls and that the explorer can
+ * neither see into nor stand for.
+ */
+#ifndef CLI_FOREIGN_H
+#define CLI_FOREIGN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Look at what the objects need, and neither they nor the archive have.
+ *
+ * in:      objects[0..count), relocatable files; archive, the explorer's
+ * returns: false if there is such a function, or a file cannot be read;
+ *          reported
+ */
+bool cli_foreign_check(char *const *objects, uint32_t count,
+                       const char *archive);
+
+#endif

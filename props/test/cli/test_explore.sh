@@ -1,0 +1,103 @@
+#!/bin/sh
+# `profsim explore` with programs that know nothing of it: the verdict that each
+# of fixtures/explore/user/ names in its first line, and what is refused.
+# usage: test_explore.sh PROFSIM
+set -u
+profsim=$1
+passed=0
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export profsim work
+
+check() { # WHAT CONDITION...
+    what=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$what"
+    fi
+}
+
+says() { # FILE TEXT
+    grep -qF -- "$2" "$1" || {
+        cat "$1"
+        false
+    }
+}
+
+# Two at a time: most of it is compiling.
+one='file=$1
+want=$(sed -n "1s,^.*expect: \([a-z ]*\)\..*,\1,p" "$file")
+out=$work/$(basename "$file").out
+"$profsim" explore "$file" --runs 2000000 >"$out" 2>&1
+got=$(head -n 1 "$out")
+case $got in
+*" s  $want") echo ok ;;
+*) echo "$file: expected $want, got: $got" ;;
+esac'
+ls fixtures/explore/user/*.c fixtures/explore/user/*.cc |
+    xargs -n 1 -P 2 sh -c "$one" sh >"$work/verdicts"
+check "no programs" [ "$(grep -c '^ok$' "$work/verdicts")" -ge 30 ]
+while read -r line; do
+    check "$line" [ "$line" = ok ]
+done <"$work/verdicts"
+
+# The command that a failure prints shows the same failure, with flags, too.
+cat >"$work/flag.c" <<'END'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int x;
+static void *add(void *p) { x = x + STEP; return p; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, add, 0);
+    add(0);
+    pthread_join(t, 0);
+    return x != 2 * STEP;
+}
+void part(void) { x = 0; }
+END
+"$profsim" explore "$work/flag.c" -- -DSTEP=1 >"$work/out"
+check "a broken program exits with 2" [ $? = 2 ]
+sed -n 's/^  replay: profsim //p' "$work/out" >"$work/replay"
+(eval "\"$profsim\" $(cat "$work/replay")") >"$work/again"
+check "its replay exits with 2" [ $? = 2 ]
+check "a replay shows the same" says "$work/again" \
+    "$(grep '  broken:' "$work/out")"
+"$profsim" explore "$work/flag.c" --entry part -- -DSTEP=1 >"$work/out"
+check "--entry explores another function" [ $? = 0 ]
+
+# What is wrong is said, and nothing is left behind.
+mkdir "$work/tmp"
+TMPDIR=$work/tmp "$profsim" explore "$work/missing.c" >"$work/out" 2>&1
+check "a missing file is bad input" [ $? = 1 ]
+check "a missing file is named" says "$work/out" "missing.c: No such file"
+TMPDIR=$work/tmp "$profsim" explore "$work/flag.c" >"$work/out" 2>&1
+check "what does not compile is bad input" [ $? = 1 ]
+CC=/nowhere/cc TMPDIR=$work/tmp "$profsim" explore "$work/flag.c" \
+    >"$work/out" 2>&1
+check "a missing compiler is named" says "$work/out" \
+    "/nowhere/cc: no such compiler (CC)"
+cat >"$work/foreign.c" <<'END'
+#include <regex.h>
+int main(void)
+{
+    regex_t r;
+    return regcomp(&r, "a", 0);
+}
+END
+TMPDIR=$work/tmp "$profsim" explore "$work/foreign.c" >"$work/out" 2>&1
+check "a foreign function is bad input" [ $? = 1 ]
+check "a foreign function is named" says "$work/out" "the program calls regcomp"
+check "nothing is left behind" [ -z "$(ls "$work/tmp")" ]
+
+# Another compiler, the same verdict.
+CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
+check "clang's code" says "$work/out" "data race"
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

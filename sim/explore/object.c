@@ -1,0 +1,247 @@
+/* object.c -- see object.h. */
+#include "object.h"
+
+#include <string.h>
+
+enum { OBJECTS_MAX = 256, EVENT_OBJECT = 24 };
+
+static struct object objects[OBJECTS_MAX];
+static uint32_t objects_count;
+
+void
+sim_object_reset(void)
+{
+    objects_count = 0;
+}
+
+struct object *
+sim_object_at(const void *address, uintptr_t site)
+{
+    for (uint32_t i = 0; i < objects_count; i++) {
+        if (objects[i].address == address)
+            return &objects[i];
+    }
+    if (objects_count == OBJECTS_MAX)
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the program uses too many locks");
+    objects[objects_count] =
+        (struct object){.address = address, .holder = SIM_THREADS_MAX};
+    return &objects[objects_count++];
+}
+
+/* Threads point to objects, so those stay where they are. */
+void
+sim_object_forget(uintptr_t address, size_t bytes)
+{
+    for (uint32_t i = 0; i < objects_count; i++) {
+        if ((uintptr_t)objects[i].address - address < bytes)
+            objects[i].address = NULL;
+    }
+}
+
+/* ---- Waiting ---- */
+
+bool
+sim_object_admits(const struct object *o, enum sim_need need)
+{
+    switch (need) {
+    case SIM_NEED_LOCK:
+        return o->holder == SIM_THREADS_MAX && o->readers == 0;
+    case SIM_NEED_READ:
+        return o->holder == SIM_THREADS_MAX;
+    case SIM_NEED_COUNT:
+        return o->count > 0;
+    case SIM_NEED_WAKE:
+        break;
+    }
+    return false;
+}
+
+void
+sim_object_settle(const struct object *o)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        const struct thread *t = &e->threads[i];
+
+        if (t->waits_on != o || t->finished)
+            continue;
+        if (sim_object_admits(o, (enum sim_need)t->need))
+            e->ready |= 1U << i;
+        else if (i != e->current || t->need != SIM_NEED_WAKE)
+            e->ready &= ~(1U << i);
+    }
+}
+
+void
+sim_object_point(uintptr_t site)
+{
+    sim_engine_point(site);
+}
+
+bool
+sim_object_wait(struct object *o, enum sim_need need, bool timed,
+                uintptr_t site)
+{
+    struct thread *t = sim_self();
+    bool in_time;
+
+    t->waits_on = o;
+    t->need = (uint8_t)need;
+    t->timed = timed;
+    t->timed_out = false;
+    if (sim_object_admits(o, need))
+        sim_engine_point(site);
+    else
+        sim_engine_block(site);
+    t->waits_on = NULL;
+    t->timed = false;
+    in_time = !t->timed_out;
+    t->timed_out = false;
+    return in_time;
+}
+
+/*
+ * A sleeper for a limited time may go on at any moment: it wants the lock
+ * right away. Its early time-outs are counted, so that a loop around it ends.
+ */
+bool
+sim_object_sleep(struct object *o, struct object *lock, bool timed,
+                 uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+    bool woken;
+
+    t->sleeps_for = o;
+    t->relock = lock;
+    t->waits_on = o;
+    t->need = SIM_NEED_WAKE;
+    t->timed = timed;
+    t->timed_out = false;
+    if (timed && t->timeouts_left > 0) {
+        t->waits_on = lock;
+        t->need = SIM_NEED_LOCK;
+    }
+    e->ready &= ~(1U << e->current);
+    if (t->waits_on == lock && lock != NULL)
+        sim_object_settle(lock);
+    sim_engine_yield(site);
+    woken = t->sleeps_for == NULL;
+    if (!woken && t->timeouts_left > 0)
+        t->timeouts_left--;
+    t->sleeps_for = NULL;
+    t->waits_on = NULL;
+    t->timed = false;
+    t->timed_out = false;
+    return woken;
+}
+
+/* Nobody can go on: let time pass for all who wait for a limited time. */
+bool
+sim_object_time_out(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        struct thread *t = &e->threads[i];
+
+        if (!t->timed || t->finished)
+            continue;
+        t->timed = false;
+        t->timed_out = true;
+        if (t->sleeps_for != NULL && t->relock != NULL) {
+            t->waits_on = t->relock;
+            t->need = SIM_NEED_LOCK;
+            sim_object_settle(t->relock);
+        } else {
+            e->ready |= 1U << i;
+        }
+    }
+    return e->ready != 0;
+}
+
+static void
+wake_thread(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+
+    t->sleeps_for = NULL;
+    t->waits_on = t->relock;
+    t->need = SIM_NEED_LOCK;
+    t->timed = false;
+    if (t->relock != NULL)
+        sim_object_settle(t->relock);
+    else
+        e->ready |= 1U << i;
+}
+
+void
+sim_object_wake(struct object *o, bool all)
+{
+    struct engine *e = &sim_engine;
+    uint32_t sleepers = 0;
+    uint32_t count = 0;
+    uint32_t picked = 0;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].sleeps_for == o && !e->threads[i].finished) {
+            sleepers |= 1U << i;
+            count++;
+        }
+    }
+    if (!all && count > 1)
+        picked = sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if ((sleepers >> i & 1) == 0)
+            continue;
+        if (all || picked-- == 0) {
+            wake_thread(i);
+            if (!all)
+                sim_engine_hash((uint64_t)EVENT_OBJECT << 40 | o->version, i,
+                                true);
+        }
+        if (!all && picked == UINT32_MAX)
+            break;
+    }
+}
+
+/* ---- Operations ---- */
+
+void
+sim_object_event(struct object *o, const char *what, bool ok, bool orders,
+                 uintptr_t site)
+{
+    struct trace_event *event = sim_trace_add(SIM_OP_CALL, site);
+
+    if (event != NULL) {
+        event->what = what;
+        event->address = (uintptr_t)o->address;
+        event->ok = ok;
+    }
+    sim_engine_event(EVENT_OBJECT, o->version | (uint64_t)ok << 32);
+    o->version += orders;
+    sim_engine.object_clock += orders;
+    sim_self()->object_clock = sim_engine.object_clock;
+}
+
+void
+sim_object_take(struct object *o, uintptr_t site)
+{
+    o->holder = sim_engine.current;
+    o->site = site;
+    sim_clock_join(&sim_self()->now, &o->sync);
+    sim_clock_join(&sim_self()->now, &o->read);
+    sim_object_settle(o);
+}
+
+void
+sim_object_give(struct object *o, uintptr_t site)
+{
+    (void)site;
+    o->holder = SIM_THREADS_MAX;
+    o->sync = sim_self()->now;
+    sim_object_settle(o);
+}

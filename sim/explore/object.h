@@ -1,0 +1,85 @@
+/*
+ * object.h -- what the threads of a whole program wait for: mutexes, rwlocks,
+ * condition variables, barriers, semaphores, once flags, other threads.
+ *
+ * An object is an address. Every operation is one event, and all operations on
+ * one object are ordered (its version), so that a graph holds who came first.
+ * A thread that cannot go on is not ready; whoever changes an object makes
+ * those ready that it now admits. Private to sim/explore/.
+ */
+#ifndef SIM_OBJECT_H
+#define SIM_OBJECT_H
+
+#include "engine.h"
+
+enum sim_need {
+    SIM_NEED_LOCK,  /* nobody holds it, for reading or writing */
+    SIM_NEED_READ,  /* nobody holds it for writing */
+    SIM_NEED_COUNT, /* its count is above 0 */
+    SIM_NEED_WAKE,  /* somebody wakes the thread */
+};
+
+struct object {
+    const void *address;
+    uint32_t holder;   /* of a lock; SIM_THREADS_MAX: nobody */
+    uint32_t readers;  /* bit per thread that holds it for reading */
+    uint32_t count;    /* recursion, semaphore, arrivals at a barrier */
+    uint32_t size;     /* threads of a barrier; kind of a mutex */
+    uint32_t state;    /* what else the caller keeps */
+    uint32_t version;  /* operations that had an effect */
+    struct clock sync; /* what who takes it learns */
+    struct clock read; /* ... and who takes it for writing, of readers */
+    uintptr_t site;    /* where it was taken last */
+    uint8_t held[SIM_THREADS_MAX]; /* how often, for reading */
+    bool destroyed;
+};
+
+/* Forget all objects; at the beginning of a run. */
+void sim_object_reset(void);
+
+/* The object at `address`; new ones are zero and held by nobody. */
+struct object *sim_object_at(const void *address, uintptr_t site);
+
+/* Forget the objects in a block of memory that is given back. */
+void sim_object_forget(uintptr_t address, size_t bytes);
+
+/*
+ * The scheduling point before an operation; with a need, the thread gets past
+ * it only when the object admits it.
+ *
+ * returns: false if it waited for a limited time, and that is over
+ */
+void sim_object_point(uintptr_t site);
+bool sim_object_wait(struct object *o, enum sim_need need, bool timed,
+                     uintptr_t site);
+
+bool sim_object_admits(const struct object *o, enum sim_need need);
+
+/*
+ * The operation itself, for graph and trace.
+ *
+ * in:      what, "lock": a string that stays; orders, it had an effect
+ */
+void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
+                      uintptr_t site);
+
+/* After the object changed: who can go on now? */
+void sim_object_settle(const struct object *o);
+
+/*
+ * Sleep on `o` until woken, then take `lock` again in the same step (or no
+ * lock, if NULL).
+ *
+ * returns: false if the time was over first
+ */
+bool sim_object_sleep(struct object *o, struct object *lock, bool timed,
+                      uintptr_t site);
+
+/* Wake one who sleeps on `o`, chosen, or all. */
+void sim_object_wake(struct object *o, bool all);
+
+/* Locks, for mutexes, rwlocks and once flags. */
+void sim_object_take(struct object *o, uintptr_t site);
+void sim_object_give(struct object *o, uintptr_t site);
+
+#endif

@@ -1,0 +1,229 @@
+/* c11.c -- threads.h; its locks are those of pthread.h under other names. */
+#include "program.h"
+
+#include <threads.h>
+
+#include "explored.h"
+#include "shims.h"
+
+static int
+result_of(int error)
+{
+    switch (error) {
+    case 0:
+        return thrd_success;
+    case EBUSY:
+        return thrd_busy;
+    case ETIMEDOUT:
+        return thrd_timedout;
+    case ENOMEM:
+        return thrd_nomem;
+    default:
+        return thrd_error;
+    }
+}
+
+int
+explored_thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    if (!sim_program_runs())
+        return thrd_create(thread, function, argument);
+    return result_of(sim_pthread_create(
+        thread, false, (void *(*)(void *))(void (*)(void))function, true,
+        argument, HERE));
+}
+
+int
+explored_thrd_join(thrd_t thread, int *result)
+{
+    void *value = NULL;
+    int error;
+
+    if (!sim_program_runs())
+        return thrd_join(thread, result);
+    error = sim_pthread_join(thread, &value, HERE);
+    if (error == 0 && result != NULL) {
+        sim_program_writes(result, sizeof *result, HERE);
+        *result = (int)(intptr_t)value;
+    }
+    return result_of(error);
+}
+
+int
+explored_thrd_detach(thrd_t thread)
+{
+    return result_of(explored_pthread_detach(thread));
+}
+
+_Noreturn void
+explored_thrd_exit(int result)
+{
+    if (!sim_program_runs())
+        thrd_exit(result);
+    sim_pthread_leave((void *)(intptr_t)result);
+}
+
+thrd_t
+explored_thrd_current(void)
+{
+    return explored_pthread_self();
+}
+
+int
+explored_thrd_equal(thrd_t a, thrd_t b)
+{
+    return a == b;
+}
+
+void
+explored_thrd_yield(void)
+{
+}
+
+int
+explored_thrd_sleep(const struct timespec *time, struct timespec *left)
+{
+    return explored_nanosleep(time, left);
+}
+
+/* ---- Mutexes ---- */
+
+static pthread_mutex_t *
+mutex_of(mtx_t *m)
+{
+    return (pthread_mutex_t *)(void *)m;
+}
+
+int
+explored_mtx_init(mtx_t *m, int kind)
+{
+    if (sim_program_runs())
+        sim_mutex_init(mutex_of(m), HERE);
+    return mtx_init(m, kind);
+}
+
+void
+explored_mtx_destroy(mtx_t *m)
+{
+    if (sim_program_runs())
+        sim_mutex_destroy(mutex_of(m), HERE);
+}
+
+int
+explored_mtx_lock(mtx_t *m)
+{
+    if (!sim_program_runs())
+        return mtx_lock(m);
+    return result_of(sim_mutex_lock(mutex_of(m), false, HERE));
+}
+
+int
+explored_mtx_timedlock(mtx_t *m, const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return mtx_timedlock(m, until);
+    return result_of(sim_mutex_lock(mutex_of(m), true, HERE));
+}
+
+int
+explored_mtx_trylock(mtx_t *m)
+{
+    if (!sim_program_runs())
+        return mtx_trylock(m);
+    return result_of(sim_mutex_try(mutex_of(m), HERE));
+}
+
+int
+explored_mtx_unlock(mtx_t *m)
+{
+    if (!sim_program_runs())
+        return mtx_unlock(m);
+    return result_of(sim_mutex_unlock(mutex_of(m), HERE));
+}
+
+/* ---- Condition variables ---- */
+
+static pthread_cond_t *
+cond_of(cnd_t *c)
+{
+    return (pthread_cond_t *)(void *)c;
+}
+
+int
+explored_cnd_init(cnd_t *c)
+{
+    return result_of(explored_pthread_cond_init(cond_of(c), NULL));
+}
+
+void
+explored_cnd_destroy(cnd_t *c)
+{
+    explored_pthread_cond_destroy(cond_of(c));
+}
+
+int
+explored_cnd_wait(cnd_t *c, mtx_t *m)
+{
+    if (!sim_program_runs())
+        return cnd_wait(c, m);
+    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), false, HERE));
+}
+
+int
+explored_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return cnd_timedwait(c, m, until);
+    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), true, HERE));
+}
+
+int
+explored_cnd_signal(cnd_t *c)
+{
+    if (!sim_program_runs())
+        return cnd_signal(c);
+    return result_of(sim_cond_wake(cond_of(c), false, HERE));
+}
+
+int
+explored_cnd_broadcast(cnd_t *c)
+{
+    if (!sim_program_runs())
+        return cnd_broadcast(c);
+    return result_of(sim_cond_wake(cond_of(c), true, HERE));
+}
+
+/* ---- Once, thread-specific data ---- */
+
+void
+explored_call_once(once_flag *flag, void (*function)(void))
+{
+    if (!sim_program_runs())
+        call_once(flag, function);
+    else
+        sim_once(flag, function, HERE);
+}
+
+int
+explored_tss_create(tss_t *key, tss_dtor_t destructor)
+{
+    return result_of(explored_pthread_key_create(key, destructor));
+}
+
+void
+explored_tss_delete(tss_t key)
+{
+    explored_pthread_key_delete(key);
+}
+
+void *
+explored_tss_get(tss_t key)
+{
+    return explored_pthread_getspecific(key);
+}
+
+int
+explored_tss_set(tss_t key, void *value)
+{
+    return result_of(explored_pthread_setspecific(key, value));
+}

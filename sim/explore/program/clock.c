@@ -1,0 +1,199 @@
+/*
+ * clock.c -- time and chance that are the same in every run.
+ *
+ * Each thread has a clock of its own that moves by a microsecond when it is
+ * read, and by as much as the thread sleeps; and numbers of its own. So neither
+ * depends on the order in which threads run.
+ */
+#include "program.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "explored.h"
+
+#define BEGIN_NS  1000000000000000000U /* in September 2001 */
+#define SECOND_NS 1000000000U
+
+static uint64_t passed_ns[SIM_THREADS_MAX];
+static uint64_t numbers[SIM_THREADS_MAX];
+
+void
+sim_clock_reset(void)
+{
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        passed_ns[i] = 0;
+        numbers[i] = i + 1;
+    }
+}
+
+static uint64_t
+now_ns(void)
+{
+    uint64_t *mine = &passed_ns[sim_engine.current];
+
+    *mine += 1000;
+    return BEGIN_NS + *mine;
+}
+
+int
+explored_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    uint64_t now;
+
+    if (!sim_program_runs())
+        return clock_gettime(clock, time);
+    now = now_ns();
+    sim_program_writes(time, sizeof *time, HERE);
+    time->tv_sec = (time_t)(now / SECOND_NS);
+    time->tv_nsec = (long)(now % SECOND_NS);
+    return 0;
+}
+
+int
+explored_timespec_get(struct timespec *time, int base)
+{
+    return explored_clock_gettime(CLOCK_REALTIME, time) == 0 ? base : 0;
+}
+
+int
+explored_gettimeofday(struct timeval *time, void *zone)
+{
+    uint64_t now;
+
+    if (!sim_program_runs())
+        return gettimeofday(time, zone);
+    now = now_ns();
+    sim_program_writes(time, sizeof *time, HERE);
+    time->tv_sec = (time_t)(now / SECOND_NS);
+    time->tv_usec = (suseconds_t)(now % SECOND_NS / 1000);
+    return 0;
+}
+
+time_t
+explored_time(time_t *seconds)
+{
+    time_t now;
+
+    if (!sim_program_runs())
+        return time(seconds);
+    now = (time_t)(now_ns() / SECOND_NS);
+    if (seconds != NULL) {
+        sim_program_writes(seconds, sizeof *seconds, HERE);
+        *seconds = now;
+    }
+    return now;
+}
+
+clock_t
+explored_clock(void)
+{
+    if (!sim_program_runs())
+        return clock();
+    return (clock_t)((now_ns() - BEGIN_NS) / 1000);
+}
+
+/* ---- Sleeping: time passes for the thread, and nothing waits ---- */
+
+int
+explored_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    if (!sim_program_runs())
+        return nanosleep(time, left);
+    passed_ns[sim_engine.current] +=
+        (uint64_t)time->tv_sec * SECOND_NS + (uint64_t)time->tv_nsec;
+    return 0;
+}
+
+int
+explored_clock_nanosleep(clockid_t clock, int flags,
+                         const struct timespec *time, struct timespec *left)
+{
+    if (!sim_program_runs())
+        return clock_nanosleep(clock, flags, time, left);
+    if ((flags & TIMER_ABSTIME) == 0)
+        explored_nanosleep(time, left);
+    return 0;
+}
+
+int
+explored_usleep(useconds_t microseconds)
+{
+    if (!sim_program_runs())
+        return usleep(microseconds);
+    passed_ns[sim_engine.current] += (uint64_t)microseconds * 1000;
+    return 0;
+}
+
+unsigned int
+explored_sleep(unsigned int seconds)
+{
+    if (!sim_program_runs())
+        return sleep(seconds);
+    passed_ns[sim_engine.current] += (uint64_t)seconds * SECOND_NS;
+    return 0;
+}
+
+/* ---- Random numbers ---- */
+
+static uint64_t
+next_number(void)
+{
+    uint64_t *mine = &numbers[sim_engine.current];
+
+    *mine = *mine * 6364136223846793005U + 1442695040888963407U;
+    return *mine >> 33;
+}
+
+void
+explored_srand(unsigned int seed)
+{
+    if (!sim_program_runs())
+        srand(seed);
+    else
+        numbers[sim_engine.current] = seed;
+}
+
+int
+explored_rand(void)
+{
+    return sim_program_runs() ? (int)next_number() : rand();
+}
+
+void
+explored_srandom(unsigned int seed)
+{
+    if (!sim_program_runs())
+        srandom(seed);
+    else
+        numbers[sim_engine.current] = seed;
+}
+
+long
+explored_random(void)
+{
+    return sim_program_runs() ? (long)next_number() : random();
+}
+
+int
+explored_rand_r(unsigned int *seed)
+{
+    if (sim_program_runs())
+        sim_program_writes(seed, sizeof *seed, HERE);
+    return rand_r(seed);
+}
+
+double
+explored_drand48(void)
+{
+    return sim_program_runs() ? (double)next_number() / 0x80000000U : drand48();
+}
+
+uint32_t
+explored_arc4random(void)
+{
+    return sim_program_runs() ? (uint32_t)next_number() : (uint32_t)rand();
+}

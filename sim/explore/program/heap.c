@@ -1,0 +1,454 @@
+/*
+ * heap.c -- malloc and free of a program.
+ *
+ *      arena of a thread:  |head|block....|head|block......|head|block|  free
+ *      shadow:              0000 8888 8884 0000 9999 9999   0000 8888
+ *
+ * Each thread has an arena of its own, so that an address depends on what the
+ * thread did and not on the others. Blocks are never used again within a run:
+ * whoever touches a dead one is found, and no reuse can look like a race. A
+ * byte of shadow for 8 of the arena says how many of them may be touched; FREED
+ * are those of a block that was given back.
+ */
+#include "program.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "explored.h"
+
+enum { FREED = 9, PATTERN = 0xbe };
+
+#define ARENA_BYTES (SIM_HEAP_BYTES / SIM_THREADS_MAX)
+#define BASE        ((uintptr_t)0x200000000000)
+#define MAGIC       0x70726f6673696d21U
+
+struct head {
+    uint64_t magic;
+    size_t bytes;
+    uintptr_t site; /* of the allocation */
+    uintptr_t free_site;
+    uint64_t previous; /* offset of the head before, + 1; or 0 */
+    bool freed;
+    bool reached; /* while leaks are looked for */
+    uint8_t pad[6];
+};
+
+struct arena {
+    size_t used;
+    size_t last; /* offset of the newest head, + 1; or 0 */
+};
+
+static uint8_t *shadow;
+static struct arena arenas[SIM_THREADS_MAX];
+static struct arena kept; /* of arena 0, before the first run */
+static uint8_t *kept_bytes;
+static uint8_t *kept_shadow;
+static bool keeping; /* the program's own start is allocating */
+
+/* ---- Blocks ---- */
+
+static struct head *
+head_of(const void *block)
+{
+    return (struct head *)((uintptr_t)block - sizeof(struct head));
+}
+
+static void
+mark(uintptr_t address, size_t bytes, uint8_t value)
+{
+    uint8_t *s = shadow + (address - sim_heap_base) / 8;
+
+    memset(s, value, bytes / 8);
+    if (bytes % 8 != 0)
+        s[bytes / 8] = value == FREED ? value : (uint8_t)(bytes % 8);
+}
+
+void *
+sim_heap_take(size_t bytes, size_t alignment, uintptr_t site)
+{
+    const uint32_t me = sim_program_runs() ? sim_engine.current : 0;
+    struct arena *a = &arenas[me];
+    const uintptr_t base = sim_heap_base + me * ARENA_BYTES;
+    uintptr_t address;
+    struct head *h;
+
+    alignment = alignment < 16 ? 16 : alignment;
+    address = base + a->used + sizeof *h;
+    address = (address + alignment - 1) & ~(alignment - 1);
+    if (bytes > ARENA_BYTES || address - base > ARENA_BYTES - bytes - 64) {
+        if (!sim_program_runs())
+            return NULL;
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "a thread allocates more than 32 megabytes");
+    }
+    h = head_of((const void *)address);
+    *h = (struct head){
+        .magic = MAGIC, .bytes = bytes, .site = site, .previous = a->last};
+    a->last = (uintptr_t)h - base + 1;
+    a->used = (address + bytes + 16 + 15 - base) & ~(size_t)15;
+    memset((void *)address, PATTERN, bytes);
+    mark(address, bytes, 8);
+    return (void *)address;
+}
+
+static bool
+is_ours(const void *block)
+{
+    return sim_heap_base != 0 &&
+           (uintptr_t)block - sim_heap_base < SIM_HEAP_BYTES;
+}
+
+static _Noreturn void
+misuse(const char *text, uintptr_t site, uintptr_t other_site)
+{
+    sim_engine_refuse(SIM_FAIL_HEAP, site, other_site, text);
+}
+
+/* The block that an address lies in or next to; found from its arena's end. */
+static struct head *
+block_around(uintptr_t address)
+{
+    const uint32_t i = (uint32_t)((address - sim_heap_base) / ARENA_BYTES);
+    const uintptr_t base = sim_heap_base + i * ARENA_BYTES;
+
+    for (uint64_t at = arenas[i].last; at != 0;) {
+        struct head *h = (struct head *)(base + at - 1);
+
+        if ((uintptr_t)h <= address)
+            return h;
+        at = h->previous;
+    }
+    return NULL;
+}
+
+void
+sim_heap_give(void *block, uintptr_t site)
+{
+    struct head *h;
+
+    if (block == NULL)
+        return;
+    if (!is_ours(block)) {
+        if (!sim_program_runs())
+            free(block);
+        return; /* allocated before the program began: never given back */
+    }
+    h = head_of(block);
+    if (!sim_program_runs()) {
+        h->freed = true;
+        return;
+    }
+    if ((uintptr_t)block % 16 != 0 || h->magic != MAGIC ||
+        shadow[((uintptr_t)h - sim_heap_base) / 8] != 0)
+        misuse("free of something that malloc did not return", site, 0);
+    if (h->freed)
+        misuse("a block is freed twice", site, h->free_site);
+    sim_engine.freeing = true;
+    sim_program_writes(block, h->bytes, site);
+    sim_engine.freeing = false;
+    h->freed = true;
+    h->free_site = site;
+    mark((uintptr_t)block, h->bytes, FREED);
+    sim_object_forget((uintptr_t)block, h->bytes);
+}
+
+static void
+check_block(uintptr_t address, size_t bytes, uintptr_t site)
+{
+    const uintptr_t end = address + bytes;
+
+    for (uintptr_t at = address; at < end; at = (at | 7) + 1) {
+        const uint8_t room = shadow[(at - sim_heap_base) / 8];
+        const uintptr_t last = (at | 7) < end - 1 ? (at | 7) : end - 1;
+        const struct head *h;
+
+        if (room != FREED && (last & 7) < room)
+            continue;
+        h = block_around(at);
+        if (room == FREED)
+            misuse("a block is used after it was freed", site, h->free_site);
+        misuse("an access beyond the end of a block", site,
+               h != NULL ? h->site : 0);
+    }
+}
+
+/* ---- Runs ---- */
+
+void
+sim_heap_open(void)
+{
+    const size_t shadow_bytes = SIM_HEAP_BYTES / 8;
+    void *memory = mmap((void *)BASE, SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (memory == MAP_FAILED)
+        abort();
+    shadow = mmap(NULL, shadow_bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (shadow == MAP_FAILED)
+        abort();
+    sim_heap_base = (uintptr_t)memory;
+    sim_heap_check_block = check_block;
+    keeping = true;
+}
+
+static void *
+copy_of(const void *bytes, size_t count)
+{
+    void *copy = malloc(count > 0 ? count : 1);
+
+    if (copy == NULL)
+        abort();
+    return memcpy(copy, bytes, count);
+}
+
+void
+sim_heap_keep(void)
+{
+    keeping = false;
+    kept = arenas[0];
+    kept_bytes = copy_of((const void *)sim_heap_base, kept.used);
+    kept_shadow = copy_of(shadow, kept.used / 8);
+}
+
+void
+sim_heap_reset(void)
+{
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        memset(shadow + i * (ARENA_BYTES / 8), 0, arenas[i].used / 8);
+        arenas[i] = (struct arena){.used = 0};
+    }
+    memcpy((void *)sim_heap_base, kept_bytes, kept.used);
+    memcpy(shadow, kept_shadow, kept.used / 8);
+    arenas[0] = kept;
+}
+
+/* ---- Leaks ---- */
+
+static bool found_more;
+
+static void
+scan(uintptr_t begin, uintptr_t end)
+{
+    for (uintptr_t at = (begin + 7) & ~(uintptr_t)7; at + 8 <= end; at += 8) {
+        const uintptr_t value = *(const uintptr_t *)at;
+        struct head *h;
+
+        if (value - sim_heap_base >= SIM_HEAP_BYTES)
+            continue;
+        h = block_around(value);
+        if (h == NULL || h->freed || h->reached ||
+            value - (uintptr_t)(h + 1) > h->bytes)
+            continue;
+        h->reached = true;
+        found_more = true;
+    }
+}
+
+/* returns: the oldest live block of the arena that is not reached, or NULL */
+static struct head *
+walk(uint32_t arena, bool scan_reached)
+{
+    const uintptr_t base = sim_heap_base + arena * ARENA_BYTES;
+    struct head *lost = NULL;
+
+    for (uint64_t at = arenas[arena].last; at != 0;) {
+        struct head *h = (struct head *)(base + at - 1);
+
+        at = h->previous;
+        if (h->freed)
+            continue;
+        if (!h->reached)
+            lost = h;
+        else if (scan_reached)
+            scan((uintptr_t)(h + 1), (uintptr_t)(h + 1) + h->bytes);
+    }
+    return lost;
+}
+
+static void
+scan_stack(uint32_t i)
+{
+    const struct sim_fiber *f = &sim_engine.threads[i].fiber;
+
+    if (!sim_engine.threads[i].finished && i != sim_engine.current)
+        scan((uintptr_t)f->stack_pointer,
+             (uintptr_t)f->stack + SIM_FIBER_STACK_BYTES);
+}
+
+size_t
+sim_heap_leak(uintptr_t *site)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+        any |= walk(i, false) != NULL;
+    if (!any)
+        return 0;
+    sim_image_each(scan);
+    sim_tls_each(scan);
+    for (uint32_t i = 0; i < sim_engine.threads_count; i++)
+        scan_stack(i);
+    while (found_more) {
+        found_more = false;
+        for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+            walk(i, true);
+    }
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        const struct head *h = walk(i, false);
+
+        if (h == NULL || (i == 0 && (uintptr_t)h < sim_heap_base + kept.used))
+            continue;
+        *site = h->site;
+        return h->bytes > 0 ? h->bytes : 1;
+    }
+    return 0;
+}
+
+/* Names a block by the place that allocated it, and how far in. */
+bool
+sim_heap_text(char *text, size_t text_bytes, uintptr_t address)
+{
+    const struct head *h;
+    uint32_t number = 0;
+    uint32_t i;
+
+    if (!is_ours((const void *)address))
+        return false;
+    i = (uint32_t)((address - sim_heap_base) / ARENA_BYTES);
+    h = block_around(address);
+    if (h == NULL)
+        return false;
+    for (uint64_t at = arenas[i].last; at != 0; number++) {
+        const struct head *other =
+            (const struct head *)(sim_heap_base + i * ARENA_BYTES + at - 1);
+
+        if (other == h)
+            number = 0;
+        at = other->previous;
+    }
+    snprintf(text, text_bytes, "block%u.%u", (unsigned)i, (unsigned)number);
+    if (address > (uintptr_t)(h + 1))
+        snprintf(text + strlen(text), text_bytes - strlen(text), "+%u",
+                 (unsigned)(address - (uintptr_t)(h + 1)));
+    return true;
+}
+
+/* ---- What a program calls ---- */
+
+static bool
+in_program(void)
+{
+    return sim_program_runs() || keeping;
+}
+
+void *
+explored_malloc(size_t bytes)
+{
+    if (!in_program())
+        return malloc(bytes);
+    return sim_heap_take(bytes, 16, HERE);
+}
+
+void
+explored_free(void *block)
+{
+    sim_heap_give(block, HERE);
+}
+
+void *
+explored_calloc(size_t count, size_t bytes)
+{
+    void *block;
+
+    if (!in_program())
+        return calloc(count, bytes);
+    if (bytes != 0 && count > SIZE_MAX / bytes)
+        return NULL;
+    block = sim_heap_take(count * bytes, 16, HERE);
+    return block != NULL ? memset(block, 0, count * bytes) : NULL;
+}
+
+static void *
+resize(void *block, size_t bytes, uintptr_t site)
+{
+    void *copy;
+    size_t old_bytes;
+
+    if (block == NULL)
+        return sim_heap_take(bytes, 16, site);
+    if (!is_ours(block)) {
+        misuse("realloc of something that malloc did not return", site, 0);
+    }
+    old_bytes = head_of(block)->bytes;
+    copy = sim_heap_take(bytes, 16, site);
+    if (copy == NULL)
+        return NULL;
+    if (!head_of(block)->freed)
+        memcpy(copy, block, bytes < old_bytes ? bytes : old_bytes);
+    sim_heap_give(block, site);
+    return copy;
+}
+
+void *
+explored_realloc(void *block, size_t bytes)
+{
+    if (!in_program() && !is_ours(block))
+        return realloc(block, bytes);
+    return resize(block, bytes, HERE);
+}
+
+void *
+explored_reallocarray(void *block, size_t count, size_t bytes)
+{
+    if (bytes != 0 && count > SIZE_MAX / bytes) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (!in_program() && !is_ours(block))
+        return realloc(block, count * bytes);
+    return resize(block, count * bytes, HERE);
+}
+
+void *
+explored_memalign(size_t alignment, size_t bytes)
+{
+    if (!in_program())
+        return memalign(alignment, bytes);
+    return sim_heap_take(bytes, alignment, HERE);
+}
+
+void *
+explored_aligned_alloc(size_t alignment, size_t bytes)
+{
+    if (!in_program())
+        return memalign(alignment, bytes);
+    return sim_heap_take(bytes, alignment, HERE);
+}
+
+int
+explored_posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+    void *got;
+
+    if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0)
+        return EINVAL;
+    got = in_program() ? sim_heap_take(bytes, alignment, HERE)
+                       : memalign(alignment, bytes);
+    if (got == NULL)
+        return ENOMEM;
+    *block = got;
+    return 0;
+}
+
+size_t
+explored_malloc_usable_size(void *block)
+{
+    if (!is_ours(block))
+        return malloc_usable_size(block);
+    return head_of(block)->bytes;
+}

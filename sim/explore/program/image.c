@@ -1,0 +1,108 @@
+/*
+ * image.c -- the program's variables, as they are before each run.
+ *
+ * They are what the executable may write, without what belongs to the explorer:
+ * its own variables lie in sections with names of their own.
+ */
+#include "program.h"
+
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PARTS_MAX = 16 };
+
+extern char __start_profsim_data[], __stop_profsim_data[];
+extern char __start_profsim_bss[], __stop_profsim_bss[];
+
+struct part {
+    uintptr_t begin;
+    uintptr_t end;
+    uint8_t *copy;
+};
+
+static struct part parts[PARTS_MAX];
+static uint32_t parts_count;
+
+static void
+add(uintptr_t begin, uintptr_t end)
+{
+    if (begin >= end)
+        return;
+    if (parts_count == PARTS_MAX)
+        abort();
+    parts[parts_count++] = (struct part){.begin = begin, .end = end};
+}
+
+/* Take [begin, end) out of all parts. */
+static void
+cut(uintptr_t begin, uintptr_t end)
+{
+    const uint32_t count = parts_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct part p = parts[i];
+
+        if (end <= p.begin || p.end <= begin)
+            continue;
+        parts[i].end = begin > p.begin ? begin : p.begin;
+        add(end, p.end);
+    }
+}
+
+static int
+add_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    (void)size;
+    (void)context;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + p->p_vaddr;
+
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_W) != 0)
+            add(begin, begin + p->p_memsz);
+    }
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + p->p_vaddr;
+
+        if (p->p_type == PT_GNU_RELRO)
+            cut(begin & ~(page - 1),
+                (begin + p->p_memsz + page - 1) & ~(page - 1));
+    }
+    return 1; /* the first object is the executable */
+}
+
+void
+sim_image_keep(void)
+{
+    dl_iterate_phdr(add_object, NULL);
+    cut((uintptr_t)__start_profsim_data, (uintptr_t)__stop_profsim_data);
+    cut((uintptr_t)__start_profsim_bss, (uintptr_t)__stop_profsim_bss);
+    for (uint32_t i = 0; i < parts_count; i++) {
+        struct part *p = &parts[i];
+
+        p->copy = malloc(p->end - p->begin + 1);
+        if (p->copy == NULL)
+            abort();
+        memcpy(p->copy, (const void *)p->begin, p->end - p->begin);
+    }
+}
+
+void
+sim_image_reset(void)
+{
+    for (uint32_t i = 0; i < parts_count; i++)
+        memcpy((void *)parts[i].begin, parts[i].copy,
+               parts[i].end - parts[i].begin);
+}
+
+void
+sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end))
+{
+    for (uint32_t i = 0; i < parts_count; i++)
+        visit(parts[i].begin, parts[i].end);
+}

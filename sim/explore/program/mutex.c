@@ -1,0 +1,282 @@
+/*
+ * mutex.c -- mutexes, spin locks and rwlocks of a program.
+ *
+ * What a lock is, is read from its own memory, as the static initialisers of
+ * glibc write it; who holds it is kept in its object (object.h).
+ */
+#include "program.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "explored.h"
+#include "shims.h"
+
+static struct object *
+lock_at(const volatile void *lock, uintptr_t site)
+{
+    struct object *o;
+
+    sim_heap_check((uintptr_t)lock, 1, site);
+    o = sim_object_at((const void *)(uintptr_t)lock, site);
+    if (o->destroyed)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+                          "a lock is used after it was destroyed");
+    return o;
+}
+
+static void
+lock_init(const volatile void *lock, uintptr_t site)
+{
+    struct object *o = sim_object_at((const void *)(uintptr_t)lock, site);
+
+    if (!o->destroyed && (o->holder != SIM_THREADS_MAX || o->readers != 0))
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
+                          "a lock is initialised while it is held");
+    o->destroyed = false;
+    o->count = 0;
+    o->state = 0;
+}
+
+static void
+lock_destroy(const volatile void *lock, uintptr_t site)
+{
+    struct object *o = lock_at(lock, site);
+
+    if (o->holder != SIM_THREADS_MAX || o->readers != 0)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
+                          "a lock is destroyed while it is held");
+    o->destroyed = true;
+}
+
+static int
+kind_of(const pthread_mutex_t *m)
+{
+    return m->__data.__kind & 3;
+}
+
+static bool
+is_mine(const struct object *o)
+{
+    return o->holder == sim_engine.current;
+}
+
+/* returns: 0, or the error if the caller holds it already */
+static int
+lock_again(struct object *o, int kind, uintptr_t site)
+{
+    if (kind == PTHREAD_MUTEX_RECURSIVE) {
+        o->count++;
+        return 0;
+    }
+    if (kind == PTHREAD_MUTEX_ERRORCHECK)
+        return EDEADLK;
+    sim_engine_refuse(SIM_FAIL_DEADLOCK, site, o->site,
+                      "a thread waits for a lock that it holds itself");
+}
+
+static void
+taken(struct object *o, const char *what, uintptr_t site)
+{
+    sim_object_event(o, what, true, true, site);
+    sim_object_take(o, site);
+    o->count = 1;
+}
+
+int
+sim_mutex_lock(pthread_mutex_t *m, bool timed, uintptr_t site)
+{
+    struct object *o = lock_at(m, site);
+
+    if (is_mine(o))
+        return lock_again(o, kind_of(m), site);
+    sim_round_arrive(site);
+    if (!sim_object_wait(o, SIM_NEED_LOCK, timed, site)) {
+        sim_object_event(o, "timed lock", false, false, site);
+        return ETIMEDOUT;
+    }
+    taken(o, "lock", site);
+    return 0;
+}
+
+int
+sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
+{
+    struct object *o = lock_at(m, site);
+    const int kind = kind_of(m);
+
+    if (!is_mine(o)) {
+        if (kind == PTHREAD_MUTEX_ERRORCHECK || kind == PTHREAD_MUTEX_RECURSIVE)
+            return EPERM;
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
+                          "a thread gives back a lock that it does not hold");
+    }
+    if (kind == PTHREAD_MUTEX_RECURSIVE && --o->count > 0)
+        return 0;
+    sim_object_point(site);
+    sim_object_event(o, "unlock", true, true, site);
+    sim_object_give(o, site);
+    return 0;
+}
+
+int
+sim_mutex_try(pthread_mutex_t *m, uintptr_t site)
+{
+    struct object *o = lock_at(m, site);
+
+    if (is_mine(o) && kind_of(m) == PTHREAD_MUTEX_RECURSIVE) {
+        o->count++;
+        return 0;
+    }
+    sim_round_arrive(site);
+    sim_object_point(site);
+    if (!sim_object_admits(o, SIM_NEED_LOCK)) {
+        sim_object_event(o, "try lock", false, false, site);
+        return EBUSY;
+    }
+    taken(o, "try lock", site);
+    return 0;
+}
+
+void
+sim_mutex_init(pthread_mutex_t *m, uintptr_t site)
+{
+    sim_program_writes(m, sizeof *m, site);
+    lock_init(m, site);
+}
+
+void
+sim_mutex_destroy(pthread_mutex_t *m, uintptr_t site)
+{
+    lock_destroy(m, site);
+}
+
+/* ---- Mutexes ---- */
+
+int
+explored_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+    if (sim_program_runs())
+        sim_mutex_init(m, HERE);
+    return pthread_mutex_init(m, attr);
+}
+
+int
+explored_pthread_mutex_destroy(pthread_mutex_t *m)
+{
+    if (sim_program_runs())
+        sim_mutex_destroy(m, HERE);
+    return pthread_mutex_destroy(m);
+}
+
+int
+explored_pthread_mutex_lock(pthread_mutex_t *m)
+{
+    if (!sim_program_runs())
+        return pthread_mutex_lock(m);
+    return sim_mutex_lock(m, false, HERE);
+}
+
+int
+explored_pthread_mutex_timedlock(pthread_mutex_t *m,
+                                 const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_mutex_timedlock(m, until);
+    return sim_mutex_lock(m, true, HERE);
+}
+
+int
+explored_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+                                 const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_mutex_clocklock(m, clock, until);
+    return sim_mutex_lock(m, true, HERE);
+}
+
+int
+explored_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+    if (!sim_program_runs())
+        return pthread_mutex_trylock(m);
+    return sim_mutex_try(m, HERE);
+}
+
+int
+explored_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    if (!sim_program_runs())
+        return pthread_mutex_unlock(m);
+    return sim_mutex_unlock(m, HERE);
+}
+
+/* ---- Spin locks ---- */
+
+int
+explored_pthread_spin_init(pthread_spinlock_t *lock, int shared)
+{
+    (void)shared;
+    if (sim_program_runs()) {
+        sim_program_writes(lock, sizeof *lock, HERE);
+        lock_init(lock, HERE);
+    }
+    return 0;
+}
+
+int
+explored_pthread_spin_destroy(pthread_spinlock_t *lock)
+{
+    if (sim_program_runs())
+        lock_destroy(lock, HERE);
+    return 0;
+}
+
+int
+explored_pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return 0;
+    o = lock_at(lock, HERE);
+    if (is_mine(o))
+        return lock_again(o, PTHREAD_MUTEX_NORMAL, HERE);
+    sim_object_wait(o, SIM_NEED_LOCK, false, HERE);
+    taken(o, "lock", HERE);
+    return 0;
+}
+
+int
+explored_pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return 0;
+    o = lock_at(lock, HERE);
+    sim_object_point(HERE);
+    if (!sim_object_admits(o, SIM_NEED_LOCK)) {
+        sim_object_event(o, "try lock", false, false, HERE);
+        return EBUSY;
+    }
+    taken(o, "try lock", HERE);
+    return 0;
+}
+
+int
+explored_pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return 0;
+    o = lock_at(lock, HERE);
+    if (!is_mine(o))
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,
+                          "a thread gives back a lock that it does not hold");
+    sim_object_point(HERE);
+    sim_object_event(o, "unlock", true, true, HERE);
+    sim_object_give(o, HERE);
+    return 0;
+}

@@ -1,0 +1,246 @@
+/*
+ * output.c -- what a program prints: shown when its failure is replayed for a
+ * report, dropped in all other runs. The arguments are accesses always.
+ */
+#include "program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explored.h"
+
+static bool
+shown(void)
+{
+    return !sim_program_runs() || sim_engine.trace != NULL;
+}
+
+/* ---- Arguments ---- */
+
+static void
+read_string(const char *s, int most, uintptr_t site)
+{
+    size_t length;
+
+    if (s == NULL)
+        return;
+    length = most >= 0 ? strnlen(s, (size_t)most) : strlen(s) + 1;
+    sim_program_reads(s, length, site);
+}
+
+/* One conversion, after its '%'; takes its arguments. returns: its end */
+static const char *
+conversion(const char *f, va_list *arguments, uintptr_t site)
+{
+    int precision = -1;
+    int longs = 0;
+
+    for (; *f != '\0' && strchr("-+ #0'123456789.*hljztL", *f) != NULL; f++) {
+        if (*f == '.')
+            precision = 0;
+        else if (*f == '*' && precision == 0)
+            precision = va_arg(*arguments, int);
+        else if (*f == '*')
+            (void)va_arg(*arguments, int);
+        else if (precision >= 0 && *f >= '0' && *f <= '9')
+            precision = precision * 10 + *f - '0';
+        longs += strchr("ljzt", *f) != NULL;
+        if (*f == 'L')
+            longs = -1;
+    }
+    if (*f == '\0')
+        return f;
+    if (*f == 's')
+        read_string(va_arg(*arguments, const char *), precision, site);
+    else if (strchr("aAeEfFgG", *f) != NULL && longs < 0)
+        (void)va_arg(*arguments, long double);
+    else if (strchr("aAeEfFgG", *f) != NULL)
+        (void)va_arg(*arguments, double);
+    else if (*f == 'p' || *f == 'n' || longs > 0)
+        (void)va_arg(*arguments, void *);
+    else if (*f != '%' && *f != 'm')
+        (void)va_arg(*arguments, int);
+    return f + 1;
+}
+
+static void
+read_arguments(const char *format, va_list given, uintptr_t site)
+{
+    va_list arguments;
+
+    if (!sim_program_runs())
+        return;
+    va_copy(arguments, given);
+    read_string(format, -1, site);
+    for (const char *f = strchr(format, '%'); f != NULL && *f != '\0';
+         f = strchr(f, '%'))
+        f = conversion(f + 1, &arguments, site);
+    va_end(arguments);
+}
+
+/* ---- To files ---- */
+
+static int
+print(FILE *file, const char *format, va_list arguments, uintptr_t site)
+{
+    read_arguments(format, arguments, site);
+    if (shown())
+        return vfprintf(file, format, arguments);
+    return vsnprintf(NULL, 0, format, arguments);
+}
+
+int
+explored_vfprintf(FILE *file, const char *format, va_list arguments)
+{
+    return print(file, format, arguments, HERE);
+}
+
+int
+explored_vprintf(const char *format, va_list arguments)
+{
+    return print(stdout, format, arguments, HERE);
+}
+
+int
+explored_printf(const char *format, ...)
+{
+    va_list arguments;
+    int printed;
+
+    va_start(arguments, format);
+    printed = print(stdout, format, arguments, HERE);
+    va_end(arguments);
+    return printed;
+}
+
+int
+explored_fprintf(FILE *file, const char *format, ...)
+{
+    va_list arguments;
+    int printed;
+
+    va_start(arguments, format);
+    printed = print(file, format, arguments, HERE);
+    va_end(arguments);
+    return printed;
+}
+
+int
+explored_puts(const char *s)
+{
+    if (sim_program_runs())
+        read_string(s, -1, HERE);
+    return shown() ? puts(s) : 1;
+}
+
+int
+explored_fputs(const char *s, FILE *file)
+{
+    if (sim_program_runs())
+        read_string(s, -1, HERE);
+    return shown() ? fputs(s, file) : 1;
+}
+
+int
+explored_putchar(int c)
+{
+    return shown() ? putchar(c) : c;
+}
+
+int
+explored_fputc(int c, FILE *file)
+{
+    return shown() ? fputc(c, file) : c;
+}
+
+int
+explored_putc(int c, FILE *file)
+{
+    return shown() ? fputc(c, file) : c;
+}
+
+size_t
+explored_fwrite(const void *p, size_t bytes, size_t count, FILE *file)
+{
+    if (sim_program_runs())
+        sim_program_reads(p, bytes * count, HERE);
+    return shown() ? fwrite(p, bytes, count, file) : count;
+}
+
+int
+explored_fflush(FILE *file)
+{
+    return shown() ? fflush(file) : 0;
+}
+
+void
+explored_perror(const char *s)
+{
+    if (shown())
+        perror(s);
+}
+
+ssize_t
+explored_write(int file, const void *p, size_t bytes)
+{
+    if (sim_program_runs())
+        sim_program_reads(p, bytes, HERE);
+    return shown() ? write(file, p, bytes) : (ssize_t)bytes;
+}
+
+/* ---- To memory ---- */
+
+static int
+print_to(char *to, size_t room, const char *format, va_list arguments,
+         uintptr_t site)
+{
+    va_list again;
+    int length;
+
+    read_arguments(format, arguments, site);
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (sim_program_runs() && length >= 0 && room > 0)
+        sim_program_writes(
+            to, (size_t)length < room ? (size_t)length + 1 : room, site);
+    return vsnprintf(to, room, format, arguments);
+}
+
+int
+explored_vsnprintf(char *to, size_t room, const char *format, va_list arguments)
+{
+    return print_to(to, room, format, arguments, HERE);
+}
+
+int
+explored_vsprintf(char *to, const char *format, va_list arguments)
+{
+    return print_to(to, INT32_MAX, format, arguments, HERE);
+}
+
+int
+explored_snprintf(char *to, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = print_to(to, room, format, arguments, HERE);
+    va_end(arguments);
+    return length;
+}
+
+int
+explored_sprintf(char *to, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = print_to(to, INT32_MAX, format, arguments, HERE);
+    va_end(arguments);
+    return length;
+}

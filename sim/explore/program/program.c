@@ -1,0 +1,102 @@
+/*
+ * program.c -- the kernel that is a whole program: its first thread is main.
+ */
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include "explored.h"
+#include "registry.h"
+#include "start.h"
+
+static struct {
+    int (*entry)(void *context);
+    void *context;
+} program;
+
+static int errnos[SIM_THREADS_MAX];
+
+int *
+explored___errno_location(void)
+{
+    return sim_program_runs() ? &errnos[sim_engine.current]
+                              : __errno_location();
+}
+
+/* ---- The kernel ---- */
+
+static void
+set_up(void *context)
+{
+    (void)context;
+    sim_image_reset();
+    sim_heap_reset();
+    sim_pthread_reset();
+    sim_clock_reset();
+    sim_end_reset();
+    memset(errnos, 0, sizeof errnos);
+}
+
+static void
+run_entry(void *context, uint32_t thread)
+{
+    (void)context;
+    sim_tls_reset(thread);
+    sim_program_exit(program.entry(program.context), 0);
+}
+
+static struct sim_kernel kernel = {
+    .name = "program",
+    .about = "every ordering of a program",
+    .setup = set_up,
+    .threads = {{.name = "main", .body = run_entry}},
+    .threads_count = 1,
+};
+
+const struct sim_kernel *
+sim_program_kernel(void)
+{
+    return &kernel;
+}
+
+void
+sim_program_start(const char *name, int (*entry)(void *context), void *context)
+{
+    kernel.name = name;
+    program.entry = entry;
+    program.context = context;
+    sim_engine.program = true;
+    sim_heap_keep();
+    sim_image_keep();
+    sim_tls_open();
+    sim_end_open();
+}
+
+/* The same addresses each time: they may matter to what the program does. */
+static void
+fix_addresses(char **argv)
+{
+    const int now = personality(0xffffffff);
+
+    if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 ||
+        personality((unsigned long)(unsigned int)now | ADDR_NO_RANDOMIZE) == -1)
+        return;
+    execv("/proc/self/exe", argv);
+}
+
+void
+sim_program_begin(char **argv)
+{
+    fix_addresses(argv);
+}
+
+/* After libraries have started, before the program's own constructors do. */
+__attribute__((constructor(101))) static void
+open_heap(void)
+{
+    explored___libc_single_threaded = 0;
+    sim_heap_open();
+}

@@ -1,0 +1,78 @@
+/*
+ * program.h -- a whole program as a kernel; private to sim/explore/program/.
+ *
+ * The functions of libc that a program calls are defined here as explored_NAME
+ * and get their real names when the archive is made (intercept.awk); inside the
+ * archive, NAME then means libc's own. Outside a run an explored_NAME does what
+ * libc's does.
+ */
+#ifndef SIM_PROGRAM_H
+#define SIM_PROGRAM_H
+
+#include "object.h"
+
+#define HERE ((uintptr_t)__builtin_return_address(0))
+
+static inline bool
+sim_program_runs(void)
+{
+    return sim_engine.active;
+}
+
+/* heap.c: one arena a thread, so that addresses do not depend on the order. */
+void sim_heap_open(void);
+void sim_heap_keep(void);  /* what is allocated now is there in each run */
+void sim_heap_reset(void); /* ... and nothing else */
+void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
+void sim_heap_give(void *block, uintptr_t site);
+/* returns: bytes of the first leaked block, or 0 */
+size_t sim_heap_leak(uintptr_t *site);
+bool sim_heap_text(char *text, size_t text_bytes, uintptr_t address);
+
+/* image.c: the program's variables. */
+void sim_image_keep(void);
+void sim_image_reset(void);
+void sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end));
+
+/* tls.c: each thread's own copy of the thread-local variables. */
+void sim_tls_open(void);
+void sim_tls_reset(uint32_t thread);
+void sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end));
+
+/* pthread.c */
+void sim_pthread_reset(void);
+
+/* end.c */
+_Noreturn void sim_program_exit(int status, uintptr_t site);
+void sim_end_open(void);
+void sim_end_reset(void);
+
+/* clock.c */
+void sim_clock_reset(void);
+
+/* Calls that a library makes for itself are none of the program's. */
+extern char __executable_start, etext;
+
+static inline bool
+sim_program_called(uintptr_t site)
+{
+    return site - (uintptr_t)&__executable_start <
+           (uintptr_t)&etext - (uintptr_t)&__executable_start;
+}
+
+/* A plain access by a function that stands for libc's. */
+static inline void
+sim_program_reads(const volatile void *p, size_t bytes, uintptr_t site)
+{
+    if (bytes > 0 && sim_program_called(site))
+        sim_plain_access((uintptr_t)p, bytes, false, site);
+}
+
+static inline void
+sim_program_writes(volatile void *p, size_t bytes, uintptr_t site)
+{
+    if (bytes > 0 && sim_program_called(site))
+        sim_plain_access((uintptr_t)p, bytes, true, site);
+}
+
+#endif

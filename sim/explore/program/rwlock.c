@@ -1,0 +1,207 @@
+/* rwlock.c -- locks that many may hold for reading. */
+#include "program.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "explored.h"
+
+static struct object *
+rwlock_at(pthread_rwlock_t *lock, uintptr_t site)
+{
+    struct object *o;
+
+    sim_heap_check((uintptr_t)lock, 1, site);
+    o = sim_object_at(lock, site);
+    if (o->destroyed)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+                          "a lock is used after it was destroyed");
+    return o;
+}
+
+static void
+read_taken(struct object *o, const char *what, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+
+    sim_object_event(o, what, true, false, site);
+    o->readers |= 1U << e->current;
+    o->held[e->current]++;
+    o->site = site;
+    sim_clock_join(&sim_self()->now, &o->sync);
+    sim_object_settle(o);
+}
+
+static int
+read_lock(pthread_rwlock_t *lock, bool timed, uintptr_t site)
+{
+    struct object *o = rwlock_at(lock, site);
+
+    if (o->holder == sim_engine.current)
+        return EDEADLK;
+    if (!sim_object_wait(o, SIM_NEED_READ, timed, site)) {
+        sim_object_event(o, "timed read lock", false, false, site);
+        return ETIMEDOUT;
+    }
+    read_taken(o, "read lock", site);
+    return 0;
+}
+
+static int
+write_lock(pthread_rwlock_t *lock, bool timed, uintptr_t site)
+{
+    struct object *o = rwlock_at(lock, site);
+
+    if (o->holder == sim_engine.current)
+        return EDEADLK;
+    if (!sim_object_wait(o, SIM_NEED_LOCK, timed, site)) {
+        sim_object_event(o, "timed write lock", false, false, site);
+        return ETIMEDOUT;
+    }
+    sim_object_event(o, "write lock", true, true, site);
+    sim_object_take(o, site);
+    return 0;
+}
+
+static int
+unlock(pthread_rwlock_t *lock, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    struct object *o = rwlock_at(lock, site);
+
+    if (o->holder != e->current && (o->readers >> e->current & 1) == 0)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
+                          "a thread gives back a lock that it does not hold");
+    sim_object_point(site);
+    if (o->holder == e->current) {
+        sim_object_event(o, "write unlock", true, true, site);
+        sim_object_give(o, site);
+        return 0;
+    }
+    sim_object_event(o, "read unlock", true, false, site);
+    if (--o->held[e->current] == 0)
+        o->readers &= ~(1U << e->current);
+    sim_clock_join(&o->read, &sim_self()->now);
+    sim_object_settle(o);
+    return 0;
+}
+
+int
+explored_pthread_rwlock_init(pthread_rwlock_t *lock,
+                             const pthread_rwlockattr_t *attr)
+{
+    if (sim_program_runs()) {
+        sim_program_writes(lock, sizeof *lock, HERE);
+        sim_object_at(lock, HERE)->destroyed = false;
+    }
+    return pthread_rwlock_init(lock, attr);
+}
+
+int
+explored_pthread_rwlock_destroy(pthread_rwlock_t *lock)
+{
+    if (sim_program_runs()) {
+        struct object *o = rwlock_at(lock, HERE);
+
+        if (o->holder != SIM_THREADS_MAX || o->readers != 0)
+            sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,
+                              "a lock is destroyed while it is held");
+        o->destroyed = true;
+    }
+    return pthread_rwlock_destroy(lock);
+}
+
+int
+explored_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_rdlock(lock);
+    return read_lock(lock, false, HERE);
+}
+
+int
+explored_pthread_rwlock_timedrdlock(pthread_rwlock_t *lock,
+                                    const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_timedrdlock(lock, until);
+    return read_lock(lock, true, HERE);
+}
+
+int
+explored_pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                                    const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_clockrdlock(lock, clock, until);
+    return read_lock(lock, true, HERE);
+}
+
+int
+explored_pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return pthread_rwlock_tryrdlock(lock);
+    o = rwlock_at(lock, HERE);
+    sim_object_point(HERE);
+    if (!sim_object_admits(o, SIM_NEED_READ)) {
+        sim_object_event(o, "try read lock", false, false, HERE);
+        return EBUSY;
+    }
+    read_taken(o, "try read lock", HERE);
+    return 0;
+}
+
+int
+explored_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_wrlock(lock);
+    return write_lock(lock, false, HERE);
+}
+
+int
+explored_pthread_rwlock_timedwrlock(pthread_rwlock_t *lock,
+                                    const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_timedwrlock(lock, until);
+    return write_lock(lock, true, HERE);
+}
+
+int
+explored_pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                                    const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_clockwrlock(lock, clock, until);
+    return write_lock(lock, true, HERE);
+}
+
+int
+explored_pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return pthread_rwlock_trywrlock(lock);
+    o = rwlock_at(lock, HERE);
+    sim_object_point(HERE);
+    if (!sim_object_admits(o, SIM_NEED_LOCK)) {
+        sim_object_event(o, "try write lock", false, false, HERE);
+        return EBUSY;
+    }
+    sim_object_event(o, "try write lock", true, true, HERE);
+    sim_object_take(o, HERE);
+    return 0;
+}
+
+int
+explored_pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    if (!sim_program_runs())
+        return pthread_rwlock_unlock(lock);
+    return unlock(lock, HERE);
+}

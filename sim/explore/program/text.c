@@ -1,0 +1,296 @@
+/*
+ * text.c -- memory and strings: what libc's functions touch is an access.
+ */
+#include "program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "explored.h"
+
+static void
+reads(const void *p, size_t bytes, uintptr_t site)
+{
+    if (sim_program_runs())
+        sim_program_reads(p, bytes, site);
+}
+
+static void
+writes(void *p, size_t bytes, uintptr_t site)
+{
+    if (sim_program_runs())
+        sim_program_writes(p, bytes, site);
+}
+
+static void
+reads_string(const char *s, uintptr_t site)
+{
+    if (sim_program_runs())
+        sim_program_reads(s, strlen(s) + 1, site);
+}
+
+/* ---- Memory ---- */
+
+void *
+explored_memcpy(void *restrict to, const void *restrict from, size_t bytes)
+{
+    reads(from, bytes, HERE);
+    writes(to, bytes, HERE);
+    return memcpy(to, from, bytes);
+}
+
+void *
+explored_memmove(void *to, const void *from, size_t bytes)
+{
+    reads(from, bytes, HERE);
+    writes(to, bytes, HERE);
+    return memmove(to, from, bytes);
+}
+
+void *
+explored_memset(void *to, int value, size_t bytes)
+{
+    writes(to, bytes, HERE);
+    return memset(to, value, bytes);
+}
+
+int
+explored_memcmp(const void *a, const void *b, size_t bytes)
+{
+    reads(a, bytes, HERE);
+    reads(b, bytes, HERE);
+    return memcmp(a, b, bytes);
+}
+
+void *
+explored_memchr(const void *p, int c, size_t bytes)
+{
+    reads(p, bytes, HERE);
+    return memchr(p, c, bytes);
+}
+
+/* ---- Strings ---- */
+
+size_t
+explored_strlen(const char *s)
+{
+    reads_string(s, HERE);
+    return strlen(s);
+}
+
+size_t
+explored_strnlen(const char *s, size_t most)
+{
+    const size_t length = strnlen(s, most);
+
+    reads(s, length < most ? length + 1 : length, HERE);
+    return length;
+}
+
+char *
+explored_strcpy(char *restrict to, const char *restrict from)
+{
+    reads_string(from, HERE);
+    writes(to, strlen(from) + 1, HERE);
+    return memcpy(to, from, strlen(from) + 1);
+}
+
+char *
+explored_stpcpy(char *restrict to, const char *restrict from)
+{
+    reads_string(from, HERE);
+    writes(to, strlen(from) + 1, HERE);
+    return stpcpy(to, from);
+}
+
+char *
+explored_strncpy(char *restrict to, const char *restrict from, size_t most)
+{
+    const size_t length = strnlen(from, most);
+
+    reads(from, length < most ? length + 1 : length, HERE);
+    writes(to, most, HERE);
+    memcpy(to, from, length);
+    memset(to + length, 0, most - length);
+    return to;
+}
+
+char *
+explored_strcat(char *restrict to, const char *restrict from)
+{
+    const size_t begin = strlen(to);
+
+    reads_string(to, HERE);
+    reads_string(from, HERE);
+    writes(to + begin, strlen(from) + 1, HERE);
+    memcpy(to + begin, from, strlen(from) + 1);
+    return to;
+}
+
+char *
+explored_strncat(char *restrict to, const char *restrict from, size_t most)
+{
+    const size_t begin = strlen(to);
+    const size_t length = strnlen(from, most);
+
+    reads_string(to, HERE);
+    reads(from, length < most ? length + 1 : length, HERE);
+    writes(to + begin, length + 1, HERE);
+    memcpy(to + begin, from, length);
+    to[begin + length] = '\0';
+    return to;
+}
+
+int
+explored_strcmp(const char *a, const char *b)
+{
+    reads_string(a, HERE);
+    reads_string(b, HERE);
+    return strcmp(a, b);
+}
+
+int
+explored_strncmp(const char *a, const char *b, size_t most)
+{
+    reads(a, strnlen(a, most), HERE);
+    reads(b, strnlen(b, most), HERE);
+    return strncmp(a, b, most);
+}
+
+char *
+explored_strchr(const char *s, int c)
+{
+    reads_string(s, HERE);
+    return strchr(s, c);
+}
+
+char *
+explored_strrchr(const char *s, int c)
+{
+    reads_string(s, HERE);
+    return strrchr(s, c);
+}
+
+char *
+explored_strstr(const char *s, const char *part)
+{
+    reads_string(s, HERE);
+    reads_string(part, HERE);
+    return strstr(s, part);
+}
+
+static char *
+duplicate(const char *s, size_t length, uintptr_t site)
+{
+    char *copy = sim_program_runs() ? sim_heap_take(length + 1, 16, site)
+                                    : malloc(length + 1);
+
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, s, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+char *
+explored_strdup(const char *s)
+{
+    reads_string(s, HERE);
+    return duplicate(s, strlen(s), HERE);
+}
+
+char *
+explored_strndup(const char *s, size_t most)
+{
+    const size_t length = strnlen(s, most);
+
+    reads(s, length < most ? length + 1 : length, HERE);
+    return duplicate(s, length, HERE);
+}
+
+/* ---- Numbers ---- */
+
+int
+explored_atoi(const char *s)
+{
+    reads_string(s, HERE);
+    return atoi(s);
+}
+
+long
+explored_atol(const char *s)
+{
+    reads_string(s, HERE);
+    return atol(s);
+}
+
+/* clang-format off */
+#define NUMBER(type, name)                                                     \
+    type explored_##name(const char *restrict s, char **restrict end,          \
+                         int base)                                             \
+    {                                                                          \
+        reads_string(s, HERE);                                                 \
+        if (end != NULL)                                                       \
+            writes(end, sizeof *end, HERE);                                    \
+        return name(s, end, base);                                             \
+    }
+/* clang-format on */
+
+NUMBER(long, strtol)
+NUMBER(unsigned long, strtoul)
+NUMBER(long long, strtoll)
+NUMBER(unsigned long long, strtoull)
+
+/* ---- Sorting and searching: libc calls back into the program ---- */
+
+/* By insertion: libc's own may allocate, and calls compare in its own order. */
+void
+explored_qsort(void *base, size_t count, size_t bytes,
+               int (*compare)(const void *, const void *))
+{
+    char *at = base;
+
+    if (!sim_program_runs()) {
+        qsort(base, count, bytes, compare);
+        return;
+    }
+    writes(base, count * bytes, HERE);
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0; j--) {
+            char *b = at + j * bytes;
+            char *a = b - bytes;
+
+            if (compare(a, b) <= 0)
+                break;
+            for (size_t k = 0; k < bytes; k++) {
+                const char c = a[k];
+
+                a[k] = b[k];
+                b[k] = c;
+            }
+        }
+    }
+}
+
+void *
+explored_bsearch(const void *key, const void *base, size_t count, size_t bytes,
+                 int (*compare)(const void *, const void *))
+{
+    const char *at = base;
+
+    while (count > 0) {
+        const size_t half = count / 2;
+        const char *middle = at + half * bytes;
+        const int order = compare(key, middle);
+
+        if (order == 0)
+            return (void *)(uintptr_t)middle;
+        if (order > 0) {
+            at = middle + bytes;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,287 @@
+/* wait.c -- condition variables, barriers and semaphores of a program. */
+#include "program.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "explored.h"
+#include "shims.h"
+
+static struct object *
+object_at(const volatile void *address, uintptr_t site)
+{
+    struct object *o;
+
+    sim_heap_check((uintptr_t)address, 1, site);
+    o = sim_object_at((const void *)(uintptr_t)address, site);
+    if (o->destroyed)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+                          "used after it was destroyed");
+    return o;
+}
+
+/* ---- Condition variables ---- */
+
+int
+sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, bool timed, uintptr_t site)
+{
+    struct object *cond = object_at(c, site);
+    struct object *lock = object_at(m, site);
+    uint32_t count = lock->count;
+    bool woken;
+
+    if (lock->holder != sim_engine.current)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, lock->site,
+                          "a thread waits without the lock of the condition");
+    sim_object_point(site);
+    sim_object_event(cond, timed ? "timed wait" : "wait", true, true, site);
+    lock->version++;
+    sim_object_give(lock, site);
+    woken = sim_object_sleep(cond, lock, timed, site);
+    sim_object_event(lock, woken ? "woken, lock" : "timed out, lock", woken,
+                     true, site);
+    sim_object_take(lock, site);
+    lock->count = count;
+    return woken ? 0 : ETIMEDOUT;
+}
+
+int
+sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site)
+{
+    struct object *o = object_at(c, site);
+
+    sim_object_point(site);
+    sim_object_event(o, all ? "broadcast" : "signal", true, true, site);
+    sim_object_wake(o, all);
+    return 0;
+}
+
+int
+explored_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
+{
+    if (sim_program_runs()) {
+        sim_program_writes(c, sizeof *c, HERE);
+        sim_object_at(c, HERE)->destroyed = false;
+    }
+    return pthread_cond_init(c, attr);
+}
+
+int
+explored_pthread_cond_destroy(pthread_cond_t *c)
+{
+    if (!sim_program_runs())
+        return pthread_cond_destroy(c);
+    object_at(c, HERE)->destroyed = true;
+    return 0;
+}
+
+int
+explored_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+    if (!sim_program_runs())
+        return pthread_cond_wait(c, m);
+    return sim_cond_wait(c, m, false, HERE);
+}
+
+int
+explored_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_cond_timedwait(c, m, until);
+    return sim_cond_wait(c, m, true, HERE);
+}
+
+int
+explored_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
+                                clockid_t clock, const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return pthread_cond_clockwait(c, m, clock, until);
+    return sim_cond_wait(c, m, true, HERE);
+}
+
+int
+explored_pthread_cond_signal(pthread_cond_t *c)
+{
+    if (!sim_program_runs())
+        return pthread_cond_signal(c);
+    return sim_cond_wake(c, false, HERE);
+}
+
+int
+explored_pthread_cond_broadcast(pthread_cond_t *c)
+{
+    if (!sim_program_runs())
+        return pthread_cond_broadcast(c);
+    return sim_cond_wake(c, true, HERE);
+}
+
+/* ---- Barriers ---- */
+
+int
+explored_pthread_barrier_init(pthread_barrier_t *b,
+                              const pthread_barrierattr_t *attr,
+                              unsigned int count)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return pthread_barrier_init(b, attr, count);
+    if (count == 0)
+        return EINVAL;
+    sim_program_writes(b, sizeof *b, HERE);
+    o = sim_object_at(b, HERE);
+    o->destroyed = false;
+    o->size = count;
+    o->count = 0;
+    return 0;
+}
+
+int
+explored_pthread_barrier_destroy(pthread_barrier_t *b)
+{
+    if (!sim_program_runs())
+        return pthread_barrier_destroy(b);
+    object_at(b, HERE)->destroyed = true;
+    return 0;
+}
+
+int
+explored_pthread_barrier_wait(pthread_barrier_t *b)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return pthread_barrier_wait(b);
+    o = object_at(b, HERE);
+    if (o->size == 0)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, 0,
+                          "a barrier is used that was not initialised");
+    sim_object_point(HERE);
+    if (o->count == 0)
+        o->read = sim_self()->now; /* of a new round */
+    sim_object_event(o, "barrier", true, true, HERE);
+    sim_clock_join(&o->read, &sim_self()->now);
+    if (++o->count < o->size) {
+        sim_object_sleep(o, NULL, false, HERE);
+        sim_object_event(o, "past barrier", true, false, HERE);
+        sim_clock_join(&sim_self()->now, &o->sync);
+        return 0;
+    }
+    o->count = 0;
+    o->sync = o->read;
+    sim_clock_join(&sim_self()->now, &o->sync);
+    sim_object_wake(o, true);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
+/* ---- Semaphores ---- */
+
+int
+explored_sem_init(sem_t *s, int shared, unsigned int value)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return sem_init(s, shared, value);
+    sim_program_writes(s, sizeof *s, HERE);
+    o = sim_object_at(s, HERE);
+    o->destroyed = false;
+    o->count = value;
+    return 0;
+}
+
+int
+explored_sem_destroy(sem_t *s)
+{
+    if (!sim_program_runs())
+        return sem_destroy(s);
+    object_at(s, HERE)->destroyed = true;
+    return 0;
+}
+
+static int
+sem_take(sem_t *s, bool timed, uintptr_t site)
+{
+    struct object *o = object_at(s, site);
+
+    if (!sim_object_wait(o, SIM_NEED_COUNT, timed, site)) {
+        sim_object_event(o, "timed wait", false, false, site);
+        *explored___errno_location() = ETIMEDOUT;
+        return -1;
+    }
+    sim_object_event(o, "wait", true, true, site);
+    o->count--;
+    sim_clock_join(&sim_self()->now, &o->sync);
+    sim_object_settle(o);
+    return 0;
+}
+
+int
+explored_sem_wait(sem_t *s)
+{
+    if (!sim_program_runs())
+        return sem_wait(s);
+    return sem_take(s, false, HERE);
+}
+
+int
+explored_sem_timedwait(sem_t *s, const struct timespec *until)
+{
+    if (!sim_program_runs())
+        return sem_timedwait(s, until);
+    return sem_take(s, true, HERE);
+}
+
+int
+explored_sem_trywait(sem_t *s)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return sem_trywait(s);
+    o = object_at(s, HERE);
+    sim_object_point(HERE);
+    sim_object_event(o, "try wait", o->count > 0, o->count > 0, HERE);
+    if (o->count == 0) {
+        *explored___errno_location() = EAGAIN;
+        return -1;
+    }
+    o->count--;
+    sim_clock_join(&sim_self()->now, &o->sync);
+    sim_object_settle(o);
+    return 0;
+}
+
+int
+explored_sem_post(sem_t *s)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return sem_post(s);
+    o = object_at(s, HERE);
+    sim_object_point(HERE);
+    sim_object_event(o, "post", true, true, HERE);
+    o->count++;
+    sim_clock_join(&o->sync, &sim_self()->now);
+    sim_object_settle(o);
+    return 0;
+}
+
+int
+explored_sem_getvalue(sem_t *s, int *value)
+{
+    struct object *o;
+
+    if (!sim_program_runs())
+        return sem_getvalue(s, value);
+    o = object_at(s, HERE);
+    sim_object_point(HERE);
+    sim_object_event(o, "value of", true, false, HERE);
+    sim_program_writes(value, sizeof *value, HERE);
+    *value = (int)o->count;
+    return 0;
+}

@@ -1,0 +1,81 @@
+/*
+ * round.c -- wait loops of a whole program, which says nothing about them.
+ *
+ * A thread is in a wait loop when it comes to the same access again with the
+ * same registers and the same stack, and has changed nothing in between: then
+ * the round was fruitless, and so will be the next, until another thread does
+ * something. Leaving that round out of the run gives another run, in which the
+ * thread reads later; so this one may end here, as at a pause.
+ *
+ * A loop that counts its rounds is not such a loop: its registers differ.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+enum { SAVED_BYTES = 40 }; /* rbx, r12..r15, pushed below rbp */
+
+void
+sim_round_progress(void)
+{
+    sim_self()->states_count = 0;
+}
+
+static uint64_t
+hash_of(uintptr_t begin, uintptr_t end, uint64_t hash)
+{
+    for (uintptr_t at = begin; at < end; at += 8) {
+        hash ^= *(const uint64_t *)at;
+        hash *= 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static void
+arrive(uintptr_t from, uintptr_t site)
+{
+    struct thread *t = sim_self();
+    const uint64_t hash =
+        hash_of(from, (uintptr_t)t->fiber.stack + SIM_FIBER_STACK_BYTES, site);
+
+    for (uint32_t i = 0; i < t->states_count; i++) {
+        const struct thread_state was = t->states[i];
+
+        if (was.hash != hash)
+            continue;
+        t->states[0] = (struct thread_state){.hash = hash};
+        t->states_count = 1;
+        sim_wait_fruitless(was.first, site);
+        return;
+    }
+    if (t->probing)
+        return;
+    if (t->states_count == STATES_MAX) {
+        memmove(t->states, t->states + 1, (STATES_MAX - 1) * sizeof *t->states);
+        t->states_count--;
+    }
+    t->states[t->states_count++] =
+        (struct thread_state){.hash = hash, .first = t->round.count};
+}
+
+/*
+ * Before an access that may be part of a wait loop. Not inlined, so that what
+ * the caller's frames hold is all there is.
+ */
+#if defined(__x86_64__)
+__attribute__((noinline)) void
+sim_round_arrive(uintptr_t site)
+{
+    __builtin_unwind_init();
+    if (sim_engine.active && sim_engine.program && !sim_engine.starting)
+        arrive((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
+}
+#else
+void
+sim_round_arrive(uintptr_t site)
+{
+    (void)site;
+    (void)arrive;
+}
+#endif

@@ -1,0 +1,136 @@
+/*
+ * thread.c -- threads that a run creates itself, and how they end.
+ *
+ * A new thread runs up to its first event right away, as those of a kernel do:
+ * nobody can see the order. A slot is used again when its thread has been
+ * joined, or has ended detached, and the creator knows of its last event: then
+ * no access of the old thread can be concurrent with one of the new.
+ */
+#include "object.h"
+
+enum { EVENT_CREATE = 21, EVENT_END = 22, EVENT_JOIN = 23 };
+
+void
+sim_thread_vanish(uint32_t i)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[i];
+
+    if (t->finished)
+        return;
+    t->finished = true;
+    t->wants = NULL;
+    t->sleeps_on = NULL;
+    t->waits_on = NULL;
+    t->sleeps_for = NULL;
+    t->timed = false;
+    e->spinners -= t->spinning;
+    t->spinning = false;
+    e->ready &= ~(1U << i);
+    e->unfinished--;
+}
+
+const char *
+sim_thread_name(const struct sim_kernel *kernel, uint32_t i)
+{
+    static char names[SIM_THREADS_MAX][40];
+
+    if (i < kernel->threads_count)
+        return kernel->threads[i].name;
+    if (!sim_site_address_text(names[i], sizeof names[i],
+                               sim_engine.threads[i].function))
+        return "thread";
+    return names[i];
+}
+
+static void
+trace(const char *what, uint32_t i, uintptr_t site)
+{
+    struct trace_event *event = sim_trace_add(SIM_OP_THREAD, site);
+
+    if (event != NULL) {
+        event->what = what;
+        event->value = i;
+    }
+}
+
+static bool
+reusable(uint32_t i)
+{
+    const struct thread *t = &sim_engine.threads[i];
+
+    return t->finished && !t->joinable && t->body != NULL &&
+           sim_self()->now.at[i] >= t->ended_at;
+}
+
+static uint32_t
+slot(uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (reusable(i))
+            return i;
+    }
+    if (e->threads_count == SIM_THREADS_MAX)
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "more than 8 threads at once");
+    return e->threads_count++;
+}
+
+uint32_t
+sim_thread_create(void (*body)(void *argument), void *argument,
+                  uintptr_t function, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    const uint32_t used = e->threads_count;
+    const uint32_t i = slot(site);
+    struct thread *t = &e->threads[i];
+    const uint32_t stamp = i < used ? t->now.at[i] : 0;
+
+    trace("create", i, site);
+    sim_engine_event(EVENT_CREATE, i);
+    sim_engine_thread_reset(i);
+    t->now = sim_self()->now;
+    t->now.at[i] = stamp;
+    t->body = body;
+    t->argument = argument;
+    t->function = function;
+    t->joinable = true;
+    t->starter = &sim_self()->fiber;
+    e->ready |= 1U << i;
+    e->unfinished++;
+    sim_engine_start(i);
+    return i;
+}
+
+/* The thread's body has returned. */
+_Noreturn void
+sim_thread_end(void)
+{
+    struct thread *t = sim_self();
+
+    sim_engine_event(EVENT_END, 0);
+    t->ended_at = t->now.at[sim_engine.current];
+    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
+        if (sim_engine.threads[i].joins == sim_engine.current + 1)
+            sim_engine.ready |= 1U << i;
+    }
+    sim_engine_thread_end();
+}
+
+void
+sim_thread_join(uint32_t i, uintptr_t site)
+{
+    struct thread *t = &sim_engine.threads[i];
+
+    if (!t->finished) {
+        sim_self()->joins = i + 1;
+        sim_engine_block(site);
+        sim_self()->joins = 0;
+    }
+    trace("join", i, site);
+    sim_engine_event(EVENT_JOIN, i);
+    sim_clock_join(&sim_self()->now, &t->now);
+    t->joinable = false;
+}
