@@ -8,6 +8,7 @@
 #include "jfr.h"
 #include "kept.h"
 #include "renewal.h"
+#include "strata.h"
 
 void
 subjects_mean(const struct subjects_rules *rules, uint64_t rate,
@@ -26,6 +27,9 @@ subjects_mean(const struct subjects_rules *rules, uint64_t rate,
     case SUBJECTS_BUFFERED:
         subjects_jfr_mean(rules, rate, sizes, count, mean);
         return;
+    case SUBJECTS_STRATA:
+        subjects_strata_mean(rules, rate, sizes, count, mean);
+        return;
     }
 }
 
@@ -42,6 +46,8 @@ subjects_variance(const struct subjects_rules *rules, uint64_t rate,
         return subjects_kept_variance(rules, rate, size_bytes);
     case SUBJECTS_BUFFERED:
         return 0; /* no two runs differ */
+    case SUBJECTS_STRATA:
+        return subjects_strata_variance(rules, rate, size_bytes);
     }
     return 0;
 }
@@ -59,6 +65,8 @@ subjects_short(const struct subjects_rules *rules, uint64_t rate,
         return subjects_kept_short(rules, rate, size_bytes, allocations);
     case SUBJECTS_BUFFERED:
         return subjects_jfr_short(rules, rate, size_bytes, allocations);
+    case SUBJECTS_STRATA:
+        return subjects_strata_short(rules, rate, size_bytes, allocations);
     }
     return 0;
 }

@@ -21,7 +21,7 @@ subjects_thread_start(struct subjects_thread *thread,
 {
     *thread =
         (struct subjects_thread){.rules = rules, .rate = rate, .numbers = seed};
-    if (rules->chain == SUBJECTS_BUFFERED)
+    if (rules->chain == SUBJECTS_BUFFERED || rules->chain == SUBJECTS_STRATA)
         return;
     thread->threshold = draw(thread);
     if (rules->manners.start == SUBJECTS_START_RATE)
@@ -99,6 +99,25 @@ kept_step(struct subjects_thread *thread, const struct subjects_sample *sample,
     return true;
 }
 
+static uint64_t
+draw_point(void *thread, uint64_t rate)
+{
+    (void)rate;
+    return draw(thread);
+}
+
+static bool
+strata_step(struct subjects_thread *thread,
+            const struct subjects_sample *sample, double *estimate)
+{
+    const uint64_t points = subjects_stratum_step(
+        &thread->strata[subjects_class(sample->size_bytes)], thread->rate,
+        sample->size_bytes, draw_point, thread);
+
+    *estimate = (double)points * thread->rules->estimate(sample);
+    return points > 0;
+}
+
 bool
 subjects_thread_step(struct subjects_thread *thread, uint64_t size_bytes,
                      double *estimate)
@@ -118,6 +137,8 @@ subjects_thread_step(struct subjects_thread *thread, uint64_t size_bytes,
         *estimate = (double)subjects_buffer_step(&thread->buffer, thread->rate,
                                                  size_bytes);
         return *estimate > 0;
+    case SUBJECTS_STRATA:
+        return strata_step(thread, &sample, estimate);
     }
     return false;
 }

@@ -9,6 +9,7 @@
 
 #include "jfr.h"
 #include "rules.h"
+#include "strata.h"
 
 struct subjects_thread {
     const struct subjects_rules *rules;
@@ -18,6 +19,7 @@ struct subjects_thread {
     uint64_t sum_ticks; /* RENEWAL: since it was drawn */
     int64_t left;       /* CARRIED, KEPT: ticks to the next point */
     struct subjects_buffer buffer;
+    struct subjects_stratum strata[SUBJECTS_CLASSES];
 };
 
 void subjects_thread_start(struct subjects_thread *thread,

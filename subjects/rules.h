@@ -27,10 +27,11 @@
 #include <stdint.h>
 
 enum subjects_chain {
-    SUBJECTS_RENEWAL, /* renewal.c */
-    SUBJECTS_CARRIED, /* carried.c */
-    SUBJECTS_KEPT,    /* seastar.c: what a large block took is given back */
-    SUBJECTS_BUFFERED /* jfr.c: no random number at all */
+    SUBJECTS_RENEWAL,  /* renewal.c */
+    SUBJECTS_CARRIED,  /* carried.c */
+    SUBJECTS_KEPT,     /* seastar.c: what a large block took is given back */
+    SUBJECTS_BUFFERED, /* jfr.c: no random number at all */
+    SUBJECTS_STRATA    /* strata.c: a point in each block of a size class */
 };
 
 /* A sample as its rule set sees it when it says what the sample stands for. */
@@ -130,7 +131,7 @@ struct subjects_rules {
     /* returns: bytes that a sample stands for, after the tool's own reader; of
      * one point of several if `by_points`. Linear in `threshold`. */
     double (*estimate)(const struct subjects_sample *sample);
-    bool by_points;       /* CARRIED: times how many points were reached */
+    bool by_points; /* CARRIED, STRATA: times how many points were reached */
     bool needs_threshold; /* RENEWAL: `threshold` is looked at */
     bool draws_once;      /* CARRIED: one point at most, the next at least 0 */
     bool shortcut;        /* CARRIED: whole rates of overshoot count one each */

@@ -55,7 +55,7 @@ patched_files() {
 make_tree() { # PATCH DIR
     rm -rf "$2"
     mkdir -p "$2/tree"
-    for folder in prof sim model props embed cli; do
+    for folder in prof sim model subjects props embed cli; do
         mkdir -p "$2/tree/$folder"
         cp -R $folder/. "$2/tree/$folder/"
     done
@@ -84,6 +84,7 @@ includes() { # TREE FOLDER
     sim) echo "$(rooms "$1/sim") -I$1/prof/include" ;;
     model) echo "$(rooms "$1/model") -iquote $1/sim/truth" ;;
     embed) echo "-iquote $1/embed" ;;
+    subjects) echo "-iquote $1/subjects" ;;
     props) echo "$(rooms "$1/props") $(rooms "$1/sim") $(rooms "$1/model")" ;;
     esac
 }

@@ -15,6 +15,8 @@
 #include "figures.h"
 #include "workloads.h"
 
+enum { WRONG_MOST = 5 }; /* the rest is not tried then */
+
 struct golden {
     char kind[16];
     uint64_t rate;
@@ -110,7 +112,7 @@ every_golden_number_is_reached(void **state)
     (void)state;
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
-    while (fgets(line, sizeof line, file) != NULL) {
+    while (wrong < WRONG_MOST && fgets(line, sizeof line, file) != NULL) {
         struct golden golden;
         double got;
 

@@ -1,0 +1,15 @@
+/* check_near.h -- two figures that are alike, and which they were if not. */
+#ifndef PROPS_CHECK_NEAR_H
+#define PROPS_CHECK_NEAR_H
+
+#include <math.h>
+
+#define CHECK_NEAR(got, want, tolerance, ...)                                 \
+    do {                                                                      \
+        if (!(fabs((got) - (want)) <= (tolerance))) {                         \
+            print_error(__VA_ARGS__);                                         \
+            fail_msg(": %.9f, expected %.9f", (double)(got), (double)(want)); \
+        }                                                                     \
+    } while (0)
+
+#endif

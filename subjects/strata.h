@@ -1,0 +1,53 @@
+/*
+ * strata.h -- one point in each block of R bytes, for each size class.
+ *
+ *      class 48..55   [     .    |  .       |         .|    .     ]
+ *                      allocations of these sizes, in order; a point is
+ *                      uniform in its block of R bytes
+ *
+ * Every allocation stands for R bytes a point that lies in it, so for its size
+ * on average, whatever was allocated before: a byte has the point of its block
+ * with a chance of 1/R. Sizes from R up are sampled always and touch no block.
+ *
+ * Why it varies less than independent samples. Of a block of R bytes of which b
+ * are live, R bytes are reported with chance b/R: variance b (R - b).
+ * Independent samples have b R. So what is mostly live, or mostly dead, costs
+ * nothing, and what is mixed costs no more than before. Classes keep the two
+ * apart: in most programs how long an object lives goes with its size.
+ */
+#ifndef SUBJECTS_STRATA_H
+#define SUBJECTS_STRATA_H
+
+#include "figures.h"
+
+enum { SUBJECTS_CLASSES = 256 };
+
+/* returns: the class of a size, four in each doubling */
+unsigned subjects_class(uint64_t size_bytes);
+
+/* A class of one thread; all zero at its start. */
+struct subjects_stratum {
+    uint64_t passed; /* bytes of the block */
+    uint64_t point;  /* where in it the point lies, from 0 */
+};
+
+/*
+ * in:      draw, gives a number below rate, each as likely as any other; one is
+ *          taken where a block begins
+ *          rate, R; below it size_bytes, or the stratum is left alone
+ * returns: how many points lie in the allocation; 1 from R up
+ */
+uint64_t subjects_stratum_step(struct subjects_stratum *stratum, uint64_t rate,
+                               uint64_t size_bytes,
+                               uint64_t (*draw)(void *context, uint64_t rate),
+                               void *context);
+
+/* As subjects_mean(), subjects_variance(), subjects_short(). */
+void subjects_strata_mean(const struct subjects_rules *rules, uint64_t rate,
+                          const uint64_t *sizes, size_t count, double *mean);
+double subjects_strata_variance(const struct subjects_rules *rules,
+                                uint64_t rate, uint64_t size_bytes);
+double subjects_strata_short(const struct subjects_rules *rules, uint64_t rate,
+                             uint64_t size_bytes, size_t allocations);
+
+#endif
