@@ -30,6 +30,7 @@
 #include "options.h"
 #include "otlp.h"
 #include "preload.h"
+#include "prof/file.h"
 #include "profile/profile_env.h"
 #include "profile_top.h"
 
@@ -140,8 +141,10 @@ read_options(struct options *options, int argc, char **argv,
 static bool
 make_folder(struct options *options)
 {
-    if (mkdir(options->output, 0777) != 0 && errno != EEXIST)
-        return cli_complain("%s: %s", options->output, strerror(errno));
+    struct prof_file file;
+
+    if (prof_file_folder(&file, options->output) != PROF_OK)
+        return cli_complain("%s: %s", options->output, prof_file_reason(&file));
     if (realpath(options->output, options->folder) == NULL)
         return cli_complain("%s: %s", options->output, strerror(errno));
     if (strlen(options->folder) >= PROFILE_FOLDER_MAX)

@@ -57,7 +57,7 @@ bias_of_segment(Elf *elf, const struct prof_mapping *mapping, uint64_t *bias)
 static bool
 find_bias(const struct prof_mapping *mapping, uint64_t *bias)
 {
-    const int descriptor = open(mapping->file, O_RDONLY | O_CLOEXEC);
+    const int descriptor = cli_symbols_open_file(mapping->file);
     Elf *elf;
     bool found;
 

@@ -68,13 +68,14 @@ cli_preload_find(char *path, size_t path_bytes,
 static void
 set_environment(const struct cli_preload *preload, const char *path)
 {
-    const char *others = getenv("LD_PRELOAD");
-    char text[2 * PATH_MAX];
+    const char *const others = getenv("LD_PRELOAD");
+    char *both = NULL;
 
-    snprintf(text, sizeof text, "%s%s%s", path,
-             others != NULL && *others != '\0' ? ":" : "",
-             others != NULL ? others : "");
-    setenv("LD_PRELOAD", text, 1);
+    if (others == NULL || *others == '\0')
+        setenv("LD_PRELOAD", path, 1);
+    else if (asprintf(&both, "%s:%s", path, others) > 0)
+        setenv("LD_PRELOAD", both, 1);
+    free(both);
     preload->set_environment(preload->context);
 }
 

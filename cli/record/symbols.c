@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "debug_info.h"
@@ -62,6 +63,22 @@ static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = find_debuginfo,
 };
+
+int
+cli_symbols_open_file(const char *path)
+{
+    struct stat status;
+    int file;
+
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return -1;
+    file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode))
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
 
 struct cli_symbols *
 cli_symbols_open(void)
@@ -151,6 +168,19 @@ has_id(Dwfl_Module *module, const uint8_t *id, uint32_t id_bytes)
     return found_bytes == (int)id_bytes && memcmp(found, id, id_bytes) == 0;
 }
 
+static Dwfl_Module *
+report(Dwfl *dwfl, const char *path, uint64_t bias)
+{
+    const int file = cli_symbols_open_file(path);
+    Dwfl_Module *module = NULL;
+
+    if (file >= 0)
+        module = dwfl_report_elf(dwfl, path, path, file, bias, true);
+    if (file >= 0 && module == NULL)
+        close(file); /* else it is the module's */
+    return module;
+}
+
 static int
 id_of_file(const char *path, Dwfl *scratch, const uint8_t *id,
            uint32_t id_bytes)
@@ -159,7 +189,7 @@ id_of_file(const char *path, Dwfl *scratch, const uint8_t *id,
     bool same;
 
     dwfl_report_begin(scratch);
-    module = dwfl_report_elf(scratch, path, path, -1, 0, true);
+    module = report(scratch, path, 0);
     same = module != NULL && has_id(module, id, id_bytes);
     dwfl_report_end(scratch, NULL, NULL);
     return same;
@@ -215,7 +245,7 @@ cli_symbols_add(struct cli_symbols *symbols, const char *path, uint64_t bias,
     mapping->offset = offset;
     mapping->bias = bias;
     if (i == symbols->count && is_same_file(path, id, id_bytes))
-        dwfl_report_elf(symbols->dwfl, path, path, -1, bias, true);
+        (void)report(symbols->dwfl, path, bias);
     symbols->count++;
 }
 

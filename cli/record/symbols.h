@@ -16,6 +16,14 @@ struct cli_symbol {
     uint32_t line;    /* 0 if not known */
 };
 
+/*
+ * Open what a log or profile says was mapped: a name that anything may have by
+ * now. A pipe would be waited for, and opening a device may do something.
+ *
+ * returns: a descriptor of a regular file, or -1
+ */
+int cli_symbols_open_file(const char *path);
+
 /* returns: NULL if there is no memory */
 struct cli_symbols *cli_symbols_open(void);
 void cli_symbols_close(struct cli_symbols *symbols);

@@ -373,7 +373,10 @@ run(void *context)
         }
         if (profile.cpu != NULL)
             prof_cpu_drain(profile.cpu);
-        for (int i = 0; i < CLIENTS_MAX && listen_again() && accept_one(); i++)
+        /* A file that is asked for comes before those who wait. */
+        for (int i = 0; i < CLIENTS_MAX && atomic_load(&agent.asked) == done &&
+                        listen_again() && accept_one();
+             i++)
             continue;
         sleep_on(&agent.asked, done, LOOK_MS * NS_PER_MS);
     }

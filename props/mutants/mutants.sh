@@ -22,7 +22,8 @@
 #       kernel:NAME   every ordering of this kernel over the core is tried
 #                     (props/kernels/), and one of them fails
 #       run:NAME      the test that makes NAME.ok fails, with the mutant in
-#                     profsim, libprofsim-record.so and libprof-malloc.so
+#                     profsim, libprofsim-record.so and libprof-malloc.so;
+#       run:NAME/TEST one of its tests, if it knows TEST_FILTER
 #       nobody        it is not wrong: everything must hold
 #   survives: why nothing catches it yet      (optional; then it counts against
 #                                             the score and does not fail)
@@ -294,7 +295,8 @@ link_as_built() { # TARGET OUT OBJECT...
 # Run what makes NAME.ok with what the mutant is linked into.
 try_run() { # DIR NAME OBJECT...
     dir=$1
-    name=$2
+    name=${2%%/*}
+    filter=${2#"$name"}
     shift 2
     edge=$(ninja -t targets all | sed -n "s,^\($o/.*/$name\.ok\): test$,\1,p
         s,^\(out/$name\.ok\): test$,\1,p")
@@ -314,12 +316,14 @@ try_run() { # DIR NAME OBJECT...
         ;;
     esac
     status=0
+    TEST_FILTER=${filter#/}
+    [ -z "$filter" ] || export TEST_FILTER
     eval "$command" >"$dir/$name.out" 2>&1 </dev/null || status=$?
     [ $status -ne 0 ] || return 0
-    [ $status -ne 124 ] || { echo "unfinished run:$name" && return 0; }
+    [ $status -ne 124 ] || { echo "unfinished run:$name$filter" && return 0; }
     failed=$(sed -n 's/^\[  FAILED  \] \([a-z_A-Z0-9]*\)$/\1/p
         s/^FAILED: //p' "$dir/$name.out" | head -n1 | tr ' ' _)
-    echo "test run:$name ${failed:-crashed}"
+    echo "test run:$name$filter ${failed:-crashed}"
 }
 
 try_campaign() { # DIR PATCH OBJECT...

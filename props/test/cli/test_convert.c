@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -111,12 +112,22 @@ append_resized(uint64_t ticks, uint64_t address, uint64_t bytes, uint64_t begun,
 }
 
 static void
+append_module_of(const char *path)
+{
+    const size_t bytes = strlen(path);
+    uint64_t words[40] = {0x5000, 0x5000, 0x6000, 0x200,
+                          4 | (uint64_t)bytes << 32};
+
+    assert_true(bytes < 200);
+    memcpy(&words[5], "\1\2\3\4", 4);
+    memcpy((char *)&words[5] + 4, path, bytes);
+    append(EMBED_MODULE, 0, 0, words, (uint32_t)(5 + (bytes + 11) / 8));
+}
+
+static void
 append_module(void)
 {
-    uint64_t words[7] = {0x5000, 0x5000, 0x6000, 0x200, 4 | UINT64_C(8) << 32};
-
-    memcpy(&words[5], "\1\2\3\4/no/file", 12);
-    append(EMBED_MODULE, 0, 0, words, 7);
+    append_module_of("/no/file");
 }
 
 /* One of everything. */
@@ -374,6 +385,32 @@ a_pc_without_a_symbol_is_named_by_its_place(void **state)
     sim_recording_close(recording);
 }
 
+/* It has the name of a pipe that nobody writes to. */
+static void
+a_module_that_is_no_file_has_no_names(void **state)
+{
+    struct sim_recording *recording;
+    struct cli_converted what;
+    struct sim_recorded_frame frame;
+    char error[200];
+    char pipe[96];
+
+    (void)state;
+    snprintf(pipe, sizeof pipe, "%s", path_of("pipe"));
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    begin_spool();
+    append_module_of(pipe);
+    append_alloc(1, 0xa000, 10, append_stack(0x5010, 1));
+    alarm(20);
+    assert_true(convert(&what, error, sizeof error));
+    alarm(0);
+    recording = open_result();
+    assert_true(sim_recording_find(recording, 0x5010, &frame));
+    assert_string_equal(frame.function, "pipe+0x210");
+    sim_recording_close(recording);
+    assert_int_equal(unlink(pipe), 0);
+}
+
 static void
 a_spool_written_over_is_refused_or_gives_a_sound_recording(void **state)
 {
@@ -434,6 +471,7 @@ main(void)
         cmocka_unit_test(an_event_of_no_known_thread_is_refused),
         cmocka_unit_test(addresses_become_numbers_and_losses_are_counted),
         cmocka_unit_test(a_pc_without_a_symbol_is_named_by_its_place),
+        cmocka_unit_test(a_module_that_is_no_file_has_no_names),
         cmocka_unit_test(
             a_spool_written_over_is_refused_or_gives_a_sound_recording),
     };

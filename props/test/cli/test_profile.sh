@@ -353,6 +353,24 @@ sites f/"$process".heap.pb.gz >got
 diff want got >diff
 count "busy: exact at the end, after all these dumps" $?
 
+# Each is waited for a second, and the program's exit ten at most.
+start --heap 1 -- "$program" wait
+await "the agent listens" "$profsim" top "$process" >out 2>err
+python3 -c '
+import socket, sys, time
+clients = [socket.socket(socket.AF_UNIX) for _ in range(30)]
+for client in clients:
+    client.connect("\0profsim-profile-" + sys.argv[1])
+print("connected", flush=True)
+time.sleep(60)' "$process" >silent &
+silent=$!
+children="$children $silent"
+await "clients are silent" grep -q connected silent
+stop
+[ -s f/"$process".heap.pb.gz ]
+count "silent clients: files at exit all the same" $?
+kill $silent
+
 # ------------------------------------------------------------------- other users
 
 # A name that somebody else has taken: whoever answers is not who was asked.

@@ -85,6 +85,7 @@ count() { # NAME STATUS
 mkdir "$dir/in"
 cp "$profsim" "$dir/in/profsim"
 cp "$recorder" "$dir/in/libprofsim-record.so"
+cp "${recorder%/*}/libprof-malloc.so" "$dir/in/"
 cp fixtures/scenarios/birth-during-mark.sim "$dir/in/a.sim"
 cp fixtures/scenarios/wrap.sim "$dir/in/b.sim"
 cp fixtures/scenarios/late-return-across-sessions.sim "$dir/in/t.sim"
@@ -97,7 +98,7 @@ chmod -R a+rX "$dir/in"
 
 # Its name in the shared folder; then what makes it there.
 files="record all convert chrome perfetto scenario recording text traces failure"
-folders="inside each failures"
+folders="inside each failures profiles"
 name_of() { # OUTPUT
     case $1 in
     record | convert | chrome | perfetto) echo x ;;
@@ -110,6 +111,7 @@ name_of() { # OUTPUT
     inside) echo new ;;
     each) echo a.sim ;;
     failures) echo profsim-failures ;;
+    profiles) echo profsim-profile ;;
     esac
 }
 command_of() { # OUTPUT
@@ -127,6 +129,7 @@ command_of() { # OUTPUT
     inside) echo "run --out $shared/new $in/a.sim" ;;
     each) echo "run --out $shared $in/a.sim $in/b.sim" ;;
     failures) echo "check H2 --rules go1.6-late --seeds 67..67" ;;
+    profiles) echo "profile --heap 1 sh $in/two.sh" ;;
     esac
 }
 
@@ -255,6 +258,8 @@ try_all() { # VICTIM PLANT...
     done
     for output in $folders; do
         for plant in folder-link folder-of-links file; do
+            # Names of processes are not known before.
+            [ $output-$plant != profiles-folder-of-links ] || continue
             try "$victim" "$output" "$plant" refused
             count "$output in $plant, user $victim, $setting" $?
         done

@@ -2,7 +2,8 @@
  * test_recorder_safety.c -- a recorder that cannot hurt: guarded_program runs
  * under it as if it were alone, whatever it does and whatever is short.
  *
- * usage: test_recorder_safety PROFSIM RECORDER PROGRAM ROUNDS
+ * usage: [TEST_FILTER=TEST] test_recorder_safety PROFSIM RECORDER PROGRAM
+ * ROUNDS
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -278,6 +279,26 @@ forks_in_handlers_neither_die_nor_hang(void **state)
         assert_true(recorded_allocs() > 100);
         expect_no_leftovers();
     }
+}
+
+/* However many: each has its place behind ours. */
+static void
+what_else_is_preloaded_stays(void **state)
+{
+    char others[20000];
+    size_t bytes = 0;
+
+    (void)state;
+    while (bytes + 200 < sizeof others)
+        bytes += (size_t)snprintf(&others[bytes], sizeof others - bytes,
+                                  "/nowhere/%0150zu.so:", bytes);
+    setenv("OTHERS", others, 1);
+    setenv("LD_PRELOAD", others, 1);
+    expect_good(record("", "sh", "-c",
+                       "case $LD_PRELOAD in *:\"$OTHERS\") ;; *) false ;; esac",
+                       NULL));
+    unsetenv("LD_PRELOAD");
+    expect_no_leftovers();
 }
 
 static void
@@ -756,6 +777,7 @@ main(int argc, char **argv)
         cmocka_unit_test(descriptors_are_the_programs),
         cmocka_unit_test(a_small_stack_is_enough),
         cmocka_unit_test(forks_in_handlers_neither_die_nor_hang),
+        cmocka_unit_test(what_else_is_preloaded_stays),
         cmocka_unit_test(errno_is_the_programs),
         cmocka_unit_test(a_fork_at_any_instruction_is_survived),
         cmocka_unit_test(a_limit_of_files_ends_the_log_alone),
@@ -782,5 +804,6 @@ main(int argc, char **argv)
         return 1;
     setenv("PROFSIM_RECORDER", recorder, 1);
     alarm(500);
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -7,8 +7,10 @@ void *first_allocates(size_t bytes);
 void *
 first_allocates(size_t bytes)
 {
-    volatile unsigned char frame[8] = {1};
-    void *volatile block = malloc(bytes + frame[0] - 1);
+    volatile unsigned char frame[8];
+    void *volatile block;
 
+    frame[0] = 1;
+    block = malloc(bytes + frame[0] - 1);
     return block;
 }
