@@ -26,8 +26,9 @@ check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
 mutants:
 	@.ci/deps build test mutants
-	@ninja -k 0 $(call built,$@ out/gcc/mutate.ready); status=$$?; \
-	    $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && exit $$status
+	@ninja -k 0 $(call built,out/gcc/mutate.ready)
+	@$(if $(BUILD_ONLY),ninja $(call built,out/gcc/check),props/mutants/mutants.py all); \
+	    status=$$?; $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && exit $$status
 coverage:
 	@.ci/deps build test coverage
 	@$(if $(BUILD_ONLY),ninja $(call built,out/cov/check),props/coverage/measure.sh reports)

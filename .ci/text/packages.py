@@ -357,6 +357,9 @@ class File:
                         self.files.add(os.path.normpath(name))
         elif re.match(r"#!.*\bpython3\b", text):
             self.needs.add(("command", "python3"))
+            self.needs |= {("command", name) for name in re.findall(
+                r"(?:subprocess\.\w+|output_of)\(\s*\[?\s*['\"]([a-z][\w.+-]*)['\"]",
+                text)}
 
 
 @functools.lru_cache(None)

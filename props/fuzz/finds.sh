@@ -25,23 +25,10 @@ say() { # ok|FAILED TEXT
     echo "$1: $2"
 }
 
-# The targets, with a mutant in front of the library.
-worlds_with() { # PATCH
-    objects=$(MUTANT_CC="clang -O1 -g -fsanitize=fuzzer-no-link,address" \
-        props/mutants/mutants.sh compiled "fixtures/mutants/$1.patch" "$dir/$1") &&
-        clang -g -fsanitize=fuzzer,address -o "$dir/$1/fuzz" \
-            out/fuzz/fuzz/worlds.o $objects out/fuzz/libprops.a \
-            out/fuzz/libsim.a out/fuzz/libmodel.a out/fuzz/libprof_port.a \
-            out/fuzz/libprof.a -lm
-}
-
-kernels_with() { # PATCH
-    props/mutants/mutants.sh explored "fixtures/mutants/$1.patch" "$dir/$1" &&
-        clang -g -fsanitize=fuzzer -o "$dir/$1/fuzz" \
-            out/fuzz/fuzz/kernels.o out/fuzz/fuzz/features.o \
-            "$dir/$1/kernels.o" $o/libexplore.a $o/libsim.a \
-            $o/libprof_port.a $o/libprof_pprof.a $o/libprof.a \
-            -ldw -lisal -lm
+# built_with PATCH TARGET: the path of the target with this mutant in it
+built_with() {
+    made=$(props/mutants/mutants.py build "fixtures/mutants/$1.patch" \
+        "$dir/$1" "$2") && echo "$made" | grep "^$dir/"
 }
 
 # Fuzz from nothing; what is found is shrunk, and must match a line.
@@ -86,14 +73,13 @@ find_it go1.6-late "$root/out/fuzz/fuzz_worlds" "^expect property .* broken" &&
     replays go1.6-late profsim "$root/out/profsim"
 unset PROFSIM_RULES
 
-worlds_with slot-published-again &&
-    find_it slot-published-again "$dir/slot-published-again/fuzz" \
-        "^expect property .* broken"
-kernels_with listed-before-written &&
-    find_it listed-before-written "$dir/listed-before-written/fuzz" \
+fuzz=$(built_with slot-published-again out/fuzz/fuzz_worlds) &&
+    find_it slot-published-again "$fuzz" "^expect property .* broken"
+fuzz=$(built_with listed-before-written out/fuzz/fuzz_kernels) &&
+    find_it listed-before-written "$fuzz" \
         "^replay: profsim explore .* --replay [0-9]" &&
     replays listed-before-written "profsim explore" \
-        "$dir/listed-before-written/explore"
+        "$(built_with listed-before-written $o/props/explore_all)"
 
 # What pairs of reads and writes are worth: features in as many runs.
 features() { # ENVIRONMENT...

@@ -128,8 +128,8 @@ row() {
 
 # judged STATUS TEXT NAME
 judged() {
-    exits "$1" "$2" "mutants: $3" awk -v csv=m.csv -v md=m.md \
-        -f "$scripts/mutants/mutants.awk" m.row
+    exits "$1" "$2" "mutants: $3" python3 "$scripts/mutants/report.py" \
+        m.csv m.md m.row
 }
 
 row H1 'first 3 H1 2' 'alone H1 3'
@@ -161,13 +161,12 @@ judged 1 'is caught now' "an excuse that is none any more"
 row H1 ''
 judged 0 '0 of 1 mutants caught' "an excuse does not count as caught"
 survives=
-mkdir props/mutants
-cp "$scripts/mutants/mutants.sh" "$scripts/mutants/mutants.awk" props/mutants
 printf 'title: t\nissue: a#1\ncaught-by: H1\n' >fixtures/mutants/m.patch
-exits 1 'not listed' "mutants: a patch that nobody tries" \
-    sh props/mutants/mutants.sh report . other.row
 exits 1 'only 1 real bugs' "mutants: too few real bugs" \
-    sh props/mutants/mutants.sh report . x/m.row
+    python3 "$scripts/mutants/mutants.py" all
+sed 's/a#1/a#1 a#2/' fixtures/mutants/m.patch >fixtures/mutants/n.patch
+exits 1 'only 2 real bugs' "mutants: patches are found" \
+    python3 "$scripts/mutants/mutants.py" all
 
 # -------------------------------------------------------- mutants of each line
 

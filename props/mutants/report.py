@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Rows of mutants.py to a matrix and a score.
+
+usage: report.py CSV MD ROW...
+out: the csv, the md, the matrix and the score on standard output, a line for
+     each mutant that is not caught as its header demands; then exit 1
+"""
+import re
+import statistics
+import sys
+
+INTRODUCTION = '''<!-- made by: make mutants -->
+# Mutants
+
+Each is one mistake in the library or in the harness, a patch in
+fixtures/mutants/, and must be caught by what its header names: a
+property, when no other is asked for; a mark that a campaign then
+misses; a test; or a kernel that the explorer runs. The seeds of a
+campaign are 1, 2, 3, ..., so the numbers are runs to detection; those
+of a kernel are orderings tried. `holds` is a change that is not wrong.
+'''
+
+
+def properties():
+    """Those that campaigns judge; as mutant_trial.c."""
+    with open('props/property.def', encoding='utf-8') as file:
+        return re.findall(r'^X\(([BCDHLT]\w*),', file.read(), re.M)
+
+
+class Row:
+    def __init__(self, path):
+        self.first_seed = self.first_what = self.events = self.unfinished = ''
+        self.alone = {}   # property: first seed
+        self.tests = {}   # word: the case that failed
+        self.missed = set()
+        self.kernels = {} # name: (runs, how)
+        with open(path, encoding='utf-8') as file:
+            for line in file:
+                kind, _, rest = line.rstrip('\n').partition(' ')
+                self.note(kind, rest)
+        self.words = self.demand.split()
+        self.failures = []
+        self.verdict = self.judged()
+
+    def note(self, kind, rest):
+        words = rest.split()
+        if kind in ('name', 'title', 'issue', 'survives'):
+            setattr(self, kind, rest)
+        elif kind == 'caught-by':
+            self.demand = rest
+        elif kind == 'first':
+            self.first_seed, self.first_what = words[:2]
+            self.events = words[2] if len(words) > 2 else ''
+        elif kind == 'alone':
+            self.alone[words[0]] = int(words[1])
+        elif kind == 'missed':
+            self.missed.add(words[0])
+        elif kind == 'test':
+            self.tests[words[0]] = ' '.join(words[1:])
+        elif kind == 'kernel':
+            self.kernels[words[0]] = int(words[1]), ' '.join(words[2:])
+        elif kind == 'unfinished':
+            self.unfinished = f'exit {rest}'
+
+    def is_caught(self, word):
+        if word == 'crash':
+            return self.first_what == 'crash'
+        if word.startswith(('test_', 'run:')):
+            return word in self.tests
+        kind, _, name = word.partition(':')
+        if kind == 'mark':
+            return name in self.missed
+        if kind == 'kernel':
+            return name in self.kernels
+        return word in self.alone
+
+    def fail(self, text):
+        self.failures.append(f'mutants: {self.name}: {text}')
+
+    def judged(self):
+        if self.demand == 'nobody':
+            if self.first_what:
+                self.fail(f'was to hold, but breaks {self.first_what} at seed '
+                          f'{self.first_seed}')
+            elif self.unfinished:
+                self.fail('was to hold, but did not finish')
+            return 'holds'
+        caught = all(self.is_caught(word) for word in self.words)
+        if self.survives:
+            if caught:
+                self.fail('is caught now; take `survives` out of its header')
+            return 'survives'
+        if caught:
+            return 'caught'
+        if self.unfinished:
+            self.fail(f'did not finish ({self.unfinished})')
+        else:
+            found = [self.first_what] if self.first_what else []
+            found += [f'{name}:{seed}' for name, seed in self.alone.items()]
+            self.fail(f'survives: wanted {self.demand}, found '
+                      f'{" ".join(found) or "nothing"}')
+        return 'SURVIVES'
+
+    def detection(self):
+        """Runs until the demanded property was broken, asked for alone; the
+        latest of several. Of a mutant that a test or a mark catches: none."""
+        if self.verdict != 'caught':
+            return ''
+        runs = [self.alone[word] for word in self.words if word in self.alone]
+        runs += [self.kernels[word[7:]][0] for word in self.words
+                 if word[7:] in self.kernels]
+        if runs:
+            return max(runs)
+        return int(self.first_seed) if self.first_what == 'crash' else ''
+
+    def by_whom(self):
+        parts = []
+        for word in self.words:
+            part = f'{word}: {self.tests[word]}' if word in self.tests else word
+            if word[7:] in self.kernels:
+                part += f' ({self.kernels[word[7:]][1]})'
+            parts.append(part)
+        return ', '.join(parts)
+
+
+def by_project(bug):
+    project, _, number = bug.partition('#')
+    return project, int(number) if number.isdigit() else 0, bug
+
+
+def table(head, rows):
+    """Lines of a table."""
+    return [f'| {" | ".join(map(str, row))} |' for row in
+            (head, *rows)][:1] + ['|---' * len(head) + '|'] + \
+        [f'| {" | ".join(map(str, row))} |' for row in rows]
+
+
+def real_bugs(rows):
+    made_by = {}
+    for row in rows:
+        for bug in row.issue.split():
+            made_by.setdefault(bug, []).append(
+                f'{row.name} ({row.by_whom() if row.verdict == "caught" else row.verdict})')
+    return [(bug, '; '.join(made_by[bug]))
+            for bug in sorted(made_by, key=by_project)]
+
+
+def page(rows, columns, score, runs, bugs):
+    held = sum(row.verdict == 'holds' for row in rows)
+    lines = [INTRODUCTION, f'{score}; {held} hold.',
+             f'Median runs to detection: {statistics.median_low(runs or [0])}, '
+             f'most: {max(runs, default=0)}.', '']
+    lines += table(
+        ['mutant', 'caught by', 'runs', 'named by', 'events, shrunk',
+         'what is wrong'],
+        [(row.name, row.by_whom() if row.verdict == 'caught' else
+          f'**{row.verdict}**', row.detection(), row.first_what, row.events,
+          row.title + (f' ({row.issue})' if row.issue else '') +
+          (f'; survives: {row.survives}' if row.survives else ''))
+         for row in rows])
+    lines += ['', '## Real bugs', '',
+              f'{len(bugs)} reports of bugs that Go and others had, and what makes',
+              'the same mistake here.', '']
+    lines += table(['bug', 'mutant (caught by)'], bugs)
+    lines += ['', '## Mutant and property', '',
+              'The first seed at which a property, asked for alone, is broken. Those',
+              'that a header names had all its runs, the others a twentieth.', '']
+    seeds = [(row.name, *(row.alone.get(name, '') for name in columns))
+             for row in rows]
+    kills = [sum(name in row.alone for row in rows) for name in columns]
+    lines += table(['mutant', *columns],
+                   [line for line in seeds if any(line[1:])] +
+                   [('mutants it catches', *kills)])
+    return '\n'.join(lines) + '\n'
+
+
+def csv_of(rows, columns):
+    lines = [','.join(['mutant', 'verdict', 'caught by', 'runs', 'named by',
+                       'events', *columns, 'issue', 'title'])]
+    for row in rows:
+        lines.append(','.join(map(str, [
+            row.name, row.verdict, f'"{row.by_whom()}"', row.detection(),
+            row.first_what, row.events,
+            *(row.alone.get(name, '') for name in columns), row.issue,
+            f'"{row.title}"'])))
+    return '\n'.join(lines) + '\n'
+
+
+def write(paths, csv, md):
+    """Both files and the summary; returns the exit code."""
+    rows = [Row(path) for path in paths]
+    columns = properties()
+    judged = [row for row in rows if row.verdict != 'holds']
+    caught = sum(row.verdict == 'caught' for row in judged)
+    score = f'{caught} of {len(judged)} mutants caught ' \
+        f'({100 * caught / max(len(judged), 1):.1f} %)'
+    runs = [row.detection() for row in rows if row.detection() != '']
+    bugs = real_bugs(rows)
+    for path, text in ((csv, csv_of(rows, columns)),
+                       (md, page(rows, columns, score, runs, bugs))):
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text)
+    for row in rows:
+        print(f'{row.name:<35} '
+              f'{row.by_whom() if row.verdict == "caught" else row.verdict}')
+    print(f'{score}; median runs to detection '
+          f'{statistics.median_low(runs or [0])}; {len(bugs)} real bugs')
+    failures = [text for row in rows for text in row.failures]
+    for text in failures:
+        print(text, file=sys.stderr)
+    return 1 if failures or not rows else 0
+
+
+if __name__ == '__main__':
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    sys.exit(write(sys.argv[3:], sys.argv[1], sys.argv[2]))
