@@ -9,7 +9,7 @@
  *
  * Arguments of calls are not known here, so each call shows `...` for them. An
  * address without a name is a function `?` that begins at 0: its distance is
- * the address.
+ * the address. Where a function has a name and no entry, no distance is shown.
  */
 #include <string.h>
 
@@ -81,7 +81,8 @@ put_place(struct out *out, uintptr_t pc, const struct prof_symbol *symbol)
     put_name(out, symbol->file);
     prof_out_bytes(out, ":", 1);
     prof_out_u64(out, symbol->line);
-    if (pc > symbol->entry) {
+    if (pc > symbol->entry &&
+        (symbol->entry != 0 || prof_text_bytes(symbol->function) == 0)) {
         prof_out_text(out, " +");
         prof_out_0x(out, pc - symbol->entry);
     }

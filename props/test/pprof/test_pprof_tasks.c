@@ -175,6 +175,34 @@ an_address_without_a_name_is_a_distance_from_0(void **state)
                                          "\t?:0 +0x9040\n");
 }
 
+/* Address 0x77 is in a function whose entry nobody knows. */
+static void
+find_without_entry(void *context, uintptr_t pc, struct prof_symbol *symbol)
+{
+    (void)context;
+    (void)pc;
+    symbol->function = "main.f";
+    symbol->file = "f.go";
+    symbol->line = 3;
+}
+
+static void
+a_function_without_an_entry_shows_no_distance(void **state)
+{
+    static const uintptr_t stack[] = {0x77};
+    const struct prof_task_stack task = {
+        .id = 1, .state = "running", .stack = stack, .depth = 1};
+    const struct prof_symbols symbols = {.find = find_without_entry};
+    static const char want[] = "goroutine 1 [running]:\n"
+                               "main.f(...)\n"
+                               "\tf.go:3\n";
+
+    (void)state;
+    assert_int_equal(prof_text_tasks(text, sizeof text, &symbols, &task, 1),
+                     sizeof want - 1);
+    assert_memory_equal(text, want, sizeof want - 1);
+}
+
 static size_t
 lines_with(const char *from, const char *what)
 {
@@ -386,6 +414,7 @@ main(void)
         cmocka_unit_test(a_stack_of_nothing_but_the_runtime_is_shown_whole),
         cmocka_unit_test(exported_functions_of_the_runtime_are_the_programs),
         cmocka_unit_test(an_address_without_a_name_is_a_distance_from_0),
+        cmocka_unit_test(a_function_without_an_entry_shows_no_distance),
         cmocka_unit_test(
             a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided),
         cmocka_unit_test(
