@@ -19,13 +19,19 @@ typedef uint64_t props_set;
 #define PROPS_BIT(property) ((props_set)1 << (property))
 #define PROPS_ALL           (PROPS_BIT(PROPS_COUNT) - 1)
 
+/* Those that compare what instruments say of one world. */
+#define PROPS_ACROSS                                                   \
+    (PROPS_BIT(PROPS_X1) | PROPS_BIT(PROPS_X2) | PROPS_BIT(PROPS_X3) | \
+     PROPS_BIT(PROPS_X4) | PROPS_BIT(PROPS_X5) | PROPS_BIT(PROPS_X6))
+
 /* Those that are judged on the traces of a world. */
 #define PROPS_OF_TRACES                                                   \
-    (PROPS_BIT(PROPS_T1) | PROPS_BIT(PROPS_T2) | PROPS_BIT(PROPS_T3) |    \
-     PROPS_BIT(PROPS_T4) | PROPS_BIT(PROPS_T5) | PROPS_BIT(PROPS_T6) |    \
-     PROPS_BIT(PROPS_T7) | PROPS_BIT(PROPS_T8) | PROPS_BIT(PROPS_T9) |    \
-     PROPS_BIT(PROPS_T10) | PROPS_BIT(PROPS_T11) | PROPS_BIT(PROPS_T12) | \
-     PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | PROPS_BIT(PROPS_L2))
+    (PROPS_ACROSS | PROPS_BIT(PROPS_T1) | PROPS_BIT(PROPS_T2) |           \
+     PROPS_BIT(PROPS_T3) | PROPS_BIT(PROPS_T4) | PROPS_BIT(PROPS_T5) |    \
+     PROPS_BIT(PROPS_T6) | PROPS_BIT(PROPS_T7) | PROPS_BIT(PROPS_T8) |    \
+     PROPS_BIT(PROPS_T9) | PROPS_BIT(PROPS_T10) | PROPS_BIT(PROPS_T11) |  \
+     PROPS_BIT(PROPS_T12) | PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | \
+     PROPS_BIT(PROPS_L2))
 
 /* returns: "H1", ...; "none" for PROPS_NONE */
 const char *props_property_id(enum props_property property);

@@ -165,8 +165,11 @@ run_campaigns(const struct cli_check_options *options,
         exit_code = run_campaign(options, &half, search);
     if (exit_code != CLI_OK || (asked & PROPS_OF_TRACES) == 0)
         return exit_code;
-    half.worlds =
-        both ? SIM_WORLDS_TRACED | SIM_WORLDS_BOTH : SIM_WORLDS_TRACED;
+    half.worlds = 0;
+    if (both || (asked & PROPS_ACROSS) != 0)
+        half.worlds |= SIM_WORLDS_BOTH;
+    if (both || (asked & ~PROPS_ACROSS) != 0)
+        half.worlds |= SIM_WORLDS_TRACED;
     return run_campaign(options, &half, search);
 }
 

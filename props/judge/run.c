@@ -28,6 +28,14 @@ may_trace(const struct sim_limits *limits)
     return (limits->instruments & SIM_INSTRUMENT_BIT(SIM_TRACER)) != 0;
 }
 
+static void
+note_difference(void *context, enum props_property property, const char *text)
+{
+    struct props_run *run = context;
+
+    trace_judge_breach(&run->trace, property, "%s", text);
+}
+
 static size_t
 trail_bytes(uint32_t events_max)
 {
@@ -58,6 +66,11 @@ props_run_new(const struct sim_limits *limits)
     run->judge.marks = &run->marks;
     run->trace.world = run->judge.world;
     run->trace.marks = &run->marks;
+    run->cross.world = run->judge.world;
+    run->cross.marks = &run->marks;
+    run->cross.breach = note_difference;
+    run->cross.context = run;
+    run->without.limits = *limits;
     if (run->judge.world == NULL || run->judge.model == NULL ||
         run->twin == NULL || run->events == NULL ||
         (may_trace(limits) &&
@@ -76,6 +89,8 @@ props_run_delete(struct props_run *run)
         return;
     if (run->trace.life != NULL)
         trace_judge_release(&run->trace);
+    cross_release(&run->cross);
+    cross_without_release(&run->without);
     sim_world_delete(run->judge.world);
     sim_world_delete(run->twin);
     model_heap_delete(run->judge.model);
@@ -189,6 +204,12 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     run->has_trace = sim_world_carries(run->judge.world, SIM_TRACER);
     if (run->has_profiles)
         props_judge_begin(&run->judge);
+    run->crosses = run->has_trace && (asked & PROPS_ACROSS) != 0 &&
+                   config->instruments != SIM_INSTRUMENT_BIT(SIM_TRACER);
+    run->trace.cross = run->crosses ? &run->cross : NULL;
+    if (run->crosses)
+        cross_begin(&run->cross);
+    run->left_out = config->instruments;
     run->trace.asked = asked;
     run->trace.breach.property = PROPS_NONE;
     run->trace.hash = 0;
@@ -215,6 +236,8 @@ props_run_event(struct props_run *run, const struct sim_event *event,
         return false;
     run->trail->count = ++run->events_count;
     run->trail->attempting = 0;
+    if (run->crosses)
+        cross_event(&run->cross, event);
     holds = !run->has_profiles || props_judge_event(&run->judge);
     if (run->twin_runs &&
         (event->kind == SIM_EV_SNAPSHOT ||
@@ -225,6 +248,25 @@ props_run_event(struct props_run *run, const struct sim_event *event,
         run->judge.events++;
     }
     return holds && run->judge.breach.property == PROPS_NONE;
+}
+
+/* X6: the same events without each instrument that is to be left out. */
+static void
+try_without(struct props_run *run)
+{
+    const struct sim_config *config = sim_world_config(run->judge.world);
+    const uint32_t left_out = config->instruments & run->left_out;
+
+    if (!run->crosses || (run->judge.asked & PROPS_BIT(PROPS_X6)) == 0)
+        return;
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        if ((left_out >> i & 1) == 0)
+            continue;
+        props_mark_hit(&run->marks, MARK_CROSS_WITHOUT);
+        if (!cross_without_try(&run->without, config, run->events,
+                               run->events_count, (enum sim_instrument_id)i))
+            judge_breach(&run->judge, PROPS_X6, "%s", run->without.difference);
+    }
 }
 
 static void
@@ -255,6 +297,8 @@ props_run_end(struct props_run *run)
     else if (run->has_trace && !trace_judge_run(&run->trace) &&
              breach->property == PROPS_NONE)
         *breach = run->trace.breach;
+    if (breach->property == PROPS_NONE)
+        try_without(run);
     hash_run(run);
     return breach->property == PROPS_NONE;
 }
@@ -271,6 +315,7 @@ props_run_choices(struct props_run *run, struct sim_choices *choices,
 
     sim_generator_begin(&run->generator, choices, rules, worlds);
     refused = props_run_begin(run, &run->generator.config, asked);
+    run->left_out = run->generator.left_out;
     while (refused == NULL && run->events_count < run->events_max) {
         event = &run->events[run->events_count];
         if (!sim_generator_next(&run->generator, run->judge.world, event) ||

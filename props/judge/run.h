@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "choice.h"
+#include "cross.h"
+#include "cross_without.h"
 #include "generate.h"
 #include "judge.h"
 #include "trace_judge.h"
@@ -33,6 +35,10 @@ struct props_run {
     struct prof_rules twin_rules;
     bool twin_runs;       /* the two schemes still agree by definition */
     uint32_t twin_events; /* that have happened to it, too */
+    struct cross cross;   /* what instruments say, compared (X1 to X5) */
+    bool crosses;         /* there is more than one to compare */
+    struct cross_without without; /* and without one of them (X6) */
+    uint32_t left_out;            /* instruments to be left out, a bit each */
     struct props_marks marks;
     uint64_t hash; /* of the run: truth and answers */
 };

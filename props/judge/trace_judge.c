@@ -150,6 +150,14 @@ is_broken(const struct trace_judge *judge)
     return judge->breach.property != PROPS_NONE;
 }
 
+/* Does the file say all that there was to say, in an order that can be? */
+static bool
+is_whole(const struct trace_judge *judge)
+{
+    return judge->trace.verdict == MODEL_TRACE_OK &&
+           judge->got->drops.no_buffer + judge->got->drops.no_stack == 0;
+}
+
 static void
 judge_session(struct trace_judge *judge)
 {
@@ -167,6 +175,8 @@ judge_session(struct trace_judge *judge)
         trace_judge_records(judge);
     if (!is_broken(judge))
         trace_judge_events(judge);
+    if (!is_broken(judge) && judge->cross != NULL && is_whole(judge))
+        cross_session(judge->cross, judge->session, &judge->trace);
     if (!is_broken(judge))
         trace_judge_spoilt(judge);
 }

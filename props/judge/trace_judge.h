@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cross.h"
 #include "judge.h"
 #include "life.h"
 #include "instrument_trace.h"
@@ -20,6 +21,7 @@ struct trace_judge {
     props_set asked;            /* properties that count */
     char pending[256];          /* L2 */
     struct props_breach breach; /* `event` is the session */
+    struct cross *cross;        /* told of each good session; NULL: nobody */
     uint64_t hash;              /* of the truth and all bytes */
 
     uint32_t session; /* being judged */

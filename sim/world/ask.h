@@ -67,6 +67,7 @@ enum label {
     ASK_TRACE_STACK,
     ASK_NUMBER,
     ASK_ORDER,
+    ASK_INSTRUMENT,
     ASK_AMOUNT = SIM_FAULT_LABEL - 1,
 };
 

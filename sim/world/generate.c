@@ -26,7 +26,7 @@ const struct sim_limits sim_generator_limits_all = {
     .objects_max = SIM_EVENTS_MAX,
     .buckets_max = SIM_BUCKETS_MAX,
     .frames_max = 16 * SIM_BUCKETS_MAX,
-    .instruments = SIM_PROFILES | SIM_INSTRUMENT_BIT(SIM_TRACER),
+    .instruments = SIM_ALL_INSTRUMENTS,
 };
 
 /* ---------------------------------------------------------------- the swarm */

@@ -81,6 +81,8 @@ struct sim_generator {
     /* Where processors take tasks. */
     uintptr_t deep[SIM_STACKS_MAX][SIM_DEEP_MAX];
     bool has[SIM_EV_COUNT]; /* by kind: may it happen at all? */
+    uint32_t left_out;      /* instruments that a run is to be made again
+                               without, a bit each */
     bool has_heap;          /* the profiles are carried, too */
     bool ends;              /* no more choices: stop and read */
 };

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "instrument_cpu.h"
 #include "instrument_trace.h"
 
 enum {
@@ -29,126 +30,6 @@ struct candidates {
     struct sim_event events[CANDIDATES_MAX];
     uint32_t count;
 };
-
-/* ----------------------------------------------------------------- the world
- */
-
-static void
-draw_stacks(struct sim_generator *g)
-{
-    static const uint32_t depths[] = {1, 2, 5, 0, 20, 127, 128, 129, 140};
-    static const uintptr_t firsts[] = {0x401000, 1, UINTPTR_MAX - 0x1000};
-
-    g->config.stacks = g->stacks;
-    g->config.stacks_count =
-        1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_TRACE_STACKS);
-    for (uint32_t i = 0; i < g->config.stacks_count; i++) {
-        const uintptr_t first = firsts[ask(g, 3, SIM_SWARM, ASK_PC)];
-
-        g->stacks[i].depth = depths[ask(g, sizeof depths / sizeof *depths,
-                                        SIM_SWARM, ASK_TRACE_DEPTH)];
-        g->stacks[i].frames = g->deep[i];
-        for (uint32_t j = 0; j < SIM_DEEP_MAX; j++)
-            g->deep[i][j] = first + 256 * (uintptr_t)i + 16 * (uintptr_t)j;
-    }
-}
-
-static void
-draw_buffers(struct sim_generator *g)
-{
-    g->config.trace.buffer_bytes = SIM_TRACE_BUFFER_BYTES_MAX;
-    if (sim_fault_is_on(&g->faults, SIM_FAULT_NO_TRACE_BUFFERS) ||
-        ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 1)
-        g->config.trace.buffer_bytes =
-            PROF_TRACE_BUFFER_BYTES_MIN +
-            ask(g, ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 0 ? 40 : 500,
-                SIM_SWARM, ASK_BUFFER_BYTES);
-    g->config.trace.eager = ask(g, 4, SIM_SWARM, ASK_EAGER) == 3;
-}
-
-/* When the machine was started; all clocks agree on that. */
-static void
-draw_offset(struct sim_generator *g)
-{
-    static const int64_t offsets[] = {0, 1 << 20, INT64_C(1) << 45};
-    const int64_t offset = offsets[ask(g, 3, SIM_CLOCK, ASK_OFFSET)];
-
-    for (uint32_t p = 0; p < SIM_PROCS_MAX; p++)
-        g->config.clocks[p].offset_ticks += offset;
-}
-
-/* Which events this run has at all; tracing and what the rest needs, always. */
-static void
-draw_events(struct sim_generator *g)
-{
-    static const enum sim_event_kind optional[] = {
-        SIM_EV_PROC_STOP,    SIM_EV_SET_PROCS, SIM_EV_END,
-        SIM_EV_STOP,         SIM_EV_PREEMPT,   SIM_EV_SLEEP,
-        SIM_EV_PARK,         SIM_EV_PARK_LOCK, SIM_EV_PARK_NETWORK,
-        SIM_EV_PARK_AGAIN,   SIM_EV_SYSCALL,   SIM_EV_GC_MARK,
-        SIM_EV_SCAN_START,   SIM_EV_HEAP,      SIM_EV_TIMERS,
-        SIM_EV_WAKE_OUTSIDE, SIM_EV_QUEUED,    SIM_EV_READ,
-        SIM_EV_TRACE_STOP,
-    };
-
-    memset(g->has, 0, sizeof g->has);
-    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
-        g->has[optional[i]] = ask(g, 3, SIM_SWARM, ASK_TRACE_FEATURE) != 0;
-}
-
-/* Where no fault has its hand on the clocks, they may be what orders. */
-static void
-draw_order(struct sim_generator *g)
-{
-    static const enum sim_fault clocks[] = {
-        SIM_FAULT_TRACE_SKEW, SIM_FAULT_TRACE_CLOCK_AHEAD,
-        SIM_FAULT_TRACE_CLOCK_BACK, SIM_FAULT_TRACE_CLOCK_FREEZE,
-        SIM_FAULT_TRACE_CLOCK_LIMIT};
-
-    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
-        if (sim_fault_is_on(&g->faults, clocks[i]))
-            return;
-    }
-    g->config.trace.by_clock = ask(g, 2, SIM_SWARM, ASK_ORDER) == 1;
-}
-
-/* The profiles, and a heap that they can show. */
-static void
-draw_heap(struct sim_generator *g)
-{
-    sim_draw_library(g);
-    sim_draw_limits(g);
-    sim_draw_features(g);
-    g->features.explicit_free = false; /* nobody frees where a collector is */
-    sim_list_works(g);
-}
-
-void
-sim_generator_begin_tasks(struct sim_generator *g, bool has_heap)
-{
-    static const uint32_t divisors[] = {64, 1, 16, 1000};
-    static const uint64_t speeds[] = {1000, 62, 3000, 1};
-    static const uint32_t lengths[] = {12, 40, 120};
-
-    g->ends = false;
-    g->has_heap = has_heap;
-    g->config.scheduled = true;
-    g->config.instruments = SIM_INSTRUMENT_BIT(SIM_TRACER);
-    g->config.procs = 1 + ask(g, 4, SIM_SWARM, ASK_TRACE_PROCS);
-    sim_faults_draw(&g->faults, g->choices, has_heap ? 'm' : 't');
-    draw_order(g);
-    g->config.trace.tick_divisor = divisors[ask(g, 4, SIM_SWARM, ASK_DIVISOR)];
-    g->config.trace.ticks_per_us = speeds[ask(g, 4, SIM_SWARM, ASK_HERTZ)];
-    g->config.trace.two_readers = ask(g, 256, SIM_SWARM, ASK_READERS) == 255;
-    draw_buffers(g);
-    sim_draw_trace_limits(g);
-    draw_offset(g);
-    draw_stacks(g);
-    draw_events(g);
-    g->more_bound = lengths[ask(g, 3, SIM_SWARM, ASK_TRACE_LENGTH)];
-    if (has_heap)
-        draw_heap(g);
-}
 
 /* ------------------------------------------------------------- what can happen
  */
@@ -244,6 +125,20 @@ add_tracing(struct candidates *c)
 }
 
 static void
+add_profiles(struct candidates *c)
+{
+    if (may(c, SIM_EV_GOROUTINES) && !sim_world_stalls_anywhere(c->world))
+        for (int weight = 0; weight < 3; weight++)
+            add(c, SIM_EV_GOROUTINES, 0);
+    if (may(c, SIM_EV_CPU_START))
+        for (int weight = 0; weight < 2; weight++)
+            add(c,
+                sim_cpu_profile(c->world)->is_on ? SIM_EV_CPU_STOP
+                                                 : SIM_EV_CPU_START,
+                0);
+}
+
+static void
 add_running(struct candidates *c, const struct sim_task *task)
 {
     add(c, SIM_EV_YIELD, 0);
@@ -261,6 +156,7 @@ add_running(struct candidates *c, const struct sim_task *task)
     if (!sim_world_stalls_anywhere(c->world))
         add_if(c, SIM_EV_SET_PROCS, SIM_EV_SET_PROCS);
     add_tracing(c);
+    add_profiles(c);
 }
 
 /* Work that goes on whoever is on the processor. */
@@ -356,9 +252,12 @@ draw_number(struct sim_generator *g, enum sim_event_kind kind)
 {
     static const uint64_t bytes[] = {4096, 0, 1, 127, 128, UINT64_MAX};
     static const uint64_t chunks[] = {0, 1, 2, 5};
+    const uint64_t per_us = g->config.trace.ticks_per_us;
 
     if (kind == SIM_EV_SET_PROCS)
         return 1 + ask(g, SIM_PROCS_MAX, SIM_DATA, ASK_NUMBER);
+    if (kind == SIM_EV_CPU_START) /* no more ticks than can be taken */
+        return 1 + ask(g, per_us >= 62 ? 100 : 10, SIM_DATA, ASK_NUMBER);
     if (kind == SIM_EV_READ)
         return chunks[ask(g, 4, SIM_DATA, ASK_NUMBER)];
     return bytes[ask(g, 6, SIM_DATA, ASK_NUMBER)];
@@ -376,6 +275,8 @@ draw_arguments(struct sim_generator *g, struct sim_event *event)
             ask(g, g->config.stacks_count, SIM_DATA, ASK_TRACE_STACK);
     if (strchr(arguments, 'n') != NULL)
         event->size_bytes = draw_number(g, event->kind);
+    if (event->kind == SIM_EV_GOROUTINES)
+        event->room = SIM_ROOM_ENOUGH;
 }
 
 /* A world begins with one task that runs. */

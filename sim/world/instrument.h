@@ -32,6 +32,7 @@ enum sim_instrument_id {
 
 /* A set of instruments, a bit each. */
 #define SIM_INSTRUMENT_BIT(id) (UINT32_C(1) << (id))
+#define SIM_ALL_INSTRUMENTS    ((UINT32_C(1) << SIM_INSTRUMENT_COUNT) - 1)
 
 /* The first field of an instrument's own struct. */
 struct sim_instrument {

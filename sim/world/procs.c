@@ -35,7 +35,10 @@ sim_world_is_free(const struct sim_world *world, uint32_t proc)
 void
 sim_take_off(struct sim_world *world, uint32_t proc, enum sim_task_state state)
 {
-    sim_task_on(world, proc)->state = state;
+    struct sim_task *task = sim_task_on(world, proc);
+
+    task->state = state;
+    task->since_ns = sim_world_now_ns(world);
     world->procs[proc].task = 0;
 }
 
@@ -100,7 +103,8 @@ sim_stop_world(struct sim_world *world, uint32_t asking)
         if (p == asking)
             continue;
         if (sim_world_runs(world, p)) {
-            happen(world, TRUTH_PREEMPT, p);
+            sim_world_fact(world, TRUTH_PREEMPT, p, 0, 0,
+                           sim_task_on(world, p)->stack);
             sim_take_off(world, p, SIM_TASK_RUNNABLE);
         } else if (world->procs[p].task != 0) {
             sim_lose_proc(world, p);
@@ -118,6 +122,7 @@ sim_run_task(struct sim_world *world, uint32_t proc, uint32_t id)
     world->procs[proc].task = id;
     happen(world, TRUTH_RUN, proc);
     task->state = SIM_TASK_RUNNING;
+    task->has_run = true;
     task->proc = proc;
 }
 

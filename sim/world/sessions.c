@@ -103,6 +103,39 @@ apply_stop(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
+/* A profile of what all tasks do: the world is stopped for it. */
+static const char *
+apply_goroutines(struct sim_world *world, const struct sim_event *event)
+{
+    if (!sim_world_runs(world, event->proc))
+        return sim_not_running;
+    sim_stop_world(world, event->proc);
+    if (event->stack != TRUTH_NO_STACK)
+        world->tasks[world->procs[event->proc].task].stack = event->stack;
+    sim_world_state(world, event->proc,
+                    (struct truth_entry){
+                        .kind = TRUTH_GOROUTINES,
+                        .proc = event->proc,
+                        .stack = event->stack,
+                        .room = event->room,
+                        .task = world->procs[event->proc].task,
+                    });
+    /* The world goes on with as many processors as before. */
+    sim_world_fact(world, TRUTH_PROCS, event->proc, 0, world->procs_count,
+                   event->stack);
+    return NULL;
+}
+
+static const char *
+apply_cpu(struct sim_world *world, const struct sim_event *event)
+{
+    sim_world_fact(world,
+                   event->kind == SIM_EV_CPU_START ? TRUTH_CPU_START
+                                                   : TRUTH_CPU_STOP,
+                   event->proc, 0, event->size_bytes, TRUTH_NO_STACK);
+    return NULL;
+}
+
 static const char *
 apply_reader(struct sim_world *world, const struct sim_event *event)
 {
@@ -167,6 +200,11 @@ sim_world_apply_scheduled(struct sim_world *world,
         return apply_start(world, event);
     case SIM_EV_TRACE_STOP:
         return apply_stop(world, event);
+    case SIM_EV_GOROUTINES:
+        return apply_goroutines(world, event);
+    case SIM_EV_CPU_START:
+    case SIM_EV_CPU_STOP:
+        return apply_cpu(world, event);
     case SIM_EV_READ:
         return NULL; /* the tracer's reader takes it from here */
     case SIM_EV_READER_STALL:

@@ -29,6 +29,7 @@ const char *
 sim_world_apply_create(struct sim_world *world, const struct sim_event *event)
 {
     const uint32_t id = world->tasks_count + 1;
+    const bool is_system = id > 1 && !sim_world_runs(world, event->proc);
 
     if (!sim_world_runs(world, event->proc) &&
         !sim_world_is_free(world, event->proc))
@@ -37,9 +38,12 @@ sim_world_apply_create(struct sim_world *world, const struct sim_event *event)
         return "too many tasks";
     world->tasks_count = id;
     world->tasks[id] = (struct sim_task){
-        .created = event->stack, .stack = TRUTH_NO_STACK, /* it has not begun */
+        .created = event->stack,
+        .stack = TRUTH_NO_STACK, /* it has not begun */
+        .is_system = is_system,
+        .pc = is_system ? SIM_SYSTEM_PC(id) : SIM_TASK_PC(id),
     };
-    sim_world_fact(world, TRUTH_CREATE, event->proc, id, SIM_TASK_PC(id),
+    sim_world_fact(world, TRUTH_CREATE, event->proc, id, world->tasks[id].pc,
                    event->stack);
     sim_task_on(world, event->proc)->was_woken = false;
     return NULL;
@@ -80,7 +84,7 @@ static const struct {
     enum sim_task_state state;
 } leavings[SIM_EV_COUNT] = {
     [SIM_EV_END] = {TRUTH_END, SIM_TASK_DEAD},
-    [SIM_EV_STOP] = {TRUTH_STOP, SIM_TASK_DEAD},
+    [SIM_EV_STOP] = {TRUTH_STOP, SIM_TASK_STOPPED},
     [SIM_EV_YIELD] = {TRUTH_YIELD, SIM_TASK_RUNNABLE},
     [SIM_EV_PREEMPT] = {TRUTH_PREEMPT, SIM_TASK_RUNNABLE},
     [SIM_EV_SLEEP] = {TRUTH_SLEEP, SIM_TASK_WAITING},
@@ -233,6 +237,8 @@ sim_task_text(const struct sim_task *task)
     case SIM_TASK_LEFT:
     case SIM_TASK_QUEUED:
         return "is back from a system call";
+    case SIM_TASK_STOPPED:
+        return "waits for ever";
     case SIM_TASK_RUNNING:
     case SIM_TASK_SYSCALL:
     case SIM_TASK_DEAD:

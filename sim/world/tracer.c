@@ -47,12 +47,14 @@ next_task(void *context, struct prof_trace_task *task)
             continue;
         *task = (struct prof_trace_task){
             .id = id,
-            .start_pc = SIM_TASK_PC(id),
+            .start_pc = one->pc,
             .stack = has ? config->stacks[one->created].frames : NULL,
             .depth = has ? config->stacks[one->created].depth : 0,
-            .state = away                             ? PROF_TASK_IN_SYSCALL
-                     : one->state == SIM_TASK_WAITING ? PROF_TASK_WAITING
-                                                      : PROF_TASK_RUNNABLE,
+            .state = away ? PROF_TASK_IN_SYSCALL
+                     : one->state == SIM_TASK_WAITING ||
+                             one->state == SIM_TASK_STOPPED
+                         ? PROF_TASK_WAITING
+                         : PROF_TASK_RUNNABLE,
         };
         return true;
     }

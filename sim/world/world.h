@@ -103,6 +103,7 @@ enum sim_task_state {
     SIM_TASK_AWAY,    /* in a system call, without a processor */
     SIM_TASK_LEFT,    /* out of it, nobody knows yet */
     SIM_TASK_QUEUED,  /* out of it, waits for a processor */
+    SIM_TASK_STOPPED, /* it waits for ever */
     SIM_TASK_DEAD
 };
 
@@ -115,6 +116,10 @@ struct sim_task {
     enum sim_event_kind waits; /* how it waited last */
     bool waits_for_lock;       /* and only who has the lock can wake it */
     bool was_woken;            /* and has done nothing since */
+    bool is_system;            /* the runtime's own */
+    bool has_run;
+    uint64_t pc;       /* its first */
+    uint64_t since_ns; /* when it came to wait, or lost its processor */
 };
 
 /* A processor that takes tasks. */
@@ -126,8 +131,11 @@ struct sim_proc {
     uint32_t task; /* 0: none */
 };
 
-/* The first pc of a task. */
-#define SIM_TASK_PC(id) (UINT64_C(0x400000) + 16 * (uint64_t)(id))
+/* The first pc of a task. One that no task created is the runtime's own, but
+ * for the first, and its code is elsewhere. */
+#define SIM_TASK_PC(id)      (UINT64_C(0x400000) + 16 * (uint64_t)(id))
+#define SIM_SYSTEM_PC(id)    (UINT64_C(0x800000) + 16 * (uint64_t)(id))
+#define SIM_IS_SYSTEM_PC(pc) ((pc) >= SIM_SYSTEM_PC(0))
 
 /* What the library answered to the event before, if it was a reading one. */
 struct sim_answer {

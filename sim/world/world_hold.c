@@ -67,7 +67,7 @@ is_elsewhere(enum sim_event_kind kind)
 static bool
 stops_world(const struct sim_world *world, enum sim_event_kind kind)
 {
-    return kind == SIM_EV_SET_PROCS ||
+    return kind == SIM_EV_SET_PROCS || kind == SIM_EV_GOROUTINES ||
            (kind == SIM_EV_TRACE_START && !world->traces && !world->unread) ||
            (kind == SIM_EV_TRACE_STOP && world->traces);
 }

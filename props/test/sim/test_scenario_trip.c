@@ -209,7 +209,7 @@ every_fixture_gets_the_answers_it_expects(void **state)
             .events_max = FILE_BYTES_MAX,
             .objects_max = FILE_BYTES_MAX,
             .buckets_max = SIM_SCENARIO_BUCKETS_DEFAULT,
-            .instruments = SIM_PROFILES | SIM_INSTRUMENT_BIT(SIM_TRACER),
+            .instruments = SIM_ALL_INSTRUMENTS,
         };
         struct sim_world *world = sim_world_new(&limits);
 

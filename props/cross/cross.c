@@ -1,0 +1,396 @@
+/* cross.c -- what instruments say at the beginning and end of sessions. */
+#include "cross.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument_cpu.h"
+#include "instrument_debug.h"
+#include "instrument_tasks.h"
+#include "prof/trace.h"
+
+bool
+cross_init(struct cross *cross)
+{
+    (void)cross; /* all its memory grows when it is needed */
+    return true;
+}
+
+void
+cross_release(struct cross *cross)
+{
+    for (uint32_t i = 0; i < CROSS_SESSIONS_MAX; i++)
+        free(cross->sessions[i].cpu);
+    cross_tasks_release(&cross->tasks);
+    cross_lines_release(&cross->lines);
+}
+
+void
+cross_begin(struct cross *cross)
+{
+    cross->sessions_count = 0;
+    cross->readings_count = 0;
+    cross->snapshots_count = 0;
+    cross->cpu_session = 0;
+    cross->tracing = false;
+    cross->numbers_are_made_up = false;
+    cross->parks = false;
+    cross->unsteady = false;
+    cross->unflushed = false;
+    cross->flushed = true;
+    cross->heap_rated = false;
+    cross->lines.count = 0;
+}
+
+bool
+cross_carries(const struct cross *cross, uint32_t instruments)
+{
+    return (sim_world_config(cross->world)->instruments & instruments) ==
+           instruments;
+}
+
+void
+cross_breach(struct cross *cross, enum props_property property,
+             const char *format, ...)
+{
+    char text[384];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cross->breach(cross->context, property, text);
+}
+
+bool
+cross_same_stack(const struct cross *cross, const struct model_trace *trace,
+                 uint64_t id, const uintptr_t *stack, uint32_t depth)
+{
+    static uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
+    const uint32_t depth_max = sim_world_config(cross->world)->depth_max;
+    uint32_t shown = model_trace_stack(trace, id, pcs);
+
+    if (shown > depth_max)
+        shown = depth_max;
+    if (depth > PROF_TRACE_DEPTH_LIMIT)
+        depth = PROF_TRACE_DEPTH_LIMIT;
+    if (shown != depth)
+        return false;
+    for (uint32_t i = 0; i < depth; i++) {
+        if (pcs[i] != stack[i])
+            return false;
+    }
+    return true;
+}
+
+/* --------------------------------------------------------- contention profiles
+ */
+
+static bool
+is_whole(const struct cross *cross, enum prof_contention kind)
+{
+    struct prof *prof = sim_world_prof(cross->world);
+    const struct prof_drops drops = prof_drops(prof);
+
+    return drops.no_bucket + drops.no_frames + drops.no_mutex == 0 &&
+           (kind == PROF_BLOCK ? prof_block_rate_ticks(prof)
+                               : prof_mutex_fraction_set(prof, -1)) == 1;
+}
+
+static void
+take_sites(struct cross *cross, enum prof_contention kind,
+           struct cross_sites *sites)
+{
+    struct prof_contention_record records[CROSS_SITES_MAX];
+    size_t count = 0;
+
+    sites->count = 0;
+    sites->usable =
+        is_whole(cross, kind) &&
+        prof_contention_snapshot(sim_world_prof(cross->world), kind, records,
+                                 CROSS_SITES_MAX, &count) == PROF_OK;
+    for (size_t i = 0; i < count && sites->usable; i++)
+        sites->sites[sites->count++] = (struct cross_site){
+            .stack = records[i].stack,
+            .depth = records[i].depth,
+            .count = records[i].count,
+            .cycles = records[i].cycles,
+        };
+}
+
+/* Leave what came since `begin`. Stacks of one instance stay where they are. */
+static void
+subtract(struct cross_sites *end, const struct cross_sites *begin)
+{
+    end->usable &= begin->usable;
+    for (uint32_t i = 0; i < end->count; i++) {
+        struct cross_site *site = &end->sites[i];
+
+        for (uint32_t j = 0; j < begin->count; j++) {
+            const struct cross_site *before = &begin->sites[j];
+
+            if (before->stack == site->stack && before->depth == site->depth) {
+                site->count -= before->count;
+                site->cycles -= before->cycles;
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------- sessions
+ */
+
+static struct cross_session *
+session_now(struct cross *cross)
+{
+    return &cross->sessions[cross->sessions_count - 1];
+}
+
+static uint32_t
+lines_so_far(const struct cross *cross)
+{
+    return cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES))
+               ? sim_debug_text(cross->world).events
+               : 0;
+}
+
+static void
+begin_session(struct cross *cross)
+{
+    struct cross_session *session;
+
+    if (cross->sessions_count == CROSS_SESSIONS_MAX)
+        return;
+    cross->sessions_count++;
+    cross->tracing = true;
+    cross->gomaxprocs = 1;
+    cross->gc_done = 0;
+    session = session_now(cross);
+    session->ended = false;
+    session->has_cpu = false;
+    session->was_collecting = sim_world_gc(cross->world)->marking;
+    session->lines_begin = lines_so_far(cross);
+    for (int kind = 0; kind < 2; kind++) {
+        session->begin[kind].usable = false;
+        session->end[kind].usable = false;
+        if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CONTENTION)))
+            take_sites(cross, (enum prof_contention)kind,
+                       &session->begin[kind]);
+    }
+}
+
+static void
+end_session(struct cross *cross)
+{
+    struct cross_session *session = session_now(cross);
+
+    cross->tracing = false;
+    session->lines_end = lines_so_far(cross);
+    for (int kind = 0; kind < 2; kind++) {
+        if (!session->begin[kind].usable)
+            continue;
+        take_sites(cross, (enum prof_contention)kind, &session->end[kind]);
+        subtract(&session->end[kind], &session->begin[kind]);
+    }
+    session->ended = true;
+}
+
+/* ------------------------------------------------------------------- readings
+ */
+
+static void
+keep_tasks(struct cross *cross)
+{
+    const struct sim_tasks_reading *from = sim_tasks_reading(cross->world);
+    struct cross_reading *to;
+
+    if (cross->readings_count == CROSS_READINGS_MAX || !from->fits)
+        return;
+    to = &cross->readings[cross->readings_count++];
+    to->session = cross->sessions_count - 1;
+    to->gomaxprocs = cross->gomaxprocs;
+    to->count = (uint32_t)from->count;
+    for (uint32_t i = 0; i < to->count; i++) {
+        const struct prof_task_stack *task = &from->list.tasks[i];
+        struct cross_listed *listed = &to->listed[i];
+
+        *listed = (struct cross_listed){.id = task->id,
+                                        .state = task->state,
+                                        .stack = task->stack,
+                                        .depth = task->depth};
+        if (task->stack == &from->list.starts[i]) {
+            listed->start = *task->stack;
+            listed->stack = NULL;
+        }
+    }
+}
+
+static void
+keep_snapshot(struct cross *cross)
+{
+    const struct sim_answer *answer = sim_world_answer(cross->world);
+    struct cross_snapshot *to;
+
+    if (answer->status != PROF_OK ||
+        cross->snapshots_count == CROSS_SNAPSHOTS_MAX)
+        return;
+    to = &cross->snapshots[cross->snapshots_count++];
+    *to = (struct cross_snapshot){.session = cross->sessions_count - 1,
+                                  .gc_done = cross->gc_done};
+    for (size_t i = 0; i < answer->count; i++)
+        to->allocs += answer->heap[i].allocs;
+}
+
+static enum prof_status
+append(void *context, const void *bytes, size_t bytes_count)
+{
+    struct cross_session *session = context;
+    const size_t need = session->cpu_bytes + bytes_count;
+
+    if (need > session->cpu_room) {
+        uint8_t *larger = realloc(session->cpu, 2 * need);
+
+        if (larger == NULL)
+            return PROF_ERR_MEMORY;
+        session->cpu = larger;
+        session->cpu_room = 2 * need;
+    }
+    memcpy(session->cpu + session->cpu_bytes, bytes, bytes_count);
+    session->cpu_bytes = need;
+    return PROF_OK;
+}
+
+/* The first CPU profile that lies inside a session. */
+static void
+keep_cpu(struct cross *cross)
+{
+    static _Alignas(PROF_BLOCK_ALIGN) unsigned char scratch[1 << 20];
+    struct cross_session *session = session_now(cross);
+    const struct prof_output output = {
+        .sink = {.write = append, .context = session},
+        .scratch = scratch,
+        .scratch_bytes = sizeof scratch,
+    };
+
+    if (session->has_cpu || cross->cpu_session != cross->sessions_count)
+        return;
+    session->cpu_bytes = 0;
+    session->has_cpu = sim_cpu_write(cross->world, &output) == PROF_OK;
+    session->cpu_hz = sim_cpu_profile(cross->world)->hz;
+    session->cpu_lost = sim_cpu_totals(cross->world).lost;
+}
+
+/* --------------------------------------------------------------------- events
+ */
+
+/* What an event says about all of a run. */
+static void
+watch(struct cross *cross, const struct sim_event *event)
+{
+    switch ((int)event->kind) {
+    case SIM_EV_HEAP:
+    case SIM_EV_GOAL:
+        cross->numbers_are_made_up = true;
+        break;
+    case SIM_EV_PARK_LOCK:
+    case SIM_EV_PARK_SEND:
+    case SIM_EV_PARK_RECEIVE:
+    case SIM_EV_PARK_SELECT:
+    case SIM_EV_PARK_CONDITION:
+        cross->parks = true;
+        break;
+    case SIM_EV_HEAP_RATE:
+        cross->heap_rated = true;
+        break;
+    case SIM_EV_GC_FLUSH:
+        cross->flushed = true;
+        break;
+    case SIM_EV_GC_TERMINATE:
+    case SIM_EV_GC_TERMINATE_STW:
+        cross->unflushed |= !cross->flushed;
+        cross->flushed = false;
+        break;
+    case SIM_EV_CLOCK_JUMP:
+    case SIM_EV_CLOCK_FREEZE:
+        cross->unsteady = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What it says about the session at hand. */
+static void
+watch_session(struct cross *cross, const struct sim_event *event)
+{
+    struct cross_session *session = session_now(cross);
+
+    switch ((int)event->kind) {
+    case SIM_EV_SET_PROCS:
+        cross->gomaxprocs++;
+        break;
+    case SIM_EV_GOROUTINES:
+        if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_TASKS)))
+            keep_tasks(cross);
+        cross->gomaxprocs++;
+        break;
+    case SIM_EV_GC_TERMINATE:
+    case SIM_EV_GC_TERMINATE_STW:
+        cross->gc_done++;
+        break;
+    case SIM_EV_SNAPSHOT_ALL:
+        if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
+            keep_snapshot(cross);
+        break;
+    case SIM_EV_BLOCK: /* a wait of nobody's */
+    case SIM_EV_BLOCK_RATE:
+        session->begin[PROF_BLOCK].usable = false;
+        break;
+    case SIM_EV_MUTEX:
+    case SIM_EV_MUTEX_FRACTION:
+        session->begin[PROF_MUTEX].usable = false;
+        break;
+    case SIM_EV_CPU_STOP:
+        if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)))
+            keep_cpu(cross);
+        break;
+    default:
+        break;
+    }
+}
+
+void
+cross_event(struct cross *cross, const struct sim_event *event)
+{
+    const bool traces = sim_world_traces(cross->world);
+
+    watch(cross, event);
+    if (event->kind == SIM_EV_CPU_START &&
+        cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)) &&
+        sim_cpu_profile(cross->world)->begins == 1)
+        cross->cpu_session = cross->tracing ? cross->sessions_count : 0;
+    if (!cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_TRACER)))
+        return;
+    if (traces && !cross->tracing)
+        begin_session(cross);
+    else if (!traces && cross->tracing)
+        end_session(cross);
+    else if (cross->tracing)
+        watch_session(cross, event);
+}
+
+void
+cross_session(struct cross *cross, uint32_t session,
+              const struct model_trace *trace)
+{
+    const struct cross_session *said = &cross->sessions[session];
+
+    if (session >= cross->sessions_count || !said->ended)
+        return;
+    cross_waits(cross, said, trace);
+    cross_heap(cross, session, trace);
+    cross_goroutines(cross, session, trace);
+    cross_cpu(cross, said, trace);
+}

@@ -1,0 +1,159 @@
+/*
+ * cross.h -- what the instruments of one run say of the same events, compared
+ * with each other: X1 to X6. What really happened is not asked.
+ *
+ *      block, mutex profile   <- X1 ->   the trace's waits
+ *      heap profile, lines    <- X2 ->   the trace's HeapAlloc, NextGC, GCStart
+ *      goroutine profile      <- X3 ->   the trace's tasks
+ *      heap profile, lines    <- X4 ->   who runs, by the trace
+ *      CPU profile            <- X5 ->   who runs, by the trace
+ *      each                   <- X6 ->   the same without one of the others
+ *
+ * "Lines" are those that a runtime prints of each allocation, free and
+ * collection. While a run goes on, cross_event() keeps what instruments say at
+ * the moments where a session of the trace begins and ends; at the end the
+ * session is read, and compared.
+ */
+#ifndef PROPS_CROSS_H
+#define PROPS_CROSS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cross_lines.h"
+#include "cross_tasks.h"
+#include "mark.h"
+#include "property.h"
+#include "world.h"
+
+enum {
+    CROSS_SESSIONS_MAX = 8,
+    CROSS_SITES_MAX = 64,    /* stacks of a contention profile */
+    CROSS_READINGS_MAX = 32, /* of the goroutine profile, in a run */
+    CROSS_SNAPSHOTS_MAX = 64 /* of the heap, in a run */
+};
+
+/* What one stack of a contention profile has got. */
+struct cross_site {
+    const uintptr_t *stack;
+    uint32_t depth;
+    uint64_t count;
+    uint64_t cycles;
+};
+
+struct cross_sites {
+    bool usable; /* everything was recorded, and fits here */
+    uint32_t count;
+    struct cross_site sites[CROSS_SITES_MAX];
+};
+
+/* A reading of the goroutine profile, and where in the trace it was made. */
+struct cross_reading {
+    uint32_t session;
+    uint32_t gomaxprocs; /* events of that kind in the session before it */
+    uint32_t count;
+    struct cross_listed {
+        uint64_t id;
+        const char *state;
+        const uintptr_t *stack;
+        uintptr_t start; /* if depth is 1 and stack NULL: the only frame */
+        uint32_t depth;
+    } listed[SIM_SCHEDULED_MAX];
+};
+
+/* A heap snapshot, and where in the trace it was made. */
+struct cross_snapshot {
+    uint32_t session;
+    uint32_t gc_done; /* of the session, before it */
+    uint64_t allocs;  /* of all its records */
+};
+
+struct cross_session {
+    bool was_collecting; /* when it began, as was what follows */
+    uint32_t lines_begin;
+    uint32_t lines_end;
+    struct cross_sites begin[2]; /* by enum prof_contention */
+    struct cross_sites end[2];   /* less those */
+    bool has_cpu;                /* a CPU profile was taken inside it */
+    uint8_t *cpu;                /* profile.proto; its own */
+    size_t cpu_bytes;
+    size_t cpu_room;
+    uint64_t cpu_hz;
+    uint64_t cpu_lost;
+    bool ended; /* all of the above is there */
+};
+
+struct cross {
+    struct sim_world *world;
+    struct props_marks *marks;
+    /* Note a breach; the first one's text is kept. */
+    void (*breach)(void *context, enum props_property property,
+                   const char *text);
+    void *context;
+
+    struct cross_session sessions[CROSS_SESSIONS_MAX];
+    struct cross_reading readings[CROSS_READINGS_MAX];
+    struct cross_snapshot snapshots[CROSS_SNAPSHOTS_MAX];
+    uint32_t sessions_count;
+    uint32_t readings_count;
+    uint32_t snapshots_count;
+    uint32_t gomaxprocs; /* events of the session at hand */
+    uint32_t gc_done;
+    uint32_t cpu_session; /* in which the CPU profile began, + 1; 0: none */
+    bool tracing;
+    bool numbers_are_made_up; /* a HeapAlloc that no allocation made */
+    bool parks;               /* waits that no profile is told of */
+    bool unsteady;            /* a clock was moved or stopped */
+    bool flushed;             /* the heap's cycle at hand */
+    bool unflushed;           /* a cycle began without the flush before */
+    bool heap_rated;          /* not every allocation was recorded */
+    struct cross_tasks tasks; /* of the trace at hand */
+    struct cross_lines lines; /* of the run */
+};
+
+/* out: *cross, zero but for its first four fields. returns: false if there is
+ *      not enough memory */
+bool cross_init(struct cross *cross);
+void cross_release(struct cross *cross);
+
+/* A run begins. */
+void cross_begin(struct cross *cross);
+
+/* The world has applied an event. */
+void cross_event(struct cross *cross, const struct sim_event *event);
+
+/*
+ * A session has been read to its end, whole, and accepted.
+ *
+ * in:      session, its index; trace, decoded
+ */
+void cross_session(struct cross *cross, uint32_t session,
+                   const struct model_trace *trace);
+
+/* Note a breach; printf's rules. */
+void cross_breach(struct cross *cross, enum props_property property,
+                  const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* returns: does the run carry all of these (bits of instruments)? */
+bool cross_carries(const struct cross *cross, uint32_t instruments);
+
+/*
+ * Is a stack of an instrument the one that the trace shows? Each was cut where
+ * its instrument cuts.
+ */
+bool cross_same_stack(const struct cross *cross,
+                      const struct model_trace *trace, uint64_t id,
+                      const uintptr_t *stack, uint32_t depth);
+
+/* The checks of a session, each in its file. */
+void cross_waits(struct cross *cross, const struct cross_session *session,
+                 const struct model_trace *trace); /* X1 */
+void cross_heap(struct cross *cross, uint32_t session,
+                const struct model_trace *trace); /* X2, X4 */
+void cross_goroutines(struct cross *cross, uint32_t session,
+                      const struct model_trace *trace); /* X3 */
+void cross_cpu(struct cross *cross, const struct cross_session *session,
+               const struct model_trace *trace); /* X5 */
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * cross_cpu.c -- X5: the ticks of a CPU profile against who runs, by a trace.
+ *
+ *      timer    .   |   .   .   .   .   .   |        a tick each period
+ *      trace      [ task 7    ]   [ task 7 ]         running
+ *      profile        1   1         1   1
+ *
+ * A span of L ticks of the clock holds L / period ticks of the timer, or one
+ * more, whatever the timer's phase; and the trace knows L to within what it
+ * rounds off at both ends.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cross.h"
+#include "pprof.h"
+
+struct counts {
+    uint64_t said;  /* by the profile */
+    uint64_t least; /* by the trace */
+    uint64_t most;
+};
+
+struct cpus {
+    struct cross *cross;
+    int64_t divisor;
+    int64_t slack_ticks;
+    int64_t period_ticks;
+    int64_t begin_ticks; /* of the profile, by the clock of all processors */
+    int64_t end_ticks;
+    struct counts tasks[CROSS_TASKS_MAX];
+};
+
+/* Are all clocks one, so that times of all processors can be compared? */
+static bool
+has_one_clock(const struct cross *cross)
+{
+    const struct sim_config *config = sim_world_config(cross->world);
+
+    for (uint32_t i = 0; i < SIM_PROCS_MAX; i++) {
+        if (config->clocks[i].drift_ppm != 0 ||
+            config->clocks[i].offset_ticks != config->clocks[0].offset_ticks)
+            return false;
+    }
+    return !cross->unsteady && !config->trace.by_clock;
+}
+
+/* A task has run. in: ticks of the trace */
+static void
+add_span(struct cpus *cpus, uint64_t g, int64_t from, int64_t to)
+{
+    int64_t length;
+
+    from = (from - 1) * cpus->divisor; /* ticks of a file count from 1 */
+    to = (to - 1) * cpus->divisor;
+    if (from < cpus->begin_ticks)
+        from = cpus->begin_ticks;
+    if (to > cpus->end_ticks)
+        to = cpus->end_ticks;
+    length = to - from;
+    if (length + cpus->slack_ticks < 0 || g >= CROSS_TASKS_MAX)
+        return;
+    cpus->tasks[g].most +=
+        (uint64_t)((length + cpus->slack_ticks) / cpus->period_ticks) + 1;
+    if (length > cpus->slack_ticks)
+        cpus->tasks[g].least +=
+            (uint64_t)((length - cpus->slack_ticks) / cpus->period_ticks);
+}
+
+/* returns: false without memory */
+static bool
+add_trace(struct cpus *cpus, const struct model_trace *trace)
+{
+    struct cross_tasks *tasks = &cpus->cross->tasks;
+    const struct model_trace_event *event;
+    int64_t last_ticks = 0;
+
+    if (!cross_tasks_begin(tasks, trace))
+        return false;
+    while ((event = cross_tasks_peek(tasks)) != NULL) {
+        const struct cross_task *task = cross_task(tasks, event->g);
+        const bool ran = task != NULL && task->state == CROSS_RUNNING;
+        const int64_t since_ticks = ran ? task->since_ticks : 0;
+
+        cross_tasks_next(tasks);
+        if (ran && task->state != CROSS_RUNNING)
+            add_span(cpus, event->g, since_ticks, event->ticks);
+        last_ticks = event->ticks;
+    }
+    for (uint64_t g = 1; g < CROSS_TASKS_MAX; g++) {
+        if (tasks->tasks[g].state == CROSS_RUNNING)
+            add_span(cpus, g, tasks->tasks[g].since_ticks, last_ticks);
+    }
+    return true;
+}
+
+/* The number of the task that a sample is charged to; 0: none is named. */
+static uint64_t
+task_of(const struct model_pprof_sample *sample)
+{
+    for (size_t i = 0; i < sample->labels_count; i++) {
+        if (strcmp(sample->labels[i].key, "task") == 0)
+            return strtoull(sample->labels[i].text, NULL, 10);
+    }
+    return 0;
+}
+
+/* returns: false if the profile cannot be read, and a breach */
+static bool
+add_profile(struct cpus *cpus, const struct cross_session *session)
+{
+    const struct sim_config *config = sim_world_config(cpus->cross->world);
+    const uint64_t per_us = config->trace.ticks_per_us;
+    struct model_pprof profile;
+
+    if (!model_pprof_read(&profile, session->cpu, session->cpu_bytes)) {
+        cross_breach(cpus->cross, PROPS_X5, "the CPU profile: %s",
+                     profile.reason);
+        return false;
+    }
+    cpus->begin_ticks = config->clocks[0].offset_ticks +
+                        (int64_t)((uint64_t)profile.time_ns * per_us / 1000);
+    cpus->end_ticks = cpus->begin_ticks +
+                      (int64_t)((uint64_t)profile.duration_ns * per_us / 1000);
+    for (size_t i = 0; i < profile.samples_count; i++) {
+        const uint64_t task = task_of(&profile.samples[i]);
+
+        if (task == 0 || task >= CROSS_TASKS_MAX)
+            cross_breach(cpus->cross, PROPS_X5,
+                         "%" PRId64 " CPU ticks are charged to no task",
+                         profile.samples[i].values[0]);
+        else
+            cpus->tasks[task].said += (uint64_t)profile.samples[i].values[0];
+    }
+    model_pprof_release(&profile);
+    return true;
+}
+
+void
+cross_cpu(struct cross *cross, const struct cross_session *session,
+          const struct model_trace *trace)
+{
+    static struct cpus cpus;
+    const struct sim_config *config = sim_world_config(cross->world);
+    const uint64_t per_us = config->trace.ticks_per_us;
+
+    if (!session->has_cpu || session->cpu_lost > 0 || !has_one_clock(cross))
+        return;
+    memset(&cpus, 0, sizeof cpus);
+    cpus.cross = cross;
+    cpus.divisor = config->trace.tick_divisor;
+    /* What the trace rounds off, and what the profile's times in ns do. */
+    cpus.slack_ticks = 2 * (cpus.divisor + (int64_t)(per_us / 1000) + 2);
+    cpus.period_ticks = (int64_t)(per_us * 1000000 / session->cpu_hz);
+    if (!add_profile(&cpus, session) || !add_trace(&cpus, trace))
+        return;
+    for (uint64_t g = 1; g < CROSS_TASKS_MAX; g++) {
+        const struct counts *counts = &cpus.tasks[g];
+
+        if (counts->said < counts->least || counts->said > counts->most)
+            cross_breach(cross, PROPS_X5,
+                         "task %" PRIu64 " has %" PRIu64
+                         " CPU ticks; it runs for %" PRIu64 " to %" PRIu64
+                         " periods in the trace",
+                         g, counts->said, counts->least, counts->most);
+        if (counts->said > 0)
+            props_mark_hit(cross->marks, MARK_CROSS_CPU);
+    }
+}

@@ -1,0 +1,191 @@
+/*
+ * cross_goroutines.c -- X3: the goroutine profile against the tasks of a trace.
+ *
+ * The world is stopped for the profile and started again, and then the trace
+ * has a Gomaxprocs: right before it is the moment to compare.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cross.h"
+#include "prof/trace.h"
+
+/* How Go calls it when a task waits at an event; NULL: any other way. */
+static const char *
+wait_of(uint8_t by)
+{
+    switch (by) {
+    case MODEL_TRACE_GO_SLEEP:
+        return "sleep";
+    case MODEL_TRACE_GO_BLOCK:
+        return "waiting";
+    case MODEL_TRACE_GO_BLOCK_SEND:
+        return "chan send";
+    case MODEL_TRACE_GO_BLOCK_RECV:
+        return "chan receive";
+    case MODEL_TRACE_GO_BLOCK_SELECT:
+        return "select";
+    case MODEL_TRACE_GO_BLOCK_SYNC:
+        return "semacquire";
+    case MODEL_TRACE_GO_BLOCK_COND:
+        return "cond wait";
+    case MODEL_TRACE_GO_BLOCK_NET:
+        return "IO wait";
+    default:
+        return NULL;
+    }
+}
+
+static bool
+is(const char *state, const char *want)
+{
+    return strcmp(state, want) == 0;
+}
+
+/* Can the profile call the task that, if the trace says this of it? */
+static bool
+same_state(const struct cross_task *task, const char *state)
+{
+    const char *wait;
+
+    switch (task->state) {
+    case CROSS_ABSENT:
+        return false;
+    case CROSS_RUNNABLE: /* out of a system call it is told late */
+        return is(state, "runnable") ||
+               (task->made_by == MODEL_TRACE_GO_SYS_EXIT &&
+                is(state, "syscall"));
+    case CROSS_RUNNING:
+        return is(state, "running");
+    case CROSS_IN_SYSCALL: /* it may be out, and not yet told */
+        return is(state, "syscall") || is(state, "runnable");
+    case CROSS_STOPPED:
+        return is(state, "select (no cases)");
+    case CROSS_WAITING:
+        break;
+    }
+    wait = wait_of(task->by);
+    if (task->has_stand && wait != NULL)
+        return is(state, wait);
+    return !is(state, "running") && !is(state, "runnable") &&
+           !is(state, "syscall");
+}
+
+static const char *
+state_name(enum cross_state state)
+{
+    static const char *const names[] = {"absent",  "runnable",   "running",
+                                        "waiting", "in syscall", "stopped"};
+
+    return names[state];
+}
+
+struct comparing {
+    struct cross *cross;
+    const struct model_trace *trace;
+    const struct cross_reading *reading;
+    const struct model_trace_event *at; /* the Gomaxprocs behind it */
+};
+
+static bool
+same_place(const struct comparing *c, const struct cross_listed *listed,
+           const struct cross_task *task)
+{
+    if (listed == &c->reading->listed[0])
+        return cross_same_stack(c->cross, c->trace, c->at->stack, listed->stack,
+                                listed->depth);
+    if (task->is_new)
+        return listed->stack == NULL && listed->depth == 1 &&
+               listed->start == task->start_pc + 1;
+    if (!task->has_stand)
+        return true; /* the trace does not say */
+    if (listed->stack == NULL && listed->depth > 0)
+        return false; /* where it began */
+    return cross_same_stack(c->cross, c->trace, task->stack, listed->stack,
+                            listed->depth);
+}
+
+static void
+compare_listed(const struct comparing *c, const struct cross_listed *listed)
+{
+    const struct cross_task *task = cross_task(&c->cross->tasks, listed->id);
+
+    if (task == NULL || !same_state(task, listed->state))
+        cross_breach(c->cross, PROPS_X3,
+                     "the goroutine profile has task %" PRIu64
+                     " as \"%s\", the trace as %s",
+                     listed->id, listed->state,
+                     task == NULL ? "absent" : state_name(task->state));
+    else if (SIM_IS_SYSTEM_PC(task->start_pc) &&
+             listed != &c->reading->listed[0])
+        cross_breach(c->cross, PROPS_X3,
+                     "the goroutine profile lists task %" PRIu64
+                     " of the runtime",
+                     listed->id);
+    else if (!same_place(c, listed, task))
+        cross_breach(c->cross, PROPS_X3,
+                     "task %" PRIu64 " (\"%s\") stands elsewhere in the "
+                     "goroutine profile than in the trace",
+                     listed->id, listed->state);
+}
+
+static bool
+is_listed(const struct cross_reading *reading, uint64_t id)
+{
+    for (uint32_t i = 0; i < reading->count; i++) {
+        if (reading->listed[i].id == id)
+            return true;
+    }
+    return false;
+}
+
+static void
+compare(const struct comparing *c)
+{
+    if (c->reading->count == 0 || c->reading->listed[0].id != c->at->g)
+        cross_breach(c->cross, PROPS_X3,
+                     "the goroutine profile does not begin with task %" PRIu64
+                     ", which asked for it",
+                     c->at->g);
+    for (uint32_t i = 0; i < c->reading->count; i++)
+        compare_listed(c, &c->reading->listed[i]);
+    for (uint64_t id = 1; id < CROSS_TASKS_MAX; id++) {
+        const struct cross_task *task = cross_task(&c->cross->tasks, id);
+
+        if (task->state != CROSS_ABSENT && !is_listed(c->reading, id) &&
+            !SIM_IS_SYSTEM_PC(task->start_pc))
+            cross_breach(c->cross, PROPS_X3,
+                         "the trace has task %" PRIu64
+                         " as %s, the goroutine profile does not list it",
+                         id, state_name(task->state));
+    }
+    props_mark_hit(c->cross->marks, MARK_CROSS_GOROUTINES);
+}
+
+void
+cross_goroutines(struct cross *cross, uint32_t session,
+                 const struct model_trace *trace)
+{
+    struct comparing c = {.cross = cross, .trace = trace};
+    uint32_t gomaxprocs = 0;
+    uint32_t next = 0;
+
+    while (next < cross->readings_count &&
+           cross->readings[next].session != session)
+        next++;
+    if (next == cross->readings_count ||
+        !cross_tasks_begin(&cross->tasks, trace))
+        return;
+    while ((c.at = cross_tasks_peek(&cross->tasks)) != NULL) {
+        c.reading = &cross->readings[next];
+        if (c.at->type == MODEL_TRACE_GOMAXPROCS) {
+            if (next < cross->readings_count && c.reading->session == session &&
+                c.reading->gomaxprocs == gomaxprocs) {
+                compare(&c);
+                next++;
+            }
+            gomaxprocs++;
+        }
+        cross_tasks_next(&cross->tasks);
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * cross_tasks.h -- the tasks that a trace tells of, as they are after each of
+ * its events, and nothing else: what other instruments say is compared with it.
+ *
+ * Wake-ups that led to nothing are followed, too; the reader of traces leaves
+ * them out.
+ */
+#ifndef PROPS_CROSS_TASKS_H
+#define PROPS_CROSS_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace_reader.h"
+
+enum {
+    CROSS_TASKS_MAX = 64, /* numbers of tasks are below */
+    CROSS_PROCS_MAX = 64
+};
+
+enum cross_state {
+    CROSS_ABSENT, /* not heard of, or ended */
+    CROSS_RUNNABLE,
+    CROSS_RUNNING,
+    CROSS_WAITING,
+    CROSS_IN_SYSCALL, /* away in one, without its processor */
+    CROSS_STOPPED     /* it waits for ever */
+};
+
+struct cross_task {
+    enum cross_state state;
+    bool is_new;    /* created while the trace was on, and never run */
+    bool has_stand; /* the trace says where it stands: */
+    uint8_t by;     /* at an event of this type (enum model_trace_type), */
+    uint64_t stack; /* with the stack of this id, 0: none */
+    uint64_t start_pc;
+    uint8_t made_by;     /* type of the event that made its state */
+    int64_t since_ticks; /* of that event */
+    int64_t proc;        /* RUNNING */
+};
+
+struct cross_tasks {
+    const struct model_trace *trace; /* read, and accepted */
+    uint32_t *order;                 /* of all its events; its own */
+    uint32_t order_room;
+    uint32_t at;       /* events so far */
+    bool is_beginning; /* what was there is being announced */
+    struct cross_task tasks[CROSS_TASKS_MAX];
+    uint64_t on[CROSS_PROCS_MAX]; /* the task that runs there; 0: none */
+};
+
+/* returns: false if there is not enough memory */
+bool cross_tasks_begin(struct cross_tasks *tasks,
+                       const struct model_trace *trace);
+void cross_tasks_release(struct cross_tasks *tasks);
+
+/*
+ * Follow one event.
+ *
+ * returns: the event, NULL after the last
+ */
+const struct model_trace_event *cross_tasks_next(struct cross_tasks *tasks);
+
+/* returns: the event that comes next, NULL after the last */
+const struct model_trace_event *
+cross_tasks_peek(const struct cross_tasks *tasks);
+
+/* returns: the task of that number, NULL if no task can have it */
+const struct cross_task *cross_task(const struct cross_tasks *tasks,
+                                    uint64_t g);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * cross_without.h -- X6: a run is made twice more, side by side: as it was, and
+ * with one instrument less. Whatever the others say must be the same in both.
+ */
+#ifndef PROPS_CROSS_WITHOUT_H
+#define PROPS_CROSS_WITHOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "world.h"
+
+struct cross_without {
+    struct sim_limits limits; /* of both worlds; the caller's */
+    struct sim_world *whole;  /* made when they are needed */
+    struct sim_world *less;
+    enum sim_instrument_id left_out;
+    bool is_sampled;      /* not everything was recorded: what was, is told by
+                             buckets and random numbers, which profiles share */
+    char difference[256]; /* the first; "": there is none */
+};
+
+/* in: without, which may be all zero but for its limits */
+void cross_without_release(struct cross_without *without);
+
+/*
+ * Make a run again, whose events are all possible.
+ *
+ * in:      left_out, which the run carries
+ * returns: false if another instrument says something else; see `difference`
+ */
+bool cross_without_try(struct cross_without *without,
+                       const struct sim_config *config,
+                       const struct sim_event *events, uint32_t count,
+                       enum sim_instrument_id left_out);
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * generate_tasks_begin.c -- which world it is whose processors take tasks: its
+ * stacks, clocks and buffers, the events it has at all, and what watches it.
+ */
+#include <string.h>
+
+#include "ask.h"
+#include "instrument_trace.h"
+
+static void
+draw_stacks(struct sim_generator *g)
+{
+    static const uint32_t depths[] = {1, 2, 5, 0, 20, 127, 128, 129, 140};
+    static const uintptr_t firsts[] = {0x401000, 1, UINTPTR_MAX - 0x1000};
+
+    g->config.stacks = g->stacks;
+    g->config.stacks_count =
+        1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_TRACE_STACKS);
+    for (uint32_t i = 0; i < g->config.stacks_count; i++) {
+        const uintptr_t first = firsts[ask(g, 3, SIM_SWARM, ASK_PC)];
+
+        g->stacks[i].depth = depths[ask(g, sizeof depths / sizeof *depths,
+                                        SIM_SWARM, ASK_TRACE_DEPTH)];
+        g->stacks[i].frames = g->deep[i];
+        for (uint32_t j = 0; j < SIM_DEEP_MAX; j++)
+            g->deep[i][j] = first + 256 * (uintptr_t)i + 16 * (uintptr_t)j;
+    }
+}
+
+static void
+draw_buffers(struct sim_generator *g)
+{
+    g->config.trace.buffer_bytes = SIM_TRACE_BUFFER_BYTES_MAX;
+    if (sim_fault_is_on(&g->faults, SIM_FAULT_NO_TRACE_BUFFERS) ||
+        ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 1)
+        g->config.trace.buffer_bytes =
+            PROF_TRACE_BUFFER_BYTES_MIN +
+            ask(g, ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 0 ? 40 : 500,
+                SIM_SWARM, ASK_BUFFER_BYTES);
+    g->config.trace.eager = ask(g, 4, SIM_SWARM, ASK_EAGER) == 3;
+}
+
+/* When the machine was started; all clocks agree on that. */
+static void
+draw_offset(struct sim_generator *g)
+{
+    static const int64_t offsets[] = {0, 1 << 20, INT64_C(1) << 45};
+    const int64_t offset = offsets[ask(g, 3, SIM_CLOCK, ASK_OFFSET)];
+
+    for (uint32_t p = 0; p < SIM_PROCS_MAX; p++)
+        g->config.clocks[p].offset_ticks += offset;
+}
+
+/* Which events this run has at all; tracing and what the rest needs, always. */
+static void
+draw_events(struct sim_generator *g)
+{
+    static const enum sim_event_kind optional[] = {
+        SIM_EV_PROC_STOP,    SIM_EV_SET_PROCS, SIM_EV_END,
+        SIM_EV_STOP,         SIM_EV_PREEMPT,   SIM_EV_SLEEP,
+        SIM_EV_PARK,         SIM_EV_PARK_LOCK, SIM_EV_PARK_NETWORK,
+        SIM_EV_PARK_AGAIN,   SIM_EV_SYSCALL,   SIM_EV_GC_MARK,
+        SIM_EV_SCAN_START,   SIM_EV_HEAP,      SIM_EV_TIMERS,
+        SIM_EV_WAKE_OUTSIDE, SIM_EV_QUEUED,    SIM_EV_READ,
+        SIM_EV_TRACE_STOP,
+    };
+
+    memset(g->has, 0, sizeof g->has);
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+        g->has[optional[i]] = ask(g, 3, SIM_SWARM, ASK_TRACE_FEATURE) != 0;
+}
+
+/* Where no fault has its hand on the clocks, they may be what orders. */
+static void
+draw_order(struct sim_generator *g)
+{
+    static const enum sim_fault clocks[] = {
+        SIM_FAULT_TRACE_SKEW, SIM_FAULT_TRACE_CLOCK_AHEAD,
+        SIM_FAULT_TRACE_CLOCK_BACK, SIM_FAULT_TRACE_CLOCK_FREEZE,
+        SIM_FAULT_TRACE_CLOCK_LIMIT};
+
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        if (sim_fault_is_on(&g->faults, clocks[i]))
+            return;
+    }
+    g->config.trace.by_clock = ask(g, 2, SIM_SWARM, ASK_ORDER) == 1;
+}
+
+/* The profiles, and a heap that they can show. */
+static void
+draw_heap(struct sim_generator *g)
+{
+    sim_draw_library(g);
+    sim_draw_limits(g);
+    sim_draw_features(g);
+    g->features.explicit_free = false; /* nobody frees where a collector is */
+    /* Half have no waits but those of tasks, all of them recorded: these the
+     * trace shows, too. */
+    if (ask(g, 2, SIM_SWARM, ASK_INSTRUMENT) == 0) {
+        g->features.contention = false;
+        g->features.sampling = false;
+        g->features.locks = true;
+    }
+    sim_list_works(g);
+}
+
+/* Few runs are made again without an instrument: it takes two more each. */
+static void
+draw_left_out(struct sim_generator *g)
+{
+    const uint32_t which = ask(g, 128, SIM_SWARM, ASK_INSTRUMENT);
+
+    g->left_out = 0;
+    if (which > 0 && which <= SIM_INSTRUMENT_COUNT)
+        g->left_out = UINT32_C(1) << (which - 1);
+}
+
+/* What watches it besides, and what it is asked. */
+static void
+draw_instruments(struct sim_generator *g)
+{
+    static const enum sim_instrument_id optional[] = {SIM_TASKS, SIM_THREADS,
+                                                      SIM_CPU, SIM_DEBUG_LINES};
+
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+        if (ask(g, 3, SIM_SWARM, ASK_INSTRUMENT) != 0)
+            g->config.instruments |= SIM_INSTRUMENT_BIT(optional[i]);
+    }
+    g->has[SIM_EV_GOROUTINES] =
+        (g->config.instruments & SIM_INSTRUMENT_BIT(SIM_TASKS)) != 0;
+    g->has[SIM_EV_CPU_START] =
+        (g->config.instruments & SIM_INSTRUMENT_BIT(SIM_CPU)) != 0;
+    draw_left_out(g);
+    /* Waits that no profile is told of hide what one should say. */
+    if (ask(g, 4, SIM_SWARM, ASK_INSTRUMENT) != 3) {
+        g->has[SIM_EV_PARK] = false;
+        g->has[SIM_EV_PARK_LOCK] = false;
+    }
+    /* What allocations say themselves is not made up then. */
+    g->has[SIM_EV_HEAP] = false;
+}
+
+void
+sim_generator_begin_tasks(struct sim_generator *g, bool has_heap)
+{
+    static const uint32_t divisors[] = {64, 1, 16, 1000};
+    static const uint64_t speeds[] = {1000, 62, 3000, 1};
+    static const uint32_t lengths[] = {12, 40, 120};
+
+    g->ends = false;
+    g->has_heap = has_heap;
+    g->left_out = 0;
+    g->config.scheduled = true;
+    g->config.instruments = SIM_INSTRUMENT_BIT(SIM_TRACER);
+    g->config.procs = 1 + ask(g, 4, SIM_SWARM, ASK_TRACE_PROCS);
+    sim_faults_draw(&g->faults, g->choices, has_heap ? 'm' : 't');
+    draw_order(g);
+    g->config.trace.tick_divisor = divisors[ask(g, 4, SIM_SWARM, ASK_DIVISOR)];
+    g->config.trace.ticks_per_us = speeds[ask(g, 4, SIM_SWARM, ASK_HERTZ)];
+    g->config.trace.two_readers = ask(g, 256, SIM_SWARM, ASK_READERS) == 255;
+    draw_buffers(g);
+    sim_draw_trace_limits(g);
+    draw_offset(g);
+    draw_stacks(g);
+    draw_events(g);
+    g->more_bound = lengths[ask(g, 3, SIM_SWARM, ASK_TRACE_LENGTH)];
+    if (has_heap) {
+        draw_heap(g);
+        draw_instruments(g);
+    }
+}

@@ -1,0 +1,36 @@
+/* instrument_cpu.h -- the CPU profile that was taken of a world last. */
+#ifndef SIM_INSTRUMENT_CPU_H
+#define SIM_INSTRUMENT_CPU_H
+
+#include "prof/cpu.h"
+#include "world.h"
+
+/* What is known of it besides its samples. */
+struct sim_cpu_profile {
+    uint32_t begins; /* profiles begun so far; 0: there is none */
+    bool is_on;      /* it is still being taken */
+    uint32_t hz;
+    uint64_t begin_ns; /* of the world's time */
+    uint64_t end_ns;
+    char wrong[128]; /* the first status that must not be; "": none was */
+};
+
+/* in: world, which carries it */
+const struct sim_cpu_profile *sim_cpu_profile(const struct sim_world *world);
+
+/*
+ * End the profile if it is still being taken, and write it.
+ *
+ * in:      output, without its time
+ * returns: as prof_cpu_write()
+ */
+enum prof_status sim_cpu_write(struct sim_world *world,
+                               const struct prof_output *output);
+
+enum prof_status sim_cpu_write_text(struct sim_world *world,
+                                    const struct prof_output *output);
+
+/* returns: its ticks; the profile has been ended */
+struct prof_cpu_totals sim_cpu_totals(const struct sim_world *world);
+
+#endif

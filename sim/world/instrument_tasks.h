@@ -1,0 +1,20 @@
+/* instrument_tasks.h -- what the goroutine profile said last. */
+#ifndef SIM_INSTRUMENT_TASKS_H
+#define SIM_INSTRUMENT_TASKS_H
+
+#include "task_list.h"
+
+/* The last reading of the profile. */
+struct sim_tasks_reading {
+    uint32_t readings; /* so far; 0: there is none */
+    uint32_t task;     /* that asked */
+    bool fits;         /* into the room there was */
+    size_t count;
+    struct sim_task_list list; /* if it fits */
+};
+
+/* in: world, which carries it */
+const struct sim_tasks_reading *
+sim_tasks_reading(const struct sim_world *world);
+
+#endif

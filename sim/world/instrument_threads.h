@@ -1,0 +1,24 @@
+/* instrument_threads.h -- who created the threads of a world. */
+#ifndef SIM_INSTRUMENT_THREADS_H
+#define SIM_INSTRUMENT_THREADS_H
+
+#include <stddef.h>
+
+#include "prof/pprof.h"
+#include "world.h"
+
+enum { SIM_THREADS_LISTED_MAX = 4096 };
+
+/*
+ * List the threads so far, newest first, each with the stack that needed it:
+ * that of the last task which created or woke another since the thread before;
+ * empty if there was none.
+ *
+ * out, returns: as prof_heap_snapshot()
+ * in:      context, a world that carries the instrument
+ */
+enum prof_status sim_threads_list(void *context,
+                                  struct prof_count_record *records,
+                                  size_t records_max, size_t *count);
+
+#endif
