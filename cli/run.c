@@ -28,6 +28,7 @@ struct words {
     bool folded;
     bool by_given;
     enum cli_measure by;
+    bool lines;    /* print those of allocations */
     bool verdicts; /* judge the library on it, too */
     struct cli_report *report;
 };
@@ -79,6 +80,8 @@ run_scenario(const struct sim_input *input, const char *path,
     done = props_replay_run(&replay, scenario, PROPS_ALL);
     written = folder[0] == '\0' || !done || replay.crashed || replay.refused ||
               cli_profiles_write_scenario(folder, path, scenario);
+    if (words->lines && done && !replay.crashed && !replay.refused)
+        written = written && cli_profiles_print_allocations(path, scenario);
     sim_scenario_free(scenario);
     if (!written)
         return CLI_USAGE;
@@ -263,7 +266,7 @@ run_file(const char *path, const struct words *words)
     return exit_code;
 }
 
-enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED };
+enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED, DEBUG };
 
 static const struct cli_option table[] = {
     {TOP, 0, "top", "N", "sites and threads to print (10)"},
@@ -275,10 +278,13 @@ static const struct cli_option table[] = {
      "--by says otherwise), and nothing else"},
     {OUT, 0, "out", "DIR",
      "write profiles (recordings, scenarios): heap, allocs,\nblock, mutex, as "
-     ".pb.gz and .txt, and the traces of\nscenarios: trace.out, trace-2.out "
-     "...; of a recording peak\nand exit, too, and graphs: peak.svg, "
-     "exit.svg, "
-     "allocs.svg,\nheap.speedscope.json, peak.folded"},
+     ".pb.gz and .txt; of scenarios with\ntasks goroutine, threadcreate, "
+     "profile (CPU) and\ngoroutine-stacks.txt, too, and traces: trace.out,\n"
+     "trace-2.out ...; of recordings peak and exit, too,\nand graphs: "
+     "peak.svg, exit.svg, allocs.svg,\nheap.speedscope.json, peak.folded"},
+    {DEBUG, 0, "debug", "WHAT",
+     "alloc: print a line of each allocation, free and\ncollection, with the "
+     "task that did it (scenarios)"},
     {VERDICTS, 0, "verdicts", NULL,
      "also judge the library on it (recordings), as\n"
      "`profsim check FILE` does"},
@@ -311,6 +317,10 @@ take(struct words *words, int id, const char *value)
         words->by_given = true;
         return cli_measure_find(value, &words->by) ||
                cli_complain("--by takes peak, exit or allocs, not '%s'", value);
+    case DEBUG:
+        words->lines = true;
+        return strcmp(value, "alloc") == 0 ||
+               cli_complain("--debug takes alloc, not '%s'", value);
     case FOLDED:
         return words->folded = true;
     case VERDICTS:

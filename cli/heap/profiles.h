@@ -5,6 +5,8 @@
  *          .pb.gz         profile.proto
  *          .txt           debug text
  *      heap.symbolized    for google-pprof
+ *      of a scenario whose processors take tasks goroutine, threadcreate and
+ *      profile, too, goroutine-stacks.txt and trace.out
  *
  * Each file appears whole or not at all, and depends on nothing but the run.
  */
@@ -20,6 +22,7 @@
 #include "recording.h"
 
 struct sim_scenario;
+struct sim_world;
 
 /* Stands for an empty stack; no code of any program is there. */
 enum { CLI_PROFILES_LOST = 1 };
@@ -68,11 +71,24 @@ bool cli_profiles_write_recording(const char *folder, const char *path,
                                   const struct sim_live_heap *heap);
 
 /*
- * Run a scenario and write what its library shows at the end.
+ * Run a scenario and write what its instruments show at the end.
  *
  * in:      path, where the scenario is from
  */
 bool cli_profiles_write_scenario(const char *folder, const char *path,
                                  struct sim_scenario *scenario);
+
+/*
+ * Run a scenario and print the lines of its allocations, frees and collections.
+ *
+ * in:      path, for messages
+ */
+bool cli_profiles_print_allocations(const char *path,
+                                    struct sim_scenario *scenario);
+
+/* Write what a world's instruments show of its tasks, threads and CPU time. */
+bool cli_profiles_write_tasks(const char *folder, const char *path,
+                              struct sim_world *world,
+                              const struct prof_symbols *symbols);
 
 #endif

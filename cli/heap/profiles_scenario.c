@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "escape.h"
+#include "instrument_debug.h"
 #include "instrument_trace.h"
 #include "output.h"
 #include "prof/file.h"
@@ -17,8 +18,36 @@
 #include "scenario.h"
 #include "trace_judge.h"
 
-/* A tick of a world is a nanosecond. */
+/* A tick is a nanosecond where the scenario does not say. */
 enum { TICKS_PER_SECOND = 1000000000 };
+
+static uint64_t
+ticks_per_second(const struct sim_scenario *scenario)
+{
+    return scenario->config.scheduled
+               ? scenario->config.trace.ticks_per_us * 1000000
+               : (uint64_t)TICKS_PER_SECOND;
+}
+
+/* The first function of a task has no name in the scenario. */
+static const char *
+name_of_task(uintptr_t pc, struct prof_symbol *symbol)
+{
+    static char names[2][SIM_SCHEDULED_MAX + 1][16];
+    const bool is_system = SIM_IS_SYSTEM_PC(pc);
+
+    for (uint32_t id = 1; id <= SIM_SCHEDULED_MAX; id++) {
+        const uint64_t entry = is_system ? SIM_SYSTEM_PC(id) : SIM_TASK_PC(id);
+
+        if (pc < entry || pc >= entry + 16)
+            continue;
+        symbol->entry = (uintptr_t)entry;
+        snprintf(names[is_system][id], sizeof names[is_system][id],
+                 "%s.t%" PRIu32, is_system ? "runtime" : "main", id);
+        return names[is_system][id];
+    }
+    return NULL;
+}
 
 static void
 find_frame(void *context, uintptr_t pc, struct prof_symbol *symbol)
@@ -26,6 +55,8 @@ find_frame(void *context, uintptr_t pc, struct prof_symbol *symbol)
     const struct sim_scenario *scenario = context;
     const char *name = sim_scenario_frame_name(scenario, pc);
 
+    if (name == NULL)
+        name = name_of_task(pc, symbol);
     if (name == NULL)
         return;
     symbol->function = name;
@@ -40,19 +71,24 @@ complain(const char *folder, const char *why)
     return false;
 }
 
-/* Up to the first event that cannot happen: the judge has complained of it. */
+/* Up to the first event that cannot happen: the judge has complained of it.
+ * in: symbols, for the lines of allocations; NULL: there are none */
 static bool
-run_events(struct sim_world *world, const struct sim_scenario *scenario)
+run_events(struct sim_world *world, const struct sim_scenario *scenario,
+           const struct prof_symbols *symbols)
 {
     char pending[256];
 
     if (sim_world_reset(world, &scenario->config) != NULL)
         return false;
+    if (symbols != NULL)
+        sim_debug_name(world, symbols);
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         if (sim_world_apply(world, &scenario->events[i]) != NULL)
             break;
     }
-    trace_judge_quiet(world, pending, sizeof pending);
+    if (sim_world_carries(world, SIM_TRACER))
+        trace_judge_quiet(world, pending, sizeof pending);
     return true;
 }
 
@@ -108,7 +144,7 @@ write_profiles(const char *folder, const char *path,
         .input = path,
         .symbols = {.find = find_frame, .context = scenario},
         .rules = scenario->config.rules,
-        .ticks_per_second = TICKS_PER_SECOND,
+        .ticks_per_second = ticks_per_second(scenario),
         .rate_bytes = prof_heap_rate(prof),
         .mutex_period = prof_mutex_period(prof),
     };
@@ -162,24 +198,71 @@ write_traces(const char *folder, const char *input,
     return true;
 }
 
+/* Lists of tasks and threads are there whether or not the scenario asks. */
+static void
+carry_lists(struct sim_scenario *scenario)
+{
+    if (scenario->config.scheduled)
+        scenario->config.instruments |=
+            SIM_INSTRUMENT_BIT(SIM_TASKS) | SIM_INSTRUMENT_BIT(SIM_THREADS);
+}
+
+static bool
+write_all(const char *folder, const char *path, struct sim_scenario *scenario,
+          struct sim_world *world)
+{
+    const struct prof_symbols symbols = {.find = find_frame,
+                                         .context = scenario};
+
+    return (sim_world_prof(world) == NULL ||
+            write_profiles(folder, path, scenario, sim_world_prof(world))) &&
+           (!sim_world_carries(world, SIM_TRACER) ||
+            write_traces(folder, path, world)) &&
+           (!scenario->config.scheduled ||
+            cli_profiles_write_tasks(folder, path, world, &symbols));
+}
+
+bool
+cli_profiles_print_allocations(const char *path, struct sim_scenario *scenario)
+{
+    const struct prof_symbols symbols = {.find = find_frame,
+                                         .context = scenario};
+    struct sim_debug_text text;
+    struct sim_limits limits;
+    struct sim_world *world;
+    bool good;
+
+    scenario->config.instruments |= SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES);
+    limits = sim_scenario_limits(scenario);
+    world = sim_world_new(&limits);
+    good = world != NULL && run_events(world, scenario, &symbols);
+    if (good) {
+        text = sim_debug_text(world);
+        (void)fwrite(text.bytes, 1, text.bytes_count, stdout);
+    } else {
+        complain(path, "not enough memory");
+    }
+    sim_world_delete(world);
+    return good;
+}
+
 bool
 cli_profiles_write_scenario(const char *folder, const char *path,
                             struct sim_scenario *scenario)
 {
-    const struct sim_limits limits = sim_scenario_limits(scenario);
-    struct sim_world *world = sim_world_new(&limits);
+    struct sim_limits limits;
+    struct sim_world *world;
     bool good = false;
 
+    carry_lists(scenario);
+    limits = sim_scenario_limits(scenario);
+    world = sim_world_new(&limits);
     if (world == NULL)
         complain(folder, "not enough memory");
-    else if (!run_events(world, scenario))
+    else if (!run_events(world, scenario, NULL))
         complain(folder, "the scenario cannot be run");
     else
-        good =
-            (sim_world_prof(world) == NULL ||
-             write_profiles(folder, path, scenario, sim_world_prof(world))) &&
-            (!sim_world_carries(world, SIM_TRACER) ||
-             write_traces(folder, path, world));
+        good = write_all(folder, path, scenario, world);
     sim_world_delete(world);
     return good;
 }

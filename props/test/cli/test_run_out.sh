@@ -12,6 +12,9 @@ trap 'rm -rf "$folder"' EXIT
 want='allocs.pb.gz allocs.txt block.pb.gz block.txt heap.pb.gz
 heap.symbolized heap.txt mutex.pb.gz mutex.txt '
 
+tasks='goroutine-stacks.txt goroutine.pb.gz goroutine.txt
+threadcreate.pb.gz threadcreate.txt'
+
 fail() {
     echo "test_run_out: $*" >&2
     exit 1
@@ -38,17 +41,35 @@ scenario=fixtures/scenarios/birth-during-mark.sim
 "$profsim" run fixtures/scenarios/*.sim --out "$folder/each" >"$folder/words"
 for scenario in fixtures/scenarios/*.sim; do
     each=$folder/each/$(basename "$scenario")
-    wanted=$(echo $want)
-    ! grep -q '^instruments trace' "$scenario" || wanted=trace.out
-    [ "$(files_of "$each" | sed 's/trace-2.out //')" = "$wanted " ] ||
+    instruments=$(sed -n 's/^instruments//p' "$scenario")
+    case $instruments in *heap* | '') wanted=$want ;; *) wanted= ;; esac
+    ! grep -q '^scheduled' "$scenario" || wanted="$wanted $tasks"
+    case $instruments in *cpu*) wanted="$wanted profile.pb.gz profile.txt" ;; esac
+    case $instruments in *trace*) wanted="$wanted trace.out" ;; esac
+    [ "$(files_of "$each" | sed 's/trace-2.out //')" = \
+        "$(printf '%s\n' $wanted | LC_ALL=C sort | tr '\n' ' ')" ] ||
         fail "files of $scenario: $(files_of "$each")"
-    [ "$wanted" != trace.out ] || continue
     for file in "$each"/*.pb.gz; do
+        [ -e "$file" ] || continue
         gzip -t "$file" || fail "$file is broken"
     done
 done
 cmp "$folder/one/heap.pb.gz" "$folder/each/birth-during-mark.sim/heap.pb.gz" ||
     fail "the same run gives other bytes"
+
+# All of it on one run, and its lines of allocations.
+each=$folder/each/one-world.sim
+[ "$(cd "$each" && echo *)" = "allocs.pb.gz allocs.txt block.pb.gz block.txt \
+goroutine-stacks.txt goroutine.pb.gz goroutine.txt heap.pb.gz heap.symbolized \
+heap.txt mutex.pb.gz mutex.txt profile.pb.gz profile.txt threadcreate.pb.gz \
+threadcreate.txt trace.out" ] || fail "one world: $(files_of "$each")"
+grep -q '^goroutine 4 \[select (no cases), 2 minutes\]:$' \
+    "$each/goroutine-stacks.txt" || fail "the task that waits for ever"
+grep -q '^5000000 1 @' "$each/block.txt" || fail "the wait of 5 ms"
+"$profsim" run fixtures/scenarios/one-world.sim --debug alloc >"$folder/words"
+[ "$(grep -c '^trace[a-z]*(' "$folder/words")" = 5 ] ||
+    fail "not three allocations, one free, one collection"
+refused "no such lines" "$profsim" run --debug gc "$scenario"
 
 # Again over the old files: the same, and nothing temporary is left.
 "$profsim" run --out "$folder/one" fixtures/scenarios/birth-during-mark.sim \
