@@ -7,7 +7,7 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
-.PHONY: all run check mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
+.PHONY: all run check audit-live mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
     check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
@@ -43,6 +43,7 @@ soak:
 	@$(run) props/campaign/soak.sh $(TIME)
 bench: ; @.ci/deps build bench && ninja $(call built,bench-run)
 bench-programs: ; @.ci/deps build test $@ && ninja $(call built,$@)
+audit-live: ; @.ci/deps build test $@ && ninja $(call built,$@)
 # Without some of its packages it builds the others; those that were missing the
 # last time left empty files.
 bench-peers:

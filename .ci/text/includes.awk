@@ -25,6 +25,7 @@ BEGIN {
     may["embed"] = "prof/include"
     may["embed/profile"] = "embed prof/include"
     may["subjects"] = ""
+    may["subjects/live"] = ""
     may["subjects/conform"] = "props/sampling" # thresholds
     may["docs"] = "prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>

@@ -1,0 +1,486 @@
+"""The live tools: how each is run, and what its file says of a site.
+
+An adapter returns, for each part of a workload, a dictionary with what the tool
+says, by the tool's own conventions of reading: objects and bytes allocated
+("objects", "bytes"), objects and bytes in use ("live_objects", "live_bytes").
+"""
+import bisect
+import glob
+import gzip
+import json
+import math
+import os
+import re
+import resource
+import subprocess
+
+LIMIT_S = 300
+
+
+def run(command, env=None, cwd=None):
+    """Run a command; returns its output and the CPU seconds that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, env={**os.environ, **(env or {})}, cwd=cwd,
+                          stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=LIMIT_S)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise RuntimeError("%s: %s" % (" ".join(command),
+                                       done.stderr.decode()[-500:]))
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return done.stdout.decode(), cpu
+
+
+def version_of(command):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True,
+                              timeout=LIMIT_S)
+    except OSError:
+        return None
+    text = (done.stdout + done.stderr).strip().splitlines()
+    return text[0] if text and done.returncode == 0 else None
+
+
+def package_version(name):
+    text = version_of(["dpkg-query", "-W", "-f=${Status} ${Version}", name])
+    if not text or not text.startswith("install ok installed "):
+        return None
+    return name + " " + text.split()[-1]
+
+
+def weight(size, rate):
+    """What an object stands for that a byte sampler took."""
+    return 1 / -math.expm1(-size / rate)
+
+
+class Symbols:
+    """Which site an address of the truth program is in."""
+
+    def __init__(self, program):
+        self.starts, self.sites = [], []
+        text = subprocess.run(["nm", "-n", program], capture_output=True,
+                              text=True, check=True).stdout
+        for line in text.splitlines():
+            address, kind, *name = line.split()
+            if kind not in "Tt":
+                continue
+            found = re.fullmatch(r"site_(\d)", name[0])
+            self.starts.append(int(address, 16))
+            self.sites.append(int(found[1]) if found else None)
+
+    def site(self, address):
+        at = bisect.bisect_right(self.starts, address - 1) - 1
+        return self.sites[at] if at >= 0 else None
+
+
+class Tool:
+    name = language = ""
+    exact = False       # counts everything
+    says = ()           # of objects, bytes, live_objects, live_bytes
+    modes = ("plain",)
+    least = 16          # the smallest object that can be asked for
+    keeps_all = False   # objects in use are all it sees
+
+    def __init__(self, folder, rate):
+        self.folder, self.rate = folder, rate
+
+    def sums(self, parts):
+        return [dict.fromkeys(self.says, 0.0) for _ in parts]
+
+
+class OfC(Tool):
+    """A tool around malloc, and the truth program in C."""
+    language = "C"
+    modes = ("plain", "one-site", "threads", "realloc", "aligned", "calloc")
+
+    def __init__(self, folder, rate):
+        super().__init__(folder, rate)
+        self.program = folder + "/truth"
+        self.symbols = Symbols(self.program)
+
+    def words(self, mode, seed, parts, dump="-"):
+        return [self.program, mode, str(seed), dump] + [
+            "%d:%d:%d" % part for part in parts]
+
+    def site_of(self, addresses):
+        for address in addresses:
+            site = self.symbols.site(int(address, 16))
+            if site is not None:
+                return site
+        return None
+
+
+class Bare(OfC):
+    name = "no profiler"
+
+    def measure(self, mode, seed, parts):
+        return self.sums(parts), run(self.words(mode, seed, parts))[1]
+
+
+class Jemalloc(OfC):
+    name = "jemalloc"
+    says = ("objects", "bytes", "live_objects", "live_bytes")
+    library = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+
+    def version(self):
+        return package_version("libjemalloc2")
+
+    def measure(self, mode, seed, parts):
+        dump = self.folder + "/jemalloc.heap"
+        _, cpu = run(self.words(mode, seed, parts, dump), {
+            "LD_PRELOAD": self.library,
+            "MALLOC_CONF": "prof:true,prof_accum:true,lg_prof_sample:%d" %
+                           int(math.log2(self.rate))})
+        sums = self.sums(parts)
+        with open(dump) as file:
+            for stack in file.read().split("@")[1:]:
+                site = self.site_of(stack.splitlines()[0].split())
+                counts = [int(n) for n in re.search(
+                    r"t\*: (\d+): (\d+) \[(\d+): (\d+)\]", stack).groups()]
+                if site is None:
+                    continue
+                # As jeprof reads it: by the site's mean size.
+                for names, count, size in ((("live_objects", "live_bytes"),
+                                            *counts[:2]),
+                                           (("objects", "bytes"), *counts[2:])):
+                    if count > 0:
+                        scale = weight(size / count, self.rate)
+                        sums[site][names[0]] += count * scale
+                        sums[site][names[1]] += size * scale
+        return sums, cpu
+
+
+class Gperftools(OfC):
+    name = "gperftools sampler"
+    says = ("live_objects", "live_bytes")
+    keeps_all = True
+    library = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
+
+    def version(self):
+        return package_version("libgoogle-perftools4")
+
+    def measure(self, mode, seed, parts):
+        dump = self.folder + "/gperftools.heap"
+        _, cpu = run(self.words(mode, seed, parts, dump), {
+            "LD_PRELOAD": "%s %s/libaudit-gperftools.so" % (self.library,
+                                                            self.folder),
+            "TCMALLOC_SAMPLE_PARAMETER": str(self.rate)})
+        sums = self.sums(parts)
+        with open(dump) as file:
+            for line in file.read().splitlines()[1:]:
+                found = re.match(r" *(\d+): +(\d+) \[.*\] @ (.*)", line)
+                if not found:
+                    continue
+                site = self.site_of(found[3].split())
+                count, size = int(found[1]), int(found[2])
+                if site is None or count == 0:
+                    continue
+                scale = weight(size / count, self.rate)
+                sums[site]["live_objects"] += count * scale
+                sums[site]["live_bytes"] += size * scale
+        return sums, cpu
+
+
+class Heaptrack(OfC):
+    name = "heaptrack"
+    exact = True
+    says = ("objects", "bytes", "live_objects", "live_bytes")
+    library = "/usr/lib/heaptrack"
+
+    def version(self):
+        return package_version("heaptrack")
+
+    def measure(self, mode, seed, parts):
+        raw = self.folder + "/heaptrack.raw"
+        _, cpu = run(self.words(mode, seed, parts), {
+            "LD_PRELOAD": self.library + "/libheaptrack_preload.so",
+            "DUMP_HEAPTRACK_OUTPUT": raw})
+        with open(raw) as file:
+            text = subprocess.run([self.library + "/libexec/heaptrack_interpret"],
+                                  stdin=file, capture_output=True, text=True,
+                                  check=True, timeout=LIMIT_S).stdout
+        # All numbers are hexadecimal; strings, addresses, traces and kinds of
+        # allocations count from 1, those from 0.
+        addresses, traces, kinds = [None], [(0, 0)], []
+        sums = self.sums(parts)
+        for line in text.splitlines():
+            letter, *words = line.split() or [""]
+            if letter == "i":
+                addresses.append(words[0])
+            elif letter == "t":
+                traces.append((int(words[0], 16), int(words[1], 16)))
+            elif letter == "a":
+                trace, stack = int(words[1], 16), []
+                while trace != 0:
+                    stack.append(addresses[traces[trace][0]])
+                    trace = traces[trace][1]
+                kinds.append((int(words[0], 16), self.site_of(stack)))
+            elif letter in "+-" and words:
+                size, site = kinds[int(words[0], 16)]
+                if site is None:
+                    continue
+                sign = 1 if letter == "+" else -1
+                sums[site]["live_objects"] += sign
+                sums[site]["live_bytes"] += sign * size
+                if letter == "+":
+                    sums[site]["objects"] += 1
+                    sums[site]["bytes"] += size
+        return sums, cpu
+
+
+class Dhat(OfC):
+    name = "valgrind dhat"
+    exact = True
+    says = ("objects", "bytes", "live_objects", "live_bytes")
+
+    def version(self):
+        return version_of(["valgrind", "--version"])
+
+    def measure(self, mode, seed, parts):
+        dump = self.folder + "/dhat.json"
+        _, cpu = run(["valgrind", "--tool=dhat", "--dhat-out-file=" + dump] +
+                     self.words(mode, seed, parts))
+        with open(dump) as file:
+            profile = json.load(file)
+        sums = self.sums(parts)
+        for point in profile["pps"]:
+            names = " ".join(profile["ftbl"][at] for at in point["fs"])
+            found = re.search(r"\bsite_(\d)\b", names)
+            if found:
+                for name, key in (("objects", "tbk"), ("bytes", "tb"),
+                                  ("live_objects", "ebk"), ("live_bytes", "eb")):
+                    sums[int(found[1])][name] += point[key]
+        return sums, cpu
+
+
+class Ours(OfC):
+    name = "profsim profile"
+    says = ("objects", "bytes", "live_objects", "live_bytes")
+
+    def version(self):
+        return version_of([self.folder + "/../profsim", "version"])
+
+    def measure(self, mode, seed, parts):
+        folder = self.folder + "/profsim"
+        for old in glob.glob(folder + "/*"):
+            os.remove(old)
+        _, cpu = run([self.folder + "/../profsim", "profile", "--heap",
+                      str(self.rate), "-o", folder, "--"] +
+                     self.words(mode, seed, parts))
+        sums = self.sums(parts)
+        for path in glob.glob(folder + "/*.heap.pb.gz"):
+            for stack, values in read_pprof(path):
+                for name in stack:
+                    found = re.fullmatch(r"site_(\d)", name)
+                    if found and int(found[1]) < len(parts):
+                        for key, value in zip(self.says, values):
+                            sums[int(found[1])][key] += value
+                        break
+        return sums, cpu
+
+
+def read_pprof(path):
+    """Each sample of a profile: the names of its functions, its values."""
+    def varint(data, at):
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value, at
+
+    def fields(data):
+        at = 0
+        while at < len(data):
+            key, at = varint(data, at)
+            if key & 7 == 0:
+                value, at = varint(data, at)
+            elif key & 7 == 2:
+                size, at = varint(data, at)
+                value, at = data[at:at + size], at + size
+            else:
+                raise ValueError("a wire type that profile.proto has not")
+            yield key >> 3, value
+
+    def numbers(value):
+        if isinstance(value, int):
+            return [value]
+        found, at = [], 0
+        while at < len(value):
+            number, at = varint(value, at)
+            found.append(number)
+        return found
+
+    with gzip.open(path) as file:
+        data = file.read()
+    strings, functions, locations, samples = [], {}, {}, []
+    for number, value in fields(data):
+        if number == 6:
+            strings.append(value.decode())
+        elif number == 5:
+            function = dict(fields(value))
+            functions[function[1]] = function.get(2, 0)
+        elif number == 4:
+            ident, lines = 0, []
+            for inner, content in fields(value):
+                if inner == 1:
+                    ident = content
+                elif inner == 4:
+                    lines.append(dict(fields(content)).get(1, 0))
+            locations[ident] = lines
+        elif number == 2:
+            stack, values = [], []
+            for inner, content in fields(value):
+                if inner == 1:
+                    stack += numbers(content)
+                elif inner == 2:
+                    values += numbers(content)
+            samples.append((stack, values))
+    for stack, values in samples:
+        yield [strings[functions.get(line, 0)] for at in stack
+               for line in locations.get(at, [])], values
+
+
+class Go(Tool):
+    name, language = "Go runtime", "Go"
+    says = ("objects", "bytes", "live_objects", "live_bytes")
+    modes = ("plain", "threads")
+
+    def version(self):
+        return version_of(["go", "version"])
+
+    def measure(self, mode, seed, parts):
+        text, cpu = run([self.folder + "/truth_go", mode, str(seed)] +
+                        ["%d:%d:%d" % part for part in parts],
+                        {"AUDIT_RATE": str(self.rate)})
+        sums = self.sums(parts)
+        for line in text.splitlines():
+            site, *values = line.split()
+            sums[int(site)] = dict(zip(self.says, map(float, values)))
+        return sums, cpu
+
+
+class OfJava(Tool):
+    language = "Java"
+    says = ("objects", "bytes")
+    modes = ("plain", "threads")
+
+    def version(self):
+        return version_of(["java", "-version"])
+
+    def words(self, mode, seed, parts):
+        return ["-XX:+UseSerialGC", "-Xmx1g", "-cp", self.folder, "Truth", mode,
+                str(seed)] + ["%d:%d:%d" % part for part in parts]
+
+
+class Jep331(OfJava):
+    name = "JEP 331, S/p"
+
+    def measure(self, mode, seed, parts):
+        dump = self.folder + "/jep331.txt"
+        _, cpu = run(["java", "-agentpath:%s/libaudit-jvm.so=%d,%s" %
+                      (self.folder, self.rate, dump)] +
+                     self.words(mode, seed, parts))
+        sums = self.sums(parts)
+        with open(dump) as file:
+            for line in file:
+                site, size, count = map(int, line.split())
+                sums[site]["objects"] += count * weight(size, self.rate)
+                sums[site]["bytes"] += count * size * weight(size, self.rate)
+        return sums, cpu
+
+
+class Jfr(OfJava):
+    name = "JFR ObjectAllocationSample"
+    says = ("bytes",)
+    units = {"bytes": 1, "byte": 1, "kB": 1024, "MB": 1024 ** 2,
+             "GB": 1024 ** 3}
+
+    def measure(self, mode, seed, parts):
+        dump = self.folder + "/audit.jfr"
+        settings = self.folder + "/audit.jfc"
+        with open(settings, "w") as file:
+            file.write('<configuration version="2.0">'
+                       '<event name="jdk.ObjectAllocationSample">'
+                       '<setting name="enabled">true</setting>'
+                       '<setting name="throttle">off</setting>'
+                       '<setting name="stackTrace">true</setting>'
+                       '</event></configuration>')
+        _, cpu = run(["java", "-XX:StartFlightRecording=filename=%s,settings=%s"
+                      % (dump, settings)] + self.words(mode, seed, parts))
+        text, _ = run(["jfr", "print", "--json", "--stack-depth", "4",
+                       "--events", "jdk.ObjectAllocationSample", dump])
+        sums = self.sums(parts)
+        for event in json.loads(text)["recording"]["events"]:
+            values = event["values"]
+            for frame in (values["stackTrace"] or {"frames": []})["frames"]:
+                found = re.fullmatch(r"site_(\d)", frame["method"]["name"])
+                if found:
+                    sums[int(found[1])]["bytes"] += values["weight"]
+                    break
+        return sums, cpu
+
+
+class Memprof(Tool):
+    name, language = "OCaml Gc.Memprof", "OCaml"
+    says = ("bytes",)
+
+    def version(self):
+        return version_of(["ocamlopt", "-version"])
+
+    def measure(self, mode, seed, parts):
+        text, cpu = run([self.folder + "/truth_ml", mode, str(seed)] +
+                        ["%d:%d:%d" % part for part in parts],
+                        {"AUDIT_RATE": str(self.rate)})
+        sums = self.sums(parts)
+        for line in text.splitlines():
+            site, samples = map(int, line.split())
+            sums[site]["bytes"] = samples * float(self.rate)
+        return sums, cpu
+
+
+class V8(Tool):
+    name, language = "V8 sampling", "JavaScript"
+    says = ("live_bytes",)
+    least = 64
+    keeps_all = True
+
+    def version(self):
+        return version_of(["node", "-p",
+                           "'V8 ' + process.versions.v8"])
+
+    def measure(self, mode, seed, parts):
+        text, cpu = run(["node", "--max-old-space-size=2000",
+                         self.folder + "/truth.js", mode, str(seed)] +
+                        ["%d:%d:%d" % part for part in parts],
+                        {"AUDIT_RATE": str(self.rate)})
+        sums = self.sums(parts)
+        for line in text.splitlines():
+            site, size = line.split()
+            sums[int(site)]["live_bytes"] = float(size)
+        return sums, cpu
+
+
+class Tracemalloc(Tool):
+    name, language = "tracemalloc", "Python"
+    exact = True
+    says = ("live_objects", "live_bytes")
+    least = 64
+
+    def version(self):
+        return version_of(["/usr/bin/python3", "--version"])
+
+    def measure(self, mode, seed, parts):
+        text, cpu = run(["/usr/bin/python3", self.folder + "/truth.py", mode,
+                         str(seed), "-"] + ["%d:%d:%d" % part for part in parts])
+        sums = self.sums(parts)
+        for line in text.splitlines():
+            site, *values = line.split()
+            sums[int(site)] = dict(zip(self.says, map(float, values)))
+        return sums, cpu
+
+
+TOOLS = [Ours, Jemalloc, Gperftools, Go, V8, Jep331, Jfr, Memprof, Heaptrack,
+         Dhat, Tracemalloc]

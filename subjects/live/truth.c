@@ -1,0 +1,209 @@
+/*
+ * truth.c -- a program whose allocations are known: by site, size and number,
+ * and how many are left at its end. Run under a profiler by audit.py.
+ *
+ * usage: truth MODE SEED DUMP SIZE:COUNT:KEEP...
+ *
+ * The i-th SIZE is allocated at site_i, COUNT times; each KEEP-th block is
+ * kept. Sites take turns by chance, in proportion to what is left of them. DUMP
+ * is where a profiler that is asked (jemalloc, gperftools) writes; "-": it
+ * writes by itself.
+ *
+ *      plain     malloc
+ *      one-site  all sizes at site_0
+ *      threads   each thread allocates ten blocks and ends
+ *      realloc   a block grows to its size by doubling, from a sixteenth
+ *      aligned   aligned to 2,048 bytes
+ *      calloc    zeroed
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SITES = 8, A_THREAD = 10, ALIGNMENT = 2048, STEPS = 5 };
+
+struct part {
+    size_t bytes;
+    uint64_t left;
+    uint64_t done;
+    uint64_t keep;
+};
+
+static struct part parts[SITES];
+static int parts_count;
+static const char *mode;
+static uint64_t chance;
+static void **kept; /* not of malloc: nobody counts it */
+static size_t kept_count;
+
+/* Profilers that write when they are asked. */
+static void
+dump(char *path)
+{
+    int (*mallctl)(const char *, void *, size_t *, void *, size_t);
+    void (*audit_dump)(const char *);
+
+    *(void **)&mallctl = dlsym(RTLD_DEFAULT, "mallctl");
+    *(void **)&audit_dump = dlsym(RTLD_DEFAULT, "audit_dump");
+    if (mallctl != NULL)
+        mallctl("prof.dump", NULL, NULL, &path, sizeof path);
+    if (audit_dump != NULL)
+        audit_dump(path);
+}
+
+static uint64_t
+next_number(void)
+{
+    chance += 0x9e3779b97f4a7c15;
+    uint64_t mixed = chance;
+
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+    return mixed ^ mixed >> 31;
+}
+
+static void *
+allocate(size_t bytes)
+{
+    void *block = NULL;
+
+    if (strcmp(mode, "aligned") == 0)
+        return posix_memalign(&block, ALIGNMENT, bytes) == 0 ? block : NULL;
+    if (strcmp(mode, "calloc") == 0)
+        return calloc(1, bytes);
+    if (strcmp(mode, "realloc") != 0)
+        return malloc(bytes);
+    for (int i = STEPS - 1; i >= 0; i--)
+        block = realloc(block, bytes >> i);
+    return block;
+}
+
+/* What comes after the call keeps it from being the function's last act. */
+#define SITE(n)                                            \
+    __attribute__((noinline)) void *site_##n(size_t bytes) \
+    {                                                      \
+        void *volatile block = allocate(bytes);            \
+                                                           \
+        return block;                                      \
+    }
+void *site_0(size_t bytes);
+void *site_1(size_t bytes);
+void *site_2(size_t bytes);
+void *site_3(size_t bytes);
+void *site_4(size_t bytes);
+void *site_5(size_t bytes);
+void *site_6(size_t bytes);
+void *site_7(size_t bytes);
+SITE(0)
+SITE(1)
+SITE(2)
+SITE(3)
+SITE(4)
+SITE(5)
+SITE(6)
+SITE(7)
+
+static void *(*const sites[SITES])(size_t) = {site_0, site_1, site_2, site_3,
+                                              site_4, site_5, site_6, site_7};
+
+/* returns: a part with something left; NULL if none has */
+static struct part *
+choose(void)
+{
+    uint64_t left = 0;
+    uint64_t at;
+
+    for (int i = 0; i < parts_count; i++)
+        left += parts[i].left;
+    if (left == 0)
+        return NULL;
+    at = next_number() % left;
+    for (int i = 0; i < parts_count; i++) {
+        if (at < parts[i].left)
+            return &parts[i];
+        at -= parts[i].left;
+    }
+    return NULL;
+}
+
+static bool
+allocate_one(void)
+{
+    struct part *const part = choose();
+    const int at = (int)(part - parts);
+    void *block;
+
+    if (part == NULL)
+        return false;
+    block = sites[strcmp(mode, "one-site") == 0 ? 0 : at](part->bytes);
+    if (block == NULL)
+        abort();
+    *(char *)block = 1;
+    part->left--;
+    if (part->done++ % part->keep == 0)
+        kept[kept_count++] = block;
+    else
+        free(block);
+    return true;
+}
+
+static void *
+allocate_ten(void *unused)
+{
+    for (int i = 0; i < A_THREAD; i++)
+        if (!allocate_one())
+            return NULL;
+    return &parts[0];
+}
+
+static void
+allocate_all(void)
+{
+    void *more = &parts[0];
+
+    if (strcmp(mode, "threads") != 0) {
+        while (allocate_one())
+            continue;
+        return;
+    }
+    while (more != NULL) {
+        pthread_t thread;
+
+        if (pthread_create(&thread, NULL, allocate_ten, NULL) != 0)
+            abort();
+        pthread_join(thread, &more);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    uint64_t room = 0;
+
+    if (argc < 5 || argc - 4 > SITES)
+        return 2;
+    mode = argv[1];
+    chance = strtoull(argv[2], NULL, 10);
+    for (int i = 4; i < argc; i++) {
+        struct part *const part = &parts[parts_count++];
+
+        if (sscanf(argv[i], "%zu:%ju:%ju", &part->bytes, &part->left,
+                   &part->keep) != 3 ||
+            part->keep == 0)
+            return 2;
+        room += part->left / part->keep + 1;
+    }
+    kept = mmap(NULL, (room + 1) * sizeof *kept, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (kept == MAP_FAILED)
+        return 2;
+    allocate_all();
+    if (strcmp(argv[3], "-") != 0)
+        dump(argv[3]);
+    return 0;
+}
