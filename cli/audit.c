@@ -13,7 +13,7 @@
 #include "output.h"
 #include "workloads.h"
 
-enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG };
+enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, RECORDING };
 enum { RULES_MAX = 64, RATE_MOST = 1 << 30 };
 
 static const struct cli_option table[] = {
@@ -27,6 +27,9 @@ static const struct cli_option table[] = {
      "W1 to W12 in place of sizes, or all of them"},
     {JSON, 0, "json", NULL, "the same as JSON"},
     {SVG, 0, "svg", "FILE", "a plot, into FILE"},
+    {RECORDING, 0, "recording", "FILE",
+     "instead, how live bytes of a recorded program vary\nunder our own rules; "
+     "R is for 1000 samples then"},
     {0},
 };
 
@@ -47,6 +50,8 @@ struct options {
     bool all_workloads;
     bool json;
     const char *svg;
+    const char *recording;
+    bool has_rate;
 };
 
 /* A whole number of bytes from 1 to `most`, with k or m behind it. */
@@ -150,6 +155,7 @@ take(struct options *options, int id, const char *value)
     case SIZES:
         return split(options, value, add_size);
     case RATE:
+        options->has_rate = true;
         return parse_bytes("--rate", value, RATE_MOST, &options->pattern.rate);
     case WORKLOAD:
         return parse_workload(options, value);
@@ -158,6 +164,9 @@ take(struct options *options, int id, const char *value)
         return true;
     case SVG:
         options->svg = value;
+        return true;
+    case RECORDING:
+        options->recording = value;
         return true;
     default:
         return cli_complain("audit: takes no words, not '%s'", value);
@@ -304,6 +313,14 @@ cli_audit(int argc, char **argv)
     }
     if (words.ended)
         return words.exit_code;
+    if (options.recording != NULL) {
+        if (options.rules_count + options.pattern.count != 0 ||
+            options.workload != 0 || options.all_workloads || options.json ||
+            options.svg != NULL)
+            return cli_usage("--recording goes with --rate only");
+        return cli_audit_recording(options.recording,
+                                   options.has_rate ? options.pattern.rate : 0);
+    }
     if (options.svg != NULL && options.all_workloads)
         return cli_usage("--svg draws one workload, not all");
     if (options.pattern.count != 0 &&

@@ -2,8 +2,13 @@
 #ifndef CLI_AUDIT_COMMAND_H
 #define CLI_AUDIT_COMMAND_H
 
+#include <stdint.h>
+
 #include "exit.h"
 
 enum cli_exit cli_audit(int argc, char **argv);
+
+/* `profsim audit --recording FILE`. in: rate, 0: for about 1000 samples */
+enum cli_exit cli_audit_recording(const char *path, uint64_t rate);
 
 #endif

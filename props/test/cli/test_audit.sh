@@ -76,6 +76,19 @@ assert len(circles) == 2 + 3 * 2
 ' "$dir/plot.svg"
 count "the plot has a dot for each figure" $?
 
+# Live bytes of real programs at equal samples: half the variance and less.
+for name in python-index perl-words clang-format nm-symbols; do
+    "$profsim" audit --recording fixtures/recordings/$name.rec >"$dir/out" &&
+        awk '$1 == "exact" { exact = $3 }
+            $1 == "exact-min-variance" { samples = $3; variance = $NF }
+            END { exit !(samples > 0.95 * exact && samples < 1.05 * exact &&
+                variance > 0 && variance < 0.5) }' "$dir/out"
+    count "live bytes of $name vary half as much" $?
+done
+refuses "a recording with rules" "--rate only" --rules exact \
+    --recording fixtures/recordings/waits.rec
+refuses "a recording that is not there" "No such file" \
+    --recording "$dir/missing"
 refuses "rules that were mistyped" "did you mean 'tcmalloc'?" --rules tcmaloc
 refuses "a rate that the only rules do not take" "powers of two" \
     --rules jemalloc --rate 500000

@@ -1,0 +1,69 @@
+/*
+ * live_variance.h -- how much the live bytes of a profile vary, for what a
+ * program really allocated.
+ *
+ * Time is counted in bytes allocated. The estimate of the bytes that live at a
+ * moment is right on average under every rule here; its variance is computed
+ * from the chances, exactly, and averaged over MOMENTS moments. Nothing is
+ * drawn.
+ */
+#ifndef SUBJECTS_LIVE_VARIANCE_H
+#define SUBJECTS_LIVE_VARIANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SUBJECTS_MOMENTS = 32 };
+
+struct subjects_object {
+    uint64_t size_bytes; /* at least 1 */
+    uint64_t born;       /* bytes allocated by then, itself among them */
+    uint64_t died;       /* UINT64_MAX: it did not */
+};
+
+struct subjects_live {
+    double samples;  /* expected, of the whole run */
+    double variance; /* of live bytes, on average over the moments */
+};
+
+/* Objects in order of birth, of one thread. */
+struct subjects_history {
+    const struct subjects_object *objects;
+    size_t count;
+    uint64_t bytes; /* allocated in all: the last one's birth */
+};
+
+/* returns: bytes that live, on average over the moments */
+double subjects_live_bytes(const struct subjects_history *history);
+
+/* Independent samples of chance 1 - e^(-S/R), as rules `exact` takes them. */
+struct subjects_live subjects_live_exact(const struct subjects_history *history,
+                                         double rate);
+
+/* One point in each block of R bytes of a size class (strata.h). */
+struct subjects_live
+subjects_live_strata(const struct subjects_history *history, double rate);
+
+/* The same with the R that takes so many samples. out: *rate */
+struct subjects_live
+subjects_live_strata_of(const struct subjects_history *history, double samples,
+                        double *rate);
+
+/*
+ * The least variance that any chances by size have, at so many independent
+ * samples. With a_S allocations and L_S live objects of size S the chance is
+ * min(1, lambda S sqrt(L_S / a_S)): what Lagrange has for the sum of
+ * L_S S^2 (1/p - 1) when that of a_S p is given.
+ */
+struct subjects_live
+subjects_live_best_chances(const struct subjects_history *history,
+                           double samples);
+
+/* Strata with an R for each class, out of powers of sqrt 2, that have the least
+ * variance at up to so many samples; known only afterwards. */
+struct subjects_live
+subjects_live_best_strata(const struct subjects_history *history,
+                          double samples);
+
+#endif
