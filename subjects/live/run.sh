@@ -1,0 +1,20 @@
+#!/bin/sh
+# Live profilers against the truth: what has to be installed is there, then
+# audit.py runs, whose head says what it does.
+# usage: [RUNS=N] subjects/live/run.sh FOLDER
+set -eu
+
+for command in heaptrack node; do
+    command -v "$command" >/dev/null || {
+        echo "audit-live: $command is not installed" >&2
+        exit 1
+    }
+done
+for library in libjemalloc.so.2 libtcmalloc.so.4; do
+    ldconfig -p | grep -q "$library" || {
+        echo "audit-live: $library is not installed" >&2
+        exit 1
+    }
+done
+valgrind --version >/dev/null
+exec /usr/bin/python3 subjects/live/audit.py "$1" ${RUNS:+--runs "$RUNS"}
