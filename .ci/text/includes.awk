@@ -5,7 +5,7 @@
 # usage: awk -f includes.awk FILE...   (all sources and headers)
 
 BEGIN {
-    may["prof/core"] = "prof/trace prof/include" # fork.c: a tracer, too
+    may["prof/core"] = "prof/include"
     may["prof/trace"] = "prof/core prof/include"
     may["prof/pprof"] = "prof/core prof/include"
     may["prof/port"] = "prof/include"

@@ -387,7 +387,7 @@ def tree_headers():
 
 
 def default_targets():
-    text = open("build.ninja").read().replace("$\n", "")
+    text = open("install/install.ninja").read().replace("$\n", "")
     return re.search(r"^default (.*)", text, re.M).group(1).split()
 
 

@@ -23,6 +23,7 @@ A patch begins with a header, then comes a unified diff against this tree:
                     (props/kernels/), and one of them fails
       run:NAME      the test that makes NAME.ok fails, with the mutant in
                     profsim, libprofsim-record.so and libprof-malloc.so
+      run:NAME/TEST one of its tests, if it knows TEST_FILTER
       nobody        it is not wrong: everything must hold
   survives: why nothing catches it yet     (optional; then it counts against
                                             the score and does not fail)
@@ -222,7 +223,7 @@ def edge_of(build, name):
 
 def try_test(mutant, word):
     """Run the test that makes NAME.ok; say which of its cases failed."""
-    name = word.removeprefix('run:')
+    name, _, only = word.removeprefix('run:').partition('/')
     edge = edge_of(mutant.build, name)
     command = re.sub(r'^\{ *(.*?)timeout \d+ (.*?) > .*', r'\1\2',
                      mutant.build.command[edge], flags=re.S)
@@ -234,7 +235,8 @@ def try_test(mutant, word):
     for part in mutant.build.inputs(edge):
         command = re.sub(WORD % re.escape(part), mutant.make(part), command)
     log = f'{mutant.folder}/{name}.out'
-    status = timed(100, command, log, shell=True, executable='/bin/sh')
+    chosen = {'TEST_FILTER': only} if only else {}
+    status = timed(100, command, log, shell=True, env=os.environ | chosen)
     if status == 0:
         return []
     if status is None: # a slow test, on a slow machine, has noticed nothing
@@ -311,7 +313,7 @@ def needs(build, all_patches):
     targets = {f'{OUT}/props/mutant_trial', f'{OUT}/props/explore_all'}
     targets |= {f'{OUT}/{product}' for product in PRODUCTS}
     for patch in all_patches:
-        targets |= {edge_of(build, word.removeprefix('run:'))
+        targets |= {edge_of(build, word.removeprefix('run:').split('/')[0])
                     for word in patch.wanted
                     if word.startswith(('test_', 'run:'))}
     return sorted(targets)
