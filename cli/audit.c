@@ -13,7 +13,7 @@
 #include "output.h"
 #include "workloads.h"
 
-enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, RECORDING };
+enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING };
 enum { RULES_MAX = 64, RATE_MOST = 1 << 30 };
 
 static const struct cli_option table[] = {
@@ -27,6 +27,9 @@ static const struct cli_option table[] = {
      "W1 to W12 in place of sizes, or all of them"},
     {JSON, 0, "json", NULL, "the same as JSON"},
     {SVG, 0, "svg", "FILE", "a plot, into FILE"},
+    {LIVE, 0, "live", NULL,
+     "the tools themselves, against programs whose\nallocations are known "
+     "(make audit-live)"},
     {RECORDING, 0, "recording", "FILE",
      "instead, how live bytes of a recorded program vary\nunder our own rules; "
      "R is for 1000 samples then"},
@@ -308,6 +311,9 @@ cli_audit(int argc, char **argv)
             list_rules();
             return CLI_OK;
         }
+        if (id == LIVE)
+            return argc == 2 ? cli_audit_live()
+                             : cli_usage("--live goes with nothing else");
         if (!take(&options, id, words.value))
             return CLI_USAGE;
     }

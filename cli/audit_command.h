@@ -11,4 +11,11 @@ enum cli_exit cli_audit(int argc, char **argv);
 /* `profsim audit --recording FILE`. in: rate, 0: for about 1000 samples */
 enum cli_exit cli_audit_recording(const char *path, uint64_t rate);
 
+/*
+ * Audit live tools, by the build: make audit-live.
+ *
+ * returns: not at all; if that cannot be run, CLI_USAGE, reported
+ */
+enum cli_exit cli_audit_live(void);
+
 #endif
