@@ -56,7 +56,7 @@ add_if(struct candidates *c, enum sim_event_kind feature,
        enum sim_event_kind kind)
 {
     if (may(c, feature))
-        add(c, kind, 0);
+        add(c, (int)kind, 0);
 }
 
 /* A task in the state, drawn among them; 0 if there is none. */
@@ -84,7 +84,7 @@ add_with(struct candidates *c, enum sim_event_kind kind,
     const uint32_t task = draw_task(c, state);
 
     if (task != 0)
-        add(c, kind, task);
+        add(c, (int)kind, task);
 }
 
 /* One task is kept for the end. */
