@@ -273,6 +273,8 @@ last_fact(const struct props_judge *judge)
 {
     const struct truth_log *truth = judge->truth;
 
+    if (truth->entries[truth->entries_count - 1].kind < TRUTH_TASKS_FIRST)
+        return truth->entries[truth->entries_count - 1].kind;
     for (uint32_t i = truth->entries_count; i > judge->truths_seen; i--) {
         if (truth->entries[i - 1].kind < TRUTH_TASKS_FIRST)
             return truth->entries[i - 1].kind;

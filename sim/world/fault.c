@@ -3,12 +3,11 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <string.h>
 
 static const struct {
     const char *name;
     const char *sentence;
-    const char *worlds; /* letters; "": none, a test */
+    const char worlds[3]; /* letters; "": none, a test */
     const char *test;
     uint32_t on;
     uint32_t visits;
@@ -38,7 +37,7 @@ sim_faults_draw(struct sim_faults *faults, struct sim_choices *choices,
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const enum sim_fault fault = (enum sim_fault)i;
 
-        if (strchr(sites[i].worlds, world) != NULL &&
+        if ((sites[i].worlds[0] == world || sites[i].worlds[1] == world) &&
             sim_choose(choices, sites[i].on, SIM_SWARM, label_of(fault)) == 1)
             faults->on |= UINT64_C(1) << i;
     }

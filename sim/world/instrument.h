@@ -39,6 +39,11 @@ struct sim_instrument {
     const struct sim_instrument_kind *kind;
 };
 
+/* Takes a fact. What belongs to the event behind it (the room of a snapshot,
+ * say) is in the fact as well. */
+typedef void sim_hear(struct sim_instrument *instrument,
+                      struct sim_world *world, const struct truth_entry *fact);
+
 struct sim_instrument_kind {
     /* All its memory, once. returns: NULL if there is not enough */
     struct sim_instrument *(*create)(const struct sim_limits *limits);
@@ -53,8 +58,11 @@ struct sim_instrument_kind {
     const char *(*begin)(struct sim_instrument *instrument,
                          struct sim_world *world);
 
-    /* Asked once: is it told facts of this kind? */
-    bool (*hears)(enum truth_kind kind);
+    /*
+     * Asked once. returns: what is told facts of this kind, as soon as they are
+     * stated; NULL if nothing is
+     */
+    sim_hear *(*hears)(enum truth_kind kind);
 
     /*
      * The world is about to let an event happen. NULL: it never refuses one.
@@ -64,13 +72,6 @@ struct sim_instrument_kind {
     const char *(*refuses)(const struct sim_instrument *instrument,
                            const struct sim_world *world,
                            const struct sim_event *event);
-
-    /*
-     * A fact has just been stated. What belongs to the event behind it (the
-     * room of a snapshot, say) is in the fact as well.
-     */
-    void (*hear)(struct sim_instrument *instrument, struct sim_world *world,
-                 const struct truth_entry *fact);
 
     /* An event has happened, and all its facts were told. NULL: no matter. */
     void (*after)(struct sim_instrument *instrument, struct sim_world *world,

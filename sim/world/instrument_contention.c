@@ -59,15 +59,6 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     return NULL;
 }
 
-static bool
-hears(enum truth_kind kind)
-{
-    return kind == TRUTH_BLOCK || kind == TRUTH_MUTEX || kind == TRUTH_WAIT ||
-           kind == TRUTH_RELEASED || kind == TRUTH_WOKEN ||
-           kind == TRUTH_BLOCK_RATE || kind == TRUTH_MUTEX_FRACTION ||
-           kind == TRUTH_BLOCK_SNAPSHOT || kind == TRUTH_MUTEX_SNAPSHOT;
-}
-
 static void
 record(struct sim_world *world, const struct truth_entry *fact,
        enum prof_contention kind, int64_t cycles)
@@ -159,10 +150,28 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
     }
 }
 
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    switch ((int)kind) {
+    case TRUTH_BLOCK:
+    case TRUTH_MUTEX:
+    case TRUTH_WAIT:
+    case TRUTH_RELEASED:
+    case TRUTH_WOKEN:
+    case TRUTH_BLOCK_RATE:
+    case TRUTH_MUTEX_FRACTION:
+    case TRUTH_BLOCK_SNAPSHOT:
+    case TRUTH_MUTEX_SNAPSHOT:
+        return hear;
+    default:
+        return NULL;
+    }
+}
+
 const struct sim_instrument_kind sim_contention = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
-    .hear = hear,
 };

@@ -196,13 +196,6 @@ stop(struct cpu *cpu, const struct sim_world *world)
     cpu->profile.is_on = false;
 }
 
-static bool
-hears(enum truth_kind kind)
-{
-    (void)kind; /* any fact may say where a task is */
-    return true;
-}
-
 /* Does the task leave its processor with this? */
 static bool
 leaves(enum truth_kind kind)
@@ -251,13 +244,19 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
         cpu->on[fact->proc] = 0;
 }
 
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    (void)kind; /* any fact may say where a task is */
+    return hear;
+}
+
 const struct sim_instrument_kind sim_cpu = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
     .refuses = refuses,
-    .hear = hear,
 };
 
 /* --------------------------------------------------------------- what it says

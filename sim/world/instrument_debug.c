@@ -53,13 +53,6 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     return NULL;
 }
 
-static bool
-hears(enum truth_kind kind)
-{
-    return kind == TRUTH_ALLOC || kind == TRUTH_FREE_EXPLICIT ||
-           kind == TRUTH_SWEEP || kind == TRUTH_MARK;
-}
-
 static enum prof_status
 append(void *context, const void *bytes, size_t bytes_count)
 {
@@ -129,12 +122,20 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
     (void)status; /* memory takes everything */
 }
 
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    return (kind == TRUTH_ALLOC || kind == TRUTH_FREE_EXPLICIT ||
+            kind == TRUTH_SWEEP || kind == TRUTH_MARK)
+               ? hear
+               : NULL;
+}
+
 const struct sim_instrument_kind sim_debug_lines = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
-    .hear = hear,
 };
 
 struct sim_debug_text

@@ -58,24 +58,15 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     return NULL;
 }
 
-static bool
-hears(enum truth_kind kind)
-{
-    return kind == TRUTH_ALLOC || kind == TRUTH_FREE_EXPLICIT ||
-           kind == TRUTH_SWEEP || kind == TRUTH_NEXT_CYCLE ||
-           kind == TRUTH_FLUSH || kind == TRUTH_POST_SWEEP ||
-           kind == TRUTH_SNAPSHOT || kind == TRUTH_ITERATE ||
-           kind == TRUTH_HEAP_RATE;
-}
-
 /*
  * Read into a buffer that is all guard bytes, one record longer than the room
  * the library is told of. What a call wrote is made guard again by the next.
  */
 static void
-read_records(struct heap_profile *heap, struct sim_world *world,
-             const struct truth_entry *fact)
+hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
+              const struct truth_entry *fact)
 {
+    struct heap_profile *heap = (struct heap_profile *)instrument;
     struct sim_answer *answer = sim_world_answer_room(world);
     const size_t size = sizeof *heap->records;
     const uint32_t most = sim_world_config(world)->buckets_max;
@@ -107,10 +98,13 @@ keep_record(void *context, const struct prof_heap_record *record)
 }
 
 static void
-iterate(struct heap_profile *heap, struct sim_world *world)
+hear_iterate(struct sim_instrument *instrument, struct sim_world *world,
+             const struct truth_entry *fact)
 {
+    struct heap_profile *heap = (struct heap_profile *)instrument;
     struct sim_answer *answer = sim_world_answer_room(world);
 
+    (void)fact;
     answer->status = PROF_OK;
     answer->count = 0;
     answer->touched_beyond = false;
@@ -120,9 +114,10 @@ iterate(struct heap_profile *heap, struct sim_world *world)
 }
 
 static void
-allocate(struct heap_profile *heap, struct sim_world *world,
-         const struct truth_entry *fact)
+hear_alloc(struct sim_instrument *instrument, struct sim_world *world,
+           const struct truth_entry *fact)
 {
+    struct heap_profile *heap = (struct heap_profile *)instrument;
     const struct truth_stack *stack =
         &sim_world_config(world)->stacks[fact->stack];
     struct prof_proc *proc = prof_proc_at(sim_world_prof(world), fact->proc);
@@ -134,6 +129,26 @@ allocate(struct heap_profile *heap, struct sim_world *world,
             : PROF_BUCKET_NONE;
 }
 
+static void
+hear_free(struct sim_instrument *instrument, struct sim_world *world,
+          const struct truth_entry *fact)
+{
+    const struct heap_profile *heap = (struct heap_profile *)instrument;
+
+    prof_heap_free_explicit(prof_proc_at(sim_world_prof(world), fact->proc),
+                            heap->buckets[fact->object]);
+}
+
+static void
+hear_sweep(struct sim_instrument *instrument, struct sim_world *world,
+           const struct truth_entry *fact)
+{
+    const struct heap_profile *heap = (struct heap_profile *)instrument;
+
+    prof_heap_free(prof_proc_at(sim_world_prof(world), fact->proc),
+                   heap->buckets[fact->object]);
+}
+
 /* The library's control calls cannot be busy: nothing runs beside them. */
 static void
 must_be_ok(enum prof_status status)
@@ -143,42 +158,43 @@ must_be_ok(enum prof_status status)
 }
 
 static void
-hear(struct sim_instrument *instrument, struct sim_world *world,
-     const struct truth_entry *fact)
+hear_control(struct sim_instrument *instrument, struct sim_world *world,
+             const struct truth_entry *fact)
 {
-    struct heap_profile *heap = (struct heap_profile *)instrument;
     struct prof *prof = sim_world_prof(world);
 
-    switch ((int)fact->kind) {
-    case TRUTH_ALLOC:
-        allocate(heap, world, fact);
-        break;
-    case TRUTH_FREE_EXPLICIT:
-        prof_heap_free_explicit(prof_proc_at(prof, fact->proc),
-                                heap->buckets[fact->object]);
-        break;
-    case TRUTH_SWEEP:
-        prof_heap_free(prof_proc_at(prof, fact->proc),
-                       heap->buckets[fact->object]);
-        break;
-    case TRUTH_NEXT_CYCLE:
+    (void)instrument;
+    if (fact->kind == TRUTH_NEXT_CYCLE)
         must_be_ok(prof_heap_next_cycle(prof));
-        break;
-    case TRUTH_FLUSH:
+    else if (fact->kind == TRUTH_FLUSH)
         must_be_ok(prof_heap_flush(prof));
-        break;
-    case TRUTH_POST_SWEEP:
+    else if (fact->kind == TRUTH_POST_SWEEP)
         must_be_ok(prof_heap_post_sweep(prof));
-        break;
-    case TRUTH_HEAP_RATE:
+    else
         prof_heap_rate_set(prof, fact->cycles);
-        break;
+}
+
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    switch ((int)kind) {
+    case TRUTH_ALLOC:
+        return hear_alloc;
+    case TRUTH_FREE_EXPLICIT:
+        return hear_free;
+    case TRUTH_SWEEP:
+        return hear_sweep;
     case TRUTH_SNAPSHOT:
-        read_records(heap, world, fact);
-        break;
+        return hear_snapshot;
+    case TRUTH_ITERATE:
+        return hear_iterate;
+    case TRUTH_NEXT_CYCLE:
+    case TRUTH_FLUSH:
+    case TRUTH_POST_SWEEP:
+    case TRUTH_HEAP_RATE:
+        return hear_control;
     default:
-        iterate(heap, world);
-        break;
+        return NULL;
     }
 }
 
@@ -187,7 +203,6 @@ const struct sim_instrument_kind sim_heap_profile = {
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
-    .hear = hear,
 };
 
 prof_bucket

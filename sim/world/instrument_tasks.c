@@ -44,12 +44,6 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     return NULL;
 }
 
-static bool
-hears(enum truth_kind kind)
-{
-    return kind == TRUTH_GOROUTINES;
-}
-
 static void
 hear(struct sim_instrument *instrument, struct sim_world *world,
      const struct truth_entry *fact)
@@ -65,12 +59,17 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
         reading->list.count = 0;
 }
 
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    return kind == TRUTH_GOROUTINES ? hear : NULL;
+}
+
 const struct sim_instrument_kind sim_tasks = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
-    .hear = hear,
 };
 
 const struct sim_tasks_reading *

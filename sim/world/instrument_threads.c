@@ -44,13 +44,6 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     return NULL;
 }
 
-static bool
-hears(enum truth_kind kind)
-{
-    return kind == TRUTH_PROC_START || kind == TRUTH_CREATE ||
-           kind == TRUTH_WAKE;
-}
-
 static void
 hear(struct sim_instrument *instrument, struct sim_world *world,
      const struct truth_entry *fact)
@@ -67,12 +60,20 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
     threads->needed_by = TRUTH_NO_STACK;
 }
 
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    return (kind == TRUTH_PROC_START || kind == TRUTH_CREATE ||
+            kind == TRUTH_WAKE)
+               ? hear
+               : NULL;
+}
+
 const struct sim_instrument_kind sim_threads = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
-    .hear = hear,
 };
 
 enum prof_status

@@ -213,14 +213,6 @@ emit(struct tracer *tracer, const struct truth_entry *fact)
                     has ? stacks[fact->stack].depth : 0);
 }
 
-/* All: each has the clock that is at hand from then on. */
-static bool
-hears(enum truth_kind kind)
-{
-    (void)kind;
-    return true;
-}
-
 static void
 hear(struct sim_instrument *instrument, struct sim_world *world,
      const struct truth_entry *fact)
@@ -263,6 +255,14 @@ hear(struct sim_instrument *instrument, struct sim_world *world,
     }
 }
 
+/* All: each has the clock that is at hand from then on. */
+static sim_hear *
+hears(enum truth_kind kind)
+{
+    (void)kind;
+    return hear;
+}
+
 static const char *
 refuses(const struct sim_instrument *instrument, const struct sim_world *world,
         const struct sim_event *event)
@@ -301,7 +301,6 @@ const struct sim_instrument_kind sim_tracer = {
     .begin = begin,
     .hears = hears,
     .refuses = refuses,
-    .hear = hear,
     .after = after,
 };
 

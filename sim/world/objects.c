@@ -46,8 +46,8 @@ need_object(const struct sim_world *world, const struct sim_event *event,
     return "the object is not in the right state";
 }
 
-static const char *
-apply_alloc(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_alloc(struct sim_world *world, const struct sim_event *event)
 {
     struct sim_object *object;
 
@@ -77,8 +77,8 @@ drop(struct sim_world *world, const struct sim_event *event, uint32_t object)
     world->gc.dropped++;
 }
 
-static const char *
-apply_drop(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_drop(struct sim_world *world, const struct sim_event *event)
 {
     const char *why = need_object(world, event, SIM_LIVE);
 
@@ -87,8 +87,8 @@ apply_drop(struct sim_world *world, const struct sim_event *event)
     return why;
 }
 
-static const char *
-apply_free(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_free(struct sim_world *world, const struct sim_event *event)
 {
     const char *why = need_object(world, event, SIM_LIVE);
 
@@ -112,8 +112,8 @@ drop_all(struct sim_world *world, const struct sim_event *event)
     }
 }
 
-static const char *
-apply_task_exit(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_exit(struct sim_world *world, const struct sim_event *event)
 {
     if (world->config.scheduled)
         return "where processors take tasks, they end with 'end'";
@@ -132,18 +132,6 @@ sim_drop_all(struct sim_world *world, uint32_t proc)
     };
 
     drop_all(world, &event);
-}
-
-const char *
-sim_world_apply_object(struct sim_world *world, const struct sim_event *event)
-{
-    if (event->kind == SIM_EV_ALLOC)
-        return apply_alloc(world, event);
-    if (event->kind == SIM_EV_DROP)
-        return apply_drop(world, event);
-    if (event->kind == SIM_EV_FREE)
-        return apply_free(world, event);
-    return apply_task_exit(world, event);
 }
 
 /* ------------------------------------------------------------- the collector

@@ -105,14 +105,18 @@ list_hearers(struct sim_world *world)
         return;
     world->hearers_of = world->config.instruments;
     for (int kind = 0; kind < TRUTH_KIND_COUNT; kind++) {
-        struct sim_instrument **hearer = world->hearers[kind];
+        struct sim_hearer *hearer = world->hearers[kind];
 
         for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
-            if (sim_world_carries(world, (enum sim_instrument_id)i) &&
-                world->instruments[i]->kind->hears((enum truth_kind)kind))
-                *hearer++ = world->instruments[i];
+            struct sim_instrument *instrument = world->instruments[i];
+
+            hearer->instrument = instrument;
+            hearer->hear = sim_world_carries(world, (enum sim_instrument_id)i)
+                               ? instrument->kind->hears((enum truth_kind)kind)
+                               : NULL;
+            hearer += hearer->hear != NULL;
         }
-        *hearer = NULL;
+        hearer->hear = NULL;
     }
 }
 
@@ -238,14 +242,7 @@ sim_world_proc_of(const struct sim_world *world, const struct sim_event *event)
 int64_t
 sim_world_clock(const struct sim_world *world, uint32_t proc)
 {
-    const struct sim_hold *hold = &world->holds[proc];
-    uint64_t now_ticks = world->now_ticks;
-
-    if (world->holds_used)
-        now_ticks -= hold->lost_ticks + sim_world_frozen_ticks(world, proc);
-    return (int64_t)((uint64_t)sim_clock_read(&world->config.clocks[proc],
-                                              now_ticks) +
-                     (uint64_t)hold->jumped_ticks);
+    return sim_world_reads(world, proc);
 }
 
 uint64_t
@@ -267,34 +264,25 @@ next_entry(struct sim_world *world, enum truth_kind kind)
                                   : truth_next(&world->truth);
 }
 
-static void
-tell(struct sim_world *world, const struct truth_entry *entry)
-{
-    struct sim_instrument *const *hearer = world->hearers[entry->kind];
-
-    for (; *hearer != NULL; hearer++)
-        (*hearer)->kind->hear(*hearer, world, entry);
-}
-
 void
-sim_world_log(struct sim_world *world, enum truth_kind kind,
-              const struct sim_event *event, uint32_t object, bool flag)
+sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
+                        const struct sim_event *event, uint32_t object,
+                        bool flag)
 {
     const uint32_t proc = sim_world_proc_of(world, event);
-    struct truth_entry *entry = next_entry(world, kind);
 
-    entry->kind = kind;
-    entry->proc = proc;
-    entry->at_ticks = sim_world_clock(world, proc);
-    entry->object = object;
-    entry->stack = event->stack;
-    entry->size_bytes = event->size_bytes;
-    entry->cycles = event->cycles;
-    entry->room = event->room;
-    entry->task = world->config.scheduled ? world->procs[proc].task : 0;
-    entry->lock = 0;
-    entry->flag = flag;
-    tell(world, entry);
+    sim_world_state(world, proc,
+                    (struct truth_entry){
+                        .kind = kind,
+                        .proc = proc,
+                        .object = object,
+                        .stack = event->stack,
+                        .size_bytes = event->size_bytes,
+                        .cycles = event->cycles,
+                        .room = event->room,
+                        .task = world->procs[proc].task,
+                        .flag = flag,
+                    });
 }
 
 void
@@ -307,7 +295,7 @@ sim_world_state(struct sim_world *world, uint32_t clock_proc,
     entry->at_ticks = sim_world_clock(world, clock_proc);
     if (fact.kind == TRUTH_TRACE_START || fact.kind == TRUTH_TRACE_STOP)
         entry->cycles = (int64_t)sim_world_now_ns(world);
-    tell(world, entry);
+    sim_world_tell(world, entry);
 }
 
 void
@@ -348,26 +336,49 @@ apply_reading(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
+static inline const char *
 apply(struct sim_world *world, const struct sim_event *event)
 {
-    const enum sim_event_kind kind = event->kind;
-
-    if (kind <= SIM_EV_TASK_EXIT)
-        return sim_world_apply_object(world, event);
-    if (kind <= SIM_EV_MUTEX)
+    switch ((int)event->kind) {
+    case SIM_EV_ALLOC:
+        return sim_world_apply_alloc(world, event);
+    case SIM_EV_DROP:
+        return sim_world_apply_drop(world, event);
+    case SIM_EV_FREE:
+        return sim_world_apply_free(world, event);
+    case SIM_EV_TASK_EXIT:
+        return sim_world_apply_exit(world, event);
+    case SIM_EV_BLOCK:
+    case SIM_EV_MUTEX:
         return sim_world_apply_contention(world, event);
-    if (kind <= SIM_EV_RECEIVE)
-        return sim_world_apply_lock(world, event);
-    if (kind <= SIM_EV_HEAP_RATE)
+    case SIM_EV_BLOCK_RATE:
+    case SIM_EV_MUTEX_FRACTION:
+    case SIM_EV_HEAP_RATE:
         return sim_world_apply_rate(world, event);
-    if (kind <= SIM_EV_STALL || kind == SIM_EV_GO_ON)
+    case SIM_EV_CLOCK_JUMP:
+    case SIM_EV_CLOCK_FREEZE:
+    case SIM_EV_STALL:
+    case SIM_EV_GO_ON:
         return sim_world_apply_hold(world, event);
-    if (kind <= SIM_EV_GC_POST_SWEEP)
+    case SIM_EV_GC_MARK:
+    case SIM_EV_GC_TERMINATE:
+    case SIM_EV_GC_TERMINATE_STW:
+    case SIM_EV_GC_FLUSH:
+    case SIM_EV_GC_SWEEP:
+    case SIM_EV_GC_POST_SWEEP:
         return sim_world_apply_collector(world, event);
-    if (kind <= SIM_EV_MUTEX_SNAPSHOT)
+    case SIM_EV_SNAPSHOT:
+    case SIM_EV_SNAPSHOT_ALL:
+    case SIM_EV_ITERATE:
+    case SIM_EV_BLOCK_SNAPSHOT:
+    case SIM_EV_MUTEX_SNAPSHOT:
         return apply_reading(world, event);
-    if (kind >= SIM_EV_COUNT)
+    default:
+        break;
+    }
+    if (sim_locks_concern(event->kind))
+        return sim_world_apply_lock(world, event);
+    if (event->kind >= SIM_EV_COUNT)
         return "there is no such event";
     if (!world->config.scheduled)
         return "no processor takes tasks here";
@@ -427,27 +438,43 @@ end_event(struct sim_world *world, const struct sim_event *event)
     }
 }
 
-const char *
-sim_world_apply(struct sim_world *world, const struct sim_event *event)
+static const char *
+apply_scheduled(struct sim_world *world, const struct sim_event *event)
 {
-    const bool scheduled = world->config.scheduled;
     const uint64_t before_ticks = world->now_ticks;
-    const char *why = scheduled ? somebody_missing(world, event) : NULL;
+    const char *why = somebody_missing(world, event);
 
-    world->answer.kind = SIM_EV_COUNT;
     if (why != NULL)
         return why;
     world->now_ticks += event->delay_ticks;
     if (world->holds_used || world->reader_stalls)
         why = sim_world_held(world, event);
-    if (why == NULL && scheduled)
+    if (why == NULL)
         why = refused(world, event);
     if (why == NULL)
         why = apply(world, event);
     if (why != NULL)
         world->now_ticks = before_ticks;
-    else if (scheduled)
+    else
         end_event(world, event);
+    return why;
+}
+
+const char *
+sim_world_apply(struct sim_world *world, const struct sim_event *event)
+{
+    const uint64_t before_ticks = world->now_ticks;
+    const char *why;
+
+    world->answer.kind = SIM_EV_COUNT;
+    if (world->config.scheduled)
+        return apply_scheduled(world, event);
+    world->now_ticks += event->delay_ticks;
+    why = world->holds_used ? sim_world_held(world, event) : NULL;
+    if (why == NULL)
+        why = apply(world, event);
+    if (why != NULL)
+        world->now_ticks = before_ticks;
     return why;
 }
 

@@ -14,6 +14,11 @@ struct sim_hold {
     uint64_t stalled_until_ticks;
 };
 
+struct sim_hearer {
+    sim_hear *hear;
+    struct sim_instrument *instrument;
+};
+
 struct sim_world {
     struct sim_config config;
     struct sim_limits limits;
@@ -23,7 +28,7 @@ struct sim_world {
     struct prof *prof;
     struct sim_instrument *instruments[SIM_INSTRUMENT_COUNT];
     /* Those that are told facts of a kind, in order, then NULL. */
-    struct sim_instrument *hearers[TRUTH_KIND_COUNT][SIM_INSTRUMENT_COUNT + 1];
+    struct sim_hearer hearers[TRUTH_KIND_COUNT][SIM_INSTRUMENT_COUNT + 1];
     uint32_t hearers_of; /* instruments that the table is made for */
     struct sim_object *objects;
     uint32_t objects_count;
@@ -57,13 +62,60 @@ uint32_t sim_world_proc_of(const struct sim_world *world,
 /* How much of its last freeze a processor's clock has missed so far. */
 uint64_t sim_world_frozen_ticks(const struct sim_world *world, uint32_t proc);
 
-/*
- * State a fact of an event, at the clock of its processor, and tell it.
- * Overwrites nothing but the entry: what belongs to no event of the heap is
- * left to sim_world_state().
- */
-void sim_world_log(struct sim_world *world, enum truth_kind kind,
-                   const struct sim_event *event, uint32_t object, bool flag);
+/* What a processor's clock reads now. */
+static inline int64_t
+sim_world_reads(const struct sim_world *world, uint32_t proc)
+{
+    const struct sim_hold *hold = &world->holds[proc];
+    uint64_t now_ticks = world->now_ticks;
+
+    if (world->holds_used)
+        now_ticks -= hold->lost_ticks + sim_world_frozen_ticks(world, proc);
+    return (int64_t)((uint64_t)sim_clock_read(&world->config.clocks[proc],
+                                              now_ticks) +
+                     (uint64_t)hold->jumped_ticks);
+}
+
+/* Tell a fact that the log has to those who hear its kind. */
+static inline void
+sim_world_tell(struct sim_world *world, const struct truth_entry *entry)
+{
+    const struct sim_hearer *hearer = world->hearers[entry->kind];
+
+    for (; hearer->hear != NULL; hearer++)
+        hearer->hear(hearer->instrument, world, entry);
+}
+
+void sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
+                             const struct sim_event *event, uint32_t object,
+                             bool flag);
+
+/* State a fact of an event, at the clock of its processor, and tell it. */
+static inline void
+sim_world_log(struct sim_world *world, enum truth_kind kind,
+              const struct sim_event *event, uint32_t object, bool flag)
+{
+    struct truth_entry *entry;
+
+    if (world->config.scheduled) {
+        sim_world_log_scheduled(world, kind, event, object, flag);
+        return;
+    }
+    entry = world->limits.unlogged ? &world->truth.spare
+                                   : truth_next(&world->truth);
+    entry->kind = kind;
+    entry->proc = event->task % world->config.procs;
+    entry->at_ticks = sim_world_reads(world, entry->proc);
+    entry->object = object;
+    entry->stack = event->stack;
+    entry->size_bytes = event->size_bytes;
+    entry->cycles = event->cycles;
+    entry->room = event->room;
+    entry->task = 0;
+    entry->lock = 0;
+    entry->flag = flag;
+    sim_world_tell(world, entry);
+}
 
 /*
  * State a fact, and tell it. in: fact, without its time; clock_proc, the
@@ -80,8 +132,14 @@ void sim_world_fact(struct sim_world *world, enum truth_kind kind,
 /* The rules, by file. returns: as sim_world_apply() */
 
 /* objects.c */
-const char *sim_world_apply_object(struct sim_world *world,
-                                   const struct sim_event *event);
+const char *sim_world_apply_alloc(struct sim_world *world,
+                                  const struct sim_event *event);
+const char *sim_world_apply_drop(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_free(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_exit(struct sim_world *world,
+                                 const struct sim_event *event);
 const char *sim_world_apply_collector(struct sim_world *world,
                                       const struct sim_event *event);
 
