@@ -28,6 +28,7 @@ BEGIN {
     may["subjects/live"] = ""
     may["subjects/conform"] = "props/sampling" # thresholds
     may["docs"] = "prof/include"
+    may["docs/pictures"] = "prof/core prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>
     any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1
     split("limits.h stdalign.h stdatomic.h stdbool.h stddef.h stdint.h " \
