@@ -7,7 +7,7 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
-.PHONY: all run check audit-live mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
+.PHONY: all run check test pictures audit-live mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
     check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
@@ -20,6 +20,12 @@ run: all
 check:
 	@.ci/deps build test
 	@ninja -k 0 $(call built,$@); status=$$?; $(run) .ci/count check && exit $$status
+# One test, by its name: make test T=test_prof_heap
+test: ; @.ci/deps build test && .ci/test '$(T)'
+pictures: ; @.ci/deps build test && ninja out/docs/ring.svg && cp out/docs/ring.svg docs/pictures/
+# What editors and clang tools read.
+compile_commands.json: build.ninja rooms.ninja rules.ninja
+	@.ci/deps build && ninja -t compdb cc > $@
 check-peers: ; @.ci/deps build test peers && ninja $(call built,$@)
 check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
 check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)

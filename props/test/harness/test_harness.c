@@ -1,5 +1,5 @@
 /*
- * test_harness.c -- who judges the judges: a library that lies is noticed, by
+ * test_harness.c -- tests the judges: a faulty library is noticed, by
  * the property that watches that place; a campaign reports every failure; every
  * question is asked and every answer given; what is shrunk fails as before.
  *
@@ -18,13 +18,13 @@
 
 #include "campaign.h"
 #include "failure.h"
-#include "liar.h"
+#include "faulty_prof.h"
 #include "replay.h"
 #include "run.h"
 #include "simplify.h"
 
 enum {
-    RUNS_TO_NOTICE = 3000, /* every lie is noticed in far fewer */
+    RUNS_TO_NOTICE = 3000, /* every fault is noticed in far fewer */
     RUNS_FOR_ANSWERS = 12000,
     RUNS_FOR_MARKS = 20000,
     LABELS_MAX = 128,
@@ -34,9 +34,9 @@ enum {
 static const struct {
     const char *text;
     enum props_property property;
-} lies[LIE_COUNT] = {
-#define X(id, property, text) [LIE_##id] = {text, PROPS_##property},
-#include "liar.def"
+} faults[FAULTY_COUNT] = {
+#define X(id, property, text) [FAULTY_##id] = {text, PROPS_##property},
+#include "faulty_prof.def"
 #undef X
 };
 
@@ -68,26 +68,26 @@ a_library_that_tells_the_truth_is_believed(void **state)
     struct props_outcome outcome;
 
     (void)state;
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     outcome = outcome_of(PROPS_ALL, RUNS_TO_NOTICE, 1);
     assert_int_equal(outcome.end, PROPS_END_PASSED);
     assert_int_equal(outcome.runs, RUNS_TO_NOTICE);
 }
 
 static void
-every_lie_is_noticed_by_the_property_that_watches_the_place(void **state)
+every_fault_is_noticed_by_the_property_that_watches_the_place(void **state)
 {
     (void)state;
-    for (int i = 0; i < LIE_COUNT; i++) {
+    for (int i = 0; i < FAULTY_COUNT; i++) {
         struct props_outcome outcome;
 
-        if (lies[i].property == PROPS_NONE)
+        if (faults[i].property == PROPS_NONE)
             continue;
-        liar_tell((enum liar_lie)i, LIE_NONE);
-        outcome = outcome_of(PROPS_BIT(lies[i].property), RUNS_TO_NOTICE, 1);
+        faulty_prof_show((enum faulty_kind)i, FAULTY_NONE);
+        outcome = outcome_of(PROPS_BIT(faults[i].property), RUNS_TO_NOTICE, 1);
         if (outcome.end != PROPS_END_BROKEN)
             fail_msg("%s does not notice that %s",
-                     props_property_id(lies[i].property), lies[i].text);
+                     props_property_id(faults[i].property), faults[i].text);
     }
 }
 
@@ -95,7 +95,7 @@ static void
 a_lie_that_nobody_asks_about_is_no_failure(void **state)
 {
     (void)state;
-    liar_tell(LIE_REVERSED, LIE_TOTAL_ALLOCS);
+    faulty_prof_show(FAULTY_REVERSED, FAULTY_TOTAL_ALLOCS);
     assert_int_equal(outcome_of(PROPS_BIT(PROPS_H2), 100, 1).end,
                      PROPS_END_PASSED);
 }
@@ -106,9 +106,9 @@ no_property_of_a_campaign_is_without_a_lie(void **state)
     props_set told = 0;
 
     (void)state;
-    for (int i = 0; i < LIE_COUNT; i++) {
-        if (lies[i].property != PROPS_NONE)
-            told |= PROPS_BIT(lies[i].property);
+    for (int i = 0; i < FAULTY_COUNT; i++) {
+        if (faults[i].property != PROPS_NONE)
+            told |= PROPS_BIT(faults[i].property);
     }
     for (int i = 0; i < PROPS_COUNT; i++) {
         const char *id = props_property_id((enum props_property)i);
@@ -116,7 +116,7 @@ no_property_of_a_campaign_is_without_a_lie(void **state)
         /* The others are counted out by tests of their own. */
         if ((PROPS_OF_TRACES & PROPS_BIT(i)) == 0 &&
             strchr("BCDHL", id[0]) != NULL && (told & PROPS_BIT(i)) == 0)
-            fail_msg("no lie is told to %s", id);
+            fail_msg("no fault is shown to %s", id);
     }
 }
 
@@ -126,7 +126,7 @@ a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met(void **state)
     struct props_outcome one;
 
     (void)state;
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     one = outcome_of(PROPS_ALL, 999, 1);
     for (uint32_t jobs = 2; jobs <= 4; jobs++) {
         const struct props_outcome many = outcome_of(PROPS_ALL, 999, jobs);
@@ -145,7 +145,7 @@ every_mark_is_met_by_a_campaign_long_enough(void **state)
     struct props_outcome outcome;
 
     (void)state;
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     outcome = outcome_of(PROPS_ALL, RUNS_FOR_MARKS, 1);
     for (int i = 0; i < MARKS_OF_HEAPS; i++) {
         if (outcome.marks.hits[i] == 0)
@@ -159,7 +159,7 @@ the_lowest_failing_seed_is_found_whatever_the_number_of_jobs(void **state)
     uint64_t seed;
 
     (void)state;
-    liar_tell(LIE_OF_A_HOLDER, LIE_NONE);
+    faulty_prof_show(FAULTY_OF_A_HOLDER, FAULTY_NONE);
     seed = outcome_of(PROPS_BIT(PROPS_C2), RUNS_TO_NOTICE, 1).seed;
     assert_true(seed > 1);
     for (uint32_t jobs = 2; jobs <= 5; jobs++) {
@@ -177,7 +177,7 @@ a_run_that_ends_its_process_is_reported_as_such(void **state)
     uint64_t seed;
 
     (void)state;
-    liar_tell(LIE_ABORT, LIE_NONE);
+    faulty_prof_show(FAULTY_ABORT, FAULTY_NONE);
     seed = outcome_of(PROPS_ALL, RUNS_TO_NOTICE, 1).seed;
     for (uint32_t jobs = 1; jobs <= 3; jobs++) {
         const struct props_outcome outcome =
@@ -215,7 +215,7 @@ a_failure_has_the_name_of_the_first_property_it_breaks(void **state)
     uint32_t several = 0;
 
     (void)state;
-    liar_tell(LIE_NEGATIVE, LIE_REVERSED);
+    faulty_prof_show(FAULTY_NEGATIVE, FAULTY_REVERSED);
     for (uint64_t seed = 1; seed <= 100; seed++) {
         props_set broken;
         const enum props_property property = property_of_seed(seed, &broken);
@@ -258,7 +258,7 @@ every_question_is_asked_and_every_answer_is_given(void **state)
     uint32_t last = 0;
 
     (void)state;
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     assert_non_null(run);
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = 1; seed <= RUNS_FOR_ANSWERS; seed++) {
@@ -440,7 +440,7 @@ judge_shrunk(const struct props_failure *failure, enum props_property property)
     assert_int_equal(replay.breach.property, property);
     assert_true(replay.as_expected);
 
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
     assert_int_equal(replay.breach.property, PROPS_NONE);
     assert_false(replay.as_expected);
@@ -450,12 +450,12 @@ judge_shrunk(const struct props_failure *failure, enum props_property property)
 static void
 a_failure_shrinks_to_one_of_the_same_property(void **state)
 {
-    /* Of the two lies, the second is easier to meet: shrinking may slip. */
-    static const enum liar_lie pairs[][2] = {
-        {LIE_REVERSED, LIE_UNFLUSHED},
-        {LIE_SHORT_COUNT, LIE_NEGATIVE},
-        {LIE_EXTRA, LIE_COUNT_OF_WAITS},
-        {LIE_LENGTH_OF_WAITS, LIE_STRANGER},
+    /* Of the two faults, the second is easier to meet: shrinking may slip. */
+    static const enum faulty_kind pairs[][2] = {
+        {FAULTY_REVERSED, FAULTY_UNFLUSHED},
+        {FAULTY_SHORT_COUNT, FAULTY_NEGATIVE},
+        {FAULTY_EXTRA, FAULTY_COUNT_OF_WAITS},
+        {FAULTY_LENGTH_OF_WAITS, FAULTY_STRANGER},
     };
     const struct props_campaign campaign = campaign_of(PROPS_ALL, 1, 1);
 
@@ -466,10 +466,11 @@ a_failure_shrinks_to_one_of_the_same_property(void **state)
         uint64_t seed = 0;
         props_set broken;
 
-        liar_tell(pairs[i][0], pairs[i][1]);
-        while (property != lies[pairs[i][0]].property && seed < RUNS_TO_NOTICE)
+        faulty_prof_show(pairs[i][0], pairs[i][1]);
+        while (property != faults[pairs[i][0]].property &&
+               seed < RUNS_TO_NOTICE)
             property = property_of_seed(++seed, &broken);
-        assert_int_equal(property, lies[pairs[i][0]].property);
+        assert_int_equal(property, faults[pairs[i][0]].property);
         assert_true(props_failure_of_seed(&failure, &campaign, seed, "a test"));
         judge_shrunk(&failure, property);
         props_failure_free(&failure);
@@ -484,7 +485,7 @@ a_failure_that_does_not_come_again_is_called_unstable(void **state)
     struct props_failure failure;
 
     (void)state;
-    liar_tell(LIE_NONE, LIE_NONE); /* it failed once, they say */
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE); /* it failed once, they say */
     assert_true(props_failure_of_seed(&failure, &campaign, 1, "a test"));
     assert_true(failure.unstable);
     assert_int_equal(failure.breach.property, PROPS_D1);
@@ -509,12 +510,12 @@ a_scenario_that_ends_its_process_does_not_end_ours(void **state)
 
     (void)state;
     assert_non_null(scenario);
-    liar_tell(LIE_ABORT, LIE_NONE);
+    faulty_prof_show(FAULTY_ABORT, FAULTY_NONE);
     assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
     assert_true(replay.crashed);
     assert_int_equal(replay.signal, SIGABRT);
     assert_false(replay.as_expected);
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
     assert_false(replay.crashed);
     assert_true(replay.as_expected);
@@ -527,7 +528,7 @@ every_scenario_of_the_fixtures_ends_as_it_says(void **state)
     glob_t files;
 
     (void)state;
-    liar_tell(LIE_NONE, LIE_NONE);
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     assert_int_equal(glob("fixtures/scenarios/*.sim", 0, NULL, &files), 0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
         struct props_replay replay;
@@ -550,7 +551,7 @@ main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_library_that_tells_the_truth_is_believed),
         cmocka_unit_test(
-            every_lie_is_noticed_by_the_property_that_watches_the_place),
+            every_fault_is_noticed_by_the_property_that_watches_the_place),
         cmocka_unit_test(a_lie_that_nobody_asks_about_is_no_failure),
         cmocka_unit_test(no_property_of_a_campaign_is_without_a_lie),
         cmocka_unit_test(

@@ -1,5 +1,5 @@
 /*
- * test_trace_liar.c -- who judges the judge of traced worlds: a trace with one
+ * test_trace_judge.c -- who judges the judge of traced worlds: a trace with one
  * byte changed after the run is noticed, and by the property that watches the
  * place.
  */

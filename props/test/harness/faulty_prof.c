@@ -1,17 +1,18 @@
 /*
- * liar.c -- the lies of liar.def, between the library and those who ask it.
+ * faulty_prof.c -- the faults of faulty_prof.def, between the library and its
+ * callers.
  *
  * The linker sends every call of prof_f() from outside the library to
  * __wrap_prof_f(), and __real_prof_f() is the library's own.
  */
-#include "liar.h"
+#include "faulty_prof.h"
 
 #include <stdlib.h>
 
 #include "prof/prof.h"
 
-static enum liar_lie lies[2];
-static unsigned snapshots;           /* ever made; LIE_MOODY */
+static enum faulty_kind shown[2];
+static unsigned snapshots;           /* ever made; FAULTY_MOODY */
 static const struct prof *just_done; /* flushed or swept by the call before */
 
 /* What the linker calls by these names. */
@@ -45,27 +46,27 @@ const char *__real_prof_check(const struct prof *prof);
 const char *__wrap_prof_check(const struct prof *prof);
 
 void
-liar_tell(enum liar_lie lie, enum liar_lie another)
+faulty_prof_show(enum faulty_kind kind, enum faulty_kind another)
 {
-    lies[0] = lie;
-    lies[1] = another;
+    shown[0] = kind;
+    shown[1] = another;
     just_done = NULL;
     snapshots = 0;
 }
 
 static bool
-tells(enum liar_lie lie)
+shows(enum faulty_kind kind)
 {
-    return lies[0] == lie || lies[1] == lie;
+    return shown[0] == kind || shown[1] == kind;
 }
 
-/* One lie in the name of several properties. */
+/* One fault that several properties must notice. */
 static bool
 tells_of_waits(void)
 {
-    return tells(LIE_COUNT_OF_WAITS) || tells(LIE_OF_A_LOCK) ||
-           tells(LIE_OF_A_HOLDER) || tells(LIE_OF_A_SAMPLE) ||
-           tells(LIE_OF_A_MUTEX_SAMPLE) || tells(LIE_OF_AN_OLD_RATE);
+    return shows(FAULTY_COUNT_OF_WAITS) || shows(FAULTY_OF_A_LOCK) ||
+           shows(FAULTY_OF_A_HOLDER) || shows(FAULTY_OF_A_SAMPLE) ||
+           shows(FAULTY_OF_A_MUTEX_SAMPLE) || shows(FAULTY_OF_AN_OLD_RATE);
 }
 
 static void
@@ -79,31 +80,32 @@ reverse(struct prof_heap_record *records, size_t count)
     }
 }
 
-/* Lie about a snapshot that was too short. */
+/* Spoil a snapshot that was too short. */
 static enum prof_status
-lie_short(struct prof_heap_record *records, size_t records_max, size_t *count)
+spoil_short(struct prof_heap_record *records, size_t records_max, size_t *count)
 {
-    if (tells(LIE_SHORT_WRITTEN) && records_max > 0)
+    if (shows(FAULTY_SHORT_WRITTEN) && records_max > 0)
         records[0].allocs = 0;
-    *count += tells(LIE_SHORT_COUNT);
-    return tells(LIE_SHORT_OK) ? PROF_OK : PROF_ERR_SHORT;
+    *count += shows(FAULTY_SHORT_COUNT);
+    return shows(FAULTY_SHORT_OK) ? PROF_OK : PROF_ERR_SHORT;
 }
 
-/* Lie about the newest bucket that a snapshot shows. */
+/* Spoil the newest bucket that a snapshot shows. */
 static void
-lie_bucket(struct prof_heap_record *record)
+spoil_bucket(struct prof_heap_record *record)
 {
-    if (tells(LIE_EXTRA) || tells(LIE_EXTRA_FIRST) || tells(LIE_EXTRA_AT_WRAP))
+    if (shows(FAULTY_EXTRA) || shows(FAULTY_EXTRA_FIRST) ||
+        shows(FAULTY_EXTRA_AT_WRAP))
         record->allocs++;
-    if (tells(LIE_EVERY_OTHER))
+    if (shows(FAULTY_EVERY_OTHER))
         record->allocs += snapshots % 2;
-    if (tells(LIE_MOODY))
+    if (shows(FAULTY_MOODY))
         record->allocs += snapshots;
-    if (tells(LIE_NEGATIVE))
+    if (shows(FAULTY_NEGATIVE))
         record->frees = record->allocs + 1;
-    if (tells(LIE_STRANGER))
+    if (shows(FAULTY_STRANGER))
         record->size_bytes += 3;
-    if (tells(LIE_HEAVY))
+    if (shows(FAULTY_HEAVY))
         record->size_bytes *= 2;
 }
 
@@ -117,14 +119,14 @@ __wrap_prof_heap_snapshot(struct prof *prof, enum prof_select select,
 
     snapshots++;
     if (status == PROF_ERR_SHORT)
-        return lie_short(records, records_max, count);
-    if (tells(LIE_ABORT) && *count > 1)
+        return spoil_short(records, records_max, count);
+    if (shows(FAULTY_ABORT) && *count > 1)
         abort();
-    if (tells(LIE_REVERSED))
+    if (shows(FAULTY_REVERSED))
         reverse(records, *count);
     if (*count > 0)
-        lie_bucket(&records[0]);
-    if (tells(LIE_TWICE) && *count > 0 && *count < records_max) {
+        spoil_bucket(&records[0]);
+    if (shows(FAULTY_TWICE) && *count > 0 && *count < records_max) {
         records[*count] = records[*count - 1];
         ++*count;
     }
@@ -137,8 +139,8 @@ __wrap_prof_heap_phase(const struct prof *prof)
     struct prof_heap_phase phase = __real_prof_heap_phase(prof);
 
     just_done = NULL;
-    phase.cycle += tells(LIE_CYCLE) || tells(LIE_CYCLE_AT_WRAP);
-    phase.flushed = phase.flushed && !tells(LIE_UNFLUSHED);
+    phase.cycle += shows(FAULTY_CYCLE) || shows(FAULTY_CYCLE_AT_WRAP);
+    phase.flushed = phase.flushed && !shows(FAULTY_UNFLUSHED);
     return phase;
 }
 
@@ -147,24 +149,25 @@ __wrap_prof_heap_totals(struct prof *prof)
 {
     struct prof_heap_totals totals = __real_prof_heap_totals(prof);
 
-    if (tells(LIE_PUBLISHED) && totals.allocs_pending > 0) {
+    if (shows(FAULTY_PUBLISHED) && totals.allocs_pending > 0) {
         totals.allocs_pending--;
         totals.allocs_published++;
     }
-    totals.allocs_pending += tells(LIE_TOTAL_ALLOCS) || tells(LIE_STUCK);
-    totals.frees_pending += tells(LIE_TOTAL_FREES) || tells(LIE_STUCK_FREE);
+    totals.allocs_pending += shows(FAULTY_TOTAL_ALLOCS) || shows(FAULTY_STUCK);
+    totals.frees_pending +=
+        shows(FAULTY_TOTAL_FREES) || shows(FAULTY_STUCK_FREE);
     return totals;
 }
 
 /* The judge repeats a call before it asks for the phase, and nobody else. */
 static enum prof_status
-lie_when_repeated(struct prof *prof, bool lies_about_this,
-                  enum prof_status status)
+spoil_when_repeated(struct prof *prof, bool is_about_this,
+                    enum prof_status status)
 {
     const bool again = just_done == prof;
 
     just_done = prof;
-    if (lies_about_this && again)
+    if (is_about_this && again)
         return prof_heap_next_cycle(prof);
     return status;
 }
@@ -172,15 +175,15 @@ lie_when_repeated(struct prof *prof, bool lies_about_this,
 enum prof_status
 __wrap_prof_heap_flush(struct prof *prof)
 {
-    return lie_when_repeated(prof, tells(LIE_SECOND_FLUSH),
-                             __real_prof_heap_flush(prof));
+    return spoil_when_repeated(prof, shows(FAULTY_SECOND_FLUSH),
+                               __real_prof_heap_flush(prof));
 }
 
 enum prof_status
 __wrap_prof_heap_post_sweep(struct prof *prof)
 {
-    return lie_when_repeated(prof, tells(LIE_SECOND_POST_SWEEP),
-                             __real_prof_heap_post_sweep(prof));
+    return spoil_when_repeated(prof, shows(FAULTY_SECOND_POST_SWEEP),
+                               __real_prof_heap_post_sweep(prof));
 }
 
 enum prof_status
@@ -194,7 +197,7 @@ __wrap_prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
     if (status != PROF_OK || *count == 0)
         return status;
     records[0].count += tells_of_waits();
-    records[0].cycles += tells(LIE_LENGTH_OF_WAITS);
+    records[0].cycles += shows(FAULTY_LENGTH_OF_WAITS);
     return status;
 }
 
@@ -203,15 +206,15 @@ __wrap_prof_drops(const struct prof *prof)
 {
     struct prof_drops drops = __real_prof_drops(prof);
 
-    drops.no_bucket += tells(LIE_DROPS_BUCKET);
-    drops.no_frames += tells(LIE_DROPS_FRAMES);
-    drops.no_free_path += tells(LIE_DROPS_PATH);
-    drops.no_mutex += tells(LIE_DROPS_MUTEX);
+    drops.no_bucket += shows(FAULTY_DROPS_BUCKET);
+    drops.no_frames += shows(FAULTY_DROPS_FRAMES);
+    drops.no_free_path += shows(FAULTY_DROPS_PATH);
+    drops.no_mutex += shows(FAULTY_DROPS_MUTEX);
     return drops;
 }
 
 const char *
 __wrap_prof_check(const struct prof *prof)
 {
-    return tells(LIE_DAMAGED) ? "I0" : __real_prof_check(prof);
+    return shows(FAULTY_DAMAGED) ? "I0" : __real_prof_check(prof);
 }

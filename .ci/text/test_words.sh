@@ -1,0 +1,34 @@
+#!/bin/sh
+# test_words.sh -- the check of the words finds a retired word, and a path that
+# does not exist.
+set -u
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+passed=0
+failed=0
+git_free_copy() {
+    cp -R .ci prof docs README.md ARCHITECTURE.md CONTRIBUTING.md "$dir/"
+    mkdir "$dir/sim" "$dir/props"
+}
+
+# finds FILE LINE TEXT: with this line more, the check says so
+finds() {
+    cp "$dir/$1" "$dir/kept" 2>/dev/null || : >"$dir/kept"
+    echo "$2" >>"$dir/$1"
+    if (cd "$dir" && .ci/text/words prof/core/heap.c) | grep -qF "$3"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: '$2' in $1 is not found"
+    fi
+    cp "$dir/kept" "$dir/$1"
+}
+
+git_free_copy
+finds props/a.c '/* a liar */' "'liar' is retired"
+finds props/a.c 'int liar_tell(void);' "'liar' is retired"
+finds docs/ci.md 'See `props/nowhere.c`.' 'there is no props/nowhere.c'
+(cd "$dir" && .ci/text/words prof/core/heap.c) | grep -q 'is retired' &&
+    failed=$((failed + 1))
+echo "words: $passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -eq 3 ]

@@ -1,0 +1,24 @@
+/*
+ * faulty_prof.h -- a library with a fault that is asked for, to test the
+ * judges.
+ *
+ * A program that links faulty_prof.o with the words of faulty_prof.wrap calls
+ * the library through it. Each fault spoils one result that one property
+ * watches.
+ */
+#ifndef PROPS_FAULTY_PROF_H
+#define PROPS_FAULTY_PROF_H
+
+#include <stdbool.h>
+
+enum faulty_kind {
+#define X(id, property, text) FAULTY_##id,
+#include "faulty_prof.def"
+#undef X
+    FAULTY_COUNT
+};
+
+/* Show these faults from now on, FAULTY_NONE for none. */
+void faulty_prof_show(enum faulty_kind kind, enum faulty_kind another);
+
+#endif
