@@ -25,7 +25,9 @@ test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures: ; @.ci/deps build test && ninja out/docs/ring.svg && cp out/docs/ring.svg docs/pictures/
 # What editors and clang tools read.
 compile_commands.json: build.ninja rooms.ninja rules.ninja
-	@.ci/deps build && ninja -t compdb cc > $@
+	@.ci/deps build test && ninja -t compdb cc | python3 -c "import json, sys; \
+	    json.dump([e for e in json.load(sys.stdin) if \
+	    e['output'].startswith('out/gcc/')], sys.stdout, indent=1)" > $@
 check-peers: ; @.ci/deps build test peers && ninja $(call built,$@)
 check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
 check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)

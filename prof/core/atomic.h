@@ -1,5 +1,5 @@
 /*
- * atomic.h -- the only place that names a memory order.
+ * atomic.h -- the only file of the core that names a memory order.
  *
  * A field that two threads touch is SHARED(type): a struct, so that no plain
  * access compiles. Each ordered access carries [pair: tag] on both sides.

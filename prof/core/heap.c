@@ -44,10 +44,10 @@
  *
  * Who may run with whom: record calls with all but next_cycle (and with that in
  * a running world); control calls exclude each other, next_cycle by refusing
- * instead of waiting, since whoever holds the lock may be stopped.
- * After a refusal (BUSY) no cycle lies between the allocations of now and the
- * sweep to come: its frees wait where the allocations do (frees_late) until a
- * next_cycle is accepted, and the next collection shows both.
+ * instead of waiting, since the thread that holds it may be stopped.
+ * After a refusal (BUSY) current allocations and the coming sweep share a
+ * cycle, so its frees go to the allocation slot (frees_late) until a next_cycle
+ * is accepted, and the next collection shows both.
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */

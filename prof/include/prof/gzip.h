@@ -3,7 +3,7 @@
  *
  * It streams: what it is given leaves it packed, in pieces, as one gzip member
  * with no name and no time in its header. Its memory is the caller's, and the
- * same for every length. Whoever links it needs libisal; the rest of the
+ * same for every length. A program that links it needs libisal; the rest of the
  * library does not.
  *
  * What comes out, unpacked, is what went in. The packed bytes themselves may

@@ -2,7 +2,7 @@
  * prof/malloc.h -- the profiler that watches malloc, locks and CPU time by
  * itself: libprof-malloc.so, linked by -lprof-malloc.
  *
- * It begins before main and has a thread that answers `profsim top` and
+ * It begins before main and has a thread that serves `profsim top` and
  * `profsim dump`. The environment sets it up as `profsim profile` does
  * (docs/profiling.md); without one it samples the heap at
  * PROF_HEAP_RATE_DEFAULT and every contended mutex, and writes no file of its

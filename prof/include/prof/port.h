@@ -34,7 +34,7 @@ bool prof_port_lock_try(struct prof_port_lock *lock);
 void prof_port_lock_release(struct prof_port_lock *lock);
 
 /*
- * Unlock the lock, whoever holds it.
+ * Unlock the lock, whichever thread holds it.
  *
  * context: the only thread of the process, in the child of a fork
  */

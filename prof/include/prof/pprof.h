@@ -27,7 +27,7 @@ extern "C" {
 
 #define PROF_LABELS_MAX 32U /* labels of one sample */
 
-/* Where a profile goes, and what is said in it besides the records. */
+/* Where a profile goes, and what it states besides the records. */
 struct prof_output {
     struct prof_sink sink;
     struct prof_symbols symbols;         /* find NULL: nothing has a name */
@@ -65,7 +65,7 @@ enum prof_heap_view {
  * what the sampled program did.
  *
  * in:      records, of a snapshot; each is scaled by its own rate
- *          rate_bytes, of now: the period that is written
+ *          rate_bytes, the current one: the period that is written
  * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
  */
 PROF_NODISCARD enum prof_status

@@ -192,10 +192,11 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  *
  * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
  *          thread, or calls of the cycle before are still in flight: the cycle
- *          stays. In a stopped world go on without it (whoever holds the lock
- *          may be stopped): what this collection finds dead shows together with
- *          what the next one finds. In a running world call again, as after
- *          PROF_ERR_BUSY of any control call: record calls are short.
+ *          stays. In a stopped world go on without it (the thread that holds
+ *          the lock may be stopped): what this collection finds dead shows
+ *          together with what the next one finds. In a running world call
+ *          again, as after PROF_ERR_BUSY of any control call: record calls are
+ *          short.
  * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
@@ -236,7 +237,7 @@ struct prof_heap_record {
     uint64_t frees;         /* objects */
     uint64_t size_bytes;    /* of each object */
     int64_t rate_bytes;     /* that they were sampled at; 1 and less: all are
-                               here. Under Go's rules the rate of now */
+                               here. Under Go's rules the current rate */
     const uintptr_t *stack; /* leaf first; the instance's, never changes */
     uint32_t depth;         /* frames in stack */
 };
@@ -320,7 +321,7 @@ void prof_heap_iterate(struct prof *prof,
  * as nearly as the rules make it.
  *
  * One that records every allocation sets the rate to 1: the rate is what
- * readers scale by, whoever decided.
+ * readers scale by, whatever decided.
  */
 #define PROF_HEAP_RATE_DEFAULT 524288 /* of a new instance, in bytes */
 

@@ -30,7 +30,7 @@ enum prof_stage_turn {
 /* Where prof_heap_free_explicit() counts. */
 enum prof_explicit_free {
     PROF_EXPLICIT_DROPPED, /* the era has no such path: dropped and counted */
-    PROF_EXPLICIT_RECENT   /* with the allocations of now */
+    PROF_EXPLICIT_RECENT   /* with current allocations */
 };
 
 /* Where a processor's random numbers come from. */

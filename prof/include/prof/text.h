@@ -136,7 +136,7 @@ struct prof_task_stack {
 /*
  * Print tasks into a buffer, an empty line between two. Frames of the runtime
  * are left out but for its exported functions, unless a stack has no others;
- * after PROF_TASK_FRAMES_MAX frames the rest is said to be elided.
+ * after PROF_TASK_FRAMES_MAX frames a line says that the rest is elided.
  *
  * out:     buffer, as much as fits
  * in:      tasks, in the order in which they are printed: the caller's own

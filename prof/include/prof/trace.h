@@ -196,7 +196,7 @@ struct prof_trace_stamp {
  * event that took the processor away (PROF_EV_GO_SYSBLOCK) must have been
  * emitted before, or the file tells the return before the loss.
  *
- * returns: never, if tracing is off
+ * returns: the stamp, all zero if tracing is off
  */
 struct prof_trace_stamp prof_trace_stamp(struct prof_trace *trace);
 
