@@ -8,9 +8,8 @@
  *             scaled as if by chance (golang/go#26618)
  *   go1.17    the same, but large sizes are sampled by chance, too: a size of
  *             the gap or more
- *   go1.23    the same; the number is a product of 32 bits instead of a
- *             remainder, and what is counted is the whole slot, with the header
- *             that objects of more than 512 bytes with pointers have since 1.22
+ *   go1.23    the same; what is counted is the whole slot, with the header that
+ *             objects of more than 512 bytes with pointers have since 1.22
  *   go1.24    the countdown is signed, and a size is sampled if it brings it
  *             *below* 0: a size above the gap. So P(sampled) right after a
  * sample is 1 - e^(-(S-1)/R). A change of the rate is noticed by the next

@@ -1,0 +1,3 @@
+module profsim/go_thresholds
+
+go 1.19
