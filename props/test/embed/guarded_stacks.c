@@ -279,6 +279,7 @@ fork_at_step(int unused, siginfo_t *info, void *context)
     if (!is_of_kernel((uintptr_t)at->uc_mcontext.gregs[REG_RIP]) &&
         ++steps % stride == 0 && !is_child && rounds_failed == 0) {
         child = fork_of_handler();
+        rounds_done += child > 0;
         if (child == 0)
             is_child = 1;
         else
@@ -343,6 +344,7 @@ guarded_forks_everywhere(void)
         return guarded_complain("status of a child (-1: it hung)",
                                 last_failure);
     }
+    guarded_complain("forked", rounds_done);
     return steps > 100 ? 0 : guarded_complain("instructions", steps);
 }
 

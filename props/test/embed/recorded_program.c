@@ -160,16 +160,6 @@ run_fork(void)
 
 static _Atomic(void *) slots[SLOTS];
 
-/* What one thread frees the other is given at once. */
-static void *
-pass_on(void *unused)
-{
-    (void)unused;
-    for (int i = 0; i < EXCHANGES; i++)
-        free(make_for_other(5000));
-    return NULL;
-}
-
 /* Objects change hands: who frees is not who allocated. */
 static void *
 exchange(void *number)
@@ -489,8 +479,6 @@ main(int argc, char **argv)
         run_locks();
     else if (strcmp(mode, "frames") == 0)
         break_frames();
-    else if (strcmp(mode, "pass-on") == 0)
-        run_threads(pass_on);
     else if (strncmp(mode, "fill-", 5) == 0)
         fill(mode[5] - '0');
     else

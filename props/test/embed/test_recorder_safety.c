@@ -310,6 +310,26 @@ errno_is_the_programs(void **state)
     assert_in_range(recorded_allocs(), 4, 10);
 }
 
+/* returns: the number in the line of the log that has the text, 0 if none has
+ */
+static long
+number_in_log(const char *format)
+{
+    char line[512];
+    char log[64];
+    long number = 0;
+    FILE *file;
+
+    path_in(log, sizeof log, "log");
+    file = fopen(log, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, format, &number) == 1)
+            break;
+    fclose(file);
+    return number;
+}
+
 /* Each child has a log of its own from then on, which is whole. */
 static void
 a_fork_at_any_instruction_is_survived(void **state)
@@ -320,6 +340,9 @@ a_fork_at_any_instruction_is_survived(void **state)
     expect_good(run_alone("fork-everywhere", NULL));
     expect_good(record("", "--images=3", "--limit=1048576", program,
                        "fork-everywhere", NULL));
+    assert_true(number_in_log("guarded_program: forked: %ld") > 200);
+    assert_int_equal(number_in_log("guarded_program: forked: %ld") + 1,
+                     number_in_log("profsim record: %ld process images") + 3);
     for (int i = 1; i <= 3; i++) {
         static const char *const files[] = {"", ".2", ".3"};
 
