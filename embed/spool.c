@@ -138,14 +138,24 @@ embed_reserve(uint64_t bytes)
     return status == 0;
 }
 
-/* Populate the first step; a kernel that knows no such thing says EINVAL. */
+/*
+ * Populate the first step; a kernel that knows no such thing says EINVAL. No
+ * reading ahead meanwhile: the kernel would clear megabytes of a file that is
+ * empty, and many a program ends before it has filled the first pages.
+ */
 static bool
 make_first_room(struct embed_state *state, int file)
 {
+    bool is_made;
+
     state->reserved_bytes = 0;
-    if (madvise(state->log, 4096, MADV_POPULATE_WRITE) != 0 && errno == EINVAL)
-        return make_room_at_once(state, file);
-    return embed_reserve(EMBED_SPOOL_FIRST);
+    (void)madvise(state->log, state->limit_bytes, MADV_RANDOM);
+    is_made =
+        madvise(state->log, 4096, MADV_POPULATE_WRITE) != 0 && errno == EINVAL
+            ? make_room_at_once(state, file)
+            : embed_reserve(EMBED_SPOOL_FIRST);
+    (void)madvise(state->log, state->limit_bytes, MADV_NORMAL);
+    return is_made;
 }
 
 static bool

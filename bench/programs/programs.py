@@ -3,7 +3,7 @@
 what they say is from what happened.
 
 usage: programs.py [--rounds N] [--programs A,B] [--tools A,B] [--slow]
-                   [--csv FILE] OUT
+                   [--instructions] [--csv FILE] OUT
 
 OUT is the folder of the build (out/gcc). Each round runs each program under each
 tool once, one after the other, beginning with another tool each time; a cost is
@@ -13,8 +13,11 @@ of the server); what a tool does in other processes, or afterwards, is left out.
 
 jemalloc and gperftools bring their own malloc: their ratio is to a run with that
 malloc and its profiler off. What happened is counted by props/test/cli/count_heap.c in a
-run of its own. Tools that take many times as long run
-once, with --slow.
+run of its own. Tools that take many times as long run once, with --slow.
+
+--instructions counts those of the process under callgrind instead, once: they do
+not depend on what else the machine does (but for redis, which is told when there
+is something to read, by 0.5 %). The kernel's are not in them.
 """
 import argparse
 import glob
@@ -314,14 +317,18 @@ class Count(Tool):
 # ---------------------------------------------------------------------- running
 
 class Runner:
-    def __init__(self, out, work):
+    def __init__(self, out, work, counts):
         self.out = out
         self.work = work
+        self.counts = counts  # instructions, instead of time
 
     def command(self, tool, program, folder):
         env = dict(program.env)
         wrapped = tool.wrap(folder)
         env.update(tool.env(folder))
+        if self.counts:
+            wrapped = ["valgrind", "--tool=callgrind", "--trace-children=no",
+                       "--callgrind-out-file=/dev/null"]
         return ([self.out + "/bench/programs/cost", folder + "/cost"] +
                 ["%s=%s" % item for item in env.items()] + wrapped)
 
@@ -338,6 +345,9 @@ class Runner:
             if status != 0:
                 raise RuntimeError("%s under %s: status %d: %s" % (
                     program.name, tool.name, status, read_end(folder + "/err")))
+            if self.counts:
+                collected = re.search(r"Collected : (\d+)", read_end(folder + "/err"))
+                return {"instructions": int(collected.group(1))}
             said = tool.said(folder) if keep_said else {}
             return {"cpu": cpu_us / 1e3, "wall": wall_us / 1e3, "rss": kib / 1024,
                     "said": said}
@@ -426,6 +436,26 @@ def table(program, tools, runs, truth):
     return rows
 
 
+def count(runner, program, tools):
+    """Rows of instructions, each beside the same malloc without a profiler."""
+    rows = []
+    bases = {}
+    for tool in tools:
+        if tool.wrap(runner.work):
+            continue  # is valgrind itself
+        count = runner.run(tool, program, False)["instructions"]
+        if isinstance(tool, Plain):
+            bases[tool.base] = count
+        base = bases.get(tool.base)
+        rows.append({
+            "program": program.name, "tool": tool.name,
+            "million_instructions": "%.2f" % (count / 1e6),
+            "added_percent": "%.2f" % (100 * (count / base - 1)) if base else "",
+        })
+        print("%-14s %-23s %12s million %7s %%" % tuple(rows[-1].values()), flush=True)
+    return rows
+
+
 def show(rows):
     for row in rows:
         print("%-14s %-23s %9s ms %7s %% %9s ms %7s MiB  peak %8s live %8s total %8s" % (
@@ -435,6 +465,16 @@ def show(rows):
             flush=True)
 
 
+def write(path, rows):
+    """Anew after each program: one that is broken off has what it got so far."""
+    if not path:
+        return
+    with open(path, "w") as file:
+        file.write(",".join(rows[0]) + "\n")
+        for row in rows:
+            file.write(",".join(str(v) for v in row.values()) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("out")
@@ -442,6 +482,7 @@ def main():
     parser.add_argument("--programs", default="")
     parser.add_argument("--tools", default="")
     parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--csv")
     options = parser.parse_args()
     out = os.path.abspath(options.out)
@@ -458,9 +499,13 @@ def main():
     if not options.slow:
         tools = [t for t in tools if not t.slow]
     try:
-        runner = Runner(out, work)
+        runner = Runner(out, work, options.instructions)
         for program in programs(out, work):
             if options.programs and program.name not in options.programs.split(","):
+                continue
+            if options.instructions:
+                all_rows += count(runner, program, tools)
+                write(options.csv, all_rows)
                 continue
             truth = runner.run(Count(out), program, True)["said"]
             print("%s: %d allocations of %d bytes, peak %d, at exit %d" % (
@@ -476,13 +521,9 @@ def main():
             rows = table(program, tools, runs, truth)
             show(rows)
             all_rows += rows
+            write(options.csv, all_rows)
     finally:
         shutil.rmtree(work)
-    if options.csv and all_rows:
-        with open(options.csv, "w") as file:
-            file.write(",".join(all_rows[0]) + "\n")
-            for row in all_rows:
-                file.write(",".join(str(v) for v in row.values()) + "\n")
 
 
 if __name__ == "__main__":

@@ -241,6 +241,7 @@ _Fork(void)
 static bool
 start(void)
 {
+    embed_depth_max = PROFILE_DEPTH_MAX;
     if (!configure() || !embed_stacks_start() || !make_prof())
         return false;
     embed_unwind_start();

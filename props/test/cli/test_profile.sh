@@ -69,6 +69,15 @@ for mode in "heap" "heap free" "threads"; do
     count "$mode: the same in the profile of allocations" $?
 done
 
+# Of 64 frames site_malloc is the first.
+for frames in 40 100; do
+    profile --heap 1 --mutex 0 -- "$program" deep $frames
+    python3 "$reader" "$(kind heap)" | grep 'site_malloc' >got
+    [ "$(wc -l <got)" = 1 ] &&
+        [ "$(grep -o 'go_deep' got | wc -l)" = $((frames < 63 ? frames + 1 : 63)) ]
+    count "a stack of $frames frames and more, of which 64 are kept" $?
+done
+
 # OpenTelemetry's format has the same numbers, by a schema of our own.
 decode() { # FILE.otlp
     protoc -I"$otlp_schema" --decode=ProfilesData profiles.proto <"$1" >decoded &&
@@ -254,7 +263,7 @@ done
 start() {
     rm -rf f input said
     mkfifo input
-    timeout 60 "$profsim" profile -o f "$@" <input >said 2>said.err &
+    timeout 300 "$profsim" profile -o f "$@" <input >said 2>said.err &
     runner=$!
     children=$runner
     exec 9>input

@@ -14,6 +14,7 @@
  *        sampled_program wait          allocates, says its number, and waits
  *                                      for a line of its input
  *        sampled_program busy          the same; 8 threads allocate meanwhile
+ *        sampled_program deep N        allocates below N frames
  *        sampled_program status N      exits so, having done nothing
  *
  * Truth is printed as props/test/embed/sampled_sites.h says.
@@ -378,6 +379,17 @@ run_until_told(int threads_count)
     return 0;
 }
 
+/* returns: how deep it was */
+static uint64_t
+go_deep(uint64_t frames)
+{
+    if (frames == 0) {
+        (void)site_malloc(1000);
+        return 0;
+    }
+    return 1 + go_deep(frames - 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -400,6 +412,8 @@ main(int argc, char **argv)
         return run_signal();
     if (strcmp(mode, "wait") == 0 || strcmp(mode, "busy") == 0)
         return run_until_told(strcmp(mode, "busy") == 0 ? 8 : 0);
+    if (strcmp(mode, "deep") == 0)
+        return go_deep(number) == number ? 0 : 1;
     if (strcmp(mode, "status") == 0)
         return (int)number;
     return 2;
