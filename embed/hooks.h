@@ -15,6 +15,13 @@
 
 #define EMBED_HOOK __attribute__((visibility("default")))
 
+/* What a function returns last is jumped to, not called, in every build. */
+#ifdef __clang__
+#define EMBED_JUMPS
+#else
+#define EMBED_JUMPS __attribute__((optimize("O2")))
+#endif
+
 /* Behind the last use of a function's frame: no call before it is a jump. */
 #define EMBED_KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
@@ -26,14 +33,10 @@ extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
 
 /*
- * Is this the program's only thread? Then it waits for no other, and its locks
- * go straight to the real functions. A thread that begins is not alone; the
- * recorder, which logs waits for other processes, too, never sets it.
+ * The program has one thread, which waits for no other: from now on its mutexes
+ * go straight to the real functions, until the end. The recorder, which logs
+ * waits for other processes, too, never begins it.
  */
-extern _Thread_local bool embed_is_alone
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
-
-/* This thread is alone from now on, until another locks something. */
 void embed_alone_begin(void);
 void embed_alone_end(void);
 

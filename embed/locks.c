@@ -2,8 +2,8 @@
  * locks.c -- waits for locks that really blocked, interposed.
  *
  * A lock is tried first; only when that fails is there anything to tell. And a
- * release is told only while somebody waits for one lock or another. A thread
- * that is alone (hooks.h) does not even try.
+ * release is told only while somebody waits for one lock or another. While the
+ * program has one thread (hooks.h) its mutexes are not even tried.
  */
 #include "hooks.h"
 
@@ -51,9 +51,20 @@ static struct {
           .mutex_trylock = trylock_before,
           .mutex_unlock = unlock_before};
 
-_Thread_local bool embed_is_alone;
+/*
+ * Where the hooks of a mutex lead: to the real functions while the program has
+ * one thread (embed_alone_begin()), else to those below. A word to load and a
+ * jump is all that they cost then.
+ */
+static int lock_told(pthread_mutex_t *mutex);
+static int unlock_told(pthread_mutex_t *mutex);
+
+static struct {
+    _Atomic(int (*)(pthread_mutex_t *)) lock;
+    _Atomic(int (*)(pthread_mutex_t *)) unlock;
+} way = {lock_told, unlock_told};
+
 _Atomic uint32_t embed_awaited;
-static _Atomic(bool *) alone; /* of the thread that is; NULL: none */
 
 void
 embed_locks_resolve(void)
@@ -123,30 +134,15 @@ unlock_before(pthread_mutex_t *mutex)
 void
 embed_alone_begin(void)
 {
-    embed_is_alone = true;
-    atomic_store_explicit(&alone, &embed_is_alone, memory_order_release);
+    atomic_store_explicit(&way.lock, real.mutex_lock, memory_order_relaxed);
+    atomic_store_explicit(&way.unlock, real.mutex_unlock, memory_order_relaxed);
 }
 
 void
 embed_alone_end(void)
 {
-    bool *const flag =
-        atomic_exchange_explicit(&alone, NULL, memory_order_acq_rel);
-
-    if (flag != NULL)
-        __atomic_store_n(flag, false, __ATOMIC_RELAXED);
-}
-
-/* Must what this thread locks be told? Then no other thread is alone. */
-static bool
-is_told(void)
-{
-    if (embed_is_alone || embed_inside)
-        return false;
-    if (__builtin_expect(
-            atomic_load_explicit(&alone, memory_order_relaxed) != NULL, false))
-        embed_alone_end();
-    return true;
+    atomic_store_explicit(&way.lock, lock_told, memory_order_relaxed);
+    atomic_store_explicit(&way.unlock, unlock_told, memory_order_relaxed);
 }
 
 static bool
@@ -166,7 +162,7 @@ is_anybody_waiting(void)
                                                       \
         if (!is_ready())                              \
             return 0;                                 \
-        if (!is_told())                               \
+        if (embed_inside)                             \
             return (call);                            \
         status = (tried);                             \
         if (status != EBUSY)                          \
@@ -178,7 +174,7 @@ is_anybody_waiting(void)
         return status;                                \
     } while (0)
 
-static int
+static __attribute__((noinline)) int
 wait_for_mutex(pthread_mutex_t *mutex, const void *frame)
 {
     struct embed_wait wait;
@@ -191,27 +187,25 @@ wait_for_mutex(pthread_mutex_t *mutex, const void *frame)
     return status;
 }
 
-static __attribute__((noinline)) int
-lock_told(pthread_mutex_t *mutex, const void *frame)
+/* Jumped to: its caller is the hook's. */
+static int
+lock_told(pthread_mutex_t *mutex)
 {
     int status;
 
-    if (!is_told())
+    if (embed_inside)
         return real.mutex_lock(mutex);
     status = real.mutex_trylock(mutex);
-    return status != EBUSY ? status : wait_for_mutex(mutex, frame);
-}
-
-EMBED_HOOK int
-pthread_mutex_lock(pthread_mutex_t *mutex)
-{
-    int status;
-
-    if (embed_is_alone)
-        return real.mutex_lock(mutex);
-    status = lock_told(mutex, FRAME);
+    if (status == EBUSY)
+        status = wait_for_mutex(mutex, FRAME);
     EMBED_KEEP_FRAME();
     return status;
+}
+
+EMBED_HOOK EMBED_JUMPS int
+pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    return atomic_load_explicit(&way.lock, memory_order_relaxed)(mutex);
 }
 
 EMBED_HOOK int
@@ -230,7 +224,7 @@ pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 }
 
 static __attribute__((noinline)) int
-unlock_told(pthread_mutex_t *mutex, const void *frame)
+unlock_awaited(pthread_mutex_t *mutex, const void *frame)
 {
     const uint64_t token = embed_on_release(mutex, EMBED_LOCK_MUTEX, frame);
     const int status = real.mutex_unlock(mutex);
@@ -240,16 +234,23 @@ unlock_told(pthread_mutex_t *mutex, const void *frame)
     return status;
 }
 
-EMBED_HOOK int
-pthread_mutex_unlock(pthread_mutex_t *mutex)
+/* Jumped to: its caller is the hook's. */
+static int
+unlock_told(pthread_mutex_t *mutex)
 {
     int status;
 
     if (!is_anybody_waiting())
         return real.mutex_unlock(mutex);
-    status = unlock_told(mutex, FRAME);
+    status = unlock_awaited(mutex, FRAME);
     EMBED_KEEP_FRAME();
     return status;
+}
+
+EMBED_HOOK EMBED_JUMPS int
+pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    return atomic_load_explicit(&way.unlock, memory_order_relaxed)(mutex);
 }
 
 EMBED_HOOK int

@@ -7,9 +7,14 @@
  * allocated before it, nor by whom. More threads than processors borrow one for
  * each call.
  */
+#include <mqueue.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
 #include <threads.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "profile.h"
 #include "told.h"
@@ -51,6 +56,8 @@ profile_threads_start(void)
 void
 profile_thread_begin(void)
 {
+    if (syscall(SYS_gettid) != getpid())
+        embed_alone_end();
     for (uint32_t i = 0; has_key && i < PROFILE_PROCS_OWN; i++) {
         uint8_t nobody = 0;
 
@@ -114,14 +121,17 @@ profile_threads_after_fork_child(void)
 
 /* ------------------------------------------------------------ a second thread
  *
- * The first one is no longer alone before the second can hold a lock. A thread
- * that libc begins for itself is noticed when it first locks something.
+ * The first one is no longer alone before a second can hold a lock: also one
+ * that libc begins, for a timer, a message queue or asynchronous input. Who
+ * begins one by clone() is noticed when it first allocates.
  */
 
 static struct {
     int (*pthread_create)(pthread_t *, const pthread_attr_t *,
                           void *(*)(void *), void *);
     int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+    int (*timer_create)(clockid_t, struct sigevent *, timer_t *);
+    int (*mq_notify)(mqd_t, const struct sigevent *);
 } real;
 
 void
@@ -129,6 +139,8 @@ profile_threads_resolve(void)
 {
     embed_resolve(&real.pthread_create, "pthread_create", NULL);
     embed_resolve(&real.thrd_create, "thrd_create", NULL);
+    embed_resolve(&real.timer_create, "timer_create", NULL);
+    embed_resolve(&real.mq_notify, "mq_notify", NULL);
 }
 
 static void
@@ -158,4 +170,18 @@ thrd_create(thrd_t *thread, thrd_start_t run, void *context)
 {
     expect_thread();
     return real.thrd_create(thread, run, context);
+}
+
+EMBED_HOOK int
+timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
+{
+    expect_thread();
+    return real.timer_create(clock, event, timer);
+}
+
+EMBED_HOOK int
+mq_notify(mqd_t queue, const struct sigevent *event)
+{
+    expect_thread();
+    return real.mq_notify(queue, event);
 }

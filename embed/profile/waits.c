@@ -27,7 +27,6 @@ struct slot {
 
 static struct slot slots[1u << SLOTS_LOG2];
 static struct prof_port_lock guard;
-static const bool *first_thread; /* its embed_is_alone */
 
 static struct slot *
 slot_of(uintptr_t lock)
@@ -181,21 +180,19 @@ embed_on_unload(void)
 /*
  * A program with one thread waits for none of its own, so that no holder is to
  * be charged. For another process it may wait, which the block profile tells.
- * Only the first thread may be alone: what it knows of itself is there until
- * the process ends, whoever else may change it.
  */
 static void
 begin_alone(void)
 {
-    if (profile.config.block_rate_ns == 0 && &embed_is_alone == first_thread)
+    if (profile.config.block_rate_ns == 0)
         embed_alone_begin();
 }
 
 void
 profile_waits_start(void)
 {
-    first_thread = __libc_single_threaded ? &embed_is_alone : NULL;
-    begin_alone();
+    if (__libc_single_threaded)
+        begin_alone();
 }
 
 void
