@@ -55,9 +55,7 @@ static const struct cli_option table[] = {
     {BOUND, 0, "bound", "N", "at most N preemptions"},
     {STRATEGY, 0, "strategy", "S",
      "random runs instead: random, pct, urw or stall"},
-    {RUNS, 0, "runs", "N",
-     "so many of them (100000); of every ordering, no "
-     "more"},
+    {RUNS, 0, "runs", "N", "at most so many (drawn: 100000; else no limit)"},
     {UNROLL, 0, "unroll", "N", "rounds of a wait loop that counts them (1)"},
     {SPURIOUS, 0, "spurious", "N",
      "weak compare-exchanges and sleeps that may fail for no reason (0)"},
@@ -267,7 +265,7 @@ print_replay(const struct words *w, const char *name,
         fprintf(file, " --unroll %" PRIu32, w->run.unroll);
     if (w->run.spurious_max != 0)
         fprintf(file, " --spurious %" PRIu32, w->run.spurious_max);
-    fprintf(file, " --replay ");
+    fprintf(file, " --replay %s", r->options.reduced ? "g" : "");
     for (uint32_t i = 0; i < r->choices_count; i++)
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
     if (r->choices_count == 0)
@@ -382,7 +380,8 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
 {
     static struct sim_choice list[1 << 16];
     static uint32_t values[REPLAY_MAX];
-    const uint32_t count = parse_list(w->replay, values);
+    const bool reduced = w->replay[0] == 'g';
+    const uint32_t count = parse_list(w->replay + reduced, values);
     const struct sim_kernel *kernel = entry->make();
     struct sim_exhaust_result r = {.options = w->run, .runs = 1};
     struct sim_choices choices;
@@ -392,6 +391,7 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
         return cli_usage("--replay takes numbers with commas, not '%s'",
                          w->replay);
     r.options.drop_waiters = w->exhaustive;
+    r.options.reduced = reduced;
     sim_choices_init(&choices, list, sizeof list / sizeof list[0]);
     sim_choices_replay(&choices, values, count);
     if (sim_explore_run(kernel, &r.options, &choices, &r.first_failure) !=

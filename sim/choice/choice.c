@@ -85,6 +85,13 @@ sim_choices_odometer(struct sim_choices *choices)
     choices->nondeterministic = false;
 }
 
+void
+sim_choices_carry(struct sim_choices *choices, uint32_t count)
+{
+    begin(choices, SIM_ODOMETER);
+    choices->fixed_count = count;
+}
+
 bool
 sim_choices_next(struct sim_choices *choices)
 {

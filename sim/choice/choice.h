@@ -108,6 +108,9 @@ void sim_choices_odometer(struct sim_choices *choices);
  */
 bool sim_choices_next(struct sim_choices *choices);
 
+/* Begin an enumeration's next run, which carries over `count` answers. */
+void sim_choices_carry(struct sim_choices *choices, uint32_t count);
+
 /*
  * A number for a guided answer: drawn under RANDOM and PREFIX, 0 otherwise (the
  * list answers then).

@@ -90,13 +90,17 @@ uint64_t
 sim_explore_mark(void)
 {
     struct engine *e = &sim_engine;
+    uint64_t number;
 
     if (!e->active)
         return 0;
     sim_engine_point((uintptr_t)__builtin_return_address(0));
+    sim_reduce_order(&e->marks_chain, NULL, NULL);
     sim_engine_event(EVENT_MARK, e->marks);
     sim_seq_cst_mark(e->marks, (uintptr_t)__builtin_return_address(0));
-    return e->marks++;
+    number = e->marks++;
+    sim_reduce_ordered(&e->marks_chain);
+    return number;
 }
 
 void
@@ -106,6 +110,7 @@ sim_explore_fork(void (*child)(void))
 
     if (!e->active)
         abort();
+    sim_reduce_refuse();
     /* Part of the state: between which plain accesses a signal struck. */
     sim_engine_event(EVENT_FORK, sim_self()->plain_count);
     sim_explore_barrier();

@@ -119,6 +119,8 @@ sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
 
     if (e->detour)
         return sim_rng_below(&e->detour_rng, bound);
+    if (e->reduced)
+        sim_reduce_plain_question(e->choices);
     return sim_choose(e->choices, bound, kind, label);
 }
 
@@ -271,6 +273,9 @@ pick(bool can_continue)
     uint32_t count;
     uint32_t picked;
 
+    if (e->reduced &&
+        (picked = sim_reduce_pick(can_continue)) < SIM_THREADS_MAX)
+        return picked;
     if (e->spinners > 0)
         wake_spinners();
     if (e->ready == 0 && !sim_object_time_out()) {
@@ -295,8 +300,8 @@ pick(bool can_continue)
     return nth_ready(can_continue, picked);
 }
 
-static void
-go(uint32_t next)
+void
+sim_engine_go(uint32_t next)
 {
     struct engine *e = &sim_engine;
     struct sim_fiber *from = &sim_self()->fiber;
@@ -314,7 +319,7 @@ sim_engine_first_pick(void)
     if (!sim_engine.first)
         return;
     sim_engine.first = false;
-    go(pick(false));
+    sim_engine_go(pick(false));
 }
 
 /* At a thread's first event: let the others get there, too. */
@@ -380,7 +385,7 @@ sim_engine_point(uintptr_t site)
     if (e->starting)
         start_over();
     else
-        go(pick((e->ready >> e->current & 1) != 0));
+        sim_engine_go(pick((e->ready >> e->current & 1) != 0));
     t->last_site = site;
 }
 
@@ -404,7 +409,7 @@ sim_engine_yield(uintptr_t site)
     if (sim_engine.starting)
         start_over();
     else
-        go(pick(false));
+        sim_engine_go(pick(false));
 }
 
 /* The last thread has ended. Another run may have come to the same graph. */
@@ -433,6 +438,6 @@ sim_engine_thread_end(void)
         sim_fiber_switch(&sim_self()->fiber, sim_self()->starter);
     if (--e->unfinished == 0)
         sim_engine_complete();
-    go(pick(false));
+    sim_engine_go(pick(false));
     abort(); /* a finished thread is never ready */
 }

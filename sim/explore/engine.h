@@ -47,16 +47,23 @@ sim_clock_join(struct clock *into, const struct clock *from)
     }
 }
 
+/* What operations are ordered on: a place, a lock; see reduce.c. */
+struct chain {
+    uint32_t last;       /* operation on it: entry index + 1 */
+    struct clock causal; /* what the last one depends on */
+};
+
 /* ---- Atomic locations ---- */
 
 struct store {
     uint64_t value;
     uint32_t thread; /* with stamp 0: the value before the run */
     uint32_t stamp;
-    struct clock sync; /* what an acquire load of it learns */
-    struct clock seen; /* stamp of each thread's first load of it */
-    uint32_t trace;    /* index of its trace event, for reports */
-    bool is_rmw;       /* reads the store in front of it */
+    struct clock sync;   /* what an acquire load of it learns */
+    struct clock seen;   /* stamp of each thread's first load of it */
+    struct clock causal; /* what it depends on; reduced search only */
+    uint32_t trace;      /* index of its trace event, for reports */
+    bool is_rmw;         /* reads the store in front of it */
 };
 
 struct location {
@@ -71,6 +78,7 @@ struct location {
     struct clock read;    /* latest atomic load by each thread */
     struct clock written; /* latest atomic store by each thread */
     struct clock least;   /* oldest store index still to be read */
+    struct chain chain;
     uintptr_t read_site[SIM_THREADS_MAX];
     uintptr_t write_site[SIM_THREADS_MAX];
 };
@@ -103,6 +111,7 @@ struct lock {
     uint32_t holder; /* SIM_THREADS_MAX: free */
     uint32_t version;
     struct clock sync;
+    struct chain chain;
     uintptr_t site;
 };
 
@@ -143,8 +152,18 @@ struct thread {
     struct clock release;   /* at the last release fence */
     struct lock *wants;     /* a lock; ready when it is free */
     struct lock *sleeps_on; /* a word; ready when it is woken */
-    uint32_t steps;         /* scheduling points passed in this run */
-    uint32_t plain_count;   /* plain accesses made in this run */
+    /* Reduced search: it waits for a write; see reduce.c. */
+    struct chain *waits_for_chain;
+    uint32_t waits_for_thread;
+    bool (*can_take)(void *context);
+    void *can_take_context;
+    bool blocks;          /* it is no choice to wait while it cannot take */
+    uint32_t question;    /* its latest read's */
+    uint32_t offered;     /* ... and that about what it waited for */
+    struct clock causal;  /* what its events depend on, reads included */
+    struct clock before;  /* the same, before the operation it is in */
+    uint32_t steps;       /* scheduling points passed in this run */
+    uint32_t plain_count; /* plain accesses made in this run */
     uint8_t signals_left;
     bool started;
     bool finished;
@@ -206,14 +225,16 @@ struct engine {
     uint32_t recheck_of_100;
     bool detour; /* running on from a cut prefix, without choices */
     struct sim_rng detour_rng;
-    bool active;     /* instrumented accesses are events */
-    bool starting;   /* threads run up to their first event */
-    bool first;      /* the first scheduling question is still to be asked */
-    bool logged;     /* its accesses are compared; see repeat.c */
-    bool learned;    /* a new site of a wait loop: begin again */
-    bool last_round; /* nobody can run: those who wait look once more */
-    bool freeing;    /* a free stands for a write to the block */
-    bool program;    /* a whole program: stacks are memory like any other */
+    bool active;      /* instrumented accesses are events */
+    bool starting;    /* threads run up to their first event */
+    bool first;       /* the first scheduling question is still to be asked */
+    bool reduced;     /* see reduce.c */
+    bool irreducible; /* the run met what cannot be reduced */
+    bool logged;      /* its accesses are compared; see repeat.c */
+    bool learned;     /* a new site of a wait loop: begin again */
+    bool last_round;  /* nobody can run: those who wait look once more */
+    bool freeing;     /* a free stands for a write to the block */
+    bool program;     /* a whole program: stacks are memory like any other */
     uint32_t unfinished;
     uint32_t spinners;
     uint64_t run_number;
@@ -235,6 +256,7 @@ struct engine {
     uint32_t seq_cst_fences;
     uint32_t seq_cst_marks;
     uint64_t marks;
+    struct chain marks_chain;
     uint64_t object_clock; /* operations on objects so far */
     uint32_t locations_count;
     uint32_t cells_count;
@@ -313,6 +335,24 @@ void sim_engine_after_event(void);
 uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
 void sim_engine_signal_point(void);
 
+void sim_engine_go(uint32_t next);
+
+/* reduce.c */
+void sim_reduce_begin(void);
+void sim_reduce_plain_question(const struct sim_choices *choices);
+bool sim_reduce_next(struct sim_choices *choices);
+uint32_t sim_reduce_pick(bool can_continue);
+void sim_reduce_enter(void);
+uint32_t sim_reduce_read(struct chain *chain, uint32_t sources);
+void sim_reduce_did(struct chain *chain, bool read, const struct clock *source,
+                    bool wrote);
+void sim_reduce_wrote(struct chain *chain);
+void sim_reduce_order(struct chain *chain, bool (*can_take)(void *context),
+                      void *context);
+void sim_reduce_ordered(struct chain *chain);
+void sim_reduce_refuse(void);
+void sim_reduce_open(uint32_t from);
+
 /* run.c */
 void sim_engine_thread_reset(uint32_t i);
 void sim_engine_begin(const struct sim_kernel *kernel,
@@ -359,6 +399,19 @@ struct word *sim_memory_word(uintptr_t address, uintptr_t site);
 struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
                                  uintptr_t site);
 void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
+
+/* An access that reads. */
+struct reading {
+    struct location *location;
+    bool writes;              /* if it does not fail */
+    const uint64_t *expected; /* of a compare-exchange, or NULL */
+    int order;
+    int order_failure;
+};
+
+/* sources.c */
+uint32_t sim_sources_choose(struct reading *r);
+uint32_t sim_sources_place(const struct location *l, int order);
 
 /* seq_cst.c */
 void sim_seq_cst_begin(void);

@@ -17,7 +17,15 @@ sim_explore_run(const struct sim_kernel *kernel,
                 const struct sim_run_options *options,
                 struct sim_choices *choices, struct sim_run *run)
 {
+    enum sim_end end;
+
     sim_engine_begin(kernel, options);
+    end = sim_engine_run(choices, run);
+    if (!sim_engine.learned || choices->backend != SIM_REPLAY)
+        return end;
+    /* It met a wait loop that was not known for one: now it is. */
+    sim_engine.learned = false;
+    sim_choices_replay(choices, choices->given, choices->given_count);
     return sim_engine_run(choices, run);
 }
 
@@ -59,6 +67,13 @@ judge_detour(struct sim_exhaust_result *result, struct sim_run *run,
     keep_failure(result, run, choices);
 }
 
+/* Reduced search remembers graphs only to count them. */
+static bool
+run_is_known(const struct sim_run *run, struct sim_visited *graphs)
+{
+    return sim_engine.options.reduced && sim_visited_insert(graphs, run->graph);
+}
+
 static void
 judge(const struct sim_exhaust_options *options,
       struct sim_exhaust_result *result, struct sim_run *run,
@@ -72,8 +87,10 @@ judge(const struct sim_exhaust_options *options,
     }
     switch (run->end) {
     case SIM_END_COMPLETE:
+        if (run_is_known(run, graphs))
+            return;
         result->graphs++;
-        if (options->recheck_of_100 > 0)
+        if (options->recheck_of_100 > 0 && !sim_engine.options.reduced)
             sim_visited_insert(graphs, run->graph);
         break;
     case SIM_END_PRUNED:
@@ -115,6 +132,22 @@ begin_again(struct sim_exhaust_result *result, struct sim_visited *visited,
     sim_engine.learned = false;
 }
 
+/* What acts between any two accesses, or is checked there, needs schedules. */
+static bool
+is_reducible(const struct sim_kernel *kernel,
+             const struct sim_exhaust_options *options)
+{
+    if (options->run.bounded || options->run.lazy_start ||
+        options->no_pruning || options->by_schedules ||
+        kernel->invariant != NULL)
+        return false;
+    for (uint32_t i = 0; i < kernel->threads_count; i++) {
+        if (kernel->threads[i].signal != NULL)
+            return false;
+    }
+    return true;
+}
+
 enum sim_verdict
 sim_explore_exhaust(const struct sim_kernel *kernel,
                     const struct sim_exhaust_options *options,
@@ -133,7 +166,9 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
         !sim_visited_init(&graphs, states_max_default))
         abort();
     sim_engine_begin(kernel, &options->run);
-    sim_engine.visited = options->no_pruning ? NULL : &visited;
+    sim_engine.options.reduced = is_reducible(kernel, options);
+    sim_engine.visited =
+        options->no_pruning || sim_engine.options.reduced ? NULL : &visited;
     sim_engine.recheck_of_100 = options->recheck_of_100;
     sim_engine.options.drop_waiters = true;
     sim_choices_init(&choices, choice_list, CHOICES_MAX);
@@ -141,6 +176,11 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     while (more) {
         sim_repeat_begin(result->runs);
         sim_engine_run(&choices, &run);
+        if (sim_engine.irreducible) {
+            sim_engine.options.reduced = false;
+            sim_engine.visited = options->no_pruning ? NULL : &visited;
+            sim_engine.learned = true;
+        }
         if (sim_engine.learned) {
             begin_again(result, &visited, &graphs, &choices);
             continue;
@@ -152,7 +192,8 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
             (result->failures > 0 && !options->keep_going) ||
             (options->runs_max != 0 && result->runs == options->runs_max))
             break;
-        more = sim_choices_next(&choices);
+        more = sim_engine.options.reduced ? sim_reduce_next(&choices)
+                                          : sim_choices_next(&choices);
     }
     result->states = visited.count;
     result->verdict = verdict_of(result, &choices, !more);

@@ -236,6 +236,7 @@ struct sim_run_options {
     uint32_t spurious_max;     /* weak compare-exchanges and sleeps that fail */
     uint32_t steps_max;        /* 0: 20 000 */
     bool lazy_start;           /* starting a thread is a step of its own */
+    bool reduced;              /* each graph once, not each schedule */
     bool drop_waiters;         /* a wait loop ends its thread; exhaustive */
     uint32_t silent_ms;        /* processor time without access; 0: 2000 */
     uint32_t unroll;           /* rounds of a loop that counts; 0: 2 */
@@ -261,6 +262,7 @@ struct sim_exhaust_options {
     uint64_t states_max;     /* 0: 2^26, a gigabyte */
     uint32_t recheck_of_100; /* run on from so many of 100 cut prefixes */
     bool no_pruning;         /* the plain odometer, for comparison */
+    bool by_schedules;       /* not reduced: every schedule, cut by graphs */
     bool keep_going;         /* past failures */
     /* Called after each run that was not cut; or NULL. */
     void (*after_run)(void *context, const struct sim_run *run);

@@ -55,6 +55,7 @@ sim_explore_barrier(void)
 
     if (!e->active)
         return;
+    sim_reduce_refuse();
     sim_engine_point(site);
     sim_trace_add(SIM_OP_BARRIER, site);
     for (uint32_t i = 0; i < e->threads_count; i++) {

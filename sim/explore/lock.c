@@ -66,6 +66,14 @@ trace_lock(enum sim_op op, const struct lock *l, bool ok, uintptr_t site)
     }
 }
 
+static bool
+is_free(void *context)
+{
+    const struct lock *l = context;
+
+    return l->holder == SIM_THREADS_MAX;
+}
+
 static void
 take(struct lock *l, uintptr_t site)
 {
@@ -81,6 +89,7 @@ take(struct lock *l, uintptr_t site)
             e->ready &= ~(1U << i);
     }
     sim_engine_after_event();
+    sim_reduce_ordered(&l->chain);
 }
 
 void
@@ -99,6 +108,7 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     else
         sim_engine_block(site);
     sim_self()->wants = NULL;
+    sim_reduce_order(&l->chain, is_free, l);
     take(l, site);
 }
 
@@ -111,6 +121,7 @@ sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
         return true;
     sim_engine_point(site);
     l = lock_of(lock, rank, site);
+    sim_reduce_order(&l->chain, NULL, NULL);
     if (l->holder == SIM_THREADS_MAX) {
         take(l, site);
         return true;
@@ -118,6 +129,7 @@ sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
     trace_lock(SIM_OP_LOCK, l, false, site);
     sim_engine_event(EVENT_TRY_FAILED, l->version);
     sim_engine_after_event();
+    sim_reduce_ordered(&l->chain);
     return false;
 }
 
@@ -131,6 +143,7 @@ sim_lock_release(const void *lock, uintptr_t site)
         return;
     sim_engine_point(site);
     l = lock_of(lock, 0, site);
+    sim_reduce_order(&l->chain, NULL, NULL);
     if (l->holder != e->current)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
                           "a thread gives back a lock that it does not hold");
@@ -143,6 +156,7 @@ sim_lock_release(const void *lock, uintptr_t site)
             e->ready |= 1U << i;
     }
     sim_engine_after_event();
+    sim_reduce_ordered(&l->chain);
 }
 
 /* What its holder knew, the child of a fork knows already. */
@@ -155,10 +169,12 @@ sim_lock_reset(const void *lock, uintptr_t site)
         return;
     sim_engine_point(site);
     l = lock_of(lock, 0, site);
+    sim_reduce_order(&l->chain, NULL, NULL);
     trace_lock(SIM_OP_UNLOCK, l, true, site);
     sim_engine_event(EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
     sim_engine_after_event();
+    sim_reduce_ordered(&l->chain);
 }
 
 static bool
@@ -186,6 +202,7 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 
     if (!e->active)
         return;
+    sim_reduce_refuse();
     sim_engine_point(site);
     l = lock_of(word, 0, site);
     value =
@@ -220,6 +237,7 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 
     if (!e->active)
         return;
+    sim_reduce_refuse();
     sim_engine_point(site);
     l = lock_of(word, 0, site);
     trace_lock(SIM_OP_WAKE, l, true, site);

@@ -32,135 +32,6 @@ enum event_kind {
     EVENT_NEIGHBOURS = 32
 };
 
-/* ---- What a load may return ---- */
-
-static bool
-covers(const struct clock *clock, const struct store *s)
-{
-    return clock->at[s->thread] >= s->stamp;
-}
-
-/* Does T know S, or a load of S (M1, M2)? */
-static bool
-is_known(const struct thread *t, const struct store *s)
-{
-    const struct engine *e = &sim_engine;
-
-    if (covers(&t->now, s))
-        return true;
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (s->seen.at[i] <= t->now.at[i])
-            return true;
-    }
-    return false;
-}
-
-/* What an access does, as far as it decides what it may read. */
-struct access_kind {
-    int order;
-    bool reads;
-    bool writes;
-};
-
-/* What will happen before the access, if it reads store `from`; and itself. */
-static struct clock
-clock_of(const struct location *l, uint32_t from, int order)
-{
-    struct clock now = sim_self()->now;
-
-    now.at[sim_engine.current]++;
-    if (from != UINT32_MAX && sim_acquires(order))
-        sim_clock_join(&now, &l->stores[from].sync);
-    return now;
-}
-
-/* Does it fit the seq_cst operations? What comes last always does. */
-static bool
-fits(const struct location *l, uint32_t from, uint32_t place, int order)
-{
-    struct clock now;
-
-    if (sim_engine.seq_cst_fences + sim_engine.seq_cst_accesses == 0)
-        return true;
-    now = clock_of(l, from, order);
-    return sim_seq_cst_allows(l, from, place, order == __ATOMIC_SEQ_CST, &now);
-}
-
-/* Has a read-modify-write read store `index`? Then it stands behind it. */
-static bool
-is_taken(const struct location *l, uint32_t index)
-{
-    return index + 1 < l->stores_count && l->stores[index + 1].is_rmw;
-}
-
-/* One of `count` stores or places, the most ordinary first. */
-static uint32_t
-choose(const uint32_t *found, uint32_t count, uint16_t label)
-{
-    uint32_t picked;
-
-    if (count == 1)
-        return found[0];
-    label |= (uint16_t)sim_engine.current;
-    picked = sim_engine_ask(count, SIM_STALE, label);
-    if (picked != 0 && label < SIM_LABEL_STORE)
-        sim_engine.run->stale++;
-    return found[picked];
-}
-
-/*
- * The store that a load returns, a read-modify-write takes, or a
- * compare-exchange reads, successful or not.
- *
- * in:      expected, of a compare-exchange, or NULL
- *          order_failure, the order if it fails
- */
-static uint32_t
-choose_store(const struct location *l, bool writes, int order,
-             const uint64_t *expected, int order_failure)
-{
-    const struct thread *t = sim_self();
-    const uint32_t least = l->least.at[sim_engine.current];
-    uint32_t found[CANDIDATES_MAX];
-    uint32_t count = 0;
-
-    for (uint32_t i = l->stores_count; i-- > 0;) {
-        const struct store *s = &l->stores[i];
-        const bool takes =
-            writes && (expected == NULL || s->value == *expected);
-        const bool is_last = i + 1 == l->stores_count;
-
-        if (is_last || (!(takes && is_taken(l, i)) &&
-                        fits(l, i, takes ? i + 1 : UINT32_MAX,
-                             writes && !takes ? order_failure : order)))
-            found[count++] = i;
-        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
-            break;
-    }
-    return choose(found, count, 0);
-}
-
-/* The index that a new store will have in modification order. */
-static uint32_t
-choose_place(const struct location *l, int order)
-{
-    const struct thread *t = sim_self();
-    const uint32_t least = l->least.at[sim_engine.current];
-    uint32_t found[CANDIDATES_MAX];
-    uint32_t count = 0;
-
-    found[count++] = l->stores_count;
-    for (uint32_t i = l->stores_count; i-- > 0;) {
-        const struct store *s = &l->stores[i];
-
-        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
-            break;
-        if (!s->is_rmw && fits(l, UINT32_MAX, i, order))
-            found[count++] = i;
-    }
-    return choose(found, count, SIM_LABEL_STORE);
-}
-
 /* ---- Events ---- */
 
 static uint64_t
@@ -241,6 +112,8 @@ write_store(struct location *l, uint32_t index, uint64_t value, int order,
     s->thread = me;
     s->stamp = t->now.at[me];
     s->is_rmw = carried != NULL;
+    if (sim_engine.reduced)
+        s->causal = t->causal;
     s->sync = sim_releases(order) ? t->now : t->release;
     if (carried != NULL)
         sim_clock_join(&s->sync, carried);
@@ -272,6 +145,9 @@ load_event(struct location *l, uint32_t index, enum sim_op op, int order,
         event->order = order;
     }
     read_store(l, index, order, site);
+    if (sim_engine.reduced)
+        /* One that fails might not, were it earlier: it counts as a write. */
+        sim_reduce_did(&l->chain, true, &s->causal, op == SIM_OP_CAS);
     sim_seq_cst_access(l, s, false, order == __ATOMIC_SEQ_CST, site);
     sim_repeat_note(site, value ^ (uint64_t)op << 56);
     sim_wait_note(l, s, site);
@@ -295,6 +171,8 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
         event->ok = true;
     }
     read_store(l, from, order, site);
+    if (sim_engine.reduced)
+        sim_reduce_did(&l->chain, true, &l->stores[from].causal, true);
     sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
                        site);
     write_store(l, from + 1, value, order, &carried, site);
@@ -309,6 +187,7 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
 uint64_t
 sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
 {
+    struct reading reading;
     struct location *l;
     uint64_t value;
 
@@ -320,8 +199,11 @@ sim_atomic_load(uintptr_t address, uint32_t bytes, int order, uintptr_t site)
     }
     sim_engine_point(site);
     l = sim_location_of(address, bytes, false, site);
-    value = load_event(l, choose_store(l, false, order, NULL, 0), SIM_OP_LOAD,
-                       order, site);
+    reading = (struct reading){.location = l, .order = order};
+    if (sim_engine.reduced)
+        sim_reduce_enter();
+    value =
+        load_event(l, sim_sources_choose(&reading), SIM_OP_LOAD, order, site);
     sim_engine_after_event();
     return value;
 }
@@ -336,7 +218,9 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
 
     sim_engine_point(site);
     l = sim_location_of(address, bytes, true, site);
-    place = choose_place(l, order);
+    if (sim_engine.reduced)
+        sim_reduce_enter();
+    place = sim_sources_place(l, order);
     event = sim_trace_add(SIM_OP_STORE, site);
     sim_engine_event(EVENT_STORE, 0);
     if (event != NULL) {
@@ -347,10 +231,14 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
         if (place < l->stores_count)
             event->before = l->stores[place].trace;
     }
+    if (sim_engine.reduced)
+        sim_reduce_did(&l->chain, false, NULL, true);
     sim_seq_cst_access(l, NULL, true, order == __ATOMIC_SEQ_CST, site);
     write_store(l, place, value, order, NULL, site);
     sim_wait_wrote();
     sim_engine_after_event();
+    if (sim_engine.reduced)
+        sim_reduce_wrote(&l->chain);
 }
 
 uint64_t
@@ -359,6 +247,7 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
                uint64_t operand, int order, uintptr_t site)
 {
     const uint64_t mask = UINT64_MAX >> (64 - 8 * bytes);
+    struct reading reading;
     struct location *l;
     uint32_t from;
     uint64_t old;
@@ -374,10 +263,15 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
     }
     sim_engine_point(site);
     l = sim_location_of(address, bytes, true, site);
-    from = choose_store(l, true, order, NULL, 0);
+    reading = (struct reading){.location = l, .writes = true, .order = order};
+    if (sim_engine.reduced)
+        sim_reduce_enter();
+    from = sim_sources_choose(&reading);
     old = l->stores[from].value;
     rmw_event(l, from, SIM_OP_RMW, change(old, operand) & mask, order, site);
     sim_engine_after_event();
+    if (sim_engine.reduced)
+        sim_reduce_wrote(&l->chain);
     return old;
 }
 
@@ -399,6 +293,7 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                uint64_t desired, int order, int order_failure, bool weak,
                uintptr_t site)
 {
+    struct reading reading;
     struct location *l;
     uint32_t index;
     bool done;
@@ -419,7 +314,14 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     /* Whether it writes is not known yet: a race with a plain read shows in
      * the runs where it does. */
     l = sim_location_of(address, bytes, false, site);
-    index = choose_store(l, true, order, expected, order_failure);
+    reading = (struct reading){.location = l,
+                               .writes = true,
+                               .expected = expected,
+                               .order = order,
+                               .order_failure = order_failure};
+    if (sim_engine.reduced)
+        sim_reduce_enter();
+    index = sim_sources_choose(&reading);
     done = l->stores[index].value == *expected && !fails_spuriously(weak);
     if (done) {
         sim_location_of(address, bytes, true, site);
@@ -428,6 +330,8 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
         *expected = load_event(l, index, SIM_OP_CAS, order_failure, site);
     }
     sim_engine_after_event();
+    if (done && sim_engine.reduced)
+        sim_reduce_wrote(&l->chain);
     return done;
 }
 

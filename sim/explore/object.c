@@ -17,6 +17,7 @@ sim_object_reset(void)
 struct object *
 sim_object_at(const void *address, uintptr_t site)
 {
+    sim_reduce_refuse();
     for (uint32_t i = 0; i < objects_count; i++) {
         if (objects[i].address == address)
             return &objects[i];

@@ -296,6 +296,22 @@ choice_text(const struct sim_choice *choice)
 }
 
 static void
+print_choice(FILE *out, const struct sim_exhaust_result *result,
+             const struct sim_choice *c)
+{
+    uint32_t bound = c->bound;
+
+    if (result->options.reduced && c->kind == SIM_STALE &&
+        (c->label & SIM_LABEL_STORE) == 0)
+        bound -= SIM_THREADS_MAX; /* beyond: whom it waits for; reduce.c */
+    if (c->value < bound)
+        fprintf(out, "%s (%u of %u), ", choice_text(c), (unsigned)c->value,
+                (unsigned)bound);
+    else
+        fprintf(out, "a wait for thread %u, ", (unsigned)(c->value - bound));
+}
+
+static void
 print_necessary(FILE *out, struct replay *replay)
 {
     const struct sim_exhaust_result *result = replay->result;
@@ -315,8 +331,8 @@ print_necessary(FILE *out, struct replay *replay)
             continue;
         while (event < replay->trace_count && replay->trace[event].choice <= i)
             event++;
-        fprintf(out, "    choice %u, %s (%u of %u), ", (unsigned)i,
-                choice_text(c), (unsigned)c->value, (unsigned)c->bound);
+        fprintf(out, "    choice %u, ", (unsigned)i);
+        print_choice(out, result, c);
         if (event < replay->trace_count)
             fprintf(out, "before event %u: ", (unsigned)event);
         else

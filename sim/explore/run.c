@@ -66,6 +66,9 @@ sim_engine_thread_reset(uint32_t i)
     memset(&t->release, 0, sizeof t->release);
     t->wants = NULL;
     t->sleeps_on = NULL;
+    t->waits_for_chain = NULL;
+    t->blocks = false;
+    memset(&t->causal, 0, sizeof t->causal);
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
     t->steps = 0;
     t->plain_count = 0;
@@ -232,6 +235,10 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->graph[1] = 1;
     sim_seq_cst_begin();
     e->marks = 0;
+    memset(&e->marks_chain, 0, sizeof e->marks_chain);
+    e->reduced = e->options.reduced;
+    e->irreducible = false;
+    sim_reduce_begin();
     e->object_clock = 0;
     e->locations_count = 0;
     e->cells_count = 0;

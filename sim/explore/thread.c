@@ -83,7 +83,7 @@ sim_thread_create(void (*body)(void *argument), void *argument,
                   uintptr_t function, uintptr_t site)
 {
     struct engine *e = &sim_engine;
-    const uint32_t used = e->threads_count;
+    const uint32_t used = (sim_reduce_refuse(), e->threads_count);
     const uint32_t i = slot(site);
     struct thread *t = &e->threads[i];
     const uint32_t stamp = i < used ? t->now.at[i] : 0;

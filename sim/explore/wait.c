@@ -247,8 +247,10 @@ sim_wait_leave(void)
     }
     r->count = 0;
     e->run->bounded = true;
-    if (++r->left > LEFT_MAX + unroll())
+    if (++r->left > LEFT_MAX + unroll()) {
+        sim_reduce_open(0);
         sim_engine_stop(SIM_END_BLOCKED);
+    }
 }
 
 /* A newer value than the round read. returns: false if no longer a probe */

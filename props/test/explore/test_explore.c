@@ -219,7 +219,8 @@ static void
 cut_prefixes_run_on_end_in_known_graphs(void **state)
 {
     struct sim_exhaust_result r;
-    const struct sim_exhaust_options options = {.recheck_of_100 = 100};
+    const struct sim_exhaust_options options = {.recheck_of_100 = 100,
+                                                .by_schedules = true};
 
     (void)state;
     r = exhaust(fixtures_seqlock(2, 2), &options);
@@ -248,6 +249,34 @@ a_preemption_bound_large_enough_is_no_bound(void **state)
         before = r.graphs;
     }
     assert_int_equal(before, 39);
+}
+
+/* ---- Reduction ---- */
+
+/* Each graph is run to its end once, and few runs come to nothing. */
+static void
+expect_few_runs(const struct sim_kernel *kernel, uint64_t graphs)
+{
+    const struct sim_exhaust_result r =
+        exhaust(kernel, &(struct sim_exhaust_options){0});
+
+    assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+    assert_int_equal(r.graphs, graphs);
+    if (r.runs > 2 * graphs)
+        fail_msg("%llu runs for %llu graphs", (unsigned long long)r.runs,
+                 (unsigned long long)graphs);
+}
+
+static void
+two_runs_a_graph_are_enough(void **state)
+{
+    (void)state;
+    expect_few_runs(fixtures_independent(8), 1);
+    expect_few_runs(fixtures_store_buffer(8, false), 256);
+    expect_few_runs(fixtures_store_buffer(6, true), 63);
+    expect_few_runs(fixtures_counter(4), 2520);
+    expect_few_runs(fixtures_seqlock(2, 2), 1521);
+    expect_few_runs(fixtures_table(2, 2, false), 36);
 }
 
 /* ---- Mutants ---- */
@@ -331,6 +360,7 @@ main(void)
         cmocka_unit_test(pruning_loses_no_outcome),
         cmocka_unit_test(cut_prefixes_run_on_end_in_known_graphs),
         cmocka_unit_test(a_preemption_bound_large_enough_is_no_bound),
+        cmocka_unit_test(two_runs_a_graph_are_enough),
         cmocka_unit_test(every_weaker_order_in_the_seqlock_is_found),
         cmocka_unit_test(every_weaker_order_in_the_table_is_found),
         cmocka_unit_test(plain_fields_behind_a_publication_do_not_race),

@@ -18,7 +18,8 @@ find(enum fixtures_fault fault, enum sim_failure_kind kind, char *text,
      size_t text_bytes)
 {
     const struct sim_kernel *kernel = fixtures_fault(fault, true);
-    const struct sim_exhaust_options options = {.runs_max = 10000};
+    const struct sim_exhaust_options options = {.runs_max = 10000,
+                                                .by_schedules = true};
     struct sim_exhaust_result result;
     FILE *file = tmpfile();
 

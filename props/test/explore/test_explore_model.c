@@ -235,6 +235,8 @@ pruning_loses_no_outcome_of_a_random_program(void **state)
             program.length = 2;
         explore(&(struct sim_exhaust_options){0});
         pruned = explored.count;
+        explore(&(struct sim_exhaust_options){.by_schedules = true});
+        assert_int_equal(explored.count, pruned);
         explore(&(struct sim_exhaust_options){.no_pruning = true});
         if (explored.count != pruned) {
             print_program();

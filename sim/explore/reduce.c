@@ -1,0 +1,460 @@
+/*
+ * reduce.c -- each execution graph once, without trying every schedule.
+ *
+ * Threads run in a fixed way: the current one goes on until it cannot. So a
+ * schedule decides nothing; what differs between two graphs is asked where it
+ * differs. A read (a load, an exchange, taking a lock) may
+ *
+ *      take one of the stores that are there:    answers 0 .. sources - 1
+ *      wait for one that thread k has yet to do: answer  sources + k
+ *
+ * In the second case only thread k runs, until it has written to that object;
+ * then the waiting read is made at once, or goes on waiting for k's next write.
+ * Two different lists so give different graphs, and every graph has one: follow
+ * it, and take or wait as it says.
+ *
+ * Whether waiting for k can come to anything is learned. When k writes to an
+ * object, each earlier read of it that k's write did not depend on (by program
+ * order and reads-from, precursors()) could have waited: its question gets the
+ * answer `sources + k`, to be tried when the others are through. Such a list
+ * may still come to nothing, if k now decides otherwise; it ends there.
+ *
+ * Writes do not wait: a store finds its place in modification order when it is
+ * made (memory.c). Operations on locks, and marks, are reads and writes of one
+ * object at once. What acts on all threads, or is checked after each event, has
+ * no place here: such kernels are explored by schedules (engine.c).
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16, NONE = UINT32_MAX };
+
+/* What is known of a question, by its place in the list of choices. */
+struct question {
+    uint32_t sources; /* 0: no read, an ordinary choice */
+    uint8_t allowed;  /* threads that it may wait for, a bit each */
+    uint8_t enabled;  /* those for which that may come to something */
+    uint8_t tried;
+};
+
+/* An operation on an object. */
+struct entry {
+    uint32_t before; /* the one before on this object, index + 1 */
+    uint32_t thread;
+    uint32_t stamp;
+    uint32_t question; /* NONE if it read nothing */
+    uint32_t offered;  /* and that of what it has waited for, or the same */
+};
+
+static struct question *questions;
+static struct entry *entries;
+static uint32_t entries_count;
+static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
+static uint32_t stack_count;
+static uint32_t resume; /* who goes on at the next scheduling point, or NONE */
+
+void
+sim_reduce_begin(void)
+{
+    if (questions == NULL) {
+        questions = calloc(CHOICES_MAX, sizeof *questions);
+        entries = malloc(LOG_MAX * sizeof *entries);
+        if (questions == NULL || entries == NULL)
+            abort();
+    }
+    entries_count = 0;
+    stack_count = 0;
+    resume = NONE;
+}
+
+/* ---- Questions ---- */
+
+/* A run that is only repeated must not touch what the search has learned. */
+static bool
+is_new(const struct sim_choices *choices)
+{
+    return choices->backend == SIM_ODOMETER &&
+           choices->count >= choices->fixed_count &&
+           choices->count < CHOICES_MAX;
+}
+
+/* A choice that is no read: it has its answers, and no more. */
+void
+sim_reduce_plain_question(const struct sim_choices *choices)
+{
+    if (is_new(choices))
+        questions[choices->count].sources = 0;
+}
+
+/* Whoever waits, for us in the end, cannot be waited for. */
+static uint8_t
+not_waiting(void)
+{
+    uint8_t set = (uint8_t) ~(1U << sim_engine.current);
+
+    for (uint32_t i = 0; i < stack_count; i++)
+        set &= (uint8_t) ~(1U << stack[i]);
+    return set;
+}
+
+/* For runs that are drawn: any source, or any thread that could write. */
+static uint32_t
+random_answer(uint32_t sources, uint8_t allowed)
+{
+    const struct engine *e = &sim_engine;
+    const uint32_t answer =
+        sim_choices_wish(e->choices, sources + e->threads_count);
+
+    if (answer < sources)
+        return answer;
+    return (allowed >> (answer - sources) & 1) != 0 &&
+                   !e->threads[answer - sources].finished
+               ? answer
+               : 0;
+}
+
+static uint32_t
+ask(uint32_t sources, uint8_t allowed, uint16_t label)
+{
+    struct engine *e = &sim_engine;
+    const uint32_t at = e->choices->count;
+
+    if (is_new(e->choices))
+        questions[at] =
+            (struct question){.sources = sources, .allowed = allowed};
+    sim_self()->offered = at;
+    return sim_choose_guided(e->choices, sources + SIM_THREADS_MAX, SIM_STALE,
+                             label, random_answer(sources, allowed));
+}
+
+/*
+ * Move the search to the next list.
+ *
+ * returns: false when every list has been tried
+ */
+bool
+sim_reduce_next(struct sim_choices *choices)
+{
+    for (uint32_t count = choices->count; count > 0; count--) {
+        struct sim_choice *last = &choices->list[count - 1];
+        struct question *q = &questions[count - 1];
+        const uint32_t bound = q->sources != 0 ? q->sources : last->bound;
+        const uint8_t open = q->enabled & q->allowed & (uint8_t)~q->tried;
+
+        if (last->value + 1 < bound) {
+            last->value++;
+        } else if (q->sources != 0 && open != 0) {
+            const uint32_t thread = (uint32_t)__builtin_ctz(open);
+
+            q->tried |= (uint8_t)(1U << thread);
+            last->value = q->sources + thread;
+        } else {
+            continue;
+        }
+        sim_choices_carry(choices, count);
+        return true;
+    }
+    return false;
+}
+
+/*
+ * The run ends here, before all of it was seen: of the questions from `from` on
+ * it is not known for whom to wait, so all who could go on are tried.
+ */
+void
+sim_reduce_open(uint32_t from)
+{
+    const struct engine *e = &sim_engine;
+    uint8_t unfinished = 0;
+
+    if (!e->reduced || e->choices->backend != SIM_ODOMETER)
+        return;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (!e->threads[i].finished)
+            unfinished |= (uint8_t)(1U << i);
+    }
+    for (uint32_t i = from; i < e->choices->count; i++) {
+        if (questions[i].sources != 0)
+            questions[i].enabled |= unfinished;
+    }
+}
+
+/* ---- Who runs ---- */
+
+/* Somebody waits for what will not come. */
+_Noreturn static void
+dead_end(void)
+{
+    sim_reduce_open(stack_count > 0 ? sim_engine.threads[stack[0]].question + 1
+                                    : 0);
+    sim_engine_stop(SIM_END_PRUNED);
+}
+
+static uint32_t
+lowest(uint32_t set)
+{
+    return (uint32_t)__builtin_ctz(set);
+}
+
+/* Are those who wait kept from what they want, whoever runs? */
+static bool
+all_blocked(void)
+{
+    for (uint32_t i = 0; i < stack_count; i++) {
+        const struct thread *t = &sim_engine.threads[stack[i]];
+
+        if (!t->blocks || t->can_take(t->can_take_context))
+            return false;
+    }
+    return true;
+}
+
+/* The thread to run next; ends the run if nobody can, or it leads nowhere. */
+uint32_t
+sim_reduce_pick(bool can_continue)
+{
+    struct engine *e = &sim_engine;
+    const uint32_t next = resume;
+
+    if (next != NONE) {
+        resume = NONE;
+        return next;
+    }
+    if (stack_count > 0) {
+        const uint32_t wanted =
+            e->threads[stack[stack_count - 1]].waits_for_thread;
+
+        if ((e->ready >> wanted & 1) != 0)
+            return wanted;
+        if (e->threads[wanted].finished || e->ready == 0) {
+            if (e->ready == 0 && all_blocked())
+                return SIM_THREADS_MAX;
+            dead_end();
+        }
+    }
+    if (can_continue)
+        return e->current;
+    return e->ready != 0 ? lowest(e->ready) : SIM_THREADS_MAX;
+}
+
+static void
+remove_waiter(uint32_t thread)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < stack_count; i++) {
+        if (stack[i] != thread)
+            stack[kept++] = stack[i];
+    }
+    stack_count = kept;
+}
+
+/* Wait until thread `wanted` has written to the object, and this read is it. */
+static void
+wait_for(struct chain *chain, uint32_t wanted)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+
+    if (wanted == e->current || e->threads[wanted].finished)
+        dead_end();
+    for (uint32_t i = 0; i < stack_count; i++) {
+        if (stack[i] == wanted) /* who waits for us does not go on */
+            dead_end();
+    }
+    t->waits_for_chain = chain;
+    t->waits_for_thread = wanted;
+    stack[stack_count++] = e->current;
+    e->ready &= ~(1U << e->current);
+    e->run->switches++;
+    sim_engine_go(sim_reduce_pick(false));
+    t->waits_for_chain = NULL;
+    t->blocks = false;
+}
+
+/*
+ * Which of `sources` does the running thread's next operation take?
+ *
+ * returns: its number; or NONE: it has waited, and takes what was just written
+ */
+uint32_t
+sim_reduce_read(struct chain *chain, uint32_t sources)
+{
+    const uint32_t answer =
+        ask(sources, not_waiting(), (uint16_t)sim_engine.current);
+
+    sim_self()->question = sim_self()->offered;
+    if (answer < sources) {
+        sim_engine.run->stale += answer != 0;
+        return answer;
+    }
+    wait_for(chain, answer - sources);
+    return NONE;
+}
+
+/*
+ * The running thread's next operation reads and writes the object, as all on it
+ * do.
+ *
+ * in:      can_take, or NULL: may it come right after what was just done?
+ */
+void
+sim_reduce_order(struct chain *chain, bool (*can_take)(void *context),
+                 void *context)
+{
+    struct thread *t = sim_self();
+
+    if (!sim_engine.reduced)
+        return;
+    t->blocks = can_take != NULL;
+    t->can_take = can_take;
+    t->can_take_context = context;
+    sim_reduce_enter();
+    sim_reduce_read(chain, 1);
+}
+
+/* ---- What was done ---- */
+
+/* What the running thread knows of, happens-before or not. */
+static const struct clock *
+precursors(void)
+{
+    struct thread *t = sim_self();
+
+    sim_clock_join(&t->causal, &t->now);
+    return &t->causal;
+}
+
+/* Before an operation: what it depends on, but for its own read. */
+void
+sim_reduce_enter(void)
+{
+    sim_self()->before = *precursors();
+}
+
+/* Earlier reads that could have waited for this write. */
+static void
+enable_waiting(const struct chain *chain, const struct clock *before)
+{
+    const uint32_t me = sim_engine.current;
+
+    if (sim_engine.choices->backend != SIM_ODOMETER)
+        return;
+    for (uint32_t i = chain->last; i != 0; i = entries[i - 1].before) {
+        const struct entry *r = &entries[i - 1];
+
+        if (r->thread != me && r->question != NONE &&
+            r->stamp > before->at[r->thread]) {
+            questions[r->question].enabled |= (uint8_t)(1U << me);
+            questions[r->offered].enabled |= (uint8_t)(1U << me);
+        }
+    }
+}
+
+/* Whoever waits for this very write: does it take it? */
+static void
+offer(struct chain *chain)
+{
+    struct engine *e = &sim_engine;
+    const uint32_t me = e->current;
+
+    for (uint32_t i = stack_count; i-- > 0;) {
+        const uint32_t d = stack[i];
+        struct thread *t = &e->threads[d];
+        uint32_t saved;
+        bool takes;
+
+        if (t->waits_for_chain != chain || t->waits_for_thread != me)
+            continue;
+        e->current = d;
+        takes = t->can_take == NULL || t->can_take(t->can_take_context);
+        takes = takes && ask(1, (uint8_t)(1U << me), (uint16_t)d) == 0;
+        e->current = me;
+        if (!takes)
+            continue;
+        remove_waiter(d);
+        e->ready |= 1U << d;
+        saved = resume;
+        resume = me;
+        sim_engine_go(d);
+        resume = saved;
+        i = i < stack_count ? i : stack_count;
+    }
+}
+
+/* Somebody waits in a loop for a store like this: that is another list. */
+static void
+cut_if_awaited(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].dropped && sim_wait_has_news(i)) {
+            sim_reduce_open(e->threads[i].question + 1);
+            sim_engine_stop(SIM_END_BLOCKED);
+        }
+    }
+}
+
+/*
+ * The running thread has operated on the object: after its event.
+ *
+ * in:      read, whether it asked sim_reduce_read()
+ *          source, what that which it read depends on, or NULL
+ */
+void
+sim_reduce_did(struct chain *chain, bool read, const struct clock *source,
+               bool wrote)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+
+    if (entries_count == LOG_MAX)
+        sim_engine_refuse(SIM_FAIL_LIMIT, t->last_site, 0,
+                          "the run has too many accesses");
+    if (wrote)
+        enable_waiting(chain, &t->before);
+    entries[entries_count++] = (struct entry){
+        .before = chain->last,
+        .thread = e->current,
+        .stamp = t->now.at[e->current],
+        .question = read ? t->question : NONE,
+        .offered = read ? t->offered : NONE,
+    };
+    chain->last = entries_count;
+    if (source != NULL)
+        sim_clock_join(&t->causal, source);
+    precursors();
+}
+
+/* After that: let others take what was written. */
+void
+sim_reduce_wrote(struct chain *chain)
+{
+    chain->causal = *precursors();
+    if (stack_count > 0)
+        offer(chain);
+    cut_if_awaited();
+}
+
+/* The operation that sim_reduce_order() was called for is done. */
+void
+sim_reduce_ordered(struct chain *chain)
+{
+    if (!sim_engine.reduced)
+        return;
+    sim_reduce_did(chain, true, &chain->causal, true);
+    sim_reduce_wrote(chain);
+}
+
+/* An operation that has no place here: the search begins again without. */
+void
+sim_reduce_refuse(void)
+{
+    if (!sim_engine.reduced)
+        return;
+    sim_engine.irreducible = true;
+    sim_engine_stop(SIM_END_PRUNED);
+}

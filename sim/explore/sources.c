@@ -1,0 +1,169 @@
+/*
+ * sources.c -- which store a read takes, and where a new one goes (M1 to M4 of
+ * memory.c).
+ */
+#include "engine.h"
+
+static bool
+covers(const struct clock *clock, const struct store *s)
+{
+    return clock->at[s->thread] >= s->stamp;
+}
+
+/* Does T know S, or a load of S (M1, M2)? */
+static bool
+is_known(const struct thread *t, const struct store *s)
+{
+    const struct engine *e = &sim_engine;
+
+    if (covers(&t->now, s))
+        return true;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (s->seen.at[i] <= t->now.at[i])
+            return true;
+    }
+    return false;
+}
+
+/* What will happen before the access, if it reads store `from`; and itself. */
+static struct clock
+clock_of(const struct location *l, uint32_t from, int order)
+{
+    struct clock now = sim_self()->now;
+
+    now.at[sim_engine.current]++;
+    if (from != UINT32_MAX && sim_acquires(order))
+        sim_clock_join(&now, &l->stores[from].sync);
+    return now;
+}
+
+/* Does it fit the seq_cst operations? What comes last always does. */
+static bool
+fits(const struct location *l, uint32_t from, uint32_t place, int order)
+{
+    struct clock now;
+
+    if (sim_engine.seq_cst_fences + sim_engine.seq_cst_accesses == 0)
+        return true;
+    now = clock_of(l, from, order);
+    return sim_seq_cst_allows(l, from, place, order == __ATOMIC_SEQ_CST, &now);
+}
+
+/* Has a read-modify-write read store `index`? Then it stands behind it. */
+static bool
+is_taken(const struct location *l, uint32_t index)
+{
+    return index + 1 < l->stores_count && l->stores[index + 1].is_rmw;
+}
+
+/* One of `count` stores or places, the most ordinary first. */
+static uint32_t
+choose(const uint32_t *found, uint32_t count, uint16_t label)
+{
+    uint32_t picked;
+
+    if (count == 1)
+        return found[0];
+    label |= (uint16_t)sim_engine.current;
+    picked = sim_engine_ask(count, SIM_STALE, label);
+    if (picked != 0 && label < SIM_LABEL_STORE)
+        sim_engine.run->stale++;
+    return found[picked];
+}
+
+/*
+ * The stores that a load may return, a read-modify-write take, or a
+ * compare-exchange read, successful or not; the last one first.
+ */
+static uint32_t
+sources_of(const struct reading *r, uint32_t *found)
+{
+    const struct location *l = r->location;
+    const struct thread *t = sim_self();
+    const uint32_t least = l->least.at[sim_engine.current];
+    uint32_t count = 0;
+
+    for (uint32_t i = l->stores_count; i-- > 0;) {
+        const struct store *s = &l->stores[i];
+        const bool takes =
+            r->writes && (r->expected == NULL || s->value == *r->expected);
+        const bool is_last = i + 1 == l->stores_count;
+
+        if (is_last ||
+            (!(takes && is_taken(l, i)) &&
+             fits(l, i, takes ? i + 1 : UINT32_MAX,
+                  r->writes && !takes ? r->order_failure : r->order)))
+            found[count++] = i;
+        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
+            break;
+    }
+    return count;
+}
+
+/* The store that the thread it waited for has just made. */
+static uint32_t
+just_written(const struct location *l)
+{
+    const uint32_t writer = sim_self()->waits_for_thread;
+    const uint32_t stamp = sim_engine.threads[writer].now.at[writer];
+    uint32_t i = l->stores_count - 1;
+
+    while (i > 0 &&
+           (l->stores[i].thread != writer || l->stores[i].stamp != stamp))
+        i--;
+    return i;
+}
+
+static bool
+can_read_it(void *context)
+{
+    const struct reading *r = context;
+    const uint32_t index = just_written(r->location);
+    uint32_t found[CANDIDATES_MAX];
+    const uint32_t count = sources_of(r, found);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (found[i] == index)
+            return true;
+    }
+    return false;
+}
+
+/* The store that the access reads: an index. */
+uint32_t
+sim_sources_choose(struct reading *r)
+{
+    uint32_t found[CANDIDATES_MAX];
+    const uint32_t count = sources_of(r, found);
+    struct thread *t = sim_self();
+    uint32_t picked;
+
+    if (!sim_engine.reduced)
+        return choose(found, count, 0);
+    t->blocks = false;
+    t->can_take = can_read_it;
+    t->can_take_context = r;
+    picked = sim_reduce_read(&r->location->chain, count);
+    return picked < count ? found[picked] : just_written(r->location);
+}
+
+/* The index that a new store will have in modification order. */
+uint32_t
+sim_sources_place(const struct location *l, int order)
+{
+    const struct thread *t = sim_self();
+    const uint32_t least = l->least.at[sim_engine.current];
+    uint32_t found[CANDIDATES_MAX];
+    uint32_t count = 0;
+
+    found[count++] = l->stores_count;
+    for (uint32_t i = l->stores_count; i-- > 0;) {
+        const struct store *s = &l->stores[i];
+
+        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
+            break;
+        if (!s->is_rmw && fits(l, UINT32_MAX, i, order))
+            found[count++] = i;
+    }
+    return choose(found, count, SIM_LABEL_STORE);
+}
