@@ -79,11 +79,17 @@ put_heap_header(struct out *out, struct heap_totals totals, int64_t rate_bytes)
     totals.inuse_bytes = at_least_0(totals.inuse_bytes);
     totals.alloc_objects = at_least_0(totals.alloc_objects);
     totals.alloc_bytes = at_least_0(totals.alloc_bytes);
-    if (totals.alloc_bytes == totals.inuse_bytes || totals.alloc_bytes == 0)
+    if (totals.alloc_bytes == totals.inuse_bytes || totals.alloc_bytes == 0) {
+        if (totals.inuse_bytes == INT64_MAX) /* there is no byte more */
+            totals.inuse_bytes--;
         totals.alloc_bytes = totals.inuse_bytes + 1;
+    }
     prof_out_text(out, "heap profile: ");
     put_quad(out, &totals);
     prof_out_text(out, "@ heap/");
+    /* Readers take no number of 2^63 or more. */
+    if (rate_bytes > INT64_MAX / 2)
+        rate_bytes = INT64_MAX / 2;
     prof_out_u64(out, 2 * at_least_0((uint64_t)rate_bytes));
     prof_out_bytes(out, "\n", 1);
 }

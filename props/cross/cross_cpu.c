@@ -32,6 +32,9 @@ struct cpus {
     struct counts tasks[CROSS_TASKS_MAX];
 };
 
+/* Clocks beyond this are not compared: faults take them past 2^63. */
+#define CLOCK_MAX (INT64_C(1) << 60)
+
 /* Are all clocks one, so that times of all processors can be compared? */
 static bool
 has_one_clock(const struct cross *cross)
@@ -43,7 +46,8 @@ has_one_clock(const struct cross *cross)
             config->clocks[i].offset_ticks != config->clocks[0].offset_ticks)
             return false;
     }
-    return !cross->unsteady && !config->trace.by_clock;
+    return !cross->unsteady && !config->trace.by_clock &&
+           config->clocks[0].offset_ticks < CLOCK_MAX;
 }
 
 /* A task has run. in: ticks of the trace */
@@ -68,7 +72,7 @@ add_span(struct cpus *cpus, uint64_t g, int64_t from, int64_t to)
             (uint64_t)((length - cpus->slack_ticks) / cpus->period_ticks);
 }
 
-/* returns: false without memory */
+/* returns: false without memory, or if clocks go too far */
 static bool
 add_trace(struct cpus *cpus, const struct model_trace *trace)
 {
@@ -83,6 +87,8 @@ add_trace(struct cpus *cpus, const struct model_trace *trace)
         const bool ran = task != NULL && task->state == CROSS_RUNNING;
         const int64_t since_ticks = ran ? task->since_ticks : 0;
 
+        if (event->ticks < 0 || event->ticks > CLOCK_MAX / cpus->divisor)
+            return false;
         cross_tasks_next(tasks);
         if (ran && task->state != CROSS_RUNNING)
             add_span(cpus, event->g, since_ticks, event->ticks);

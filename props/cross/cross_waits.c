@@ -16,6 +16,9 @@
 #include "cross.h"
 #include "prof/trace.h"
 
+/* Clocks beyond this are not compared: faults take them past 2^63. */
+#define TICKS_MAX (INT64_C(1) << 60)
+
 /* What the trace shows of one stack. */
 struct shown {
     uint64_t pcs[PROF_TRACE_DEPTH_LIMIT];
@@ -28,7 +31,7 @@ struct shown {
 
 struct all_shown {
     uint32_t count;
-    bool full;
+    bool full; /* there is more than can be compared */
     struct shown sites[CROSS_SITES_MAX];
     uint64_t unknown; /* waits whose stack is not known */
 };
@@ -108,6 +111,11 @@ end_wait(struct waits *waits, const struct cross_task *task,
     int64_t alone = blocked;
     struct shown *site;
 
+    if (event->ticks < 0 || event->ticks > TICKS_MAX / waits->divisor ||
+        task->since_ticks < 0) {
+        waits->block.full = true;
+        return;
+    }
     if (!task->has_stand) { /* it waited already when the trace began */
         waits->block.unknown++;
         site = site_of(waits, &waits->mutex, event->stack);

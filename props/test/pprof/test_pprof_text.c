@@ -71,8 +71,8 @@ totals_wrap_around_silently(void **state)
     (void)state;
     assert_int_equal(heap_text(records, 1, 1, NULL), PROF_OK);
     assert_begins("heap profile: 9223372036854775807: "
-                  "9223372036854775807 [9223372036854775807: "
-                  "-9223372036854775808] @ heap/2\n");
+                  "9223372036854775806 [9223372036854775807: "
+                  "9223372036854775807] @ heap/2\n");
     assert_int_equal(heap_text(records, 2, 1, NULL), PROF_OK);
     assert_begins("heap profile: 0: 0 [0: 1] @ heap/2\n");
     assert_int_equal(heap_text(records, 3, 1, NULL), PROF_OK);
@@ -86,6 +86,21 @@ an_empty_heap_has_a_header_that_readers_keep(void **state)
     assert_int_equal(heap_text(NULL, 0, 1, NULL), PROF_OK);
     assert_string_equal(case_text(&run, PROF_OK),
                         "heap profile: 0: 0 [0: 1] @ heap/2\n");
+}
+
+/* Twice the rate is what readers expect, and below 2^63. */
+static void
+the_largest_rates_are_cut_to_what_readers_take(void **state)
+{
+    (void)state;
+    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
+    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2 - 1, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775804\n");
+    assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2 + 1, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
+    assert_int_equal(heap_text(NULL, 0, INT64_MAX, NULL), PROF_OK);
+    assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
 }
 
 /*
@@ -449,6 +464,7 @@ main(void)
         cmocka_unit_test(heap_records_stand_in_the_order_of_bytes_in_use),
         cmocka_unit_test(totals_wrap_around_silently),
         cmocka_unit_test(an_empty_heap_has_a_header_that_readers_keep),
+        cmocka_unit_test(the_largest_rates_are_cut_to_what_readers_take),
         cmocka_unit_test(readers_never_lose_the_columns_of_allocations),
         cmocka_unit_test(totals_below_zero_are_shown_as_zero),
         cmocka_unit_test(totals_above_2_63_are_shown_as_zero),
