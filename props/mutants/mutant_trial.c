@@ -27,14 +27,25 @@
 #include "generate.h"
 
 /* First letters of the properties that campaigns judge. */
-#define OF_CAMPAIGNS "BCDHLT"
+#define OF_CAMPAIGNS "BCDHLTX"
+
+/* Where the properties mean something. */
+static uint32_t
+worlds_of(props_set asked)
+{
+    if ((asked & ~PROPS_ACROSS) == 0)
+        return SIM_WORLDS_BOTH;
+    if (asked == PROPS_OF_TRACES)
+        return SIM_WORLDS_TRACED | SIM_WORLDS_BOTH;
+    return (asked & ~PROPS_OF_TRACES) == 0 ? SIM_WORLDS_TRACED
+                                           : SIM_WORLDS_HEAPS;
+}
 
 static struct props_campaign
 campaign_of(const struct prof_rules *rules, props_set asked, uint64_t runs)
 {
     return (struct props_campaign){
-        .worlds = (asked & ~PROPS_OF_TRACES) == 0 ? SIM_WORLDS_TRACED
-                                                  : SIM_WORLDS_HEAPS,
+        .worlds = worlds_of(asked),
         .rules = rules,
         .asked = asked,
         .seed_first = 1,

@@ -24,7 +24,7 @@ of a kernel are orderings tried. `holds` is a change that is not wrong.
 def properties():
     """Those that campaigns judge; as mutant_trial.c."""
     with open('props/property.def', encoding='utf-8') as file:
-        return re.findall(r'^X\(([BCDHLT]\w*),', file.read(), re.M)
+        return re.findall(r'^X\(([BCDHLTX]\w*),', file.read(), re.M)
 
 
 class Row:
