@@ -35,7 +35,7 @@ struct candidates {
  */
 
 static void
-add(struct candidates *c, uint32_t kind, uint32_t task)
+add(struct candidates *c, int kind, uint32_t task)
 {
     if (c->count < CANDIDATES_MAX)
         c->events[c->count++] =
