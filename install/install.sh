@@ -66,6 +66,16 @@ Cflags: -I\${includedir}
 END
 }
 
+explore_pkg_config_file() {
+    sed -n '1,/^$/p' "$work/prof.pc"
+    cat <<END
+Name: profsim-explore
+Description: Every ordering of a program built with -fsanitize=thread
+Version: $version
+Libs: -L\${libdir} -lprofsim-explore -l:libdw.so.1
+END
+}
+
 # One line a file: mode, source, where it goes. Mode "link": what it points to.
 plan() {
     for header in prof/include/prof/*; do
@@ -81,6 +91,8 @@ plan() {
     echo "755${tab}out/profsim-conform$tab$prefix/lib/profsim/profsim-conform"
     echo "644${tab}out/libprofsim-observe.so$tab$prefix/lib/profsim/libprofsim-observe.so"
     echo "644${tab}out/libprof-malloc.so$tab$libdir/libprof-malloc.so"
+    echo "644${tab}out/libprofsim-explore.a$tab$libdir/libprofsim-explore.a"
+    echo "644$tab$work/profsim-explore.pc$tab$libdir/pkgconfig/profsim-explore.pc"
     echo "644${tab}out/man/profsim.1$tab$prefix/share/man/man1/profsim.1"
     echo "644${tab}out/man/prof.3$tab$prefix/share/man/man3/prof.3"
     for page in LICENSE README.md CHANGELOG.md SECURITY.md $(find docs -type f | LC_ALL=C sort); do
@@ -138,6 +150,7 @@ copy_files() {
 
 put() {
     pkg_config_file >"$work/prof.pc"
+    explore_pkg_config_file >"$work/profsim-explore.pc"
     plan >"$work/plan"
     while IFS=$tab read -r mode source target; do
         [ "$mode" = link ] || [ -f "$source" ] ||

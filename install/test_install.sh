@@ -212,6 +212,15 @@ nm -D --defined-only "$tree/lib/libprof-malloc.so" | awk '{ print $3 }' |
     grep '^prof' | LC_ALL=C sort | diff "$dir/names" - >"$dir/said" 2>&1
 count "libprof-malloc.so shows what prof/malloc.h declares" $?
 
+# A program of one's own, explored by what is installed.
+"$tree/bin/profsim" explore fixtures/explore/user/bank_broken.c \
+    >"$dir/said" 2>&1
+[ $? -eq 2 ] && grep -q 'assertion failed: balance >= 0' "$dir/said"
+count "the installed command explores a program" $?
+PKG_CONFIG_PATH="$tree/lib/pkgconfig" pkg-config --libs profsim-explore \
+    >"$dir/said" 2>&1 && grep -q 'lprofsim-explore' "$dir/said"
+count "pkg-config knows the explorer's library" $?
+
 # ------------------------------------------------------------------ the pages
 
 pages="$tree/share/man/man1/profsim.1 $tree/share/man/man3/prof.3"

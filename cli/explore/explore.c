@@ -256,7 +256,7 @@ print_replay(const struct words *w, const char *name,
         w->report->failed = true;
         return;
     }
-    fprintf(file, "profsim explore %s", name);
+    fputs(cli_replay_prefix(name), file);
     if (!w->exhaustive)
         fprintf(file, " --strategy %s", sim_strategy_text(w->run.strategy));
     if (w->run.bounded)
@@ -270,7 +270,7 @@ print_replay(const struct words *w, const char *name,
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
     if (r->choices_count == 0)
         fprintf(file, "0");
-    fputs(cli_replay_flags(), file);
+    fputs(cli_replay_suffix(), file);
     if (fclose(file) == 0) {
         printf("\n  replay: %s\n\n", text);
         cli_result_replay(w->report, result, text, NULL);

@@ -1,12 +1,16 @@
 /*
- * explored_program.c -- the main of a program that `profsim explore prog.c` has
- * built, and the table with its one kernel.
+ * explored_program.c -- a program that explores itself, and the table with its
+ * one kernel.
  *
- * The linker gives it the program's own main as __real_main (--wrap=main), or
- * the function of --entry as profsim_entry.
+ * Built by `profsim explore prog.c`, its main is __wrap_main, and the linker
+ * gives it the program's own as __real_main (--wrap=main), or the function of
+ * --entry as profsim_entry. Linked by hand with -lprofsim-explore, a program
+ * keeps its main and calls __tsan_simulate(), as LLVM proposes it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "complaint.h"
@@ -14,25 +18,19 @@
 #include "kernel_groups.h"
 #include "start.h"
 
+enum { WORDS_MAX = 64 };
+
 extern int __real_main(int argc, char **argv, char **environment)
     __attribute__((weak));
 extern void profsim_entry(void) __attribute__((weak));
 int __wrap_main(int argc, char **argv);
-
-static char **program_words;
-
-static int
-entry(void *context)
-{
-    (void)context;
-    if (profsim_entry != NULL) {
-        profsim_entry();
-        return 0;
-    }
-    return __real_main(1, program_words, environ);
-}
+int __tsan_simulate(void (*callback)(void *argument), void *argument);
 
 static struct sim_kernel_entry rows[2] = {{.make = sim_program_kernel}};
+static char replay_prefix[4096];
+static char replay_suffix[4096];
+
+/* ---- Its place in the table of kernels ---- */
 
 const struct sim_kernel_entry *const cli_kernel_groups[] = {rows, NULL};
 
@@ -43,11 +41,16 @@ cli_only_kernel(void)
 }
 
 const char *
-cli_replay_flags(void)
+cli_replay_prefix(const char *name)
 {
-    const char *given = getenv("PROFSIM_EXPLORE_FLAGS");
+    (void)name;
+    return replay_prefix;
+}
 
-    return given != NULL ? given : "";
+const char *
+cli_replay_suffix(void)
+{
+    return replay_suffix;
 }
 
 enum cli_exit
@@ -56,23 +59,106 @@ cli_no_such_kernel(const char *name)
     return cli_usage("'%s' is not this program", name);
 }
 
-int
-__wrap_main(int argc, char **argv)
+/* ---- Built by the command ---- */
+
+static int
+run_main(void *context)
 {
     static char name[] = "program";
     static char *words[] = {name, NULL};
-    const char *given = getenv("PROFSIM_EXPLORE_NAME");
+
+    (void)context;
+    if (profsim_entry != NULL) {
+        profsim_entry();
+        return 0;
+    }
+    return __real_main(1, words, environ);
+}
+
+static const char *
+variable(const char *name, const char *otherwise)
+{
+    const char *given = getenv(name);
+
+    return given != NULL ? given : otherwise;
+}
+
+int
+__wrap_main(int argc, char **argv)
+{
     enum cli_exit code;
 
-    sim_program_begin(argv);
-    program_words = words;
-    rows[0].name = given != NULL ? given : name;
+    rows[0].name = variable("PROFSIM_EXPLORE_NAME", "program");
+    snprintf(replay_prefix, sizeof replay_prefix, "profsim explore %s",
+             rows[0].name);
+    snprintf(replay_suffix, sizeof replay_suffix, "%s",
+             variable("PROFSIM_EXPLORE_FLAGS", ""));
     if (profsim_entry == NULL && __real_main == NULL)
         return (int)cli_usage(
             "the program has no main: name a function by --entry");
-    sim_program_start(rows[0].name, entry, NULL);
+    sim_program_start(rows[0].name, run_main, NULL,
+                      (char *)__builtin_frame_address(0) + 16);
     code = cli_explore(argc, argv);
     if (fflush(stdout) != 0)
         code = CLI_USAGE;
     _exit((int)code);
+}
+
+/* ---- As a library ---- */
+
+static struct {
+    void (*function)(void *argument);
+    void *argument;
+} callback_now;
+
+static int
+run_callback(void *context)
+{
+    (void)context;
+    callback_now.function(callback_now.argument);
+    return 0;
+}
+
+/* The words of PROFSIM_EXPLORE, with blanks between them. */
+static int
+split_words(char *text, char **words)
+{
+    static char command[] = "explore";
+    int count = 0;
+
+    words[count++] = command;
+    for (char *word = strtok(text, " \t"); word != NULL && count < WORDS_MAX;
+         word = strtok(NULL, " \t"))
+        words[count++] = word;
+    words[count] = NULL;
+    return count;
+}
+
+/*
+ * Run callback(argument) in every order of the threads that it creates.
+ *
+ * returns: 0 if nothing failed; else as `profsim explore` exits
+ */
+int
+__tsan_simulate(void (*callback)(void *argument), void *argument)
+{
+    char *words[WORDS_MAX + 1];
+    static char text[4096];
+    enum cli_exit code;
+    int count;
+
+    snprintf(text, sizeof text, "%s", variable("PROFSIM_EXPLORE", ""));
+    rows[0].name = program_invocation_short_name;
+    snprintf(replay_prefix, sizeof replay_prefix, "PROFSIM_EXPLORE='");
+    snprintf(replay_suffix, sizeof replay_suffix, "' %s",
+             program_invocation_name);
+    callback_now.function = callback;
+    callback_now.argument = argument;
+    sim_program_start(rows[0].name, run_callback, NULL,
+                      (char *)__builtin_frame_address(0) + 16);
+    count = split_words(text, words);
+    code = cli_explore(count, words);
+    fflush(stdout);
+    sim_program_end();
+    return (int)code;
 }

@@ -1,6 +1,7 @@
 /* kernel_groups.c -- see kernel_groups.h. */
 #include "kernel_groups.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "complaint.h"
@@ -21,7 +22,16 @@ cli_only_kernel(void)
 }
 
 const char *
-cli_replay_flags(void)
+cli_replay_prefix(const char *name)
+{
+    static char text[128];
+
+    snprintf(text, sizeof text, "profsim explore %s", name);
+    return text;
+}
+
+const char *
+cli_replay_suffix(void)
 {
     return "";
 }

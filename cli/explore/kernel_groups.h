@@ -14,8 +14,12 @@ extern const struct sim_kernel_entry *const cli_kernel_groups[];
 /* returns: the name of the only kernel of a user's program; else NULL */
 const char *cli_only_kernel(void);
 
-/* returns: what follows the options in the command that replays: " -- -DX" */
-const char *cli_replay_flags(void);
+/*
+ * The command that runs a kernel again is prefix, options, suffix:
+ * "profsim explore NAME", " --replay 0,1", " -- -DX".
+ */
+const char *cli_replay_prefix(const char *name);
+const char *cli_replay_suffix(void);
 
 /* Complain that no kernel has this name. returns: CLI_USAGE */
 enum cli_exit cli_no_such_kernel(const char *name);

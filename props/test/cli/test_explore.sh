@@ -95,6 +95,52 @@ check "a foreign function is bad input" [ $? = 1 ]
 check "a foreign function is named" says "$work/out" "the program calls regcomp"
 check "nothing is left behind" [ -z "$(ls "$work/tmp")" ]
 
+# As a library: the program keeps its main. What callback changes is as before.
+cat >"$work/simulate.c" <<'END'
+#include <assert.h>
+#include <pthread.h>
+int __tsan_simulate(void (*callback)(void *), void *arg);
+static int global = 5;
+static void *add(void *p)
+{
+    int n = __atomic_load_n((int *)p, __ATOMIC_SEQ_CST);
+    __atomic_store_n((int *)p, n + 1, __ATOMIC_SEQ_CST);
+    return 0;
+}
+static void count(void *p)
+{
+    pthread_t t;
+    assert(global == 5);
+    global++;
+    pthread_create(&t, 0, add, p);
+    JOIN
+    add(p);
+    pthread_join(t, 0);
+    assert(*(int *)p == 2);
+}
+int main(void)
+{
+    int n = 0;
+    int result = __tsan_simulate(count, &n);
+    return n == 0 && global == 5 ? result : 99;
+}
+END
+simulate() { # JOIN: built by hand, and run
+    gcc -g -O1 -fsanitize=thread "-DJOIN=$1" -c "$work/simulate.c" \
+        -o "$work/simulate.o" &&
+        gcc -o "$work/simulate" "$work/simulate.o" \
+            -L"$(dirname "$profsim")" -lprofsim-explore -l:libdw.so.1 &&
+        timeout 60 "$work/simulate" >"$work/out"
+}
+simulate ''
+check "__tsan_simulate returns that it failed" [ $? = 2 ]
+sed -n 's/^  replay: //p' "$work/out" >"$work/replay"
+timeout 60 sh "$work/replay" >"$work/again"
+check "the replay of a simulation shows the same" says "$work/again" \
+    "$(grep '  broken:' "$work/out")"
+simulate 'while (!__atomic_load_n((int *)p, __ATOMIC_SEQ_CST));'
+check "__tsan_simulate returns 0 if it holds" [ $? = 0 ]
+
 # Another compiler, the same verdict.
 CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
 check "clang's code" says "$work/out" "data race"

@@ -182,8 +182,13 @@ void
 sim_heap_open(void)
 {
     const size_t shadow_bytes = SIM_HEAP_BYTES / 8;
-    void *memory = mmap((void *)BASE, SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory;
+
+    keeping = true;
+    if (shadow != NULL)
+        return;
+    memory = mmap((void *)BASE, SIM_HEAP_BYTES, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (memory == MAP_FAILED)
         abort();
@@ -193,7 +198,6 @@ sim_heap_open(void)
         abort();
     sim_heap_base = (uintptr_t)memory;
     sim_heap_check_block = check_block;
-    keeping = true;
 }
 
 static void *
@@ -210,6 +214,8 @@ void
 sim_heap_keep(void)
 {
     keeping = false;
+    free(kept_bytes);
+    free(kept_shadow);
     kept = arenas[0];
     kept_bytes = copy_of((const void *)sim_heap_base, kept.used);
     kept_shadow = copy_of(shadow, kept.used / 8);

@@ -13,6 +13,7 @@
 
 enum { PARTS_MAX = 16 };
 
+extern void *__libc_stack_end;
 extern char __start_profsim_data[], __stop_profsim_data[];
 extern char __start_profsim_bss[], __stop_profsim_bss[];
 
@@ -77,8 +78,12 @@ add_object(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 void
-sim_image_keep(void)
+sim_image_keep(uintptr_t stack)
 {
+    for (uint32_t i = 0; i < parts_count; i++)
+        free(parts[i].copy);
+    parts_count = 0;
+    add(stack, (uintptr_t)__libc_stack_end);
     dl_iterate_phdr(add_object, NULL);
     cut((uintptr_t)__start_profsim_data, (uintptr_t)__stop_profsim_data);
     cut((uintptr_t)__start_profsim_bss, (uintptr_t)__stop_profsim_bss);

@@ -63,14 +63,15 @@ sim_program_kernel(void)
 }
 
 void
-sim_program_start(const char *name, int (*entry)(void *context), void *context)
+sim_program_start(const char *name, int (*entry)(void *context), void *context,
+                  void *stack)
 {
     kernel.name = name;
     program.entry = entry;
     program.context = context;
     sim_engine.program = true;
     sim_heap_keep();
-    sim_image_keep();
+    sim_image_keep((uintptr_t)stack);
     sim_tls_open();
     sim_end_open();
 }
@@ -88,15 +89,19 @@ fix_addresses(char **argv)
 }
 
 void
-sim_program_begin(char **argv)
+sim_program_end(void)
 {
-    fix_addresses(argv);
+    sim_image_reset();
+    sim_heap_reset();
+    sim_heap_open();
 }
 
 /* After libraries have started, before the program's own constructors do. */
 __attribute__((constructor(101))) static void
-open_heap(void)
+begin(int argc, char **argv)
 {
+    (void)argc;
+    fix_addresses(argv);
     explored___libc_single_threaded = 0;
     sim_heap_open();
 }

@@ -30,7 +30,8 @@ size_t sim_heap_leak(uintptr_t *site);
 bool sim_heap_text(char *text, size_t text_bytes, uintptr_t address);
 
 /* image.c: the program's variables. */
-void sim_image_keep(void);
+/* in: stack, what lies beyond it of the process's own stack is kept, too */
+void sim_image_keep(uintptr_t stack);
 void sim_image_reset(void);
 void sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end));
 

@@ -4,17 +4,18 @@
 
 #include "explore.h"
 
-/* Call first in main: goes on in a process whose addresses are not random. */
-void sim_program_begin(char **argv);
-
 /*
  * Explore `entry`, as a whole program that begins with it, from the state that
  * memory is in now.
  *
- * in:      name, for reports; entry, returns the exit status
+ * in:      name, for reports; entry, returns the exit status; stack, from
+ *          where on the process's own stack is the program's
  */
 void sim_program_start(const char *name, int (*entry)(void *context),
-                       void *context);
+                       void *context, void *stack);
+
+/* Leave memory as it was when the exploration began. */
+void sim_program_end(void);
 
 const struct sim_kernel *sim_program_kernel(void);
 

@@ -74,6 +74,9 @@ sim_tls_open(void)
     bool executable = true;
     size_t room;
 
+    if (first != NULL)
+        return;
+
     __asm__("mov %%fs:0, %0" : "=r"(own));
     lowest = own;
     dl_iterate_phdr(find, &executable);
