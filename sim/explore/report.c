@@ -273,11 +273,41 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
 {
     struct places places = {.count = 0};
 
+    static bool needed[TRACE_MAX];
+    const uint32_t kept =
+        sim_slice(replay->trace, replay->trace_count,
+                  &replay->result->first_failure.failure, needed);
+
     print_header(out, kernel);
-    for (uint32_t i = 0; i < replay->trace_count; i++)
-        print_event(out, &places, replay, i);
+    for (uint32_t i = 0; i < replay->trace_count; i++) {
+        if (needed[i])
+            print_event(out, &places, replay, i);
+    }
+    if (kept < replay->trace_count)
+        fprintf(out,
+                "     (%u more events, which the failure does not depend on)\n",
+                (unsigned)(replay->trace_count - kept));
     if (replay->trace_count == TRACE_MAX)
         fprintf(out, "     (the rest of the run is not shown)\n");
+}
+
+/* Where each thread is when it fails, and how far it has come. */
+static void
+print_positions(FILE *out, const struct sim_kernel *kernel)
+{
+    fputc('\n', out);
+    for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
+        const struct thread *thread = &sim_engine.threads[t];
+        const uintptr_t site =
+            thread->next_site != 0 ? thread->next_site : thread->last_site;
+
+        fprintf(out, "  thread %u (%s) ", (unsigned)t,
+                sim_thread_name(kernel, t));
+        if (thread->finished)
+            fprintf(out, "has ended\n");
+        else
+            fprintf(out, "is at %s\n", sim_site_text(site));
+    }
 }
 
 /* ---- Which choices matter ---- */
@@ -463,6 +493,7 @@ sim_explore_report(FILE *out, const struct sim_kernel *kernel,
     replay.trace = trace;
     replay.trace_count = sim_engine.trace_count;
     print_diagram(out, kernel, &replay);
+    print_positions(out, kernel);
     print_necessary(out, &replay);
     print_curve(out, &replay);
     free(values);

@@ -71,6 +71,39 @@ check "a replay shows the same" says "$work/again" \
 "$profsim" explore "$work/flag.c" --entry part -- -DSTEP=1 >"$work/out"
 check "--entry explores another function" [ $? = 0 ]
 
+# A failure shows what it depends on, and where each thread is.
+cat >"$work/noise.c" <<'END'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int shared, private_to_main, unrelated;
+static void *other(void *p) { unrelated = 1; return p; }
+static void *add(void *p) { shared = shared + 1; return p; }
+int main(void)
+{
+    pthread_t t, u;
+    pthread_create(&u, 0, other, 0);
+    pthread_create(&t, 0, add, 0);
+    for (int i = 0; i < 5; i++)
+        private_to_main++;
+    add(0);
+    pthread_join(t, 0);
+    int bad = shared != 2;
+    unrelated = 2;
+    pthread_detach(u);
+    return bad;
+}
+END
+"$profsim" explore "$work/noise.c" >"$work/out"
+check "events of a place of one thread are left out" [ \
+    "$(grep -c '^ *[0-9]* .*private_to_main' "$work/out")" = 0 ]
+check "what matters is shown" says "$work/out" "shared is 0 (sc)"
+check "what is left out is counted" says "$work/out" \
+    "more events, which the failure does not depend on)"
+"$profsim" explore fixtures/explore/user/deadlock.c >"$work/out"
+check "a deadlock shows its locks" says "$work/out" "lock one"
+check "and where each thread is" says "$work/out" \
+    "thread 2 (second) is at fixtures/explore/user/deadlock.c:22"
+
 # What is wrong is said, and nothing is left behind.
 mkdir "$work/tmp"
 TMPDIR=$work/tmp "$profsim" explore "$work/missing.c" >"$work/out" 2>&1

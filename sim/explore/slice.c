@@ -1,0 +1,137 @@
+/*
+ * slice.c -- the events that a failure can depend on.
+ *
+ * Backwards from the failure: what its thread did before, and for each event
+ * kept, the store that was read, the newer one that was not, who used the lock
+ * before, who created the thread, how a joined one ended, each with what its
+ * thread did before. Of these, what touches a place that no other thread
+ * touches, or that nobody writes, is the same in every run, and left out.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+struct slice {
+    const struct trace_event *trace;
+    uint32_t count;
+    uint32_t until[SIM_THREADS_MAX]; /* events of a thread below this index */
+    bool grew;
+    bool stuck; /* who wants a lock matters, too, and is no event */
+};
+
+static bool
+writes(const struct trace_event *v)
+{
+    return v->op != SIM_OP_LOAD && !(v->op == SIM_OP_CAS && !v->ok);
+}
+
+/* Or a condition, a word to sleep on, and so forth. */
+static bool
+is_lock(const struct trace_event *v)
+{
+    return v->address != 0 && v->op != SIM_OP_LOAD && v->op != SIM_OP_STORE &&
+           v->op != SIM_OP_RMW && v->op != SIM_OP_CAS;
+}
+
+/* Could another thread's events change what this one does? */
+static bool
+is_shared(const struct slice *s, uint32_t index)
+{
+    const struct trace_event *v = &s->trace[index];
+    bool written = false;
+    bool others = false;
+
+    if (v->address == 0 || (s->stuck && is_lock(v)))
+        return true;
+    for (uint32_t i = 0; i < s->count && !(written && others); i++) {
+        if (s->trace[i].address != v->address)
+            continue;
+        written |= writes(&s->trace[i]);
+        others |= s->trace[i].thread != v->thread;
+    }
+    return written && others;
+}
+
+static void
+need(struct slice *s, uint32_t index)
+{
+    const uint32_t thread = index < s->count ? s->trace[index].thread : 0;
+
+    if (index >= s->count || s->until[thread] > index)
+        return;
+    s->until[thread] = index + 1;
+    s->grew = true;
+}
+
+/* The event's thread, if it is created in the trace, needs that. */
+static void
+need_creation(struct slice *s, uint32_t thread)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->trace[i].op == SIM_OP_THREAD && s->trace[i].value == thread &&
+            s->trace[i].thread != thread)
+            need(s, i);
+    }
+}
+
+static void
+need_before(struct slice *s, uint32_t index)
+{
+    const struct trace_event *v = &s->trace[index];
+
+    need(s, v->from);
+    need(s, v->before);
+    if (v->behind > 0)
+        need(s, v->newest);
+    if (!is_lock(v))
+        return;
+    for (uint32_t i = index; i-- > 0;) {
+        if (s->trace[i].address == v->address) {
+            need(s, i);
+            return;
+        }
+    }
+}
+
+/* Whose events matter from the end? */
+static void
+begin(struct slice *s, const struct sim_failure *failure)
+{
+    const bool all = s->stuck || failure->site == 0 ||
+                     failure->other_site != 0 || failure->kind == SIM_FAIL_RACE;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (all || s->trace[i].thread == failure->thread)
+            need(s, i);
+    }
+}
+
+uint32_t
+sim_slice(const struct trace_event *trace, uint32_t count,
+          const struct sim_failure *failure, bool *needed)
+{
+    struct slice s = {.trace = trace,
+                      .count = count,
+                      .stuck = failure->kind == SIM_FAIL_DEADLOCK ||
+                               failure->kind == SIM_FAIL_LIVELOCK};
+    uint32_t kept = 0;
+
+    memset(needed, 0, count * sizeof *needed);
+    begin(&s, failure);
+    do {
+        s.grew = false;
+        for (uint32_t t = 0; t < SIM_THREADS_MAX; t++) {
+            if (s.until[t] > 0)
+                need_creation(&s, t);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            if (i < s.until[trace[i].thread] && is_shared(&s, i))
+                need_before(&s, i);
+        }
+    } while (s.grew);
+    for (uint32_t i = 0; i < count; i++) {
+        needed[i] = i < s.until[trace[i].thread] && is_shared(&s, i);
+        kept += needed[i];
+    }
+    return kept;
+}
