@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "assembly.h"
 #include "complaint.h"
 #include "explore.h"
 #include "foreign.h"
@@ -135,8 +136,8 @@ take_words(struct build *b, int argc, char **argv)
     for (i++; i < argc; i++)
         add(&b->flags, argv[i]);
     for (uint32_t s = 0; s < b->sources.count; s++) {
-        if (access(b->sources.list[s], R_OK) != 0)
-            return cli_complain("%s: %s", b->sources.list[s], strerror(errno));
+        if (!cli_assembly_check(b->sources.list[s]))
+            return false;
     }
     return true;
 }

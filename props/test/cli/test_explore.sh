@@ -126,6 +126,22 @@ END
 TMPDIR=$work/tmp "$profsim" explore "$work/foreign.c" >"$work/out" 2>&1
 check "a foreign function is bad input" [ $? = 1 ]
 check "a foreign function is named" says "$work/out" "the program calls regcomp"
+cat >"$work/assembly.c" <<'END'
+/* asm("in a comment") */
+static const char *text = "asm(\"in a string\")";
+int main(void)
+{
+    int x = 0;
+    __asm__ volatile("" : : : "memory");
+    __asm__ __volatile__ ("pause");
+    asm volatile("lock; incl %0" : "+m"(x));
+    return x - 1 + (text == 0);
+}
+END
+"$profsim" explore "$work/assembly.c" >"$work/out" 2>&1
+check "inline assembly is bad input" [ $? = 1 ]
+check "its place is named" says "$work/out" "assembly.c:8: inline assembly"
+check "the harmless is let through" [ "$(wc -l <"$work/out")" = 1 ]
 check "nothing is left behind" [ -z "$(ls "$work/tmp")" ]
 
 # As a library: the program keeps its main. What callback changes is as before.
