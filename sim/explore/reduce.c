@@ -29,7 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16, NONE = UINT32_MAX };
+enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
+
+#define NONE UINT32_MAX
 
 /* What is known of a question, by its place in the list of choices. */
 struct question {
