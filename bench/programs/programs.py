@@ -16,8 +16,8 @@ malloc and its profiler off. What happened is counted by props/test/cli/count_he
 run of its own. Tools that take many times as long run once, with --slow.
 
 --instructions counts those of the process under callgrind instead, once: they do
-not depend on what else the machine does (but for redis, which is told when there
-is something to read, by 0.5 %). The kernel's are not in them.
+not depend on what else the machine does, but for redis, which does what its
+clients ask when they do. The kernel's are not in them.
 """
 import argparse
 import glob
@@ -362,7 +362,7 @@ class Runner:
     def simple(self, command, folder):
         process = self.start(command, folder)
         try:
-            process.wait(TIMEOUT_S)
+            process.wait(TIMEOUT_S * 10 if self.counts else TIMEOUT_S)
         finally:
             if process.poll() is None:
                 process.kill()
