@@ -487,12 +487,7 @@ void sim_sched_step(void);
 /* site.c; returns: false if no symbol covers the address */
 bool sim_site_address_text(char *text, size_t text_bytes, uintptr_t address);
 
-/*
- * slice.c: which events the failure depends on.
- *
- * out:     needed[0..count)
- * returns: how many
- */
+/* slice.c: which events the failure depends on. returns: how many */
 uint32_t sim_slice(const struct trace_event *trace, uint32_t count,
                    const struct sim_failure *failure, bool *needed);
 

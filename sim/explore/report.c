@@ -298,15 +298,13 @@ print_positions(FILE *out, const struct sim_kernel *kernel)
     fputc('\n', out);
     for (uint32_t t = 0; t < sim_engine.threads_count; t++) {
         const struct thread *thread = &sim_engine.threads[t];
-        const uintptr_t site =
-            thread->next_site != 0 ? thread->next_site : thread->last_site;
 
         fprintf(out, "  thread %u (%s) ", (unsigned)t,
                 sim_thread_name(kernel, t));
         if (thread->finished)
             fprintf(out, "has ended\n");
         else
-            fprintf(out, "is at %s\n", sim_site_text(site));
+            fprintf(out, "is at %s\n", sim_site_text(thread->next_site));
     }
 }
 
