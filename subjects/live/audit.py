@@ -231,6 +231,7 @@ def main():
     pairs = [(tool, name) for tool in chosen for name in names
              if WORKLOADS[name][0] in tool.modes]
     start = time.monotonic()
+    os.makedirs(words.out, exist_ok=True)
     cells = []
     for done, (tool, name) in enumerate(pairs):
         def progress(text):
@@ -240,10 +241,9 @@ def main():
                 print("\r\033[K%d of %d, %d s left: %s" % (
                     done + 1, len(pairs), left, text), end="", file=sys.stderr)
         cells += measure(tool, name, words.runs, progress)
+        write_csv(os.path.join(words.out, "audit.csv"), cells, versions)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
-    os.makedirs(words.out, exist_ok=True)
-    write_csv(os.path.join(words.out, "audit.csv"), cells, versions)
     write_html(os.path.join(words.out, "audit.html"), cells, versions)
     for cell in cells:
         if cell.verdict in ("biased", "off"):

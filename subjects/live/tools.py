@@ -211,7 +211,8 @@ class Heaptrack(OfC):
                 traces.append((int(words[0], 16), int(words[1], 16)))
             elif letter == "a":
                 trace, stack = int(words[1], 16), []
-                while trace != 0:
+                # Some of the last allocations name traces that are not there.
+                while 0 < trace < len(traces):
                     stack.append(addresses[traces[trace][0]])
                     trace = traces[trace][1]
                 kinds.append((int(words[0], 16), self.site_of(stack)))
