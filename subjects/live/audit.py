@@ -60,10 +60,13 @@ WORKLOADS = {
 class Cell:
     """What a tool says of one quantity of one site, over all runs."""
 
-    def __init__(self, tool, workload, site, label, quantity, truth, ideal):
+    def __init__(self, tool, workload, site, label, quantity, truth, ideal,
+                 missed):
         self.tool, self.workload, self.site = tool, workload, site
         self.label, self.quantity = label, quantity
-        self.truth, self.ideal = truth, ideal  # the relative variance of a run
+        self.truth = truth
+        self.ideal = ideal    # relative variance of a run, and how many objects
+        self.missed = missed  # are not sampled, of an ideal sampler
         self.ratios = []
 
     def judge(self):
@@ -77,18 +80,20 @@ class Cell:
         runs = len(self.ratios)
         self.bound = max(STUDENT_T * math.sqrt(spread / runs),
                          NORMAL_Z * math.sqrt(self.ideal / runs))
-        self.dispersion = spread / self.ideal if self.ideal > 0 else math.nan
+        # Where nearly every object is sampled, there is nothing to compare.
+        self.dispersion = spread / self.ideal if self.missed >= 1 else math.nan
         self.verdict = "unbiased" if abs(self.mean - 1) <= self.bound else "biased"
 
 
-def objects_of(mode, part, quantity):
+def objects_of(tool, mode, part, quantity):
     """Sizes that are counted at a site, and how many of each."""
     size, count, keep = part
+    counted = lambda asked: tool.counted(mode, asked)
     if quantity.startswith("live"):
-        return [(size, (count + keep - 1) // keep)]
+        return [(counted(size), (count + keep - 1) // keep)]
     if mode == "realloc":
-        return [(size >> step, count) for step in range(STEPS)]
-    return [(size, count)]
+        return [(counted(size >> step), count) for step in range(STEPS)]
+    return [(counted(size), count)]
 
 
 def cells_of(tool, workload, mode, parts):
@@ -99,13 +104,15 @@ def cells_of(tool, workload, mode, parts):
     for site, (members, label) in enumerate(zip(sites, labels)):
         for quantity in tool.says:
             known = [each for part in members
-                     for each in objects_of(mode, part, quantity)]
+                     for each in objects_of(tool, mode, part, quantity)]
             of_bytes = quantity.endswith("bytes")
             truth = sum(n * (size if of_bytes else 1) for size, n in known)
             variance = sum(n * (size if of_bytes else 1) ** 2 *
                            (tools.weight(size, RATE) - 1) for size, n in known)
+            missed = sum(n * (1 - 1 / tools.weight(size, RATE))
+                         for size, n in known)
             yield Cell(tool, workload, site, label, quantity, truth,
-                       variance / truth ** 2)
+                       variance / truth ** 2, missed)
 
 
 def measure(tool, workload, runs, progress):
@@ -193,7 +200,9 @@ def write_html(path, cells, versions):
                         continue
                     text = "%.3f" % cell.mean
                     if not cell.tool.exact:
-                        text += " ±%.3f, d %.1f" % (cell.bound, cell.dispersion)
+                        text += " ±%.3f" % cell.bound
+                    if not math.isnan(cell.dispersion):
+                        text += ", d %.1f" % cell.dispersion
                     out.append("<td class=%s>%s" % (cell.verdict, text))
             out.append("</table>")
     with open(path + ".part", "w") as file:

@@ -15,6 +15,7 @@ import resource
 import subprocess
 
 LIMIT_S = 300
+ALIGNMENT = 2048  # of truth.c
 
 
 def run(command, env=None, cwd=None):
@@ -81,6 +82,10 @@ class Tool:
     least = 16          # the smallest object that can be asked for
     keeps_all = False   # objects in use are all it sees
 
+    def counted(self, mode, size):
+        """Bytes that it counts for an object that the program asked for."""
+        return size
+
     def __init__(self, folder, rate):
         self.folder, self.rate = folder, rate
 
@@ -118,7 +123,16 @@ class Bare(OfC):
 
 
 class Jemalloc(OfC):
+    """Counts size classes: four to each power of two, and what is aligned as the
+    class that holds its alignment."""
     name = "jemalloc"
+
+    def counted(self, mode, size):
+        if mode == "aligned":
+            size = max(size, ALIGNMENT)
+        step = max(16, 1 << max((size - 1).bit_length() - 3, 0))
+        return (size + step - 1) // step * step
+
     says = ("objects", "bytes", "live_objects", "live_bytes")
     library = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
 
@@ -184,48 +198,34 @@ class Gperftools(OfC):
 class Heaptrack(OfC):
     name = "heaptrack"
     exact = True
-    says = ("objects", "bytes", "live_objects", "live_bytes")
+    says = ("objects", "live_bytes")
     library = "/usr/lib/heaptrack"
+    costs = {"objects": "allocations", "live_bytes": "leaked"}
 
     def version(self):
         return package_version("heaptrack")
 
     def measure(self, mode, seed, parts):
-        raw = self.folder + "/heaptrack.raw"
+        raw, data = self.folder + "/heaptrack.raw", self.folder + "/heaptrack.gz"
+        if os.path.exists(raw):
+            os.remove(raw)  # or it is written over, and keeps its end
         _, cpu = run(self.words(mode, seed, parts), {
             "LD_PRELOAD": self.library + "/libheaptrack_preload.so",
             "DUMP_HEAPTRACK_OUTPUT": raw})
-        with open(raw) as file:
-            text = subprocess.run([self.library + "/libexec/heaptrack_interpret"],
-                                  stdin=file, capture_output=True, text=True,
-                                  check=True, timeout=LIMIT_S).stdout
-        # All numbers are hexadecimal; strings, addresses, traces and kinds of
-        # allocations count from 1, those from 0.
-        addresses, traces, kinds = [None], [(0, 0)], []
+        with open(raw) as file, gzip.open(data, "wb", 1) as packed:
+            packed.write(subprocess.run(
+                [self.library + "/libexec/heaptrack_interpret"], stdin=file,
+                capture_output=True, check=True, timeout=LIMIT_S).stdout)
         sums = self.sums(parts)
-        for line in text.splitlines():
-            letter, *words = line.split() or [""]
-            if letter == "i":
-                addresses.append(words[0])
-            elif letter == "t":
-                traces.append((int(words[0], 16), int(words[1], 16)))
-            elif letter == "a":
-                trace, stack = int(words[1], 16), []
-                # Some of the last allocations name traces that are not there.
-                while 0 < trace < len(traces):
-                    stack.append(addresses[traces[trace][0]])
-                    trace = traces[trace][1]
-                kinds.append((int(words[0], 16), self.site_of(stack)))
-            elif letter in "+-" and words:
-                size, site = kinds[int(words[0], 16)]
-                if site is None:
-                    continue
-                sign = 1 if letter == "+" else -1
-                sums[site]["live_objects"] += sign
-                sums[site]["live_bytes"] += sign * size
-                if letter == "+":
-                    sums[site]["objects"] += 1
-                    sums[site]["bytes"] += size
+        for name, cost in self.costs.items():
+            stacks = self.folder + "/heaptrack.stacks"
+            run(["heaptrack_print", "-f", data, "-F", stacks,
+                 "--flamegraph-cost-type", cost])
+            with open(stacks) as file:
+                for line in file:
+                    found = re.search(r"\bsite_(\d)\b", line)
+                    if found:
+                        sums[int(found[1])][name] += int(line.split()[-1])
         return sums, cpu
 
 

@@ -118,7 +118,7 @@ count "an answer that cannot be written is an error" $?
 exits "a property that was named and not tried is no success" 6 \
     "not tried: T11" check T11 --seeds 1..1 --save "$dir/none"
 exits "a search that was cut short is no success" 6 "not finished" \
-    explore seqlock-2w1r --runs 100
+    explore seqlock-2w1r --runs 10
 # A program's end is passed on; what record has to say is 125 to 127.
 mkdir "$dir/taken.rec"
 for row in "0 $dir/x.rec true" "7 $dir/x.rec exit 7" "125 $dir/taken.rec exit 7" \

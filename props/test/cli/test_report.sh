@@ -182,7 +182,7 @@ grep -q 'name="seqlock-2w1r (bounded: to 1 preemptions)"' "$dir/x"
 count "  it stands in the name of the test" $?
 reports "random runs" 0 explore seqlock-2w1r --strategy pct --runs 50
 says "neither are they" 'v("seqlock-2w1r") == "sampled"'
-reports "a search that was cut short" 6 explore seqlock-2w1r --runs 100
+reports "a search that was cut short" 6 explore seqlock-2w1r --runs 10
 says "is incomplete" 'v("seqlock-2w1r") == "incomplete"'
 reports "one run" 0 explore seqlock-2w1r --replay 0
 says "is a sample" 'v("seqlock-2w1r") == "sampled"'
