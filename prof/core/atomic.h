@@ -89,12 +89,8 @@ add_owned_half_release(shared_u64 *shared, unsigned half)
 
 typedef uint32_t __attribute__((may_alias)) half_u32;
 
-static inline uint32_t
-load_half(const shared_u64 *shared, unsigned half, memory_order order)
-{
-    return __atomic_load_n((const half_u32 *)(const void *)shared + half,
-                           (int)order);
-}
+#define load_half(shared, half, order) \
+    __atomic_load_n((const half_u32 *)(const void *)(shared) + (half), order)
 
 static inline void
 add_owned(shared_u64 *shared, uint64_t events)

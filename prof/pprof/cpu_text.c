@@ -50,8 +50,7 @@ write_locked(const struct prof_cpu *cpu, const struct prof_output *output)
     prof_out_text(&text.out, "cpu profile: total ");
     prof_out_u64(&text.out, ticks);
     prof_out_bytes(&text.out, "\n", 1);
-    for (uint32_t i = 0; i < cpu->stacks_count && text.out.status == PROF_OK;
-         i++)
+    for (uint32_t i = 0; i < cpu->stacks_count; i++)
         put_stack(&text, cpu, order[i]);
     return prof_out_finish(&text.out);
 }

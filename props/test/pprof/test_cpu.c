@@ -113,8 +113,9 @@ a_profile_is_also_a_text(void **state)
     };
     static const struct prof_label label = {"task", "7"};
     static const struct prof_label_set set = {&label, 1};
-    static const struct prof_label_set *const labels[] = {NULL, &set, NULL,
-                                                          NULL, NULL, NULL};
+    static const struct prof_label_set none = {&label, 0};
+    static const struct prof_label_set *const labels[] = {NULL,  &set, NULL,
+                                                          &none, NULL, NULL};
 
     (void)state;
     assert_int_equal(prof_cpu_load(cpu, words, sizeof words / sizeof *words,

@@ -116,6 +116,8 @@ a_stack_of_nothing_but_the_runtime_is_shown_whole(void **state)
                                          "\tasm.s:1 +0x40\n");
 }
 
+static const char of_another_runtime[] = "collector.Allocate";
+
 /* Address i is of names[i], which begins at 100. */
 static void
 find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
@@ -123,8 +125,9 @@ find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
     const char *const *names = context;
 
     symbol->function = names[pc];
-    symbol->kind =
-        names[pc] != NULL ? prof_frame_kind_go(names[pc]) : PROF_FRAME_RUNTIME;
+    symbol->kind = names[pc] != NULL && names[pc] != of_another_runtime
+                       ? prof_frame_kind_go(names[pc])
+                       : PROF_FRAME_RUNTIME;
     symbol->entry = 100;
 }
 
@@ -133,10 +136,11 @@ exported_functions_of_the_runtime_are_the_programs(void **state)
 {
     static const char *names[] = {
         "runtime.Gosched", "runtime.gosched_m", "runtime.", "runtime.@",
-        "runtime.[",       "runtime.Z",         "runtime",  NULL};
-    static const uintptr_t stack[] = {0, 1, 2, 3, 4, 5, 6, 7};
+        "runtime.[",       "runtime.Z",         "runtime",  NULL,
+        of_another_runtime};
+    static const uintptr_t stack[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     const struct prof_task_stack task = {
-        .id = 1, .state = "running", .stack = stack, .depth = 8};
+        .id = 1, .state = "running", .stack = stack, .depth = 9};
     const struct prof_symbols symbols = {.find = find_named, .context = names};
     const char want[] = "goroutine 1 [running]:\n"
                         "runtime.Gosched(...)\n"

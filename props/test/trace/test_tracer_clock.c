@@ -161,6 +161,21 @@ numbers_do_not_grow_from_session_to_session(void **state)
     }
 }
 
+/* Which is earlier, sequences say, and not the ticks of the file. */
+static void
+a_moment_before_the_session_is_old_at_any_tick(void **state)
+{
+    const struct prof_trace_stamp old = {.sequence = 0, .ticks = UINT64_MAX};
+
+    (void)state;
+    tracer_lab_begin(&lab, tasks, 2);
+    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
+    prof_trace_sysexit(lab.trace, 0, 4, old);
+    tracer_lab_end(&lab);
+    assert_true(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0)->seq >
+                tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->seq);
+}
+
 /* A session that has used half of its numbers ends, gapless, where the buffers
  * at hand are full; in the order of stamps, numbers do not follow the clock. */
 static void
@@ -217,6 +232,7 @@ main(void)
         TEST(a_return_at_the_tick_0_keeps_its_moment),
         TEST(numbers_do_not_grow_from_session_to_session),
         TEST(a_session_ends_before_its_numbers_do),
+        TEST(a_moment_before_the_session_is_old_at_any_tick),
         TEST(the_last_records_are_the_frequency_and_the_timers),
         TEST(a_tick_for_each_nanosecond_is_1_ghz),
         TEST(a_frequency_beyond_the_largest_number_is_that_number),
