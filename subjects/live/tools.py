@@ -427,6 +427,7 @@ class Jfr(OfJava):
 class Memprof(Tool):
     name, language = "OCaml Gc.Memprof", "OCaml"
     says = ("bytes",)
+    least = 32  # smaller ones look like the program's own lists and numbers
 
     def version(self):
         return version_of(["ocamlopt", "-version"])
