@@ -25,10 +25,11 @@ say() { # ok|FAILED TEXT
     echo "$1: $2"
 }
 
-# built_with PATCH TARGET: the path of the target with this mutant in it
+# built_with PATCH TARGET: the path of the target with this mutant in it. Each
+# in a folder of its own, which is emptied first.
 built_with() {
     made=$(props/mutants/mutants.py build "fixtures/mutants/$1.patch" \
-        "$dir/$1" "$2") && echo "$made" | grep "^$dir/"
+        "$dir/$1.${2##*/}" "$2") && echo "$made" | grep "^$dir/"
 }
 
 # Fuzz from nothing; what is found is shrunk, and must match a line.
@@ -59,7 +60,9 @@ mkdir -p "$dir" && dir=$(cd "$dir" && pwd) || exit 1
 
 # What `told` says replays it must fail there, too: 2 to 5.
 replays() { # NAME WORDS PROGRAM: what stands in for the first words
-    (cd "$dir/$1" && $(sed -n "s,^replay: $2,$3,p" told) >replayed 2>&1)
+    words=$(sed -n "s,^replay: $2,$3,p" "$dir/$1/told")
+    [ -n "$words" ] || words=false
+    (cd "$dir/$1" && $words >replayed 2>&1)
     case $? in
     [2-5]) say ok "$1: the replay fails, too" ;;
     *) say FAILED "$1: the replay does not fail" ;;

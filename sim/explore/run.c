@@ -100,9 +100,17 @@ sim_engine_thread_reset(uint32_t i)
 
 /* ---- Memory and crashes ---- */
 
+/* What an abort() outside of a run does: a fuzzer's own handler, say. */
+static struct sigaction outer_abort;
+
 static void
 crashed(int signal_number)
 {
+    if (!crash_expected && signal_number == SIGABRT) {
+        sigaction(SIGABRT, &outer_abort, NULL);
+        raise(SIGABRT);
+        return;
+    }
     if (!crash_expected) {
         signal(signal_number, SIG_DFL);
         return; /* the access comes again and ends the process */
@@ -156,7 +164,7 @@ catch_crashes(void)
     sigaction(SIGBUS, &action, NULL);
     sigaction(SIGFPE, &action, NULL);
     sigaction(SIGILL, &action, NULL);
-    sigaction(SIGABRT, &action, NULL);
+    sigaction(SIGABRT, &action, &outer_abort);
     action.sa_handler = ticked;
     action.sa_flags |= SA_RESTART;
     sigaction(SIGVTALRM, &action, NULL);
