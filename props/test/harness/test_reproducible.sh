@@ -54,7 +54,7 @@ for built in "$@"; do
     esac
     grep -q __stack_chk_fail "$dir/symbols"
     holds $? "$built has no stack protector"
-    [ "$(grep -c endbr64 "$dir/code")" -gt 50 ]
+    [ "$(grep -c endbr64 "$dir/code")" -gt 10 ] # start files alone have 2
     holds $? "$built does not mark where calls may arrive (CET)"
     case $built in
     *.so) continue ;; # it is built without builtins, the checked ones, too
