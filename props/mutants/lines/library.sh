@@ -25,6 +25,7 @@ compile() {
     for object in "$from"/explored/*.o; do
         name=$(basename "$object" .o)
         source=$(ls prof/[!ip]*/$name.c prof/pprof/$name.c 2>/dev/null || :)
+        [ -n "$source" ] || continue # the runtime of `explore prog.c`
         echo "gcc $plain -O2 -g -fno-builtin -fsanitize=thread \
             -include sim/explore/spin.h -DMUTANT_BY_CALL \
             -include props/mutants/lines/switch.h $find_headers \
