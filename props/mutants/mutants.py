@@ -203,7 +203,7 @@ def first(pattern, text):
 
 def try_scripts(mutant, _word):
     log = f'{mutant.folder}/scripts.out'
-    status = timed(100, ['sh', f'{mutant.tree}/props/test/harness/test_scripts.sh',
+    status = timed(300, ['sh', f'{mutant.tree}/props/test/harness/test_scripts.sh',
                          f'{mutant.tree}/props'], log)
     if status == 0:
         return []
@@ -236,7 +236,7 @@ def try_test(mutant, word):
         command = re.sub(WORD % re.escape(part), mutant.make(part), command)
     log = f'{mutant.folder}/{name}.out'
     chosen = {'TEST_FILTER': only} if only else {}
-    status = timed(100, command, log, shell=True, env=os.environ | chosen)
+    status = timed(300, command, log, shell=True, env=os.environ | chosen)
     if status == 0:
         return []
     if status is None: # a slow test, on a slow machine, has noticed nothing
@@ -253,7 +253,7 @@ def try_kernel(mutant, word):
     """Every ordering of a kernel: after how many runs it failed, and how."""
     name = word.removeprefix('kernel:')
     log = f'{mutant.folder}/{name}.out'
-    status = timed(100, [mutant.make(f'{OUT}/props/explore_all'), name], log)
+    status = timed(300, [mutant.make(f'{OUT}/props/explore_all'), name], log)
     if status is None:
         return [f'unfinished kernel {name}']
     found = re.findall(rf'^{re.escape(name)} +(\d+) +runs .*? s  (.*)',
@@ -264,7 +264,7 @@ def try_kernel(mutant, word):
 def try_campaign(mutant):
     patch = mutant.patch
     log = f'{mutant.folder}/trial.log'
-    status = timed(100, [mutant.make(f'{OUT}/props/mutant_trial'), mutant.folder,
+    status = timed(300, [mutant.make(f'{OUT}/props/mutant_trial'), mutant.folder,
                          patch.field('rules', 'exact'),
                          patch.field('runs', '20000'), *patch.wanted], log)
     if status == 0:
