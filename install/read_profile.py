@@ -2,7 +2,7 @@
 names of its functions, leaf first. The first line names the values.
 
 Written from the format's own description; it knows nothing of who wrote the
-file. usage: read_profile.py FILE.pb.gz
+file; other scripts import it. usage: read_profile.py FILE.pb[.gz]
 """
 import gzip
 import sys
@@ -51,9 +51,13 @@ def signed(value):
     return value - (1 << 64) if value >> 63 else value
 
 
-def main(path):
-    with gzip.open(path) as file:
+def read(path):
+    """A profile's value types, (name, unit) each, and its samples: a list of
+    values and a list of names each."""
+    with open(path, "rb") as file:
         data = file.read()
+    if data[:2] == b"\x1f\x8b":
+        data = gzip.decompress(data)
     strings, types, samples, functions, locations = [], [], [], {}, {}
     for field, value in fields(data):
         if field == 1:
@@ -69,7 +73,7 @@ def main(path):
             functions[known[1]] = known.get(2, 0)
         elif field == 6:
             strings.append(value.decode())
-    print("types", *[strings[t[1]] + "/" + strings[t[2]] for t in types])
+    found = []
     for sample in samples:
         values, names = [], []
         for field, value in fields(sample):
@@ -79,7 +83,16 @@ def main(path):
                               for f in locations[location]]
             elif field == 2:
                 values += [signed(v) for v in numbers(value)]
+        found.append((values, names))
+    return [(strings[t[1]], strings[t[2]]) for t in types], found
+
+
+def main(path):
+    types, samples = read(path)
+    print("types", *["/".join(each) for each in types])
+    for values, names in samples:
         print(*values, *names)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,68 +1,21 @@
 """Reads what heap profilers write: profile.proto, and gperftools' text."""
 import glob
-import gzip
 import math
+import os
 import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../install"))
+import read_profile  # noqa: E402
 
 RATE = 524288  # bytes to a sample, of every tool that samples
 
 
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return value, at
-
-
-def fields(data):
-    """The fields of a protobuf message: number, value."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 0:
-            value, at = varint(data, at)
-        elif key & 7 == 2:
-            size, at = varint(data, at)
-            value = data[at:at + size]
-            at += size
-        elif key & 7 == 1:
-            value = data[at:at + 8]
-            at += 8
-        else:
-            raise ValueError("a wire type that profile.proto has not")
-        yield key >> 3, value
-
-
 def pprof_sums(path):
     """Sums of a profile's samples, by sample type."""
-    with open(path, "rb") as file:
-        data = file.read()
-    if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
-    strings, types, sums = [], [], []
-    for number, value in fields(data):
-        if number == 6:
-            strings.append(value.decode())
-        elif number == 1:
-            types.append(dict(fields(value)).get(1, 0))
-        elif number == 2:
-            numbers = []
-            for inner, packed in fields(value):
-                if inner != 2:
-                    continue
-                if isinstance(packed, int):
-                    numbers.append(packed)
-                    continue
-                at = 0
-                while at < len(packed):
-                    one, at = varint(packed, at)
-                    numbers.append(one)
-            sums = [a + b for a, b in zip(sums or [0] * len(numbers), numbers)]
-    return dict(zip((strings[t] for t in types), sums or [0] * len(types)))
+    types, samples = read_profile.read(path)
+    return {name: sum(values[i] for values, _ in samples)
+            for i, (name, _) in enumerate(types)}
 
 
 HEAP_LINE = re.compile(r"(\d+): *(\d+) *\[ *(\d+): *(\d+)\]")

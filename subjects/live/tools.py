@@ -13,6 +13,10 @@ import os
 import re
 import resource
 import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../install"))
+import read_profile  # noqa: E402
 
 LIMIT_S = 300
 ALIGNMENT = 2048  # of truth.c
@@ -270,78 +274,14 @@ class Ours(OfC):
                      self.words(mode, seed, parts))
         sums = self.sums(parts)
         for path in glob.glob(folder + "/*.heap.pb.gz"):
-            for stack, values in read_pprof(path):
-                for name in stack:
+            for values, names in read_profile.read(path)[1]:
+                for name in names:
                     found = re.fullmatch(r"site_(\d)", name)
                     if found and int(found[1]) < len(parts):
                         for key, value in zip(self.says, values):
                             sums[int(found[1])][key] += value
                         break
         return sums, cpu
-
-
-def read_pprof(path):
-    """Each sample of a profile: the names of its functions, its values."""
-    def varint(data, at):
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value, at
-
-    def fields(data):
-        at = 0
-        while at < len(data):
-            key, at = varint(data, at)
-            if key & 7 == 0:
-                value, at = varint(data, at)
-            elif key & 7 == 2:
-                size, at = varint(data, at)
-                value, at = data[at:at + size], at + size
-            else:
-                raise ValueError("a wire type that profile.proto has not")
-            yield key >> 3, value
-
-    def numbers(value):
-        if isinstance(value, int):
-            return [value]
-        found, at = [], 0
-        while at < len(value):
-            number, at = varint(value, at)
-            found.append(number)
-        return found
-
-    with gzip.open(path) as file:
-        data = file.read()
-    strings, functions, locations, samples = [], {}, {}, []
-    for number, value in fields(data):
-        if number == 6:
-            strings.append(value.decode())
-        elif number == 5:
-            function = dict(fields(value))
-            functions[function[1]] = function.get(2, 0)
-        elif number == 4:
-            ident, lines = 0, []
-            for inner, content in fields(value):
-                if inner == 1:
-                    ident = content
-                elif inner == 4:
-                    lines.append(dict(fields(content)).get(1, 0))
-            locations[ident] = lines
-        elif number == 2:
-            stack, values = [], []
-            for inner, content in fields(value):
-                if inner == 1:
-                    stack += numbers(content)
-                elif inner == 2:
-                    values += numbers(content)
-            samples.append((stack, values))
-    for stack, values in samples:
-        yield [strings[functions.get(line, 0)] for at in stack
-               for line in locations.get(at, [])], values
 
 
 class Go(Tool):
