@@ -95,15 +95,9 @@ shown(const char *name)
 static _Noreturn void
 become_check(const struct conform *conform, const char *name, int output)
 {
-    const char *const others = getenv("LD_PRELOAD");
-    char preload[2 * PATH_MAX];
-
-    snprintf(preload, sizeof preload, "%s%s%s", conform->path,
-             others != NULL && *others != '\0' ? ":" : "",
-             others != NULL ? others : "");
-    if (setpgid(0, 0) != 0 || dup2(output, STDOUT_FILENO) < 0 ||
-        setenv("LD_PRELOAD", preload, 1) != 0)
+    if (setpgid(0, 0) != 0 || dup2(output, STDOUT_FILENO) < 0)
         _exit(CLI_NOT_EXECUTABLE);
+    cli_preload_add(conform->path);
     execl(conform->program, conform->program, name, (char *)NULL);
     _exit(CLI_NOT_EXECUTABLE);
 }
@@ -344,10 +338,10 @@ find_files(struct conform *conform)
     if (realpath(conform->library, conform->path) == NULL ||
         access(conform->path, R_OK) != 0)
         return cli_complain("%s: %s", conform->library, strerror(errno));
-    reason = notes_read(conform->path, notes, NOTES_READ, &count);
+    reason =
+        notes_read(conform->path, "otel_memory", notes, NOTES_READ, &count);
     for (size_t i = 0; i < count; i++)
-        found = found || (strcmp(notes[i].provider, "otel_memory") == 0 &&
-                          strcmp(notes[i].name, "alloc") == 0);
+        found = found || strcmp(notes[i].name, "alloc") == 0;
     if (reason != NULL || !found)
         return cli_complain("%s: %s", conform->library,
                             reason != NULL ? reason

@@ -15,6 +15,7 @@
 #include "complaint.h"
 #include "preload.h"
 #include "stream.h"
+#include "weights.h"
 
 static struct stream *stream;
 static int memory;
@@ -153,48 +154,61 @@ judge_lives(struct judging *judging)
         inherited += before == NULL && is_free;
         closed += before != NULL && is_free;
     }
+    if (closed + inherited == 0) {
+        set(judging, CLI_VERDICT_NOT_TRIED, "none of %zu events is a free",
+            judging->count);
+        return;
+    }
     set(judging, CLI_VERDICT_HOLDS,
         "%ju of %zu events are frees of their alloc, %ju of inherited blocks",
         (uintmax_t)closed, judging->count, (uintmax_t)inherited);
 }
 
-/* One weight for one size, or weights that count intervals. */
+/* One weight for one size, not below it; or all weights count intervals. */
 static void
 judge_weights(struct judging *judging)
 {
+    const struct stream_event *before = NULL;
     uint64_t pairs = 0;
     uint64_t allocs = 0;
-    const struct stream_event *before = NULL;
+    uint64_t interval = 0;
+    bool differ = false;
 
+    for (size_t i = 0; i < judging->count; i++)
+        if (event_at(judging, i)->kind == 0)
+            interval =
+                weights_divisor(event_at(judging, i)->weight_bytes, interval);
+    set(judging, CLI_VERDICT_HOLDS, "%s", "");
     for (size_t i = 0; i < judging->count; i++) {
         const struct stream_event *const now = event_at(judging, i);
-        uint64_t apart;
 
         if (now->kind != 0)
             continue;
         allocs++;
-        if (now->weight_bytes < now->bytes) {
+        if (now->weight_bytes < now->bytes)
             set(judging, CLI_VERDICT_BROKEN,
                 "a block of %ju bytes weighs %ju: a chance above 1",
                 (uintmax_t)now->bytes, (uintmax_t)now->weight_bytes);
-            return;
-        }
         if (before != NULL && before->bytes == now->bytes) {
-            apart = before->weight_bytes > now->weight_bytes
-                        ? before->weight_bytes - now->weight_bytes
-                        : now->weight_bytes - before->weight_bytes;
             pairs++;
-            if (apart > 1) {
+            differ = differ || now->weight_bytes > before->weight_bytes + 1 ||
+                     before->weight_bytes > now->weight_bytes + 1;
+            if (differ)
                 set(judging, CLI_VERDICT_BROKEN,
                     "blocks of %ju bytes weigh %ju and %ju",
                     (uintmax_t)now->bytes, (uintmax_t)before->weight_bytes,
                     (uintmax_t)now->weight_bytes);
-                return;
-            }
         }
         before = now;
     }
-    if (pairs == 0)
+    if (differ && interval >= WEIGHTS_INTERVAL_LEAST)
+        set(judging, CLI_VERDICT_HOLDS,
+            "%ju weights count intervals of %ju bytes, as the first version of "
+            "the contract had it",
+            (uintmax_t)allocs, (uintmax_t)interval);
+    else if (judging->outcome->verdict == CLI_VERDICT_BROKEN)
+        return;
+    else if (pairs == 0)
         set(judging, CLI_VERDICT_NOT_TRIED,
             "of %ju sampled blocks no two have one size", (uintmax_t)allocs);
     else
@@ -212,7 +226,8 @@ judge_nothing(struct judging *judging)
                 event_at(judging, i)->kind != 0 ? "a free" : "an alloc");
             return;
         }
-    set(judging, CLI_VERDICT_HOLDS, "%zu events", judging->count);
+    set(judging, CLI_VERDICT_HOLDS, "none of %zu events is of NULL",
+        judging->count);
 }
 
 static void

@@ -65,8 +65,8 @@ cli_preload_find(char *path, size_t path_bytes,
     return true;
 }
 
-static void
-set_environment(const struct cli_preload *preload, const char *path)
+void
+cli_preload_add(const char *path)
 {
     const char *const others = getenv("LD_PRELOAD");
     char *both = NULL;
@@ -76,7 +76,6 @@ set_environment(const struct cli_preload *preload, const char *path)
     else if (asprintf(&both, "%s:%s", path, others) > 0)
         setenv("LD_PRELOAD", both, 1);
     free(both);
-    preload->set_environment(preload->context);
 }
 
 static void
@@ -101,7 +100,8 @@ start_command(const struct cli_preload *preload, const char *path,
     if (child == 0) {
         int reason;
 
-        set_environment(preload, path);
+        cli_preload_add(path);
+        preload->set_environment(preload->context);
         execvp(command[0], command);
         reason = errno;
         if (write(ends[1], &reason, sizeof reason) < 0)

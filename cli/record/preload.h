@@ -26,6 +26,9 @@ struct cli_preload {
 bool cli_preload_find(char *path, size_t path_bytes,
                       const struct cli_preload *preload);
 
+/* Put a library in front of what LD_PRELOAD names. context: in the child */
+void cli_preload_add(const char *path);
+
 /*
  * Run the command to its end. It keeps its stdio; ^C is its affair, a request
  * to end is handed on to it. Signals stay held until cli_preload_let_go().

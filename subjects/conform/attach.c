@@ -271,6 +271,9 @@ check_attach_anywhere(void)
     on_event = NULL;
     if (weightless > 0 && !weighing()->is_by_crossings)
         broken("%u events weigh less than their size", weightless);
+    if (sampled == 0)
+        not_tried("no block was sampled while another thread attached and "
+                  "detached");
     judge_detached_inside();
     noticed = judge_afterwards();
     holds("%u of 100,000 blocks were sampled while another thread attached and "

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "binomial.h"
+#include "weights.h"
 
 enum { TRIES_MAX = 50000000, LEARN_BLOCKS = 64 };
 
@@ -201,6 +202,17 @@ seen_free(void *block, struct seen *seen)
     *seen = seen_end();
 }
 
+void
+seen_sample(size_t bytes, struct seen *seen)
+{
+    for (uint32_t i = 0; i < TRIES_MAX; i++) {
+        free(seen_malloc(bytes, seen));
+        if (seen->allocs > 0)
+            return;
+    }
+    not_tried("of %d blocks of %zu bytes none was sampled", TRIES_MAX, bytes);
+}
+
 static void *
 block_that_is(bool sampled, size_t bytes)
 {
@@ -233,18 +245,6 @@ unsampled_block(size_t bytes)
 /* ------------------------------------------------------------------ its rules
  */
 
-static uint64_t
-common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Blocks that span many intervals: all weights are alike, or count crossings.
  */
 static struct weighing
@@ -265,13 +265,13 @@ learn(void)
             continue;
         first = first == 0 ? seen.alloc.weight_bytes : first;
         differ = differ || seen.alloc.weight_bytes != first;
-        divisor = common_divisor(seen.alloc.weight_bytes, divisor);
+        divisor = weights_divisor(seen.alloc.weight_bytes, divisor);
     }
     if (first == 0)
         not_tried("none of %d blocks of %d bytes was sampled: is the producer "
                   "on, and its interval below a gigabyte?",
                   LEARN_BLOCKS, BYTES);
-    learned.is_by_crossings = differ && divisor >= 1024;
+    learned.is_by_crossings = differ && divisor >= WEIGHTS_INTERVAL_LEAST;
     learned.interval_bytes = learned.is_by_crossings ? divisor : 0;
     return learned;
 }
@@ -295,12 +295,8 @@ chance_of(size_t bytes)
 
     if (weighing()->is_by_crossings)
         return -expm1(-(double)bytes / (double)weighing()->interval_bytes);
-    for (uint32_t i = 0; i < TRIES_MAX; i++) {
-        free(seen_malloc(bytes, &seen));
-        if (seen.allocs > 0)
-            return (double)bytes / (double)seen.alloc.weight_bytes;
-    }
-    not_tried("of %d blocks of %zu bytes none was sampled", TRIES_MAX, bytes);
+    seen_sample(bytes, &seen);
+    return (double)bytes / (double)seen.alloc.weight_bytes;
 }
 
 uint64_t

@@ -68,6 +68,9 @@ extern const struct way ways[]; /* ends with a NULL name; the first is malloc */
 void *seen_malloc(size_t bytes, struct seen *seen);
 void seen_free(void *block, struct seen *seen);
 
+/* Allocate and free such blocks until one is sampled; what it fired. */
+void seen_sample(size_t bytes, struct seen *seen);
+
 /* A block that is sampled, or is not. Others are freed. context: attached */
 void *sampled_block(size_t bytes);
 void *unsampled_block(size_t bytes);

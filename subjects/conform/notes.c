@@ -90,8 +90,8 @@ copy_text(char *to, const char *from, const char *end)
 }
 
 static int
-take_note(struct note *note, const uint8_t *bytes, size_t count,
-          uint64_t base_now)
+take_note(struct note *note, const char *provider, const uint8_t *bytes,
+          size_t count, uint64_t base_now)
 {
     const char *const end = (const char *)bytes + count;
     uint64_t addresses[ADDRESSES];
@@ -107,7 +107,7 @@ take_note(struct note *note, const uint8_t *bytes, size_t count,
     moved = base_now != 0 ? base_now - addresses[1] : 0;
     note->address = addresses[0] + moved;
     note->semaphore = addresses[2] != 0 ? addresses[2] + moved : 0;
-    return at != NULL;
+    return at != NULL && strcmp(note->provider, provider) == 0;
 }
 
 static size_t
@@ -118,7 +118,8 @@ rounded(size_t bytes)
 
 static void
 take_notes(const struct image *image, const Elf64_Shdr *section,
-           uint64_t base_now, struct note *notes, size_t room, size_t *count)
+           uint64_t base_now, const char *provider, struct note *notes,
+           size_t room, size_t *count)
 {
     const uint8_t *const bytes = image->bytes + section->sh_offset;
     const size_t end = section->sh_size;
@@ -136,7 +137,7 @@ take_notes(const struct image *image, const Elf64_Shdr *section,
             return;
         if (header.n_type == NOTE_TYPE && header.n_namesz == sizeof owner &&
             memcmp(bytes + at, owner, sizeof owner) == 0)
-            *count += (size_t)take_note(&notes[*count],
+            *count += (size_t)take_note(&notes[*count], provider,
                                         bytes + at + rounded(header.n_namesz),
                                         header.n_descsz, base_now);
         at += rounded(header.n_namesz) + rounded(header.n_descsz);
@@ -144,7 +145,8 @@ take_notes(const struct image *image, const Elf64_Shdr *section,
 }
 
 const char *
-notes_read(const char *path, struct note *notes, size_t room, size_t *count)
+notes_read(const char *path, const char *provider, struct note *notes,
+           size_t room, size_t *count)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -172,7 +174,8 @@ notes_read(const char *path, struct note *notes, size_t room, size_t *count)
             base_now = section.sh_addr;
         if (find_section(&image, &header, ".note.stapsdt", &section) &&
             is_inside(&image, section.sh_offset, section.sh_size))
-            take_notes(&image, &section, base_now, notes, room, count);
+            take_notes(&image, &section, base_now, provider, notes, room,
+                       count);
     }
     munmap(map, image.count);
     return NULL;

@@ -20,13 +20,13 @@ struct note {
 };
 
 /*
- * Read the notes of .note.stapsdt, up to `room` of them. What is damaged, and
- * what is no ELF file of this machine, has none.
+ * Read the notes of .note.stapsdt that are of a provider, up to `room` of them.
+ * What is damaged, and what is no ELF file of this machine, has none.
  *
  * out:     notes[0 .. *count - 1]
  * returns: NULL, or why the file cannot be read
  */
-const char *notes_read(const char *path, struct note *notes, size_t room,
-                       size_t *count);
+const char *notes_read(const char *path, const char *provider,
+                       struct note *notes, size_t room, size_t *count);
 
 #endif

@@ -2,7 +2,7 @@
  * producer.c -- a plain producer of otel_memory probes, to be preloaded: the
  * smallest that conforms. CONFORM_FAULT names one of fault.def, or several with
  * commas between, that it does wrong; "reference" is the three of the published
- * reference producer.
+ * reference producer; "crossings" is no fault: weights count intervals.
  *
  * A byte sampler with a mean gap of 512 KiB: each thread counts down to the
  * next sampled byte. Sampled blocks that are open stand in one table.
@@ -45,6 +45,7 @@ static const char *const fault_names[FAULTS] = {
 };
 
 static bool faults[FAULTS];
+static bool counts_crossings; /* weights as the contract had them at first */
 
 #define HAS(name) __builtin_expect(faults[FAULT_##name], 0)
 
@@ -67,6 +68,7 @@ struct sampler {
     uint64_t state; /* of the generator */
     double until;   /* bytes before the next sampled one */
     void *told_late;
+    uint32_t crossings; /* intervals that the sampled block ends, or more */
 };
 
 static __thread struct sampler self;
@@ -235,6 +237,7 @@ choose_faults(const char *text)
 
         faults[i] = at != NULL;
     }
+    counts_crossings = text != NULL && strcmp(text, "crossings") == 0;
     if (text != NULL && strcmp(text, "reference") == 0) {
         faults[FAULT_realloc_forgets_sampled] = true;
         faults[FAULT_realloc_skips_unsampled] = true;
@@ -263,6 +266,8 @@ static void __attribute__((constructor)) begin(void)
 static bool
 is_next(size_t bytes)
 {
+    double left;
+
     if (otel_memory_alloc_semaphore == 0) {
         self.until -= HAS(counts_detached) ? (double)bytes : 0;
         return false;
@@ -279,7 +284,17 @@ is_next(size_t bytes)
         self.until -= (double)bytes;
         return false;
     }
-    self.until = draw();
+    if (!counts_crossings) {
+        self.until = draw();
+        return true;
+    }
+    /* Beyond a terabyte nothing is allocated. */
+    left = bytes < (size_t)1 << 40 ? (double)bytes : self.until;
+    for (self.crossings = 0; left >= self.until; self.until = draw()) {
+        left -= self.until;
+        self.crossings++;
+    }
+    self.until -= left;
     return true;
 }
 
@@ -289,6 +304,8 @@ weight_of(size_t bytes)
     const double weight =
         bytes == 0 ? 0 : (double)bytes / -expm1(-(double)bytes / INTERVAL);
 
+    if (counts_crossings)
+        return (uint64_t)self.crossings * (uint64_t)INTERVAL;
     if (HAS(weight_is_size))
         return bytes;
     if (HAS(weight_varies))

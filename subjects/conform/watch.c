@@ -105,11 +105,10 @@ look_at_module(struct dl_phdr_info *module, size_t bytes, void *context)
     /* What is no file (the vdso) has no probes. */
     (void)notes_read(module->dlpi_name[0] != '\0' ? module->dlpi_name
                                                   : "/proc/self/exe",
-                     notes, PLACES_MAX, &count);
+                     wanted_provider, notes, PLACES_MAX, &count);
     for (size_t i = 0; i < count && failure == NULL; i++)
         for (int kind = 0; kind < WATCH_KINDS && failure == NULL; kind++)
-            if (strcmp(notes[i].provider, wanted_provider) == 0 &&
-                strcmp(notes[i].name, kinds[kind].name) == 0)
+            if (strcmp(notes[i].name, kinds[kind].name) == 0)
                 failure = add_place(&notes[i], module->dlpi_addr,
                                     (enum watch_kind)kind);
     return failure != NULL;

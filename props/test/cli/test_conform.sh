@@ -47,6 +47,20 @@ for library in "$producer" "$ours"; do
     verdict "$library conforms" $?
 done
 
+# The first version of the contract: weights are numbers of intervals.
+CONFORM_FAULT=crossings run 0 "$profsim" conform "$producer" &&
+    [ "$(grep -c '^ok' "$folder/out")" -eq 31 ] &&
+    [ "$(grep -c ' # SKIP' "$folder/out")" -eq 1 ] &&
+    has 'ok 4 - C3 rounding # SKIP not-applicable: weights count intervals'
+verdict "weights that count intervals" $?
+CONFORM_FAULT=crossings LD_PRELOAD=$producer run 0 "$profsim" conform \
+    --only weights -- python3 -c 'for j in range(20000): x = b"x" * 100000' &&
+    has '# .* weights count intervals of 524288 bytes'
+verdict "the same of a command" $?
+CONFORM_FAULT=weight_varies LD_PRELOAD=$producer run 2 "$profsim" conform \
+    --only weights -- python3 -c 'for j in range(20000): x = b"x" * 100000'
+verdict "a command whose weights vary" $?
+
 # ------------------------------------------------------------ who does not
 
 for row in $(sed -n 's/^X(\(.*\), \(.*\))$/\1:\2/p' subjects/conform/fault.def); do

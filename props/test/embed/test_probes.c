@@ -292,7 +292,7 @@ test_notes(void **state)
     size_t count;
 
     (void)state;
-    assert_null(notes_read(library, all, NOTES, &count));
+    assert_null(notes_read(library, "otel_memory", all, NOTES, &count));
     assert_int_equal(count, 2);
     for (size_t i = 0; i < 2; i++) {
         size_t at = 0;
@@ -315,9 +315,12 @@ test_bad_files(void **state)
     size_t count;
 
     (void)state;
-    assert_non_null(notes_read("/dev/null", all, NOTES, &count));
-    assert_non_null(notes_read("/no/such/file", all, NOTES, &count));
-    assert_null(notes_read(program, all, NOTES, &count));
+    assert_non_null(notes_read("/dev/null", "otel_memory", all, NOTES, &count));
+    assert_non_null(
+        notes_read("/no/such/file", "otel_memory", all, NOTES, &count));
+    assert_null(notes_read(library, "another", all, NOTES, &count));
+    assert_int_equal(count, 0);
+    assert_null(notes_read(program, "otel_memory", all, NOTES, &count));
     assert_int_equal(count, 0);
 }
 

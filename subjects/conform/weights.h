@@ -1,0 +1,27 @@
+/*
+ * weights.h -- weights that differ for one size: of a producer that counts the
+ * sampling intervals a block crosses, as the first version of the contract had
+ * it.
+ */
+#ifndef CONFORM_WEIGHTS_H
+#define CONFORM_WEIGHTS_H
+
+#include <stdint.h>
+
+/* No smaller number is taken for an interval. */
+enum { WEIGHTS_INTERVAL_LEAST = 1024 };
+
+/* returns: the largest number that divides both; the other if one is 0 */
+static inline uint64_t
+weights_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+#endif
