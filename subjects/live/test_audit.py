@@ -49,8 +49,15 @@ def verdicts(tool, workload="uneven"):
 ideal = verdicts(Sampler())
 check("an ideal sampler is unbiased", all(c.verdict == "unbiased" for c in ideal))
 check("its dispersion is near 1", all(0.3 < c.dispersion < 2.5 for c in ideal))
-check("the bound is small where samples are many",
-      min(c.bound for c in ideal) < 0.06)
+cell = audit.Cell(Sampler(), "", 0, "", "bytes", 1, 1e-6, 5)
+cell.ratios = [0.9, 1.1] * 12  # a standard deviation of 0.1 sqrt(24/23)
+cell.judge()
+check("the bound is ten standard errors", abs(cell.bound - 0.20851) < 1e-5)
+check("the dispersion is by the ideal variance",
+      abs(cell.dispersion - 0.0104348e6) < 1)
+cell.ratios, cell.ideal = [1.0] * 24, 0.01
+cell.judge()
+check("and not below 6.2 of an ideal sampler's", abs(cell.bound - 0.12656) < 1e-5)
 for scale in (0.6321, 1.5820):
     check("%.4f of the truth is biased" % scale, any(
         c.verdict == "biased" for c in verdicts(Sampler(scale))))
