@@ -89,8 +89,7 @@ shown(const char *name)
     return text;
 }
 
-/* ------------------------------------------------------------------ one check
- */
+/* ---- One check ---- */
 
 static _Noreturn void
 become_check(const struct conform *conform, const char *name, int output)
@@ -206,8 +205,7 @@ try_check(const struct conform *conform, const char *name,
              WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-/* -------------------------------------------------------------------- the list
- */
+/* ---- The list ---- */
 
 /* What the check said: the only text that is not ours. */
 static void

@@ -20,8 +20,7 @@
 static struct stream *stream;
 static int memory;
 
-/* ------------------------------------------------------------------ the stream
- */
+/* ---- The stream ---- */
 
 static bool
 open_memory(void)

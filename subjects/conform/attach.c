@@ -10,8 +10,7 @@
 
 enum { BYTES = 65536, SAMPLES = 600 };
 
-/* --------------------------------------------------------------- interruptions
- */
+/* ---- Interruptions ---- */
 
 /* Volatile: as in exercise.c. */
 static volatile uint32_t nested_allocs;
@@ -271,18 +270,17 @@ check_attach_anywhere(void)
     on_event = NULL;
     if (weightless > 0 && !weighing()->is_by_crossings)
         broken("%u events weigh less than their size", weightless);
+    judge_detached_inside();
+    noticed = judge_afterwards();
     if (sampled == 0)
         not_tried("no block was sampled while another thread attached and "
                   "detached");
-    judge_detached_inside();
-    noticed = judge_afterwards();
     holds("%u of 100,000 blocks were sampled while another thread attached and "
           "detached; a deviation of %.0f %% afterwards would be noticed",
           sampled, noticed * 100);
 }
 
-/* ------------------------------------------------------------------ libraries
- */
+/* ---- Libraries ---- */
 
 /* The C++ library allocates for `operator new`; it is loaded here. */
 void

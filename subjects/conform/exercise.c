@@ -24,8 +24,7 @@ enum { TRIES_MAX = 50000000, LEARN_BLOCKS = 64 };
 
 static const char provider[] = "otel_memory";
 
-/* ---------------------------------------------------------------- the verdict
- */
+/* ---- The verdict ---- */
 
 static _Noreturn void
 end(const char *word, const char *format, va_list arguments)
@@ -82,8 +81,7 @@ judge_count(const char *what, uint64_t trials, double p, uint64_t count)
            mean;
 }
 
-/* ----------------------------------------------------------------- the events
- */
+/* ---- The events ---- */
 
 void (*on_event)(const struct watch_event *event);
 
@@ -122,8 +120,7 @@ seen_resume(struct seen seen)
     now_seen = seen;
 }
 
-/* ----------------------------------------------------------------- operations
- */
+/* ---- Operations ---- */
 
 static void *
 by_calloc(size_t bytes)
@@ -242,8 +239,7 @@ unsampled_block(size_t bytes)
     return block_that_is(false, bytes);
 }
 
-/* ------------------------------------------------------------------ its rules
- */
+/* ---- Its rules ---- */
 
 /* Blocks that span many intervals: all weights are alike, or count crossings.
  */
@@ -328,8 +324,7 @@ sure_size(void)
     return bytes;
 }
 
-/* -------------------------------------------------------------------- a check
- */
+/* ---- A check ---- */
 
 static const struct {
     const char *name;

@@ -12,8 +12,7 @@
 
 #include "watch.h"
 
-/* ---------------------------------------------------------------- the verdict
- */
+/* ---- The verdict ---- */
 
 /* End the process: the sentence holds; it does not; it could not be tried here;
  * it does not concern this producer. */
@@ -35,8 +34,7 @@ _Noreturn void not_applicable(const char *format, ...)
  */
 double judge_count(const char *what, uint64_t trials, double p, uint64_t count);
 
-/* ----------------------------------------------------------------- the events
- */
+/* ---- The events ---- */
 
 /* What fired on this thread since seen_begin(). */
 struct seen {
@@ -53,8 +51,7 @@ void seen_resume(struct seen seen); /* as it was before something nested */
 /* Called in the handler for each event, after it was counted; NULL: nothing. */
 extern void (*on_event)(const struct watch_event *event);
 
-/* ----------------------------------------------------------------- operations
- */
+/* ---- Operations ---- */
 
 /* A way to allocate; NULL if it fails. */
 struct way {
@@ -75,8 +72,7 @@ void seen_sample(size_t bytes, struct seen *seen);
 void *sampled_block(size_t bytes);
 void *unsampled_block(size_t bytes);
 
-/* ------------------------------------------------------------------ its rules
- */
+/* ---- Its rules ---- */
 
 /* How the producer weighs: learned by allocating, at first use. */
 struct weighing {

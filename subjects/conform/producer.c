@@ -22,6 +22,8 @@
 #include <sys/sdt.h>
 #include <unistd.h>
 
+#include "producer_table.h"
+
 /* sys/sdt.h leaves out arguments of its own macros, as GNU C allows. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
@@ -29,7 +31,7 @@
 #define SEEN_BY_SDT __attribute__((section(".probes")))
 #define INTERVAL    524288.0
 
-enum { OPEN_MAX = 1 << 16, EARLY_BYTES = 1 << 16, RANGES_MAX = 64 };
+enum { EARLY_BYTES = 1 << 16, RANGES_MAX = 64 };
 
 enum fault {
 #define X(name, check) FAULT_##name,
@@ -52,8 +54,7 @@ static bool counts_crossings; /* weights as the contract had them at first */
 unsigned short otel_memory_alloc_semaphore SEEN_BY_SDT;
 unsigned short otel_memory_free_semaphore SEEN_BY_SDT;
 
-/* ------------------------------------------------------------------ the rest
- */
+/* ---- The rest ---- */
 
 static void *(*next_malloc)(size_t);
 static void *(*next_calloc)(size_t, size_t);
@@ -76,90 +77,7 @@ static uint32_t threads;
 static pid_t process; /* that the library was loaded into */
 static pthread_key_t exit_key;
 
-/* ------------------------------------------------------------------ open
- * blocks */
-
-static struct {
-    void *block;
-    uint32_t thread;
-} open_blocks[OPEN_MAX];
-static int open_lock;
-
-static void
-lock(void)
-{
-    while (__atomic_exchange_n(&open_lock, 1, __ATOMIC_ACQUIRE) != 0)
-        sched_yield();
-}
-
-static void
-unlock(void)
-{
-    __atomic_store_n(&open_lock, 0, __ATOMIC_RELEASE);
-}
-
-/* A table this plain is walked from the block's home on; nothing is ever moved,
- * so a walk goes on over what was closed. */
-static uint32_t
-home_of(const void *block)
-{
-    return (uint32_t)(((uintptr_t)block >> 4) * 2654435761u) % OPEN_MAX;
-}
-
-static char was_closed;
-
-static void
-open_block(void *block)
-{
-    lock();
-    for (uint32_t i = 0; i < OPEN_MAX; i++) {
-        const uint32_t at = (home_of(block) + i) % OPEN_MAX;
-
-        if (open_blocks[at].block == NULL ||
-            open_blocks[at].block == &was_closed) {
-            open_blocks[at].block = block;
-            open_blocks[at].thread = self.thread;
-            break;
-        }
-    }
-    unlock();
-}
-
-/* returns: whether it was open */
-static bool
-close_block(void *block)
-{
-    bool found = false;
-
-    lock();
-    for (uint32_t i = 0; i < OPEN_MAX && !found; i++) {
-        const uint32_t at = (home_of(block) + i) % OPEN_MAX;
-
-        if (open_blocks[at].block == NULL)
-            break;
-        found = open_blocks[at].block == block &&
-                !(HAS(free_own_only) && open_blocks[at].thread != self.thread);
-        if (found)
-            open_blocks[at].block = &was_closed;
-    }
-    unlock();
-    return found;
-}
-
-static void
-forget_thread(void *unused)
-{
-    (void)unused;
-    lock();
-    for (uint32_t i = 0; i < OPEN_MAX; i++)
-        if (open_blocks[i].thread == self.thread &&
-            open_blocks[i].block != NULL)
-            open_blocks[i].block = &was_closed;
-    unlock();
-}
-
-/* ------------------------------------------------------------------- numbers
- */
+/* ---- Numbers ---- */
 
 static double
 draw(void)
@@ -170,6 +88,20 @@ draw(void)
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
     mixed ^= mixed >> 31;
     return -log(((double)(mixed >> 11) + 0.5) / 9007199254740992.0) * INTERVAL;
+}
+
+/* Whose blocks a free closes. */
+static uint32_t
+closer(void)
+{
+    return HAS(free_own_only) ? self.thread : PRODUCER_ANYBODY;
+}
+
+static void
+forget_thread(void *unused)
+{
+    (void)unused;
+    producer_forget(self.thread);
 }
 
 static void
@@ -192,8 +124,7 @@ after_fork(void)
         self.has_begun = false;
 }
 
-/* -------------------------------------------------------------------- modules
- */
+/* ---- Modules ---- */
 
 static struct {
     uintptr_t start;
@@ -259,8 +190,7 @@ static void __attribute__((constructor)) begin(void)
     dl_iterate_phdr(note_range, NULL);
 }
 
-/* -------------------------------------------------------------------- the rule
- */
+/* ---- The rule ---- */
 
 /* returns: whether the next block of so many bytes is sampled */
 static bool
@@ -325,14 +255,14 @@ tell_alloc(void *block, size_t bytes)
         bytes = malloc_usable_size(block);
     self.is_inside = true;
     if (!HAS(address_of_header))
-        open_block(block);
+        producer_open(block, self.thread);
     if (HAS(lock_held))
-        lock();
+        producer_lock();
     DTRACE_PROBE3(otel_memory, alloc, block, bytes, weight);
     if (HAS(event_per_interval) && (double)bytes > 2 * INTERVAL)
         DTRACE_PROBE3(otel_memory, alloc, block, bytes, weight);
     if (HAS(lock_held))
-        unlock();
+        producer_unlock();
     self.is_inside = false;
     if (HAS(guard_left) && otel_memory_alloc_semaphore == 0)
         self.until = INFINITY;
@@ -375,8 +305,7 @@ allocated(void *block, size_t bytes, bool is_sampled)
     return block;
 }
 
-/* --------------------------------------------------------------- the functions
- */
+/* ---- The functions ---- */
 
 EXPORTED void *
 malloc(size_t bytes)
@@ -396,7 +325,7 @@ free(void *block)
 
     if (block == NULL || next_free == NULL)
         return;
-    is_open = close_block(block);
+    is_open = producer_close(block, closer());
     if (is_open && HAS(free_told_at_next)) {
         tell_what_is_late();
         self.told_late = block;
@@ -447,13 +376,13 @@ realloc(void *old, size_t bytes)
         }
         return next_realloc(old, 0);
     }
-    was_open = close_block(old);
+    was_open = producer_close(old, closer());
     if (was_open && HAS(realloc_failure_closes))
         tell_free(old);
     block = next_realloc(old, bytes);
     if (block == NULL) {
         if (was_open && !HAS(realloc_failure_closes))
-            open_block(old);
+            producer_open(old, self.thread);
         return NULL;
     }
     if (was_open && !HAS(realloc_failure_closes))

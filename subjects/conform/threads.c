@@ -20,7 +20,7 @@ run_thread(void *(*work)(void *), void *context)
     pthread_join(thread, NULL);
 }
 
-/* ---------------------------------------------------------------- lives */
+/* ---- Lives ---- */
 
 enum { LIVES_MAX = 1 << 17 };
 
@@ -147,7 +147,7 @@ check_order(void)
           (uintmax_t)again);
 }
 
-/* -------------------------------------------------------------- elsewhere */
+/* ---- Elsewhere ---- */
 
 enum { ELSEWHERE = 300 };
 
@@ -249,7 +249,7 @@ check_thread_exit(void)
           all.allocs, dying_allocs);
 }
 
-/* ------------------------------------------------------------------ numbers */
+/* ---- Numbers ---- */
 
 enum { DRAWERS = 200, DRAWS = 128 };
 

@@ -34,8 +34,7 @@ static void (*event_sink)(const struct watch_event *event);
 static const char *wanted_provider;
 static const char *failure;
 
-/* ---------------------------------------------------------------- the places
- */
+/* ---- The places ---- */
 
 /* returns: the nop's length, 0 if there is none */
 static uint32_t
@@ -114,8 +113,7 @@ look_at_module(struct dl_phdr_info *module, size_t bytes, void *context)
     return failure != NULL;
 }
 
-/* ---------------------------------------------------------------- the events
- */
+/* ---- The events ---- */
 
 static void
 on_trap(int number, siginfo_t *info, void *context)
