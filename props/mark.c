@@ -22,6 +22,12 @@ props_mark_text(enum props_mark mark)
     return names[mark].text;
 }
 
+bool
+props_mark_can(enum props_mark mark, const struct prof_rules *rules)
+{
+    return mark != MARK_CROSS_MUTEX || rules->mutex != PROF_MUTEX_ABSENT;
+}
+
 void
 props_marks_add(struct props_marks *to, const struct props_marks *from)
 {

@@ -2,7 +2,10 @@
 #ifndef PROPS_MARK_H
 #define PROPS_MARK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "prof/rules.h"
 
 enum props_mark {
 #define X(id, text) MARK_##id,
@@ -27,6 +30,9 @@ props_mark_hit(struct props_marks *marks, enum props_mark mark)
 /* returns: the identifier and the text of mark.def */
 const char *props_mark_id(enum props_mark mark);
 const char *props_mark_text(enum props_mark mark);
+
+/* returns: whether runs under these rules can meet it */
+bool props_mark_can(enum props_mark mark, const struct prof_rules *rules);
 
 /* Add up what several campaigns have met. */
 void props_marks_add(struct props_marks *to, const struct props_marks *from);

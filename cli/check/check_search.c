@@ -145,8 +145,7 @@ print_marks(const struct cli_check_options *options,
         struct cli_result *result;
 
         if (marks->hits[i] > 0 ||
-            (i == MARK_CROSS_MUTEX &&
-             options->campaign.rules->mutex == PROF_MUTEX_ABSENT))
+            !props_mark_can((enum props_mark)i, options->campaign.rules))
             continue;
         printf("never reached: %s (%s)\n", id, text);
         result = cli_report_add(options->report, "marks", id,

@@ -34,6 +34,7 @@ cross_begin(struct cross *cross)
     cross->readings_count = 0;
     cross->snapshots_count = 0;
     cross->cpu_session = 0;
+    cross->cpu_begins = 0;
     cross->tracing = false;
     cross->numbers_are_made_up = false;
     cross->parks = false;
@@ -262,7 +263,7 @@ append(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-/* The first CPU profile that lies inside a session. */
+/* The first CPU profile of a session that lies inside it. */
 static void
 keep_cpu(struct cross *cross)
 {
@@ -274,10 +275,12 @@ keep_cpu(struct cross *cross)
         .scratch_bytes = sizeof scratch,
     };
 
-    if (session->has_cpu || cross->cpu_session != cross->sessions_count)
+    if (session->has_cpu || cross->cpu_session == 0 ||
+        cross->cpu_session != cross->sessions_count)
         return;
     session->cpu_bytes = 0;
-    session->has_cpu = sim_cpu_write(cross->world, &output) == PROF_OK;
+    session->has_cpu = true;
+    session->cpu_status = sim_cpu_write(cross->world, &output);
     session->cpu_hz = sim_cpu_profile(cross->world)->hz;
     session->cpu_lost = sim_cpu_totals(cross->world).lost;
 }
@@ -361,6 +364,18 @@ watch_session(struct cross *cross, const struct sim_event *event)
     }
 }
 
+/* A start that is refused, since a profile is being taken, begins none. */
+static void
+start_cpu(struct cross *cross)
+{
+    const struct sim_cpu_profile *profile = sim_cpu_profile(cross->world);
+
+    if (profile->begins == cross->cpu_begins)
+        return;
+    cross->cpu_begins = profile->begins;
+    cross->cpu_session = cross->tracing ? cross->sessions_count : 0;
+}
+
 void
 cross_event(struct cross *cross, const struct sim_event *event)
 {
@@ -368,9 +383,8 @@ cross_event(struct cross *cross, const struct sim_event *event)
 
     watch(cross, event);
     if (event->kind == SIM_EV_CPU_START &&
-        cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)) &&
-        sim_cpu_profile(cross->world)->begins == 1)
-        cross->cpu_session = cross->tracing ? cross->sessions_count : 0;
+        cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)))
+        start_cpu(cross);
     if (!cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_TRACER)))
         return;
     if (traces && !cross->tracing)

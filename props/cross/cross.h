@@ -75,6 +75,7 @@ struct cross_session {
     struct cross_sites begin[2]; /* by enum prof_contention */
     struct cross_sites end[2];   /* less those */
     bool has_cpu;                /* a CPU profile was taken inside it */
+    enum prof_status cpu_status; /* of writing it */
     uint8_t *cpu;                /* profile.proto; its own */
     size_t cpu_bytes;
     size_t cpu_room;
@@ -99,7 +100,8 @@ struct cross {
     uint32_t snapshots_count;
     uint32_t gomaxprocs; /* events of the session at hand */
     uint32_t gc_done;
-    uint32_t cpu_session; /* in which the CPU profile began, + 1; 0: none */
+    uint32_t cpu_begins;  /* CPU profiles begun so far */
+    uint32_t cpu_session; /* in which the last one began, + 1; 0: none */
     bool tracing;
     bool numbers_are_made_up; /* a HeapAlloc that no allocation made */
     bool parks;               /* waits that no profile is told of */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cross.h"
+#include "instrument_cpu.h"
 #include "pprof.h"
 
 struct counts {
@@ -151,7 +152,15 @@ cross_cpu(struct cross *cross, const struct cross_session *session,
     const struct sim_config *config = sim_world_config(cross->world);
     const uint64_t per_us = config->trace.ticks_per_us;
 
-    if (!session->has_cpu || session->cpu_lost > 0 || !has_one_clock(cross))
+    if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)) &&
+        sim_cpu_profile(cross->world)->wrong[0] != '\0')
+        cross_breach(cross, PROPS_X5, "%s",
+                     sim_cpu_profile(cross->world)->wrong);
+    if (session->has_cpu && session->cpu_status != PROF_OK)
+        cross_breach(cross, PROPS_X5, "the CPU profile cannot be written: %s",
+                     prof_status_text(session->cpu_status));
+    if (!session->has_cpu || session->cpu_status != PROF_OK ||
+        session->cpu_lost > 0 || !has_one_clock(cross))
         return;
     memset(&cpus, 0, sizeof cpus);
     cpus.cross = cross;

@@ -219,6 +219,7 @@ compare_traces(struct cross_without *without, const struct sim_world *judged)
 }
 
 /* returns: bytes of the CPU profile; 0 if there is none */
+/* returns: its bytes; 0 if there is none, SIZE_MAX if it cannot be written */
 static size_t
 write_cpu(struct sim_world *world, unsigned char *bytes)
 {
@@ -230,10 +231,10 @@ write_cpu(struct sim_world *world, unsigned char *bytes)
         .scratch_bytes = sizeof scratch,
     };
 
-    if (sim_cpu_profile(world)->begins == 0 ||
-        sim_cpu_write(world, &output) != PROF_OK)
+    if (sim_cpu_profile(world)->begins == 0)
         return 0;
-    return memory.bytes_count;
+    return sim_cpu_write(world, &output) == PROF_OK ? memory.bytes_count
+                                                    : SIZE_MAX;
 }
 
 static void
@@ -243,7 +244,9 @@ compare_cpu(struct cross_without *without, struct sim_world *judged)
     static unsigned char b[FILE_BYTES];
     const size_t bytes = write_cpu(judged, a);
 
-    if (write_cpu(without->less, b) != bytes || memcmp(a, b, bytes) != 0)
+    if (bytes == SIZE_MAX)
+        differ(without, "the CPU profile cannot be written");
+    else if (write_cpu(without->less, b) != bytes || memcmp(a, b, bytes) != 0)
         differ(without, "the CPU profile has other bytes");
 }
 
