@@ -3,6 +3,8 @@
 
 usage: audit.py FOLDER [--runs N] [--tools A,B] [--workloads A,B] [--out FOLDER]
 
+Without --out, what is not the whole audit is written into FOLDER.
+
 FOLDER holds the truth programs as they were built. For each tool, workload and
 site, the mean over N runs of what the tool says, divided by the truth.
 
@@ -11,7 +13,8 @@ chance of 1e-9. With N - 1 >= 23 degrees of freedom, Student's t is beyond 10 wi
 chance below 1e-9; and no run-to-run variance is believed that is below an ideal
 sampler's, which takes each object by itself with chance p = 1 - exp(-S/R): beyond
 6.2 of its standard deviations is a chance below 1e-9, too. So the bound is the
-larger of the two. A tool that counts everything has no bound: it must be exact.
+larger of the two. Where it is 1 or more, samples are too few to tell anything. A tool
+that counts everything has no bound: it must be exact.
 
 Dispersion is the variance from run to run, over the ideal sampler's.
 """
@@ -82,7 +85,10 @@ class Cell:
                          NORMAL_Z * math.sqrt(self.ideal / runs))
         # Where nearly every object is sampled, there is nothing to compare.
         self.dispersion = spread / self.ideal if self.missed >= 1 else math.nan
-        self.verdict = "unbiased" if abs(self.mean - 1) <= self.bound else "biased"
+        if abs(self.mean - 1) > self.bound:
+            self.verdict = "biased"
+        else:  # who says nothing at all is not unbiased
+            self.verdict = "unbiased" if self.bound < 1 else "too few"
 
 
 def objects_of(tool, mode, part, quantity):
@@ -156,6 +162,7 @@ body { max-width: 70em; margin: 2em auto; padding: 0 1em }
 table { border-collapse: collapse; margin: 1em 0 }
 th, td { padding: .2em .6em; text-align: right; border-bottom: 1px solid #8884 }
 th:first-child, td:first-child { text-align: left }
+.few { opacity: .5 }
 .biased, .off { font-weight: bold; outline: 2px solid #c40 }
 caption { text-align: left; font-weight: bold }
 """
@@ -168,7 +175,8 @@ def write_html(path, cells, versions):
            "<h1>Live profilers against the truth</h1>",
            "<p>What each tool says, divided by the truth: the mean of its runs. "
            "After ± stands how far the mean of an unbiased tool may be off with "
-           "a chance of 1e-9; a framed bold cell is further off. d is the "
+           "a chance of 1e-9; a framed bold cell is further off, a faint one has too "
+           "few samples to tell. d is the "
            "dispersion: the variance from run to run over an ideal sampler's. "
            "Rate: one byte in %d.</p><ul>" % RATE]
     out += ["<li>%s: %s" % (html.escape(name), html.escape(version))
@@ -203,7 +211,7 @@ def write_html(path, cells, versions):
                         text += " ±%.3f" % cell.bound
                     if not math.isnan(cell.dispersion):
                         text += ", d %.1f" % cell.dispersion
-                    out.append("<td class=%s>%s" % (cell.verdict, text))
+                    out.append("<td class='%s'>%s" % (cell.verdict, text))
             out.append("</table>")
     with open(path + ".part", "w") as file:
         file.write("\n".join(out) + "\n")
@@ -216,7 +224,7 @@ def main():
     parser.add_argument("--runs", type=int, default=RUNS_LEAST)
     parser.add_argument("--tools")
     parser.add_argument("--workloads")
-    parser.add_argument("--out", default="reports")
+    parser.add_argument("--out", help="reports; for a part, FOLDER")
     words = parser.parse_args()
     if words.runs < RUNS_LEAST:
         parser.error("--runs: at least %d, or the bounds do not hold" % RUNS_LEAST)
@@ -224,6 +232,12 @@ def main():
     for name in names:
         if name not in WORKLOADS:
             parser.error("no workload '%s': %s" % (name, ", ".join(WORKLOADS)))
+    known = [make.name for make in tools.TOOLS]
+    for name in words.tools.split(",") if words.tools else []:
+        if name not in known:
+            parser.error("no tool '%s': %s" % (name, "; ".join(known)))
+    if words.out is None:
+        words.out = words.folder if words.tools or words.workloads else "reports"
     chosen, versions = [], {}
     for make in tools.TOOLS:
         if words.tools and make.name not in words.tools.split(","):
@@ -259,9 +273,9 @@ def main():
             print("%s, %s, %s bytes: %s %.4f of the truth, ±%.4f is chance" % (
                 cell.tool.name, cell.workload, cell.label, cell.quantity,
                 cell.mean, cell.bound))
-    print("%d tools, %d cells: %d biased, %d not exact" % (
-        len(chosen), len(cells), sum(c.verdict == "biased" for c in cells),
-        sum(c.verdict == "off" for c in cells)))
+    print("%d tools, %d cells: %s" % (len(chosen), len(cells), ", ".join(
+        "%d %s" % (sum(c.verdict == word for c in cells), word)
+        for word in ("unbiased", "biased", "too few", "exact", "off"))))
 
 
 if __name__ == "__main__":

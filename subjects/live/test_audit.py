@@ -47,8 +47,14 @@ def verdicts(tool, workload="uneven"):
 
 
 ideal = verdicts(Sampler())
-check("an ideal sampler is unbiased", all(c.verdict == "unbiased" for c in ideal))
+check("an ideal sampler is unbiased, or its samples are too few", all(
+    c.verdict == ("unbiased" if c.bound < 1 else "too few") for c in ideal))
+check("its samples suffice at all sizes but the smallest",
+      {c.label for c in ideal if c.verdict == "too few"} == {"16"})
 check("its dispersion is near 1", all(0.3 < c.dispersion < 2.5 for c in ideal))
+silent = verdicts(Sampler(0.0))
+check("who says nothing is never unbiased",
+      {c.verdict for c in silent} == {"biased", "too few"})
 cell = audit.Cell(Sampler(), "", 0, "", "bytes", 1, 1e-6, 5)
 cell.ratios = [0.9, 1.1] * 12  # a standard deviation of 0.1 sqrt(24/23)
 cell.judge()
