@@ -80,6 +80,15 @@ parse_bytes(const char *option, const char *text, uint64_t most,
 }
 
 static bool
+is_chosen(const struct options *options, const struct subjects_rules *rules)
+{
+    for (size_t i = 0; i < options->rules_count; i++)
+        if (options->rules[i] == rules)
+            return true;
+    return false;
+}
+
+static bool
 add_rules(struct options *options, const char *name)
 {
     struct sim_nearest nearest = {.wrong = name, .wrong_bytes = strlen(name)};
@@ -89,6 +98,7 @@ add_rules(struct options *options, const char *name)
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
         sim_nearest_try(&nearest, subjects_rules_all[i]->name);
         if ((all || subjects_rules_all[i] == found) &&
+            !is_chosen(options, subjects_rules_all[i]) &&
             options->rules_count < RULES_MAX)
             options->rules[options->rules_count++] = subjects_rules_all[i];
     }
@@ -184,8 +194,8 @@ list_rules(void)
                subjects_rules_all[i]->of, subjects_rules_all[i]->source);
 }
 
-/* Rule sets that do not take the rate are left out of `all`, with a line that
- * says so; one that was named is an error. */
+/* Of several rule sets those that do not take the rate are left out, with a
+ * line that says so; that none is left is an error. */
 static bool
 check_rate(struct options *options)
 {
@@ -207,7 +217,8 @@ check_rate(struct options *options)
             fprintf(stderr, "profsim: left out: %s %s\n", rules->name, error);
     }
     options->rules_count = kept;
-    return true;
+    return kept > 0 || cli_complain("--rate %" PRIu64 ": no rule set takes it",
+                                    options->pattern.rate);
 }
 
 static void

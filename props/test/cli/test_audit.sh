@@ -85,6 +85,12 @@ for name in python-index perl-words clang-format nm-symbols; do
                 variance > 0 && variance < 0.5) }' "$dir/out"
     count "live bytes of $name vary half as much" $?
 done
+refuses "a rate that none of several takes" "no rule set takes it" \
+    --rules jemalloc,statmemprof --rate 7
+"$profsim" audit --rules exact,all,exact --sizes 16 --json >"$dir/twice" 2>"$dir/err"
+[ "$(grep -o '"rules": *"exact"' "$dir/twice" | wc -l)" -le 1 ] &&
+    [ -s "$dir/twice" ]
+count "a rule set that is named twice stands once" $?
 refuses "a recording with rules" "--rate only" --rules exact \
     --recording fixtures/recordings/waits.rec
 refuses "a recording that is not there" "No such file" \
