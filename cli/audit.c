@@ -199,26 +199,30 @@ list_rules(void)
 static bool
 check_rate(struct options *options)
 {
-    const size_t named = options->rules_count;
-    size_t kept = 0;
+    const uint64_t rate = options->pattern.rate;
+    const struct subjects_rules *refusing[RULES_MAX];
+    const char *errors[RULES_MAX];
+    size_t kept = 0, refused = 0;
 
-    for (size_t i = 0; i < named; i++) {
+    for (size_t i = 0; i < options->rules_count; i++) {
         const struct subjects_rules *rules = options->rules[i];
-        const char *error = rules->rate_error == NULL
-                                ? NULL
-                                : rules->rate_error(options->pattern.rate);
 
-        if (error == NULL)
+        errors[refused] =
+            rules->rate_error == NULL ? NULL : rules->rate_error(rate);
+        if (errors[refused] == NULL)
             options->rules[kept++] = rules;
-        else if (named == 1)
-            return cli_complain("--rate %" PRIu64 ": %s %s",
-                                options->pattern.rate, rules->name, error);
         else
-            fprintf(stderr, "profsim: left out: %s %s\n", rules->name, error);
+            refusing[refused++] = rules;
     }
     options->rules_count = kept;
-    return kept > 0 || cli_complain("--rate %" PRIu64 ": no rule set takes it",
-                                    options->pattern.rate);
+    if (kept == 0)
+        return cli_complain("--rate %" PRIu64 ": %s %s%s", rate,
+                            refusing[0]->name, errors[0],
+                            refused > 1 ? "; no rule set takes it" : "");
+    for (size_t i = 0; i < refused; i++)
+        fprintf(stderr, "profsim: left out: %s %s\n", refusing[i]->name,
+                errors[i]);
+    return true;
 }
 
 static void
