@@ -4,13 +4,14 @@
 # in place of a sanitizer's.
 cd "$(dirname "$0")/.."
 sim="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/world
- -iquote sim/scenario -iquote sim/recording -iquote sim/truth"
+ -iquote sim/instruments -iquote sim/generate -iquote sim/scenario
+ -iquote sim/recording -iquote sim/truth"
 inc="-Iprof/include -iquote props/fuzz -iquote props -iquote props/judge
  -iquote props/campaign $sim -iquote model
  -iquote model/heap -iquote model/trace"
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
 sources=$(ls prof/{core,trace,pprof}/*.c prof/port/linux.c model/*/*.c \
-    sim/{choice,input,world,scenario,recording,truth}/*.c)
+    sim/{choice,input,world,instruments,generate,scenario,recording,truth}/*.c)
 props="props/judge/run.c props/judge/judge*.c props/mark.c props/property.c props/campaign/failure.c
  props/judge/faults.c props/campaign/tale.c props/judge/trace_*.c props/campaign/simplify.c props/campaign/campaign.c
  props/campaign/output.c prof/port/file.c prof/port/path.c"

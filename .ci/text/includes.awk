@@ -17,7 +17,11 @@ BEGIN {
     may["sim/choice"] = ""
     may["sim/input"] = "prof/include sim sim/scenario sim/choice sim/world"
     may["sim/world"] = "prof/include sim sim/choice"
-    may["sim/scenario"] = "prof/include sim sim/choice sim/input sim/world"
+    may["sim/instruments"] = "prof/include sim sim/world"
+    may["sim/generate"] = "prof/include sim sim/choice sim/instruments " \
+                          "sim/world"
+    may["sim/scenario"] = "prof/include sim sim/choice sim/input " \
+                          "sim/instruments sim/world"
     may["sim/recording"] = "prof/include sim sim/input sim/world"
     may["sim/truth"] = "sim sim/choice"
     may["sim/explore"] = "prof/include sim/choice"
