@@ -28,7 +28,8 @@ BEGIN {
     may["sim/explore/program"] = "sim/explore sim/choice"
     may["embed"] = "prof/include"
     may["embed/profile"] = "embed prof/include"
-    may["subjects"] = ""
+    may["subjects"] = "subjects/rules"
+    may["subjects/rules"] = "subjects"
     may["subjects/live"] = ""
     may["subjects/conform"] = "props/sampling" # thresholds
     may["docs"] = "prof/include"
