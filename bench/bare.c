@@ -158,8 +158,7 @@ const struct bench_table bench_bare_counted = {
     .large = true,
 };
 
-/* ------------------------------------------------------------------ one line
- */
+/* ---- one line ---- */
 
 struct lines {
     unsigned char *pages;
@@ -212,8 +211,7 @@ const struct bench_table bench_line_table = {
     .large = true,
 };
 
-/* ---------------------------------------------------------------------- copy
- */
+/* ---- copy ---- */
 
 static void *
 copy_create(uint32_t n, uint32_t depth)

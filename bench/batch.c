@@ -73,8 +73,7 @@ run_batches(const struct bench_batches *batches, uint32_t slice)
     return bench_middle_mean(values, BATCHES) * bench_ns_a_tick() / BENCH_BATCH;
 }
 
-/* --------------------------------------------------------------- two threads
- */
+/* ---- two threads ---- */
 
 struct two {
     const struct bench_load *load;
@@ -162,8 +161,7 @@ bench_batches_once(void *context, uint32_t round)
     return ns;
 }
 
-/* ------------------------------------------------------------------- inserts
- */
+/* ---- inserts ---- */
 
 /* The keys that a turn of the thread inserts. */
 static void

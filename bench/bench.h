@@ -71,8 +71,7 @@ void bench_compare(struct bench *bench, const struct bench_row *row,
 /* Say that an entrant cannot take part. */
 void bench_skip(const struct bench *bench, const char *name, const char *why);
 
-/* -------------------------------------------------------------------- timing
- */
+/* ---- timing ---- */
 
 /* returns: a time stamp that nothing is reordered across, in ticks */
 static inline uint64_t

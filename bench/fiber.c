@@ -63,8 +63,7 @@ switch_once(void *context, uint32_t round)
     return (double)(bench_cpu_ns() - begun_ns) / (2 * SWITCHES);
 }
 
-/* ------------------------------------------------------------------ glibc's
- */
+/* ---- glibc's ---- */
 
 static ucontext_t home_context, context_of;
 
@@ -95,8 +94,7 @@ swapcontext_once(void *context, uint32_t round)
     return (double)(bench_cpu_ns() - begun_ns) / (2 * SWITCHES);
 }
 
-/* ---------------------------------------------------------------------- step
- */
+/* ---- step ---- */
 
 static struct steps {
     struct sim_queue queue;
@@ -199,8 +197,7 @@ make_steps(void)
         exit(1);
 }
 
-/* ---------------------------------------------------------------------- rows
- */
+/* ---- rows ---- */
 
 static void
 run_switches(struct bench *bench, struct bench_peer *go)

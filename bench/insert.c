@@ -159,8 +159,7 @@ memory_once(void *context, uint32_t round)
     return (double)bytes / load->n;
 }
 
-/* ---------------------------------------------------------------------- rows
- */
+/* ---- rows ---- */
 
 struct rows {
     struct bench_tables tables;

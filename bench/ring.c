@@ -266,8 +266,7 @@ copies_once(void *context, uint32_t round)
     return a_bucket(ring, begun);
 }
 
-/* ---------------------------------------------------------------------- rows
- */
+/* ---- rows ---- */
 
 struct operation {
     const char *name;

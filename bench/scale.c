@@ -160,8 +160,7 @@ rate_of(const struct sim_cores_result *result)
     return (double)result->additions * 1e6 / (double)result->span_ps;
 }
 
-/* ---------------------------------------------------------------- the report
- */
+/* ---- the report ---- */
 
 static void
 simulate(void)
@@ -197,8 +196,7 @@ print_csv(void)
                        100 * hottest((enum sim_cores_layout)l));
 }
 
-/* ------------------------------------------------------------------ the plot
- */
+/* ---- the plot ---- */
 
 enum { LEFT = 60, TOP = 40, WIDTH = 280, HEIGHT = 300, GAP = 70 };
 
@@ -274,8 +272,7 @@ print_svg(void)
            LEFT, TOP + HEIGHT + 38);
 }
 
-/* ------------------------------------------------------------ the benchmark
- */
+/* ---- the benchmark ---- */
 
 struct entrant {
     const struct machine *machine;

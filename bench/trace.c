@@ -156,8 +156,7 @@ clock_once(void *context, uint32_t round)
     return (double)(bench_cpu_ns() - begun_ns) / EVENTS;
 }
 
-/* ---------------------------------------------------------------------- rows
- */
+/* ---- rows ---- */
 
 static uint64_t
 count_ticks(void *context)

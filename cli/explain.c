@@ -59,7 +59,7 @@ find_needed(struct story *story)
         story->needed[i] = !fails_without(story, i);
 }
 
-/* ------------------------------------------------------------------ telling */
+/* ---- telling ---- */
 
 static void
 tell_phase(struct props_run *run)

@@ -34,7 +34,7 @@ table_of(const struct cli_options *options)
                                             : no_options;
 }
 
-/* --------------------------------------------------------------------- help */
+/* ---- help ---- */
 
 static void
 print_option(const struct cli_option *option)
@@ -82,7 +82,7 @@ cli_options_missing(const struct cli_options *options, const char *what)
     return options->exit_code;
 }
 
-/* -------------------------------------------------------------------- words */
+/* ---- words ---- */
 
 static int
 end(struct cli_options *options)

@@ -110,7 +110,7 @@ run_scenario(const struct sim_input *input, const char *path,
     return CLI_BROKEN;
 }
 
-/* --------------------------------------------------------------- recordings */
+/* ---- recordings ---- */
 
 /* returns: NULL if there is no memory */
 static struct cli_call_tree *
@@ -224,7 +224,7 @@ run_recording(struct sim_input *input, const char *path,
     return exit_code;
 }
 
-/* -------------------------------------------------------------- the command */
+/* ---- the command ---- */
 
 /* What it is, its content says. */
 static enum cli_exit

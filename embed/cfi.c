@@ -282,8 +282,7 @@ embed_cfi_run(struct embed_row *row, const struct embed_row *initial,
     return true;
 }
 
-/* ------------------------------------------------------------------ stepping
- */
+/* ---- stepping ---- */
 
 struct frame {
     const struct embed_registers *registers;
@@ -376,8 +375,7 @@ embed_cfi_step(struct embed_registers *registers, const struct embed_row *row,
     return true;
 }
 
-/* ------------------------------------------------------------------- packing
- */
+/* ---- packing ---- */
 
 /* Stored at rbp + offset: how a frame is found that aligned its stack. */
 static bool

@@ -71,7 +71,7 @@ subjects_audit_make(struct subjects_audit *audit,
     }
 }
 
-/* ------------------------------------------------------------------ a table */
+/* ---- a table ---- */
 
 enum { NAME_WIDTH = 19 };
 
@@ -157,7 +157,7 @@ subjects_audit_details(FILE *file, const struct subjects_audit *audit,
     }
 }
 
-/* --------------------------------------------------------------------- JSON */
+/* ---- JSON ---- */
 
 static void
 json_member(FILE *file, const char *name, double value)
@@ -209,7 +209,7 @@ subjects_audit_json(FILE *file, const struct subjects_audit *audit,
     fputc('}', file);
 }
 
-/* ------------------------------------------------------------------ drawing */
+/* ---- drawing ---- */
 
 /* Ratios from 1/4 to 4 on a scale of logarithms; what lies outside stands at
  * the edge, with its figure. */

@@ -70,7 +70,7 @@ subjects_live_exact(const struct subjects_history *history, double rate)
     return live;
 }
 
-/* ------------------------------------------------------------------- strata */
+/* ---- strata ---- */
 
 /* A block of a class: live bytes as differences from moment to moment. */
 struct block {
@@ -175,8 +175,7 @@ subjects_live_strata_of(const struct subjects_history *history, double samples,
     return subjects_live_strata(history, high);
 }
 
-/* ------------------------------------------------------- the best afterwards
- */
+/* ---- the best afterwards ---- */
 
 struct size {
     double bytes;

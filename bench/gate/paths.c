@@ -60,8 +60,7 @@ make_prof(uint32_t depth)
     bed.depth = depth;
 }
 
-/* --------------------------------------------------------------------- paths
- */
+/* ---- paths ---- */
 
 static void
 alloc(void)
@@ -133,8 +132,7 @@ snapshot(void)
         exit(1);
 }
 
-/* ------------------------------------------------------------------ counting
- */
+/* ---- counting ---- */
 
 static void
 count_depth(uint32_t depth)

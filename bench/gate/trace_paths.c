@@ -25,8 +25,7 @@ static struct {
     bool told;
 } bed;
 
-/* --------------------------------------------------------------------- paths
- */
+/* ---- paths ---- */
 
 static void
 hash(void)
@@ -68,8 +67,7 @@ encode(void)
                          PROF_VIEW_INUSE));
 }
 
-/* ----------------------------------------------------------------- beds, rows
- */
+/* ---- beds, rows ---- */
 
 static void
 count_hashes(void)

@@ -55,8 +55,7 @@ run_checkers(const struct cli_check_options *options, struct cli_search *search)
     return CLI_BROKEN;
 }
 
-/* --------------------------------------------------------------- the campaign
- */
+/* ---- the campaign ---- */
 
 /* Say where a failure is kept and how to see it again; the same in its result.
  */
@@ -173,7 +172,7 @@ run_campaigns(const struct cli_check_options *options,
     return run_campaign(options, &half, search);
 }
 
-/* ------------------------------------------------------------------ files */
+/* ---- files ---- */
 
 static enum cli_exit
 check_input(const struct cli_check_options *options, struct sim_input *input,

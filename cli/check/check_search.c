@@ -86,8 +86,7 @@ cli_search_failed(const struct cli_check_options *options,
     return result;
 }
 
-/* ---------------------------------------------------------- what was not tried
- */
+/* ---- what was not tried ---- */
 
 /* Was the property asked for and never put to the test? */
 static bool
@@ -167,7 +166,7 @@ print_unbiased(const struct cli_check_options *options,
     return !options->named || options->campaign.asked == search->checked;
 }
 
-/* -------------------------------------------------------------- the report */
+/* ---- the report ---- */
 
 static enum cli_verdict
 verdict_of(const struct cli_check_options *options,

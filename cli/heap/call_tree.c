@@ -56,7 +56,7 @@ cli_call_tree_delete(struct cli_call_tree *tree)
     free(tree);
 }
 
-/* ------------------------------------------------------------------- names */
+/* ---- names ---- */
 
 static bool
 keep_text(struct cli_call_tree *tree, const char *text)
@@ -111,7 +111,7 @@ name_of(struct cli_call_tree *tree, const char *text)
     return name;
 }
 
-/* ------------------------------------------------------------------- nodes */
+/* ---- nodes ---- */
 
 static bool
 grow(struct cli_call_tree *tree)
@@ -202,7 +202,7 @@ cli_call_tree_add(struct cli_call_tree *tree, uint32_t column,
     return true;
 }
 
-/* --------------------------------------------------------------- the finish */
+/* ---- the finish ---- */
 
 struct order {
     const char *function;

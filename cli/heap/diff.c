@@ -67,7 +67,7 @@ close_side(struct side *side)
     sim_input_free(&side->input);
 }
 
-/* --------------------------------------------------------------------- rows */
+/* ---- rows ---- */
 
 /* The difference of two counts with its sign; both are below 2^63 or forged. */
 static int64_t
@@ -156,7 +156,7 @@ print_tree(const struct cli_call_tree *tree, uint64_t top)
     return true;
 }
 
-/* -------------------------------------------------------------- the command */
+/* ---- the command ---- */
 
 static enum cli_exit
 compare(const struct side *sides, enum cli_measure measure, uint64_t top)

@@ -45,7 +45,7 @@ put_name(FILE *file, const char *name, const char *(*replace)(char byte))
     free(text);
 }
 
-/* ---------------------------------------------------------------- collapsed */
+/* ---- collapsed ---- */
 
 static const char *
 replace_folded(char byte)
@@ -83,7 +83,7 @@ cli_graphs_folded(FILE *file, const struct cli_call_tree *tree,
     }
 }
 
-/* --------------------------------------------------------------- speedscope */
+/* ---- speedscope ---- */
 
 static const char *
 replace_json(char byte)
@@ -164,8 +164,7 @@ cli_graphs_speedscope(FILE *file, const struct cli_call_tree *tree,
     fputs("]}\n", file);
 }
 
-/* -------------------------------------------------------------------- flames
- */
+/* ---- flames ---- */
 
 enum {
     WIDTH = 1200,
@@ -317,8 +316,7 @@ cli_graphs_flames(FILE *file, const struct cli_call_tree *tree,
     fputs("</svg>\n", file);
 }
 
-/* --------------------------------------------------------------------- files
- */
+/* ---- files ---- */
 
 enum graph {
     FOLDED,

@@ -74,8 +74,7 @@ print_count(const char *what, struct sim_heap_count count)
     printf(" in %" PRIu64 " objects", count.objects);
 }
 
-/* -------------------------------------------------------------------- losses
- */
+/* ---- losses ---- */
 
 static const struct {
     const char *what; /* behind the number */
@@ -121,8 +120,7 @@ print_losses(const struct cli_heap_report *report)
         printf("%-13s nothing\n", "not recorded");
 }
 
-/* ---------------------------------------------------------------------- sums
- */
+/* ---- sums ---- */
 
 static void
 print_head(const struct cli_heap_report *report)
@@ -154,8 +152,7 @@ print_head(const struct cli_heap_report *report)
     print_losses(report);
 }
 
-/* --------------------------------------------------------------------- sites
- */
+/* ---- sites ---- */
 
 struct ranked {
     struct sim_heap_count count;
@@ -207,8 +204,7 @@ print_sites(const struct cli_heap_report *report, struct ranked *ranked,
     }
 }
 
-/* ---------------------------------------------------------------- other views
- */
+/* ---- other views ---- */
 
 static void
 print_time(const struct cli_heap_report *report)

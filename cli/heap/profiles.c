@@ -29,8 +29,7 @@ struct room {
     size_t packing_bytes;
 };
 
-/* ------------------------------------------------------------------ measuring
- */
+/* ---- measuring ---- */
 
 static int
 compare_pcs(const void *a, const void *b)
@@ -86,8 +85,7 @@ take_all(struct census *census, const struct cli_profiles *profiles)
     }
 }
 
-/* -------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 static void
 room_release(struct room *room)
@@ -121,8 +119,7 @@ room_take(struct room *room, const struct cli_profiles *profiles)
     return room->scratch != NULL && room->packing != NULL;
 }
 
-/* --------------------------------------------------------------------- files
- */
+/* ---- files ---- */
 
 static struct prof_output
 output_to(const struct prof_sink *sink, const struct cli_profiles *profiles,

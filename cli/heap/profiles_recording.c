@@ -26,7 +26,7 @@ struct gathered {
     uint32_t mappings_count;
 };
 
-/* -------------------------------------------------------------------- names */
+/* ---- names ---- */
 
 static void
 find_recorded(void *context, uintptr_t pc, struct prof_symbol *symbol)
@@ -143,7 +143,7 @@ gather_mappings(struct gathered *gathered)
     return good;
 }
 
-/* ------------------------------------------------------------------- stacks */
+/* ---- stacks ---- */
 
 /* A file of a few bytes a stack can stand for very deep stacks. */
 static bool
@@ -188,7 +188,7 @@ gather_stacks(struct gathered *gathered)
     return true;
 }
 
-/* -------------------------------------------------------------------- heaps */
+/* ---- heaps ---- */
 
 static bool
 gather_heaps(struct gathered *gathered)
@@ -223,7 +223,7 @@ gather_heaps(struct gathered *gathered)
     return true;
 }
 
-/* --------------------------------------------------------------------- text */
+/* ---- text ---- */
 
 /* What a row shows: in use, and allocated, by the kind of heap. */
 static void
@@ -313,7 +313,7 @@ write_heap_text(const void *context, const struct prof_sink *to,
     return status;
 }
 
-/* -------------------------------------------------------------------- waits */
+/* ---- waits ---- */
 
 static void
 add_wait(struct gathered *gathered, enum prof_contention kind, uint32_t stack,
@@ -378,7 +378,7 @@ gather_waits(struct gathered *gathered, size_t *counts)
     return true;
 }
 
-/* -------------------------------------------------------------------- files */
+/* ---- files ---- */
 
 static void
 release(struct gathered *gathered)

@@ -156,8 +156,7 @@ write_profiles(const char *folder, const char *path,
     return good;
 }
 
-/* ----------------------------------------------------------------- the traces
- */
+/* ---- the traces ---- */
 
 static bool
 write_session(const char *folder, const char *input,

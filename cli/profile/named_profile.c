@@ -30,8 +30,7 @@ struct naming {
     bool failed;
 };
 
-/* -------------------------------------------------------------------- names
- */
+/* ---- names ---- */
 
 static uint64_t
 hash_of(const char *text, uint64_t hash)
@@ -131,8 +130,7 @@ put_mapping(struct naming *naming, const uint8_t *bytes, size_t count)
     cli_proto_message(&naming->to, MAPPING, &all);
 }
 
-/* -------------------------------------------------------------------- copying
- */
+/* ---- copying ---- */
 
 static bool
 read_varint(const uint8_t **at, const uint8_t *end, uint64_t *value)

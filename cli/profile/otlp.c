@@ -24,8 +24,7 @@ struct writer {
     struct cli_map string_of; /* where a text of the profile is -> its number */
 };
 
-/* ------------------------------------------------------------------ dictionary
- */
+/* ---- dictionary ---- */
 
 /* Texts are known by where they are: each of the profile's is there once. */
 static uint64_t
@@ -191,8 +190,7 @@ put_dictionary(const struct writer *writer, struct cli_proto *to)
     cli_proto_message(to, 2, &dictionary);
 }
 
-/* -------------------------------------------------------------------- profiles
- */
+/* ---- profiles ---- */
 
 static void
 put_type(const struct writer *writer, struct cli_proto *to, uint32_t field,

@@ -177,8 +177,7 @@ set_environment(void *context)
     set_number(PROFILE_ENV_NO_AGENT, options->no_agent);
 }
 
-/* -------------------------------------------------------------------- naming
- */
+/* ---- naming ---- */
 
 /* returns: the file's bytes; NULL, with errno. A link is not followed. */
 static uint8_t *

@@ -22,8 +22,7 @@ struct line {
     int64_t value;
 };
 
-/* -------------------------------------------------------------------- an error
- */
+/* ---- an error ---- */
 
 /*
  * The variance of what one sample adds to its total. Of n blocks of S bytes
@@ -72,8 +71,7 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
             profile->period);
 }
 
-/* ----------------------------------------------------------------------- lines
- */
+/* ---- lines ---- */
 
 static int
 compare_stacks(const void *left, const void *right)

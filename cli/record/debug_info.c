@@ -42,7 +42,7 @@ struct cli_debug_info {
 
 enum { NESTING_MAX = 8 }; /* of namespaces and classes */
 
-/* --------------------------------------------------------------- functions */
+/* ---- functions ---- */
 
 static void
 add_range(struct ranges *ranges, struct range range)
@@ -135,7 +135,7 @@ range_of(const struct ranges *ranges, uint64_t address)
                : NULL;
 }
 
-/* -------------------------------------------------------------------- units */
+/* ---- units ---- */
 
 struct cli_debug_info *
 cli_debug_info_open(Dwfl_Module *module)
@@ -200,7 +200,7 @@ line_of(Dwarf_Die *unit, uint64_t address)
     return found;
 }
 
-/* ------------------------------------------------------------ inlined calls */
+/* ---- inlined calls ---- */
 
 static const char *
 name_of(Dwarf_Die *die)

@@ -35,7 +35,7 @@ join(char *path, size_t path_bytes, const char *folder, const char *name)
     return complain(name, "its path is too long");
 }
 
-/* ------------------------------------------------------------------ reading */
+/* ---- reading ---- */
 
 static int
 is_visible(const struct dirent *entry)
@@ -134,7 +134,7 @@ cli_images_release(struct cli_images *images)
     free(images->items);
 }
 
-/* ------------------------------------------------------------------- saving */
+/* ---- saving ---- */
 
 static bool
 convert_here(const char *from, const char *to)

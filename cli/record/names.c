@@ -28,8 +28,7 @@ struct cli_names {
     uint64_t room;
 };
 
-/* -------------------------------------------------------------------- mappings
- */
+/* ---- mappings ---- */
 
 /* The segment that was mapped: what was added to its addresses. */
 static bool
@@ -109,8 +108,7 @@ cli_names_close(struct cli_names *names)
     free(names);
 }
 
-/* --------------------------------------------------------------------- looking
- */
+/* ---- looking ---- */
 
 static void
 look_up(struct cli_names *names, uintptr_t pc, struct name *name)

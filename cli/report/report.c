@@ -56,7 +56,7 @@ cli_verdict_of(enum cli_exit exit_code)
     return verdict;
 }
 
-/* ------------------------------------------------------------------ results */
+/* ---- results ---- */
 
 /* A copy in which foreign bytes are printable. */
 static char *
@@ -220,7 +220,7 @@ cli_report_count(const struct cli_report *report, const char *subject,
     return count;
 }
 
-/* -------------------------------------------------------------------- files */
+/* ---- files ---- */
 
 /* returns: NULL, or why there is no such file */
 static const char *

@@ -142,7 +142,7 @@ print_case(FILE *file, const struct cli_report *report,
     fputs("    </testcase>\n", file);
 }
 
-/* ------------------------------------------------------------------- suites */
+/* ---- suites ---- */
 
 /* in: subject, NULL: all */
 static uint64_t

@@ -28,8 +28,7 @@
 enum { THREADS_MAX = 4, ROOTS = 64, ROUNDS = 3000, COLLECT_EVERY = 500 };
 enum { SAMPLES_MAX = 1 << 16, BUCKETS_MAX = 64 };
 
-/* ------------------------------------------------------------- the embedding
- */
+/* ---- the embedding ---- */
 
 /* A sampled object. This lies in memory that the collector does not scan. */
 struct sample {
@@ -164,7 +163,7 @@ on_event(GC_EventType event)
     }
 }
 
-/* ----------------------------------------------------------- the comparison */
+/* ---- the comparison ---- */
 
 /* Sum up the objects whose links the collector has left alone. */
 static void
@@ -208,7 +207,7 @@ compare(void)
     }
 }
 
-/* ------------------------------------------------------------- the program */
+/* ---- the program ---- */
 
 enum site { SMALL = 2, MIDDLE, LARGE, SITES };
 

@@ -76,7 +76,7 @@ enter(struct thread *me, enum function function)
     me->stack[DEPTH - ++me->depth] = function;
 }
 
-/* ---------------------------------------------------------- the collector */
+/* ---- the collector ---- */
 
 static void
 mark(struct object *object)
@@ -148,8 +148,7 @@ allocate(struct thread *me, unsigned bytes)
         collect(me);
 }
 
-/* ---------------------------------------------------- a mutex of the program
- */
+/* ---- a mutex of the program ---- */
 
 static bool held;
 static unsigned waiters;
@@ -188,7 +187,7 @@ release(struct thread *me)
     pthread_cond_signal(&released);
 }
 
-/* ------------------------------------------------------------ the program */
+/* ---- the program ---- */
 
 static void *
 run(void *argument)
@@ -240,7 +239,7 @@ run_threads(struct thread *me)
     pthread_mutex_lock(&world);
 }
 
-/* --------------------------------------------------------------- the whole */
+/* ---- the whole ---- */
 
 static void
 in_child(void)

@@ -26,7 +26,7 @@ waiting(int slot)
 
     for (int row = 0; row < ROWS; row++)
         sum += load_relaxed(&prof->procs[0].columns.slots[slot][row]) -
-               prof->counters.taken[slot][row];
+               prof->counters.published[slot][row];
     return sum;
 }
 

@@ -73,8 +73,7 @@ static struct {
     uint64_t cpu_began_ns;
 } agent = {.listener = -1};
 
-/* ------------------------------------------------------------- the CPU profile
- */
+/* ---- the CPU profile ---- */
 
 static uint64_t
 now_ns(void)
@@ -108,8 +107,7 @@ profile_cpu_write(const struct prof_output *output)
     return status;
 }
 
-/* ---------------------------------------------------------------- descriptors
- */
+/* ---- descriptors ---- */
 
 /*
  * Above the numbers that the program may get, where the hard limit has room;
@@ -191,8 +189,7 @@ listen_again(void)
     return listener >= 0;
 }
 
-/* ------------------------------------------------------------------- requests
- */
+/* ---- requests ---- */
 
 static bool
 is_welcome(int client)
@@ -317,8 +314,7 @@ accept_one(void)
     return true;
 }
 
-/* ------------------------------------------------------------------ the thread
- */
+/* ---- the thread ---- */
 
 /* Sleep while *word is `seen`, and not longer than that. */
 static void

@@ -110,8 +110,7 @@ make_prof(void)
     return true;
 }
 
-/* ------------------------------------------------------------- the CPU profile
- */
+/* ---- the CPU profile ---- */
 
 static _Thread_local struct embed_own_stack handler_stack
     __attribute__((tls_model("initial-exec")));
@@ -164,8 +163,7 @@ start_cpu(void)
         profile.cpu = cpu;
 }
 
-/* ----------------------------------------------------------------------- forks
- */
+/* ---- forks ---- */
 
 /*
  * In the child of a handler that interrupted the profiler: what it interrupted
@@ -235,8 +233,7 @@ _Fork(void)
     return child;
 }
 
-/* ----------------------------------------------------------------- begin, end
- */
+/* ---- begin, end ---- */
 
 static bool
 start(void)

@@ -106,7 +106,7 @@ settle_late_frees(struct model_alive *alive)
 {
     const bool new_too = answer_k(alive) == alive->terminations;
 
-    alive->frees_late =
+    alive->frees_in_alloc_slot =
         alive->untold_old > 0 || (new_too && alive->untold_new > 0);
 }
 
@@ -117,8 +117,7 @@ debt_add(enum model_debt *debt)
         *debt = MODEL_DEBT_DUE;
 }
 
-/* --------------------------------------------------------------------- facts
- */
+/* ---- facts ---- */
 
 void
 model_alive_born(struct model_alive *alive, uint32_t object, uint32_t bucket,
@@ -227,8 +226,7 @@ model_alive_first(struct model_alive *alive, uint32_t at)
     settle_late_frees(alive);
 }
 
-/* -------------------------------------------------------------------- answer
- */
+/* ---- answer ---- */
 
 static bool
 is_overdue(const struct model_alive *alive)
@@ -286,5 +284,5 @@ model_alive_at(struct model_alive *alive, struct model_bucket *buckets,
         }
     }
     alive->leaving_count = kept;
-    return !is_overdue(alive) && !alive->frees_late;
+    return !is_overdue(alive) && !alive->frees_in_alloc_slot;
 }

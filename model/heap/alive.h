@@ -27,7 +27,7 @@ struct model_alive {
     uint32_t untold_old;  /* found dead before g, the library not told */
     uint32_t untold_new;  /* found dead at g, not told */
     uint32_t untold_next; /* found dead by the marking that ends at g+1 */
-    bool frees_late;
+    bool frees_in_alloc_slot;
 
     enum model_debt debt_now;   /* final in this cycle */
     enum model_debt debt_next;  /* in the next */

@@ -16,8 +16,7 @@ __extension__ typedef unsigned __int128 u128;
 
 #define TWO_64 ((u128)1 << 64)
 
-/* ---------------------------------------------------------------- generators
- */
+/* ---- generators ---- */
 
 static uint64_t
 scramble(uint64_t z)
@@ -75,8 +74,7 @@ model_draw(enum model_era era, uint64_t *state)
     return scramble(*state);
 }
 
-/* ---------------------------------------------------------------------- rates
- */
+/* ---- rates ---- */
 
 void
 model_contention_reset(struct model_contention *model, enum model_era era,
@@ -138,8 +136,7 @@ model_contention_mutex_fraction(struct model_contention *model,
     note_rate(model, fraction);
 }
 
-/* --------------------------------------------------------------------- events
- */
+/* ---- events ---- */
 
 static struct model_charge
 once(int64_t cycles)

@@ -121,8 +121,7 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     model->answer = (struct model_answer){0};
 }
 
-/* --------------------------------------------------------------- publication
- */
+/* ---- publication ---- */
 
 static void
 pending_add(struct model_heap *model, uint32_t bucket, bool free,
@@ -226,8 +225,7 @@ kind_count(const struct model_heap *model, enum model_bucket_kind kind)
     return count;
 }
 
-/* --------------------------------------------------------- entries of the log
- */
+/* ---- entries of the log ---- */
 
 /* Is the allocation recorded? Its processor has one stream of numbers. */
 static bool
@@ -507,8 +505,7 @@ model_heap_feed(struct model_heap *model)
         on_entry(model, &model->log->entries[model->fed]);
 }
 
-/* ------------------------------------------------------------------- answers
- */
+/* ---- answers ---- */
 
 const struct model_bucket *
 model_heap_buckets(const struct model_heap *model, uint32_t *count)

@@ -117,8 +117,7 @@ model_is_unbiased(const struct model_sums *sums, uint64_t cycles)
            sums->cycles == sums->draws * cycles;
 }
 
-/* ----------------------------------------------------------------------- heap
- */
+/* ---- heap ---- */
 
 /*
  * 1 - e^-x. For x >= 1 by e^-x = (e^-(x/2^k))^(2^k); below 1 by the alternating

@@ -36,8 +36,7 @@ refuse(struct model_pprof *profile, const char *reason)
     return false;
 }
 
-/* ----------------------------------------------------------------------- wire
- */
+/* ---- wire ---- */
 
 static bool
 take_varint(struct bytes *from, uint64_t *value)
@@ -138,8 +137,7 @@ is_sound(struct bytes all)
     return all.at != NULL;
 }
 
-/* -------------------------------------------------------------------- strings
- */
+/* ---- strings ---- */
 
 static bool
 read_strings(struct model_pprof *profile, struct bytes all, struct pool *pool)
@@ -192,8 +190,7 @@ type_of(struct model_pprof *profile, struct bytes message)
                                      .unit = string_of(profile, message, 2)};
 }
 
-/* -------------------------------------------------------------------- samples
- */
+/* ---- samples ---- */
 
 /* Numbers of a repeated field, packed or not. */
 static const uint64_t *
@@ -265,8 +262,7 @@ read_sample(struct model_pprof *profile, struct bytes message,
     read_labels(profile, message, pool, sample);
 }
 
-/* --------------------------------------------------------------- other parts
- */
+/* ---- other parts ---- */
 
 static void
 read_mapping(struct model_pprof *profile, struct bytes message,
@@ -321,8 +317,7 @@ read_function(struct model_pprof *profile, struct bytes message,
     function->file = string_of(profile, message, 4);
 }
 
-/* -------------------------------------------------------------------- looking
- */
+/* ---- looking ---- */
 
 const struct model_pprof_location *
 model_pprof_location(const struct model_pprof *profile, uint64_t id)
@@ -406,8 +401,7 @@ check_samples(struct model_pprof *profile)
     }
 }
 
-/* -------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 static void
 take_room(struct model_pprof *profile, struct bytes all, struct pool *pool)

@@ -98,8 +98,7 @@ session_of(struct model_life *life)
     return &life->sessions[life->sessions_count - 1];
 }
 
-/* ------------------------------------------------------------------- telling
- */
+/* ---- telling ---- */
 
 /* Files count from 1: a syscall exit at 0 would be one at an unknown time. */
 static int64_t
@@ -260,8 +259,7 @@ mark_gone(struct model_life *life, uint32_t proc)
     }
 }
 
-/* ------------------------------------------------------------------ the facts
- */
+/* ---- the facts ---- */
 
 /* Facts that become an event of one kind, as they are. */
 static const struct {

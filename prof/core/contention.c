@@ -48,8 +48,7 @@ struct charge {
 
 _Static_assert(sizeof(double) == sizeof(uint64_t), "a count is kept by bits");
 
-/* ------------------------------------------------------------------- sampling
- */
+/* ---- sampling ---- */
 
 static inline struct charge
 charge_as_is(int64_t cycles)
@@ -137,8 +136,7 @@ mutex_charge(struct prof_proc *proc, int64_t cycles, int64_t rate)
                            .events = (double)rate};
 }
 
-/* ------------------------------------------------------------------ recording
- */
+/* ---- recording ---- */
 
 static inline enum bucket_kind
 bucket_kind_of(enum prof_contention kind)
@@ -213,8 +211,7 @@ prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
         record(proc, bucket_kind_of(kind), stack, depth, charge);
 }
 
-/* ---------------------------------------------------------------------- rates
- */
+/* ---- rates ---- */
 
 /* As Go computes it: in doubles, and what does not fit is the least number. */
 static int64_t
@@ -308,8 +305,7 @@ prof_mutex_cycles(const struct prof *prof, int64_t first_cycles,
     return sum;
 }
 
-/* -------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 /* A row's bucket; entry is NULL if it is not of this kind. */
 static struct bucket

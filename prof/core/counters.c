@@ -7,30 +7,31 @@
  *      processor 1      the same
  *      ...
  *      carried          the upper halves of all processors together
- *      taken            what is published of each slot: its sum, once
+ *      published        what is published of each slot: its sum, once
  *
  * A counter only grows, and only its processor adds to it: one plain addition
  * to memory, no lock prefix, no line that goes from processor to processor.
  * Nobody else writes it. Publishing a slot is writing down its sum,
  *
- *      taken := sum over processors,
+ *      published := sum over processors,
  *
- * so that what waits in a slot is sum - taken, and what is published of a row
- * is the sum of its taken. Nothing is ever moved or cleared; hence an event
- * that arrives while its slot is published is in this sum or in the next one.
+ * so that what waits in a slot is sum - published, and what is published of a
+ * row is the sum of its `published`. Nothing is ever moved or cleared; hence an
+ * event that arrives while its slot is published is in this sum or in the next
+ * one.
  *
  *      cycle      0     1     2     3        one row, allocations only
  *      slot 2     5     5     5 *   9        5 events in cycle 0, 4 in cycle 3
- *      taken[2]   0     0     5     5        * flush of cycle 2
+ *      published  0     0     5     5        of slot 2; * flush of cycle 2
  *      waiting    5     5     0     4
  *
  * Two stages (PROF_HEAP_STAGES): slots PREVIOUS and RECENT are added to. What
  * has been moved from recent to previous is a sum of recent, too: it waits in
- * taken[MOVED], and each turn writes it down as published.
+ * published[MOVED], and each rotation writes it down as published.
  *
- *      turn       taken[PREVIOUS] := sum of PREVIOUS
- *                 taken[RECENT]   := taken[MOVED]
- *                 taken[MOVED]    := sum of RECENT
+ *      rotation   published[PREVIOUS] := sum of PREVIOUS
+ *                 published[RECENT]   := published[MOVED]
+ *                 published[MOVED]    := sum of RECENT
  *
  * The upper halves. A processor's counter has 32 bits. An addition that makes
  * it 0 again says so (the carry), and 1 is added to the slot's `carried`, which
@@ -42,8 +43,8 @@
  * Invariants
  *   I1  A counter is written by its processor alone, and only grows (modulo
  *       2^32, with a carry).
- *   I2  taken is never more than what was counted: both as numbers of 64 bits,
- *       which wrap silently. (Between a counter's wrap and its carry a slot
+ *   I2  published is never more than what was counted: both as numbers of 64
+ * bits, which wrap silently. (Between a counter's wrap and its carry a slot
  *       that is not at rest looks 2^32 too small; the next look is right.)
  *   I3  While `carries` is 0 all upper halves are 0.
  *   I4  Where events may arrive, the frees of a row are read before its
@@ -92,8 +93,7 @@ has_carries(const struct prof *prof)
     return load_relaxed(&prof->counters.carries) != 0;
 }
 
-/* -------------------------------------------------------------------- sums
- */
+/* ---- sums ---- */
 
 static inline uint64_t
 carried_of(const struct prof *prof, uint32_t slot, uint32_t row, enum half half)
@@ -149,15 +149,15 @@ count_row(const struct prof *prof, uint32_t row)
 }
 
 static inline struct row_counts
-taken_of(const struct prof *prof, uint32_t slot, uint32_t row)
+published_in(const struct prof *prof, uint32_t slot, uint32_t row)
 {
     const struct counters *counters = &prof->counters;
-    const uint64_t taken = counters->taken[slot][row];
-    struct row_counts counts = {.allocs = (uint32_t)taken,
-                                .frees = taken >> 32};
+    const uint64_t published = counters->published[slot][row];
+    struct row_counts counts = {.allocs = (uint32_t)published,
+                                .frees = published >> 32};
 
     if (has_carries(prof)) {
-        const uint32_t *upper = counters->taken_upper[slot];
+        const uint32_t *upper = counters->published_high[slot];
 
         counts.allocs |= (uint64_t)upper[place_of(row, ALLOCS)] << 32;
         counts.frees |= (uint64_t)upper[place_of(row, FREES)] << 32;
@@ -166,16 +166,17 @@ taken_of(const struct prof *prof, uint32_t slot, uint32_t row)
 }
 
 static void
-set_taken(struct prof *prof, uint32_t slot, uint32_t row,
-          struct row_counts counts)
+set_published(struct prof *prof, uint32_t slot, uint32_t row,
+              struct row_counts counts)
 {
     struct counters *counters = &prof->counters;
-    uint32_t *upper = counters->taken_upper[slot];
+    uint32_t *upper = counters->published_high[slot];
 
-    counters->taken[slot][row] = counts.frees << 32 | (uint32_t)counts.allocs;
+    counters->published[slot][row] =
+        counts.frees << 32 | (uint32_t)counts.allocs;
     if ((counts.allocs | counts.frees) >> 32 == 0)
         return; /* as before: they only grow (I1) */
-    /* Relaxed: who looks at what is taken has the lock. */
+    /* Relaxed: who reads what is published has the lock. */
     store_relaxed(&counters->carries, 1);
     signal_fence(); /* I3, also of what a fork copies */
     upper[place_of(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
@@ -206,12 +207,11 @@ prof_counters_published(const struct prof *prof, uint32_t row)
     struct row_counts sum = {0};
 
     for (uint32_t slot = 0; slot < slots_of(prof); slot++)
-        add_counts(&sum, taken_of(prof, slot, row));
+        add_counts(&sum, published_in(prof, slot, row));
     return sum;
 }
 
-/* -------------------------------------------------------------- publishing
- */
+/* ---- publishing ---- */
 
 /* Has a processor recorded anything? Of a slot at rest none is overlooked. */
 static inline bool
@@ -231,18 +231,18 @@ next_recorder(const struct prof *prof, uint32_t i)
 
 /* Publish a line that one processor has counted. */
 static inline void
-publish_line(uint64_t taken[LINE], const shared_u64 *from)
+publish_line(uint64_t published[LINE], const shared_u64 *from)
 {
-    uint64_t news = 0;
+    uint64_t changed = 0;
 
 #pragma GCC unroll 8
     for (size_t i = 0; i < LINE; i++)
-        news |= load_relaxed(&from[i]) ^ taken[i];
-    if (news == 0)
+        changed |= load_relaxed(&from[i]) ^ published[i];
+    if (changed == 0)
         return; /* most buckets are idle in most cycles */
 #pragma GCC unroll 8
     for (size_t i = 0; i < LINE; i++)
-        taken[i] = load_relaxed(&from[i]);
+        published[i] = load_relaxed(&from[i]);
 }
 
 /* Add a line to sums, both halves of a word at once. returns: all bits of what
@@ -265,7 +265,7 @@ add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
 static void
 publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
 {
-    uint64_t *taken = &prof->counters.taken[slot][line];
+    uint64_t *published = &prof->counters.published[slot][line];
     uint64_t sums[LINE] = {0};
     uint64_t seen = 0;
 
@@ -273,12 +273,12 @@ publish_sums(struct prof *prof, uint32_t slot, uint32_t line)
         if (has_recorded(prof, i))
             seen |= add_line(&sums, &prof->procs[i].columns.slots[slot][line]);
     if ((seen & HALVES_TOP) == 0 && !has_carries(prof)) {
-        if (memcmp(taken, sums, sizeof sums) != 0)
-            memcpy(taken, sums, sizeof sums);
+        if (memcmp(published, sums, sizeof sums) != 0)
+            memcpy(published, sums, sizeof sums);
         return;
     }
     for (uint32_t row = line; row < line + LINE; row++)
-        set_taken(
+        set_published(
             prof, slot, row,
             (struct row_counts){.allocs = counted_of(prof, slot, row, ALLOCS),
                                 .frees = counted_of(prof, slot, row, FREES)});
@@ -299,10 +299,10 @@ prof_counters_publish(struct prof *prof, uint32_t slot)
             publish_sums(prof, slot, line);
     } else {
         const shared_u64 *from = prof->procs[first].columns.slots[slot];
-        uint64_t *taken = prof->counters.taken[slot];
+        uint64_t *published = prof->counters.published[slot];
 
         for (size_t line = 0; line <= rows; line += LINE)
-            publish_line(&taken[line], &from[line]);
+            publish_line(&published[line], &from[line]);
     }
 }
 
@@ -315,26 +315,25 @@ prof_counters_publish_all(struct prof *prof)
         const struct slot_counts counts = count_row(prof, row);
 
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++)
-            set_taken(prof, slot, row, counts.of[slot]);
+            set_published(prof, slot, row, counts.of[slot]);
     }
 }
 
 void
-prof_counters_turn(struct prof *prof)
+prof_counters_rotate(struct prof *prof)
 {
     const uint32_t rows = prof_table_rows(&prof->table);
 
     for (uint32_t row = 1; row <= rows; row++) {
         const struct slot_counts counts = count_row(prof, row);
 
-        set_taken(prof, PREVIOUS, row, counts.of[PREVIOUS]);
-        set_taken(prof, RECENT, row, taken_of(prof, MOVED, row));
-        set_taken(prof, MOVED, row, counts.of[RECENT]);
+        set_published(prof, PREVIOUS, row, counts.of[PREVIOUS]);
+        set_published(prof, RECENT, row, published_in(prof, MOVED, row));
+        set_published(prof, MOVED, row, counts.of[RECENT]);
     }
 }
 
-/* ------------------------------------------------------------------ a fork
- */
+/* ---- a fork ---- */
 
 /* The slot in which is written down what a slot has published. */
 static inline uint32_t
@@ -348,8 +347,9 @@ static void
 mend_half(struct prof_proc *proc, uint32_t slot, uint32_t row, enum half half)
 {
     const struct prof *prof = proc->prof;
-    const struct row_counts taken = taken_of(prof, taken_slot(prof, slot), row);
-    const uint64_t least = half == ALLOCS ? taken.allocs : taken.frees;
+    const struct row_counts published =
+        published_in(prof, taken_slot(prof, slot), row);
+    const uint64_t least = half == ALLOCS ? published.allocs : published.frees;
 
     if (half_of(&proc->columns.slots[slot][row], half) == 0 &&
         (int64_t)(counted_of(prof, slot, row, half) - least) < 0)
@@ -369,8 +369,7 @@ prof_counters_mend(struct prof_proc *proc)
     }
 }
 
-/* -------------------------------------------------------------- all rows
- */
+/* ---- all rows ---- */
 
 /* Sum one half of a line. */
 static inline uint64_t

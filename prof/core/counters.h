@@ -9,7 +9,8 @@
 
 enum { COUNTER_SLOTS = 3 };
 
-/* PROF_HEAP_STAGES: names of two slots, and of a third that is only taken. */
+/* PROF_HEAP_STAGES: names of two slots, and of a third that is only published.
+ */
 enum { PREVIOUS, RECENT, MOVED };
 
 /* What a row counts in a slot is a word: the halves of it. */
@@ -23,9 +24,9 @@ struct wait {
 
 /* What an instance has of them, beside the columns of its processors. */
 struct counters {
-    uint64_t *taken[COUNTER_SLOTS];       /* by row; guarded by control */
-    uint32_t *taken_upper[COUNTER_SLOTS]; /* by row and half; the same */
-    shared_u32 *carried[COUNTER_SLOTS];   /* the same; any thread adds */
+    uint64_t *published[COUNTER_SLOTS];      /* by row; guarded by control */
+    uint32_t *published_high[COUNTER_SLOTS]; /* by row and half; the same */
+    shared_u32 *carried[COUNTER_SLOTS];      /* the same; any thread adds */
     shared_u32 carries; /* 1: some count has passed 2^32; any thread */
 };
 
@@ -71,9 +72,9 @@ struct row_counts prof_counters_published_all(const struct prof *prof);
 static inline struct row_counts
 prof_counters_published_low(const struct counters *counters, uint32_t row)
 {
-    const uint64_t first = counters->taken[0][row];
-    const uint64_t second = counters->taken[1][row];
-    const uint64_t third = counters->taken[2][row];
+    const uint64_t first = counters->published[0][row];
+    const uint64_t second = counters->published[1][row];
+    const uint64_t third = counters->published[2][row];
 
     return (struct row_counts){
         .allocs =
@@ -94,7 +95,7 @@ void prof_counters_publish(struct prof *prof, uint32_t slot);
 void prof_counters_publish_all(struct prof *prof);
 
 /* Move the stages up by one; events may arrive. context: the same */
-void prof_counters_turn(struct prof *prof);
+void prof_counters_rotate(struct prof *prof);
 
 /*
  * Make up for the carry that a record call has not made: its counter is 0, and

@@ -11,7 +11,7 @@ struct prof;
 /* A record call is between begin and end of its processor's section. */
 struct section {
     shared_u64 calls; /* odd inside; written by its processor, any reads */
-    uint64_t seen;    /* guarded by control: calls at the last turn; 0: none */
+    uint64_t seen; /* guarded by control: calls at the last advance; 0: none */
 };
 
 /*

@@ -18,8 +18,8 @@
  *      slots[(C+1) % 3]  frees being swept, allocations of cycle C-1
  *      slots[(C+2) % 3]  allocations being made
  *
- * PROF_HEAP_STAGES: slots[PREVIOUS] and slots[RECENT]; each turn publishes the
- * previous and makes the recent previous, bucket by bucket.
+ * PROF_HEAP_STAGES: slots[PREVIOUS] and slots[RECENT]; each rotation publishes
+ * the previous and makes the recent previous, bucket by bucket.
  *
  * A slot is a column of counters of each processor, and publishing it is
  * writing down the sums; how, is in counters.c.
@@ -46,8 +46,8 @@
  * a running world); control calls exclude each other, next_cycle by refusing
  * instead of waiting, since the thread that holds it may be stopped.
  * After a refusal (BUSY) current allocations and the coming sweep share a
- * cycle, so its frees go to the allocation slot (frees_late) until a next_cycle
- * is accepted, and the next collection shows both.
+ * cycle, so its frees go to the allocation slot (frees_in_alloc_slot) until a
+ * next_cycle is accepted, and the next collection shows both.
  *
  * Source of the rules: docs/semantics.md, "Heap profile".
  */
@@ -58,8 +58,7 @@
 _Static_assert(PROF_CYCLE_WRAP % COUNTER_SLOTS == 0,
                "slots follow each other across the wrap");
 
-/* ----------------------------------------------------------------- recording
- */
+/* ---- recording ---- */
 
 static inline uint32_t
 cycle_now(const struct prof *prof)
@@ -87,7 +86,7 @@ static inline uint32_t
 slot_of_frees(const struct prof *prof)
 {
     /* Acquire [pair: late]: if it is over, the new cycle is seen, too. */
-    if (load_acquire(&prof->frees_late) != 0)
+    if (load_acquire(&prof->frees_in_alloc_slot) != 0)
         return slot_of_allocs(prof);
     return prof->rules.heap == PROF_HEAP_RING ? slot_ahead(prof, 1) : PREVIOUS;
 }
@@ -162,10 +161,9 @@ prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket)
     section_end(&proc->section, calls);
 }
 
-/* ---------------------------------------------------------------- publishing
- */
+/* ---- publishing ---- */
 
-/* Publish the slot whose turn is `ahead` cycles from now; RING only. */
+/* Publish the slot that is due in `ahead` cycles; RING only. */
 static void
 publish_slot(struct prof *prof, uint32_t ahead)
 {
@@ -181,8 +179,8 @@ publish_all(struct prof *prof)
     if (prof->rules.heap == PROF_HEAP_RING) {
         prof_counters_publish_all(prof);
     } else {
-        prof_counters_turn(prof);
-        prof_counters_turn(prof);
+        prof_counters_rotate(prof);
+        prof_counters_rotate(prof);
     }
     signal_fence(); /* the same */
     prof->publishes_all = false;
@@ -195,8 +193,7 @@ prof_heap_mend(struct prof *prof)
         publish_all(prof);
 }
 
-/* -------------------------------------------------------------------- cycles
- */
+/* ---- cycles ---- */
 
 /* Begin a call that publishes: nobody else does, and nobody is late. */
 static enum prof_status
@@ -216,23 +213,23 @@ prof_heap_next_cycle(struct prof *prof)
 
     if (!prof_port_lock_try(&prof->control)) {
         /* Relaxed: the sweep begins after this call, and sees it. */
-        store_relaxed(&prof->frees_late, 1);
+        store_relaxed(&prof->frees_in_alloc_slot, 1);
         return PROF_ERR_BUSY;
     }
     if (!prof_grace_is_over(prof)) {
-        store_relaxed(&prof->frees_late, 1); /* the same */
+        store_relaxed(&prof->frees_in_alloc_slot, 1); /* the same */
         prof_port_lock_release(&prof->control);
         return PROF_ERR_BUSY;
     }
     if (prof->rules.heap == PROF_HEAP_STAGES &&
-        prof->rules.turn == PROF_TURN_STOPPED)
-        prof_counters_turn(prof);
+        prof->rules.rotate == PROF_ROTATE_STOPPED)
+        prof_counters_rotate(prof);
     cycle = cycle_now(prof) + 1;
     if (cycle == PROF_CYCLE_WRAP)
         cycle = 0;
     store_relaxed(&prof->cycle_word, cycle_word_of(cycle));
     /* Release [pair: late]: first the new cycle, then frees go by it. */
-    store_release(&prof->frees_late, 0);
+    store_release(&prof->frees_in_alloc_slot, 0);
     prof_grace_begin(prof);
     prof_port_lock_release(&prof->control);
     return PROF_OK;
@@ -250,8 +247,8 @@ prof_heap_flush(struct prof *prof)
     if ((word & 1) == 0) {
         if (prof->rules.heap == PROF_HEAP_RING)
             publish_slot(prof, 0);
-        else if (prof->rules.turn == PROF_TURN_RESTARTED)
-            prof_counters_turn(prof);
+        else if (prof->rules.rotate == PROF_ROTATE_RESTARTED)
+            prof_counters_rotate(prof);
         store_relaxed(&prof->cycle_word, word | 1);
     }
     prof_port_lock_release(&prof->control);
@@ -280,18 +277,19 @@ prof_heap_phase(const struct prof *prof)
                                     .flushed = (word & 1) != 0};
 }
 
-/* ------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 /* The rate that a bucket was sampled at. */
 static inline int64_t
 rate_of(const struct prof *prof, const struct entry *entry)
 {
-    const uint32_t place = entry->kind >> KIND_BITS;
+    const uint32_t rate_index = entry->kind >> KIND_BITS;
 
     if (prof->rules.sampler != PROF_SAMPLER_EXACT)
         return prof_heap_rate(prof); /* Go remembers no other */
-    return place == 0 ? 1 : (int64_t)load_relaxed(&prof->heap_rates[place - 1]);
+    return rate_index == 0
+               ? 1
+               : (int64_t)load_relaxed(&prof->heap_rates[rate_index - 1]);
 }
 
 static inline struct row_counts

@@ -21,12 +21,12 @@ struct prof {
     uint32_t procs_count;
     enum prof_world world;         /* immutable after init */
     struct prof_port_lock control; /* one control call at a time */
-    shared_u32 cycle_word;       /* cycle_word_of() | flushed; any thread reads,
-                                    written under control */
-    shared_u32 frees_late;       /* 1: next_cycle was refused (heap.c); any
-                                    thread reads, next_cycle writes */
-    shared_u64 no_free_path;     /* events dropped; any thread */
-    shared_u64 no_mutex;         /* the same */
+    shared_u32 cycle_word; /* cycle_word_of() | flushed; any thread reads,
+                              written under control */
+    shared_u32 frees_in_alloc_slot; /* 1: next_cycle was refused (heap.c); any
+                              thread reads, next_cycle writes */
+    shared_u64 no_free_path;        /* events dropped; any thread */
+    shared_u64 no_mutex;            /* the same */
     shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */
     shared_u64 mutex_fraction;   /* the same; off: the last one, negative */
     shared_u64 heap_rate_bytes;  /* the same */

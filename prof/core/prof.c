@@ -1,7 +1,7 @@
 /*
  * prof.c -- an instance inside the caller's block.
  *
- *      | struct prof | procs | slots | entries | words | taken | columns of
+ *      | struct prof | procs | slots | entries | words | published | columns of
  *                       each processor | upper halves |
  *
  * Each part starts on a PROF_BLOCK_ALIGN boundary. Only the first two are
@@ -26,7 +26,7 @@ struct layout {
     size_t slots;
     size_t entries;
     size_t words;
-    size_t taken;
+    size_t published;
     size_t columns;
     size_t upper;
     size_t column_bytes; /* of one slot */
@@ -39,7 +39,7 @@ static bool
 rules_are_known(const struct prof_rules *rules)
 {
     return (unsigned)rules->heap <= PROF_HEAP_RING &&
-           (unsigned)rules->turn <= PROF_TURN_RESTARTED &&
+           (unsigned)rules->rotate <= PROF_ROTATE_RESTARTED &&
            (unsigned)rules->explicit_free <= PROF_EXPLICIT_RECENT &&
            (unsigned)rules->random <= PROF_RANDOM_XORSHIFT32 &&
            (unsigned)rules->block <= PROF_BLOCK_CORRECTED &&
@@ -83,8 +83,8 @@ layout_of(struct layout *layout, const struct prof_config *config)
         aligned(((size_t)config->buckets_max + 1) * sizeof(shared_u64));
     layout->waits_bytes =
         aligned(((size_t)config->buckets_max + 1) * sizeof(struct wait));
-    layout->taken = layout->words + aligned(sizes.words_bytes);
-    layout->columns = layout->taken + COUNTER_SLOTS * layout->column_bytes;
+    layout->published = layout->words + aligned(sizes.words_bytes);
+    layout->columns = layout->published + COUNTER_SLOTS * layout->column_bytes;
     layout->upper =
         layout->columns +
         procs * (COUNTER_SLOTS * layout->column_bytes + layout->waits_bytes);
@@ -110,8 +110,8 @@ init_counters(struct prof *prof, unsigned char *base,
     for (uint32_t i = 0; i < COUNTER_SLOTS; i++) {
         const size_t at = i * layout->column_bytes;
 
-        prof->counters.taken[i] = (void *)(base + layout->taken + at);
-        prof->counters.taken_upper[i] = (void *)(upper + at);
+        prof->counters.published[i] = (void *)(base + layout->published + at);
+        prof->counters.published_high[i] = (void *)(upper + at);
         prof->counters.carried[i] =
             (void *)(upper + COUNTER_SLOTS * layout->column_bytes + at);
     }

@@ -43,8 +43,7 @@
 #define GO_HALF_MAX  0x3fffffff /* the cap of Go's uniform sampler */
 #define GO_DRAW_BITS 26
 
-/* ---------------------------------------------------------------------- exact
- */
+/* ---- exact ---- */
 
 /* A number below `limit`. Bounded: see prof_rng_below(). */
 static uint64_t
@@ -90,8 +89,7 @@ draw_geometric(struct rng *rng, uint64_t rate)
     return x;
 }
 
-/* ------------------------------------------------------------------------- Go
- */
+/* ---- Go ---- */
 
 /* log2(1 + i/32), to the digits that Go's table has. */
 static const double log2_table[33] = {
@@ -170,14 +168,13 @@ draw_go_uniform(struct rng *rng, int64_t rate)
     return prof_rng_next(rng) % (2 * half);
 }
 
-/* ------------------------------------------------------------------- sampling
- */
+/* ---- sampling ---- */
 
 /*
- * Find the place of a rate, or take the next free one.
+ * Find the index of a rate, or take the next free one.
  *
- * in, out: *rate; the last one that found a place if all are taken
- * returns: its place plus 1
+ * in, out: *rate; the last one that was stored if all are taken
+ * returns: its index plus 1
  */
 static uint32_t
 rate_place(struct prof *prof, int64_t *rate)
@@ -289,8 +286,7 @@ prof_heap_rate(const struct prof *prof)
     return (int64_t)load_relaxed(&prof->heap_rate_bytes);
 }
 
-/* ------------------------------------------------------------------ unsampling
- */
+/* ---- unsampling ---- */
 
 /*
  * 1 - e^(-x) for x > 0, relative error below 2^-48.
@@ -298,7 +294,7 @@ prof_heap_rate(const struct prof *prof)
  * By m(2x) = m(x) (2 - m(x)) from an x of at most 1/16, where ten terms of the
  * series leave less than 2^-58. Neither step subtracts like numbers; a doubling
  * does not enlarge the relative error it is given and adds at most 1.5 units of
- * the last place; there are at most ten.
+ * the last index; there are at most ten.
  */
 static double
 one_minus_exp(double x)

@@ -10,8 +10,8 @@ struct sampler {
     /* An allocation smaller than this is not sampled, and makes it less. */
     uint64_t until_bytes;
     int64_t rate_bytes; /* set when until_bytes was drawn; 0: none drawn */
-    uint32_t rate;    /* its place in heap_rates, plus 1; PROF_SAMPLER_EXACT */
-    uint32_t sampled; /* `rate` of the sample that is to be recorded next */
+    uint32_t rate;      /* index in heap_rates, plus 1; PROF_SAMPLER_EXACT */
+    uint32_t sampled;   /* `rate` of the sample that is to be recorded next */
 };
 
 struct prof;

@@ -4,11 +4,11 @@
  *      slots    [ 0 ][ tag|3|24 ][ 0 ][ tag|1|8 ][ tag|2|21 ] ... 2^slots_log2
  *                        |    |          |   +--------------+
  *               +--------|----+----------+                  v
- *               v        +------------------------+     ... at place 8 ...
+ *               v        +------------------------+     ... from word 8 ...
  *      entries  row 0: -   1: 64 B, 8, 13 frames  3: ...
- *      words    place 0: unused, 8: 13 frames of row 1, 21: frames of row 2 ...
+ *      words    0: unused, 8: 13 frames of row 1, 21: frames of row 2 ...
  *
- * A slot holds a tag, a row and the place of the frames. Rows and frames are
+ * A slot holds a tag, a row and where its frames begin. Rows and frames are
  * taken from the front of their arrays with one compare-and-swap and never
  * returned; probing is linear. So a lookup reads one line of slots, and then
  * side by side the entry, the frames and, since the slot has the row, the
@@ -19,14 +19,14 @@
  *
  * Why entries are a column, apart from their frames: a snapshot by reference
  * needs no frame, so it reads 16 bytes a bucket in the order they lie in. And
- * frames of usual depths then fill lines: the first place is that of a line.
+ * frames of usual depths then fill lines: the first stack begins a line.
  *
  * Invariants
  *   I1  An entry reachable from a slot, and its frames, are complete and never
- *       change again, but for the mark in its place.
+ *       change again, but for the flag in `frames_at`.
  *   I2  Two reachable entries never hold the same (kind, size, stack).
- *   I3  An entry's place is 0 (not linked), or TENTATIVE|place (being linked,
- *       or linked a moment ago), or the place (linked). A row that lost the
+ *   I3  An entry's frames_at is 0 (not linked), or TENTATIVE|n (being linked,
+ *       or linked a moment ago), or n (linked). A row that lost the
  *       race to link an equal stack goes back to 0 for good: at most one a
  *       race.
  *   I4  rows used <= rows_max; frames used <= frames_max.
@@ -35,7 +35,7 @@
  *       compare-and-swap looks at what won, and goes on if it is another stack.
  *
  * The moment of insertion is the compare-and-swap on the slot. The entry must
- * have its place before it: otherwise another thread could find the bucket,
+ * have its frames_at before it: otherwise another thread could find the bucket,
  * count in it, read a profile and miss its own event. So it gets it first,
  * marked TENTATIVE, and whoever scans rows asks the slots about such a row.
  *
@@ -55,12 +55,12 @@
 #include "hash.h"
 #include "poison.h"
 
-#define TENTATIVE      TABLE_TENTATIVE
-#define LINE_FRAMES    8U          /* of a cache line */
-#define PLACE_FIRST    LINE_FRAMES /* place 0 means "none" */
-#define WORDS_LIMIT    (1U << 31)  /* a place leaves TENTATIVE free */
-#define DEPTH_DEFAULT  32U
-#define FRAMES_DEFAULT 16U
+#define TENTATIVE       TABLE_TENTATIVE
+#define LINE_FRAMES     8U          /* of a cache line */
+#define FRAMES_AT_FIRST LINE_FRAMES /* 0 means "none" */
+#define WORDS_LIMIT     (1U << 31)  /* frames_at leaves TENTATIVE free */
+#define DEPTH_DEFAULT   32U
+#define FRAMES_DEFAULT  16U
 
 _Static_assert(PROF_DEPTH_LIMIT <= UINT16_MAX, "depth is kept in 16 bits");
 _Static_assert(sizeof(struct entry) == 16, "four of them are a line");
@@ -85,7 +85,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     uint32_t row_bits = 1;
 
     if (rows == 0 || rows > PROF_BUCKETS_LIMIT ||
-        frames >= WORDS_LIMIT - PLACE_FIRST ||
+        frames >= WORDS_LIMIT - FRAMES_AT_FIRST ||
         config->depth_max > PROF_DEPTH_LIMIT ||
         (unsigned)config->hash >= PROF_HASH_COUNT)
         return PROF_ERR_CONFIG;
@@ -106,7 +106,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     table->hash = config->hash;
     layout->slots_bytes = sizeof *table->slots << slots_log2;
     layout->entries_bytes = (rows + 1) * sizeof *table->entries;
-    layout->words_bytes = (PLACE_FIRST + frames) * sizeof *table->words;
+    layout->words_bytes = (FRAMES_AT_FIRST + frames) * sizeof *table->words;
     return PROF_OK;
 }
 
@@ -128,9 +128,10 @@ hash_of(const struct table *table, const uintptr_t *frames, uint32_t depth,
 
 static inline uint64_t
 slot_of(const struct table *table, const struct key *key, uint32_t row,
-        uint32_t place)
+        uint32_t frames_at)
 {
-    return (key->hash << 32 & table->tag_mask) | (uint64_t)row << 32 | place;
+    return (key->hash << 32 & table->tag_mask) | (uint64_t)row << 32 |
+           frames_at;
 }
 
 static inline uint32_t
@@ -204,7 +205,7 @@ home(const struct table *table, const struct key *key)
 
 /* Take a row and room for its frames; 0 and a counted drop if either is out. */
 static uint32_t
-reserve(struct table *table, uint32_t depth, uint32_t *place)
+reserve(struct table *table, uint32_t depth, uint32_t *frames_at)
 {
     uint64_t seen = load_relaxed(&table->reserved);
     uint64_t next;
@@ -221,7 +222,7 @@ reserve(struct table *table, uint32_t depth, uint32_t *place)
             add_relaxed(&table->no_frames, 1);
             return 0;
         }
-        *place = PLACE_FIRST + used;
+        *frames_at = FRAMES_AT_FIRST + used;
         next = (uint64_t)(rows + 1) << 32 | (used + depth);
         /* Relaxed: it hands out numbers; what they name is published below. */
     } while (!cas_relaxed(&table->reserved, &seen, next));
@@ -230,9 +231,9 @@ reserve(struct table *table, uint32_t depth, uint32_t *place)
 
 /* Write the entry of a new row where no lookup can see it yet. */
 static uint32_t
-prepare(struct table *table, const struct key *key, uint32_t *place)
+prepare(struct table *table, const struct key *key, uint32_t *frames_at)
 {
-    const uint32_t row = reserve(table, key->depth, place);
+    const uint32_t row = reserve(table, key->depth, frames_at);
     struct entry *entry = &table->entries[row];
 
     if (row == 0)
@@ -240,10 +241,10 @@ prepare(struct table *table, const struct key *key, uint32_t *place)
     entry->size_bytes = key->size_bytes;
     entry->shape = key->shape;
     if (key->depth > 0)
-        memcpy(&table->words[*place], key->frames,
+        memcpy(&table->words[*frames_at], key->frames,
                key->depth * sizeof *key->frames);
     /* Release [pair: entry]: a scan that sees the row sees the entry. */
-    store_release(&entry->place, TENTATIVE | *place);
+    store_release(&entry->frames_at, TENTATIVE | *frames_at);
     return row;
 }
 
@@ -251,8 +252,8 @@ prepare(struct table *table, const struct key *key, uint32_t *place)
 static uint32_t
 insert(struct table *table, const struct key *key, uint64_t index)
 {
-    uint32_t place;
-    const uint32_t row = prepare(table, key, &place);
+    uint32_t frames_at;
+    const uint32_t row = prepare(table, key, &frames_at);
     uint32_t other;
 
     if (row == 0)
@@ -265,9 +266,9 @@ insert(struct table *table, const struct key *key, uint64_t index)
          * on failure: what won is looked at.
          */
         if (cas_release_acquire(&table->slots[index], &seen,
-                                slot_of(table, key, row, place))) {
+                                slot_of(table, key, row, frames_at))) {
             /* Release [pair: entry]: as in prepare(). */
-            store_release(&table->entries[row].place, place);
+            store_release(&table->entries[row].frames_at, frames_at);
             return row;
         }
         other = match(table, seen, key);
@@ -275,7 +276,7 @@ insert(struct table *table, const struct key *key, uint64_t index)
             other = probe(table, key, &index);
         if (other != 0) {
             /* Relaxed: 0 says nothing about any entry. */
-            store_relaxed(&table->entries[row].place, 0);
+            store_relaxed(&table->entries[row].frames_at, 0);
             return other;
         }
     }
@@ -351,9 +352,9 @@ bool
 prof_table_tentative_is_linked(const struct table *table, uint32_t row)
 {
     const struct entry *entry = &table->entries[row];
-    /* Relaxed: who asks has seen the place, and so what came before it. */
+    /* Relaxed: who asks has seen the frames_at, and so what came before it. */
     const uintptr_t *frames =
-        &table->words[load_relaxed(&entry->place) & ~TENTATIVE];
+        &table->words[load_relaxed(&entry->frames_at) & ~TENTATIVE];
     const struct key key = {
         .frames = frames,
         .size_bytes = entry->size_bytes,
@@ -366,31 +367,33 @@ prof_table_tentative_is_linked(const struct table *table, uint32_t row)
     return probe(table, &key, &index) == row;
 }
 
-/* Do `depth` frames lie at `place`, in words that were handed out? */
+/* Do `depth` frames lie at `frames_at`, in words that were handed out? */
 static bool
-is_place(const struct table *table, uint32_t place, uint32_t depth)
+are_frames_at(const struct table *table, uint32_t frames_at, uint32_t depth)
 {
-    const uint32_t end = PLACE_FIRST + (uint32_t)load_relaxed(&table->reserved);
+    const uint32_t end =
+        FRAMES_AT_FIRST + (uint32_t)load_relaxed(&table->reserved);
 
-    return place >= PLACE_FIRST && place <= end && depth <= end - place;
+    return frames_at >= FRAMES_AT_FIRST && frames_at <= end &&
+           depth <= end - frames_at;
 }
 
 static const char *
 check_row(const struct table *table, uint32_t row)
 {
     const struct entry *entry = &table->entries[row];
-    const uint32_t place = load_relaxed(&entry->place) & ~TENTATIVE;
+    const uint32_t frames_at = load_relaxed(&entry->frames_at) & ~TENTATIVE;
 
-    if (place == 0)
+    if (frames_at == 0)
         return NULL;
     if (entry->depth > table->depth_max ||
         (entry->kind & KIND_MASK) < KIND_HEAP ||
         (entry->kind & KIND_MASK) > KIND_MUTEX)
         return "table I1";
-    return is_place(table, place, entry->depth) ? NULL : "table I3";
+    return are_frames_at(table, frames_at, entry->depth) ? NULL : "table I3";
 }
 
-/* Does a slot lead to a row and to the place that this row is at? An empty one
+/* Does a slot lead to a row and to the frames of this row? An empty one
  * leads to row 0, which is at none. */
 static bool
 is_sound_slot(const struct table *table, uint64_t slot)
@@ -398,7 +401,7 @@ is_sound_slot(const struct table *table, uint64_t slot)
     const uint32_t row = row_of(table, slot);
 
     return row <= prof_table_rows(table) &&
-           (load_relaxed(&table->entries[row].place) & ~TENTATIVE) ==
+           (load_relaxed(&table->entries[row].frames_at) & ~TENTATIVE) ==
                (uint32_t)slot;
 }
 

@@ -17,11 +17,11 @@ enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 
 /*
  * What identifies a bucket, but for its frames; by row. Immutable once linked
- * (table.c, I1), except for the mark in `place`.
+ * (table.c, I1), except for the flag in `frames_at`.
  */
 struct entry {
-    uint64_t size_bytes; /* 0 for contention */
-    shared_u32 place;    /* of its frames; any thread (I3) */
+    uint64_t size_bytes;  /* 0 for contention */
+    shared_u32 frames_at; /* of its frames; any thread (I3) */
     union {
         struct {
             uint16_t depth;
@@ -32,7 +32,7 @@ struct entry {
 };
 
 struct table {
-    shared_u64 *slots;     /* any thread; 0 or tag, row and place */
+    shared_u64 *slots;     /* any thread; 0 or tag, row and frames_at */
     struct entry *entries; /* by row */
     uintptr_t *words;      /* frames; each immutable once linked (I1) */
     uint64_t tag_mask;     /* of a slot; this and below: immutable after init */
@@ -91,7 +91,7 @@ uint32_t prof_table_rows(const struct table *table);
 /* A row's entry is being linked, or was a moment ago (table.c, I3). */
 #define TABLE_TENTATIVE (1U << 31)
 
-/* returns: is a row whose place is TENTATIVE linked nevertheless? */
+/* returns: is a row whose frames_at is TENTATIVE linked nevertheless? */
 bool prof_table_tentative_is_linked(const struct table *table, uint32_t row);
 
 /* An entry, and where its frames are. */
@@ -109,13 +109,13 @@ static inline struct bucket
 prof_table_bucket(const struct table *table, uint32_t row)
 {
     struct bucket bucket = {.entry = &table->entries[row]};
-    /* Acquire [pair: entry]: the entry, written before its place. */
-    const uint32_t place = load_acquire(&bucket.entry->place);
+    /* Acquire [pair: entry]: the entry, written before its frames_at. */
+    const uint32_t frames_at = load_acquire(&bucket.entry->frames_at);
 
-    if (place == 0 || ((place & TABLE_TENTATIVE) != 0 &&
-                       !prof_table_tentative_is_linked(table, row)))
+    if (frames_at == 0 || ((frames_at & TABLE_TENTATIVE) != 0 &&
+                           !prof_table_tentative_is_linked(table, row)))
         bucket.entry = NULL;
-    bucket.frames = &table->words[place & ~TABLE_TENTATIVE];
+    bucket.frames = &table->words[frames_at & ~TABLE_TENTATIVE];
     return bucket;
 }
 

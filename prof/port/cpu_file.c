@@ -28,8 +28,7 @@ enum {
     HANDLER_TRIES_MAX = 1000 /* at 1 ms each */
 };
 
-/* ------------------------------------------------------------------ the writer
- */
+/* ---- the writer ---- */
 
 _Static_assert(sizeof(pthread_t) <= sizeof(uintptr_t), "there is room for it");
 
@@ -139,8 +138,7 @@ end_writer(struct prof_cpu_file *file)
     (void)pthread_join((pthread_t)file->writer, NULL);
 }
 
-/* ----------------------------------------------------------------- the process
- */
+/* ---- the process ---- */
 
 static bool
 begin_timer(struct prof_cpu_file *file)

@@ -65,7 +65,7 @@ prof_file_sink(struct prof_file *file)
     return prof_descriptor_sink(file);
 }
 
-/* ------------------------------------------------------------- begin */
+/* ---- begin ---- */
 
 static void
 note_old(struct prof_file *file, const struct stat *old)
@@ -261,7 +261,7 @@ prof_file_be_quick(struct prof_file *file)
     file->is_quick = true;
 }
 
-/* --------------------------------------------------------- questions */
+/* ---- questions ---- */
 
 bool
 prof_file_is(const struct prof_file *file, const char *input)
@@ -346,7 +346,7 @@ prof_file_folder(struct prof_file *file, const char *path)
     return status;
 }
 
-/* --------------------------------------------------------------- end */
+/* ---- end ---- */
 
 static bool
 sync_bytes(int descriptor)

@@ -18,8 +18,7 @@
 
 enum { DEPTH_MAX = 64, NS_PER_SECOND = 1000000000 };
 
-/* ------------------------------------------------------------------- mappings
- */
+/* ---- mappings ---- */
 
 /* returns: bytes read; text_max if there are as many or more; -1: error */
 static ssize_t
@@ -61,8 +60,7 @@ prof_process_mappings(struct prof_mapping *mappings, size_t mappings_max,
                                (size_t)bytes);
 }
 
-/* ----------------------------------------------------------------------- time
- */
+/* ---- time ---- */
 
 static int64_t
 read_clock(clockid_t clock)
@@ -86,8 +84,7 @@ prof_process_monotonic_ns(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-/* --------------------------------------------------------------------- SIGPROF
- */
+/* ---- SIGPROF ---- */
 
 static atomic_bool claimed; /* from begin to end */
 static _Atomic(struct prof_cpu *) target;

@@ -1,11 +1,11 @@
 /*
  * builder.c -- numbers and messages of profile.proto, in one pass.
  *
- *      samples --> places.c   return address -> location, function
+ *      samples --> locations.c   return address -> location, function
  *                  strings.c  text -> number
  *
  * A location, function or sample is written the moment it is complete; only
- * tables of places and strings stay, strings to be written last. They lie in
+ * tables of locations and strings stay, strings to be written last. They lie in
  * the caller's scratch, which bounds them; a table that is full ends the
  * profile with PROF_ERR_MEMORY.
  */
@@ -23,8 +23,7 @@ enum {
 /* Stands for all code if the embedder names no mapping; readers want one. */
 static const struct prof_mapping all_code = {.limit = UINT64_MAX};
 
-/* -------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 /* Two texts a location: its function and its file. */
 static size_t
@@ -38,8 +37,8 @@ tables_bytes(uint32_t slots_log2)
 {
     const size_t slots = (size_t)1 << slots_log2;
 
-    /* Tables of places of all sizes up to this: twice the largest. */
-    return 2 * slots * sizeof(struct place) +
+    /* Tables of locations of all sizes up to this: twice the largest. */
+    return 2 * slots * sizeof(struct location) +
            strings_for(slots) * sizeof(struct string) +
            4 * slots * sizeof(uint32_t);
 }
@@ -77,12 +76,12 @@ cut_tables(struct builder *builder, struct arena *arena, uint32_t slots_log2)
 {
     const size_t slots = (size_t)1 << slots_log2;
 
-    builder->places_max = (uint32_t)index_room(slots_log2);
+    builder->locations_max = (uint32_t)index_room(slots_log2);
     builder->strings_max = (uint32_t)strings_for(slots);
-    builder->places_log2_max = slots_log2;
-    builder->place_memory =
-        cut(arena, 2 * slots * sizeof *builder->place_memory);
-    prof_builder_places_begin(builder);
+    builder->locations_log2_max = slots_log2;
+    builder->location_memory =
+        cut(arena, 2 * slots * sizeof *builder->location_memory);
+    prof_builder_locations_begin(builder);
     builder->strings =
         cut(arena, builder->strings_max * sizeof *builder->strings);
     index_begin(&builder->string_index,
@@ -136,8 +135,7 @@ prof_builder_value_type(struct builder *builder, uint32_t field,
     prof_out_field(&builder->out, field, message, (size_t)(at - message));
 }
 
-/* ------------------------------------------------------------------- the end
- */
+/* ---- the end ---- */
 
 static void
 write_mapping(struct builder *builder, uint32_t index)

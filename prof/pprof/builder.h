@@ -37,10 +37,10 @@ struct arena {
 void *prof_arena_take(struct arena *arena, size_t bytes);
 
 /* A known return address, in a table of open addressing. */
-struct place {
+struct location {
     uintptr_t pc;
     uint32_t word; /* its number as a message has it, lowest byte first */
-    uint8_t bytes; /* of it; 0: not written (I2 of places.c) */
+    uint8_t bytes; /* of it; 0: not written (I2 of locations.c) */
     uint8_t kind;  /* enum prof_frame_kind + 1; 0: the slot is empty */
 };
 
@@ -59,15 +59,15 @@ struct builder {
     const struct prof_mapping *mappings;
     uint32_t mappings_count;
 
-    struct place *place_memory; /* of all tables there will be */
-    struct place *places;       /* the one in use */
-    uint32_t places_log2;
-    uint32_t places_log2_max;
+    struct location *location_memory; /* of all tables there will be */
+    struct location *table;           /* the one in use */
+    uint32_t locations_log2;
+    uint32_t locations_log2_max;
     struct string *strings;
     struct index string_index;
     unsigned char *mapping_marks;
-    uint32_t places_max;
-    uint32_t places_count;
+    uint32_t locations_max;
+    uint32_t locations_count;
     uint32_t locations; /* numbers given */
     uint32_t functions_count;
     uint32_t strings_max;
@@ -147,8 +147,8 @@ uint32_t prof_builder_string(struct builder *builder, const char *text);
 uint32_t prof_builder_stack(struct builder *builder,
                             const struct sample *sample, unsigned char **at);
 
-/* Begin with a small table of places; builder->place_memory is there. */
-void prof_builder_places_begin(struct builder *builder);
+/* Begin with a small table of locations; builder->location_memory is there. */
+void prof_builder_locations_begin(struct builder *builder);
 
 /* Ask for what a stack will be looked up in. */
 void prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,

@@ -25,8 +25,7 @@ struct groups {
     size_t count;
 };
 
-/* -------------------------------------------------------------------- grouping
- */
+/* ---- grouping ---- */
 
 /*
  * Compare two addresses as text with what follows them: another address after a
@@ -106,13 +105,12 @@ group(struct groups *groups, struct arena *arena,
 }
 
 static const struct group *
-group_at(const struct groups *groups, size_t place)
+group_at(const struct groups *groups, size_t rank)
 {
-    return &groups->all[groups->order[place]];
+    return &groups->all[groups->order[rank]];
 }
 
-/* -------------------------------------------------------------- profile.proto
- */
+/* ---- profile.proto ---- */
 
 static void
 write_group(struct builder *builder, const struct groups *groups,
@@ -157,8 +155,7 @@ prof_pprof_counts(const struct prof_output *output, const char *name,
     return prof_builder_finish(&builder);
 }
 
-/* ----------------------------------------------------------------------- text
- */
+/* ---- text ---- */
 
 /* Readers take the name for one word. */
 static void

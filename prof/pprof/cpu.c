@@ -1,18 +1,17 @@
 /*
- * cpu.c -- ticks: from signal handlers into a ring, from the ring to whoever
- * drains it.
+ * cpu.c -- ticks: from signal handlers into a ring, from the ring to the
+ * drain.
  *
- *      places     [ 8 ][ 5 ][ 6 ][ 7 ]      turn of each place; 4 places
+ *      cells     [ 8 ][ 5 ][ 6 ][ 7 ]      sequence of each; 4 cells
  *                   ^    ^                  tail 4 is read next: it is free
  *                 tail  head 5              again for the writer of 8
  *
  * Invariants
- *   I1  A place's turn is p if the writer of place number p may take it, p + 1
- *       if that writer has filled it, and p + places once it has been read.
- *   I2  Between taking a number (head) and filling its place nobody else
- *       touches the place; nobody waits for it either, but the reader stops
- *       there and comes back later.
- *   I3  state is RUNNING or 0, plus the number of handlers inside
+ *   I1  A cell's sequence is p if the writer of cell number p may take it, p +
+ * 1 if that writer has filled it, and p + cells once it has been read. I2
+ * Between taking a number (head) and filling its cell nobody else touches the
+ * cell; nobody waits for it either, but the reader stops there and comes back
+ * later. I3  state is RUNNING or 0, plus the number of handlers inside
  *       prof_cpu_tick(). A handler that has come in after RUNNING went away
  *       leaves at once; so when state is 0, nothing is under way.
  *   I4  ticks offered = ticks of all stacks + those in the ring + lost.
@@ -36,8 +35,7 @@
 
 enum { RACES_MAX = 64 };
 
-/* --------------------------------------------------------------------- ticking
- */
+/* ---- ticking ---- */
 
 /* Change the state by one handler; false after too many lost races. */
 static bool
@@ -67,7 +65,7 @@ go_out(struct prof_cpu *cpu)
 }
 
 static inline struct tick *
-place_of(const struct prof_cpu *cpu, uint64_t number)
+cell_of(const struct prof_cpu *cpu, uint64_t number)
 {
     return &cpu->ticks[number & ((UINT64_C(1) << cpu->ticks_log2) - 1)];
 }
@@ -75,9 +73,9 @@ place_of(const struct prof_cpu *cpu, uint64_t number)
 static inline uintptr_t *
 pcs_of(const struct prof_cpu *cpu, uint64_t number)
 {
-    const uint64_t place = number & ((UINT64_C(1) << cpu->ticks_log2) - 1);
+    const uint64_t cell = number & ((UINT64_C(1) << cpu->ticks_log2) - 1);
 
-    return &cpu->tick_pcs[place * cpu->depth_max];
+    return &cpu->tick_pcs[cell * cpu->depth_max];
 }
 
 /* out: *number. returns: false if the ring is full, or too many races lost */
@@ -87,14 +85,14 @@ take_number(struct prof_cpu *cpu, uint64_t *number)
     uint64_t seen = load_relaxed(&cpu->head);
 
     for (int i = 0; i < RACES_MAX; i++) {
-        /* Acquire [pair: cpu-turn]: the reader has done with the place. */
-        const uint64_t turn = load_acquire(&place_of(cpu, seen)->turn);
+        /* Acquire [pair: cpu-sequence]: the reader has done with the cell. */
+        const uint64_t sequence = load_acquire(&cell_of(cpu, seen)->sequence);
 
-        if ((int64_t)(turn - seen) < 0)
+        if ((int64_t)(sequence - seen) < 0)
             return false;
         /*
-         * Relaxed: it hands out numbers; the turn publishes what they name. It
-         * fails if the number is taken, so if the turn is later, too.
+         * Relaxed: it hands out numbers; the sequence publishes what they name.
+         * It fails if the number is taken, so if the sequence is later, too.
          */
         if (cas_relaxed(&cpu->head, &seen, seen + 1)) {
             *number = seen;
@@ -114,39 +112,39 @@ prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
     if (!come_in(cpu))
         return;
     if (take_number(cpu, &number)) {
-        struct tick *tick = place_of(cpu, number);
+        struct tick *tick = cell_of(cpu, number);
 
         tick->labels = labels;
         tick->depth = kept;
         if (kept > 0)
             memcpy(pcs_of(cpu, number), stack, kept * sizeof *stack);
-        /* Release [pair: cpu-turn]: the tick before its turn. */
-        store_release(&tick->turn, number + 1);
+        /* Release [pair: cpu-sequence]: the tick before its sequence. */
+        store_release(&tick->sequence, number + 1);
     } else {
         add_relaxed(&cpu->lost, 1);
     }
     go_out(cpu);
 }
 
-/* -------------------------------------------------------------------- draining
- */
+/* ---- draining ---- */
 
 static void
 drain_locked(struct prof_cpu *cpu)
 {
-    const uint64_t places = UINT64_C(1) << cpu->ticks_log2;
+    const uint64_t cells = UINT64_C(1) << cpu->ticks_log2;
     uint64_t lost;
 
-    for (uint64_t left = places; left > 0; left--) {
-        struct tick *tick = place_of(cpu, cpu->tail);
+    for (uint64_t left = cells; left > 0; left--) {
+        struct tick *tick = cell_of(cpu, cpu->tail);
 
-        /* Acquire [pair: cpu-turn]: the tick that its writer filled in. */
-        if (load_acquire(&tick->turn) != cpu->tail + 1)
+        /* Acquire [pair: cpu-sequence]: the tick that its writer filled in. */
+        if (load_acquire(&tick->sequence) != cpu->tail + 1)
             break;
         prof_cpu_count(cpu, pcs_of(cpu, cpu->tail), (uint32_t)tick->depth,
                        tick->labels, 1);
-        /* Release [pair: cpu-turn]: we have read before it is written again. */
-        store_release(&tick->turn, cpu->tail + places);
+        /* Release [pair: cpu-sequence]: we have read before it is written
+         * again. */
+        store_release(&tick->sequence, cpu->tail + cells);
         cpu->tail++;
     }
     /* Relaxed: a number of its own. */
@@ -163,8 +161,7 @@ prof_cpu_drain(struct prof_cpu *cpu)
     prof_port_lock_release(&cpu->lock);
 }
 
-/* -------------------------------------------------------------- start and stop
- */
+/* ---- start and stop ---- */
 
 enum prof_status
 prof_cpu_start(struct prof_cpu *cpu, uint32_t hz)
@@ -217,21 +214,20 @@ prof_cpu_stop(struct prof_cpu *cpu)
     return status;
 }
 
-/* ---------------------------------------------------------------------- a fork
- */
+/* ---- a fork ---- */
 
 void
 prof_cpu_empty_ring(struct prof_cpu *cpu)
 {
     /* Relaxed, all: nobody else is there. */
     for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
-        store_relaxed(&cpu->ticks[i].turn, i);
+        store_relaxed(&cpu->ticks[i].sequence, i);
     store_relaxed(&cpu->head, 0);
     cpu->tail = 0;
 }
 
 /*
- * A tick whose thread is gone holds its place for ever, and a drain may have
+ * A tick whose thread is gone holds its cell for ever, and a drain may have
  * been linking a stack: so nothing of the ring and the stacks is looked at.
  */
 void

@@ -6,10 +6,11 @@
 #include "prof/cpu.h"
 #include "prof/port.h"
 
-/* A place of the ring. Its words: stack, depth_max of them. */
+/* A cell of the ring. Its words: stack, depth_max of them. */
 struct tick {
-    shared_u64 turn;                     /* see cpu.c, I1 */
-    const struct prof_label_set *labels; /* whoever's turn it is; as depth */
+    shared_u64 sequence; /* see cpu.c, I1 */
+    const struct prof_label_set
+        *labels; /* the owner of the cell's, as is depth */
     uint64_t depth;
 };
 
@@ -33,13 +34,13 @@ struct prof_cpu {
     uint32_t chains_log2;
 
     shared_u64 state; /* RUNNING | handlers inside; see cpu.c, I3 */
-    shared_u64 head;  /* next place to write; any thread */
+    shared_u64 head;  /* next cell to write; any thread */
     shared_u64 lost;  /* ticks not counted yet; any thread */
 
     struct prof_port_lock lock; /* guards what follows */
-    uint64_t tail;              /* next place to read */
+    uint64_t tail;              /* next cell to read */
     uint32_t stacks_count;
-    uint32_t lost_stack; /* number + 1 of the lost ticks' place; 0: none */
+    uint32_t lost_stack; /* number + 1 of the lost ticks' cell; 0: none */
     uint64_t hz;
 };
 
@@ -59,7 +60,7 @@ uintptr_t *prof_cpu_stack_pcs(const struct prof_cpu *cpu, uint32_t number);
 /* Is a profile being taken, or a tick still under way? */
 bool prof_cpu_is_active(const struct prof_cpu *cpu);
 
-/* Make all places free. context: nobody else is there */
+/* Make all cells free. context: nobody else is there */
 void prof_cpu_empty_ring(struct prof_cpu *cpu);
 
 #endif

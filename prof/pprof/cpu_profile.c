@@ -2,7 +2,7 @@
  * cpu_profile.c -- what ticks add up to: stacks in the order of their first
  * tick, and the profile.proto of them.
  *
- * Memory holds stacks_max stacks and one more place: ticks without a stack, and
+ * Memory holds stacks_max stacks and one more cell: ticks without a stack, and
  * those whose stack no longer fits, are counted there and shown under the
  * `lost` address.
  */
@@ -105,8 +105,7 @@ prof_cpu_init(struct prof_cpu **out, const struct prof_cpu_config *config,
     return PROF_OK;
 }
 
-/* -------------------------------------------------------------------- counting
- */
+/* ---- counting ---- */
 
 void
 prof_cpu_forget(struct prof_cpu *cpu)
@@ -144,7 +143,7 @@ prof_cpu_count_lost(struct prof_cpu *cpu, uint64_t ticks)
     cpu->stacks[cpu->lost_stack - 1].ticks += ticks;
 }
 
-/* One place is the lost ticks', also if they have not come yet. */
+/* One cell is the lost ticks', also if they have not come yet. */
 static bool
 has_room(const struct prof_cpu *cpu)
 {
@@ -202,8 +201,7 @@ prof_cpu_totals(struct prof_cpu *cpu)
     return totals;
 }
 
-/* ------------------------------------------------------------- words from Go
- */
+/* ---- words from Go ---- */
 
 /* Take the records after the first. returns: false at a wrong one */
 static bool
@@ -250,8 +248,7 @@ prof_cpu_load(struct prof_cpu *cpu, const uint64_t *words, size_t words_count,
     return status;
 }
 
-/* --------------------------------------------------------------------- writing
- */
+/* ---- writing ---- */
 
 static void
 write_stack(struct builder *builder, const struct prof_cpu *cpu,

@@ -46,8 +46,7 @@ prof_text_addresses(struct text *text, const uintptr_t *stack, uint32_t depth)
     prof_out_bytes(&text->out, "\n", 1);
 }
 
-/* --------------------------------------------------------------------- cells
- */
+/* ---- cells ---- */
 
 static uintptr_t
 offset_of(uintptr_t pc, const struct prof_symbol *symbol)
@@ -103,8 +102,7 @@ prof_text_name(struct out *out, const char *name)
     }
 }
 
-/* --------------------------------------------------------------------- lines
- */
+/* ---- lines ---- */
 
 static bool
 is_named(const struct prof_symbol *symbol)

@@ -22,7 +22,7 @@ struct reader {
     const struct prof_label *labels;
     uint32_t order[PROF_LABELS_MAX];
     uint32_t count;
-    uint32_t label; /* place in `order` */
+    uint32_t label; /* index in `order` */
     bool in_value;
     enum stage stage;
     size_t at; /* in the key or value */
@@ -31,8 +31,7 @@ struct reader {
     size_t piece_at;
 };
 
-/* -------------------------------------------------------------------- quoting
- */
+/* ---- quoting ---- */
 
 /* returns: bytes of the character at `s`, 0 if it is not well-formed UTF-8 */
 static size_t
@@ -142,8 +141,7 @@ quote(struct reader *reader, const unsigned char *s, size_t left)
     return bytes;
 }
 
-/* -------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 static void
 set_piece(struct reader *reader, const char *text, size_t bytes)

@@ -125,7 +125,7 @@ prof_out_0x(struct out *out, uint64_t value)
 void
 prof_out_number(struct out *out, uint32_t field, uint64_t value)
 {
-    unsigned char *const start = prof_out_place(out, TAG_MAX + VARINT_MAX);
+    unsigned char *const start = prof_out_reserve(out, TAG_MAX + VARINT_MAX);
 
     out->used += (size_t)(put_number(start, field, value) - start);
 }
@@ -134,7 +134,7 @@ void
 prof_out_field(struct out *out, uint32_t field, const void *bytes,
                size_t bytes_count)
 {
-    unsigned char *const start = prof_out_place(out, TAG_MAX + VARINT_MAX);
+    unsigned char *const start = prof_out_reserve(out, TAG_MAX + VARINT_MAX);
     unsigned char *at = start;
 
     *at++ = tag_bytes(field);

@@ -38,11 +38,11 @@ PROF_NODISCARD enum prof_status prof_out_finish(struct out *out);
 void prof_out_drain(struct out *out);
 
 /*
- * returns: a place for up to `bytes_max` bytes, at most `room`; the caller
+ * returns: room for up to `bytes_max` bytes, at most `room`; the caller
  *          then adds what it wrote to `used`
  */
 static inline unsigned char *
-prof_out_place(struct out *out, size_t bytes_max)
+prof_out_reserve(struct out *out, size_t bytes_max)
 {
     PROF_ASSERT(bytes_max <= out->room);
     if (bytes_max > out->room - out->used)
@@ -60,8 +60,7 @@ size_t prof_text_bytes(const char *text);
 
 void prof_out_text(struct out *out, const char *text);
 
-/* --------------------------------------------------------------- text numbers
- */
+/* ---- text numbers ---- */
 
 enum { OUT_DIGITS_MAX = 20 };
 
@@ -73,8 +72,7 @@ void prof_out_u64(struct out *out, uint64_t value);
 void prof_out_i64(struct out *out, int64_t value);
 void prof_out_0x(struct out *out, uint64_t value);
 
-/* ---------------------------------------------------------------- wire format
- */
+/* ---- wire format ---- */
 
 enum { TAG_MAX = 1 };
 

@@ -24,8 +24,7 @@ prof_pprof_scratch_bytes(size_t records, size_t locations)
            4096;
 }
 
-/* ----------------------------------------------------------------------- heap
- */
+/* ---- heap ---- */
 
 static void
 heap_values(int64_t *values, const struct prof_rules *rules,
@@ -51,7 +50,7 @@ heap_values(int64_t *values, const struct prof_rules *rules,
     }
 }
 
-/* Ask early for what is read later: the next record's places, and stacks. */
+/* Ask early for what is read later: the next record's locations, and stacks. */
 static void
 fetch_ahead(const struct builder *builder,
             const struct prof_heap_record *records, size_t count, size_t i)
@@ -121,8 +120,7 @@ prof_pprof_heap(const struct prof_output *output,
     return prof_builder_finish(&builder);
 }
 
-/* ----------------------------------------------------------------- contention
- */
+/* ---- contention ---- */
 
 static bool
 more_ticks(const void *context, uint32_t a, uint32_t b)

@@ -33,8 +33,7 @@
 static const char *const built_in[BUILT_IN_COUNT] = {
     "allocs", "block", "goroutine", "heap", "mutex", "threadcreate"};
 
-/* -------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 struct layout {
     size_t profiles;
@@ -135,8 +134,7 @@ prof_registry_init(struct prof_registry **out,
     return PROF_OK;
 }
 
-/* ---------------------------------------------------------------------- names
- */
+/* ---- names ---- */
 
 static int
 compare_names(const char *a, const char *b)
@@ -226,13 +224,12 @@ prof_profile_name(const struct prof_profile *profile)
     return profile->name;
 }
 
-/* -------------------------------------------------------------------- entries
- */
+/* ---- entries ---- */
 
 struct entry_key {
     const void *bytes;
     size_t bytes_count;
-    uint32_t profile; /* place + 1 */
+    uint32_t profile; /* index + 1 */
     uint32_t chain;
 };
 
@@ -241,13 +238,13 @@ key_of(const struct prof_profile *profile, const void *bytes,
        size_t bytes_count)
 {
     const struct prof_registry *registry = profile->registry;
-    const uint32_t place = (uint32_t)(profile - registry->profiles);
-    const uint64_t hash = XXH3_64bits_withSeed(bytes, bytes_count, place);
+    const uint32_t index = (uint32_t)(profile - registry->profiles);
+    const uint64_t hash = XXH3_64bits_withSeed(bytes, bytes_count, index);
 
     return (struct entry_key){
         .bytes = bytes,
         .bytes_count = bytes_count,
-        .profile = place + 1,
+        .profile = index + 1,
         .chain = (uint32_t)(hash >> (64 - registry->chains_log2)),
     };
 }
@@ -352,10 +349,9 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
     return PROF_OK;
 }
 
-/* ---------------------------------------------------------------------- a fork
- */
+/* ---- a fork ---- */
 
-/* Above the place of an entry's profile: it is in a chain. */
+/* Above the index of an entry's profile: it is in a chain. */
 #define IN_CHAIN (UINT32_C(1) << 31)
 
 static void

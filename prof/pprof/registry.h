@@ -27,7 +27,7 @@ struct prof_profile {
 
 struct entry_slot {
     uint32_t next;    /* in its chain or in the free list; 0: the last */
-    uint32_t profile; /* place of its profile + 1; 0: free */
+    uint32_t profile; /* index of its profile + 1; 0: free */
     uint16_t depth;
     uint16_t key_bytes;
     unsigned char key[PROF_KEY_MAX];

@@ -152,7 +152,7 @@ read_own(struct prof_profile *profile, struct prof_output *output,
          struct prof_count_record **records, size_t *count)
 {
     struct prof_registry *registry = profile->registry;
-    const uint32_t place = (uint32_t)(profile - registry->profiles) + 1;
+    const uint32_t index = (uint32_t)(profile - registry->profiles) + 1;
     const size_t stack_bytes = registry->depth_max * sizeof(uintptr_t);
     uintptr_t *stacks;
     size_t listed = 0;
@@ -168,7 +168,7 @@ read_own(struct prof_profile *profile, struct prof_output *output,
     for (uint32_t i = 1; i <= registry->entries_max && listed < *count; i++) {
         const struct entry_slot *entry = &registry->entries[i];
 
-        if (entry->profile != place)
+        if (entry->profile != index)
             continue;
         memcpy(stacks, entry_stack(registry, i), stack_bytes);
         (*records)[listed++] =

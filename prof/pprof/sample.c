@@ -147,7 +147,7 @@ prof_builder_sample(struct builder *builder, const struct sample *sample)
         (size_t)(put_values(values, sample->values, values_count) - values),
         packs(values_count)};
     unsigned char *const start =
-        prof_out_place(&builder->out, SAMPLE_BYTES_MAX);
+        prof_out_reserve(&builder->out, SAMPLE_BYTES_MAX);
     unsigned char *at = start;
 
     *at++ = tag_bytes(PROFILE_SAMPLE);

@@ -41,8 +41,7 @@ begin(struct listing *listing, const struct prof_sink *sink,
     prof_out_init(&listing->out, sink, listing->stage, STAGE_BYTES);
 }
 
-/* -------------------------------------------------------------------- frames
- */
+/* ---- frames ---- */
 
 /* `runtime.Gosched` is a call of the program's; `runtime.gopark` is not. */
 static bool
@@ -127,8 +126,7 @@ put_creator(struct listing *listing, uintptr_t pc)
     put_place(&listing->out, pc, &symbol);
 }
 
-/* --------------------------------------------------------------------- tasks
- */
+/* ---- tasks ---- */
 
 static void
 put_header(struct out *out, const struct prof_task_stack *task)
@@ -201,8 +199,7 @@ prof_text_tasks(char *buffer, size_t room, const struct prof_symbols *symbols,
     return cut.used;
 }
 
-/* ----------------------------------------------------------------- debug lines
- */
+/* ---- debug lines ---- */
 
 /* What allocations and frees have in common; their lines differ before it. */
 static enum prof_status

@@ -14,8 +14,7 @@ put_number_line(struct out *out, const char *before, uint64_t value)
     prof_out_bytes(out, "\n", 1);
 }
 
-/* ----------------------------------------------------------------------- heap
- */
+/* ---- heap ---- */
 
 /* Sums wrap around, as unsigned numbers do; they are shown as signed ones. */
 struct heap_totals {
@@ -178,8 +177,7 @@ prof_text_heap(const struct prof_output *output,
     return prof_out_finish(&text.out);
 }
 
-/* ----------------------------------------------------------------- contention
- */
+/* ---- contention ---- */
 
 enum prof_status
 prof_text_contention(const struct prof_output *output,
@@ -213,8 +211,7 @@ prof_text_contention(const struct prof_output *output,
     return prof_out_finish(&text.out);
 }
 
-/* ---------------------------------------------------------------------- dumps
- */
+/* ---- dumps ---- */
 
 enum prof_status
 prof_text_dump(const struct prof_output *output, const struct prof_dump *dump)

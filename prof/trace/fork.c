@@ -21,7 +21,7 @@
  *   later snapshot          cycle not marked           writing down sums, and
  *                                                      the next writes them all
  *   first snapshot          some rows published        prof_heap_mend(): all
- *   turn of stages          some rows moved up         nothing, see below
+ *   rotation of stages      some rows moved up         nothing, see below
  *   next_cycle              the old or the new cycle,  sections ended; frees
  *                           frees late or not          may be late, see below
  *   any control call        the lock taken             lock reset
@@ -29,11 +29,12 @@
  *                           buffers anywhere, half a   session goes on in the
  *                           stack given out            parent alone
  *
- * What is a collection off then. A turn of stages is made again from its first
- * row, so rows that it had reached show the allocations of one cycle a cycle
- * early. next_cycle stopped between the new cycle and the end of `frees_late`
- * leaves the frees of one sweep waiting with the allocations of its cycle, as
- * after a refusal (heap.c): they show with the next collection.
+ * What is a collection off then. A rotation of stages is made again from its
+ * first row, so rows that it had reached show the allocations of one cycle a
+ * cycle early. next_cycle stopped between the new cycle and the end of
+ * `frees_in_alloc_slot` leaves the frees of one sweep waiting with the
+ * allocations of its cycle, as after a refusal (heap.c): they show with the
+ * next collection.
  *
  * A row whose sums are being written down is published to 64 bits in two or
  * three stores. Stopped between them it shows 2^32 events too many or too few,
@@ -96,7 +97,7 @@ prof_trace_after_fork_child(struct prof_trace *trace)
     trace->stage = STAGE_OFF;
     trace->stack_done = 0; /* start takes it to be */
     trace->full = (struct trace_queue){0};
-    trace->lent = NULL;
+    trace->reader_buffer = NULL;
     for (uint32_t i = trace->procs_count; i-- > 0;)
         trace->procs[i].buffer = NULL;
     trace->outside.buffer = NULL;

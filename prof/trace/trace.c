@@ -63,8 +63,7 @@ cycle_counter(void)
 }
 #endif
 
-/* ------------------------------------------------------------------ the stamp
- */
+/* ---- the stamp ---- */
 
 uint64_t
 prof_trace_ticks_now(const struct prof_trace *trace)
@@ -140,15 +139,14 @@ prof_trace_stamp(struct prof_trace *trace)
     return in_file_ticks(trace, prof_trace_take_stamp(trace));
 }
 
-/* ---------------------------------------------------------------- the buffers
- */
+/* ---- the buffers ---- */
 
 void
 prof_trace_tell_reader(struct prof_trace *trace)
 {
-    /* Release [pair: news]: what is new, before the news of it. */
-    add_release(&trace->news, 1);
-    prof_port_wake(trace_word(&trace->news));
+    /* Release [pair: reader-wakeup]: what is new, before its wake-up. */
+    add_release(&trace->reader_wakeups, 1);
+    prof_port_wake(trace_word(&trace->reader_wakeups));
 }
 
 void
@@ -202,8 +200,7 @@ make_room(struct prof_trace *trace, struct trace_buffer **owned)
     return *owned != NULL;
 }
 
-/* ----------------------------------------------------------------- the events
- */
+/* ---- the events ---- */
 
 #define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)
 

@@ -2,9 +2,9 @@
  * trace_clock.c -- events in the order of the clock alone: what processors
  * share is that they read the same one.
  *
- *      sequence number:   | clock - clock_first | place |
+ *      sequence number:   | clock - clock_first | lane  |
  *
- * The place is the processor's number; events of no processor have the next
+ * The lane is the processor's number; events of no processor have the next
  * one, stamps the one after that. So numbers differ, and sort by the clock.
  * A processor touches its own line and its own buffer, and no instruction is
  * locked. `clock_first` is read anew where a session begins, so that numbers
@@ -12,7 +12,7 @@
  * plain readings, which can be compared across sessions.
  *
  * Invariants
- *   I1  Readings at one place grow: one that does not is taken as the one
+ *   I1  Readings of one lane grow: one that does not is taken as the one
  *       before plus 1.
  *   I2  A buffer has its batch header from the moment it is owned.
  *   I3  A cut trace is a gapless prefix: `cut_before` is read from the clock
@@ -37,13 +37,12 @@
 
 #include "poison.h"
 
-/* ------------------------------------------------------------------ the clock
- */
+/* ---- the clock ---- */
 
 static uint64_t
-sequence_of(const struct prof_trace *trace, uint64_t clock, uint32_t place)
+sequence_of(const struct prof_trace *trace, uint64_t clock, uint32_t lane)
 {
-    return (clock - trace->clock_first) << trace->place_bits | place;
+    return (clock - trace->clock_first) << trace->lane_bits | lane;
 }
 
 struct raw_stamp
@@ -110,15 +109,14 @@ prof_trace_clock_meet(struct prof_trace *trace, bool begins)
     store_release(&trace->stamp, word + 2);
 }
 
-/* ---------------------------------------------------------------- the buffers
- */
+/* ---- the buffers ---- */
 
 /* Half of the numbers are used (I4). Events go on until the buffers at hand are
  * full: the other half is theirs. */
 static bool
 is_over(const struct prof_trace *trace, uint64_t clock)
 {
-    return (clock - trace->clock_first) >> (62 - trace->place_bits) != 0;
+    return (clock - trace->clock_first) >> (62 - trace->lane_bits) != 0;
 }
 
 /* End the trace here, if it has not ended. */
@@ -135,7 +133,7 @@ cut_here(struct prof_trace *trace)
 
 /* returns: the buffer with room for an event, NULL if the trace has ended */
 static struct trace_buffer *
-room_for_event(struct prof_trace *trace, struct trace_proc *own, uint32_t place)
+room_for_event(struct prof_trace *trace, struct trace_proc *own, uint32_t lane)
 {
     struct prof_trace_stamp stamp;
 
@@ -149,15 +147,14 @@ room_for_event(struct prof_trace *trace, struct trace_proc *own, uint32_t place)
         return NULL;
     }
     stamp = (struct prof_trace_stamp){
-        .sequence = sequence_of(trace, own->last_clock, place),
+        .sequence = sequence_of(trace, own->last_clock, lane),
         .ticks = trace_file_ticks(trace, own->last_clock)};
-    prof_trace_put_batch(
-        own->buffer, place < trace->procs_count ? place : UINT64_MAX, &stamp);
+    prof_trace_put_batch(own->buffer,
+                         lane < trace->procs_count ? lane : UINT64_MAX, &stamp);
     return own->buffer;
 }
 
-/* ------------------------------------------------------------------ the event
- */
+/* ---- the event ---- */
 
 struct event_numbers {
     const uint64_t *args;
@@ -172,7 +169,7 @@ put_numbers(uint8_t *at, const struct prof_trace *trace,
             const struct trace_proc *own, uint64_t clock,
             const struct event_numbers *numbers)
 {
-    at = put_varint(at, (clock - own->last_clock) << trace->place_bits);
+    at = put_varint(at, (clock - own->last_clock) << trace->lane_bits);
     at = put_varint(at, trace_file_ticks(trace, clock) -
                             trace_file_ticks(trace, own->last_clock));
     for (uint32_t i = 0; i < numbers->args_count; i++)
@@ -227,8 +224,7 @@ prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
     trace_clock_done(own, buffer, end, clock);
 }
 
-/* -------------------------------------------------------------------- the cut
- */
+/* ---- the cut ---- */
 
 /* in: *at, a number that we wrote; out: *at, its end */
 static uint64_t

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "tracer.h"
 
-/* Two readings have a place's bits between them (I1 of trace_clock.c). */
+/* Two readings have a lane's bits between them (I1 of trace_clock.c). */
 static inline uint64_t
 trace_clock_later(uint64_t clock, uint64_t last_clock)
 {
@@ -52,7 +52,7 @@ trace_clock_put(const struct prof_trace *trace, struct trace_proc *own,
     if (shape->crosses)
         __builtin_ia32_lfence();
     clock = trace_clock_later(__builtin_ia32_rdtsc(), last_clock);
-    step = (clock - last_clock) << trace->place_bits;
+    step = (clock - last_clock) << trace->lane_bits;
     if (!__builtin_expect(varint_is_short(step | number), 1)) {
         prof_trace_put_large(trace, own, shape, number, clock);
         return;

@@ -86,9 +86,9 @@ is_power_of_2(uint32_t value)
 }
 
 static uint32_t
-bits_for(uint32_t places)
+bits_for(uint32_t lanes)
 {
-    return 32 - (uint32_t)__builtin_clz(places - 1);
+    return 32 - (uint32_t)__builtin_clz(lanes - 1);
 }
 
 static struct trace_buffer *
@@ -130,7 +130,7 @@ prof_trace_init(struct prof_trace **out, const struct prof_trace_config *config,
                             ? (uint32_t)__builtin_ctz(trace->tick_divisor)
                             : 64;
     trace->order = config->order;
-    trace->place_bits = bits_for(config->procs_max + 2);
+    trace->lane_bits = bits_for(config->procs_max + 2);
     trace->procs_count = config->procs_max;
     trace->procs = (void *)(base + layout.procs);
     trace->stacks = layout.stacks;

@@ -2,15 +2,15 @@
  * trace_read.c -- the reading end of the tracer: header, buffers, stacks,
  * footer.
  *
- * The reader owns one buffer at a time, `lent`: a full one from the queue, or
- * one it fills itself with what no processor writes. Stacks are written out one
- * buffer after the other as the reader asks for them, so they need no room of
- * their own and cannot be lost.
+ * The reader owns one buffer at a time, `reader_buffer`: a full one from the
+ * queue, or one it fills itself with what no processor writes. Stacks are
+ * written out one buffer after the other as the reader asks for them, so they
+ * need no room of their own and cannot be lost.
  *
  * Invariants
  *   I1  Bytes come in the order header, buffers as they were queued, stacks by
  *       number, footer; each part at most once a session.
- *   I2  `lent` is touched by the reader alone, until it asks for more.
+ *   I2  `reader_buffer` is touched by the reader alone, until it asks for more.
  *   I3  Every stack that an event of the session names is among the stacks.
  */
 #include <string.h>
@@ -148,17 +148,16 @@ put_stacks(struct trace_buffer *buffer, struct prof_trace *trace)
     return true;
 }
 
-/* ----------------------------------------------------------------- the reader
- */
-/* Give back what was lent before. context: lock held */
+/* ---- the reader ---- */
+/* Give back the buffer the reader had. context: lock held */
 static void
 take_back(struct prof_trace *trace)
 {
-    if (trace->lent == NULL)
+    if (trace->reader_buffer == NULL)
         return;
-    trace->lent->next = trace->empty;
-    trace->empty = trace->lent;
-    trace->lent = NULL;
+    trace->reader_buffer->next = trace->empty;
+    trace->empty = trace->reader_buffer;
+    trace->reader_buffer = NULL;
 }
 
 /* An empty buffer for what the reader writes itself. context: lock held */
@@ -170,7 +169,7 @@ lend_empty(struct prof_trace *trace)
     PROF_ASSERT(buffer != NULL); /* the queue is empty, so buffers are free */
     trace->empty = buffer->next;
     buffer->used_bytes = 0;
-    trace->lent = buffer;
+    trace->reader_buffer = buffer;
     return buffer;
 }
 
@@ -211,10 +210,10 @@ next_part(struct prof_trace *trace)
         return PROF_ERR_OFF;
     if (trace->part == PART_HEADER) {
         trace->part = PART_EVENTS;
-        return PROF_OK; /* nothing is lent: the header is constant */
+        return PROF_OK; /* no buffer is out: the header is constant */
     }
     while ((buffer = trace_queue_pop(&trace->full)) != NULL) {
-        trace->lent = buffer;
+        trace->reader_buffer = buffer;
         if (!trace->is_cut || prof_trace_cut(trace, buffer))
             return PROF_OK;
         take_back(trace);
@@ -233,12 +232,12 @@ prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
     prof_port_lock_take(&trace->lock);
     status = next_part(trace);
     prof_port_lock_release(&trace->lock);
-    if (status == PROF_OK && trace->lent == NULL) {
+    if (status == PROF_OK && trace->reader_buffer == NULL) {
         *bytes = header;
         *bytes_count = sizeof header;
     } else if (status == PROF_OK) {
-        *bytes = trace->lent->bytes;
-        *bytes_count = trace->lent->used_bytes;
+        *bytes = trace->reader_buffer->bytes;
+        *bytes_count = trace->reader_buffer->used_bytes;
     }
     prof_port_lock_release(&trace->reader_lock);
     if (status == PROF_ERR_END)
@@ -260,8 +259,8 @@ has_news(struct prof_trace *trace)
 }
 
 /*
- * The news may come between the look and the sleep; then the word has changed
- * and the sleep ends at once.
+ * The wake-up may come between the look and the sleep; then the word has
+ * changed and the sleep ends at once.
  */
 enum prof_status
 prof_trace_wait(struct prof_trace *trace)
@@ -270,10 +269,10 @@ prof_trace_wait(struct prof_trace *trace)
 
     if (!prof_port_lock_try(&trace->reader_lock))
         return PROF_ERR_BUSY;
-    /* Acquire [pair: news]: see what it is about. */
-    seen = load_acquire(&trace->news);
+    /* Acquire [pair: reader-wakeup]: see what it is about. */
+    seen = load_acquire(&trace->reader_wakeups);
     if (!has_news(trace))
-        prof_port_wait(trace_word(&trace->news), seen);
+        prof_port_wait(trace_word(&trace->reader_wakeups), seen);
     prof_port_lock_release(&trace->reader_lock);
     return PROF_OK;
 }

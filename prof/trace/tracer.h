@@ -47,7 +47,7 @@ struct prof_trace {
     enum prof_trace_order order;
     uint32_t tick_divisor;
     uint32_t tick_shift; /* log2 of the divisor; 64: it is no power of 2 */
-    uint32_t place_bits; /* of a sequence number, ordered by the clock */
+    uint32_t lane_bits;  /* of a sequence number, ordered by the clock */
     uint32_t procs_count;
     struct table_layout stacks_layout;
     struct trace_proc *procs;
@@ -67,10 +67,10 @@ struct prof_trace {
     struct prof_port_lock events_lock; /* events from no processor */
     struct trace_proc outside;         /* guarded by events_lock */
 
-    struct prof_port_lock lock; /* the queue and the reader */
-    struct trace_queue full;    /* guarded by lock, as the rest */
-    struct trace_buffer *empty; /* last in, first out */
-    struct trace_buffer *lent;  /* to the reader */
+    struct prof_port_lock lock;         /* the queue and the reader */
+    struct trace_queue full;            /* guarded by lock, as the rest */
+    struct trace_buffer *empty;         /* last in, first out */
+    struct trace_buffer *reader_buffer; /* to the reader */
     enum trace_stage stage;
     enum trace_part part;
     bool is_cut;         /* ordered by the clock: the trace ends ... */
@@ -82,14 +82,14 @@ struct prof_trace {
 
     uint64_t sequence_first; /* written in the stopped world, as below */
     uint64_t clock_first;    /* of the session; numbers count from it */
-    bool has_met;            /* clocks of places were read */
+    bool has_met;            /* clocks of lanes were read */
     uint64_t ticks_start;    /* of the clock */
     uint64_t ticks_end;
     uint64_t ns_start;
     uint64_t ns_end;
     struct prof_port_lock reader_lock; /* one reader at a time; nobody waits */
-    shared_u32 news; /* grows when the reader has something new */
-    shared_u32 ends; /* sessions read to their end */
+    shared_u32 reader_wakeups; /* grows when the reader has something new */
+    shared_u32 ends;           /* sessions read to their end */
 };
 
 /* A stamp with the clock as it was read. */

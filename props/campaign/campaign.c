@@ -85,8 +85,7 @@ props_campaign_try(const struct props_campaign *campaign, struct props_run *run,
                              props_campaign_worlds(campaign), campaign->asked);
 }
 
-/* ------------------------------------------------------------------ the seeds
- */
+/* ---- the seeds ---- */
 
 /* Run a seed; every 64th is run twice, and must do the same (D1). */
 static bool
@@ -144,7 +143,7 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
     _exit(0);
 }
 
-/* -------------------------------------------------------------- the parent */
+/* ---- the parent ---- */
 
 static void
 say_progress(const struct props_campaign *campaign, const struct board *board,

@@ -77,8 +77,7 @@ props_hunt_header(const struct props_hunt *hunt, char *header,
                  hunt->failure->breach.text, hunt->command);
 }
 
-/* ------------------------------------------------------------------- choices
- */
+/* ---- choices ---- */
 
 static bool
 run_choices(void *context)
@@ -229,8 +228,7 @@ props_failure_free(struct props_failure *failure)
     failure->text = NULL;
 }
 
-/* -------------------------------------------------------------------- telling
- */
+/* ---- telling ---- */
 
 bool
 props_failure_save(const struct props_failure *failure, const char *dir,

@@ -46,7 +46,7 @@ story_fails(void *context, const struct props_story *story)
     return props_hunt_fails(tale->hunt, run_story, tale);
 }
 
-/* ------------------------------------------------------------- the scenario */
+/* ---- the scenario ---- */
 
 /* Numbers of objects become dense again, in the order of their births. */
 static void

@@ -86,8 +86,7 @@ cross_same_stack(const struct cross *cross, const struct model_trace *trace,
     return true;
 }
 
-/* --------------------------------------------------------- contention profiles
- */
+/* ---- contention profiles ---- */
 
 static bool
 is_whole(const struct cross *cross, enum prof_contention kind)
@@ -140,8 +139,7 @@ subtract(struct cross_sites *end, const struct cross_sites *begin)
     }
 }
 
-/* ------------------------------------------------------------------- sessions
- */
+/* ---- sessions ---- */
 
 static struct cross_session *
 session_now(struct cross *cross)
@@ -198,8 +196,7 @@ end_session(struct cross *cross)
     session->ended = true;
 }
 
-/* ------------------------------------------------------------------- readings
- */
+/* ---- readings ---- */
 
 static void
 keep_tasks(struct cross *cross)
@@ -285,8 +282,7 @@ keep_cpu(struct cross *cross)
     session->cpu_lost = sim_cpu_totals(cross->world).lost;
 }
 
-/* --------------------------------------------------------------------- events
- */
+/* ---- events ---- */
 
 /* What an event says about all of a run. */
 static void

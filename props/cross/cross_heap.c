@@ -165,8 +165,7 @@ judge_gc_done(struct heaps *heaps, uint32_t session)
     }
 }
 
-/* -------------------------------------------------------------------- records
- */
+/* ---- records ---- */
 
 static bool
 is_at(const struct cross *cross, const struct cross_line *line,

@@ -66,8 +66,7 @@ begin(struct cross_without *without, const struct sim_config *config)
         differ(without, "the world refuses to begin: %s", why);
 }
 
-/* ------------------------------------------------------------------- readings
- */
+/* ---- readings ---- */
 
 static bool
 same_stack(const uintptr_t *a, uint32_t a_depth, const uintptr_t *b,
@@ -197,8 +196,7 @@ apply(struct cross_without *without, const struct sim_event *event)
         compare_tasks(without, judged);
 }
 
-/* ------------------------------------------------------------------- the end
- */
+/* ---- the end ---- */
 
 static void
 compare_traces(struct cross_without *without, const struct sim_world *judged)

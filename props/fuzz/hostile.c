@@ -43,8 +43,7 @@ enum { SECONDS_MAX = 10, FILES_MAX = 128, FINDINGS_MAX = 10, BATCH = 100 };
 #define IS_SANITIZED false
 #endif
 
-/* ---------------------------------------------------------------- more readers
- */
+/* ---- more readers ---- */
 
 static enum cli_exit
 convert(int argc, char **argv)
@@ -81,8 +80,7 @@ read_mappings(int argc, char **argv)
     return status == PROF_OK ? CLI_OK : CLI_USAGE;
 }
 
-/* ----------------------------------------------------------------------- kinds
- */
+/* ---- kinds ---- */
 
 struct command {
     enum cli_exit (*run)(int argc, char **argv);
@@ -159,8 +157,7 @@ load(const char *path)
     return true;
 }
 
-/* ---------------------------------------------------------------------- inputs
- */
+/* ---- inputs ---- */
 
 static struct mutate_file input;
 

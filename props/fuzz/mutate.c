@@ -29,8 +29,7 @@ replace(struct mutate_file *file, size_t at, size_t old_count,
     return true;
 }
 
-/* ------------------------------------------------------------------ any change
- */
+/* ---- any change ---- */
 
 static const char *const words[] = {
     "0",
@@ -176,8 +175,7 @@ mutate_any(struct mutate_file *file, const struct mutate_file *other, bool text,
     }
 }
 
-/* ---------------------------------------------------------------------- damage
- */
+/* ---- damage ---- */
 
 /* A word of digits only, outside of comments and of the first line. */
 static bool
@@ -245,8 +243,7 @@ mutate_damage_trace(struct mutate_file *file, uint64_t *seed)
     }
 }
 
-/* ------------------------------------------------------------------- checksums
- */
+/* ---- checksums ---- */
 
 static uint32_t
 crc32_of(uint32_t crc, const uint8_t *bytes, size_t count)

@@ -308,8 +308,7 @@ props_judge_event(struct props_judge *judge)
     return judge->breach.property == PROPS_NONE;
 }
 
-/* -------------------------------------------------------------------- the end
- */
+/* ---- the end ---- */
 
 /* One for each processor that stands still, and one each for a thread, a system
  * call, a sweep. */

@@ -88,8 +88,7 @@ name_of(char *text, size_t text_bytes, const uintptr_t *frames, uint32_t depth,
     return text;
 }
 
-/* ------------------------------------------------------------------- numbers
- */
+/* ---- numbers ---- */
 
 static enum props_property
 property_of_numbers(const struct props_judge *judge, bool differs_from_heap)
@@ -170,8 +169,7 @@ judge_contention_numbers(struct props_judge *judge, const struct seen *seen,
                      seen->a, seen->b, bucket->allocs, bucket->cycles);
 }
 
-/* ------------------------------------------------------------------ identity
- */
+/* ---- identity ---- */
 
 /* Every record must be a bucket of the model, and none may come twice. */
 static void
@@ -260,8 +258,7 @@ judge_bytes(struct props_judge *judge, bool oracle)
                      (int64_t)got, (int64_t)expected);
 }
 
-/* --------------------------------------------------------------- the listing
- */
+/* ---- the listing ---- */
 
 /*
  * Walk the buckets newest first: numbers, presence, and order. Without `search`

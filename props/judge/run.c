@@ -99,8 +99,7 @@ props_run_delete(struct props_run *run)
     free(run);
 }
 
-/* ------------------------------------------------------------------ the twin
- */
+/* ---- the twin ---- */
 
 static bool
 begin_twin(struct props_run *run)
@@ -115,7 +114,7 @@ begin_twin(struct props_run *run)
     run->twin_rules = *config->rules;
     run->twin_rules.name = heap->name;
     run->twin_rules.heap = heap->heap;
-    run->twin_rules.turn = heap->turn;
+    run->twin_rules.rotate = heap->rotate;
     run->twin_rules.explicit_free = heap->explicit_free;
     run->twin_rules.sizing_consumes_first = heap->sizing_consumes_first;
     other.rules = &run->twin_rules;
@@ -184,7 +183,7 @@ compare_with_twin(struct props_run *run)
     }
 }
 
-/* ----------------------------------------------------------------- the run */
+/* ---- the run ---- */
 
 const char *
 props_run_begin(struct props_run *run, const struct sim_config *config,

@@ -15,8 +15,7 @@
 
 enum { QUIET_EVENTS_MAX = 24, HEADER_AND_FOOTER = 3 };
 
-/* ------------------------------------------------------------------- the marks
- */
+/* ---- the marks ---- */
 
 struct held {
     uint32_t session; /* the one that is on or unread, from 1; 0: none */

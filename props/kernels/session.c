@@ -21,8 +21,7 @@ struct prof_trace *session_trace;
 static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 13];
 static _Atomic uint64_t clock_ticks;
 
-/* ----------------------------------------------------------------- a session
- */
+/* ---- a session ---- */
 
 /* Relaxed: what a processor sees of the clock must come from the stamp. */
 static uint64_t
@@ -154,8 +153,7 @@ session_end(struct session_file *file)
     sim_explore_check(status == PROF_ERR_END, "the trace has no end");
 }
 
-/* ------------------------------------------------------------------ the file
- */
+/* ---- the file ---- */
 
 struct cursor {
     const uint8_t *at;

@@ -100,8 +100,7 @@ draw_world(struct sim_generator *generator, struct sim_choices *choices,
     generator->config.frames_max = FRAMES_MAX;
 }
 
-/* -------------------------------------------------------------------- world
- */
+/* ---- world ---- */
 
 static enum phase
 phase_of(const struct sim_gc *gc)
@@ -172,8 +171,7 @@ world_schedule(struct sim_world *world, struct sim_choices *choices,
     check_drops(sim_world_prof(world), seed);
 }
 
-/* --------------------------------------------------------------------- wild
- */
+/* ---- wild ---- */
 
 struct wild {
     struct sim_rng rng;
@@ -351,8 +349,7 @@ wild_schedule(struct wild *wild, const struct sim_config *config, void *block,
     check_drops(wild->prof, seed);
 }
 
-/* -------------------------------------------------------------------- the run
- */
+/* ---- the run ---- */
 
 static void
 run_world(uint64_t first, uint64_t count, struct met *met)

@@ -66,8 +66,7 @@ __wrap_prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
                                 struct prof_contention_record *records,
                                 size_t records_max, size_t *count);
 
-/* -------------------------------------------------------------------- stacks
- */
+/* ---- stacks ---- */
 
 static uint32_t
 cut(uint32_t depth)
@@ -117,8 +116,7 @@ go_tape_begin(uint64_t seed, uint32_t cycle_first)
     }
 }
 
-/* ---------------------------------------------------------------------- heap
- */
+/* ---- heap ---- */
 
 static uint32_t
 object_now(void)
@@ -271,8 +269,7 @@ __wrap_prof_heap_iterate(struct prof *prof, visit_heap *visit, void *context)
     __real_prof_heap_iterate(prof, visit, context);
 }
 
-/* ---------------------------------------------------------------- contention
- */
+/* ---- contention ---- */
 
 void
 __wrap_prof_block_rate_set(struct prof *prof, int64_t rate_ns)

@@ -69,8 +69,7 @@ must(bool good, const char *what)
     exit(1);
 }
 
-/* -------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 static uint64_t
 read_number(FILE *file)
@@ -195,8 +194,7 @@ read_name(FILE *file)
     read_word(file, name->file);
 }
 
-/* -------------------------------------------------------------------- writing
- */
+/* ---- writing ---- */
 
 static void
 find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)

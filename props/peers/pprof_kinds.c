@@ -27,8 +27,7 @@ static const char *folder;
 static alignas(64) unsigned char scratch[1 << 20];
 static unsigned char packing[1 << 20];
 
-/* ----------------------------------------------------------------------- names
- */
+/* ---- names ---- */
 
 static void
 find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
@@ -65,8 +64,7 @@ output_to(const struct prof_sink *sink)
     };
 }
 
-/* --------------------------------------------------------------------- records
- */
+/* ---- records ---- */
 
 static uintptr_t stacks[RECORDS][4];
 static struct prof_heap_record heap[RECORDS];
@@ -110,8 +108,7 @@ make_records(void)
     }
 }
 
-/* ---------------------------------------------------------------------- kinds
- */
+/* ---- kinds ---- */
 
 static enum prof_status
 write_heap(const struct prof_output *output, bool text)
@@ -202,8 +199,7 @@ static const struct {
     {"cpu", write_cpu, false},
 };
 
-/* ----------------------------------------------------------------------- files
- */
+/* ---- files ---- */
 
 static void
 must(enum prof_status status, const char *what)
@@ -237,8 +233,7 @@ write_file(size_t kind, const char *ending, bool packed, bool text)
     must(prof_file_end(&file, status), path);
 }
 
-/* ---------------------------------------------------------------------- totals
- */
+/* ---- totals ---- */
 
 static double
 scaled(uint64_t objects, uint64_t unit, uint64_t size)

@@ -9,8 +9,7 @@
 
 #define TICKS_PER_NS UINT64_C(1000000000) /* per second: a tick a ns */
 
-/* ------------------------------------------------------------------ the table
- */
+/* ---- the table ---- */
 
 /* Keep the row's length, in order, once. */
 static void
@@ -88,8 +87,7 @@ props_bias_print(FILE *file, const struct props_bias *bias)
     }
 }
 
-/* -------------------------------------------------------------------- reports
- */
+/* ---- reports ---- */
 
 static const struct prof_rules *const all_rules[] = {
     &prof_rules_go1_5, &prof_rules_go1_10, &prof_rules_go1_17,

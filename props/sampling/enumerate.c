@@ -35,8 +35,7 @@ reader_factor(const struct prof_rules *rules, enum prof_contention kind,
     return kind == PROF_MUTEX && rules->mutex == PROF_MUTEX_UNSCALED ? rate : 1;
 }
 
-/* ---------------------------------------------------------- small rates, all
- */
+/* ---- small rates, all ---- */
 
 /* The count that is shown of `kept` events of go1.17: a sum of doubles, cut. */
 static uint64_t
@@ -119,8 +118,7 @@ enumerate(const struct props_question *question, enum prof_contention kind,
     }
 }
 
-/* ----------------------------------------------------- large rates, by border
- */
+/* ---- large rates, by border ---- */
 
 struct border {
     struct props_lab *lab;

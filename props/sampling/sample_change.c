@@ -19,8 +19,7 @@ enum {
     EVENTS = 64
 };
 
-/* ------------------------------------------------------------------------- S4
- */
+/* ---- S4 ---- */
 
 /* Some number, of all that there are. */
 static uint64_t
@@ -190,8 +189,7 @@ props_check_rate_change(const struct props_question *question,
     }
 }
 
-/* ------------------------------------------------------------------------- S5
- */
+/* ---- S5 ---- */
 
 /* How many numbers an event must take, if the first is of use. */
 static uint32_t

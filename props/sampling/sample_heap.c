@@ -26,8 +26,7 @@ enum { DECISIONS = 20000, TRIALS = 40000, DRAW_BITS = 26 };
 
 #define HUGE_BYTES (UINT64_C(1) << 62) /* sampled whatever was drawn */
 
-/* ------------------------------------------------------------------ decisions
- */
+/* ---- decisions ---- */
 
 static uint64_t
 size_for(struct sim_rng *rng, uint64_t rate)
@@ -89,8 +88,7 @@ check_decisions(const struct props_question *question, int64_t rate,
     props_lab_end(&lab);
 }
 
-/* --------------------------------------------- Go's exponential, by counting
- */
+/* ---- Go's exponential, by counting ---- */
 
 /* Given the number that the gap is made of: is `size` sampled? */
 static bool
@@ -149,8 +147,7 @@ check_go_cell(const struct props_question *question, struct props_lab *lab,
                                size, rate, factor);
 }
 
-/* ------------------------------------------------------------ exact, measured
- */
+/* ---- exact, measured ---- */
 
 static void
 check_exact_cell(struct props_lab *lab, uint64_t size, uint64_t rate,
@@ -176,8 +173,7 @@ check_exact_cell(struct props_lab *lab, uint64_t size, uint64_t rate,
                            hits, TRIALS, size, rate, accept.least, accept.most);
 }
 
-/* ---------------------------------------------------------------------- cells
- */
+/* ---- cells ---- */
 
 /* The chances of every size from 1 byte to 64 times the rate. */
 static void

@@ -175,8 +175,7 @@ worker_main(void *context)
     return NULL;
 }
 
-/* ------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 /* What is true of a reading at any moment, whoever runs. */
 static const char *
@@ -253,7 +252,7 @@ reader_main(void *context)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ the end */
+/* ---- the end ---- */
 
 /* in: wait; false once the profile is whole, all events being published */
 static void

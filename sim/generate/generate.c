@@ -29,7 +29,7 @@ const struct sim_limits sim_generator_limits_all = {
     .instruments = SIM_ALL_INSTRUMENTS,
 };
 
-/* ---------------------------------------------------------------- the swarm */
+/* ---- the swarm ---- */
 
 static bool
 draw_feature(struct sim_generator *g, uint32_t one_in)
@@ -160,7 +160,7 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
         sim_queue_set(&g->queue, i, 0);
 }
 
-/* --------------------------------------------------------------- the actors */
+/* ---- the actors ---- */
 
 /* One turn of a task. */
 static bool

@@ -6,8 +6,7 @@
 
 #include "locks.h"
 
-/* ----------------------------------------------------------------- the tasks
- */
+/* ---- the tasks ---- */
 
 static uint64_t
 draw_size(struct sim_generator *g)
@@ -203,7 +202,7 @@ sim_draw_work(struct sim_generator *g, const struct sim_world *world,
     return false;
 }
 
-/* ------------------------------------------- the collector and the observer */
+/* ---- the collector and the observer ---- */
 
 /* The next thing a collector that keeps the rules would do. */
 static enum sim_event_kind

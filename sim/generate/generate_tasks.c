@@ -31,8 +31,7 @@ struct candidates {
     uint32_t count;
 };
 
-/* ------------------------------------------------------------- what can happen
- */
+/* ---- what can happen ---- */
 
 static void
 add(struct candidates *c, int kind, uint32_t task)
@@ -244,8 +243,7 @@ list(struct candidates *c)
     add_elsewhere(c);
 }
 
-/* ------------------------------------------------------------------ the events
- */
+/* ---- the events ---- */
 
 static uint64_t
 draw_number(struct sim_generator *g, enum sim_event_kind kind)

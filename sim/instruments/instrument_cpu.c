@@ -100,8 +100,7 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     return NULL;
 }
 
-/* ---------------------------------------------------------------------- ticks
- */
+/* ---- ticks ---- */
 
 static uint64_t
 period_of(const struct sim_world *world, uint64_t hz)
@@ -156,8 +155,7 @@ pass(struct cpu *cpu, const struct sim_world *world)
     }
 }
 
-/* ---------------------------------------------------------------------- facts
- */
+/* ---- facts ---- */
 
 static void
 expect(struct cpu *cpu, const char *what, enum prof_status got,
@@ -259,8 +257,7 @@ const struct sim_instrument_kind sim_cpu = {
     .refuses = refuses,
 };
 
-/* --------------------------------------------------------------- what it says
- */
+/* ---- what it says ---- */
 
 const struct sim_cpu_profile *
 sim_cpu_profile(const struct sim_world *world)

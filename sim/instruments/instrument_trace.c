@@ -20,8 +20,7 @@ tracer_of(const struct sim_world *world)
     return (struct tracer *)sim_world_instrument(world, SIM_TRACER);
 }
 
-/* --------------------------------------------------------------------- clocks
- */
+/* ---- clocks ---- */
 
 static uint64_t
 read_ticks(void *context)
@@ -41,8 +40,7 @@ read_ns(void *context)
     return sim_world_now_ns(tracer->world);
 }
 
-/* --------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 static struct prof_trace_config
 config_of(const struct sim_trace_config *config)
@@ -107,7 +105,7 @@ forget_sessions(struct tracer *tracer)
     }
     tracer->sessions_count = 0;
     tracer->answers = (struct sim_trace_answers){0};
-    tracer->lent = NULL;
+    tracer->borrowed = NULL;
 }
 
 static const char *
@@ -142,8 +140,7 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
                : "the tracer refused a block of the size it had asked for";
 }
 
-/* ------------------------------------------------------------------ the facts
- */
+/* ---- the facts ---- */
 
 /* Facts that become an event of one kind, with at most two arguments. */
 static const struct {
@@ -304,8 +301,7 @@ const struct sim_instrument_kind sim_tracer = {
     .after = after,
 };
 
-/* ----------------------------------------------------------------- observers
- */
+/* ---- observers ---- */
 
 const struct sim_trace_answers *
 sim_trace_answers(const struct sim_world *world)

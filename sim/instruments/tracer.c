@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------ start and stop
- */
+/* ---- start and stop ---- */
 
 /* in: count, of answers.wrong_* */
 static void
@@ -137,18 +136,17 @@ sim_tracer_stop_in_vain(struct tracer *tracer, uint32_t proc, uint32_t stack)
     tracer->answers.stops_refused++;
 }
 
-/* ----------------------------------------------------------------- the reader
- */
+/* ---- the reader ---- */
 
 /* Copy what was lent; it must not have changed until now. */
 static void
 keep_lent(struct tracer *tracer)
 {
     struct sim_session *session = &tracer->sessions[tracer->sessions_count - 1];
-    const size_t need = session->bytes_count + tracer->lent_bytes;
+    const size_t need = session->bytes_count + tracer->borrowed_bytes;
     uint8_t *bytes;
 
-    if (tracer->lent == NULL)
+    if (tracer->borrowed == NULL)
         return;
     if (need > session->bytes_room) {
         bytes = realloc(session->bytes, 2 * need);
@@ -157,12 +155,12 @@ keep_lent(struct tracer *tracer)
         session->bytes = bytes;
         session->bytes_room = 2 * need;
     }
-    memcpy(session->bytes + session->bytes_count, tracer->lent,
-           tracer->lent_bytes);
+    memcpy(session->bytes + session->bytes_count, tracer->borrowed,
+           tracer->borrowed_bytes);
     session->bytes_count = need;
     if (session->chunks < SIM_TRACE_CHUNKS_MAX)
         session->chunk_ends[session->chunks++] = (uint32_t)need;
-    tracer->lent = NULL;
+    tracer->borrowed = NULL;
 }
 
 static enum prof_status
@@ -173,9 +171,10 @@ read_one(struct tracer *tracer, struct sim_world *world, uint32_t clock_proc)
 
     if (tracer->sessions_count > 0)
         keep_lent(tracer);
-    status = prof_trace_read(tracer->trace, &tracer->lent, &tracer->lent_bytes);
+    status = prof_trace_read(tracer->trace, &tracer->borrowed,
+                             &tracer->borrowed_bytes);
     if (status != PROF_OK)
-        tracer->lent = NULL;
+        tracer->borrowed = NULL;
     if (status != PROF_ERR_END)
         return status;
     if (!sim_world_is_unread(world) || tracer->traces) {

@@ -14,8 +14,8 @@ struct tracer {
     struct sim_session sessions[SIM_TRACE_SESSIONS_MAX];
     uint32_t sessions_count;
     struct sim_trace_answers answers;
-    const uint8_t *lent; /* by the tracer, not copied yet */
-    size_t lent_bytes;
+    const uint8_t *borrowed; /* by the tracer, not copied yet */
+    size_t borrowed_bytes;
     uint32_t announced; /* tasks told to the tracer at a start */
     bool traces;
     bool controlled;                       /* by the event at hand */

@@ -40,8 +40,7 @@ enum {
 
 #define EVENTS_LIMIT (UINT64_C(1) << 24)
 
-/* ------------------------------------------------------------------- opening
- */
+/* ---- opening ---- */
 
 static int
 compare_keys(const void *a, const void *b)
@@ -172,8 +171,7 @@ sim_drive_close(struct sim_drive *drive)
     memset(drive, 0, sizeof *drive);
 }
 
-/* ------------------------------------------------------------------- driving
- */
+/* ---- driving ---- */
 
 static void
 enter(struct sim_drive *drive, enum phase phase)

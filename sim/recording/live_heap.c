@@ -46,7 +46,7 @@ struct walk {
     uint32_t peak; /* number of the newest candidate */
 };
 
-/* ---------------------------------------------------------------- buckets */
+/* ---- buckets ---- */
 
 static uint32_t
 slot_of(const struct walk *walk, uint32_t stack, uint64_t size_bytes)
@@ -132,7 +132,7 @@ save_thread(struct sim_heap_thread *thread, uint32_t peak)
     thread->saved = peak;
 }
 
-/* ----------------------------------------------------------------- events */
+/* ---- events ---- */
 
 static void
 add(struct sim_heap_count *count, uint64_t objects, uint64_t size_bytes)
@@ -324,7 +324,7 @@ take_events(struct walk *walk, const struct sim_recording *recording,
     return true;
 }
 
-/* ------------------------------------------------------------------- sums */
+/* ---- sums ---- */
 
 uint32_t
 sim_heap_class(uint64_t size_bytes)

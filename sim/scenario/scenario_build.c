@@ -46,8 +46,7 @@ fail(struct builder *b, const char *format, ...)
     return false;
 }
 
-/* ------------------------------------------------------------- configuration
- */
+/* ---- configuration ---- */
 
 static bool
 is_text(uint8_t byte)
@@ -138,8 +137,7 @@ build_config(struct builder *b)
     return build_clocks(b);
 }
 
-/* ------------------------------------------------------------- stacks, frames
- */
+/* ---- stacks, frames ---- */
 
 /* Name a frame, with bytes that no name may have replaced by '_'. */
 static bool
@@ -214,8 +212,7 @@ build_stack(struct builder *b, uint32_t *stack)
     return true;
 }
 
-/* -------------------------------------------------------------------- events
- */
+/* ---- events ---- */
 
 static uint32_t
 object_find(const struct builder *b, uint32_t source)

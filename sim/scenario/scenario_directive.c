@@ -70,8 +70,7 @@ parse_u32(struct sim_parser *p, struct sim_word word, const char *what,
     return true;
 }
 
-/* -------------------------------------------------------------------- clocks
- */
+/* ---- clocks ---- */
 
 /* `offset=TICKS` or `drift=Nppm` */
 static bool
@@ -132,8 +131,7 @@ parse_clock(struct sim_parser *p, struct sim_word word)
     return true;
 }
 
-/* -------------------------------------------------------------------- stacks
- */
+/* ---- stacks ---- */
 
 /* Remember a frame's function, and that each address has only one. */
 static bool
@@ -279,8 +277,7 @@ parse_stack(struct sim_parser *p, struct sim_word word)
     return true;
 }
 
-/* -------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 bool
 sim_parse_check_memory(struct sim_parser *p, size_t file_bytes)
@@ -307,8 +304,7 @@ sim_parse_check_memory(struct sim_parser *p, size_t file_bytes)
                           bytes >> 20, most >> 20);
 }
 
-/* --------------------------------------------------------------- instruments
- */
+/* ---- instruments ---- */
 
 static bool
 add_instrument(struct sim_parser *p, struct sim_word word)
@@ -385,8 +381,7 @@ is_switch(struct sim_parser *p, enum sim_directive directive)
     return true;
 }
 
-/* ---------------------------------------------------------------- directives
- */
+/* ---- directives ---- */
 
 bool
 sim_parse_directive(struct sim_parser *p, enum sim_directive directive)

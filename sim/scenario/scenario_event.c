@@ -40,8 +40,7 @@ parse_object(struct sim_parser *p, enum sim_event_kind kind, uint32_t *object)
     return true;
 }
 
-/* -------------------------------------------------------------------- events
- */
+/* ---- events ---- */
 
 /* `tN:` or `pN:`. out: *letter, which of the two */
 static bool

@@ -53,8 +53,7 @@ parse_outcome(struct sim_parser *p, struct sim_word word)
     return true;
 }
 
-/* ------------------------------------------------------------------- listing
- */
+/* ---- listing ---- */
 
 static bool
 is_contention(const struct sim_parser *p)
@@ -109,8 +108,7 @@ parse_order(struct sim_parser *p, struct sim_expect *expect)
     return true;
 }
 
-/* ------------------------------------------------------------------- buckets
- */
+/* ---- buckets ---- */
 
 /* STACK SIZE ALLOCS/FREES; the stack is read. */
 static bool

@@ -25,8 +25,7 @@ const char *const sim_directive_words[SIM_DIRECTIVE_COUNT] = {
 #undef X
 };
 
-/* -------------------------------------------------------------------- errors
- */
+/* ---- errors ---- */
 
 bool
 sim_parse_fail(struct sim_parser *p, const char *format, ...)
@@ -79,8 +78,7 @@ sim_parse_number(struct sim_parser *p, struct sim_word word, const char *what,
         sim_word_quote(word, quoted), min, max);
 }
 
-/* --------------------------------------------------------------------- names
- */
+/* ---- names ---- */
 
 bool
 sim_parse_find(const struct sim_index *index, char *const *names,
@@ -112,8 +110,7 @@ sim_parse_stack_name(struct sim_parser *p, struct sim_word word,
     return sim_parse_unknown(p, "stack", &nearest);
 }
 
-/* --------------------------------------------------------------------- lines
- */
+/* ---- lines ---- */
 
 static bool
 parse_words(struct sim_parser *p)

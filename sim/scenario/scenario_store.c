@@ -41,7 +41,7 @@ const struct sim_trace_config sim_trace_plain = {
     .ticks_per_us = 1000,
 };
 
-/* ------------------------------------------------------------------- memory */
+/* ---- memory ---- */
 
 void *
 sim_scenario_grow(void *array, uint32_t count, size_t item_bytes)
@@ -134,8 +134,7 @@ sim_scenario_free(struct sim_scenario *scenario)
     free(scenario);
 }
 
-/* --------------------------------------------------------------------- index
- */
+/* ---- index ---- */
 
 uint64_t
 sim_text_hash(const char *text, size_t bytes)
@@ -207,8 +206,7 @@ sim_index_free(struct sim_index *index)
     *index = (struct sim_index){0};
 }
 
-/* ------------------------------------------------------------------- content
- */
+/* ---- content ---- */
 
 uintptr_t
 sim_text_address(const char *function, size_t bytes)

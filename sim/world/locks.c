@@ -42,8 +42,7 @@ sim_locks_waiting(const struct sim_locks *locks, uint32_t task)
     return false;
 }
 
-/* -------------------------------------------------------------------- holders
- */
+/* ---- holders ---- */
 
 /* The holder; holders_count if there is none. */
 static uint32_t
@@ -85,8 +84,7 @@ hold(struct sim_locks *locks, uint32_t task, uint32_t lock, bool shares)
         (struct sim_holder){lock, task, shares};
 }
 
-/* -------------------------------------------------------------------- waiters
- */
+/* ---- waiters ---- */
 
 /* The first who waits for a lock from place `from` on; waiters_count if none.
  */
@@ -166,7 +164,7 @@ wake_first(struct sim_locks *locks, enum sim_lock_kind kind, uint32_t lock,
     return true;
 }
 
-/* ------------------------------------------------------------------ mutexes */
+/* ---- mutexes ---- */
 
 static const char *
 take(struct sim_locks *locks, const struct sim_event *event, bool shares,
@@ -208,8 +206,7 @@ give_back(struct sim_locks *locks, const struct sim_event *event, bool shares,
     return NULL;
 }
 
-/* ------------------------------------------------------------- the other kinds
- */
+/* ---- the other kinds ---- */
 
 static const char *
 acquire(struct sim_locks *locks, const struct sim_event *event,
@@ -271,8 +268,7 @@ receive_item(struct sim_locks *locks, const struct sim_event *event,
     return NULL;
 }
 
-/* --------------------------------------------------------------------- events
- */
+/* ---- events ---- */
 
 bool
 sim_locks_concern(enum sim_event_kind kind)

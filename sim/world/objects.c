@@ -134,8 +134,7 @@ sim_drop_all(struct sim_world *world, uint32_t proc)
     drop_all(world, &event);
 }
 
-/* ------------------------------------------------------------- the collector
- */
+/* ---- the collector ---- */
 
 static const char *
 apply_gc_mark(struct sim_world *world, const struct sim_event *event)
@@ -208,7 +207,7 @@ apply_gc_terminate(struct sim_world *world, const struct sim_event *event)
     next_cycle(world, event);
     /* Go 1.6 was late after a concurrent sweep only: here it still stopped. */
     if (stw_sweep && world->rules.heap == PROF_HEAP_STAGES &&
-        world->rules.turn == PROF_TURN_RESTARTED)
+        world->rules.rotate == PROF_ROTATE_RESTARTED)
         flush(world, event);
     if (world->objects_count > 0)
         tell_heap(world, event, TRUTH_GOAL, 2 * world->heap_bytes);

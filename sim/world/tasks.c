@@ -164,8 +164,7 @@ sim_world_apply_wake(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* --------------------------------------------------------------- system calls
- */
+/* ---- system calls ---- */
 
 const char *
 sim_world_apply_in_syscall(struct sim_world *world,

@@ -18,8 +18,7 @@
 
 #include "world_inside.h"
 
-/* --------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 uint32_t
 sim_limits_truths(const struct sim_limits *limits)
@@ -94,8 +93,7 @@ sim_world_delete(struct sim_world *world)
     free(world);
 }
 
-/* ------------------------------------------------------------------ beginning
- */
+/* ---- beginning ---- */
 
 /* Make the list of those who are told facts of each kind. */
 static void
@@ -227,8 +225,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     return why;
 }
 
-/* --------------------------------------------------------------------- facts
- */
+/* ---- facts ---- */
 
 uint32_t
 sim_world_proc_of(const struct sim_world *world, const struct sim_event *event)
@@ -317,8 +314,7 @@ sim_world_fact(struct sim_world *world, enum truth_kind kind, uint32_t proc,
                     });
 }
 
-/* ---------------------------------------------------------------- the events
- */
+/* ---- the events ---- */
 
 /* A reading: the instrument whose profile it is keeps what the library said. */
 static const char *
@@ -478,8 +474,7 @@ sim_world_apply(struct sim_world *world, const struct sim_event *event)
     return why;
 }
 
-/* ----------------------------------------------------------------- observers
- */
+/* ---- observers ---- */
 
 struct sim_instrument *
 sim_world_instrument(const struct sim_world *world, enum sim_instrument_id id)

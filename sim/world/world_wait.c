@@ -68,8 +68,7 @@ sim_world_apply_rate(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-/* ---------------------------------------------------------------------- locks
- */
+/* ---- locks ---- */
 
 /* Who only wakes others, without having held anything, needs none. */
 static bool

@@ -57,10 +57,10 @@ check_realloc_to_zero(void)
 static void
 judge_reallocs(bool of_sampled)
 {
-    static const size_t news[] = {BYTES / 2, BYTES - 8, BYTES + 8, BYTES * 2};
+    static const size_t sizes[] = {BYTES / 2, BYTES - 8, BYTES + 8, BYTES * 2};
 
-    for (size_t i = 0; i < sizeof news / sizeof *news; i++) {
-        const double chance = chance_of(news[i]);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const double chance = chance_of(sizes[i]);
         uint64_t count = 0;
 
         for (int round = 0; round < ROUNDS; round++) {
@@ -70,23 +70,23 @@ judge_reallocs(bool of_sampled)
             void *block;
 
             seen_begin();
-            block = realloc(old, news[i]);
+            block = realloc(old, sizes[i]);
             seen = seen_end();
             if (block == NULL)
-                not_tried("realloc to %zu bytes failed", news[i]);
+                not_tried("realloc to %zu bytes failed", sizes[i]);
             if (seen.frees != of_sampled)
                 broken("realloc from %d to %zu bytes of a block that was "
                        "%ssampled fires %u frees",
-                       (int)BYTES, news[i], of_sampled ? "" : "not ",
+                       (int)BYTES, sizes[i], of_sampled ? "" : "not ",
                        seen.frees);
             if (of_sampled && seen.freed.address != (uintptr_t)old)
                 broken("the free of a realloc is of another address");
             if (seen.allocs > 1)
                 broken("one realloc fires %u allocs", seen.allocs);
-            if (seen.allocs == 1 && (seen.alloc.bytes != news[i] ||
+            if (seen.allocs == 1 && (seen.alloc.bytes != sizes[i] ||
                                      seen.alloc.address != (uintptr_t)block))
                 broken("realloc to %zu bytes at %p says %ju bytes at %#jx",
-                       news[i], block, (uintmax_t)seen.alloc.bytes,
+                       sizes[i], block, (uintmax_t)seen.alloc.bytes,
                        (uintmax_t)seen.alloc.address);
             count += seen.allocs > 0;
             free(block);

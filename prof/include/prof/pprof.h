@@ -52,8 +52,7 @@ struct prof_output {
  */
 size_t prof_pprof_scratch_bytes(size_t records, size_t locations);
 
-/* ----------------------------------------------------------------------- heap
- */
+/* ---- heap ---- */
 
 enum prof_heap_view {
     PROF_VIEW_INUSE, /* readers show what is in use */
@@ -73,8 +72,7 @@ prof_pprof_heap(const struct prof_output *output,
                 const struct prof_heap_record *records, size_t records_count,
                 int64_t rate_bytes, enum prof_heap_view view);
 
-/* ----------------------------------------------------------------- contention
- */
+/* ---- contention ---- */
 
 /*
  * Write a contention profile as profile.proto, most ticks first.

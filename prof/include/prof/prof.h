@@ -470,8 +470,7 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
                          struct prof_contention_record *records,
                          size_t records_max, size_t *count);
 
-/* ------------------------------------------------------------------- accounts
- */
+/* ---- accounts ---- */
 
 /* Events that were not recorded, by cause. */
 struct prof_drops {

@@ -22,9 +22,9 @@ enum prof_heap_scheme {
 };
 
 /* When PROF_HEAP_STAGES moves its stages up. */
-enum prof_stage_turn {
-    PROF_TURN_STOPPED,  /* in next_cycle, while the world is stopped */
-    PROF_TURN_RESTARTED /* in flush, after the restart: golang/go#19311 */
+enum prof_stage_rotate {
+    PROF_ROTATE_STOPPED,  /* in next_cycle, while the world is stopped */
+    PROF_ROTATE_RESTARTED /* in flush, after the restart: golang/go#19311 */
 };
 
 /* Where prof_heap_free_explicit() counts. */
@@ -71,7 +71,7 @@ enum prof_sampler {
 struct prof_rules {
     const char *name;
     enum prof_heap_scheme heap;
-    enum prof_stage_turn turn; /* PROF_HEAP_STAGES only */
+    enum prof_stage_rotate rotate; /* PROF_HEAP_STAGES only */
     enum prof_explicit_free explicit_free;
     /*
      * A snapshot call that is too short still spends the first-snapshot rule

@@ -216,8 +216,7 @@ void prof_trace_proc_free(struct prof_trace *trace, uint32_t proc);
  * file names the one that is valid when its session stops; 0: none. */
 void prof_trace_timer_task(struct prof_trace *trace, uint64_t task);
 
-/* --------------------------------------------------------------------- reading
- */
+/* ---- reading ---- */
 
 /*
  * Take the next bytes of the trace. They are the file, in order.

@@ -322,8 +322,7 @@ visit_statement(struct walk *walk, CXCursor cursor)
     free(children);
 }
 
-/* ------------------------------------------------------------------ the files
- */
+/* ---- the files ---- */
 
 static enum CXChildVisitResult
 visit_top(CXCursor cursor, CXCursor parent, CXClientData data)

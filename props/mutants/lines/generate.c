@@ -164,8 +164,7 @@ write_range(struct writer *writer, const struct source *source, size_t begin,
     fwrite(&source->text[at], 1, end - at, writer->file);
 }
 
-/* ------------------------------------------------------------------ the files
- */
+/* ---- the files ---- */
 
 static FILE *
 create(const char *path)

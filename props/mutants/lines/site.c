@@ -114,8 +114,7 @@ site_show(const struct spot *spot, char shown[SITE_SHOWN_MAX])
     shown[used] = '\0';
 }
 
-/* ------------------------------------------------------------------ numbering
- */
+/* ---- numbering ---- */
 
 static int
 by_place(const void *left, const void *right)

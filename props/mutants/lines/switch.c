@@ -62,8 +62,7 @@ set_switch(void)
     }
 }
 
-/* ---------------------------------------------------------------------- tests
- */
+/* ---- tests ---- */
 
 typedef int run_group(const char *name, const struct CMUnitTest *tests,
                       size_t count, CMFixtureFunction setup,

@@ -136,8 +136,7 @@ leave_out_slow(struct trial *trial)
     }
 }
 
-/* ------------------------------------------------------------------ recording
- */
+/* ---- recording ---- */
 
 static uint64_t
 cpu_ms_of(const struct rusage *usage)

@@ -86,7 +86,7 @@ map(size_t bytes, int file)
     return place;
 }
 
-/* ------------------------------------------------------------------- table */
+/* ---- table ---- */
 
 static size_t
 home_of(uintptr_t address)
@@ -141,7 +141,7 @@ erase(struct entry *entry)
     state->used--;
 }
 
-/* ---------------------------------------------------------------- counting */
+/* ---- counting ---- */
 
 static void
 count_free(void *address)
@@ -184,7 +184,7 @@ count_alloc(void *address, size_t bytes)
     counts->peak = counts->live;
 }
 
-/* -------------------------------------------------------------- start, lock */
+/* ---- start, lock ---- */
 
 static void
 resolve(void *function, const char *name)
@@ -285,7 +285,7 @@ static void __attribute__((constructor)) start(void)
         leave();
 }
 
-/* ------------------------------------------------------------------- hooks */
+/* ---- hooks ---- */
 
 static void *
 take_arena(size_t bytes)

@@ -62,8 +62,7 @@ static const struct {
     {SIM_FAULT_RENAME_FAILS, PROPS_CALL_RENAME, EACCES, false},
 };
 
-/* ------------------------------------------------------------------ the folder
- */
+/* ---- the folder ---- */
 
 static int
 by_name(const void *a, const void *b)
@@ -136,8 +135,7 @@ put_old(uint32_t count)
     }
 }
 
-/* ------------------------------------------------------------------- the tests
- */
+/* ---- the tests ---- */
 
 /* returns: how many files are new; each is that or old, and whole */
 static uint32_t
@@ -311,8 +309,7 @@ remove_folder(void **state)
     return rmdir(out) != 0 || rmdir(folder) != 0;
 }
 
-/* --------------------------------------------------------------- the command
- */
+/* ---- the command ---- */
 
 static enum prof_status
 write_text(const struct prof_output *output)

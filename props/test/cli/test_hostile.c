@@ -81,8 +81,7 @@ assert_below_ceiling(const char *path)
 #endif
 }
 
-/* ----------------------------------------------------------------- recordings
- */
+/* ---- recordings ---- */
 
 /* One allocation in a function of this name, in a module of that. */
 static void
@@ -182,8 +181,7 @@ a_name_cannot_end_a_line_of_a_profile(void **state)
     assert_non_null(strstr(slurp("out/peak.folded"), "f\\n---\\n0x1 g\\n"));
 }
 
-/* ------------------------------------------------------------------- mutants
- */
+/* ---- mutants ---- */
 
 static const char table[] = "name,kind,verdict,by,runs\n"
                             "\"a.c f: \"\"x\"\" -> y\",order,failed,t u,\n"
@@ -261,8 +259,7 @@ a_row_of_mutants_is_right_or_named(void **state)
     }
 }
 
-/* -------------------------------------------------------------------- memory
- */
+/* ---- memory ---- */
 
 static void
 a_directive_takes_no_memory_beyond_its_file(void **state)
@@ -356,8 +353,7 @@ recordings_of_one_kind_of_record_stay_below_the_ceiling(void **state)
     }
 }
 
-/* -------------------------------------------------------- names and pipes
- */
+/* ---- names and pipes ---- */
 
 /* Run it with `bytes` on a pipe as its standard input. */
 static void

@@ -51,7 +51,7 @@ guarded_allocate(int rounds)
     }
 }
 
-/* ------------------------------------------------------------- descriptors */
+/* ---- descriptors ---- */
 
 struct guarded {
     struct stat status;
@@ -187,7 +187,7 @@ guard_descriptors(void)
     return check_files();
 }
 
-/* ------------------------------------------------------------------- errno */
+/* ---- errno ---- */
 
 enum { OWN_ERRNO = 77 };
 
@@ -250,7 +250,7 @@ guard_errno(void)
     return 0;
 }
 
-/* ------------------------------------------------------------------ limits */
+/* ---- limits ---- */
 
 static int
 set_limit(int which, rlim_t bytes)
@@ -311,8 +311,7 @@ fill_disk(const char *path)
     return 0;
 }
 
-/* ------------------------------------------------- the folder, and outliving
- */
+/* ---- the folder, and outliving ---- */
 
 static int
 entries_of(const char *path)

@@ -30,7 +30,7 @@ enum {
     TRAP_FLAG = 0x100,
 };
 
-/* ------------------------------------------------------------------ stacks */
+/* ---- stacks ---- */
 
 static ucontext_t caller_context;
 static ucontext_t coroutine_context;
@@ -166,8 +166,7 @@ guarded_stacks(const char *output)
     return status;
 }
 
-/* ---------------------------------------------------------- forks in handlers
- */
+/* ---- forks in handlers ---- */
 
 static pid_t (*fork_of_handler)(void);
 static volatile sig_atomic_t is_child;

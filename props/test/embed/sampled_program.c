@@ -41,8 +41,7 @@ enum {
     BURN_NS = 300000000
 };
 
-/* ------------------------------------------------------------------------ heap
- */
+/* ---- heap ---- */
 
 static volatile uint64_t burned;
 
@@ -91,8 +90,7 @@ run_heap(bool free_all)
     return 0;
 }
 
-/* --------------------------------------------------------------------- threads
- */
+/* ---- threads ---- */
 
 static pthread_barrier_t all_live;
 static struct block of_threads[2 * THREADS][2];
@@ -131,8 +129,7 @@ run_threads(void)
     return 0;
 }
 
-/* ------------------------------------------------------------------------ rate
- */
+/* ---- rate ---- */
 
 static int
 run_many(uint64_t count, size_t bytes)
@@ -172,8 +169,7 @@ run_fork(void)
     return 0;
 }
 
-/* ----------------------------------------------------------------------- mutex
- */
+/* ---- mutex ---- */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint64_t began_ns;
@@ -277,8 +273,7 @@ hold_the_lock(uint64_t waiters)
     return 0;
 }
 
-/* ------------------------------------------------------------------------- CPU
- */
+/* ---- CPU ---- */
 
 #define BURN(name)                                               \
     __attribute__((noinline)) static uint64_t name(uint64_t ns)  \

@@ -165,7 +165,7 @@ what_is_not_known_ends_the_walk(void **state)
     assert_false(known);
 }
 
-/* -------------------------------------------------------------- expressions */
+/* ---- expressions ---- */
 
 static uintptr_t memory[4] = {100, 200, 300, 400};
 
@@ -258,7 +258,7 @@ expressions_that_cannot_be_evaluated_are_refused(void **state)
                                         0x30, 0x30))); /* too deep */
 }
 
-/* ------------------------------------------------------------------ packing */
+/* ---- packing ---- */
 
 static void
 assert_packed(uint64_t cfa, int64_t cfa_offset, uint64_t fp, int64_t fp_words,
@@ -311,7 +311,7 @@ unusual_rows_are_not(void **state)
     assert_int_equal(embed_row_pack(&row), 0);
 }
 
-/* ------------------------------------------------------------------- tables */
+/* ---- tables ---- */
 
 enum { TABLE = 200, ENTRY = 12 + 8 };
 

@@ -195,7 +195,7 @@ words_at_random_are_survived(void **state)
     }
 }
 
-/* ------------------------------------------------------- stacks as they are */
+/* ---- stacks as they are ---- */
 
 struct both {
     struct embed_bounds bounds;

@@ -39,8 +39,7 @@ static struct note probes[2]; /* PROBED_ALLOC, PROBED_FREE */
 static struct probed_event truth[PROBED_EVENTS_MAX];
 static struct probed_event seen[PROBED_EVENTS_MAX];
 
-/* ---------------------------------------------------------------- the process
- */
+/* ---- the process ---- */
 
 static int
 make_output(void)
@@ -172,8 +171,7 @@ observe(pid_t child)
     return count;
 }
 
-/* ----------------------------------------------------------------- the verdict
- */
+/* ---- the verdict ---- */
 
 /* What is to be found about a run. */
 struct verdict {
@@ -280,8 +278,7 @@ run(const char *rate)
     return verdict;
 }
 
-/* ------------------------------------------------------------------- the tests
- */
+/* ---- the tests ---- */
 
 static void
 test_notes(void **state)

@@ -40,7 +40,7 @@ static char output[64];
 static const char *profsim;
 static const char *program;
 
-/* ----------------------------------------------------------------- commands */
+/* ---- commands ---- */
 
 static void
 path_in(char *to, size_t bytes, const char *name)
@@ -212,7 +212,7 @@ expect_no_leftovers(void)
         fail_msg("%s is left behind", path);
 }
 
-/* -------------------------------------------------------------------- tests */
+/* ---- tests ---- */
 
 static void
 descriptors_are_the_programs(void **state)
@@ -769,8 +769,7 @@ lists_of_arguments_are_executed(void **state)
     expect_no_leftovers();
 }
 
-/* -------------------------------------------------------------------- set-up
- */
+/* ---- set-up ---- */
 
 static int
 make_directory(void **state)

@@ -82,7 +82,7 @@ assert_equal(const struct both *both, uint32_t least)
     assert_int_equal(both->ours_count, both->theirs_count);
 }
 
-/* --------------------------------------------------------------- at a call */
+/* ---- at a call ---- */
 
 static __attribute__((noinline)) void
 descend(struct both *both, uint32_t left)
@@ -187,7 +187,7 @@ a_deep_stack_is_cut(void **state)
     }
 }
 
-/* ------------------------------------------------------- on another stack */
+/* ---- on another stack ---- */
 
 static struct both elsewhere;
 static ucontext_t outside, inside;
@@ -269,7 +269,7 @@ a_walk_needs_little_stack(void **state)
     munmap(stack - 4096, STACK_BYTES + 2 * 4096);
 }
 
-/* -------------------------------------------------------------- in signals */
+/* ---- in signals ---- */
 
 static struct both signalled;
 static volatile bool is_stepping;
@@ -422,7 +422,7 @@ before_each_instruction_the_stack_is_right(void **state)
     assert_true(stops > 2000);
 }
 
-/* ------------------------------------------------------------ against lies */
+/* ---- against lies ---- */
 
 static uint64_t random_state = 1;
 

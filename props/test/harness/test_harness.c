@@ -229,8 +229,7 @@ a_failure_has_the_name_of_the_first_property_it_breaks(void **state)
     assert_true(several > 0);
 }
 
-/* -------------------------------------------------------------------- choices
- */
+/* ---- choices ---- */
 
 struct question {
     uint32_t bound; /* the largest asked with */
@@ -390,8 +389,7 @@ some_worlds_have_stacks_that_a_hash_cannot_tell_apart(void **state)
     assert_true(worlds > 0);
 }
 
-/* ------------------------------------------------------------------ shrinking
- */
+/* ---- shrinking ---- */
 
 /* Does the story break the property, less the event at `without`? */
 static bool
@@ -492,8 +490,7 @@ a_failure_that_does_not_come_again_is_called_unstable(void **state)
     props_failure_free(&failure);
 }
 
-/* ------------------------------------------------------------------ the world
- */
+/* ---- the world ---- */
 
 static void
 a_scenario_that_ends_its_process_does_not_end_ours(void **state)

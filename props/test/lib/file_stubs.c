@@ -229,7 +229,7 @@ __wrap_geteuid(void)
     return stubs.euid != 0 ? stubs.euid : __real_geteuid();
 }
 
-/* ---------------------------------------------------------- fixtures */
+/* ---- fixtures ---- */
 
 int
 make_folder(void **state)

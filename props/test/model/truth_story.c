@@ -143,7 +143,7 @@ props_story_heap(struct story *story)
     return story->text;
 }
 
-/* ---------------------------------------------------------- in words */
+/* ---- in words ---- */
 
 struct story story_told;
 

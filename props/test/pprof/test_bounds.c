@@ -43,8 +43,7 @@ power(size_t least)
     return answer;
 }
 
-/* ---------------------------------------------------------------------- blocks
- */
+/* ---- blocks ---- */
 
 static void
 a_cpu_profile_needs_what_is_in_it(void **state)
@@ -100,8 +99,7 @@ a_registry_needs_what_is_in_it(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------- limits
- */
+/* ---- limits ---- */
 
 static void
 the_largest_cpu_profile_is_one_of_2_24_ticks_or_stacks(void **state)
@@ -178,8 +176,7 @@ the_largest_trace_has_2_24_buffers_or_buffers_of_2_30_bytes(void **state)
     assert_int_equal(prof_trace_bytes_needed(&config), 0);
 }
 
-/* ----------------------------------------------------------------------- arena
- */
+/* ---- arena ---- */
 
 static void
 an_arena_gives_whole_words_to_its_last_byte(void **state)
@@ -229,8 +226,7 @@ an_order_needs_room_twice(void **state)
     assert_null(prof_arena_order(&arena, UINT32_MAX, is_before, NULL));
 }
 
-/* ------------------------------------------------------------------ CPU words
- */
+/* ---- CPU words ---- */
 
 static struct prof_cpu *
 a_cpu_profile(void)

@@ -86,8 +86,7 @@ finish_and_read(void)
         fail_msg("%s", profile.reason);
 }
 
-/* ---------------------------------------------------------------------- sizes
- */
+/* ---- sizes ---- */
 
 /*
  * Three quarters of 2^7, 2^8, ... slots. A number has at most four bytes of
@@ -127,7 +126,7 @@ what_is_asked_for_is_what_is_needed(void **state)
         void *block;
 
         assert_true(begin(&block, bytes, mappings, MAPPINGS, 0));
-        assert_int_equal(builder.places_max, count);
+        assert_int_equal(builder.locations_max, count);
         /* Twice, so that who was known stays known as the tables grow. */
         for (uintptr_t pc = PROGRAM; pc < PROGRAM + 2 * count; pc++)
             put(&(uintptr_t){PROGRAM + pc % count}, 1, false);
@@ -149,7 +148,7 @@ what_is_asked_for_is_what_is_needed(void **state)
         free(block);
         /* A mapping more, and the table is half as large, or there is none. */
         if (begin(&block, bytes, mappings, MAPPINGS + 1, 0))
-            assert_int_equal(builder.places_max, count / 2);
+            assert_int_equal(builder.locations_max, count / 2);
         else
             assert_int_equal(count, 96);
         free(block);
@@ -173,8 +172,7 @@ many_mappings_need_room_of_their_own(void **state)
     free(block);
 }
 
-/* ---------------------------------------------------------------- collisions
- */
+/* ---- collisions ---- */
 
 /* Where the walk for an address begins, in a table of 128 slots. */
 static size_t
@@ -207,7 +205,7 @@ addresses_that_meet_in_the_last_slot_keep_apart(void **state)
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, 0));
     put(stack, 2 * COUNT, false);
     for (size_t i = 0; i < COUNT - 1; i++)
-        assert_int_equal(builder.places[i].kind, PROF_FRAME_PROGRAM + 1);
+        assert_int_equal(builder.table[i].kind, PROF_FRAME_PROGRAM + 1);
     finish_and_read();
     assert_int_equal(asked, COUNT);
     assert_int_equal(profile.locations_count, COUNT);
@@ -250,8 +248,7 @@ the_runtime_at_the_leaf_is_hidden_each_time(void **state)
     free(block);
 }
 
-/* ------------------------------------------------------------------------ ends
- */
+/* ---- ends ---- */
 
 static void
 a_stack_is_cut_and_an_empty_one_is_lost(void **state)
@@ -338,8 +335,7 @@ an_address_outside_all_mappings_has_none(void **state)
     free(block);
 }
 
-/* ------------------------------------------------------------------ the order
- */
+/* ---- the order ---- */
 
 static uint64_t
 read_varint(const unsigned char **at)

@@ -78,8 +78,8 @@ slots_taken(void)
 {
     size_t taken = 0;
 
-    for (size_t i = 0; i < (size_t)1 << builder.places_log2; i++)
-        taken += builder.places[i].kind != 0;
+    for (size_t i = 0; i < (size_t)1 << builder.locations_log2; i++)
+        taken += builder.table[i].kind != 0;
     return taken;
 }
 
@@ -93,11 +93,11 @@ a_walk_comes_by_each_slot_in_turn(void **state)
     (void)state;
     begin(NULL, 0);
     /* What lies behind the table looks like a slot that is empty. */
-    memset(&builder.places[128], 0, 4 * sizeof *builder.places);
+    memset(&builder.table[128], 0, 4 * sizeof *builder.table);
     for (size_t i = 0; i < 4; i++) {
         pc = next_at(126, pc + 1, 7);
         assert_int_equal(number(&pc, 1), 1);
-        assert_int_equal(builder.places[want[i]].pc, pc);
+        assert_int_equal(builder.table[want[i]].pc, pc);
         assert_int_equal(slots_taken(), i + 1);
     }
 }
@@ -110,9 +110,9 @@ a_table_that_doubles_takes_each_address_once(void **state)
     (void)state;
     begin(NULL, 0);
     assert_int_equal(number(&pc, 1), 1);
-    for (pc = 2 * PROGRAM; builder.places_log2 < 9; pc++)
+    for (pc = 2 * PROGRAM; builder.locations_log2 < 9; pc++)
         assert_int_equal(number(&pc, 1), 1);
-    assert_int_equal(slots_taken(), builder.places_count);
+    assert_int_equal(slots_taken(), builder.locations_count);
 }
 
 /* ------------------------------------------------------------------------
@@ -216,13 +216,12 @@ an_address_without_room_has_no_number(void **state)
     (void)state;
     begin(NULL, 0);
     assert_int_equal(number(stack, 1), 1);
-    builder.places_max = builder.places_count;
+    builder.locations_max = builder.locations_count;
     assert_int_equal(number(stack, 2), 0);
     assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
 }
 
-/* ------------------------------------------------------------------ the buffer
- */
+/* ---- the buffer ---- */
 
 /* Behind the buffer are the marks of mappings: none holds the address. */
 static void

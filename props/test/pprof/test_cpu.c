@@ -64,8 +64,7 @@ ticks_written(void)
     return ticks;
 }
 
-/* --------------------------------------------------------------- Go's vectors
- */
+/* ---- Go's vectors ---- */
 
 /* TestConvertCPUProfile of runtime/pprof. */
 static void
@@ -220,8 +219,7 @@ wrong_words_are_refused(void **state)
     }
 }
 
-/* -------------------------------------------------------------- start and stop
- */
+/* ---- start and stop ---- */
 
 static void
 one_profile_is_taken_at_a_time(void **state)
@@ -265,8 +263,7 @@ ticks_outside_a_profile_do_not_count(void **state)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 0);
 }
 
-/* -------------------------------------------------------------------- the ring
- */
+/* ---- the ring ---- */
 
 static void
 no_tick_is_lost_uncounted(void **state)
@@ -364,8 +361,7 @@ every_set_of_labels_is_a_sample_of_its_own(void **state)
     case_end(&run);
 }
 
-/* ------------------------------------------------------------ threads, signals
- */
+/* ---- threads, signals ---- */
 
 enum { THREADS = 3, TICKS = 20000 };
 static _Atomic int ticking;

@@ -25,8 +25,7 @@
 
 enum { TRIES_MAX = 8000 };
 
-/* --------------------------------------------------------- calls that may fail
- */
+/* ---- calls that may fail ---- */
 
 static atomic_int drains;
 static atomic_int refuses_thread;
@@ -240,8 +239,7 @@ files_that_cannot_be_written_are_known_early_or_at_the_stop(void **state)
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
 }
 
-/* ------------------------------------------------------- threads and processes
- */
+/* ---- threads and processes ---- */
 
 static void *
 start_and_stop(void *context)

@@ -80,7 +80,7 @@ a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it(void **state)
     assert_int_equal(unlink(of_child), 0);
 }
 
-/* -------------------------------------- a fork while another one starts */
+/* ---- a fork while another one starts ---- */
 
 static pid_t child_of_start;
 

@@ -50,8 +50,7 @@ write_profile(void)
     case_read(&run, prof_cpu_write(cpu, &run.output, 1));
 }
 
-/* -------------------------------------------------------------------- handlers
- */
+/* ---- handlers ---- */
 
 /* Another handler comes in, on another thread, and stays. */
 static void
@@ -123,8 +122,7 @@ who_is_inside_keeps_the_next_profile_from_starting(void **state)
     }
 }
 
-/* ---------------------------------------------------------------------- stacks
- */
+/* ---- stacks ---- */
 
 /* Eight turns fill their lines: the next word is of somebody's stack. */
 static void
@@ -135,7 +133,7 @@ a_ring_begins_with_its_own_turns_only(void **state)
     assert_int_equal((char *)cpu->tick_pcs - (char *)cpu->ticks,
                      8 * sizeof *cpu->ticks);
     for (uint64_t i = 0; i < 8; i++)
-        assert_int_equal(load_relaxed(&cpu->ticks[i].turn), i);
+        assert_int_equal(load_relaxed(&cpu->ticks[i].sequence), i);
     assert_int_equal(cpu->tick_pcs[0], 0xa5a5a5a5a5a5a5a5);
 }
 
@@ -147,13 +145,13 @@ a_place_goes_from_turn_to_turn(void **state)
     a_profile(4, 4);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (uint64_t number = 0; number < 12; number++) {
-        shared_u64 *const turn = &cpu->ticks[number % 4].turn;
+        shared_u64 *const sequence = &cpu->ticks[number % 4].sequence;
 
-        assert_int_equal(load_relaxed(turn), number);
+        assert_int_equal(load_relaxed(sequence), number);
         tick(CASE_WORK);
-        assert_int_equal(load_relaxed(turn), number + 1);
+        assert_int_equal(load_relaxed(sequence), number + 1);
         prof_cpu_drain(cpu);
-        assert_int_equal(load_relaxed(turn), number + 4);
+        assert_int_equal(load_relaxed(sequence), number + 4);
     }
 }
 
@@ -180,8 +178,7 @@ stacks_are_spread_over_their_chains(void **state)
     assert_true(used > STACKS / 2);
 }
 
-/* ----------------------------------------------------------------------- words
- */
+/* ---- words ---- */
 
 /* A page's last bytes: to read one more ends the process. */
 static void *
@@ -232,7 +229,7 @@ more_records_than_labels_are_refused_unread(void **state)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
 }
 
-/* Ticks that were lost before take no place from any stack. */
+/* Ticks that were lost before take no cell from any stack. */
 static void
 lost_ticks_have_a_place_besides_the_stacks(void **state)
 {
@@ -266,8 +263,7 @@ a_wrong_first_record_changes_nothing(void **state)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 7);
 }
 
-/* --------------------------------------------------------------------- writing
- */
+/* ---- writing ---- */
 
 static uintptr_t asked;
 static size_t times;

@@ -62,8 +62,7 @@ no_bytes(void **state)
     return 0;
 }
 
-/* --------------------------------------------------------------------- igzip
- */
+/* ---- igzip ---- */
 
 /* What igzip is given, if it is not to pack at all. */
 static struct {

@@ -47,8 +47,7 @@ shown_key(const char *key)
     return shown(&label, 1);
 }
 
-/* ------------------------------------------------------------------ characters
- */
+/* ---- characters ---- */
 
 /* The first and the last of each kind, and what is next to them. */
 static void
@@ -132,8 +131,7 @@ a_long_text_is_cut_at_a_byte(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------- order
- */
+/* ---- order ---- */
 
 /* Each order of three pairs is shown as one, and equal pairs as often as they
  * come. */

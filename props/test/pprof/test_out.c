@@ -140,8 +140,7 @@ digits_of_a_number_below_zero_follow_a_sign(void **state)
     }
 }
 
-/* ---------------------------------------------------------------- sinks, names
- */
+/* ---- sinks, names ---- */
 
 static void
 memory_keeps_every_byte_that_fits(void **state)

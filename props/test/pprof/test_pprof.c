@@ -13,8 +13,7 @@
 
 static struct case_run run;
 
-/* --------------------------------------------------------------- Go's vectors
- */
+/* ---- Go's vectors ---- */
 
 /* TestConvertMemProfile of runtime/pprof. */
 static const struct prof_heap_record converted[] = {
@@ -133,8 +132,7 @@ a_record_is_scaled_by_the_rate_it_was_sampled_at(void **state)
     case_end(&run);
 }
 
-/* -------------------------------------------------------------- names, numbers
- */
+/* ---- names, numbers ---- */
 
 static void
 a_call_stands_before_its_return_address(void **state)

@@ -128,8 +128,7 @@ assert_means(const struct bench *bench, enum prof_contention kind,
                  proto.ticks, text.events, text.ticks);
 }
 
-/* ---------------------------------------------------------------- enumeration
- */
+/* ---- enumeration ---- */
 
 /* Each of the `rate` outcomes once: the sum is `rate` times the average. */
 static void
@@ -200,8 +199,7 @@ turning_it_off_changes_nothing_of_what_a_file_means(void **state)
     }
 }
 
-/* ------------------------------------------------------------------- by chance
- */
+/* ---- by chance ---- */
 
 enum { WAITS = 200000, WAIT_TICKS = 50, FRACTION = 10 };
 

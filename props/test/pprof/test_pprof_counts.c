@@ -15,8 +15,7 @@
 
 static struct case_run run;
 
-/* --------------------------------------------------------------------- counts
- */
+/* ---- counts ---- */
 
 static const char *
 counts_text(const char *name, const struct prof_count_record *records,

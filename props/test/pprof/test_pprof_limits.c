@@ -20,8 +20,7 @@ static struct case_run run;
 
 static const uintptr_t one_frame[] = {CASE_WORK};
 
-/* --------------------------------------------------------------------- scratch
- */
+/* ---- scratch ---- */
 
 static bool
 is_filled(const unsigned char *from, const unsigned char *limit)
@@ -86,8 +85,7 @@ more_records_than_can_be_numbered_are_refused(void **state)
     assert_int_equal(run.memory.bytes_count, 0);
 }
 
-/* -------------------------------------------------- many texts and addresses
- */
+/* ---- many texts and addresses ---- */
 
 enum { MANY = 20000, FILE_BYTES = 8 << 20 };
 
@@ -195,8 +193,7 @@ more_texts_than_scratch_holds_are_refused(void **state)
                      PROF_ERR_MEMORY);
 }
 
-/* ---------------------------------------------------------------------- stacks
- */
+/* ---- stacks ---- */
 
 static void
 a_text_cuts_a_stack_that_is_too_deep(void **state)
@@ -290,8 +287,7 @@ without_names_and_without_a_lost_address_texts_show_1(void **state)
     assert_non_null(strstr(text, "@ 0x0\n#\t0x0\n"));
 }
 
-/* ----------------------------------------------------------------------- texts
- */
+/* ---- texts ---- */
 
 /* Five characters as they should be, and how each may be broken. */
 static void

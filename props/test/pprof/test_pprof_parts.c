@@ -14,8 +14,7 @@
 
 static struct case_run run;
 
-/* -------------------------------------------------------------------- mappings
- */
+/* ---- mappings ---- */
 
 static void
 without_mappings_one_stands_for_all_code(void **state)
@@ -165,8 +164,7 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
     assert_string_equal(got[8].file, "/cut");
 }
 
-/* ---------------------------------------------------------- contention, counts
- */
+/* ---- contention, counts ---- */
 
 static void
 unscaled_records_are_multiplied_by_the_period(void **state)
@@ -401,8 +399,7 @@ more_labels_than_a_sample_holds_are_refused(void **state)
     case_end(&run);
 }
 
-/* ---------------------------------------------------------------------- bounds
- */
+/* ---- bounds ---- */
 
 static void
 the_deepest_stack_fits_and_deeper_ones_are_cut(void **state)

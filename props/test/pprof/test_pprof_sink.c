@@ -23,8 +23,7 @@
 
 static struct case_run run;
 
-/* ------------------------------------------------------------------- the sinks
- */
+/* ---- the sinks ---- */
 
 /* Takes bytes up to a limit, counts what comes after its refusal. */
 struct failing {
@@ -131,8 +130,7 @@ the_sinks_own_status_is_the_answer(void **state)
     }
 }
 
-/* ------------------------------------------------------------------ real files
- */
+/* ---- real files ---- */
 
 static char folder[] = "/tmp/profsim-sink-XXXXXX";
 static char path[sizeof folder + 16];

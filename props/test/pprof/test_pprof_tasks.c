@@ -38,8 +38,7 @@ print(const struct prof_task_stack *tasks, size_t count)
     return text;
 }
 
-/* ------------------------------------------------------------------- headers
- */
+/* ---- headers ---- */
 
 static void
 a_header_says_who_how_for_how_long_and_on_what(void **state)
@@ -77,8 +76,7 @@ a_header_says_who_how_for_how_long_and_on_what(void **state)
     }
 }
 
-/* -------------------------------------------------------------------- frames
- */
+/* ---- frames ---- */
 
 static void
 frames_of_the_runtime_are_left_out(void **state)
@@ -242,8 +240,7 @@ a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided(void **state)
                                  "created by main.main\n"));
 }
 
-/* ---------------------------------------------------------------------- room
- */
+/* ---- room ---- */
 
 static const struct prof_task_stack three[] = {
     {.id = 1, .state = "running", .stack = working, .depth = 3},
@@ -321,8 +318,7 @@ no_task_is_looked_at_when_the_room_is_full(void **state)
     assert_true(asked > 0 && asked < 100);
 }
 
-/* --------------------------------------------------------------- debug lines
- */
+/* ---- debug lines ---- */
 
 #define FRAMES                                       \
     "goroutine 7 [running]:\n"                       \

@@ -23,8 +23,7 @@ heap_text(const struct prof_heap_record *records, size_t count, int64_t rate,
     return prof_text_heap(&run.output, records, count, rate, counters);
 }
 
-/* ----------------------------------------------------------------------- heap
- */
+/* ---- heap ---- */
 
 static void
 heap_records_stand_in_the_order_of_bytes_in_use(void **state)
@@ -287,8 +286,7 @@ the_end_of_a_heap_text_shows_the_embedders_counters(void **state)
                         "# MaxRSS = 4096\n");
 }
 
-/* -------------------------------------------------------------------- columns
- */
+/* ---- columns ---- */
 
 struct names {
     const char *const *functions; /* of the addresses 16, 32, ...; "" is none */

@@ -24,8 +24,7 @@ static void *prof_block;
 static const uintptr_t work[] = {CASE_WORK, CASE_MAIN};
 static const uintptr_t serve[] = {CASE_SERVE, CASE_MAIN};
 
-/* ------------------------------------------------------------------- fixtures
- */
+/* ---- fixtures ---- */
 
 static struct prof_label task_labels[] = {{"who", "me"}};
 static size_t tasks_count = 3;
@@ -141,8 +140,7 @@ text_of(struct prof_profile *profile, int debug)
     return case_text(&run, prof_profile_write(profile, &run.output, debug));
 }
 
-/* ---------------------------------------------------------------------- names
- */
+/* ---- names ---- */
 
 static const char *const built_in[] = {"allocs", "block", "goroutine",
                                        "heap",   "mutex", "threadcreate"};
@@ -236,8 +234,7 @@ room_for_profiles_runs_out_with_an_answer(void **state)
     assert_null(profile);
 }
 
-/* -------------------------------------------------------------------- entries
- */
+/* ---- entries ---- */
 
 static void
 entries_are_counted_by_stack(void **state)
@@ -389,8 +386,7 @@ entries_come_and_go_as_a_simple_list_says(void **state)
     }
 }
 
-/* ------------------------------------------------------------ built-in content
- */
+/* ---- built-in content ---- */
 
 static void
 counts_of_built_in_profiles_are_their_records(void **state)
@@ -506,8 +502,7 @@ scratch_too_small_for_the_records_is_reported(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------- init
- */
+/* ---- init ---- */
 
 static void
 a_registry_needs_what_it_says(void **state)
@@ -656,8 +651,7 @@ scratch_too_small_for_own_entries_is_reported(void **state)
     assert_true(refused > (26 * 32 * sizeof(uintptr_t)) / 64);
 }
 
-/* ------------------------------------------------------------------- failures
- */
+/* ---- failures ---- */
 
 static enum prof_status
 refuse(void *context, const void *bytes, size_t bytes_count)
@@ -723,8 +717,7 @@ a_source_that_fails_is_reported(void **state)
     free(place);
 }
 
-/* ------------------------------------------------------------ to the last one
- */
+/* ---- to the last one ---- */
 
 static void
 a_name_that_begins_another_stands_before_it(void **state)

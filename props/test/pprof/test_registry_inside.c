@@ -107,8 +107,7 @@ a_name_is_not_read_beyond_its_end(void **state)
     assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
-/* ------------------------------------------------------------------- defaults
- */
+/* ---- defaults ---- */
 
 /* A record's memory is whole lines, of which there may be too few. */
 static void
@@ -160,8 +159,7 @@ a_heap_without_a_source_has_no_rate(void **state)
     case_end(&run);
 }
 
-/* -------------------------------------------------------------------- sources
- */
+/* ---- sources ---- */
 
 static size_t claimed;
 

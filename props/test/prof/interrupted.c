@@ -100,7 +100,7 @@ interrupted_begin(void)
     return NULL;
 }
 
-/* ---------------------------------------------------- interrupted calls */
+/* ---- interrupted calls ---- */
 
 static void
 do_alloc(void)
@@ -206,7 +206,7 @@ const struct interrupted_call interrupted_calls[INTERRUPTED_CALLS] = {
     {"drain of ticks", do_drain, false},
 };
 
-/* ---------------------------------------------------------- the handler */
+/* ---- the handler ---- */
 
 /* Two lives and three events, on the processor that is interrupted. */
 void
@@ -224,7 +224,7 @@ interrupted_live(void)
     done.ticks++;
 }
 
-/* ---------------------------------------------------------- the account */
+/* ---- the account ---- */
 
 static char wrong[200]; /* the first thing that is */
 

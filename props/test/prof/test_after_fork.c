@@ -37,7 +37,7 @@ static struct prof_registry *registry;
 static struct prof_profile *profile;
 static atomic_bool is_over;
 
-/* ------------------------------------------------------------- the threads */
+/* ---- the threads ---- */
 
 static void
 stack_of(uintptr_t stack[2], uint64_t number)
@@ -99,8 +99,7 @@ read_trace(void *context)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ the child
- */
+/* ---- the child ---- */
 
 /* What is wrong, as an exit status; 0: nothing. */
 #define CHECK(condition)               \
@@ -193,8 +192,7 @@ child(void)
     return wrong != 0 ? wrong : go_on_with_the_rest();
 }
 
-/* ----------------------------------------------------------------- real forks
- */
+/* ---- real forks ---- */
 
 static void *
 block_of(size_t bytes)

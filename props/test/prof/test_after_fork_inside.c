@@ -97,7 +97,7 @@ try_wrap(const struct wrap_row *row, enum half half)
         store_relaxed(&proc->columns.slots[slot][bucket], 0);
     store_relaxed(&proc->columns.slots[row->slot][bucket],
                   (uint64_t)row->counter << shift);
-    one->counters.taken[row->taken][bucket] = row->before << shift;
+    one->counters.published[row->taken][bucket] = row->before << shift;
     store_relaxed(&proc->section.calls, row->inside ? 7 : 8);
     prof_after_fork_child(one);
     if (load_relaxed(&one->counters.carried[row->slot][2 * bucket + half]) !=

@@ -14,8 +14,7 @@
 #include "lab.h"
 #include "rng.h"
 
-/* ----------------------------------------------------------------------- calls
- */
+/* ---- calls ---- */
 
 static void
 a_fraction_below_0_only_reads(void **state)
@@ -200,8 +199,7 @@ rules_of_an_era_work_with_long_random_numbers(void **state)
     }
 }
 
-/* --------------------------------------------------------------------- threads
- */
+/* ---- threads ---- */
 
 enum { THREADS = 4, EVENTS_EACH = 50000 };
 

@@ -16,7 +16,7 @@
 
 #include "file_stubs.h"
 
-/* ------------------------------------------------------------- begin */
+/* ---- begin ---- */
 
 static void
 a_file_is_made_new_and_nobody_else_may_open_it(void **state)
@@ -175,7 +175,7 @@ a_file_that_cannot_be_made_needs_no_undoing(void **state)
     }
 }
 
-/* -------------------------------------------------------------- mode */
+/* ---- mode ---- */
 
 static mode_t
 mode_of(const char *name)
@@ -301,7 +301,7 @@ a_mode_that_cannot_be_set_is_a_failure(void **state)
     assert_holds(path, "old");
 }
 
-/* ------------------------------------------------------------- write */
+/* ---- write ---- */
 
 static void
 a_write_that_takes_few_bytes_is_continued(void **state)
@@ -342,7 +342,7 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* --------------------------------------------------------------- end */
+/* ---- end ---- */
 
 static void
 the_file_and_its_folder_are_synced_wherever_it_is(void **state)

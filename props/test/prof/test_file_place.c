@@ -18,7 +18,7 @@
 
 #include "file_stubs.h"
 
-/* ------------------------------------------------------------- paths */
+/* ---- paths ---- */
 
 static void
 a_path_may_be_as_long_as_the_system_has_it(void **state)
@@ -65,7 +65,7 @@ a_path_that_names_no_file_is_refused(void **state)
     assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
-/* ------------------------------------------------------------- links */
+/* ---- links ---- */
 
 static void
 a_link_is_followed_and_stays(void **state)
@@ -155,7 +155,7 @@ a_link_that_makes_the_path_too_long_is_refused(void **state)
     assert_int_equal(unlink(in_folder("long")), 0);
 }
 
-/* ------------------------------------------------- pipes and devices */
+/* ---- pipes and devices ---- */
 
 static void
 a_pipe_is_written_to_and_stays(void **state)
@@ -283,7 +283,7 @@ what_comes_meanwhile_and_is_no_file_stays(void **state)
     assert_true(S_ISLNK(like(path).st_mode));
 }
 
-/* --------------------------------------------------- own descriptors */
+/* ---- own descriptors ---- */
 
 static void
 own_descriptors_are_written_to_where_they_are(void **state)
@@ -354,7 +354,7 @@ standard_output_and_error_have_names(void **state)
     stubs.descriptors = 0; /* dup() is not counted */
 }
 
-/* --------------------------------------------------------- questions */
+/* ---- questions ---- */
 
 static void
 a_file_is_known_under_any_name(void **state)

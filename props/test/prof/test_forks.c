@@ -29,7 +29,7 @@ enum { FORK_STRIDE = 7, CHILD_SECONDS = 20 };
 static bool is_child;
 static int child_status;
 
-/* --------------------------------------------------- at any instruction */
+/* ---- at any instruction ---- */
 
 /* The child records more; the parent waits until it is over. */
 static void
@@ -85,7 +85,7 @@ a_process_may_fork_in_the_middle_of_any_call(void **state)
     }
 }
 
-/* ---------------------------------------------------- between two calls */
+/* ---- between two calls ---- */
 
 /* Fork, and let the child say by its exit code whether all is well. */
 static void

@@ -77,8 +77,7 @@ nobody_else(void **state)
     return 0;
 }
 
-/* ----------------------------------------------------------------- CPU profile
- */
+/* ---- CPU profile ---- */
 
 enum { TICKS_MAX = 8 };
 
@@ -237,8 +236,7 @@ a_profile_runs_until_its_stop_has_the_lock(void **state)
     assert_int_equal(seen_ticks, 1);
 }
 
-/* ------------------------------------------------------------------- registry
- */
+/* ---- registry ---- */
 
 static struct prof_registry *registry;
 static struct prof_profile *own;

@@ -19,8 +19,7 @@
 #include "prof/prof.h"
 #include "refusing.h"
 
-/* ---------------------------------------------------------------------- clocks
- */
+/* ---- clocks ---- */
 
 static void
 seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
@@ -36,8 +35,7 @@ seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
     assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
 }
 
-/* ----------------------------------------------------------------------- sleep
- */
+/* ---- sleep ---- */
 
 static void
 assert_futex(size_t index, const uint32_t *word, int operation, int value)

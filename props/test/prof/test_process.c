@@ -21,8 +21,7 @@
 #include "prof/process.h"
 #include "refusing.h"
 
-/* -------------------------------------------------------------------- mappings
- */
+/* ---- mappings ---- */
 
 static enum prof_status
 map(char *text, size_t text_max, size_t *count)
@@ -201,8 +200,7 @@ a_timer_ticks_as_often_as_it_is_told(void **state)
     }
 }
 
-/* --------------------------------------------------------------------- signals
- */
+/* ---- signals ---- */
 
 static struct prof_cpu *
 a_profile(void)

@@ -55,17 +55,17 @@ entry_of(uint32_t row)
 static uintptr_t *
 frames_of(uint32_t row)
 {
-    return &prof->table.words[load_relaxed(&entry_of(row)->place)];
+    return &prof->table.words[load_relaxed(&entry_of(row)->frames_at)];
 }
 
 /* The slot that leads to a row. */
 static shared_u64 *
 slot_of(uint32_t row)
 {
-    const uint32_t place = load_relaxed(&entry_of(row)->place);
+    const uint32_t frames_at = load_relaxed(&entry_of(row)->frames_at);
 
     for (uint64_t i = 0; i >> prof->table.slots_log2 == 0; i++) {
-        if ((uint32_t)load_relaxed(&prof->table.slots[i]) == place)
+        if ((uint32_t)load_relaxed(&prof->table.slots[i]) == frames_at)
             return &prof->table.slots[i];
     }
     fail_msg("no slot leads to row %u", row);
@@ -131,7 +131,7 @@ static void
 a_slot_whose_row_is_unlinked_breaks_table_i3(void **state)
 {
     (void)state;
-    store_relaxed(&entry_of(2)->place, 0);
+    store_relaxed(&entry_of(2)->frames_at, 0);
     assert_broken("table I3");
 }
 
@@ -149,7 +149,7 @@ a_row_that_leads_outside_the_entries_breaks_table_i3(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        store_relaxed(&entry_of(2)->place, places[i]);
+        store_relaxed(&entry_of(2)->frames_at, places[i]);
         assert_broken("table I3");
     }
 }
@@ -164,7 +164,7 @@ a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        store_relaxed(&entry_of(2)->place, places[i]);
+        store_relaxed(&entry_of(2)->frames_at, places[i]);
         store_relaxed(slot, upper | places[i]);
         assert_broken("table I3");
     }
@@ -235,7 +235,7 @@ a_slot_that_leads_to_frames_of_another_row_breaks_table_i3(void **state)
     const uint64_t upper = load_relaxed(slot) >> 32 << 32;
 
     (void)state;
-    store_relaxed(slot, upper | load_relaxed(&entry_of(4)->place));
+    store_relaxed(slot, upper | load_relaxed(&entry_of(4)->frames_at));
     assert_broken("table I3");
 }
 

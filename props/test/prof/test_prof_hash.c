@@ -101,8 +101,7 @@ the_empty_key_hashes_to_nothing_in_go(void **state)
     assert_int_equal(prof_hash_go_32(NULL, 0, 0), 0);
 }
 
-/* ------------------------------------------------ the definition, word by word
- */
+/* ---- the definition, word by word ---- */
 
 static const uint32_t primes[] = {
     0x6d176001, 0x6354a169, 0x72764f87, 0x76709adf, 0x6781dd65, 0x7556110d,

@@ -322,7 +322,7 @@ every_rule_set_is_found_by_its_name_and_no_other(void **state)
 static const struct {
     const struct prof_rules *rules;
     enum prof_heap_scheme heap;
-    enum prof_stage_turn turn;
+    enum prof_stage_rotate rotate;
     enum prof_explicit_free explicit_free;
     bool sizing_consumes_first;
     enum prof_random random;
@@ -332,21 +332,21 @@ static const struct {
     bool sampler_keeps_large;
     bool rate_overflow_is_off;
 } eras[] = {
-    {&prof_rules_go1_5, PROF_HEAP_STAGES, PROF_TURN_STOPPED,
+    {&prof_rules_go1_5, PROF_HEAP_STAGES, PROF_ROTATE_STOPPED,
      PROF_EXPLICIT_RECENT, true, PROF_RANDOM_LFSR31, PROF_BLOCK_PLAIN,
      PROF_MUTEX_ABSENT, PROF_SAMPLER_UNIFORM, true, true},
-    {&prof_rules_go1_6_late, PROF_HEAP_STAGES, PROF_TURN_RESTARTED,
+    {&prof_rules_go1_6_late, PROF_HEAP_STAGES, PROF_ROTATE_RESTARTED,
      PROF_EXPLICIT_RECENT, true, PROF_RANDOM_LFSR31, PROF_BLOCK_PLAIN,
      PROF_MUTEX_ABSENT, PROF_SAMPLER_UNIFORM, true, true},
-    {&prof_rules_go1_10, PROF_HEAP_RING, PROF_TURN_STOPPED,
+    {&prof_rules_go1_10, PROF_HEAP_RING, PROF_ROTATE_STOPPED,
      PROF_EXPLICIT_DROPPED, true, PROF_RANDOM_XORSHIFT32, PROF_BLOCK_PLAIN,
      PROF_MUTEX_UNSCALED, PROF_SAMPLER_EXPONENTIAL, true, true},
-    {&prof_rules_go1_17, PROF_HEAP_RING, PROF_TURN_STOPPED,
+    {&prof_rules_go1_17, PROF_HEAP_RING, PROF_ROTATE_STOPPED,
      PROF_EXPLICIT_DROPPED, true, PROF_RANDOM_XORSHIFT32, PROF_BLOCK_CORRECTED,
      PROF_MUTEX_UNSCALED, PROF_SAMPLER_EXPONENTIAL, false, true},
-    {&prof_rules_exact, PROF_HEAP_RING, PROF_TURN_STOPPED, PROF_EXPLICIT_RECENT,
-     false, PROF_RANDOM_64, PROF_BLOCK_EXACT, PROF_MUTEX_EXACT,
-     PROF_SAMPLER_EXACT, false, false},
+    {&prof_rules_exact, PROF_HEAP_RING, PROF_ROTATE_STOPPED,
+     PROF_EXPLICIT_RECENT, false, PROF_RANDOM_64, PROF_BLOCK_EXACT,
+     PROF_MUTEX_EXACT, PROF_SAMPLER_EXACT, false, false},
 };
 
 static void
@@ -356,7 +356,7 @@ every_preset_is_what_its_era_did(void **state)
     for (size_t i = 0; i < COUNT_OF(eras); i++) {
         const struct prof_rules *rules = eras[i].rules;
 
-        if (rules->heap != eras[i].heap || rules->turn != eras[i].turn ||
+        if (rules->heap != eras[i].heap || rules->rotate != eras[i].rotate ||
             rules->explicit_free != eras[i].explicit_free ||
             rules->sizing_consumes_first != eras[i].sizing_consumes_first ||
             rules->random != eras[i].random || rules->block != eras[i].block ||
@@ -377,7 +377,7 @@ rules_that_do_not_exist_are_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         wrong[i] = prof_rules_exact;
     wrong[0].heap = (enum prof_heap_scheme)(PROF_HEAP_RING + 1);
-    wrong[1].turn = (enum prof_stage_turn)(PROF_TURN_RESTARTED + 1);
+    wrong[1].rotate = (enum prof_stage_rotate)(PROF_ROTATE_RESTARTED + 1);
     wrong[2].explicit_free =
         (enum prof_explicit_free)(PROF_EXPLICIT_RECENT + 1);
     wrong[3] = prof_rules_go1_10; /* no rule of it asks for 64 bits */

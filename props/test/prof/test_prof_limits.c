@@ -299,7 +299,7 @@ publishing_a_slot_is_all_of_its_rows_and_no_other_slot(void **state)
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
             struct prof *prof = props_prof_make(
                 &(struct prof_config){.buckets_max = rows, .procs_max = 2});
-            uint64_t *const *taken = prof->counters.taken;
+            uint64_t *const *taken = prof->counters.published;
 
             for (uintptr_t i = 1; i <= rows; i++) {
                 assert_int_equal(
@@ -317,7 +317,7 @@ publishing_a_slot_is_all_of_its_rows_and_no_other_slot(void **state)
                                      other == slot ? 2 * i << 32 | i : MARK);
             }
             for (uint32_t i = 1; i <= rows; i++)
-                assert_int_equal(prof->counters.taken_upper[slot][2 * i], 1);
+                assert_int_equal(prof->counters.published_high[slot][2 * i], 1);
             props_prof_drop(prof);
         }
     }
@@ -342,7 +342,7 @@ any_change_of_a_count_is_published(void **state)
             for (size_t j = 0; j <= i; j += i) {
                 set_counted(prof, 0, row, counts[j], counts[i]);
                 prof_counters_publish(prof, 0);
-                assert_int_equal(prof->counters.taken[0][row],
+                assert_int_equal(prof->counters.published[0][row],
                                  (uint64_t)counts[i] << 32 | counts[j]);
             }
             props_prof_drop(prof);

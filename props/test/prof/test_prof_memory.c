@@ -76,8 +76,7 @@ ended_by(const struct ending *ending, int signal_wanted)
            WTERMSIG(ending->status) == signal_wanted;
 }
 
-/* ------------------------------------------------------------ parts of a block
- */
+/* ---- parts of a block ---- */
 
 enum { PARTS_MAX = 64 };
 
@@ -118,8 +117,9 @@ add_parts(struct parts *parts, const struct prof *prof)
     add_part(parts, prof->table.words,
              (8 + (size_t)prof->table.frames_max) * sizeof *prof->table.words);
     for (int slot = 0; slot < COUNTER_SLOTS; slot++) {
-        add_part(parts, counters->taken[slot], lines(rows * sizeof(uint64_t)));
-        add_part(parts, counters->taken_upper[slot],
+        add_part(parts, counters->published[slot],
+                 lines(rows * sizeof(uint64_t)));
+        add_part(parts, counters->published_high[slot],
                  rows * 2 * sizeof(uint32_t));
         add_part(parts, counters->carried[slot], rows * 2 * sizeof(uint32_t));
     }
@@ -161,7 +161,7 @@ parts_of_a_block_do_not_overlap(void **state)
     }
 }
 
-/* --------------------------------------------------------- untouched memory */
+/* ---- untouched memory ---- */
 
 static void *block;
 static size_t block_bytes;
@@ -282,7 +282,7 @@ a_new_instance_costs_a_page_however_large_it_is(void **state)
     assert_int_equal(munmap(large, bytes), 0);
 }
 
-/* --------------------------------------------------------- broken contracts */
+/* ---- broken contracts ---- */
 
 static void
 take_a_proc_out_of_range(struct prof *prof)

@@ -114,7 +114,7 @@ a_first_snapshot_shows_no_free_before_its_allocation(void **state)
 static shared_u64 *hidden_slot;
 static uint64_t hidden_slot_value;
 static uint32_t hidden_row;
-static uint32_t hidden_place;
+static uint32_t hidden_frames_at;
 
 static void
 hide(uint32_t row)
@@ -122,22 +122,22 @@ hide(uint32_t row)
     const struct table *table = &prof->table;
 
     hidden_row = row;
-    hidden_place = load_relaxed(&table->entries[row].place);
+    hidden_frames_at = load_relaxed(&table->entries[row].frames_at);
     for (uint64_t i = 0; i >> table->slots_log2 == 0; i++) {
         hidden_slot_value = load_relaxed(&table->slots[i]);
         hidden_slot = &table->slots[i];
-        if ((uint32_t)hidden_slot_value == hidden_place)
+        if ((uint32_t)hidden_slot_value == hidden_frames_at)
             break;
     }
     store_relaxed(hidden_slot, 0);
-    store_relaxed(&table->entries[row].place, 0);
+    store_relaxed(&table->entries[row].frames_at, 0);
 }
 
 static void
 the_bucket_arrives(void)
 {
     store_relaxed(hidden_slot, hidden_slot_value);
-    store_relaxed(&prof->table.entries[hidden_row].place, hidden_place);
+    store_relaxed(&prof->table.entries[hidden_row].frames_at, hidden_frames_at);
 }
 
 /* Of stacks 1, 2, 3 the middle one arrives; room is for the other two. */

@@ -21,8 +21,7 @@
 static struct prof *prof;
 static prof_bucket bucket;
 
-/* --------------------------------------------------------------- the calls
- */
+/* ---- the calls ---- */
 
 static void
 alloc(void)

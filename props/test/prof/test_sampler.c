@@ -23,8 +23,7 @@ enum { RULES = sizeof all_rules / sizeof *all_rules };
 /* The cap of Go's sampler: the largest mean, so the finest look at a log. */
 enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
 
-/* ----------------------------------------------------------------------- rates
- */
+/* ---- rates ---- */
 
 static int64_t
 shown_rate(const struct props_lab *lab)
@@ -282,8 +281,7 @@ a_row_of_allocations_is_sampled_as_the_model_does(void **state)
     }
 }
 
-/* --------------------------------------------------------------- logarithms
- */
+/* ---- logarithms ---- */
 
 static bool
 library_samples(struct props_lab *lab, uint64_t drawn, uint64_t size)

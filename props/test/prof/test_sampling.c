@@ -23,8 +23,7 @@ static const struct prof_rules *const all_rules[] = {
 
 enum { RULES = sizeof all_rules / sizeof *all_rules };
 
-/* ------------------------------------------------------------------- checkers
- */
+/* ---- checkers ---- */
 
 static void
 every_rule_set_follows_its_own_formula(void **state)
@@ -77,8 +76,7 @@ only_exact_rules_are_right_on_average(void **state)
     assert_true(worst_of(&prof_rules_go1_17, PROPS_S1) != 0);
 }
 
-/* --------------------------------------------- figures seen on a live runtime
- */
+/* ---- figures seen on a live runtime ---- */
 
 static double
 time_factor(enum model_era era, uint64_t cycles, uint64_t rate)
@@ -135,8 +133,7 @@ a_count_in_doubles_loses_one_past_2_to_the_53(void **state)
     props_lab_end(&lab);
 }
 
-/* ---------------------------------------------------------------------- rates
- */
+/* ---- rates ---- */
 
 static int64_t
 ticks_of(const struct prof_rules *rules, int64_t ns, uint64_t per_second)
@@ -182,8 +179,7 @@ a_rate_too_large_saturates_or_turns_off(void **state)
                      INT64_MIN);
 }
 
-/* ----------------------------------------------------------------- generators
- */
+/* ---- generators ---- */
 
 /* A linear map of 31 bits, by where it takes each of them. */
 struct map31 {
@@ -345,8 +341,7 @@ a_number_of_no_use_is_followed_by_another(void **state)
     assert_true(useless > 0 && useless < 64);
 }
 
-/* ------------------------------------------------------------------ unsampling
- */
+/* ---- unsampling ---- */
 
 struct unsampling {
     struct prof_heap_sum recorded;

@@ -95,8 +95,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* ------------------------------------------------------------------ the script
- */
+/* ---- the script ---- */
 
 static struct sim_event script[256];
 static uint32_t script_count;
@@ -223,8 +222,7 @@ only(enum props_property property)
     return false;
 }
 
-/* ------------------------------------------------------------------- the tests
- */
+/* ---- the tests ---- */
 
 static void
 what_the_instruments_say_agrees(void **state)

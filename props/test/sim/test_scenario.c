@@ -40,8 +40,7 @@ assert_refused(const char *text, const char *reason)
     assert_refused_bytes(text, strlen(text), reason);
 }
 
-/* ------------------------------------------------------------------- meaning
- */
+/* ---- meaning ---- */
 
 static void
 what_is_not_said_has_a_default(void **state)
@@ -195,8 +194,7 @@ printing_is_canonical(void **state)
     sim_scenario_free(s);
 }
 
-/* ------------------------------------------------------------------ refusals
- */
+/* ---- refusals ---- */
 
 static void
 a_mistyped_word_is_answered_with_the_nearest_one(void **state)

@@ -34,8 +34,7 @@ static const char *paths[FILES_MAX];
 static struct text files[FILES_MAX];
 static uint32_t files_count;
 
-/* ------------------------------------------------------------------- helpers
- */
+/* ---- helpers ---- */
 
 static struct text
 printed(const struct sim_scenario *s)
@@ -167,8 +166,7 @@ assert_survives_text(const struct sim_scenario *s)
     free(twice.bytes);
 }
 
-/* ------------------------------------------------------------------ fixtures
- */
+/* ---- fixtures ---- */
 
 static void
 every_fixture_says_what_it_pins_and_what_comes_of_it(void **state)
@@ -231,7 +229,7 @@ every_fixture_gets_the_answers_it_expects(void **state)
     }
 }
 
-/* ------------------------------------------------------------ foreign bytes */
+/* ---- foreign bytes ---- */
 
 /* Any bytes are a scenario that survives text, or one line that says why not.
  */
@@ -326,8 +324,7 @@ a_mutated_file_is_answered(void **state)
     assert_in_range(accepted, MUTATIONS / 20, MUTATIONS - MUTATIONS / 20);
 }
 
-/* --------------------------------------------------------------------- built
- */
+/* ---- built ---- */
 
 static const char *
 name_some(void *context, uintptr_t frame)

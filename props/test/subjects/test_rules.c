@@ -17,7 +17,7 @@
 #include "rule_sets.h"
 #include "workloads.h"
 
-/* ---------------------------------------------------------------- the laws */
+/* ---- the laws ---- */
 
 /* P(threshold > n) by the pieces of a CARRIED rule set. */
 static double
@@ -149,7 +149,7 @@ means_of_approximate_logarithms(void **state)
                1, 1e-9, "go1.24");
 }
 
-/* ------------------------------------------------------------- brute force */
+/* ---- brute force ---- */
 
 enum { DENSE_RATE = 24, DENSE_STATES = 24 * 40 };
 
@@ -269,7 +269,7 @@ carried_countdowns_are_as_brute_force_has_them(void **state)
     }
 }
 
-/* --------------------------------------------------------------- at random */
+/* ---- at random ---- */
 
 enum { RUNS = 64, RUN_PERIODS = 2000, CHANCE_RATE = 512, SIZES = 4 };
 
@@ -366,7 +366,7 @@ threads_of_ten_allocations_agree_by_chance(void **state)
     }
 }
 
-/* ------------------------------------------------------------ the exact two */
+/* ---- the exact two ---- */
 
 static void
 exact_rules_are_right_for_every_size(void **state)

@@ -77,7 +77,7 @@ strata_are_unbiased_over_all_points(void **state)
     assert_true(sampled_twice > 0);
 }
 
-/* ------------------------------------------------------------- the effects */
+/* ---- the effects ---- */
 
 static struct subjects_effects
 effects_of(const struct subjects_rules *rules, uint64_t size_bytes)

@@ -107,7 +107,7 @@ places_have_as_many_bits_as_they_need(void **state)
         config.buffers_max = rows[i].procs + 2;
         config.order = PROF_TRACE_ORDER_CLOCK;
         trace = a_tracer(&config);
-        assert_int_equal(trace->place_bits, rows[i].bits);
+        assert_int_equal(trace->lane_bits, rows[i].bits);
         assert_int_equal(trace->order, PROF_TRACE_ORDER_CLOCK);
         free(trace);
     }
@@ -157,7 +157,7 @@ an_empty_buffer_goes_back_to_the_others(void **state)
         }
         prof_trace_give_up(trace, &none);
         assert_null(trace->full.head);
-        assert_int_equal(load_relaxed(&trace->news), 0);
+        assert_int_equal(load_relaxed(&trace->reader_wakeups), 0);
     }
     free(trace);
 }
@@ -188,10 +188,10 @@ a_buffer_with_bytes_is_queued_and_told(void **state)
     trace_put_byte(second, 2);
     second->next = second; /* whatever it was */
     prof_trace_give_up(trace, &first);
-    assert_int_equal(load_relaxed(&trace->news), 1);
+    assert_int_equal(load_relaxed(&trace->reader_wakeups), 1);
     assert_int_equal(woken_seeing, 1);
     prof_trace_give_up(trace, &second);
-    assert_int_equal(load_relaxed(&trace->news), 2);
+    assert_int_equal(load_relaxed(&trace->reader_wakeups), 2);
     assert_int_equal(woken_seeing, 2);
     for (size_t i = 0; i < 2; i++)
         assert_ptr_equal(trace_queue_pop(&trace->full), want[i]);
@@ -216,8 +216,8 @@ sleeps(struct prof_trace *trace)
     slept_on = NULL;
     assert_int_equal(prof_trace_wait(trace), PROF_OK);
     if (slept_on != NULL) {
-        assert_ptr_equal(slept_on, &trace->news);
-        assert_int_equal(slept_seeing, load_relaxed(&trace->news));
+        assert_ptr_equal(slept_on, &trace->reader_wakeups);
+        assert_int_equal(slept_seeing, load_relaxed(&trace->reader_wakeups));
     }
     return slept_on != NULL;
 }
@@ -231,7 +231,7 @@ a_reader_sleeps_only_if_there_is_nothing_to_read(void **state)
     struct trace_buffer *buffer = prof_trace_take_empty(trace);
 
     (void)state;
-    store_relaxed(&trace->news, 41);
+    store_relaxed(&trace->reader_wakeups, 41);
     assert_false(sleeps(trace)); /* off */
     trace->stage = STAGE_ON;
     trace->part = PART_HEADER;
@@ -335,7 +335,7 @@ a_stack_that_is_not_linked_is_not_written(void **state)
         prof_trace_emit(trace, 0, PROF_EV_GO_SYSCALL, NULL, stack, 1);
         assert_int_equal(prof_table_rows(&trace->stacks), 1);
         if (lost)
-            store_relaxed(&trace->stacks.entries[1].place, 0);
+            store_relaxed(&trace->stacks.entries[1].frames_at, 0);
         assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
         assert_int_equal(read_all(trace) & 0x3f,
                          lost ? EV_FREQUENCY : EV_STACK);

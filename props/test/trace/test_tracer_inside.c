@@ -20,8 +20,7 @@ static uint64_t clock_now;
 static void (*before_reading)(void); /* happens on another processor, once */
 static bool is_outside; /* what is written now is written under its lock */
 
-/* ------------------------------------------------------------------- the locks
- */
+/* ---- the locks ---- */
 
 void __wrap_prof_port_lock_take(struct prof_port_lock *lock);
 void __wrap_prof_port_lock_release(struct prof_port_lock *lock);
@@ -59,8 +58,7 @@ assert_no_lock_is_held(void)
     assert_int_equal(load_relaxed(&trace->stamp) & 1, 0);
 }
 
-/* ------------------------------------------------------------------ the tracer
- */
+/* ---- the tracer ---- */
 
 static uint64_t
 read_clock(void *context)
@@ -210,8 +208,7 @@ a_processor_that_there_is_not_ends_the_process(void **state)
     free(trace);
 }
 
-/* ------------------------------------------------------------------- the clock
- */
+/* ---- the clock ---- */
 
 /* The least that is later, on a clock that stands or goes back. */
 static void
@@ -333,8 +330,7 @@ events_go_the_short_way_by_the_counter_alone(void **state)
     }
 }
 
-/* ------------------------------------------------------------------- the rooms
- */
+/* ---- the rooms ---- */
 
 /* An event of any numbers has room where the largest has, and only there. */
 static void
@@ -363,8 +359,7 @@ an_event_goes_where_the_largest_has_room(void **state)
     }
 }
 
-/* --------------------------------------------------------------------- the cut
- */
+/* ---- the cut ---- */
 
 /* Of its header: a kind and three numbers. */
 static uint32_t

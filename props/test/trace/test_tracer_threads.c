@@ -107,8 +107,7 @@ start(struct stage *stage)
     assert_int_equal(prof_trace_start(stage->trace, &world), PROF_OK);
 }
 
-/* ------------------------------------------------------------ the odd window
- */
+/* ---- the odd window ---- */
 
 struct window {
     _Atomic int in_clock; /* the first thread reads the clock */
@@ -196,8 +195,7 @@ nobody_gets_a_number_while_another_reads_the_clock(void **state)
     free(block);
 }
 
-/* ------------------------------------------------------------------ the stress
- */
+/* ---- the stress ---- */
 
 struct processor {
     struct stage *stage;
@@ -379,7 +377,7 @@ threads_and_sessions_leave_no_gap_with_little_room(void **state)
     run_orders(PROCS + 4, 128);
 }
 
-/* ------------------------------------------------- the processors' counter */
+/* ---- the processors' counter ---- */
 
 /* Task 2 is blocked and woken over and over, by two processors in turns. */
 struct relay {

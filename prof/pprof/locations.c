@@ -1,25 +1,25 @@
 /*
- * places.c -- the locations and functions of a profile.proto, in one pass.
+ * locations.c -- the locations and functions of a profile.proto, in one pass.
  *
  *      sample stack   [ pc a ][ pc b ][ pc a ]
  *                         |       |
- *      places          a -> id 1, b -> id 2   first use: Location, and the
+ *      locations       a -> id 1, b -> id 2   first use: Location, and the
  *                                             Function if its name is new
  *
- * A place has the bytes of its number as they stand in a sample: to copy four
- * of them and go on by as many as count takes no branch that depends on the
- * number. The table doubles when half full, so that most are where their hash
- * says, and the lines for the next stack are fetched while one is written. The
- * table of 2^n slots lies from slot 2^n of its memory on, so that a table and
- * the one of twice its size do not overlap.
+ * A location has the bytes of its number as they stand in a sample: to copy
+ * four of them and go on by as many as count takes no branch that depends on
+ * the number. The table doubles when half full, so that most are where their
+ * hash says, and the lines for the next stack are fetched while one is written.
+ * The table of 2^n slots lies from slot 2^n of its memory on, so that a table
+ * and the one of twice its size do not overlap.
  *
  * Invariants
  *   I1  An id is given when its message is written; ids are 1, 2, 3, ...
- *   I2  A place without a number is known but not written (hidden so far, or a
- *       root).
- *   I3  At most three quarters of the slots are taken, so that a walk ends.
+ *   I2  A location without a number is known but not written (hidden so far, or
+ * a root). I3  At most three quarters of the slots are taken, so that a walk
+ * ends.
  *
- * Why a place keeps no symbol: texts are the embedder's; a place hidden at
+ * Why a location keeps no symbol: texts are the embedder's; one hidden at
  * first is asked for again when it is written.
  */
 #include <string.h>
@@ -29,14 +29,13 @@
 #include "poison.h"
 #include "symbol.h"
 
-/* -------------------------------------------------- functions and locations
- */
+/* ---- functions and locations ---- */
 
 /* Begins a message that is shorter than 128 bytes whatever is in it. */
 static inline unsigned char *
 begin_short(struct builder *builder, uint32_t field, size_t bytes_max)
 {
-    unsigned char *const at = prof_out_place(&builder->out, 2 + bytes_max);
+    unsigned char *const at = prof_out_reserve(&builder->out, 2 + bytes_max);
 
     PROF_ASSERT(bytes_max < 128);
     at[0] = tag_bytes(field);
@@ -83,18 +82,18 @@ find_mapping(struct builder *builder, uintptr_t pc, bool named)
     return 0;
 }
 
-/* There are fewer than 2^28 places, so four bytes suffice. */
+/* There are fewer than 2^28 locations, so four bytes suffice. */
 static void
-set_number(struct place *place, uint32_t number)
+set_number(struct location *location, uint32_t number)
 {
     unsigned char bytes[VARINT_MAX] = {0};
 
-    place->bytes = (uint8_t)(put_varint(bytes, number) - bytes);
-    memcpy(&place->word, bytes, sizeof place->word);
+    location->bytes = (uint8_t)(put_varint(bytes, number) - bytes);
+    memcpy(&location->word, bytes, sizeof location->word);
 }
 
 static void
-write_location(struct builder *builder, struct place *place,
+write_location(struct builder *builder, struct location *location,
                const struct prof_symbol *symbol)
 {
     const uint32_t name = prof_builder_string(builder, symbol->function);
@@ -106,17 +105,17 @@ write_location(struct builder *builder, struct place *place,
     const uint32_t id = ++builder->locations;
     unsigned char *line;
 
-    set_number(place, id);
+    set_number(location, id);
     if (new_function)
         function->function = ++builder->functions_count;
     at = put_number(at, 1, id);
-    at = put_number(at, 3, shown_pc(place->pc, symbol));
+    at = put_number(at, 3, shown_pc(location->pc, symbol));
     *at++ = tag_bytes(4);
     line = ++at;
     at = put_number(at, 1, function->function);
     at = put_number(at, 2, symbol->line);
     line[-1] = (unsigned char)(at - line);
-    at = put_number(at, 2, find_mapping(builder, place->pc, name != 0));
+    at = put_number(at, 2, find_mapping(builder, location->pc, name != 0));
     end_short(builder, message, at);
     if (new_function)
         write_function(builder, function->function, name, symbol->file);
@@ -129,40 +128,41 @@ hash_of(uintptr_t pc)
 }
 
 /* Where the walk for an address begins. */
-static inline struct place *
+static inline struct location *
 home_of(const struct builder *builder, uintptr_t pc)
 {
-    return &builder->places[hash_of(pc) >> (64 - builder->places_log2)];
+    return &builder->table[hash_of(pc) >> (64 - builder->locations_log2)];
 }
 
-static inline struct place *
-after(const struct builder *builder, struct place *place)
+static inline struct location *
+after(const struct builder *builder, struct location *location)
 {
-    struct place *const end = builder->places + (1U << builder->places_log2);
+    struct location *const end =
+        builder->table + (1U << builder->locations_log2);
 
-    return place + 1 < end ? place + 1 : builder->places;
+    return location + 1 < end ? location + 1 : builder->table;
 }
 
-static struct place *
+static struct location *
 empty_slot(const struct builder *builder, uintptr_t pc)
 {
-    struct place *place = home_of(builder, pc);
+    struct location *location = home_of(builder, pc);
 
-    while (place->kind != 0)
-        place = after(builder, place);
-    return place;
+    while (location->kind != 0)
+        location = after(builder, location);
+    return location;
 }
 
 static void
-begin_table(struct builder *builder, uint32_t places_log2)
+begin_table(struct builder *builder, uint32_t locations_log2)
 {
-    builder->places_log2 = places_log2;
-    builder->places = &builder->place_memory[(size_t)1 << places_log2];
-    memset(builder->places, 0, sizeof *builder->places << places_log2);
+    builder->locations_log2 = locations_log2;
+    builder->table = &builder->location_memory[(size_t)1 << locations_log2];
+    memset(builder->table, 0, sizeof *builder->table << locations_log2);
 }
 
 void
-prof_builder_places_begin(struct builder *builder)
+prof_builder_locations_begin(struct builder *builder)
 {
     begin_table(builder, INDEX_LOG2_MIN);
 }
@@ -170,76 +170,75 @@ prof_builder_places_begin(struct builder *builder)
 static void
 widen(struct builder *builder)
 {
-    const struct place *const old = builder->places;
-    const size_t old_slots = (size_t)1 << builder->places_log2;
+    const struct location *const old = builder->table;
+    const size_t old_slots = (size_t)1 << builder->locations_log2;
 
-    begin_table(builder, builder->places_log2 + 1);
+    begin_table(builder, builder->locations_log2 + 1);
     for (size_t i = 0; i < old_slots; i++) {
         if (old[i].kind != 0)
             *empty_slot(builder, old[i].pc) = old[i];
     }
 }
 
-static struct place *
-add_place(struct builder *builder, uintptr_t pc, enum prof_frame_kind kind)
+static struct location *
+add_location(struct builder *builder, uintptr_t pc, enum prof_frame_kind kind)
 {
-    struct place *place;
+    struct location *location;
 
-    if (builder->places_count == builder->places_max) {
+    if (builder->locations_count == builder->locations_max) {
         prof_out_fail(&builder->out, PROF_ERR_MEMORY);
         return NULL;
     }
-    if (builder->places_count >= 1U << (builder->places_log2 - 1) &&
-        builder->places_log2 < builder->places_log2_max)
+    if (builder->locations_count >= 1U << (builder->locations_log2 - 1) &&
+        builder->locations_log2 < builder->locations_log2_max)
         widen(builder);
-    place = empty_slot(builder, pc);
-    place->pc = pc;
-    place->kind = (uint8_t)(kind + 1);
-    builder->places_count++;
-    return place;
+    location = empty_slot(builder, pc);
+    location->pc = pc;
+    location->kind = (uint8_t)(kind + 1);
+    builder->locations_count++;
+    return location;
 }
 
 static inline bool
-place_is(const struct place *place, enum prof_frame_kind kind)
+location_is(const struct location *location, enum prof_frame_kind kind)
 {
-    return place->kind == (uint8_t)(kind + 1);
+    return location->kind == (uint8_t)(kind + 1);
 }
 
 /*
- * Find or take the place of an address.
+ * Find or add the location of an address.
  *
  * out:     *symbol, only if *fresh
  * returns: NULL if there is no room
  */
-static struct place *
-find_place(struct builder *builder, uintptr_t pc, struct prof_symbol *symbol,
-           bool *fresh)
+static struct location *
+find_location(struct builder *builder, uintptr_t pc, struct prof_symbol *symbol,
+              bool *fresh)
 {
     *fresh = false;
-    for (struct place *place = home_of(builder, pc); place->kind != 0;
-         place = after(builder, place)) {
-        if (place->pc == pc)
-            return place;
+    for (struct location *location = home_of(builder, pc); location->kind != 0;
+         location = after(builder, location)) {
+        if (location->pc == pc)
+            return location;
     }
     *fresh = true;
     *symbol = symbol_of(&builder->symbols, pc);
-    return add_place(builder, pc, symbol->kind);
+    return add_location(builder, pc, symbol->kind);
 }
 
-/* Write a place if it is not yet. */
+/* Write a location if it is not yet. */
 static void
-written(struct builder *builder, struct place *place,
+written(struct builder *builder, struct location *location,
         struct prof_symbol *symbol, bool fresh)
 {
-    if (place->bytes != 0)
+    if (location->bytes != 0)
         return;
     if (!fresh)
-        *symbol = symbol_of(&builder->symbols, place->pc);
-    write_location(builder, place, symbol);
+        *symbol = symbol_of(&builder->symbols, location->pc);
+    write_location(builder, location, symbol);
 }
 
-/* -------------------------------------------------------------------- stacks
- */
+/* ---- stacks ---- */
 
 /* How many of the runtime's frames stand at the leaf; 0 if all are its. */
 static uint32_t
@@ -249,12 +248,12 @@ runtime_frames(struct builder *builder, const struct sample *sample)
     bool fresh;
 
     for (uint32_t i = 0; i < sample->depth; i++) {
-        const struct place *place =
-            find_place(builder, sample->stack[i], &symbol, &fresh);
+        const struct location *location =
+            find_location(builder, sample->stack[i], &symbol, &fresh);
 
-        if (place == NULL)
+        if (location == NULL)
             return 0;
-        if (place_is(place, PROF_FRAME_PROGRAM))
+        if (location_is(location, PROF_FRAME_PROGRAM))
             return i;
     }
     return 0;
@@ -262,10 +261,10 @@ runtime_frames(struct builder *builder, const struct sample *sample)
 
 /* In a word, so that what does not know its length need not ask. */
 static inline unsigned char *
-put_place(unsigned char *at, const struct place *place)
+put_location(unsigned char *at, const struct location *location)
 {
-    memcpy(at, &place->word, sizeof place->word);
-    return at + place->bytes;
+    memcpy(at, &location->word, sizeof location->word);
+    return at + location->bytes;
 }
 
 /* Number a frame. returns: the end of the number, NULL if there is no room */
@@ -274,14 +273,14 @@ number_frame(struct builder *builder, uintptr_t pc, unsigned char *at)
 {
     struct prof_symbol symbol;
     bool fresh;
-    struct place *place = find_place(builder, pc, &symbol, &fresh);
+    struct location *location = find_location(builder, pc, &symbol, &fresh);
 
-    if (place == NULL)
+    if (location == NULL)
         return NULL;
-    if (place_is(place, PROF_FRAME_ROOT))
+    if (location_is(location, PROF_FRAME_ROOT))
         return at;
-    written(builder, place, &symbol, fresh);
-    return put_place(at, place);
+    written(builder, location, &symbol, fresh);
+    return put_location(at, location);
 }
 
 void
@@ -298,9 +297,9 @@ prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
 static inline bool
 is_at_home(const struct builder *builder, uintptr_t pc)
 {
-    const struct place *const home = home_of(builder, pc);
+    const struct location *const home = home_of(builder, pc);
 
-    return home->pc == pc && place_is(home, PROF_FRAME_PROGRAM);
+    return home->pc == pc && location_is(home, PROF_FRAME_PROGRAM);
 }
 
 uint32_t
@@ -317,10 +316,10 @@ prof_builder_stack(struct builder *builder, const struct sample *sample,
     if (sample->hide_runtime && depth > 0 && !is_at_home(builder, stack[0]))
         i = runtime_frames(builder, sample);
     for (; i < depth; i++) {
-        const struct place *const home = home_of(builder, stack[i]);
+        const struct location *const home = home_of(builder, stack[i]);
         unsigned char *const end_of_one =
             home->pc == stack[i] && home->bytes != 0
-                ? put_place(at, home)
+                ? put_location(at, home)
                 : number_frame(builder, stack[i], at);
 
         if (end_of_one == NULL)
