@@ -3,7 +3,7 @@
 #
 # usage: mutate.sh [full]
 #
-# One in ten, the same each time; the page and the table are then
+# One in 25, the same each time; the page and the table are then
 # out/mutate/mutation.md and .csv. Or all, and then those of reports/ are
 # written. Exit 1 if the score is below the bar, or an explanation in
 # equivalent.txt is wrong.
@@ -12,7 +12,7 @@ set -eu
 bar=95
 from=out/gcc
 to=out/mutate
-every=10
+every=25
 slow=250
 sample="one in $every"
 pages=$to
