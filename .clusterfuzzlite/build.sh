@@ -12,8 +12,8 @@ inc="-Iprof/include -iquote props/fuzz -iquote props -iquote props/judge
 base="-std=c11 -D_GNU_SOURCE -ffp-contract=off"
 sources=$(ls prof/{core,trace,pprof}/*.c prof/port/linux.c model/*/*.c \
     sim/{choice,input,world,instruments,generate,scenario,recording,truth}/*.c)
-props="props/judge/run.c props/judge/judge*.c props/mark.c props/property.c props/campaign/failure.c
- props/judge/faults.c props/campaign/tale.c props/judge/trace_*.c props/campaign/simplify.c props/campaign/campaign.c
+props="props/judge/run.c props/judge/judge*.c props/cover.c props/property.c props/campaign/failure.c
+ props/judge/faults.c props/campaign/failure_file.c props/judge/trace_*.c props/campaign/simplify.c props/campaign/campaign.c
  props/campaign/output.c prof/port/file.c prof/port/path.c"
 objects=
 mkdir -p "$OUT/objects"

@@ -52,7 +52,7 @@ run_operation(struct bench *bench, const struct place *place,
     if (place->threads == 1 || batches[1].batch != bench_floor_free)
         entrants[count++] = (struct bench_entrant){
             batches[1].batch == bench_floor_free ? "(atomic add)"
-                                                 : "(bare table)",
+                                                 : "(lower bound)",
             bench_batches_once, &batches[1]};
     if (go->to != NULL)
         entrants[count++] =

@@ -179,7 +179,7 @@ takes_part(const struct bench_table *table, const struct kind *kind,
     if (row->n >= LARGE && !table->large)
         return false;
     if (kind->once == memory_once)
-        return table != &bench_copy_table && table != &bench_bare_table;
+        return table != &bench_copy_table && table != &bench_floor_table;
     return row->threads == 1 || table->concurrent_inserts;
 }
 
@@ -285,7 +285,7 @@ main(void)
 {
     static struct rows rows = {
         .tables = {
-            .all = {&bench_ours_table, &bench_bare_table, &bench_copy_table},
+            .all = {&bench_ours_table, &bench_floor_table, &bench_copy_table},
             .count = 3}};
     struct bench bench;
 

@@ -165,7 +165,7 @@ function threads(noun, operation, depth, n, order, entrant_list,    names, m, i,
 function say_threads(    tables) {
     if (!two_threads)
         return
-    tables = "profsim/go1.19/ck_hs/lfht/(bare table)"
+    tables = "profsim/go1.19/ck_hs/lfht/(lower bound)"
     print "<p>A second thread: million operations a second.</p>"
     print "<table><tr><th>row</th><th>entrant</th><th>one</th><th>two</th>"
     print "<th>gain</th></tr>"
@@ -174,7 +174,7 @@ function say_threads(    tables) {
     threads("table", "hit", 16, 10000, "zipf", tables)
     threads("table", "hit", 128, 10000, "zipf", tables)
     threads("table", "hit", 16, 1000000, "uniform", tables)
-    threads("heap", "alloc", 16, 10000, "zipf", "profsim/(bare table)/go1.19")
+    threads("heap", "alloc", 16, 10000, "zipf", "profsim/(lower bound)/go1.19")
     threads("heap", "free", 16, 10000, "zipf", "profsim/go1.19")
     print "</table>"
 }
@@ -195,7 +195,7 @@ function say_plots(    tables, sizes) {
     COLOURS["glib"] = "#ca5"
     COLOURS["uthash"] = "#a75"
     COLOURS["one-at-a-time"] = "#27a"
-    tables = "profsim/go1.19/absl/boost/glib/ck_hs/lfht/uthash/(bare table)/(one line)"
+    tables = "profsim/go1.19/absl/boost/glib/ck_hs/lfht/uthash/(lower bound)/(one line)"
     sizes = "100 1000 10000 100000 1000000 10000000"
     print "<h2>Where it bends</h2><p>Nanoseconds an operation. Dashed uprights:"
     print "so many buckets fill the second-level cache, what the TLB covers with"
@@ -205,13 +205,13 @@ function say_plots(    tables, sizes) {
     plot("lookup, 16 frames, Zipf, by buckets", "table|hit|16|*|zipf|1", sizes, \
         tables, 16)
     plot("alloc, 16 frames, Zipf, by buckets", "heap|alloc|16|*|zipf|1", sizes, \
-        "profsim/go1.19/(bare table)", 16)
+        "profsim/go1.19/(lower bound)", 16)
     plot("free, 16 frames, Zipf, by buckets", "heap|free|16|*|zipf|1", sizes, \
         "profsim/go1.19/(atomic add)", 16)
     plot("lookup, 10k buckets, Zipf, by frames", "table|hit|*|10000|zipf|1", \
         "4 16 32 128", tables, 0)
     plot("alloc, 10k buckets, Zipf, by frames", "heap|alloc|*|10000|zipf|1", \
-        "4 16 32 128", "profsim/go1.19/(bare table)", 0)
+        "4 16 32 128", "profsim/go1.19/(lower bound)", 0)
     plot("hash, by frames", "hash|hash|*|1000||1", "4 16 32 128", \
         "multilinear/XXH3/one-at-a-time", 0)
     plot("flush, ns a bucket, by buckets", "ring|flush|16|*||1", sizes, \

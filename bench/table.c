@@ -214,7 +214,7 @@ main(void)
 {
     static struct party party = {
         .tables = {
-            .all = {&bench_ours_table, &bench_bare_table, &bench_line_table},
+            .all = {&bench_ours_table, &bench_floor_table, &bench_line_table},
             .count = 3}};
     struct bench bench;
     uint32_t rows = 0;

@@ -25,7 +25,7 @@ row() {
 
 : >"$work/rows"
 row profsim 100 20 1 ok '' 0
-row '(bare table)' 100 19 0.95 ok '' 0
+row '(lower bound)' 100 19 0.95 ok '' 0
 row '<peer>' 100 60 3 ok met 2
 row profsim 1000000 200 1 ok '' 0
 row '<peer>' 1000000 250 1.25 ok missed 2

@@ -18,7 +18,7 @@
 
 enum { NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
 
-struct story {
+struct explanation {
     const struct sim_scenario *scenario;
     struct props_run *run;
     struct props_breach breach; /* of the whole scenario */
@@ -27,36 +27,38 @@ struct story {
 
 /* Run all events but one. returns: whether the same property breaks */
 static bool
-fails_without(struct story *story, uint32_t left_out)
+fails_without(struct explanation *explanation, uint32_t left_out)
 {
-    const struct sim_scenario *scenario = story->scenario;
+    const struct sim_scenario *scenario = explanation->scenario;
     const char *refused;
 
-    if (props_run_begin(story->run, &scenario->config, PROPS_ALL) != NULL)
+    if (props_run_begin(explanation->run, &scenario->config, PROPS_ALL) != NULL)
         return false;
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         if (i == left_out)
             continue;
-        if (!props_run_event(story->run, &scenario->events[i], &refused)) {
+        if (!props_run_event(explanation->run, &scenario->events[i],
+                             &refused)) {
             if (refused != NULL)
                 return false;
             break;
         }
     }
-    props_run_end(story->run);
-    return story->run->judge.breach.property == story->breach.property;
+    props_run_end(explanation->run);
+    return explanation->run->judge.breach.property ==
+           explanation->breach.property;
 }
 
 static void
-find_needed(struct story *story)
+find_needed(struct explanation *explanation)
 {
-    const uint32_t count = story->scenario->events_count;
+    const uint32_t count = explanation->scenario->events_count;
 
-    if (story->breach.property == PROPS_NONE || count > NEEDED_EVENTS_MAX)
+    if (explanation->breach.property == PROPS_NONE || count > NEEDED_EVENTS_MAX)
         return;
-    story->needed = calloc(count, sizeof *story->needed);
-    for (uint32_t i = 0; story->needed != NULL && i < count; i++)
-        story->needed[i] = !fails_without(story, i);
+    explanation->needed = calloc(count, sizeof *explanation->needed);
+    for (uint32_t i = 0; explanation->needed != NULL && i < count; i++)
+        explanation->needed[i] = !fails_without(explanation, i);
 }
 
 /* ---- telling ---- */
@@ -115,9 +117,9 @@ stack_name(const struct sim_scenario *scenario, const uintptr_t *frames,
 
 /* What a snapshot listed, and the heap that it had to equal. */
 static void
-tell_snapshot(const struct story *story)
+tell_snapshot(const struct explanation *explanation)
 {
-    const struct props_judge *judge = &story->run->judge;
+    const struct props_judge *judge = &explanation->run->judge;
     const struct sim_answer *answer = sim_world_answer(judge->world);
     uint32_t buckets_count;
     uint32_t k = 0;
@@ -132,8 +134,8 @@ tell_snapshot(const struct story *story)
 
         printf("          shows  %s %" PRIu64 " bytes: %" PRIu64
                " allocated, %" PRIu64 " freed\n",
-               stack_name(story->scenario, r->stack, r->depth), r->size_bytes,
-               r->allocs, r->frees);
+               stack_name(explanation->scenario, r->stack, r->depth),
+               r->size_bytes, r->allocs, r->frees);
     }
     for (uint32_t i = 0; known && i < buckets_count; i++) {
         const struct model_bucket *b = &buckets[i];
@@ -141,18 +143,19 @@ tell_snapshot(const struct story *story)
         if (b->kind == MODEL_HEAP)
             printf("          mark termination %" PRIu32 ": %s %" PRIu64
                    " bytes: %" PRIu64 " allocated, %" PRIu64 " freed\n",
-                   k, stack_name(story->scenario, b->frames, b->depth),
+                   k, stack_name(explanation->scenario, b->frames, b->depth),
                    b->size_bytes, b->allocs_then, b->frees_then);
     }
     if (!known)
         puts("          a fault has not healed: no heap to compare with");
 }
 
-/* in: before, the marks without the event */
+/* in: before, the coverage without the event */
 static void
-tell_faults(const struct story *story, const struct props_marks *before)
+tell_faults(const struct explanation *explanation,
+            const struct props_coverage *before)
 {
-    const uint64_t met = props_faults_met(before, &story->run->marks);
+    const uint64_t met = props_faults_met(before, &explanation->run->cover);
 
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         if ((met >> i & 1) != 0)
@@ -163,21 +166,22 @@ tell_faults(const struct story *story, const struct props_marks *before)
 }
 
 static void
-tell_event(struct story *story, uint32_t index)
+tell_event(struct explanation *explanation, uint32_t index)
 {
     const enum sim_event_kind kind =
-        sim_world_answer(story->run->judge.world)->kind;
+        sim_world_answer(explanation->run->judge.world)->kind;
 
     printf("%4" PRIu32 " %c ", index + 1,
-           story->needed != NULL && story->needed[index] ? '*' : ' ');
-    sim_scenario_print_event(stdout, story->scenario,
-                             &story->scenario->events[index]);
+           explanation->needed != NULL && explanation->needed[index] ? '*'
+                                                                     : ' ');
+    sim_scenario_print_event(stdout, explanation->scenario,
+                             &explanation->scenario->events[index]);
     if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
-        tell_snapshot(story);
-    if (story->run->has_profiles)
-        tell_phase(story->run);
-    if (story->scenario->config.scheduled)
-        tell_tasks(story->run->judge.world);
+        tell_snapshot(explanation);
+    if (explanation->run->has_profiles)
+        tell_phase(explanation->run);
+    if (explanation->scenario->config.scheduled)
+        tell_tasks(explanation->run->judge.world);
 }
 
 static void
@@ -191,56 +195,56 @@ tell_breach(const struct props_breach *breach)
 }
 
 static enum cli_exit
-tell(struct story *story)
+tell(struct explanation *explanation)
 {
-    const struct sim_scenario *scenario = story->scenario;
+    const struct sim_scenario *scenario = explanation->scenario;
     const char *refused =
-        props_run_begin(story->run, &scenario->config, PROPS_ALL);
+        props_run_begin(explanation->run, &scenario->config, PROPS_ALL);
 
     if (refused != NULL)
         return cli_usage("%s: %s", scenario->name, refused);
     sim_escape_line(
         stdout, "%s: rules %s, %" PRIu32 " events%s", scenario->name,
         scenario->config.rules->name, scenario->events_count,
-        story->needed != NULL ? "; * without it the failure goes" : "");
+        explanation->needed != NULL ? "; * without it the failure goes" : "");
     putchar('\n');
     for (uint32_t i = 0; i < scenario->events_count; i++) {
-        const struct props_marks before = story->run->marks;
+        const struct props_coverage before = explanation->run->cover;
         const bool holds =
-            props_run_event(story->run, &scenario->events[i], &refused);
+            props_run_event(explanation->run, &scenario->events[i], &refused);
 
         if (refused != NULL)
             return cli_usage("%s: event %" PRIu32 ": %s", scenario->name, i + 1,
                              refused);
-        tell_event(story, i);
-        tell_faults(story, &before);
+        tell_event(explanation, i);
+        tell_faults(explanation, &before);
         if (!holds)
             break;
     }
-    if (story->breach.property == PROPS_NONE)
+    if (explanation->breach.property == PROPS_NONE)
         puts("\nevery property holds");
     else
-        tell_breach(&story->breach);
-    return cli_exit_of(story->breach.property);
+        tell_breach(&explanation->breach);
+    return cli_exit_of(explanation->breach.property);
 }
 
 static enum cli_exit
 explain(const struct sim_scenario *scenario)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
-    struct story story = {.scenario = scenario,
-                          .run = props_run_new(&limits),
-                          .breach = {.property = PROPS_NONE}};
+    struct explanation explanation = {.scenario = scenario,
+                                      .run = props_run_new(&limits),
+                                      .breach = {.property = PROPS_NONE}};
     enum cli_exit exit_code;
 
-    if (story.run == NULL)
+    if (explanation.run == NULL)
         return cli_usage("%s: not enough memory", scenario->name);
-    fails_without(&story, UINT32_MAX); /* all of them */
-    story.breach = story.run->judge.breach;
-    find_needed(&story);
-    exit_code = tell(&story);
-    free(story.needed);
-    props_run_delete(story.run);
+    fails_without(&explanation, UINT32_MAX); /* all of them */
+    explanation.breach = explanation.run->judge.breach;
+    find_needed(&explanation);
+    exit_code = tell(&explanation);
+    free(explanation.needed);
+    props_run_delete(explanation.run);
     return exit_code;
 }
 

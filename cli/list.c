@@ -6,7 +6,7 @@
 #include "instrument.h"
 #include "faults.h"
 #include "options.h"
-#include "mark.h"
+#include "cover.h"
 
 static const struct cli_syntax syntax = {
     .command = "list",
@@ -17,14 +17,14 @@ static const struct cli_syntax syntax = {
 static void
 list_faults(void)
 {
-    puts("\nfaults, and the mark or the test that meets each");
+    puts("\nfaults, and the coverage goal or the test that meets each");
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const enum sim_fault fault = (enum sim_fault)i;
         const char *test = sim_fault_test(fault);
 
         printf("  %-19s %s (%s)\n", sim_fault_name(fault),
                sim_fault_sentence(fault),
-               test != NULL ? test : props_mark_id(props_fault_mark(fault)));
+               test != NULL ? test : props_cover_id(props_fault_cover(fault)));
     }
 }
 
@@ -56,9 +56,9 @@ cli_list(int argc, char **argv)
     for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++)
         printf("  %s\n", sim_instrument_word((enum sim_instrument_id)i));
     list_faults();
-    puts("\nmarks that a campaign must reach");
-    for (int i = 0; i < MARK_COUNT; i++)
-        printf("  %-26s %s\n", props_mark_id((enum props_mark)i),
-               props_mark_text((enum props_mark)i));
+    puts("\ncoverage goals of a campaign");
+    for (int i = 0; i < COVER_COUNT; i++)
+        printf("  %-26s %s\n", props_cover_id((enum props_cover)i),
+               props_cover_text((enum props_cover)i));
     return CLI_OK;
 }

@@ -37,7 +37,7 @@ static const struct {
     {"explain", cli_explain, "tell a scenario event by event"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
     {"trace", cli_trace, "check, show and convert execution traces"},
-    {"list", cli_list, "properties, rules, events, faults, marks"},
+    {"list", cli_list, "properties, rules, events, faults, coverage goals"},
 };
 
 static void

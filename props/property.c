@@ -6,9 +6,9 @@
 static const struct {
     const char *id;
     const char *sentence;
-    enum props_mark mark;
+    enum props_cover goal;
 } properties[] = {
-#define X(id, mark, sentence) {#id, sentence, MARK_##mark},
+#define X(id, goal, sentence) {#id, sentence, COVER_##goal},
 #include "property.def"
 #undef X
 };
@@ -26,10 +26,10 @@ props_property_sentence(enum props_property property)
                                   : "nothing is broken";
 }
 
-enum props_mark
-props_property_mark(enum props_property property)
+enum props_cover
+props_property_cover(enum props_property property)
 {
-    return properties[property].mark;
+    return properties[property].goal;
 }
 
 enum props_property

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-#include "mark.h"
+#include "cover.h"
 
 enum props_property {
-#define X(id, mark, sentence) PROPS_##id,
+#define X(id, goal, sentence) PROPS_##id,
 #include "property.def"
 #undef X
     PROPS_COUNT,
@@ -39,8 +39,8 @@ const char *props_property_id(enum props_property property);
 /* returns: the sentence of property.def */
 const char *props_property_sentence(enum props_property property);
 
-/* returns: the mark that shows the property was put to the test */
-enum props_mark props_property_mark(enum props_property property);
+/* returns: the goal that shows the property was put to the test */
+enum props_cover props_property_cover(enum props_property property);
 
 /* returns: the property with that id, PROPS_NONE if there is none */
 enum props_property props_property_find(const char *id);

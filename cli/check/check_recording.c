@@ -58,7 +58,7 @@ verdict_of(const struct question *question, const struct props_recorded *result,
 
     if ((result->breach.broken & PROPS_BIT(property)) != 0)
         return cli_verdict_of(cli_exit_of(property));
-    if (result->marks.hits[props_property_mark(property)] > 0)
+    if (result->cover.hits[props_property_cover(property)] > 0)
         return CLI_VERDICT_HOLDS;
     if (named)
         return CLI_VERDICT_INCOMPLETE;
@@ -78,7 +78,7 @@ add_result(const struct question *question, const struct props_recorded *result,
                     props_property_sentence(property));
     cli_result_count(added, "events", result->events);
     cli_result_count(added, "tried",
-                     result->marks.hits[props_property_mark(property)]);
+                     result->cover.hits[props_property_cover(property)]);
     if (cli_verdict_kind(verdict) == CLI_SKIPPED ||
         verdict == CLI_VERDICT_INCOMPLETE)
         cli_result_text(question->report, &added->text,
@@ -152,7 +152,7 @@ cli_check_recording(const struct sim_recording *recording, const char *path,
     cli_hide_progress();
     if (why != NULL)
         return cli_usage("%s: %s", path, why);
-    props_mark_hit(&result.marks, MARK_RUN_TWICE);
+    props_cover_hit(&result.cover, COVER_RUN_TWICE);
     if (first.hash != result.hash) {
         result.breach.broken |= PROPS_BIT(PROPS_D1);
         result.breach.property = PROPS_D1;

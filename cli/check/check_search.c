@@ -5,7 +5,7 @@
 
 #include "file_result.h"
 
-/* Fewer runs than this may miss a mark by chance. */
+/* Fewer runs than this may miss a goal by chance. */
 #define RUNS_FOR_MARKS 20000
 
 static bool
@@ -91,10 +91,10 @@ cli_search_failed(const struct cli_check_options *options,
 /* Was the property asked for and never put to the test? */
 static bool
 is_unmet(const struct cli_check_options *options,
-         const struct props_marks *marks, enum props_property property)
+         const struct props_coverage *cover, enum props_property property)
 {
     return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
-           marks->hits[props_property_mark(property)] == 0 &&
+           cover->hits[props_property_cover(property)] == 0 &&
            !props_checker_exists(property);
 }
 
@@ -111,12 +111,13 @@ is_long(const struct cli_search *search)
 /* returns: false if what was not tried should have been */
 static bool
 print_verdict(const struct cli_check_options *options,
-              const struct cli_search *search, const struct props_marks *marks)
+              const struct cli_search *search,
+              const struct props_coverage *cover)
 {
     const char *before = "every property that was tried holds; not tried: ";
 
     for (int i = 0; i < PROPS_COUNT; i++) {
-        if (!is_unmet(options, marks, (enum props_property)i))
+        if (!is_unmet(options, cover, (enum props_property)i))
             continue;
         printf("%s%s", before, props_property_id((enum props_property)i));
         before = ", ";
@@ -129,25 +130,25 @@ print_verdict(const struct cli_check_options *options,
     return true;
 }
 
-/* returns: false if a mark was missed and that means something */
+/* returns: false if a goal was missed and that means something */
 static bool
-print_marks(const struct cli_check_options *options,
-            const struct cli_search *search, const struct props_marks *marks)
+print_cover(const struct cli_check_options *options,
+            const struct cli_search *search, const struct props_coverage *cover)
 {
     bool all = true;
 
     if (!is_long(search) || options->campaign.asked != PROPS_ALL)
         return true;
-    for (int i = 0; i < MARK_COUNT; i++) {
-        const char *id = props_mark_id((enum props_mark)i);
-        const char *text = props_mark_text((enum props_mark)i);
+    for (int i = 0; i < COVER_COUNT; i++) {
+        const char *id = props_cover_id((enum props_cover)i);
+        const char *text = props_cover_text((enum props_cover)i);
         struct cli_result *result;
 
-        if (marks->hits[i] > 0 ||
-            !props_mark_can((enum props_mark)i, options->campaign.rules))
+        if (cover->hits[i] > 0 ||
+            !props_cover_can((enum props_cover)i, options->campaign.rules))
             continue;
         printf("never reached: %s (%s)\n", id, text);
-        result = cli_report_add(options->report, "marks", id,
+        result = cli_report_add(options->report, "coverage", id,
                                 CLI_VERDICT_INCOMPLETE);
         cli_result_text(options->report, &result->text, "never reached: %s",
                         text);
@@ -182,7 +183,7 @@ verdict_of(const struct cli_check_options *options,
                               : CLI_VERDICT_NOT_APPLICABLE;
     if (!(is_traced(property) ? search->traces_done : search->heaps_done))
         return CLI_VERDICT_STOPPED;
-    if (outcome->marks.hits[props_property_mark(property)] > 0)
+    if (outcome->cover.hits[props_property_cover(property)] > 0)
         return CLI_VERDICT_HOLDS;
     return options->named || is_long(search) ? CLI_VERDICT_INCOMPLETE
                                              : CLI_VERDICT_NOT_TRIED;
@@ -212,7 +213,7 @@ add_results(const struct cli_check_options *options,
         cli_result_count(result, "runs", outcome->runs);
         cli_result_count(result, "events", outcome->events);
         cli_result_count(result, "tried",
-                         outcome->marks.hits[props_property_mark(property)]);
+                         outcome->cover.hits[props_property_cover(property)]);
         if (options->campaign.seconds == 0)
             cli_result_seeds(result, options->campaign.seed_first,
                              options->campaign.seed_last);
@@ -223,15 +224,15 @@ enum cli_exit
 cli_search_end(const struct cli_check_options *options,
                struct cli_search *search, enum cli_exit exit_code)
 {
-    struct props_marks marks = search->heaps.marks;
+    struct props_coverage cover = search->heaps.cover;
     bool complete = true;
 
-    props_marks_add(&marks, &search->traces.marks);
+    props_coverage_add(&cover, &search->traces.cover);
     if (exit_code == CLI_OK && options->unbiased) {
         complete = print_unbiased(options, search);
     } else if (exit_code == CLI_OK) {
-        complete = print_marks(options, search, &marks);
-        complete = print_verdict(options, search, &marks) && complete;
+        complete = print_cover(options, search, &cover);
+        complete = print_verdict(options, search, &cover) && complete;
     }
     add_results(options, search);
     return complete ? exit_code : CLI_INCOMPLETE;

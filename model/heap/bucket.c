@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "must.h"
+#include "model_assert.h"
 
 #define NONE MODEL_BUCKET_NONE
 
@@ -93,7 +93,7 @@ search(struct model_buckets *buckets, const struct model_limits *limits,
         wanted->depth > limits->frames_max - buckets->frames_count)
         return NONE;
 
-    MODEL_MUST(buckets->count < buckets->max);
+    MODEL_ASSERT(buckets->count < buckets->max);
     buckets->all[buckets->count] = *wanted;
     buckets->frames_count += wanted->depth;
     return buckets->count++;
@@ -119,7 +119,7 @@ recall(struct model_buckets *buckets, const struct model_limits *limits,
             return buckets->seen[i].bucket;
 
     bucket = search(buckets, limits, wanted);
-    MODEL_MUST(buckets->seen_count < buckets->seen_max);
+    MODEL_ASSERT(buckets->seen_count < buckets->seen_max);
     buckets->seen[buckets->seen_count] = (struct model_seen){
         .size_bytes = wanted->size_bytes,
         .rate_bytes = wanted->rate_bytes,
@@ -144,7 +144,7 @@ model_buckets_of(struct model_buckets *buckets,
     };
     uint32_t bucket;
 
-    MODEL_MUST(stack < log->stacks_count);
+    MODEL_ASSERT(stack < log->stacks_count);
     wanted.frames = log->stacks[stack].frames;
     wanted.depth = log->stacks[stack].depth;
     if (wanted.depth > limits->depth_max)

@@ -10,7 +10,7 @@
  */
 #include "contention.h"
 
-#include "must.h"
+#include "model_assert.h"
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -181,7 +181,7 @@ model_contention_block(struct model_contention *model, uint32_t proc,
     uint64_t *state = &model->states[proc];
     struct model_charge charge;
 
-    MODEL_MUST(proc < MODEL_PROCS_MAX);
+    MODEL_ASSERT(proc < MODEL_PROCS_MAX);
     model->any = true;
     if (cycles <= 0)
         cycles = 1;
@@ -210,7 +210,7 @@ model_contention_mutex(struct model_contention *model, uint32_t proc,
     struct model_charge charge;
     uint64_t residue;
 
-    MODEL_MUST(proc < MODEL_PROCS_MAX);
+    MODEL_ASSERT(proc < MODEL_PROCS_MAX);
     model->any = true;
     if (cycles < 0)
         cycles = 0;

@@ -20,10 +20,10 @@
 
 #include <stdlib.h>
 
-#include "alive.h"
+#include "live_objects.h"
 #include "bucket.h"
 #include "heap_sampler.h"
-#include "must.h"
+#include "model_assert.h"
 #include "waits.h"
 
 #define EVER UINT64_MAX /* a cycle no run gets to */
@@ -41,7 +41,7 @@ struct model_heap {
     uint32_t fed; /* entries read */
 
     struct model_buckets buckets;
-    struct model_alive alive;
+    struct model_live live;
     struct model_contention contention;
     struct model_waits waits;
     struct model_heap_sampler samplers[MODEL_PROCS_MAX];
@@ -69,7 +69,7 @@ model_heap_new(uint32_t objects_max, uint32_t buckets_max, uint32_t entries_max)
     model->pending = malloc(((size_t)entries_max + 1) * sizeof *model->pending);
     enough = model->pending != NULL;
     enough &= model_buckets_new(&model->buckets, buckets_max, entries_max);
-    enough &= model_alive_new(&model->alive, objects_max);
+    enough &= model_live_new(&model->live, objects_max);
     if (!enough) {
         model_heap_delete(model);
         return NULL;
@@ -83,7 +83,7 @@ model_heap_delete(struct model_heap *model)
     if (model == NULL)
         return;
     model_buckets_delete(&model->buckets);
-    model_alive_delete(&model->alive);
+    model_live_delete(&model->live);
     free(model->pending);
     free(model);
 }
@@ -105,7 +105,7 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     model->log = log;
     model->fed = 0;
     model_buckets_reset(&model->buckets);
-    model_alive_reset(&model->alive, limits->scheme);
+    model_live_reset(&model->live, limits->scheme);
     model_contention_reset(&model->contention, limits->era, limits->seed,
                            limits->ticks_per_second);
     model->waits.count = 0;
@@ -127,7 +127,7 @@ static void
 pending_add(struct model_heap *model, uint32_t bucket, bool free,
             uint64_t final)
 {
-    MODEL_MUST(model->pending_count < model->entries_max);
+    MODEL_ASSERT(model->pending_count < model->entries_max);
     model->pending[model->pending_count++] = (struct event){
         .final = final,
         .bucket = bucket,
@@ -255,7 +255,7 @@ on_alloc(struct model_heap *model, const struct truth_entry *entry)
                               MODEL_HEAP, entry->stack, entry->size_bytes);
     if (bucket == MODEL_BUCKET_NONE)
         return;
-    model_alive_born(&model->alive, entry->object, bucket, model->fed);
+    model_live_born(&model->live, entry->object, bucket, model->fed);
     pending_add(model, bucket, false, model->cycles + 2);
 }
 
@@ -263,7 +263,7 @@ on_alloc(struct model_heap *model, const struct truth_entry *entry)
 static void
 on_free_explicit(struct model_heap *model, uint32_t object)
 {
-    const uint32_t bucket = model_alive_bucket(&model->alive, object);
+    const uint32_t bucket = model_live_bucket(&model->live, object);
 
     if (bucket == MODEL_BUCKET_NONE)
         return;
@@ -271,25 +271,25 @@ on_free_explicit(struct model_heap *model, uint32_t object)
         model->no_free_path++;
         return;
     }
-    model_alive_freed(&model->alive, object, model->fed);
+    model_live_freed(&model->live, object, model->fed);
     pending_add(model, bucket, true, model->cycles + 2);
 }
 
 static void
 on_dead(struct model_heap *model, uint32_t object)
 {
-    if (model_alive_bucket(&model->alive, object) != MODEL_BUCKET_NONE)
-        model_alive_dead(&model->alive, object);
+    if (model_live_bucket(&model->live, object) != MODEL_BUCKET_NONE)
+        model_live_dead(&model->live, object);
 }
 
 static void
 on_sweep(struct model_heap *model, uint32_t object)
 {
-    const uint32_t bucket = model_alive_bucket(&model->alive, object);
+    const uint32_t bucket = model_live_bucket(&model->live, object);
 
     if (bucket == MODEL_BUCKET_NONE)
         return;
-    model_alive_swept(&model->alive, object, model->fed);
+    model_live_swept(&model->live, object, model->fed);
     pending_add(model, bucket, true, model->cycles + 1);
 }
 
@@ -372,7 +372,7 @@ on_next_cycle(struct model_heap *model)
     model->flushed = false;
     if (model->limits.scheme == MODEL_STAGES)
         publish(model, model->cycles, 1);
-    model_alive_next_cycle(&model->alive);
+    model_live_next_cycle(&model->live);
 }
 
 /* What both a flush and a snapshot do. */
@@ -381,7 +381,7 @@ publish_cycle(struct model_heap *model)
 {
     if (model->limits.scheme == MODEL_RING)
         publish(model, model->cycles, 3);
-    model_alive_flush(&model->alive);
+    model_live_flush(&model->live);
 }
 
 static void
@@ -398,7 +398,7 @@ on_post_sweep(struct model_heap *model)
 {
     if (model->limits.scheme == MODEL_RING)
         publish(model, model->cycles + 1, 3);
-    model_alive_post_sweep(&model->alive);
+    model_live_post_sweep(&model->live);
 }
 
 static void
@@ -415,7 +415,7 @@ on_snapshot(struct model_heap *model, const struct truth_entry *entry)
         first && (answer.fits || model->limits.sizing_consumes_first);
     if (answer.first) {
         publish(model, EVER, 1);
-        model_alive_first(&model->alive, model->fed);
+        model_live_first(&model->live, model->fed);
     }
     model->answer = answer;
 }
@@ -465,7 +465,7 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_dead(model, entry->object);
         return;
     case TRUTH_TERMINATE:
-        model_alive_terminate(&model->alive, entry->flag);
+        model_live_terminate(&model->live, entry->flag);
         return;
     case TRUTH_SWEEP:
         on_sweep(model, entry->object);
@@ -500,7 +500,7 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
 void
 model_heap_feed(struct model_heap *model)
 {
-    MODEL_MUST(model->log->entries_count <= model->entries_max);
+    MODEL_ASSERT(model->log->entries_count <= model->entries_max);
     for (; model->fed < model->log->entries_count; model->fed++)
         on_entry(model, &model->log->entries[model->fed]);
 }
@@ -557,8 +557,8 @@ model_heap_answer(const struct model_heap *model)
 bool
 model_heap_at(struct model_heap *model, uint32_t *k)
 {
-    const bool exact = model_alive_at(&model->alive, model->buckets.all, k);
+    const bool exact = model_live_at(&model->live, model->buckets.all, k);
 
-    model->sum.bytes_then = model->alive.bytes_then;
+    model->sum.bytes_then = model->live.bytes_then;
     return exact;
 }

@@ -8,7 +8,7 @@
  */
 #include "heap_sampler.h"
 
-#include "must.h"
+#include "model_assert.h"
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -153,7 +153,7 @@ model_heap_sampler_next(struct model_heap_sampler *s, uint64_t size_bytes,
     const bool keeps_large = s->era == MODEL_GO_1_5 || s->era == MODEL_GO_1_10;
     uint64_t old_gap;
 
-    MODEL_MUST(s->era < MODEL_ERA_COUNT);
+    MODEL_ASSERT(s->era < MODEL_ERA_COUNT);
     if (rate_bytes <= 0)
         return false;
     if (rate_bytes == 1)

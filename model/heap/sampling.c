@@ -10,7 +10,7 @@
  */
 #include "sampling.h"
 
-#include "must.h"
+#include "model_assert.h"
 
 struct model_draws
 model_era_draws(enum model_era era)
@@ -159,7 +159,7 @@ model_heap_sampling(enum model_era era, uint64_t size_bytes,
     long double chance;
     long double told;
 
-    MODEL_MUST(era != MODEL_GO_1_5);
+    MODEL_ASSERT(era != MODEL_GO_1_5);
     if (rate_bytes <= 1 || size_bytes == 0)
         return (struct model_heap_sampling){1, 1};
     chance = not_exp((long double)size_bytes / (long double)mean);

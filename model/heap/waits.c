@@ -7,14 +7,14 @@
  */
 #include "waits.h"
 
-#include "must.h"
+#include "model_assert.h"
 
 __extension__ typedef __int128 i128;
 
 void
 model_waits_begin(struct model_waits *waits, const struct model_wait *wait)
 {
-    MODEL_MUST(waits->count < MODEL_WAITS_MAX);
+    MODEL_ASSERT(waits->count < MODEL_WAITS_MAX);
     waits->all[waits->count++] = *wait;
 }
 
@@ -25,7 +25,7 @@ place_of(const struct model_waits *waits, uint32_t task)
 
     while (i < waits->count && waits->all[i].task != task)
         i++;
-    MODEL_MUST(i < waits->count);
+    MODEL_ASSERT(i < waits->count);
     return i;
 }
 

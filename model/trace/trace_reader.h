@@ -7,7 +7,7 @@
  *      ok          every check holds; the events are in their true order
  *      time-order  the format is right, but the clocks contradict the order
  *                  of the sequence numbers (skewed or unsteady clocks)
- *      error       the file is broken, or tells an impossible story
+ *      error       the file is broken, or describes events that are impossible
  *
  * The checks come in stages and each stage looks at the whole file before the
  * next begins, so the first broken stage decides:
@@ -16,7 +16,7 @@
  *      records  -> trace_reader.c arguments, frequency, stacks, who did it
  *      order    -> trace_order.c  by sequence; then time must not run back
  *      futile   -> trace_order.c  wake-ups that led to nothing leave
- *      story    -> trace_rules.c  goroutines and processors obey their states
+ *      states   -> trace_rules.c  goroutines and processors obey their states
  *
  * Memory: at most 72 bytes per event (three bytes of file or more), 56 per
  * named goroutine, processor or stack; all of it grows by doubling.

@@ -1,5 +1,5 @@
 /*
- * trace_rules.c -- the story must be possible.
+ * trace_rules.c -- each goroutine goes from state to state as it can.
  *
  * A goroutine is unknown (dead), runnable, running or waiting; a processor
  * runs at most one goroutine. Goroutine 0 stands for the scheduler: it always
@@ -76,7 +76,7 @@ struct proc {
     bool sweeps;
 };
 
-struct story {
+struct goroutine_rules {
     struct model_trace *trace;
     struct model_trace_map gs;
     struct task *tasks; /* by index in gs */
@@ -87,7 +87,7 @@ struct story {
 
 /* The event being judged. */
 struct scene {
-    struct story *story;
+    struct goroutine_rules *checked;
     struct model_trace_event *event;
     const char *name;
     struct proc *proc;
@@ -95,23 +95,23 @@ struct scene {
     uint32_t actor; /* index of event->g */
 };
 
-#define REJECT(scene, ...)                                       \
-    model_trace_reject((scene)->story->trace, MODEL_TRACE_ERROR, \
+#define REJECT(scene, ...)                                         \
+    model_trace_reject((scene)->checked->trace, MODEL_TRACE_ERROR, \
                        (scene)->event->offset_bytes, __VA_ARGS__)
 
 /* returns: the index of the goroutine, MODEL_TRACE_ABSENT without memory */
 static uint32_t
-task_of(struct story *story, uint64_t g)
+task_of(struct goroutine_rules *checked, uint64_t g)
 {
-    const uint32_t known = story->gs.count;
-    const uint32_t at = model_trace_map_put(&story->gs, g);
+    const uint32_t known = checked->gs.count;
+    const uint32_t at = model_trace_map_put(&checked->gs, g);
 
     if (at == known) {
         struct task *tasks = model_trace_grow(
-            story->tasks, known, &story->tasks_room, sizeof *tasks);
+            checked->tasks, known, &checked->tasks_room, sizeof *tasks);
         if (tasks == NULL)
             return MODEL_TRACE_ABSENT;
-        story->tasks = tasks;
+        checked->tasks = tasks;
         tasks[at] = (struct task){.state = DEAD};
     }
     return at;
@@ -122,7 +122,7 @@ need_proc(const struct scene *scene, bool g0_may)
 {
     const uint64_t g = scene->event->g;
 
-    if (scene->story->tasks[scene->actor].state != RUNNING)
+    if (scene->checked->tasks[scene->actor].state != RUNNING)
         return REJECT(scene, "g %" PRIu64 " is not running at %s", g,
                       scene->name);
     if (scene->proc->g != g)
@@ -137,7 +137,7 @@ need_proc(const struct scene *scene, bool g0_may)
 static enum model_trace_verdict
 check_need(const struct scene *scene, enum need need)
 {
-    const enum state state = scene->story->tasks[scene->actor].state;
+    const enum state state = scene->checked->tasks[scene->actor].state;
 
     switch (need) {
     case NEEDS_NOTHING:
@@ -163,14 +163,14 @@ check_need(const struct scene *scene, enum need need)
 static enum model_trace_verdict
 create(const struct scene *scene)
 {
-    const uint32_t at = task_of(scene->story, scene->event->arg);
+    const uint32_t at = task_of(scene->checked, scene->event->arg);
 
     if (at == MODEL_TRACE_ABSENT)
-        return model_trace_no_memory(scene->story->trace);
-    if (scene->story->tasks[at].is_known)
+        return model_trace_no_memory(scene->checked->trace);
+    if (scene->checked->tasks[at].is_known)
         return REJECT(scene, "g %" PRIu64 " exists already at GoCreate",
                       scene->event->arg);
-    scene->story->tasks[at] = (struct task){
+    scene->checked->tasks[at] = (struct task){
         .state = RUNNABLE,
         .is_known = true,
         .start_pc = scene->event->pc,
@@ -182,7 +182,7 @@ create(const struct scene *scene)
 static enum model_trace_verdict
 start(const struct scene *scene)
 {
-    struct task *task = &scene->story->tasks[scene->actor];
+    struct task *task = &scene->checked->tasks[scene->actor];
 
     if (scene->proc->g != 0)
         return REJECT(scene,
@@ -199,11 +199,11 @@ start(const struct scene *scene)
 static enum model_trace_verdict
 unblock(const struct scene *scene)
 {
-    struct story *story = scene->story;
+    struct goroutine_rules *checked = scene->checked;
     struct model_trace_event *event = scene->event;
     const bool by_timer = event->place == MODEL_TRACE_ON_TIMERS;
 
-    if (story->tasks[scene->actor].state != RUNNING)
+    if (checked->tasks[scene->actor].state != RUNNING)
         return REJECT(scene, "g %" PRIu64 " is not running at GoUnblock",
                       event->g);
     if (!by_timer && scene->proc->g != event->g)
@@ -212,11 +212,11 @@ unblock(const struct scene *scene)
                       ", at GoUnblock",
                       scene->proc_id, scene->proc->g, event->g);
 
-    const uint32_t at = task_of(story, event->arg);
+    const uint32_t at = task_of(checked, event->arg);
     if (at == MODEL_TRACE_ABSENT)
-        return model_trace_no_memory(story->trace);
+        return model_trace_no_memory(checked->trace);
 
-    struct task *target = &story->tasks[at];
+    struct task *target = &checked->tasks[at];
     if (target->state != WAITING)
         return REJECT(scene, "g %" PRIu64 " is not waiting before GoUnblock",
                       event->arg);
@@ -280,9 +280,9 @@ act(const struct scene *scene)
     if (type == MODEL_TRACE_PROC_STOP)
         return proc_stop(scene);
     if (type == MODEL_TRACE_GC_START)
-        return open_phase(scene, &scene->story->collects);
+        return open_phase(scene, &scene->checked->collects);
     if (type == MODEL_TRACE_GC_DONE)
-        return close_phase(scene, &scene->story->collects);
+        return close_phase(scene, &scene->checked->collects);
     if (type == MODEL_TRACE_SCAN_START)
         return open_phase(scene, &scene->proc->scans);
     if (type == MODEL_TRACE_SCAN_DONE)
@@ -301,26 +301,26 @@ act(const struct scene *scene)
 }
 
 static enum model_trace_verdict
-play(struct story *story, struct model_trace_event *event)
+play(struct goroutine_rules *checked, struct model_trace_event *event)
 {
     const struct rule *rule = &rules[event->type];
     const struct scene scene = {
-        .story = story,
+        .checked = checked,
         .event = event,
         .name = model_trace_type_name((enum model_trace_type)event->type),
-        .proc = &story->procs[event->proc],
-        .proc_id = model_trace_proc_id(story->trace, event->proc),
-        .actor = task_of(story, event->g),
+        .proc = &checked->procs[event->proc],
+        .proc_id = model_trace_proc_id(checked->trace, event->proc),
+        .actor = task_of(checked, event->g),
     };
 
     if (scene.actor == MODEL_TRACE_ABSENT)
-        return model_trace_no_memory(story->trace);
+        return model_trace_no_memory(checked->trace);
     if (check_need(&scene, rule->need) != MODEL_TRACE_OK)
-        return story->trace->verdict;
+        return checked->trace->verdict;
     if (act(&scene) != MODEL_TRACE_OK)
-        return story->trace->verdict;
+        return checked->trace->verdict;
 
-    struct task *actor = &story->tasks[scene.actor];
+    struct task *actor = &checked->tasks[scene.actor];
     actor->is_known = true;
     if (rule->effect == KEEPS)
         return MODEL_TRACE_OK;
@@ -334,24 +334,25 @@ play(struct story *story, struct model_trace_event *event)
 enum model_trace_verdict
 model_trace_obey(struct model_trace *trace)
 {
-    struct story story = {
+    struct goroutine_rules checked = {
         .trace = trace,
-        .procs = calloc(trace->procs.count, sizeof *story.procs),
+        .procs = calloc(trace->procs.count, sizeof *checked.procs),
     };
-    const uint32_t g0 = task_of(&story, 0);
+    const uint32_t g0 = task_of(&checked, 0);
 
-    if (story.procs == NULL || g0 == MODEL_TRACE_ABSENT) {
+    if (checked.procs == NULL || g0 == MODEL_TRACE_ABSENT) {
         (void)model_trace_no_memory(trace);
     } else {
-        story.tasks[g0].state = RUNNING;
-        story.tasks[g0].is_known = true;
+        checked.tasks[g0].state = RUNNING;
+        checked.tasks[g0].is_known = true;
         for (uint32_t i = 0; i < trace->order_count; i++) {
-            if (play(&story, &trace->events[trace->order[i]]) != MODEL_TRACE_OK)
+            if (play(&checked, &trace->events[trace->order[i]]) !=
+                MODEL_TRACE_OK)
                 break;
         }
     }
-    model_trace_map_release(&story.gs);
-    free(story.tasks);
-    free(story.procs);
+    model_trace_map_release(&checked.gs);
+    free(checked.tasks);
+    free(checked.procs);
     return trace->verdict;
 }

@@ -1,6 +1,6 @@
 /* cpu.h -- the inside of a CPU profile, for its three files. */
-#ifndef PROF_CPU_INSIDE_H
-#define PROF_CPU_INSIDE_H
+#ifndef PROF_CPU_INTERNAL_H
+#define PROF_CPU_INTERNAL_H
 
 #include "atomic.h"
 #include "prof/cpu.h"

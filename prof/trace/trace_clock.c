@@ -29,7 +29,7 @@
  * its stores in order and reads the counter before them. The second must not
  * read the counter before it has seen what it follows from, and processors
  * read ahead. An event of CROSSING follows from another processor's in the
- * story that a trace tells; it waits for all loads before it. The others
+ * order of the trace; it waits for all loads before it. The others
  * follow from events of their own processor (I1), and do not wait: they may be
  * numbered as early as their processor reads ahead, some hundred instructions.
  */

@@ -33,12 +33,12 @@ struct job {
     _Atomic uint64_t runs;
     uint64_t events;
     uint64_t hash;
-    struct props_marks marks;
+    struct props_coverage cover;
     bool failed;
     pid_t pid; /* the parent's */
 };
 
-struct board {
+struct shared_progress {
     _Atomic uint64_t failed_seed; /* the lowest so far; UINT64_MAX: none */
     struct job jobs[];
 };
@@ -53,12 +53,12 @@ now_seconds(void)
 }
 
 static void
-note_failure(struct board *board, uint64_t seed)
+note_failure(struct shared_progress *progress, uint64_t seed)
 {
-    uint64_t lowest = atomic_load(&board->failed_seed);
+    uint64_t lowest = atomic_load(&progress->failed_seed);
 
     while (seed < lowest &&
-           !atomic_compare_exchange_weak(&board->failed_seed, &lowest, seed))
+           !atomic_compare_exchange_weak(&progress->failed_seed, &lowest, seed))
         ;
 }
 
@@ -100,16 +100,17 @@ run_seed(const struct props_campaign *campaign, struct props_run *run,
     first = run->hash;
     if (seed % 64 != 0 || (campaign->asked & PROPS_BIT(PROPS_D1)) == 0)
         return true;
-    props_mark_hit(&run->marks, MARK_RUN_TWICE);
+    props_cover_hit(&run->cover, COVER_RUN_TWICE);
     sim_choices_random(choices, seed);
     return props_campaign_try(campaign, run, choices) && run->hash == first;
 }
 
 static void
-work(const struct props_campaign *campaign, struct board *board, uint32_t index)
+work(const struct props_campaign *campaign, struct shared_progress *progress,
+     uint32_t index)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
-    struct job *job = &board->jobs[index];
+    struct job *job = &progress->jobs[index];
     struct props_run *run = props_campaign_runner(campaign);
     const double end_seconds = now_seconds() + campaign->seconds;
     struct sim_choices choices;
@@ -120,14 +121,15 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = campaign->seed_first + index;
          seed <= campaign->seed_last && seed >= campaign->seed_first &&
-         seed < atomic_load_explicit(&board->failed_seed, memory_order_relaxed);
+         seed <
+             atomic_load_explicit(&progress->failed_seed, memory_order_relaxed);
          seed += campaign->jobs) {
         if (atomic_load_explicit(&job->runs, memory_order_relaxed) % 256 == 0)
             alarm(HANG_SECONDS);
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
         if (!run_seed(campaign, run, &choices, seed)) {
             job->failed = true;
-            note_failure(board, seed);
+            note_failure(progress, seed);
             break;
         }
         job->events += run->events_count;
@@ -138,7 +140,7 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
             now_seconds() >= end_seconds)
             break;
     }
-    job->marks = run->marks;
+    job->cover = run->cover;
     props_run_delete(run);
     _exit(0);
 }
@@ -146,8 +148,8 @@ work(const struct props_campaign *campaign, struct board *board, uint32_t index)
 /* ---- the parent ---- */
 
 static void
-say_progress(const struct props_campaign *campaign, const struct board *board,
-             double elapsed_seconds)
+say_progress(const struct props_campaign *campaign,
+             const struct shared_progress *progress, double elapsed_seconds)
 {
     const uint64_t span = campaign->seed_last - campaign->seed_first;
     uint64_t runs = 0;
@@ -155,7 +157,7 @@ say_progress(const struct props_campaign *campaign, const struct board *board,
 
     for (uint32_t i = 0; i < campaign->jobs; i++)
         runs +=
-            atomic_load_explicit(&board->jobs[i].runs, memory_order_relaxed);
+            atomic_load_explicit(&progress->jobs[i].runs, memory_order_relaxed);
     share = (double)runs / ((double)span + 1);
     if (campaign->seconds != 0 && elapsed_seconds / campaign->seconds > share)
         share = elapsed_seconds / campaign->seconds;
@@ -168,8 +170,8 @@ say_progress(const struct props_campaign *campaign, const struct board *board,
 
 /* Wait for the jobs; note a crash. */
 static bool
-wait_for_jobs(const struct props_campaign *campaign, struct board *board,
-              struct props_outcome *outcome)
+wait_for_jobs(const struct props_campaign *campaign,
+              struct shared_progress *progress, struct props_outcome *outcome)
 {
     const double start_seconds = now_seconds();
     const bool show = campaign->show_progress && isatty(STDERR_FILENO) != 0;
@@ -179,7 +181,7 @@ wait_for_jobs(const struct props_campaign *campaign, struct board *board,
 
     while (left > 0) {
         for (uint32_t i = 0; i < campaign->jobs; i++) {
-            struct job *job = &board->jobs[i];
+            struct job *job = &progress->jobs[i];
             int status;
 
             if (job->pid == 0 ||
@@ -190,8 +192,9 @@ wait_for_jobs(const struct props_campaign *campaign, struct board *board,
             if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
                 had_memory = false;
             else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-                note_failure(board, atomic_load(&job->seed));
-                if (atomic_load(&board->failed_seed) == atomic_load(&job->seed))
+                note_failure(progress, atomic_load(&job->seed));
+                if (atomic_load(&progress->failed_seed) ==
+                    atomic_load(&job->seed))
                     outcome->signal =
                         WIFSIGNALED(status) ? WTERMSIG(status) : 0;
                 outcome->end = PROPS_END_CRASHED;
@@ -200,7 +203,7 @@ wait_for_jobs(const struct props_campaign *campaign, struct board *board,
         if (left > 0)
             nanosleep(&pause, NULL);
         if (show && left > 0)
-            say_progress(campaign, board, now_seconds() - start_seconds);
+            say_progress(campaign, progress, now_seconds() - start_seconds);
     }
     if (show)
         fprintf(stderr, "\r%70s\r", "");
@@ -208,40 +211,41 @@ wait_for_jobs(const struct props_campaign *campaign, struct board *board,
 }
 
 static bool
-start_jobs(const struct props_campaign *campaign, struct board *board)
+start_jobs(const struct props_campaign *campaign,
+           struct shared_progress *progress)
 {
     fflush(NULL); /* nothing buffered may be written twice */
     for (uint32_t i = 0; i < campaign->jobs; i++) {
         const pid_t pid = fork();
 
         if (pid == 0)
-            work(campaign, board, i);
+            work(campaign, progress, i);
         if (pid < 0) {
             for (uint32_t j = 0; j < i; j++) {
-                kill(board->jobs[j].pid, SIGKILL);
-                waitpid(board->jobs[j].pid, NULL, 0);
+                kill(progress->jobs[j].pid, SIGKILL);
+                waitpid(progress->jobs[j].pid, NULL, 0);
             }
             return false;
         }
-        board->jobs[i].pid = pid;
+        progress->jobs[i].pid = pid;
     }
     return true;
 }
 
 /* Was the lowest failing seed a broken property or a crash? */
 static void
-sum_up(const struct props_campaign *campaign, const struct board *board,
-       struct props_outcome *outcome)
+sum_up(const struct props_campaign *campaign,
+       const struct shared_progress *progress, struct props_outcome *outcome)
 {
-    const uint64_t failed = atomic_load(&board->failed_seed);
+    const uint64_t failed = atomic_load(&progress->failed_seed);
 
     for (uint32_t i = 0; i < campaign->jobs; i++) {
-        const struct job *job = &board->jobs[i];
+        const struct job *job = &progress->jobs[i];
 
         outcome->runs += atomic_load(&job->runs);
         outcome->events += job->events;
         outcome->hash += job->hash;
-        props_marks_add(&outcome->marks, &job->marks);
+        props_coverage_add(&outcome->cover, &job->cover);
         if (job->failed && atomic_load(&job->seed) == failed)
             outcome->end = PROPS_END_BROKEN;
     }
@@ -254,21 +258,21 @@ props_campaign_run(const struct props_campaign *campaign,
                    struct props_outcome *outcome)
 {
     const size_t bytes =
-        sizeof(struct board) + campaign->jobs * sizeof(struct job);
+        sizeof(struct shared_progress) + campaign->jobs * sizeof(struct job);
     const double start_seconds = now_seconds();
-    struct board *board = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared_progress *progress = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool done;
 
     memset(outcome, 0, sizeof *outcome);
-    if (board == MAP_FAILED)
+    if (progress == MAP_FAILED)
         return false;
-    atomic_store(&board->failed_seed, UINT64_MAX);
-    done =
-        start_jobs(campaign, board) && wait_for_jobs(campaign, board, outcome);
+    atomic_store(&progress->failed_seed, UINT64_MAX);
+    done = start_jobs(campaign, progress) &&
+           wait_for_jobs(campaign, progress, outcome);
     if (done)
-        sum_up(campaign, board, outcome);
+        sum_up(campaign, progress, outcome);
     outcome->seconds = now_seconds() - start_seconds;
-    munmap(board, bytes);
+    munmap(progress, bytes);
     return done;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "choice.h"
-#include "mark.h"
+#include "cover.h"
 #include "property.h"
 #include "prof/rules.h"
 
@@ -42,7 +42,7 @@ struct props_outcome {
     uint64_t events;
     uint64_t hash; /* of all runs; the same whatever the jobs */
     double seconds;
-    struct props_marks marks;
+    struct props_coverage cover;
 };
 
 /*

@@ -1,7 +1,7 @@
 /*
  * failure.c -- from a failing seed to a file that fails the same way.
  *
- *      choices --shrink.c--> choices --run--> events --tale.c--> file
+ *      choices --shrink.c--> choices --run--> events --failure_file.c--> file
  *
  * Choices shrink first, because they hold what events do not: which world it
  * is. Events come last, because one event may need choices that others share.
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "faults.h"
-#include "hunt.h"
+#include "minimizer.h"
 #include "output.h"
 #include "prof/file.h"
 #include "shrink.h"
@@ -24,7 +24,8 @@
 enum { CRASH_SECONDS = 20, SHRINK_CALLS = 20000 };
 
 bool
-props_hunt_dies(struct props_hunt *hunt, props_attempt *attempt, void *context)
+props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
+                     void *context)
 {
     pid_t pid;
     int status;
@@ -39,42 +40,46 @@ props_hunt_dies(struct props_hunt *hunt, props_attempt *attempt, void *context)
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         return false;
-    hunt->failure->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    minimizer->failure->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
 bool
-props_hunt_fails(struct props_hunt *hunt, props_attempt *attempt, void *context)
+props_minimizer_fails(struct props_minimizer *minimizer, props_attempt *attempt,
+                      void *context)
 {
-    hunt->failure->runs++;
-    if (hunt->failure->crashed)
-        return props_hunt_dies(hunt, attempt, context);
+    minimizer->failure->runs++;
+    if (minimizer->failure->crashed)
+        return props_minimizer_dies(minimizer, attempt, context);
     return !attempt(context) &&
-           hunt->run->judge.breach.property == hunt->property;
+           minimizer->run->judge.breach.property == minimizer->property;
 }
 
 void
-props_hunt_end(struct props_hunt *hunt, props_attempt *attempt, void *context)
+props_minimizer_end(struct props_minimizer *minimizer, props_attempt *attempt,
+                    void *context)
 {
-    const struct props_marks before = hunt->run->marks;
+    const struct props_coverage before = minimizer->run->cover;
 
-    hunt->failure->unstable |= !props_hunt_fails(hunt, attempt, context);
-    hunt->failure->faults = props_faults_met(&before, &hunt->run->marks);
-    hunt->failure->breach = hunt->run->judge.breach;
+    minimizer->failure->unstable |=
+        !props_minimizer_fails(minimizer, attempt, context);
+    minimizer->failure->faults =
+        props_faults_met(&before, &minimizer->run->cover);
+    minimizer->failure->breach = minimizer->run->judge.breach;
 }
 
 void
-props_hunt_header(const struct props_hunt *hunt, char *header,
-                  size_t header_bytes)
+props_minimizer_header(const struct props_minimizer *minimizer, char *header,
+                       size_t header_bytes)
 {
-    if (hunt->failure->crashed)
+    if (minimizer->failure->crashed)
         snprintf(header, header_bytes, "ends the process\nfound by: %s\n",
-                 hunt->command);
+                 minimizer->command);
     else
         snprintf(header, header_bytes, "%s broken: %s\n%s\nfound by: %s\n",
-                 props_property_id(hunt->property),
-                 props_property_sentence(hunt->property),
-                 hunt->failure->breach.text, hunt->command);
+                 props_property_id(minimizer->property),
+                 props_property_sentence(minimizer->property),
+                 minimizer->failure->breach.text, minimizer->command);
 }
 
 /* ---- choices ---- */
@@ -82,41 +87,42 @@ props_hunt_header(const struct props_hunt *hunt, char *header,
 static bool
 run_choices(void *context)
 {
-    struct props_hunt *hunt = context;
+    struct props_minimizer *minimizer = context;
 
-    return props_campaign_try(hunt->campaign, hunt->run, &hunt->choices);
+    return props_campaign_try(minimizer->campaign, minimizer->run,
+                              &minimizer->choices);
 }
 
 static bool
 values_fail(void *context, const uint32_t *values, uint32_t count)
 {
-    struct props_hunt *hunt = context;
+    struct props_minimizer *minimizer = context;
 
-    sim_choices_replay(&hunt->choices, values, count);
-    return props_hunt_fails(hunt, run_choices, hunt);
+    sim_choices_replay(&minimizer->choices, values, count);
+    return props_minimizer_fails(minimizer, run_choices, minimizer);
 }
 
 /* Shrink the choices; leave the run's events and configuration behind. */
 static void
-shrink_choices(struct props_hunt *hunt)
+shrink_choices(struct props_minimizer *minimizer)
 {
-    struct props_failure *failure = hunt->failure;
+    struct props_failure *failure = minimizer->failure;
     struct sim_choice *list =
         calloc(PROPS_CHOICES_MAX, sizeof *list); /* the one being shrunk */
     uint32_t *values = calloc(PROPS_CHOICES_MAX, sizeof *values);
     bool *necessary = calloc(PROPS_CHOICES_MAX, sizeof *necessary);
     struct sim_shrink shrink = {
         .still_fails = values_fail,
-        .context = hunt,
-        .ran = &hunt->choices,
+        .context = minimizer,
+        .ran = &minimizer->choices,
         .calls_max = SHRINK_CALLS,
     };
-    uint32_t count = hunt->choices.count;
+    uint32_t count = minimizer->choices.count;
 
     failure->choices_before = count;
     if (list == NULL || values == NULL || necessary == NULL)
         goto out;
-    memcpy(list, hunt->choices.list, count * sizeof *list);
+    memcpy(list, minimizer->choices.list, count * sizeof *list);
     count = sim_shrink(&shrink, list, count);
     failure->unstable = shrink.unstable;
     failure->choices_after = count;
@@ -124,7 +130,7 @@ shrink_choices(struct props_hunt *hunt)
         sim_shrink_necessary(&shrink, list, count, necessary);
     for (uint32_t i = 0; i < count; i++)
         values[i] = list[i].value;
-    values_fail(hunt, values, count); /* the run to be told about */
+    values_fail(minimizer, values, count); /* the run to be told about */
 out:
     free(list);
     free(values);
@@ -166,7 +172,7 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
            const struct origin *origin, const char *command)
 {
     struct sim_choice *list = calloc(PROPS_CHOICES_MAX, sizeof *list);
-    struct props_hunt hunt = {
+    struct props_minimizer minimizer = {
         .campaign = campaign,
         .command = command,
         .run = props_campaign_runner(campaign),
@@ -176,26 +182,27 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
     bool done = false;
 
     memset(failure, 0, sizeof *failure);
-    if (list == NULL || hunt.run == NULL)
+    if (list == NULL || minimizer.run == NULL)
         goto out;
-    sim_choices_init(&hunt.choices, list, PROPS_CHOICES_MAX);
-    begin_choices(&hunt.choices, origin);
-    failure->crashed = props_hunt_dies(&hunt, run_choices, &hunt);
-    begin_choices(&hunt.choices, origin);
+    sim_choices_init(&minimizer.choices, list, PROPS_CHOICES_MAX);
+    begin_choices(&minimizer.choices, origin);
+    failure->crashed =
+        props_minimizer_dies(&minimizer, run_choices, &minimizer);
+    begin_choices(&minimizer.choices, origin);
     done = true;
-    if (!failure->crashed && run_choices(&hunt)) {
+    if (!failure->crashed && run_choices(&minimizer)) {
         call_unstable(failure);
         goto out;
     }
     if (!failure->crashed) {
-        hunt.property = hunt.run->judge.breach.property;
-        /* Two readers of a trace need no story. */
-        if (hunt.property != PROPS_T11)
-            shrink_choices(&hunt);
+        minimizer.property = minimizer.run->judge.breach.property;
+        /* Two readers of a trace need no events. */
+        if (minimizer.property != PROPS_T11)
+            shrink_choices(&minimizer);
     }
-    done = props_hunt_tell(&hunt);
+    done = props_minimizer_tell(&minimizer);
 out:
-    props_run_delete(hunt.run);
+    props_run_delete(minimizer.run);
     free(list);
     return done;
 }

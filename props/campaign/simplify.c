@@ -1,7 +1,7 @@
 /*
  * simplify.c -- shrinking on events, after the choices have been shrunk.
  *
- * Each step makes a candidate beside the best story so far and keeps it if it
+ * Each step makes a candidate beside the best list so far and keeps it if it
  * fails the same way:
  *   - leave out blocks of events, from all of them down to one;
  *   - set a field to what a reader skips over: no delay, task 0, size 16;
@@ -15,10 +15,10 @@
 #include <string.h>
 
 struct work {
-    struct props_story *best;
-    struct props_story next; /* the candidate */
-    struct sim_event *saved; /* of move_one() */
-    bool (*still_fails)(void *context, const struct props_story *story);
+    struct props_event_list *best;
+    struct props_event_list next; /* the candidate */
+    struct sim_event *saved;      /* of move_one() */
+    bool (*still_fails)(void *context, const struct props_event_list *list);
     void *context;
 };
 
@@ -28,7 +28,7 @@ copy_events(struct sim_event *to, const struct sim_event *from, uint32_t count)
     memcpy(to, from, count * sizeof *to);
 }
 
-/* Begin a candidate that equals the best story. */
+/* Begin a candidate that equals the best list. */
 static void
 begin(struct work *w)
 {
@@ -184,14 +184,14 @@ move_events(struct work *w)
 }
 
 bool
-props_simplify(struct props_story *story,
+props_simplify(struct props_event_list *list,
                bool (*still_fails)(void *context,
-                                   const struct props_story *story),
+                                   const struct props_event_list *list),
                void *context)
 {
-    const size_t room = (size_t)story->events_count + 1;
+    const size_t room = (size_t)list->events_count + 1;
     struct work w = {
-        .best = story,
+        .best = list,
         .next = {.events = calloc(room, sizeof *w.next.events)},
         .saved = calloc(room, sizeof *w.saved),
         .still_fails = still_fails,

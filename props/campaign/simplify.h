@@ -1,6 +1,6 @@
 /*
- * simplify.h -- make a failing story plain: fewer events, no delays, one task,
- * a default world.
+ * simplify.h -- make a failing list of events plain: fewer events, no delays,
+ * one task, a default world.
  */
 #ifndef PROPS_SIMPLIFY_H
 #define PROPS_SIMPLIFY_H
@@ -10,24 +10,24 @@
 
 #include "world.h"
 
-struct props_story {
+struct props_event_list {
     struct sim_config config;
     struct sim_event *events;
     uint32_t events_count;
 };
 
 /*
- * Replace a failing story by the plainest one found that still fails. What is
+ * Replace a failing list by the plainest one found that still fails. What is
  * left is 1-minimal: without any one of its events it does not fail.
  *
- * in, out: *story, events_count only falls
- * in:      still_fails, whether a story fails in the same way; a story that
+ * in, out: *list, events_count only falls
+ * in:      still_fails, whether a list fails in the same way; a list that
  *          cannot happen does not
- * returns: false if there is not enough memory; the story is then as it was
+ * returns: false if there is not enough memory; the list is then as it was
  */
-bool props_simplify(struct props_story *story,
+bool props_simplify(struct props_event_list *list,
                     bool (*still_fails)(void *context,
-                                        const struct props_story *story),
+                                        const struct props_event_list *list),
                     void *context);
 
 #endif

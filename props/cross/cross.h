@@ -22,7 +22,7 @@
 
 #include "cross_lines.h"
 #include "cross_tasks.h"
-#include "mark.h"
+#include "cover.h"
 #include "property.h"
 #include "world.h"
 
@@ -86,7 +86,7 @@ struct cross_session {
 
 struct cross {
     struct sim_world *world;
-    struct props_marks *marks;
+    struct props_coverage *cover;
     /* Note a breach; the first one's text is kept. */
     void (*breach)(void *context, enum props_property property,
                    const char *text);

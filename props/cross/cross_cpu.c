@@ -180,6 +180,6 @@ cross_cpu(struct cross *cross, const struct cross_session *session,
                          " periods in the trace",
                          g, counts->said, counts->least, counts->most);
         if (counts->said > 0)
-            props_mark_hit(cross->marks, MARK_CROSS_CPU);
+            props_cover_hit(cross->cover, COVER_CROSS_CPU);
     }
 }

@@ -159,7 +159,7 @@ compare(const struct comparing *c)
                          " as %s, the goroutine profile does not list it",
                          id, state_name(task->state));
     }
-    props_mark_hit(c->cross->marks, MARK_CROSS_GOROUTINES);
+    props_cover_hit(c->cross->cover, COVER_CROSS_GOROUTINES);
 }
 
 void

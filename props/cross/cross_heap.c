@@ -94,9 +94,9 @@ judge_heap_alloc(struct heaps *heaps, const struct model_trace_event *event)
                      "; in the trace task %" PRIu64
                      " runs on that processor then",
                      line->g, line->address, event->g);
-    props_mark_hit(heaps->cross->marks, MARK_CROSS_HEAP_ALLOC);
+    props_cover_hit(heaps->cross->cover, COVER_CROSS_HEAP_ALLOC);
     if (line->kind == CROSS_LINE_ALLOC && line->g != 0)
-        props_mark_hit(heaps->cross->marks, MARK_CROSS_ALLOCATOR);
+        props_cover_hit(heaps->cross->cover, COVER_CROSS_ALLOCATOR);
 }
 
 static void
@@ -130,7 +130,7 @@ judge_snapshot(struct heaps *heaps, const struct cross_snapshot *snapshot)
                      "%" PRIu64 ", before the one before it %" PRIu64,
                      snapshot->allocs, before[0], before[1]);
     if (is_exact)
-        props_mark_hit(heaps->cross->marks, MARK_CROSS_SNAPSHOT);
+        props_cover_hit(heaps->cross->cover, COVER_CROSS_SNAPSHOT);
 }
 
 /* Are snapshots those of the ring, of every allocation, and flushed? */

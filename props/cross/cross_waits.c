@@ -242,7 +242,7 @@ compare_block(struct waits *waits, const struct cross_sites *said)
         more += compare(waits, "block", said, shown, waits->cross->parks,
                         waits->block.unknown);
         if (!waits->cross->parks)
-            props_mark_hit(waits->cross->marks, MARK_CROSS_BLOCK);
+            props_cover_hit(waits->cross->cover, COVER_CROSS_BLOCK);
     }
     if (more > waits->block.unknown)
         cross_breach(waits->cross, PROPS_X1,
@@ -261,7 +261,7 @@ compare_mutex(struct waits *waits, const struct cross_sites *said)
 
         compare(waits, "mutex", said, shown, may_lack, shown->unknown);
         if (shown->count > 0 && !may_lack)
-            props_mark_hit(waits->cross->marks, MARK_CROSS_MUTEX);
+            props_cover_hit(waits->cross->cover, COVER_CROSS_MUTEX);
     }
     if (unseen(said, &waits->mutex) > 0)
         cross_breach(waits->cross, PROPS_X1,

@@ -1,31 +1,31 @@
-/* faults.c -- from marks to faults. */
+/* faults.c -- from goals to faults. */
 #include "faults.h"
 
 #include <assert.h>
 
-static const enum props_mark marks[] = {
-#define X(id, name, on, visits, worlds, mark, sentence) MARK_##mark,
-#define Y(id, name, test, sentence)                     MARK_COUNT,
+static const enum props_cover goals[] = {
+#define WORLD_FAULT(id, name, on, visits, worlds, goal, sentence) COVER_##goal,
+#define TEST_FAULT(id, name, test, sentence)                      COVER_COUNT,
 #include "fault.def"
-#undef X
-#undef Y
+#undef WORLD_FAULT
+#undef TEST_FAULT
 };
 
-enum props_mark
-props_fault_mark(enum sim_fault fault)
+enum props_cover
+props_fault_cover(enum sim_fault fault)
 {
-    return marks[fault];
+    return goals[fault];
 }
 
 uint64_t
-props_faults_met(const struct props_marks *before,
-                 const struct props_marks *now)
+props_faults_met(const struct props_coverage *before,
+                 const struct props_coverage *now)
 {
     uint64_t met = 0;
 
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
-        if (marks[i] != MARK_COUNT &&
-            now->hits[marks[i]] > before->hits[marks[i]])
+        if (goals[i] != COVER_COUNT &&
+            now->hits[goals[i]] > before->hits[goals[i]])
             met |= UINT64_C(1) << i;
     }
     return met;

@@ -1,4 +1,4 @@
-/* faults.h -- which faults of fault.def a run has met, by their marks. */
+/* faults.h -- which faults of fault.def a run has met, by their goals. */
 #ifndef PROPS_FAULTS_H
 #define PROPS_FAULTS_H
 
@@ -6,17 +6,17 @@
 #include <stdio.h>
 
 #include "fault.h"
-#include "mark.h"
+#include "cover.h"
 
-/* returns: the mark that a fault of worlds leaves; MARK_COUNT for others */
-enum props_mark props_fault_mark(enum sim_fault fault);
+/* returns: the goal that a fault of worlds leaves; COVER_COUNT for others */
+enum props_cover props_fault_cover(enum sim_fault fault);
 
 /*
- * returns: the faults met between two readings of the marks of a run, one bit
+ * returns: the faults met between two readings of the goals of a run, one bit
  *          each
  */
-uint64_t props_faults_met(const struct props_marks *before,
-                          const struct props_marks *now);
+uint64_t props_faults_met(const struct props_coverage *before,
+                          const struct props_coverage *now);
 
 /*
  * Name faults: "clock-back, stall".

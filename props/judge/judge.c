@@ -302,7 +302,7 @@ props_judge_event(struct props_judge *judge)
     judge_draws(judge);
     if (sim_world_answer(judge->world)->kind != SIM_EV_COUNT)
         judge_answer(judge);
-    judge_marks(judge);
+    judge_cover(judge);
     judge->truths_seen = truth->entries_count;
     judge->events++;
     return judge->breach.property == PROPS_NONE;
@@ -404,7 +404,7 @@ props_judge_end(struct props_judge *judge)
         model_heap_feed(judge->model);
         judge_pending(judge);
         judge_healed(judge);
-        props_mark_hit(judge->marks, MARK_DRAINED);
+        props_cover_hit(judge->cover, COVER_DRAINED);
     }
     return judge->breach.property == PROPS_NONE;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "heap.h"
-#include "mark.h"
+#include "cover.h"
 #include "property.h"
 #include "world.h"
 
@@ -24,7 +24,7 @@ struct props_breach {
 struct props_judge {
     struct sim_world *world;
     struct model_heap *model;
-    struct props_marks *marks;
+    struct props_coverage *cover;
     props_set asked; /* properties that count; others are not looked at */
     struct props_breach breach;
     uint64_t hash; /* of every answer: equal for equal runs */

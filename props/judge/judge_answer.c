@@ -352,7 +352,7 @@ judge_answer(struct props_judge *judge)
         judge_bytes(judge, oracle);
     }
     if (oracle)
-        props_mark_hit(judge->marks, MARK_SNAPSHOT_JUDGED_BY_HEAP);
+        props_cover_hit(judge->cover, COVER_SNAPSHOT_JUDGED_BY_HEAP);
     search = !is_in_place(judge, kind);
     if (search) {
         for (size_t i = 0; i < answer->count; i++) {

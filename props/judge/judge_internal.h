@@ -25,6 +25,6 @@ void judge_answer(struct props_judge *judge);
 void judge_pending(struct props_judge *judge);
 
 /* Note what the event has met. */
-void judge_marks(struct props_judge *judge);
+void judge_cover(struct props_judge *judge);
 
 #endif

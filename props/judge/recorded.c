@@ -73,7 +73,7 @@ props_recorded_run(struct props_recorded *result,
     result->collections = show.drive.collections;
     result->buckets = buckets;
     result->hash = show.run->hash;
-    result->marks = show.run->marks;
+    result->cover = show.run->cover;
 out:
     props_run_delete(show.run);
     sim_drive_close(&show.drive);

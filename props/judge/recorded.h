@@ -19,7 +19,7 @@ struct props_recorded {
     uint64_t snapshots;
     uint64_t buckets;
     uint64_t hash;
-    struct props_marks marks;
+    struct props_coverage cover;
 };
 
 /*

@@ -2,14 +2,14 @@
  * run.c -- one judged run.
  *
  *      events --> world --> judge (model)
- *             \-> twin ---> compared with the world's answer (H9)
+ *             \-> shadow world ---> compared with the world's answer (H9)
  *
- * The twin has the same configuration under the other accounting scheme. It
- * runs as long as the schemes are defined to agree: no post-sweep (stages have
- * none), no fault, no explicit free that one of the two drops, and no snapshot
- * that spends the first-snapshot rule in one of the two only. It is behind the
- * world, and follows when there is a snapshot to compare: what comes after the
- * last one would show nothing.
+ * The shadow world has the same configuration under the other accounting
+ * scheme. It runs as long as the schemes are defined to agree: no post-sweep
+ * (stages have none), no fault, no explicit free that one of the two drops, and
+ * no snapshot that spends the first-snapshot rule in one of the two only. It is
+ * behind the world, and follows when there is a snapshot to compare: what comes
+ * after the last one would show nothing.
  */
 #include "run.h"
 
@@ -37,9 +37,10 @@ note_difference(void *context, enum props_property property, const char *text)
 }
 
 static size_t
-trail_bytes(uint32_t events_max)
+crash_log_bytes(uint32_t events_max)
 {
-    return sizeof(struct props_trail) + events_max * sizeof(struct sim_event);
+    return sizeof(struct props_crash_log) +
+           events_max * sizeof(struct sim_event);
 }
 
 struct props_run *
@@ -53,29 +54,29 @@ props_run_new(const struct sim_limits *limits)
     unlogged.unlogged = true;
     run->events_max = limits->events_max;
     run->judge.world = sim_world_new(limits);
-    run->twin = sim_world_new(&unlogged);
+    run->shadow = sim_world_new(&unlogged);
     run->judge.model = model_heap_new(limits->objects_max, limits->buckets_max,
                                       sim_limits_truths(limits));
-    run->trail =
-        mmap(NULL, trail_bytes(run->events_max), PROT_READ | PROT_WRITE,
+    run->crash_log =
+        mmap(NULL, crash_log_bytes(run->events_max), PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (run->trail == MAP_FAILED)
-        run->trail = NULL;
+    if (run->crash_log == MAP_FAILED)
+        run->crash_log = NULL;
     else
-        run->events = run->trail->events;
-    run->judge.marks = &run->marks;
+        run->events = run->crash_log->events;
+    run->judge.cover = &run->cover;
     run->trace.world = run->judge.world;
-    run->trace.marks = &run->marks;
+    run->trace.cover = &run->cover;
     run->cross.world = run->judge.world;
-    run->cross.marks = &run->marks;
+    run->cross.cover = &run->cover;
     run->cross.breach = note_difference;
     run->cross.context = run;
     run->without.limits = *limits;
     if (run->judge.world == NULL || run->judge.model == NULL ||
-        run->twin == NULL || run->events == NULL ||
+        run->shadow == NULL || run->events == NULL ||
         (may_trace(limits) &&
          !trace_judge_init(&run->trace, sim_limits_truths(limits)))) {
-        run->trace.life = NULL;
+        run->trace.oracle = NULL;
         props_run_delete(run);
         return NULL;
     }
@@ -87,22 +88,22 @@ props_run_delete(struct props_run *run)
 {
     if (run == NULL)
         return;
-    if (run->trace.life != NULL)
+    if (run->trace.oracle != NULL)
         trace_judge_release(&run->trace);
     cross_release(&run->cross);
     cross_without_release(&run->without);
     sim_world_delete(run->judge.world);
-    sim_world_delete(run->twin);
+    sim_world_delete(run->shadow);
     model_heap_delete(run->judge.model);
-    if (run->trail != NULL)
-        munmap(run->trail, trail_bytes(run->events_max));
+    if (run->crash_log != NULL)
+        munmap(run->crash_log, crash_log_bytes(run->events_max));
     free(run);
 }
 
-/* ---- the twin ---- */
+/* ---- the shadow world ---- */
 
 static bool
-begin_twin(struct props_run *run)
+begin_shadow(struct props_run *run)
 {
     const struct sim_config *config = sim_world_config(run->judge.world);
     const struct prof_rules *heap = config->rules->heap == PROF_HEAP_RING
@@ -111,32 +112,33 @@ begin_twin(struct props_run *run)
     struct sim_config other = *config;
 
     /* Alike but for the heap: contention events take buckets, too. */
-    run->twin_rules = *config->rules;
-    run->twin_rules.name = heap->name;
-    run->twin_rules.heap = heap->heap;
-    run->twin_rules.rotate = heap->rotate;
-    run->twin_rules.explicit_free = heap->explicit_free;
-    run->twin_rules.sizing_consumes_first = heap->sizing_consumes_first;
-    other.rules = &run->twin_rules;
-    return sim_world_reset(run->twin, &other) == NULL;
+    run->shadow_rules = *config->rules;
+    run->shadow_rules.name = heap->name;
+    run->shadow_rules.heap = heap->heap;
+    run->shadow_rules.rotate = heap->rotate;
+    run->shadow_rules.explicit_free = heap->explicit_free;
+    run->shadow_rules.sizing_consumes_first = heap->sizing_consumes_first;
+    other.rules = &run->shadow_rules;
+    return sim_world_reset(run->shadow, &other) == NULL;
 }
 
-/* Let all that has happened happen to the twin. returns: false if it cannot */
+/* Let all that has happened happen to the shadow world. returns: false if it
+ * cannot */
 static bool
-twin_follows(struct props_run *run)
+shadow_follows(struct props_run *run)
 {
     const char *why = NULL;
 
-    if (run->twin_events == 0 && !begin_twin(run))
+    if (run->shadow_events == 0 && !begin_shadow(run))
         return false;
-    for (; run->twin_events < run->events_count; run->twin_events++)
-        why = sim_world_apply(run->twin, &run->events[run->twin_events]);
+    for (; run->shadow_events < run->events_count; run->shadow_events++)
+        why = sim_world_apply(run->shadow, &run->events[run->shadow_events]);
     return why == NULL;
 }
 
 /* Do both schemes define the outcome of this event, and the same one? */
 static bool
-twin_may_go_on(const struct props_run *run, const struct sim_event *event)
+shadow_may_go_on(const struct props_run *run, const struct sim_event *event)
 {
     const struct sim_gc *gc = sim_world_gc(run->judge.world);
     const struct prof_rules *rules = sim_world_config(run->judge.world)->rules;
@@ -160,10 +162,10 @@ static void
 compare_with_twin(struct props_run *run)
 {
     const struct sim_answer *a = sim_world_answer(run->judge.world);
-    const struct sim_answer *b = sim_world_answer(run->twin);
-    const char *name = sim_world_config(run->twin)->rules->name;
+    const struct sim_answer *b = sim_world_answer(run->shadow);
+    const char *name = sim_world_config(run->shadow)->rules->name;
 
-    props_mark_hit(&run->marks, MARK_SCHEMES_COMPARED);
+    props_cover_hit(&run->cover, COVER_SCHEMES_COMPARED);
     if (a->count != b->count) {
         judge_breach(&run->judge, PROPS_H9, "lists %zu buckets, %s lists %zu",
                      a->count, name, b->count);
@@ -192,8 +194,8 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     const char *why = sim_world_reset(run->judge.world, config);
 
     run->events_count = 0;
-    run->trail->count = 0;
-    run->trail->attempting = 0;
+    run->crash_log->count = 0;
+    run->crash_log->attempting = 0;
     run->judge.asked = asked;
     run->judge.breach =
         (struct props_breach){.property = PROPS_NONE, .text = ""};
@@ -212,8 +214,8 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     run->trace.asked = asked;
     run->trace.breach.property = PROPS_NONE;
     run->trace.hash = 0;
-    run->twin_runs = run->has_profiles && (asked & PROPS_BIT(PROPS_H9)) != 0;
-    run->twin_events = 0;
+    run->shadow_runs = run->has_profiles && (asked & PROPS_BIT(PROPS_H9)) != 0;
+    run->shadow_events = 0;
     return NULL;
 }
 
@@ -223,25 +225,25 @@ props_run_event(struct props_run *run, const struct sim_event *event,
 {
     bool holds;
 
-    run->twin_runs = run->twin_runs && twin_may_go_on(run, event);
+    run->shadow_runs = run->shadow_runs && shadow_may_go_on(run, event);
     *refused = "too many events";
     if (run->events_count == run->events_max)
         return false;
     if (event != &run->events[run->events_count])
         run->events[run->events_count] = *event;
-    run->trail->attempting = 1;
+    run->crash_log->attempting = 1;
     *refused = sim_world_apply(run->judge.world, event);
     if (*refused != NULL)
         return false;
-    run->trail->count = ++run->events_count;
-    run->trail->attempting = 0;
+    run->crash_log->count = ++run->events_count;
+    run->crash_log->attempting = 0;
     if (run->crosses)
         cross_event(&run->cross, event);
     holds = !run->has_profiles || props_judge_event(&run->judge);
-    if (run->twin_runs &&
+    if (run->shadow_runs &&
         (event->kind == SIM_EV_SNAPSHOT ||
          event->kind == SIM_EV_SNAPSHOT_ALL) &&
-        twin_follows(run)) {
+        shadow_follows(run)) {
         run->judge.events--; /* the event being judged is still this one */
         compare_with_twin(run);
         run->judge.events++;
@@ -261,7 +263,7 @@ try_without(struct props_run *run)
     for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
         if ((left_out >> i & 1) == 0)
             continue;
-        props_mark_hit(&run->marks, MARK_CROSS_WITHOUT);
+        props_cover_hit(&run->cover, COVER_CROSS_WITHOUT);
         if (!cross_without_try(&run->without, config, run->events,
                                run->events_count, (enum sim_instrument_id)i))
             judge_breach(&run->judge, PROPS_X6, "%s", run->without.difference);

@@ -15,7 +15,7 @@
 #include "trace_judge.h"
 
 /* What a run has done, in memory that a parent process shares. */
-struct props_trail {
+struct props_crash_log {
     uint32_t count;      /* events applied */
     uint32_t attempting; /* 1 while the next one is being applied */
     struct sim_event events[];
@@ -27,19 +27,19 @@ struct props_run {
     bool has_profiles;        /* the run carries them */
     bool has_trace;
     struct sim_generator generator;
-    struct props_trail *trail;
-    struct sim_event *events; /* trail->events: what happened, in order */
+    struct props_crash_log *crash_log;
+    struct sim_event *events; /* crash_log->events: what happened, in order */
     uint32_t events_count;
     uint32_t events_max;
-    struct sim_world *twin; /* the same events under the other scheme (H9) */
-    struct prof_rules twin_rules;
-    bool twin_runs;       /* the two schemes still agree by definition */
-    uint32_t twin_events; /* that have happened to it, too */
-    struct cross cross;   /* what instruments say, compared (X1 to X5) */
-    bool crosses;         /* there is more than one to compare */
+    struct sim_world *shadow; /* the same events under the other scheme (H9) */
+    struct prof_rules shadow_rules;
+    bool shadow_runs;       /* the two schemes still agree by definition */
+    uint32_t shadow_events; /* that have happened to it, too */
+    struct cross cross;     /* what instruments say, compared (X1 to X5) */
+    bool crosses;           /* there is more than one to compare */
     struct cross_without without; /* and without one of them (X6) */
     uint32_t left_out;            /* instruments to be left out, a bit each */
-    struct props_marks marks;
+    struct props_coverage cover;
     uint64_t hash; /* of the run: truth and answers */
 };
 

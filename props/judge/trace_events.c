@@ -16,7 +16,7 @@ found_at(const struct trace_judge *judge, uint32_t index)
     return &judge->trace.events[judge->found[index]];
 }
 
-static const struct model_life_event *
+static const struct model_oracle_event *
 wanted_at(const struct trace_judge *judge, uint32_t index)
 {
     return &judge->want->events[judge->wanted[index]];
@@ -38,14 +38,14 @@ sort_found(struct trace_judge *judge)
 }
 
 static int64_t
-proc_of(const struct model_life_event *want)
+proc_of(const struct model_oracle_event *want)
 {
     return want->proc == TRUTH_NO_PROC ? -1 : (int64_t)want->proc;
 }
 
 /* Is it the event that tells this fact, whatever else it says? */
 static bool
-is_same(const struct trace_judge *judge, const struct model_life_event *want,
+is_same(const struct trace_judge *judge, const struct model_oracle_event *want,
         const struct model_trace_event *found)
 {
     return found->type == want->type && found->arg == want->arg &&
@@ -54,7 +54,7 @@ is_same(const struct trace_judge *judge, const struct model_life_event *want,
 }
 
 static bool
-is_then(const struct model_life_event *want,
+is_then(const struct model_oracle_event *want,
         const struct model_trace_event *found)
 {
     return found->ticks >= want->ticks && found->ticks <= want->ticks_latest;
@@ -62,7 +62,7 @@ is_then(const struct model_life_event *want,
 
 static bool
 is_anywhere(const struct trace_judge *judge,
-            const struct model_life_event *want, uint32_t from)
+            const struct model_oracle_event *want, uint32_t from)
 {
     for (uint32_t i = from; i < judge->trace.events_count; i++) {
         if (is_same(judge, want, found_at(judge, i)) &&
@@ -76,7 +76,7 @@ is_anywhere(const struct trace_judge *judge,
 static void
 miss(struct trace_judge *judge, uint32_t index)
 {
-    const struct model_life_event *want = wanted_at(judge, index);
+    const struct model_oracle_event *want = wanted_at(judge, index);
     const struct model_trace_event *found =
         index < judge->trace.events_count ? found_at(judge, index) : NULL;
     const bool is_late = is_anywhere(judge, want, index);
@@ -109,7 +109,7 @@ static bool
 judge_stack(struct trace_judge *judge, uint32_t index)
 {
     static uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
-    const struct model_life_event *want = wanted_at(judge, index);
+    const struct model_oracle_event *want = wanted_at(judge, index);
     const struct model_trace_event *found = found_at(judge, index);
     const struct truth_stack empty = {NULL, 0};
     const struct truth_stack *stack =
@@ -137,7 +137,7 @@ judge_stack(struct trace_judge *judge, uint32_t index)
                            " frames, not %" PRIu32,
                            index + 1, found->stack, got, depth);
     if (stack->depth > PROF_TRACE_DEPTH_LIMIT)
-        props_mark_hit(judge->marks, MARK_TRACE_STACK_CUT);
+        props_cover_hit(judge->cover, COVER_TRACE_STACK_CUT);
     return false;
 }
 
@@ -145,7 +145,7 @@ judge_stack(struct trace_judge *judge, uint32_t index)
 static bool
 judge_event(struct trace_judge *judge, uint32_t index)
 {
-    const struct model_life_event *want = wanted_at(judge, index);
+    const struct model_oracle_event *want = wanted_at(judge, index);
     const struct model_trace_event *found = found_at(judge, index);
 
     if (!is_then(want, found))
@@ -191,7 +191,7 @@ judge_verdict(struct trace_judge *judge)
         judge->runs_back ? MODEL_TRACE_TIME_ORDER : MODEL_TRACE_OK;
 
     if (judge->runs_back)
-        props_mark_hit(judge->marks, MARK_TRACE_SKEW);
+        props_cover_hit(judge->cover, COVER_TRACE_SKEW);
     if (judge->trace.verdict != want)
         trace_judge_breach(judge, PROPS_T1, "the verdict is %s, not %s: %s",
                            model_trace_verdict_name(judge->trace.verdict),
@@ -205,7 +205,7 @@ trace_judge_events(struct trace_judge *judge)
     uint64_t stackless = 0;
 
     judge->runs_back =
-        model_life_order(judge->want, judge->kept, judge->wanted);
+        model_oracle_order(judge->want, judge->kept, judge->wanted);
     sort_found(judge);
     for (uint32_t i = 0; i < judge->kept; i++) {
         if (i >= judge->trace.events_count ||

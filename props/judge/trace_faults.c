@@ -15,7 +15,7 @@
 
 enum { QUIET_EVENTS_MAX = 24, HEADER_AND_FOOTER = 3 };
 
-/* ---- the marks ---- */
+/* ---- the goals ---- */
 
 struct held {
     uint32_t session; /* the one that is on or unread, from 1; 0: none */
@@ -36,10 +36,10 @@ is_work(enum truth_kind kind)
 }
 
 static void
-hit_if(struct trace_judge *judge, bool met, enum props_mark mark)
+hit_if(struct trace_judge *judge, bool met, enum props_cover goal)
 {
     if (met)
-        props_mark_hit(judge->marks, mark);
+        props_cover_hit(judge->cover, goal);
 }
 
 /* What a step does to who is held, and to whether there is a trace. */
@@ -92,15 +92,15 @@ trace_judge_faults(struct trace_judge *judge)
         if (held.reader)
             judge->stalled |= UINT64_C(1) << (held.session - 1);
         hit_if(judge, held.reader && is_work(step->kind),
-               MARK_FAULT_READER_STALLS);
+               COVER_FAULT_READER_STALLS);
         hit_if(judge, held.stalled != 0 && is_work(step->kind),
-               MARK_FAULT_TRACE_STALL);
-        hit_if(judge, clock && !back, MARK_FAULT_TRACE_CLOCK_AHEAD);
-        hit_if(judge, clock && back, MARK_FAULT_TRACE_CLOCK_BACK);
+               COVER_FAULT_TRACE_STALL);
+        hit_if(judge, clock && !back, COVER_FAULT_TRACE_CLOCK_AHEAD);
+        hit_if(judge, clock && back, COVER_FAULT_TRACE_CLOCK_BACK);
         hit_if(judge, step->kind == TRUTH_CLOCK_FREEZE,
-               MARK_FAULT_TRACE_CLOCK_FREEZE);
+               COVER_FAULT_TRACE_CLOCK_FREEZE);
         hit_if(judge, ((uint64_t)step->at_ticks ^ held.ticks) >> 63 != 0,
-               MARK_FAULT_TRACE_CLOCK_LIMIT);
+               COVER_FAULT_TRACE_CLOCK_LIMIT);
         held.ticks = (uint64_t)step->at_ticks;
     }
 }

@@ -20,16 +20,16 @@
 bool
 trace_judge_init(struct trace_judge *judge, uint32_t truths_max)
 {
-    const size_t events_max = model_life_events_max(truths_max);
+    const size_t events_max = model_oracle_events_max(truths_max);
 
-    judge->life = model_life_new(truths_max);
+    judge->oracle = model_oracle_new(truths_max);
     judge->wanted = calloc(events_max, sizeof *judge->wanted);
     judge->found = calloc(events_max, sizeof *judge->found);
     judge->scratch = NULL;
     judge->scratch_bytes = 0;
     model_trace_init(&judge->trace);
     model_trace_init(&judge->broken);
-    if (judge->life != NULL && judge->wanted != NULL && judge->found != NULL)
+    if (judge->oracle != NULL && judge->wanted != NULL && judge->found != NULL)
         return true;
     trace_judge_release(judge);
     return false;
@@ -38,7 +38,7 @@ trace_judge_init(struct trace_judge *judge, uint32_t truths_max)
 void
 trace_judge_release(struct trace_judge *judge)
 {
-    model_life_delete(judge->life);
+    model_oracle_delete(judge->oracle);
     model_trace_release(&judge->trace);
     model_trace_release(&judge->broken);
     free(judge->wanted);
@@ -75,11 +75,11 @@ judge_answers(struct trace_judge *judge)
     const struct sim_trace_answers *answers = sim_trace_answers(judge->world);
 
     if (answers->starts_refused_on > 0)
-        props_mark_hit(judge->marks, MARK_TRACE_STARTED_TWICE);
+        props_cover_hit(judge->cover, COVER_TRACE_STARTED_TWICE);
     if (answers->stops_refused > 0)
-        props_mark_hit(judge->marks, MARK_TRACE_STOPPED_TWICE);
+        props_cover_hit(judge->cover, COVER_TRACE_STOPPED_TWICE);
     if (answers->starts_refused_read > 0)
-        props_mark_hit(judge->marks, MARK_TRACE_STARTED_UNREAD);
+        props_cover_hit(judge->cover, COVER_TRACE_STARTED_UNREAD);
     if (answers->wrong_controls > 0)
         trace_judge_breach(judge, PROPS_T8, "%s", answers->wrong_text);
     if (answers->wrong_reads > 0)
@@ -102,7 +102,7 @@ judge_drops(struct trace_judge *judge)
         judge->kept -= (uint32_t)dropped;
     if (dropped == 0)
         return;
-    props_mark_hit(judge->marks, MARK_TRACE_DROPPED);
+    props_cover_hit(judge->cover, COVER_TRACE_DROPPED);
     if (judge->kept == 0)
         trace_judge_breach(judge, PROPS_T3,
                            "all events were dropped, and no buffer was in use "
@@ -115,32 +115,32 @@ judge_drops(struct trace_judge *judge)
 }
 
 static void
-mark_session(struct trace_judge *judge)
+cover_session(struct trace_judge *judge)
 {
-    const struct model_life_session *want = judge->want;
+    const struct model_oracle_session *want = judge->want;
     const bool is_by_clock = sim_world_config(judge->world)->trace.by_clock;
     const struct {
-        enum props_mark mark;
+        enum props_cover goal;
         bool hit;
     } rows[] = {
-        {MARK_TRACE_SESSION, true},
-        {MARK_TRACE_SECOND, judge->session > 0},
-        {MARK_TRACE_BY_CLOCK, is_by_clock},
-        {MARK_TRACE_CLOCK_CUT, is_by_clock && judge->got->drops.no_buffer > 0},
-        {MARK_TRACE_CHUNKS, judge->got->chunks > 4},
-        {MARK_TRACE_LATE_RETURN, want->returns_late > 0},
-        {MARK_TRACE_RETURN, want->returns > 0},
-        {MARK_TRACE_PROC_GONE, want->gone > 0},
-        {MARK_TRACE_OUTSIDE, want->outside > 0},
-        {MARK_TRACE_FUTILE, want->futile > 0},
-        {MARK_TRACE_TIMERS, want->timers != 0},
-        {MARK_TRACE_COLLECTING, want->was_collecting},
-        {MARK_TRACE_NO_STACK, judge->got->drops.no_stack > 0},
+        {COVER_TRACE_SESSION, true},
+        {COVER_TRACE_SECOND, judge->session > 0},
+        {COVER_TRACE_BY_CLOCK, is_by_clock},
+        {COVER_TRACE_CLOCK_CUT, is_by_clock && judge->got->drops.no_buffer > 0},
+        {COVER_TRACE_CHUNKS, judge->got->chunks > 4},
+        {COVER_TRACE_LATE_RETURN, want->returns_late > 0},
+        {COVER_TRACE_RETURN, want->returns > 0},
+        {COVER_TRACE_PROC_GONE, want->gone > 0},
+        {COVER_TRACE_OUTSIDE, want->outside > 0},
+        {COVER_TRACE_FUTILE, want->futile > 0},
+        {COVER_TRACE_TIMERS, want->timers != 0},
+        {COVER_TRACE_COLLECTING, want->was_collecting},
+        {COVER_TRACE_NO_STACK, judge->got->drops.no_stack > 0},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].hit)
-            props_mark_hit(judge->marks, rows[i].mark);
+            props_cover_hit(judge->cover, rows[i].goal);
     }
 }
 
@@ -169,7 +169,7 @@ judge_session(struct trace_judge *judge)
                                "another began before it was read to its end");
         return;
     }
-    mark_session(judge);
+    cover_session(judge);
     judge_drops(judge);
     if (!is_broken(judge))
         trace_judge_records(judge);
@@ -197,7 +197,7 @@ judge_readers(struct trace_judge *judge)
     if (!sim_world_config(judge->world)->trace.two_readers ||
         (judge->asked & PROPS_BIT(PROPS_T11)) == 0)
         return;
-    props_mark_hit(judge->marks, MARK_TRACE_READERS);
+    props_cover_hit(judge->cover, COVER_TRACE_READERS);
     why = trace_readers_try();
     if (why != NULL)
         trace_judge_breach(judge, PROPS_T11, "%s", why);
@@ -212,10 +212,10 @@ trace_judge_run(struct trace_judge *judge)
 
     judge->breach = (struct props_breach){.property = PROPS_NONE};
     judge->session = 0;
-    model_life_read(judge->life, log, config->trace.tick_divisor,
-                    config->trace.by_clock ? SIM_READINGS_MAX : 0);
+    model_oracle_read(judge->oracle, log, config->trace.tick_divisor,
+                      config->trace.by_clock ? SIM_READINGS_MAX : 0);
     judge->hash = sim_mix64(truth_hash(log));
-    sessions = model_life_sessions(judge->life);
+    sessions = model_oracle_sessions(judge->oracle);
     trace_judge_faults(judge);
     judge_answers(judge);
     if (judge->pending[0] != '\0')
@@ -228,7 +228,7 @@ trace_judge_run(struct trace_judge *judge)
     for (uint32_t i = 0; i < sessions && !is_broken(judge); i++) {
         judge->session = i;
         judge->got = sim_session(judge->world, i);
-        judge->want = model_life_session(judge->life, i);
+        judge->want = model_oracle_session(judge->oracle, i);
         judge_session(judge);
         hash_bytes(judge);
     }

@@ -10,14 +10,14 @@
 
 #include "cross.h"
 #include "judge.h"
-#include "life.h"
+#include "trace_oracle.h"
 #include "instrument_trace.h"
 #include "trace_reader.h"
 
 struct trace_judge {
     struct sim_world *world;
-    struct model_life *life;
-    struct props_marks *marks;
+    struct model_oracle *oracle;
+    struct props_coverage *cover;
     props_set asked;            /* properties that count */
     char pending[256];          /* L2 */
     struct props_breach breach; /* `event` is the session */
@@ -26,7 +26,7 @@ struct trace_judge {
 
     uint32_t session; /* being judged */
     const struct sim_session *got;
-    const struct model_life_session *want;
+    const struct model_oracle_session *want;
     uint32_t kept;    /* events of `want` that were not dropped */
     uint64_t stalled; /* by session: the reader stood still */
     bool runs_back;

@@ -37,7 +37,7 @@ judge_cut(struct trace_judge *judge, size_t bytes)
     const enum model_trace_verdict verdict =
         model_trace_read(&judge->broken, judge->got->bytes, bytes);
 
-    props_mark_hit(judge->marks, MARK_TRACE_CUT);
+    props_cover_hit(judge->cover, COVER_TRACE_CUT);
     if (verdict != MODEL_TRACE_ERROR || part->reason.text[0] == '\0')
         trace_judge_breach(
             judge, PROPS_T13, "%zu bytes of %zu are accepted (%s)", bytes,
@@ -62,7 +62,7 @@ judge_change(struct trace_judge *judge, struct sim_rng *rng)
     memcpy(judge->scratch, judge->got->bytes, bytes);
     for (int i = 0; i < 3; i++)
         judge->scratch[sim_rng_next(rng) % bytes] = (uint8_t)sim_rng_next(rng);
-    props_mark_hit(judge->marks, MARK_TRACE_SPOILT);
+    props_cover_hit(judge->cover, COVER_TRACE_SPOILT);
     model_trace_read(&judge->broken, judge->scratch, bytes);
     if (judge->broken.verdict != MODEL_TRACE_OK &&
         judge->broken.reason.text[0] == '\0')

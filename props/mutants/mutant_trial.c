@@ -11,7 +11,7 @@
  *                                `crash`); the events of its scenario, shrunk
  *      alone PROPERTY SEED       the first seed that this property catches when
  *                                it is the only one asked for
- *      missed MARK               not met in RUNS runs
+ *      missed GOAL               not met in RUNS runs
  *
  * A property named on the command line is asked about for RUNS runs, the others
  * for a twentieth as many. The shrunk scenario is left in DIR. Seeds count from
@@ -75,11 +75,11 @@ tell_failure(const struct props_campaign *campaign, uint64_t seed,
 }
 
 static void
-tell_missed(const struct props_marks *marks, int first, int limit)
+tell_missed(const struct props_coverage *cover, int first, int limit)
 {
     for (int i = first; i < limit; i++) {
-        if (marks->hits[i] == 0)
-            printf("missed %s\n", props_mark_id((enum props_mark)i));
+        if (cover->hits[i] == 0)
+            printf("missed %s\n", props_cover_id((enum props_cover)i));
     }
 }
 
@@ -95,7 +95,7 @@ try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
         return false;
     if (outcome.end != PROPS_END_PASSED)
         return tell_failure(&campaign, outcome.seed, dir);
-    tell_missed(&outcome.marks, MARKS_OF_HEAPS, MARK_COUNT);
+    tell_missed(&outcome.cover, COVER_OF_HEAPS, COVER_COUNT);
     return true;
 }
 
@@ -109,7 +109,7 @@ try_all(const char *dir, const struct prof_rules *rules, uint64_t runs)
         return false;
     if (outcome.end != PROPS_END_PASSED)
         return tell_failure(&campaign, outcome.seed, dir);
-    tell_missed(&outcome.marks, 0, MARKS_OF_HEAPS);
+    tell_missed(&outcome.cover, 0, COVER_OF_HEAPS);
     return try_all_traced(dir, rules, runs);
 }
 

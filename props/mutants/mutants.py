@@ -16,7 +16,7 @@ A patch begins with a header, then comes a unified diff against this tree:
   caught-by: who must catch it; every word must
       H1 ...        this property, when it alone is asked for
       crash         the run ends its process
-      mark:ID       a campaign never reaches this mark
+      cover:ID       a campaign never reaches this goal
       test_NAME     the test program test_NAME.c of props/test/ fails;
                     test_scripts is the test of the scripts
       kernel:NAME   every ordering of this kernel over the core is tried

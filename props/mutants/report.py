@@ -14,7 +14,7 @@ INTRODUCTION = '''<!-- made by: make mutants -->
 
 Each is one mistake in the library or in the harness, a patch in
 fixtures/mutants/, and must be caught by what its header names: a
-property, when no other is asked for; a mark that a campaign then
+property, when no other is asked for; a goal that a campaign then
 misses; a test; or a kernel that the explorer runs. The seeds of a
 campaign are 1, 2, 3, ..., so the numbers are runs to detection; those
 of a kernel are orderings tried. `holds` is a change that is not wrong.
@@ -68,7 +68,7 @@ class Row:
         if word.startswith(('test_', 'run:')):
             return word in self.tests
         kind, _, name = word.partition(':')
-        if kind == 'mark':
+        if kind == 'cover':
             return name in self.missed
         if kind == 'kernel':
             return name in self.kernels
@@ -103,7 +103,7 @@ class Row:
 
     def detection(self):
         """Runs until the demanded property was broken, asked for alone; the
-        latest of several. Of a mutant that a test or a mark catches: none."""
+        latest of several. Of a mutant that a test or a goal catches: none."""
         if self.verdict != 'caught':
             return ''
         runs = [self.alone[word] for word in self.words if word in self.alone]

@@ -6,7 +6,8 @@
  *
  * In turn: a recording with bytes changed at random; one with single numbers
  * changed, so that the format survives; one with records deleted, repeated or
- * exchanged; a story that grows word by word and ends at the first wrong turn.
+ * exchanged; a list of events that grows word by word and ends at the first
+ * wrong turn.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +22,8 @@
 #include "trace_reader.h"
 #include "trace_script.h"
 
-#define STORY_BYTES_MAX 1024
-#define RECORDS_MAX     4096
+#define TEXT_BYTES_MAX 1024
+#define RECORDS_MAX    4096
 
 static uint64_t random_state;
 
@@ -161,24 +162,24 @@ draw_word(char *word, size_t room)
                        (unsigned)draw(50));
 }
 
-/* Words that keep the story possible; now and then one that does not. */
+/* Words that keep the events possible; now and then one that does not. */
 static void
 tell_story(struct buffer *file)
 {
     static struct props_trace_script script;
-    char story[STORY_BYTES_MAX] = "p0 heap:1";
+    char text[TEXT_BYTES_MAX] = "p0 heap:1";
     struct model_trace trace;
-    size_t used = strlen(story);
+    size_t used = strlen(text);
 
     if (draw(4) == 0)
-        used += (size_t)snprintf(story + used, sizeof story - used, " timer:%u",
+        used += (size_t)snprintf(text + used, sizeof text - used, " timer:%u",
                                  (unsigned)draw(5));
     model_trace_init(&trace);
     for (uint64_t tries = 20 + draw(200); tries > 0 && used < 800; tries--) {
         char word[48];
         draw_word(word, sizeof word);
-        (void)snprintf(story + used, sizeof story - used, "%s", word);
-        props_trace_script(&script, story);
+        (void)snprintf(text + used, sizeof text - used, "%s", word);
+        props_trace_script(&script, text);
         const bool is_good =
             model_trace_read(&trace, script.bytes, script.bytes_count) ==
             MODEL_TRACE_OK;
@@ -186,10 +187,10 @@ tell_story(struct buffer *file)
             break;
         if (is_good)
             used += strlen(word);
-        story[used] = '\0';
+        text[used] = '\0';
     }
     model_trace_release(&trace);
-    props_trace_script(&script, story);
+    props_trace_script(&script, text);
     memcpy(file->bytes, script.bytes, script.bytes_count);
     file->count = script.bytes_count;
 }

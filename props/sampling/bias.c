@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lab.h"
+#include "sampling_fixture.h"
 
 #define TICKS_PER_NS UINT64_C(1000000000) /* per second: a tick a ns */
 

@@ -13,17 +13,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "sampling.h"
 
 enum { RATES = 64, LENGTHS = 64 };
 
 static struct model_sums
-sums_of(const struct props_lab *lab, enum prof_contention kind,
+sums_of(const struct props_fixture *fixture, enum prof_contention kind,
         struct model_draws draws, uint64_t cycles, uint64_t rate)
 {
-    return kind == PROF_BLOCK ? model_block_sums(lab->era, draws, cycles, rate)
-                              : model_mutex_sums(lab->era, draws, cycles, rate);
+    return kind == PROF_BLOCK
+               ? model_block_sums(fixture->era, draws, cycles, rate)
+               : model_mutex_sums(fixture->era, draws, cycles, rate);
 }
 
 /* What a reader must multiply a mutex record by, under the rules of the time.
@@ -51,13 +52,13 @@ count_in_doubles(const struct model_sums *sums, enum prof_contention kind)
 }
 
 static void
-compare_cell(const struct props_question *question, struct props_lab *lab,
-             enum prof_contention kind, uint64_t cycles, uint64_t rate,
-             struct props_finding *finding)
+compare_cell(const struct props_question *question,
+             struct props_fixture *fixture, enum prof_contention kind,
+             uint64_t cycles, uint64_t rate, struct props_finding *finding)
 {
-    const struct model_draws draws = {props_lab_first(lab), rate};
-    const struct model_sums sums = sums_of(lab, kind, draws, cycles, rate);
-    const struct prof_contention_record got = props_lab_read(lab, kind);
+    const struct model_draws draws = {props_fixture_first(fixture), rate};
+    const struct model_sums sums = sums_of(fixture, kind, draws, cycles, rate);
+    const struct prof_contention_record got = props_fixture_read(fixture, kind);
     uint64_t count = (uint64_t)(sums.count_top / sums.count_bottom);
 
     finding->cells++;
@@ -73,11 +74,11 @@ compare_cell(const struct props_question *question, struct props_lab *lab,
                 finding, by_time != 0 ? by_time : by_count,
                 "%s events of %" PRIu64 " ticks at a rate of %" PRIu64
                 " count %+.4g %% events and %+.4g %% ticks too many",
-                props_lab_kind(kind), cycles, rate, 100 * by_count,
+                props_fixture_kind(kind), cycles, rate, 100 * by_count,
                 100 * by_time);
         return;
     }
-    if (lab->era == MODEL_GO_1_17 && sums.kept > 0)
+    if (fixture->era == MODEL_GO_1_17 && sums.kept > 0)
         count = count_in_doubles(&sums, kind);
     if (got.count != count || got.cycles != (uint64_t)sums.cycles)
         props_finding_fail(finding,
@@ -85,7 +86,7 @@ compare_cell(const struct props_question *question, struct props_lab *lab,
                            "rate %" PRIu64 " once: %" PRIu64
                            " events of %" PRIu64 " ticks, expected %" PRIu64
                            " of %" PRIu64,
-                           props_lab_kind(kind), cycles, rate, got.count,
+                           props_fixture_kind(kind), cycles, rate, got.count,
                            got.cycles, count, (uint64_t)sums.cycles);
 }
 
@@ -94,18 +95,19 @@ static void
 enumerate_cell(const struct props_question *question, enum prof_contention kind,
                uint64_t cycles, uint64_t rate, struct props_finding *finding)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
-    if (!props_lab_begin(&lab, question->rules)) {
+    if (!props_fixture_begin(&fixture, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
-        props_lab_set_rate(&lab, kind, (int64_t)rate);
+        props_fixture_set_rate(&fixture, kind, (int64_t)rate);
         for (uint64_t u = 0; u < rate; u++)
-            (void)props_lab_event(&lab, kind, props_lab_number(&lab, u, rate),
-                                  (int64_t)cycles);
-        compare_cell(question, &lab, kind, cycles, rate, finding);
+            (void)props_fixture_event(&fixture, kind,
+                                      props_fixture_number(&fixture, u, rate),
+                                      (int64_t)cycles);
+        compare_cell(question, &fixture, kind, cycles, rate, finding);
     }
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 static void
@@ -121,7 +123,7 @@ enumerate(const struct props_question *question, enum prof_contention kind,
 /* ---- large rates, by border ---- */
 
 struct border {
-    struct props_lab *lab;
+    struct props_fixture *fixture;
     enum prof_contention kind;
     int64_t cycles;
     uint32_t draws; /* that the last event took */
@@ -132,12 +134,12 @@ static struct prof_contention_record
 added_by(struct border *border, uint64_t drawn)
 {
     const struct prof_contention_record before =
-        props_lab_read(border->lab, border->kind);
+        props_fixture_read(border->fixture, border->kind);
     struct prof_contention_record after;
 
-    border->draws =
-        props_lab_event(border->lab, border->kind, drawn, border->cycles);
-    after = props_lab_read(border->lab, border->kind);
+    border->draws = props_fixture_event(border->fixture, border->kind, drawn,
+                                        border->cycles);
+    after = props_fixture_read(border->fixture, border->kind);
     after.count -= before.count;
     after.cycles -= before.cycles;
     return after;
@@ -189,10 +191,10 @@ static void
 compare_width(const struct props_question *question, struct border *border,
               uint64_t rate, struct props_finding *finding)
 {
-    const struct model_draws draws = model_era_draws(border->lab->era);
+    const struct model_draws draws = model_era_draws(border->fixture->era);
     const uint64_t cycles = (uint64_t)border->cycles;
     const struct model_sums sums =
-        sums_of(border->lab, border->kind, draws, cycles, rate);
+        sums_of(border->fixture, border->kind, draws, cycles, rate);
     const model_u128 got = kept_in_all(border, draws, rate);
     const struct model_factors factors = model_factors_of(&sums, cycles);
     const double deviation =
@@ -205,14 +207,14 @@ compare_width(const struct props_question *question, struct border *border,
                            "%s events of %" PRIu64
                            " ticks at a rate of %" PRIu64 ": %" PRIu64
                            " numbers are kept, expected %" PRIu64,
-                           props_lab_kind(border->kind), cycles, rate,
+                           props_fixture_kind(border->kind), cycles, rate,
                            (uint64_t)got, (uint64_t)sums.kept);
     if (question->unbiased && deviation != 0)
         props_finding_deviates(
             finding, deviation,
             "%s events of %" PRIu64 " ticks at a rate of %" PRIu64
             " count %.4g times their ticks",
-            props_lab_kind(border->kind), cycles, rate, deviation + 1);
+            props_fixture_kind(border->kind), cycles, rate, deviation + 1);
 }
 
 /* The first number that leads to outcome u of `rate` under exact rules. */
@@ -254,7 +256,7 @@ check_added(struct border *border, uint64_t u, uint64_t rate,
     const bool block = border->kind == PROF_BLOCK;
     const uint64_t wanted = block ? (uint64_t)border->cycles : 1;
     const struct prof_contention_record got =
-        added_by(border, props_lab_number(border->lab, u, rate));
+        added_by(border, props_fixture_number(border->fixture, u, rate));
     uint64_t count = 0;
 
     if (u < wanted) /* u, u + wanted, ...: that many are below rate */
@@ -289,7 +291,7 @@ check_exact_width(struct border *border, uint64_t rate,
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
 
-        if (kept(border, props_lab_number(border->lab, middle, rate)))
+        if (kept(border, props_fixture_number(border->fixture, middle, rate)))
             low = middle + 1;
         else
             high = middle;
@@ -311,25 +313,25 @@ static void
 check_width(const struct props_question *question, enum prof_contention kind,
             uint64_t cycles, uint64_t rate, struct props_finding *finding)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     finding->cells++;
-    if (!props_lab_begin(&lab, question->rules)) {
+    if (!props_fixture_begin(&fixture, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
-        struct border border = {&lab, kind, (int64_t)cycles, 0};
+        struct border border = {&fixture, kind, (int64_t)cycles, 0};
 
-        props_lab_set_rate(&lab, kind, (int64_t)rate);
+        props_fixture_set_rate(&fixture, kind, (int64_t)rate);
         if (kind == PROF_BLOCK &&
-            prof_block_rate_ticks(lab.prof) != (int64_t)rate)
+            prof_block_rate_ticks(fixture.prof) != (int64_t)rate)
             props_finding_fail(finding, "the rate %" PRIu64 " became %" PRId64,
-                               rate, prof_block_rate_ticks(lab.prof));
-        else if (lab.era == MODEL_EXACT)
+                               rate, prof_block_rate_ticks(fixture.prof));
+        else if (fixture.era == MODEL_EXACT)
             check_exact_width(&border, rate, finding);
         else
             compare_width(question, &border, rate, finding);
     }
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 static void

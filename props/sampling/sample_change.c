@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "lab.h"
+#include "sampling_fixture.h"
 
 static const int64_t rates[] = {
     1, 2, 7, 64, 1000, 1 << 20, INT64_C(1) << 40, INT64_MAX, 0, -1};
@@ -23,25 +23,26 @@ enum {
 
 /* Some number, of all that there are. */
 static uint64_t
-number_at(const struct props_lab *lab, uint64_t i)
+number_at(const struct props_fixture *fixture, uint64_t i)
 {
-    if (lab->era == MODEL_EXACT)
+    if (fixture->era == MODEL_EXACT)
         return i << 58 | 12345;
-    return props_lab_first(lab) + i;
+    return props_fixture_first(fixture) + i;
 }
 
 /* What EVENTS events add to a profile that holds something else already. */
 static struct prof_contention_record
-added(struct props_lab *lab, enum prof_contention kind, int64_t rate)
+added(struct props_fixture *fixture, enum prof_contention kind, int64_t rate)
 {
-    const struct prof_contention_record before = props_lab_read(lab, kind);
+    const struct prof_contention_record before =
+        props_fixture_read(fixture, kind);
     struct prof_contention_record after;
 
-    props_lab_set_rate(lab, kind, rate);
+    props_fixture_set_rate(fixture, kind, rate);
     for (uint64_t i = 0; i < EVENTS; i++)
-        (void)props_lab_event(lab, kind, number_at(lab, i),
-                              (int64_t)(1 + i % 7));
-    after = props_lab_read(lab, kind);
+        (void)props_fixture_event(fixture, kind, number_at(fixture, i),
+                                  (int64_t)(1 + i % 7));
+    after = props_fixture_read(fixture, kind);
     after.count -= before.count;
     after.cycles -= before.cycles;
     return after;
@@ -61,12 +62,12 @@ check_change(const struct props_question *question, enum prof_contention kind,
 {
     const bool by_reader =
         kind == PROF_MUTEX && question->rules->mutex == PROF_MUTEX_UNSCALED;
-    struct props_lab one;
-    struct props_lab both;
+    struct props_fixture one;
+    struct props_fixture both;
 
     finding->cells++;
-    if (!props_lab_begin(&one, question->rules) ||
-        !props_lab_begin(&both, question->rules)) {
+    if (!props_fixture_begin(&one, question->rules) ||
+        !props_fixture_begin(&both, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
         const struct prof_contention_record first = added(&both, kind, from);
@@ -74,8 +75,8 @@ check_change(const struct props_question *question, enum prof_contention kind,
         struct prof_contention_record alone;
         struct prof_contention_record later;
 
-        props_lab_set_rate(&both, kind, to);
-        kept = props_lab_read(&both, kind);
+        props_fixture_set_rate(&both, kind, to);
+        kept = props_fixture_read(&both, kind);
         later = added(&both, kind, to);
         alone = added(&one, kind, to);
         if (!same(&first, &kept))
@@ -83,7 +84,7 @@ check_change(const struct props_question *question, enum prof_contention kind,
                                "%s: %" PRIu64 " events recorded at a rate of "
                                "%" PRId64 " are %" PRIu64 " after it became "
                                "%" PRId64,
-                               props_lab_kind(kind), first.count, from,
+                               props_fixture_kind(kind), first.count, from,
                                kept.count, to);
         /* Counts in doubles are cut when shown, so only ticks compare. */
         if (later.cycles != alone.cycles ||
@@ -92,7 +93,7 @@ check_change(const struct props_question *question, enum prof_contention kind,
                                "%s: after a rate of %" PRId64
                                " events at %" PRId64
                                " count otherwise than alone",
-                               props_lab_kind(kind), from, to);
+                               props_fixture_kind(kind), from, to);
         if (question->unbiased && by_reader && from > 0 && to > 0 &&
             from != to && from <= 64 && to <= 64 && first.count > 0)
             props_finding_deviates(
@@ -101,22 +102,22 @@ check_change(const struct props_question *question, enum prof_contention kind,
                 " for %.4g times as many after it became %" PRId64,
                 from, (double)to / (double)from, to);
     }
-    props_lab_end(&one);
-    props_lab_end(&both);
+    props_fixture_end(&one);
+    props_fixture_end(&both);
 }
 
 /* Record five allocations of 8 bytes at a rate. returns: false: it cannot be */
 static bool
-sample_five(struct props_lab *lab, int64_t rate)
+sample_five(struct props_fixture *fixture, int64_t rate)
 {
     const uintptr_t stack[] = {0x401000};
     int recorded = 0;
 
-    prof_heap_rate_set(lab->prof, rate);
+    prof_heap_rate_set(fixture->prof, rate);
     /* One in 512 is sampled at the larger rate; 200,000 have more than 5. */
     for (int i = 0; i < 200000 && recorded < 5; i++) {
-        if (prof_heap_sample(lab->proc, 8)) {
-            (void)prof_heap_alloc(lab->proc, stack, 1, 8);
+        if (prof_heap_sample(fixture->proc, 8)) {
+            (void)prof_heap_alloc(fixture->proc, stack, 1, 8);
             recorded++;
         }
     }
@@ -125,15 +126,16 @@ sample_five(struct props_lab *lab, int64_t rate)
 
 /* A heap record of five must say the rate that they were sampled at. */
 static void
-check_heap_records(const struct props_question *question, struct props_lab *lab,
-                   const int64_t sampled_at[2], struct props_finding *finding)
+check_heap_records(const struct props_question *question,
+                   struct props_fixture *fixture, const int64_t sampled_at[2],
+                   struct props_finding *finding)
 {
     struct prof_heap_record records[4];
-    const bool exact = lab->era == MODEL_EXACT;
+    const bool exact = fixture->era == MODEL_EXACT;
     size_t count;
 
-    if (prof_heap_snapshot(lab->prof, PROF_SELECT_ALL, records, 4, &count) !=
-            PROF_OK ||
+    if (prof_heap_snapshot(fixture->prof, PROF_SELECT_ALL, records, 4,
+                           &count) != PROF_OK ||
         count != (exact ? 2 : 1)) {
         props_finding_fail(finding, "heap records of two rates: %zu listed",
                            count);
@@ -161,17 +163,17 @@ check_heap_change(const struct props_question *question,
                   struct props_finding *finding)
 {
     static const int64_t sampled_at[2] = {64, 4096};
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     finding->cells++;
-    if (!props_lab_begin(&lab, question->rules))
+    if (!props_fixture_begin(&fixture, question->rules))
         props_finding_fail(finding, "not enough memory");
-    else if (!sample_five(&lab, sampled_at[0]) ||
-             !sample_five(&lab, sampled_at[1]))
+    else if (!sample_five(&fixture, sampled_at[0]) ||
+             !sample_five(&fixture, sampled_at[1]))
         props_finding_fail(finding, "200,000 allocations, not five sampled");
     else
-        check_heap_records(question, &lab, sampled_at, finding);
-    props_lab_end(&lab);
+        check_heap_records(question, &fixture, sampled_at, finding);
+    props_fixture_end(&fixture);
 }
 
 void
@@ -193,31 +195,31 @@ props_check_rate_change(const struct props_question *question,
 
 /* How many numbers an event must take, if the first is of use. */
 static uint32_t
-draws_due(const struct props_lab *lab, enum prof_contention kind,
+draws_due(const struct props_fixture *fixture, enum prof_contention kind,
           int64_t cycles, int64_t rate)
 {
     if (kind == PROF_BLOCK)
         return rate > 1 && (cycles < 1 ? 1 : cycles) < rate;
-    if (lab->era == MODEL_GO_1_5)
+    if (fixture->era == MODEL_GO_1_5)
         return 0;
-    return lab->era == MODEL_EXACT ? rate > 1 : rate > 0;
+    return fixture->era == MODEL_EXACT ? rate > 1 : rate > 0;
 }
 
 static void
-check_draws(struct props_lab *lab, enum prof_contention kind, int64_t rate,
-            struct props_finding *finding)
+check_draws(struct props_fixture *fixture, enum prof_contention kind,
+            int64_t rate, struct props_finding *finding)
 {
     int64_t effective = rate;
 
-    props_lab_set_rate(lab, kind, rate);
+    props_fixture_set_rate(fixture, kind, rate);
     if (kind == PROF_BLOCK)
-        effective = prof_block_rate_ticks(lab->prof);
+        effective = prof_block_rate_ticks(fixture->prof);
     else if (rate < 0) /* reads, and changes nothing */
-        effective = prof_mutex_fraction_set(lab->prof, -1);
+        effective = prof_mutex_fraction_set(fixture->prof, -1);
     for (int i = 0; i < LENGTHS; i++) {
-        const uint32_t due = draws_due(lab, kind, lengths[i], effective);
+        const uint32_t due = draws_due(fixture, kind, lengths[i], effective);
         /* 5 is of use whatever the rate. */
-        const uint32_t got = props_lab_event(lab, kind, 5, lengths[i]);
+        const uint32_t got = props_fixture_event(fixture, kind, 5, lengths[i]);
 
         finding->cells++;
         if (got != due)
@@ -225,8 +227,8 @@ check_draws(struct props_lab *lab, enum prof_contention kind, int64_t rate,
                                "a %s event of %" PRId64 " ticks at a rate of "
                                "%" PRId64 " takes %" PRIu32
                                " random numbers, expected %" PRIu32,
-                               props_lab_kind(kind), lengths[i], effective, got,
-                               due);
+                               props_fixture_kind(kind), lengths[i], effective,
+                               got, due);
     }
 }
 
@@ -234,15 +236,15 @@ void
 props_check_draws(const struct props_question *question,
                   struct props_finding *finding)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
-    if (!props_lab_begin(&lab, question->rules)) {
+    if (!props_fixture_begin(&fixture, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
         for (int i = 0; i < RATES; i++) {
-            check_draws(&lab, PROF_BLOCK, rates[i], finding);
-            check_draws(&lab, PROF_MUTEX, rates[i], finding);
+            check_draws(&fixture, PROF_BLOCK, rates[i], finding);
+            check_draws(&fixture, PROF_MUTEX, rates[i], finding);
         }
     }
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }

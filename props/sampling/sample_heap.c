@@ -18,7 +18,7 @@
 
 #include "binomial.h"
 #include "heap_sampler.h"
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "rng.h"
 #include "sampling.h"
 
@@ -55,15 +55,15 @@ check_decisions(const struct props_question *question, int64_t rate,
 {
     struct sim_rng sizes = {(uint64_t)rate};
     struct model_heap_sampler model = {0};
-    struct props_lab lab;
+    struct props_fixture fixture;
 
-    if (!props_lab_begin(&lab, question->rules)) {
+    if (!props_fixture_begin(&fixture, question->rules)) {
         props_finding_fail(finding, "not enough memory");
-        props_lab_end(&lab);
+        props_fixture_end(&fixture);
         return;
     }
-    model.era = lab.era;
-    model.state = prof_proc_rng_state(lab.proc);
+    model.era = fixture.era;
+    model.state = prof_proc_rng_state(fixture.proc);
     for (int i = 0; i < DECISIONS; i++) {
         /* In the middle the rate changes, and changes back. */
         const int64_t now = i / (DECISIONS / 4) == 2 ? rate / 2 : rate;
@@ -71,11 +71,11 @@ check_decisions(const struct props_question *question, int64_t rate,
         bool got;
         bool expected;
 
-        prof_heap_rate_set(lab.prof, now);
-        got = prof_heap_sample(lab.proc, size);
+        prof_heap_rate_set(fixture.prof, now);
+        got = prof_heap_sample(fixture.proc, size);
         expected = model_heap_sampler_next(&model, size, now);
         finding->cells++;
-        if (got == expected && model.state == prof_proc_rng_state(lab.proc))
+        if (got == expected && model.state == prof_proc_rng_state(fixture.proc))
             continue;
         props_finding_fail(finding,
                            "allocation %d, of %" PRIu64
@@ -85,23 +85,24 @@ check_decisions(const struct props_question *question, int64_t rate,
                                            : ", expected the opposite");
         break;
     }
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 /* ---- Go's exponential, by counting ---- */
 
 /* Given the number that the gap is made of: is `size` sampled? */
 static bool
-samples(struct props_lab *lab, uint64_t drawn, uint64_t size)
+samples(struct props_fixture *fixture, uint64_t drawn, uint64_t size)
 {
-    (void)props_lab_event(lab, PROF_BLOCK, drawn, INT64_MAX); /* state only */
-    (void)prof_heap_sample(lab->proc, HUGE_BYTES);
-    return prof_heap_sample(lab->proc, size);
+    (void)props_fixture_event(fixture, PROF_BLOCK, drawn,
+                              INT64_MAX); /* state only */
+    (void)prof_heap_sample(fixture->proc, HUGE_BYTES);
+    return prof_heap_sample(fixture->proc, size);
 }
 
 /* How many of the 2^26 numbers make a gap of at most `size`. */
 static uint64_t
-count_samples(struct props_lab *lab, uint64_t size)
+count_samples(struct props_fixture *fixture, uint64_t size)
 {
     uint64_t low = 0; /* numbers below do not sample */
     uint64_t high = UINT64_C(1) << DRAW_BITS;
@@ -109,7 +110,7 @@ count_samples(struct props_lab *lab, uint64_t size)
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
 
-        if (samples(lab, middle, size))
+        if (samples(fixture, middle, size))
             high = middle;
         else
             low = middle + 1;
@@ -118,13 +119,14 @@ count_samples(struct props_lab *lab, uint64_t size)
 }
 
 static void
-check_go_cell(const struct props_question *question, struct props_lab *lab,
-              uint64_t size, uint64_t rate, struct props_finding *finding)
+check_go_cell(const struct props_question *question,
+              struct props_fixture *fixture, uint64_t size, uint64_t rate,
+              struct props_finding *finding)
 {
     const double all = (double)(1 << DRAW_BITS);
     const struct model_heap_sampling told =
-        model_heap_sampling(lab->era, size, rate);
-    const double chance = (double)count_samples(lab, size) / all;
+        model_heap_sampling(fixture->era, size, rate);
+    const double chance = (double)count_samples(fixture, size) / all;
     const double factor = told.factor * chance / told.chance;
     /*
      * A straight line over 1/32 is off by (1/32)^2 / 8 at most, the second
@@ -150,16 +152,16 @@ check_go_cell(const struct props_question *question, struct props_lab *lab,
 /* ---- exact, measured ---- */
 
 static void
-check_exact_cell(struct props_lab *lab, uint64_t size, uint64_t rate,
+check_exact_cell(struct props_fixture *fixture, uint64_t size, uint64_t rate,
                  uint32_t cells, struct props_finding *finding)
 {
-    const double chance = model_heap_sampling(lab->era, size, rate).chance;
+    const double chance = model_heap_sampling(fixture->era, size, rate).chance;
     uint64_t hits = 0;
     struct props_interval accept = {TRIALS, TRIALS};
 
     for (int i = 0; i < TRIALS; i++) {
-        (void)prof_heap_sample(lab->proc, HUGE_BYTES);
-        hits += prof_heap_sample(lab->proc, size);
+        (void)prof_heap_sample(fixture->proc, HUGE_BYTES);
+        hits += prof_heap_sample(fixture->proc, size);
     }
     if (chance < 1)
         accept = props_binomial_accept(TRIALS, (long double)chance,
@@ -177,25 +179,27 @@ check_exact_cell(struct props_lab *lab, uint64_t size, uint64_t rate,
 
 /* The chances of every size from 1 byte to 64 times the rate. */
 static void
-check_chances(const struct props_question *question, struct props_lab *lab,
-              uint64_t rate, uint32_t rates, struct props_finding *finding)
+check_chances(const struct props_question *question,
+              struct props_fixture *fixture, uint64_t rate, uint32_t rates,
+              struct props_finding *finding)
 {
     const uint64_t sizes[] = {1,    rate / 100, rate / 8, rate - 1,
                               rate, 2 * rate,   8 * rate, 64 * rate};
     const uint32_t cells = rates * (uint32_t)(sizeof sizes / sizeof *sizes);
 
-    prof_heap_rate_set(lab->prof, (int64_t)rate);
-    (void)prof_heap_sample(lab->proc, HUGE_BYTES); /* the first draws twice */
+    prof_heap_rate_set(fixture->prof, (int64_t)rate);
+    (void)prof_heap_sample(fixture->proc,
+                           HUGE_BYTES); /* the first draws twice */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] == 0)
             continue;
-        if (lab->era == MODEL_EXACT)
-            check_exact_cell(lab, sizes[i], rate, cells, finding);
+        if (fixture->era == MODEL_EXACT)
+            check_exact_cell(fixture, sizes[i], rate, cells, finding);
         else if (question->rules->sampler_keeps_large && sizes[i] >= rate &&
-                 !samples(lab, 0, sizes[i]))
+                 !samples(fixture, 0, sizes[i]))
             props_finding_fail(finding, "an allocation of the rate is missed");
-        else if (lab->era != MODEL_GO_1_5)
-            check_go_cell(question, lab, sizes[i], rate, finding);
+        else if (fixture->era != MODEL_GO_1_5)
+            check_go_cell(question, fixture, sizes[i], rate, finding);
     }
 }
 
@@ -248,17 +252,18 @@ props_check_heap_sampler(const struct props_question *question,
     static const int64_t rates[] = {
         2, 3, 64, 4096, 524288, 117440513, 1000000000, INT64_C(1) << 40};
     enum { RATES = sizeof rates / sizeof *rates };
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     for (int i = 0; i < RATES; i++)
         check_decisions(question, rates[i], finding);
-    if (!props_lab_begin(&lab, question->rules)) {
+    if (!props_fixture_begin(&fixture, question->rules)) {
         props_finding_fail(finding, "not enough memory");
     } else {
         for (int i = 0; i < RATES; i++)
-            check_chances(question, &lab, (uint64_t)rates[i], RATES, finding);
+            check_chances(question, &fixture, (uint64_t)rates[i], RATES,
+                          finding);
     }
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
     for (int i = 0; i < RATES; i++) {
         const uint64_t rate = (uint64_t)rates[i];
 

@@ -12,12 +12,12 @@ static const struct {
     uint32_t on;
     uint32_t visits;
 } sites[] = {
-#define X(id, name, on, visits, worlds, mark, sentence) \
+#define WORLD_FAULT(id, name, on, visits, worlds, goal, sentence) \
     {name, sentence, worlds, NULL, on, visits},
-#define Y(id, name, test, sentence) {name, sentence, "", test, 1, 1},
+#define TEST_FAULT(id, name, test, sentence) {name, sentence, "", test, 1, 1},
 #include "fault.def"
-#undef X
-#undef Y
+#undef WORLD_FAULT
+#undef TEST_FAULT
 };
 
 _Static_assert(SIM_FAULT_COUNT <= 64, "a site is a bit");

@@ -16,11 +16,12 @@
 #include "choice.h"
 
 enum sim_fault {
-#define X(id, name, on, visits, worlds, mark, sentence) SIM_FAULT_##id,
-#define Y(id, name, test, sentence)                     SIM_FAULT_##id,
+#define WORLD_FAULT(id, name, on, visits, worlds, goal, sentence) \
+    SIM_FAULT_##id,
+#define TEST_FAULT(id, name, test, sentence) SIM_FAULT_##id,
 #include "fault.def"
-#undef X
-#undef Y
+#undef WORLD_FAULT
+#undef TEST_FAULT
     SIM_FAULT_COUNT
 };
 

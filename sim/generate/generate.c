@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "ask.h"
+#include "choice_labels.h"
 
 enum { TASKS_PER_PROC = 2 };
 
@@ -34,7 +34,7 @@ const struct sim_limits sim_generator_limits_all = {
 static bool
 draw_feature(struct sim_generator *g, uint32_t one_in)
 {
-    return ask(g, one_in, SIM_SWARM, ASK_FEATURE) == 1;
+    return ask(g, one_in, SIM_SWARM, LABEL_FEATURE) == 1;
 }
 
 void
@@ -50,14 +50,15 @@ sim_draw_features(struct sim_generator *g)
     f->late_flush = draw_feature(g, 2);
     f->short_rooms = draw_feature(g, 2);
     f->odd_sizes = draw_feature(g, 3);
-    f->sizes = (enum sim_sizes)ask(g, SIM_SIZES_ONE + 1, SIM_SWARM, ASK_SIZES);
+    f->sizes =
+        (enum sim_sizes)ask(g, SIM_SIZES_ONE + 1, SIM_SWARM, LABEL_SIZES);
     f->lifetimes =
-        (enum sim_lifetimes)ask(g, SIM_DIE_ANY + 1, SIM_SWARM, ASK_LIFETIMES);
+        (enum sim_lifetimes)ask(g, SIM_DIE_ANY + 1, SIM_SWARM, LABEL_LIFETIMES);
     f->sampling = draw_feature(g, 3);
     f->locks = draw_feature(g, 3);
     g->config.waiters_all = f->locks && draw_feature(g, 2);
     if (f->sampling)
-        g->config.seed = ask(g, 256, SIM_SWARM, ASK_SEED);
+        g->config.seed = ask(g, 256, SIM_SWARM, LABEL_SEED);
 }
 
 static void
@@ -92,9 +93,9 @@ sim_draw_library(struct sim_generator *g)
     struct sim_config *c = &g->config;
 
     c->instruments |= SIM_PROFILES;
-    c->hash = (enum prof_hash)ask(g, PROF_HASH_COUNT, SIM_SWARM, ASK_HASH);
+    c->hash = (enum prof_hash)ask(g, PROF_HASH_COUNT, SIM_SWARM, LABEL_HASH);
     c->depth_max =
-        depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM, ASK_DEPTH)];
+        depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM, LABEL_DEPTH)];
 }
 
 static void
@@ -104,10 +105,10 @@ draw_heaps(struct sim_generator *g)
 
     sim_faults_draw(&g->faults, g->choices, 'h');
     sim_draw_library(g);
-    c->procs = 1 + ask(g, 4, SIM_SWARM, ASK_PROCS);
+    c->procs = 1 + ask(g, 4, SIM_SWARM, LABEL_PROCS);
     sim_draw_limits(g);
     sim_draw_clocks(g);
-    c->stacks_count = 1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_STACKS);
+    c->stacks_count = 1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, LABEL_STACKS);
     for (uint32_t i = 0; i < c->stacks_count; i++)
         sim_draw_stack(g, i);
     c->stacks = g->stacks;
@@ -124,7 +125,7 @@ draw_world(struct sim_generator *g, uint32_t worlds)
         if ((worlds & kind) != 0)
             kinds[count++] = kind;
     }
-    return kinds[ask(g, count, SIM_SWARM, ASK_WORLD)];
+    return kinds[ask(g, count, SIM_SWARM, LABEL_WORLD)];
 }
 
 void
@@ -153,7 +154,7 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
     actors = g->config.procs + 2;
     sim_draw_features(g);
     g->more_bound = lengths[ask(g, sizeof lengths / sizeof *lengths, SIM_SWARM,
-                                ASK_LENGTH)];
+                                LABEL_LENGTH)];
     sim_list_works(g);
     sim_queue_init(&g->queue, g->queue_words, actors);
     for (uint32_t i = 0; i < actors; i++)
@@ -167,13 +168,13 @@ static bool
 draw_turn(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
           struct sim_event *event)
 {
-    const uint32_t task = ask(g, TASKS_PER_PROC, SIM_DATA, ASK_TASK);
+    const uint32_t task = ask(g, TASKS_PER_PROC, SIM_DATA, LABEL_TASK);
     enum sim_work work;
 
     event->task = proc + g->config.procs * task;
     if (sim_draw_hold(g, world, event))
         return true;
-    work = (enum sim_work)g->works[ask(g, g->works_count, SIM_OP, ASK_WORK)];
+    work = (enum sim_work)g->works[ask(g, g->works_count, SIM_OP, LABEL_WORK)];
     if (g->features.locks && sim_world_task_waits(world, event->task)) {
         /* Then the other task runs, if it can. */
         event->task = proc + g->config.procs * (TASKS_PER_PROC - 1 - task);
@@ -195,7 +196,7 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
     bool acts;
 
     sim_choices_refresh(g->choices);
-    who = sim_queue_first(&g->queue, g->choices, ASK_TIE);
+    who = sim_queue_first(&g->queue, g->choices, LABEL_TIE);
     g->now_ticks = sim_queue_first_ticks(&g->queue);
     memset(event, 0, sizeof *event);
     if (who < procs)
@@ -205,7 +206,7 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
     else
         acts = sim_draw_reading(g, event);
     delay_ticks =
-        delays[ask(g, sizeof delays / sizeof *delays, SIM_CLOCK, ASK_DELAY)];
+        delays[ask(g, sizeof delays / sizeof *delays, SIM_CLOCK, LABEL_DELAY)];
     if (acts && event->kind == SIM_EV_STALL)
         delay_ticks += (uint64_t)event->cycles;
     sim_queue_set(&g->queue, who, g->now_ticks + delay_ticks);
@@ -220,7 +221,7 @@ sim_generator_next(struct sim_generator *g, const struct sim_world *world,
     if (g->config.scheduled)
         return sim_generator_next_task(g, world, event);
     while (g->events < SIM_EVENTS_MAX &&
-           ask(g, g->more_bound, SIM_FLOW, ASK_MORE) != 0) {
+           ask(g, g->more_bound, SIM_FLOW, LABEL_MORE) != 0) {
         if (take_turn(g, world, event)) {
             event->delay_ticks = g->now_ticks - g->applied_ticks;
             g->applied_ticks = g->now_ticks;

@@ -2,7 +2,7 @@
  * generate_faults.c -- the faults of generated heaps: limits that shape a whole
  * run, and what happens to processors and their clocks.
  */
-#include "ask.h"
+#include "choice_labels.h"
 
 static void
 draw_clock(struct sim_generator *g, struct sim_clock *clock)
@@ -32,7 +32,8 @@ draw_start(struct sim_generator *g)
 
     if (near > 0)
         return PROF_CYCLE_WRAP - near;
-    return starts[ask(g, sizeof starts / sizeof *starts, SIM_SWARM, ASK_START)];
+    return starts[ask(g, sizeof starts / sizeof *starts, SIM_SWARM,
+                      LABEL_START)];
 }
 
 void
@@ -92,17 +93,17 @@ sim_draw_hold(struct sim_generator *g, const struct sim_world *world,
         return false; /* most runs */
     if (sim_fault_strikes(faults, SIM_FAULT_CLOCK_AHEAD)) {
         event->kind = SIM_EV_CLOCK_JUMP;
-        event->cycles = jumps[ask(g, 3, SIM_CLOCK, ASK_HOLD)];
+        event->cycles = jumps[ask(g, 3, SIM_CLOCK, LABEL_CLOCK_FAULT)];
     } else if (sim_fault_strikes(faults, SIM_FAULT_CLOCK_BACK)) {
         event->kind = SIM_EV_CLOCK_JUMP;
-        event->cycles = -jumps[ask(g, 3, SIM_CLOCK, ASK_HOLD)];
+        event->cycles = -jumps[ask(g, 3, SIM_CLOCK, LABEL_CLOCK_FAULT)];
     } else if (sim_fault_strikes(faults, SIM_FAULT_CLOCK_FREEZE)) {
         event->kind = SIM_EV_CLOCK_FREEZE;
-        event->cycles = spans[ask(g, 3, SIM_CLOCK, ASK_HOLD)];
+        event->cycles = spans[ask(g, 3, SIM_CLOCK, LABEL_CLOCK_FAULT)];
     } else if (collects(world) && another_is_awake(g, proc) &&
                sim_fault_strikes(faults, SIM_FAULT_PROC_STALL)) {
         event->kind = SIM_EV_STALL;
-        event->cycles = spans[ask(g, 3, SIM_CLOCK, ASK_HOLD)];
+        event->cycles = spans[ask(g, 3, SIM_CLOCK, LABEL_CLOCK_FAULT)];
         g->stalled_ticks[proc] = g->now_ticks + (uint64_t)event->cycles;
         if (g->stalls_end_ticks < g->stalled_ticks[proc])
             g->stalls_end_ticks = g->stalled_ticks[proc];

@@ -2,7 +2,7 @@
  * generate_heap.c -- what tasks, the collector and the observer of a generated
  * heap do: one thing each time, or nothing. Every answer 0 is dull.
  */
-#include "ask.h"
+#include "choice_labels.h"
 
 #include "locks.h"
 
@@ -17,13 +17,13 @@ draw_size(struct sim_generator *g)
         g->features.odd_sizes ? sizeof sizes / sizeof *sizes : plain;
 
     if (sim_fault_strikes(&g->faults, SIM_FAULT_HUGE_SIZES))
-        return (UINT64_C(1) << 63) - ask(g, 2, SIM_DATA, ASK_SIZE);
+        return (UINT64_C(1) << 63) - ask(g, 2, SIM_DATA, LABEL_SIZE);
     switch (g->features.sizes) {
     case SIM_SIZES_FEW:
-        return sizes[ask(g, bound, SIM_DATA, ASK_SIZE)];
+        return sizes[ask(g, bound, SIM_DATA, LABEL_SIZE)];
     case SIM_SIZES_WIDE: /* every power of two about as often */
-        return (UINT64_C(16) << ask(g, 16, SIM_DATA, ASK_SIZE)) -
-               8 * ask(g, 2, SIM_DATA, ASK_SIZE);
+        return (UINT64_C(16) << ask(g, 16, SIM_DATA, LABEL_SIZE)) -
+               8 * ask(g, 2, SIM_DATA, LABEL_SIZE);
     case SIM_SIZES_ONE:
         break;
     }
@@ -38,7 +38,7 @@ draw_alloc(struct sim_generator *g, const struct sim_world *world,
         return false;
     event->kind = SIM_EV_ALLOC;
     event->object = sim_world_objects_count(world);
-    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, LABEL_STACK);
     event->size_bytes = draw_size(g);
     return true;
 }
@@ -53,7 +53,7 @@ first_victim(struct sim_generator *g, uint32_t born)
     case SIM_DIE_YOUNGEST_FIRST:
         return born > 8 ? born - 8 : 0;
     case SIM_DIE_ANY:
-        return born * ask(g, 8, SIM_DATA, ASK_VICTIMS) / 8;
+        return born * ask(g, 8, SIM_DATA, LABEL_VICTIMS) / 8;
     }
     return 0;
 }
@@ -74,7 +74,7 @@ draw_victim(struct sim_generator *g, const struct sim_world *world,
     if (count == 0)
         return false;
     event->kind = kind;
-    event->object = live[ask(g, count, SIM_DATA, ASK_OBJECT)];
+    event->object = live[ask(g, count, SIM_DATA, LABEL_OBJECT)];
     return true;
 }
 
@@ -85,11 +85,11 @@ draw_contention(struct sim_generator *g, struct sim_event *event,
     static const int64_t waits[] = {1, 0, -5, 100, INT64_MIN};
 
     event->kind = kind;
-    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, LABEL_STACK);
     event->cycles =
-        waits[ask(g, sizeof waits / sizeof *waits, SIM_DATA, ASK_CYCLES)];
+        waits[ask(g, sizeof waits / sizeof *waits, SIM_DATA, LABEL_CYCLES)];
     if (sim_fault_strikes(&g->faults, SIM_FAULT_HUGE_WAITS))
-        event->cycles = INT64_MAX >> ask(g, 3, SIM_DATA, ASK_CYCLES);
+        event->cycles = INT64_MAX >> ask(g, 3, SIM_DATA, LABEL_CYCLES);
     return true;
 }
 
@@ -142,16 +142,16 @@ draw_lock(struct sim_generator *g, const struct sim_world *world,
         SIM_EV_WAIT,        SIM_EV_BROADCAST, SIM_EV_ACQUIRE,
     };
     const enum sim_event_kind kind =
-        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, ASK_LOCK_WORK)];
-    const bool rash = ask(g, 4, SIM_OP, ASK_LOCK_RASH) == 1;
+        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, LABEL_LOCK_WORK)];
+    const bool rash = ask(g, 4, SIM_OP, LABEL_LOCK_RASH) == 1;
     const bool mutex = kind == SIM_EV_LOCK || kind == SIM_EV_LOCK_SHARED;
 
-    event->stack = ask(g, g->config.stacks_count, SIM_DATA, ASK_STACK);
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, LABEL_STACK);
     if ((!rash || mutex) && give_back(world, event))
         return true;
     event->kind = kind;
     /* Nearly always the first. */
-    event->lock = ask(g, 4, SIM_DATA, ASK_LOCK) / 3;
+    event->lock = ask(g, 4, SIM_DATA, LABEL_LOCK) / 3;
     if (!rash)
         event->kind = let_go(world, event);
     return true;
@@ -166,9 +166,9 @@ draw_rate(struct sim_generator *g, struct sim_event *event)
         1, 10, 2, 100, 64, 0, -1, 1 << 20, INT64_C(1) << 40, INT64_MAX};
 
     event->kind =
-        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, ASK_RATE_KIND)];
+        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, LABEL_RATE_KIND)];
     event->cycles =
-        rates[ask(g, sizeof rates / sizeof *rates, SIM_DATA, ASK_RATE)];
+        rates[ask(g, sizeof rates / sizeof *rates, SIM_DATA, LABEL_RATE)];
     return true;
 }
 
@@ -226,15 +226,15 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
     const struct sim_gc *gc = sim_world_gc(world);
 
     if (step == SIM_EV_GC_TERMINATE && f->stw_sweep &&
-        ask(g, 3, SIM_OP, ASK_STW) == 1)
+        ask(g, 3, SIM_OP, LABEL_STW) == 1)
         return SIM_EV_GC_TERMINATE_STW;
     /* Whoever waited for the last sweep may say so while the next marks. */
     if (step == SIM_EV_GC_TERMINATE && f->post_sweep && gc->cycles > 0 &&
         !gc->unflushed && !gc->post_swept &&
-        ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
+        ask(g, 2, SIM_OP, LABEL_POST_SWEEP) == 1)
         return SIM_EV_GC_POST_SWEEP;
     if (step == SIM_EV_GC_FLUSH && gc->dead > 0 && f->late_flush &&
-        ask(g, 2, SIM_SCHED, ASK_LATE_FLUSH) == 1)
+        ask(g, 2, SIM_SCHED, LABEL_LATE_FLUSH) == 1)
         return SIM_EV_GC_SWEEP;
     if ((step == SIM_EV_GC_FLUSH || gc->cycles == 0) && !gc->marking &&
         sim_fault_strikes(&g->faults, SIM_FAULT_EARLY_POST_SWEEP))
@@ -246,7 +246,7 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
         sim_fault_strikes(&g->faults, SIM_FAULT_LATE_FREE))
         return SIM_EV_GC_POST_SWEEP;
     if (step == SIM_EV_GC_MARK && f->post_sweep && gc->cycles > 0 &&
-        ask(g, 2, SIM_OP, ASK_POST_SWEEP) == 1)
+        ask(g, 2, SIM_OP, LABEL_POST_SWEEP) == 1)
         return SIM_EV_GC_POST_SWEEP;
     return step;
 }
@@ -255,7 +255,7 @@ bool
 sim_draw_collection(struct sim_generator *g, const struct sim_world *world,
                     struct sim_event *event)
 {
-    if (ask(g, 4, SIM_OP, ASK_COLLECT) == 0)
+    if (ask(g, 4, SIM_OP, LABEL_COLLECT) == 0)
         return false;
     event->kind = bend_step(g, world, collector_step(world));
     if (event->kind == SIM_EV_GC_SWEEP) {
@@ -263,11 +263,11 @@ sim_draw_collection(struct sim_generator *g, const struct sim_world *world,
 
         /* Sweepers take spans in any order: the oldest, or the next one. */
         if (sim_world_gc(world)->dead > 1 &&
-            ask(g, 2, SIM_SCHED, ASK_SWEEP) == 1)
+            ask(g, 2, SIM_SCHED, LABEL_SWEEP) == 1)
             first = sim_world_find(world, SIM_DEAD, first + 1);
         event->object = first;
         if (!g->config.scheduled)
-            event->task = ask(g, g->config.procs, SIM_SCHED, ASK_SWEEPER);
+            event->task = ask(g, g->config.procs, SIM_SCHED, LABEL_SWEEPER);
     }
     return true;
 }
@@ -278,7 +278,7 @@ sim_draw_reading(struct sim_generator *g, struct sim_event *event)
     static const uint32_t rooms[] = {SIM_ROOM_ENOUGH, 0, 1, 2};
     enum { REST, SNAPSHOT, ALL, ALL_TOO, ITERATE, BLOCK, MUTEX, READS };
 
-    switch (ask(g, READS, SIM_OP, ASK_READ)) {
+    switch (ask(g, READS, SIM_OP, LABEL_READ)) {
     case SNAPSHOT:
         event->kind = SIM_EV_SNAPSHOT;
         break;
@@ -301,6 +301,6 @@ sim_draw_reading(struct sim_generator *g, struct sim_event *event)
     event->room = SIM_ROOM_ENOUGH;
     if (g->features.short_rooms)
         event->room =
-            rooms[ask(g, sizeof rooms / sizeof *rooms, SIM_DATA, ASK_ROOM)];
+            rooms[ask(g, sizeof rooms / sizeof *rooms, SIM_DATA, LABEL_ROOM)];
     return true;
 }

@@ -6,7 +6,7 @@
  * in each list: a thread comes, a task runs, yields, returns. What a heap does
  * in such a world is drawn as in any other (generate.c).
  */
-#include "ask.h"
+#include "choice_labels.h"
 
 #include <string.h>
 
@@ -73,7 +73,7 @@ draw_task(struct candidates *c, enum sim_task_state state)
     }
     return count == 0
                ? 0
-               : found[ask(c->generator, count, SIM_SCHED, ASK_OF_TASKS)];
+               : found[ask(c->generator, count, SIM_SCHED, LABEL_OF_TASKS)];
 }
 
 static void
@@ -119,7 +119,7 @@ add_tracing(struct candidates *c)
     else if (sim_sessions(c->world) < SIM_TRACE_SESSIONS_MAX)
         for (int weight = 0; weight < 6; weight++)
             add(c, SIM_EV_TRACE_START, 0);
-    if (ask(c->generator, 16, SIM_OP, ASK_EVENT) == 15)
+    if (ask(c->generator, 16, SIM_OP, LABEL_EVENT) == 15)
         add(c, traces ? SIM_EV_TRACE_START : SIM_EV_TRACE_STOP, 0);
 }
 
@@ -203,7 +203,7 @@ add_elsewhere(struct candidates *c)
     if (may(c, SIM_EV_TIMERS))
         add(c, SIM_EV_TIMERS,
             ask(c->generator, sim_world_tasks(c->world) + 1, SIM_DATA,
-                ASK_OF_TASKS));
+                LABEL_OF_TASKS));
     if (sim_world_reader_stalls(c->world)) {
         add(c, SIM_EV_READER_BACK, 0);
         return;
@@ -253,12 +253,12 @@ draw_number(struct sim_generator *g, enum sim_event_kind kind)
     const uint64_t per_us = g->config.trace.ticks_per_us;
 
     if (kind == SIM_EV_SET_PROCS)
-        return 1 + ask(g, SIM_PROCS_MAX, SIM_DATA, ASK_NUMBER);
+        return 1 + ask(g, SIM_PROCS_MAX, SIM_DATA, LABEL_NUMBER);
     if (kind == SIM_EV_CPU_START) /* no more ticks than can be taken */
-        return 1 + ask(g, per_us >= 62 ? 100 : 10, SIM_DATA, ASK_NUMBER);
+        return 1 + ask(g, per_us >= 62 ? 100 : 10, SIM_DATA, LABEL_NUMBER);
     if (kind == SIM_EV_READ)
-        return chunks[ask(g, 4, SIM_DATA, ASK_NUMBER)];
-    return bytes[ask(g, 6, SIM_DATA, ASK_NUMBER)];
+        return chunks[ask(g, 4, SIM_DATA, LABEL_NUMBER)];
+    return bytes[ask(g, 6, SIM_DATA, LABEL_NUMBER)];
 }
 
 static void
@@ -267,10 +267,10 @@ draw_arguments(struct sim_generator *g, struct sim_event *event)
     static const uint64_t delays[] = {0, 1, 63, 1000, 100000, 1U << 30};
     const char *arguments = sim_event_arguments(event->kind);
 
-    event->delay_ticks = delays[ask(g, 6, SIM_CLOCK, ASK_TRACE_DELAY)];
+    event->delay_ticks = delays[ask(g, 6, SIM_CLOCK, LABEL_TRACE_DELAY)];
     if (strchr(arguments, 'S') != NULL)
         event->stack =
-            ask(g, g->config.stacks_count, SIM_DATA, ASK_TRACE_STACK);
+            ask(g, g->config.stacks_count, SIM_DATA, LABEL_TRACE_STACK);
     if (strchr(arguments, 'n') != NULL)
         event->size_bytes = draw_number(g, event->kind);
     if (event->kind == SIM_EV_GOROUTINES)
@@ -316,7 +316,7 @@ draw_of_heap(struct candidates *c, int what, struct sim_event *event)
         event->task = sim_world_proc(c->world, c->proc)->task;
         return sim_draw_work(
             g, c->world,
-            (enum sim_work)g->works[ask(g, g->works_count, SIM_OP, ASK_WORK)],
+            (enum sim_work)g->works[ask(g, g->works_count, SIM_OP, LABEL_WORK)],
             event);
     }
     if (what == DO_READ)
@@ -335,11 +335,11 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
     struct candidates c = {.generator = g, .world = world};
     struct sim_event chosen;
 
-    c.proc = ask(g, sim_world_procs(world), SIM_SCHED, ASK_PROC);
+    c.proc = ask(g, sim_world_procs(world), SIM_SCHED, LABEL_PROC);
     if (sim_draw_trace_fault(g, world, c.proc, event))
         return true;
     list(&c);
-    chosen = c.events[ask(g, c.count, SIM_OP, ASK_EVENT)];
+    chosen = c.events[ask(g, c.count, SIM_OP, LABEL_EVENT)];
     if ((int)chosen.kind < SIM_EV_COUNT)
         *event = chosen;
     else if (!draw_of_heap(&c, (int)chosen.kind, event))
@@ -358,7 +358,7 @@ sim_generator_next_task(struct sim_generator *g, const struct sim_world *world,
     }
     while (!g->ends) {
         if (g->events >= SIM_EVENTS_MAX - LAST_EVENTS ||
-            ask(g, g->more_bound, SIM_FLOW, ASK_TRACE_MORE) == 0)
+            ask(g, g->more_bound, SIM_FLOW, LABEL_TRACE_MORE) == 0)
             break;
         if (take_turn(g, world, event)) {
             g->events++;

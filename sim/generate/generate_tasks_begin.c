@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "ask.h"
+#include "choice_labels.h"
 #include "instrument_trace.h"
 
 static void
@@ -15,12 +15,12 @@ draw_stacks(struct sim_generator *g)
 
     g->config.stacks = g->stacks;
     g->config.stacks_count =
-        1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, ASK_TRACE_STACKS);
+        1 + ask(g, SIM_STACKS_MAX, SIM_SWARM, LABEL_TRACE_STACKS);
     for (uint32_t i = 0; i < g->config.stacks_count; i++) {
-        const uintptr_t first = firsts[ask(g, 3, SIM_SWARM, ASK_PC)];
+        const uintptr_t first = firsts[ask(g, 3, SIM_SWARM, LABEL_PC)];
 
         g->stacks[i].depth = depths[ask(g, sizeof depths / sizeof *depths,
-                                        SIM_SWARM, ASK_TRACE_DEPTH)];
+                                        SIM_SWARM, LABEL_TRACE_DEPTH)];
         g->stacks[i].frames = g->deep[i];
         for (uint32_t j = 0; j < SIM_DEEP_MAX; j++)
             g->deep[i][j] = first + 256 * (uintptr_t)i + 16 * (uintptr_t)j;
@@ -32,12 +32,12 @@ draw_buffers(struct sim_generator *g)
 {
     g->config.trace.buffer_bytes = SIM_TRACE_BUFFER_BYTES_MAX;
     if (sim_fault_is_on(&g->faults, SIM_FAULT_NO_TRACE_BUFFERS) ||
-        ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 1)
+        ask(g, 2, SIM_SWARM, LABEL_BUFFER_BYTES) == 1)
         g->config.trace.buffer_bytes =
             PROF_TRACE_BUFFER_BYTES_MIN +
-            ask(g, ask(g, 2, SIM_SWARM, ASK_BUFFER_BYTES) == 0 ? 40 : 500,
-                SIM_SWARM, ASK_BUFFER_BYTES);
-    g->config.trace.eager = ask(g, 4, SIM_SWARM, ASK_EAGER) == 3;
+            ask(g, ask(g, 2, SIM_SWARM, LABEL_BUFFER_BYTES) == 0 ? 40 : 500,
+                SIM_SWARM, LABEL_BUFFER_BYTES);
+    g->config.trace.eager = ask(g, 4, SIM_SWARM, LABEL_EAGER) == 3;
 }
 
 /* When the machine was started; all clocks agree on that. */
@@ -45,7 +45,7 @@ static void
 draw_offset(struct sim_generator *g)
 {
     static const int64_t offsets[] = {0, 1 << 20, INT64_C(1) << 45};
-    const int64_t offset = offsets[ask(g, 3, SIM_CLOCK, ASK_OFFSET)];
+    const int64_t offset = offsets[ask(g, 3, SIM_CLOCK, LABEL_OFFSET)];
 
     for (uint32_t p = 0; p < SIM_PROCS_MAX; p++)
         g->config.clocks[p].offset_ticks += offset;
@@ -67,7 +67,7 @@ draw_events(struct sim_generator *g)
 
     memset(g->has, 0, sizeof g->has);
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
-        g->has[optional[i]] = ask(g, 3, SIM_SWARM, ASK_TRACE_FEATURE) != 0;
+        g->has[optional[i]] = ask(g, 3, SIM_SWARM, LABEL_TRACE_FEATURE) != 0;
 }
 
 /* Where no fault has its hand on the clocks, they may be what orders. */
@@ -83,7 +83,7 @@ draw_order(struct sim_generator *g)
         if (sim_fault_is_on(&g->faults, clocks[i]))
             return;
     }
-    g->config.trace.by_clock = ask(g, 2, SIM_SWARM, ASK_ORDER) == 1;
+    g->config.trace.by_clock = ask(g, 2, SIM_SWARM, LABEL_ORDER) == 1;
 }
 
 /* The profiles, and a heap that they can show. */
@@ -96,7 +96,7 @@ draw_heap(struct sim_generator *g)
     g->features.explicit_free = false; /* nobody frees where a collector is */
     /* Half have no waits but those of tasks, all of them recorded: these the
      * trace shows, too. */
-    if (ask(g, 2, SIM_SWARM, ASK_INSTRUMENT) == 0) {
+    if (ask(g, 2, SIM_SWARM, LABEL_INSTRUMENT) == 0) {
         g->features.contention = false;
         g->features.sampling = false;
         g->features.locks = true;
@@ -108,7 +108,7 @@ draw_heap(struct sim_generator *g)
 static void
 draw_left_out(struct sim_generator *g)
 {
-    const uint32_t which = ask(g, 128, SIM_SWARM, ASK_INSTRUMENT);
+    const uint32_t which = ask(g, 128, SIM_SWARM, LABEL_INSTRUMENT);
 
     g->left_out = 0;
     if (which > 0 && which <= SIM_INSTRUMENT_COUNT)
@@ -123,7 +123,7 @@ draw_instruments(struct sim_generator *g)
                                                       SIM_CPU, SIM_DEBUG_LINES};
 
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
-        if (ask(g, 3, SIM_SWARM, ASK_INSTRUMENT) != 0)
+        if (ask(g, 3, SIM_SWARM, LABEL_INSTRUMENT) != 0)
             g->config.instruments |= SIM_INSTRUMENT_BIT(optional[i]);
     }
     g->has[SIM_EV_GOROUTINES] =
@@ -132,7 +132,7 @@ draw_instruments(struct sim_generator *g)
         (g->config.instruments & SIM_INSTRUMENT_BIT(SIM_CPU)) != 0;
     draw_left_out(g);
     /* Waits that no profile is told of hide what one should say. */
-    if (ask(g, 4, SIM_SWARM, ASK_INSTRUMENT) != 3) {
+    if (ask(g, 4, SIM_SWARM, LABEL_INSTRUMENT) != 3) {
         g->has[SIM_EV_PARK] = false;
         g->has[SIM_EV_PARK_LOCK] = false;
     }
@@ -152,18 +152,19 @@ sim_generator_begin_tasks(struct sim_generator *g, bool has_heap)
     g->left_out = 0;
     g->config.scheduled = true;
     g->config.instruments = SIM_INSTRUMENT_BIT(SIM_TRACER);
-    g->config.procs = 1 + ask(g, 4, SIM_SWARM, ASK_TRACE_PROCS);
+    g->config.procs = 1 + ask(g, 4, SIM_SWARM, LABEL_TRACE_PROCS);
     sim_faults_draw(&g->faults, g->choices, has_heap ? 'm' : 't');
     draw_order(g);
-    g->config.trace.tick_divisor = divisors[ask(g, 4, SIM_SWARM, ASK_DIVISOR)];
-    g->config.trace.ticks_per_us = speeds[ask(g, 4, SIM_SWARM, ASK_HERTZ)];
-    g->config.trace.two_readers = ask(g, 256, SIM_SWARM, ASK_READERS) == 255;
+    g->config.trace.tick_divisor =
+        divisors[ask(g, 4, SIM_SWARM, LABEL_DIVISOR)];
+    g->config.trace.ticks_per_us = speeds[ask(g, 4, SIM_SWARM, LABEL_HERTZ)];
+    g->config.trace.two_readers = ask(g, 256, SIM_SWARM, LABEL_READERS) == 255;
     draw_buffers(g);
     sim_draw_trace_limits(g);
     draw_offset(g);
     draw_stacks(g);
     draw_events(g);
-    g->more_bound = lengths[ask(g, 3, SIM_SWARM, ASK_TRACE_LENGTH)];
+    g->more_bound = lengths[ask(g, 3, SIM_SWARM, LABEL_TRACE_LENGTH)];
     if (has_heap) {
         draw_heap(g);
         draw_instruments(g);

@@ -2,7 +2,7 @@
  * generate_tasks_faults.c -- the faults of generated worlds whose processors
  * take tasks, and the quiet end of a run, when there are none.
  */
-#include "ask.h"
+#include "choice_labels.h"
 
 #include "instrument_trace.h"
 
@@ -83,7 +83,7 @@ draw_strike(struct sim_generator *g, const struct sim_world *world,
     else
         return false;
     event->cycles =
-        sign * moves[sim_choose(g->choices, 4, SIM_CLOCK, ASK_AMOUNT)];
+        sign * moves[sim_choose(g->choices, 4, SIM_CLOCK, LABEL_AMOUNT)];
     return true;
 }
 

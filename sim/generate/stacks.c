@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "ask.h"
+#include "choice_labels.h"
 
 static uint64_t
 mixed(uint64_t frame)
@@ -60,7 +60,7 @@ sim_draw_stack(struct sim_generator *g, uint32_t index)
     static const uint32_t depths[] = {4, 9, 33, SIM_FRAMES_MAX};
     uintptr_t *frames = g->frames[index];
     struct truth_stack *stack = &g->stacks[index];
-    uint32_t shape = ask(g, SHAPES, SIM_SWARM, ASK_STACK_SHAPE);
+    uint32_t shape = ask(g, SHAPES, SIM_SWARM, LABEL_STACK_SHAPE);
 
     for (uint32_t i = 0; i < SIM_FRAMES_MAX; i++)
         frames[i] = 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)i;
@@ -74,7 +74,7 @@ sim_draw_stack(struct sim_generator *g, uint32_t index)
     stack->depth = shape == EMPTY ? 0 : shape == TWO ? 2 : 1;
     if (shape == DEEP)
         stack->depth = depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM,
-                                  ASK_STACK_DEPTH)];
+                                  LABEL_STACK_DEPTH)];
     else if (shape >= BUILT && index > 0)
         build_on(stack, frames, shape - BUILT, stack - 1);
 }

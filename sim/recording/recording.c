@@ -17,7 +17,7 @@
  *       caller), instead of each being written out.
  *   I2  a recording that was returned has only numbers in range.
  */
-#include "recording_inside.h"
+#include "recording_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * the largest value that makes sense and reports the first one that does not,
  * with its offset. After a failure everything reads as 0 and the loops end.
  */
-#include "recording_inside.h"
+#include "recording_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

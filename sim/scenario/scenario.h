@@ -3,11 +3,11 @@
  * and what must come of it, as text that people read and write.
  * docs/scenarios.md is the language.
  *
- * Theory. A scenario holds no choices: the events are a world's whole story, so
- * it runs the same for ever, also when generators change. It is read from a
- * file (sim_scenario_read), or built from a configuration and an event list
- * such as a shrunk failure (sim_scenario_build); both give the same structure,
- * and printing is the inverse of reading:
+ * Theory. A scenario holds no choices: the events are all that happens in a
+ * world, so it runs the same for ever, also when generators change. It is read
+ * from a file (sim_scenario_read), or built from a configuration and an event
+ * list such as a shrunk failure (sim_scenario_build); both give the same
+ * structure, and printing is the inverse of reading:
  *
  *      parse(print(s)) = s          print(parse(print(s))) = print(s)
  *

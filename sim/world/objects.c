@@ -13,7 +13,7 @@
  *       while the collector marks survives that marking.
  *   I3  heap_bytes are those of all objects born and not GONE.
  */
-#include "world_inside.h"
+#include "world_internal.h"
 
 /* Where processors take tasks: what a runtime says of its heap. */
 static void

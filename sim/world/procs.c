@@ -2,7 +2,7 @@
  * procs.c -- processors that take tasks: who runs on them, and how the world
  * stops.
  */
-#include "world_inside.h"
+#include "world_internal.h"
 
 const char sim_not_running[] = "no task runs on the processor";
 

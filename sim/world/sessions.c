@@ -4,7 +4,7 @@
  *
  * The world is stopped, sweeps included, when tracing starts or stops.
  */
-#include "world_inside.h"
+#include "world_internal.h"
 
 /* Scanning and sweeping: alike but for the facts. */
 static const char *

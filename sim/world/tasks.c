@@ -13,7 +13,7 @@
  * that comes out of one is said to be back before it runs; a wake-up is called
  * futile only if a trace that is on has seen all of it.
  */
-#include "world_inside.h"
+#include "world_internal.h"
 
 static const char no_task[] = "there is no such task";
 static const char nobody_runs[] =

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world_inside.h"
+#include "world_internal.h"
 
 /* ---- memory ---- */
 
@@ -208,7 +208,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     world->answer.kind = SIM_EV_COUNT;
     world->now_ticks = 0;
     if (world->holds_used)
-        memset(world->holds, 0, sizeof world->holds);
+        memset(world->clock_faults, 0, sizeof world->clock_faults);
     world->holds_used = false;
     world->by_clock = config->scheduled && config->trace.by_clock;
     if (world->by_clock)

@@ -11,7 +11,7 @@
  * who lets it go makes it ready to run. The waiter has no processor then, so
  * the end of its wait is what the releaser's clock reads.
  */
-#include "world_inside.h"
+#include "world_internal.h"
 
 /* State a fact about a task's processor, in the event's world time. */
 static void

@@ -192,7 +192,7 @@ exits "the life of an object in docs/semantics.md" 0 ": ok" \
 
 exits "a known bug is told event by event" 2 \
     "  5 \* gc-sweep a" explain fixtures/scenarios/late-rotation-go1.6.sim
-exits "a good story has no needed events" 0 "^every property holds" \
+exits "a good scenario has no needed events" 0 "^every property holds" \
     explain fixtures/scenarios/wrap.sim
 cp fixtures/scenarios/late-rotation-go1.6.sim "$dir/plain-scenario"
 exits "a scenario by any other name" 0 ": ok: breaks H2" \

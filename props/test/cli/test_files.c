@@ -1,7 +1,7 @@
 /*
  * test_files.c -- the command's files appear whole or not at all, whichever of
- * its system calls fails (props/test/lib/supervise.h): profiles, their texts,
- * traces and what traces are converted to.
+ * its system calls fails (props/test/lib/syscall_injector.h): profiles, their
+ * texts, traces and what traces are converted to.
  *
  * Each file has a forerunner, "old". After a fault it holds that, or all of the
  * new bytes; nothing else is left in the folder; and the exit code says whether
@@ -23,7 +23,7 @@
 #include "fault.h"
 #include "prof/file.h"
 #include "prof/text.h"
-#include "supervise.h"
+#include "syscall_injector.h"
 
 enum { FILES_MAX = 32, FILE_BYTES_MAX = 1 << 16, PLACES_MAX = 6 };
 
@@ -169,12 +169,12 @@ try_fault(char *const *argv, uint32_t count, size_t row, uint32_t nth,
           bool continues)
 {
     const struct props_fault fault = {rows[row].call, nth, rows[row].error};
-    struct props_supervised result;
+    struct props_injectd result;
     uint32_t fresh;
 
     empty_folder();
     put_old(count);
-    result = props_supervise(argv, &fault);
+    result = props_inject(argv, &fault);
     assert_true(result.ran);
     assert_true(WIFEXITED(result.status));
     fresh = check_whole(count, sim_fault_name(rows[row].site), nth);
@@ -196,11 +196,11 @@ static void
 try_all(char *const *argv, bool continues)
 {
     const struct props_fault none = {.call = PROPS_CALL_COUNT};
-    struct props_supervised clean;
+    struct props_injectd clean;
     uint32_t count;
 
     empty_folder();
-    clean = props_supervise(argv, &none);
+    clean = props_inject(argv, &none);
     if (!clean.ran && !PROPS_SUPERVISES)
         skip();
     assert_true(clean.ran);
@@ -284,7 +284,7 @@ converted_traces_are_whole(void **state)
     (void)state;
     if (!PROPS_SUPERVISES || profsim == NULL)
         skip();
-    assert_true(props_supervise(make, &none).ran);
+    assert_true(props_inject(make, &none).ran);
     try_all(argv, false);
     unlink(trace);
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "graphs.h"
-#include "recording_story.h"
+#include "small_recording.h"
 
 /* Frames: main, a name of all syntaxes, one inlined into main, malloc. */
 static const char *const names[] = {"main", "a;b<c>&\"d'\\e\n\x1b]f", "inner",
@@ -67,7 +67,7 @@ make(struct made *made, const uint64_t *sizes)
         cli_recfile_alloc(&file, 0, i, sizes[i], i);
     cli_recfile_free(&file, 0, 3, 1);
     cli_recfile_end(&file, dropped);
-    made->recording = props_recording_story_read(file.bytes, file.bytes_count);
+    made->recording = props_small_recording_read(file.bytes, file.bytes_count);
     cli_recfile_release(&file);
     assert_true(sim_live_heap_open(&made->heap, made->recording, NULL));
     made->calls = cli_calls_open(made->recording);

@@ -134,9 +134,9 @@ a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met(void **state)
         assert_int_equal(many.runs, 999);
         assert_int_equal(many.events, one.events);
         assert_int_equal(many.hash, one.hash);
-        assert_memory_equal(&many.marks, &one.marks, sizeof one.marks);
+        assert_memory_equal(&many.cover, &one.cover, sizeof one.cover);
     }
-    assert_true(one.marks.hits[MARK_DRAINED] > 0);
+    assert_true(one.cover.hits[COVER_DRAINED] > 0);
 }
 
 static void
@@ -147,9 +147,9 @@ every_mark_is_met_by_a_campaign_long_enough(void **state)
     (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     outcome = outcome_of(PROPS_ALL, RUNS_FOR_MARKS, 1);
-    for (int i = 0; i < MARKS_OF_HEAPS; i++) {
-        if (outcome.marks.hits[i] == 0)
-            fail_msg("never met: %s", props_mark_id((enum props_mark)i));
+    for (int i = 0; i < COVER_OF_HEAPS; i++) {
+        if (outcome.cover.hits[i] == 0)
+            fail_msg("never met: %s", props_cover_id((enum props_cover)i));
     }
 }
 
@@ -291,13 +291,13 @@ every_question_is_asked_and_every_answer_is_given(void **state)
 
 /* Events 0, 2, 4, 6 and 8 are what it takes; nothing between two of them. */
 static bool
-has_every_second_event(void *context, const struct props_story *story)
+has_every_second_event(void *context, const struct props_event_list *list)
 {
     uint32_t next = 0;
 
     (void)context;
-    for (uint32_t i = 0; i < story->events_count; i++)
-        next += story->events[i].object == next ? 2 : 0;
+    for (uint32_t i = 0; i < list->events_count; i++)
+        next += list->events[i].object == next ? 2 : 0;
     return next == 10;
 }
 
@@ -305,7 +305,7 @@ static void
 events_that_stand_alone_are_left_out_one_by_one(void **state)
 {
     struct sim_event events[9];
-    struct props_story story = {.events = events, .events_count = 9};
+    struct props_event_list list = {.events = events, .events_count = 9};
 
     (void)state;
     memset(events, 0, sizeof events);
@@ -313,8 +313,8 @@ events_that_stand_alone_are_left_out_one_by_one(void **state)
         events[i].kind = SIM_EV_DROP;
         events[i].object = i;
     }
-    assert_true(props_simplify(&story, has_every_second_event, NULL));
-    assert_int_equal(story.events_count, 5);
+    assert_true(props_simplify(&list, has_every_second_event, NULL));
+    assert_int_equal(list.events_count, 5);
 }
 
 /* Three wait, one of them not yet due: each answer picks who it names. */
@@ -391,10 +391,10 @@ some_worlds_have_stacks_that_a_hash_cannot_tell_apart(void **state)
 
 /* ---- shrinking ---- */
 
-/* Does the story break the property, less the event at `without`? */
+/* Do the events break the property, less the event at `without`? */
 static bool
-story_breaks(struct props_run *run, const struct sim_scenario *scenario,
-             uint32_t without, enum props_property property)
+list_breaks(struct props_run *run, const struct sim_scenario *scenario,
+            uint32_t without, enum props_property property)
 {
     const char *refused = NULL;
     bool holds = true;
@@ -406,7 +406,7 @@ story_breaks(struct props_run *run, const struct sim_scenario *scenario,
             continue;
         holds = props_run_event(run, &scenario->events[i], &refused);
         if (refused != NULL)
-            return false; /* not a possible story */
+            return false; /* not a possible run */
     }
     if (holds)
         props_run_end(run);
@@ -428,9 +428,9 @@ judge_shrunk(const struct props_failure *failure, enum props_property property)
     scenario = sim_scenario_parse(failure->text, strlen(failure->text),
                                   "shrunk.sim", &error);
     assert_non_null(scenario);
-    assert_true(story_breaks(run, scenario, UINT32_MAX, property));
+    assert_true(list_breaks(run, scenario, UINT32_MAX, property));
     for (uint32_t i = 0; i < scenario->events_count; i++) {
-        if (story_breaks(run, scenario, i, property))
+        if (list_breaks(run, scenario, i, property))
             fail_msg("event %u of a shrunk scenario is not needed", i + 1);
     }
     props_run_delete(run);

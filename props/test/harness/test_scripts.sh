@@ -147,8 +147,8 @@ row test_x 'test test_x a_name'
 judged 0 '1 of 1 mutants caught' "a test that fails does"
 row kernel:k 'kernel other 3 check'
 judged 1 'survives: wanted kernel:k' "another kernel does not count"
-row mark:M ''
-judged 1 'survives: wanted mark:M' "a mark that is met does not count"
+row cover:M ''
+judged 1 'survives: wanted cover:M' "a coverage goal that is met does not count"
 row crash 'first 3 H1 2'
 judged 1 'survives: wanted crash' "a breach is no crash"
 row H1 'unfinished 124'

@@ -7,17 +7,17 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "truth_story.h"
+#include "log_builder.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 
-static struct story story;
+static struct log_builder builder;
 
 static int
 a_ring(void **state)
 {
     (void)state;
-    props_story_begin(&story, MODEL_RING);
+    props_log_begin(&builder, MODEL_RING);
     return 0;
 }
 
@@ -25,14 +25,14 @@ static int
 the_end(void **state)
 {
     (void)state;
-    props_story_end(&story);
+    props_log_end(&builder);
     return 0;
 }
 
 static void
 wait_ended(enum truth_kind kind, char stack, int64_t cycles)
 {
-    props_story_tell(&story, &(struct truth_entry){
+    props_log_tell(&builder, &(struct truth_entry){
                                  .kind = kind,
                                  .stack = (uint32_t)(stack - 'A'),
                                  .cycles = cycles,
@@ -42,15 +42,15 @@ wait_ended(enum truth_kind kind, char stack, int64_t cycles)
 static struct model_answer
 read_with_room(enum truth_kind kind, uint32_t room)
 {
-    props_story_tell(&story, &(struct truth_entry){.kind = kind, .room = room});
-    return model_heap_answer(story.model);
+    props_log_tell(&builder, &(struct truth_entry){.kind = kind, .room = room});
+    return model_heap_answer(builder.model);
 }
 
 static const struct model_bucket *
 buckets(uint32_t count_wanted)
 {
     uint32_t count;
-    const struct model_bucket *all = model_heap_buckets(story.model, &count);
+    const struct model_bucket *all = model_heap_buckets(builder.model, &count);
 
     assert_int_equal(count, count_wanted);
     return all;
@@ -62,13 +62,13 @@ a_bucket_is_one_kind_one_size_and_one_stack(void **state)
     const struct model_bucket *b;
 
     (void)state;
-    props_story_alloc(&story, 'B', 8);
-    props_story_alloc(&story, 'A', 8);
-    props_story_alloc(&story, 'B', 16);
+    props_log_alloc(&builder, 'B', 8);
+    props_log_alloc(&builder, 'A', 8);
+    props_log_alloc(&builder, 'B', 16);
     wait_ended(TRUTH_BLOCK, 'B', 5);
     wait_ended(TRUTH_MUTEX, 'B', 5);
-    props_story_alloc(&story, 'B', 8);
-    props_story_alloc(&story, 'B', 0);
+    props_log_alloc(&builder, 'B', 8);
+    props_log_alloc(&builder, 'B', 0);
     wait_ended(TRUTH_BLOCK, 'B', 6);
 
     b = buckets(6); /* in order of birth */
@@ -76,7 +76,7 @@ a_bucket_is_one_kind_one_size_and_one_stack(void **state)
     assert_int_equal(b[0].size_bytes, 8);
     assert_int_equal(b[0].allocs_pending, 2);
     assert_int_equal(b[1].frames[0], 'A');
-    assert_int_equal(b[1].depth, STORY_DEPTH);
+    assert_int_equal(b[1].depth, LOG_DEPTH);
     assert_int_equal(b[2].size_bytes, 16);
     assert_int_equal(b[3].kind, MODEL_BLOCK);
     assert_int_equal(b[3].allocs, 2);
@@ -91,21 +91,21 @@ a_stack_is_cut_at_the_root(void **state)
     const struct model_bucket *b;
 
     (void)state;
-    story.frames[2][0] = 'A';
-    story.frames[2][2] = 7;
-    story.limits.depth_max = 2;
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
-    props_story_alloc(&story, 'B', 8);
-    props_story_alloc(&story, 'C', 8); /* differs from A in frame 3 only */
+    builder.frames[2][0] = 'A';
+    builder.frames[2][2] = 7;
+    builder.limits.depth_max = 2;
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
+    props_log_alloc(&builder, 'B', 8);
+    props_log_alloc(&builder, 'C', 8); /* differs from A in frame 3 only */
     b = buckets(2);
     assert_int_equal(b[0].depth, 2);
     assert_int_equal(b[0].allocs_pending, 2);
 
-    story.limits.depth_max = 3;
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
-    props_story_alloc(&story, 'C', 8);
+    builder.limits.depth_max = 3;
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
+    props_log_alloc(&builder, 'C', 8);
     buckets(2);
 }
 
@@ -113,22 +113,22 @@ static void
 an_empty_stack_is_a_bucket_too(void **state)
 {
     (void)state;
-    story.limits.frames_max = 0;
-    story.stacks[0].depth = 0;
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
+    builder.limits.frames_max = 0;
+    builder.stacks[0].depth = 0;
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
     assert_int_equal(buckets(1)[0].depth, 0);
-    assert_int_equal(model_heap_drops(story.model).no_frames, 0);
+    assert_int_equal(model_heap_drops(builder.model).no_frames, 0);
 }
 
 static void
 stacks_equal_frame_by_frame_share_a_bucket(void **state)
 {
     (void)state;
-    story.frames[1][0] = 'A'; /* B is a copy of A under another number */
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
-    props_story_alloc(&story, 'B', 8);
+    builder.frames[1][0] = 'A'; /* B is a copy of A under another number */
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
+    props_log_alloc(&builder, 'B', 8);
     assert_int_equal(buckets(1)[0].allocs_pending, 2);
 }
 
@@ -136,11 +136,11 @@ static void
 a_shorter_stack_is_another_one(void **state)
 {
     (void)state;
-    story.frames[1][0] = 'A';
-    story.stacks[1].depth = 2;
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
-    props_story_alloc(&story, 'B', 8);
+    builder.frames[1][0] = 'A';
+    builder.stacks[1].depth = 2;
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
+    props_log_alloc(&builder, 'B', 8);
     buckets(2);
 }
 
@@ -150,17 +150,17 @@ a_new_stack_finds_all_buckets_taken(void **state)
     struct model_drops drops;
 
     (void)state;
-    story.limits.buckets_max = 2;
-    story.limits.frames_max = 2 * STORY_DEPTH; /* short of both from then on */
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
+    builder.limits.buckets_max = 2;
+    builder.limits.frames_max = 2 * LOG_DEPTH; /* short of both from then on */
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
     wait_ended(TRUTH_MUTEX, 'A', 1); /* kinds share the limit */
-    props_story_alloc(&story, 'B', 8);
-    props_story_alloc(&story, 'B', 8);
+    props_log_alloc(&builder, 'B', 8);
+    props_log_alloc(&builder, 'B', 8);
     wait_ended(TRUTH_BLOCK, 'A', 1);
-    props_story_alloc(&story, 'A', 8); /* known: still counted */
+    props_log_alloc(&builder, 'A', 8); /* known: still counted */
     wait_ended(TRUTH_MUTEX, 'A', 1);
-    drops = model_heap_drops(story.model);
+    drops = model_heap_drops(builder.model);
     assert_int_equal(drops.no_bucket, 3);
     assert_int_equal(drops.no_frames, 0);
     assert_int_equal(buckets(2)[0].allocs_pending, 2);
@@ -173,18 +173,18 @@ a_new_stack_finds_too_few_frames_left(void **state)
     struct model_drops drops;
 
     (void)state;
-    story.limits.buckets_max = 3;
-    story.limits.frames_max = 2 * STORY_DEPTH - 1;
-    story.stacks[2].depth = 2; /* C and D fit where B does not */
-    story.stacks[3].depth = 0;
-    props_story_again(&story);
-    props_story_alloc(&story, 'A', 8);
-    props_story_alloc(&story, 'B', 8); /* no frames */
-    props_story_alloc(&story, 'C', 8);
-    props_story_alloc(&story, 'B', 8); /* no frames */
-    props_story_alloc(&story, 'D', 8);
-    props_story_alloc(&story, 'B', 8); /* now there is no bucket either */
-    drops = model_heap_drops(story.model);
+    builder.limits.buckets_max = 3;
+    builder.limits.frames_max = 2 * LOG_DEPTH - 1;
+    builder.stacks[2].depth = 2; /* C and D fit where B does not */
+    builder.stacks[3].depth = 0;
+    props_log_again(&builder);
+    props_log_alloc(&builder, 'A', 8);
+    props_log_alloc(&builder, 'B', 8); /* no frames */
+    props_log_alloc(&builder, 'C', 8);
+    props_log_alloc(&builder, 'B', 8); /* no frames */
+    props_log_alloc(&builder, 'D', 8);
+    props_log_alloc(&builder, 'B', 8); /* now there is no bucket either */
+    drops = model_heap_drops(builder.model);
     assert_int_equal(drops.no_frames, 2);
     assert_int_equal(drops.no_bucket, 1);
     buckets(3);
@@ -198,19 +198,19 @@ an_object_that_was_dropped_is_freed_nowhere(void **state)
     uint32_t second;
 
     (void)state;
-    story.limits.buckets_max = 0;
-    story.limits.explicit_free_dropped = true;
-    props_story_again(&story);
-    first = props_story_alloc(&story, 'A', 8);
-    second = props_story_alloc(&story, 'A', 8);
-    props_story_object(&story, TRUTH_FREE_EXPLICIT, first);
-    props_story_object(&story, TRUTH_DEAD, second);
-    props_story_gc(&story);
-    props_story_call(&story, TRUTH_POST_SWEEP); /* early, but nobody waits */
-    props_story_snapshot(&story, true, ROOM);
-    assert_string_equal(props_story_heap(&story), "k=1: ");
-    props_story_object(&story, TRUTH_SWEEP, second);
-    drops = model_heap_drops(story.model);
+    builder.limits.buckets_max = 0;
+    builder.limits.explicit_free_dropped = true;
+    props_log_again(&builder);
+    first = props_log_alloc(&builder, 'A', 8);
+    second = props_log_alloc(&builder, 'A', 8);
+    props_log_object(&builder, TRUTH_FREE_EXPLICIT, first);
+    props_log_object(&builder, TRUTH_DEAD, second);
+    props_log_gc(&builder);
+    props_log_call(&builder, TRUTH_POST_SWEEP); /* early, but nobody waits */
+    props_log_snapshot(&builder, true, ROOM);
+    assert_string_equal(props_log_heap(&builder), "k=1: ");
+    props_log_object(&builder, TRUTH_SWEEP, second);
+    drops = model_heap_drops(builder.model);
     assert_int_equal(drops.no_bucket, 2);
     assert_int_equal(drops.no_free_path, 0);
     buckets(0);
@@ -222,28 +222,28 @@ a_snapshot_lists_what_is_in_use_by_bytes(void **state)
     uint32_t gone;
 
     (void)state;
-    gone = props_story_alloc(&story, 'A', 8);
-    props_story_object(&story, TRUTH_FREE_EXPLICIT, gone);
-    props_story_alloc(&story, 'B', 0); /* an object of no bytes */
-    props_story_alloc(&story, 'C', 8);
-    assert_int_equal(props_story_snapshot(&story, false, ROOM).count, 1);
-    assert_int_equal(props_story_snapshot(&story, true, ROOM).count, 3);
-    props_story_alloc(&story, 'D', 8); /* not published, but a bucket */
-    assert_int_equal(props_story_snapshot(&story, false, ROOM).count, 1);
-    assert_int_equal(props_story_snapshot(&story, true, ROOM).count, 4);
-    assert_true(props_story_snapshot(&story, true, 4).fits);
-    assert_false(props_story_snapshot(&story, true, 3).fits);
-    assert_true(model_heap_answer(story.model).all);
+    gone = props_log_alloc(&builder, 'A', 8);
+    props_log_object(&builder, TRUTH_FREE_EXPLICIT, gone);
+    props_log_alloc(&builder, 'B', 0); /* an object of no bytes */
+    props_log_alloc(&builder, 'C', 8);
+    assert_int_equal(props_log_snapshot(&builder, false, ROOM).count, 1);
+    assert_int_equal(props_log_snapshot(&builder, true, ROOM).count, 3);
+    props_log_alloc(&builder, 'D', 8); /* not published, but a bucket */
+    assert_int_equal(props_log_snapshot(&builder, false, ROOM).count, 1);
+    assert_int_equal(props_log_snapshot(&builder, true, ROOM).count, 4);
+    assert_true(props_log_snapshot(&builder, true, 4).fits);
+    assert_false(props_log_snapshot(&builder, true, 3).fits);
+    assert_true(model_heap_answer(builder.model).all);
 }
 
 static void
 bytes_in_use_are_compared_modulo_2_to_64(void **state)
 {
     (void)state;
-    props_story_alloc(&story, 'A', UINT64_C(1) << 63);
-    props_story_alloc(&story, 'A', UINT64_C(1) << 63);
-    assert_int_equal(props_story_snapshot(&story, false, ROOM).count, 0);
-    assert_string_equal(props_story_published(&story), "A 2/0");
+    props_log_alloc(&builder, 'A', UINT64_C(1) << 63);
+    props_log_alloc(&builder, 'A', UINT64_C(1) << 63);
+    assert_int_equal(props_log_snapshot(&builder, false, ROOM).count, 0);
+    assert_string_equal(props_log_published(&builder), "A 2/0");
 }
 
 static void
@@ -252,18 +252,18 @@ iterate_lists_all_and_publishes_nothing(void **state)
     struct model_answer answer;
 
     (void)state;
-    props_story_alloc(&story, 'A', 8);
+    props_log_alloc(&builder, 'A', 8);
     wait_ended(TRUTH_BLOCK, 'A', 1);
     answer = read_with_room(TRUTH_ITERATE, 0);
     assert_int_equal(answer.count, 1);
     assert_true(answer.fits);
     assert_true(answer.all);
     assert_false(answer.first);
-    assert_string_equal(props_story_published(&story), "");
-    props_story_gc(&story);
-    props_story_gc(&story);
+    assert_string_equal(props_log_published(&builder), "");
+    props_log_gc(&builder);
+    props_log_gc(&builder);
     read_with_room(TRUTH_ITERATE, 0);
-    assert_string_equal(props_story_published(&story), ""); /* it lags */
+    assert_string_equal(props_log_published(&builder), ""); /* it lags */
 }
 
 static void
@@ -303,9 +303,9 @@ contention_is_seen_at_once_and_never_cleared(void **state)
     assert_int_equal(answer.count, 1);
     assert_true(answer.fits);
     /* They are no heap buckets, and do not spend the first snapshot. */
-    props_story_alloc(&story, 'D', 8);
-    assert_true(props_story_snapshot(&story, true, ROOM).first);
-    assert_int_equal(model_heap_answer(story.model).count, 1);
+    props_log_alloc(&builder, 'D', 8);
+    assert_true(props_log_snapshot(&builder, true, ROOM).first);
+    assert_int_equal(model_heap_answer(builder.model).count, 1);
     assert_int_equal(buckets(4)[0].allocs, 1);
 }
 

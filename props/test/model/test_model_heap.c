@@ -7,14 +7,14 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "truth_story.h"
+#include "log_builder.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 
 static void
 free_explicit(uint32_t object)
 {
-    props_story_object(&story_told, TRUTH_FREE_EXPLICIT, object);
+    props_log_object(&built_log, TRUTH_FREE_EXPLICIT, object);
 }
 
 static void
@@ -24,31 +24,31 @@ a_collection_is_seen_phase_by_phase(void **state)
     uint32_t b;
 
     (void)state;
-    story_alloc('H'); /* so that the first-snapshot rule is spent */
-    story_shows("H 1/0", "k=0: H 1/0");
-    a = story_alloc('A');
-    b = story_alloc('B');
-    story_dead(a);
-    story_gc();
-    story_shows("H 1/0", "k=0: H 1/0"); /* between MT_1 and flush */
-    story_flush();
-    story_alloc('C');
-    story_shows("H 1/0", "k=0: H 1/0"); /* the sweep is running */
-    story_sweep(a);
-    story_shows("H 1/0", "k=0: H 1/0"); /* it is done, nobody said so */
-    story_post_sweep();
-    story_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    story_alloc('D');
-    story_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    story_dead(b);
-    story_gc();
-    story_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    story_flush();
-    story_sweep(b);
-    story_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
-    story_gc();
-    story_shows("H 1/0 A 1/1 B 1/1 C 1/0 D 1/0",
-                "k=2: H 1/0 A 1/1 B 1/1 C 1/0 D 1/0");
+    log_alloc('H'); /* so that the first-snapshot rule is spent */
+    log_shows("H 1/0", "k=0: H 1/0");
+    a = log_alloc('A');
+    b = log_alloc('B');
+    log_dead(a);
+    log_gc();
+    log_shows("H 1/0", "k=0: H 1/0"); /* between MT_1 and flush */
+    log_flush();
+    log_alloc('C');
+    log_shows("H 1/0", "k=0: H 1/0"); /* the sweep is running */
+    log_sweep(a);
+    log_shows("H 1/0", "k=0: H 1/0"); /* it is done, nobody said so */
+    log_post_sweep();
+    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
+    log_alloc('D');
+    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
+    log_dead(b);
+    log_gc();
+    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
+    log_flush();
+    log_sweep(b);
+    log_shows("H 1/0 A 1/1 B 1/0", "k=1: H 1/0 A 1/1 B 1/0");
+    log_gc();
+    log_shows("H 1/0 A 1/1 B 1/1 C 1/0 D 1/0",
+              "k=2: H 1/0 A 1/1 B 1/1 C 1/0 D 1/0");
 }
 
 static void
@@ -57,21 +57,21 @@ before_the_first_collection_one_snapshot_shows_all(void **state)
     uint32_t a;
 
     (void)state;
-    story_shows("", "k=0: ");
+    log_shows("", "k=0: ");
     assert_false(
-        model_heap_answer(story_told.model).first); /* it showed nothing */
-    a = story_alloc('A');
+        model_heap_answer(built_log.model).first); /* it showed nothing */
+    a = log_alloc('A');
     free_explicit(a);
-    story_alloc('B');
-    story_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    assert_true(model_heap_answer(story_told.model).first);
-    story_alloc('C');
-    story_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    assert_false(model_heap_answer(story_told.model).first);
-    story_gc_and_flush();
-    story_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    story_gc_and_flush();
-    story_shows("A 1/1 B 1/0 C 1/0", "k=1: A 1/1 B 1/0 C 1/0");
+    log_alloc('B');
+    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
+    assert_true(model_heap_answer(built_log.model).first);
+    log_alloc('C');
+    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
+    assert_false(model_heap_answer(built_log.model).first);
+    log_gc_and_flush();
+    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
+    log_gc_and_flush();
+    log_shows("A 1/1 B 1/0 C 1/0", "k=1: A 1/1 B 1/0 C 1/0");
 }
 
 static void
@@ -81,18 +81,18 @@ a_first_snapshot_may_be_torn_and_heals(void **state)
     uint32_t b;
 
     (void)state;
-    a = story_alloc('A');
-    b = story_alloc('B');
-    story_dead(a);
-    story_dead(b);
-    story_gc();
-    story_sweep(a);
+    a = log_alloc('A');
+    b = log_alloc('B');
+    log_dead(a);
+    log_dead(b);
+    log_gc();
+    log_sweep(a);
     /* The heap of no termination, but all events so far. */
-    story_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    story_sweep(b);
-    story_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
-    story_gc();
-    story_shows("A 1/1 B 1/1", "k=1: A 1/1 B 1/1");
+    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
+    log_sweep(b);
+    log_shows("A 1/1 B 1/0", "k=0: A 1/1 B 1/0");
+    log_gc();
+    log_shows("A 1/1 B 1/1", "k=1: A 1/1 B 1/1");
 }
 
 static void
@@ -101,21 +101,20 @@ a_short_first_snapshot_counts_all_and_publishes_nothing(void **state)
     struct model_answer answer;
 
     (void)state;
-    story_alloc('A');
-    story_alloc('B');
-    answer = props_story_snapshot(&story_told, false, 1);
+    log_alloc('A');
+    log_alloc('B');
+    answer = props_log_snapshot(&built_log, false, 1);
     assert_int_equal(answer.count, 2);
     assert_false(answer.fits);
     assert_false(answer.first);
-    assert_string_equal(props_story_published(&story_told), "");
-    assert_string_equal(props_story_heap(&story_told), "k=0: ");
-    story_alloc('C');
-    answer = props_story_snapshot(&story_told, false, 3);
+    assert_string_equal(props_log_published(&built_log), "");
+    assert_string_equal(props_log_heap(&built_log), "k=0: ");
+    log_alloc('C');
+    answer = props_log_snapshot(&built_log, false, 3);
     assert_int_equal(answer.count, 3);
     assert_true(answer.fits);
     assert_true(answer.first);
-    assert_string_equal(props_story_published(&story_told),
-                        "A 1/0 B 1/0 C 1/0");
+    assert_string_equal(props_log_published(&built_log), "A 1/0 B 1/0 C 1/0");
 }
 
 static void
@@ -124,80 +123,79 @@ a_sizing_call_may_spend_the_first_snapshot(void **state)
     struct model_answer answer;
 
     (void)state;
-    story_told.limits.sizing_consumes_first = true;
-    props_story_again(&story_told);
-    story_alloc('A');
-    story_alloc('B');
-    answer = props_story_snapshot(&story_told, false, 0);
+    built_log.limits.sizing_consumes_first = true;
+    props_log_again(&built_log);
+    log_alloc('A');
+    log_alloc('B');
+    answer = props_log_snapshot(&built_log, false, 0);
     assert_int_equal(answer.count, 2);
     assert_false(answer.fits);
     assert_true(answer.first);
-    story_alloc('C');
-    story_shows("A 1/0 B 1/0", "k=0: A 1/0 B 1/0");
-    assert_false(model_heap_answer(story_told.model).first);
+    log_alloc('C');
+    log_shows("A 1/0 B 1/0", "k=0: A 1/0 B 1/0");
+    assert_false(model_heap_answer(built_log.model).first);
 }
 
 static void
 a_short_snapshot_publishes_its_cycle_all_the_same(void **state)
 {
     (void)state;
-    story_alloc('A');
-    story_gc();
-    story_flush();
-    story_gc();
-    assert_false(props_story_snapshot(&story_told, true, 0).fits);
-    assert_string_equal(props_story_published(&story_told), "A 1/0");
-    assert_string_equal(props_story_heap(&story_told), "k=1: A 1/0");
-    assert_false(model_heap_flushed(story_told.model));
+    log_alloc('A');
+    log_gc();
+    log_flush();
+    log_gc();
+    assert_false(props_log_snapshot(&built_log, true, 0).fits);
+    assert_string_equal(props_log_published(&built_log), "A 1/0");
+    assert_string_equal(props_log_heap(&built_log), "k=1: A 1/0");
+    assert_false(model_heap_flushed(built_log.model));
 }
 
 static void
 post_sweep_leaves_the_data_of_its_own_cycle_to_the_flush(void **state)
 {
     (void)state;
-    story_alloc('H');
-    story_shows("H 1/0", "k=0: H 1/0");
-    story_alloc('A');
-    story_gc_and_flush();
-    story_alloc('B');
-    story_gc();
-    story_post_sweep();
-    assert_string_equal(props_story_published(&story_told), "H 1/0 B 1/0");
-    story_flush();
-    assert_string_equal(props_story_published(&story_told),
-                        "H 1/0 A 1/0 B 1/0");
+    log_alloc('H');
+    log_shows("H 1/0", "k=0: H 1/0");
+    log_alloc('A');
+    log_gc_and_flush();
+    log_alloc('B');
+    log_gc();
+    log_post_sweep();
+    assert_string_equal(props_log_published(&built_log), "H 1/0 B 1/0");
+    log_flush();
+    assert_string_equal(props_log_published(&built_log), "H 1/0 A 1/0 B 1/0");
 }
 
 static void
 a_second_flush_of_a_cycle_does_nothing(void **state)
 {
     (void)state;
-    assert_false(model_heap_flushed(story_told.model));
-    story_gc_and_flush();
-    assert_true(model_heap_flushed(story_told.model));
-    story_flush();
-    assert_true(model_heap_flushed(story_told.model));
-    story_post_sweep();
-    assert_true(model_heap_flushed(story_told.model));
-    story_gc();
-    assert_false(model_heap_flushed(story_told.model));
-    story_post_sweep();
-    props_story_snapshot(&story_told, true, ROOM);
-    assert_false(model_heap_flushed(story_told.model));
-    assert_int_equal(model_heap_cycles(story_told.model), 2);
+    assert_false(model_heap_flushed(built_log.model));
+    log_gc_and_flush();
+    assert_true(model_heap_flushed(built_log.model));
+    log_flush();
+    assert_true(model_heap_flushed(built_log.model));
+    log_post_sweep();
+    assert_true(model_heap_flushed(built_log.model));
+    log_gc();
+    assert_false(model_heap_flushed(built_log.model));
+    log_post_sweep();
+    props_log_snapshot(&built_log, true, ROOM);
+    assert_false(model_heap_flushed(built_log.model));
+    assert_int_equal(model_heap_cycles(built_log.model), 2);
 }
 
 /* Stopped-world sweep: the second next_cycle is that of every collection. */
 static void
 sweep_in_the_stopped_world(uint32_t object)
 {
-    story_dead(object);
-    props_story_tell(&story_told, &(struct truth_entry){.kind = TRUTH_TERMINATE,
-                                                        .flag = true});
-    story_sweep(object);
-    props_story_call(&story_told, TRUTH_NEXT_CYCLE);
-    story_flush();
-    props_story_call(&story_told, TRUTH_NEXT_CYCLE);
+    log_dead(object);
+    props_log_tell(&built_log, &(struct truth_entry){.kind = TRUTH_TERMINATE,
+                                                     .flag = true});
+    log_sweep(object);
+    props_log_call(&built_log, TRUTH_NEXT_CYCLE);
+    log_flush();
+    props_log_call(&built_log, TRUTH_NEXT_CYCLE);
 }
 
 static void
@@ -206,16 +204,16 @@ a_sweep_in_the_stopped_world_shows_at_once(void **state)
     uint32_t a;
 
     (void)state;
-    a = story_alloc('A');
-    story_alloc('B');
+    a = log_alloc('A');
+    log_alloc('B');
     sweep_in_the_stopped_world(a);
-    story_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
-    story_alloc('C');
-    story_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
-    story_gc_and_flush();
-    story_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
-    story_gc_and_flush();
-    story_shows("A 1/1 B 1/0 C 1/0", "k=2: A 1/1 B 1/0 C 1/0");
+    log_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
+    log_alloc('C');
+    log_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
+    log_gc_and_flush();
+    log_shows("A 1/1 B 1/0", "k=1: A 1/1 B 1/0");
+    log_gc_and_flush();
+    log_shows("A 1/1 B 1/0 C 1/0", "k=2: A 1/1 B 1/0 C 1/0");
 }
 
 static void
@@ -224,31 +222,31 @@ an_explicit_free_comes_with_its_allocation(void **state)
     uint32_t a;
 
     (void)state;
-    story_alloc('H');
-    story_shows("H 1/0", "k=0: H 1/0");
-    a = story_alloc('A');
+    log_alloc('H');
+    log_shows("H 1/0", "k=0: H 1/0");
+    a = log_alloc('A');
     free_explicit(a);
-    story_gc_and_flush();
-    free_explicit(story_alloc('B'));
-    story_shows("H 1/0", "k=0: H 1/0");
-    story_gc_and_flush();
-    story_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
-    story_post_sweep();
-    story_shows("H 1/0 A 1/1 B 1/1", "k=2: H 1/0 A 1/1 B 1/1");
+    log_gc_and_flush();
+    free_explicit(log_alloc('B'));
+    log_shows("H 1/0", "k=0: H 1/0");
+    log_gc_and_flush();
+    log_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
+    log_post_sweep();
+    log_shows("H 1/0 A 1/1 B 1/1", "k=2: H 1/0 A 1/1 B 1/1");
 }
 
 static void
 explicit_frees_may_have_no_path(void **state)
 {
     (void)state;
-    story_told.limits.explicit_free_dropped = true;
-    props_story_again(&story_told);
-    free_explicit(story_alloc('A'));
-    story_shows("A 1/0", "k=0: A 1/0");
-    story_gc_and_flush();
-    story_gc_and_flush();
-    story_shows("A 1/0", "k=1: A 1/0");
-    assert_int_equal(model_heap_drops(story_told.model).no_free_path, 1);
+    built_log.limits.explicit_free_dropped = true;
+    props_log_again(&built_log);
+    free_explicit(log_alloc('A'));
+    log_shows("A 1/0", "k=0: A 1/0");
+    log_gc_and_flush();
+    log_gc_and_flush();
+    log_shows("A 1/0", "k=1: A 1/0");
+    assert_int_equal(model_heap_drops(built_log.model).no_free_path, 1);
 }
 
 static void
@@ -257,32 +255,32 @@ stages_show_what_a_ring_shows_without_post_sweep(void **state)
     uint32_t a;
 
     (void)state;
-    story_alloc('H');
-    story_shows("H 1/0", "k=0: H 1/0");
-    a = story_alloc('A');
-    story_dead(a);
-    story_gc();
-    story_alloc('C');
-    story_sweep(a);
-    story_post_sweep(); /* nothing to stages */
-    story_shows("H 1/0", "k=0: H 1/0");
-    story_gc();
-    story_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
-    story_gc();
-    story_shows("H 1/0 A 1/1 C 1/0", "k=2: H 1/0 A 1/1 C 1/0");
-    sweep_in_the_stopped_world(story_alloc('D'));
-    story_shows("H 1/0 A 1/1 C 1/0 D 1/1", "k=4: H 1/0 A 1/1 C 1/0 D 1/1");
+    log_alloc('H');
+    log_shows("H 1/0", "k=0: H 1/0");
+    a = log_alloc('A');
+    log_dead(a);
+    log_gc();
+    log_alloc('C');
+    log_sweep(a);
+    log_post_sweep(); /* nothing to stages */
+    log_shows("H 1/0", "k=0: H 1/0");
+    log_gc();
+    log_shows("H 1/0 A 1/1", "k=1: H 1/0 A 1/1");
+    log_gc();
+    log_shows("H 1/0 A 1/1 C 1/0", "k=2: H 1/0 A 1/1 C 1/0");
+    sweep_in_the_stopped_world(log_alloc('D'));
+    log_shows("H 1/0 A 1/1 C 1/0 D 1/1", "k=4: H 1/0 A 1/1 C 1/0 D 1/1");
 }
 
 static void
 stages_need_no_flush(void **state)
 {
     (void)state;
-    story_alloc('A');
+    log_alloc('A');
     for (uint32_t i = 0; i < 5; i++)
-        story_gc();
-    assert_string_equal(props_story_published(&story_told), "A 1/0");
-    assert_string_equal(props_story_heap(&story_told), "k=4: A 1/0");
+        log_gc();
+    assert_string_equal(props_log_published(&built_log), "A 1/0");
+    assert_string_equal(props_log_heap(&built_log), "k=4: A 1/0");
 }
 
 static void
@@ -291,31 +289,30 @@ a_reset_begins_an_empty_run(void **state)
     struct model_answer answer;
 
     (void)state;
-    story_told.limits.frames_max = 2 * STORY_DEPTH;
-    props_story_again(&story_told);
-    story_alloc('A');
-    story_gc_and_flush();
-    story_post_sweep();
-    story_shows("A 1/0", "k=1: A 1/0");
-    story_alloc('B');
-    story_alloc('C'); /* dropped */
-    props_story_again(&story_told);
-    assert_int_equal(model_heap_cycles(story_told.model), 0);
-    assert_false(model_heap_flushed(story_told.model));
-    answer = props_story_snapshot(&story_told, true, ROOM);
+    built_log.limits.frames_max = 2 * LOG_DEPTH;
+    props_log_again(&built_log);
+    log_alloc('A');
+    log_gc_and_flush();
+    log_post_sweep();
+    log_shows("A 1/0", "k=1: A 1/0");
+    log_alloc('B');
+    log_alloc('C'); /* dropped */
+    props_log_again(&built_log);
+    assert_int_equal(model_heap_cycles(built_log.model), 0);
+    assert_false(model_heap_flushed(built_log.model));
+    answer = props_log_snapshot(&built_log, true, ROOM);
     assert_int_equal(answer.count, 0);
-    story_alloc('B'); /* all frames the limits give */
-    story_alloc('A');
-    assert_int_equal(model_heap_drops(story_told.model).no_frames, 0);
-    story_alloc('C');
-    assert_int_equal(model_heap_drops(story_told.model).no_frames, 1);
-    story_shows("B 1/0 A 1/0", "k=0: B 1/0 A 1/0");
+    log_alloc('B'); /* all frames the limits give */
+    log_alloc('A');
+    assert_int_equal(model_heap_drops(built_log.model).no_frames, 0);
+    log_alloc('C');
+    assert_int_equal(model_heap_drops(built_log.model).no_frames, 1);
+    log_shows("B 1/0 A 1/0", "k=0: B 1/0 A 1/0");
 }
 
-#define RING(test) \
-    cmocka_unit_test_setup_teardown(test, story_of_ring, story_end)
+#define RING(test) cmocka_unit_test_setup_teardown(test, log_of_ring, log_end)
 #define STAGES(test) \
-    cmocka_unit_test_setup_teardown(test, story_of_stages, story_end)
+    cmocka_unit_test_setup_teardown(test, log_of_stages, log_end)
 
 int
 main(void)

@@ -12,18 +12,18 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "truth_story.h"
+#include "log_builder.h"
 
 enum life { LIFE_USED, LIFE_DROPPED, LIFE_DEAD, LIFE_GONE };
 
 /* A random program and its collector. */
 struct world {
-    struct story story;
+    struct log_builder builder;
     uint64_t random;
     bool faulty;
 
-    enum life life[STORY_OBJECTS_MAX];
-    bool born_marked[STORY_OBJECTS_MAX]; /* during the marking going on */
+    enum life life[LOG_OBJECTS_MAX];
+    bool born_marked[LOG_OBJECTS_MAX]; /* during the marking going on */
     uint32_t unswept;
     bool marking;
     bool published;  /* flush or snapshot since next_cycle */
@@ -58,8 +58,8 @@ nothing_is_lost(struct world *world)
     uint64_t frees = 0;
     uint32_t count;
     const struct model_bucket *b =
-        model_heap_buckets(world->story.model, &count);
-    const struct model_drops drops = model_heap_drops(world->story.model);
+        model_heap_buckets(world->builder.model, &count);
+    const struct model_drops drops = model_heap_drops(world->builder.model);
 
     for (uint32_t i = 0; i < count; i++) {
         allocs += b[i].allocs + b[i].allocs_pending;
@@ -68,7 +68,7 @@ nothing_is_lost(struct world *world)
                     b[i].allocs + b[i].allocs_pending);
     }
     assert_int_equal(allocs + drops.no_bucket + drops.no_frames,
-                     world->story.objects);
+                     world->builder.objects);
     assert_true(frees <= allocs);
 }
 
@@ -78,7 +78,7 @@ agree(struct world *world)
 {
     uint32_t count;
     const struct model_bucket *b =
-        model_heap_buckets(world->story.model, &count);
+        model_heap_buckets(world->builder.model, &count);
 
     for (uint32_t i = 0; i < count; i++)
         if (b[i].allocs != b[i].allocs_then || b[i].frees != b[i].frees_then)
@@ -92,7 +92,7 @@ all_published(struct world *world)
 {
     uint32_t count;
     const struct model_bucket *b =
-        model_heap_buckets(world->story.model, &count);
+        model_heap_buckets(world->builder.model, &count);
 
     for (uint32_t i = 0; i < count; i++)
         if (b[i].allocs_pending != 0 || b[i].frees_pending != 0)
@@ -106,7 +106,7 @@ snapshot(struct world *world)
     const uint32_t room =
         below(world, 4) == 0 ? below(world, 4) : TRUTH_ROOM_ENOUGH;
     const struct model_answer answer =
-        props_story_snapshot(&world->story, below(world, 2) == 0, room);
+        props_log_snapshot(&world->builder, below(world, 2) == 0, room);
     uint32_t k;
     bool known;
 
@@ -118,7 +118,7 @@ snapshot(struct world *world)
         assert_true(all_published(world));
     nothing_is_lost(world);
 
-    known = model_heap_at(world->story.model, &k);
+    known = model_heap_at(world->builder.model, &k);
     world->unknown += !known;
     if (!world->faulty)
         assert_true(known);
@@ -128,7 +128,7 @@ snapshot(struct world *world)
 static void
 sweep_some(struct world *world, uint32_t one_in)
 {
-    const uint32_t count = world->story.objects;
+    const uint32_t count = world->builder.objects;
     const uint32_t start = count == 0 ? 0 : below(world, count);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -136,7 +136,7 @@ sweep_some(struct world *world, uint32_t one_in)
 
         if (world->life[object] != LIFE_DEAD || below(world, one_in) != 0)
             continue;
-        props_story_object(&world->story, TRUTH_SWEEP, object);
+        props_log_object(&world->builder, TRUTH_SWEEP, object);
         world->life[object] = LIFE_GONE;
         world->unswept--;
     }
@@ -146,29 +146,29 @@ static void
 terminate(struct world *world)
 {
     const bool stopped = below(world, 6) == 0;
-    struct story *story = &world->story;
+    struct log_builder *builder = &world->builder;
 
     if (!world->published && !fault_now(world))
-        props_story_call(story, TRUTH_FLUSH);
+        props_log_call(builder, TRUTH_FLUSH);
     if (!fault_now(world))
         sweep_some(world, 1);
-    for (uint32_t i = 0; i < story->objects; i++) {
+    for (uint32_t i = 0; i < builder->objects; i++) {
         if (world->life[i] != LIFE_DROPPED || world->born_marked[i])
             continue;
-        props_story_object(story, TRUTH_DEAD, i);
+        props_log_object(builder, TRUTH_DEAD, i);
         world->life[i] = LIFE_DEAD;
         world->unswept++;
     }
-    props_story_tell(
-        story, &(struct truth_entry){.kind = TRUTH_TERMINATE, .flag = stopped});
+    props_log_tell(builder, &(struct truth_entry){.kind = TRUTH_TERMINATE,
+                                                  .flag = stopped});
     if (stopped) {
         sweep_some(world, fault_now(world) ? 2 : 1);
-        props_story_call(story, TRUTH_NEXT_CYCLE);
-        if (!fault_now(world) || story->limits.scheme == MODEL_STAGES)
-            props_story_call(story, TRUTH_FLUSH);
+        props_log_call(builder, TRUTH_NEXT_CYCLE);
+        if (!fault_now(world) || builder->limits.scheme == MODEL_STAGES)
+            props_log_call(builder, TRUTH_FLUSH);
         world->stopped++;
     }
-    props_story_call(story, TRUTH_NEXT_CYCLE);
+    props_log_call(builder, TRUTH_NEXT_CYCLE);
     world->published = false;
     world->sweep_open = !stopped;
     world->marking = false;
@@ -182,9 +182,9 @@ mark(struct world *world)
         return;
     }
     world->marking = true;
-    for (uint32_t i = 0; i < world->story.objects; i++)
+    for (uint32_t i = 0; i < world->builder.objects; i++)
         world->born_marked[i] = false;
-    props_story_call(&world->story, TRUTH_MARK);
+    props_log_call(&world->builder, TRUTH_MARK);
 }
 
 static void
@@ -194,7 +194,7 @@ post_sweep(struct world *world)
         return;
     if (!fault_now(world))
         sweep_some(world, 1);
-    props_story_call(&world->story, TRUTH_POST_SWEEP);
+    props_log_call(&world->builder, TRUTH_POST_SWEEP);
     world->posts++;
 }
 
@@ -204,10 +204,10 @@ alloc(struct world *world)
     static const uint64_t sizes[] = {8, 8, 16, 0};
     uint32_t object;
 
-    if (world->story.objects == STORY_OBJECTS_MAX)
+    if (world->builder.objects == LOG_OBJECTS_MAX)
         return;
-    object = props_story_alloc(&world->story, (char)('A' + below(world, 4)),
-                               sizes[below(world, 4)]);
+    object = props_log_alloc(&world->builder, (char)('A' + below(world, 4)),
+                             sizes[below(world, 4)]);
     world->life[object] = LIFE_USED;
     world->born_marked[object] = world->marking;
 }
@@ -218,16 +218,16 @@ let_go(struct world *world)
 {
     uint32_t object;
 
-    if (world->story.objects == 0)
+    if (world->builder.objects == 0)
         return;
-    object = below(world, world->story.objects);
+    object = below(world, world->builder.objects);
     if (world->life[object] != LIFE_USED)
         return;
     if (below(world, 4) == 0) {
-        props_story_object(&world->story, TRUTH_FREE_EXPLICIT, object);
+        props_log_object(&world->builder, TRUTH_FREE_EXPLICIT, object);
         world->life[object] = LIFE_GONE;
     } else {
-        props_story_object(&world->story, TRUTH_DROP, object);
+        props_log_object(&world->builder, TRUTH_DROP, object);
         world->life[object] = LIFE_DROPPED;
     }
 }
@@ -259,7 +259,7 @@ step(struct world *world)
         post_sweep(world);
         break;
     case 12:
-        props_story_call(&world->story, TRUTH_FLUSH);
+        props_log_call(&world->builder, TRUTH_FLUSH);
         world->published = true;
         break;
     default:
@@ -271,7 +271,7 @@ step(struct world *world)
 static void
 run(struct world *world, uint64_t seed, bool faulty)
 {
-    struct model_limits *limits = &world->story.limits;
+    struct model_limits *limits = &world->builder.limits;
     uint32_t steps;
 
     world->random = seed;
@@ -282,7 +282,7 @@ run(struct world *world, uint64_t seed, bool faulty)
     limits->depth_max = below(world, 3) == 0 ? 0 : 32;
     limits->buckets_max = below(world, 3) == 0 ? below(world, 5) : 64;
     limits->frames_max = below(world, 3) == 0 ? below(world, 12) : 1000;
-    props_story_again(&world->story);
+    props_log_again(&world->builder);
     world->unswept = 0;
     world->marking = false;
     world->published = true;
@@ -299,7 +299,7 @@ on_logs_without_faults_the_oracles_always_agree(void **state)
     static struct world world;
 
     (void)state;
-    props_story_begin(&world.story, MODEL_RING);
+    props_log_begin(&world.builder, MODEL_RING);
     for (uint64_t seed = 0; seed < 200000; seed++)
         run(&world, seed, false);
     /* The logs went where they should. */
@@ -308,7 +308,7 @@ on_logs_without_faults_the_oracles_always_agree(void **state)
     assert_true(world.stopped > 50000);
     assert_true(world.posts > 50000);
     assert_true(world.unknown == 0);
-    props_story_end(&world.story);
+    props_log_end(&world.builder);
 }
 
 static void
@@ -317,12 +317,12 @@ on_faulty_logs_the_oracles_agree_wherever_the_heap_is_known(void **state)
     static struct world world;
 
     (void)state;
-    props_story_begin(&world.story, MODEL_RING);
+    props_log_begin(&world.builder, MODEL_RING);
     for (uint64_t seed = 0; seed < 100000; seed++)
         run(&world, seed, true);
     assert_true(world.unknown > 10000);
     assert_true(world.unknown < world.snapshots / 2);
-    props_story_end(&world.story);
+    props_log_end(&world.builder);
 }
 
 int

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "binomial.h"
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "pprof_case.h"
 #include "prof/registry.h"
 
@@ -27,7 +27,7 @@ struct meaning {
 };
 
 struct bench {
-    struct props_lab lab;
+    struct props_fixture fixture;
     struct prof_registry *registry;
     void *block;
 };
@@ -44,8 +44,8 @@ bench_begin(struct bench *bench, const struct prof_rules *rules)
     struct prof_registry_config config = {.lost = CASE_LOST};
     size_t bytes;
 
-    assert_true(props_lab_begin(&bench->lab, rules));
-    config.sources.prof = bench->lab.prof;
+    assert_true(props_fixture_begin(&bench->fixture, rules));
+    config.sources.prof = bench->fixture.prof;
     bytes = prof_registry_bytes_needed(&config);
     bytes = (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN;
     bench->block = aligned_alloc(PROF_BLOCK_ALIGN, bytes * PROF_BLOCK_ALIGN);
@@ -59,7 +59,7 @@ static void
 bench_end(struct bench *bench)
 {
     free(bench->block);
-    props_lab_end(&bench->lab);
+    props_fixture_end(&bench->fixture);
 }
 
 static enum prof_status
@@ -67,8 +67,8 @@ write_profile(const struct bench *bench, enum prof_contention kind, int debug)
 {
     case_begin(&run);
     return prof_profile_write(
-        prof_registry_find(bench->registry, props_lab_kind(kind)), &run.output,
-        debug);
+        prof_registry_find(bench->registry, props_fixture_kind(kind)),
+        &run.output, debug);
 }
 
 static struct meaning
@@ -124,8 +124,8 @@ assert_means(const struct bench *bench, enum prof_contention kind,
         fail_msg("%s: %" PRIu64 " waits of %" PRIu64 " ticks in all; "
                  "profile.proto says %" PRIu64 " of %" PRIu64
                  ", the text %" PRIu64 " of %" PRIu64,
-                 props_lab_kind(kind), want.events, want.ticks, proto.events,
-                 proto.ticks, text.events, text.ticks);
+                 props_fixture_kind(kind), want.events, want.ticks,
+                 proto.events, proto.ticks, text.events, text.ticks);
 }
 
 /* ---- enumeration ---- */
@@ -136,9 +136,9 @@ feed_each_outcome(struct bench *bench, enum prof_contention kind, uint64_t rate,
                   uint64_t cycles)
 {
     for (uint64_t u = 0; u < rate; u++)
-        (void)props_lab_event(&bench->lab, kind,
-                              props_lab_number(&bench->lab, u, rate),
-                              (int64_t)cycles);
+        (void)props_fixture_event(
+            &bench->fixture, kind,
+            props_fixture_number(&bench->fixture, u, rate), (int64_t)cycles);
 }
 
 static void
@@ -148,7 +148,7 @@ enumerate(const struct prof_rules *rules, enum prof_contention kind,
     struct bench bench;
 
     bench_begin(&bench, rules);
-    props_lab_set_rate(&bench.lab, kind, (int64_t)rate);
+    props_fixture_set_rate(&bench.fixture, kind, (int64_t)rate);
     feed_each_outcome(&bench, kind, rate, cycles);
     assert_means(&bench, kind, (struct meaning){rate, rate * cycles});
     bench_end(&bench);
@@ -186,14 +186,14 @@ turning_it_off_changes_nothing_of_what_a_file_means(void **state)
         const struct meaning want = {10, 500};
 
         bench_begin(&bench, rules_with_mutex[i]);
-        props_lab_set_rate(&bench.lab, PROF_MUTEX, 10);
+        props_fixture_set_rate(&bench.fixture, PROF_MUTEX, 10);
         feed_each_outcome(&bench, PROF_MUTEX, 10, 50);
-        assert_int_equal(prof_mutex_fraction_set(bench.lab.prof, 0), 10);
+        assert_int_equal(prof_mutex_fraction_set(bench.fixture.prof, 0), 10);
         assert_means(&bench, PROF_MUTEX, want);
-        assert_int_equal(prof_mutex_fraction_set(bench.lab.prof, -1), 0);
-        assert_int_equal(prof_mutex_fraction_set(bench.lab.prof, 0), 0);
+        assert_int_equal(prof_mutex_fraction_set(bench.fixture.prof, -1), 0);
+        assert_int_equal(prof_mutex_fraction_set(bench.fixture.prof, 0), 0);
         assert_means(&bench, PROF_MUTEX, want);
-        assert_int_equal(prof_mutex_fraction_set(bench.lab.prof, 10), 0);
+        assert_int_equal(prof_mutex_fraction_set(bench.fixture.prof, 10), 0);
         assert_means(&bench, PROF_MUTEX, want);
         bench_end(&bench);
     }
@@ -219,9 +219,9 @@ a_mutex_file_of_many_waits_says_about_how_many(void **state)
         struct meaning meaning;
 
         bench_begin(&bench, rules_with_mutex[i]);
-        props_lab_set_rate(&bench.lab, PROF_MUTEX, FRACTION);
+        props_fixture_set_rate(&bench.fixture, PROF_MUTEX, FRACTION);
         for (int j = 0; j < WAITS; j++)
-            prof_contention_event(bench.lab.proc, PROF_MUTEX, stack, 1,
+            prof_contention_event(bench.fixture.proc, PROF_MUTEX, stack, 1,
                                   WAIT_TICKS);
         meaning = read_text(&bench, PROF_MUTEX);
         assert_means(&bench, PROF_MUTEX, meaning);

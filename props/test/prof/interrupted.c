@@ -229,7 +229,7 @@ interrupted_live(void)
 static char wrong[200]; /* the first thing that is */
 
 static bool
-is(const char *what, uint64_t got, uint64_t want)
+check_equal(const char *what, uint64_t got, uint64_t want)
 {
     if (got != want && wrong[0] == '\0')
         snprintf(wrong, sizeof wrong, "%s: %" PRIu64 ", expected %" PRIu64,
@@ -246,19 +246,20 @@ check_heap(void)
     size_t count = 0;
 
     for (int i = 0; i < 3; i++) {
-        is("next cycle", prof_heap_next_cycle(prof), PROF_OK);
-        is("flush", prof_heap_flush(prof), PROF_OK);
+        check_equal("next cycle", prof_heap_next_cycle(prof), PROF_OK);
+        check_equal("flush", prof_heap_flush(prof), PROF_OK);
     }
-    is("snapshot",
-       prof_heap_snapshot(prof, PROF_SELECT_ALL, records, BUCKETS_MAX, &count),
-       PROF_OK);
+    check_equal(
+        "snapshot",
+        prof_heap_snapshot(prof, PROF_SELECT_ALL, records, BUCKETS_MAX, &count),
+        PROF_OK);
     for (size_t i = 0; i < count; i++)
         *(records[i].size_bytes == 16 ? &mine : &theirs) = records[i];
-    is("buckets", count, done.allocs > 0 ? 2 : 1);
-    is("allocations", mine.allocs, done.own_allocs);
-    is("frees", mine.frees, done.own_frees);
-    is("allocations of the other stack", theirs.allocs, done.allocs);
-    is("frees of the other stack", theirs.frees, done.frees);
+    check_equal("buckets", count, done.allocs > 0 ? 2 : 1);
+    check_equal("allocations", mine.allocs, done.own_allocs);
+    check_equal("frees", mine.frees, done.own_frees);
+    check_equal("allocations of the other stack", theirs.allocs, done.allocs);
+    check_equal("frees of the other stack", theirs.frees, done.frees);
 }
 
 static void
@@ -267,10 +268,11 @@ check_waits(enum prof_contention kind, uint64_t want, uint64_t ticks)
     struct prof_contention_record record = {.count = 0};
     size_t count;
 
-    is("contention snapshot",
-       prof_contention_snapshot(prof, kind, &record, 1, &count), PROF_OK);
-    is("waits", record.count, want);
-    is("ticks of waits", record.cycles, want * ticks);
+    check_equal("contention snapshot",
+                prof_contention_snapshot(prof, kind, &record, 1, &count),
+                PROF_OK);
+    check_equal("waits", record.count, want);
+    check_equal("ticks of waits", record.cycles, want * ticks);
 }
 
 static void
@@ -278,11 +280,11 @@ check_ticks(void)
 {
     struct prof_cpu_totals totals;
 
-    is("stop of the CPU profile", prof_cpu_stop(cpu), PROF_OK);
+    check_equal("stop of the CPU profile", prof_cpu_stop(cpu), PROF_OK);
     totals = prof_cpu_totals(cpu);
-    is("CPU ticks", totals.recorded + totals.lost, done.ticks);
+    check_equal("CPU ticks", totals.recorded + totals.lost, done.ticks);
     if (done.ticks < TICKS_MAX)
-        is("lost CPU ticks", totals.lost, 0);
+        check_equal("lost CPU ticks", totals.lost, 0);
 }
 
 static void
@@ -292,11 +294,13 @@ check_trace(void)
     size_t bytes_count;
     enum prof_status status = PROF_OK;
 
-    is("stop of the trace", prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
+    check_equal("stop of the trace", prof_trace_stop(trace, 0, NULL, 0),
+                PROF_OK);
     for (int i = 0; i < PARTS_MAX && status == PROF_OK; i++)
         status = prof_trace_read(trace, &bytes, &bytes_count);
-    is("end of the trace", status, PROF_ERR_END);
-    is("events without a buffer", prof_trace_drops(trace).no_buffer, 0);
+    check_equal("end of the trace", status, PROF_ERR_END);
+    check_equal("events without a buffer", prof_trace_drops(trace).no_buffer,
+                0);
 }
 
 const char *

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "generate.h"
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "rng.h"
 
 /* ---- calls ---- */
@@ -19,96 +19,99 @@
 static void
 a_fraction_below_0_only_reads(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    assert_int_equal(prof_mutex_fraction_set(lab.prof, -1), 1);
-    assert_int_equal(prof_mutex_fraction_set(lab.prof, 7), 1);
-    assert_int_equal(prof_mutex_fraction_set(lab.prof, INT64_MIN), 7);
-    assert_int_equal(prof_mutex_fraction_set(lab.prof, 0), 7);
-    assert_int_equal(prof_mutex_fraction_set(lab.prof, -1), 0);
-    props_lab_end(&lab);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    assert_int_equal(prof_mutex_fraction_set(fixture.prof, -1), 1);
+    assert_int_equal(prof_mutex_fraction_set(fixture.prof, 7), 1);
+    assert_int_equal(prof_mutex_fraction_set(fixture.prof, INT64_MIN), 7);
+    assert_int_equal(prof_mutex_fraction_set(fixture.prof, 0), 7);
+    assert_int_equal(prof_mutex_fraction_set(fixture.prof, -1), 0);
+    props_fixture_end(&fixture);
 }
 
 static void
 an_event_left_out_makes_no_bucket(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
     size_t count;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    prof_block_rate_set(lab.prof, 100);
-    (void)props_lab_event(&lab, PROF_BLOCK, UINT64_MAX, 1); /* outcome 99 */
-    prof_block_rate_set(lab.prof, 0);
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, 1000);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_block_rate_set(fixture.prof, 100);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, UINT64_MAX,
+                              1); /* outcome 99 */
+    prof_block_rate_set(fixture.prof, 0);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1000);
     assert_int_equal(
-        prof_contention_snapshot(lab.prof, PROF_BLOCK, NULL, 0, &count),
+        prof_contention_snapshot(fixture.prof, PROF_BLOCK, NULL, 0, &count),
         PROF_OK);
     assert_int_equal(count, 0);
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 static void
 go_1_5_has_no_mutex_profile(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
     size_t count;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_go1_5));
-    assert_int_equal(props_lab_event(&lab, PROF_MUTEX, 1, 5), 0);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_5));
+    assert_int_equal(props_fixture_event(&fixture, PROF_MUTEX, 1, 5), 0);
     assert_int_equal(
-        prof_contention_snapshot(lab.prof, PROF_MUTEX, NULL, 0, &count),
+        prof_contention_snapshot(fixture.prof, PROF_MUTEX, NULL, 0, &count),
         PROF_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(prof_drops(lab.prof).no_mutex, 1);
-    props_lab_end(&lab);
+    assert_int_equal(prof_drops(fixture.prof).no_mutex, 1);
+    props_fixture_end(&fixture);
 }
 
 static void
 a_scaled_event_saturates(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
     struct prof_contention_record record;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    assert_int_equal(prof_mutex_fraction_set(lab.prof, INT64_C(1) << 40), 1);
-    (void)props_lab_event(&lab, PROF_MUTEX, 0, INT64_C(1) << 23);
-    record = props_lab_read(&lab, PROF_MUTEX);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    assert_int_equal(prof_mutex_fraction_set(fixture.prof, INT64_C(1) << 40),
+                     1);
+    (void)props_fixture_event(&fixture, PROF_MUTEX, 0, INT64_C(1) << 23);
+    record = props_fixture_read(&fixture, PROF_MUTEX);
     assert_true(record.count == UINT64_C(1) << 40);
     assert_true(record.cycles == INT64_MAX);
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 static void
 those_who_go_on_waiting_are_charged_as_the_mean(void **state)
 {
     struct prof_rules rules = prof_rules_exact;
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &rules));
-    assert_int_equal(prof_mutex_cycles(lab.prof, 10, 4, 3), 10);
-    assert_int_equal(prof_mutex_cycles(lab.prof, -5, 4, 3), -5);
-    props_lab_end(&lab);
+    assert_true(props_fixture_begin(&fixture, &rules));
+    assert_int_equal(prof_mutex_cycles(fixture.prof, 10, 4, 3), 10);
+    assert_int_equal(prof_mutex_cycles(fixture.prof, -5, 4, 3), -5);
+    props_fixture_end(&fixture);
 
     rules.waiters = PROF_WAITERS_ALL;
-    assert_true(props_lab_begin(&lab, &rules));
-    assert_int_equal(prof_mutex_cycles(lab.prof, 10, 0, 0), 10);
-    assert_int_equal(prof_mutex_cycles(lab.prof, 10, 4, 3), 10 + 3 * 7);
-    assert_int_equal(prof_mutex_cycles(lab.prof, 11, 3, 1), 11 + 7);
-    assert_int_equal(prof_mutex_cycles(lab.prof, -5, 4, 2), 2 * 2);
-    assert_int_equal(prof_mutex_cycles(lab.prof, 6, -100, 1), 6 + 3);
+    assert_true(props_fixture_begin(&fixture, &rules));
+    assert_int_equal(prof_mutex_cycles(fixture.prof, 10, 0, 0), 10);
+    assert_int_equal(prof_mutex_cycles(fixture.prof, 10, 4, 3), 10 + 3 * 7);
+    assert_int_equal(prof_mutex_cycles(fixture.prof, 11, 3, 1), 11 + 7);
+    assert_int_equal(prof_mutex_cycles(fixture.prof, -5, 4, 2), 2 * 2);
+    assert_int_equal(prof_mutex_cycles(fixture.prof, 6, -100, 1), 6 + 3);
     assert_int_equal(
-        prof_mutex_cycles(lab.prof, INT64_MAX, INT64_MAX, UINT32_MAX),
+        prof_mutex_cycles(fixture.prof, INT64_MAX, INT64_MAX, UINT32_MAX),
         INT64_MAX);
-    assert_int_equal(prof_mutex_cycles(lab.prof, INT64_MAX, 0, 1), INT64_MAX);
-    assert_int_equal(prof_mutex_cycles(lab.prof, INT64_MAX, INT64_MAX, 0),
+    assert_int_equal(prof_mutex_cycles(fixture.prof, INT64_MAX, 0, 1),
                      INT64_MAX);
-    props_lab_end(&lab);
+    assert_int_equal(prof_mutex_cycles(fixture.prof, INT64_MAX, INT64_MAX, 0),
+                     INT64_MAX);
+    props_fixture_end(&fixture);
 }
 
 /*
@@ -169,15 +172,16 @@ a_rate_becomes_ticks_and_never_overflows(void **state)
 static void
 more_events_than_can_be_shown_are_shown_as_2_to_the_63(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_go1_17));
-    prof_block_rate_set(lab.prof, INT64_C(1) << 62);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
+    prof_block_rate_set(fixture.prof, INT64_C(1) << 62);
     for (int i = 0; i < 3; i++)
-        (void)props_lab_event(&lab, PROF_BLOCK, 1, 1);
-    assert_true(props_lab_read(&lab, PROF_BLOCK).count == UINT64_C(1) << 63);
-    props_lab_end(&lab);
+        (void)props_fixture_event(&fixture, PROF_BLOCK, 1, 1);
+    assert_true(props_fixture_read(&fixture, PROF_BLOCK).count == UINT64_C(1)
+                                                                      << 63);
+    props_fixture_end(&fixture);
 }
 
 /* An era's rules may be followed with numbers of 64 bits: r mod R <= c. */
@@ -189,13 +193,14 @@ rules_of_an_era_work_with_long_random_numbers(void **state)
     (void)state;
     rules.random = PROF_RANDOM_64;
     for (uint64_t r = 0; r < 10; r++) {
-        struct props_lab lab;
+        struct props_fixture fixture;
 
-        assert_true(props_lab_begin(&lab, &rules));
-        prof_block_rate_set(lab.prof, 10);
-        (void)props_lab_event(&lab, PROF_BLOCK, 10000 + r, 4);
-        assert_int_equal(props_lab_read(&lab, PROF_BLOCK).count, r <= 4);
-        props_lab_end(&lab);
+        assert_true(props_fixture_begin(&fixture, &rules));
+        prof_block_rate_set(fixture.prof, 10);
+        (void)props_fixture_event(&fixture, PROF_BLOCK, 10000 + r, 4);
+        assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count,
+                         r <= 4);
+        props_fixture_end(&fixture);
     }
 }
 
@@ -267,21 +272,22 @@ change_rates(void *context)
 static void
 a_rate_that_changes_meanwhile_is_one_rate_per_event(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
     struct prof_contention_record record;
     const uintptr_t stack[] = {0x401000};
     pthread_t thread;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    assert_int_equal(pthread_create(&thread, NULL, change_rates, lab.prof), 0);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    assert_int_equal(pthread_create(&thread, NULL, change_rates, fixture.prof),
+                     0);
     for (int i = 0; i < 4 * EVENTS_EACH; i++)
-        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, 5);
+        prof_contention_event(fixture.proc, PROF_BLOCK, stack, 1, 5);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    record = props_lab_read(&lab, PROF_BLOCK);
+    record = props_fixture_read(&fixture, PROF_BLOCK);
     assert_true(record.count > 0);
     assert_true(record.cycles == 5 * record.count);
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 /* ---------------------------------------------------------------------- worlds

@@ -17,7 +17,7 @@
 #include "prof/port.h"
 #include "prof/process.h"
 #include "prof/prof.h"
-#include "refusing.h"
+#include "syscall_stubs.h"
 
 /* ---- clocks ---- */
 
@@ -25,14 +25,14 @@ static void
 seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
 {
     (void)state;
-    refusing.set_time = (struct timespec){.tv_sec = 3, .tv_nsec = 7};
+    syscall_stubs.set_time = (struct timespec){.tv_sec = 3, .tv_nsec = 7};
     assert_int_equal(prof_process_time_ns(), INT64_C(3000000007));
-    assert_int_equal(refusing.asked_clock, CLOCK_REALTIME);
+    assert_int_equal(syscall_stubs.asked_clock, CLOCK_REALTIME);
     assert_int_equal(prof_process_monotonic_ns(), INT64_C(3000000007));
-    assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
-    refusing.asked_clock = -1;
+    assert_int_equal(syscall_stubs.asked_clock, CLOCK_MONOTONIC);
+    syscall_stubs.asked_clock = -1;
     assert_int_equal(prof_port_now_ns(), UINT64_C(3000000007));
-    assert_int_equal(refusing.asked_clock, CLOCK_MONOTONIC);
+    assert_int_equal(syscall_stubs.asked_clock, CLOCK_MONOTONIC);
 }
 
 /* ---- sleep ---- */
@@ -40,11 +40,11 @@ seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
 static void
 assert_futex(size_t index, const uint32_t *word, int operation, int value)
 {
-    assert_true(index < refusing.futexes_count);
-    assert_int_equal(refusing.futexes[index].number, SYS_futex);
-    assert_ptr_equal(refusing.futexes[index].word, word);
-    assert_int_equal(refusing.futexes[index].operation, operation);
-    assert_int_equal(refusing.futexes[index].value, value);
+    assert_true(index < syscall_stubs.futexes_count);
+    assert_int_equal(syscall_stubs.futexes[index].number, SYS_futex);
+    assert_ptr_equal(syscall_stubs.futexes[index].word, word);
+    assert_int_equal(syscall_stubs.futexes[index].operation, operation);
+    assert_int_equal(syscall_stubs.futexes[index].value, value);
 }
 
 /*
@@ -59,23 +59,23 @@ a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one(void **state)
     uint32_t elsewhere = 0;
 
     (void)state;
-    refusing.wakes_by = &elsewhere;
+    syscall_stubs.wakes_by = &elsewhere;
     prof_port_lock_take(&lock);
     assert_int_equal(lock.word, 1);
     assert_false(prof_port_lock_try(&lock));
     prof_port_lock_release(&lock);
     assert_int_equal(lock.word, 0);
-    assert_int_equal(refusing.futexes_count,
+    assert_int_equal(syscall_stubs.futexes_count,
                      0); /* nobody wants it: no system call */
     assert_true(prof_port_lock_try(&lock));
-    refusing.wakes_by = &lock.word;
+    syscall_stubs.wakes_by = &lock.word;
     prof_port_lock_take(&lock);
-    assert_int_equal(refusing.futexes_count, 1);
+    assert_int_equal(syscall_stubs.futexes_count, 1);
     assert_futex(0, &lock.word, FUTEX_WAIT_PRIVATE, 2);
     assert_int_equal(lock.word, 2); /* there may be others */
     prof_port_lock_release(&lock);
     assert_int_equal(lock.word, 0);
-    assert_int_equal(refusing.futexes_count, 2);
+    assert_int_equal(syscall_stubs.futexes_count, 2);
     assert_futex(1, &lock.word, FUTEX_WAKE_PRIVATE, 1);
 }
 
@@ -85,12 +85,12 @@ a_wait_sleeps_on_what_was_seen_and_all_are_woken(void **state)
     uint32_t word = 77;
 
     (void)state;
-    refusing.wakes_by = &word;
+    syscall_stubs.wakes_by = &word;
     prof_port_wait(&word, 77);
-    assert_int_equal(refusing.futexes_count, 1);
+    assert_int_equal(syscall_stubs.futexes_count, 1);
     assert_futex(0, &word, FUTEX_WAIT_PRIVATE, 77);
     prof_port_wake(&word);
-    assert_int_equal(refusing.futexes_count, 2);
+    assert_int_equal(syscall_stubs.futexes_count, 2);
     assert_futex(1, &word, FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
@@ -107,13 +107,13 @@ a_clock_is_read_and_one_that_fails_says_0(void **state)
     assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
     ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     assert_true(prof_process_monotonic_ns() >= ns);
-    refusing_set(CALL_CLOCK, EINVAL, 2);
+    syscall_stubs_set(CALL_CLOCK, EINVAL, 2);
     assert_int_equal(prof_process_time_ns(), 0);
     assert_int_equal(prof_process_monotonic_ns(), 0);
 }
 
 /* --------------------------------------------------------------------
- * refusing.barriers
+ * syscall_stubs.barriers
  */
 
 /* A running world needs the system's barrier, and is refused without. */
@@ -130,25 +130,25 @@ a_running_world_without_barriers_is_refused(void **state)
     assert_non_null(block);
     memset(block, 0, bytes);
     /* The system does not know it; then it registers nobody. */
-    refusing_set(CALL_SYSCALL, ENOSYS, 1);
+    syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
     assert_int_equal(prof_init(&prof, &config, block, bytes),
                      PROF_ERR_UNSUPPORTED);
-    refusing_set(CALL_SYSCALL, EPERM, 2);
+    syscall_stubs_set(CALL_SYSCALL, EPERM, 2);
     assert_int_equal(prof_init(&prof, &config, block, bytes),
                      PROF_ERR_UNSUPPORTED);
-    refusing_set(NO_CALL, 0, 0);
+    syscall_stubs_set(NO_CALL, 0, 0);
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
     /* Registered: once more is fine, and asks the system once. */
     memset(block, 0, bytes);
-    refusing.barriers = 0;
+    syscall_stubs.barriers = 0;
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
-    assert_int_equal(refusing.barriers, 1);
+    assert_int_equal(syscall_stubs.barriers, 1);
     assert_true(prof_port_barrier());
-    assert_int_equal(refusing.barriers, 2);
+    assert_int_equal(syscall_stubs.barriers, 2);
     /* One that is refused for another reason is not tried again. */
-    refusing_set(CALL_SYSCALL, ENOSYS, 1);
+    syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
     assert_false(prof_port_barrier());
-    assert_int_equal(refusing.refused_times, 0);
+    assert_int_equal(syscall_stubs.refused_times, 0);
     free(block);
 }
 
@@ -157,11 +157,11 @@ static void
 a_process_registered_in_vain_has_no_barrier(void **state)
 {
     (void)state;
-    refusing.barriers = 0;
-    refusing.refused_barriers = 5; /* the first and the third */
+    syscall_stubs.barriers = 0;
+    syscall_stubs.refused_barriers = 5; /* the first and the third */
     assert_false(prof_port_barrier());
-    assert_int_equal(refusing.refused_barriers, 0);
-    assert_int_equal(refusing.barriers, 1);
+    assert_int_equal(syscall_stubs.refused_barriers, 0);
+    assert_int_equal(syscall_stubs.barriers, 1);
     assert_true(prof_port_barrier());
 }
 
@@ -171,17 +171,19 @@ main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(
             seconds_and_nanoseconds_of_the_right_clock_make_one_number,
-            refusing_end),
+            syscall_stubs_end),
         cmocka_unit_test_teardown(
-            a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one, refusing_end),
+            a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one,
+            syscall_stubs_end),
         cmocka_unit_test_teardown(
-            a_wait_sleeps_on_what_was_seen_and_all_are_woken, refusing_end),
+            a_wait_sleeps_on_what_was_seen_and_all_are_woken,
+            syscall_stubs_end),
         cmocka_unit_test_teardown(a_clock_is_read_and_one_that_fails_says_0,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(a_running_world_without_barriers_is_refused,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(a_process_registered_in_vain_has_no_barrier,
-                                  refusing_end),
+                                  syscall_stubs_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 
 #include "prof/cpu.h"
 #include "prof/process.h"
-#include "refusing.h"
+#include "syscall_stubs.h"
 
 /* ---- mappings ---- */
 
@@ -69,16 +69,16 @@ mappings_that_cannot_be_read_are_reported(void **state)
     (void)state;
     assert_int_equal(map(text, sizeof text, &whole), PROF_OK);
     assert_true(whole > 0);
-    refusing_set(CALL_OPEN, ENOENT, 1);
+    syscall_stubs_set(CALL_OPEN, ENOENT, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
     assert_int_equal(count, 0);
-    refusing_set(CALL_READ, EIO, 1);
+    syscall_stubs_set(CALL_READ, EIO, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
     assert_int_equal(count, 0);
     /* An interrupted read is tried again. */
-    refusing_set(CALL_READ, EINTR, 3);
+    syscall_stubs_set(CALL_READ, EINTR, 3);
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
-    assert_int_equal(refusing.refused_times, 0);
+    assert_int_equal(syscall_stubs.refused_times, 0);
     assert_int_equal(count, whole);
     assert_int_equal(map(text, 64, &count), PROF_ERR_SHORT);
 }
@@ -98,26 +98,26 @@ mappings_are_read_to_their_end_in_any_pieces(void **state)
     (void)state;
     assert_true(before >= 0 && close(before) == 0);
     assert_int_equal(map(text, sizeof text, &whole), PROF_OK);
-    assert_int_equal(refusing.opened_flags, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(syscall_stubs.opened_flags, O_RDONLY | O_CLOEXEC);
     memset(text, 0xa5, sizeof text);
-    refusing.read_max = 7;
+    syscall_stubs.read_max = 7;
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
     assert_int_equal(count, whole);
     assert_int_not_equal(text[0], (char)0xa5);
     /* What fails after some were read has failed. */
-    refusing.reads = 0;
-    refusing.reads_good = 3;
-    refusing_set(CALL_READ, EIO, 1);
+    syscall_stubs.reads = 0;
+    syscall_stubs.reads_good = 3;
+    syscall_stubs_set(CALL_READ, EIO, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
     assert_int_equal(count, 0);
     /* No more than there is room for: the rest stays as it was. */
     memset(text, 0xa5, sizeof text);
-    refusing.read_max = 60;
+    syscall_stubs.read_max = 60;
     assert_int_equal(map(text, 100, &count), PROF_ERR_SHORT);
     assert_int_equal(text[100], (char)0xa5);
     /* A process may have closed its standard input. */
     assert_int_equal(close(0), 0);
-    refusing.read_max = SIZE_MAX;
+    syscall_stubs.read_max = SIZE_MAX;
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
     assert_int_equal(dup2(input, 0), 0);
     assert_int_equal(close(input), 0);
@@ -133,18 +133,18 @@ what_cannot_be_opened_is_not_read_and_what_breaks_off_is_refused(void **state)
     size_t count;
 
     (void)state;
-    refusing.reads = 0;
-    refusing_set(CALL_OPEN, EACCES, 1);
+    syscall_stubs.reads = 0;
+    syscall_stubs_set(CALL_OPEN, EACCES, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
-    assert_int_equal(refusing.reads, 0);
+    assert_int_equal(syscall_stubs.reads, 0);
     /* No mappings at all are mappings, too. */
-    refusing_set(CALL_READ, 0, 1);
+    syscall_stubs_set(CALL_READ, 0, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_OK);
     assert_int_equal(count, 0);
 }
 
 /* ----------------------------------------------------------------------
- * refusing.timers
+ * syscall_stubs.timers
  */
 
 static void
@@ -155,12 +155,12 @@ a_timer_that_cannot_be_made_leaves_nothing(void **state)
     (void)state;
     assert_int_equal(prof_timer_open(&timer, 0), PROF_ERR_CONFIG);
     assert_int_equal(prof_timer_open(&timer, 1000001), PROF_ERR_CONFIG);
-    refusing_set(CALL_TIMER_CREATE, EAGAIN, 1);
+    syscall_stubs_set(CALL_TIMER_CREATE, EAGAIN, 1);
     assert_int_equal(prof_timer_open(&timer, 100), PROF_ERR_UNSUPPORTED);
-    assert_int_equal(refusing.timers, 0);
-    refusing_set(CALL_TIMER_SETTIME, EINVAL, 1);
+    assert_int_equal(syscall_stubs.timers, 0);
+    syscall_stubs_set(CALL_TIMER_SETTIME, EINVAL, 1);
     assert_int_equal(prof_timer_open(&timer, 100), PROF_ERR_UNSUPPORTED);
-    assert_int_equal(refusing.timers, 0);
+    assert_int_equal(syscall_stubs.timers, 0);
 }
 
 /* From one tick a second, whose period is no fraction of one, to a million. */
@@ -183,20 +183,24 @@ a_timer_ticks_as_often_as_it_is_told(void **state)
         struct prof_timer timer;
 
         assert_int_equal(prof_timer_open(&timer, cases[i].hz), PROF_OK);
-        assert_int_equal(refusing.timers, 1);
+        assert_int_equal(syscall_stubs.timers, 1);
         /* This thread, by SIGPROF, from now on. */
-        assert_int_equal(refusing.last_timer_flags, 0);
-        assert_int_equal(refusing.last_event.sigev_notify, SIGEV_THREAD_ID);
-        assert_int_equal(refusing.last_event.sigev_signo, SIGPROF);
-        assert_int_equal(refusing.last_event._sigev_un._tid, gettid());
-        assert_null(refusing.last_event.sigev_value.sival_ptr);
+        assert_int_equal(syscall_stubs.last_timer_flags, 0);
+        assert_int_equal(syscall_stubs.last_event.sigev_notify,
+                         SIGEV_THREAD_ID);
+        assert_int_equal(syscall_stubs.last_event.sigev_signo, SIGPROF);
+        assert_int_equal(syscall_stubs.last_event._sigev_un._tid, gettid());
+        assert_null(syscall_stubs.last_event.sigev_value.sival_ptr);
         prof_timer_close(&timer);
-        assert_int_equal(refusing.timers, 0);
-        assert_int_equal(refusing.last_times.it_interval.tv_sec,
+        assert_int_equal(syscall_stubs.timers, 0);
+        assert_int_equal(syscall_stubs.last_times.it_interval.tv_sec,
                          cases[i].seconds);
-        assert_int_equal(refusing.last_times.it_interval.tv_nsec, cases[i].ns);
-        assert_int_equal(refusing.last_times.it_value.tv_sec, cases[i].seconds);
-        assert_int_equal(refusing.last_times.it_value.tv_nsec, cases[i].ns);
+        assert_int_equal(syscall_stubs.last_times.it_interval.tv_nsec,
+                         cases[i].ns);
+        assert_int_equal(syscall_stubs.last_times.it_value.tv_sec,
+                         cases[i].seconds);
+        assert_int_equal(syscall_stubs.last_times.it_value.tv_nsec,
+                         cases[i].ns);
     }
 }
 
@@ -277,19 +281,19 @@ the_interrupted_address_is_the_stack_and_0_is_none(void **state)
     skip();
 #endif
     action.sa_sigaction(SIGPROF, NULL, &context);
-    assert_int_equal(refusing.ticked_depth, 1);
-    assert_int_equal(refusing.ticked[0], 0x1235);
+    assert_int_equal(syscall_stubs.ticked_depth, 1);
+    assert_int_equal(syscall_stubs.ticked[0], 0x1235);
 #if defined(__x86_64__)
     context.uc_mcontext.gregs[REG_RIP] = 1;
 #elif defined(__aarch64__)
     context.uc_mcontext.pc = 1;
 #endif
     action.sa_sigaction(SIGPROF, NULL, &context);
-    assert_int_equal(refusing.ticked_depth, 1);
-    assert_int_equal(refusing.ticked[0], 2);
+    assert_int_equal(syscall_stubs.ticked_depth, 1);
+    assert_int_equal(syscall_stubs.ticked[0], 2);
     memset(&context, 0, sizeof context);
     action.sa_sigaction(SIGPROF, NULL, &context);
-    assert_int_equal(refusing.ticked_depth, 0);
+    assert_int_equal(syscall_stubs.ticked_depth, 0);
     prof_process_end();
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
@@ -386,7 +390,7 @@ a_signal_that_cannot_be_taken_is_reported_and_given_up(void **state)
     struct prof_cpu *cpu = a_profile();
 
     (void)state;
-    refusing_set(CALL_SIGACTION, EINVAL, 1);
+    syscall_stubs_set(CALL_SIGACTION, EINVAL, 1);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_UNSUPPORTED);
     /* Not active: the next one may begin. */
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
@@ -400,29 +404,30 @@ main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mappings_of_this_process_hold_this_function),
         cmocka_unit_test_teardown(mappings_that_cannot_be_read_are_reported,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(mappings_are_read_to_their_end_in_any_pieces,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(
             what_cannot_be_opened_is_not_read_and_what_breaks_off_is_refused,
-            refusing_end),
+            syscall_stubs_end),
         cmocka_unit_test_teardown(
-            the_interrupted_address_is_the_stack_and_0_is_none, refusing_end),
+            the_interrupted_address_is_the_stack_and_0_is_none,
+            syscall_stubs_end),
         cmocka_unit_test_teardown(a_signal_that_comes_late_is_no_tick,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(the_default_action_is_not_put_back,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(a_timer_that_cannot_be_made_leaves_nothing,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(a_timer_ticks_as_often_as_it_is_told,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(own_unwinding_is_used_and_errno_is_kept,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(a_handler_that_was_there_before_is_put_back,
-                                  refusing_end),
+                                  syscall_stubs_end),
         cmocka_unit_test_teardown(
             a_signal_that_cannot_be_taken_is_reported_and_given_up,
-            refusing_end),
+            syscall_stubs_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
  * test_prof_heap.c -- the heap profile phase by phase, by hand.
  *
- * A story is a line of steps, each a letter and what is published after it.
+ * A case is a line of steps, each a letter and what is published after it.
  * What must be published follows from docs/semantics.md: an allocation of cycle
  * n is published by the flush of n + 2, a free swept in n by that of n + 1.
  */
@@ -162,7 +162,7 @@ tell(struct prof *prof, const struct line *lines, size_t count)
     tell((prof), (const struct line[]){__VA_ARGS__}, \
          sizeof((const struct line[]){__VA_ARGS__}) / sizeof(struct line))
 
-/* Each story of the ring is told from several cycles, the wrap among them. */
+/* Each case of the ring is told from several cycles, the wrap among them. */
 static const uint32_t starts[] = {
     0, 1, 2, 3, PROF_CYCLE_WRAP - 3, PROF_CYCLE_WRAP - 2, PROF_CYCLE_WRAP - 1};
 

@@ -240,7 +240,7 @@ buckets_run_out_exactly_and_drops_are_counted(void **state)
     assert_int_equal(prof_drops(prof).no_frames, 0);
 }
 
-/* For every limit: the same story, in which each stack comes twice. */
+/* For every limit: the same steps, in which each stack comes twice. */
 static void
 whatever_the_limit_recorded_and_dropped_are_what_was_offered(void **state)
 {

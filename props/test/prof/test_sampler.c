@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "heap_sampler.h"
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "sampling.h"
 #include "stream.h"
 
@@ -26,13 +26,13 @@ enum { GO_MEAN_BYTES = 0x7000000, DRAW_BITS = 26, CORNERS = 33 };
 /* ---- rates ---- */
 
 static int64_t
-shown_rate(const struct props_lab *lab)
+shown_rate(const struct props_fixture *fixture)
 {
     struct prof_heap_record record;
     size_t count;
 
     assert_int_equal(
-        prof_heap_snapshot(lab->prof, PROF_SELECT_ALL, &record, 1, &count),
+        prof_heap_snapshot(fixture->prof, PROF_SELECT_ALL, &record, 1, &count),
         PROF_OK);
     assert_int_equal(count, 1);
     return record.rate_bytes;
@@ -46,16 +46,16 @@ a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now(void **state)
     (void)state;
     for (int i = 0; i < RULES; i++) {
         const bool exact = all_rules[i]->sampler == PROF_SAMPLER_EXACT;
-        struct props_lab lab;
+        struct props_fixture fixture;
 
-        assert_true(props_lab_begin(&lab, all_rules[i]));
-        prof_heap_rate_set(lab.prof, 4096);
-        assert_true(prof_heap_sample(lab.proc, UINT64_C(1) << 40));
-        (void)prof_heap_alloc(lab.proc, stack, 1, 1);
-        assert_int_equal(shown_rate(&lab), 4096);
-        prof_heap_rate_set(lab.prof, 8192);
-        assert_int_equal(shown_rate(&lab), exact ? 4096 : 8192);
-        props_lab_end(&lab);
+        assert_true(props_fixture_begin(&fixture, all_rules[i]));
+        prof_heap_rate_set(fixture.prof, 4096);
+        assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 40));
+        (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
+        assert_int_equal(shown_rate(&fixture), 4096);
+        prof_heap_rate_set(fixture.prof, 8192);
+        assert_int_equal(shown_rate(&fixture), exact ? 4096 : 8192);
+        props_fixture_end(&fixture);
     }
 }
 
@@ -68,30 +68,30 @@ a_rate_too_many_is_taken_for_the_last(void **state)
     const int64_t last = INT64_C(1) << 40;
     const uintptr_t stack[] = {1};
     struct prof_heap_record record;
-    struct props_lab lab;
+    struct props_fixture fixture;
     size_t count;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
-        prof_heap_rate_set(lab.prof, rate);
-        (void)prof_heap_sample(lab.proc, 0);
+        prof_heap_rate_set(fixture.prof, rate);
+        (void)prof_heap_sample(fixture.proc, 0);
     }
-    prof_heap_rate_set(lab.prof, last);
-    (void)prof_heap_sample(lab.proc, 0);
+    prof_heap_rate_set(fixture.prof, last);
+    (void)prof_heap_sample(fixture.proc, 0);
     for (int64_t rate = 1000; rate < 1020; rate++) {
-        prof_heap_rate_set(lab.prof, rate);
+        prof_heap_rate_set(fixture.prof, rate);
         /* A thousand times any other rate. */
-        assert_false(prof_heap_sample(lab.proc, 1000000));
+        assert_false(prof_heap_sample(fixture.proc, 1000000));
     }
-    assert_true(prof_heap_sample(lab.proc, UINT64_C(1) << 62));
-    (void)prof_heap_alloc(lab.proc, stack, 1, 1);
+    assert_true(prof_heap_sample(fixture.proc, UINT64_C(1) << 62));
+    (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
     assert_int_equal(
-        prof_heap_snapshot(lab.prof, PROF_SELECT_ALL, &record, 1, &count),
+        prof_heap_snapshot(fixture.prof, PROF_SELECT_ALL, &record, 1, &count),
         PROF_OK);
     assert_int_equal(count, 1);
     assert_int_equal(record.rate_bytes, last);
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 /* With no place left for its rate, a processor draws once and counts down, as
@@ -100,26 +100,26 @@ static void
 a_rate_too_many_is_drawn_for_once(void **state)
 {
     enum { KEPT_APART = 64 };
-    struct props_lab lab;
+    struct props_fixture fixture;
     uint64_t drawn;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
-        prof_heap_rate_set(lab.prof, rate);
-        (void)prof_heap_sample(lab.proc, 0);
+        prof_heap_rate_set(fixture.prof, rate);
+        (void)prof_heap_sample(fixture.proc, 0);
     }
-    prof_heap_rate_set(lab.prof, INT64_C(1) << 40);
-    (void)prof_heap_sample(lab.proc, 0);
-    prof_heap_rate_set(lab.prof, 1000);
-    (void)prof_heap_sample(lab.proc, 0);
-    drawn = prof_proc_rng_state(lab.proc);
+    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
+    (void)prof_heap_sample(fixture.proc, 0);
+    prof_heap_rate_set(fixture.prof, 1000);
+    (void)prof_heap_sample(fixture.proc, 0);
+    drawn = prof_proc_rng_state(fixture.proc);
     for (int i = 0; i < 1000; i++)
-        assert_false(prof_heap_sample(lab.proc, 8));
-    assert_true(prof_proc_rng_state(lab.proc) == drawn);
+        assert_false(prof_heap_sample(fixture.proc, 8));
+    assert_true(prof_proc_rng_state(fixture.proc) == drawn);
     /* And what is taken away may be used instead of asking. */
-    assert_true(prof_heap_until_take(lab.proc) > 0);
-    props_lab_end(&lab);
+    assert_true(prof_heap_until_take(fixture.proc) > 0);
+    props_fixture_end(&fixture);
 }
 
 /* ---------------------------------------------------- the way to the next mark
@@ -128,7 +128,7 @@ a_rate_too_many_is_drawn_for_once(void **state)
  */
 
 struct both {
-    struct props_lab lab;
+    struct props_fixture fixture;
     struct model_heap_sampler model;
     int64_t rate;
 };
@@ -137,11 +137,12 @@ static void
 begin_both(struct both *both, const struct prof_rules *rules, int64_t rate,
            uint64_t state)
 {
-    assert_true(props_lab_begin(&both->lab, rules));
-    prof_heap_rate_set(both->lab.prof, rate);
-    prof_proc_rng_resume(both->lab.proc, state);
+    assert_true(props_fixture_begin(&both->fixture, rules));
+    prof_heap_rate_set(both->fixture.prof, rate);
+    prof_proc_rng_resume(both->fixture.proc, state);
     both->model = (struct model_heap_sampler){
-        .era = both->lab.era, .state = prof_proc_rng_state(both->lab.proc)};
+        .era = both->fixture.era,
+        .state = prof_proc_rng_state(both->fixture.proc)};
     both->rate = rate;
 }
 
@@ -151,8 +152,8 @@ sample_both(struct both *both, uint64_t size_bytes)
     const bool wanted =
         model_heap_sampler_next(&both->model, size_bytes, both->rate);
 
-    assert_int_equal(prof_heap_sample(both->lab.proc, size_bytes), wanted);
-    assert_true(prof_proc_rng_state(both->lab.proc) == both->model.state);
+    assert_int_equal(prof_heap_sample(both->fixture.proc, size_bytes), wanted);
+    assert_true(prof_proc_rng_state(both->fixture.proc) == both->model.state);
     return wanted;
 }
 
@@ -165,7 +166,7 @@ walk_both(struct both *both)
             (void)sample_both(both, both->model.gap - 1);
         (void)sample_both(both, 1);
     }
-    props_lab_end(&both->lab);
+    props_fixture_end(&both->fixture);
 }
 
 static void
@@ -243,17 +244,17 @@ a_way_too_long_for_64_bits_is_the_longest_there_is(void **state)
         struct both both;
         uint64_t before;
 
-        assert_true(props_lab_begin(&both.lab, &prof_rules_exact));
+        assert_true(props_fixture_begin(&both.fixture, &prof_rules_exact));
         assert_true(props_stream_before(
-            PROF_RANDOM_64, props_lab_number(&both.lab, 2 * k - 1, rate),
-            &before));
-        props_lab_end(&both.lab);
+            PROF_RANDOM_64,
+            props_fixture_number(&both.fixture, 2 * k - 1, rate), &before));
+        props_fixture_end(&both.fixture);
         begin_both(&both, &prof_rules_exact, (int64_t)rate, before);
         (void)sample_both(&both, 0);
         longest += both.model.gap == UINT64_MAX;
         (void)sample_both(&both, UINT64_MAX - 1);
         (void)sample_both(&both, 1);
-        props_lab_end(&both.lab);
+        props_fixture_end(&both.fixture);
     }
     assert_true(longest > 0 && longest < 200);
 }
@@ -277,26 +278,29 @@ a_row_of_allocations_is_sampled_as_the_model_does(void **state)
 
             (void)sample_both(&both, size);
         }
-        props_lab_end(&both.lab);
+        props_fixture_end(&both.fixture);
     }
 }
 
 /* ---- logarithms ---- */
 
 static bool
-library_samples(struct props_lab *lab, uint64_t drawn, uint64_t size)
+library_samples(struct props_fixture *fixture, uint64_t drawn, uint64_t size)
 {
-    (void)props_lab_event(lab, PROF_BLOCK, drawn, INT64_MAX); /* state only */
-    (void)prof_heap_sample(lab->proc, UINT64_C(1) << 62); /* draws the way */
-    return prof_heap_sample(lab->proc, size);
+    (void)props_fixture_event(fixture, PROF_BLOCK, drawn,
+                              INT64_MAX); /* state only */
+    (void)prof_heap_sample(fixture->proc, UINT64_C(1)
+                                              << 62); /* draws the way */
+    return prof_heap_sample(fixture->proc, size);
 }
 
 static bool
-model_samples(const struct props_lab *lab, uint64_t drawn, uint64_t size)
+model_samples(const struct props_fixture *fixture, uint64_t drawn,
+              uint64_t size)
 {
-    struct model_heap_sampler model = {.era = lab->era};
+    struct model_heap_sampler model = {.era = fixture->era};
 
-    assert_true(props_stream_before(lab->random, drawn, &model.state));
+    assert_true(props_stream_before(fixture->random, drawn, &model.state));
     return model_heap_sampler_next(&model, size, GO_MEAN_BYTES);
 }
 
@@ -314,11 +318,11 @@ each_corner_of_the_table_is_a_logarithm(void **state)
 
     (void)state;
     for (int r = 0; r < 2; r++) {
-        struct props_lab lab;
+        struct props_fixture fixture;
 
-        assert_true(props_lab_begin(&lab, with_table[r]));
-        prof_heap_rate_set(lab.prof, GO_MEAN_BYTES);
-        (void)prof_heap_sample(lab.proc, 0); /* the first draw of all */
+        assert_true(props_fixture_begin(&fixture, with_table[r]));
+        prof_heap_rate_set(fixture.prof, GO_MEAN_BYTES);
+        (void)prof_heap_sample(fixture.proc, 0); /* the first draw of all */
         for (uint64_t i = 0; i < CORNERS; i++) {
             const uint64_t q = (32 + i) << 20;
             const double bytes =
@@ -326,12 +330,12 @@ each_corner_of_the_table_is_a_logarithm(void **state)
             const uint64_t least = bytes < 1 ? 0 : (uint64_t)bytes - 1;
             const uint64_t most = (uint64_t)bytes + 2;
 
-            assert_false(library_samples(&lab, q - 1, least));
-            assert_true(library_samples(&lab, q - 1, most));
-            assert_false(model_samples(&lab, q - 1, least));
-            assert_true(model_samples(&lab, q - 1, most));
+            assert_false(library_samples(&fixture, q - 1, least));
+            assert_true(library_samples(&fixture, q - 1, most));
+            assert_false(model_samples(&fixture, q - 1, least));
+            assert_true(model_samples(&fixture, q - 1, most));
         }
-        props_lab_end(&lab);
+        props_fixture_end(&fixture);
     }
 }
 
@@ -344,13 +348,13 @@ each_corner_of_the_table_is_a_logarithm(void **state)
 static void
 check_taken(const struct prof_rules *rules, int64_t rate)
 {
-    struct props_lab each;
-    struct props_lab taken;
+    struct props_fixture each;
+    struct props_fixture taken;
     uint64_t asked = 0;
     uint64_t until = 0;
 
-    assert_true(props_lab_begin(&each, rules));
-    assert_true(props_lab_begin(&taken, rules));
+    assert_true(props_fixture_begin(&each, rules));
+    assert_true(props_fixture_begin(&taken, rules));
     prof_heap_rate_set(each.prof, rate);
     prof_heap_rate_set(taken.prof, rate);
     prof_proc_seed(each.proc, 5);
@@ -376,8 +380,8 @@ check_taken(const struct prof_rules *rules, int64_t rate)
         assert_int_equal(asked, 20000);
     else if (rate > 1000)
         assert_in_range(asked, 20, 2000);
-    props_lab_end(&each);
-    props_lab_end(&taken);
+    props_fixture_end(&each);
+    props_fixture_end(&taken);
 }
 
 static void
@@ -396,19 +400,19 @@ a_number_taken_away_samples_the_same(void **state)
 static void
 no_number_is_taken_before_the_first_nor_after_a_change(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    prof_heap_rate_set(lab.prof, 4096);
-    assert_int_equal(prof_heap_until_take(lab.proc), 0);
-    (void)prof_heap_sample(lab.proc, 0);
-    assert_int_not_equal(prof_heap_until_take(lab.proc), 0);
-    prof_heap_rate_set(lab.prof, 8192);
-    assert_int_equal(prof_heap_until_take(lab.proc), 0);
-    (void)prof_heap_sample(lab.proc, 0);
-    assert_int_not_equal(prof_heap_until_take(lab.proc), 0);
-    props_lab_end(&lab);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_heap_rate_set(fixture.prof, 4096);
+    assert_int_equal(prof_heap_until_take(fixture.proc), 0);
+    (void)prof_heap_sample(fixture.proc, 0);
+    assert_int_not_equal(prof_heap_until_take(fixture.proc), 0);
+    prof_heap_rate_set(fixture.prof, 8192);
+    assert_int_equal(prof_heap_until_take(fixture.proc), 0);
+    (void)prof_heap_sample(fixture.proc, 0);
+    assert_int_not_equal(prof_heap_until_take(fixture.proc), 0);
+    props_fixture_end(&fixture);
 }
 
 int

@@ -12,7 +12,7 @@
 
 #include "checker.h"
 #include "heap_sampler.h"
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "sampling.h"
 #include "stream.h"
 
@@ -112,25 +112,25 @@ static void
 a_count_in_doubles_loses_one_past_2_to_the_53(void **state)
 {
     const int64_t rate = INT64_C(1) << 53;
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_go1_17));
-    prof_block_rate_set(lab.prof, rate);
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, 1); /* counts 2^53 */
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
-    assert_int_equal(props_lab_read(&lab, PROF_BLOCK).count, rate);
-    assert_int_equal(props_lab_read(&lab, PROF_BLOCK).cycles, 3 * rate);
-    props_lab_end(&lab);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
+    prof_block_rate_set(fixture.prof, rate);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1); /* counts 2^53 */
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
+    assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count, rate);
+    assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).cycles, 3 * rate);
+    props_fixture_end(&fixture);
 
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    prof_block_rate_set(lab.prof, rate);
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, 1);
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
-    (void)props_lab_event(&lab, PROF_BLOCK, 0, rate);
-    assert_int_equal(props_lab_read(&lab, PROF_BLOCK).count, rate + 2);
-    props_lab_end(&lab);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_block_rate_set(fixture.prof, rate);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
+    (void)props_fixture_event(&fixture, PROF_BLOCK, 0, rate);
+    assert_int_equal(props_fixture_read(&fixture, PROF_BLOCK).count, rate + 2);
+    props_fixture_end(&fixture);
 }
 
 /* ---- rates ---- */
@@ -254,38 +254,38 @@ library_and_model_draw_the_same_numbers(void **state)
 {
     (void)state;
     for (int i = 0; i < RULES; i++) {
-        struct props_lab lab;
+        struct props_fixture fixture;
         uint64_t model;
 
-        assert_true(props_lab_begin(&lab, all_rules[i]));
-        prof_proc_seed(lab.proc, 42);
-        model = model_seeded(lab.era, 42);
-        prof_block_rate_set(lab.prof, 1000000);
+        assert_true(props_fixture_begin(&fixture, all_rules[i]));
+        prof_proc_seed(fixture.proc, 42);
+        model = model_seeded(fixture.era, 42);
+        prof_block_rate_set(fixture.prof, 1000000);
         for (int n = 0; n < 10000; n++) {
             const uintptr_t stack[] = {1};
 
-            assert_true(prof_proc_rng_state(lab.proc) == model);
-            prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, 3);
-            (void)model_draw(lab.era, &model);
+            assert_true(prof_proc_rng_state(fixture.proc) == model);
+            prof_contention_event(fixture.proc, PROF_BLOCK, stack, 1, 3);
+            (void)model_draw(fixture.era, &model);
         }
-        props_lab_end(&lab);
+        props_fixture_end(&fixture);
     }
 }
 
 static void
 an_impossible_state_becomes_a_possible_one(void **state)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
-    assert_true(props_lab_begin(&lab, &prof_rules_go1_5));
-    prof_proc_rng_resume(lab.proc, 0);
-    assert_int_equal(prof_proc_rng_state(lab.proc), 1);
-    props_lab_end(&lab);
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    prof_proc_rng_resume(lab.proc, 0);
-    assert_int_equal(prof_proc_rng_state(lab.proc), 0);
-    props_lab_end(&lab);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_go1_5));
+    prof_proc_rng_resume(fixture.proc, 0);
+    assert_int_equal(prof_proc_rng_state(fixture.proc), 1);
+    props_fixture_end(&fixture);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_proc_rng_resume(fixture.proc, 0);
+    assert_int_equal(prof_proc_rng_state(fixture.proc), 0);
+    props_fixture_end(&fixture);
 }
 
 static void
@@ -314,13 +314,14 @@ a_number_of_no_use_is_followed_by_another(void **state)
         const uint64_t r = number << 55 | number % 8;
         const bool is_useless = r * rate < UINT64_C(1) << 62;
         struct prof_contention_record record;
-        struct props_lab lab;
+        struct props_fixture fixture;
         model_u128 product;
         uint64_t state_of;
 
-        assert_true(props_lab_begin(&lab, &prof_rules_exact));
-        prof_block_rate_set(lab.prof, (int64_t)rate);
-        assert_int_equal(props_lab_event(&lab, PROF_BLOCK, r, cycles) == 1,
+        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+        prof_block_rate_set(fixture.prof, (int64_t)rate);
+        assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, r, cycles) ==
+                             1,
                          !is_useless);
         product = (model_u128)r * rate;
         if (is_useless) { /* the next that is of use decides */
@@ -329,14 +330,14 @@ a_number_of_no_use_is_followed_by_another(void **state)
             do
                 product = (model_u128)model_draw(MODEL_EXACT, &state_of) * rate;
             while ((uint64_t)product < UINT64_C(1) << 62);
-            assert_true(prof_proc_rng_state(lab.proc) == state_of);
+            assert_true(prof_proc_rng_state(fixture.proc) == state_of);
         }
-        record = props_lab_read(&lab, PROF_BLOCK);
+        record = props_fixture_read(&fixture, PROF_BLOCK);
         assert_int_equal(record.cycles,
                          (uint64_t)(product >> 64) < (uint64_t)cycles ? rate
                                                                       : 0);
         useless += is_useless;
-        props_lab_end(&lab);
+        props_fixture_end(&fixture);
     }
     assert_true(useless > 0 && useless < 64);
 }
@@ -424,19 +425,21 @@ a_mutex_event_counts_alike_where_block_counts_are_not_whole(void **state)
 {
     struct prof_rules mixed = prof_rules_exact;
     struct prof_contention_record record;
-    struct props_lab lab;
+    struct props_fixture fixture;
 
     (void)state;
     mixed.block = PROF_BLOCK_CORRECTED;
-    assert_true(props_lab_begin(&lab, &mixed));
-    lab.era = MODEL_EXACT; /* that of its numbers */
-    prof_mutex_fraction_set(lab.prof, 10);
-    props_lab_event(&lab, PROF_MUTEX, props_lab_number(&lab, 0, 10), 7);
-    props_lab_event(&lab, PROF_MUTEX, props_lab_number(&lab, 1, 10), 7);
-    record = props_lab_read(&lab, PROF_MUTEX);
+    assert_true(props_fixture_begin(&fixture, &mixed));
+    fixture.era = MODEL_EXACT; /* that of its numbers */
+    prof_mutex_fraction_set(fixture.prof, 10);
+    props_fixture_event(&fixture, PROF_MUTEX,
+                        props_fixture_number(&fixture, 0, 10), 7);
+    props_fixture_event(&fixture, PROF_MUTEX,
+                        props_fixture_number(&fixture, 1, 10), 7);
+    record = props_fixture_read(&fixture, PROF_MUTEX);
     assert_int_equal(record.count, 10);
     assert_int_equal(record.cycles, 70);
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 int

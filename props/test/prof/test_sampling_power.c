@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "binomial.h"
-#include "lab.h"
+#include "sampling_fixture.h"
 #include "sampling.h"
 
 static void
@@ -35,15 +35,15 @@ static uint64_t
 kept_events(int64_t cycles)
 {
     const uintptr_t stack[] = {1};
-    struct props_lab lab;
+    struct props_fixture fixture;
     uint64_t kept;
 
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    prof_block_rate_set(lab.prof, POWER_RATE);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_block_rate_set(fixture.prof, POWER_RATE);
     for (int i = 0; i < POWER_EVENTS; i++)
-        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, cycles);
-    kept = props_lab_read(&lab, PROF_BLOCK).cycles / POWER_RATE;
-    props_lab_end(&lab);
+        prof_contention_event(fixture.proc, PROF_BLOCK, stack, 1, cycles);
+    kept = props_fixture_read(&fixture, PROF_BLOCK).cycles / POWER_RATE;
+    props_fixture_end(&fixture);
     return kept;
 }
 
@@ -71,14 +71,14 @@ enum { HEAP_TRIALS = 1000000 };
 static uint64_t
 sampled_allocations(int64_t rate)
 {
-    struct props_lab lab;
+    struct props_fixture fixture;
     uint64_t hits = 0;
 
-    assert_true(props_lab_begin(&lab, &prof_rules_exact));
-    prof_heap_rate_set(lab.prof, rate);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_heap_rate_set(fixture.prof, rate);
     for (int i = 0; i < HEAP_TRIALS; i++)
-        hits += prof_heap_sample(lab.proc, 524288);
-    props_lab_end(&lab);
+        hits += prof_heap_sample(fixture.proc, 524288);
+    props_fixture_end(&fixture);
     return hits;
 }
 
@@ -120,25 +120,25 @@ check_weights(const struct prof_rules *rules)
     const struct props_interval accept = props_binomial_accept(
         SHORT, (long double)sums.kept / (long double)sums.draws, PROPS_ALPHA);
     const uintptr_t stack[] = {1};
-    struct props_lab lab;
+    struct props_fixture fixture;
     struct prof_contention_record record;
 
-    assert_true(props_lab_begin(&lab, rules));
-    prof_block_rate_set(lab.prof, RATE);
+    assert_true(props_fixture_begin(&fixture, rules));
+    prof_block_rate_set(fixture.prof, RATE);
     for (int i = 0; i < LONG; i++)
-        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, RATE);
-    record = props_lab_read(&lab, PROF_BLOCK);
+        prof_contention_event(fixture.proc, PROF_BLOCK, stack, 1, RATE);
+    record = props_fixture_read(&fixture, PROF_BLOCK);
     assert_int_equal(record.count, LONG);
     assert_int_equal(record.cycles, LONG * RATE);
     for (int i = 0; i < SHORT; i++)
-        prof_contention_event(lab.proc, PROF_BLOCK, stack, 1, RATE / 10);
-    record = props_lab_read(&lab, PROF_BLOCK);
+        prof_contention_event(fixture.proc, PROF_BLOCK, stack, 1, RATE / 10);
+    record = props_fixture_read(&fixture, PROF_BLOCK);
     assert_true(record.cycles - LONG * RATE >= accept.least * RATE);
     assert_true(record.cycles - LONG * RATE <= accept.most * RATE);
     /* Ten events for each that is kept: nothing is rounded here. */
     assert_int_equal(record.count - LONG,
                      (record.cycles - LONG * RATE) / (RATE / 10));
-    props_lab_end(&lab);
+    props_fixture_end(&fixture);
 }
 
 static void

@@ -37,7 +37,7 @@ static const struct sim_limits limits = {
 
 static struct sim_world *world;
 static struct sim_config config;
-static struct props_marks marks;
+static struct props_coverage coverage;
 static struct cross cross;
 static struct model_trace trace;
 static props_set broken;
@@ -74,9 +74,9 @@ set_up(void **state)
     world = sim_world_new(&limits);
     assert_non_null(world);
     memset(&cross, 0, sizeof cross);
-    memset(&marks, 0, sizeof marks);
+    memset(&coverage, 0, sizeof coverage);
     cross.world = world;
-    cross.marks = &marks;
+    cross.cover = &coverage;
     cross.breach = note;
     assert_true(cross_init(&cross));
     model_trace_init(&trace);
@@ -227,10 +227,10 @@ only(enum props_property property)
 static void
 what_the_instruments_say_agrees(void **state)
 {
-    static const enum props_mark met[] = {
-        MARK_CROSS_BLOCK,    MARK_CROSS_MUTEX,      MARK_CROSS_HEAP_ALLOC,
-        MARK_CROSS_SNAPSHOT, MARK_CROSS_GOROUTINES, MARK_CROSS_ALLOCATOR,
-        MARK_CROSS_CPU,
+    static const enum props_cover met[] = {
+        COVER_CROSS_BLOCK,    COVER_CROSS_MUTEX,      COVER_CROSS_HEAP_ALLOC,
+        COVER_CROSS_SNAPSHOT, COVER_CROSS_GOROUTINES, COVER_CROSS_ALLOCATOR,
+        COVER_CROSS_CPU,
     };
 
     (void)state;
@@ -238,8 +238,8 @@ what_the_instruments_say_agrees(void **state)
     judge();
     assert_holds();
     for (size_t i = 0; i < sizeof met / sizeof *met; i++) {
-        if (marks.hits[met[i]] == 0)
-            fail_msg("%s", props_mark_text(met[i]));
+        if (coverage.hits[met[i]] == 0)
+            fail_msg("%s", props_cover_text(met[i]));
     }
 }
 

@@ -19,23 +19,23 @@ enum { SEEDS_MAX = 4000, SHRINK_CALLS = 4000 };
 static struct sim_choice list[PROPS_CHOICES_MAX];
 static struct sim_choice failing[PROPS_CHOICES_MAX];
 
-/* A failure that is planted: the run meets these marks. */
+/* A failure that is planted: the run meets these goals. */
 struct plant {
     struct props_run *run;
     uint32_t worlds;
     struct sim_choices choices;
-    struct props_marks met; /* by the last run */
-    enum props_mark wanted;
-    enum props_mark other; /* wanted, too, to begin with */
+    struct props_coverage met; /* by the last run */
+    enum props_cover wanted;
+    enum props_cover other; /* wanted, too, to begin with */
 };
 
 static void
 run_plant(struct plant *plant)
 {
-    memset(&plant->run->marks, 0, sizeof plant->run->marks);
+    memset(&plant->run->cover, 0, sizeof plant->run->cover);
     assert_true(props_run_choices(plant->run, &plant->choices,
                                   &prof_rules_exact, plant->worlds, 0));
-    plant->met = plant->run->marks;
+    plant->met = plant->run->cover;
 }
 
 static bool
@@ -48,7 +48,7 @@ still_fails(void *context, const uint32_t *values, uint32_t count)
     return plant->met.hits[plant->wanted] > 0;
 }
 
-/* The first seed whose run meets both marks. */
+/* The first seed whose run meets both goals. */
 static uint32_t
 find(struct plant *plant)
 {
@@ -62,7 +62,7 @@ find(struct plant *plant)
         }
     }
     fail_msg("no run of %d meets %s and %s", SEEDS_MAX,
-             props_mark_id(plant->wanted), props_mark_id(plant->other));
+             props_cover_id(plant->wanted), props_cover_id(plant->other));
     return 0;
 }
 
@@ -86,24 +86,24 @@ shrink(struct plant *plant)
 
 /* Each fault of this kind of world, beside something that needs none. */
 static void
-shrink_each(struct plant *plant, char world, enum props_mark plain)
+shrink_each(struct plant *plant, char world, enum props_cover plain)
 {
     sim_choices_init(&plant->choices, list, PROPS_CHOICES_MAX);
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const enum sim_fault fault = (enum sim_fault)i;
-        const enum props_mark mark = props_fault_mark(fault);
+        const enum props_cover goal = props_fault_cover(fault);
 
         if (strchr(sim_fault_worlds(fault), world) == NULL)
             continue;
         plant->wanted = plain;
-        plant->other = mark;
+        plant->other = goal;
         shrink(plant);
-        if (plant->met.hits[mark] != 0)
+        if (plant->met.hits[goal] != 0)
             fail_msg("%s is not needed, and stays", sim_fault_name(fault));
-        plant->wanted = mark;
+        plant->wanted = goal;
         plant->other = plain;
         shrink(plant);
-        assert_true(plant->met.hits[mark] > 0);
+        assert_true(plant->met.hits[goal] > 0);
     }
 }
 
@@ -115,7 +115,7 @@ a_fault_of_heaps_goes_when_it_is_not_needed(void **state)
 
     (void)state;
     assert_non_null(plant.run);
-    shrink_each(&plant, 'h', MARK_SNAPSHOT_NOT_EMPTY);
+    shrink_each(&plant, 'h', COVER_SNAPSHOT_NOT_EMPTY);
     props_run_delete(plant.run);
 }
 
@@ -127,7 +127,7 @@ a_fault_of_traces_goes_when_it_is_not_needed(void **state)
 
     (void)state;
     assert_non_null(plant.run);
-    shrink_each(&plant, 't', MARK_TRACE_SESSION);
+    shrink_each(&plant, 't', COVER_TRACE_SESSION);
     props_run_delete(plant.run);
 }
 
@@ -155,7 +155,7 @@ each_fault_has_a_name_and_is_met_somewhere(void **state)
     (void)state;
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const enum sim_fault fault = (enum sim_fault)i;
-        const bool by_worlds = props_fault_mark(fault) != MARK_COUNT;
+        const bool by_worlds = props_fault_cover(fault) != COVER_COUNT;
 
         assert_int_equal(by_worlds, sim_fault_test(fault) == NULL);
         assert_int_equal(by_worlds, sim_fault_worlds(fault)[0] != '\0');

@@ -12,12 +12,12 @@
 #include <cmocka.h>
 
 #include "live_heap.h"
-#include "recording_story.h"
+#include "small_recording.h"
 #include "rng.h"
 
 enum {
     EVENTS_MAX = 200,
-    STACKS = 4, /* of the story's tables */
+    STACKS = 4, /* of the recording's tables */
     THREADS = 2,
     ROUNDS = 2000
 };
@@ -51,7 +51,7 @@ write_drawing(const struct drawing *drawing)
     struct sim_recording *recording;
 
     cli_recfile_init(&file, 0);
-    props_recording_story_tables(&file);
+    props_small_recording_tables(&file);
     for (uint32_t i = 0; i < drawing->count; i++) {
         const struct drawn *event = &drawing->events[i];
 
@@ -69,7 +69,7 @@ write_drawing(const struct drawing *drawing)
         }
     }
     cli_recfile_end(&file, none_dropped);
-    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
     cli_recfile_release(&file);
     return recording;
 }
@@ -326,7 +326,7 @@ a_heap_of_many_objects_is_counted_too(void **state)
 
     (void)state;
     cli_recfile_init(&file, 0);
-    props_recording_story_tables(&file);
+    props_small_recording_tables(&file);
     for (uint64_t i = 0; i < OBJECTS; i++) {
         cli_recfile_alloc(&file, 0, i, i / STACKS, i % STACKS);
         all_bytes += i / STACKS;
@@ -338,7 +338,7 @@ a_heap_of_many_objects_is_counted_too(void **state)
             cli_recfile_free(&file, 1, OBJECTS, i);
     }
     cli_recfile_end(&file, none_dropped);
-    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
     assert_true(sim_live_heap_open(&heap, recording, NULL));
     assert_int_equal(heap.buckets_count, OBJECTS);
     assert_int_equal(heap.peak_event, OBJECTS);
@@ -376,7 +376,7 @@ sites_are_apart_however_many_there_are(void **state)
     for (uint32_t i = 0; i < 2 * MANY; i++)
         cli_recfile_alloc(&file, 0, 0, 8, i % MANY);
     cli_recfile_end(&file, none_dropped);
-    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
     assert_true(sim_live_heap_open(&heap, recording, NULL));
     assert_int_equal(heap.buckets_count, MANY);
     for (uint32_t i = 0; i < MANY; i++)
@@ -398,7 +398,7 @@ an_object_is_known_until_it_is_freed(void **state)
 
     (void)state;
     cli_recfile_init(&file, 0);
-    props_recording_story_tables(&file);
+    props_small_recording_tables(&file);
     for (uint64_t i = 0; i < OBJECTS; i++)
         cli_recfile_alloc(&file, 0, i, i == LATE ? 7 : 1, 1);
     for (uint64_t i = 0; i < OBJECTS; i++) {
@@ -407,7 +407,7 @@ an_object_is_known_until_it_is_freed(void **state)
     }
     cli_recfile_free(&file, 1, OBJECTS, LATE);
     cli_recfile_end(&file, none_dropped);
-    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
     assert_true(sim_live_heap_open(&heap, recording, NULL));
     expect_count(heap.threads[1].freed, (struct sim_heap_count){1, 7});
     expect_count(heap.total.exit, (struct sim_heap_count){0, 0});

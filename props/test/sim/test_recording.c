@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "recording_story.h"
+#include "small_recording.h"
 #include "rng.h"
 
 static void
@@ -84,13 +84,13 @@ what_is_written_is_read_whatever_the_blocks(void **state)
         struct sim_recording_cursor cursor;
         struct sim_recorded event;
 
-        props_recording_story_write(&file, block_bytes[i]);
-        recording = props_recording_story_read(file.bytes, file.bytes_count);
+        props_small_recording_write(&file, block_bytes[i]);
+        recording = props_small_recording_read(file.bytes, file.bytes_count);
         expect_tables(recording);
         sim_recording_begin(recording, &cursor);
         for (n = 0; sim_recording_next(&cursor, &event); n++)
-            expect_event(&event, &props_recording_story[n]);
-        assert_int_equal(n, PROPS_STORY_COUNT);
+            expect_event(&event, &props_small_recording[n]);
+        assert_int_equal(n, PROPS_SMALL_COUNT);
         sim_recording_close(recording);
         cli_recfile_release(&file);
     }
@@ -123,7 +123,7 @@ stacks_are_those_that_were_written(void **state)
         cli_recfile_stack(&file, stacks[i], depths[i]);
     }
     cli_recfile_end(&file, dropped);
-    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
     for (uint32_t i = 0; i < STACKS; i++) {
         uint32_t got[DEPTH];
 
@@ -142,7 +142,7 @@ a_file_cut_anywhere_is_refused_with_an_offset(void **state)
     size_t count;
 
     (void)state;
-    props_recording_story_write(&file, 20);
+    props_small_recording_write(&file, 20);
     for (count = 0; count < file.bytes_count; count++) {
         struct sim_recording *recording;
         struct sim_recording_error error;
@@ -165,7 +165,7 @@ any_changed_byte_is_refused_with_an_offset(void **state)
     int round;
 
     (void)state;
-    props_recording_story_write(&file, 20);
+    props_small_recording_write(&file, 20);
     for (round = 0; round < 100000; round++) {
         size_t at = (size_t)(sim_rng_next(&rng) % file.bytes_count);
         uint8_t flip = (uint8_t)(1 + sim_rng_next(&rng) % 255);
@@ -181,7 +181,7 @@ any_changed_byte_is_refused_with_an_offset(void **state)
         file.bytes[at] ^= flip;
     }
     sim_recording_close(
-        props_recording_story_read(file.bytes, file.bytes_count));
+        props_small_recording_read(file.bytes, file.bytes_count));
     cli_recfile_release(&file);
 }
 
@@ -223,7 +223,7 @@ the_recording_in_fixtures_is_whole_and_named(void **state)
 
     (void)state;
     assert_true(sim_recording_open(&recording, path, &error));
-    props_recording_story_walk(recording);
+    props_small_recording_walk(recording);
     totals = sim_recording_totals(recording);
     assert_true(totals->allocs + totals->frees >= 50000);
     for (i = 0; i < SIM_RECORDED_CAUSE_COUNT; i++)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "recording_story.h"
+#include "small_recording.h"
 #include "rng.h"
 
 #define HEAD_BYTES 12u
@@ -128,7 +128,7 @@ the_events_are_those_of_the_document(void **state)
     (void)state;
     memcpy(bytes, document, sizeof bytes);
     reseal(bytes, sizeof bytes);
-    recording = props_recording_story_read(bytes, sizeof bytes);
+    recording = props_small_recording_read(bytes, sizeof bytes);
     assert_int_equal(sim_recording_totals(recording)->forked_ticks, 7);
     assert_int_equal(sim_recording_totals(recording)->resizes, 1);
     assert_string_equal(sim_recording_thread_name(recording, 0), "w");
@@ -174,7 +174,7 @@ version_1_is_read(void **state)
     (void)state;
     memcpy(bytes, old, sizeof bytes);
     reseal(bytes, sizeof bytes);
-    recording = props_recording_story_read(bytes, sizeof bytes);
+    recording = props_small_recording_read(bytes, sizeof bytes);
     assert_int_equal(sim_recording_totals(recording)->allocs, 1);
     assert_int_equal(sim_recording_totals(recording)->frees, 1);
     assert_int_equal(sim_recording_totals(recording)->depth_max, 32);
@@ -201,7 +201,7 @@ a_forged_file_is_refused_or_sound(void **state)
     int round;
 
     (void)state;
-    props_recording_story_write(&file, 30);
+    props_small_recording_write(&file, 30);
     bytes = malloc(file.bytes_count);
     assert_non_null(bytes);
     for (round = 0; round < 50000; round++) {
@@ -216,7 +216,7 @@ a_forged_file_is_refused_or_sound(void **state)
         reseal(bytes, file.bytes_count);
         if (sim_recording_parse(&recording, bytes, file.bytes_count, &error)) {
             passed++;
-            props_recording_story_walk(recording);
+            props_small_recording_walk(recording);
             sim_recording_close(recording);
         }
     }
@@ -309,7 +309,7 @@ a_file_that_lies_is_refused_with_the_reason(void **state)
         struct sim_recording_error error;
 
         cli_recfile_init(&file, 0);
-        props_recording_story_tables(&file);
+        props_small_recording_tables(&file);
         cli_recfile_alloc(&file, 0, 1, 8, 0);
         forge(&file, rows[i].forgery);
         cli_recfile_end(&file, props_recording_dropped);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "recording_story.h"
+#include "small_recording.h"
 #include "releases.h"
 
 /* A release, or a wait that ends at `ticks`. */
@@ -31,7 +31,7 @@ expect_cycles(const struct step *steps, uint32_t steps_count,
     struct sim_releases releases;
 
     cli_recfile_init(&file, 0);
-    props_recording_story_tables(&file);
+    props_small_recording_tables(&file);
     for (uint32_t i = 0; i < steps_count; i++) {
         const struct step *step = &steps[i];
 
@@ -43,7 +43,7 @@ expect_cycles(const struct step *steps, uint32_t steps_count,
                                    step->lock, 2);
     }
     cli_recfile_end(&file, none_dropped);
-    recording = props_recording_story_read(file.bytes, file.bytes_count);
+    recording = props_small_recording_read(file.bytes, file.bytes_count);
     assert_true(sim_releases_open(&releases, recording));
     assert_int_equal(releases.count, cycles_count);
     for (uint64_t i = 0; i < cycles_count; i++) {

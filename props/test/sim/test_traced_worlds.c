@@ -29,7 +29,7 @@ tell_run(const struct props_run *run)
 
 static void
 run_worlds(uint32_t worlds, props_set asked, uint64_t last,
-           struct props_marks *marks)
+           struct props_coverage *coverage)
 {
     struct props_run *run = props_run_new(&sim_generator_limits_all);
     struct sim_choices choices;
@@ -47,7 +47,7 @@ run_worlds(uint32_t worlds, props_set asked, uint64_t last,
         }
         assert_false(choices.overflowed);
     }
-    *marks = run->marks;
+    *coverage = run->cover;
     props_run_delete(run);
 }
 
@@ -62,13 +62,13 @@ worlds_count(void)
 static void
 two_thousand_worlds_are_traced_as_they_were(void **state)
 {
-    struct props_marks marks;
+    struct props_coverage coverage;
 
     (void)state;
-    run_worlds(SIM_WORLDS_TRACED, PROPS_OF_TRACES, worlds_count(), &marks);
-    for (int i = MARK_TRACE_SESSION; i < MARK_CROSS_BLOCK; i++) {
-        if (marks.hits[i] == 0)
-            fail_msg("never reached: %s", props_mark_id((enum props_mark)i));
+    run_worlds(SIM_WORLDS_TRACED, PROPS_OF_TRACES, worlds_count(), &coverage);
+    for (int i = COVER_TRACE_SESSION; i < COVER_CROSS_BLOCK; i++) {
+        if (coverage.hits[i] == 0)
+            fail_msg("never reached: %s", props_cover_id((enum props_cover)i));
     }
 }
 
@@ -76,22 +76,22 @@ two_thousand_worlds_are_traced_as_they_were(void **state)
 static void
 two_thousand_worlds_have_a_heap_and_a_trace(void **state)
 {
-    static const enum props_mark wanted[] = {
-        MARK_TRACE_SESSION, MARK_SNAPSHOT_JUDGED_BY_HEAP,
-        MARK_LOCK_WAITED,   MARK_LOCK_RELEASED,
-        MARK_STW_SWEEP,     MARK_DRAINED,
-        MARK_TRACE_BY_CLOCK};
-    struct props_marks marks;
+    static const enum props_cover wanted[] = {
+        COVER_TRACE_SESSION, COVER_SNAPSHOT_JUDGED_BY_HEAP,
+        COVER_LOCK_WAITED,   COVER_LOCK_RELEASED,
+        COVER_STW_SWEEP,     COVER_DRAINED,
+        COVER_TRACE_BY_CLOCK};
+    struct props_coverage coverage;
 
     (void)state;
-    run_worlds(SIM_WORLDS_BOTH, PROPS_ALL, worlds_count(), &marks);
-    for (int i = MARK_CROSS_BLOCK; i < MARK_COUNT; i++) {
-        if (marks.hits[i] == 0)
-            fail_msg("never reached: %s", props_mark_id((enum props_mark)i));
+    run_worlds(SIM_WORLDS_BOTH, PROPS_ALL, worlds_count(), &coverage);
+    for (int i = COVER_CROSS_BLOCK; i < COVER_COUNT; i++) {
+        if (coverage.hits[i] == 0)
+            fail_msg("never reached: %s", props_cover_id((enum props_cover)i));
     }
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        if (marks.hits[wanted[i]] == 0)
-            fail_msg("never reached: %s", props_mark_id(wanted[i]));
+        if (coverage.hits[wanted[i]] == 0)
+            fail_msg("never reached: %s", props_cover_id(wanted[i]));
     }
 }
 

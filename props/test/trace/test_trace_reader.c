@@ -101,7 +101,7 @@ time_that_runs_backwards_is_a_verdict_of_its_own(void **state)
          "event 4 at tick 1009 follows event 3 at tick 1014"},
         {"a syscall exit at its real time is fine",
          "p0 create:1 insyscall:1 heap:1@3+9 p1 sysexit:1@4+5", OK, 4, NULL},
-        {"impossible stories come after the order of time",
+        {"impossible events come after the order of time",
          "p0 procstop@2 p1 heap:1@1+5", TIME_ORDER, 0, "event 2"},
         {"broken records come before it", "p0 heap:1@2 p1 heap:1@1+5 raw:0",
          ERROR, 0, "unknown event type 0"},
@@ -132,7 +132,8 @@ broken_records_are_errors(void **state)
         {"a number too many",
          "heap:1 raw:0xcd raw:6 raw:1 raw:1 raw:1 raw:1 raw:1 raw:1", ERROR, 0,
          "GoCreate has 6 numbers, needs 5"},
-        {"kind 3 with the right numbers is read, only the story fails",
+        {"kind 3 with the right numbers is read, only its events are "
+         "impossible",
          "heap:1 raw:0xc6 raw:2 raw:1 raw:0 p0 heap:1", ERROR, 0,
          "p 0 is not running before ProcStop"},
         {"a stack without frames says nothing",

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "prof/prof.h"
-#include "tracer_lab.h"
+#include "tracer_fixture.h"
 
 static const uintptr_t frames[] = {0x401005, 0x402005, UINTPTR_MAX, 0};
 
@@ -25,7 +25,7 @@ static const struct prof_trace_task tasks[] = {
 
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
-static struct tracer_lab lab;
+static struct tracer_fixture fixture;
 
 static void
 a_session_begins_with_the_world_as_it_is(void **state)
@@ -43,13 +43,14 @@ a_session_begins_with_the_world_as_it_is(void **state)
     const uint32_t count = sizeof want / sizeof *want;
 
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    assert_true(prof_trace_is_on(lab.trace));
-    tracer_lab_end(&lab);
-    assert_false(prof_trace_is_on(lab.trace));
-    assert_int_equal(model_trace_count(&lab.decoded), count);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    assert_true(prof_trace_is_on(fixture.trace));
+    tracer_fixture_end(&fixture);
+    assert_false(prof_trace_is_on(fixture.trace));
+    assert_int_equal(model_trace_count(&fixture.decoded), count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct model_trace_event *event = model_trace_at(&lab.decoded, i);
+        const struct model_trace_event *event =
+            model_trace_at(&fixture.decoded, i);
 
         assert_int_equal(event->type, want[i].type);
         if (want[i].type != MODEL_TRACE_GO_WAITING &&
@@ -69,17 +70,17 @@ every_event_keeps_its_arguments_and_its_stack(void **state)
     uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
 
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GO_CREATE, create, frames, 4);
-    prof_trace_emit(lab.trace, 0, PROF_EV_HEAP_ALLOC, &huge, NULL, 0);
-    tracer_lab_end(&lab);
-    event = tracer_lab_find(&lab, MODEL_TRACE_GO_CREATE, TASKS);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GO_CREATE, create, frames, 4);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_HEAP_ALLOC, &huge, NULL, 0);
+    tracer_fixture_end(&fixture);
+    event = tracer_fixture_find(&fixture, MODEL_TRACE_GO_CREATE, TASKS);
     assert_int_equal(event->arg, 5);
     assert_int_equal(event->pc, UINT64_MAX);
-    assert_int_equal(model_trace_stack(&lab.decoded, event->stack, pcs), 4);
+    assert_int_equal(model_trace_stack(&fixture.decoded, event->stack, pcs), 4);
     for (int i = 0; i < 4; i++)
         assert_int_equal(pcs[i], frames[i]);
-    event = tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0);
+    event = tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 0);
     assert_int_equal(event->arg, UINT64_MAX);
 }
 
@@ -87,23 +88,23 @@ static void
 equal_stacks_have_one_number_and_numbers_begin_at_1(void **state)
 {
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
     for (int i = 0; i < 3; i++)
-        prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, frames,
+        prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SWEEP_START, NULL, frames,
                         1 + (uint32_t)(i % 2)),
-            tracer_lab_emit(&lab, 0, PROF_EV_GC_SWEEP_DONE, 0);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
-    tracer_lab_end(&lab);
+            tracer_fixture_emit(&fixture, 0, PROF_EV_GC_SWEEP_DONE, 0);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
+    tracer_fixture_end(&fixture);
     /* Stack 1 is that of the second task: frames, 2 deep. */
-    assert_int_equal(lab.decoded.stack_records, 2);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 0)->stack,
-                     2);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 1)->stack,
-                     1);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 2)->stack,
-                     2);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 3)->stack,
-                     0);
+    assert_int_equal(fixture.decoded.stack_records, 2);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_START, 0)->stack, 2);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_START, 1)->stack, 1);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_START, 2)->stack, 2);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_START, 3)->stack, 0);
 }
 
 static void
@@ -115,39 +116,41 @@ a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not(void **state)
     (void)state;
     for (uint32_t i = 0; i <= PROF_TRACE_DEPTH_LIMIT; i++)
         deep[i] = UINTPTR_MAX - i;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
                     PROF_TRACE_DEPTH_LIMIT);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, deep,
                     PROF_TRACE_DEPTH_LIMIT + 1);
-    tracer_lab_end(&lab);
+    tracer_fixture_end(&fixture);
     assert_int_equal(
         model_trace_stack(
-            &lab.decoded,
-            tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 1)->stack, pcs),
+            &fixture.decoded,
+            tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_CALL, 1)->stack,
+            pcs),
         PROF_TRACE_DEPTH_LIMIT);
     assert_int_equal(pcs[PROF_TRACE_DEPTH_LIMIT - 1],
                      deep[PROF_TRACE_DEPTH_LIMIT - 1]);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 0)->stack,
-                     tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 1)->stack);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_CALL, 0)->stack,
+        tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_CALL, 1)->stack);
 }
 
 static void
 an_event_whose_stack_finds_no_room_is_kept_and_counted(void **state)
 {
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
     for (uintptr_t i = 1; i <= 100; i++)
-        prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
+        prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, &i, 1);
     /* 64 stacks fit, one is the second task's. */
-    assert_int_equal(prof_trace_drops(lab.trace).no_stack, 100 - 63);
-    tracer_lab_end(&lab);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 62)->stack,
-                     64);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 63)->stack,
-                     0);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_CALL, 99)->stack,
-                     0);
+    assert_int_equal(prof_trace_drops(fixture.trace).no_stack, 100 - 63);
+    tracer_fixture_end(&fixture);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_CALL, 62)->stack, 64);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_CALL, 63)->stack, 0);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_CALL, 99)->stack, 0);
 }
 
 static void
@@ -157,42 +160,42 @@ a_syscall_exit_stands_where_the_thread_came_back(void **state)
     const struct model_trace_event *event;
 
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
-    left = prof_trace_stamp(lab.trace);
-    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 2);
-    prof_trace_sysexit(lab.trace, 0, 4, left);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_SCHED, 0);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 4);
-    tracer_lab_end(&lab);
-    event = tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 1);
+    left = prof_trace_stamp(fixture.trace);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 2);
+    prof_trace_sysexit(fixture.trace, 0, 4, left);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_SCHED, 0);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_START, 4);
+    tracer_fixture_end(&fixture);
+    event = tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_EXIT, 0);
     assert_int_equal(event->g, 4);
     assert_int_equal(event->ticks, left.ticks);
     assert_true(event->seq >
-                tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->seq);
+                tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 0)->seq);
     assert_true(event->seq <
-                tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 1)->seq);
+                tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 1)->seq);
 }
 
 static void
 a_return_noted_before_the_session_counts_as_now(void **state)
 {
     struct prof_trace_stamp old;
-    const struct prof_trace_stamp never = prof_trace_stamp(lab.trace);
+    const struct prof_trace_stamp never = prof_trace_stamp(fixture.trace);
     static const struct prof_trace_task two[] = {
         {.id = 1}, {.id = 5, .state = PROF_TASK_IN_SYSCALL}};
 
     (void)state;
     assert_int_equal(never.sequence, 0); /* tracing is off */
-    tracer_lab_begin(&lab, tasks, TASKS);
-    old = prof_trace_stamp(lab.trace);
-    tracer_lab_end(&lab);
-    tracer_lab_forget(&lab);
-    assert_int_equal(tracer_lab_start(&lab, two, 2), PROF_OK);
-    prof_trace_sysexit(lab.trace, 0, 5, old);
-    tracer_lab_end(&lab);
-    assert_true(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0)->seq >
-                tracer_lab_find(&lab, MODEL_TRACE_GO_START, 0)->seq);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    old = prof_trace_stamp(fixture.trace);
+    tracer_fixture_end(&fixture);
+    tracer_fixture_forget(&fixture);
+    assert_int_equal(tracer_fixture_start(&fixture, two, 2), PROF_OK);
+    prof_trace_sysexit(fixture.trace, 0, 5, old);
+    tracer_fixture_end(&fixture);
+    assert_true(tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_EXIT, 0)->seq >
+                tracer_fixture_find(&fixture, MODEL_TRACE_GO_START, 0)->seq);
 }
 
 static void
@@ -201,16 +204,17 @@ a_return_when_the_clock_reads_0_keeps_its_moment(void **state)
     struct prof_trace_stamp left;
 
     (void)state;
-    lab.ticks = 0;
-    lab.tick_step = 0;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    left = prof_trace_stamp(lab.trace);
-    lab.ticks = 64000;
-    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
-    prof_trace_sysexit(lab.trace, 0, 4, left);
-    tracer_lab_end(&lab);
-    assert_true(tracer_lab_find(&lab, MODEL_TRACE_GO_SYS_EXIT, 0)->ticks <
-                tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 0)->ticks);
+    fixture.ticks = 0;
+    fixture.tick_step = 0;
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    left = prof_trace_stamp(fixture.trace);
+    fixture.ticks = 64000;
+    tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 1);
+    prof_trace_sysexit(fixture.trace, 0, 4, left);
+    tracer_fixture_end(&fixture);
+    assert_true(
+        tracer_fixture_find(&fixture, MODEL_TRACE_GO_SYS_EXIT, 0)->ticks <
+        tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 0)->ticks);
 }
 
 static void
@@ -218,15 +222,16 @@ processors_that_read_the_clock_at_one_moment_have_different_numbers(
     void **state)
 {
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    lab.tick_step = 0;
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    fixture.tick_step = 0;
     for (uint64_t i = 0; i < 4; i++) {
-        tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, i);
-        tracer_lab_emit(&lab, 1, PROF_EV_HEAP_ALLOC, i);
-        tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, i);
+        tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, i);
+        tracer_fixture_emit(&fixture, 1, PROF_EV_HEAP_ALLOC, i);
+        tracer_fixture_emit(&fixture, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC,
+                            i);
     }
-    tracer_lab_end(&lab); /* that no number is there twice, too */
-    (void)tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, 11);
+    tracer_fixture_end(&fixture); /* that no number is there twice, too */
+    (void)tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, 11);
 }
 
 static void
@@ -236,30 +241,34 @@ nothing_is_traced_while_it_is_off(void **state)
     size_t count;
 
     (void)state;
-    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
-    tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, 1);
-    assert_int_equal(prof_trace_read(lab.trace, &bytes, &count), PROF_ERR_OFF);
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_end(&lab);
-    tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, 1);
-    assert_int_equal(prof_trace_read(lab.trace, &bytes, &count), PROF_ERR_OFF);
-    assert_int_equal(prof_trace_drops(lab.trace).no_buffer, 0);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 1);
+    tracer_fixture_emit(&fixture, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC, 1);
+    assert_int_equal(prof_trace_read(fixture.trace, &bytes, &count),
+                     PROF_ERR_OFF);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_end(&fixture);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, 1);
+    assert_int_equal(prof_trace_read(fixture.trace, &bytes, &count),
+                     PROF_ERR_OFF);
+    assert_int_equal(prof_trace_drops(fixture.trace).no_buffer, 0);
 }
 
 static void
 starting_and_stopping_at_the_wrong_time_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(tracer_lab_stop(&lab), PROF_ERR_OFF);
-    tracer_lab_begin(&lab, tasks, TASKS);
-    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_ERR_BUSY);
-    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
-    assert_int_equal(tracer_lab_stop(&lab), PROF_ERR_OFF);
+    assert_int_equal(tracer_fixture_stop(&fixture), PROF_ERR_OFF);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    assert_int_equal(tracer_fixture_start(&fixture, tasks, TASKS),
+                     PROF_ERR_BUSY);
+    assert_int_equal(tracer_fixture_stop(&fixture), PROF_OK);
+    assert_int_equal(tracer_fixture_stop(&fixture), PROF_ERR_OFF);
     /* Not read to its end yet. */
-    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_ERR_BUSY);
-    tracer_lab_decode(&lab);
-    assert_int_equal(tracer_lab_start(&lab, tasks, TASKS), PROF_OK);
-    assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
+    assert_int_equal(tracer_fixture_start(&fixture, tasks, TASKS),
+                     PROF_ERR_BUSY);
+    tracer_fixture_decode(&fixture);
+    assert_int_equal(tracer_fixture_start(&fixture, tasks, TASKS), PROF_OK);
+    assert_int_equal(tracer_fixture_stop(&fixture), PROF_OK);
 }
 
 static void
@@ -269,20 +278,20 @@ a_second_session_knows_nothing_of_the_first(void **state)
     size_t first_bytes;
 
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GO_SYSCALL, NULL, &frames[2], 1);
-    tracer_lab_emit(&lab, 3, PROF_EV_PROC_START, 9);
-    tracer_lab_end(&lab);
-    assert_int_equal(lab.decoded.stack_records, 2);
-    first_bytes = lab.bytes_count;
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GO_SYSCALL, NULL, &frames[2], 1);
+    tracer_fixture_emit(&fixture, 3, PROF_EV_PROC_START, 9);
+    tracer_fixture_end(&fixture);
+    assert_int_equal(fixture.decoded.stack_records, 2);
+    first_bytes = fixture.bytes_count;
     first = malloc(first_bytes);
     assert_non_null(first);
-    memcpy(first, lab.bytes, first_bytes);
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_end(&lab);
-    assert_int_equal(lab.decoded.stack_records, 1);
-    assert_memory_equal(first, lab.bytes, 16);
-    assert_int_equal(model_trace_count(&lab.decoded), 9);
+    memcpy(first, fixture.bytes, first_bytes);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_end(&fixture);
+    assert_int_equal(fixture.decoded.stack_records, 1);
+    assert_memory_equal(first, fixture.bytes, 16);
+    assert_int_equal(model_trace_count(&fixture.decoded), 9);
     free(first);
 }
 
@@ -292,74 +301,75 @@ events_of_no_processor_have_a_batch_of_their_own(void **state)
     const struct model_trace_event *event;
 
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_emit(&lab, PROF_TRACE_NO_PROC, PROF_EV_GO_UNBLOCK, 3);
-    tracer_lab_end(&lab);
-    event = tracer_lab_find(&lab, MODEL_TRACE_GO_UNBLOCK, 0);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_emit(&fixture, PROF_TRACE_NO_PROC, PROF_EV_GO_UNBLOCK, 3);
+    tracer_fixture_end(&fixture);
+    event = tracer_fixture_find(&fixture, MODEL_TRACE_GO_UNBLOCK, 0);
     assert_int_equal(event->arg, 3);
-    assert_int_equal(model_trace_proc_id(&lab.decoded, event->proc), -1);
+    assert_int_equal(model_trace_proc_id(&fixture.decoded, event->proc), -1);
 }
 
 static void
 the_timer_task_is_named_in_every_session_until_another_is(void **state)
 {
     (void)state;
-    prof_trace_timer_task(lab.trace, 2);
+    prof_trace_timer_task(fixture.trace, 2);
     for (int session = 0; session < 2; session++) {
-        tracer_lab_begin(&lab, tasks, TASKS);
-        tracer_lab_end(&lab);
-        assert_int_equal(model_trace_map_find(&lab.decoded.timers, 2), 0);
-        assert_int_equal(lab.decoded.timers.count, 1);
+        tracer_fixture_begin(&fixture, tasks, TASKS);
+        tracer_fixture_end(&fixture);
+        assert_int_equal(model_trace_map_find(&fixture.decoded.timers, 2), 0);
+        assert_int_equal(fixture.decoded.timers.count, 1);
     }
-    prof_trace_timer_task(lab.trace, 0);
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_end(&lab);
-    assert_int_equal(lab.decoded.timers.count, 0);
+    prof_trace_timer_task(fixture.trace, 0);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_end(&fixture);
+    assert_int_equal(fixture.decoded.timers.count, 0);
 }
 
 static void
 a_wake_up_for_nothing_leaves_the_trace(void **state)
 {
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_UNBLOCK, 3);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_SCHED, 0);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 3);
-    tracer_lab_emit(&lab, 0, PROF_EV_FUTILE_WAKEUP, 0);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_BLOCK_SYNC, 0);
-    tracer_lab_emit(&lab, 0, PROF_EV_GO_START, 1);
-    tracer_lab_end(&lab);
-    assert_int_equal(lab.decoded.futile_events, 4);
-    assert_int_equal(model_trace_count(&lab.decoded), 9 + 2);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_UNBLOCK, 3);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_SCHED, 0);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_START, 3);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_FUTILE_WAKEUP, 0);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_BLOCK_SYNC, 0);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GO_START, 1);
+    tracer_fixture_end(&fixture);
+    assert_int_equal(fixture.decoded.futile_events, 4);
+    assert_int_equal(model_trace_count(&fixture.decoded), 9 + 2);
 }
 
 static void
 the_buffer_of_a_processor_that_dies_is_read_before_the_end(void **state)
 {
     (void)state;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_emit(&lab, 2, PROF_EV_PROC_START, 8);
-    tracer_lab_emit(&lab, 2, PROF_EV_PROC_STOP, 0);
-    assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
-    assert_int_equal(lab.chunks, 1); /* the header */
-    prof_trace_proc_free(lab.trace, 2);
-    assert_int_equal(tracer_lab_read(&lab), PROF_ERR_AGAIN);
-    assert_int_equal(lab.chunks, 2);
-    prof_trace_proc_free(lab.trace, 2); /* has none: nothing happens */
-    tracer_lab_end(&lab);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_PROC_STOP, 0)->proc,
-                     tracer_lab_find(&lab, MODEL_TRACE_PROC_START, 1)->proc);
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_emit(&fixture, 2, PROF_EV_PROC_START, 8);
+    tracer_fixture_emit(&fixture, 2, PROF_EV_PROC_STOP, 0);
+    assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
+    assert_int_equal(fixture.chunks, 1); /* the header */
+    prof_trace_proc_free(fixture.trace, 2);
+    assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_AGAIN);
+    assert_int_equal(fixture.chunks, 2);
+    prof_trace_proc_free(fixture.trace, 2); /* has none: nothing happens */
+    tracer_fixture_end(&fixture);
+    assert_int_equal(
+        tracer_fixture_find(&fixture, MODEL_TRACE_PROC_STOP, 0)->proc,
+        tracer_fixture_find(&fixture, MODEL_TRACE_PROC_START, 1)->proc);
 }
 
 static void
 a_collection_under_way_at_the_start_may_end(void **state)
 {
     (void)state;
-    lab.is_collecting = true;
-    tracer_lab_begin(&lab, tasks, TASKS);
-    tracer_lab_emit(&lab, 0, PROF_EV_GC_DONE, 0);
-    tracer_lab_end(&lab);
-    tracer_lab_find(&lab, MODEL_TRACE_GC_START, 0);
+    fixture.is_collecting = true;
+    tracer_fixture_begin(&fixture, tasks, TASKS);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_GC_DONE, 0);
+    tracer_fixture_end(&fixture);
+    tracer_fixture_find(&fixture, MODEL_TRACE_GC_START, 0);
 }
 
 static void
@@ -397,26 +407,26 @@ the_frequency_is_that_of_the_clock(void **state)
     };
 
     (void)state;
-    lab.tick_step = 0;
+    fixture.tick_step = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tracer_lab_begin(&lab, tasks, TASKS);
-        lab.ticks += rows[i].ticks;
-        lab.ns += rows[i].ns - rows[i].ticks; /* ns() adds the ticks */
-        assert_int_equal(tracer_lab_stop(&lab), PROF_OK);
-        assert_int_equal(tracer_lab_read(&lab), PROF_ERR_END);
-        model_trace_read(&lab.decoded, lab.bytes, lab.bytes_count);
-        if (lab.decoded.ticks_per_second != rows[i].want)
+        tracer_fixture_begin(&fixture, tasks, TASKS);
+        fixture.ticks += rows[i].ticks;
+        fixture.ns += rows[i].ns - rows[i].ticks; /* ns() adds the ticks */
+        assert_int_equal(tracer_fixture_stop(&fixture), PROF_OK);
+        assert_int_equal(tracer_fixture_read(&fixture), PROF_ERR_END);
+        model_trace_read(&fixture.decoded, fixture.bytes, fixture.bytes_count);
+        if (fixture.decoded.ticks_per_second != rows[i].want)
             fail_msg("%s: %lld", rows[i].why,
-                     (long long)lab.decoded.ticks_per_second);
+                     (long long)fixture.decoded.ticks_per_second);
     }
 }
 
 int
 main(void)
 {
-#define TEST(name)                                                   \
-    cmocka_unit_test_prestate_setup_teardown(name, tracer_lab_setup, \
-                                             tracer_lab_teardown, &lab)
+#define TEST(name)                            \
+    cmocka_unit_test_prestate_setup_teardown( \
+        name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
     const struct CMUnitTest tests[] = {
         TEST(a_session_begins_with_the_world_as_it_is),
         TEST(every_event_keeps_its_arguments_and_its_stack),
@@ -441,7 +451,7 @@ main(void)
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
 
-    tracer_lab_order = PROF_TRACE_ORDER_CLOCK;
+    tracer_fixture_order = PROF_TRACE_ORDER_CLOCK;
     failed += cmocka_run_group_tests_name("clock", tests, NULL, NULL);
     return failed;
 }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tracer_lab.h"
+#include "tracer_fixture.h"
 
 static const struct prof_trace_task caller = {.id = 1};
 
@@ -45,13 +45,14 @@ rest_for_a_twentieth_of_a_second(void)
 /* A number has the clock in it, in front of 2 bits for the place: ticks of the
  * file go as far as the clock by the divisor. */
 static void
-check_ticks(const struct tracer_lab *lab, uint32_t tick_divisor)
+check_ticks(const struct tracer_fixture *fixture, uint32_t tick_divisor)
 {
-    const struct model_trace_event *first = model_trace_at(&lab->decoded, 0);
+    const struct model_trace_event *first =
+        model_trace_at(&fixture->decoded, 0);
 
-    for (uint32_t i = 1; i < model_trace_count(&lab->decoded); i++) {
+    for (uint32_t i = 1; i < model_trace_count(&fixture->decoded); i++) {
         const struct model_trace_event *event =
-            model_trace_at(&lab->decoded, i);
+            model_trace_at(&fixture->decoded, i);
         const int64_t clock = (int64_t)((event->seq >> 2) - (first->seq >> 2));
         const int64_t ticks = (event->ticks - first->ticks) * tick_divisor;
 
@@ -69,34 +70,36 @@ check_divisor(uint32_t tick_divisor)
                                              .tick_divisor = tick_divisor};
     uint64_t numbers[NUMBERS_MAX];
     const uint32_t count = numbers_of_every_length(numbers);
-    struct tracer_lab lab;
+    struct tracer_fixture fixture;
 
-    tracer_lab_open(&lab, &config);
-    tracer_lab_begin(&lab, &caller, 1);
+    tracer_fixture_open(&fixture, &config);
+    tracer_fixture_begin(&fixture, &caller, 1);
     for (uint32_t i = 0; i < count; i++)
-        tracer_lab_emit(&lab, 0, PROF_EV_HEAP_ALLOC, numbers[i]);
+        tracer_fixture_emit(&fixture, 0, PROF_EV_HEAP_ALLOC, numbers[i]);
     /* Events without a number, and one after a pause of many ticks. */
-    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SCAN_START, NULL, NULL, 0);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SCAN_DONE, NULL, NULL, 0);
-    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SCAN_START, NULL, NULL, 0);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SCAN_DONE, NULL, NULL, 0);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SWEEP_START, NULL, NULL, 0);
     rest_for_a_twentieth_of_a_second();
-    prof_trace_emit(lab.trace, 0, PROF_EV_GC_SWEEP_DONE, NULL, NULL, 0);
-    tracer_lab_emit(&lab, 0, PROF_EV_NEXT_GC, 77);
-    tracer_lab_end(&lab);
+    prof_trace_emit(fixture.trace, 0, PROF_EV_GC_SWEEP_DONE, NULL, NULL, 0);
+    tracer_fixture_emit(&fixture, 0, PROF_EV_NEXT_GC, 77);
+    tracer_fixture_end(&fixture);
     for (uint32_t i = 0; i < count; i++) {
         const struct model_trace_event *event =
-            tracer_lab_find(&lab, MODEL_TRACE_HEAP_ALLOC, i);
+            tracer_fixture_find(&fixture, MODEL_TRACE_HEAP_ALLOC, i);
 
         if (event->arg != numbers[i])
             fail_msg("divisor %u, number %u: %#llx instead of %#llx",
                      tick_divisor, i, (unsigned long long)event->arg,
                      (unsigned long long)numbers[i]);
     }
-    assert_true(tracer_lab_find(&lab, MODEL_TRACE_SWEEP_START, 0)->ticks <
-                tracer_lab_find(&lab, MODEL_TRACE_SWEEP_DONE, 0)->ticks);
-    assert_int_equal(tracer_lab_find(&lab, MODEL_TRACE_NEXT_GC, 0)->arg, 77);
-    check_ticks(&lab, tick_divisor);
-    tracer_lab_close(&lab);
+    assert_true(
+        tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_START, 0)->ticks <
+        tracer_fixture_find(&fixture, MODEL_TRACE_SWEEP_DONE, 0)->ticks);
+    assert_int_equal(tracer_fixture_find(&fixture, MODEL_TRACE_NEXT_GC, 0)->arg,
+                     77);
+    check_ticks(&fixture, tick_divisor);
+    tracer_fixture_close(&fixture);
 }
 
 static void
@@ -115,7 +118,7 @@ main(void)
         cmocka_unit_test(numbers_of_every_length_are_read_back),
     };
 
-    tracer_lab_order = PROF_TRACE_ORDER_CLOCK;
-    tracer_lab_has_counter = true;
+    tracer_fixture_order = PROF_TRACE_ORDER_CLOCK;
+    tracer_fixture_has_counter = true;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,52 @@
+/*
+ * syscall_injector.h -- run a command and let one of its system calls fail: the
+ * k-th write, fsync, close, rename or open of a file that it makes. The command
+ * needs no preparation, so this tells how the real one fails.
+ */
+#ifndef PROPS_SYSCALL_INJECTOR_H
+#define PROPS_SYSCALL_INJECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#define PROPS_SUPERVISES 1
+#else
+#define PROPS_SUPERVISES 0 /* registers have other names */
+#endif
+
+enum props_call {
+    PROPS_CALL_OPEN, /* for writing */
+    PROPS_CALL_WRITE,
+    PROPS_CALL_FSYNC,
+    PROPS_CALL_CLOSE,
+    PROPS_CALL_RENAME,
+    PROPS_CALL_COUNT
+};
+
+#define PROPS_CALL_SHORT                                \
+    (-1) /* as if an error: half of the bytes are taken \
+          */
+
+struct props_fault {
+    enum props_call call; /* PROPS_CALL_COUNT: none */
+    uint32_t nth;         /* from 1 */
+    int error;            /* errno, or PROPS_CALL_SHORT */
+};
+
+struct props_injectd {
+    bool ran;    /* false: the system does not let us */
+    int status;  /* as waitpid() gives it */
+    bool struck; /* the fault came */
+    uint32_t calls[PROPS_CALL_COUNT];
+};
+
+/*
+ * Run a command to its end; its output goes nowhere.
+ *
+ * in:      argv, ends in NULL; argv[0] is a path
+ */
+struct props_injectd props_inject(char *const *argv,
+                                  const struct props_fault *fault);
+
+#endif

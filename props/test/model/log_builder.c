@@ -1,0 +1,225 @@
+/*
+ * log_builder.c -- write a truth log by hand and read the model's answers.
+ */
+#include "log_builder.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+void
+props_log_begin(struct log_builder *builder, enum model_scheme scheme)
+{
+    memset(builder, 0, sizeof *builder);
+    for (uint32_t i = 0; i < LOG_STACKS; i++) {
+        /* The leaves differ, the callers are the same. */
+        builder->frames[i][0] = 'A' + (uintptr_t)i;
+        builder->frames[i][1] = 1000;
+        builder->frames[i][2] = 2000;
+        builder->stacks[i].frames = builder->frames[i];
+        builder->stacks[i].depth = LOG_DEPTH;
+    }
+    builder->log.entries = builder->entries;
+    builder->log.entries_max = LOG_ENTRIES_MAX;
+    builder->log.stacks = builder->stacks;
+    builder->log.stacks_count = LOG_STACKS;
+    builder->limits = (struct model_limits){
+        .scheme = scheme,
+        .depth_max = 32,
+        .buckets_max = LOG_BUCKETS_MAX,
+        .frames_max = 1000,
+    };
+    builder->model =
+        model_heap_new(LOG_OBJECTS_MAX, LOG_BUCKETS_MAX, LOG_ENTRIES_MAX);
+    assert_non_null(builder->model);
+    props_log_again(builder);
+}
+
+void
+props_log_end(struct log_builder *builder)
+{
+    model_heap_delete(builder->model);
+}
+
+void
+props_log_again(struct log_builder *builder)
+{
+    builder->log.entries_count = 0;
+    builder->objects = 0;
+    model_heap_reset(builder->model, &builder->limits, &builder->log);
+}
+
+void
+props_log_tell(struct log_builder *builder, const struct truth_entry *entry)
+{
+    assert_true(builder->log.entries_count < LOG_ENTRIES_MAX);
+    builder->entries[builder->log.entries_count++] = *entry;
+    model_heap_feed(builder->model);
+}
+
+void
+props_log_call(struct log_builder *builder, enum truth_kind kind)
+{
+    props_log_tell(builder, &(struct truth_entry){.kind = kind});
+}
+
+uint32_t
+props_log_alloc(struct log_builder *builder, char stack, uint64_t size_bytes)
+{
+    props_log_tell(builder, &(struct truth_entry){
+                                .kind = TRUTH_ALLOC,
+                                .object = builder->objects,
+                                .stack = (uint32_t)(stack - 'A'),
+                                .size_bytes = size_bytes,
+                            });
+    return builder->objects++;
+}
+
+void
+props_log_object(struct log_builder *builder, enum truth_kind kind,
+                 uint32_t object)
+{
+    props_log_tell(builder,
+                   &(struct truth_entry){.kind = kind, .object = object});
+}
+
+struct model_answer
+props_log_snapshot(struct log_builder *builder, bool all, uint32_t room)
+{
+    props_log_tell(builder, &(struct truth_entry){.kind = TRUTH_SNAPSHOT,
+                                                  .flag = all,
+                                                  .room = room});
+    return model_heap_answer(builder->model);
+}
+
+void
+props_log_gc(struct log_builder *builder)
+{
+    props_log_call(builder, TRUTH_TERMINATE);
+    props_log_call(builder, TRUTH_NEXT_CYCLE);
+}
+
+static void
+text_add(struct log_builder *builder, char name, uint64_t allocs,
+         uint64_t frees)
+{
+    const size_t used = strlen(builder->text);
+
+    if (allocs == 0 && frees == 0)
+        return;
+    snprintf(builder->text + used, LOG_TEXT_BYTES - used, "%s%c %llu/%llu",
+             used == 0 || builder->text[used - 1] == ' ' ? "" : " ", name,
+             (unsigned long long)allocs, (unsigned long long)frees);
+}
+
+const char *
+props_log_published(struct log_builder *builder)
+{
+    uint32_t count;
+    const struct model_bucket *b = model_heap_buckets(builder->model, &count);
+
+    builder->text[0] = '\0';
+    for (uint32_t i = 0; i < count; i++)
+        if (b[i].kind == MODEL_HEAP)
+            text_add(builder, (char)b[i].frames[0], b[i].allocs, b[i].frees);
+    return builder->text;
+}
+
+const char *
+props_log_heap(struct log_builder *builder)
+{
+    uint32_t k;
+    uint32_t count;
+    const struct model_bucket *b = model_heap_buckets(builder->model, &count);
+
+    if (!model_heap_at(builder->model, &k))
+        return "unknown";
+    snprintf(builder->text, LOG_TEXT_BYTES, "k=%u: ", k);
+    for (uint32_t i = 0; i < count; i++)
+        if (b[i].kind == MODEL_HEAP)
+            text_add(builder, (char)b[i].frames[0], b[i].allocs_then,
+                     b[i].frees_then);
+    return builder->text;
+}
+
+/* ---- in words ---- */
+
+struct log_builder built_log;
+
+int
+log_of_ring(void **state)
+{
+    (void)state;
+    props_log_begin(&built_log, MODEL_RING);
+    return 0;
+}
+
+int
+log_of_stages(void **state)
+{
+    (void)state;
+    props_log_begin(&built_log, MODEL_STAGES);
+    return 0;
+}
+
+int
+log_end(void **state)
+{
+    (void)state;
+    props_log_end(&built_log);
+    return 0;
+}
+
+uint32_t
+log_alloc(char stack)
+{
+    return props_log_alloc(&built_log, stack, 8);
+}
+
+void
+log_dead(uint32_t object)
+{
+    props_log_object(&built_log, TRUTH_DEAD, object);
+}
+
+void
+log_sweep(uint32_t object)
+{
+    props_log_object(&built_log, TRUTH_SWEEP, object);
+}
+
+void
+log_flush(void)
+{
+    props_log_call(&built_log, TRUTH_FLUSH);
+}
+
+void
+log_post_sweep(void)
+{
+    props_log_call(&built_log, TRUTH_POST_SWEEP);
+}
+
+void
+log_gc(void)
+{
+    props_log_gc(&built_log);
+}
+
+void
+log_gc_and_flush(void)
+{
+    log_gc();
+    log_flush();
+}
+
+void
+log_shows(const char *published, const char *heap)
+{
+    props_log_snapshot(&built_log, true, TRUTH_ROOM_ENOUGH);
+    assert_string_equal(props_log_published(&built_log), published);
+    assert_string_equal(props_log_heap(&built_log), heap);
+}

@@ -1,0 +1,144 @@
+/*
+ * choice_labels.h -- the questions of the swarm generator. Shared by its files.
+ */
+#ifndef SIM_CHOICE_LABELS_H
+#define SIM_CHOICE_LABELS_H
+
+#include "generate.h"
+
+/* Labels of the questions; they have meaning for people and for alignment. */
+enum label {
+    LABEL_HASH = 1,
+    LABEL_DEPTH,
+    LABEL_START,
+    LABEL_PROCS,
+    LABEL_STACKS,
+    LABEL_STACK_SHAPE,
+    LABEL_STACK_DEPTH,
+    LABEL_FEATURE,
+    LABEL_LENGTH,
+    LABEL_MORE,
+    LABEL_TIE,
+    LABEL_DELAY,
+    LABEL_TASK,
+    LABEL_WORK,
+    LABEL_STACK,
+    LABEL_SIZE,
+    LABEL_SIZES,
+    LABEL_LIFETIMES,
+    LABEL_VICTIMS,
+    LABEL_SWEEPER,
+    LABEL_OBJECT,
+    LABEL_CYCLES,
+    LABEL_COLLECT,
+    LABEL_STW,
+    LABEL_LATE_FLUSH,
+    LABEL_SWEEP,
+    LABEL_POST_SWEEP,
+    LABEL_READ,
+    LABEL_ROOM,
+    LABEL_SEED,
+    LABEL_LOCK,
+    LABEL_LOCK_WORK,
+    LABEL_LOCK_RASH,
+    LABEL_CLOCK_FAULT,
+    LABEL_RATE_KIND,
+    LABEL_RATE,
+    LABEL_WORLD,
+
+    /* Where processors take tasks. */
+    LABEL_TRACE_PROCS = 1,
+    LABEL_BUFFER_BYTES,
+    LABEL_DIVISOR,
+    LABEL_HERTZ,
+    LABEL_EAGER,
+    LABEL_READERS,
+    LABEL_OFFSET,
+    LABEL_TRACE_STACKS,
+    LABEL_TRACE_DEPTH,
+    LABEL_PC,
+    LABEL_TRACE_FEATURE,
+    LABEL_TRACE_LENGTH,
+    LABEL_TRACE_MORE,
+    LABEL_PROC,
+    LABEL_EVENT,
+    LABEL_TRACE_DELAY,
+    LABEL_OF_TASKS,
+    LABEL_TRACE_STACK,
+    LABEL_NUMBER,
+    LABEL_ORDER,
+    LABEL_INSTRUMENT,
+    LABEL_AMOUNT = SIM_FAULT_LABEL - 1,
+};
+
+/* What a task may do in one turn, but for leaving its processor. */
+enum sim_work {
+    WORK_REST,
+    WORK_ALLOC,
+    WORK_DROP,
+    WORK_FREE,
+    WORK_EXIT,
+    WORK_BLOCK,
+    WORK_MUTEX,
+    WORK_LOCK,
+    WORK_RATE,
+};
+
+static inline uint32_t
+ask(struct sim_generator *g, uint32_t bound, enum sim_kind kind,
+    enum label label)
+{
+    return sim_choose(g->choices, bound, kind, (uint16_t)label);
+}
+
+/* What the library's profiles are told, and what a run's heap may do. */
+void sim_draw_library(struct sim_generator *g);
+void sim_draw_features(struct sim_generator *g);
+
+/* What this run does not have is not among the answers. */
+void sim_list_works(struct sim_generator *g);
+
+/* The limits that a run's heap has: of memory, of numbers. */
+void sim_draw_limits(struct sim_generator *g);
+void sim_draw_clocks(struct sim_generator *g);
+
+/*
+ * One thing that a task does, a collector, an observer.
+ *
+ * out:     *event, which is all zero before, but for who does it
+ * returns: false if nothing is done
+ */
+bool sim_draw_work(struct sim_generator *g, const struct sim_world *world,
+                   enum sim_work work, struct sim_event *event);
+bool sim_draw_collection(struct sim_generator *g, const struct sim_world *world,
+                         struct sim_event *event);
+bool sim_draw_reading(struct sim_generator *g, struct sim_event *event);
+
+/* generate_tasks.c: the same as of generate.h, where processors take tasks. */
+void sim_generator_begin_tasks(struct sim_generator *g, bool has_heap);
+bool sim_generator_next_task(struct sim_generator *g,
+                             const struct sim_world *world,
+                             struct sim_event *event);
+
+/* generate_tasks_faults.c: the clocks, and how far the tracer's memory goes;
+ * does a fault strike now, on a processor or the reader? */
+void sim_draw_trace_limits(struct sim_generator *g);
+bool sim_draw_trace_fault(struct sim_generator *g,
+                          const struct sim_world *world, uint32_t proc,
+                          struct sim_event *event);
+
+/* Does something happen to the task's processor, instead of by the task? */
+bool sim_draw_hold(struct sim_generator *g, const struct sim_world *world,
+                   struct sim_event *event);
+
+/*
+ * Let the event of a processor that stands still be another's.
+ *
+ * returns: false if all stand still
+ */
+bool sim_find_awake(const struct sim_generator *g, struct sim_event *event);
+
+/* Give stack `index` a shape; some shapes build on the stack before. */
+void sim_draw_stack(struct sim_generator *g, uint32_t index);
+
+#endif

@@ -1,0 +1,195 @@
+/* world_internal.h -- the fields of a world, for the files of the world. */
+#ifndef SIM_WORLD_INTERNAL_H
+#define SIM_WORLD_INTERNAL_H
+
+#include "locks.h"
+#include "world.h"
+
+/* What faults do to a processor; all times are of the world. */
+struct sim_clock_fault {
+    int64_t jumped_ticks;  /* of its clock, in all */
+    uint64_t lost_ticks;   /* while it was frozen, in all ended ones */
+    uint64_t frozen_ticks; /* when the last freeze began */
+    uint64_t thaws_ticks;  /* and ends */
+    uint64_t stalled_until_ticks;
+};
+
+struct sim_hearer {
+    sim_hear *hear;
+    struct sim_instrument *instrument;
+};
+
+struct sim_world {
+    struct sim_config config;
+    struct sim_limits limits;
+    struct prof_rules rules; /* the configuration's, with its options */
+    void *block;
+    size_t block_bytes;
+    struct prof *prof;
+    struct sim_instrument *instruments[SIM_INSTRUMENT_COUNT];
+    /* Those that are told facts of a kind, in order, then NULL. */
+    struct sim_hearer hearers[TRUTH_KIND_COUNT][SIM_INSTRUMENT_COUNT + 1];
+    uint32_t hearers_of; /* instruments that the table is made for */
+    struct sim_object *objects;
+    uint32_t objects_count;
+    struct truth_log truth;
+    struct sim_gc gc;
+    uint64_t heap_bytes;
+    struct sim_locks locks;
+    bool locks_used;             /* since the last reset */
+    const struct sim_wake *wake; /* that the fact at hand is about */
+    struct sim_answer answer;
+    uint64_t now_ticks;
+    struct sim_clock_fault clock_faults[SIM_PROCS_MAX];
+    bool holds_used; /* since the last reset */
+    bool by_clock;   /* each fact moves the one clock on */
+
+    /* Where processors take tasks. */
+    struct sim_task tasks[SIM_SCHEDULED_MAX + 1]; /* by number */
+    uint32_t tasks_count;
+    struct sim_proc procs[SIM_PROCS_MAX];
+    uint32_t procs_count; /* that exist */
+    uint32_t threads;     /* named so far */
+    bool traces;
+    bool unread; /* the trace before has not been read to its end */
+    bool reader_stalls;
+};
+
+/* The processor of whoever does an event. */
+uint32_t sim_world_proc_of(const struct sim_world *world,
+                           const struct sim_event *event);
+
+/* How much of its last freeze a processor's clock has missed so far. */
+uint64_t sim_world_frozen_ticks(const struct sim_world *world, uint32_t proc);
+
+/* What a processor's clock reads now. */
+static inline int64_t
+sim_world_reads(const struct sim_world *world, uint32_t proc)
+{
+    const struct sim_clock_fault *fault = &world->clock_faults[proc];
+    uint64_t now_ticks = world->now_ticks;
+
+    if (world->holds_used)
+        now_ticks -= fault->lost_ticks + sim_world_frozen_ticks(world, proc);
+    return (int64_t)((uint64_t)sim_clock_read(&world->config.clocks[proc],
+                                              now_ticks) +
+                     (uint64_t)fault->jumped_ticks);
+}
+
+/* Tell a fact that the log has to those who hear its kind. */
+static inline void
+sim_world_tell(struct sim_world *world, const struct truth_entry *entry)
+{
+    const struct sim_hearer *hearer = world->hearers[entry->kind];
+
+    for (; hearer->hear != NULL; hearer++)
+        hearer->hear(hearer->instrument, world, entry);
+}
+
+void sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
+                             const struct sim_event *event, uint32_t object,
+                             bool flag);
+
+/* State a fact of an event, at the clock of its processor, and tell it. */
+static inline void
+sim_world_log(struct sim_world *world, enum truth_kind kind,
+              const struct sim_event *event, uint32_t object, bool flag)
+{
+    struct truth_entry *entry;
+
+    if (world->config.scheduled) {
+        sim_world_log_scheduled(world, kind, event, object, flag);
+        return;
+    }
+    entry = world->limits.unlogged ? &world->truth.spare
+                                   : truth_next(&world->truth);
+    entry->kind = kind;
+    entry->proc = event->task % world->config.procs;
+    entry->at_ticks = sim_world_reads(world, entry->proc);
+    entry->object = object;
+    entry->stack = event->stack;
+    entry->size_bytes = event->size_bytes;
+    entry->cycles = event->cycles;
+    entry->room = event->room;
+    entry->task = 0;
+    entry->lock = 0;
+    entry->flag = flag;
+    sim_world_tell(world, entry);
+}
+
+/*
+ * State a fact, and tell it. in: fact, without its time; clock_proc, the
+ * processor whose clock tells the time
+ */
+void sim_world_state(struct sim_world *world, uint32_t clock_proc,
+                     struct truth_entry fact);
+
+/* State a fact about a processor and whoever is on it. */
+void sim_world_fact(struct sim_world *world, enum truth_kind kind,
+                    uint32_t proc, uint32_t other, uint64_t value,
+                    uint32_t stack);
+
+/* The rules, by file. returns: as sim_world_apply() */
+
+/* objects.c */
+const char *sim_world_apply_alloc(struct sim_world *world,
+                                  const struct sim_event *event);
+const char *sim_world_apply_drop(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_free(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_exit(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_collector(struct sim_world *world,
+                                      const struct sim_event *event);
+
+/* Nothing refers any more to what the task there made. */
+void sim_drop_all(struct sim_world *world, uint32_t proc);
+
+/* world_wait.c */
+const char *sim_world_apply_contention(struct sim_world *world,
+                                       const struct sim_event *event);
+const char *sim_world_apply_rate(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_lock(struct sim_world *world,
+                                 const struct sim_event *event);
+
+/* world_clock_fault.c: faults. Why does one keep the event from happening? */
+const char *sim_world_held(const struct sim_world *world,
+                           const struct sim_event *event);
+const char *sim_world_apply_hold(struct sim_world *world,
+                                 const struct sim_event *event);
+
+/* procs.c, tasks.c, sessions.c: where processors take tasks */
+extern const char sim_not_running[];
+const char *sim_world_apply_scheduled(struct sim_world *world,
+                                      const struct sim_event *event);
+const char *sim_world_apply_proc(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_set_procs(struct sim_world *world,
+                                      const struct sim_event *event);
+const char *sim_world_apply_create(struct sim_world *world,
+                                   const struct sim_event *event);
+const char *sim_world_apply_run(struct sim_world *world,
+                                const struct sim_event *event);
+const char *sim_world_apply_leave(struct sim_world *world, uint32_t proc,
+                                  enum sim_event_kind kind, uint32_t stack);
+const char *sim_world_apply_again(struct sim_world *world,
+                                  const struct sim_event *event);
+const char *sim_world_apply_wake(struct sim_world *world,
+                                 const struct sim_event *event);
+const char *sim_world_apply_in_syscall(struct sim_world *world,
+                                       const struct sim_event *event);
+const char *sim_world_apply_away(struct sim_world *world,
+                                 const struct sim_event *event);
+
+struct sim_task *sim_task_on(struct sim_world *world, uint32_t proc);
+void sim_take_off(struct sim_world *world, uint32_t proc,
+                  enum sim_task_state state);
+void sim_lose_proc(struct sim_world *world, uint32_t proc);
+void sim_run_task(struct sim_world *world, uint32_t proc, uint32_t id);
+
+/* Stop the world but for the processor that asks. */
+void sim_stop_world(struct sim_world *world, uint32_t asking);
+
+#endif
