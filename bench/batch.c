@@ -108,7 +108,7 @@ two_end(void *context, uint32_t thread)
 }
 
 static void
-two_prepare(void *context, uint32_t thread, uint32_t turn)
+two_prepare(void *context, uint32_t thread, uint32_t round)
 {
     struct two *two = context;
     const uint32_t *order =
@@ -116,15 +116,15 @@ two_prepare(void *context, uint32_t thread, uint32_t turn)
 
     for (uint32_t s = 0; s < PAIR_STAGES; s++)
         fill_stage(&two->stages[thread][s], two->load,
-                   &order[(turn * PAIR_STAGES + s) * BENCH_BATCH]);
+                   &order[(round * PAIR_STAGES + s) * BENCH_BATCH]);
 }
 
 static void
-two_once(void *context, uint32_t thread, uint32_t turn)
+two_once(void *context, uint32_t thread, uint32_t round)
 {
     struct two *two = context;
 
-    (void)turn;
+    (void)round;
     for (uint32_t s = 0; s < PAIR_STAGES; s++)
         bench_use(
             two->batch(two->context, &two->stages[thread][s], BENCH_BATCH));
@@ -145,7 +145,7 @@ bench_batches_once(void *context, uint32_t round)
                                     .once = two_once,
                                     .end = two_end,
                                     .context = &two,
-                                    .turns =
+                                    .rounds =
                                         (WARM_BATCHES + BATCHES) / PAIR_STAGES,
                                     .warm = WARM_BATCHES / PAIR_STAGES};
     double ns;
@@ -163,23 +163,23 @@ bench_batches_once(void *context, uint32_t round)
 
 /* ---- inserts ---- */
 
-/* The keys that a turn of the thread inserts. */
+/* The keys that a round of the thread inserts. */
 static void
-insert_prepare(void *context, uint32_t thread, uint32_t turn)
+insert_prepare(void *context, uint32_t thread, uint32_t round)
 {
     struct two *two = context;
-    const uint32_t from = (turn * BENCH_PAIR + thread) * BENCH_BATCH;
+    const uint32_t from = (round * BENCH_PAIR + thread) * BENCH_BATCH;
 
     for (uint32_t i = 0; i < BENCH_BATCH; i++)
         bench_stage_put(&two->stages[thread][0], i, two->load, from + i);
 }
 
 static void
-insert_once(void *context, uint32_t thread, uint32_t turn)
+insert_once(void *context, uint32_t thread, uint32_t round)
 {
     struct two *two = context;
 
-    (void)turn;
+    (void)round;
     bench_use(two->batch(two->context, &two->stages[thread][0], BENCH_BATCH));
 }
 
@@ -196,8 +196,8 @@ bench_insert_pair(const struct bench_batches *batches)
                                     .once = insert_once,
                                     .end = two_end,
                                     .context = &two,
-                                    .turns = batches->load->n /
-                                             (BENCH_PAIR * BENCH_BATCH),
+                                    .rounds = batches->load->n /
+                                              (BENCH_PAIR * BENCH_BATCH),
                                     .mean = BENCH_PAIR_MEAN};
 
     return bench_pair_run(&pair) * bench_ns_a_tick() /

@@ -1,8 +1,8 @@
 /*
  * bench.h -- benchmarks that compare: a row is one operation on one load, done
- * by several entrants in turns (A B C, A B C, ...) in one run. What is believed
- * is the ratio of two entrants in the same round; a median stands for a row
- * only if the rounds agree (compare.c).
+ * by several entrants, interleaved (A B C, A B C, ...) in one run. What is
+ * believed is the ratio of two entrants in the same round; a median stands for
+ * a row only if the rounds agree (compare.c).
  */
 #ifndef BENCH_H
 #define BENCH_H

@@ -1,5 +1,5 @@
 /*
- * compare.c -- one row: entrants in turns, until their ratios stand still.
+ * compare.c -- one row: entrants interleaved, until their ratios stand still.
  *
  * A round runs every entrant once. One round before the first warms up and is
  * thrown away. Rounds go on until the spread of every entrant is narrow, or
@@ -218,10 +218,10 @@ say(struct bench *bench, const struct bench_row *row,
     uint32_t rounds, struct goal goal, bool alone)
 {
     const bool noisy = is_noisy(result, alone);
-    char place[64];
+    char point[64];
     char goal_text[32] = "";
 
-    snprintf(place, sizeof place, "d=%u n=%u %s T=%u", row->depth, row->n,
+    snprintf(point, sizeof point, "d=%u n=%u %s T=%u", row->depth, row->n,
              row->order != NULL ? row->order : "-",
              row->threads == 0 ? 1 : row->threads);
     if (goal.verdict[0] != '\0')
@@ -229,11 +229,11 @@ say(struct bench *bench, const struct bench_row *row,
                  goal.value);
     if (noisy)
         printf("%-10s %-16s %-28s %-18s %10s  noisy, spread %.0f %%\n",
-               bench->noun, row->operation, place, entrant->name, "-",
+               bench->noun, row->operation, point, entrant->name, "-",
                100 * (alone ? result->spread : result->ratio_spread));
     else
         printf("%-10s %-16s %-28s %-18s %10.2f %-9s %7.2f  %s\n", bench->noun,
-               row->operation, place, entrant->name, result->median, row->unit,
+               row->operation, point, entrant->name, result->median, row->unit,
                result->ratio, goal_text);
     bench->noisy += noisy;
     bench->numbers++;

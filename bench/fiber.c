@@ -1,7 +1,7 @@
 /*
  * fiber.c -- switching stacks, beside the C library's contexts and Go's tasks;
  * and a step of a simulation that has a fiber for each actor: the next event is
- * taken, its actor runs, traces an event and waits for its next turn.
+ * taken, its actor runs, traces an event and waits for its next step.
  */
 #include "fiber.h"
 

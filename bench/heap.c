@@ -8,7 +8,7 @@
 #include "peers/peers.h"
 #include "peers/tables.h"
 
-struct place {
+struct point {
     uint32_t depth;
     uint32_t n;
     enum bench_order order;
@@ -18,7 +18,7 @@ struct place {
     bool quick;
 };
 
-static const struct place places[] = {
+static const struct point points[] = {
     {4, 10000, BENCH_ZIPF, 1, 0, 0, false},
     {16, 100, BENCH_ZIPF, 1, 0, 0, false},
     {16, 10000, BENCH_ZIPF, 1, 2.5, 3.0, true},
@@ -30,26 +30,26 @@ static const struct place places[] = {
     {16, 1000000, BENCH_UNIFORM, 1, 7, 0, false},
 };
 
-enum { PLACES = sizeof places / sizeof *places };
+enum { POINTS = sizeof points / sizeof *points };
 
 static void
-run_operation(struct bench *bench, const struct place *place,
+run_operation(struct bench *bench, const struct point *point,
               struct bench_row row, struct bench_batches batches[2],
               struct bench_peer *go, const char *const verbs[2])
 {
-    struct bench_command command = {go, verbs[place->threads - 1]};
+    struct bench_command command = {go, verbs[point->threads - 1]};
     struct bench_entrant entrants[3] = {
         {"profsim", bench_batches_once, &batches[0]}};
     size_t count = 1;
 
-    row.order = bench_order_name(place->order);
+    row.order = bench_order_name(point->order);
     row.unit = "ns";
     row.goal_peer = go->name;
-    row.depth = place->depth;
-    row.n = place->n;
-    row.threads = place->threads;
+    row.depth = point->depth;
+    row.n = point->n;
+    row.threads = point->threads;
     /* What two threads cost each other is in sharing.c. */
-    if (place->threads == 1 || batches[1].batch != bench_floor_free)
+    if (point->threads == 1 || batches[1].batch != bench_floor_free)
         entrants[count++] = (struct bench_entrant){
             batches[1].batch == bench_floor_free ? "(atomic add)"
                                                  : "(lower bound)",
@@ -61,7 +61,7 @@ run_operation(struct bench *bench, const struct place *place,
 }
 
 static void
-run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
+run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
 {
     static const char *const allocs[] = {"alloc", "alloc2"};
     static const char *const frees[] = {"free", "free2"};
@@ -69,11 +69,11 @@ run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
     struct bench_ours ours;
     void *bare;
     struct bench_batches batches[2] = {
-        {.load = &load, .context = &ours, .threads = place->threads},
-        {.load = &load, .context = &ours, .threads = place->threads}};
+        {.load = &load, .context = &ours, .threads = point->threads},
+        {.load = &load, .context = &ours, .threads = point->threads}};
 
-    bench_load_make(&load, BENCH_CALLS, place->depth, place->n);
-    bench_load_order(&load, place->order);
+    bench_load_make(&load, BENCH_CALLS, point->depth, point->n);
+    bench_load_order(&load, point->order);
     bench_ours_make(&ours, &load);
     if (go->to != NULL)
         (void)bench_peer_ask(go, "load %s", load.path);
@@ -82,17 +82,17 @@ run_place(struct bench *bench, const struct place *place, struct bench_peer *go)
     batches[0].batch = bench_ours_alloc;
     batches[1].batch = bench_bare_counted.intern; /* what the machine asks */
     batches[1].context = bare;
-    run_operation(bench, place,
+    run_operation(bench, point,
                   (struct bench_row){.operation = "alloc",
-                                     .goal_ratio = place->goal_alloc},
+                                     .goal_ratio = point->goal_alloc},
                   batches, go, allocs);
     batches[0].batch = bench_ours_free_batch;
     bench_bare_counted.destroy(bare);
     batches[1].batch = bench_floor_free;
     batches[1].context = &ours;
     run_operation(
-        bench, place,
-        (struct bench_row){.operation = "free", .goal_ratio = place->goal_free},
+        bench, point,
+        (struct bench_row){.operation = "free", .goal_ratio = point->goal_free},
         batches, go, frees);
     bench_ours_free(&ours);
     bench_load_free(&load);
@@ -105,13 +105,13 @@ main(void)
     struct bench bench;
 
     bench_begin(&bench, "heap", 0);
-    for (uint32_t i = 0; i < PLACES; i++)
-        bench.rows_planned += bench.quick && !places[i].quick ? 0 : 2;
+    for (uint32_t i = 0; i < POINTS; i++)
+        bench.rows_planned += bench.quick && !points[i].quick ? 0 : 2;
     if (!bench_go_start(&go))
         bench_skip(&bench, go.name, "not built (make bench-peers)");
-    for (uint32_t i = 0; i < PLACES; i++) {
-        if (!bench.quick || places[i].quick)
-            run_place(&bench, &places[i], &go);
+    for (uint32_t i = 0; i < POINTS; i++) {
+        if (!bench.quick || points[i].quick)
+            run_point(&bench, &points[i], &go);
     }
     bench_peer_stop(&go);
     return bench_end(&bench);

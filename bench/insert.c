@@ -110,7 +110,7 @@ ours_touched(const struct bench_load *load, const struct prof_config *config)
         prof_heap_free_explicit(
             proc, prof_heap_alloc(proc, record + 1, load->depth, record[0]));
     }
-    for (uint32_t turns = 0; turns < 3; turns++) {
+    for (uint32_t rounds = 0; rounds < 3; rounds++) {
         /* In each of the slots. */
         for (prof_bucket bucket = 1; bucket <= load->n; bucket++)
             prof_heap_free(proc, bucket);

@@ -10,11 +10,11 @@
 
 enum {
     SPINS = 10000, /* then the other is not running: let it */
-    PART = 5       /* of the turns, must count */
+    PART = 5       /* of the rounds, must count */
 };
 
-/* Of the longer turn both were at it. Turns take microseconds; one who does not
- * run is away for milliseconds. */
+/* Of the longer half both were at it. Rounds take microseconds; one who does
+ * not run is away for milliseconds. */
 static const double SHARE = 0.5;
 
 struct span {
@@ -25,7 +25,7 @@ struct span {
 struct half {
     const struct bench_pair *pair;
     atomic_uint *arrived; /* at all meetings so far */
-    struct span *spans;   /* by turn */
+    struct span *spans;   /* by round */
     uint32_t thread;
 };
 
@@ -51,13 +51,13 @@ run_half(void *context)
     bench_pin(half->thread);
     if (pair->begin != NULL)
         pair->begin(pair->context, half->thread);
-    for (uint32_t turn = 0; turn < pair->turns; turn++) {
+    for (uint32_t round = 0; round < pair->rounds; round++) {
         if (pair->prepare != NULL)
-            pair->prepare(pair->context, half->thread, turn);
-        meet(half, turn);
-        half->spans[turn].begun = bench_ticks();
-        pair->once(pair->context, half->thread, turn);
-        half->spans[turn].ended = bench_ticks();
+            pair->prepare(pair->context, half->thread, round);
+        meet(half, round);
+        half->spans[round].begun = bench_ticks();
+        pair->once(pair->context, half->thread, round);
+        half->spans[round].ended = bench_ticks();
     }
     if (pair->end != NULL)
         pair->end(pair->context, half->thread);
@@ -66,7 +66,7 @@ run_half(void *context)
 
 /* returns: ticks of one thread, < 0 if one was at it and the other was not */
 static double
-shared_turn(const struct span *a, const struct span *b)
+shared_round(const struct span *a, const struct span *b)
 {
     const uint64_t a_ticks = a->ended - a->begun;
     const uint64_t b_ticks = b->ended - b->begun;
@@ -82,20 +82,20 @@ shared_turn(const struct span *a, const struct span *b)
 static double
 sum_up(const struct bench_pair *pair, const struct half *halves)
 {
-    double *values = malloc(pair->turns * sizeof *values);
+    double *values = malloc(pair->rounds * sizeof *values);
     double mean = -1;
     size_t count = 0;
 
     if (values == NULL)
         return -1;
-    for (uint32_t turn = pair->warm; turn < pair->turns; turn++) {
+    for (uint32_t round = pair->warm; round < pair->rounds; round++) {
         const double ticks =
-            shared_turn(&halves[0].spans[turn], &halves[1].spans[turn]);
+            shared_round(&halves[0].spans[round], &halves[1].spans[round]);
 
         if (ticks >= 0)
             values[count++] = ticks;
     }
-    if (PART * count >= pair->turns - pair->warm && count > 0) {
+    if (PART * count >= pair->rounds - pair->warm && count > 0) {
         if (pair->mean == BENCH_PAIR_MIDDLE) {
             mean = bench_middle_mean(values, count);
         } else {
@@ -120,7 +120,7 @@ bench_pair_run(const struct bench_pair *pair)
         halves[i] = (struct half){
             .pair = pair,
             .arrived = &arrived,
-            .spans = bench_pages(pair->turns * sizeof(struct span)),
+            .spans = bench_pages(pair->rounds * sizeof(struct span)),
             .thread = i,
         };
     for (uint32_t i = 0; i < BENCH_PAIR; i++) {
@@ -133,6 +133,6 @@ bench_pair_run(const struct bench_pair *pair)
         pthread_join(threads[i], NULL);
     ticks = sum_up(pair, halves);
     for (uint32_t i = 0; i < BENCH_PAIR; i++)
-        bench_pages_return(halves[i].spans, pair->turns * sizeof(struct span));
+        bench_pages_return(halves[i].spans, pair->rounds * sizeof(struct span));
     return ticks;
 }

@@ -1,9 +1,9 @@
 /*
- * pair.h -- two threads that do something at the same time, turn after turn.
+ * pair.h -- two threads that do something at the same time, round after round.
  *
- * They meet before each turn. A turn counts only if both were at it for half of
- * the time: on a busy machine one of two threads is often not running, and two
- * that take turns on the processors measure nothing but themselves.
+ * They meet before each round. A round counts only if both were at it for half
+ * of the time: on a busy machine one of two threads is often not running, and
+ * two that take turns on the processors measure nothing but themselves.
  */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
@@ -15,22 +15,22 @@ enum { BENCH_PAIR = 2 };
 /* thread: 0 or 1, each on the processor of that number */
 struct bench_pair {
     void (*begin)(void *context, uint32_t thread); /* NULL: nothing */
-    /* Before turn `turn`, not timed; NULL: nothing. */
-    void (*prepare)(void *context, uint32_t thread, uint32_t turn);
-    void (*once)(void *context, uint32_t thread, uint32_t turn);
+    /* Before round `round`, not timed; NULL: nothing. */
+    void (*prepare)(void *context, uint32_t thread, uint32_t round);
+    void (*once)(void *context, uint32_t thread, uint32_t round);
     void (*end)(void *context, uint32_t thread);
     void *context;
-    uint32_t turns;
+    uint32_t rounds;
     uint32_t warm; /* of them, the first: they do not count */
     enum {
-        BENCH_PAIR_MIDDLE, /* the mean of the middle half of the turns */
+        BENCH_PAIR_MIDDLE, /* the mean of the middle half of the rounds */
         BENCH_PAIR_MEAN    /* of all that count */
     } mean;
 };
 
 /*
- * returns: ticks of one thread for a turn; < 0 if less than a fifth of the
- *          turns were made by both at the same time
+ * returns: ticks of one thread for a round; < 0 if less than a fifth of the
+ *          rounds were made by both at the same time
  */
 double bench_pair_run(const struct bench_pair *pair);
 

@@ -30,7 +30,7 @@ struct ring {
 };
 
 static bool
-turn(struct ring *ring)
+step_round(struct ring *ring)
 {
     return prof_heap_next_cycle(ring->ours.prof) == PROF_OK;
 }
@@ -43,7 +43,7 @@ next_cycle_once(void *context, uint32_t round)
 
     (void)round;
     for (uint32_t i = 0; i < CALLS; i++) {
-        if (!turn(ring))
+        if (!step_round(ring))
             return -1;
     }
     return (double)(bench_cpu_ns() - begun) / CALLS;
@@ -64,7 +64,7 @@ fill(struct ring *ring, uint32_t step)
 
         (void)prof_heap_alloc(proc, record + 1, load->depth, record[0]);
     }
-    if (!turn(ring))
+    if (!step_round(ring))
         return false;
     for (uint32_t i = 0; i < load->n; i += step)
         prof_heap_free(proc, ring->ours.buckets[i]);
@@ -168,7 +168,7 @@ flush_filled(struct ring *ring, uint32_t step)
 {
     uint64_t begun;
 
-    if (!fill(ring, step) || !turn(ring))
+    if (!fill(ring, step) || !step_round(ring))
         return -1;
     begun = bench_cpu_ns();
     if (prof_heap_flush(ring->ours.prof) != PROF_OK)

@@ -6,7 +6,7 @@
  * stack of 10,000 by Zipf's law and adds to its counter; rows are in order of
  * birth, eight counters a line, as in the library. The work and the near
  * hand-over are what `make bench` measures here (heap, sharing); the far one is
- * a parameter. Columns of each processor are added up when the cycle turns;
+ * a parameter. Columns of each processor are added up when the cycle advances;
  * what that costs is not in here.
  *
  * usage: scale            rows of the benchmark

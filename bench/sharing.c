@@ -10,8 +10,8 @@
 #include "pair.h"
 
 enum {
-    TURNS = 100,
-    ADDS = 1000, /* a turn */
+    ROUNDS = 100,
+    ADDS = 1000, /* a round */
     LINE_WORDS = 8,
 };
 
@@ -21,25 +21,26 @@ struct sharing {
 };
 
 static void
-add(void *context, uint32_t thread, uint32_t turn)
+add(void *context, uint32_t thread, uint32_t round)
 {
     const struct sharing *sharing = context;
     _Atomic uint64_t *counter = sharing->counters + thread * sharing->apart;
 
-    (void)turn;
+    (void)round;
     for (uint32_t i = 0; i < ADDS; i++)
         atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
-/* Each adds when the word says that it is its turn. */
+/* Each adds when the word says that it is its round. */
 static void
-hand_over(void *context, uint32_t thread, uint32_t turn)
+hand_over(void *context, uint32_t thread, uint32_t round)
 {
     const struct sharing *sharing = context;
     _Atomic uint64_t *word = sharing->counters;
 
     for (uint32_t i = 0; i < ADDS; i++) {
-        const uint64_t mine = ((uint64_t)turn * ADDS + i) * BENCH_PAIR + thread;
+        const uint64_t mine =
+            ((uint64_t)round * ADDS + i) * BENCH_PAIR + thread;
 
         while (atomic_load_explicit(word, memory_order_acquire) != mine)
             ;
@@ -51,8 +52,10 @@ hand_over(void *context, uint32_t thread, uint32_t turn)
 static double
 run(void *context, void (*once)(void *, uint32_t, uint32_t))
 {
-    const struct bench_pair pair = {
-        .once = once, .context = context, .turns = TURNS, .warm = TURNS / 10};
+    const struct bench_pair pair = {.once = once,
+                                    .context = context,
+                                    .rounds = ROUNDS,
+                                    .warm = ROUNDS / 10};
 
     return bench_pair_run(&pair) * bench_ns_a_tick() / ADDS;
 }

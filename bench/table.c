@@ -13,7 +13,7 @@
 #include "peers/peers.h"
 #include "peers/tables.h"
 
-struct place {
+struct point {
     enum bench_stacks stacks;
     uint32_t depth;
     uint32_t n;
@@ -29,7 +29,7 @@ struct place {
 static const double GOAL_TWO_THREADS = 2.25;
 static const double GOAL_BEST = 1;
 
-static const struct place places[] = {
+static const struct point points[] = {
     {BENCH_CALLS, 4, 10000, BENCH_ZIPF, 1.47, -1, true, false, false},
     {BENCH_CALLS, 16, 100, BENCH_ZIPF, 3.0, 0, true, true, false},
     {BENCH_CALLS, 16, 1000, BENCH_ZIPF, 0, 0, false, false, false},
@@ -49,11 +49,11 @@ static const struct place places[] = {
 };
 
 enum {
-    PLACES = sizeof places / sizeof *places,
+    POINTS = sizeof points / sizeof *points,
     ALL_UP_TO = 1000000 /* keys; above, only those that say they may */
 };
 
-/* Those who take part in one place. */
+/* Those who take part in one point. */
 struct party {
     struct bench_tables tables;
     const struct bench_table *there[BENCH_ENTRANTS_MAX];
@@ -64,11 +64,11 @@ struct party {
 };
 
 static const char *
-order_of(const struct place *place)
+order_of(const struct point *point)
 {
-    if (place->stacks == BENCH_GRID)
+    if (point->stacks == BENCH_GRID)
         return "grid";
-    return bench_order_name(place->order);
+    return bench_order_name(point->order);
 }
 
 static void
@@ -87,33 +87,33 @@ end_thread(const struct bench_table *table)
 
 /* returns: whether the same keys are in the same tables */
 static bool
-is_like(const struct place *a, const struct place *b)
+is_like(const struct point *a, const struct point *b)
 {
     return a != NULL && b != NULL && a->stacks == b->stacks &&
            a->depth == b->depth && a->n == b->n && a->stack_ids == b->stack_ids;
 }
 
 static void
-fill(struct party *party, const struct place *place)
+fill(struct party *party, const struct point *point)
 {
-    bench_load_make(&party->load, place->stacks, place->depth, place->n);
+    bench_load_make(&party->load, point->stacks, point->depth, point->n);
     party->count = 0;
     party->tables.all[0] =
-        place->stack_ids ? &bench_ours_stacks : &bench_ours_table;
+        point->stack_ids ? &bench_ours_stacks : &bench_ours_table;
     for (size_t i = 0; i < party->tables.count; i++) {
         const struct bench_table *table = party->tables.all[i];
         void *made;
 
-        if (place->n > ALL_UP_TO && !table->large)
+        if (point->n > ALL_UP_TO && !table->large)
             continue;
         begin_thread(table);
-        made = table->create(place->n, place->depth);
+        made = table->create(point->n, point->depth);
         (void)bench_insert_all(&party->load, table->intern, made, NULL);
         end_thread(table);
         party->there[party->count] = table;
         party->made[party->count++] = made;
     }
-    if (place->n <= ALL_UP_TO)
+    if (point->n <= ALL_UP_TO)
         (void)bench_peer_ask(&party->go, "load %s", party->load.path);
 }
 
@@ -164,49 +164,49 @@ run_row(struct bench *bench, struct party *party, const struct bench_row *row,
 }
 
 static void
-run_place(struct bench *bench, struct party *party, const struct place *place,
-          const struct place *next)
+run_point(struct bench *bench, struct party *party, const struct point *point,
+          const struct point *next)
 {
     struct bench_row row = {
         .operation = "hit",
-        .order = order_of(place),
+        .order = order_of(point),
         .unit = "ns",
         .goal_peer = party->go.name,
-        .goal_ratio = place->goal_hit,
+        .goal_ratio = point->goal_hit,
         .goal_best = GOAL_BEST,
-        .depth = place->depth,
-        .n = place->n,
+        .depth = point->depth,
+        .n = point->n,
         .threads = 1,
     };
 
     if (party->count == 0)
-        fill(party, place);
-    bench_load_order(&party->load, place->order);
-    if (place->stack_ids)
+        fill(party, point);
+    bench_load_order(&party->load, point->order);
+    if (point->stack_ids)
         row.operation = "stack-id";
-    run_row(bench, party, &row, place->stack_ids ? "stackid" : "hit", false);
-    if (place->goal_isolated != 0 && !bench->quick) {
+    run_row(bench, party, &row, point->stack_ids ? "stackid" : "hit", false);
+    if (point->goal_isolated != 0 && !bench->quick) {
         row.operation = "hit-isolated";
-        row.goal_ratio = place->goal_isolated > 0 ? place->goal_isolated : 0;
+        row.goal_ratio = point->goal_isolated > 0 ? point->goal_isolated : 0;
         run_row(bench, party, &row, "hitalone", true);
     }
-    if (place->two_threads && !bench->quick) {
+    if (point->two_threads && !bench->quick) {
         row.operation = "hit";
         row.threads = 2;
         row.goal_ratio =
-            place->depth == 16 && place->n == 10000 ? GOAL_TWO_THREADS : 0;
+            point->depth == 16 && point->n == 10000 ? GOAL_TWO_THREADS : 0;
         run_row(bench, party, &row, "hit2", false);
     }
-    if (!is_like(place, next))
+    if (!is_like(point, next))
         empty(party);
 }
 
 static uint32_t
-rows_of(const struct place *place, bool quick)
+rows_of(const struct point *point, bool quick)
 {
     if (quick)
-        return place->quick;
-    return 1U + (place->goal_isolated != 0) + place->two_threads;
+        return point->quick;
+    return 1U + (point->goal_isolated != 0) + point->two_threads;
 }
 
 int
@@ -220,19 +220,19 @@ main(void)
     uint32_t rows = 0;
 
     bench_begin(&bench, "table", 0);
-    for (uint32_t i = 0; i < PLACES; i++)
-        rows += rows_of(&places[i], bench.quick);
+    for (uint32_t i = 0; i < POINTS; i++)
+        rows += rows_of(&points[i], bench.quick);
     bench.rows_planned = rows;
     bench_tables_add_peers(&party.tables, &bench);
     if (!bench_go_start(&party.go))
         bench_skip(&bench, party.go.name, "not built (make bench-peers)");
-    for (uint32_t i = 0; i < PLACES; i++) {
-        const struct place *next = i + 1 < PLACES ? &places[i + 1] : NULL;
+    for (uint32_t i = 0; i < POINTS; i++) {
+        const struct point *next = i + 1 < POINTS ? &points[i + 1] : NULL;
 
         if (!bench.quick)
-            run_place(&bench, &party, &places[i], next);
-        else if (places[i].quick)
-            run_place(&bench, &party, &places[i], NULL);
+            run_point(&bench, &party, &points[i], next);
+        else if (points[i].quick)
+            run_point(&bench, &party, &points[i], NULL);
     }
     bench_peer_stop(&party.go);
     return bench_end(&bench);

@@ -14,7 +14,7 @@
 #include "peers/peers.h"
 #include "prof/trace.h"
 
-enum { EVENTS = 200000, TURNS = 1000, BUFFERS = 64 };
+enum { EVENTS = 200000, ROUNDS = 1000, BUFFERS = 64 };
 
 struct tracing {
     struct prof_trace *trace;
@@ -94,21 +94,21 @@ emit_once(void *context, uint32_t round)
 }
 
 static void
-emit_turn(void *context, uint32_t thread, uint32_t turn)
+emit_round(void *context, uint32_t thread, uint32_t round)
 {
     struct tracing *tracing = context;
 
-    (void)turn;
-    emit(tracing, thread, EVENTS / TURNS);
+    (void)round;
+    emit(tracing, thread, EVENTS / ROUNDS);
 }
 
 static double
 emit_pair(void *context, uint32_t round)
 {
-    const struct bench_pair pair = {.once = emit_turn,
+    const struct bench_pair pair = {.once = emit_round,
                                     .context = context,
-                                    .turns = TURNS,
-                                    .warm = TURNS / 10};
+                                    .rounds = ROUNDS,
+                                    .warm = ROUNDS / 10};
     double ticks;
 
     (void)round;
@@ -116,7 +116,7 @@ emit_pair(void *context, uint32_t round)
         return -1;
     ticks = bench_pair_run(&pair);
     end(context);
-    return ticks * bench_ns_a_tick() / (BENCH_PAIR * (EVENTS / TURNS));
+    return ticks * bench_ns_a_tick() / (BENCH_PAIR * (EVENTS / ROUNDS));
 }
 
 /* Less what a session without events has; each buffer has a header, too. */

@@ -220,7 +220,7 @@ name_thread_locked(void)
 /*
  * The clock, which does not fall (S3). That of a free is read from what the
  * kernel's timer left in memory, as reading it exactly costs more than the rest
- * of the record: up to a turn of that timer early.
+ * of the record: up to a tick of that timer early.
  */
 static uint64_t
 ticks_locked(enum embed_kind kind)

@@ -11,15 +11,15 @@
 #include "../pair.h"
 #include "serve.h"
 
-enum { EVENTS = 200000, TURNS = 1000 };
+enum { EVENTS = 200000, ROUNDS = 1000 };
 
 static void
-emit(void *context, uint32_t thread, uint32_t turn)
+emit(void *context, uint32_t thread, uint32_t round)
 {
     const uint32_t count = *(const uint32_t *)context;
 
     (void)thread;
-    (void)turn;
+    (void)round;
     for (uint32_t i = 0; i < count; i++)
         lttng_ust_tracepoint(bench, number, i + (1 << 20));
 }
@@ -38,9 +38,9 @@ one_thread(const char *argument)
 static double
 two_threads(const char *argument)
 {
-    uint32_t count = EVENTS / TURNS;
+    uint32_t count = EVENTS / ROUNDS;
     const struct bench_pair pair = {
-        .once = emit, .context = &count, .turns = TURNS, .warm = TURNS / 10};
+        .once = emit, .context = &count, .rounds = ROUNDS, .warm = ROUNDS / 10};
 
     (void)argument;
     return bench_pair_run(&pair) * bench_ns_a_tick() / (BENCH_PAIR * count);

@@ -11,7 +11,7 @@
 #include "../pair.h"
 #include "serve.h"
 
-enum { EVENTS = 200000, TURNS = 1000, CHUNK_BYTES = 4 << 20 };
+enum { EVENTS = 200000, ROUNDS = 1000, CHUNK_BYTES = 4 << 20 };
 
 /* Of a writer. Time goes on from one repetition to the next. */
 static struct tracer {
@@ -58,22 +58,22 @@ counted(const char *argument)
 }
 
 static void
-emit_turn(void *context, uint32_t thread, uint32_t turn)
+emit_round(void *context, uint32_t thread, uint32_t round)
 {
     (void)context;
-    (void)turn;
-    emit(&tracers[thread], EVENTS / TURNS);
+    (void)round;
+    emit(&tracers[thread], EVENTS / ROUNDS);
 }
 
 static double
 two_threads(const char *argument)
 {
     const struct bench_pair pair = {
-        .once = emit_turn, .turns = TURNS, .warm = TURNS / 10};
+        .once = emit_round, .rounds = ROUNDS, .warm = ROUNDS / 10};
 
     (void)argument;
     return bench_pair_run(&pair) * bench_ns_a_tick() /
-           (BENCH_PAIR * (EVENTS / TURNS));
+           (BENCH_PAIR * (EVENTS / ROUNDS));
 }
 
 static OTF2_FlushType

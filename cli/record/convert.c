@@ -102,7 +102,7 @@ write_free(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
 }
 
 static void
-place_object(struct cli_conversion *convert, uint64_t address, uint64_t object)
+set_object(struct cli_conversion *convert, uint64_t address, uint64_t object)
 {
     if (!cli_map_put(&convert->object_at, address, object))
         convert->file.failed = true;
@@ -133,7 +133,7 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
     clear_address(convert, record->number, ticks, words[1]);
     cli_recfile_alloc_as(&convert->file, record->number, ticks, words[2],
                          &request, stack);
-    place_object(convert, words[1], convert->objects++);
+    set_object(convert, words[1], convert->objects++);
 }
 
 /* The object is at no address, and lives on if this never ends. */
@@ -146,7 +146,7 @@ begin_resize(struct cli_conversion *convert, uint64_t offset, uint64_t address)
         convert->dropped[EMBED_DROP_UNKNOWN]++;
         return;
     }
-    place_object(convert, address, CLI_MAP_NONE);
+    set_object(convert, address, CLI_MAP_NONE);
     if (!cli_map_put(&convert->resize_at, offset, object))
         convert->file.failed = true;
 }
@@ -167,7 +167,7 @@ end_resize(struct cli_conversion *convert, const struct embed_record *record,
     clear_address(convert, record->number, ticks, words[1]);
     cli_recfile_resize(&convert->file, record->number, ticks, object, words[2],
                        stack);
-    place_object(convert, words[1], object);
+    set_object(convert, words[1], object);
     if (!cli_map_put(&convert->resize_at, words[3], CLI_MAP_NONE))
         convert->file.failed = true;
 }
@@ -377,7 +377,7 @@ map_spool(const char *from, uint64_t *bytes)
     /* The program may have put anything there: a link, a pipe without end. */
     int file = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
-    void *place = MAP_FAILED;
+    void *mapped = MAP_FAILED;
 
     if (file < 0)
         return NULL;
@@ -385,14 +385,14 @@ map_spool(const char *from, uint64_t *bytes)
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_size >= EMBED_SPOOL_FIRST) {
         *bytes = (uint64_t)status.st_size;
-        place = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, file, 0);
+        mapped = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, file, 0);
     }
     close(file);
-    if (place == MAP_FAILED)
+    if (mapped == MAP_FAILED)
         return NULL;
-    if (is_spool(place, *bytes))
-        return place;
-    munmap(place, *bytes);
+    if (is_spool(mapped, *bytes))
+        return mapped;
+    munmap(mapped, *bytes);
     errno = 0;
     return NULL;
 }

@@ -22,7 +22,7 @@ struct name {
 
 struct cli_names {
     struct cli_symbols *symbols;
-    struct cli_map places; /* address -> number in names */
+    struct cli_map numbers; /* address -> number in names */
     struct name *names;
     uint64_t count;
     uint64_t room;
@@ -103,7 +103,7 @@ cli_names_close(struct cli_names *names)
     for (uint64_t i = 0; i < names->count; i++)
         free(names->names[i].function);
     free(names->names);
-    cli_map_release(&names->places);
+    cli_map_release(&names->numbers);
     cli_symbols_close(names->symbols);
     free(names);
 }
@@ -138,7 +138,7 @@ append(struct cli_names *names, uintptr_t pc)
         names->names = grown;
         names->room = room;
     }
-    if (!cli_map_put(&names->places, pc, names->count))
+    if (!cli_map_put(&names->numbers, pc, names->count))
         return NULL;
     look_up(names, pc, &names->names[names->count]);
     return &names->names[names->count++];
@@ -149,12 +149,12 @@ find_name(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
     struct cli_names *names = context;
     const struct name *name = NULL;
-    uint64_t place;
+    uint64_t number;
 
     if (pc == 0)
         return;
-    place = cli_map_get(&names->places, pc);
-    name = place != CLI_MAP_NONE ? &names->names[place] : append(names, pc);
+    number = cli_map_get(&names->numbers, pc);
+    name = number != CLI_MAP_NONE ? &names->names[number] : append(names, pc);
     if (name != NULL)
         *symbol = name->symbol;
 }

@@ -97,13 +97,12 @@ number_pcs(struct cli_conversion *convert, const struct cli_stack *stack)
         uint64_t frame = cli_map_get(&convert->number_of_pc, pc);
 
         if (frame == CLI_MAP_NONE) {
-            uint64_t *place = cli_items_add(&convert->pcs, sizeof *place);
+            uint64_t *slot = cli_items_add(&convert->pcs, sizeof *slot);
 
             frame = convert->pcs.count - 1;
-            if (place == NULL ||
-                !cli_map_put(&convert->number_of_pc, pc, frame))
+            if (slot == NULL || !cli_map_put(&convert->number_of_pc, pc, frame))
                 return cli_conversion_no_memory(convert);
-            *place = pc;
+            *slot = pc;
         }
         stack->frames[i] = (uint32_t)frame;
     }
@@ -114,11 +113,11 @@ static bool
 take_number(struct cli_conversion *convert, struct cli_items *items,
             uint64_t number)
 {
-    uint64_t *place = cli_items_add(items, sizeof *place);
+    uint64_t *slot = cli_items_add(items, sizeof *slot);
 
-    if (place == NULL)
+    if (slot == NULL)
         return cli_conversion_no_memory(convert);
-    *place = number;
+    *slot = number;
     return true;
 }
 
@@ -207,7 +206,7 @@ string_of(struct cli_conversion *convert, const char *text)
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     const char *at;
     uint64_t found;
-    char **place;
+    char **slot;
 
     if (*text == '\0')
         return 0;
@@ -220,11 +219,11 @@ string_of(struct cli_conversion *convert, const char *text)
         if (strcmp(((char **)convert->strings.items)[found - 1], text) == 0)
             return found;
     }
-    place = cli_items_add(&convert->strings, sizeof *place);
-    if (place == NULL)
+    slot = cli_items_add(&convert->strings, sizeof *slot);
+    if (slot == NULL)
         return CLI_MAP_NONE;
-    *place = strndup(text, 65536);
-    if (*place == NULL ||
+    *slot = strndup(text, 65536);
+    if (*slot == NULL ||
         !cli_map_put(&convert->string_of_hash, hash, convert->strings.count))
         return CLI_MAP_NONE;
     return convert->strings.count;

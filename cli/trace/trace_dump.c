@@ -8,7 +8,7 @@ static void
 print_place(const struct model_trace *trace,
             const struct model_trace_event *event, FILE *to)
 {
-    switch ((enum model_trace_place)event->place) {
+    switch ((enum model_trace_track)event->track) {
     case MODEL_TRACE_ON_PROC:
         fprintf(to, " p=%" PRId64, model_trace_proc_id(trace, event->proc));
         break;

@@ -102,11 +102,11 @@ look_of(const struct model_trace_event *event)
     case MODEL_TRACE_TYPE_COUNT:
         break;
     }
-    if (event->place == MODEL_TRACE_ON_TIMERS)
+    if (event->track == MODEL_TRACE_ON_TIMERS)
         return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_TIMERS};
-    if (event->place == MODEL_TRACE_ON_NETWORK)
+    if (event->track == MODEL_TRACE_ON_NETWORK)
         return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_NETWORK};
-    if (event->place == MODEL_TRACE_ON_SYSCALLS)
+    if (event->track == MODEL_TRACE_ON_SYSCALLS)
         return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_SYSCALLS};
     return mark;
 }

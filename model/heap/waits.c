@@ -19,7 +19,7 @@ model_waits_begin(struct model_waits *waits, const struct model_wait *wait)
 }
 
 static uint32_t
-place_of(const struct model_waits *waits, uint32_t task)
+index_of(const struct model_waits *waits, uint32_t task)
 {
     uint32_t i = 0;
 
@@ -40,7 +40,7 @@ int64_t
 model_waits_released(struct model_waits *waits, uint32_t task, int64_t now,
                      bool all, bool *on)
 {
-    const struct model_wait gone = waits->all[place_of(waits, task)];
+    const struct model_wait gone = waits->all[index_of(waits, task)];
     const int64_t first = between(gone.charged, now);
     struct model_wait *next = 0;
     int64_t last = 0;
@@ -71,12 +71,12 @@ int64_t
 model_waits_woken(struct model_waits *waits, uint32_t task, int64_t now,
                   bool *on)
 {
-    const uint32_t place = place_of(waits, task);
-    const int64_t cycles = between(waits->all[place].began, now);
+    const uint32_t index = index_of(waits, task);
+    const int64_t cycles = between(waits->all[index].began, now);
 
-    *on = waits->all[place].block_on;
+    *on = waits->all[index].block_on;
     waits->count--;
-    for (uint32_t i = place; i < waits->count; i++)
+    for (uint32_t i = index; i < waits->count; i++)
         waits->all[i] = waits->all[i + 1];
     return cycles;
 }

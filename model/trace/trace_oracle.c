@@ -9,10 +9,10 @@
 
 enum { SESSIONS_MAX = 64, TASKS_KNOWN = 64, RANKS_A_STEP = 4096 };
 
-enum place { DEAD, READY, WAITING, AWAY };
+enum task_state { DEAD, READY, WAITING, AWAY };
 
 struct task {
-    enum place place;
+    enum task_state state;
     uint64_t pc;
     uint32_t stack;
     bool in_syscall;    /* as far as the trace knows */
@@ -144,16 +144,16 @@ tell_world(struct model_oracle *oracle, const struct truth_entry *step)
         struct task *task = &oracle->tasks[id];
         struct model_oracle_event *event;
 
-        task->in_syscall = task->place == AWAY;
-        if (task->place == DEAD)
+        task->in_syscall = task->state == AWAY;
+        if (task->state == DEAD)
             continue;
         event = tell(oracle, MODEL_TRACE_GO_CREATE, &here);
         event->arg = id;
         event->pc = task->pc;
         event->stack = task->stack;
-        if (task->place == WAITING || task->place == AWAY) {
+        if (task->state == WAITING || task->state == AWAY) {
             event = tell(oracle,
-                         task->place == AWAY ? MODEL_TRACE_GO_IN_SYSCALL
+                         task->state == AWAY ? MODEL_TRACE_GO_IN_SYSCALL
                                              : MODEL_TRACE_GO_WAITING,
                          &here);
             event->g = id;
@@ -340,7 +340,7 @@ be_born(struct model_oracle *oracle, const struct truth_entry *step)
     MODEL_ASSERT(step->object < oracle->tasks_max);
     oracle->tasks_count++;
     oracle->tasks[step->object] = (struct task){
-        .place = READY,
+        .state = READY,
         .pc = step->size_bytes,
         .stack = step->stack,
         .left_step = UINT32_MAX,
@@ -351,7 +351,7 @@ be_born(struct model_oracle *oracle, const struct truth_entry *step)
 static void
 follow_tasks(struct model_oracle *oracle, const struct truth_entry *step)
 {
-    static const enum place places[] = {
+    static const enum task_state states[] = {
         [GETS_READY] = READY,
         [GETS_WAITING] = WAITING,
         [GETS_AWAY] = AWAY,
@@ -360,11 +360,11 @@ follow_tasks(struct model_oracle *oracle, const struct truth_entry *step)
     struct task *task = &oracle->tasks[step->task];
 
     if (tellings[step->kind].task != STAYS)
-        task->place = places[tellings[step->kind].task];
+        task->state = states[tellings[step->kind].task];
     if (step->kind == TRUTH_CREATE)
         be_born(oracle, step);
     if (step->kind == TRUTH_WAKE)
-        oracle->tasks[step->object].place = READY;
+        oracle->tasks[step->object].state = READY;
     if (step->kind == TRUTH_SYSBLOCK) {
         task->in_syscall = oracle->is_on;
         task->left_step = UINT32_MAX;
@@ -374,7 +374,7 @@ follow_tasks(struct model_oracle *oracle, const struct truth_entry *step)
         task->left_ticks = (uint64_t)step->at_ticks;
     }
     if (step->kind == TRUTH_QUEUED)
-        task->place = READY;
+        task->state = READY;
     if (step->kind == TRUTH_MARK || step->kind == TRUTH_TERMINATE)
         oracle->is_collecting = step->kind == TRUTH_MARK;
 }
@@ -409,7 +409,7 @@ model_oracle_read(struct model_oracle *oracle, const struct truth_log *log,
     oracle->late_ticks = late_ticks;
     oracle->events_count = 0;
     oracle->tasks_count = 0;
-    oracle->tasks[0] = (struct task){.place = DEAD};
+    oracle->tasks[0] = (struct task){.state = DEAD};
     oracle->sessions_count = 0;
     oracle->is_on = false;
     oracle->is_collecting = false;

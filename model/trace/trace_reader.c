@@ -327,18 +327,18 @@ decode(struct model_trace *trace, const uint8_t *bytes, size_t bytes_count)
 
 /* Events of timers and syscall exits belong to no processor. */
 static void
-place(struct model_trace *trace)
+set_tracks(struct model_trace *trace)
 {
     for (uint32_t i = 0; i < trace->events_count; i++) {
         struct model_trace_event *event = &trace->events[i];
         if (event->type == MODEL_TRACE_GO_SYS_EXIT)
-            event->place = MODEL_TRACE_ON_SYSCALLS;
+            event->track = MODEL_TRACE_ON_SYSCALLS;
         else if (event->type == MODEL_TRACE_GC_START)
-            event->place = MODEL_TRACE_ON_GC;
+            event->track = MODEL_TRACE_ON_GC;
         else if (event->type == MODEL_TRACE_GO_UNBLOCK &&
                  model_trace_map_find(&trace->timers, event->g) !=
                      MODEL_TRACE_ABSENT)
-            event->place = MODEL_TRACE_ON_TIMERS;
+            event->track = MODEL_TRACE_ON_TIMERS;
     }
 }
 
@@ -368,7 +368,7 @@ model_trace_read(struct model_trace *trace, const uint8_t *bytes,
         return trace->verdict;
     if (model_trace_sort(trace) != MODEL_TRACE_OK)
         return trace->verdict;
-    place(trace);
+    set_tracks(trace);
     if (model_trace_drop_futile(trace) != MODEL_TRACE_OK)
         return trace->verdict;
     return model_trace_obey(trace);

@@ -38,7 +38,7 @@ enum model_trace_verdict {
 };
 
 /* Where an event belongs: mostly the processor whose batch it came in. */
-enum model_trace_place {
+enum model_trace_track {
     MODEL_TRACE_ON_PROC,
     MODEL_TRACE_ON_TIMERS,   /* unblocked by a timer goroutine */
     MODEL_TRACE_ON_NETWORK,  /* unblocked from a network wait */
@@ -57,7 +57,7 @@ struct model_trace_event {
     uint64_t stack; /* stack id, 0: none */
     uint32_t proc;  /* index for model_trace_proc_id() */
     uint8_t type;   /* enum model_trace_type */
-    uint8_t place;  /* enum model_trace_place */
+    uint8_t track;  /* enum model_trace_track */
     bool is_futile; /* part of a futile wake-up; never seen in `order` */
 };
 

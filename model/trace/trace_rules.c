@@ -201,7 +201,7 @@ unblock(const struct scene *scene)
 {
     struct goroutine_rules *checked = scene->checked;
     struct model_trace_event *event = scene->event;
-    const bool by_timer = event->place == MODEL_TRACE_ON_TIMERS;
+    const bool by_timer = event->track == MODEL_TRACE_ON_TIMERS;
 
     if (checked->tasks[scene->actor].state != RUNNING)
         return REJECT(scene, "g %" PRIu64 " is not running at GoUnblock",
@@ -221,7 +221,7 @@ unblock(const struct scene *scene)
         return REJECT(scene, "g %" PRIu64 " is not waiting before GoUnblock",
                       event->arg);
     if (target->waits_net && !by_timer)
-        event->place = MODEL_TRACE_ON_NETWORK;
+        event->track = MODEL_TRACE_ON_NETWORK;
     target->state = RUNNABLE;
     return MODEL_TRACE_OK;
 }

@@ -216,28 +216,28 @@ find_seen(const struct sim_answer *answer, const struct model_bucket *bucket,
 
 /* Is the answer the list of buckets it should be, numbers aside? */
 static bool
-is_in_place(const struct props_judge *judge, enum model_bucket_kind kind)
+is_in_order(const struct props_judge *judge, enum model_bucket_kind kind)
 {
     const struct sim_answer *answer = sim_world_answer(judge->world);
     const bool all = lists_all(judge, kind);
     uint32_t count;
     const struct model_bucket *buckets =
         model_heap_buckets(judge->model, &count);
-    size_t place = 0;
+    size_t index = 0;
 
     for (uint32_t i = count; i-- > 0;) {
         struct seen seen;
 
         if (!must_list(&buckets[i], kind, all))
             continue;
-        if (place == answer->count)
+        if (index == answer->count)
             return false;
-        seen = seen_at(answer, kind == MODEL_HEAP, place);
+        seen = seen_at(answer, kind == MODEL_HEAP, index);
         if (!is_bucket(&seen, &buckets[i]))
             return false;
-        place++;
+        index++;
     }
-    return place == answer->count;
+    return index == answer->count;
 }
 
 /* Bytes over the whole answer, against the objects' own sizes (H3). */
@@ -273,33 +273,33 @@ judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
     uint32_t count;
     const struct model_bucket *buckets =
         model_heap_buckets(judge->model, &count);
-    size_t place = 0;
+    size_t index = 0;
     char name[96];
 
     for (uint32_t i = count; i-- > 0;) {
         const struct model_bucket *bucket = &buckets[i];
         const bool must = must_list(bucket, kind, all);
         bool listed = must;
-        size_t at = place;
+        size_t at = index;
         struct seen seen;
 
         if (search)
             listed = bucket->kind == kind &&
-                     find_seen(answer, bucket, place, &seen, &at);
+                     find_seen(answer, bucket, index, &seen, &at);
         else if (must)
-            seen = seen_at(answer, kind == MODEL_HEAP, place);
+            seen = seen_at(answer, kind == MODEL_HEAP, index);
         if (listed && kind == MODEL_HEAP)
             judge_heap_numbers(judge, &seen, bucket, oracle, k);
         else if (listed)
             judge_contention_numbers(judge, &seen, bucket);
         if (listed == must) {
-            if (listed && at != place)
+            if (listed && at != index)
                 judge_breach(judge, PROPS_B2,
                              "%s is listed as number %zu, expected %zu",
                              name_of(name, sizeof name, bucket->frames,
                                      bucket->depth, bucket->size_bytes),
-                             at + 1, place + 1);
-            place += listed;
+                             at + 1, index + 1);
+            index += listed;
             continue;
         }
         judge_breach(judge, all ? PROPS_B1 : property_of_numbers(judge, oracle),
@@ -353,7 +353,7 @@ judge_answer(struct props_judge *judge)
     }
     if (oracle)
         props_cover_hit(judge->cover, COVER_SNAPSHOT_JUDGED_BY_HEAP);
-    search = !is_in_place(judge, kind);
+    search = !is_in_order(judge, kind);
     if (search) {
         for (size_t i = 0; i < answer->count; i++) {
             const struct seen seen = seen_at(answer, kind == MODEL_HEAP, i);

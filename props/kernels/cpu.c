@@ -2,7 +2,7 @@
  * cpu.c -- kernels: ticks of the CPU profile come from handlers, while others
  * tick, drain, stop and start.
  *
- * That a place is handed over whole is the race detector's to say: the fields
+ * That a cell is handed over whole is the race detector's to say: the fields
  * of a tick are plain.
  */
 #include <stdalign.h>
@@ -88,7 +88,7 @@ const struct sim_kernel props_kernel_cpu_signal = {
     .threads_count = 2,
 };
 
-/* ---- More ticks than places ---- */
+/* ---- More ticks than cells ---- */
 
 static void
 four(void *context)
@@ -102,7 +102,7 @@ four(void *context)
 
 const struct sim_kernel props_kernel_cpu_full = {
     .name = "cpu-full",
-    .about = "ticks without a place are counted, and those with one are whole",
+    .about = "ticks without a cell are counted, and those with one are whole",
     .setup = setup,
     .finish = four,
     .threads = {{"first", tick_twice, NULL}, {"second", tick_twice, NULL}},
@@ -157,7 +157,7 @@ no_more_ticks(void *context)
 
 const struct sim_kernel props_kernel_cpu_stop = {
     .name = "cpu-stop",
-    .about = "places are written again once read; a stop has all ticks",
+    .about = "cells are written again once read; a stop has all ticks",
     .setup = not_stopped,
     .finish = no_more_ticks,
     .threads = {{"program", tick_thrice, NULL},

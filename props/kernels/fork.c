@@ -77,7 +77,7 @@ one_old_running(void *context)
 {
     (void)context;
     one_old((struct prof_config){.world = PROF_WORLD_RUNNING});
-    kernel_turn_alone();
+    kernel_advance_alone();
 }
 
 static void
@@ -136,7 +136,7 @@ child_of_control(void)
     uint64_t frees = 0;
 
     mend(&allocs, &frees);
-    kernel_turn_alone();
+    kernel_advance_alone();
     kernel_drain_and_check(allocs, frees);
 }
 
@@ -164,7 +164,7 @@ three_old(const struct prof_rules *rules)
 {
     one_old((struct prof_config){.rules = rules});
     kernel_alloc(0, 1);
-    kernel_turn_alone();
+    kernel_advance_alone();
     kernel_alloc(1, 0);
     prof_heap_free(prof_proc_at(kernel_prof, 1), born);
     recorded_before = 3;

@@ -1,6 +1,6 @@
 /*
  * heap.c -- kernels: events are recorded while others publish and read, in a
- * stopped world (no turn of the cycle beside a record call).
+ * stopped world (no change of cycle beside a record call).
  */
 #include "instance.h"
 #include "kernels.h"
@@ -107,7 +107,7 @@ turn_once(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_busy = {
     .name = "heap-busy",
-    .about = "a turn never comes into the middle of a snapshot",
+    .about = "the cycle never advances in the middle of a snapshot",
     .setup = nothing_yet,
     .finish = NULL,
     .threads = {{"collector", turn_once, NULL},

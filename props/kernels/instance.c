@@ -152,7 +152,7 @@ insist(enum prof_status status)
 }
 
 void
-kernel_turn_alone(void)
+kernel_advance_alone(void)
 {
     insist(prof_heap_next_cycle(kernel_prof));
     insist(prof_heap_flush(kernel_prof));
@@ -164,8 +164,8 @@ kernel_drain_and_check(uint64_t allocs, uint64_t frees)
     struct prof_heap_totals totals;
 
     insist(prof_heap_flush(kernel_prof)); /* if a flush was refused */
-    kernel_turn_alone();
-    kernel_turn_alone();
+    kernel_advance_alone();
+    kernel_advance_alone();
     kernel_check_totals(allocs, frees);
     totals = prof_heap_totals(kernel_prof);
     sim_explore_check(totals.allocs_pending == 0 && totals.frees_pending == 0,

@@ -43,7 +43,7 @@ void kernel_snapshot(void *context, uint32_t thread);
 void kernel_flush(void);
 
 /* Turn and flush; nobody is busy. */
-void kernel_turn_alone(void);
+void kernel_advance_alone(void);
 
 /* After all threads have ended: two cycles publish whatever was recorded. */
 void kernel_drain_and_check(uint64_t allocs, uint64_t frees);

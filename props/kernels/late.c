@@ -1,6 +1,6 @@
 /*
  * late.c -- kernels of the running world: frees whose call is overtaken, and
- * frees after a turn that was refused.
+ * frees after a next_cycle that was refused.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -20,7 +20,7 @@ one_of_two_swept(void *context)
         .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 2});
     born = kernel_alloc(0, 0);
     kernel_alloc(0, 0);
-    kernel_turn_alone();
+    kernel_advance_alone();
     prof_heap_free(prof_proc_at(kernel_prof, 1), born);
 }
 
@@ -32,7 +32,7 @@ sweep_born(void *context, uint32_t thread)
 }
 
 static void
-turn_and_flush(void *context, uint32_t thread)
+advance_and_flush(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -48,12 +48,13 @@ two_lives(void *context)
 }
 
 const struct sim_kernel props_kernel_late_free = {
-    .name = "turn-late-free",
-    .about = "a free that a turn overtakes is in its slot when that is taken",
+    .name = "advance-late-free",
+    .about = "a free that the next cycle overtakes is in its slot when that is "
+             "taken",
     .setup = one_of_two_swept,
     .finish = two_lives,
     .threads = {{"sweeper", sweep_born, NULL},
-                {"collector", turn_and_flush, NULL}},
+                {"collector", advance_and_flush, NULL}},
     .threads_count = 2,
 };
 
@@ -82,7 +83,7 @@ allocate(void *context, uint32_t thread)
 static void
 turn_and_sweep(void *context, uint32_t thread)
 {
-    turn_and_flush(context, thread);
+    advance_and_flush(context, thread);
     /* Busy is an answer: the next cycle publishes it. */
     swept = prof_heap_post_sweep(kernel_prof) == PROF_OK;
 }
@@ -101,7 +102,7 @@ two_alive(void *context)
 
     (void)context;
     if (swept) {
-        kernel_turn_alone();
+        kernel_advance_alone();
         sim_explore_check(allocs_published() == published,
                           "the flush finds what the post-sweep overlooked");
     }
@@ -109,8 +110,9 @@ two_alive(void *context)
 }
 
 const struct sim_kernel props_kernel_late_alloc = {
-    .name = "turn-late-alloc",
-    .about = "an allocation that a turn overtakes is there for a post-sweep",
+    .name = "advance-late-alloc",
+    .about =
+        "an allocation that the next cycle overtakes is there for a post-sweep",
     .setup = one_alive,
     .finish = two_alive,
     .threads = {{"mutator", allocate, NULL},
@@ -118,7 +120,7 @@ const struct sim_kernel props_kernel_late_alloc = {
     .threads_count = 2,
 };
 
-/* ---- A refused turn: frees wait with the allocations ---- */
+/* ---- A refused next_cycle: frees wait with the allocations ---- */
 
 /* Something is published, so that the first-snapshot rule is spent. */
 static void
@@ -128,12 +130,13 @@ not_the_first(void *context)
     kernel_new_instance((struct prof_config){
         .buckets_max = 2, .world = PROF_WORLD_RUNNING, .procs_max = 2});
     kernel_alloc(0, 2);
-    kernel_turn_alone();
-    kernel_turn_alone();
+    kernel_advance_alone();
+    kernel_advance_alone();
     born = kernel_alloc(0, 0);
 }
 
-/* A collection whose turn is refused sweeps what it found dead all the same. */
+/* A collection whose next_cycle is refused sweeps what it found dead all the
+ * same. */
 static void
 collect(void *context, uint32_t thread)
 {
@@ -152,7 +155,7 @@ look_turn_look(void *context, uint32_t thread)
     kernel_look(context, thread);
 }
 
-/* How often the cycle turned is open, but nothing is lost by that. */
+/* How often the cycle advanced is open, but nothing is lost by that. */
 static void
 check_counted(uint64_t allocs)
 {
@@ -172,9 +175,9 @@ two_counted(void *context)
 }
 
 const struct sim_kernel props_kernel_refused = {
-    .name = "turn-refused",
+    .name = "advance-refused",
     .about =
-        "a free after a refused turn shows with its allocation, not before",
+        "a free after a refused cycle shows with its allocation, not before",
     .setup = not_the_first,
     .finish = two_counted,
     .threads = {{"collection", collect, NULL},
@@ -182,7 +185,7 @@ const struct sim_kernel props_kernel_refused = {
     .threads_count = 2,
 };
 
-/* ---- The first snapshot meets the sweep of a refused turn ---- */
+/* ---- The first snapshot meets the sweep of a refused cycle ---- */
 
 /* An event that is counted already would hide that a look at it is old. */
 static void

@@ -238,12 +238,11 @@ sort(struct session_events *events)
 {
     for (uint32_t i = 1; i < events->count; i++) {
         const struct session_event event = events->at[i];
-        uint32_t place = i;
+        uint32_t at = i;
 
-        for (; place > 0 && events->at[place - 1].sequence > event.sequence;
-             place--)
-            events->at[place] = events->at[place - 1];
-        events->at[place] = event;
+        for (; at > 0 && events->at[at - 1].sequence > event.sequence; at--)
+            events->at[at] = events->at[at - 1];
+        events->at[at] = event;
     }
 }
 

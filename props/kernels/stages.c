@@ -52,7 +52,7 @@ one_cycle_old(void *context)
     kernel_new_instance((struct prof_config){
         .rules = &prof_rules_go1_6_late, .buckets_max = 1, .procs_max = 2});
     born = kernel_alloc(0, 0);
-    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK, "turn");
+    sim_explore_check(prof_heap_next_cycle(kernel_prof) == PROF_OK, "advance");
 }
 
 static void

@@ -3,7 +3,7 @@
  * everything at once.
  *
  * The world's lock is what a stop comes to for the library: a mutator holds it
- * through a record call, the collector through the turn, so no record call is
+ * through a record call, the collector through next_cycle, so no record call is
  * in flight then and all see what was before.
  */
 #include "instance.h"
@@ -20,7 +20,7 @@ new_old(enum prof_world kind)
     kernel_new_instance(
         (struct prof_config){.buckets_max = 2, .procs_max = 2, .world = kind});
     born = kernel_alloc(0, 0);
-    kernel_turn_alone();
+    kernel_advance_alone();
 }
 
 /* ---- A stopped world ---- */
@@ -112,7 +112,7 @@ one_turn(void *context, uint32_t thread)
 
 const struct sim_kernel props_kernel_everything = {
     .name = "heap-everything",
-    .about = "a snapshot beside records, a turn, a flush and a post-sweep",
+    .about = "a snapshot beside records, a cycle, a flush and a post-sweep",
     .setup = one_cycle_old,
     .finish = two_allocs_one_free,
     .threads = {{"mutator", live_between_stops, NULL},
@@ -160,8 +160,8 @@ all_is_counted(void *context)
 }
 
 const struct sim_kernel props_kernel_everything_running = {
-    .name = "turn-everything",
-    .about = "a snapshot beside records and a turn of a running world",
+    .name = "advance-everything",
+    .about = "a snapshot beside records and a cycle of a running world",
     .setup = one_cycle_old_running,
     .finish = all_is_counted,
     .threads = {{"mutator", live_running, NULL},

@@ -2,7 +2,7 @@
  * stress_prof.c -- the core under real threads, as a witness beside the
  * explorer: what the machine really does, and what ThreadSanitizer sees.
  *
- *      workers   record; meet at a barrier; the leader turns the cycle; go on
+ *      workers   record; meet at a barrier; the leader begins a cycle; go on
  *      reader    reads all the time, also while the world is stopped
  *
  * Workers record allocations and frees of their own objects and contention, all
@@ -259,7 +259,8 @@ static void
 publish_everything(struct prof *prof)
 {
     for (uint32_t i = 0; i < 4; i++) {
-        expect(prof_heap_next_cycle(prof) == PROF_OK, "the last cycles turn");
+        expect(prof_heap_next_cycle(prof) == PROF_OK,
+               "the last cycles advance");
         expect(prof_heap_flush(prof) == PROF_OK, "and are flushed");
     }
 }
@@ -356,7 +357,8 @@ stress_an_instance(uint64_t seed)
         for (uint32_t tries = 0; status == PROF_ERR_BUSY && tries < 100000000;
              tries++)
             status = prof_heap_next_cycle(prof);
-        expect(status == PROF_OK, "the cycle turns while the world is stopped");
+        expect(status == PROF_OK,
+               "the cycle advances while the world is stopped");
         (void)pthread_barrier_wait(&stop_ends);
         expect(prof_heap_flush(prof) == PROF_OK, "a flush is done");
         /* Too early: what is swept later shows later. Never before the flush,

@@ -1,6 +1,6 @@
 /*
- * stress_running.c -- real threads record while another one turns cycles, under
- * the running-world contract (prof/core/grace.c).
+ * stress_running.c -- real threads record while another one begins cycles,
+ * under the running-world contract (prof/core/grace.c).
  *
  * A free that is swept names an object of an earlier cycle, as a collector
  * would; an explicit one may name any. So in every snapshot, whatever the
@@ -104,9 +104,9 @@ frees_without_allocs(struct prof *prof)
 }
 
 static void
-turn_cycles(struct prof *prof, uint32_t turns, uint64_t *wrong)
+advance_cycles(struct prof *prof, uint32_t cycles, uint64_t *wrong)
 {
-    for (uint32_t i = 0; i < turns; i++) {
+    for (uint32_t i = 0; i < cycles; i++) {
         assert_int_equal(insist(prof_heap_next_cycle, prof), PROF_OK);
         if (i % 3 == 0)
             *wrong += frees_without_allocs(prof);
@@ -146,13 +146,13 @@ cycles_turn_while_others_record(void **state)
             pthread_create(&recorders[i].thread, NULL, record, &recorders[i]),
             0);
     }
-    turn_cycles(prof, 5000, &wrong);
+    advance_cycles(prof, 5000, &wrong);
     for (uint32_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(recorders[i].thread, NULL), 0);
         allocs += recorders[i].allocs;
         frees += recorders[i].frees;
     }
-    turn_cycles(prof, 3, &wrong);
+    advance_cycles(prof, 3, &wrong);
     totals = prof_heap_totals(prof);
     assert_int_equal(wrong, 0);
     assert_int_equal(totals.allocs_published, allocs);

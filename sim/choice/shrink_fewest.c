@@ -7,8 +7,8 @@
  * as the budget lasts: what is found first has the fewest, and is known to.
  *
  *      0 0 0 0 0          one run shows which questions there are
- *      1 0 0 0  0 1 0 0   every place, every value: lists with one
- *      1 0 2    1 0 0 1   from each of those, every later place: with two
+ *      1 0 0 0  0 1 0 0   every position, every value: lists with one
+ *      1 0 2    1 0 0 1   from each of those, every later position: with two
  */
 #include "shrink.h"
 
@@ -39,7 +39,7 @@ fails(struct search *s, uint32_t count)
 }
 
 /*
- * Add `depth` more non-zero answers from place `from` on.
+ * Add `depth` more non-zero answers from position `from` on.
  *
  * returns: true if a list fails; it is values[0..found_count)
  */

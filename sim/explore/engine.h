@@ -411,7 +411,7 @@ struct reading {
 
 /* sources.c */
 uint32_t sim_sources_choose(struct reading *r);
-uint32_t sim_sources_place(const struct location *l, int order);
+uint32_t sim_sources_position(const struct location *l, int order);
 
 /* seq_cst.c */
 void sim_seq_cst_begin(void);
@@ -420,8 +420,9 @@ void sim_seq_cst_access(const struct location *location,
                         uintptr_t site);
 void sim_seq_cst_fence(uintptr_t site);
 void sim_seq_cst_mark(uint64_t number, uintptr_t site);
-bool sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t place,
-                        bool seq_cst, const struct clock *now);
+bool sim_seq_cst_allows(const struct location *l, uint32_t from,
+                        uint32_t position, bool seq_cst,
+                        const struct clock *now);
 
 /* fence.c */
 void sim_atomic_fence(int order, uintptr_t site);

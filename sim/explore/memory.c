@@ -214,13 +214,13 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
 {
     struct location *l;
     struct trace_event *event;
-    uint32_t place;
+    uint32_t position;
 
     sim_engine_point(site);
     l = sim_location_of(address, bytes, true, site);
     if (sim_engine.reduced)
         sim_reduce_enter();
-    place = sim_sources_place(l, order);
+    position = sim_sources_position(l, order);
     event = sim_trace_add(SIM_OP_STORE, site);
     sim_engine_event(EVENT_STORE, 0);
     if (event != NULL) {
@@ -228,13 +228,13 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
         event->bytes = bytes;
         event->value = value;
         event->order = order;
-        if (place < l->stores_count)
-            event->before = l->stores[place].trace;
+        if (position < l->stores_count)
+            event->before = l->stores[position].trace;
     }
     if (sim_engine.reduced)
         sim_reduce_did(&l->chain, false, NULL, true);
     sim_seq_cst_access(l, NULL, true, order == __ATOMIC_SEQ_CST, site);
-    write_store(l, place, value, order, NULL, site);
+    write_store(l, position, value, order, NULL, site);
     sim_wait_wrote();
     sim_engine_after_event();
     if (sim_engine.reduced)

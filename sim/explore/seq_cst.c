@@ -7,11 +7,11 @@
  *
  *   psc_base  from e, or from f and what happens after it, by scb, to e', or to
  *             what happens before f' and f'
- *   scb       program order; happens-before between accesses to one place, or
- *             from and to other places; modification order; reads-before
- *   psc_F     from f to f' by happens-before, or from what happens after f to
- *             what happens before f' by reads-from, modification order and
- *             reads-before, as often as one likes (eco)
+ *   scb       program order; happens-before between accesses to one position,
+ * or from and to other places; modification order; reads-before psc_F     from
+ * f to f' by happens-before, or from what happens after f to what happens
+ * before f' by reads-from, modification order and reads-before, as often as one
+ * likes (eco)
  *
  * The order of execution says nothing about it. Whoever reads the newest store,
  * or stores at the end of the modification order, comes after all else: nothing
@@ -350,15 +350,15 @@ has_cycle(uint32_t nodes_count)
 }
 
 /*
- * May the running thread's next access read store `from` of the place, and
+ * May the running thread's next access read store `from` of the position, and
  * write in front of store `place`?
  *
  * in:      from, an index; UINT32_MAX if it reads nothing
- *          place, an index; UINT32_MAX if it writes nothing
+ *          position, an index; UINT32_MAX if it writes nothing
  *          now, what will happen before it, its own stamp included
  */
 bool
-sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t place,
+sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t position,
                    bool seq_cst, const struct clock *now)
 {
     const struct engine *e = &sim_engine;
@@ -375,7 +375,7 @@ sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t place,
         .thread = e->current,
         .stamp = now->at[e->current],
         .reads = from != UINT32_MAX,
-        .writes = place != UINT32_MAX,
+        .writes = position != UINT32_MAX,
         .seq_cst = seq_cst,
     };
     for (uint32_t i = 0; i + 1 < count; i++) {
@@ -388,7 +388,7 @@ sim_seq_cst_allows(const struct location *l, uint32_t from, uint32_t place,
             a->write_at = position_of(a->location, a->thread, a->stamp);
     }
     new->read_at = 2 * (int64_t)from;
-    new->write_at = 2 * (int64_t)place - 1;
+    new->write_at = 2 * (int64_t)position - 1;
     nodes_count = collect_nodes(count);
     spread_fences(count, nodes_count);
     build_edges(count, nodes_count);

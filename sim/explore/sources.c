@@ -39,14 +39,15 @@ clock_of(const struct location *l, uint32_t from, int order)
 
 /* Does it fit the seq_cst operations? What comes last always does. */
 static bool
-fits(const struct location *l, uint32_t from, uint32_t place, int order)
+fits(const struct location *l, uint32_t from, uint32_t position, int order)
 {
     struct clock now;
 
     if (sim_engine.seq_cst_fences + sim_engine.seq_cst_accesses == 0)
         return true;
     now = clock_of(l, from, order);
-    return sim_seq_cst_allows(l, from, place, order == __ATOMIC_SEQ_CST, &now);
+    return sim_seq_cst_allows(l, from, position, order == __ATOMIC_SEQ_CST,
+                              &now);
 }
 
 /* Has a read-modify-write read store `index`? Then it stands behind it. */
@@ -149,7 +150,7 @@ sim_sources_choose(struct reading *r)
 
 /* The index that a new store will have in modification order. */
 uint32_t
-sim_sources_place(const struct location *l, int order)
+sim_sources_position(const struct location *l, int order)
 {
     const struct thread *t = sim_self();
     const uint32_t least = l->least.at[sim_engine.current];

@@ -71,7 +71,7 @@ enum label {
     LABEL_AMOUNT = SIM_FAULT_LABEL - 1,
 };
 
-/* What a task may do in one turn, but for leaving its processor. */
+/* What a task may do in one step, but for leaving its processor. */
 enum sim_work {
     WORK_REST,
     WORK_ALLOC,

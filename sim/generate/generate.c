@@ -2,7 +2,7 @@
  * generate.c -- the swarm generator of generate.h.
  *
  * Actors in the event queue: one per processor (its tasks), the collector, the
- * observer. Each turn an actor does one thing or nothing, then waits for a
+ * observer. Each step an actor does one thing or nothing, then waits for a
  * drawn delay. Every answer 0 is dull: no time passes, the first actor acts,
  * and does nothing. What goes wrong is asked of the faults (fault.h).
  */
@@ -163,7 +163,7 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
 
 /* ---- the actors ---- */
 
-/* One turn of a task. */
+/* One step of a task. */
 static bool
 draw_turn(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
           struct sim_event *event)
@@ -184,7 +184,7 @@ draw_turn(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
     return sim_draw_work(g, world, work, event);
 }
 
-/* One turn of whoever is due; false if it does nothing. */
+/* One step of the actor that is due; false if it does nothing. */
 static bool
 take_turn(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)

@@ -327,7 +327,7 @@ draw_of_heap(struct candidates *c, int what, struct sim_event *event)
     return true;
 }
 
-/* One turn of a processor; false if nothing is done. */
+/* One step of a processor; false if nothing is done. */
 static bool
 take_turn(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)

@@ -114,13 +114,13 @@ sim_recording_read_text(struct sim_recording_reader *reader,
                         struct sim_recording_list *list, const char *what)
 {
     char *text = take_text(reader, what);
-    char **place;
+    char **slot;
 
     if (text == NULL)
         return;
-    place = sim_recording_add(reader, list, sizeof *place);
-    if (place != NULL)
-        *place = text;
+    slot = sim_recording_add(reader, list, sizeof *slot);
+    if (slot != NULL)
+        *slot = text;
 }
 
 void
@@ -189,7 +189,7 @@ sim_recording_read_frame(struct sim_recording_reader *reader)
     uint64_t zigzag = sim_recording_take(reader, UINT64_MAX, "pc");
     uint32_t string_max = recording->strings.count - 1;
     struct sim_recording_frame frame;
-    struct sim_recording_frame *place;
+    struct sim_recording_frame *slot;
 
     frame.pc = reader->previous_pc + (zigzag >> 1 ^ (0 - (zigzag & 1)));
     frame.module = (uint32_t)sim_recording_take(
@@ -204,9 +204,9 @@ sim_recording_read_frame(struct sim_recording_reader *reader)
     if (reader->failed)
         return;
     reader->previous_pc = frame.pc;
-    place = sim_recording_add(reader, &recording->frames, sizeof frame);
-    if (place != NULL)
-        *place = frame;
+    slot = sim_recording_add(reader, &recording->frames, sizeof frame);
+    if (slot != NULL)
+        *slot = frame;
 }
 
 /* The path is the stack before, as nodes from the root; I1. */
@@ -255,14 +255,14 @@ void
 sim_recording_read_thread(struct sim_recording_reader *reader)
 {
     uint64_t number = sim_recording_take(reader, UINT64_MAX, "thread");
-    uint64_t *place;
+    uint64_t *slot;
 
     if (reader->failed)
         return;
-    place = sim_recording_add(reader, &reader->recording->threads,
-                              sizeof(uint64_t));
-    if (place != NULL)
-        *place = number;
+    slot = sim_recording_add(reader, &reader->recording->threads,
+                             sizeof(uint64_t));
+    if (slot != NULL)
+        *slot = number;
     if (reader->recording->version > 1)
         sim_recording_read_text(reader, &reader->recording->names,
                                 "name of a thread");

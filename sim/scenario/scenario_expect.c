@@ -69,19 +69,19 @@ parse_listed(struct sim_parser *p, struct sim_word word)
 {
     struct sim_listed *listed =
         sim_scenario_grow(p->s->listed, p->s->listed_count, sizeof *listed);
-    struct sim_listed *place;
+    struct sim_listed *entry;
     struct sim_word stack;
 
     if (listed == NULL)
         return sim_parse_fail(p, "not enough memory");
     p->s->listed = listed;
-    place = &listed[p->s->listed_count];
-    *place = (struct sim_listed){0};
+    entry = &listed[p->s->listed_count];
+    *entry = (struct sim_listed){0};
     stack = is_contention(p) ? word : sim_word_until(&word, ':');
-    if (!sim_parse_stack_name(p, stack, &place->stack))
+    if (!sim_parse_stack_name(p, stack, &entry->stack))
         return false;
     if (!is_contention(p) && !sim_parse_number(p, word, "size after ':'", 0,
-                                               UINT64_MAX, &place->size_bytes))
+                                               UINT64_MAX, &entry->size_bytes))
         return false;
     if (p->s->listed_count == SIM_SCENARIO_EXPECTS_MAX)
         return sim_parse_fail(p, "more than %d places in orders",

@@ -152,8 +152,8 @@ sim_index_next(const struct sim_index *index, uint64_t hash, uint32_t *probe)
     const uint32_t mask = index->slots_count - 1;
 
     while (*probe < index->slots_count) {
-        const uint64_t place = (sim_mix64(hash) + *probe) & mask;
-        const struct sim_index_slot *slot = &index->slots[place];
+        const uint64_t home = (sim_mix64(hash) + *probe) & mask;
+        const struct sim_index_slot *slot = &index->slots[home];
 
         (*probe)++;
         if (slot->number_next == 0)
@@ -167,11 +167,11 @@ sim_index_next(const struct sim_index *index, uint64_t hash, uint32_t *probe)
 static void
 slot_fill(struct sim_index *index, uint64_t hash, uint32_t number_next)
 {
-    uint64_t place = sim_mix64(hash);
+    uint64_t home = sim_mix64(hash);
 
-    while (index->slots[place & (index->slots_count - 1)].number_next != 0)
-        place++; /* ends: at least half of the slots are free */
-    index->slots[place & (index->slots_count - 1)] =
+    while (index->slots[home & (index->slots_count - 1)].number_next != 0)
+        home++; /* ends: at least half of the slots are free */
+    index->slots[home & (index->slots_count - 1)] =
         (struct sim_index_slot){.hash = hash, .number_next = number_next};
     index->used++;
 }
@@ -212,9 +212,9 @@ uintptr_t
 sim_text_address(const char *function, size_t bytes)
 {
     /* 2^46 .. 2^47: where a program could be, and real ones are not. */
-    const uint64_t place = sim_text_hash(function, bytes) % (UINT64_C(1) << 42);
+    const uint64_t home = sim_text_hash(function, bytes) % (UINT64_C(1) << 42);
 
-    return (uintptr_t)((UINT64_C(1) << 46) + 16 * place + 5);
+    return (uintptr_t)((UINT64_C(1) << 46) + 16 * home + 5);
 }
 
 uintptr_t

@@ -84,19 +84,19 @@ func emit(withArgument bool, count int) {
 }
 
 func trace(withArgument bool, threads int) float64 {
-	const calls, turns = 200000, 1000
+	const calls, rounds = 200000, 1000
 	if err := rtrace.Start(io.Discard); err != nil {
 		return -1
 	}
 	defer rtrace.Stop()
 	if threads == 2 {
-		return nsATick / (2 * calls / turns) * onTwo(func(m *meeting, _ int) float64 {
+		return nsATick / (2 * calls / rounds) * onTwo(func(m *meeting, _ int) float64 {
 			var values []float64
-			for turn := 0; turn < turns; turn++ {
-				m.meet(turn)
+			for round := 0; round < rounds; round++ {
+				m.meet(round)
 				begun := ticks()
-				emit(withArgument, calls/turns)
-				if turn >= turns/10 {
+				emit(withArgument, calls/rounds)
+				if round >= rounds/10 {
 					values = append(values, float64(ticks()-begun))
 				}
 			}

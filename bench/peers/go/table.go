@@ -182,14 +182,14 @@ func stall() float64 {
 func insertPair() float64 {
 	forget()
 	warmPages(keys.n*(keys.depth*8+200) + 8<<20)
-	turns := keys.n / (2 * batchOps)
+	rounds := keys.n / (2 * batchOps)
 	ticksOf := onTwo(func(m *meeting, thread int) float64 {
 		s := newStaged()
 		const away = 1e6 // ns that only a thread that is not running takes
 		total, count := 0.0, 0.0
-		for turn := 0; turn < turns; turn++ {
-			m.meet(turn)
-			t := float64(insertBatch(s, (2*turn+thread)*batchOps, batchOps))
+		for round := 0; round < rounds; round++ {
+			m.meet(round)
+			t := float64(insertBatch(s, (2*round+thread)*batchOps, batchOps))
 			if t*nsATick < away {
 				total += t
 				count++
@@ -269,9 +269,9 @@ func runBatches(verb string, slice uint32) float64 {
 // A meeting is where two threads wait for each other, as in bench/pair.c.
 type meeting struct{ arrived int32 }
 
-func (m *meeting) meet(turn int) {
+func (m *meeting) meet(round int) {
 	atomic.AddInt32(&m.arrived, 1)
-	for spins := 1; atomic.LoadInt32(&m.arrived) < int32(2*(turn+1)); spins++ {
+	for spins := 1; atomic.LoadInt32(&m.arrived) < int32(2*(round+1)); spins++ {
 		if spins%10000 == 0 {
 			syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
 		}
@@ -301,16 +301,16 @@ func runPair(verb string, round uint32) float64 {
 		}
 		values := make([]float64, 0, ops/batchOps/together)
 		at := sliceOf(round*2 + uint32(thread))
-		for turn := 0; turn < (warmOps+ops)/batchOps/together; turn++ {
+		for round := 0; round < (warmOps+ops)/batchOps/together; round++ {
 			for i := range s {
-				s[i].fill(at + (turn*together+i)*batchOps)
+				s[i].fill(at + (round*together+i)*batchOps)
 			}
-			m.meet(turn)
+			m.meet(round)
 			begun := ticks()
 			for i := range s {
 				batch(verb, s[i])
 			}
-			if turn >= warmOps/batchOps/together {
+			if round >= warmOps/batchOps/together {
 				values = append(values, float64(ticks()-begun))
 			}
 		}

@@ -13,7 +13,7 @@ const struct case_name case_names[] = {
     {0x2000, 0x2100, "main.work", "work.go", 12},
     {0x2100, 0x2200, "main.serve", "serve.go", 7},
     {0x2200, 0x2300, "main.main", "main.go", 3},
-    {0x2300, 0x2400, "main.work", "twin.go", 99},
+    {0x2300, 0x2400, "main.work", "copy.go", 99},
     {0x3000, 0x3100, "runtime.goexit", "asm.s", 1},
     {0x4000, 0x4100, "main.lost", "lost.go", 5},
 };

@@ -48,7 +48,7 @@ enum {
     CASE_WORK = 0x2040,   /* main.work, work.go:12 */
     CASE_SERVE = 0x2140,  /* main.serve, serve.go:7 */
     CASE_MAIN = 0x2240,   /* main.main, main.go:3 */
-    CASE_TWIN = 0x2340,   /* main.work again, but twin.go:99 */
+    CASE_COPY = 0x2340,   /* main.work again, but copy.go:99 */
     CASE_GOEXIT = 0x3040, /* runtime.goexit */
     CASE_UNKNOWN = 0x9040,
     CASE_LOST = 0x4001, /* main.lost, its first byte + 1 */

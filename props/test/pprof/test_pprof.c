@@ -158,7 +158,7 @@ static void
 functions_of_one_name_share_a_number(void **state)
 {
     const struct prof_heap_record record = {
-        .allocs = 1, .size_bytes = 8, AT(CASE_WORK, CASE_TWIN, CASE_MAIN)};
+        .allocs = 1, .size_bytes = 8, AT(CASE_WORK, CASE_COPY, CASE_MAIN)};
 
     (void)state;
     case_heap(&run, &record, 1, 1);

@@ -294,7 +294,7 @@ equal_stacks_with_equal_labels_are_one_sample(void **state)
         records[i] = (struct prof_count_record){
             .stack = one_in_ten   ? STACK(CASE_WORK, CASE_MAIN)
                      : one_in_two ? STACK(CASE_SERVE, CASE_MAIN)
-                                  : STACK(CASE_TWIN, CASE_MAIN),
+                                  : STACK(CASE_COPY, CASE_MAIN),
             .depth = 2,
             .labels = one_in_ten ? labels : NULL,
             .labels_count = one_in_ten};

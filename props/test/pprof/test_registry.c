@@ -510,13 +510,14 @@ a_registry_needs_what_it_says(void **state)
     struct prof_registry_config config = {.entries_max = 10};
     const size_t bytes = prof_registry_bytes_needed(&config);
     struct prof_registry *made = NULL;
-    void *place = zeroed(bytes);
+    void *memory = zeroed(bytes);
 
     (void)state;
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes - 1),
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes - 1),
                      PROF_ERR_MEMORY);
     assert_null(made);
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
+                     PROF_OK);
     for (size_t i = 0; i < 6; i++) {
         struct prof_profile *profile = prof_registry_find(made, built_in[i]);
 
@@ -529,9 +530,9 @@ a_registry_needs_what_it_says(void **state)
     }
     config.depth_max = PROF_DEPTH_LIMIT + 1;
     assert_int_equal(prof_registry_bytes_needed(&config), 0);
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes),
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
                      PROF_ERR_CONFIG);
-    free(place);
+    free(memory);
 }
 
 static void
@@ -544,17 +545,18 @@ a_configuration_beyond_the_limits_is_refused(void **state)
     };
     const struct prof_registry_config config = {.entries_max = 10};
     const size_t bytes = prof_registry_bytes_needed(&config);
-    unsigned char *place = zeroed(bytes + 64);
+    unsigned char *memory = zeroed(bytes + 64);
     struct prof_registry *made = NULL;
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(prof_registry_bytes_needed(&wrong[i]), 0);
     for (size_t off = 1; off < 64; off++)
-        assert_int_equal(prof_registry_init(&made, &config, place + off, bytes),
-                         PROF_ERR_MEMORY);
+        assert_int_equal(
+            prof_registry_init(&made, &config, memory + off, bytes),
+            PROF_ERR_MEMORY);
     assert_null(made);
-    free(place);
+    free(memory);
 }
 
 /* Contention is shown in the clock's ticks: twice as fast, half the time. */
@@ -563,15 +565,16 @@ ticks_are_those_of_the_sources_clock(void **state)
 {
     struct prof_registry_config config = {.entries_max = 1};
     size_t bytes;
-    void *place;
+    void *memory;
     struct prof_registry *made;
 
     (void)state;
     config.sources =
         (struct prof_sources){.prof = prof, .ticks_per_second = 2000000000};
     bytes = prof_registry_bytes_needed(&config);
-    place = zeroed(bytes);
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    memory = zeroed(bytes);
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
+                     PROF_OK);
     case_begin(&run);
     case_read(&run, prof_profile_write(prof_registry_find(made, "block"),
                                        &run.output, 0));
@@ -588,7 +591,7 @@ ticks_are_those_of_the_sources_clock(void **state)
     (void)case_text(&run,
                     prof_profile_write(prof_registry_find(made, "goroutine"),
                                        &run.output, 2));
-    free(place);
+    free(memory);
 }
 
 /* Of the output, what it leaves open is the registry's. */
@@ -700,21 +703,22 @@ a_source_that_fails_is_reported(void **state)
     const struct prof_registry_config config = {
         .sources = {.goroutines = {.list = no_list}}};
     const size_t bytes = prof_registry_bytes_needed(&config);
-    void *place = zeroed(bytes);
+    void *memory = zeroed(bytes);
     struct prof_registry *made;
     struct prof_profile *tasks;
     size_t tasks_found = 1;
 
     (void)state;
-    memset(place, 0xa5, bytes); /* a block may hold anything */
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    memset(memory, 0xa5, bytes); /* a block may hold anything */
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
+                     PROF_OK);
     tasks = prof_registry_find(made, "goroutine");
     assert_int_equal(prof_profile_count(tasks, &tasks_found),
                      PROF_ERR_UNSUPPORTED);
     case_begin(&run);
     assert_int_equal(prof_profile_write(tasks, &run.output, 0),
                      PROF_ERR_UNSUPPORTED);
-    free(place);
+    free(memory);
 }
 
 /* ---- to the last one ---- */
@@ -790,13 +794,14 @@ a_stack_is_cut_at_its_greatest_depth(void **state)
         .profiles_max = 1, .entries_max = 3, .depth_max = 2};
     static const uintptr_t deep[] = {CASE_WORK, CASE_MAIN, CASE_SERVE};
     const size_t bytes = prof_registry_bytes_needed(&config);
-    void *place = zeroed(bytes);
+    void *memory = zeroed(bytes);
     struct prof_registry *made;
     struct prof_profile *files;
 
     (void)state;
-    memset(place, 0xa5, bytes);
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    memset(memory, 0xa5, bytes);
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
+                     PROF_OK);
     assert_int_equal(prof_registry_new(made, "files", &files), PROF_OK);
     for (uint32_t depth = 1; depth <= 3; depth++)
         assert_int_equal(
@@ -804,7 +809,7 @@ a_stack_is_cut_at_its_greatest_depth(void **state)
             PROF_OK);
     assert_non_null(strstr(text_of(files, 1), "2 @ 0x2040 0x2240\n"));
     assert_non_null(strstr(text_of(files, 1), "1 @ 0x2040\n"));
-    free(place);
+    free(memory);
 }
 
 /* However little scratch there is, nothing beyond it is touched. */
@@ -837,7 +842,7 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
     struct prof_registry_config config = {
         .sources = {.prof = prof, .rules = &prof_rules_go1_5}};
     const size_t bytes = prof_registry_bytes_needed(&config);
-    void *place = zeroed(bytes);
+    void *memory = zeroed(bytes);
     static struct case_run direct;
     struct prof_registry *made;
     int64_t objects[2];
@@ -849,7 +854,8 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
         sampled = prof_heap_sample(prof_proc_at(prof, 0), 56);
     assert_true(sampled);
     prof_heap_alloc(prof_proc_at(prof, 0), serve, 1, 56); /* for 9.65 */
-    assert_int_equal(prof_registry_init(&made, &config, place, bytes), PROF_OK);
+    assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
+                     PROF_OK);
     for (int own_rules = 0; own_rules < 2; own_rules++) {
         const struct prof_rules *rules =
             own_rules != 0 ? &prof_rules_exact : &prof_rules_go1_5;
@@ -876,7 +882,7 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
         case_end(&run);
     }
     assert_int_not_equal(objects[0], objects[1]);
-    free(place);
+    free(memory);
 }
 
 #define WITH(test) \

@@ -24,7 +24,7 @@ in_world(enum prof_world world)
 }
 
 static void
-turn(struct prof *prof)
+advance(struct prof *prof)
 {
     assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
 }
@@ -38,7 +38,7 @@ a_running_world_waits_for_the_call_of_each_processor(void **state)
         struct section *section = &prof->procs[i].section;
         const uint64_t calls = section_begin(section);
 
-        turn(prof);
+        advance(prof);
         assert_int_equal(prof_heap_flush(prof), PROF_ERR_BUSY);
         assert_int_equal(prof_heap_post_sweep(prof), PROF_ERR_BUSY);
         assert_int_equal(prof_heap_next_cycle(prof), PROF_ERR_BUSY);
@@ -55,7 +55,7 @@ a_stopped_world_is_trusted_and_waits_for_none(void **state)
 
     (void)state;
     (void)section_begin(&prof->procs[0].section);
-    turn(prof);
+    advance(prof);
     assert_int_equal(prof->procs[0].section.seen, 0); /* nobody looked */
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     props_prof_drop(prof);
@@ -73,7 +73,7 @@ what_is_refused_changes_nothing_and_may_be_asked_again(void **state)
     size_t count = 77;
 
     (void)state;
-    turn(prof);
+    advance(prof);
     assert_int_equal(
         prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count),
         PROF_ERR_BUSY);
@@ -83,13 +83,13 @@ what_is_refused_changes_nothing_and_may_be_asked_again(void **state)
     assert_false(prof_heap_phase(prof).flushed);
     section_end(&prof->procs[1].section, calls);
 
-    /* The sweep after the refused turn: its frees wait with allocations. */
+    /* The sweep after the refused cycle: its frees wait with allocations. */
     prof_heap_free(proc, row);
-    turn(prof);
+    advance(prof);
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     assert_int_equal(prof_heap_totals(prof).allocs_published, 1);
     assert_int_equal(prof_heap_totals(prof).frees_published, 0);
-    turn(prof);
+    advance(prof);
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     assert_int_equal(prof_heap_totals(prof).frees_published, 1);
     props_prof_drop(prof);
@@ -112,13 +112,13 @@ each_record_call_has_left_its_section(void **state)
             prof_heap_free(proc, row);
         else
             prof_heap_free_explicit(proc, row);
-        turn(prof);
+        advance(prof);
         assert_int_equal(prof_heap_flush(prof), PROF_OK);
     }
     props_prof_drop(prof);
 }
 
-/* It began after the turn, so it reads the new cycle. */
+/* It began after the cycle, so it reads the new cycle. */
 static void
 a_later_call_of_the_same_processor_is_not_waited_for(void **state)
 {
@@ -129,9 +129,9 @@ a_later_call_of_the_same_processor_is_not_waited_for(void **state)
     uint64_t calls;
 
     (void)state;
-    for (int turns = 0; turns < 3; turns++) {
+    for (int cycles = 0; cycles < 3; cycles++) {
         calls = section_begin(section);
-        turn(prof);
+        advance(prof);
         section_end(section, calls);
         (void)prof_heap_alloc(proc, &frame, 1, 8);
         calls = section_begin(section);
@@ -153,7 +153,7 @@ a_handler_within_a_call_does_not_end_it(void **state)
         const prof_bucket row = prof_heap_alloc(proc, &frame, 1, 8);
         const uint64_t interrupted = section_begin(&prof->procs[0].section);
 
-        turn(prof);
+        advance(prof);
         if (call == 0)
             (void)prof_heap_alloc(proc, &frame, 1, 8);
         else if (call == 1)
@@ -180,8 +180,8 @@ a_call_in_flight_is_added_up_as_far_as_it_has_counted(void **state)
     store_relaxed(&prof->procs[1].section.calls, 1);
     totals = prof_heap_totals(prof);
     assert_int_equal(totals.allocs_pending, 1);
-    turn(prof);
-    turn(prof);
+    advance(prof);
+    advance(prof);
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
     totals = prof_heap_totals(prof);
     assert_int_equal(totals.allocs_published, 1);
@@ -200,7 +200,7 @@ a_turn_looks_at_no_memory_behind_the_processors(void **state)
     (void)state;
     for (uint64_t i = 0; i < WORDS; i++)
         store_relaxed(&behind[i], 2 * i + 1);
-    turn(prof);
+    advance(prof);
     for (uint64_t i = 0; i < WORDS; i++)
         assert_int_equal(load_relaxed(&behind[i]), 2 * i + 1);
     for (uint64_t i = 0; i < WORDS; i++)

@@ -54,7 +54,7 @@ heap_of(struct prof *prof)
 }
 
 static void
-turn(struct prof *prof)
+advance(struct prof *prof)
 {
     assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
@@ -73,7 +73,7 @@ live_from(uint64_t start, const struct prof_rules *rules)
     struct prof_heap_totals totals;
 
     for (int i = 0; i < 3; i++)
-        turn(prof);
+        advance(prof);
     /* One is published already, and counted in another slot. */
     assert_int_equal(heap_of(prof).allocs, 1);
     set_counted(prof, 0, row, start - 1, start - 1);
@@ -82,7 +82,7 @@ live_from(uint64_t start, const struct prof_rules *rules)
         if (i <= 3)
             prof_heap_free(proc, bucket);
         for (int cycle = 0; cycle < 3; cycle++)
-            turn(prof);
+            advance(prof);
         record = heap_of(prof);
         assert_int_equal(record.allocs, start + i);
         assert_int_equal(record.frees, start - 1 + (i < 3 ? i : 3));
@@ -128,7 +128,7 @@ pending_counters_pass_every_edge(void **state)
             (void)prof_heap_alloc(proc, stack, 2, 16);
         prof_heap_free(proc, bucket);
         for (int cycle = 0; cycle < 3; cycle++)
-            turn(prof);
+            advance(prof);
         record = heap_of(prof);
         assert_int_equal(record.allocs, starts[i] + 5);
         assert_int_equal(record.frees, 1);
@@ -181,12 +181,12 @@ the_upper_half_of_a_counter_is_counted_like_the_lower(void **state)
     prof_heap_free_explicit(prof_proc_at(prof, 0), row);
     assert_true(prof_heap_totals(prof).allocs_pending == TWO_TO_32);
     assert_true(prof_heap_totals(prof).frees_pending == TWO_TO_32);
-    turn(prof);
-    turn(prof);
+    advance(prof);
+    advance(prof);
     (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, 2,
                           8); /* in a slot that has no upper half */
-    turn(prof);
-    turn(prof);
+    advance(prof);
+    advance(prof);
     record = heap_of(prof);
     assert_true(record.allocs == TWO_TO_32 + 1);
     assert_true(record.frees == TWO_TO_32);
@@ -194,7 +194,7 @@ the_upper_half_of_a_counter_is_counted_like_the_lower(void **state)
     props_prof_drop(prof);
 }
 
-/* Slots take turns, so each of them comes by its carry in its own cycle. */
+/* Slots alternate, so each of them comes by its carry in its own cycle. */
 static void
 a_carry_is_published_with_what_it_was_counted_with(void **state)
 {
@@ -216,7 +216,7 @@ a_carry_is_published_with_what_it_was_counted_with(void **state)
             assert_true(totals.allocs_published == shown);
             assert_true(totals.frees_published == shown);
             assert_true(totals.allocs_pending == TWO_TO_32 - shown);
-            turn(prof);
+            advance(prof);
         }
         props_prof_drop(prof);
     }
@@ -244,7 +244,7 @@ counts_below_2_to_the_32_need_no_upper_halves(void **state)
         assert_int_equal(record.allocs, UINT32_MAX);
         assert_int_equal(record.frees, UINT32_MAX);
         for (int cycle = 0; cycle < 3; cycle++)
-            turn(prof);
+            advance(prof);
         assert_int_equal(heap_of(prof).allocs, UINT32_MAX);
         assert_int_equal(load_relaxed(&prof->counters.carries), 0);
         props_prof_drop(prof);
@@ -277,8 +277,8 @@ processors_together_may_count_more_than_each_alone(void **state)
         prof_heap_free(prof_proc_at(prof, 1), row);
         store_relaxed(&prof->procs[0].columns.slots[2][row], rows[i].first);
         store_relaxed(&prof->procs[1].columns.slots[2][row], rows[i].second);
-        turn(prof);
-        turn(prof);
+        advance(prof);
+        advance(prof);
         record = heap_of(prof);
         if (record.allocs != rows[i].want)
             fail_msg("%s: %llu", rows[i].why,

@@ -211,7 +211,7 @@ places_and_first_instructions_are_restored(void **state)
     struct model_trace trace;
     static const struct {
         uint8_t type;
-        uint8_t place;
+        uint8_t track;
         uint64_t pc;
     } want[] = {
         {MODEL_TRACE_GO_CREATE, MODEL_TRACE_ON_PROC, 7},
@@ -234,7 +234,7 @@ places_and_first_instructions_are_restored(void **state)
     for (uint32_t i = 0; i < 8; i++) {
         const struct model_trace_event *event = model_trace_at(&trace, i);
         assert_int_equal(event->type, want[i].type);
-        assert_int_equal(event->place, want[i].place);
+        assert_int_equal(event->track, want[i].track);
         assert_int_equal(event->pc, want[i].pc);
     }
     model_trace_release(&trace);

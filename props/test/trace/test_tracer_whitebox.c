@@ -13,7 +13,7 @@
 #include "trace_buffer.h"
 #include "tracer.h"
 
-enum { PROCS = 2, PLACE_BITS = 2, STAMP_PLACE = PROCS + 1, BUFFERS = 8 };
+enum { PROCS = 2, PLACE_BITS = 2, STAMP_LANE = PROCS + 1, BUFFERS = 8 };
 
 static struct prof_trace *trace;
 static uint64_t clock_now;
@@ -236,9 +236,9 @@ a_reading_that_is_not_later_is_the_one_before_plus_1(void **state)
     free(trace);
 }
 
-/* Moments have a place that no event has, and count from the start. */
+/* Moments have a lane that no event has, and count from the start. */
 static void
-numbers_of_moments_have_their_place_and_begin_low(void **state)
+numbers_of_moments_have_their_lane_and_begin_low(void **state)
 {
     struct prof_trace_stamp moment;
 
@@ -248,7 +248,7 @@ numbers_of_moments_have_their_place_and_begin_low(void **state)
     clock_now += 1000;
     moment = prof_trace_stamp(trace);
     assert_int_equal(prof_trace_clock_moment(trace, moment.sequence),
-                     1000 << PLACE_BITS | STAMP_PLACE);
+                     1000 << PLACE_BITS | STAMP_LANE);
     free(trace);
 }
 
@@ -257,25 +257,25 @@ static void
 a_session_begins_where_the_one_before_was_last(void **state)
 {
     static const uint64_t steps_back[] = {0, 1, 2, 1000};
-    enum { PLACES = PROCS + 2 };
+    enum { LANES = PROCS + 2 };
 
     (void)state;
-    for (uint32_t i = 0; i < PLACES * 4; i++) {
-        const uint32_t place = i % PLACES;
+    for (uint32_t i = 0; i < LANES * 4; i++) {
+        const uint32_t lane = i % LANES;
         uint64_t latest;
 
         open_with(PROF_TRACE_ORDER_CLOCK, false, 1);
         start();
         clock_now += 100000;
         latest = clock_now;
-        if (place == STAMP_PLACE)
+        if (lane == STAMP_LANE)
             (void)prof_trace_stamp(trace);
         else
-            emit(place < PROCS ? place : PROF_TRACE_NO_PROC, 1);
+            emit(lane < PROCS ? lane : PROF_TRACE_NO_PROC, 1);
         clock_now -= 50000;
         stop();
-        latest += place == 0; /* stop has an event there, one later */
-        clock_now = latest - steps_back[i / PLACES];
+        latest += lane == 0; /* stop has an event there, one later */
+        clock_now = latest - steps_back[i / LANES];
         read_to_the_end();
         start();
         /* What its first buffer counts from, and where all others are. */
@@ -474,7 +474,7 @@ main(void)
         cmocka_unit_test(every_lock_is_taken_before_it_is_given_back),
         cmocka_unit_test(a_processor_that_there_is_not_ends_the_process),
         cmocka_unit_test(a_reading_that_is_not_later_is_the_one_before_plus_1),
-        cmocka_unit_test(numbers_of_moments_have_their_place_and_begin_low),
+        cmocka_unit_test(numbers_of_moments_have_their_lane_and_begin_low),
         cmocka_unit_test(a_session_begins_where_the_one_before_was_last),
         cmocka_unit_test(a_session_begins_without_stacks),
         cmocka_unit_test(events_go_the_short_way_by_the_counter_alone),

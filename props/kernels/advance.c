@@ -1,10 +1,12 @@
 /*
- * turn.c -- kernels of the running world: the cycle turns while others record.
+ * advance.c -- kernels of the running world: the cycle advances while others
+ * record.
  *
  * What can go wrong is a record call that reads the cycle, is overtaken by
- * turns, and adds to a slot that is being published or that belongs to a later
- * cycle by now. Two things show it: a free published before its allocation, and
- * an event that is still pending two cycles after it was recorded.
+ * advances, and adds to a slot that is being published or that belongs to a
+ * later cycle by now. Two things show it: a free published before its
+ * allocation, and an event that is still pending two cycles after it was
+ * recorded.
  */
 #include "instance.h"
 #include "kernels.h"
@@ -16,15 +18,16 @@ new_world(void *context)
     kernel_new_instance((struct prof_config){
         .buckets_max = 2,
         .world = PROF_WORLD_RUNNING,
-        .cycle_first = PROF_CYCLE_WRAP - 1, /* the turns cross the wrap */
+        .cycle_first =
+            PROF_CYCLE_WRAP - 1, /* the cycle numbers cross the wrap */
     });
 }
 
 /* Turn and flush, as often as the library lets us. */
 static void
-turn(uint32_t turns)
+advance(uint32_t cycles)
 {
-    for (uint32_t i = 0; i < turns; i++) {
+    for (uint32_t i = 0; i < cycles; i++) {
         if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
             return;
         kernel_flush();
@@ -45,7 +48,7 @@ turn_twice(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
-    turn(2);
+    advance(2);
 }
 
 static void
@@ -55,9 +58,9 @@ one_alloc(void *context)
     kernel_drain_and_check(1, 0);
 }
 
-const struct sim_kernel props_kernel_turn_alloc = {
-    .name = "turn-alloc",
-    .about = "an allocation overtaken by turns is published in time",
+const struct sim_kernel props_kernel_advance_alloc = {
+    .name = "advance-alloc",
+    .about = "an allocation overtaken by cycles is published in time",
     .setup = new_world,
     .finish = one_alloc,
     .threads = {{"mutator", alloc_once, NULL}, {"collector", turn_twice, NULL}},
@@ -89,9 +92,9 @@ one_life(void *context)
     kernel_drain_and_check(1, 1);
 }
 
-const struct sim_kernel props_kernel_turn_explicit = {
-    .name = "turn-explicit",
-    .about = "an explicit free overtaken by turns is published in time",
+const struct sim_kernel props_kernel_advance_explicit = {
+    .name = "advance-explicit",
+    .about = "an explicit free overtaken by cycles is published in time",
     .setup = new_world_with_one,
     .finish = one_life,
     .threads = {{"mutator", free_explicit_once, NULL},
@@ -99,18 +102,18 @@ const struct sim_kernel props_kernel_turn_explicit = {
     .threads_count = 2,
 };
 
-/* ---- Two control calls, one of which turns ---- */
+/* ---- Two control calls, one of which advances ---- */
 
 static void
 turn_once(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
-    turn(1);
+    advance(1);
 }
 
-const struct sim_kernel props_kernel_turn_busy = {
-    .name = "turn-busy",
+const struct sim_kernel props_kernel_advance_busy = {
+    .name = "advance-busy",
     .about = "control calls of a running world exclude each other, too",
     .setup = new_world_with_one,
     .finish = NULL,
@@ -137,15 +140,16 @@ alloc_then_free(void *context, uint32_t thread)
 static void
 turn_and_look(void *context, uint32_t thread)
 {
-    turn(1);
+    advance(1);
     kernel_look(context, thread);
-    turn(1);
+    advance(1);
     kernel_look(context, thread);
 }
 
-const struct sim_kernel props_kernel_turn_free = {
-    .name = "turn-free",
-    .about = "no snapshot shows a free before its allocation, turns or not",
+const struct sim_kernel props_kernel_advance_free = {
+    .name = "advance-free",
+    .about =
+        "no snapshot shows a free before its allocation, whatever the cycle",
     .setup = new_world,
     .finish = one_life,
     .threads = {{"mutator", alloc_then_free, NULL},
@@ -173,8 +177,8 @@ two_at_most(void *context)
     kernel_drain_and_check(allocs, 0);
 }
 
-const struct sim_kernel props_kernel_turn_in_signal = {
-    .name = "turn-signal",
+const struct sim_kernel props_kernel_advance_in_signal = {
+    .name = "advance-signal",
     .about = "a handler's record call inside another one is waited for, too",
     .setup = new_world,
     .finish = two_at_most,
@@ -214,7 +218,7 @@ static void
 alloc_and_turn(void *context, uint32_t thread)
 {
     kept = kernel_alloc(thread, 0);
-    turn(3);
+    advance(3);
     kernel_look(context, thread);
 }
 
@@ -226,7 +230,7 @@ one_or_two(void *context)
 }
 
 const struct sim_kernel props_kernel_flush_signal = {
-    .name = "turn-in-flush",
+    .name = "advance-in-flush",
     .about = "a handler that records never waits for what it interrupts",
     .setup = new_world_unhandled,
     .finish = one_or_two,
@@ -241,11 +245,11 @@ turn_four_times(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
-    turn(4);
+    advance(4);
 }
 
-const struct sim_kernel props_kernel_turn_stalled = {
-    .name = "turn-stalled",
+const struct sim_kernel props_kernel_advance_stalled = {
+    .name = "advance-stalled",
     .about = "a call that stalls for cycles holds the cycle, not its event",
     .setup = new_world,
     .finish = one_alloc,
