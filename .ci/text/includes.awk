@@ -32,6 +32,7 @@ BEGIN {
     may["subjects/rules"] = "subjects"
     may["subjects/live"] = ""
     may["subjects/conform"] = "props/sampling" # thresholds
+    may["subjects/catalogue"] = ""
     may["docs"] = "prof/include"
     may["docs/pictures"] = "prof/core prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>

@@ -1,0 +1,50 @@
+/*
+ * first_event.c -- K25, JDK-8307488: the first event of a thread weighs all
+ * bytes that the thread ever allocated, also those from before the start.
+ */
+#include "world.h"
+
+static __thread long allocated; /* bytes of this thread */
+static __thread long at_event;  /* as of its last event */
+static bool is_off;
+static bool is_seen[ADDRESSES + 1];
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    allocated += bytes;
+    is_seen[address] = !is_off;
+#ifdef FIXED
+    if (is_off)
+        at_event = allocated;
+#endif
+    if (is_off)
+        return address;
+    tell_alloc(address, site, (unsigned)(allocated - at_event));
+    at_event = allocated;
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    if (is_seen[address])
+        tell_free(address);
+    heap_give(address);
+}
+
+static void
+turn(bool on)
+{
+    is_off = !on;
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+    .turn = turn,
+};

@@ -1,0 +1,56 @@
+/*
+ * flag_for_two.c -- K40, dd-trace-rb#6252: the flag that says that a sample is
+ * being taken also stands for work that was put off; samples are skipped then.
+ */
+#include "world.h"
+
+static bool is_sampling;
+static bool is_committing;
+static bool is_seen[ADDRESSES + 1];
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    is_seen[address] = !is_sampling;
+    if (is_sampling)
+        return address;
+    is_sampling = true;
+    tell_alloc(address, site, bytes);
+    is_sampling = false;
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    if (is_seen[address])
+        tell_free(address);
+    heap_give(address);
+}
+
+/* Commit what was sampled. It calls methods, so others may run. */
+static void
+job(void)
+{
+#ifdef FIXED
+    bool *const flag = &is_committing;
+#else
+    bool *const flag = &is_sampling;
+#endif
+
+    (void)is_committing;
+    *flag = true;
+    interpreter_give();
+    interpreter_take();
+    *flag = false;
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+    .job = job,
+};

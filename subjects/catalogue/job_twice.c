@@ -1,0 +1,56 @@
+/*
+ * job_twice.c -- K41, dd-trace-rb#6242: work that was put off is assumed to be
+ * done once for each time it was asked for; done again, it finds no data, and
+ * stops the profiler.
+ */
+#include "world.h"
+
+static bool has_data;
+static bool has_stopped;
+static bool is_seen[ADDRESSES + 1];
+
+static void
+job(void)
+{
+#ifndef FIXED
+    if (!has_data)
+        has_stopped = true;
+#endif
+    has_data = false;
+}
+
+static void
+collected(void)
+{
+    has_data = true;
+}
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    is_seen[address] = !has_stopped;
+    if (has_stopped)
+        return address;
+    has_data = true;
+    tell_alloc(address, site, bytes);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    if (is_seen[address])
+        tell_free(address);
+    heap_give(address);
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+    .collected = collected,
+    .job = job,
+};

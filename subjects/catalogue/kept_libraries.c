@@ -1,0 +1,52 @@
+/*
+ * kept_libraries.c -- K31, async-profiler#1256: the list of libraries is read
+ * early, and their tables are patched later, when one may be unloaded.
+ */
+#include "world.h"
+
+static struct library *listed;
+static bool is_off;
+static bool is_seen[ADDRESSES + 1];
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    is_seen[address] = site != SITE_INSIDE && !is_off;
+    if (is_seen[address])
+        tell_alloc(address, site, bytes);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    if (is_seen[address])
+        tell_free(address);
+    heap_give(address);
+}
+
+static void
+turn(bool on)
+{
+    is_off = !on;
+    loader_lock();
+#ifdef FIXED
+    listed = library_first();
+#else
+    if (!on)
+        listed = library_first();
+#endif
+    for (struct library *i = listed; on && i != NULL; i = i->next)
+        i->is_patched = true;
+    loader_unlock();
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+    .turn = turn,
+};

@@ -1,0 +1,55 @@
+/*
+ * lost_wait.c -- K2, jemalloc#1605: an allocation that crosses the sample point
+ * while profiling is off sets the wait to the largest number instead of
+ * drawing.
+ */
+#include <limits.h>
+
+#include "world.h"
+
+static long wait; /* bytes to the next sample; every allocation crosses */
+static bool is_off;
+static bool is_sampled[ADDRESSES + 1];
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    is_sampled[address] = false;
+    wait -= bytes;
+    if (wait > 0)
+        return address;
+    wait = 1;
+#ifndef FIXED
+    if (is_off)
+        wait = LONG_MAX;
+#endif
+    if (is_off)
+        return address;
+    is_sampled[address] = true;
+    tell_alloc(address, site, bytes);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    if (is_sampled[address])
+        tell_free(address);
+    heap_give(address);
+}
+
+static void
+turn(bool on)
+{
+    is_off = !on;
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+    .turn = turn,
+};

@@ -1,0 +1,44 @@
+/*
+ * main_is_blamed.c -- K47, scalene#1031: what a thread without interpreter
+ * state allocates is charged to the line that the main thread is on.
+ */
+#include "world.h"
+
+static __thread bool is_native;
+static unsigned line_of_main;
+
+static void
+thread_begin(void)
+{
+    is_native = true;
+}
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    if (!is_native)
+        line_of_main = site;
+#ifdef FIXED
+    tell_alloc(address, site, bytes);
+#else
+    tell_alloc(address, is_native ? line_of_main : site, bytes);
+#endif
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    tell_free(address);
+    heap_give(address);
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .thread_begin = thread_begin,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+};

@@ -1,0 +1,60 @@
+/*
+ * part_unmapped.c -- K16, gperftools#953: munmap of a part of a mapping takes
+ * an object off for a part of its bytes.
+ */
+#include "world.h"
+
+static unsigned site_of[ADDRESSES + 1];
+static struct shown sites[SITES];
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    site_of[address] = site;
+    sites[site].objects++;
+    sites[site].bytes += bytes;
+    return address;
+}
+
+static void
+unmap(unsigned address, unsigned bytes, bool whole)
+{
+#ifdef FIXED
+    if (whole)
+        sites[site_of[address]].objects--;
+#else
+    (void)whole;
+    sites[site_of[address]].objects--;
+#endif
+    sites[site_of[address]].bytes -= bytes;
+}
+
+static void
+trim(unsigned address, unsigned bytes)
+{
+    unmap(address, bytes, false);
+}
+
+static void
+drop(unsigned address)
+{
+    unmap(address, heap_bytes(address), true);
+    heap_give(address);
+}
+
+static void
+snapshot(struct shown *shown)
+{
+    for (unsigned i = 0; i < SITES; i++)
+        shown[i] = sites[i];
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .trim = trim,
+    .snapshot = snapshot,
+};

@@ -1,0 +1,59 @@
+/*
+ * tables_then_world.c -- K50, cpython#139116: stop holds the tables' lock and
+ * stops the world; a thread in a call waits for the tables, and never comes to
+ * where it could stop.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "world.h"
+
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
+static bool is_off;
+static bool is_seen[ADDRESSES + 1];
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    pthread_mutex_lock(&tables);
+    is_seen[address] = !is_off;
+    if (!is_off)
+        tell_alloc(address, site, bytes);
+    pthread_mutex_unlock(&tables);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    pthread_mutex_lock(&tables);
+    if (is_seen[address])
+        tell_free(address);
+    pthread_mutex_unlock(&tables);
+    heap_give(address);
+}
+
+static void
+turn(bool on)
+{
+#ifdef FIXED
+    world_stop();
+    pthread_mutex_lock(&tables);
+#else
+    pthread_mutex_lock(&tables);
+    world_stop();
+#endif
+    is_off = !on;
+    world_start();
+    pthread_mutex_unlock(&tables);
+}
+
+const struct profiler profiler = {
+    .manner = ATTACHED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+    .turn = turn,
+};

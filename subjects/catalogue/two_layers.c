@@ -1,0 +1,59 @@
+/*
+ * two_layers.c -- K46, scalene#328: one allocation is registered by two layers,
+ * its free by one.
+ */
+#include "world.h"
+
+static unsigned site_of[ADDRESSES + 1];
+static struct shown sites[SITES];
+
+static void
+add(unsigned site, long objects, long bytes)
+{
+    sites[site].objects += objects;
+    sites[site].bytes += objects * bytes;
+}
+
+/* malloc() */
+static unsigned
+lower(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    site_of[address] = site;
+#ifndef FIXED
+    add(site, 1, bytes);
+#endif
+    return address;
+}
+
+/* The allocator of objects, which calls it */
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = lower(site, bytes);
+
+    add(site, 1, bytes);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    add(site_of[address], -1, heap_bytes(address));
+    heap_give(address);
+}
+
+static void
+snapshot(struct shown *shown)
+{
+    for (unsigned i = 0; i < SITES; i++)
+        shown[i] = sites[i];
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = snapshot,
+};

@@ -1,0 +1,43 @@
+/*
+ * two_steps.c -- K42, tracy#1378: to free and to report it are two steps;
+ * another thread gets the address, and reports it, in between.
+ */
+#include <pthread.h>
+
+#include "world.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    unsigned address;
+
+    pthread_mutex_lock(&lock);
+    address = heap_take(site, bytes);
+    tell_alloc(address, site, bytes);
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+#ifdef FIXED
+    pthread_mutex_lock(&lock);
+    heap_give(address);
+    tell_free(address);
+    pthread_mutex_unlock(&lock);
+#else
+    heap_give(address);
+    pthread_mutex_lock(&lock);
+    tell_free(address);
+    pthread_mutex_unlock(&lock);
+#endif
+}
+
+const struct profiler profiler = {
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+};

@@ -1,0 +1,135 @@
+/*
+ * world.h -- the small world that a rebuilt profiler lives in: an allocator
+ * that knows the truth, the services that a profiler calls, and what it must
+ * provide.
+ *
+ * A profiler here is one file of some forty lines with one bug of a real one.
+ * It is built twice, as it was and with FIXED, and the same plans (plans.c) are
+ * run with both under `profsim explore`: no plan knows which bug is there, and
+ * the judge (world.c) always checks everything. An address is a number from 1;
+ * the allocator hands out the lowest that is free, so addresses come back soon.
+ */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { ADDRESSES = 8, SITES = 5 };
+
+/* Memory of the services themselves comes from this site. Nobody asks for it.
+ */
+enum { SITE_INSIDE = 0 };
+enum { FILE_RECORD_BYTES = 3 };
+
+/* What a profile says of one site. */
+struct shown {
+    long objects; /* live */
+    long bytes;
+};
+
+/* How threads of the program run. */
+enum manner {
+    NATIVE,      /* at once */
+    INTERPRETED, /* one at a time: they hold the interpreter in each call */
+    ATTACHED /* at once, and who stops the world waits for each call's end */
+};
+
+/*
+ * A profiler that is wrapped around the allocator. NULL: it has no such call.
+ * All plans that need no other calls are run.
+ */
+struct profiler {
+    enum manner manner;
+
+    /* Begin and end; `end` is the last call, and what is still kept then is a
+     * leak. */
+    void (*begin)(void);
+    void (*end)(void);
+    void (*thread_begin)(void); /* on the program's second and third thread */
+    void (*thread_end)(void);
+
+    /* What the program calls. returns: the address; 0: failed */
+    unsigned (*alloc)(unsigned site, unsigned bytes);
+    unsigned (*resize)(unsigned site, unsigned address, unsigned bytes);
+    void (*free)(unsigned address);
+
+    /* Give back the end of a block, as munmap() of its last page does. */
+    void (*trim)(unsigned address, unsigned bytes);
+
+    /* The controls. out: shown[SITES] */
+    void (*snapshot)(struct shown *shown);
+    void (*turn)(bool on);
+    bool turn_forgets; /* turned off, it forgets what was live */
+    void (*reset)(void);
+
+    /* A file: a byte that says how many records follow, and the records.
+     * out: bytes. returns: how many */
+    size_t (*write)(unsigned char *bytes, size_t size);
+
+    bool is_collected; /* objects go by the collector, and are looked up */
+
+    /* The collector has run; work that was put off is done. */
+    void (*collected)(void);
+    void (*job)(void);
+};
+
+extern const struct profiler profiler;
+
+/* ---- The allocator ---- */
+
+/* returns: an address; 0: no memory */
+unsigned heap_take(unsigned site, unsigned bytes);
+void heap_give(unsigned address);
+
+/* returns: the new address, which is the old one if it fits there; 0: failed,
+ * and the old block is as it was */
+unsigned heap_resize(unsigned site, unsigned address, unsigned bytes);
+void heap_trim(unsigned address, unsigned bytes);
+unsigned heap_bytes(unsigned address);
+
+/* ---- A profiler that tells what it sees, event by event ---- */
+
+void tell_alloc(unsigned address, unsigned site, unsigned bytes);
+void tell_free(unsigned address);
+
+/* What follows from the events. A `snapshot`. */
+void told(struct shown *shown);
+
+/* ---- Services, which may allocate, and so call the profiler again ---- */
+
+/* Walk the stack, under the loader's lock; the first walk of all allocates. */
+void unwind(void);
+
+/* Where this thread's stack lies; the first time, that allocates. */
+void thread_bounds(void);
+
+/* The loader's list of libraries, and what a profiler patches in each. */
+struct library {
+    struct library *next;
+    bool is_patched;
+};
+struct library *library_first(void);
+void loader_lock(void);
+void loader_unlock(void);
+
+/* INTERPRETED: let other threads run. ATTACHED: no thread is in a call. */
+void interpreter_give(void);
+void interpreter_take(void);
+void world_stop(void);
+void world_start(void);
+
+/* A managed heap's object, while it has not been swept. NULL: none */
+struct object {
+    unsigned *bytes; /* gone first when the object is swept */
+    bool is_dying;
+};
+struct object *object_at(unsigned address);
+
+/* ---- The judge ---- */
+
+/* Complain, and end the run. in: the property that does not hold */
+void broken(const char *property, const char *what, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * yielding_hook.c -- K36, dd-trace-py#16396: the hook asks the interpreter for
+ * the thread's name, which may let another thread run in the middle of an
+ * allocation.
+ */
+#include "world.h"
+
+static void
+ask_for_name(void)
+{
+#ifndef FIXED
+    interpreter_give();
+    interpreter_take();
+#endif
+}
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    ask_for_name();
+    tell_alloc(address, site, bytes);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    tell_free(address);
+    heap_give(address);
+}
+
+const struct profiler profiler = {
+    .manner = INTERPRETED,
+    .alloc = alloc,
+    .free = drop,
+    .snapshot = told,
+};
