@@ -10,21 +10,17 @@
 #include "instrument_debug.h"
 #include "instrument_tasks.h"
 #include "prof/trace.h"
-
-bool
-cross_init(struct cross *cross)
-{
-    (void)cross; /* all its memory grows when it is needed */
-    return true;
-}
+#include "trace_map.h"
 
 void
 cross_release(struct cross *cross)
 {
-    for (uint32_t i = 0; i < CROSS_SESSIONS_MAX; i++)
+    for (uint32_t i = 0; i < SIM_TRACE_SESSIONS_MAX; i++)
         free(cross->sessions[i].cpu);
-    cross_tasks_release(&cross->tasks);
     cross_lines_release(&cross->lines);
+    free(cross->records);
+    free(cross->controls);
+    free(cross->origins);
 }
 
 void
@@ -33,6 +29,10 @@ cross_begin(struct cross *cross)
     cross->sessions_count = 0;
     cross->readings_count = 0;
     cross->snapshots_count = 0;
+    cross->records_count = 0;
+    cross->controls_count = 0;
+    cross->origins_count = 0;
+    cross->is_short = false;
     cross->cpu_session = 0;
     cross->cpu_begins = 0;
     cross->tracing = false;
@@ -160,9 +160,7 @@ begin_session(struct cross *cross)
 {
     struct cross_session *session;
 
-    if (cross->sessions_count == CROSS_SESSIONS_MAX)
-        return;
-    cross->sessions_count++;
+    cross->sessions_count++; /* the world has no more than there is room for */
     cross->tracing = true;
     cross->gomaxprocs = 1;
     cross->gc_done = 0;
@@ -225,20 +223,101 @@ keep_tasks(struct cross *cross)
     }
 }
 
+static struct cross_moment
+moment_now(const struct cross *cross)
+{
+    return (struct cross_moment){
+        .session = cross->sessions_count - 1,
+        .lines = lines_so_far(cross),
+        .gc_done = cross->gc_done,
+        .is_marking = sim_world_gc(cross->world)->marking,
+    };
+}
+
+/* returns: items with room for one more; NULL, and it is noted, if there is
+ *          not enough memory */
+static void *
+grow(struct cross *cross, void *items, uint32_t count, uint32_t *room,
+     size_t item_bytes)
+{
+    void *larger = model_trace_grow(items, count, room, item_bytes);
+
+    cross->is_short |= larger == NULL;
+    return larger;
+}
+
+static void
+keep_record(struct cross *cross, const struct prof_heap_record *record)
+{
+    struct prof_heap_record *records =
+        grow(cross, cross->records, cross->records_count, &cross->records_room,
+             sizeof *records);
+
+    if (records == NULL)
+        return;
+    cross->records = records;
+    records[cross->records_count++] = *record;
+}
+
+/* Stacks of records stay where they are as long as the instance lives. */
 static void
 keep_snapshot(struct cross *cross)
 {
     const struct sim_answer *answer = sim_world_answer(cross->world);
     struct cross_snapshot *to;
 
-    if (answer->status != PROF_OK ||
-        cross->snapshots_count == CROSS_SNAPSHOTS_MAX)
+    if (answer->status != PROF_OK)
         return;
+    if (cross->snapshots_count == CROSS_SNAPSHOTS_MAX) {
+        props_cover_hit(cross->cover, COVER_CROSS_SNAPSHOT_UNJUDGED);
+        return;
+    }
     to = &cross->snapshots[cross->snapshots_count++];
-    *to = (struct cross_snapshot){.session = cross->sessions_count - 1,
-                                  .gc_done = cross->gc_done};
-    for (size_t i = 0; i < answer->count; i++)
+    *to = (struct cross_snapshot){.at = moment_now(cross),
+                                  .controls = cross->controls_count,
+                                  .records_at = cross->records_count,
+                                  .records_count = (uint32_t)answer->count};
+    for (size_t i = 0; i < answer->count; i++) {
         to->allocs += answer->heap[i].allocs;
+        to->frees += answer->heap[i].frees;
+        keep_record(cross, &answer->heap[i]);
+    }
+}
+
+static void
+keep_control(struct cross *cross, enum sim_event_kind kind)
+{
+    struct cross_control *controls =
+        grow(cross, cross->controls, cross->controls_count,
+             &cross->controls_room, sizeof *controls);
+
+    if (controls == NULL)
+        return;
+    cross->controls = controls;
+    controls[cross->controls_count++] =
+        (struct cross_control){.at = moment_now(cross), .kind = kind};
+}
+
+/* Note what the lines came from that the event has brought. */
+static void
+keep_origins(struct cross *cross, const struct sim_event *event)
+{
+    const uint32_t lines = lines_so_far(cross);
+    const uint32_t proc = sim_event_by(event->kind) == 't'
+                              ? sim_world_task(cross->world, event->task)->proc
+                              : event->proc;
+
+    while (cross->origins_count < lines) {
+        struct cross_origin *origins =
+            grow(cross, cross->origins, cross->origins_count,
+                 &cross->origins_room, sizeof *origins);
+
+        if (origins == NULL)
+            return;
+        cross->origins = origins;
+        origins[cross->origins_count++] =
+            (struct cross_origin){(uint8_t)event->kind, (uint8_t)proc};
+    }
 }
 
 static enum prof_status
@@ -339,6 +418,10 @@ watch_session(struct cross *cross, const struct sim_event *event)
     case SIM_EV_GC_TERMINATE_STW:
         cross->gc_done++;
         break;
+    case SIM_EV_GC_FLUSH:
+    case SIM_EV_GC_POST_SWEEP:
+        keep_control(cross, event->kind);
+        break;
     case SIM_EV_SNAPSHOT_ALL:
         if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
             keep_snapshot(cross);
@@ -378,6 +461,8 @@ cross_event(struct cross *cross, const struct sim_event *event)
     const bool traces = sim_world_traces(cross->world);
 
     watch(cross, event);
+    if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES)))
+        keep_origins(cross, event);
     if (event->kind == SIM_EV_CPU_START &&
         cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)))
         start_cpu(cross);

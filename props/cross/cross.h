@@ -20,14 +20,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cover.h"
 #include "cross_lines.h"
 #include "cross_tasks.h"
-#include "cover.h"
+#include "instrument_trace.h"
 #include "property.h"
 #include "world.h"
 
 enum {
-    CROSS_SESSIONS_MAX = 8,
     CROSS_SITES_MAX = 64,    /* stacks of a contention profile */
     CROSS_READINGS_MAX = 32, /* of the goroutine profile, in a run */
     CROSS_SNAPSHOTS_MAX = 64 /* of the heap, in a run */
@@ -61,11 +61,34 @@ struct cross_reading {
     } listed[SIM_SCHEDULED_MAX];
 };
 
-/* A heap snapshot, and where in the trace it was made. */
-struct cross_snapshot {
+/* A moment of a session: what had been told of it by then. */
+struct cross_moment {
     uint32_t session;
-    uint32_t gc_done; /* of the session, before it */
-    uint64_t allocs;  /* of all its records */
+    uint32_t lines;   /* of the run */
+    uint32_t gc_done; /* of the session */
+    bool is_marking;
+};
+
+/* A heap snapshot, and when it was made. */
+struct cross_snapshot {
+    struct cross_moment at;
+    uint32_t controls; /* flushes and post-sweeps of the run before it */
+    uint64_t allocs;   /* of all its records */
+    uint64_t frees;
+    uint32_t records_at; /* in cross.records */
+    uint32_t records_count;
+};
+
+/* A flush or a post-sweep of the heap profile. */
+struct cross_control {
+    struct cross_moment at;
+    enum sim_event_kind kind;
+};
+
+/* What a line of the run came from. */
+struct cross_origin {
+    uint8_t kind; /* enum sim_event_kind */
+    uint8_t proc;
 };
 
 struct cross_session {
@@ -91,13 +114,24 @@ struct cross {
     void (*breach)(void *context, enum props_property property,
                    const char *text);
     void *context;
+    const uint32_t *order; /* of a trace's events, by sequence */
 
-    struct cross_session sessions[CROSS_SESSIONS_MAX];
+    struct cross_session sessions[SIM_TRACE_SESSIONS_MAX];
     struct cross_reading readings[CROSS_READINGS_MAX];
     struct cross_snapshot snapshots[CROSS_SNAPSHOTS_MAX];
     uint32_t sessions_count;
     uint32_t readings_count;
     uint32_t snapshots_count;
+    struct prof_heap_record *records; /* of all snapshots; its own, too: */
+    uint32_t records_count;
+    uint32_t records_room;
+    struct cross_control *controls;
+    uint32_t controls_count;
+    uint32_t controls_room;
+    struct cross_origin *origins; /* of lines */
+    uint32_t origins_count;
+    uint32_t origins_room;
+    bool is_short;       /* there was not enough memory for all of these */
     uint32_t gomaxprocs; /* events of the session at hand */
     uint32_t gc_done;
     uint32_t cpu_begins;  /* CPU profiles begun so far */
@@ -113,9 +147,7 @@ struct cross {
     struct cross_lines lines; /* of the run */
 };
 
-/* out: *cross, zero but for its first four fields. returns: false if there is
- *      not enough memory */
-bool cross_init(struct cross *cross);
+/* in: cross, zero but for its first five fields, or used */
 void cross_release(struct cross *cross);
 
 /* A run begins. */
@@ -127,7 +159,8 @@ void cross_event(struct cross *cross, const struct sim_event *event);
 /*
  * A session has been read to its end, whole, and accepted.
  *
- * in:      session, its index; trace, decoded
+ * in:      session, its index; trace, decoded; cross->order is that of its
+ *          events
  */
 void cross_session(struct cross *cross, uint32_t session,
                    const struct model_trace *trace);
@@ -153,6 +186,19 @@ void cross_waits(struct cross *cross, const struct cross_session *session,
                  const struct model_trace *trace); /* X1 */
 void cross_heap(struct cross *cross, uint32_t session,
                 const struct model_trace *trace); /* X2, X4 */
+
+/*
+ * A snapshot against the lines of allocations.
+ *
+ * in:      allocs_before, how many the lines had before each of the last three
+ *          GCDone of the trace, the last one first; 0: there was none
+ */
+void cross_snapshot(struct cross *cross, const struct cross_snapshot *snapshot,
+                    const uint64_t allocs_before[3]);
+
+/* What the heap profile has published, against the lines of the whole run. */
+void cross_published(struct cross *cross);
+
 void cross_goroutines(struct cross *cross, uint32_t session,
                       const struct model_trace *trace); /* X3 */
 void cross_cpu(struct cross *cross, const struct cross_session *session,

@@ -73,7 +73,7 @@ add_span(struct cpus *cpus, uint64_t g, int64_t from, int64_t to)
             (uint64_t)((length - cpus->slack_ticks) / cpus->period_ticks);
 }
 
-/* returns: false without memory, or if clocks go too far */
+/* returns: false if clocks go too far */
 static bool
 add_trace(struct cpus *cpus, const struct model_trace *trace)
 {
@@ -81,8 +81,7 @@ add_trace(struct cpus *cpus, const struct model_trace *trace)
     const struct model_trace_event *event;
     int64_t last_ticks = 0;
 
-    if (!cross_tasks_begin(tasks, trace))
-        return false;
+    cross_tasks_begin(tasks, trace, cpus->cross->order);
     while ((event = cross_tasks_peek(tasks)) != NULL) {
         const struct cross_task *task = cross_task(tasks, event->g);
         const bool ran = task != NULL && task->state == CROSS_RUNNING;

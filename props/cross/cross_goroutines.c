@@ -3,6 +3,11 @@
  *
  * The world is stopped for the profile and started again, and then the trace
  * has a Gomaxprocs: right before it is the moment to compare.
+ *
+ * Of a task that waits, or could run, since before the trace began, the trace
+ * does not say where it stands. But it says that nothing has happened to it:
+ * so it must be listed as it was by the profile before (compare_before()
+ * below).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -42,9 +47,35 @@ is(const char *state, const char *want)
     return strcmp(state, want) == 0;
 }
 
+struct comparing {
+    struct cross *cross;
+    const struct model_trace *trace;
+    const struct cross_reading *reading;
+    const struct cross_reading *before; /* in this session; NULL: none */
+    uint32_t before_at;                 /* events of the trace before that */
+    const struct model_trace_event *at; /* the Gomaxprocs behind it */
+};
+
+/* Does the trace, further on, have the task come out of its system call? */
+static bool
+comes_out(const struct comparing *c, uint64_t g)
+{
+    const struct cross_tasks *tasks = &c->cross->tasks;
+
+    for (uint32_t i = tasks->at; i < c->trace->events_count; i++) {
+        const struct model_trace_event *event =
+            &c->trace->events[tasks->order[i]];
+
+        if (event->type == MODEL_TRACE_GO_SYS_EXIT && event->g == g)
+            return true;
+    }
+    return false;
+}
+
 /* Can the profile call the task that, if the trace says this of it? */
 static bool
-same_state(const struct cross_task *task, const char *state)
+same_state(const struct comparing *c, uint64_t id,
+           const struct cross_task *task, const char *state)
 {
     const char *wait;
 
@@ -57,8 +88,10 @@ same_state(const struct cross_task *task, const char *state)
                 is(state, "syscall"));
     case CROSS_RUNNING:
         return is(state, "running");
-    case CROSS_IN_SYSCALL: /* it may be out, and not yet told */
-        return is(state, "syscall") || is(state, "runnable");
+    case CROSS_IN_SYSCALL: /* it may be out, and not told before the end */
+        return is(state, "syscall") ||
+               (is(state, "runnable") &&
+                (task->by == MODEL_TRACE_GO_IN_SYSCALL || !comes_out(c, id)));
     case CROSS_STOPPED:
         return is(state, "select (no cases)");
     case CROSS_WAITING:
@@ -80,13 +113,6 @@ state_name(enum cross_state state)
     return names[state];
 }
 
-struct comparing {
-    struct cross *cross;
-    const struct model_trace *trace;
-    const struct cross_reading *reading;
-    const struct model_trace_event *at; /* the Gomaxprocs behind it */
-};
-
 static bool
 same_place(const struct comparing *c, const struct cross_listed *listed,
            const struct cross_task *task)
@@ -98,7 +124,7 @@ same_place(const struct comparing *c, const struct cross_listed *listed,
         return listed->stack == NULL && listed->depth == 1 &&
                listed->start == task->start_pc + 1;
     if (!task->has_stand)
-        return true; /* the trace does not say */
+        return true; /* the trace does not say; see compare_before() */
     if (listed->stack == NULL && listed->depth > 0)
         return false; /* where it began */
     return cross_same_stack(c->cross, c->trace, task->stack, listed->stack,
@@ -110,7 +136,7 @@ compare_listed(const struct comparing *c, const struct cross_listed *listed)
 {
     const struct cross_task *task = cross_task(&c->cross->tasks, listed->id);
 
-    if (task == NULL || !same_state(task, listed->state))
+    if (task == NULL || !same_state(c, listed->id, task, listed->state))
         cross_breach(c->cross, PROPS_X3,
                      "the goroutine profile has task %" PRIu64
                      " as \"%s\", the trace as %s",
@@ -129,14 +155,52 @@ compare_listed(const struct comparing *c, const struct cross_listed *listed)
                      listed->id, listed->state);
 }
 
-static bool
-is_listed(const struct cross_reading *reading, uint64_t id)
+static const struct cross_listed *
+find(const struct cross_reading *reading, uint64_t id)
 {
     for (uint32_t i = 0; i < reading->count; i++) {
         if (reading->listed[i].id == id)
-            return true;
+            return &reading->listed[i];
     }
-    return false;
+    return NULL;
+}
+
+static bool
+same_listing(const struct cross_listed *a, const struct cross_listed *b)
+{
+    /* In a system call, or out of one, it moves on without an event. */
+    const bool moves = is(a->state, "syscall") || is(a->state, "runnable");
+
+    if (a->depth != b->depth || a->start != b->start ||
+        (!moves && !is(a->state, b->state)))
+        return false;
+    return a->stack == b->stack || a->depth == 0 ||
+           (a->stack != NULL && b->stack != NULL &&
+            memcmp(a->stack, b->stack, a->depth * sizeof *a->stack) == 0);
+}
+
+/* To whom nothing has happened since the profile before, as it was then. */
+static void
+compare_before(const struct comparing *c, const struct cross_listed *listed)
+{
+    const struct cross_task *task = cross_task(&c->cross->tasks, listed->id);
+    const struct cross_listed *before = NULL;
+
+    if (task == NULL || task->has_stand || task->is_new)
+        return;
+    if (c->before != NULL && task->changed_at < c->before_at)
+        before = find(c->before, listed->id);
+    if (before == NULL) {
+        props_cover_hit(c->cross->cover, COVER_CROSS_NO_STAND);
+        return;
+    }
+    if (!same_listing(before, listed))
+        cross_breach(c->cross, PROPS_X3,
+                     "the goroutine profile has task %" PRIu64
+                     " (\"%s\") elsewhere than before (\"%s\"), and the "
+                     "trace nothing of it in between",
+                     listed->id, listed->state, before->state);
+    props_cover_hit(c->cross->cover, COVER_CROSS_STAND_BEFORE);
 }
 
 static void
@@ -147,12 +211,14 @@ compare(const struct comparing *c)
                      "the goroutine profile does not begin with task %" PRIu64
                      ", which asked for it",
                      c->at->g);
-    for (uint32_t i = 0; i < c->reading->count; i++)
+    for (uint32_t i = 0; i < c->reading->count; i++) {
         compare_listed(c, &c->reading->listed[i]);
+        compare_before(c, &c->reading->listed[i]);
+    }
     for (uint64_t id = 1; id < CROSS_TASKS_MAX; id++) {
         const struct cross_task *task = cross_task(&c->cross->tasks, id);
 
-        if (task->state != CROSS_ABSENT && !is_listed(c->reading, id) &&
+        if (task->state != CROSS_ABSENT && find(c->reading, id) == NULL &&
             !SIM_IS_SYSTEM_PC(task->start_pc))
             cross_breach(c->cross, PROPS_X3,
                          "the trace has task %" PRIu64
@@ -173,19 +239,25 @@ cross_goroutines(struct cross *cross, uint32_t session,
     while (next < cross->readings_count &&
            cross->readings[next].session != session)
         next++;
-    if (next == cross->readings_count ||
-        !cross_tasks_begin(&cross->tasks, trace))
-        return;
+    cross_tasks_begin(&cross->tasks, trace, cross->order);
     while ((c.at = cross_tasks_peek(&cross->tasks)) != NULL) {
         c.reading = &cross->readings[next];
         if (c.at->type == MODEL_TRACE_GOMAXPROCS) {
             if (next < cross->readings_count && c.reading->session == session &&
                 c.reading->gomaxprocs == gomaxprocs) {
                 compare(&c);
+                c.before = c.reading;
+                c.before_at = cross->tasks.at;
                 next++;
             }
             gomaxprocs++;
         }
         cross_tasks_next(&cross->tasks);
     }
+    if (next < cross->readings_count &&
+        cross->readings[next].session == session)
+        cross_breach(cross, PROPS_X3,
+                     "a goroutine profile was read after %" PRIu32
+                     " Gomaxprocs of the trace, which has %" PRIu32,
+                     cross->readings[next].gomaxprocs, gomaxprocs);
 }

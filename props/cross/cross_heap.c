@@ -1,31 +1,41 @@
 /*
- * cross_heap.c -- X2 and X4: the heap by three instruments.
+ * cross_heap.c -- X2 and X4: the heap by the lines of allocations, and by a
+ * trace.
  *
- *      lines    tracealloc  tracealloc  tracegc   tracefree    ...
- *      trace    HeapAlloc   HeapAlloc   GCStart   HeapAlloc    GCDone
- *      profile                                         snapshot
+ *      lines    tracealloc  tracealloc  tracegc          tracefree   ...
+ *      trace    HeapAlloc   HeapAlloc   GCStart  GCDone  HeapAlloc
+ *                                                NextGC
  *
  * Each line of an allocation, free or beginning collection is one event of the
- * trace, in the same order: so the sums of the lines are what HeapAlloc must
- * say (X2), and the task in a line is the one that the trace has on that
- * processor (X4). A snapshot shows the allocations before one of the last two
- * GCDone (X2), and no more of a stack and size than lines tell of (X4).
+ * trace, in the same order. So the sums of the lines are what HeapAlloc must
+ * say, and NextGC is twice what is left at a GCDone (X2); the task in a line is
+ * the one that the trace has running then, on the processor where it was done
+ * (X4). Between GCStart and GCDone nothing is swept, and what is swept is so
+ * between GCSweepStart and GCSweepDone of its processor, or right behind a
+ * GCDone that stops the world for it. A flush and a post-sweep lie where lines
+ * and collections before them say, marking or sweeping, as when they were done.
+ *
+ * Snapshots of the heap profile: cross_snapshot.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cross.h"
 #include "instrument_debug.h"
-#include "prof/text.h"
 
 struct heaps {
     struct cross *cross;
+    const struct model_trace *trace;
     const struct cross_session *session;
-    uint32_t line;   /* the next one */
-    uint64_t bytes;  /* by the lines so far */
-    uint64_t allocs; /* lines of allocations so far */
-    uint64_t goal;   /* of the last NextGC */
+    uint32_t session_index;
+    uint32_t line;    /* the next one */
+    uint32_t control; /* same, of flushes and post-sweeps */
+    uint64_t bytes;   /* by the lines so far */
+    uint64_t allocs;  /* lines of allocations so far */
     bool is_first_gc;
+    bool is_marking; /* by the trace, as are the next two */
+    bool owes_goal;
+    uint64_t sweeping; /* processors, a bit each */
     uint32_t gc_done;
     uint64_t allocs_before[3]; /* the last GCDone, and the two before it */
 };
@@ -75,6 +85,42 @@ line_of(struct heaps *heaps, bool gc)
     return NULL;
 }
 
+/* Where and by whom it was done, and when. */
+static void
+judge_origin(struct heaps *heaps, const struct cross_line *line,
+             const struct cross_origin *origin,
+             const struct model_trace_event *event)
+{
+    const int64_t proc = model_trace_proc_id(heaps->trace, event->proc);
+    const struct cross_task *task = cross_task(&heaps->cross->tasks, event->g);
+
+    if (event->g != line->g || proc != origin->proc ||
+        (event->g != 0 && (task == NULL || task->state != CROSS_RUNNING ||
+                           task->proc != origin->proc)))
+        cross_breach(heaps->cross, PROPS_X4,
+                     "task %" PRIu64 " did it on processor %d, by the line of "
+                     "object 0x%" PRIx64 "; in the trace task %" PRIu64
+                     " does on processor %" PRId64,
+                     line->g, origin->proc, line->address, event->g, proc);
+    if (line->kind == CROSS_LINE_ALLOC && line->g != 0)
+        props_cover_hit(heaps->cross->cover, COVER_CROSS_ALLOCATOR);
+    if (line->kind != CROSS_LINE_FREE || origin->kind == SIM_EV_FREE)
+        return;
+    if (heaps->is_marking)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "object 0x%" PRIx64
+                     " is swept between a GCStart and its GCDone of the trace",
+                     line->address);
+    else if (origin->kind == SIM_EV_GC_SWEEP &&
+             (heaps->sweeping >> (origin->proc & 63) & 1) == 0)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "object 0x%" PRIx64
+                     " is swept on processor %d, which does not sweep by the "
+                     "trace",
+                     line->address, origin->proc);
+    props_cover_hit(heaps->cross->cover, COVER_CROSS_SWEPT);
+}
+
 static void
 judge_heap_alloc(struct heaps *heaps, const struct model_trace_event *event)
 {
@@ -82,55 +128,56 @@ judge_heap_alloc(struct heaps *heaps, const struct model_trace_event *event)
 
     if (line == NULL)
         return;
+    if (heaps->line < heaps->cross->origins_count)
+        judge_origin(heaps, line, &heaps->cross->origins[heaps->line], event);
     take_line(heaps);
     if (event->arg != heaps->bytes)
         cross_breach(heaps->cross, PROPS_X2,
                      "HeapAlloc is %" PRIu64 " in the trace, %" PRIu64
                      " by allocations and frees",
                      event->arg, heaps->bytes);
-    if (event->g != line->g)
-        cross_breach(heaps->cross, PROPS_X4,
-                     "task %" PRIu64 " did it, by the line of object 0x%" PRIx64
-                     "; in the trace task %" PRIu64
-                     " runs on that processor then",
-                     line->g, line->address, event->g);
     props_cover_hit(heaps->cross->cover, COVER_CROSS_HEAP_ALLOC);
-    if (line->kind == CROSS_LINE_ALLOC && line->g != 0)
-        props_cover_hit(heaps->cross->cover, COVER_CROSS_ALLOCATOR);
+}
+
+/* A collection comes when the heap is twice what the last one left. */
+static void
+judge_next_gc(struct heaps *heaps, const struct model_trace_event *event)
+{
+    if (event->arg != 2 * heaps->bytes || !heaps->owes_goal)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "NextGC is %" PRIu64 " in the trace%s; %" PRIu64
+                     " bytes are left by allocations and frees",
+                     event->arg, heaps->owes_goal ? "" : ", without a GCDone",
+                     heaps->bytes);
+    heaps->owes_goal = false;
+    props_cover_hit(heaps->cross->cover, COVER_CROSS_NEXT_GC);
+}
+
+static void
+expect_goal(struct heaps *heaps)
+{
+    if (heaps->owes_goal)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "after a GCDone of the trace there is no NextGC");
+    heaps->owes_goal = false;
 }
 
 static void
 judge_gc_start(struct heaps *heaps)
 {
-    if (heaps->is_first_gc && heaps->session->was_collecting) {
-        heaps->is_first_gc = false; /* it is told of, and began before */
-        return;
-    }
+    const bool is_announced =
+        heaps->is_first_gc && heaps->session->was_collecting;
+
     heaps->is_first_gc = false;
+    if (heaps->is_marking && !is_announced)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "the trace has a GCStart while it is marking");
+    expect_goal(heaps);
+    heaps->is_marking = true;
+    if (is_announced)
+        return; /* it is told of, and began before */
     if (line_of(heaps, true) != NULL)
         take_line(heaps);
-}
-
-static void
-judge_snapshot(struct heaps *heaps, const struct cross_snapshot *snapshot)
-{
-    const uint64_t *before = heaps->allocs_before;
-
-    /* Where nothing had been published, the first snapshot showed all. */
-    const bool is_exact = snapshot->gc_done > 2 && before[2] > 0;
-
-    if (snapshot->gc_done < 2 || before[1] == 0)
-        return;
-    if (snapshot->allocs > before[0] || snapshot->allocs < before[1] ||
-        (is_exact && snapshot->allocs != before[0] &&
-         snapshot->allocs != before[1]))
-        cross_breach(heaps->cross, PROPS_X2,
-                     "a heap snapshot shows %" PRIu64
-                     " allocations; before the last GCDone of the trace were "
-                     "%" PRIu64 ", before the one before it %" PRIu64,
-                     snapshot->allocs, before[0], before[1]);
-    if (is_exact)
-        props_cover_hit(heaps->cross->cover, COVER_CROSS_SNAPSHOT);
 }
 
 /* Are snapshots those of the ring, of every allocation, and flushed? */
@@ -142,6 +189,7 @@ snapshots_count(const struct heaps *heaps)
     struct prof_drops drops;
 
     if (prof == NULL || cross->unflushed || cross->heap_rated ||
+        cross->is_short ||
         !cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
         return false;
     drops = prof_drops(prof);
@@ -149,60 +197,133 @@ snapshots_count(const struct heaps *heaps)
 }
 
 static void
-judge_gc_done(struct heaps *heaps, uint32_t session)
+judge_gc_done(struct heaps *heaps)
 {
+    const struct cross *cross = heaps->cross;
+    const bool counts = snapshots_count(heaps);
+
+    if (!heaps->is_marking)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "the trace has a GCDone while it is not marking");
+    heaps->is_marking = false;
+    heaps->owes_goal = heaps->allocs > 0; /* else there is no heap yet */
     heaps->allocs_before[2] = heaps->allocs_before[1];
     heaps->allocs_before[1] = heaps->allocs_before[0];
     heaps->allocs_before[0] = heaps->allocs;
     heaps->gc_done++;
-    if (!snapshots_count(heaps))
-        return;
-    for (uint32_t i = 0; i < heaps->cross->snapshots_count; i++) {
-        const struct cross_snapshot *snapshot = &heaps->cross->snapshots[i];
+    for (uint32_t i = 0; i < cross->snapshots_count; i++) {
+        const struct cross_snapshot *snapshot = &cross->snapshots[i];
 
-        if (snapshot->session == session && snapshot->gc_done == heaps->gc_done)
-            judge_snapshot(heaps, snapshot);
+        if (snapshot->at.session != heaps->session_index ||
+            snapshot->at.gc_done != heaps->gc_done)
+            continue;
+        if (counts)
+            cross_snapshot(heaps->cross, snapshot, heaps->allocs_before);
+        else
+            props_cover_hit(cross->cover, COVER_CROSS_SNAPSHOT_UNJUDGED);
     }
 }
 
-/* ---- records ---- */
+/* ------------------------------------------------------------------- controls
+ */
 
-static bool
-is_at(const struct cross *cross, const struct cross_line *line,
-      const struct prof_heap_record *record)
+static const struct cross_control *
+control_next(const struct heaps *heaps)
 {
-    const uint64_t *frames = &cross->lines.frames[line->frames_at];
-    const uint32_t depth_max = sim_world_config(cross->world)->depth_max;
-    const uint32_t depth = line->depth < depth_max ? line->depth : depth_max;
+    const struct cross *cross = heaps->cross;
 
-    if (line->size_bytes != record->size_bytes ||
-        (record->depth != depth && line->depth < PROF_TASK_FRAMES_MAX))
-        return false;
-    for (uint32_t i = 0; i < record->depth && i < depth; i++) {
-        if (record->stack[i] != frames[i])
-            return false;
+    return heaps->control < cross->controls_count &&
+                   cross->controls[heaps->control].at.session ==
+                       heaps->session_index
+               ? &cross->controls[heaps->control]
+               : NULL;
+}
+
+/* Those that belong between the event before and the one that comes. */
+static void
+judge_controls(struct heaps *heaps)
+{
+    const struct cross_control *control = control_next(heaps);
+
+    for (; control != NULL && control->at.lines == heaps->line &&
+           control->at.gc_done == heaps->gc_done;
+         control = control_next(heaps)) {
+        if (control->at.is_marking != heaps->is_marking)
+            cross_breach(heaps->cross, PROPS_X2,
+                         "%s comes while the trace is %s",
+                         sim_event_word(control->kind),
+                         heaps->is_marking ? "marking" : "not marking");
+        heaps->control++;
+        props_cover_hit(heaps->cross->cover, COVER_CROSS_CONTROL);
     }
-    return true;
 }
 
 static void
-judge_record(void *context, const struct prof_heap_record *record)
+begin_lines(struct heaps *heaps)
 {
-    struct cross *cross = context;
-    uint64_t told = 0;
+    const struct cross *cross = heaps->cross;
+    const uint32_t from =
+        heaps->session_index > 0
+            ? cross->sessions[heaps->session_index - 1].lines_end
+            : 0;
 
-    for (uint32_t i = 0; i < cross->lines.count; i++) {
-        const struct cross_line *line = &cross->lines.all[i];
-
-        told += line->kind == CROSS_LINE_ALLOC && is_at(cross, line, record);
+    while (heaps->line < heaps->session->lines_begin) {
+        if (heaps->line >= from &&
+            cross->lines.all[heaps->line].kind == CROSS_LINE_ALLOC)
+            props_cover_hit(cross->cover, COVER_CROSS_UNTRACED);
+        take_line(heaps);
     }
-    if (record->allocs > told)
-        cross_breach(cross, PROPS_X4,
-                     "the heap profile has %" PRIu64 " objects of %" PRIu64
-                     " bytes at 0x%" PRIxPTR ", of which %" PRIu64
-                     " were told of",
-                     record->allocs, record->size_bytes,
-                     record->depth > 0 ? record->stack[0] : 0, told);
+    while (heaps->control < cross->controls_count &&
+           cross->controls[heaps->control].at.session < heaps->session_index)
+        heaps->control++;
+}
+
+static void
+end_lines(struct heaps *heaps)
+{
+    judge_controls(heaps);
+    expect_goal(heaps);
+    if (heaps->line != heaps->session->lines_end)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "%" PRIu32
+                     " lines of allocations have no event in the trace",
+                     heaps->session->lines_end - heaps->line);
+    else if (control_next(heaps) != NULL)
+        cross_breach(heaps->cross, PROPS_X2,
+                     "%s comes after %" PRIu32
+                     " GCDone; the trace has %" PRIu32,
+                     sim_event_word(control_next(heaps)->kind),
+                     control_next(heaps)->at.gc_done, heaps->gc_done);
+}
+
+static void
+judge_event(struct heaps *heaps, const struct model_trace_event *event)
+{
+    const uint64_t proc =
+        UINT64_C(1) << (model_trace_proc_id(heaps->trace, event->proc) & 63);
+
+    switch ((int)event->type) {
+    case MODEL_TRACE_HEAP_ALLOC:
+        judge_heap_alloc(heaps, event);
+        break;
+    case MODEL_TRACE_NEXT_GC:
+        judge_next_gc(heaps, event);
+        break;
+    case MODEL_TRACE_GC_START:
+        judge_gc_start(heaps);
+        break;
+    case MODEL_TRACE_GC_DONE:
+        judge_gc_done(heaps);
+        break;
+    case MODEL_TRACE_SWEEP_START:
+        heaps->sweeping |= proc;
+        break;
+    case MODEL_TRACE_SWEEP_DONE:
+        heaps->sweeping &= ~proc;
+        break;
+    default:
+        break;
+    }
 }
 
 void
@@ -210,29 +331,24 @@ cross_heap(struct cross *cross, uint32_t session,
            const struct model_trace *trace)
 {
     struct heaps heaps = {.cross = cross,
+                          .trace = trace,
                           .session = &cross->sessions[session],
-                          .is_first_gc = true};
+                          .session_index = session,
+                          .is_first_gc = true,
+                          .is_marking =
+                              cross->sessions[session].was_collecting};
     const struct model_trace_event *event;
 
     if (!cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES)) ||
-        cross->numbers_are_made_up || !read_lines(cross) ||
-        !cross_tasks_begin(&cross->tasks, trace))
+        cross->numbers_are_made_up || !read_lines(cross))
         return;
-    while (heaps.line < heaps.session->lines_begin)
-        take_line(&heaps);
+    cross_tasks_begin(&cross->tasks, trace, cross->order);
+    begin_lines(&heaps);
     while ((event = cross_tasks_next(&cross->tasks)) != NULL) {
-        if (event->type == MODEL_TRACE_HEAP_ALLOC)
-            judge_heap_alloc(&heaps, event);
-        else if (event->type == MODEL_TRACE_GC_START)
-            judge_gc_start(&heaps);
-        else if (event->type == MODEL_TRACE_GC_DONE)
-            judge_gc_done(&heaps, session);
+        judge_controls(&heaps); /* what came before it */
+        judge_event(&heaps, event);
     }
-    if (heaps.line != heaps.session->lines_end)
-        cross_breach(cross, PROPS_X2,
-                     "%" PRIu32
-                     " lines of allocations have no event in the trace",
-                     heaps.session->lines_end - heaps.line);
+    end_lines(&heaps);
     if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
-        prof_heap_iterate(sim_world_prof(cross->world), judge_record, cross);
+        cross_published(cross);
 }

@@ -1,49 +1,17 @@
 /* cross_tasks.c -- the tasks that a trace tells of. */
 #include "cross_tasks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* By sequence number; those are unique. */
-static int
-compare_events(const void *a, const void *b, void *context)
+void
+cross_tasks_begin(struct cross_tasks *tasks, const struct model_trace *trace,
+                  const uint32_t *order)
 {
-    const struct model_trace_event *events = context;
-    const int64_t x = events[*(const uint32_t *)a].seq;
-    const int64_t y = events[*(const uint32_t *)b].seq;
-
-    return (x > y) - (x < y);
-}
-
-bool
-cross_tasks_begin(struct cross_tasks *tasks, const struct model_trace *trace)
-{
-    if (trace->events_count > tasks->order_room) {
-        uint32_t *order =
-            realloc(tasks->order, trace->events_count * sizeof *tasks->order);
-
-        if (order == NULL)
-            return false;
-        tasks->order = order;
-        tasks->order_room = trace->events_count;
-    }
     tasks->trace = trace;
+    tasks->order = order;
     tasks->at = 0;
     tasks->is_beginning = true;
     memset(tasks->tasks, 0, sizeof tasks->tasks);
-    memset(tasks->on, 0, sizeof tasks->on);
-    for (uint32_t i = 0; i < trace->events_count; i++)
-        tasks->order[i] = i;
-    qsort_r(tasks->order, trace->events_count, sizeof *tasks->order,
-            compare_events, trace->events);
-    return true;
-}
-
-void
-cross_tasks_release(struct cross_tasks *tasks)
-{
-    free(tasks->order);
-    memset(tasks, 0, sizeof *tasks);
 }
 
 const struct cross_task *
@@ -125,25 +93,20 @@ static void
 follow_actor(struct cross_tasks *tasks, const struct model_trace_event *event)
 {
     const int state = state_after((enum model_trace_type)event->type);
-    const int64_t proc = model_trace_proc_id(tasks->trace, event->proc);
     struct cross_task *task;
 
     if (event->g == 0 || event->g >= CROSS_TASKS_MAX)
         return;
     task = &tasks->tasks[event->g];
+    task->changed_at = tasks->at;
     set_stand(task, event);
     if (state == KEEPS)
         return;
-    if (task->state == CROSS_RUNNING && task->proc >= 0 &&
-        task->proc < CROSS_PROCS_MAX)
-        tasks->on[task->proc] = 0;
     set_state(task, (enum cross_state)state, event);
     if (state != CROSS_RUNNING)
         return;
     tasks->is_beginning = false;
-    task->proc = proc;
-    if (proc >= 0 && proc < CROSS_PROCS_MAX)
-        tasks->on[proc] = event->g;
+    task->proc = model_trace_proc_id(tasks->trace, event->proc);
 }
 
 /* A task that the event does something to. */
@@ -158,10 +121,11 @@ follow_other(struct cross_tasks *tasks, const struct model_trace_event *event)
     if (event->type == MODEL_TRACE_GO_CREATE) {
         *task = (struct cross_task){.start_pc = event->pc,
                                     .is_new = !tasks->is_beginning};
-        set_state(task, CROSS_RUNNABLE, event);
-    } else if (event->type == MODEL_TRACE_GO_UNBLOCK) {
-        set_state(task, CROSS_RUNNABLE, event);
+    } else if (event->type != MODEL_TRACE_GO_UNBLOCK) {
+        return;
     }
+    task->changed_at = tasks->at;
+    set_state(task, CROSS_RUNNABLE, event);
 }
 
 const struct model_trace_event *

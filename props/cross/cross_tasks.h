@@ -13,10 +13,7 @@
 
 #include "trace_reader.h"
 
-enum {
-    CROSS_TASKS_MAX = 64, /* numbers of tasks are below */
-    CROSS_PROCS_MAX = 64
-};
+enum { CROSS_TASKS_MAX = 64 }; /* numbers of tasks are below */
 
 enum cross_state {
     CROSS_ABSENT, /* not heard of, or ended */
@@ -37,22 +34,20 @@ struct cross_task {
     uint8_t made_by;     /* type of the event that made its state */
     int64_t since_ticks; /* of that event */
     int64_t proc;        /* RUNNING */
+    uint32_t changed_at; /* events before the last that concerned it */
 };
 
 struct cross_tasks {
     const struct model_trace *trace; /* read, and accepted */
-    uint32_t *order;                 /* of all its events; its own */
-    uint32_t order_room;
-    uint32_t at;       /* events so far */
-    bool is_beginning; /* what was there is being announced */
+    const uint32_t *order;           /* of its events, by sequence */
+    uint32_t at;                     /* events so far */
+    bool is_beginning;               /* what was there is being announced */
     struct cross_task tasks[CROSS_TASKS_MAX];
-    uint64_t on[CROSS_PROCS_MAX]; /* the task that runs there; 0: none */
 };
 
-/* returns: false if there is not enough memory */
-bool cross_tasks_begin(struct cross_tasks *tasks,
-                       const struct model_trace *trace);
-void cross_tasks_release(struct cross_tasks *tasks);
+/* in: order, of the events of the trace by sequence; both are borrowed */
+void cross_tasks_begin(struct cross_tasks *tasks,
+                       const struct model_trace *trace, const uint32_t *order);
 
 /*
  * Follow one event.

@@ -146,8 +146,7 @@ follow(struct waits *waits)
     struct cross_tasks *tasks = &waits->cross->tasks;
     const struct model_trace_event *event;
 
-    if (!cross_tasks_begin(tasks, waits->trace))
-        return false;
+    cross_tasks_begin(tasks, waits->trace, waits->cross->order);
     while ((event = cross_tasks_peek(tasks)) != NULL) {
         if (event->type == MODEL_TRACE_GO_UNBLOCK) {
             const struct cross_task *task = cross_task(tasks, event->arg);

@@ -1,25 +1,32 @@
-/* cross_without.c -- the same run with one instrument less. */
+/*
+ * cross_without.c -- the same run with one instrument less, and with one that
+ * is stopped for its second third.
+ */
 #include "cross_without.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "generate.h"
 #include "instrument_cpu.h"
 #include "instrument_debug.h"
 #include "instrument_tasks.h"
 #include "instrument_threads.h"
 #include "instrument_trace.h"
 
-enum { FILE_BYTES = 1 << 18, RECORDS = 4096 };
+/* The quiet end: a turn for each processor and task, and a few to read. */
+enum { FILE_BYTES = 1 << 18, RECORDS = 4096, QUIET_EVENTS_MAX = 64 };
 
 void
 cross_without_release(struct cross_without *without)
 {
     sim_world_delete(without->whole);
     sim_world_delete(without->less);
+    sim_world_delete(without->stopped);
     without->whole = NULL;
     without->less = NULL;
+    without->stopped = NULL;
 }
 
 static void differ(struct cross_without *without, const char *format, ...)
@@ -34,7 +41,9 @@ differ(struct cross_without *without, const char *format, ...)
     if (without->difference[0] != '\0')
         return;
     used = snprintf(without->difference, sizeof without->difference,
-                    "without the instrument '%s', ",
+                    without->other == without->stopped
+                        ? "with the instrument '%s' stopped and started, "
+                        : "without the instrument '%s', ",
                     sim_instrument_word(without->left_out));
     va_start(arguments, format);
     vsnprintf(without->difference + used,
@@ -49,12 +58,18 @@ begin(struct cross_without *without, const struct sim_config *config)
     const char *why;
 
     without->is_sampled = false;
+    without->is_stopped = false;
+    without->switches = 0;
+    without->other = NULL;
     without->difference[0] = '\0';
     if (without->whole == NULL)
         without->whole = sim_world_new(&without->limits);
     if (without->less == NULL)
         without->less = sim_world_new(&without->limits);
-    if (without->whole == NULL || without->less == NULL) {
+    if (without->stopped == NULL)
+        without->stopped = sim_world_new(&without->limits);
+    if (without->whole == NULL || without->less == NULL ||
+        without->stopped == NULL) {
         differ(without, "there is not enough memory to try");
         return;
     }
@@ -62,6 +77,8 @@ begin(struct cross_without *without, const struct sim_config *config)
     why = sim_world_reset(without->whole, config);
     if (why == NULL)
         why = sim_world_reset(without->less, &less);
+    if (why == NULL)
+        why = sim_world_reset(without->stopped, config);
     if (why != NULL)
         differ(without, "the world refuses to begin: %s", why);
 }
@@ -117,7 +134,7 @@ compare_answers(struct cross_without *without, const struct sim_world *judged,
                 const struct sim_event *event)
 {
     const struct sim_answer *a = sim_world_answer(judged);
-    const struct sim_answer *b = sim_world_answer(without->less);
+    const struct sim_answer *b = sim_world_answer(without->other);
     bool same = a->kind == b->kind;
 
     if (a->kind == SIM_EV_COUNT || read_by(a->kind) == without->left_out ||
@@ -151,7 +168,7 @@ static void
 compare_tasks(struct cross_without *without, const struct sim_world *judged)
 {
     const struct sim_tasks_reading *a = sim_tasks_reading(judged);
-    const struct sim_tasks_reading *b = sim_tasks_reading(without->less);
+    const struct sim_tasks_reading *b = sim_tasks_reading(without->other);
 
     if (a->readings != b->readings || a->count != b->count ||
         a->fits != b->fits || !same_list(&a->list, &b->list))
@@ -164,6 +181,27 @@ both(const struct cross_without *without, const struct sim_world *judged,
      enum sim_instrument_id id)
 {
     return id != without->left_out && sim_world_carries(judged, id);
+}
+
+/* Let the event happen to the world that is not whole, and compare. */
+static void
+follow(struct cross_without *without, const struct sim_event *event)
+{
+    struct sim_world *judged = without->whole;
+    const char *why = sim_world_apply(without->other, event);
+
+    if (why != NULL) {
+        differ(without, "%s cannot happen: %s", sim_event_word(event->kind),
+               why);
+        return;
+    }
+    /* Where no tracer listens nobody reads; its world goes on all the same. */
+    if (without->left_out == SIM_TRACER &&
+        sim_world_is_unread(without->other) && !sim_world_is_unread(judged))
+        sim_world_was_read(without->other, event->proc);
+    compare_answers(without, judged, event);
+    if (event->kind == SIM_EV_GOROUTINES && both(without, judged, SIM_TASKS))
+        compare_tasks(without, judged);
 }
 
 static void
@@ -180,20 +218,37 @@ apply(struct cross_without *without, const struct sim_event *event)
                 prof_drops(sim_world_prof(judged)).no_frames >
             0)
         without->is_sampled = true;
-    if (why == NULL)
-        why = sim_world_apply(without->less, event);
     if (why != NULL) {
         differ(without, "%s cannot happen: %s", sim_event_word(event->kind),
                why);
         return;
     }
-    /* Without a tracer nobody reads; its world goes on all the same. */
-    if (without->left_out == SIM_TRACER && sim_world_is_unread(without->less) &&
-        !sim_world_is_unread(judged))
-        sim_world_was_read(without->less, event->proc);
-    compare_answers(without, judged, event);
-    if (event->kind == SIM_EV_GOROUTINES && both(without, judged, SIM_TASKS))
-        compare_tasks(without, judged);
+    without->other = without->less;
+    follow(without, event);
+    without->other = without->stopped;
+    follow(without, event);
+}
+
+/* A tracer stops and starts where no trace is on, and none is unread. */
+static bool
+may_switch(const struct cross_without *without)
+{
+    return without->left_out != SIM_TRACER ||
+           (!sim_world_traces(without->whole) &&
+            !sim_world_is_unread(without->whole));
+}
+
+/* Stop the instrument after a third of the run, start it after two. */
+static void
+stop_and_start(struct cross_without *without, uint32_t event, uint32_t count)
+{
+    const bool stops = event >= count / 3 && event < count - count / 3;
+
+    if (stops == without->is_stopped || !may_switch(without))
+        return;
+    without->is_stopped = stops;
+    without->switches++;
+    sim_world_stop(without->stopped, without->left_out, stops);
 }
 
 /* ---- the end ---- */
@@ -202,11 +257,11 @@ static void
 compare_traces(struct cross_without *without, const struct sim_world *judged)
 {
     const uint32_t sessions = sim_sessions(judged);
-    bool same = sessions == sim_sessions(without->less);
+    bool same = sessions == sim_sessions(without->other);
 
     for (uint32_t i = 0; i < sessions && same; i++) {
         const struct sim_session *a = sim_session(judged, i);
-        const struct sim_session *b = sim_session(without->less, i);
+        const struct sim_session *b = sim_session(without->other, i);
 
         same = a->bytes_count == b->bytes_count &&
                (a->bytes_count == 0 ||
@@ -216,7 +271,6 @@ compare_traces(struct cross_without *without, const struct sim_world *judged)
         differ(without, "the trace has other bytes");
 }
 
-/* returns: bytes of the CPU profile; 0 if there is none */
 /* returns: its bytes; 0 if there is none, SIZE_MAX if it cannot be written */
 static size_t
 write_cpu(struct sim_world *world, unsigned char *bytes)
@@ -244,7 +298,7 @@ compare_cpu(struct cross_without *without, struct sim_world *judged)
 
     if (bytes == SIZE_MAX)
         differ(without, "the CPU profile cannot be written");
-    else if (write_cpu(without->less, b) != bytes || memcmp(a, b, bytes) != 0)
+    else if (write_cpu(without->other, b) != bytes || memcmp(a, b, bytes) != 0)
         differ(without, "the CPU profile has other bytes");
 }
 
@@ -252,7 +306,7 @@ static void
 compare_debug(struct cross_without *without, const struct sim_world *judged)
 {
     const struct sim_debug_text a = sim_debug_text(judged);
-    const struct sim_debug_text b = sim_debug_text(without->less);
+    const struct sim_debug_text b = sim_debug_text(without->other);
 
     if (a.bytes_count != b.bytes_count ||
         (a.bytes_count > 0 && memcmp(a.bytes, b.bytes, a.bytes_count) != 0))
@@ -267,7 +321,7 @@ compare_threads(struct cross_without *without, struct sim_world *judged)
     size_t a_count;
     size_t b_count;
     bool same = sim_threads_list(judged, a, RECORDS, &a_count) ==
-                    sim_threads_list(without->less, b, RECORDS, &b_count) &&
+                    sim_threads_list(without->other, b, RECORDS, &b_count) &&
                 a_count == b_count;
 
     for (size_t i = 0; i < a_count && same; i++)
@@ -276,11 +330,24 @@ compare_threads(struct cross_without *without, struct sim_world *judged)
         differ(without, "the threads were created elsewhere");
 }
 
+/* What still stands goes on, tracing stops, and the reader reads. */
 static void
-compare_ends(struct cross_without *without)
+end_quietly(struct cross_without *without)
+{
+    struct sim_event event;
+
+    for (int i = 0; i < QUIET_EVENTS_MAX && without->difference[0] == '\0' &&
+                    sim_quiet_next(without->whole, &event);
+         i++)
+        apply(without, &event);
+}
+
+static void
+compare_ends(struct cross_without *without, struct sim_world *other)
 {
     struct sim_world *judged = without->whole;
 
+    without->other = other;
     if (both(without, judged, SIM_TRACER))
         compare_traces(without, judged);
     if (both(without, judged, SIM_CPU))
@@ -299,9 +366,15 @@ cross_without_try(struct cross_without *without,
 {
     without->left_out = left_out;
     begin(without, config);
-    for (uint32_t i = 0; i < count && without->difference[0] == '\0'; i++)
+    for (uint32_t i = 0; i < count && without->difference[0] == '\0'; i++) {
+        stop_and_start(without, i, count);
         apply(without, &events[i]);
+    }
+    if (sim_world_carries(without->whole, SIM_TRACER))
+        end_quietly(without);
     if (without->difference[0] == '\0')
-        compare_ends(without);
+        compare_ends(without, without->less);
+    if (without->difference[0] == '\0')
+        compare_ends(without, without->stopped);
     return without->difference[0] == '\0';
 }

@@ -1,6 +1,7 @@
 /*
- * cross_without.h -- X6: a run is made twice more, side by side: as it was, and
- * with one instrument less. Whatever the others say must be the same in both.
+ * cross_without.h -- X6: a run is made three times more, side by side: as it
+ * was, with one instrument less, and with that instrument stopped in the second
+ * third of the run. Whatever the others say must be the same in all three.
  */
 #ifndef PROPS_CROSS_WITHOUT_H
 #define PROPS_CROSS_WITHOUT_H
@@ -11,10 +12,14 @@
 #include "world.h"
 
 struct cross_without {
-    struct sim_limits limits; /* of both worlds; the caller's */
+    struct sim_limits limits; /* of all worlds; the caller's */
     struct sim_world *whole;  /* made when they are needed */
     struct sim_world *less;
+    struct sim_world *stopped;
+    struct sim_world *other; /* of these two, the one being compared */
     enum sim_instrument_id left_out;
+    bool is_stopped;
+    uint32_t switches;    /* of the instrument: 2 if it was started again */
     bool is_sampled;      /* not everything was recorded: what was, is told by
                              buckets and random numbers, which profiles share */
     char difference[256]; /* the first; "": there is none */
@@ -24,7 +29,8 @@ struct cross_without {
 void cross_without_release(struct cross_without *without);
 
 /*
- * Make a run again, whose events are all possible.
+ * Make a run again, whose events are all possible, up to a quiet end: traces
+ * are read to theirs.
  *
  * in:      left_out, which the run carries
  * returns: false if another instrument says something else; see `difference`

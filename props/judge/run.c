@@ -80,6 +80,7 @@ props_run_new(const struct sim_limits *limits)
         props_run_delete(run);
         return NULL;
     }
+    run->cross.order = run->trace.found;
     return run;
 }
 
@@ -263,10 +264,12 @@ try_without(struct props_run *run)
     for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
         if ((left_out >> i & 1) == 0)
             continue;
-        props_cover_hit(&run->cover, COVER_CROSS_WITHOUT);
         if (!cross_without_try(&run->without, config, run->events,
                                run->events_count, (enum sim_instrument_id)i))
             judge_breach(&run->judge, PROPS_X6, "%s", run->without.difference);
+        props_cover_hit(&run->cover, COVER_CROSS_WITHOUT);
+        if (run->without.switches == 2)
+            props_cover_hit(&run->cover, COVER_CROSS_STOPPED);
     }
 }
 

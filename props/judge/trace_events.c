@@ -22,18 +22,18 @@ wanted_at(const struct trace_judge *judge, uint32_t index)
     return &judge->want->events[judge->wanted[index]];
 }
 
-/* By sequence; they come nearly sorted, in runs. */
-static void
-sort_found(struct trace_judge *judge)
+/* They come nearly sorted, in runs. */
+void
+trace_judge_sort(const struct model_trace *trace, uint32_t *order)
 {
-    const struct model_trace_event *events = judge->trace.events;
+    const struct model_trace_event *events = trace->events;
 
-    for (uint32_t i = 0; i < judge->trace.events_count; i++) {
+    for (uint32_t i = 0; i < trace->events_count; i++) {
         uint32_t at = i;
 
-        for (; at > 0 && events[judge->found[at - 1]].seq > events[i].seq; at--)
-            judge->found[at] = judge->found[at - 1];
-        judge->found[at] = i;
+        for (; at > 0 && events[order[at - 1]].seq > events[i].seq; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
     }
 }
 
@@ -206,7 +206,7 @@ trace_judge_events(struct trace_judge *judge)
 
     judge->runs_back =
         model_oracle_order(judge->want, judge->kept, judge->wanted);
-    sort_found(judge);
+    trace_judge_sort(&judge->trace, judge->found);
     for (uint32_t i = 0; i < judge->kept; i++) {
         if (i >= judge->trace.events_count ||
             !is_same(judge, wanted_at(judge, i), found_at(judge, i))) {

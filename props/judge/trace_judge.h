@@ -70,6 +70,9 @@ void trace_judge_breach(struct trace_judge *judge, enum props_property property,
                         const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* out: order, of all events of a trace by sequence */
+void trace_judge_sort(const struct model_trace *trace, uint32_t *order);
+
 /* The parts, each in its file; to be called in this order. */
 void trace_judge_records(struct trace_judge *judge); /* bytes and chunks */
 void trace_judge_events(struct trace_judge *judge);  /* against the model */

@@ -169,9 +169,18 @@ hears(enum truth_kind kind)
     }
 }
 
+static void
+stop(struct sim_instrument *instrument, struct sim_world *world, bool stops)
+{
+    (void)instrument;
+    prof_block_rate_set(sim_world_prof(world), stops ? 0 : 1);
+    (void)prof_mutex_fraction_set(sim_world_prof(world), stops ? 0 : 1);
+}
+
 const struct sim_instrument_kind sim_contention = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
+    .stop = stop,
 };

@@ -249,12 +249,28 @@ hears(enum truth_kind kind)
     return hear;
 }
 
+/* Whoever wants a profile meanwhile gets one: that is a start of its own. */
+static void
+stop_or_start(struct sim_instrument *instrument, struct sim_world *world,
+              bool stops)
+{
+    struct cpu *cpu = (struct cpu *)instrument;
+
+    if (stops && cpu->profile.is_on) {
+        pass(cpu, world);
+        stop(cpu, world);
+    } else if (!stops && !cpu->profile.is_on && cpu->profile.hz != 0) {
+        start(cpu, world, (uint32_t)cpu->profile.hz);
+    }
+}
+
 const struct sim_instrument_kind sim_cpu = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
     .refuses = refuses,
+    .stop = stop_or_start,
 };
 
 /* ---- what it says ---- */

@@ -198,11 +198,20 @@ hears(enum truth_kind kind)
     }
 }
 
+/* Objects allocated meanwhile are not in the profile, nor are their frees. */
+static void
+stop(struct sim_instrument *instrument, struct sim_world *world, bool stops)
+{
+    (void)instrument;
+    prof_heap_rate_set(sim_world_prof(world), stops ? 0 : 1);
+}
+
 const struct sim_instrument_kind sim_heap_profile = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
+    .stop = stop,
 };
 
 prof_bucket

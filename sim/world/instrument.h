@@ -76,6 +76,11 @@ struct sim_instrument_kind {
     /* An event has happened, and all its facts were told. NULL: no matter. */
     void (*after)(struct sim_instrument *instrument, struct sim_world *world,
                   const struct sim_event *event);
+
+    /* Stop recording, as the library offers it, or start again. NULL: while
+     * stopped it is told nothing. */
+    void (*stop)(struct sim_instrument *instrument, struct sim_world *world,
+                 bool stops);
 };
 
 #define X(id, word, kind) extern const struct sim_instrument_kind kind;
@@ -103,6 +108,13 @@ const struct sim_wake *sim_world_wake(const struct sim_world *world);
 
 /* For the tracer: its reader has read a trace to its end. */
 void sim_world_was_read(struct sim_world *world, uint32_t clock_proc);
+
+/*
+ * Stop an instrument that the run carries, or start it again; the tracer only
+ * while no trace is on or unread.
+ */
+void sim_world_stop(struct sim_world *world, enum sim_instrument_id id,
+                    bool stops);
 
 /* returns: does the run carry it? */
 bool sim_world_carries(const struct sim_world *world,

@@ -99,9 +99,11 @@ sim_world_delete(struct sim_world *world)
 static void
 list_hearers(struct sim_world *world)
 {
-    if (world->hearers_of == world->config.instruments)
+    const uint32_t told = world->config.instruments & ~world->deaf;
+
+    if (world->hearers_of == told)
         return;
-    world->hearers_of = world->config.instruments;
+    world->hearers_of = told;
     for (int kind = 0; kind < TRUTH_KIND_COUNT; kind++) {
         struct sim_hearer *hearer = world->hearers[kind];
 
@@ -109,7 +111,7 @@ list_hearers(struct sim_world *world)
             struct sim_instrument *instrument = world->instruments[i];
 
             hearer->instrument = instrument;
-            hearer->hear = sim_world_carries(world, (enum sim_instrument_id)i)
+            hearer->hear = (told >> i & 1) != 0
                                ? instrument->kind->hears((enum truth_kind)kind)
                                : NULL;
             hearer += hearer->hear != NULL;
@@ -215,6 +217,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
         world->now_ticks = SIM_READINGS_MAX;
     if (config->scheduled)
         begin_tasks(world);
+    world->deaf = 0;
     list_hearers(world);
     why = begin_library(world);
     for (int i = 0; i < SIM_INSTRUMENT_COUNT && why == NULL; i++) {
@@ -412,7 +415,7 @@ refused(const struct sim_world *world, const struct sim_event *event)
         const struct sim_instrument *instrument = world->instruments[i];
         const char *why = NULL;
 
-        if (sim_world_carries(world, (enum sim_instrument_id)i) &&
+        if ((world->hearers_of >> i & 1) != 0 &&
             instrument->kind->refuses != NULL)
             why = instrument->kind->refuses(instrument, world, event);
         if (why != NULL)
@@ -427,7 +430,7 @@ end_event(struct sim_world *world, const struct sim_event *event)
     if (sim_event_by(event->kind) == 't')
         world->tasks[event->task].was_woken = false; /* it did something */
     for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
-        if (sim_world_carries(world, (enum sim_instrument_id)i) &&
+        if ((world->hearers_of >> i & 1) != 0 &&
             world->instruments[i]->kind->after != NULL)
             world->instruments[i]->kind->after(world->instruments[i], world,
                                                event);
@@ -486,6 +489,21 @@ bool
 sim_world_carries(const struct sim_world *world, enum sim_instrument_id id)
 {
     return (world->config.instruments >> id & 1) != 0;
+}
+
+void
+sim_world_stop(struct sim_world *world, enum sim_instrument_id id, bool stops)
+{
+    struct sim_instrument *instrument = world->instruments[id];
+
+    if (instrument->kind->stop != NULL) {
+        instrument->kind->stop(instrument, world, stops);
+        return;
+    }
+    world->deaf &= ~SIM_INSTRUMENT_BIT(id);
+    if (stops)
+        world->deaf |= SIM_INSTRUMENT_BIT(id);
+    list_hearers(world);
 }
 
 const struct sim_wake *

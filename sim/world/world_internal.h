@@ -30,6 +30,7 @@ struct sim_world {
     /* Those that are told facts of a kind, in order, then NULL. */
     struct sim_hearer hearers[TRUTH_KIND_COUNT][SIM_INSTRUMENT_COUNT + 1];
     uint32_t hearers_of; /* instruments that the table is made for */
+    uint32_t deaf;       /* instruments that are told nothing */
     struct sim_object *objects;
     uint32_t objects_count;
     struct truth_log truth;

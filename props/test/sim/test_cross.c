@@ -1,228 +1,13 @@
 /*
  * test_cross.c -- what instruments say of one world agrees, and each check
- * notices when one of them says something else.
+ * notices when one of them says something else (X1 to X5).
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "cross_fixture.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "cross.h"
-#include "cross_without.h"
 #include "instrument_debug.h"
-#include "instrument_tasks.h"
-#include "instrument_threads.h"
-#include "instrument_trace.h"
-
-#define EVERYTHING SIM_ALL_INSTRUMENTS
-
-static const uintptr_t leaf[] = {0x401000, 0x401010};
-static const uintptr_t deep[] = {0x402000, 0x402010, 0x402020};
-static const uintptr_t other[] = {0x403000};
-static const struct truth_stack stacks[] = {{leaf, 2}, {deep, 3}, {other, 1}};
-
-enum { LEAF, DEEP, OTHER };
-#define NOWHERE TRUTH_NO_STACK
-
-static const struct sim_limits limits = {
-    .events_max = 256,
-    .objects_max = 64,
-    .buckets_max = 32,
-    .frames_max = 1024,
-    .instruments = EVERYTHING,
-};
-
-static struct sim_world *world;
-static struct sim_config config;
-static struct props_coverage coverage;
-static struct cross cross;
-static struct model_trace trace;
-static props_set broken;
-static char text[384];
-
-static void
-note(void *context, enum props_property property, const char *why)
-{
-    (void)context;
-    if (broken == 0)
-        snprintf(text, sizeof text, "%s: %s", props_property_id(property), why);
-    broken |= PROPS_BIT(property);
-}
-
-static int
-set_up(void **state)
-{
-    (void)state;
-    config = (struct sim_config){
-        .buckets_max = 32,
-        .depth_max = 32,
-        .frames_max = 1024,
-        .procs = 2,
-        .stacks = stacks,
-        .stacks_count = 3,
-        .scheduled = true,
-        .instruments = EVERYTHING,
-        .trace = {.buffers = 16,
-                  .buffer_bytes = 4096,
-                  .tick_divisor = 16,
-                  .stacks_room = 64,
-                  .ticks_per_us = 1000},
-    };
-    world = sim_world_new(&limits);
-    assert_non_null(world);
-    memset(&cross, 0, sizeof cross);
-    memset(&coverage, 0, sizeof coverage);
-    cross.world = world;
-    cross.cover = &coverage;
-    cross.breach = note;
-    assert_true(cross_init(&cross));
-    model_trace_init(&trace);
-    broken = 0;
-    text[0] = '\0';
-    return 0;
-}
-
-static int
-tear_down(void **state)
-{
-    (void)state;
-    cross_release(&cross);
-    model_trace_release(&trace);
-    sim_world_delete(world);
-    return 0;
-}
-
-/* ---- the script ---- */
-
-static struct sim_event script[256];
-static uint32_t script_count;
-
-static void
-apply(struct sim_event event)
-{
-    const char *why;
-
-    if (event.delay_ticks == 0)
-        event.delay_ticks = 1000;
-    if (strchr(sim_event_arguments(event.kind), 'r') != NULL && event.room == 0)
-        event.room = SIM_ROOM_ENOUGH;
-    why = sim_world_apply(world, &event);
-    if (why != NULL)
-        fail_msg("%s: %s", sim_event_word(event.kind), why);
-    cross_event(&cross, &event);
-    script[script_count++] = event;
-}
-
-/* An event of a processor or of a task, at a stack; a microsecond later. */
-#define P(at, what, where, ...) \
-    apply((struct sim_event){   \
-        .kind = SIM_EV_##what, .proc = (at), .stack = (where), __VA_ARGS__})
-#define T(who, what, where, ...) \
-    apply((struct sim_event){    \
-        .kind = SIM_EV_##what, .task = (who), .stack = (where), __VA_ARGS__})
-
-static void
-begin_tasks(void)
-{
-    assert_null(sim_world_reset(world, &config));
-    script_count = 0;
-    cross_begin(&cross);
-    P(0, PROC_START, NOWHERE, .lock = 0);
-    P(0, CREATE, LEAF, .lock = 0);
-    P(0, RUN, NOWHERE, .object = 1);
-    P(0, CREATE, DEEP, .lock = 0);
-    P(1, PROC_START, NOWHERE, .lock = 0);
-    P(1, CREATE, OTHER, .lock = 0); /* 3, of the runtime */
-    P(1, RUN, NOWHERE, .object = 2);
-}
-
-/* A collection, from one processor. */
-static void
-collect(uint32_t proc)
-{
-    P(proc, GC_MARK, LEAF, .lock = 0);
-    P(proc, GC_TERMINATE, NOWHERE, .lock = 0);
-    P(proc, GC_FLUSH, NOWHERE, .lock = 0);
-}
-
-static void
-begin_trace(void)
-{
-    P(0, TRACE_START, LEAF, .lock = 0);
-    P(1, PROC_START, NOWHERE, .lock = 0);
-    P(1, RUN, NOWHERE, .object = 2);
-}
-
-/* Everything there is to compare, once. */
-static void
-run_all(void)
-{
-    begin_tasks();
-    begin_trace();
-    P(0, CPU_START, NOWHERE, .size_bytes = 10000);
-    T(1, LOCK, LEAF, .lock = 0);
-    T(2, ALLOC, DEEP, .object = 0, .size_bytes = 64);
-    T(2, LOCK, DEEP, .lock = 0); /* waits */
-    T(1, ALLOC, LEAF, .object = 1, .size_bytes = 16);
-    T(1, UNLOCK, OTHER, .lock = 0, .delay_ticks = 5000000);
-    P(1, RUN, NOWHERE, .object = 2);
-    collect(0);
-    T(1, ALLOC, LEAF, .object = 2, .size_bytes = 16);
-    collect(1);
-    T(2, DROP, NOWHERE, .object = 0);
-    T(1, ALLOC, LEAF, .object = 3, .size_bytes = 16);
-    collect(1);
-    P(0, SNAPSHOT_ALL, NOWHERE, .lock = 0);
-    P(0, SWEEP_START, LEAF, .lock = 0);
-    P(0, GC_SWEEP, NOWHERE, .object = 0);
-    P(0, SWEEP_DONE, NOWHERE, .lock = 0);
-    P(1, SYSCALL, OTHER, .lock = 0);
-    P(0, CREATE, DEEP, .lock = 0); /* 4 */
-    P(0, GOROUTINES, OTHER, .lock = 0);
-    P(1, PROC_START, NOWHERE, .lock = 0);
-    P(1, RUN, NOWHERE, .object = 4, .delay_ticks = 3000000);
-    P(1, GC_POST_SWEEP, NOWHERE, .lock = 0);
-    P(1, SNAPSHOT_ALL, NOWHERE, .lock = 0);
-    P(1, STOP, DEEP, .lock = 0);
-    P(0, GOROUTINES, LEAF, .lock = 0);
-    P(0, CPU_STOP, NOWHERE, .lock = 0);
-    P(0, TRACE_STOP, LEAF, .lock = 0);
-    P(0, READ, NOWHERE, .lock = 0);
-}
-
-static void
-judge(void)
-{
-    const struct sim_session *session = sim_session(world, 0);
-
-    assert_true(session->has_ended);
-    if (model_trace_read(&trace, session->bytes, session->bytes_count) !=
-        MODEL_TRACE_OK)
-        fail_msg("%s", trace.reason.text);
-    cross_session(&cross, 0, &trace);
-}
-
-static void
-assert_holds(void)
-{
-    if (broken != 0)
-        fail_msg("%s", text);
-}
-
-/* returns: only this property is broken */
-static bool
-only(enum props_property property)
-{
-    if (broken == PROPS_BIT(property))
-        return true;
-    print_error("%s\n", text);
-    return false;
-}
-
-/* ---- the tests ---- */
 
 static void
 what_the_instruments_say_agrees(void **state)
@@ -328,18 +113,118 @@ a_task_at_another_place_is_noticed(void **state)
 }
 
 static void
-an_allocation_of_another_task_is_noticed(void **state)
+a_reading_at_a_moment_that_the_trace_lacks_is_noticed(void **state)
 {
-    const struct sim_debug_text said = {0};
-
-    (void)said;
     (void)state;
     run_all();
+    assert_int_equal(cross.readings_count, 2);
+    cross.readings[1].gomaxprocs++;
+    judge();
+    assert_true(only(PROPS_X3));
+}
+
+/* Task 2 waits since before the trace; then it is in a system call. */
+static void
+run_away(bool sleeps)
+{
+    begin_tasks();
+    if (sleeps)
+        P(1, SLEEP, DEEP, .lock = 0);
+    P(0, TRACE_START, LEAF, .lock = 0);
+    if (!sleeps) {
+        P(1, PROC_START, NOWHERE, .lock = 0);
+        P(1, RUN, NOWHERE, .object = 2);
+        P(1, SYSCALL, DEEP, .lock = 0);
+        P(1, SYSBLOCK, NOWHERE, .lock = 0);
+    }
+    P(0, GOROUTINES, LEAF, .lock = 0);
+    P(0, GOROUTINES, LEAF, .lock = 0);
+    if (!sleeps) {
+        P(0, LEFT, NOWHERE, .object = 2);
+        P(1, PROC_START, NOWHERE, .lock = 0);
+        P(1, RUN, NOWHERE, .object = 2);
+    }
+    P(0, TRACE_STOP, LEAF, .lock = 0);
+    P(0, READ, NOWHERE, .lock = 0);
+}
+
+/* The task of that number in the second reading. */
+static struct cross_listed *
+listed(uint64_t id)
+{
+    for (uint32_t i = 0; i < cross.readings[1].count; i++) {
+        if (cross.readings[1].listed[i].id == id)
+            return &cross.readings[1].listed[i];
+    }
+    fail_msg("task %u is not listed", (unsigned)id);
+    return NULL;
+}
+
+static void
+a_task_that_the_trace_knows_nothing_of_stays_where_it_was(void **state)
+{
+    (void)state;
+    run_away(true);
+    judge();
+    assert_holds();
+    assert_int_equal(coverage.hits[COVER_CROSS_STAND_BEFORE], 1);
+    listed(2)->stack = leaf;
+    listed(2)->depth = 2;
+    judge();
+    assert_true(only(PROPS_X3));
+}
+
+static void
+a_task_that_waits_for_something_else_than_before_is_noticed(void **state)
+{
+    (void)state;
+    run_away(true);
+    listed(2)->state = "chan send";
+    judge();
+    assert_true(only(PROPS_X3));
+}
+
+static void
+a_task_that_comes_out_of_its_system_call_later_is_still_in_it(void **state)
+{
+    (void)state;
+    run_away(false);
+    judge();
+    assert_holds();
+    listed(2)->state = "runnable";
+    judge();
+    assert_true(only(PROPS_X3));
+}
+
+static void
+read_lines(void)
+{
     assert_true(cross_lines_read(&cross.lines, sim_debug_text(world).bytes,
                                  sim_debug_text(world).bytes_count));
+}
+
+static void
+an_allocation_of_another_task_is_noticed(void **state)
+{
+    (void)state;
+    run_all();
+    read_lines();
     for (uint32_t i = 0; i < cross.lines.count; i++) {
         if (cross.lines.all[i].kind == CROSS_LINE_ALLOC)
             cross.lines.all[i].g ^= 3;
+    }
+    judge();
+    assert_true(only(PROPS_X4));
+}
+
+static void
+an_allocation_on_another_processor_is_noticed(void **state)
+{
+    (void)state;
+    run_all();
+    for (uint32_t i = 0; i < cross.origins_count; i++) {
+        if (cross.origins[i].kind == SIM_EV_ALLOC)
+            cross.origins[i].proc ^= 1;
     }
     judge();
     assert_true(only(PROPS_X4));
@@ -350,12 +235,155 @@ objects_that_nobody_allocated_are_noticed(void **state)
 {
     (void)state;
     run_all();
-    assert_true(cross_lines_read(&cross.lines, sim_debug_text(world).bytes,
-                                 sim_debug_text(world).bytes_count));
+    read_lines();
     for (uint32_t i = 0; i < cross.lines.frames_count; i++)
         cross.lines.frames[i] ^= 1;
     judge();
     assert_true(only(PROPS_X4));
+}
+
+/* Three collections before what a snapshot shows; returns its records. */
+static struct prof_heap_record *
+run_collections(void)
+{
+    begin_tasks();
+    begin_trace();
+    T(1, ALLOC, LEAF, .object = 0, .size_bytes = 64);
+    T(2, ALLOC, DEEP, .object = 1, .size_bytes = 64);
+    for (uint32_t i = 0; i < 4; i++) {
+        T(1, ALLOC, LEAF, .object = 2 + i, .size_bytes = 64);
+        collect(0);
+    }
+    P(0, GC_MARK, LEAF, .lock = 0);
+    P(0, SNAPSHOT_ALL, NOWHERE, .lock = 0);
+    P(0, SNAPSHOT_ALL, NOWHERE, .lock = 0);
+    P(0, GC_TERMINATE, NOWHERE, .lock = 0);
+    P(0, TRACE_STOP, LEAF, .lock = 0);
+    P(0, READ, NOWHERE, .lock = 0);
+    assert_int_equal(cross.snapshots_count, 2);
+    assert_int_equal(cross.snapshots[0].records_count, 2);
+    return &cross.records[cross.snapshots[0].records_at];
+}
+
+static void
+each_record_of_a_snapshot_has_its_lines(void **state)
+{
+    (void)state;
+    (void)run_collections();
+    judge();
+    assert_holds();
+    assert_int_equal(coverage.hits[COVER_CROSS_RECORD], 4);
+    assert_int_equal(coverage.hits[COVER_CROSS_MARKING], 1);
+}
+
+/* The sum is right: what one record has too much another one lacks. */
+static void
+an_object_in_another_record_is_noticed(void **state)
+{
+    struct prof_heap_record *records;
+
+    (void)state;
+    records = run_collections();
+    records[0].allocs--;
+    records[1].allocs++;
+    judge();
+    assert_true(only(PROPS_X4));
+}
+
+static void
+a_record_that_a_snapshot_lacks_is_noticed(void **state)
+{
+    (void)state;
+    (void)run_collections();
+    cross.snapshots[0].records_count--;
+    judge();
+    assert_true(only(PROPS_X4));
+}
+
+static void
+a_free_that_is_published_while_the_collector_marks_is_noticed(void **state)
+{
+    (void)state;
+    (void)run_collections();
+    cross.snapshots[1].frees++;
+    judge();
+    assert_true(only(PROPS_X2));
+}
+
+/* A byte of a HeapAlloc that is not there: NextGC is not twice the heap. */
+static void
+a_goal_that_is_not_twice_what_is_left_is_noticed(void **state)
+{
+    uint32_t goals = 0;
+
+    (void)state;
+    (void)run_collections();
+    judge();
+    assert_holds();
+    assert_int_equal(coverage.hits[COVER_CROSS_NEXT_GC], 5);
+    for (uint32_t i = 0; i < trace.events_count; i++) {
+        if (trace.events[i].type == MODEL_TRACE_NEXT_GC && ++goals == 2)
+            trace.events[i].arg++;
+    }
+    cross_session(&cross, 0, &trace);
+    assert_true(only(PROPS_X2));
+}
+
+static void
+a_sweep_that_the_trace_does_not_have_is_noticed(void **state)
+{
+    (void)state;
+    run_all();
+    judge();
+    assert_holds();
+    assert_int_equal(coverage.hits[COVER_CROSS_SWEPT], 1);
+    for (uint32_t i = 0; i < trace.events_count; i++) {
+        if (trace.events[i].type == MODEL_TRACE_SWEEP_START)
+            trace.events[i].type = MODEL_TRACE_SWEEP_DONE;
+    }
+    cross_session(&cross, 0, &trace);
+    assert_true(only(PROPS_X2));
+}
+
+/* The trace ends its marking after the sweep. */
+static void
+a_sweep_while_the_trace_marks_is_noticed(void **state)
+{
+    (void)state;
+    run_all();
+    judge();
+    assert_holds();
+    for (uint32_t i = 0; i < trace.events_count; i++) {
+        if (trace.events[i].type == MODEL_TRACE_GC_DONE &&
+            cross.origins_count > 0)
+            trace.events[i].type = MODEL_TRACE_SCAN_DONE;
+    }
+    cross_session(&cross, 0, &trace);
+    assert_true(only(PROPS_X2));
+}
+
+static void
+a_flush_at_another_moment_is_noticed(void **state)
+{
+    (void)state;
+    run_all();
+    assert_int_equal(cross.controls_count, 4);
+    judge();
+    assert_holds();
+    assert_int_equal(coverage.hits[COVER_CROSS_CONTROL], 4);
+    cross.controls[1].at.gc_done--;
+    judge();
+    assert_true(only(PROPS_X2));
+}
+
+static void
+a_flush_while_the_trace_marks_is_noticed(void **state)
+{
+    (void)state;
+    run_all();
+    cross.controls[1].at.is_marking = true;
+    judge();
+    assert_true(only(PROPS_X2));
 }
 
 static void
@@ -376,21 +404,6 @@ ticks_of_another_task_are_noticed(void **state)
     assert_true(only(PROPS_X5));
 }
 
-static void
-without_one_the_others_say_the_same(void **state)
-{
-    struct cross_without without = {.limits = limits};
-
-    (void)state;
-    run_all();
-    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
-        if (!cross_without_try(&without, &config, script, script_count,
-                               (enum sim_instrument_id)i))
-            fail_msg("%s", without.difference);
-    }
-    cross_without_release(&without);
-}
-
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int
@@ -406,10 +419,23 @@ main(void)
         WITH(a_task_that_the_goroutine_profile_lacks_is_noticed),
         WITH(a_task_in_another_state_is_noticed),
         WITH(a_task_at_another_place_is_noticed),
+        WITH(a_reading_at_a_moment_that_the_trace_lacks_is_noticed),
+        WITH(a_task_that_the_trace_knows_nothing_of_stays_where_it_was),
+        WITH(a_task_that_waits_for_something_else_than_before_is_noticed),
+        WITH(a_task_that_comes_out_of_its_system_call_later_is_still_in_it),
         WITH(an_allocation_of_another_task_is_noticed),
+        WITH(an_allocation_on_another_processor_is_noticed),
         WITH(objects_that_nobody_allocated_are_noticed),
+        WITH(each_record_of_a_snapshot_has_its_lines),
+        WITH(an_object_in_another_record_is_noticed),
+        WITH(a_record_that_a_snapshot_lacks_is_noticed),
+        WITH(a_free_that_is_published_while_the_collector_marks_is_noticed),
+        WITH(a_goal_that_is_not_twice_what_is_left_is_noticed),
+        WITH(a_sweep_that_the_trace_does_not_have_is_noticed),
+        WITH(a_sweep_while_the_trace_marks_is_noticed),
+        WITH(a_flush_at_another_moment_is_noticed),
+        WITH(a_flush_while_the_trace_marks_is_noticed),
         WITH(ticks_of_another_task_are_noticed),
-        WITH(without_one_the_others_say_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,114 @@
+/*
+ * test_cross_without.c -- what instruments say is the same without one of them,
+ * and with one that was stopped and started again (X6).
+ */
+#include "cross_fixture.h"
+
+#include "cross_without.h"
+#include "instrument_debug.h"
+
+static void
+without_one_the_others_say_the_same(void **state)
+{
+    struct cross_without without = {.limits = limits};
+
+    (void)state;
+    run_all();
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        if (!cross_without_try(&without, &config, script, script_count,
+                               (enum sim_instrument_id)i))
+            fail_msg("%s", without.difference);
+    }
+    cross_without_release(&without);
+}
+
+/* The end of a session that nobody has read is compared, too. */
+static void
+what_was_not_read_is_read_before_it_is_compared(void **state)
+{
+    struct cross_without without = {.limits = limits};
+
+    (void)state;
+    begin_tasks();
+    begin_trace();
+    T(1, ALLOC, LEAF, .object = 0, .size_bytes = 64);
+    if (!cross_without_try(&without, &config, script, script_count, SIM_CPU))
+        fail_msg("%s", without.difference);
+    assert_true(sim_session(without.whole, 0)->has_ended);
+    assert_true(sim_session(without.less, 0)->has_ended);
+    assert_true(sim_session(without.stopped, 0)->has_ended);
+    cross_without_release(&without);
+}
+
+/* A trace, then nothing that is traced for a while, then another. */
+static void
+run_two_sessions(void)
+{
+    begin_tasks();
+    begin_trace();
+    P(0, TRACE_STOP, LEAF, .lock = 0);
+    P(0, READ, NOWHERE, .lock = 0);
+    P(0, CPU_START, NOWHERE, .size_bytes = 100);
+    for (uint32_t i = 0; i < 12; i++)
+        T(1, ALLOC, LEAF, .object = i, .size_bytes = 16);
+    P(0, GOROUTINES, OTHER, .lock = 0);
+    begin_trace();
+    T(1, ALLOC, LEAF, .object = 12, .size_bytes = 16);
+    P(0, CPU_STOP, NOWHERE, .lock = 0);
+    P(0, TRACE_STOP, LEAF, .lock = 0);
+    P(0, READ, NOWHERE, .lock = 0);
+    collect(0);
+    P(0, SNAPSHOT_ALL, NOWHERE, .lock = 0);
+}
+
+static void
+each_is_stopped_and_started_and_the_others_say_the_same(void **state)
+{
+    struct cross_without without = {.limits = limits};
+
+    (void)state;
+    run_two_sessions();
+    for (int i = 0; i < SIM_INSTRUMENT_COUNT; i++) {
+        if (!cross_without_try(&without, &config, script, script_count,
+                               (enum sim_instrument_id)i))
+            fail_msg("%s", without.difference);
+        assert_int_equal(without.switches, 2);
+    }
+    cross_without_release(&without);
+}
+
+/* What was stopped has not recorded what happened meanwhile. */
+static void
+what_is_stopped_records_nothing(void **state)
+{
+    struct cross_without without = {.limits = limits};
+    struct sim_answer *answer;
+
+    (void)state;
+    run_two_sessions();
+    assert_true(cross_without_try(&without, &config, script, script_count,
+                                  SIM_HEAP_PROFILE));
+    answer = sim_world_answer_room(without.stopped);
+    assert_int_equal(answer->count, 1);
+    assert_in_range(answer->heap[0].allocs, 1, 12);
+    assert_true(cross_without_try(&without, &config, script, script_count,
+                                  SIM_DEBUG_LINES));
+    assert_in_range(sim_debug_text(without.stopped).events, 1,
+                    sim_debug_text(without.whole).events - 1);
+    cross_without_release(&without);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(without_one_the_others_say_the_same),
+        WITH(what_was_not_read_is_read_before_it_is_compared),
+        WITH(each_is_stopped_and_started_and_the_others_say_the_same),
+        WITH(what_is_stopped_records_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
