@@ -12,14 +12,17 @@
 #include "escape.h"
 #include "faults.h"
 #include "file_result.h"
+#include "instrument_subject.h"
 #include "options.h"
 #include "run.h"
 #include "scenario.h"
+#include "subject_file.h"
 
 enum { NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
 
 struct explanation {
     const struct sim_scenario *scenario;
+    props_set asked;
     struct props_run *run;
     struct props_breach breach; /* of the whole scenario */
     bool *needed;               /* by event; NULL: nothing fails */
@@ -32,7 +35,8 @@ fails_without(struct explanation *explanation, uint32_t left_out)
     const struct sim_scenario *scenario = explanation->scenario;
     const char *refused;
 
-    if (props_run_begin(explanation->run, &scenario->config, PROPS_ALL) != NULL)
+    if (props_run_begin(explanation->run, &scenario->config,
+                        explanation->asked) != NULL)
         return false;
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         if (i == left_out)
@@ -150,6 +154,29 @@ tell_snapshot(const struct explanation *explanation)
         puts("          a fault has not healed: no heap to compare with");
 }
 
+/* What a subject showed. */
+static void
+tell_subject(const struct explanation *explanation)
+{
+    const struct sim_subject_view *view =
+        sim_subject_view(explanation->run->judge.world, 0);
+
+    printf("          %zu records\n", view->count);
+    for (size_t i = 0; i < view->count; i++) {
+        const struct sim_subject_record *r = &view->records[i];
+
+        printf("          shows  %s: %" PRId64 " live objects of %" PRId64
+               " bytes",
+               r->site == SIM_SUBJECT_NOWHERE
+                   ? "?"
+                   : explanation->scenario->stack_names[r->site],
+               r->live.objects, r->live.bytes);
+        if (r->address != 0)
+            printf(", at 0x%" PRIx64, r->address);
+        putchar('\n');
+    }
+}
+
 /* in: before, the coverage without the event */
 static void
 tell_faults(const struct explanation *explanation,
@@ -176,7 +203,9 @@ tell_event(struct explanation *explanation, uint32_t index)
                                                                      : ' ');
     sim_scenario_print_event(stdout, explanation->scenario,
                              &explanation->scenario->events[index]);
-    if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
+    if (explanation->run->has_subject && kind == SIM_EV_SNAPSHOT)
+        tell_subject(explanation);
+    else if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
         tell_snapshot(explanation);
     if (explanation->run->has_profiles)
         tell_phase(explanation->run);
@@ -198,8 +227,8 @@ static enum cli_exit
 tell(struct explanation *explanation)
 {
     const struct sim_scenario *scenario = explanation->scenario;
-    const char *refused =
-        props_run_begin(explanation->run, &scenario->config, PROPS_ALL);
+    const char *refused = props_run_begin(explanation->run, &scenario->config,
+                                          explanation->asked);
 
     if (refused != NULL)
         return cli_usage("%s: %s", scenario->name, refused);
@@ -229,10 +258,11 @@ tell(struct explanation *explanation)
 }
 
 static enum cli_exit
-explain(const struct sim_scenario *scenario)
+explain(const struct sim_scenario *scenario, props_set asked)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
     struct explanation explanation = {.scenario = scenario,
+                                      .asked = asked,
                                       .run = props_run_new(&limits),
                                       .breach = {.property = PROPS_NONE}};
     enum cli_exit exit_code;
@@ -250,10 +280,11 @@ explain(const struct sim_scenario *scenario)
 
 static const struct cli_syntax syntax = {
     .command = "explain",
-    .words = "FILE.sim",
+    .words = "[--subject FILE] FILE.sim",
     .about = "Tell a scenario event by event: the cycle, what is published "
              "and pending,\nwhat a snapshot shows and which heap it must "
              "equal; and which events a\nfailure needs.\n",
+    .options = cli_subject_option,
     .exits = CLI_EXIT_HELP,
 };
 
@@ -261,13 +292,15 @@ enum cli_exit
 cli_explain(int argc, char **argv)
 {
     struct cli_options words;
+    const struct subject *subject;
     int count;
+    props_set asked;
     struct sim_error error;
     struct sim_scenario *scenario;
     enum cli_exit exit_code;
 
     cli_options_begin(&words, &syntax, argc, argv);
-    if (!cli_options_words(&words, &count))
+    if (!cli_subject_words(&words, argv, &count, &subject))
         return words.exit_code;
     if (count == 0)
         return cli_options_missing(&words, "a FILE");
@@ -276,7 +309,8 @@ cli_explain(int argc, char **argv)
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    exit_code = explain(scenario);
+    asked = cli_subject_give(scenario, subject);
+    exit_code = explain(scenario, asked);
     sim_scenario_free(scenario);
     return exit_code;
 }

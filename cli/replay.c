@@ -10,10 +10,11 @@
 #include "file_result.h"
 #include "options.h"
 #include "replay.h"
+#include "subject_file.h"
 
 static enum cli_exit
 replay_scenario(const struct sim_input *input, const char *path,
-                struct props_breach *breach)
+                const struct subject *subject, struct props_breach *breach)
 {
     struct sim_error error;
     struct props_replay replay;
@@ -25,7 +26,8 @@ replay_scenario(const struct sim_input *input, const char *path,
     if (scenario == NULL)
         return cli_usage("%s", error.text);
     is_empty = scenario->events_count == 0;
-    done = props_replay_run(&replay, scenario, PROPS_ALL);
+    done = props_replay_run(&replay, scenario,
+                            cli_subject_give(scenario, subject));
     sim_scenario_free(scenario);
     if (!done)
         return cli_usage("%s: not enough memory", path);
@@ -58,31 +60,39 @@ replay_scenario(const struct sim_input *input, const char *path,
 
 enum cli_exit
 cli_replay_input(const struct sim_input *input, const char *path,
-                 struct props_breach *breach)
+                 const struct subject *subject, struct props_breach *breach)
 {
     *breach = cli_no_breach();
-    return replay_scenario(input, path, breach);
+    return replay_scenario(input, path, subject, breach);
 }
 
 static enum cli_exit
-replay_file(struct cli_report *report, const char *path)
+replay_file(struct cli_report *report, const char *path,
+            const struct subject *subject, const char *subject_path)
 {
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
+    char command[256];
 
+    cli_subject_command(command, sizeof command, "replay", subject_path);
     if (sim_input_read(&input, path)) {
-        exit_code = cli_replay_input(&input, path, &breach);
+        exit_code = cli_replay_input(&input, path, subject, &breach);
         sim_input_free(&input);
     } else {
         exit_code = cli_usage("%s: %s", path, input.reason);
     }
-    cli_file_result(report, "files", path, exit_code, &breach,
-                    "profsim replay");
+    cli_file_result(report, "files", path, exit_code, &breach, command);
     return exit_code;
 }
 
-static const struct cli_option replay_table[] = {CLI_REPORT_OPTIONS, {0}};
+enum { SUBJECT = 1 };
+
+static const struct cli_option replay_table[] = {
+    {SUBJECT, 0, "subject", "FILE", "the profiler that a file is about"},
+    CLI_REPORT_OPTIONS,
+    {0},
+};
 
 static const struct cli_syntax replay_syntax = {
     .command = "replay",
@@ -98,6 +108,8 @@ cli_replay(int argc, char **argv)
     enum cli_exit worst = CLI_OK;
     struct cli_report report;
     struct cli_options words;
+    const struct subject *subject = NULL;
+    const char *subject_path = NULL;
     int count = 0;
     int id;
 
@@ -106,7 +118,12 @@ cli_replay(int argc, char **argv)
     while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         if (id == CLI_OPTIONS_WORD)
             argv[++count] = argv[words.index - 1];
-        else if (!cli_report_take(&report, id, words.value))
+        else if (id == SUBJECT) {
+            subject_path = words.value;
+            subject = cli_subject_load(subject_path);
+            if (subject == NULL)
+                return cli_report_drop(&report, CLI_USAGE);
+        } else if (!cli_report_take(&report, id, words.value))
             return cli_report_drop(&report, CLI_USAGE);
     }
     if (words.ended)
@@ -116,7 +133,8 @@ cli_replay(int argc, char **argv)
     report.inputs = &argv[1];
     report.inputs_count = count;
     for (int i = 1; i <= count; i++)
-        worst = cli_exit_worse(worst, replay_file(&report, argv[i]));
+        worst = cli_exit_worse(
+            worst, replay_file(&report, argv[i], subject, subject_path));
     return cli_report_end(&report, worst);
 }
 
@@ -137,8 +155,9 @@ say_command(char *command, size_t room, const char *path)
 
 static const struct cli_syntax shrink_syntax = {
     .command = "shrink",
-    .words = "FILE.sim > SMALLER.sim",
+    .words = "[--subject FILE] FILE.sim > SMALLER.sim",
     .about = "Leave out every event that the failure does not need.\n",
+    .options = cli_subject_option,
 };
 
 enum cli_exit
@@ -150,11 +169,12 @@ cli_shrink(int argc, char **argv)
     char command[512];
     enum cli_exit exit_code = CLI_OK;
     struct cli_options words;
+    const struct subject *subject;
     int count;
     bool done;
 
     cli_options_begin(&words, &shrink_syntax, argc, argv);
-    if (!cli_options_words(&words, &count))
+    if (!cli_subject_words(&words, argv, &count, &subject))
         return words.exit_code;
     if (count == 0)
         return cli_options_missing(&words, "a FILE");
@@ -164,7 +184,8 @@ cli_shrink(int argc, char **argv)
     if (scenario == NULL)
         return cli_usage("%s", error.text);
     say_command(command, sizeof command, argv[1]);
-    done = props_failure_of_scenario(&failure, scenario, PROPS_ALL, command);
+    done = props_failure_of_scenario(
+        &failure, scenario, cli_subject_give(scenario, subject), command);
     sim_scenario_free(scenario);
     if (!done)
         return cli_usage("%s: not enough memory", argv[1]);

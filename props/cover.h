@@ -14,8 +14,10 @@ enum props_cover {
     COVER_COUNT
 };
 
-/* Those before it are met by worlds of heaps, the others by traced ones. */
-#define COVER_OF_HEAPS COVER_TRACE_SESSION
+/* Those before it are met by worlds of heaps, the others by traced ones; and
+ * from the second one on by those of subjects. */
+#define COVER_OF_HEAPS   COVER_TRACE_SESSION
+#define COVER_OF_LIBRARY COVER_SUBJECT_READ
 
 struct props_coverage {
     uint64_t hits[COVER_COUNT];

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "subject.h"
+
 static const struct {
     const char *id;
     const char *sentence;
@@ -40,4 +42,33 @@ props_property_find(const char *id)
             return (enum props_property)i;
     }
     return PROPS_NONE;
+}
+
+bool
+props_applies(enum props_property property, const struct subject *subject)
+{
+    const uint32_t can = subject->can;
+    const uint32_t frees = SUBJECT_FREED_EXPLICITLY | SUBJECT_SWEPT;
+    const uint32_t sums = SUBJECT_LIVE | SUBJECT_ALLOCATED | SUBJECT_FREED;
+
+    switch ((int)property) {
+    case PROPS_A1:
+        return (can & sums) == sums;
+    case PROPS_A2:
+        return (can & SUBJECT_LIVE) != 0 && (can & frees) != 0;
+    case PROPS_A4:
+        return (can & SUBJECT_ADDRESSES) != 0;
+    case PROPS_A6:
+    case PROPS_V1:
+    case PROPS_E1:
+        return (can & SUBJECT_LIVE) != 0;
+    case PROPS_A7:
+        return (can & SUBJECT_LIVE) != 0 && subject->realloc != NULL;
+    case PROPS_F1:
+        return (can & SUBJECT_LIVE) != 0 && subject->fork != NULL;
+    case PROPS_G1:
+        return (can & SUBJECT_LIVE) != 0 && subject->set_rate != NULL;
+    default:
+        return (PROPS_OF_SUBJECTS & PROPS_BIT(property)) != 0;
+    }
 }

@@ -2,6 +2,7 @@
 #ifndef PROPS_PROPERTY_H
 #define PROPS_PROPERTY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cover.h"
@@ -17,7 +18,12 @@ enum props_property {
 /* A set of properties, one bit each. */
 typedef uint64_t props_set;
 #define PROPS_BIT(property) ((props_set)1 << (property))
-#define PROPS_ALL           (PROPS_BIT(PROPS_COUNT) - 1)
+/* All that the library is judged by. */
+#define PROPS_ALL (PROPS_BIT(PROPS_A3) - 1)
+
+/* All that a subject is judged by in its worlds. */
+#define PROPS_OF_SUBJECTS \
+    (PROPS_BIT(PROPS_D1) | (PROPS_BIT(PROPS_COUNT) - PROPS_BIT(PROPS_A3)))
 
 /* Those that compare what instruments say of one world. */
 #define PROPS_ACROSS                                                   \
@@ -32,6 +38,11 @@ typedef uint64_t props_set;
      PROPS_BIT(PROPS_T9) | PROPS_BIT(PROPS_T10) | PROPS_BIT(PROPS_T11) |  \
      PROPS_BIT(PROPS_T12) | PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | \
      PROPS_BIT(PROPS_L2))
+
+/* returns: does it say something of a subject, or does that lack what it takes?
+ */
+struct subject;
+bool props_applies(enum props_property property, const struct subject *subject);
 
 /* returns: "H1", ...; "none" for PROPS_NONE */
 const char *props_property_id(enum props_property property);

@@ -16,9 +16,9 @@ BEGIN {
     may["model/pprof"] = "model"
     may["sim/choice"] = ""
     may["sim/input"] = "prof/include sim sim/scenario sim/choice sim/world"
-    may["sim/world"] = "prof/include sim sim/choice"
-    may["sim/instruments"] = "prof/include sim sim/world"
-    may["sim/generate"] = "prof/include sim sim/choice sim/instruments " \
+    may["sim/world"] = "prof/include sim sim/choice subjects"
+    may["sim/instruments"] = "prof/include sim sim/choice sim/world subjects"
+    may["sim/generate"] = "prof/include sim sim/choice sim/instruments subjects " \
                           "sim/world"
     may["sim/scenario"] = "prof/include sim sim/choice sim/input " \
                           "sim/instruments sim/world"

@@ -18,6 +18,7 @@
 #include "failure.h"
 #include "file_result.h"
 #include "generate.h"
+#include "subject_file.h"
 
 /* ----------------------------------------------------------- what is
  * enumerated
@@ -57,6 +58,20 @@ run_checkers(const struct cli_check_options *options, struct cli_search *search)
 
 /* ---- the campaign ---- */
 
+static bool
+is_traced(const struct props_campaign *campaign)
+{
+    return campaign->subject == NULL &&
+           props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
+}
+
+static const char *
+name_of(const struct props_campaign *campaign)
+{
+    return campaign->subject != NULL ? campaign->subject->name
+                                     : campaign->rules->name;
+}
+
 /* Say where a failure is kept and how to see it again; the same in its result.
  */
 static void
@@ -66,12 +81,15 @@ tell_replay(const struct cli_check_options *options,
 {
     struct sim_error error;
     char path[PATH_MAX];
+    char replay[256];
 
     if (failure->text != NULL &&
         props_failure_save(failure, options->save, name, path, sizeof path,
                            &error)) {
         cli_result_text(options->report, &result->saved, "%s", path);
-        cli_result_replay(options->report, result, "profsim replay", path);
+        cli_subject_command(replay, sizeof replay, "replay",
+                            options->subject_path);
+        cli_result_replay(options->report, result, replay, path);
     } else {
         if (failure->text != NULL)
             sim_escape_line(stdout, "not saved: %s", error.text);
@@ -96,17 +114,19 @@ report_failure(const struct cli_check_options *options,
                const struct props_campaign *campaign, struct cli_search *search,
                uint64_t seed)
 {
-    const bool traced = props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
-    const char *world = traced ? "traced" : campaign->rules->name;
+    const bool traced = is_traced(campaign);
+    const char *world = traced ? "traced" : name_of(campaign);
     struct props_failure failure;
     struct cli_result *result;
-    char command[256];
-    char name[64];
+    char begin[256];
+    char command[384];
+    char name[128];
     enum cli_exit exit_code;
 
-    snprintf(command, sizeof command,
-             "profsim check%s%s --seeds %" PRIu64 "..%" PRIu64,
-             traced ? "" : " --rules ", traced ? "" : world, seed, seed);
+    cli_subject_command(begin, sizeof begin, "check", options->subject_path);
+    snprintf(command, sizeof command, "%s%s%s --seeds %" PRIu64 "..%" PRIu64,
+             begin, traced || campaign->subject != NULL ? "" : " --rules ",
+             traced || campaign->subject != NULL ? "" : world, seed, seed);
     printf("%s %" PRIu64 " fails\n", traced ? "traced world" : "seed", seed);
     fflush(stdout);
     if (!props_failure_of_seed(&failure, campaign, seed, command))
@@ -128,7 +148,7 @@ static enum cli_exit
 run_campaign(const struct cli_check_options *options,
              const struct props_campaign *campaign, struct cli_search *search)
 {
-    const bool traced = props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
+    const bool traced = is_traced(campaign);
     struct props_outcome *outcome = traced ? &search->traces : &search->heaps;
 
     if (!props_campaign_run(campaign, outcome))
@@ -137,8 +157,11 @@ run_campaign(const struct cli_check_options *options,
     fprintf(outcome->end == PROPS_END_PASSED ? stdout : stderr,
             "%s%s: %" PRIu64 " runs, %" PRIu64 " events, log hash %016" PRIx64
             "\n",
-            traced ? "traces" : "rules ", traced ? "" : campaign->rules->name,
-            outcome->runs, outcome->events, outcome->hash);
+            traced                      ? "traces"
+            : campaign->subject != NULL ? "subject "
+                                        : "rules ",
+            traced ? "" : name_of(campaign), outcome->runs, outcome->events,
+            outcome->hash);
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)
@@ -159,6 +182,11 @@ run_campaigns(const struct cli_check_options *options,
     struct props_campaign half = options->campaign; /* of the time, if two */
     enum cli_exit exit_code = CLI_OK;
 
+    if (half.subject != NULL) {
+        half.worlds = SIM_WORLDS_SUBJECT;
+        half.asked = cli_search_applicable(options, search);
+        return run_campaign(options, &half, search);
+    }
     half.seconds = (options->campaign.seconds + both) / (1 + both);
     if ((asked & ~PROPS_OF_TRACES) != 0)
         exit_code = run_campaign(options, &half, search);
@@ -182,7 +210,7 @@ check_input(const struct cli_check_options *options, struct sim_input *input,
     enum cli_exit exit_code;
 
     if (input->kind != SIM_INPUT_RECORDING)
-        return cli_replay_input(input, path, breach);
+        return cli_replay_input(input, path, options->campaign.subject, breach);
     recording = cli_take_recording(input, path);
     if (recording == NULL)
         return CLI_USAGE;
@@ -199,7 +227,9 @@ check_file(const struct cli_check_options *options, const char *path)
     enum sim_input_kind kind = SIM_INPUT_OTHER;
     struct sim_input input;
     enum cli_exit exit_code;
+    char replay[256];
 
+    cli_subject_command(replay, sizeof replay, "replay", options->subject_path);
     if (sim_input_read(&input, path)) {
         kind = input.kind;
         exit_code = check_input(options, &input, path, &breach);
@@ -209,7 +239,7 @@ check_file(const struct cli_check_options *options, const char *path)
     }
     if (kind != SIM_INPUT_RECORDING || exit_code == CLI_USAGE)
         cli_file_result(options->report, "files", path, exit_code, &breach,
-                        "profsim replay");
+                        replay);
     return exit_code;
 }
 
@@ -229,7 +259,7 @@ search(const struct cli_check_options *options, struct cli_search *search)
 {
     enum cli_exit exit_code = cli_check_saved(options);
 
-    if (exit_code == CLI_OK)
+    if (exit_code == CLI_OK && options->campaign.subject == NULL)
         exit_code = run_checkers(options, search);
     if (exit_code == CLI_OK && !options->unbiased)
         exit_code = run_campaigns(options, search);

@@ -7,18 +7,24 @@
 
 #include "command.h"
 #include "options.h"
+#include "subject_file.h"
 
-#define FAILURES_DIR "profsim-failures"
+#define FAILURES_DIR         "profsim-failures"
+#define SUBJECT_FAILURES_DIR "subject-failures"
 
-enum { SEEDS = 1, SECONDS, JOBS, RULES, SAVE, EXPECT };
+enum { SEEDS = 1, SECONDS, JOBS, RULES, SUBJECT, SAVE, EXPECT };
 
 static const struct cli_option table[] = {
     {SEEDS, 0, "seeds", "A..B", "which worlds, one for each seed (1..100000)"},
     {SECONDS, 0, "time", "S", "stop after S seconds"},
     {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
     {RULES, 0, "rules", "NAME", "what the library follows (exact)"},
+    {SUBJECT, 0, "subject", "FILE",
+     "judge this profiler instead: a shared object, or a .c\nfile, that "
+     "defines a subject (subject.h)"},
     {SAVE, 0, "save", "DIR",
-     "where failures are kept, and replayed first\n(" FAILURES_DIR ")"},
+     "where failures are kept, and replayed first\n(" FAILURES_DIR
+     "; of a subject " SUBJECT_FAILURES_DIR ")"},
     {EXPECT, 0, "expect", "unbiased",
      "ask that sampling be right on average, not only as\nthe rules say; "
      "enumerates, runs no worlds"},
@@ -79,6 +85,9 @@ take(struct cli_check_options *options, int id, const char *value)
         return parse_small("--jobs", value, PROPS_JOBS_MAX, &campaign->jobs);
     case RULES:
         return (campaign->rules = cli_rules(value)) != NULL;
+    case SUBJECT:
+        options->subject_path = value;
+        return (campaign->subject = cli_subject_load(value)) != NULL;
     case EXPECT:
         options->unbiased = true;
         return strcmp(value, "unbiased") == 0 ||
@@ -100,6 +109,26 @@ is_file(const char *word)
 {
     return props_property_find(word) == PROPS_NONE &&
            (strpbrk(word, "./") != NULL || access(word, F_OK) == 0);
+}
+
+/* A property is of the library or of subjects. */
+static bool
+check_asked(const struct cli_check_options *options)
+{
+    const bool subject = options->campaign.subject != NULL;
+    const props_set known = subject ? PROPS_OF_SUBJECTS : PROPS_ALL;
+
+    if (subject && options->unbiased)
+        return cli_complain("--expect is about the library's rules");
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        if ((options->campaign.asked & ~known & PROPS_BIT(i)) != 0)
+            return cli_complain("%s is a property of %s",
+                                props_property_id((enum props_property)i),
+                                subject ? "the library"
+                                        : "subjects: name one "
+                                          "with --subject");
+    }
+    return true;
 }
 
 static uint32_t
@@ -126,7 +155,6 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
                      .seed_last = 100000,
                      .jobs = processors(),
                      .show_progress = true},
-        .save = FAILURES_DIR,
         .report = report,
     };
     cli_options_begin(&words, &syntax, argc, argv);
@@ -141,7 +169,15 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
     *exit_code = words.exit_code;
     options->named = options->campaign.asked != 0;
     if (!options->named)
-        options->campaign.asked = PROPS_ALL;
+        options->campaign.asked =
+            options->campaign.subject != NULL ? PROPS_OF_SUBJECTS : PROPS_ALL;
+    if (options->save == NULL)
+        options->save = options->campaign.subject != NULL ? SUBJECT_FAILURES_DIR
+                                                          : FAILURES_DIR;
+    if (!words.ended && !check_asked(options)) {
+        *exit_code = CLI_USAGE;
+        return false;
+    }
     if (options->campaign.seconds != 0 && !seeds)
         options->campaign.seed_last = UINT64_MAX - 1; /* as many as fit */
     return !words.ended;

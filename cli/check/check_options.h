@@ -11,6 +11,7 @@
 struct cli_check_options {
     struct props_campaign campaign;
     const char *save;
+    const char *subject_path; /* of campaign.subject; NULL: the library */
     bool named; /* properties were, so each of them must be tried */
     bool unbiased;
     struct cli_report *report;

@@ -13,6 +13,7 @@
 #include "file_result.h"
 #include "quote.h"
 #include "replay.h"
+#include "subject_file.h"
 
 #define SUBJECT "saved failures"
 
@@ -37,10 +38,21 @@ replay_scenario(const struct cli_check_options *options,
     struct sim_error error;
     struct sim_scenario *scenario = sim_scenario_parse(
         (const char *)input->bytes, input->bytes_count, path, &error);
+    bool is_of_subject;
     bool done;
 
     if (scenario == NULL)
         return cli_usage("%s", error.text);
+    is_of_subject =
+        cli_subject_give(scenario, options->campaign.subject) != PROPS_ALL;
+    if (is_of_subject != (options->campaign.subject != NULL)) {
+        sim_escape_line(stdout, "%s: of %s, left alone", path,
+                        is_of_subject ? "a subject" : "the library");
+        snprintf(breach->text, sizeof breach->text, "it is about %s",
+                 is_of_subject ? "a subject" : "the library");
+        sim_scenario_free(scenario);
+        return CLI_OK;
+    }
     if (scenario->config.rules != options->campaign.rules) {
         sim_escape_line(stdout, "%s: rules %s, left alone", path,
                         scenario->config.rules->name);
@@ -73,7 +85,10 @@ replay_saved(const struct cli_check_options *options, const char *path)
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
+    char command[256];
 
+    cli_subject_command(command, sizeof command, "replay",
+                        options->subject_path);
     if (!sim_input_read_regular(&input, path)) {
         exit_code = cli_usage("%s: %s", path, input.reason);
     } else {
@@ -84,9 +99,9 @@ replay_saved(const struct cli_check_options *options, const char *path)
         cli_file_skipped(options->report, SUBJECT, path, breach.text);
     else
         cli_file_result(options->report, SUBJECT, path, exit_code, &breach,
-                        "profsim replay");
+                        command);
     if (exit_code != CLI_OK && exit_code != CLI_USAGE) {
-        fputs("replay: profsim replay ", stdout);
+        printf("replay: %s ", command);
         cli_quote_path(stdout, path);
         puts("\nA saved failure comes first; delete it to search on.");
     }

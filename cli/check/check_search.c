@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "file_result.h"
+#include "subject.h"
 
 /* Fewer runs than this may miss a goal by chance. */
 #define RUNS_FOR_MARKS 20000
@@ -20,8 +21,12 @@ add(const struct cli_check_options *options, const char *name, bool traced,
 {
     char subject[64];
 
-    snprintf(subject, sizeof subject, "rules %s",
-             options->campaign.rules->name);
+    if (options->campaign.subject != NULL)
+        snprintf(subject, sizeof subject, "subject %.50s",
+                 options->campaign.subject->name);
+    else
+        snprintf(subject, sizeof subject, "rules %s",
+                 options->campaign.rules->name);
     return cli_report_add(options->report, traced ? "traces" : subject, name,
                           verdict);
 }
@@ -36,6 +41,31 @@ add_property(const struct cli_check_options *options,
     cli_result_text(options->report, &result->about, "%s",
                     props_property_sentence(property));
     return result;
+}
+
+props_set
+cli_search_applicable(const struct cli_check_options *options,
+                      struct cli_search *search)
+{
+    const struct subject *subject = options->campaign.subject;
+    const char *before = "not applicable, for what the subject lacks: ";
+    props_set left = options->campaign.asked;
+
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        const enum props_property property = (enum props_property)i;
+
+        if ((left & PROPS_BIT(property)) == 0 ||
+            props_applies(property, subject))
+            continue;
+        printf("%s%s", before, props_property_id(property));
+        before = ", ";
+        left &= ~PROPS_BIT(property);
+        search->reported |= PROPS_BIT(property);
+        add_property(options, property, CLI_VERDICT_NOT_APPLICABLE);
+    }
+    if (before[0] == ',')
+        putchar('\n');
+    return left;
 }
 
 void
@@ -93,6 +123,11 @@ static bool
 is_unmet(const struct cli_check_options *options,
          const struct props_coverage *cover, enum props_property property)
 {
+    const struct subject *subject = options->campaign.subject;
+
+    if (subject != NULL && !props_applies(property, subject))
+        return options->named &&
+               (options->campaign.asked & PROPS_BIT(property)) != 0;
     return (options->campaign.asked & PROPS_BIT(property)) != 0 &&
            cover->hits[props_property_cover(property)] == 0 &&
            !props_checker_exists(property);
@@ -139,7 +174,7 @@ print_cover(const struct cli_check_options *options,
 
     if (!is_long(search) || options->campaign.asked != PROPS_ALL)
         return true;
-    for (int i = 0; i < COVER_COUNT; i++) {
+    for (int i = 0; i < COVER_OF_LIBRARY; i++) {
         const char *id = props_cover_id((enum props_cover)i);
         const char *text = props_cover_text((enum props_cover)i);
         struct cli_result *result;

@@ -9,13 +9,18 @@
 
 struct cli_search {
     props_set checked;  /* by enumeration or measurement, and it holds */
-    props_set reported; /* their results are in the report: failures */
+    props_set reported; /* their results are in the report: failures, and what
+                           says nothing of a subject */
     uint64_t cells[PROPS_COUNT];
     struct props_outcome heaps;
     struct props_outcome traces;
     bool heaps_done; /* without a failure */
     bool traces_done;
 };
+
+/* Say which properties a subject lacks something for. returns: the others */
+props_set cli_search_applicable(const struct cli_check_options *options,
+                                struct cli_search *search);
 
 /* Take note of what a checker found. */
 void cli_search_checked(const struct cli_check_options *options,

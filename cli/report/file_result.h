@@ -38,8 +38,12 @@ enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
 /* returns: the exit code that goes with a broken property */
 enum cli_exit cli_exit_of(enum props_property property);
 
-/* Run a scenario and say what it breaks. out: *breach */
+struct subject;
+
+/* Run a scenario and say what it breaks. in: subject, for a scenario that is
+ * about one; or NULL. out: *breach */
 enum cli_exit cli_replay_input(const struct sim_input *input, const char *path,
+                               const struct subject *subject,
                                struct props_breach *breach);
 
 #endif

@@ -26,7 +26,7 @@
 #include "run.h"
 
 /* No 256 runs take as long: a run that does hangs, and is ended by SIGALRM. */
-#define HANG_SECONDS 60
+#define HANG_SECONDS(campaign) ((campaign)->subject != NULL ? 20 : 60)
 
 struct job {
     _Alignas(64) _Atomic uint64_t seed; /* being run */
@@ -72,9 +72,16 @@ props_campaign_worlds(const struct props_campaign *campaign)
 struct props_run *
 props_campaign_runner(const struct props_campaign *campaign)
 {
-    return props_run_new(props_campaign_worlds(campaign) == SIM_WORLDS_HEAPS
-                             ? &sim_generator_limits
-                             : &sim_generator_limits_all);
+    const uint32_t worlds = props_campaign_worlds(campaign);
+    const struct sim_limits *limits = worlds == SIM_WORLDS_HEAPS
+                                          ? &sim_generator_limits
+                                          : &sim_generator_limits_all;
+    struct props_run *run = props_run_new(
+        worlds == SIM_WORLDS_SUBJECT ? &sim_generator_limits_subject : limits);
+
+    if (run != NULL)
+        run->generator.subject = campaign->subject;
+    return run;
 }
 
 bool
@@ -125,7 +132,7 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
              atomic_load_explicit(&progress->failed_seed, memory_order_relaxed);
          seed += campaign->jobs) {
         if (atomic_load_explicit(&job->runs, memory_order_relaxed) % 256 == 0)
-            alarm(HANG_SECONDS);
+            alarm(HANG_SECONDS(campaign));
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
         if (!run_seed(campaign, run, &choices, seed)) {
             job->failed = true;

@@ -18,6 +18,7 @@ enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };
 struct props_campaign {
     uint32_t worlds; /* of which each run draws one; 0: heaps (generate.h) */
     const struct prof_rules *rules;
+    const struct subject *subject; /* of SIM_WORLDS_SUBJECT; else NULL */
     props_set asked;
     uint64_t seed_first;
     uint64_t seed_last; /* inclusive */

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        alarm(CRASH_SECONDS);
+        alarm(minimizer->apart != NULL ? PROPS_SUBJECT_SECONDS : CRASH_SECONDS);
         close(STDERR_FILENO); /* the panic was heard once */
         attempt(context);
         _exit(0);
@@ -44,6 +45,23 @@ props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
+/*
+ * Is it the same failure? One of a subject that was named after what happened
+ * before may turn out to be the plain one.
+ */
+static bool
+is_same(struct props_minimizer *minimizer)
+{
+    const enum props_property got = minimizer->run->judge.breach.property;
+    const bool is_plainer = minimizer->property >= PROPS_A7 &&
+                            minimizer->property <= PROPS_G1 &&
+                            got >= PROPS_A2 && got < minimizer->property;
+
+    if (is_plainer)
+        minimizer->property = got;
+    return got == minimizer->property;
+}
+
 bool
 props_minimizer_fails(struct props_minimizer *minimizer, props_attempt *attempt,
                       void *context)
@@ -51,8 +69,10 @@ props_minimizer_fails(struct props_minimizer *minimizer, props_attempt *attempt,
     minimizer->failure->runs++;
     if (minimizer->failure->crashed)
         return props_minimizer_dies(minimizer, attempt, context);
-    return !attempt(context) &&
-           minimizer->run->judge.breach.property == minimizer->property;
+    return !(minimizer->apart != NULL
+                 ? props_minimizer_apart(minimizer, attempt, context)
+                 : attempt(context)) &&
+           is_same(minimizer);
 }
 
 void
@@ -131,6 +151,12 @@ shrink_choices(struct props_minimizer *minimizer)
     for (uint32_t i = 0; i < count; i++)
         values[i] = list[i].value;
     values_fail(minimizer, values, count); /* the run to be told about */
+    if (minimizer->apart != NULL) { /* whose world only the child has drawn */
+        sim_choices_replay(&minimizer->choices, values, count);
+        sim_generator_begin(&minimizer->run->generator, &minimizer->choices,
+                            minimizer->campaign->rules,
+                            props_campaign_worlds(minimizer->campaign));
+    }
 out:
     free(list);
     free(values);
@@ -171,7 +197,10 @@ static bool
 failure_of(struct props_failure *failure, const struct props_campaign *campaign,
            const struct origin *origin, const char *command)
 {
-    struct sim_choice *list = calloc(PROPS_CHOICES_MAX, sizeof *list);
+    const size_t list_bytes = PROPS_CHOICES_MAX * sizeof(struct sim_choice);
+    struct sim_choice *list =
+        mmap(NULL, list_bytes, PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* for attempts apart */
     struct props_minimizer minimizer = {
         .campaign = campaign,
         .command = command,
@@ -182,7 +211,8 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
     bool done = false;
 
     memset(failure, 0, sizeof *failure);
-    if (list == NULL || minimizer.run == NULL)
+    if (list == MAP_FAILED || minimizer.run == NULL ||
+        (campaign->subject != NULL && !props_minimizer_share(&minimizer)))
         goto out;
     sim_choices_init(&minimizer.choices, list, PROPS_CHOICES_MAX);
     begin_choices(&minimizer.choices, origin);
@@ -202,8 +232,10 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
     }
     done = props_minimizer_tell(&minimizer);
 out:
+    props_minimizer_unshare(&minimizer);
     props_run_delete(minimizer.run);
-    free(list);
+    if (list != MAP_FAILED)
+        munmap(list, list_bytes);
     return done;
 }
 

@@ -194,7 +194,8 @@ props_failure_of_scenario(struct props_failure *failure,
     const struct sim_limits limits = sim_scenario_limits(scenario);
     const struct props_event_list all = {scenario->config, scenario->events,
                                          scenario->events_count};
-    const struct props_campaign campaign = {.asked = asked};
+    const struct props_campaign campaign = {
+        .asked = asked, .subject = scenario->config.subject};
     struct props_run *run = props_run_new(&limits);
     struct props_minimizer minimizer = {
         .campaign = &campaign,
@@ -206,13 +207,17 @@ props_failure_of_scenario(struct props_failure *failure,
     bool done = true;
 
     memset(failure, 0, sizeof *failure);
-    if (run == NULL)
+    if (run == NULL ||
+        (campaign.subject != NULL && !props_minimizer_share(&minimizer))) {
+        props_run_delete(run);
         return false;
+    }
     failure->crashed = props_minimizer_dies(&minimizer, run_list, &writer);
     if (failure->crashed || !run_list(&writer)) {
         minimizer.property = run->judge.breach.property;
         done = tell(&minimizer, &scenario->config, scenario);
     }
+    props_minimizer_unshare(&minimizer);
     props_run_delete(run);
     return done;
 }

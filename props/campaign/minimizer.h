@@ -12,6 +12,10 @@
 #include "failure.h"
 #include "run.h"
 
+enum { PROPS_SUBJECT_SECONDS = 5 }; /* a run of a subject, else it hangs */
+
+struct props_apart;
+
 struct props_minimizer {
     const struct props_campaign *campaign;
     const char *command;
@@ -19,6 +23,7 @@ struct props_minimizer {
     struct props_failure *failure; /* found so far; if it crashed, it must */
     enum props_property property;  /* ... or this one be broken again */
     struct sim_choices choices;
+    struct props_apart *apart; /* attempts are made apart; NULL: here */
 };
 
 /* A run. returns: false if it broke a property; context is the caller's */
@@ -30,6 +35,19 @@ bool props_minimizer_dies(struct props_minimizer *minimizer,
 
 /* Does an attempt fail in the same way? */
 bool props_minimizer_fails(struct props_minimizer *minimizer,
+                           props_attempt *attempt, void *context);
+
+/* Make all attempts in processes of their own; end that. returns: false
+ * without memory */
+bool props_minimizer_share(struct props_minimizer *minimizer);
+void props_minimizer_unshare(struct props_minimizer *minimizer);
+
+/*
+ * Make an attempt in a process of its own.
+ *
+ * returns: what it returns; true if it ends its process
+ */
+bool props_minimizer_apart(struct props_minimizer *minimizer,
                            props_attempt *attempt, void *context);
 
 /* Make the attempt that is to be told about, and say what it breaks. */

@@ -28,6 +28,12 @@ may_trace(const struct sim_limits *limits)
     return (limits->instruments & SIM_INSTRUMENT_BIT(SIM_TRACER)) != 0;
 }
 
+static bool
+has_subject(const struct sim_limits *limits)
+{
+    return (limits->instruments & SIM_INSTRUMENT_BIT(SIM_SUBJECT)) != 0;
+}
+
 static void
 note_difference(void *context, enum props_property property, const char *text)
 {
@@ -67,6 +73,7 @@ props_run_new(const struct sim_limits *limits)
     run->judge.cover = &run->cover;
     run->trace.world = run->judge.world;
     run->trace.cover = &run->cover;
+    run->subject.judge = &run->judge;
     run->cross.world = run->judge.world;
     run->cross.cover = &run->cover;
     run->cross.breach = note_difference;
@@ -74,6 +81,8 @@ props_run_new(const struct sim_limits *limits)
     run->without.limits = *limits;
     if (run->judge.world == NULL || run->judge.model == NULL ||
         run->shadow == NULL || run->events == NULL ||
+        !subject_model_init(&run->subject.model,
+                            has_subject(limits) ? limits->objects_max : 0) ||
         (may_trace(limits) &&
          !trace_judge_init(&run->trace, sim_limits_truths(limits)))) {
         run->trace.oracle = NULL;
@@ -91,6 +100,7 @@ props_run_delete(struct props_run *run)
         return;
     if (run->trace.oracle != NULL)
         trace_judge_release(&run->trace);
+    subject_model_release(&run->subject.model);
     cross_release(&run->cross);
     cross_without_release(&run->without);
     sim_world_delete(run->judge.world);
@@ -204,8 +214,11 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
         return why;
     run->has_profiles = sim_world_prof(run->judge.world) != NULL;
     run->has_trace = sim_world_carries(run->judge.world, SIM_TRACER);
+    run->has_subject = sim_world_carries(run->judge.world, SIM_SUBJECT);
     if (run->has_profiles)
         props_judge_begin(&run->judge);
+    if (run->has_subject)
+        subject_judge_begin(&run->subject);
     run->crosses = run->has_trace && (asked & PROPS_ACROSS) != 0 &&
                    config->instruments != SIM_INSTRUMENT_BIT(SIM_TRACER);
     run->trace.cross = run->crosses ? &run->cross : NULL;
@@ -241,6 +254,8 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     if (run->crosses)
         cross_event(&run->cross, event);
     holds = !run->has_profiles || props_judge_event(&run->judge);
+    if (run->has_subject)
+        subject_judge_event(&run->subject);
     if (run->shadow_runs &&
         (event->kind == SIM_EV_SNAPSHOT ||
          event->kind == SIM_EV_SNAPSHOT_ALL) &&
@@ -284,6 +299,9 @@ hash_run(struct props_run *run)
     }
     if (run->has_trace)
         run->hash = sim_hash_step(run->hash, run->trace.hash);
+    if (run->has_subject)
+        run->hash = sim_hash_step(truth_hash(sim_world_truth(run->judge.world)),
+                                  run->subject.hash);
 }
 
 bool
@@ -296,6 +314,8 @@ props_run_end(struct props_run *run)
                           sizeof run->trace.pending);
     if (run->has_profiles && breach->property == PROPS_NONE)
         props_judge_end(&run->judge);
+    if (run->has_subject && breach->property == PROPS_NONE)
+        subject_judge_end(&run->subject);
     if (sim_world_truth(run->judge.world)->lost > 0)
         judge_breach(&run->judge, PROPS_D1, "the truth log was too short");
     else if (run->has_trace && !trace_judge_run(&run->trace) &&

@@ -12,6 +12,7 @@
 #include "cross_without.h"
 #include "generate.h"
 #include "judge.h"
+#include "subject_judge.h"
 #include "trace_judge.h"
 
 /* What a run has done, in memory that a parent process shares. */
@@ -26,6 +27,8 @@ struct props_run {
     struct trace_judge trace; /* of the traces */
     bool has_profiles;        /* the run carries them */
     bool has_trace;
+    struct subject_judge subject; /* of what a subject shows */
+    bool has_subject;
     struct sim_generator generator;
     struct props_crash_log *crash_log;
     struct sim_event *events; /* crash_log->events: what happened, in order */

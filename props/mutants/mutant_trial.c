@@ -95,7 +95,7 @@ try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
         return false;
     if (outcome.end != PROPS_END_PASSED)
         return tell_failure(&campaign, outcome.seed, dir);
-    tell_missed(&outcome.cover, COVER_OF_HEAPS, COVER_COUNT);
+    tell_missed(&outcome.cover, COVER_OF_HEAPS, COVER_OF_LIBRARY);
     return true;
 }
 

@@ -69,6 +69,11 @@ enum label {
     LABEL_ORDER,
     LABEL_INSTRUMENT,
     LABEL_AMOUNT = SIM_FAULT_LABEL - 1,
+
+    /* For a subject; the others are those of a heap. */
+    LABEL_SUBJECT_WORK = LABEL_AMOUNT + 64,
+    LABEL_ALIGN,
+    LABEL_ZEROED,
 };
 
 /* What a task may do in one step, but for leaving its processor. */
@@ -119,6 +124,12 @@ void sim_generator_begin_tasks(struct sim_generator *g, bool has_heap);
 bool sim_generator_next_task(struct sim_generator *g,
                              const struct sim_world *world,
                              struct sim_event *event);
+
+/* generate_subject.c: the same as of generate.h, where a subject watches. */
+void sim_generator_begin_subject(struct sim_generator *g);
+bool sim_generator_next_for_subject(struct sim_generator *g,
+                                    const struct sim_world *world,
+                                    struct sim_event *event);
 
 /* generate_tasks_faults.c: the clocks, and how far the tracer's memory goes;
  * does a fault strike now, on a processor or the reader? */

@@ -29,6 +29,14 @@ const struct sim_limits sim_generator_limits_all = {
     .instruments = SIM_ALL_INSTRUMENTS,
 };
 
+const struct sim_limits sim_generator_limits_subject = {
+    .events_max = SIM_EVENTS_MAX,
+    .objects_max = SIM_EVENTS_MAX,
+    .buckets_max = SIM_BUCKETS_MAX,
+    .frames_max = 16 * SIM_BUCKETS_MAX,
+    .instruments = SIM_INSTRUMENT_BIT(SIM_SUBJECT),
+};
+
 /* ---- the swarm ---- */
 
 static bool
@@ -145,6 +153,10 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
     g->events = 0;
     memset(&g->config, 0, sizeof g->config);
     g->config.rules = rules;
+    if (worlds == SIM_WORLDS_SUBJECT) {
+        sim_generator_begin_subject(g);
+        return;
+    }
     world = draw_world(g, worlds);
     if (world != SIM_WORLDS_HEAPS) {
         sim_generator_begin_tasks(g, world == SIM_WORLDS_BOTH);
@@ -220,6 +232,8 @@ sim_generator_next(struct sim_generator *g, const struct sim_world *world,
 {
     if (g->config.scheduled)
         return sim_generator_next_task(g, world, event);
+    if (g->config.subject != NULL)
+        return sim_generator_next_for_subject(g, world, event);
     while (g->events < SIM_EVENTS_MAX &&
            ask(g, g->more_bound, SIM_FLOW, LABEL_MORE) != 0) {
         if (take_turn(g, world, event)) {

@@ -31,7 +31,8 @@ enum {
 enum {
     SIM_WORLDS_HEAPS = 1,  /* heaps and waits; nothing is scheduled */
     SIM_WORLDS_TRACED = 2, /* tasks that processors take, and a trace */
-    SIM_WORLDS_BOTH = 4    /* all instruments on one world */
+    SIM_WORLDS_BOTH = 4,   /* all instruments on one world */
+    SIM_WORLDS_SUBJECT = 8 /* blocks and threads that a subject watches */
 };
 
 /* How sizes are distributed. */
@@ -58,9 +59,14 @@ struct sim_features {
     enum sim_sizes sizes;
     enum sim_lifetimes lifetimes;
     bool odd_sizes; /* 0, too */
+
+    /* Where a subject watches. */
+    bool huge_sizes;
+    bool alignments;
 };
 
 struct sim_generator {
+    const struct subject *subject; /* in, for SIM_WORLDS_SUBJECT */
     struct sim_choices *choices;
     struct sim_features features;
     struct sim_faults faults;
@@ -87,9 +93,11 @@ struct sim_generator {
     bool ends;              /* no more choices: stop and read */
 };
 
-/* The largest world of heaps that a generator builds; and of any kind. */
+/* The largest world of heaps that a generator builds; of any kind but the
+ * next; for a subject. */
 extern const struct sim_limits sim_generator_limits;
 extern const struct sim_limits sim_generator_limits_all;
+extern const struct sim_limits sim_generator_limits_subject;
 
 /*
  * Draw the world of a run.

@@ -121,6 +121,7 @@ build_config(struct builder *b)
     to->frames_max = from->frames_max;
     to->cycle_first = from->cycle_first;
     to->seed = from->seed;
+    to->subject = from->subject;
     to->waiters_all = from->waiters_all;
     if (from->procs != 0)
         to->procs = from->procs;

@@ -196,6 +196,32 @@ parse_while(struct sim_parser *p, int64_t *cycles)
     return word.bytes == 0 || parse_cycles(p, word, cycles);
 }
 
+/* [align=N] [zeroed] */
+static bool
+parse_block(struct sim_parser *p, struct sim_event *event)
+{
+    char quoted[SIM_QUOTE_BYTES];
+    struct sim_word word = sim_word_next(&p->rest);
+    uint64_t value = 0;
+
+    if (sim_word_begins(word, "align=")) {
+        if (!sim_parse_number(p, sim_word_skip(word, 6), "alignment", 1,
+                              SIM_ALIGN_MAX, &value))
+            return false;
+        if ((value & (value - 1)) != 0)
+            return sim_parse_fail(p, "the alignment is no power of two");
+        event->cycles = (int64_t)value;
+        word = sim_word_next(&p->rest);
+    }
+    if (word.bytes == 0)
+        return true;
+    if (!sim_word_is(word, "zeroed"))
+        return sim_parse_fail(p, "expected align=N or zeroed, found %s",
+                              sim_word_quote(word, quoted));
+    event->room = 1;
+    return true;
+}
+
 /* A stack or `-`, where processors take tasks. */
 static bool
 parse_place(struct sim_parser *p, uint32_t *stack)
@@ -243,6 +269,8 @@ parse_argument(struct sim_parser *p, char letter, struct sim_event *event)
     case 'c':
         return sim_parse_word(p, &word, "the number of cycles") &&
                parse_cycles(p, word, &event->cycles);
+    case 'a':
+        return parse_block(p, event);
     case 'l':
         return sim_parse_word(p, &word, "the lock") &&
                parse_lock(p, word, &event->lock);

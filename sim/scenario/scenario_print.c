@@ -124,6 +124,15 @@ print_config(FILE *file, const struct sim_config *config)
     }
 }
 
+static void
+print_block(FILE *file, const struct sim_event *event)
+{
+    if (event->cycles != 0)
+        (void)fprintf(file, " align=%" PRId64, event->cycles);
+    if (event->room != 0)
+        (void)fputs(" zeroed", file);
+}
+
 /* An argument, by its letter in event.def. */
 static void
 print_argument(FILE *file, const struct sim_scenario *s,
@@ -141,6 +150,8 @@ print_argument(FILE *file, const struct sim_scenario *s,
     else if (letter == 'c' ||
              (letter == 'w' && event->cycles != SIM_UNTIL_GO_ON))
         (void)fprintf(file, " %" PRId64, event->cycles);
+    else if (letter == 'a')
+        print_block(file, event);
     else if (letter == 'l')
         (void)fprintf(file, " %" PRIu32, event->lock);
     else if (letter == 't')

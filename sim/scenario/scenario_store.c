@@ -268,9 +268,9 @@ only_used(const struct sim_config *config, const struct sim_event *event)
         .object = strpbrk(uses, "ot") != NULL ? event->object : 0,
         .stack = has_stack ? event->stack : none,
         .size_bytes = strpbrk(uses, "bn") != NULL ? event->size_bytes : 0,
-        .cycles = strpbrk(uses, "cw") != NULL ? event->cycles : 0,
+        .cycles = strpbrk(uses, "cwa") != NULL ? event->cycles : 0,
         .lock = strchr(uses, 'l') != NULL ? event->lock : 0,
-        .room = strchr(uses, 'r') != NULL ? event->room : 0,
+        .room = strpbrk(uses, "ra") != NULL ? event->room : 0,
         .proc = is_proc ? event->proc : 0,
     };
 }

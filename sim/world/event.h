@@ -14,8 +14,9 @@ enum sim_event_kind {
     SIM_EV_COUNT
 };
 
-#define SIM_ROOM_ENOUGH UINT32_MAX /* room for whatever there is */
-#define SIM_UNTIL_GO_ON INT64_MAX  /* cycles of a stall without an end */
+#define SIM_ROOM_ENOUGH UINT32_MAX          /* room for whatever there is */
+#define SIM_ALIGN_MAX   (UINT64_C(1) << 21) /* bytes */
+#define SIM_UNTIL_GO_ON INT64_MAX /* cycles of a stall without an end */
 
 struct sim_event {
     enum sim_event_kind kind;
@@ -25,9 +26,10 @@ struct sim_event {
     uint32_t stack;       /* index into the world's stacks; TRUTH_NO_STACK */
     uint64_t size_bytes;  /* or a number */
     int64_t cycles; /* of a contention event, as its clock measured them; or
-                       a rate, or how long */
+                       a rate, or how long; or an alignment, 0: none */
     uint32_t lock;  /* number of a lock, of its kind */
-    uint32_t room;  /* records that fit into a snapshot's buffer */
+    uint32_t room;  /* records that fit into a snapshot's buffer; or 1: the
+                       block is zeroed */
     uint32_t proc;  /* where, or whose clock it is, if no task does it */
 };
 

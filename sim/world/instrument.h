@@ -32,7 +32,8 @@ enum sim_instrument_id {
 
 /* A set of instruments, a bit each. */
 #define SIM_INSTRUMENT_BIT(id) (UINT32_C(1) << (id))
-#define SIM_ALL_INSTRUMENTS    ((UINT32_C(1) << SIM_INSTRUMENT_COUNT) - 1)
+/* All that watch with the library: a subject watches instead of it. */
+#define SIM_ALL_INSTRUMENTS (SIM_INSTRUMENT_BIT(SIM_SUBJECT) - 1)
 
 /* The first field of an instrument's own struct. */
 struct sim_instrument {

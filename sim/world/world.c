@@ -379,6 +379,8 @@ apply(struct sim_world *world, const struct sim_event *event)
         return sim_world_apply_lock(world, event);
     if (event->kind >= SIM_EV_COUNT)
         return "there is no such event";
+    if (event->kind >= SIM_EV_REALLOC)
+        return sim_world_apply_block(world, event);
     if (!world->config.scheduled)
         return "no processor takes tasks here";
     return sim_world_apply_scheduled(world, event);
@@ -470,6 +472,8 @@ sim_world_apply(struct sim_world *world, const struct sim_event *event)
         return apply_scheduled(world, event);
     world->now_ticks += event->delay_ticks;
     why = world->holds_used ? sim_world_held(world, event) : NULL;
+    if (why == NULL && world->config.subject != NULL)
+        why = sim_world_against_subject(world, event);
     if (why == NULL)
         why = apply(world, event);
     if (why != NULL)

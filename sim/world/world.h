@@ -62,10 +62,11 @@ struct sim_config {
     struct sim_clock clocks[SIM_PROCS_MAX];
     const struct truth_stack *stacks; /* borrowed while the world is used */
     uint32_t stacks_count;
-    uint64_t seed;        /* of the library's random numbers */
-    bool waiters_all;     /* a release is charged for all who wait */
-    bool scheduled;       /* processors take tasks */
-    uint32_t instruments; /* a bit each */
+    uint64_t seed;                 /* of the library's random numbers */
+    bool waiters_all;              /* a release is charged for all who wait */
+    bool scheduled;                /* processors take tasks */
+    uint32_t instruments;          /* a bit each */
+    const struct subject *subject; /* that SIM_SUBJECT tells; borrowed */
     struct sim_trace_config trace;
 };
 

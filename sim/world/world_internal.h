@@ -147,6 +147,12 @@ const char *sim_world_apply_collector(struct sim_world *world,
 /* Nothing refers any more to what the task there made. */
 void sim_drop_all(struct sim_world *world, uint32_t proc);
 
+/* blocks.c: where a subject watches. Why can it not be told of this? */
+const char *sim_world_against_subject(const struct sim_world *world,
+                                      const struct sim_event *event);
+const char *sim_world_apply_block(struct sim_world *world,
+                                  const struct sim_event *event);
+
 /* world_wait.c */
 const char *sim_world_apply_contention(struct sim_world *world,
                                        const struct sim_event *event);

@@ -1,0 +1,215 @@
+/*
+ * subject_file.c -- see subject_file.h. A source is compiled in a folder of its
+ * own, where subject.h lies as well, and which is removed at once: what is
+ * loaded needs no file.
+ */
+#include "subject_file.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "complaint.h"
+#include "quote.h"
+#include "scenario.h"
+
+/* The header as it was when this program was built. */
+__asm__(".pushsection .rodata\n"
+        "cli_subject_header:\n"
+        ".incbin \"subjects/subject.h\"\n"
+        "cli_subject_header_end:\n"
+        ".popsection\n");
+extern const char cli_subject_header[];
+extern const char cli_subject_header_end[];
+
+/* ---- Compiling ---- */
+
+struct workshop {
+    char folder[64];
+    char header[96];
+    char library[96];
+};
+
+static bool
+open_workshop(struct workshop *workshop)
+{
+    const size_t bytes = (size_t)(cli_subject_header_end - cli_subject_header);
+    FILE *file;
+    bool done;
+
+    snprintf(workshop->folder, sizeof workshop->folder,
+             "/tmp/profsim-subject-XXXXXX");
+    if (mkdtemp(workshop->folder) == NULL)
+        return cli_complain("/tmp: %s", strerror(errno));
+    snprintf(workshop->header, sizeof workshop->header, "%s/subject.h",
+             workshop->folder);
+    snprintf(workshop->library, sizeof workshop->library, "%s/subject.so",
+             workshop->folder);
+    file = fopen(workshop->header, "w");
+    done = file != NULL && fwrite(cli_subject_header, 1, bytes, file) == bytes;
+    if (file != NULL)
+        done &= fclose(file) == 0;
+    return done || cli_complain("%s: cannot be written", workshop->header);
+}
+
+static void
+close_workshop(const struct workshop *workshop)
+{
+    unlink(workshop->header);
+    unlink(workshop->library);
+    rmdir(workshop->folder);
+}
+
+static bool
+compile(const struct workshop *workshop, const char *source)
+{
+    const char *given = getenv("CC");
+    const char *compiler = given != NULL && *given != '\0' ? given : "cc";
+    char include[80];
+    int status = -1;
+    pid_t child;
+
+    snprintf(include, sizeof include, "-I%s", workshop->folder);
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        execlp(compiler, compiler, "-g", "-O1", "-fPIC", "-shared", include,
+               "-o", workshop->library, source, "-lm", (char *)NULL);
+        cli_usage("%s: %s", compiler, strerror(errno));
+        _exit(127);
+    }
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+           cli_complain("%s: %s cannot compile it", source, compiler);
+}
+
+/* ---- Loading ---- */
+
+static const char *
+missing(const struct subject *subject)
+{
+    const uint32_t frees = SUBJECT_FREED_EXPLICITLY | SUBJECT_SWEPT;
+
+    if (subject == NULL)
+        return "profsim_subject() returns NULL";
+    if (subject->version != SUBJECT_VERSION)
+        return "it was made for another version of subject.h";
+    if (subject->name == NULL || subject->name[0] == '\0' ||
+        subject->name[strspn(
+            subject->name, "abcdefghijklmnopqrstuvwxyz"
+                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] != '\0')
+        return "its name must be letters, digits, '_', '.' and '-'";
+    if (subject->begin == NULL || subject->alloc == NULL ||
+        subject->snapshot == NULL)
+        return "it needs begin(), alloc() and snapshot()";
+    if ((subject->can & frees) != 0 && subject->free == NULL)
+        return "it says that blocks are freed, and has no free()";
+    return NULL;
+}
+
+static const struct subject *
+load(const char *path)
+{
+    const struct subject *(*give)(void) = NULL;
+    const struct subject *subject = NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+
+    if (library == NULL) {
+        cli_usage("%s", dlerror());
+        return NULL;
+    }
+    *(void **)&give = dlsym(library, "profsim_subject");
+    if (give == NULL) {
+        cli_usage("%s: it has no function profsim_subject()", path);
+        return NULL;
+    }
+    subject = give();
+    why = missing(subject);
+    if (why == NULL)
+        return subject;
+    cli_usage("%s: %s", path, why);
+    return NULL;
+}
+
+const struct subject *
+cli_subject_load(const char *path)
+{
+    const size_t length = strlen(path);
+    const struct subject *subject = NULL;
+    struct workshop workshop;
+    char at[PATH_MAX];
+
+    if (length < 2 || strcmp(&path[length - 2], ".c") != 0) {
+        /* A name without a slash is a file, too, and no library of the
+         * system. */
+        snprintf(at, sizeof at, "%s%s", strchr(path, '/') != NULL ? "" : "./",
+                 path);
+        return load(at);
+    }
+    if (!open_workshop(&workshop))
+        return NULL;
+    if (compile(&workshop, path))
+        subject = load(workshop.library);
+    close_workshop(&workshop);
+    return subject;
+}
+
+props_set
+cli_subject_give(struct sim_scenario *scenario, const struct subject *subject)
+{
+    if ((scenario->config.instruments & SIM_INSTRUMENT_BIT(SIM_SUBJECT)) == 0)
+        return PROPS_ALL;
+    scenario->config.subject = subject;
+    return PROPS_OF_SUBJECTS;
+}
+
+const struct cli_option cli_subject_option[] = {
+    {1, 0, "subject", "FILE", "the profiler that the file is about"},
+    {0},
+};
+
+bool
+cli_subject_words(struct cli_options *words, char **argv, int *count,
+                  const struct subject **subject)
+{
+    int id;
+
+    *count = 0;
+    *subject = NULL;
+    while ((id = cli_options_next(words)) != CLI_OPTIONS_END) {
+        if (id == CLI_OPTIONS_WORD) {
+            argv[++*count] = argv[words->index - 1];
+            continue;
+        }
+        *subject = cli_subject_load(words->value);
+        words->exit_code = CLI_USAGE;
+        if (*subject == NULL)
+            return false;
+    }
+    return !words->ended;
+}
+
+void
+cli_subject_command(char *text, size_t text_bytes, const char *verb,
+                    const char *path)
+{
+    FILE *file = fmemopen(text, text_bytes, "w");
+
+    text[0] = '\0';
+    if (file == NULL)
+        return;
+    fprintf(file, "profsim %s", verb);
+    if (path != NULL) {
+        fputs(" --subject ", file);
+        cli_quote_path(file, path);
+    }
+    fclose(file);
+    text[text_bytes - 1] = '\0';
+}

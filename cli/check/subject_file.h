@@ -1,0 +1,40 @@
+/* subject_file.h -- a subject of --subject: a shared object, or a source. */
+#ifndef CLI_SUBJECT_FILE_H
+#define CLI_SUBJECT_FILE_H
+
+#include "property.h"
+#include "subject.h"
+
+#include "options.h"
+
+struct sim_scenario;
+
+/*
+ * Load it; a `.c` file is compiled first. It stays loaded.
+ *
+ * returns: NULL, and a complaint, if it is no subject
+ */
+const struct subject *cli_subject_load(const char *path);
+
+/* Let a scenario that is about subjects be about this one. in: subject or NULL
+ * returns: the properties that then count */
+props_set cli_subject_give(struct sim_scenario *scenario,
+                           const struct subject *subject);
+
+/* --subject FILE alone, for a command that takes plain words beside it. */
+extern const struct cli_option cli_subject_option[];
+
+/*
+ * Take all words of such a command; the plain ones move to argv[1..count].
+ *
+ * out:     *count; *subject, NULL if none is named
+ * returns: false if the command is to exit with words->exit_code
+ */
+bool cli_subject_words(struct cli_options *words, char **argv, int *count,
+                       const struct subject **subject);
+
+/* Write "profsim VERB --subject PATH"; without a path, without it. */
+void cli_subject_command(char *text, size_t text_bytes, const char *verb,
+                         const char *path);
+
+#endif

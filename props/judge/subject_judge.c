@@ -1,0 +1,428 @@
+/*
+ * subject_judge.c -- see subject_judge.h. A difference is named after what has
+ * happened to the site before: A2 or A6 if nothing special has.
+ */
+#include "subject_judge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "instrument_subject.h"
+#include "judge_internal.h"
+#include "rng.h"
+
+void
+subject_judge_begin(struct subject_judge *judge)
+{
+    judge->model.world = judge->judge->world;
+    subject_model_begin(&judge->model);
+    judge->truths_seen = 0;
+    judge->at_rest = judge->model.subject->cycle == NULL;
+    judge->when = "";
+    judge->hash = 0;
+    judge->judge->events = 0;
+}
+
+/* ---- Saying what is wrong ---- */
+
+struct site_text {
+    char text[80];
+};
+
+static struct site_text
+site_text(const struct subject_judge *judge, uint32_t site)
+{
+    const struct truth_stack *stack =
+        &sim_world_config(judge->judge->world)->stacks[site];
+    struct site_text made;
+
+    snprintf(made.text, sizeof made.text,
+             "site 0x%" PRIxPTR ".. (%" PRIu32 " frames)",
+             stack->depth > 0 ? stack->frames[0] : 0, stack->depth);
+    return made;
+}
+
+static void __attribute__((format(printf, 3, 4)))
+breach(struct subject_judge *judge, enum props_property property,
+       const char *format, ...)
+{
+    va_list arguments;
+    char text[400];
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    judge_breach(judge->judge, property, "%s%s", judge->when, text);
+}
+
+/* A2 or A6, or what it is called where something special has happened. */
+static enum props_property
+named(const struct subject_judge *judge, const struct subject_sums *sums,
+      enum props_property plain)
+{
+    if (judge->model.rate_changed)
+        return PROPS_G1;
+    if (judge->model.forked)
+        return PROPS_F1;
+    if ((sums->past & LOST_THREAD) != 0)
+        return PROPS_E1;
+    if ((sums->past & IS_HUGE) != 0)
+        return PROPS_V1;
+    return (sums->past & WAS_REALLOCATED) != 0 ? PROPS_A7 : plain;
+}
+
+static void
+compare(struct subject_judge *judge, uint32_t site,
+        const struct subject_sums *sums, const struct subject_count *shown)
+{
+    const bool sampled = sums->may_objects > 0;
+    enum props_property plain = PROPS_COUNT;
+
+    if (shown->objects < sums->must_objects || shown->bytes < sums->must_bytes)
+        plain = PROPS_A6;
+    else if (!sampled && (shown->objects > sums->must_objects ||
+                          shown->bytes > sums->must_bytes))
+        plain = PROPS_A2;
+    if (plain == PROPS_COUNT || (sums->overflows && shown->bytes >= 0 &&
+                                 shown->objects == sums->must_objects))
+        return;
+    breach(judge, named(judge, sums, plain),
+           "%s: shows %" PRId64 " live objects of %" PRId64
+           " bytes, expected %s%" PRId64 " of %s%" PRId64,
+           site_text(judge, site).text, shown->objects, shown->bytes,
+           sampled ? "at least " : "", sums->must_objects,
+           sampled ? "at least " : "", sums->must_bytes);
+}
+
+static void
+compare_samples(struct subject_judge *judge, uint32_t site,
+                const struct subject_sums *sums,
+                const struct subject_count *shown)
+{
+    const int64_t most = sums->must_objects + sums->may_objects;
+
+    if ((judge->model.subject->can & SUBJECT_SAMPLES) == 0 ||
+        (shown->samples >= sums->must_objects && shown->samples <= most))
+        return;
+    breach(
+        judge, named(judge, sums, shown->samples > most ? PROPS_A2 : PROPS_A6),
+        "%s: shows %" PRId64 " samples, and %" PRId64 " to %" PRId64
+        " objects live that could be",
+        site_text(judge, site).text, shown->samples, sums->must_objects, most);
+}
+
+/* ---- A snapshot ---- */
+
+static void
+add_count(struct subject_count *to, const struct subject_count *count)
+{
+    to->objects += count->objects;
+    to->samples += count->samples;
+    if (__builtin_add_overflow(to->bytes, count->bytes, &to->bytes))
+        to->bytes = INT64_MAX;
+}
+
+static void
+judge_count(struct subject_judge *judge, const char *what,
+            const struct sim_subject_record *record,
+            const struct subject_count *count)
+{
+    if (count->objects < 0 || count->bytes < 0 || count->samples < 0 ||
+        (count->objects == 0 && count->bytes != 0))
+        breach(judge, PROPS_A3,
+               "site 0x%" PRIxPTR "..: %s %" PRId64 " objects of %" PRId64
+               " bytes",
+               record->leaf, what, count->objects, count->bytes);
+}
+
+static void
+judge_balance(struct subject_judge *judge,
+              const struct sim_subject_record *record)
+{
+    const uint32_t all = SUBJECT_LIVE | SUBJECT_ALLOCATED | SUBJECT_FREED;
+    const struct subject_count *in = &record->allocated;
+    const struct subject_count *out = &record->freed;
+    const struct subject_count *left = &record->live;
+
+    if ((judge->model.subject->can & all) != all)
+        return;
+    props_cover_hit(judge->judge->cover, COVER_SUBJECT_BALANCED);
+    if (in->objects - out->objects != left->objects ||
+        in->bytes - out->bytes != left->bytes)
+        breach(judge, PROPS_A1,
+               "site 0x%" PRIxPTR "..: %" PRId64 " objects of %" PRId64
+               " bytes allocated, %" PRId64 " of %" PRId64
+               " freed, and %" PRId64 " of %" PRId64 " live",
+               record->leaf, in->objects, in->bytes, out->objects, out->bytes,
+               left->objects, left->bytes);
+}
+
+static bool
+allocated_there(const struct subject_judge *judge, uint32_t site)
+{
+    for (uint32_t i = 0; i < judge->model.things_count; i++) {
+        if (judge->model.things[i].site == site && site != SIM_SUBJECT_NOWHERE)
+            return true;
+    }
+    return false;
+}
+
+static void
+judge_address(struct subject_judge *judge, const struct sim_subject_view *view,
+              size_t index)
+{
+    const struct sim_subject_record *record = &view->records[index];
+    const struct sim_world *world = judge->judge->world;
+    const struct subject_thing *found = NULL;
+
+    if ((judge->model.subject->can & SUBJECT_ADDRESSES) == 0)
+        return;
+    props_cover_hit(judge->judge->cover, COVER_SUBJECT_ADDRESS);
+    for (size_t i = 0; i < index; i++) {
+        if (view->records[i].address == record->address)
+            breach(judge, PROPS_A4, "address 0x%" PRIx64 " is shown twice",
+                   record->address);
+    }
+    for (uint32_t i = 0; i < judge->model.things_count; i++) {
+        if (judge->model.things[i].lives &&
+            sim_subject_address(world, i) == record->address)
+            found = &judge->model.things[i];
+    }
+    if (found == NULL)
+        breach(judge, PROPS_A4,
+               "address 0x%" PRIx64 " is shown, and nothing lives there",
+               record->address);
+    else if (found->site != record->site)
+        breach(judge, PROPS_A4,
+               "address 0x%" PRIx64 " is shown at site 0x%" PRIxPTR
+               "..; what lives there is of %s",
+               record->address, record->leaf,
+               site_text(judge, found->site).text);
+}
+
+static void
+judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
+             size_t index)
+{
+    const struct sim_subject_record *record = &view->records[index];
+    const uint32_t can = judge->model.subject->can;
+
+    props_cover_hit(judge->judge->cover, COVER_SUBJECT_READ);
+    if ((can & SUBJECT_LIVE) != 0)
+        judge_count(judge, "shows live", record, &record->live);
+    if ((can & SUBJECT_ALLOCATED) != 0)
+        judge_count(judge, "shows allocated", record, &record->allocated);
+    if ((can & SUBJECT_FREED) != 0)
+        judge_count(judge, "shows freed", record, &record->freed);
+    judge_balance(judge, record);
+    if (!allocated_there(judge, record->site))
+        breach(judge, PROPS_A5,
+               "a site of %" PRIu32 " frames, 0x%" PRIxPTR
+               "..: nothing was allocated there",
+               record->depth, record->leaf);
+    judge_address(judge, view, index);
+}
+
+static void
+note_cover(struct subject_judge *judge, const struct subject_sums *sums)
+{
+    struct props_coverage *cover = judge->judge->cover;
+
+    if (sums->must_objects == 0)
+        return;
+    props_cover_hit(cover, COVER_SUBJECT_EXACT);
+    if ((sums->past & WAS_REALLOCATED) != 0)
+        props_cover_hit(cover, COVER_SUBJECT_REALLOC);
+    if ((sums->past & IS_HUGE) != 0)
+        props_cover_hit(cover, COVER_SUBJECT_HUGE);
+    if ((sums->past & LOST_THREAD) != 0)
+        props_cover_hit(cover, COVER_SUBJECT_EXIT);
+    if (judge->model.forked)
+        props_cover_hit(cover, COVER_SUBJECT_FORK);
+    if (judge->model.rate_changed)
+        props_cover_hit(cover, COVER_SUBJECT_RATE);
+}
+
+/* A site against all that lives there. */
+static void
+judge_site(struct subject_judge *judge, const struct sim_subject_view *view,
+           uint32_t site)
+{
+    const struct subject_sums sums = subject_model_sums(&judge->model, site);
+    struct subject_count shown = {0};
+
+    for (size_t i = 0; i < view->count; i++) {
+        if (view->records[i].site == site)
+            add_count(&shown, &view->records[i].live);
+    }
+    note_cover(judge, &sums);
+    compare(judge, site, &sums, &shown);
+    compare_samples(judge, site, &sums, &shown);
+}
+
+/* in: property, broken if the two views differ */
+static void
+judge_same(struct subject_judge *judge, enum props_property property,
+           const char *when)
+{
+    const struct sim_subject_view *a = sim_subject_view(judge->judge->world, 0);
+    const struct sim_subject_view *b = sim_subject_view(judge->judge->world, 1);
+
+    if (a->count != b->count) {
+        breach(judge, property, "%zu records %s, and then %zu", a->count, when,
+               b->count);
+        return;
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        const struct sim_subject_record *x = &a->records[i];
+        const struct sim_subject_record *y = &b->records[i];
+
+        if (x->site != y->site ||
+            memcmp(&x->live, &y->live, sizeof x->live) != 0 ||
+            memcmp(&x->allocated, &y->allocated, sizeof x->live) != 0 ||
+            memcmp(&x->freed, &y->freed, sizeof x->live) != 0)
+            breach(judge, property,
+                   "record %zu of %zu %s: %" PRId64 " live objects of "
+                   "%" PRId64 " bytes, and then %" PRId64 " of %" PRId64,
+                   i + 1, a->count, when, x->live.objects, x->live.bytes,
+                   y->live.objects, y->live.bytes);
+    }
+}
+
+static void
+hash_view(struct subject_judge *judge, const struct sim_subject_view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct sim_subject_record *record = &view->records[i];
+        const int64_t words[] = {record->site,
+                                 (int64_t)record->address,
+                                 record->live.objects,
+                                 record->live.bytes,
+                                 record->live.samples,
+                                 record->allocated.objects,
+                                 record->allocated.bytes,
+                                 record->freed.objects};
+
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            judge->hash = sim_hash_step(judge->hash, (uint64_t)words[k]);
+    }
+}
+
+static void
+judge_snapshot(struct subject_judge *judge)
+{
+    const struct sim_world *world = judge->judge->world;
+    const struct sim_subject_view *view = sim_subject_view(world, 0);
+    const uint32_t sites = sim_world_config(world)->stacks_count;
+
+    hash_view(judge, view);
+    if (view->cut)
+        breach(judge, PROPS_A5, "a snapshot shows more than %zu records",
+               view->count);
+    judge_same(judge, PROPS_O2, "at first");
+    for (size_t i = 0; i < view->count; i++)
+        judge_record(judge, view, i);
+    for (uint32_t i = 0; i < judge->model.things_count; i++) {
+        if (!judge->model.things[i].lives)
+            props_cover_hit(judge->judge->cover, COVER_SUBJECT_FREED);
+    }
+    if ((judge->model.subject->can & SUBJECT_LIVE) == 0 || !judge->at_rest)
+        return;
+    for (uint32_t site = 0; site < sites; site++) {
+        if (sim_subject_site(world, site) == site)
+            judge_site(judge, view, site);
+    }
+}
+
+void
+subject_judge_event(struct subject_judge *judge)
+{
+    const struct truth_log *truth = sim_world_truth(judge->judge->world);
+
+    for (; judge->truths_seen < truth->entries_count; judge->truths_seen++) {
+        const struct truth_entry *fact = &truth->entries[judge->truths_seen];
+
+        if (fact->kind == TRUTH_HEAP_RATE && judge->model.was_told)
+            judge_same(judge, PROPS_G1, "before a change of rate");
+        subject_model_learn(&judge->model, fact);
+        if (fact->kind == TRUTH_SNAPSHOT)
+            judge_snapshot(judge);
+    }
+    if (judge->when[0] == '\0')
+        judge->judge->events++;
+}
+
+/* ---- The end ---- */
+
+static void
+step(struct subject_judge *judge, enum sim_event_kind kind, uint32_t object)
+{
+    const struct sim_event event = {
+        .kind = kind, .object = object, .room = SIM_ROOM_ENOUGH};
+    const char *why = sim_world_apply(judge->judge->world, &event);
+
+    if (why != NULL)
+        breach(judge, PROPS_D1, "the end is stuck at %s: %s",
+               sim_event_word(kind), why);
+    subject_judge_event(judge);
+}
+
+static void
+collect(struct subject_judge *judge)
+{
+    struct sim_world *world = judge->judge->world;
+    const struct sim_gc *gc = sim_world_gc(world);
+
+    if (gc->marking)
+        step(judge, SIM_EV_GC_TERMINATE, 0);
+    if (gc->unflushed)
+        step(judge, SIM_EV_GC_FLUSH, 0);
+    while (gc->dead > 0)
+        step(judge, SIM_EV_GC_SWEEP, sim_world_find(world, SIM_DEAD, 0));
+}
+
+/* Three collections, and what was read then is all that lives. */
+static void
+come_to_rest(struct subject_judge *judge)
+{
+    if ((judge->model.subject->can & SUBJECT_SWEPT) == 0)
+        return;
+    for (int i = 0; i < 3; i++) {
+        collect(judge);
+        step(judge, SIM_EV_GC_MARK, 0);
+    }
+    collect(judge);
+}
+
+static void
+read_at_rest(struct subject_judge *judge)
+{
+    come_to_rest(judge);
+    judge->at_rest = true;
+    step(judge, SIM_EV_SNAPSHOT, 0);
+    judge->at_rest = judge->model.subject->cycle == NULL;
+}
+
+void
+subject_judge_end(struct subject_judge *judge)
+{
+    struct sim_world *world = judge->judge->world;
+    const bool frees =
+        (judge->model.subject->can & SUBJECT_FREED_EXPLICITLY) != 0;
+    const bool sweeps = (judge->model.subject->can & SUBJECT_SWEPT) != 0;
+
+    judge->judge->events -= judge->judge->events > 0; /* the last one */
+    judge->when = "at the end: ";
+    read_at_rest(judge);
+    judge->when = "at the end, when all is freed: ";
+    for (uint32_t i = 0; i < sim_world_objects_count(world); i++) {
+        if (judge->judge->breach.property == PROPS_NONE && (frees || sweeps) &&
+            sim_world_object(world, i)->state == SIM_LIVE)
+            step(judge, sweeps ? SIM_EV_DROP : SIM_EV_FREE, i);
+    }
+    if (judge->judge->breach.property == PROPS_NONE && (frees || sweeps))
+        read_at_rest(judge);
+    sim_subject_end(world);
+}

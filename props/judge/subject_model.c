@@ -1,0 +1,181 @@
+/* subject_model.c -- see subject_model.h. */
+#include "subject_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument_subject.h"
+
+/* An exact bound would need the law of its gaps: so many means are enough. */
+#define GAPS_LEFT 64
+
+/* ---- Memory ---- */
+
+bool
+subject_model_init(struct subject_model *model, uint32_t objects_max)
+{
+    model->things_count = 0;
+    model->things = calloc((size_t)objects_max + 1, sizeof *model->things);
+    return model->things != NULL;
+}
+
+void
+subject_model_release(struct subject_model *model)
+{
+    free(model->things);
+    model->things = NULL;
+}
+
+void
+subject_model_begin(struct subject_model *model)
+{
+    model->subject = sim_world_config(model->world)->subject;
+    memset(model->things, 0, model->things_count * sizeof *model->things);
+    model->things_count = 0;
+    memset(model->debt_bytes, 0, sizeof model->debt_bytes);
+    model->rate_bytes = 1;
+    model->sampled_at_bytes = 0;
+    model->was_told = false;
+    model->rate_changed = false;
+    model->forked = false;
+}
+
+/* ---- The model ---- */
+
+static uint64_t
+counted(const struct subject_model *model, const struct truth_entry *fact)
+{
+    return model->subject->counted_bytes != NULL
+               ? model->subject->counted_bytes(fact->size_bytes,
+                                               (uint64_t)fact->cycles)
+               : fact->size_bytes;
+}
+
+/* Is an allocation of now recorded? It pays off what is left of a gap. */
+static enum recorded
+recorded_now(struct subject_model *model, uint32_t thread, uint64_t bytes)
+{
+    uint64_t *debt_bytes = &model->debt_bytes[thread];
+
+    if (model->rate_bytes == 0)
+        return NEVER;
+    if (model->rate_bytes > 1 || bytes == 0)
+        return MAYBE;
+    if (*debt_bytes == 0)
+        return SURELY;
+    *debt_bytes -= bytes < *debt_bytes ? bytes : *debt_bytes;
+    return MAYBE;
+}
+
+static void
+learn_rate(struct subject_model *model, uint64_t rate_bytes)
+{
+    model->rate_changed |= model->was_told;
+    model->rate_bytes = rate_bytes;
+    if (rate_bytes > model->sampled_at_bytes && rate_bytes > 1)
+        model->sampled_at_bytes = rate_bytes;
+    if (!model->was_told || (model->subject->can & SUBJECT_AT_ONCE) != 0)
+        return;
+    for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
+        model->debt_bytes[i] = GAPS_LEFT * model->sampled_at_bytes;
+}
+
+static void
+learn_block(struct subject_model *model, const struct truth_entry *fact)
+{
+    struct subject_thing *thing = &model->things[fact->object];
+    const uint64_t bytes = counted(model, fact);
+    enum recorded recorded = recorded_now(model, fact->proc, bytes);
+
+    if (fact->kind == TRUTH_REALLOC) {
+        thing->past |= WAS_REALLOCATED;
+        if (recorded == NEVER && thing->recorded != NEVER && fact->flag)
+            recorded = MAYBE; /* the record of the same block may stay */
+    }
+    thing->recorded = recorded;
+    thing->lives = true;
+    thing->site = sim_subject_site(model->world, fact->stack);
+    thing->thread = fact->proc;
+    thing->bytes = bytes;
+    thing->past &= ~(uint32_t)LOST_THREAD;
+    if (bytes >= UINT64_C(1) << 40)
+        thing->past |= IS_HUGE;
+    if (fact->object >= model->things_count)
+        model->things_count = fact->object + 1;
+}
+
+static void
+learn_end(struct subject_model *model, const struct truth_entry *fact)
+{
+    const bool child = fact->kind == TRUTH_FORK && fact->flag;
+
+    model->forked |= fact->kind == TRUTH_FORK;
+    for (uint32_t i = 0; i < model->things_count; i++) {
+        struct subject_thing *thing = &model->things[i];
+
+        if (fact->kind == TRUTH_THREAD_EXIT && thing->thread == fact->proc)
+            thing->past |= LOST_THREAD;
+    }
+    if (fact->kind == TRUTH_THREAD_EXIT)
+        model->debt_bytes[fact->proc] = 0;
+    for (uint32_t i = 0; i < SIM_PROCS_MAX && child; i++)
+        model->debt_bytes[i] = i == fact->proc ? model->debt_bytes[i] : 0;
+}
+
+void
+subject_model_learn(struct subject_model *model, const struct truth_entry *fact)
+{
+    switch ((int)fact->kind) {
+    case TRUTH_ALLOC:
+    case TRUTH_REALLOC:
+        learn_block(model, fact);
+        break;
+    case TRUTH_REALLOC_FAILED:
+        model->things[fact->object].past |= WAS_REALLOCATED;
+        break;
+    case TRUTH_FREE_EXPLICIT:
+    case TRUTH_SWEEP:
+        model->things[fact->object].lives = false;
+        break;
+    case TRUTH_THREAD_EXIT:
+    case TRUTH_FORK:
+        learn_end(model, fact);
+        break;
+    case TRUTH_HEAP_RATE:
+        learn_rate(model, (uint64_t)fact->cycles);
+        return;
+    default:
+        break;
+    }
+    model->was_told = true;
+}
+
+static void
+add_thing(struct subject_sums *sums, const struct subject_thing *thing)
+{
+    const int64_t bytes =
+        thing->bytes > INT64_MAX ? INT64_MAX : (int64_t)thing->bytes;
+    int64_t *sum =
+        thing->recorded == SURELY ? &sums->must_bytes : &sums->may_bytes;
+
+    sums->past |= thing->past;
+    if (!thing->lives || thing->recorded == NEVER)
+        return;
+    ++*(thing->recorded == SURELY ? &sums->must_objects : &sums->may_objects);
+    if (__builtin_add_overflow(*sum, bytes, sum)) {
+        *sum = INT64_MAX;
+        sums->overflows = true;
+    }
+}
+
+struct subject_sums
+subject_model_sums(const struct subject_model *model, uint32_t site)
+{
+    struct subject_sums sums = {0};
+
+    for (uint32_t i = 0; i < model->things_count; i++) {
+        if (model->things[i].site == site)
+            add_thing(&sums, &model->things[i]);
+    }
+    return sums;
+}

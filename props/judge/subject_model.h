@@ -1,0 +1,75 @@
+/*
+ * subject_model.h -- what a subject must show: a model of a sampled live heap,
+ * out of the truth log alone.
+ *
+ * Every object has a site, its bytes as the subject counts them, and whether it
+ * must, may or must not be recorded. For each site the sums of those bound what
+ * a snapshot shows:
+ *
+ *      must <= shown <= must + may     in samples; objects and bytes if may = 0
+ *      must <= shown                   in objects and bytes, as an estimate
+ */
+#ifndef PROPS_SUBJECT_MODEL_H
+#define PROPS_SUBJECT_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "subject.h"
+#include "world.h"
+
+enum recorded { NEVER, MAYBE, SURELY };
+
+/* What has happened to an object; to a site: to one of its objects. */
+enum {
+    WAS_REALLOCATED = 1 << 0,
+    IS_HUGE = 1 << 1,
+    LOST_THREAD = 1 << 2,
+};
+
+struct subject_thing {
+    enum recorded recorded;
+    bool lives;
+    uint32_t site;
+    uint32_t thread;
+    uint64_t bytes;
+    uint32_t past; /* a set of the above */
+};
+
+/* Of one site. */
+struct subject_sums {
+    int64_t must_objects, may_objects;
+    int64_t must_bytes, may_bytes;
+    uint32_t past;
+    bool overflows;
+};
+
+struct subject_model {
+    const struct sim_world *world;
+    const struct subject *subject;
+    struct subject_thing *things;       /* by object */
+    uint32_t things_count;              /* above the numbers of all so far */
+    uint64_t debt_bytes[SIM_PROCS_MAX]; /* until a rate of 1 is sure to count */
+    uint64_t rate_bytes;
+    uint64_t sampled_at_bytes; /* the largest rate so far; 0: only 1 or 0 */
+    bool was_told;             /* of anything but its first rate */
+    bool rate_changed;
+    bool forked;
+};
+
+/* returns: false if there is not enough memory */
+bool subject_model_init(struct subject_model *model, uint32_t objects_max);
+void subject_model_release(struct subject_model *model);
+
+/* Begin with a world that was reset. in: model->world */
+void subject_model_begin(struct subject_model *model);
+
+/* Take a fact. */
+void subject_model_learn(struct subject_model *model,
+                         const struct truth_entry *fact);
+
+/* returns: the sums of a site */
+struct subject_sums subject_model_sums(const struct subject_model *model,
+                                       uint32_t site);
+
+#endif

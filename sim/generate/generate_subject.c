@@ -1,0 +1,215 @@
+/*
+ * generate_subject.c -- worlds for a subject: threads that allocate, resize and
+ * free, a collector if the subject knows of one, and somebody who reads. What
+ * the subject lacks is not among the answers. Every answer 0 is dull.
+ */
+#include <string.h>
+
+#include "choice_labels.h"
+#include "instrument_subject.h"
+
+enum subject_work {
+    DO_NOTHING,
+    DO_ALLOC,
+    DO_FREE,
+    DO_READ,
+    DO_DROP,
+    DO_COLLECT,
+    DO_REALLOC,
+    DO_FAIL,
+    DO_RATE,
+    DO_EXIT,
+    DO_FORK,
+};
+
+static void
+add(struct sim_generator *g, enum subject_work work, uint32_t weight, bool has)
+{
+    for (uint32_t i = 0; has && i < weight; i++)
+        g->works[g->works_count++] = (uint8_t)work;
+}
+
+static bool
+draw_feature(struct sim_generator *g, uint32_t one_in)
+{
+    return ask(g, one_in, SIM_SWARM, LABEL_FEATURE) == 1;
+}
+
+static void
+list_works(struct sim_generator *g)
+{
+    const struct subject *subject = g->subject;
+    const bool sweeps = (subject->can & SUBJECT_SWEPT) != 0;
+    const bool frees = (subject->can & SUBJECT_FREED_EXPLICITLY) != 0;
+    const bool samples = (subject->can & SUBJECT_SAMPLING) != 0;
+
+    g->works_count = 0;
+    add(g, DO_NOTHING, 1, true);
+    add(g, DO_ALLOC, 5, true);
+    add(g, DO_FREE, 3, frees);
+    add(g, DO_READ, 2, true);
+    add(g, DO_DROP, 2, sweeps);
+    add(g, DO_COLLECT, 4, sweeps);
+    add(g, DO_REALLOC, 3, subject->realloc != NULL && draw_feature(g, 2));
+    add(g, DO_FAIL, 1, draw_feature(g, 4));
+    add(g, DO_RATE, 1,
+        subject->set_rate != NULL && (samples || subject->can & SUBJECT_OFF) &&
+            draw_feature(g, 3));
+    add(g, DO_EXIT, 1, draw_feature(g, 3));
+    add(g, DO_FORK, 1, subject->fork != NULL && draw_feature(g, 4));
+    g->features.sampling = samples && draw_feature(g, 3);
+    g->features.odd_sizes = draw_feature(g, 3);
+    g->features.huge_sizes = draw_feature(g, 8);
+    g->features.alignments = draw_feature(g, 3);
+    g->features.sizes =
+        (enum sim_sizes)ask(g, SIM_SIZES_ONE + 1, SIM_SWARM, LABEL_SIZES);
+    g->features.lifetimes =
+        (enum sim_lifetimes)ask(g, SIM_DIE_ANY + 1, SIM_SWARM, LABEL_LIFETIMES);
+}
+
+void
+sim_generator_begin_subject(struct sim_generator *g)
+{
+    static const uint32_t lengths[] = {16, 64, 192};
+    struct sim_config *c = &g->config;
+
+    memset(&g->features, 0, sizeof g->features);
+    memset(&g->faults, 0, sizeof g->faults);
+    c->subject = g->subject;
+    c->instruments = SIM_INSTRUMENT_BIT(SIM_SUBJECT);
+    c->buckets_max = SIM_BUCKETS_MAX;
+    c->depth_max = 32;
+    c->procs = 1 + ask(g, 4, SIM_SWARM, LABEL_PROCS);
+    c->seed = ask(g, 65536, SIM_SWARM, LABEL_SEED);
+    c->stacks_count = 1 + ask(g, 4, SIM_SWARM, LABEL_STACKS);
+    for (uint32_t i = 0; i < c->stacks_count; i++)
+        sim_draw_stack(g, i);
+    c->stacks = g->stacks;
+    list_works(g);
+    g->more_bound = lengths[ask(g, sizeof lengths / sizeof *lengths, SIM_SWARM,
+                                LABEL_LENGTH)];
+}
+
+/* ---- One event ---- */
+
+/* Any alignment of a few, which the size follows or not. */
+static void
+draw_block(struct sim_generator *g, struct sim_event *event)
+{
+    static const int64_t alignments[] = {0, 64, 4096, 16, 1 << 20};
+
+    if (!g->features.alignments)
+        return;
+    event->cycles = alignments[ask(g, sizeof alignments / sizeof *alignments,
+                                   SIM_DATA, LABEL_ALIGN)];
+    event->room = ask(g, 2, SIM_DATA, LABEL_ZEROED);
+}
+
+static bool
+draw_realloc(struct sim_generator *g, const struct sim_world *world,
+             struct sim_event *event)
+{
+    static const enum sim_event_kind kinds[] = {SIM_EV_REALLOC, SIM_EV_REALLOC,
+                                                SIM_EV_REALLOC_IN_PLACE,
+                                                SIM_EV_REALLOC_FAILS};
+
+    if (!sim_draw_work(g, world, WORK_DROP, event))
+        return false; /* no object lives */
+    event->kind =
+        kinds[ask(g, sizeof kinds / sizeof *kinds, SIM_OP, LABEL_SUBJECT_WORK)];
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, LABEL_STACK);
+    event->size_bytes = UINT64_C(1) << ask(g, g->features.huge_sizes ? 62 : 20,
+                                           SIM_DATA, LABEL_SIZE);
+    return true;
+}
+
+static bool
+draw_rate(struct sim_generator *g, struct sim_event *event)
+{
+    static const int64_t rates[] = {1, 16, 512, 65536, 0};
+    const bool samples = (g->subject->can & SUBJECT_SAMPLING) != 0;
+    const bool stops = (g->subject->can & SUBJECT_OFF) != 0;
+
+    event->kind = SIM_EV_HEAP_RATE;
+    if (samples)
+        event->cycles =
+            rates[ask(g, 4 + (uint32_t)stops, SIM_DATA, LABEL_RATE)];
+    else
+        event->cycles = 1 - (int64_t)ask(g, 2, SIM_DATA, LABEL_RATE);
+    return true;
+}
+
+static bool
+draw_work(struct sim_generator *g, const struct sim_world *world,
+          enum subject_work work, struct sim_event *event)
+{
+    switch (work) {
+    case DO_ALLOC:
+    case DO_FAIL:
+        if (!sim_draw_work(g, world, WORK_ALLOC, event))
+            return false;
+        if (g->features.huge_sizes && ask(g, 4, SIM_DATA, LABEL_SIZE) == 1)
+            event->size_bytes = UINT64_C(1) << 60;
+        if (work == DO_FAIL)
+            event->kind = SIM_EV_ALLOC_FAILS;
+        draw_block(g, event);
+        return true;
+    case DO_FREE:
+        if (!sim_draw_work(g, world, WORK_DROP, event))
+            return false;
+        event->kind = SIM_EV_FREE;
+        return true;
+    case DO_DROP:
+        return sim_draw_work(g, world, WORK_DROP, event);
+    case DO_COLLECT:
+        return sim_draw_collection(g, world, event);
+    case DO_REALLOC:
+        return draw_realloc(g, world, event);
+    case DO_RATE:
+        return draw_rate(g, event);
+    case DO_EXIT:
+        event->kind = SIM_EV_THREAD_EXIT;
+        return true;
+    case DO_FORK:
+        event->kind = ask(g, 2, SIM_OP, LABEL_SUBJECT_WORK) == 0
+                          ? SIM_EV_FORK
+                          : SIM_EV_FORK_PARENT;
+        return true;
+    case DO_READ:
+        event->kind = SIM_EV_SNAPSHOT;
+        event->room = SIM_ROOM_ENOUGH;
+        return true;
+    case DO_NOTHING:
+        break;
+    }
+    return false;
+}
+
+bool
+sim_generator_next_for_subject(struct sim_generator *g,
+                               const struct sim_world *world,
+                               struct sim_event *event)
+{
+    if (g->events == 0 && g->features.sampling) {
+        memset(event, 0, sizeof *event);
+        g->events++;
+        event->kind = SIM_EV_HEAP_RATE;
+        event->cycles = INT64_C(16) << ask(g, 12, SIM_SWARM, LABEL_RATE);
+        return true;
+    }
+    while (g->events < SIM_EVENTS_MAX &&
+           ask(g, g->more_bound, SIM_FLOW, LABEL_MORE) != 0) {
+        enum subject_work work;
+
+        sim_choices_refresh(g->choices);
+        memset(event, 0, sizeof *event);
+        work = (enum subject_work)
+                   g->works[ask(g, g->works_count, SIM_OP, LABEL_WORK)];
+        event->task = ask(g, g->config.procs, SIM_DATA, LABEL_TASK);
+        if (draw_work(g, world, work, event)) {
+            g->events++;
+            return true;
+        }
+    }
+    return false;
+}

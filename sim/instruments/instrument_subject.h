@@ -1,0 +1,53 @@
+/*
+ * instrument_subject.h -- a foreign profiler as an instrument of a world: it is
+ * told what happens by the functions of subjects/subject.h.
+ *
+ * Thread t of the subject is processor t of the world, from the first thing
+ * that happens there to its `thread-exit`. A `heap-rate` before anything else
+ * is the rate that the subject begins with.
+ */
+#ifndef SIM_INSTRUMENT_SUBJECT_H
+#define SIM_INSTRUMENT_SUBJECT_H
+
+#include "instrument.h"
+#include "subject.h"
+
+#define SIM_SUBJECT_NOWHERE \
+    UINT32_MAX /* a site that no stack of the world is */
+
+/* What a snapshot showed. */
+struct sim_subject_record {
+    uint32_t site;  /* the first stack that is the same where it is cut */
+    uint32_t depth; /* as shown */
+    uintptr_t leaf; /* as shown; 0 if the depth is 0 */
+    uint64_t address;
+    struct subject_count live;
+    struct subject_count allocated;
+    struct subject_count freed;
+};
+
+struct sim_subject_view {
+    struct sim_subject_record *records;
+    size_t count;
+    bool cut; /* there were more than anybody could need */
+};
+
+struct sim_world;
+
+/*
+ * What was read at the last `snapshot`: twice, at once. At a `heap-rate`: just
+ * before and just after.
+ *
+ * in:      which, 0 or 1
+ */
+const struct sim_subject_view *sim_subject_view(const struct sim_world *world,
+                                                int which);
+
+/* returns: where an object is that was not freed; where `site` is cut */
+uint64_t sim_subject_address(const struct sim_world *world, uint32_t object);
+uint32_t sim_subject_site(const struct sim_world *world, uint32_t stack);
+
+/* Call the subject's end(), if the run has called its begin(). */
+void sim_subject_end(struct sim_world *world);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * blocks.c -- what happens to the blocks, threads and processes of a world that
+ * a subject watches (subjects/subject.h), beyond what objects.c has.
+ */
+#include "subject.h"
+#include "world_internal.h"
+
+/* Why can the subject not be told of such an event? */
+static const char *
+lacks(const struct subject *subject, enum sim_event_kind kind)
+{
+    switch ((int)kind) {
+    case SIM_EV_REALLOC:
+    case SIM_EV_REALLOC_IN_PLACE:
+    case SIM_EV_REALLOC_FAILS:
+        return subject->realloc != NULL ? NULL : "the subject lacks realloc()";
+    case SIM_EV_FREE:
+        return (subject->can & SUBJECT_FREED_EXPLICITLY) != 0
+                   ? NULL
+                   : "the subject lacks explicit frees";
+    case SIM_EV_GC_MARK:
+        return (subject->can & SUBJECT_SWEPT) != 0
+                   ? NULL
+                   : "the subject knows of no collector";
+    case SIM_EV_FORK:
+    case SIM_EV_FORK_PARENT:
+        return subject->fork != NULL ? NULL : "the subject lacks fork()";
+    default:
+        return NULL;
+    }
+}
+
+static const char *
+apply_realloc(struct sim_world *world, const struct sim_event *event)
+{
+    struct sim_object *object = world->objects;
+
+    if (event->object >= world->objects_count ||
+        object[event->object].state != SIM_LIVE)
+        return "the object is not live";
+    object += event->object;
+    if (event->stack >= world->config.stacks_count)
+        return "there is no such stack";
+    if (event->kind == SIM_EV_REALLOC_FAILS) {
+        sim_world_log(world, TRUTH_REALLOC_FAILED, event, event->object, false);
+        return NULL;
+    }
+    world->heap_bytes += event->size_bytes - object->size_bytes;
+    object->size_bytes = event->size_bytes;
+    sim_world_log(world, TRUTH_REALLOC, event, event->object,
+                  event->kind == SIM_EV_REALLOC_IN_PLACE);
+    return NULL;
+}
+
+/* May the rate be set now? Before anything else it is the first rate. */
+static const char *
+against_rate(const struct sim_world *world, int64_t rate_bytes)
+{
+    const struct subject *subject = world->config.subject;
+    const struct truth_log *truth = &world->truth;
+
+    if (rate_bytes < 0)
+        return "a subject's rate is 0 or more";
+    if (rate_bytes == 0 && (subject->can & SUBJECT_OFF) == 0)
+        return "the subject cannot be switched off";
+    if (rate_bytes > 1 && (subject->can & SUBJECT_SAMPLING) == 0)
+        return "the subject does not sample";
+    for (uint32_t i = 0; i < truth->entries_count; i++) {
+        if (truth->entries[i].kind != TRUTH_HEAP_RATE)
+            return subject->set_rate != NULL
+                       ? NULL
+                       : "the subject's rate cannot change";
+    }
+    return NULL;
+}
+
+const char *
+sim_world_against_subject(const struct sim_world *world,
+                          const struct sim_event *event)
+{
+    const struct subject *subject = world->config.subject;
+
+    if (subject == NULL)
+        return "there is no subject to be told of it";
+    if (event->kind == SIM_EV_HEAP_RATE)
+        return against_rate(world, event->cycles);
+    return lacks(subject, event->kind);
+}
+
+const char *
+sim_world_apply_block(struct sim_world *world, const struct sim_event *event)
+{
+    const char *why = sim_world_against_subject(world, event);
+
+    if (why != NULL)
+        return why;
+    switch ((int)event->kind) {
+    case SIM_EV_ALLOC_FAILS:
+        if (event->stack >= world->config.stacks_count)
+            return "there is no such stack";
+        sim_world_log(world, TRUTH_ALLOC_FAILED, event, 0, false);
+        return NULL;
+    case SIM_EV_THREAD_EXIT:
+        sim_world_log(world, TRUTH_THREAD_EXIT, event, 0, false);
+        return NULL;
+    case SIM_EV_FORK:
+    case SIM_EV_FORK_PARENT:
+        sim_world_log(world, TRUTH_FORK, event, 0, event->kind == SIM_EV_FORK);
+        return NULL;
+    default:
+        return apply_realloc(world, event);
+    }
+}

@@ -1,0 +1,132 @@
+/*
+ * subject.h -- what a sampled heap profiler fills in to be judged by `profsim
+ * check --subject` (docs/subjects.md has an example).
+ *
+ * The harness calls a subject as a runtime or an allocator would, from one
+ * thread of its own: which of the simulated threads acts is an argument. A
+ * function that is NULL, and a flag that is not set, say what a subject lacks;
+ * properties that need it are then not applicable.
+ *
+ * What makes runs repeatable
+ *   - all state hangs on what begin() returns; a second begin() starts anew
+ *   - random numbers come from config->random() and time from config->now_ns()
+ *   - addresses are numbers: nothing is mapped there
+ */
+#ifndef SUBJECT_H
+#define SUBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SUBJECT_VERSION 1
+
+enum { SUBJECT_THREADS_MAX = 8 };
+
+/* What a subject can do, beyond the functions that it has. */
+enum {
+    SUBJECT_FREED_EXPLICITLY = 1 << 0, /* free() by the program */
+    SUBJECT_SWEPT = 1 << 1,            /* free() by a collector */
+    SUBJECT_LIVE = 1 << 2,             /* records have `live`: not freed yet */
+    SUBJECT_ALLOCATED = 1 << 3, /* records have `allocated`: since begin() */
+    SUBJECT_FREED = 1 << 4,     /* records have `freed`, of those */
+    SUBJECT_SAMPLES = 1 << 5,   /* counts have `samples` */
+    SUBJECT_ADDRESSES = 1 << 6, /* a record is one live object */
+    SUBJECT_SAMPLING = 1 << 7,  /* rates above 1; counts are then estimates */
+    SUBJECT_OFF = 1 << 8,       /* rate 0: nothing is recorded */
+    SUBJECT_AT_ONCE = 1 << 9,   /* a new rate begins with the next allocation,
+                                   not when the gap of the old one ends */
+};
+
+struct subject_config {
+    uint64_t rate_bytes; /* a sample every so many on average; 1: all */
+    void *memory;        /* subject.memory_bytes, zero, aligned to 64 */
+    void *context;       /* for these two */
+    uint64_t (*random)(void *context); /* 64 uniform bits */
+    uint64_t (*now_ns)(void *context);
+};
+
+/* A call stack, leaf first. It is the caller's: copy what you keep. */
+struct subject_site {
+    const uintptr_t *frames;
+    uint32_t depth; /* may be 0 */
+};
+
+struct subject_block {
+    uint64_t address; /* 0: the allocation failed */
+    uint64_t size_bytes;
+    uint64_t align_bytes; /* a power of two; 0: none was asked for */
+    bool zeroed;
+};
+
+/* As the user is shown them: estimates, if the rate is above 1. */
+struct subject_count {
+    int64_t objects;
+    int64_t bytes;
+    int64_t samples; /* behind them; SUBJECT_SAMPLES */
+};
+
+struct subject_record {
+    struct subject_site site;
+    uint64_t address; /* SUBJECT_ADDRESSES */
+    struct subject_count live;
+    struct subject_count allocated;
+    struct subject_count freed;
+};
+
+/* Takes a record, which may be gone after the call. */
+typedef void subject_visit(void *context, const struct subject_record *record);
+
+struct subject {
+    uint32_t version; /* SUBJECT_VERSION */
+    uint32_t can;     /* flags, as above */
+    const char *name;
+    uint32_t depth_max;  /* frames of a site that are kept; 0: all */
+    size_t memory_bytes; /* for config->memory */
+
+    /* returns: the state, the first argument of all others; NULL: no memory */
+    void *(*begin)(const struct subject_config *config);
+    void (*end)(void *state);
+
+    /* Thread numbers are below SUBJECT_THREADS_MAX, and come again after
+     * thread_exit(). Blocks of a thread outlive it. */
+    void (*thread_start)(void *state, uint32_t thread);
+    void (*thread_exit)(void *state, uint32_t thread);
+
+    void (*alloc)(void *state, uint32_t thread, const struct subject_site *site,
+                  const struct subject_block *block);
+    /* `to` takes the place of `from`: elsewhere, at the same address, or not at
+     * all (address 0), and then `from` stays. */
+    void (*realloc)(void *state, uint32_t thread,
+                    const struct subject_site *site,
+                    const struct subject_block *from,
+                    const struct subject_block *to);
+    /* thread: who frees, be it the program or the sweep of a collector. */
+    void (*free)(void *state, uint32_t thread,
+                 const struct subject_block *block, bool swept);
+
+    /* A collection: marking has ended and the world stands still; then, when
+     * it goes on. A subject that has cycle() shows the heap as of a completed
+     * collection, and after three that nothing disturbs, all of it. */
+    void (*cycle)(void *state);
+    void (*flush)(void *state);
+
+    /* From now on; 1: everything, 0: nothing (SUBJECT_OFF). */
+    void (*set_rate)(void *state, uint64_t rate_bytes);
+
+    /* The process has forked. child: this is the child, where `thread` is the
+     * only one left; else its parent, where nothing has changed. */
+    void (*fork)(void *state, uint32_t thread, bool child);
+
+    /* Call visit(context, &record) for each record. A site may come twice. */
+    void (*snapshot)(void *state, subject_visit *visit, void *context);
+
+    /* What it counts a request as, where that is not its size: the size class,
+     * or with a header. NULL: the size that was asked for. */
+    uint64_t (*counted_bytes)(uint64_t size_bytes, uint64_t align_bytes);
+};
+
+/* What a shared object or source file defines. returns: its table */
+const struct subject *profsim_subject(void);
+
+#endif
