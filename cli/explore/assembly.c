@@ -1,7 +1,16 @@
-/* assembly.c -- see assembly.h. */
+/*
+ * assembly.c -- see assembly.h.
+ *
+ *      #APP                            gcc and clang: here it begins,
+ *      # 7 "prog.c" 1                  gcc: from this line of the source,
+ *              lock; incl (%rdi)
+ *      # 0 "" 2                        gcc: as far as here;
+ *      #NO_APP                         here it ends
+ *
+ * clang names the line before, in the comment of a .loc.
+ */
 #include "assembly.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,145 +19,116 @@
 
 #include "complaint.h"
 
-struct source {
-    const char *at;
-    uint32_t line;
+enum { PLACE_BYTES = 1024 };
+
+struct reader {
+    const char *source;
+    char place[PLACE_BYTES]; /* FILE:LINE, or "" */
+    char said[PLACE_BYTES];  /* the place of the latest complaint */
+    bool inside;
+    bool between; /* gcc: two statements, with lines of its own */
+    bool ok;
 };
 
+static const char ends[] = " \t\r\n;";
+
+/* One instruction, or a piece of one. */
 static bool
-is_word(char c)
+is_harmless(const char *word, size_t bytes)
 {
-    return isalnum((unsigned char)c) || c == '_';
-}
+    static const char *const harmless[] = {"pause", "yield", "nop",
+                                           "rep",   "isb",   NULL};
 
-static void
-step(struct source *s)
-{
-    s->line += *s->at == '\n';
-    s->at++;
-}
-
-/* Past a string or a character, whose first quote `at` stands on. */
-static void
-skip_quoted(struct source *s)
-{
-    const char quote = *s->at;
-
-    step(s);
-    while (*s->at != '\0' && *s->at != quote) {
-        if (*s->at == '\\' && s->at[1] != '\0')
-            step(s);
-        step(s);
-    }
-    if (*s->at != '\0')
-        step(s);
-}
-
-/* returns: false if there is neither space nor a comment */
-static bool
-skip_space(struct source *s)
-{
-    const char *before = s->at;
-
-    if (strncmp(s->at, "//", 2) == 0) {
-        while (*s->at != '\0' && *s->at != '\n')
-            step(s);
-    } else if (strncmp(s->at, "/*", 2) == 0) {
-        while (*s->at != '\0' && strncmp(s->at, "*/", 2) != 0)
-            step(s);
-        for (int i = 0; i < 2 && *s->at != '\0'; i++)
-            step(s);
-    } else if (isspace((unsigned char)*s->at)) {
-        step(s);
-    }
-    return s->at != before;
-}
-
-static bool
-take_word(struct source *s, const char *const *words)
-{
-    size_t length = 0;
-
-    while (is_word(s->at[length]))
-        length++;
-    for (; length > 0 && *words != NULL; words++) {
-        if (strlen(*words) == length && strncmp(s->at, *words, length) == 0) {
-            s->at += length;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* After the keyword: is the first string of the template a harmless one? */
-static bool
-is_harmless(struct source s)
-{
-    static const char *const qualifiers[] = {"volatile", "__volatile__",
-                                             "__volatile", "inline", NULL};
-    static const char *const harmless[] = {
-        "\"\"", "\"pause\"", "\"yield\"", "\"nop\"", "\"rep; nop\"", NULL};
-    const char *begin;
-
-    while (skip_space(&s) || take_word(&s, qualifiers))
-        ;
-    if (*s.at != '(')
-        return true; /* not a statement: a name, or an attribute */
-    step(&s);
-    while (skip_space(&s))
-        ;
-    begin = s.at;
-    if (*s.at == '"')
-        skip_quoted(&s);
     for (uint32_t i = 0; harmless[i] != NULL; i++) {
-        if ((size_t)(s.at - begin) == strlen(harmless[i]) &&
-            strncmp(begin, harmless[i], strlen(harmless[i])) == 0)
+        if (strlen(harmless[i]) == bytes &&
+            strncmp(word, harmless[i], bytes) == 0)
             return true;
     }
     return false;
 }
 
-static bool
-check(const char *path, const char *text)
+static void
+take_text(struct reader *r, const char *line)
 {
-    static const char *const keywords[] = {"asm", "__asm__", "__asm", NULL};
-    struct source s = {.at = text, .line = 1};
-    bool ok = true;
+    for (line += strspn(line, ends); *line != '\0';
+         line += strspn(line, ends)) {
+        const size_t bytes = strcspn(line, ends);
 
-    while (*s.at != '\0') {
-        if (skip_space(&s))
-            continue;
-        if (*s.at == '"' || *s.at == '\'') {
-            skip_quoted(&s);
-        } else if (take_word(&s, keywords)) {
-            if (!is_harmless(s))
-                ok = cli_complain("%s:%u: inline assembly: what it touches "
-                                  "would not be seen",
-                                  path, (unsigned)s.line);
-        } else if (is_word(*s.at)) {
-            while (is_word(*s.at))
-                step(&s);
-        } else {
-            step(&s);
-        }
+        if (!is_harmless(line, bytes))
+            break;
+        line += bytes;
     }
-    return ok;
+    if (*line == '\0' || (!r->ok && strcmp(r->said, r->place) == 0))
+        return;
+    r->ok = cli_complain("%s: inline assembly: what it touches would not be "
+                         "seen",
+                         r->place[0] != '\0' ? r->place : r->source);
+    memcpy(r->said, r->place, sizeof r->said);
+}
+
+/* gcc's `# 7 "prog.c" 1`. returns: false if the line is something else */
+static bool
+take_marker(struct reader *r, const char *line)
+{
+    char file[PLACE_BYTES - 16];
+    unsigned number;
+
+    if (sscanf(line, "# %u \"%1007[^\"]\"", &number, file) == 2) {
+        snprintf(r->place, sizeof r->place, "%s:%u", file, number);
+        r->between = false;
+        return true;
+    }
+    if (strncmp(line, "# 0 \"\"", 6) != 0)
+        return false;
+    r->between = true;
+    return true;
+}
+
+/* clang's `.loc 0 3 40   # prog.c:3:40`, or gcc's without the comment. */
+static void
+take_location(struct reader *r, const char *line)
+{
+    const char *name = strchr(line, '#');
+    const char *colon = name != NULL ? strrchr(name, ':') : NULL;
+
+    if (strncmp(line + strspn(line, " \t"), ".loc", 4) != 0 || colon == NULL)
+        return;
+    name += 1 + strspn(name + 1, " ");
+    snprintf(r->place, sizeof r->place, "%.*s", (int)(colon - name), name);
+}
+
+static void
+take_line(struct reader *r, const char *line)
+{
+    const char *text = line + strspn(line, " \t");
+
+    if (strncmp(text, "#APP", 4) == 0) {
+        r->inside = true;
+        r->between = false;
+    } else if (strncmp(text, "#NO_APP", 7) == 0) {
+        r->inside = false;
+    } else if (!r->inside) {
+        take_location(r, line);
+    } else if (!take_marker(r, text) && !r->between) {
+        take_text(r, text);
+    }
 }
 
 bool
-cli_assembly_check(const char *path)
+cli_assembly_check(const char *path, const char *source)
 {
+    struct reader r = {.source = source, .ok = true};
     FILE *file = fopen(path, "re");
-    char *text = NULL;
+    char *line = NULL;
     size_t room = 0;
-    bool ok;
 
     if (file == NULL)
         return cli_complain("%s: %s", path, strerror(errno));
-    ok = getdelim(&text, &room, '\0', file) >= 0 || feof(file) ||
-         cli_complain("%s: %s", path, strerror(errno));
-    ok = ok && (text == NULL || check(path, text));
-    free(text);
+    while (getline(&line, &room, file) >= 0)
+        take_line(&r, line);
+    if (ferror(file))
+        r.ok = cli_complain("%s: cannot be read", path);
+    free(line);
     fclose(file);
-    return ok;
+    return r.ok;
 }

@@ -1,15 +1,17 @@
-/* assembly.h -- inline assembly in a source: what it touches is not seen. */
+/* assembly.h -- inline assembly in a program: what it touches is not seen. */
 #ifndef CLI_ASSEMBLY_H
 #define CLI_ASSEMBLY_H
 
 #include <stdbool.h>
 
 /*
- * Look for statements of inline assembly that may touch memory. A barrier for
- * the compiler ("") and a pause are harmless.
+ * Look for inline assembly in what the compiler has made of a source, headers
+ * and macros included. A barrier for the compiler ("") and a pause are
+ * harmless.
  *
- * returns: false if there is one, or the file cannot be read; reported
+ * in:      path, the compiler's output of -S with -g; source, for messages
+ * returns: false if there is any, or the file cannot be read; reported
  */
-bool cli_assembly_check(const char *path);
+bool cli_assembly_check(const char *path, const char *source);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * build_program.c -- see build_program.h.
  *
- *      prog.c --cc -fsanitize=thread--> prog.o --\
- *                        libprofsim-explore.a ----> program, run with the words
+ *      prog.c --cc -fsanitize=thread--> prog.s --as--> prog.o --\
+ *                                       libprofsim-explore.a ----> program
  *
  * The program explores itself: it is linked with the explorer, whose main takes
  * the place of its own. All that is built lies in a folder that is removed.
@@ -135,10 +135,6 @@ take_words(struct build *b, int argc, char **argv)
     }
     for (i++; i < argc; i++)
         add(&b->flags, argv[i]);
-    for (uint32_t s = 0; s < b->sources.count; s++) {
-        if (!cli_assembly_check(b->sources.list[s]))
-            return false;
-    }
     return true;
 }
 
@@ -231,28 +227,64 @@ add_flags(struct words *command, const struct build *b)
         add(command, "-D_GLIBCXX_ASSERTIONS");
     add_all(command, &b->flags);
     add(command, "-fsanitize=thread");
+    add(command, "-fno-lto"); /* what is linked is what was checked */
+}
+
+/* Run the words of a command, and release them. */
+static bool
+succeeds(struct words *command)
+{
+    const int status = run(command->list);
+
+    release(command);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* The flags that matter to it are those of the machine, and its own. */
+static bool
+assemble(const struct build *b, const char *text, const char *object)
+{
+    struct words command = {.count = 0};
+
+    add(&command, b->compiler);
+    for (uint32_t i = 0; i < b->flags.count; i++) {
+        if (strncmp(b->flags.list[i], "-Wa,", 4) == 0 ||
+            strncmp(b->flags.list[i], "-m", 2) == 0)
+            add(&command, b->flags.list[i]);
+    }
+    add(&command, "-c");
+    add(&command, text);
+    add(&command, "-o");
+    add(&command, object);
+    return succeeds(&command);
 }
 
 static bool
 compile(struct build *b, uint32_t source)
 {
+    const char *name = b->sources.list[source];
     struct words command = {.count = 0};
+    char text[PATH_MAX + 32];
     char object[PATH_MAX + 32];
-    int status;
+    bool compiled;
+    bool ok;
 
+    snprintf(text, sizeof text, "%s/%u.s", b->folder, (unsigned)source);
     snprintf(object, sizeof object, "%s/%u.o", b->folder, (unsigned)source);
     add(&command, b->compiler);
     add_flags(&command, b);
-    add(&command, "-c");
-    add(&command, b->sources.list[source]);
+    add(&command, "-S");
+    add(&command, name);
     add(&command, "-o");
-    add(&command, object);
-    status = run(command.list);
-    release(&command);
+    add(&command, text);
     add(&b->objects, object);
-    return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-           cli_complain("%s: %s cannot compile it", b->sources.list[source],
-                        b->compiler);
+    compiled = succeeds(&command);
+    ok =
+        compiled && cli_assembly_check(text, name) && assemble(b, text, object);
+    unlink(text);
+    return compiled
+               ? ok
+               : cli_complain("%s: %s cannot compile it", name, b->compiler);
 }
 
 static bool

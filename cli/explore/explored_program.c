@@ -97,7 +97,7 @@ __wrap_main(int argc, char **argv)
         return (int)cli_usage(
             "the program has no main: name a function by --entry");
     sim_program_start(rows[0].name, run_main, NULL,
-                      (char *)__builtin_frame_address(0) + 16);
+                      (char *)__builtin_frame_address(0) + 16, true);
     code = cli_explore(argc, argv);
     if (fflush(stdout) != 0)
         code = CLI_USAGE;
@@ -155,7 +155,7 @@ __tsan_simulate(void (*callback)(void *argument), void *argument)
     callback_now.function = callback;
     callback_now.argument = argument;
     sim_program_start(rows[0].name, run_callback, NULL,
-                      (char *)__builtin_frame_address(0) + 16);
+                      (char *)__builtin_frame_address(0) + 16, false);
     count = split_words(text, words);
     code = cli_explore(count, words);
     fflush(stdout);

@@ -124,6 +124,19 @@ sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
     return sim_choose(e->choices, bound, kind, label);
 }
 
+/* Does something fail, or somebody wake, for no reason (--spurious)? */
+bool
+sim_engine_spurious(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->spurious_left == 0 ||
+        sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
+        return false;
+    e->spurious_left--;
+    return true;
+}
+
 /* Has every answer carried over from the run before been used? */
 static bool
 fresh(const struct sim_choices *choices)
@@ -157,10 +170,9 @@ prune(bool can_continue)
 static bool
 objects_changed(uint32_t i)
 {
-    const struct engine *e = &sim_engine;
+    const struct thread *t = &sim_engine.threads[i];
 
-    return e->threads[i].object_clock != 0 &&
-           e->threads[i].object_clock != e->object_clock;
+    return t->object_seen != 0 && t->object_seen != sim_object_changes(t);
 }
 
 /* Threads that sleep in a wait loop, and could now find something. */
@@ -222,6 +234,13 @@ nth_ready(bool can_continue, uint32_t picked)
     return (uint32_t)__builtin_ctz(rest);
 }
 
+/* In a loop. */
+static bool
+is_waiting(uint32_t i)
+{
+    return sim_engine.threads[i].dropped || sim_engine.threads[i].spinning;
+}
+
 /* Nobody can run, but not all have finished. */
 _Noreturn static void
 stuck(void)
@@ -229,10 +248,12 @@ stuck(void)
     struct engine *e = &sim_engine;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (!e->threads[i].dropped && !e->threads[i].spinning)
+        if (is_waiting(i) && objects_changed(i))
+            sim_engine_stop(SIM_END_BLOCKED); /* it can go on after all */
+    }
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (!is_waiting(i))
             continue;
-        if (objects_changed(i))
-            sim_engine_stop(SIM_END_BLOCKED);
         e->current = i;
         sim_engine_refuse(SIM_FAIL_LIVELOCK, e->threads[i].next_site, 0,
                           "a thread waits in a loop for what nobody will do");

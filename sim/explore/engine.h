@@ -17,6 +17,7 @@
 
 #include "explore.h"
 #include "fiber.h"
+#include "trace.h"
 #include "visited.h"
 
 enum {
@@ -25,7 +26,6 @@ enum {
     CELLS_MAX = 1 << 16,
     WORDS_LOG2 = 15,
     CANDIDATES_MAX = 64,
-    TRACE_MAX = 4096,
     ROUND_READS_MAX = 64,
     SIM_LABEL_STORE = 1 << 8, /* the question is where a store goes */
     STATES_MAX = 32,
@@ -143,6 +143,8 @@ struct round {
 struct thread_state {
     uint64_t hash;  /* of registers, stack and site */
     uint32_t first; /* its reads in `round` since then begin here */
+    uint32_t looks; /* object_looks then */
+    uint64_t seen;  /* sim_object_changes() then */
 };
 
 struct thread {
@@ -194,25 +196,9 @@ struct thread {
     uint8_t timeouts_left;     /* early ones */
     struct thread_state states[STATES_MAX]; /* round.c */
     uint32_t states_count;                  /* since it changed anything */
-    uint64_t object_clock; /* at its last operation on an object */
-};
-
-struct trace_event {
-    enum sim_op op;
-    uint32_t thread;
-    int order;
-    bool ok; /* compare-exchange, trylock */
-    uintptr_t site;
-    uintptr_t address;
-    uint32_t bytes;
-    uint64_t value;   /* read, or written by a store */
-    uint64_t written; /* by an RMW */
-    uint32_t from;    /* trace index of the store read, or TRACE_MAX */
-    uint32_t newest;  /* trace index of the newest store, or TRACE_MAX */
-    uint32_t behind;  /* how many newer stores the load passed over */
-    uint32_t before;  /* trace index of the store it was put before */
-    const char *what; /* SIM_OP_CALL: the operation */
-    uint32_t choice;  /* length of the choice list at this event */
+    uint32_t object_looks;                  /* operations on objects */
+    uint64_t object_own;                    /* ... that changed one */
+    uint64_t object_seen; /* changes by others when its wait loop began; or 0 */
 };
 
 struct engine {
@@ -257,7 +243,7 @@ struct engine {
     uint32_t seq_cst_marks;
     uint64_t marks;
     struct chain marks_chain;
-    uint64_t object_clock; /* operations on objects so far */
+    uint64_t object_clock; /* changes of objects so far */
     uint32_t locations_count;
     uint32_t cells_count;
     uint32_t words_used;
@@ -334,6 +320,7 @@ void sim_engine_event(uint64_t kind, uint64_t detail);
 void sim_engine_after_event(void);
 uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
 void sim_engine_signal_point(void);
+bool sim_engine_spurious(void);
 
 void sim_engine_go(uint32_t next);
 
@@ -372,6 +359,13 @@ void sim_calls_fail(const char *what, uintptr_t site);
 /* object.c */
 bool sim_object_time_out(void);
 
+/* How often have other threads changed an object? Not 0. */
+static inline uint64_t
+sim_object_changes(const struct thread *t)
+{
+    return sim_engine.object_clock - t->object_own;
+}
+
 /* thread.c */
 uint32_t sim_thread_create(void (*body)(void *argument), void *argument,
                            uintptr_t function, uintptr_t site);
@@ -393,6 +387,9 @@ bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                     uintptr_t site);
 uint64_t sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
                            uint64_t *name);
+
+uint64_t sim_memory_system_read(uintptr_t address, uint32_t bytes,
+                                uintptr_t site);
 
 /* location.c */
 struct word *sim_memory_word(uintptr_t address, uintptr_t site);
@@ -487,12 +484,5 @@ void sim_sched_step(void);
 
 /* site.c; returns: false if no symbol covers the address */
 bool sim_site_address_text(char *text, size_t text_bytes, uintptr_t address);
-
-/* slice.c: which events the failure depends on. returns: how many */
-uint32_t sim_slice(const struct trace_event *trace, uint32_t count,
-                   const struct sim_failure *failure, bool *needed);
-
-/* trace.c */
-struct trace_event *sim_trace_add(enum sim_op op, uintptr_t site);
 
 #endif

@@ -180,13 +180,8 @@ sim_lock_reset(const void *lock, uintptr_t site)
 static bool
 wakes_spuriously(void)
 {
-    struct engine *e = &sim_engine;
-
-    if (e->spurious_left == 0)
+    if (!sim_engine_spurious())
         return false;
-    if (sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
-        return false;
-    e->spurious_left--;
     sim_engine_event(EVENT_WOKEN, 1);
     return true;
 }

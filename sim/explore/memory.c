@@ -131,9 +131,10 @@ write_store(struct location *l, uint32_t index, uint64_t value, int order,
     sim_repeat_note(site, value);
 }
 
+/* in: seq_cst, it is one of the accesses that have a total order */
 static uint64_t
-load_event(struct location *l, uint32_t index, enum sim_op op, int order,
-           uintptr_t site)
+read_event(struct location *l, uint32_t index, enum sim_op op, int order,
+           bool seq_cst, uintptr_t site)
 {
     const struct store *s = &l->stores[index];
     const uint64_t value = s->value;
@@ -148,10 +149,17 @@ load_event(struct location *l, uint32_t index, enum sim_op op, int order,
     if (sim_engine.reduced)
         /* One that fails might not, were it earlier: it counts as a write. */
         sim_reduce_did(&l->chain, true, &s->causal, op == SIM_OP_CAS);
-    sim_seq_cst_access(l, s, false, order == __ATOMIC_SEQ_CST, site);
+    sim_seq_cst_access(l, s, false, seq_cst, site);
     sim_repeat_note(site, value ^ (uint64_t)op << 56);
     sim_wait_note(l, s, site);
     return value;
+}
+
+static uint64_t
+load_event(struct location *l, uint32_t index, enum sim_op op, int order,
+           uintptr_t site)
+{
+    return read_event(l, index, op, order, order == __ATOMIC_SEQ_CST, site);
 }
 
 /* in: from, the index of the store that is read; the new one stands behind */
@@ -275,19 +283,6 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
     return old;
 }
 
-static bool
-fails_spuriously(bool weak)
-{
-    struct engine *e = &sim_engine;
-
-    if (!weak || e->spurious_left == 0)
-        return false;
-    if (sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
-        return false;
-    e->spurious_left--;
-    return true;
-}
-
 bool
 sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                uint64_t desired, int order, int order_failure, bool weak,
@@ -322,7 +317,8 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     if (sim_engine.reduced)
         sim_reduce_enter();
     index = sim_sources_choose(&reading);
-    done = l->stores[index].value == *expected && !fails_spuriously(weak);
+    done =
+        l->stores[index].value == *expected && !(weak && sim_engine_spurious());
     if (done) {
         sim_location_of(address, bytes, true, site);
         rmw_event(l, index, SIM_OP_CAS, desired, order, site);
@@ -351,4 +347,17 @@ sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
     *name = name_of(s);
     l->least.at[sim_engine.current] = l->stores_count - 1;
     return s->value;
+}
+
+/*
+ * The same as an event, for a system call that orders it with the program's
+ * seq_cst accesses: what is seen takes part in their order.
+ */
+uint64_t
+sim_memory_system_read(uintptr_t address, uint32_t bytes, uintptr_t site)
+{
+    struct location *l = sim_location_of(address, bytes, false, site);
+
+    return read_event(l, l->stores_count - 1, SIM_OP_LOAD, __ATOMIC_RELAXED,
+                      true, site);
 }

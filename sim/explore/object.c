@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { OBJECTS_MAX = 256, EVENT_OBJECT = 24 };
+enum { OBJECTS_MAX = 256, EVENT_OBJECT = 24, EVENT_SPURIOUS = 26 };
 
 static struct object objects[OBJECTS_MAX];
 static uint32_t objects_count;
@@ -28,6 +28,15 @@ sim_object_at(const void *address, uintptr_t site)
     objects[objects_count] =
         (struct object){.address = address, .holder = SIM_THREADS_MAX};
     return &objects[objects_count++];
+}
+
+bool
+sim_object_is_new(struct object *o)
+{
+    const bool was = o->known;
+
+    o->known = true;
+    return !was;
 }
 
 /* Threads point to objects, so those stay where they are. */
@@ -81,16 +90,39 @@ sim_object_point(uintptr_t site)
     sim_engine_point(site);
 }
 
+/* May the thread give up at any moment? */
+static bool
+is_impatient(const struct thread *t, enum sim_limit limit)
+{
+    return limit == SIM_PASSED ||
+           (limit == SIM_LIMITED && t->timeouts_left > 0);
+}
+
+/* Early time-outs are counted, so that a loop around the wait ends. */
+static void
+give_up(struct thread *t, enum sim_limit limit)
+{
+    if (limit == SIM_LIMITED && t->timeouts_left > 0)
+        t->timeouts_left--;
+}
+
 bool
-sim_object_wait(struct object *o, enum sim_need need, bool timed,
+sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
                 uintptr_t site)
 {
     struct thread *t = sim_self();
     bool in_time;
 
+    if (is_impatient(t, limit)) {
+        sim_engine_point(site);
+        in_time = sim_object_admits(o, need);
+        if (!in_time)
+            give_up(t, limit);
+        return in_time;
+    }
     t->waits_on = o;
     t->need = (uint8_t)need;
-    t->timed = timed;
+    t->timed = limit != SIM_UNLIMITED;
     t->timed_out = false;
     if (sim_object_admits(o, need))
         sim_engine_point(site);
@@ -103,35 +135,34 @@ sim_object_wait(struct object *o, enum sim_need need, bool timed,
     return in_time;
 }
 
-/*
- * A sleeper for a limited time may go on at any moment: it wants the lock
- * right away. Its early time-outs are counted, so that a loop around it ends.
- */
+/* A sleeper that may give up at any moment wants the lock right away. */
 bool
-sim_object_sleep(struct object *o, struct object *lock, bool timed,
+sim_object_sleep(struct object *o, struct object *lock, enum sim_limit limit,
                  uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
+    const bool impatient = is_impatient(t, limit);
     bool woken;
 
     t->sleeps_for = o;
     t->relock = lock;
     t->waits_on = o;
     t->need = SIM_NEED_WAKE;
-    t->timed = timed;
+    t->timed = limit != SIM_UNLIMITED;
     t->timed_out = false;
-    if (timed && t->timeouts_left > 0) {
+    if (impatient) {
         t->waits_on = lock;
         t->need = SIM_NEED_LOCK;
     }
-    e->ready &= ~(1U << e->current);
-    if (t->waits_on == lock && lock != NULL)
+    if (!impatient || lock != NULL)
+        e->ready &= ~(1U << e->current);
+    if (impatient && lock != NULL)
         sim_object_settle(lock);
     sim_engine_yield(site);
     woken = t->sleeps_for == NULL;
-    if (!woken && t->timeouts_left > 0)
-        t->timeouts_left--;
+    if (!woken)
+        give_up(t, limit);
     t->sleeps_for = NULL;
     t->waits_on = NULL;
     t->timed = false;
@@ -179,37 +210,50 @@ wake_thread(uint32_t i)
         e->ready |= 1U << i;
 }
 
-void
-sim_object_wake(struct object *o, bool all)
+uint32_t
+sim_object_wake(struct object *o, uint32_t most)
 {
     struct engine *e = &sim_engine;
-    uint32_t sleepers = 0;
+    uint32_t sleepers[SIM_THREADS_MAX];
     uint32_t count = 0;
-    uint32_t picked = 0;
+    uint32_t woken = 0;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].sleeps_for == o && !e->threads[i].finished) {
-            sleepers |= 1U << i;
-            count++;
-        }
+        if (e->threads[i].sleeps_for == o && !e->threads[i].finished)
+            sleepers[count++] = i;
     }
-    if (!all && count > 1)
-        picked = sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if ((sleepers >> i & 1) == 0)
-            continue;
-        if (all || picked-- == 0) {
-            wake_thread(i);
-            if (!all)
-                sim_engine_hash((uint64_t)EVENT_OBJECT << 40 | o->version, i,
-                                true);
-        }
-        if (!all && picked == UINT32_MAX)
-            break;
+    for (const bool all = most >= count; woken < most && count > 0; woken++) {
+        const uint32_t picked =
+            all ? 0 : sim_engine_ask(count, SIM_SCHED, (uint16_t)e->current);
+        const uint32_t thread = sleepers[picked];
+
+        wake_thread(thread);
+        sim_engine_hash((uint64_t)EVENT_OBJECT << 40 | o->version, thread,
+                        true);
+        count--;
+        memmove(sleepers + picked, sleepers + picked + 1,
+                (count - picked) * sizeof *sleepers);
     }
+    return woken;
+}
+
+bool
+sim_object_spurious(void)
+{
+    if (!sim_engine_spurious())
+        return false;
+    sim_engine_event(EVENT_SPURIOUS, 0);
+    return true;
 }
 
 /* ---- Operations ---- */
+
+void
+sim_object_changed(void)
+{
+    sim_engine.object_clock++;
+    sim_self()->object_own++;
+}
 
 void
 sim_object_event(struct object *o, const char *what, bool ok, bool orders,
@@ -224,8 +268,9 @@ sim_object_event(struct object *o, const char *what, bool ok, bool orders,
     }
     sim_engine_event(EVENT_OBJECT, o->version | (uint64_t)ok << 32);
     o->version += orders;
-    sim_engine.object_clock += orders;
-    sim_self()->object_clock = sim_engine.object_clock;
+    sim_self()->object_looks++;
+    if (orders)
+        sim_object_changed();
 }
 
 void

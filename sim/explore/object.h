@@ -19,6 +19,13 @@ enum sim_need {
     SIM_NEED_WAKE,  /* somebody wakes the thread */
 };
 
+/* How long a thread waits. */
+enum sim_limit {
+    SIM_UNLIMITED,
+    SIM_LIMITED, /* it may give up early, once; else when nobody can go on */
+    SIM_PASSED,  /* it may give up at any moment */
+};
+
 struct object {
     const void *address;
     uint32_t holder;   /* of a lock; SIM_THREADS_MAX: nobody */
@@ -32,6 +39,7 @@ struct object {
     uintptr_t site;    /* where it was taken last */
     uint8_t held[SIM_THREADS_MAX]; /* how often, for reading */
     bool destroyed;
+    bool known; /* no longer new */
 };
 
 /* Forget all objects; at the beginning of a run. */
@@ -40,6 +48,9 @@ void sim_object_reset(void);
 /* The object at `address`; new ones are zero and held by nobody. */
 struct object *sim_object_at(const void *address, uintptr_t site);
 
+/* Is this the first question for it? Then what it is stands in memory still. */
+bool sim_object_is_new(struct object *o);
+
 /* Forget the objects in a block of memory that is given back. */
 void sim_object_forget(uintptr_t address, size_t bytes);
 
@@ -47,10 +58,10 @@ void sim_object_forget(uintptr_t address, size_t bytes);
  * The scheduling point before an operation; with a need, the thread gets past
  * it only when the object admits it.
  *
- * returns: false if it waited for a limited time, and that is over
+ * returns: false if the time was over first
  */
 void sim_object_point(uintptr_t site);
-bool sim_object_wait(struct object *o, enum sim_need need, bool timed,
+bool sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
                      uintptr_t site);
 
 bool sim_object_admits(const struct object *o, enum sim_need need);
@@ -63,6 +74,9 @@ bool sim_object_admits(const struct object *o, enum sim_need need);
 void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                       uintptr_t site);
 
+/* An operation without order had an effect that others may wait for. */
+void sim_object_changed(void);
+
 /* After the object changed: who can go on now? */
 void sim_object_settle(const struct object *o);
 
@@ -72,11 +86,14 @@ void sim_object_settle(const struct object *o);
  *
  * returns: false if the time was over first
  */
-bool sim_object_sleep(struct object *o, struct object *lock, bool timed,
-                      uintptr_t site);
+bool sim_object_sleep(struct object *o, struct object *lock,
+                      enum sim_limit limit, uintptr_t site);
 
-/* Wake one who sleeps on `o`, chosen, or all. */
-void sim_object_wake(struct object *o, bool all);
+/* Will the sleep that comes next end for no reason (--spurious)? */
+bool sim_object_spurious(void);
+
+/* Wake so many who sleep on `o`, chosen; returns: how many. */
+uint32_t sim_object_wake(struct object *o, uint32_t most);
 
 /* Locks, for mutexes, rwlocks and once flags. */
 void sim_object_take(struct object *o, uintptr_t site);

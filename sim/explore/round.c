@@ -32,6 +32,17 @@ hash_of(uintptr_t begin, uintptr_t end, uint64_t hash)
     return hash;
 }
 
+static struct thread_state
+state_now(uint64_t hash, uint32_t first)
+{
+    const struct thread *t = sim_self();
+
+    return (struct thread_state){.hash = hash,
+                                 .first = first,
+                                 .looks = t->object_looks,
+                                 .seen = sim_object_changes(t)};
+}
+
 static void
 arrive(uintptr_t from, uintptr_t site)
 {
@@ -44,9 +55,11 @@ arrive(uintptr_t from, uintptr_t site)
 
         if (was.hash != hash)
             continue;
-        t->states[0] = (struct thread_state){.hash = hash};
+        t->object_seen = t->object_looks != was.looks ? was.seen : 0;
+        t->states[0] = state_now(hash, 0);
         t->states_count = 1;
         sim_wait_fruitless(was.first, site);
+        t->states[0] = state_now(hash, 0);
         return;
     }
     if (t->probing)
@@ -55,8 +68,7 @@ arrive(uintptr_t from, uintptr_t site)
         memmove(t->states, t->states + 1, (STATES_MAX - 1) * sizeof *t->states);
         t->states_count--;
     }
-    t->states[t->states_count++] =
-        (struct thread_state){.hash = hash, .first = t->round.count};
+    t->states[t->states_count++] = state_now(hash, t->round.count);
 }
 
 /*

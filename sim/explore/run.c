@@ -92,7 +92,9 @@ sim_engine_thread_reset(uint32_t i)
     t->timed = false;
     t->joins = 0;
     t->states_count = 0;
-    t->object_clock = 0;
+    t->object_looks = 0;
+    t->object_own = 0;
+    t->object_seen = 0;
     t->timed_out = false;
     t->timeouts_left = 1;
     sim_fiber_prepare(&t->fiber, thread_main);
@@ -247,7 +249,7 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->reduced = e->options.reduced;
     e->irreducible = false;
     sim_reduce_begin();
-    e->object_clock = 0;
+    e->object_clock = 1; /* 0 in a thread: it does not look at any */
     e->locations_count = 0;
     e->cells_count = 0;
     e->words_used = 0;

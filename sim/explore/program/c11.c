@@ -114,7 +114,7 @@ explored_mtx_lock(mtx_t *m)
 {
     if (!sim_program_runs())
         return mtx_lock(m);
-    return result_of(sim_mutex_lock(mutex_of(m), false, HERE));
+    return result_of(sim_mutex_lock(mutex_of(m), NULL, HERE));
 }
 
 int
@@ -122,7 +122,7 @@ explored_mtx_timedlock(mtx_t *m, const struct timespec *until)
 {
     if (!sim_program_runs())
         return mtx_timedlock(m, until);
-    return result_of(sim_mutex_lock(mutex_of(m), true, HERE));
+    return result_of(sim_mutex_lock(mutex_of(m), until, HERE));
 }
 
 int
@@ -166,7 +166,7 @@ explored_cnd_wait(cnd_t *c, mtx_t *m)
 {
     if (!sim_program_runs())
         return cnd_wait(c, m);
-    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), false, HERE));
+    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), NULL, HERE));
 }
 
 int
@@ -174,7 +174,7 @@ explored_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
     if (!sim_program_runs())
         return cnd_timedwait(c, m, until);
-    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), true, HERE));
+    return result_of(sim_cond_wait(cond_of(c), mutex_of(m), until, HERE));
 }
 
 int
@@ -201,13 +201,13 @@ explored_call_once(once_flag *flag, void (*function)(void))
     if (!sim_program_runs())
         call_once(flag, function);
     else
-        sim_once(flag, function, HERE);
+        sim_once((const int *)(const void *)flag, function, HERE);
 }
 
 int
 explored_tss_create(tss_t *key, tss_dtor_t destructor)
 {
-    return result_of(explored_pthread_key_create(key, destructor));
+    return result_of(sim_key_create(key, destructor, HERE));
 }
 
 void

@@ -39,6 +39,41 @@ now_ns(void)
     return BEGIN_NS + *mine;
 }
 
+static uint64_t
+ns_of(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * SECOND_NS + (uint64_t)time->tv_nsec;
+}
+
+/* Time passes for the thread until then; it does not run backwards. */
+void
+sim_clock_reach(const struct timespec *until)
+{
+    uint64_t *mine = &passed_ns[sim_engine.current];
+
+    if (ns_of(until) > BEGIN_NS + *mine)
+        *mine = ns_of(until) - BEGIN_NS;
+}
+
+struct timespec
+sim_clock_after(const struct timespec *time)
+{
+    const uint64_t ns = BEGIN_NS + passed_ns[sim_engine.current] + ns_of(time);
+
+    return (struct timespec){.tv_sec = (time_t)(ns / SECOND_NS),
+                             .tv_nsec = (long)(ns % SECOND_NS)};
+}
+
+enum sim_limit
+sim_clock_limit(const struct timespec *until)
+{
+    if (until == NULL)
+        return SIM_UNLIMITED;
+    return ns_of(until) <= BEGIN_NS + passed_ns[sim_engine.current]
+               ? SIM_PASSED
+               : SIM_LIMITED;
+}
+
 int
 explored_clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -103,8 +138,7 @@ explored_nanosleep(const struct timespec *time, struct timespec *left)
 {
     if (!sim_program_runs())
         return nanosleep(time, left);
-    passed_ns[sim_engine.current] +=
-        (uint64_t)time->tv_sec * SECOND_NS + (uint64_t)time->tv_nsec;
+    passed_ns[sim_engine.current] += ns_of(time);
     return 0;
 }
 
@@ -114,7 +148,9 @@ explored_clock_nanosleep(clockid_t clock, int flags,
 {
     if (!sim_program_runs())
         return clock_nanosleep(clock, flags, time, left);
-    if ((flags & TIMER_ABSTIME) == 0)
+    if ((flags & TIMER_ABSTIME) != 0)
+        sim_clock_reach(time);
+    else
         explored_nanosleep(time, left);
     return 0;
 }

@@ -10,15 +10,26 @@
 
 #include "explored.h"
 
-enum { EVENT_EXIT = 25, HANDLERS_MAX = 32 };
+enum { EVENT_EXIT = 25, HANDLERS_MAX = 256 };
 
-static void (*handlers[HANDLERS_MAX])(void);
-static uint32_t handlers_count;
+extern void *__dso_handle; /* of the program, not of a library */
+
+/* What the program registers for its end; those of libraries are not here. */
+struct handlers {
+    uint32_t count;
+    struct {
+        void (*function)(void *argument);
+        void *argument;
+    } list[HANDLERS_MAX];
+};
+
+static struct handlers handlers;
+static struct handlers kept; /* before the first run */
 
 void
 sim_end_reset(void)
 {
-    handlers_count = 0;
+    handlers = kept;
 }
 
 static _Noreturn void
@@ -27,11 +38,12 @@ failed(const char *text, uintptr_t site)
     sim_engine_refuse(SIM_FAIL_EXIT, site, 0, text);
 }
 
+/* in: stack, from where on that of the current thread is still in use; or 0 */
 static void
-check_leaks(void)
+check_leaks(uintptr_t stack)
 {
     uintptr_t site = 0;
-    const size_t bytes = sim_heap_leak(&site);
+    const size_t bytes = sim_heap_leak(stack, &site);
     char text[SIM_FAILURE_TEXT_BYTES];
 
     if (bytes == 0)
@@ -41,17 +53,24 @@ check_leaks(void)
     sim_engine_refuse(SIM_FAIL_LEAK, site, 0, text);
 }
 
+static void
+run_handlers(void)
+{
+    sim_thread_exits_run();
+    while (handlers.count > 0) {
+        const uint32_t last = --handlers.count;
+
+        handlers.list[last].function(handlers.list[last].argument);
+    }
+}
+
 /* The process is over, whatever the other threads are doing. */
 static _Noreturn void
-leave(int status, bool run_handlers, uintptr_t site)
+leave(int status, uintptr_t stack, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     char text[SIM_FAILURE_TEXT_BYTES];
 
-    if (run_handlers) {
-        while (handlers_count > 0)
-            handlers[--handlers_count]();
-    }
     if (e->unfinished > 1)
         sim_engine_point(site);
     sim_engine_event(EVENT_EXIT, (uint64_t)(uint32_t)status);
@@ -60,22 +79,31 @@ leave(int status, bool run_handlers, uintptr_t site)
                  status & 0xff);
         failed(text, site);
     }
-    check_leaks();
+    check_leaks(stack);
     sim_engine_complete();
 }
 
 _Noreturn void
 sim_program_exit(int status, uintptr_t site)
 {
-    leave(status, true, site);
+    run_handlers();
+    leave(status, 0, site);
 }
+
+/* What the callers hold in registers is saved below this frame's address. */
+#define STACK_IN_USE          \
+    (__builtin_unwind_init(), \
+     (uintptr_t)__builtin_frame_address(0) - SAVED_BYTES)
+
+enum { SAVED_BYTES = 40 };
 
 _Noreturn void
 explored_exit(int status)
 {
     if (!sim_program_runs())
         exit(status);
-    leave(status, true, HERE);
+    run_handlers();
+    leave(status, STACK_IN_USE, HERE);
 }
 
 _Noreturn void
@@ -83,7 +111,7 @@ explored__exit(int status)
 {
     if (!sim_program_runs())
         _exit(status);
-    leave(status, false, HERE);
+    leave(status, STACK_IN_USE, HERE);
 }
 
 _Noreturn void
@@ -91,7 +119,7 @@ explored__Exit(int status)
 {
     if (!sim_program_runs())
         _exit(status);
-    leave(status, false, HERE);
+    leave(status, STACK_IN_USE, HERE);
 }
 
 _Noreturn void
@@ -99,7 +127,7 @@ explored_quick_exit(int status)
 {
     if (!sim_program_runs())
         quick_exit(status);
-    leave(status, false, HERE);
+    leave(status, STACK_IN_USE, HERE);
 }
 
 _Noreturn void
@@ -134,9 +162,12 @@ terminated(void)
 
 /* libstdc++'s own handler prints, and remembers that it was here. */
 void
-sim_end_open(void)
+sim_end_open(bool whole)
 {
     void *(*set)(void (*)(void));
+
+    if (!whole)
+        kept.count = 0; /* the process goes on after a run */
 
     *(void **)&set = dlsym(RTLD_DEFAULT, "_ZSt13set_terminatePFvvE");
     if (set != NULL)
@@ -155,33 +186,63 @@ explored_raise(int number)
     failed(text, HERE);
 }
 
-int
-explored_atexit(void (*handler)(void))
+/* ---- What runs at the end ---- */
+
+/* returns: false if there is no room */
+static bool
+add(struct handlers *to, void (*function)(void *argument), void *argument)
 {
-    if (!sim_program_runs())
-        return 0; /* of the process: it ends when the explorer does */
-    if (handlers_count == HANDLERS_MAX)
-        return -1;
-    handlers[handlers_count++] = handler;
-    return 0;
+    if (to->count == HANDLERS_MAX)
+        return false;
+    to->list[to->count].function = function;
+    to->list[to->count++].argument = argument;
+    return true;
 }
 
-/* What C++ would destroy at the end of the process lives as long as that. */
+/* Destroying the last of these flushes streams, and that they do count. */
+static bool
+is_streams(void (*destroy)(void *))
+{
+    void *streams = dlsym(RTLD_DEFAULT, "_ZNSt8ios_base4InitD1Ev");
+    void *address;
+
+    memcpy(&address, &destroy, sizeof address);
+    return streams != NULL && address == streams;
+}
+
 int
 explored___cxa_atexit(void (*destroy)(void *), void *object, void *handle)
 {
-    (void)destroy;
-    (void)object;
-    (void)handle;
-    return 0;
+    int (*libc)(void (*)(void *), void *, void *);
+
+    if (sim_program_runs()) {
+        if (handle != &__dso_handle && handle != NULL)
+            return 0; /* a library's: it lives as long as the process */
+        return add(&handlers, destroy, object) ? 0 : -1;
+    }
+    if (handle == &__dso_handle && !is_streams(destroy))
+        add(&kept, destroy, object);
+    *(void **)&libc = dlsym(RTLD_NEXT, "__cxa_atexit");
+    return libc(destroy, object, handle);
+}
+
+int
+explored_atexit(void (*handler)(void))
+{
+    return explored___cxa_atexit((void (*)(void *))handler, NULL,
+                                 &__dso_handle);
 }
 
 int
 explored___cxa_thread_atexit(void (*destroy)(void *), void *object,
                              void *handle)
 {
-    (void)destroy;
-    (void)object;
-    (void)handle;
-    return 0;
+    int (*libc)(void (*)(void *), void *, void *);
+
+    if (sim_program_runs()) {
+        sim_thread_exits_add(destroy, object);
+        return 0;
+    }
+    *(void **)&libc = dlsym(RTLD_NEXT, "__cxa_thread_atexit_impl");
+    return libc(destroy, object, handle);
 }

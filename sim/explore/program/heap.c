@@ -125,6 +125,17 @@ block_around(uintptr_t address)
     return NULL;
 }
 
+/* A variable of the program, global or on a stack? */
+static bool
+is_variable(uintptr_t address)
+{
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        if (sim_fiber_owns(&sim_engine.threads[i].fiber, address))
+            return true;
+    }
+    return sim_image_has(address);
+}
+
 void
 sim_heap_give(void *block, uintptr_t site)
 {
@@ -135,7 +146,9 @@ sim_heap_give(void *block, uintptr_t site)
     if (!is_ours(block)) {
         if (!sim_program_runs())
             free(block);
-        return; /* allocated before the program began: never given back */
+        else if (sim_program_called(site) || is_variable((uintptr_t)block))
+            misuse("free of something that malloc did not return", site, 0);
+        return; /* a library's, from before the program: never given back */
     }
     h = head_of(block);
     if (!sim_program_runs()) {
@@ -255,7 +268,17 @@ scan(uintptr_t begin, uintptr_t end)
     }
 }
 
-/* returns: the oldest live block of the arena that is not reached, or NULL */
+static bool
+is_kept(const struct head *h)
+{
+    return (uintptr_t)h < sim_heap_base + kept.used;
+}
+
+/*
+ * What was there before the run is no leak of it, and may lead to others.
+ *
+ * returns: the oldest live block of the arena that is not reached, or NULL
+ */
 static struct head *
 walk(uint32_t arena, bool scan_reached)
 {
@@ -268,6 +291,7 @@ walk(uint32_t arena, bool scan_reached)
         at = h->previous;
         if (h->freed)
             continue;
+        h->reached |= is_kept(h);
         if (!h->reached)
             lost = h;
         else if (scan_reached)
@@ -277,17 +301,27 @@ walk(uint32_t arena, bool scan_reached)
 }
 
 static void
-scan_stack(uint32_t i)
+scan_stack(uint32_t i, uintptr_t begin)
 {
     const struct sim_fiber *f = &sim_engine.threads[i].fiber;
 
-    if (!sim_engine.threads[i].finished && i != sim_engine.current)
-        scan((uintptr_t)f->stack_pointer,
-             (uintptr_t)f->stack + SIM_FIBER_STACK_BYTES);
+    if (!sim_engine.threads[i].finished && begin != 0)
+        scan(begin, (uintptr_t)f->stack + SIM_FIBER_STACK_BYTES);
+}
+
+/*
+ * A thread that has not returned still has the local variables that led to its
+ * blocks, but the compiler may keep them nowhere.
+ */
+static bool
+still_has_locals(uint32_t i, uintptr_t stack)
+{
+    return i < sim_engine.threads_count && !sim_engine.threads[i].finished &&
+           (i != sim_engine.current || stack != 0);
 }
 
 size_t
-sim_heap_leak(uintptr_t *site)
+sim_heap_leak(uintptr_t stack, uintptr_t *site)
 {
     bool any = false;
 
@@ -298,16 +332,19 @@ sim_heap_leak(uintptr_t *site)
     sim_image_each(scan);
     sim_tls_each(scan);
     for (uint32_t i = 0; i < sim_engine.threads_count; i++)
-        scan_stack(i);
-    while (found_more) {
+        scan_stack(i,
+                   i == sim_engine.current
+                       ? stack
+                       : (uintptr_t)sim_engine.threads[i].fiber.stack_pointer);
+    do {
         found_more = false;
         for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
             walk(i, true);
-    }
+    } while (found_more);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         const struct head *h = walk(i, false);
 
-        if (h == NULL || (i == 0 && (uintptr_t)h < sim_heap_base + kept.used))
+        if (h == NULL || still_has_locals(i, stack))
             continue;
         *site = h->site;
         return h->bytes > 0 ? h->bytes : 1;

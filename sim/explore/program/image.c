@@ -105,6 +105,16 @@ sim_image_reset(void)
                parts[i].end - parts[i].begin);
 }
 
+bool
+sim_image_has(uintptr_t address)
+{
+    for (uint32_t i = 0; i < parts_count; i++) {
+        if (address - parts[i].begin < parts[i].end - parts[i].begin)
+            return true;
+    }
+    return false;
+}
+
 void
 sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end))
 {

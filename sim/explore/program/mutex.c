@@ -12,6 +12,23 @@
 #include "explored.h"
 #include "shims.h"
 
+static int
+kind_of(const pthread_mutex_t *m)
+{
+    return m->__data.__kind & 3;
+}
+
+/* What main's thread has locked before main, it holds. */
+static void
+take_over(struct object *o, const pthread_mutex_t *m)
+{
+    if (!sim_object_is_new(o) || m->__data.__owner == 0)
+        return;
+    o->holder = 0;
+    o->count =
+        1 + (kind_of(m) == PTHREAD_MUTEX_RECURSIVE) * (m->__data.__count - 1);
+}
+
 static struct object *
 lock_at(const volatile void *lock, uintptr_t site)
 {
@@ -25,6 +42,15 @@ lock_at(const volatile void *lock, uintptr_t site)
     return o;
 }
 
+static struct object *
+mutex_at(const pthread_mutex_t *m, uintptr_t site)
+{
+    struct object *o = lock_at(m, site);
+
+    take_over(o, m);
+    return o;
+}
+
 static void
 lock_init(const volatile void *lock, uintptr_t site)
 {
@@ -34,6 +60,7 @@ lock_init(const volatile void *lock, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
                           "a lock is initialised while it is held");
     o->destroyed = false;
+    o->known = true;
     o->count = 0;
     o->state = 0;
 }
@@ -47,12 +74,6 @@ lock_destroy(const volatile void *lock, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
                           "a lock is destroyed while it is held");
     o->destroyed = true;
-}
-
-static int
-kind_of(const pthread_mutex_t *m)
-{
-    return m->__data.__kind & 3;
 }
 
 static bool
@@ -84,14 +105,15 @@ taken(struct object *o, const char *what, uintptr_t site)
 }
 
 int
-sim_mutex_lock(pthread_mutex_t *m, bool timed, uintptr_t site)
+sim_mutex_lock(pthread_mutex_t *m, const struct timespec *until, uintptr_t site)
 {
-    struct object *o = lock_at(m, site);
+    struct object *o = mutex_at(m, site);
 
     if (is_mine(o))
         return lock_again(o, kind_of(m), site);
     sim_round_arrive(site);
-    if (!sim_object_wait(o, SIM_NEED_LOCK, timed, site)) {
+    if (!sim_object_wait(o, SIM_NEED_LOCK, sim_clock_limit(until), site)) {
+        sim_clock_reach(until);
         sim_object_event(o, "timed lock", false, false, site);
         return ETIMEDOUT;
     }
@@ -102,7 +124,7 @@ sim_mutex_lock(pthread_mutex_t *m, bool timed, uintptr_t site)
 int
 sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
 {
-    struct object *o = lock_at(m, site);
+    struct object *o = mutex_at(m, site);
     const int kind = kind_of(m);
 
     if (!is_mine(o)) {
@@ -122,7 +144,7 @@ sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
 int
 sim_mutex_try(pthread_mutex_t *m, uintptr_t site)
 {
-    struct object *o = lock_at(m, site);
+    struct object *o = mutex_at(m, site);
 
     if (is_mine(o) && kind_of(m) == PTHREAD_MUTEX_RECURSIVE) {
         o->count++;
@@ -174,7 +196,7 @@ explored_pthread_mutex_lock(pthread_mutex_t *m)
 {
     if (!sim_program_runs())
         return pthread_mutex_lock(m);
-    return sim_mutex_lock(m, false, HERE);
+    return sim_mutex_lock(m, NULL, HERE);
 }
 
 int
@@ -183,7 +205,7 @@ explored_pthread_mutex_timedlock(pthread_mutex_t *m,
 {
     if (!sim_program_runs())
         return pthread_mutex_timedlock(m, until);
-    return sim_mutex_lock(m, true, HERE);
+    return sim_mutex_lock(m, until, HERE);
 }
 
 int
@@ -192,7 +214,7 @@ explored_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 {
     if (!sim_program_runs())
         return pthread_mutex_clocklock(m, clock, until);
-    return sim_mutex_lock(m, true, HERE);
+    return sim_mutex_lock(m, until, HERE);
 }
 
 int
@@ -242,7 +264,7 @@ explored_pthread_spin_lock(pthread_spinlock_t *lock)
     o = lock_at(lock, HERE);
     if (is_mine(o))
         return lock_again(o, PTHREAD_MUTEX_NORMAL, HERE);
-    sim_object_wait(o, SIM_NEED_LOCK, false, HERE);
+    sim_object_wait(o, SIM_NEED_LOCK, SIM_UNLIMITED, HERE);
     taken(o, "lock", HERE);
     return 0;
 }
@@ -255,6 +277,7 @@ explored_pthread_spin_trylock(pthread_spinlock_t *lock)
     if (!sim_program_runs())
         return 0;
     o = lock_at(lock, HERE);
+    sim_round_arrive(HERE);
     sim_object_point(HERE);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {
         sim_object_event(o, "try lock", false, false, HERE);

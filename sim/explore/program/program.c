@@ -64,7 +64,7 @@ sim_program_kernel(void)
 
 void
 sim_program_start(const char *name, int (*entry)(void *context), void *context,
-                  void *stack)
+                  void *stack, bool whole)
 {
     kernel.name = name;
     program.entry = entry;
@@ -73,7 +73,7 @@ sim_program_start(const char *name, int (*entry)(void *context), void *context,
     sim_heap_keep();
     sim_image_keep((uintptr_t)stack);
     sim_tls_open();
-    sim_end_open();
+    sim_end_open(whole);
 }
 
 /* The same addresses each time: they may matter to what the program does. */

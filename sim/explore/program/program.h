@@ -9,6 +9,8 @@
 #ifndef SIM_PROGRAM_H
 #define SIM_PROGRAM_H
 
+#include <time.h>
+
 #include "object.h"
 
 #define HERE ((uintptr_t)__builtin_return_address(0))
@@ -25,8 +27,9 @@ void sim_heap_keep(void);  /* what is allocated now is there in each run */
 void sim_heap_reset(void); /* ... and nothing else */
 void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
 void sim_heap_give(void *block, uintptr_t site);
-/* returns: bytes of the first leaked block, or 0 */
-size_t sim_heap_leak(uintptr_t *site);
+/* in: stack, from where on that of the current thread is in use; or 0
+ * returns: bytes of the first leaked block, or 0 */
+size_t sim_heap_leak(uintptr_t stack, uintptr_t *site);
 bool sim_heap_text(char *text, size_t text_bytes, uintptr_t address);
 
 /* image.c: the program's variables. */
@@ -34,22 +37,29 @@ bool sim_heap_text(char *text, size_t text_bytes, uintptr_t address);
 void sim_image_keep(uintptr_t stack);
 void sim_image_reset(void);
 void sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end));
+bool sim_image_has(uintptr_t address);
 
 /* tls.c: each thread's own copy of the thread-local variables. */
 void sim_tls_open(void);
 void sim_tls_reset(uint32_t thread);
 void sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end));
 
-/* pthread.c */
+/* pthread.c; thread exits: destructors of thread_local objects */
 void sim_pthread_reset(void);
+void sim_thread_exits_add(void (*destroy)(void *), void *object);
+void sim_thread_exits_run(void);
 
 /* end.c */
 _Noreturn void sim_program_exit(int status, uintptr_t site);
-void sim_end_open(void);
+/* in: whole, a run ends the process, and not only a function of it */
+void sim_end_open(bool whole);
 void sim_end_reset(void);
 
-/* clock.c */
+/* clock.c; until: NULL for a wait without a limit */
 void sim_clock_reset(void);
+enum sim_limit sim_clock_limit(const struct timespec *until);
+void sim_clock_reach(const struct timespec *until);
+struct timespec sim_clock_after(const struct timespec *time);
 
 /* Calls that a library makes for itself are none of the program's. */
 extern char __executable_start, etext;

@@ -9,7 +9,12 @@
 #include "explored.h"
 #include "shims.h"
 
-enum { RECORDS_MAX = 1024, KEYS_MAX = 32, DESTRUCTOR_ROUNDS = 4 };
+enum {
+    RECORDS_MAX = 1024,
+    KEYS_MAX = 32,
+    EXITS_MAX = 256,
+    DESTRUCTOR_ROUNDS = 4
+};
 
 /* One thread of this run; its pthread_t is its index + 1. */
 struct record {
@@ -24,11 +29,26 @@ struct record {
     const void *values[KEYS_MAX];
 };
 
+struct thread_exit {
+    const struct record *of;
+    void (*destroy)(void *object);
+    void *object;
+};
+
+static struct thread_exit exits[EXITS_MAX];
+static uint32_t exits_count;
 static struct record records[RECORDS_MAX];
 static uint32_t records_count;
 static struct record *running[SIM_THREADS_MAX]; /* by slot */
 static void (*destructors[KEYS_MAX])(void *);
 static bool key_used[KEYS_MAX];
+
+/* What the program's own start has made. */
+static struct {
+    const void *values[KEYS_MAX];
+    void (*destructors[KEYS_MAX])(void *);
+    bool used[KEYS_MAX];
+} kept;
 
 static struct record *
 record_new(uintptr_t site)
@@ -47,8 +67,11 @@ void
 sim_pthread_reset(void)
 {
     records_count = 0;
+    exits_count = 0;
     running[0] = record_new(0);
-    memset(key_used, 0, sizeof key_used);
+    memcpy(key_used, kept.used, sizeof key_used);
+    memcpy(destructors, kept.destructors, sizeof destructors);
+    memcpy(running[0]->values, kept.values, sizeof kept.values);
 }
 
 static struct record *
@@ -83,13 +106,43 @@ run_destructors(struct record *r)
     }
 }
 
+/* ---- Destructors of thread_local objects ---- */
+
+void
+sim_thread_exits_add(void (*destroy)(void *), void *object)
+{
+    if (exits_count == EXITS_MAX)
+        sim_engine_refuse(SIM_FAIL_LIMIT, 0, 0,
+                          "the program has too many thread_local objects");
+    exits[exits_count++] = (struct thread_exit){
+        .of = self(), .destroy = destroy, .object = object};
+}
+
+/* The newest first; they may make others. */
+void
+sim_thread_exits_run(void)
+{
+    for (uint32_t i = exits_count; i-- > 0;) {
+        const struct thread_exit exit = exits[i];
+
+        if (exit.of != self())
+            continue;
+        exits[i].of = NULL;
+        exit.destroy(exit.object);
+        i = exits_count;
+    }
+}
+
 _Noreturn void
 sim_pthread_leave(void *result)
 {
     struct record *r = self();
 
     r->result = result;
+    sim_thread_exits_run();
     run_destructors(r);
+    if (sim_engine.unfinished == 1)
+        sim_program_exit(0, 0); /* the last thread: the process ends */
     r->ended = true;
     if (r->detached)
         sim_engine.threads[sim_engine.current].joinable = false;
@@ -222,29 +275,21 @@ explored_sched_yield(void)
     return 0;
 }
 
-int
-explored_pthread_cancel(pthread_t thread)
-{
-    (void)thread;
-    if (sim_program_runs())
-        sim_engine_refuse(SIM_FAIL_REFUSED, HERE, 0,
-                          "pthread_cancel is not modelled");
-    return ENOSYS;
-}
-
 /* ---- Once ---- */
 
-enum { ONCE_NEW, ONCE_DONE };
+enum { ONCE_NEW, ONCE_DONE, LIBC_ONCE_DONE = 2 };
 
 static bool
-once_begin(const void *flag, uintptr_t site)
+once_begin(const void *flag, bool done_before, uintptr_t site)
 {
     struct object *o = sim_object_at(flag, site);
 
+    if (sim_object_is_new(o) && done_before)
+        o->state = ONCE_DONE; /* before main */
     if (o->holder == sim_engine.current)
         sim_engine_refuse(SIM_FAIL_DEADLOCK, site, o->site,
                           "a once function calls itself");
-    sim_object_wait(o, SIM_NEED_LOCK, false, site);
+    sim_object_wait(o, SIM_NEED_LOCK, SIM_UNLIMITED, site);
     sim_object_event(o, "once", true, o->state == ONCE_NEW, site);
     if (o->state == ONCE_DONE) {
         sim_clock_join(&sim_self()->now, &o->sync);
@@ -265,13 +310,33 @@ once_end(const void *flag, bool done, uintptr_t site)
     sim_object_give(o, site);
 }
 
-void
-sim_once(const volatile void *flag, void (*function)(void), uintptr_t site)
+/* A once function that is running; it may end by an exception. */
+struct once {
+    const void *flag;
+    uintptr_t site;
+    bool done;
+};
+
+static void
+once_leave(struct once *once)
 {
-    if (!once_begin((const void *)(uintptr_t)flag, site))
+    if (once->flag == NULL)
         return;
+    once_end(once->flag, once->done, once->site);
+}
+
+void
+sim_once(const volatile int *flag, void (*function)(void), uintptr_t site)
+{
+    __attribute__((cleanup(once_leave))) struct once once = {
+        .flag = (const void *)(uintptr_t)flag, .site = site};
+
+    if (!once_begin(once.flag, *flag == LIBC_ONCE_DONE, site)) {
+        once.flag = NULL;
+        return;
+    }
     function();
-    once_end((const void *)(uintptr_t)flag, true, site);
+    once.done = true;
 }
 
 int
@@ -292,7 +357,7 @@ explored___cxa_guard_acquire(uint64_t *guard)
             return 0;
         return 1;
     }
-    return once_begin(guard, HERE);
+    return once_begin(guard, false, HERE);
 }
 
 void
@@ -312,19 +377,39 @@ explored___cxa_guard_abort(uint64_t *guard)
 
 /* ---- Thread-specific data ---- */
 
-int
-explored_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+/* Keys of the program are ours even before main; those of libraries are not. */
+static bool
+is_our_key(uintptr_t site)
 {
-    if (!sim_program_runs())
-        return pthread_key_create(key, destructor);
+    return sim_program_runs() || sim_program_called(site);
+}
+
+static const void **
+value_at(pthread_key_t key)
+{
+    return sim_program_runs() ? &self()->values[key] : &kept.values[key];
+}
+
+static bool *
+used_keys(void)
+{
+    return sim_program_runs() ? key_used : kept.used;
+}
+
+int
+sim_key_create(pthread_key_t *key, void (*destructor)(void *), uintptr_t site)
+{
+    bool *used = used_keys();
+
     for (uint32_t i = 0; i < KEYS_MAX; i++) {
-        if (key_used[i])
+        if (used[i])
             continue;
-        key_used[i] = true;
-        destructors[i] = destructor;
+        used[i] = true;
+        (sim_program_runs() ? destructors : kept.destructors)[i] = destructor;
         for (uint32_t j = 0; j < records_count; j++)
             records[j].values[i] = NULL;
-        sim_program_writes(key, sizeof *key, HERE);
+        if (sim_program_runs())
+            sim_program_writes(key, sizeof *key, site);
         *key = i;
         return 0;
     }
@@ -332,31 +417,39 @@ explored_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 }
 
 int
+explored_pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+    if (!is_our_key(HERE))
+        return pthread_key_create(key, destructor);
+    return sim_key_create(key, destructor, HERE);
+}
+
+int
 explored_pthread_key_delete(pthread_key_t key)
 {
-    if (!sim_program_runs())
+    if (!is_our_key(HERE))
         return pthread_key_delete(key);
-    if (key >= KEYS_MAX || !key_used[key])
+    if (key >= KEYS_MAX || !used_keys()[key])
         return EINVAL;
-    key_used[key] = false;
+    used_keys()[key] = false;
     return 0;
 }
 
 void *
 explored_pthread_getspecific(pthread_key_t key)
 {
-    if (!sim_program_runs())
+    if (!is_our_key(HERE))
         return pthread_getspecific(key);
-    return key < KEYS_MAX ? (void *)(uintptr_t)self()->values[key] : NULL;
+    return key < KEYS_MAX ? (void *)(uintptr_t)*value_at(key) : NULL;
 }
 
 int
 explored_pthread_setspecific(pthread_key_t key, const void *value)
 {
-    if (!sim_program_runs())
+    if (!is_our_key(HERE))
         return pthread_setspecific(key, value);
-    if (key >= KEYS_MAX || !key_used[key])
+    if (key >= KEYS_MAX || !used_keys()[key])
         return EINVAL;
-    self()->values[key] = value;
+    *value_at(key) = value;
     return 0;
 }

@@ -33,13 +33,14 @@ read_taken(struct object *o, const char *what, uintptr_t site)
 }
 
 static int
-read_lock(pthread_rwlock_t *lock, bool timed, uintptr_t site)
+read_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
 {
     struct object *o = rwlock_at(lock, site);
 
     if (o->holder == sim_engine.current)
         return EDEADLK;
-    if (!sim_object_wait(o, SIM_NEED_READ, timed, site)) {
+    if (!sim_object_wait(o, SIM_NEED_READ, sim_clock_limit(until), site)) {
+        sim_clock_reach(until);
         sim_object_event(o, "timed read lock", false, false, site);
         return ETIMEDOUT;
     }
@@ -48,13 +49,14 @@ read_lock(pthread_rwlock_t *lock, bool timed, uintptr_t site)
 }
 
 static int
-write_lock(pthread_rwlock_t *lock, bool timed, uintptr_t site)
+write_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
 {
     struct object *o = rwlock_at(lock, site);
 
     if (o->holder == sim_engine.current)
         return EDEADLK;
-    if (!sim_object_wait(o, SIM_NEED_LOCK, timed, site)) {
+    if (!sim_object_wait(o, SIM_NEED_LOCK, sim_clock_limit(until), site)) {
+        sim_clock_reach(until);
         sim_object_event(o, "timed write lock", false, false, site);
         return ETIMEDOUT;
     }
@@ -82,6 +84,7 @@ unlock(pthread_rwlock_t *lock, uintptr_t site)
     if (--o->held[e->current] == 0)
         o->readers &= ~(1U << e->current);
     sim_clock_join(&o->read, &sim_self()->now);
+    sim_object_changed();
     sim_object_settle(o);
     return 0;
 }
@@ -116,7 +119,7 @@ explored_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     if (!sim_program_runs())
         return pthread_rwlock_rdlock(lock);
-    return read_lock(lock, false, HERE);
+    return read_lock(lock, NULL, HERE);
 }
 
 int
@@ -125,7 +128,7 @@ explored_pthread_rwlock_timedrdlock(pthread_rwlock_t *lock,
 {
     if (!sim_program_runs())
         return pthread_rwlock_timedrdlock(lock, until);
-    return read_lock(lock, true, HERE);
+    return read_lock(lock, until, HERE);
 }
 
 int
@@ -134,7 +137,7 @@ explored_pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
 {
     if (!sim_program_runs())
         return pthread_rwlock_clockrdlock(lock, clock, until);
-    return read_lock(lock, true, HERE);
+    return read_lock(lock, until, HERE);
 }
 
 int
@@ -145,6 +148,7 @@ explored_pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
     if (!sim_program_runs())
         return pthread_rwlock_tryrdlock(lock);
     o = rwlock_at(lock, HERE);
+    sim_round_arrive(HERE);
     sim_object_point(HERE);
     if (!sim_object_admits(o, SIM_NEED_READ)) {
         sim_object_event(o, "try read lock", false, false, HERE);
@@ -159,7 +163,7 @@ explored_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
     if (!sim_program_runs())
         return pthread_rwlock_wrlock(lock);
-    return write_lock(lock, false, HERE);
+    return write_lock(lock, NULL, HERE);
 }
 
 int
@@ -168,7 +172,7 @@ explored_pthread_rwlock_timedwrlock(pthread_rwlock_t *lock,
 {
     if (!sim_program_runs())
         return pthread_rwlock_timedwrlock(lock, until);
-    return write_lock(lock, true, HERE);
+    return write_lock(lock, until, HERE);
 }
 
 int
@@ -177,7 +181,7 @@ explored_pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 {
     if (!sim_program_runs())
         return pthread_rwlock_clockwrlock(lock, clock, until);
-    return write_lock(lock, true, HERE);
+    return write_lock(lock, until, HERE);
 }
 
 int
@@ -188,6 +192,7 @@ explored_pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
     if (!sim_program_runs())
         return pthread_rwlock_trywrlock(lock);
     o = rwlock_at(lock, HERE);
+    sim_round_arrive(HERE);
     sim_object_point(HERE);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {
         sim_object_event(o, "try write lock", false, false, HERE);

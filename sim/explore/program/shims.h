@@ -1,6 +1,7 @@
 /*
- * shims.h -- what pthread.h and threads.h have in common; `site` is the place
- * that the program called from. Private to sim/explore/program/.
+ * shims.h -- what pthread.h and threads.h have in common. `site` is the place
+ * that the program called from; `until`, if not NULL, the end of a wait.
+ * Private to sim/explore/program/.
  */
 #ifndef SIM_SHIMS_H
 #define SIM_SHIMS_H
@@ -15,17 +16,19 @@ int sim_pthread_create(pthread_t *thread, bool detached,
                        void *argument, uintptr_t site);
 _Noreturn void sim_pthread_leave(void *result);
 int sim_pthread_join(pthread_t thread, void **result, uintptr_t site);
-void sim_once(const volatile void *flag, void (*function)(void),
-              uintptr_t site);
+int sim_key_create(pthread_key_t *key, void (*destructor)(void *),
+                   uintptr_t site);
+void sim_once(const volatile int *flag, void (*function)(void), uintptr_t site);
 
 void sim_mutex_init(pthread_mutex_t *m, uintptr_t site);
 void sim_mutex_destroy(pthread_mutex_t *m, uintptr_t site);
-int sim_mutex_lock(pthread_mutex_t *m, bool timed, uintptr_t site);
+int sim_mutex_lock(pthread_mutex_t *m, const struct timespec *until,
+                   uintptr_t site);
 int sim_mutex_try(pthread_mutex_t *m, uintptr_t site);
 int sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site);
 
-int sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, bool timed,
-                  uintptr_t site);
+int sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
+                  const struct timespec *until, uintptr_t site);
 int sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site);
 
 #endif

@@ -9,10 +9,11 @@
  * memory is in now.
  *
  * in:      name, for reports; entry, returns the exit status; stack, from
- *          where on the process's own stack is the program's
+ *          where on the process's own stack is the program's; whole, the
+ *          end of entry is the end of the process
  */
 void sim_program_start(const char *name, int (*entry)(void *context),
-                       void *context, void *stack);
+                       void *context, void *stack, bool whole);
 
 /* Leave memory as it was when the exploration began. */
 void sim_program_end(void);

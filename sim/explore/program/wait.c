@@ -23,27 +23,42 @@ object_at(const volatile void *address, uintptr_t site)
 
 /* ---- Condition variables ---- */
 
+static const char *
+end_text(bool woken, bool spurious)
+{
+    if (woken)
+        return "woken, lock";
+    return spurious ? "woken for no reason, lock" : "timed out, lock";
+}
+
 int
-sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, bool timed, uintptr_t site)
+sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
+              const struct timespec *until, uintptr_t site)
 {
     struct object *cond = object_at(c, site);
     struct object *lock = object_at(m, site);
     uint32_t count = lock->count;
+    bool spurious;
     bool woken;
 
     if (lock->holder != sim_engine.current)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, lock->site,
                           "a thread waits without the lock of the condition");
     sim_object_point(site);
-    sim_object_event(cond, timed ? "timed wait" : "wait", true, true, site);
+    sim_object_event(cond, until != NULL ? "timed wait" : "wait", true, true,
+                     site);
+    spurious = sim_object_spurious();
     lock->version++;
     sim_object_give(lock, site);
-    woken = sim_object_sleep(cond, lock, timed, site);
-    sim_object_event(lock, woken ? "woken, lock" : "timed out, lock", woken,
-                     true, site);
+    woken = sim_object_sleep(
+        cond, lock, spurious ? SIM_PASSED : sim_clock_limit(until), site);
+    sim_object_event(lock, end_text(woken, spurious), woken, true, site);
     sim_object_take(lock, site);
     lock->count = count;
-    return woken ? 0 : ETIMEDOUT;
+    if (woken || spurious)
+        return 0;
+    sim_clock_reach(until);
+    return ETIMEDOUT;
 }
 
 int
@@ -53,7 +68,7 @@ sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site)
 
     sim_object_point(site);
     sim_object_event(o, all ? "broadcast" : "signal", true, true, site);
-    sim_object_wake(o, all);
+    sim_object_wake(o, all ? UINT32_MAX : 1);
     return 0;
 }
 
@@ -81,7 +96,7 @@ explored_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
     if (!sim_program_runs())
         return pthread_cond_wait(c, m);
-    return sim_cond_wait(c, m, false, HERE);
+    return sim_cond_wait(c, m, NULL, HERE);
 }
 
 int
@@ -90,7 +105,7 @@ explored_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
     if (!sim_program_runs())
         return pthread_cond_timedwait(c, m, until);
-    return sim_cond_wait(c, m, true, HERE);
+    return sim_cond_wait(c, m, until, HERE);
 }
 
 int
@@ -99,7 +114,7 @@ explored_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
     if (!sim_program_runs())
         return pthread_cond_clockwait(c, m, clock, until);
-    return sim_cond_wait(c, m, true, HERE);
+    return sim_cond_wait(c, m, until, HERE);
 }
 
 int
@@ -120,6 +135,8 @@ explored_pthread_cond_broadcast(pthread_cond_t *c)
 
 /* ---- Barriers ---- */
 
+enum { LIBC_BARRIER_COUNT = 2 }; /* in, current_round, count, shared, out */
+
 int
 explored_pthread_barrier_init(pthread_barrier_t *b,
                               const pthread_barrierattr_t *attr,
@@ -134,6 +151,7 @@ explored_pthread_barrier_init(pthread_barrier_t *b,
     sim_program_writes(b, sizeof *b, HERE);
     o = sim_object_at(b, HERE);
     o->destroyed = false;
+    o->known = true;
     o->size = count;
     o->count = 0;
     return 0;
@@ -156,6 +174,8 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     if (!sim_program_runs())
         return pthread_barrier_wait(b);
     o = object_at(b, HERE);
+    if (sim_object_is_new(o)) /* initialised before main, as glibc does it */
+        o->size = ((const uint32_t *)(const void *)b)[LIBC_BARRIER_COUNT];
     if (o->size == 0)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, 0,
                           "a barrier is used that was not initialised");
@@ -165,7 +185,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     sim_object_event(o, "barrier", true, true, HERE);
     sim_clock_join(&o->read, &sim_self()->now);
     if (++o->count < o->size) {
-        sim_object_sleep(o, NULL, false, HERE);
+        sim_object_sleep(o, NULL, SIM_UNLIMITED, HERE);
         sim_object_event(o, "past barrier", true, false, HERE);
         sim_clock_join(&sim_self()->now, &o->sync);
         return 0;
@@ -173,11 +193,25 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     o->count = 0;
     o->sync = o->read;
     sim_clock_join(&sim_self()->now, &o->sync);
-    sim_object_wake(o, true);
+    sim_object_wake(o, UINT32_MAX);
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
 /* ---- Semaphores ---- */
+
+/* One that was initialised before main has its value in memory, as glibc does.
+ */
+static struct object *
+semaphore_at(const sem_t *s, uintptr_t site)
+{
+    struct object *o = object_at(s, site);
+    int value = 0;
+
+    if (sim_object_is_new(o) &&
+        sem_getvalue((sem_t *)(uintptr_t)s, &value) == 0)
+        o->count = (uint32_t)value;
+    return o;
+}
 
 int
 explored_sem_init(sem_t *s, int shared, unsigned int value)
@@ -189,6 +223,7 @@ explored_sem_init(sem_t *s, int shared, unsigned int value)
     sim_program_writes(s, sizeof *s, HERE);
     o = sim_object_at(s, HERE);
     o->destroyed = false;
+    o->known = true;
     o->count = value;
     return 0;
 }
@@ -203,11 +238,13 @@ explored_sem_destroy(sem_t *s)
 }
 
 static int
-sem_take(sem_t *s, bool timed, uintptr_t site)
+sem_take(sem_t *s, const struct timespec *until, uintptr_t site)
 {
-    struct object *o = object_at(s, site);
+    struct object *o = semaphore_at(s, site);
 
-    if (!sim_object_wait(o, SIM_NEED_COUNT, timed, site)) {
+    sim_round_arrive(site);
+    if (!sim_object_wait(o, SIM_NEED_COUNT, sim_clock_limit(until), site)) {
+        sim_clock_reach(until);
         sim_object_event(o, "timed wait", false, false, site);
         *explored___errno_location() = ETIMEDOUT;
         return -1;
@@ -224,7 +261,7 @@ explored_sem_wait(sem_t *s)
 {
     if (!sim_program_runs())
         return sem_wait(s);
-    return sem_take(s, false, HERE);
+    return sem_take(s, NULL, HERE);
 }
 
 int
@@ -232,7 +269,7 @@ explored_sem_timedwait(sem_t *s, const struct timespec *until)
 {
     if (!sim_program_runs())
         return sem_timedwait(s, until);
-    return sem_take(s, true, HERE);
+    return sem_take(s, until, HERE);
 }
 
 int
@@ -242,7 +279,8 @@ explored_sem_trywait(sem_t *s)
 
     if (!sim_program_runs())
         return sem_trywait(s);
-    o = object_at(s, HERE);
+    o = semaphore_at(s, HERE);
+    sim_round_arrive(HERE);
     sim_object_point(HERE);
     sim_object_event(o, "try wait", o->count > 0, o->count > 0, HERE);
     if (o->count == 0) {
@@ -262,7 +300,7 @@ explored_sem_post(sem_t *s)
 
     if (!sim_program_runs())
         return sem_post(s);
-    o = object_at(s, HERE);
+    o = semaphore_at(s, HERE);
     sim_object_point(HERE);
     sim_object_event(o, "post", true, true, HERE);
     o->count++;
@@ -278,7 +316,8 @@ explored_sem_getvalue(sem_t *s, int *value)
 
     if (!sim_program_runs())
         return sem_getvalue(s, value);
-    o = object_at(s, HERE);
+    o = semaphore_at(s, HERE);
+    sim_round_arrive(HERE);
     sim_object_point(HERE);
     sim_object_event(o, "value of", true, false, HERE);
     sim_program_writes(value, sizeof *value, HERE);

@@ -1,0 +1,128 @@
+/*
+ * futex.c -- sleeping on a word: the system call that locks are made of.
+ *
+ * Programs call it by number; so does libstdc++, for atomics that wait,
+ * futures, latches and semaphores. All other calls by number are refused.
+ */
+#include "program.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "explored.h"
+
+static const char *
+end_text(bool woken, bool spurious)
+{
+    if (woken)
+        return "woken on";
+    return spurious ? "woken for no reason on" : "timed out on";
+}
+
+static long
+fails(int error)
+{
+    *explored___errno_location() = error;
+    return -1;
+}
+
+static long
+futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
+           uintptr_t site)
+{
+    struct object *o = sim_object_at(word, site);
+    bool spurious;
+    bool woken;
+
+    sim_heap_check((uintptr_t)word, sizeof *word, site);
+    sim_round_arrive(site);
+    sim_object_point(site);
+    if ((uint32_t)sim_memory_system_read((uintptr_t)word, sizeof *word, site) !=
+        seen) {
+        sim_object_event(o, "no sleep on", true, false, site);
+        return fails(EAGAIN);
+    }
+    sim_object_event(o, "sleep on", true, true, site);
+    spurious = sim_object_spurious();
+    woken = sim_object_sleep(
+        o, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
+    sim_object_event(o, end_text(woken, spurious), true, true, site);
+    if (woken || spurious)
+        return 0;
+    sim_clock_reach(until);
+    return fails(ETIMEDOUT);
+}
+
+static long
+futex_wake(const uint32_t *word, uint32_t most, uintptr_t site)
+{
+    struct object *o = sim_object_at(word, site);
+
+    sim_object_point(site);
+    sim_object_event(o, most == 1 ? "wake one on" : "wake all on", true, true,
+                     site);
+    return (long)sim_object_wake(o, most);
+}
+
+static long
+futex(uint32_t *word, int operation, uint32_t value,
+      const struct timespec *time, uint32_t set, uintptr_t site)
+{
+    const int command =
+        operation & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+    struct timespec until;
+
+    switch (command) {
+    case FUTEX_WAIT: /* for a time, not until one */
+        if (time == NULL)
+            return futex_wait(word, value, NULL, site);
+        sim_program_reads(time, sizeof *time, site);
+        until = sim_clock_after(time);
+        return futex_wait(word, value, &until, site);
+    case FUTEX_WAIT_BITSET:
+        if (time != NULL)
+            sim_program_reads(time, sizeof *time, site);
+        if (set == FUTEX_BITSET_MATCH_ANY)
+            return futex_wait(word, value, time, site);
+        break;
+    case FUTEX_WAKE:
+        return futex_wake(word, value, site);
+    case FUTEX_WAKE_BITSET:
+        if (set == FUTEX_BITSET_MATCH_ANY)
+            return futex_wake(word, value, site);
+        break;
+    }
+    sim_engine_refuse(SIM_FAIL_REFUSED, site, 0,
+                      "a futex operation other than wait and wake, or with a "
+                      "set of bits, is not modelled");
+}
+
+long
+explored_syscall(long number, ...)
+{
+    const uintptr_t site = HERE;
+    char text[SIM_FAILURE_TEXT_BYTES];
+    long words[6];
+    va_list list;
+
+    va_start(list, number);
+    for (uint32_t i = 0; i < 6; i++)
+        words[i] = va_arg(list, long);
+    va_end(list);
+    if (!sim_program_runs())
+        return syscall(number, words[0], words[1], words[2], words[3], words[4],
+                       words[5]);
+    if (number == SYS_gettid)
+        return getpid() + (long)sim_engine.current;
+    if (number == SYS_futex)
+        return futex((uint32_t *)words[0], (int)words[1], (uint32_t)words[2],
+                     (const struct timespec *)words[3], (uint32_t)words[5],
+                     site);
+    snprintf(text, sizeof text, "system call %ld is not modelled", number);
+    sim_engine_refuse(SIM_FAIL_REFUSED, site, 0, text);
+}

@@ -1,0 +1,37 @@
+/*
+ * trace.h -- the events of one run, kept only while a report is made; private
+ * to sim/explore/.
+ */
+#ifndef SIM_TRACE_H
+#define SIM_TRACE_H
+
+#include "explore.h"
+
+enum { TRACE_MAX = 4096 };
+
+struct trace_event {
+    enum sim_op op;
+    uint32_t thread;
+    int order;
+    bool ok; /* compare-exchange, trylock */
+    uintptr_t site;
+    uintptr_t address;
+    uint32_t bytes;
+    uint64_t value;   /* read, or written by a store */
+    uint64_t written; /* by an RMW */
+    uint32_t from;    /* trace index of the store read, or TRACE_MAX */
+    uint32_t newest;  /* trace index of the newest store, or TRACE_MAX */
+    uint32_t behind;  /* how many newer stores the load passed over */
+    uint32_t before;  /* trace index of the store it was put before */
+    const char *what; /* SIM_OP_CALL: the operation */
+    uint32_t choice;  /* length of the choice list at this event */
+};
+
+/* returns: the event, to be filled in; or NULL, if the run is not traced */
+struct trace_event *sim_trace_add(enum sim_op op, uintptr_t site);
+
+/* slice.c: which events the failure depends on. returns: how many */
+uint32_t sim_slice(const struct trace_event *trace, uint32_t count,
+                   const struct sim_failure *failure, bool *needed);
+
+#endif
