@@ -231,53 +231,52 @@ run_row(struct bench *bench, struct rows *rows, struct bench_row row,
     bench_load_free(&load);
 }
 
+/* The first two make a quick run; one inserts, in ns, on one thread, if it does
+ * not say otherwise. */
+static const struct {
+    struct bench_row row;
+    struct kind kind;
+} all_rows[] = {
+    {{.order = "fresh-pages", .goal_ratio = 3.3, .n = SMALL},
+     {.once = insert_once, .go_verb = "insert"}},
+    {{.order = "recycled", .goal_best = 0.93, .n = SMALL},
+     {.once = insert_once, .recycled = true}},
+    {{.order = "recycled", .goal_best = 1, .n = LARGE},
+     {.once = insert_once, .recycled = true}},
+    {{.order = "fresh-pages", .goal_ratio = 4.7, .n = LARGE},
+     {.once = insert_once, .go_verb = "insert"}},
+    {{.order = "fresh-pages", .goal_ratio = 9.2, .n = SMALL, .threads = 2},
+     {.once = insert_once, .go_verb = "insert2"}},
+    {{.operation = "stall-of-64",
+      .order = "fresh-pages",
+      .unit = "ms",
+      .goal_at_most = 0.3,
+      .n = LARGE},
+     {.once = stall_once, .go_verb = "stall"}},
+    {{.operation = "memory",
+      .unit = "bytes",
+      .goal_at_most = 232,
+      .n = LARGE,
+      .exact = true},
+     {.once = memory_once, .go_verb = "memory"}},
+};
+
 static void
 run_all(struct bench *bench, struct rows *rows)
 {
-    const struct kind fresh = {.once = insert_once, .go_verb = "insert"};
-    const struct kind pair = {.once = insert_once, .go_verb = "insert2"};
-    const struct kind again = {.once = insert_once, .recycled = true};
-    const struct kind stall = {.once = stall_once, .go_verb = "stall"};
-    const struct kind memory = {.once = memory_once, .go_verb = "memory"};
-    struct bench_row row = {.operation = "insert",
-                            .order = "fresh-pages",
-                            .unit = "ns",
-                            .goal_ratio = 3.3,
-                            .n = SMALL,
-                            .threads = 1};
+    const size_t count = bench->quick ? 2 : sizeof all_rows / sizeof *all_rows;
 
-    run_row(bench, rows, row, &fresh);
-    row.order = "recycled";
-    row.goal_ratio = 0;
-    row.goal_best = 0.93;
-    run_row(bench, rows, row, &again);
-    if (bench->quick)
-        return;
-    row.goal_best = 1;
-    row.n = LARGE;
-    run_row(bench, rows, row, &again);
-    row.goal_best = 0;
-    row.order = "fresh-pages";
-    row.goal_ratio = 4.7;
-    run_row(bench, rows, row, &fresh);
-    row.n = SMALL;
-    row.threads = 2;
-    row.goal_ratio = 9.2;
-    run_row(bench, rows, row, &pair);
-    row = (struct bench_row){.operation = "stall-of-64",
-                             .order = "fresh-pages",
-                             .unit = "ms",
-                             .goal_at_most = 0.3,
-                             .n = LARGE,
-                             .threads = 1};
-    run_row(bench, rows, row, &stall);
-    row = (struct bench_row){.operation = "memory",
-                             .unit = "bytes",
-                             .goal_at_most = 232,
-                             .n = LARGE,
-                             .threads = 1,
-                             .exact = true};
-    run_row(bench, rows, row, &memory);
+    for (size_t i = 0; i < count; i++) {
+        struct bench_row row = all_rows[i].row;
+
+        if (row.operation == NULL)
+            row.operation = "insert";
+        if (row.unit == NULL)
+            row.unit = "ns";
+        if (row.threads == 0)
+            row.threads = 1;
+        run_row(bench, rows, row, &all_rows[i].kind);
+    }
 }
 
 int

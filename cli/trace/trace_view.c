@@ -42,73 +42,52 @@ struct look {
     enum track track;
 };
 
-static const struct look run_end = {MODEL_TRACE_ITEM_END, TRACK_RUN};
-static const struct look mark = {MODEL_TRACE_ITEM_INSTANT, TRACK_RUN};
+#define RUN_END                         \
+    {                                   \
+        MODEL_TRACE_ITEM_END, TRACK_RUN \
+    }
+
+/* All others are instants, on the track that the reader found. */
+static const struct look looks[MODEL_TRACE_TYPE_COUNT] = {
+    [MODEL_TRACE_GO_START] = {MODEL_TRACE_ITEM_BEGIN, TRACK_RUN},
+    [MODEL_TRACE_GO_END] = RUN_END,
+    [MODEL_TRACE_GO_STOP] = RUN_END,
+    [MODEL_TRACE_GO_SCHED] = RUN_END,
+    [MODEL_TRACE_GO_PREEMPT] = RUN_END,
+    [MODEL_TRACE_GO_SLEEP] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK_SEND] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK_RECV] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK_SELECT] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK_SYNC] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK_COND] = RUN_END,
+    [MODEL_TRACE_GO_BLOCK_NET] = RUN_END,
+    [MODEL_TRACE_GO_SYS_BLOCK] = RUN_END,
+    [MODEL_TRACE_PROC_START] = {MODEL_TRACE_ITEM_BEGIN, TRACK_THREAD},
+    [MODEL_TRACE_PROC_STOP] = {MODEL_TRACE_ITEM_END, TRACK_THREAD},
+    [MODEL_TRACE_GC_START] = {MODEL_TRACE_ITEM_BEGIN, TRACK_GC},
+    [MODEL_TRACE_GC_DONE] = {MODEL_TRACE_ITEM_END, TRACK_GC},
+    [MODEL_TRACE_SCAN_START] = {MODEL_TRACE_ITEM_BEGIN, TRACK_SCAN},
+    [MODEL_TRACE_SCAN_DONE] = {MODEL_TRACE_ITEM_END, TRACK_SCAN},
+    [MODEL_TRACE_SWEEP_START] = {MODEL_TRACE_ITEM_BEGIN, TRACK_SWEEP},
+    [MODEL_TRACE_SWEEP_DONE] = {MODEL_TRACE_ITEM_END, TRACK_SWEEP},
+    [MODEL_TRACE_HEAP_ALLOC] = {MODEL_TRACE_ITEM_COUNTER, TRACK_HEAP},
+    [MODEL_TRACE_NEXT_GC] = {MODEL_TRACE_ITEM_COUNTER, TRACK_NEXT_GC},
+    [MODEL_TRACE_GOMAXPROCS] = {MODEL_TRACE_ITEM_COUNTER, TRACK_PROCS},
+};
 
 static struct look
 look_of(const struct model_trace_event *event)
 {
-    switch ((enum model_trace_type)event->type) {
-    case MODEL_TRACE_GO_START:
-        return (struct look){MODEL_TRACE_ITEM_BEGIN, TRACK_RUN};
-    case MODEL_TRACE_GO_END:
-    case MODEL_TRACE_GO_STOP:
-    case MODEL_TRACE_GO_SCHED:
-    case MODEL_TRACE_GO_PREEMPT:
-    case MODEL_TRACE_GO_SLEEP:
-    case MODEL_TRACE_GO_BLOCK:
-    case MODEL_TRACE_GO_BLOCK_SEND:
-    case MODEL_TRACE_GO_BLOCK_RECV:
-    case MODEL_TRACE_GO_BLOCK_SELECT:
-    case MODEL_TRACE_GO_BLOCK_SYNC:
-    case MODEL_TRACE_GO_BLOCK_COND:
-    case MODEL_TRACE_GO_BLOCK_NET:
-    case MODEL_TRACE_GO_SYS_BLOCK:
-        return run_end;
-    case MODEL_TRACE_PROC_START:
-        return (struct look){MODEL_TRACE_ITEM_BEGIN, TRACK_THREAD};
-    case MODEL_TRACE_PROC_STOP:
-        return (struct look){MODEL_TRACE_ITEM_END, TRACK_THREAD};
-    case MODEL_TRACE_GC_START:
-        return (struct look){MODEL_TRACE_ITEM_BEGIN, TRACK_GC};
-    case MODEL_TRACE_GC_DONE:
-        return (struct look){MODEL_TRACE_ITEM_END, TRACK_GC};
-    case MODEL_TRACE_SCAN_START:
-        return (struct look){MODEL_TRACE_ITEM_BEGIN, TRACK_SCAN};
-    case MODEL_TRACE_SCAN_DONE:
-        return (struct look){MODEL_TRACE_ITEM_END, TRACK_SCAN};
-    case MODEL_TRACE_SWEEP_START:
-        return (struct look){MODEL_TRACE_ITEM_BEGIN, TRACK_SWEEP};
-    case MODEL_TRACE_SWEEP_DONE:
-        return (struct look){MODEL_TRACE_ITEM_END, TRACK_SWEEP};
-    case MODEL_TRACE_HEAP_ALLOC:
-        return (struct look){MODEL_TRACE_ITEM_COUNTER, TRACK_HEAP};
-    case MODEL_TRACE_NEXT_GC:
-        return (struct look){MODEL_TRACE_ITEM_COUNTER, TRACK_NEXT_GC};
-    case MODEL_TRACE_GOMAXPROCS:
-        return (struct look){MODEL_TRACE_ITEM_COUNTER, TRACK_PROCS};
-    case MODEL_TRACE_NONE:
-    case MODEL_TRACE_BATCH:
-    case MODEL_TRACE_FREQUENCY:
-    case MODEL_TRACE_STACK:
-    case MODEL_TRACE_GO_CREATE:
-    case MODEL_TRACE_GO_UNBLOCK:
-    case MODEL_TRACE_GO_SYS_CALL:
-    case MODEL_TRACE_GO_SYS_EXIT:
-    case MODEL_TRACE_GO_WAITING:
-    case MODEL_TRACE_GO_IN_SYSCALL:
-    case MODEL_TRACE_TIMER_GOROUTINE:
-    case MODEL_TRACE_FUTILE_WAKEUP:
-    case MODEL_TRACE_TYPE_COUNT:
-        break;
-    }
+    if (looks[event->type].kind != MODEL_TRACE_ITEM_TRACK)
+        return looks[event->type];
     if (event->track == MODEL_TRACE_ON_TIMERS)
         return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_TIMERS};
     if (event->track == MODEL_TRACE_ON_NETWORK)
         return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_NETWORK};
     if (event->track == MODEL_TRACE_ON_SYSCALLS)
         return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_SYSCALLS};
-    return mark;
+    return (struct look){MODEL_TRACE_ITEM_INSTANT, TRACK_RUN};
 }
 
 struct view {

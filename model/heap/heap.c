@@ -434,6 +434,19 @@ on_listing(struct model_heap *model, enum model_bucket_kind kind, uint32_t room)
 }
 
 static void
+on_reading(struct model_heap *model, const struct truth_entry *entry)
+{
+    if (entry->kind == TRUTH_SNAPSHOT)
+        on_snapshot(model, entry);
+    else if (entry->kind == TRUTH_ITERATE)
+        on_listing(model, MODEL_HEAP, TRUTH_ROOM_ENOUGH);
+    else if (entry->kind == TRUTH_BLOCK_SNAPSHOT)
+        on_listing(model, MODEL_BLOCK, entry->room);
+    else
+        on_listing(model, MODEL_MUTEX, entry->room);
+}
+
+static void
 on_entry(struct model_heap *model, const struct truth_entry *entry)
 {
     switch ((int)entry->kind) {
@@ -480,16 +493,10 @@ on_entry(struct model_heap *model, const struct truth_entry *entry)
         on_post_sweep(model);
         return;
     case TRUTH_SNAPSHOT:
-        on_snapshot(model, entry);
-        return;
     case TRUTH_ITERATE:
-        on_listing(model, MODEL_HEAP, TRUTH_ROOM_ENOUGH);
-        return;
     case TRUTH_BLOCK_SNAPSHOT:
-        on_listing(model, MODEL_BLOCK, entry->room);
-        return;
     case TRUTH_MUTEX_SNAPSHOT:
-        on_listing(model, MODEL_MUTEX, entry->room);
+        on_reading(model, entry);
         return;
     default: /* of tasks and clocks: readings are in the entries themselves;
                 and of a drop only what a marking makes of it matters */

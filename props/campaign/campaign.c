@@ -175,6 +175,24 @@ say_progress(const struct props_campaign *campaign,
             elapsed_seconds / share * (1 - share));
 }
 
+/* A job has ended. returns: false if it had not enough memory */
+static bool
+job_ended(struct shared_progress *progress, const struct job *job, int status,
+          struct props_outcome *outcome)
+{
+    const uint64_t seed = atomic_load(&job->seed);
+
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+        return false;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        note_failure(progress, seed);
+        if (atomic_load(&progress->failed_seed) == seed)
+            outcome->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        outcome->end = PROPS_END_CRASHED;
+    }
+    return true;
+}
+
 /* Wait for the jobs; note a crash. */
 static bool
 wait_for_jobs(const struct props_campaign *campaign,
@@ -196,16 +214,7 @@ wait_for_jobs(const struct props_campaign *campaign,
                 continue;
             job->pid = 0;
             left--;
-            if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
-                had_memory = false;
-            else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-                note_failure(progress, atomic_load(&job->seed));
-                if (atomic_load(&progress->failed_seed) ==
-                    atomic_load(&job->seed))
-                    outcome->signal =
-                        WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-                outcome->end = PROPS_END_CRASHED;
-            }
+            had_memory &= job_ended(progress, job, status, outcome);
         }
         if (left > 0)
             nanosleep(&pause, NULL);

@@ -141,30 +141,6 @@ judge_account(struct props_judge *judge, const char *what, uint64_t got,
                      what, got, expected);
 }
 
-/* Has the library been called, or can nothing have changed? */
-static bool
-was_called(enum truth_kind last)
-{
-    const uint32_t others = 1U << TRUTH_DROP | 1U << TRUTH_MARK |
-                            1U << TRUTH_WAIT | 1U << TRUTH_CLOCK_JUMP |
-                            1U << TRUTH_CLOCK_FREEZE | 1U << TRUTH_STALL;
-
-    return (others >> last & 1) == 0;
-}
-
-/* Has the heap's side of it? */
-static bool
-heap_was_called(enum truth_kind last)
-{
-    const uint32_t others =
-        1U << TRUTH_BLOCK | 1U << TRUTH_MUTEX | 1U << TRUTH_RELEASED |
-        1U << TRUTH_WOKEN | 1U << TRUTH_BLOCK_RATE |
-        1U << TRUTH_MUTEX_FRACTION | 1U << TRUTH_BLOCK_SNAPSHOT |
-        1U << TRUTH_MUTEX_SNAPSHOT;
-
-    return (others >> last & 1) == 0;
-}
-
 /*
  * An event that was counted wrongly stays wrong: so the sums are made after
  * calls that concern the heap, and at the end; with many buckets only where
@@ -177,8 +153,8 @@ totals_are_due(const struct props_judge *judge, enum truth_kind last)
     uint32_t count;
 
     model_heap_buckets(judge->model, &count);
-    return heap_was_called(last) &&
-           (count <= many_buckets || last >= TRUTH_NEXT_CYCLE);
+    return truth_calls(last) == 'p' ||
+           (truth_calls(last) == 'h' && count <= many_buckets);
 }
 
 static bool
@@ -291,7 +267,7 @@ props_judge_event(struct props_judge *judge)
     if (truth->entries_count > judge->truths_seen) {
         const enum truth_kind last = last_fact(judge);
 
-        if (last != TRUTH_KIND_COUNT && was_called(last)) {
+        if (last != TRUTH_KIND_COUNT && truth_calls(last) != '-') {
             repeat_call(judge, last);
             judge_phase(judge);
             judge_drops(judge);
@@ -304,7 +280,6 @@ props_judge_event(struct props_judge *judge)
         judge_answer(judge);
     judge_cover(judge);
     judge->truths_seen = truth->entries_count;
-    judge->events++;
     return judge->breach.property == PROPS_NONE;
 }
 

@@ -260,16 +260,57 @@ judge_bytes(struct props_judge *judge, bool oracle)
 
 /* ---- the listing ---- */
 
-/*
- * Walk the buckets newest first: numbers, presence, and order. Without `search`
- * every bucket that must be listed is in its place, and no other.
- */
+/* How a snapshot is judged. */
+struct listing {
+    enum model_bucket_kind kind;
+    bool all;    /* buckets without events are listed, too */
+    bool search; /* not every bucket is in its place */
+    bool oracle; /* the heap at mark termination k tells the numbers */
+    uint32_t k;
+};
+
 static void
-judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
-              bool search, bool oracle, uint32_t k)
+judge_numbers(struct props_judge *judge, const struct listing *listing,
+              const struct seen *seen, const struct model_bucket *bucket)
+{
+    if (listing->kind == MODEL_HEAP)
+        judge_heap_numbers(judge, seen, bucket, listing->oracle, listing->k);
+    else
+        judge_contention_numbers(judge, seen, bucket);
+}
+
+/*
+ * Find a bucket in the answer and judge its numbers. Without `search` every
+ * bucket that must be listed is in its place, and no other.
+ *
+ * in:      index, where it should be; out: *at, where it is
+ * returns: is it listed?
+ */
+static bool
+match(struct props_judge *judge, const struct listing *listing,
+      const struct model_bucket *bucket, size_t index, size_t *at)
 {
     const struct sim_answer *answer = sim_world_answer(judge->world);
-    const bool all = lists_all(judge, kind);
+    struct seen seen;
+
+    *at = index;
+    if (listing->search) {
+        if (bucket->kind != listing->kind ||
+            !find_seen(answer, bucket, index, &seen, at))
+            return false;
+    } else {
+        if (!must_list(bucket, listing->kind, listing->all))
+            return false;
+        seen = seen_at(answer, listing->kind == MODEL_HEAP, index);
+    }
+    judge_numbers(judge, listing, &seen, bucket);
+    return true;
+}
+
+/* Walk the buckets newest first: numbers, presence, and order. */
+static void
+judge_listing(struct props_judge *judge, const struct listing *listing)
+{
     uint32_t count;
     const struct model_bucket *buckets =
         model_heap_buckets(judge->model, &count);
@@ -278,35 +319,27 @@ judge_listing(struct props_judge *judge, enum model_bucket_kind kind,
 
     for (uint32_t i = count; i-- > 0;) {
         const struct model_bucket *bucket = &buckets[i];
-        const bool must = must_list(bucket, kind, all);
-        bool listed = must;
-        size_t at = index;
-        struct seen seen;
+        size_t at;
+        const bool listed = match(judge, listing, bucket, index, &at);
 
-        if (search)
-            listed = bucket->kind == kind &&
-                     find_seen(answer, bucket, index, &seen, &at);
-        else if (must)
-            seen = seen_at(answer, kind == MODEL_HEAP, index);
-        if (listed && kind == MODEL_HEAP)
-            judge_heap_numbers(judge, &seen, bucket, oracle, k);
-        else if (listed)
-            judge_contention_numbers(judge, &seen, bucket);
-        if (listed == must) {
-            if (listed && at != index)
-                judge_breach(judge, PROPS_B2,
-                             "%s is listed as number %zu, expected %zu",
-                             name_of(name, sizeof name, bucket->frames,
-                                     bucket->depth, bucket->size_bytes),
-                             at + 1, index + 1);
-            index += listed;
+        if (listed != must_list(bucket, listing->kind, listing->all)) {
+            judge_breach(judge,
+                         listing->all
+                             ? PROPS_B1
+                             : property_of_numbers(judge, listing->oracle),
+                         "%s is %slisted, expected the opposite",
+                         name_of(name, sizeof name, bucket->frames,
+                                 bucket->depth, bucket->size_bytes),
+                         listed ? "" : "not ");
             continue;
         }
-        judge_breach(judge, all ? PROPS_B1 : property_of_numbers(judge, oracle),
-                     "%s is %slisted, expected the opposite",
-                     name_of(name, sizeof name, bucket->frames, bucket->depth,
-                             bucket->size_bytes),
-                     listed ? "" : "not ");
+        if (listed && at != index)
+            judge_breach(judge, PROPS_B2,
+                         "%s is listed as number %zu, expected %zu",
+                         name_of(name, sizeof name, bucket->frames,
+                                 bucket->depth, bucket->size_bytes),
+                         at + 1, index + 1);
+        index += listed;
     }
 }
 
@@ -341,25 +374,23 @@ judge_answer(struct props_judge *judge)
 {
     const struct sim_answer *answer = sim_world_answer(judge->world);
     const enum model_bucket_kind kind = kind_read(answer->kind);
-    uint32_t k = 0;
-    bool oracle = false;
-    bool search;
+    struct listing listing = {.kind = kind, .all = lists_all(judge, kind)};
 
     if (!judge_status(judge))
         return;
     if (kind == MODEL_HEAP && answer->kind != SIM_EV_ITERATE) {
-        oracle = model_heap_at(judge->model, &k);
-        judge_bytes(judge, oracle);
+        listing.oracle = model_heap_at(judge->model, &listing.k);
+        judge_bytes(judge, listing.oracle);
     }
-    if (oracle)
+    if (listing.oracle)
         props_cover_hit(judge->cover, COVER_SNAPSHOT_JUDGED_BY_HEAP);
-    search = !is_in_order(judge, kind);
-    if (search) {
+    listing.search = !is_in_order(judge, kind);
+    if (listing.search) {
         for (size_t i = 0; i < answer->count; i++) {
             const struct seen seen = seen_at(answer, kind == MODEL_HEAP, i);
 
             judge_identity(judge, &seen, i, kind);
         }
     }
-    judge_listing(judge, kind, search, oracle, k);
+    judge_listing(judge, &listing);
 }

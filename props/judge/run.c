@@ -170,7 +170,7 @@ shadow_may_go_on(const struct props_run *run, const struct sim_event *event)
 }
 
 static void
-compare_with_twin(struct props_run *run)
+compare_with_shadow(struct props_run *run)
 {
     const struct sim_answer *a = sim_world_answer(run->judge.world);
     const struct sim_answer *b = sim_world_answer(run->shadow);
@@ -233,12 +233,22 @@ props_run_begin(struct props_run *run, const struct sim_config *config,
     return NULL;
 }
 
+static void
+judge_profiles(struct props_run *run, const struct sim_event *event)
+{
+    const bool is_compared =
+        event->kind == SIM_EV_SNAPSHOT || event->kind == SIM_EV_SNAPSHOT_ALL;
+
+    props_judge_event(&run->judge);
+    if (run->shadow_runs && is_compared && shadow_follows(run))
+        compare_with_shadow(run);
+    run->judge.events++;
+}
+
 bool
 props_run_event(struct props_run *run, const struct sim_event *event,
                 const char **refused)
 {
-    bool holds;
-
     run->shadow_runs = run->shadow_runs && shadow_may_go_on(run, event);
     *refused = "too many events";
     if (run->events_count == run->events_max)
@@ -253,18 +263,11 @@ props_run_event(struct props_run *run, const struct sim_event *event,
     run->crash_log->attempting = 0;
     if (run->crosses)
         cross_event(&run->cross, event);
-    holds = !run->has_profiles || props_judge_event(&run->judge);
+    if (run->has_profiles)
+        judge_profiles(run, event);
     if (run->has_subject)
         subject_judge_event(&run->subject);
-    if (run->shadow_runs &&
-        (event->kind == SIM_EV_SNAPSHOT ||
-         event->kind == SIM_EV_SNAPSHOT_ALL) &&
-        shadow_follows(run)) {
-        run->judge.events--; /* the event being judged is still this one */
-        compare_with_twin(run);
-        run->judge.events++;
-    }
-    return holds && run->judge.breach.property == PROPS_NONE;
+    return run->judge.breach.property == PROPS_NONE;
 }
 
 /* X6: the same events without each instrument that is to be left out. */

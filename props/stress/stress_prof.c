@@ -254,7 +254,7 @@ reader_main(void *context)
 
 /* ---- the end ---- */
 
-/* in: wait; false once the profile is whole, all events being published */
+/* Four cycles publish all that was recorded, and all its frees. */
 static void
 publish_everything(struct prof *prof)
 {

@@ -166,33 +166,30 @@ event_text(const struct replay *replay, struct places *places, char *text,
     char place[PLACE_BYTES];
     char value[PLACE_BYTES];
     char written[PLACE_BYTES];
+    const char *const order = order_text(v->order);
 
     place_text(places, place, v->address);
     value_text(replay, places, value, v->value);
     value_text(replay, places, written, v->written);
     switch (v->op) {
     case SIM_OP_LOAD:
-        snprintf(text, bytes, "%s is %s (%s)", place, value,
-                 order_text(v->order));
+        snprintf(text, bytes, "%s is %s (%s)", place, value, order);
         break;
     case SIM_OP_STORE:
-        snprintf(text, bytes, "%s = %s (%s)", place, value,
-                 order_text(v->order));
+        snprintf(text, bytes, "%s = %s (%s)", place, value, order);
         break;
     case SIM_OP_RMW:
-        snprintf(text, bytes, "%s %s -> %s (%s)", place, value, written,
-                 order_text(v->order));
+        snprintf(text, bytes, "%s %s -> %s (%s)", place, value, written, order);
         break;
     case SIM_OP_CAS:
         if (v->ok)
             snprintf(text, bytes, "%s cas %s -> %s (%s)", place, value, written,
-                     order_text(v->order));
+                     order);
         else
-            snprintf(text, bytes, "%s cas fails: %s (%s)", place, value,
-                     order_text(v->order));
+            snprintf(text, bytes, "%s cas fails: %s (%s)", place, value, order);
         break;
     case SIM_OP_FENCE:
-        snprintf(text, bytes, "fence (%s)", order_text(v->order));
+        snprintf(text, bytes, "fence (%s)", order);
         break;
     case SIM_OP_LOCK:
         snprintf(text, bytes, "%s %s", v->ok ? "lock" : "try fails:", place);

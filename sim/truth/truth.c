@@ -7,12 +7,24 @@ const char *
 truth_text(enum truth_kind kind)
 {
     static const char *const texts[] = {
-#define X(id, text) text,
+#define X(id, calls, text) text,
 #include "truth.def"
 #undef X
     };
 
     return texts[kind];
+}
+
+char
+truth_calls(enum truth_kind kind)
+{
+    static const char calls_of[] = {
+#define X(id, calls, text) calls,
+#include "truth.def"
+#undef X
+    };
+
+    return calls_of[kind];
 }
 
 uint64_t

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum truth_kind {
-#define X(id, text) id,
+#define X(id, calls, text) id,
 #include "truth.def"
 #undef X
     TRUTH_KIND_COUNT
@@ -71,6 +71,9 @@ truth_next(struct truth_log *log)
 
 /* returns: what a kind means, a few words */
 const char *truth_text(enum truth_kind kind);
+
+/* returns: what the library is called for, a letter of truth.def */
+char truth_calls(enum truth_kind kind);
 
 /* returns: a hash of all entries, equal for equal logs on any machine */
 uint64_t truth_hash(const struct truth_log *log);

@@ -87,43 +87,46 @@ a_name_found_later_does_not_make_up_for_one_that_is_missing(void **state)
     case_end(&run);
 }
 
+/* As /proc/self/maps has it, and lines that are none. */
+#define MAPPINGS_TEXT                                                      \
+    "400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"             \
+    "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"           \
+    "014ab000-014cc000 rw-p 00000000 00:00 0         [heap]\n"             \
+    "7f7d76af8000-7f7d7797c000 r-xp 00001000 fc:01 1318064  "              \
+    "/usr/lib/a name with  blanks.so (deleted)\n"                          \
+    "7f7d7797c000-7f7d77b36000 r-xp 00000000 00:00 0 \n"                   \
+    "7f7d77b36000-7f7d77b37000 r-xp 00000000 00:00 7 \n"                   \
+    "7ffc34343000-7ffc34345000 r-xp 00000000 00:00 0  [vdso]\n"            \
+    "ffffffffff600000-ffffffffff601000 r-xp 00000090 00:00 0 [vsyscall]\n" \
+    "not a line at all\n"                                                  \
+    "5-6 r-xp 0 0:0\n"                                                     \
+    "5g-6 r-xp 0 0:0 1 /bad\n"                                             \
+    "5-6: r-xp 0 0:0 1 /bad\n"                                             \
+    "5-6/ r-xp 0 0:0 1 /bad\n"                                             \
+    "5-6@ r-xp 0 0:0 1 /bad\n"                                             \
+    "5-6` r-xp 0 0:0 1 /bad\n"                                             \
+    "5- r-xp 0 0:0 1 /bad\n"                                               \
+    "-6 r-xp 0 0:0 1 /bad\n"                                               \
+    "56 r-xp 0 0:0 1 /bad\n"                                               \
+    "- r-xp 0 0:0 1 /bad\n"                                                \
+    "5G-6 r-xp 0 0:0 1 /bad\n"                                             \
+    "5-6 r-xp 0\t\n"                                                       \
+    "\t \n"                                                                \
+    "12345678123456780-6 r-xp 0 0:0 1 /bad\n"                              \
+    "5-6 r-xp zero 0:0 1 /bad\n"                                           \
+    "5-6 r-x 0 0:0 1 /bad\n"                                               \
+    "5-6 r-xp 0\n"                                                         \
+    "\n"                                                                   \
+    "\tAb-aCF\t r-xp \t 0fF 0:0 10\n"                                      \
+    "5-6 r-xp 0 0 0 f\n"                                                   \
+    "5-6 r-xp 0 0 1 \t (deleted)\n"                                        \
+    "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut\n"
+
 /* TestProcSelfMaps of runtime/pprof: what is read of each line. */
 static void
 executable_mappings_are_read_from_the_kernels_text(void **state)
 {
-    char text[] =
-        "400000-0040b000 r-xp 00000000 fc:01 787766    /bin/cat\n"
-        "0060a000-0060b000 r--p 0000a000 fc:01 787766    /bin/cat\n"
-        "014ab000-014cc000 rw-p 00000000 00:00 0         [heap]\n"
-        "7f7d76af8000-7f7d7797c000 r-xp 00001000 fc:01 1318064  "
-        "/usr/lib/a name with  blanks.so (deleted)\n"
-        "7f7d7797c000-7f7d77b36000 r-xp 00000000 00:00 0 \n"
-        "7f7d77b36000-7f7d77b37000 r-xp 00000000 00:00 7 \n"
-        "7ffc34343000-7ffc34345000 r-xp 00000000 00:00 0  [vdso]\n"
-        "ffffffffff600000-ffffffffff601000 r-xp 00000090 00:00 0 [vsyscall]\n"
-        "not a line at all\n"
-        "5-6 r-xp 0 0:0\n"
-        "5g-6 r-xp 0 0:0 1 /bad\n"
-        "5-6: r-xp 0 0:0 1 /bad\n"
-        "5-6/ r-xp 0 0:0 1 /bad\n"
-        "5-6@ r-xp 0 0:0 1 /bad\n"
-        "5-6` r-xp 0 0:0 1 /bad\n"
-        "5- r-xp 0 0:0 1 /bad\n"
-        "-6 r-xp 0 0:0 1 /bad\n"
-        "56 r-xp 0 0:0 1 /bad\n"
-        "- r-xp 0 0:0 1 /bad\n"
-        "5G-6 r-xp 0 0:0 1 /bad\n"
-        "5-6 r-xp 0\t\n"
-        "\t \n"
-        "12345678123456780-6 r-xp 0 0:0 1 /bad\n"
-        "5-6 r-xp zero 0:0 1 /bad\n"
-        "5-6 r-x 0 0:0 1 /bad\n"
-        "5-6 r-xp 0\n"
-        "\n"
-        "\tAb-aCF\t r-xp \t 0fF 0:0 10\n"
-        "5-6 r-xp 0 0 0 f\n"
-        "5-6 r-xp 0 0 1 \t (deleted)\n"
-        "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut\n";
+    char text[] = MAPPINGS_TEXT;
     static const struct prof_mapping want[] = {
         {0x400000, 0x40b000, 0, "/bin/cat", ""},
         {0x7f7d76af8000, 0x7f7d7797c000, 0x1000,

@@ -253,8 +253,12 @@ check_heap(void)
         "snapshot",
         prof_heap_snapshot(prof, PROF_SELECT_ALL, records, BUCKETS_MAX, &count),
         PROF_OK);
-    for (size_t i = 0; i < count; i++)
-        *(records[i].size_bytes == 16 ? &mine : &theirs) = records[i];
+    for (size_t i = 0; i < count; i++) {
+        if (records[i].size_bytes == 16)
+            mine = records[i];
+        else
+            theirs = records[i];
+    }
     check_equal("buckets", count, done.allocs > 0 ? 2 : 1);
     check_equal("allocations", mine.allocs, done.own_allocs);
     check_equal("frees", mine.frees, done.own_frees);
