@@ -28,7 +28,7 @@ static struct {
                   const posix_spawnattr_t *, char *const[], char *const[]);
 } real;
 
-/* Called by the constructor; whoever comes before it does it, too. */
+/* Called by the constructor; what comes before it does it, too. */
 void
 embed_exec_resolve(void)
 {

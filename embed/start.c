@@ -1,7 +1,7 @@
 /*
  * start.c -- how the log of a process image begins, and who may write to it.
  *
- * Started by whoever comes first: the constructor, or an allocation before it.
+ * Started by what comes first: the constructor, or an allocation before it.
  * A forked child finds its state wiped (R4) and starts again, with the settings
  * its parent read, whatever became of the environment since.
  */

@@ -31,7 +31,8 @@ struct outcome {
     double second; /* chance times its square */
 };
 
-/* The last one is kept: whoever asks for one workload asks for the next. */
+/* The last one is kept: a caller that asks for one workload asks for the next.
+ */
 static const struct table *
 table_of(const struct subjects_rules *rules, uint64_t rate)
 {

@@ -26,7 +26,7 @@ FILENAME == ARGV[1] {
     keys[++count] = key
     now[key] = $3
     if (!(key in old))
-        news++
+        added++
     else if ($1 == "instructions" && $3 == 0) {
         printf "bench-gate: nothing was counted for %s\n", key > "/dev/stderr"
         broken = 1
@@ -71,6 +71,6 @@ END {
             gone++
         }
     printf "bench-gate: %d passed, %d failed; %d are 2 %% better\n", \
-        count - worse - news, worse + news + gone, better
-    exit worse + news + gone > 0
+        count - worse - added, worse + added + gone, better
+    exit worse + added + gone > 0
 }

@@ -3,7 +3,7 @@
  * and largest resident set, as the kernel counted them.
  *
  * A small program does that, because the resident set of a process begins with
- * that of whoever forked it.
+ * that of its parent.
  *
  * usage: cost FILE [NAME=VALUE...] COMMAND [ARG...]
  *   FILE gets: user+sys us, wall us, KiB, status as of wait(2). The variables

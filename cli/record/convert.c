@@ -424,7 +424,7 @@ cli_convert(const char *from, const char *to, struct cli_converted *what,
     return good;
 }
 
-/* A damaged record ends it: whoever converts the spool says where. */
+/* A damaged record ends it: the conversion of the spool says where. */
 static void
 list_executed(const struct embed_spool_header *header, uint64_t bytes,
               cli_executed_fn *each, void *context)

@@ -117,7 +117,7 @@ static const int held_signals[] = {SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGHUP};
 #define HELD_COUNT (sizeof held_signals / sizeof *held_signals)
 
 /*
- * ^C is for the command; a request to end is handed on to it. Whoever reads
+ * ^C is for the command; a request to end is handed on to it. A reader of
  * what we say may be gone before we have cleared up.
  */
 static void

@@ -42,7 +42,7 @@ enum cli_exit cli_preload_run(const struct cli_preload *preload,
 void cli_preload_let_go(void);
 
 /*
- * End as the command did: whoever waits for us sees its code or its signal.
+ * End as the command did: our parent sees its code or its signal.
  *
  * returns: its code, or 128 and the signal if that spares us (process 1 of a
  *          container is not ended by its own signals)

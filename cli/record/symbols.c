@@ -276,7 +276,7 @@ name_by_place(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
     uint64_t start;
     uint32_t i;
 
-    /* The last one: whoever was mapped there before is gone. */
+    /* The last one: what was mapped there before is gone. */
     for (i = 0; i < symbols->count; i++)
         if (pc - 1 >= symbols->mappings[i].start &&
             pc - 1 < symbols->mappings[i].limit)

@@ -128,7 +128,7 @@ free_the_dead(void)
 
         if (sample->at == 0 || GC_is_marked(GC_REVEAL_POINTER(sample->at)))
             continue;
-        /* Of the collector: whoever collects has its lock. */
+        /* Of the collector: the collecting thread has its lock. */
         prof_heap_free(prof_proc_at(prof, 0), sample->bucket);
         sample->at = 0;
         sample->next = samples_free;

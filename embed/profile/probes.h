@@ -1,5 +1,5 @@
 /*
- * probes.h -- otel_memory:alloc and otel_memory:free, static probes for whoever
+ * probes.h -- otel_memory:alloc and otel_memory:free, static probes for any
  * watches from outside (docs/profiling.md, "Probes").
  *
  * A semaphore says whether somebody does; nobody: one load and a jump.

@@ -24,7 +24,7 @@
 struct table_entry {
     uintptr_t address; /* 0: free */
     prof_bucket bucket;
-    bool is_probed; /* its allocation was seen by whoever watches the probes */
+    bool is_probed; /* its allocation was seen by a tracer of the probes */
 };
 
 /* returns: the slot from which an address is looked for */

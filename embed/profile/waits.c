@@ -1,11 +1,11 @@
 /*
  * waits.c -- who holds a lock that others wait for, and who waits.
  *
- * A waiter registers its lock in a table, so that whoever unlocks knows by one
- * load whether somebody waits (embed_awaited), and by another whether for this
- * lock. The time waited is charged to the holder that
- * unlocks (mutex profile), after it has, and to the waiter (block profile). Two
- * locks that fall on one slot: the later is not registered, and counted.
+ * A waiter registers its lock in a table, so that a thread that unlocks knows
+ * by one load whether somebody waits (embed_awaited), and by another whether
+ * for this lock. The time waited is charged to the holder that unlocks (mutex
+ * profile), after it has, and to the waiter (block profile). Two locks that
+ * fall on one slot: the later is not registered, and counted.
  */
 #include <errno.h>
 #include <sys/single_threaded.h>

@@ -252,7 +252,7 @@ freed_then(const struct model_live *live, const struct model_object *object,
 }
 
 /*
- * k and the first snapshot only move on, so whoever was born, or gone, by then
+ * k and the first snapshot only move on, so an object born, or gone, by then
  * stays so: the counts in the buckets go on from the last call.
  */
 bool

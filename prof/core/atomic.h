@@ -61,7 +61,7 @@ typedef SHARED(uint32_t) shared_u32;
  * without a carry to the other. returns: true if that half is 0 now, having
  * passed 2^32
  *
- * load_half_*: one half, by whoever may load the word.
+ * load_half_*: one half, by a thread that may load the word.
  */
 #if defined(__SANITIZE_THREAD__)
 #define PROF_THREADS_CHECKED 1

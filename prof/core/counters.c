@@ -52,8 +52,8 @@
  *
  * Why a signal handler may count on the processor that it interrupts: the
  * addition is one instruction (atomic.h). Why the pair `free`: a free and the
- * allocation before it may be of different processors; whoever sees the free
- * must see the allocation.
+ * allocation before it may be of different processors; a reader that sees the
+ * free must see the allocation.
  */
 #include "counters.h"
 
@@ -69,7 +69,7 @@ enum { LINE = PROF_BLOCK_ALIGN / sizeof(shared_u64) }; /* rows of a line */
 #define HALVES_TOP (UINT64_C(1) << 63 | UINT64_C(1) << 31)
 
 static inline size_t
-place_of(uint32_t row, enum half half)
+half_index(uint32_t row, enum half half)
 {
     return (size_t)row * HALVES + half;
 }
@@ -83,7 +83,7 @@ prof_counters_carry(struct prof_proc *proc, uint32_t slot, uint32_t row,
     store_relaxed(&counters->carries, 1);
     signal_fence(); /* I3, also of what a fork copies */
     /* Relaxed: see I2; a slot at rest is ordered by what put it to rest. */
-    add_relaxed(&counters->carried[slot % COUNTER_SLOTS][place_of(row, half)],
+    add_relaxed(&counters->carried[slot % COUNTER_SLOTS][half_index(row, half)],
                 1);
 }
 
@@ -100,7 +100,7 @@ carried_of(const struct prof *prof, uint32_t slot, uint32_t row, enum half half)
 {
     const shared_u32 *column = prof->counters.carried[slot];
 
-    return (uint64_t)load_relaxed(&column[place_of(row, half)]) << 32;
+    return (uint64_t)load_relaxed(&column[half_index(row, half)]) << 32;
 }
 
 /* What a processor has counted in one half of a word. */
@@ -159,8 +159,8 @@ published_in(const struct prof *prof, uint32_t slot, uint32_t row)
     if (has_carries(prof)) {
         const uint32_t *upper = counters->published_high[slot];
 
-        counts.allocs |= (uint64_t)upper[place_of(row, ALLOCS)] << 32;
-        counts.frees |= (uint64_t)upper[place_of(row, FREES)] << 32;
+        counts.allocs |= (uint64_t)upper[half_index(row, ALLOCS)] << 32;
+        counts.frees |= (uint64_t)upper[half_index(row, FREES)] << 32;
     }
     return counts;
 }
@@ -179,8 +179,8 @@ set_published(struct prof *prof, uint32_t slot, uint32_t row,
     /* Relaxed: who reads what is published has the lock. */
     store_relaxed(&counters->carries, 1);
     signal_fence(); /* I3, also of what a fork copies */
-    upper[place_of(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
-    upper[place_of(row, FREES)] = (uint32_t)(counts.frees >> 32);
+    upper[half_index(row, ALLOCS)] = (uint32_t)(counts.allocs >> 32);
+    upper[half_index(row, FREES)] = (uint32_t)(counts.frees >> 32);
 }
 
 static inline void

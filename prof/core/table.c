@@ -37,7 +37,7 @@
  * The moment of insertion is the compare-and-swap on the slot. The entry must
  * have its frames_at before it: otherwise another thread could find the bucket,
  * count in it, read a profile and miss its own event. So it gets it first,
- * marked TENTATIVE, and whoever scans rows asks the slots about such a row.
+ * marked TENTATIVE, and a scan of rows asks the slots about such a row.
  *
  * Why nothing is ever unlinked: a reader needs no reclamation scheme, and a
  * signal handler may look up while the thread it interrupted is inserting.

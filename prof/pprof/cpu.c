@@ -46,7 +46,7 @@ come_in(struct prof_cpu *cpu)
     for (int i = 0; i < RACES_MAX; i++) {
         if ((seen & RUNNING) == 0)
             return false;
-        /* Release [pair: cpu-state]: before us is before whoever stops. */
+        /* Release [pair: cpu-state]: before us is before the stop. */
         if (cas_release_acquire(&cpu->state, &seen, seen + 1))
             return true;
     }

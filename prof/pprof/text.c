@@ -228,7 +228,7 @@ prof_text_dump(const struct prof_output *output, const struct prof_dump *dump)
     for (;;) {
         printed = dump->print(dump->context, buffer, room);
         PROF_ASSERT(printed <= room);
-        /* A full buffer may have been too small: whoever printed cannot say. */
+        /* A full buffer may have been too small: the printer cannot say. */
         if (printed < room || room == most)
             break;
         room = room <= most / 2 ? 2 * room : most;

@@ -247,7 +247,7 @@ prof_trace_read(struct prof_trace *trace, const uint8_t **bytes,
 
 /* Has prof_trace_read() something to say? */
 static bool
-has_news(struct prof_trace *trace)
+has_something(struct prof_trace *trace)
 {
     bool has;
 
@@ -271,7 +271,7 @@ prof_trace_wait(struct prof_trace *trace)
         return PROF_ERR_BUSY;
     /* Acquire [pair: reader-wakeup]: see what it is about. */
     seen = load_acquire(&trace->reader_wakeups);
-    if (!has_news(trace))
+    if (!has_something(trace))
         prof_port_wait(trace_word(&trace->reader_wakeups), seen);
     prof_port_lock_release(&trace->reader_lock);
     return PROF_OK;

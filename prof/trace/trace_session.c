@@ -27,7 +27,7 @@ time_now_ns(const struct prof_trace *trace)
 
 /*
  * Stacks are numbered from 1 in each session. What is left in the entries is
- * read by nobody: whoever takes a row writes all of its entry.
+ * read by nobody: the thread that takes a row writes all of its entry.
  */
 static void
 forget_stacks(struct prof_trace *trace)

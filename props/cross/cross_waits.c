@@ -255,7 +255,7 @@ compare_mutex(struct waits *waits, const struct cross_sites *said)
 {
     for (uint32_t i = 0; i < waits->mutex.count; i++) {
         const struct shown *shown = &waits->mutex.sites[i];
-        /* Whoever releases a semaphore has no stack, and no event. */
+        /* The releaser of a semaphore has no stack, and no event. */
         const bool may_lack = waits->cross->parks || shown->depth == 0;
 
         compare(waits, "mutex", said, shown, may_lack, shown->unknown);

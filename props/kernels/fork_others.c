@@ -110,7 +110,7 @@ trace_and_stop(void *context, uint32_t thread)
 }
 
 static void
-wait_for_news(void *context, uint32_t thread)
+wait_for_events(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -124,7 +124,7 @@ const struct sim_kernel props_kernel_fork_reader = {
     .about = "a fork while the reader sleeps leaves the child one to use",
     .setup = on_by_stamps,
     .threads = {{"tracer", trace_and_stop, fork_trace},
-                {"reader", wait_for_news, NULL}},
+                {"reader", wait_for_events, NULL}},
     .threads_count = 2,
 };
 

@@ -123,7 +123,7 @@ one_bucket(void *context)
 
 const struct sim_kernel props_kernel_own_event_is_listed = {
     .name = "table-own-event",
-    .about = "whoever has recorded an event finds its bucket listed",
+    .about = "a thread that has recorded an event finds its bucket listed",
     .setup = new_table,
     .finish = one_bucket,
     .threads = {{"first", alloc_and_look, NULL},

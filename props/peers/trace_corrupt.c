@@ -164,7 +164,7 @@ draw_word(char *word, size_t room)
 
 /* Words that keep the events possible; now and then one that does not. */
 static void
-tell_story(struct buffer *file)
+grow_events(struct buffer *file)
 {
     static struct props_trace_script script;
     char text[TEXT_BYTES_MAX] = "p0 heap:1";
@@ -214,7 +214,7 @@ main(int argc, char **argv)
         else if (i % 4 == 2)
             change_records(&file);
         else
-            tell_story(&file);
+            grow_events(&file);
         (void)snprintf(path, sizeof path, "%s/%05u.trace", argv[1], i);
         FILE *to = fopen(path, "wb");
         if (to == NULL || fwrite(file.bytes, 1, file.count, to) != file.count ||

@@ -124,7 +124,7 @@ record_wait(struct worker *worker, uint64_t i, int64_t ticks)
     worker->wait_ticks += (uint64_t)ticks;
 }
 
-/* All workers at once, in one order: whoever is first links the bucket. */
+/* All workers at once, in one order: the first links the bucket. */
 static void
 race_for_every_stack(struct worker *worker)
 {
@@ -177,7 +177,7 @@ worker_main(void *context)
 
 /* ---- reading ---- */
 
-/* What is true of a reading at any moment, whoever runs. */
+/* What is true of a reading at any moment, no matter who runs. */
 static const char *
 fault_of(const struct prof_heap_record *records, size_t count)
 {

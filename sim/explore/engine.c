@@ -184,7 +184,7 @@ wake_spinners(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning && (sim_wait_has_news(i) || objects_changed(i))) {
+        if (t->spinning && (sim_wait_has_change(i) || objects_changed(i))) {
             t->spinning = false;
             e->spinners--;
             e->ready |= 1U << i;
@@ -422,7 +422,7 @@ sim_engine_block(uintptr_t site)
     sim_engine_yield(site);
 }
 
-/* Whoever is ready goes on; the current thread, if it is, like any other. */
+/* Any ready thread goes on; the current thread, if it is, like any other. */
 void
 sim_engine_yield(uintptr_t site)
 {

@@ -431,7 +431,7 @@ bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
 void sim_wait_before_write(struct location *location, uintptr_t site);
 void sim_wait_wrote(void);
 void sim_wait_leave(void);
-bool sim_wait_has_news(uint32_t thread);
+bool sim_wait_has_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);
 void sim_wait_learn(uintptr_t site);

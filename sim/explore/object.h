@@ -4,8 +4,8 @@
  *
  * An object is an address. Every operation is one event, and all operations on
  * one object are ordered (its version), so that a graph holds who came first.
- * A thread that cannot go on is not ready; whoever changes an object makes
- * those ready that it now admits. Private to sim/explore/.
+ * A thread that cannot go on is not ready; a thread that changes an object
+ * makes those ready that it now admits. Private to sim/explore/.
  */
 #ifndef SIM_OBJECT_H
 #define SIM_OBJECT_H

@@ -90,7 +90,7 @@ sim_reduce_plain_question(const struct sim_choices *choices)
         questions[choices->count].sources = 0;
 }
 
-/* Whoever waits, for us in the end, cannot be waited for. */
+/* A thread that waits, for us in the end, cannot be waited for. */
 static uint8_t
 not_waiting(void)
 {
@@ -200,7 +200,7 @@ lowest(uint32_t set)
     return (uint32_t)__builtin_ctz(set);
 }
 
-/* Are those who wait kept from what they want, whoever runs? */
+/* Are those who wait kept from what they want, no matter who runs? */
 static bool
 all_blocked(void)
 {
@@ -355,7 +355,7 @@ enable_waiting(const struct chain *chain, const struct clock *before)
     }
 }
 
-/* Whoever waits for this very write: does it take it? */
+/* A thread waits for this very write: does it take it? */
 static void
 offer(struct chain *chain)
 {
@@ -393,7 +393,7 @@ cut_if_awaited(void)
     struct engine *e = &sim_engine;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].dropped && sim_wait_has_news(i)) {
+        if (e->threads[i].dropped && sim_wait_has_change(i)) {
             sim_reduce_open(e->threads[i].question + 1);
             sim_engine_stop(SIM_END_BLOCKED);
         }

@@ -20,8 +20,8 @@
  * probe goes round until the loop gives up; what could have happened in the
  * rounds between is not explored, and the run says so (bounded).
  *
- * When nobody else can run, whoever waits goes round once more with the newest
- * values. If all come back to waiting, nothing will ever change.
+ * When nobody else can run, a waiting thread goes round once more with the
+ * newest values. If all come back to waiting, nothing will ever change.
  *
  * Reading the state of a thread costs more than a load, so it is read only at
  * sites known to stand in a wait loop. A search that meets a new one begins
@@ -137,7 +137,7 @@ newest_of(const struct location *l)
 }
 
 static bool
-is_news(const struct round_read *read)
+is_new(const struct round_read *read)
 {
     const struct store *s = newest_of(read->location);
 
@@ -146,12 +146,12 @@ is_news(const struct round_read *read)
 
 /* Could the next round of a waiting thread read anything new? */
 bool
-sim_wait_has_news(uint32_t thread)
+sim_wait_has_change(uint32_t thread)
 {
     const struct round *r = &sim_engine.threads[thread].round;
 
     for (uint32_t i = 0; i < r->count; i++) {
-        if (is_news(&r->reads[i]))
+        if (is_new(&r->reads[i]))
             return true;
     }
     return false;
@@ -166,7 +166,7 @@ forget_old_values(void)
     for (uint32_t i = 0; i < r->count; i++) {
         struct location *l = r->reads[i].location;
 
-        if (is_news(&r->reads[i]))
+        if (is_new(&r->reads[i]))
             l->least.at[sim_engine.current] = l->stores_count - 1;
     }
     r->count = 0;
@@ -255,7 +255,7 @@ sim_wait_leave(void)
 
 /* A newer value than the round read. returns: false if no longer a probe */
 static bool
-probe_news(struct round_read *read, const struct store *newest)
+probe_newest(struct round_read *read, const struct store *newest)
 {
     struct engine *e = &sim_engine;
 
@@ -296,7 +296,7 @@ sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
         sim_wait_leave();
         return false;
     }
-    if (is_news(&r->reads[r->at]) && !probe_news(&r->reads[r->at], newest))
+    if (is_new(&r->reads[r->at]) && !probe_newest(&r->reads[r->at], newest))
         return false;
     r->at++;
     *value = newest->value;
@@ -311,8 +311,8 @@ sim_wait_before_write(struct location *location, uintptr_t site)
 
     if (!r->bracketed && !begin_round(r, site, location))
         return;
-    if (is_expected(r, site, location) && is_news(&r->reads[r->at]))
-        probe_news(&r->reads[r->at], newest_of(location));
+    if (is_expected(r, site, location) && is_new(&r->reads[r->at]))
+        probe_newest(&r->reads[r->at], newest_of(location));
 }
 
 /* ---- The end of a round ---- */
@@ -332,7 +332,7 @@ begin_probe(struct thread *t, bool bracketed)
 
 /* Wait for another thread's store, or for ever. */
 static void
-wait_for_news(uintptr_t site)
+wait_for_change(uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
@@ -393,7 +393,7 @@ sim_wait_round(uintptr_t site)
         return;
     }
     e->run->bounded |= r->rounds == ROUNDS_MAX;
-    wait_for_news(site);
+    wait_for_change(site);
 }
 
 /*
@@ -412,11 +412,12 @@ sim_wait_fruitless(uint32_t first, uintptr_t site)
         r->count -= first;
         memmove(r->reads, r->reads + first, r->count * sizeof *r->reads);
     }
-    wait_for_news(site);
+    wait_for_change(site);
 }
 
 /*
- * Nobody can run: let a waiting thread that has news go round once more.
+ * Nobody can run: let a waiting thread for which something changed go round
+ * once more.
  *
  * returns: the thread, or SIM_THREADS_MAX if none has any
  */
@@ -428,7 +429,7 @@ sim_wait_last_round(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if ((!t->dropped && !t->spinning) || !sim_wait_has_news(i))
+        if ((!t->dropped && !t->spinning) || !sim_wait_has_change(i))
             continue;
         e->last_round = true;
         return i;

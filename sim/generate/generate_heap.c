@@ -58,7 +58,7 @@ first_victim(struct sim_generator *g, uint32_t born)
     return 0;
 }
 
-/* Pick one of eight live objects, whoever made it. */
+/* Pick one of eight live objects, of any task. */
 static bool
 draw_victim(struct sim_generator *g, const struct sim_world *world,
             struct sim_event *event, enum sim_event_kind kind)
@@ -228,7 +228,7 @@ bend_step(struct sim_generator *g, const struct sim_world *world,
     if (step == SIM_EV_GC_TERMINATE && f->stw_sweep &&
         ask(g, 3, SIM_OP, LABEL_STW) == 1)
         return SIM_EV_GC_TERMINATE_STW;
-    /* Whoever waited for the last sweep may say so while the next marks. */
+    /* A task that waited for the last sweep may say so while the next marks. */
     if (step == SIM_EV_GC_TERMINATE && f->post_sweep && gc->cycles > 0 &&
         !gc->unflushed && !gc->post_swept &&
         ask(g, 2, SIM_OP, LABEL_POST_SWEEP) == 1)

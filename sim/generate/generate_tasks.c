@@ -158,7 +158,7 @@ add_running(struct candidates *c, const struct sim_task *task)
     add_profiles(c);
 }
 
-/* Work that goes on whoever is on the processor. */
+/* Work that any task on the processor does. */
 static void
 add_work(struct candidates *c, const struct sim_proc *proc)
 {

@@ -122,7 +122,7 @@ sim_quiet_next(const struct sim_world *world, struct sim_event *event)
     if (!sim_world_traces(world)) {
         return sim_world_is_unread(world);
     }
-    /* Whoever may stop the trace: first make somebody run. */
+    /* Only a running task can stop the trace. */
     for (uint32_t p = 0; p < sim_world_procs(world); p++) {
         const uint32_t task = sim_world_proc(world, p)->task;
 

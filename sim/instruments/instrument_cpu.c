@@ -249,7 +249,8 @@ hears(enum truth_kind kind)
     return hear;
 }
 
-/* Whoever wants a profile meanwhile gets one: that is a start of its own. */
+/* A task that wants a profile meanwhile gets one: that is a start of its own.
+ */
 static void
 stop_or_start(struct sim_instrument *instrument, struct sim_world *world,
               bool stops)

@@ -3,8 +3,8 @@
  * what it returns is looked at each time.
  *
  * Invariant
- *   I1  bytes lent by the tracer are copied as late as its contract allows: at
- *       the next call for more.
+ *   I1  bytes borrowed from the tracer are copied as late as its contract
+ * allows: at the next call for more.
  */
 #include "tracer.h"
 
@@ -138,9 +138,9 @@ sim_tracer_stop_in_vain(struct tracer *tracer, uint32_t proc, uint32_t stack)
 
 /* ---- the reader ---- */
 
-/* Copy what was lent; it must not have changed until now. */
+/* Copy what was borrowed; it must not have changed until now. */
 static void
-keep_lent(struct tracer *tracer)
+keep_borrowed(struct tracer *tracer)
 {
     struct sim_session *session = &tracer->sessions[tracer->sessions_count - 1];
     const size_t need = session->bytes_count + tracer->borrowed_bytes;
@@ -170,7 +170,7 @@ read_one(struct tracer *tracer, struct sim_world *world, uint32_t clock_proc)
     enum prof_status status;
 
     if (tracer->sessions_count > 0)
-        keep_lent(tracer);
+        keep_borrowed(tracer);
     status = prof_trace_read(tracer->trace, &tracer->borrowed,
                              &tracer->borrowed_bytes);
     if (status != PROF_OK)

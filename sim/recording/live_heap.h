@@ -42,12 +42,12 @@ struct sim_heap_bucket {
     uint32_t saved; /* number of the peak that peak_* is of; internal */
 };
 
-/* A thread: of the objects that it allocated, whoever frees them. */
+/* A thread: of the objects that it allocated, freed by any thread. */
 struct sim_heap_thread {
     struct sim_heap_count allocs;
     struct sim_heap_count exit;  /* in use at the end */
     struct sim_heap_count peak;  /* in use at the peak */
-    struct sim_heap_count freed; /* by it, whoever allocated them */
+    struct sim_heap_count freed; /* by it, allocated by any thread */
     uint32_t saved;              /* as of a bucket; internal */
 };
 

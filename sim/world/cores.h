@@ -4,9 +4,9 @@
  *
  * Each processor does some work of its own, then adds to the counter of a row,
  * for ever. The line of the counter is with the processor that added to it
- * last; to get it costs a hand-over, and whoever asks for it meanwhile waits in
- * a queue. Who does something next comes from the event queue (queue.h), ties
- * from a choice list, all else from the seed.
+ * last; to get it costs a hand-over, and a processor that asks for it meanwhile
+ * waits in a queue. Who does something next comes from the event queue
+ * (queue.h), ties from a choice list, all else from the seed.
  */
 #ifndef SIM_CORES_H
 #define SIM_CORES_H

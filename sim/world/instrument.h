@@ -6,7 +6,7 @@
  * The world states each fact in its truth log, then tells it to the instruments
  * that hear facts of that kind, in the order of instrument.def. An instrument
  * calls the library as a runtime would at that moment, and keeps what the
- * library returned for whoever judges. It never changes the world and makes no
+ * library returned for the judge. It never changes the world and makes no
  * choice, so what is left out of a run changes nothing in the rest of it.
  */
 #ifndef SIM_INSTRUMENT_H

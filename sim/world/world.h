@@ -6,7 +6,7 @@
  * (level 1). It makes no choices and keeps no opinion on what is right: it does
  * what the event says, states the facts in the truth log, and tells them to the
  * instruments that the run carries. They call the library as a runtime would,
- * and keep what it returned for whoever judges.
+ * and keep what it returned for the judge.
  *
  * Tasks come in two ways. Where nothing is scheduled, task t runs on processor
  * t mod procs, always. Where processors take tasks (config.scheduled), a task
@@ -47,7 +47,7 @@ struct sim_trace_config {
     uint64_t ticks_per_us; /* world time in a microsecond */
     bool by_clock;         /* the tracer's order; then all clocks are one */
     bool eager;            /* the reader reads after every event */
-    bool two_readers;      /* whoever judges tries two readers */
+    bool two_readers;      /* the judge tries two readers */
 };
 
 /* The fixed part of a world. All of it can be written in a scenario file. */

@@ -6,8 +6,8 @@
  * from then on. Nothing happens on a processor that stands still, and where
  * processors take tasks, the world cannot be stopped meanwhile, for that waits
  * for all of them. What others do to its tasks they do: a waiter is let go by
- * whoever lets it go. What happens on no processor goes on, and so does the
- * time of the world.
+ * the one that lets it go. What happens on no processor goes on, and so does
+ * the time of the world.
  */
 #include "world_internal.h"
 

@@ -56,7 +56,7 @@ struct sim_world {
     bool reader_stalls;
 };
 
-/* The processor of whoever does an event. */
+/* The processor on which an event happens. */
 uint32_t sim_world_proc_of(const struct sim_world *world,
                            const struct sim_event *event);
 
@@ -125,7 +125,7 @@ sim_world_log(struct sim_world *world, enum truth_kind kind,
 void sim_world_state(struct sim_world *world, uint32_t clock_proc,
                      struct truth_entry fact);
 
-/* State a fact about a processor and whoever is on it. */
+/* State a fact about a processor and the task on it. */
 void sim_world_fact(struct sim_world *world, enum truth_kind kind,
                     uint32_t proc, uint32_t other, uint64_t value,
                     uint32_t stack);

@@ -15,7 +15,7 @@
  *      CARRIED         the next one starts where this one ended, so a long
  *                      allocation may reach several
  *
- * A rule set never draws: whoever runs it hands it a number, and whoever
+ * A rule set never draws: the caller hands it a number, and the one who
  * enumerates it asks for the law (`above`). So machine.c and the enumerators
  * share these functions and nothing else, and each checks the other.
  */

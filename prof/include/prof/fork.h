@@ -52,7 +52,7 @@ void prof_after_fork_child(struct prof *prof);
  * on in the parent alone, with all its events, so in the child none of them
  * counts as dropped. The child may start a session of its own; a stamp from
  * before the fork counts as one from before that session. What
- * prof_trace_read() has lent is taken back.
+ * prof_trace_read() handed out is taken back.
  */
 void prof_trace_after_fork_child(struct prof_trace *trace);
 

@@ -121,7 +121,7 @@ grow(void)
     munmap(old, old_room * sizeof *old);
 }
 
-/* Close the gap: whoever could not be at home because of it moves up. */
+/* Close the gap: what could not be at home because of it moves up. */
 static void
 erase(struct entry *entry)
 {

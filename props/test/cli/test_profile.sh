@@ -382,7 +382,7 @@ kill $silent
 
 # ------------------------------------------------------------------- other users
 
-# A name that somebody else has taken: whoever answers is not who was asked.
+# A name that somebody else has taken: the one who answers is not who was asked.
 python3 -c '
 import os, socket, sys
 of = int(sys.argv[1])

@@ -662,7 +662,7 @@ expect_command(const char *word)
     sim_recording_close(recording);
 }
 
-/* Whoever starts it, the image that allocated most is the recording. */
+/* Started by any image, the one that allocated most is the recording. */
 static void
 the_program_behind_a_starter_is_recorded(void **state)
 {

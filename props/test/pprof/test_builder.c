@@ -216,7 +216,8 @@ addresses_that_meet_in_the_last_slot_keep_apart(void **state)
     free(block);
 }
 
-/* Whoever stands where a frame of the runtime would, and as often as it comes.
+/* Anything that stands where a frame of the runtime would, and as often as it
+ * comes.
  */
 static void
 the_runtime_at_the_leaf_is_hidden_each_time(void **state)

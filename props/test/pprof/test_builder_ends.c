@@ -307,7 +307,7 @@ records_are_not_fetched_beyond_their_ends(void **state)
     }
 }
 
-/* Never asked: whoever is, finds no memory at the arena's addresses. */
+/* Never asked: if it were, it finds no memory at the arena's addresses. */
 static bool
 comes_before(const void *context, uint32_t a, uint32_t b)
 {

@@ -229,7 +229,7 @@ counts_of_many_threads_add_up(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        /* Whoever loses the race for the bucket has taken one as well. */
+        /* The loser of the race for the bucket has taken one as well. */
         const struct prof_config config = {
             .rules = all[i], .buckets_max = THREADS, .procs_max = THREADS};
         struct prof_contention_record record;

@@ -40,7 +40,7 @@ a_file_is_made_new_and_nobody_else_may_open_it(void **state)
     assert_int_equal(like(path).st_ino, info.st_ino);
 }
 
-/* Whoever reads the name finds the whole file; only the disk may not. */
+/* Any reader of the name finds the whole file; only the disk may not. */
 static void
 a_quick_file_does_not_wait_for_the_disk(void **state)
 {

@@ -85,7 +85,7 @@ a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names(void **state)
     assert_int_equal(unlink(in_folder("second")), 0);
 }
 
-/* Whoever may not link or write there has not planted it. */
+/* A user who may not link or write there has not planted it. */
 static void
 a_folder_is_closed_if_it_is_ours_and_only_we_may_write(void **state)
 {

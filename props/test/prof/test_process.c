@@ -356,7 +356,7 @@ on_theirs_with_info(int number, siginfo_t *info, void *context)
     theirs += 10;
 }
 
-/* Whoever had the signal before has it again. */
+/* The former handler has the signal again. */
 static void
 a_handler_that_was_there_before_is_put_back(void **state)
 {

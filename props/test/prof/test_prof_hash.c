@@ -128,7 +128,7 @@ multiply(uint64_t a, uint64_t b, uint64_t *high, uint64_t *low)
 
 /* Which prime frame `i` of the last `depth` ones, 1 to 16, is given. */
 static uint32_t
-place_of(uint32_t i, uint32_t depth)
+prime_index(uint32_t i, uint32_t depth)
 {
     uint32_t begin = 0;
 
@@ -160,7 +160,7 @@ by_the_book(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
             sum = (sum ^ sum >> 32) * stir;
     }
     for (uint32_t i = stirred; i < depth; i++)
-        sum += frames[i] * primes[place_of(i - stirred, depth - stirred)];
+        sum += frames[i] * primes[prime_index(i - stirred, depth - stirred)];
     sum = (sum ^ sum >> 32) * stir;
     multiply(sum ^ sum >> 32, last, &high, &h);
     return h ^ high;

@@ -15,7 +15,7 @@
 #include "trace_rows.h"
 
 static void
-possible_stories_are_accepted(void **state)
+possible_events_are_accepted(void **state)
 {
     static const struct props_trace_row rows[] = {
         {"a whole life", "p0 procstart:5 create:1 start:1 end procstop", OK, 5,
@@ -204,7 +204,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(possible_stories_are_accepted),
+        cmocka_unit_test(possible_events_are_accepted),
         cmocka_unit_test(each_rule_of_processors_and_phases_can_be_broken),
         cmocka_unit_test(each_rule_of_goroutines_can_be_broken),
         cmocka_unit_test(

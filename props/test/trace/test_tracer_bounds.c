@@ -134,7 +134,7 @@ ticks_of_the_file_are_those_of_the_clock_by_the_divisor(void **state)
     }
 }
 
-/* A buffer nobody wrote to is empty again, and no news for the reader. */
+/* A buffer nobody wrote to is empty again, and does not wake the reader. */
 static void
 an_empty_buffer_goes_back_to_the_others(void **state)
 {
@@ -164,7 +164,7 @@ an_empty_buffer_goes_back_to_the_others(void **state)
 
 static const uint32_t *slept_on; /* replaced at link time, as waking */
 static uint32_t slept_seeing;
-static uint32_t woken_seeing; /* the news when somebody was woken last */
+static uint32_t woken_seeing; /* reader_wakeups when somebody was woken last */
 
 void __wrap_prof_port_wake(const uint32_t *word);
 
@@ -174,7 +174,7 @@ __wrap_prof_port_wake(const uint32_t *word)
     woken_seeing = *word;
 }
 
-/* One with a byte is queued, and that is news, before a sleeper looks at it. */
+/* One with a byte is queued, and that is told, before a sleeper looks at it. */
 static void
 a_buffer_with_bytes_is_queued_and_told(void **state)
 {

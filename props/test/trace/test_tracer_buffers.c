@@ -20,7 +20,7 @@ static struct tracer_fixture fixture;
 
 /* One run, with each of many kinds of events, on two processors. */
 static void
-tell_story(void)
+emit_all(void)
 {
     static const uint64_t numbers[] = {0, 127, 128, 1 << 20, UINT64_MAX};
 
@@ -43,7 +43,7 @@ tell_story(void)
 }
 
 static void
-a_buffer_of_any_size_tells_the_same_story(void **state)
+a_buffer_of_any_size_shows_the_same_events(void **state)
 {
     struct prof_trace_config config = tracer_fixture_small;
     struct model_trace_event *want;
@@ -54,7 +54,7 @@ a_buffer_of_any_size_tells_the_same_story(void **state)
     config.buffer_bytes = PROF_TRACE_BUFFER_BYTES;
     tracer_fixture_close(&fixture);
     tracer_fixture_open(&fixture, &config);
-    tell_story();
+    emit_all();
     count = model_trace_count(&fixture.decoded);
     want = calloc(count, sizeof *want);
     assert_non_null(want);
@@ -64,7 +64,7 @@ a_buffer_of_any_size_tells_the_same_story(void **state)
          config.buffer_bytes <= 600; config.buffer_bytes++) {
         tracer_fixture_close(&fixture);
         tracer_fixture_open(&fixture, &config);
-        tell_story();
+        emit_all();
         assert_int_equal(model_trace_count(&fixture.decoded), count);
         for (uint32_t i = 0; i < count; i++) {
             const struct model_trace_event *got =
@@ -176,7 +176,7 @@ main(void)
     cmocka_unit_test_prestate_setup_teardown( \
         name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
     const struct CMUnitTest tests[] = {
-        TEST(a_buffer_of_any_size_tells_the_same_story),
+        TEST(a_buffer_of_any_size_shows_the_same_events),
         TEST(a_configuration_out_of_range_is_refused),
         TEST(a_later_session_has_room_for_as_many_stacks),
         TEST(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),

@@ -6,9 +6,9 @@
  *
  * Each thread has an arena of its own, so that an address depends on what the
  * thread did and not on the others. Blocks are never used again within a run:
- * whoever touches a dead one is found, and no reuse can look like a race. A
- * byte of shadow for 8 of the arena says how many of them may be touched; FREED
- * are those of a block that was given back.
+ * a thread that touches a dead one is found, and no reuse can look like a race.
+ * A byte of shadow for 8 of the arena says how many of them may be touched;
+ * FREED are those of a block that was given back.
  */
 #include "program.h"
 
