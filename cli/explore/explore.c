@@ -14,184 +14,24 @@
 
 #include "complaint.h"
 #include "explore_mutants.h"
+#include "explore_words.h"
 #include "kernel_groups.h"
-#include "nearest.h"
-#include "options.h"
+#include "progress.h"
 #include "registry.h"
 #include "report.h"
 
 enum { REPLAY_MAX = 4096, RUNS_RANDOM = 100000 };
 
-struct words {
-    const char *kernel; /* NULL: all */
-    bool exhaustive;
-    bool mutants;
-    bool list;
-    bool csv;
-    const char *replay;
-    uint64_t runs; /* 0: all, or RUNS_RANDOM */
-    uint64_t seed;
-    struct sim_run_options run;
-    bool bound_given;
-    struct cli_report *report;
-};
-
-enum {
-    EXHAUSTIVE = 1,
-    BOUND,
-    STRATEGY,
-    RUNS,
-    UNROLL,
-    SPURIOUS,
-    SEED,
-    REPLAY,
-    MUTANTS,
-    CSV,
-    LIST
-};
-
-static const struct cli_option table[] = {
-    {EXHAUSTIVE, 0, "exhaustive", NULL, "every ordering (the default)"},
-    {BOUND, 0, "bound", "N", "at most N preemptions"},
-    {STRATEGY, 0, "strategy", "S",
-     "random runs instead: random, pct, urw or stall"},
-    {RUNS, 0, "runs", "N", "at most so many (drawn: 100000; else no limit)"},
-    {UNROLL, 0, "unroll", "N", "rounds of a wait loop that counts them (1)"},
-    {SPURIOUS, 0, "spurious", "N",
-     "weak compare-exchanges and sleeps that may fail for no reason (0)"},
-    {SEED, 0, "seed", "N", "where they begin (1)"},
-    {REPLAY, 0, "replay", "LIST", "one run, given its choices: 0,0,2"},
-    {MUTANTS, 0, "mutants", NULL,
-     "weaken each memory order by one step: which kernel\nnotices?"},
-    {CSV, 0, "csv", NULL, "the mutants as a table"},
-    {LIST, 0, "list", NULL, "the kernels"},
-    CLI_REPORT_OPTIONS,
-    {0},
-};
-
-static const struct cli_syntax syntax = {
-    .command = "explore",
-    .words = "[KERNEL] [OPTION...]",
-    .about = "Run small concurrent programs under every ordering that C11 "
-             "allows. All of\nthem take about half a minute, --mutants about "
-             "a whole one.\n",
-    .options = table,
-    .exits = CLI_EXIT_HELP,
-};
-
-/* ---- Words ---- */
-
-static bool
-strategy_of(const char *word, enum sim_strategy *strategy)
-{
-    struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
-
-    for (uint32_t i = 0; i < SIM_STRATEGY_COUNT; i++) {
-        *strategy = (enum sim_strategy)i;
-        if (strcmp(word, sim_strategy_text(*strategy)) == 0)
-            return true;
-        sim_nearest_try(&nearest, sim_strategy_text(*strategy));
-    }
-    return cli_unknown("strategy", &nearest, "take random, pct, urw or stall");
-}
-
-static bool
-take_kernel(struct words *w, const char *word)
-{
-    if (w->kernel != NULL)
-        return cli_complain("one kernel at a time: '%s' or '%s'?", w->kernel,
-                            word);
-    w->kernel = word;
-    return true;
-}
-
-static bool
-take_small(const char *value, const char *name, uint64_t least, uint32_t *to)
-{
-    uint64_t number;
-
-    if (!cli_number(name, value, least, 1000, &number))
-        return false;
-    *to = (uint32_t)number;
-    return true;
-}
-
-static bool
-take_bound(struct words *w, const char *value)
-{
-    w->run.bounded = true;
-    w->bound_given = true;
-    return take_small(value, "--bound", 0, &w->run.preemptions_max);
-}
-
-/* returns: false, after a complaint, if the value is wrong */
-static bool
-take(struct words *w, int id, const char *value)
-{
-    switch (id) {
-    case BOUND:
-        return take_bound(w, value);
-    case STRATEGY:
-        w->exhaustive = false;
-        return strategy_of(value, &w->run.strategy);
-    case RUNS:
-        return cli_number("--runs", value, 1, UINT64_MAX, &w->runs);
-    case UNROLL:
-        return take_small(value, "--unroll", 1, &w->run.unroll);
-    case SPURIOUS:
-        return take_small(value, "--spurious", 0, &w->run.spurious_max);
-    case SEED:
-        return cli_number("--seed", value, 0, UINT64_MAX, &w->seed);
-    case REPLAY:
-        w->replay = value;
-        return true;
-    case CLI_OPTIONS_WORD:
-        return take_kernel(w, value);
-    case CLI_REPORT_JSON:
-    case CLI_REPORT_JUNIT:
-        return cli_report_take(w->report, id, value);
-    default:
-        w->exhaustive |= id == EXHAUSTIVE;
-        w->mutants |= id == MUTANTS;
-        w->csv |= id == CSV;
-        w->list |= id == LIST;
-        return true;
-    }
-}
-
-/* returns: false if that is all; then *exit_code says how to exit */
-static bool
-parse(struct words *w, int argc, char **argv, enum cli_exit *exit_code)
-{
-    struct cli_options options;
-    int id;
-
-    *exit_code = CLI_USAGE;
-    cli_options_begin(&options, &syntax, argc, argv);
-    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
-        if (!take(w, id, options.value))
-            return false;
-    }
-    *exit_code = options.exit_code;
-    if (options.ended)
-        return false;
-    if (w->kernel == NULL && cli_only_kernel() != NULL)
-        w->kernel = cli_only_kernel();
-    if (w->replay != NULL && w->kernel == NULL)
-        return cli_complain("--replay needs a kernel");
-    if (w->csv && !w->mutants)
-        return cli_complain("--csv is for --mutants");
-    return true;
-}
-
 /* ---- One kernel ---- */
 
 static enum cli_verdict
-verdict_of(const struct words *w, const struct sim_run_options *run,
+verdict_of(const struct cli_explore_words *w, const struct sim_run_options *run,
            const struct sim_exhaust_result *r)
 {
     if (r->verdict == SIM_VERDICT_NONDETERMINISTIC)
         return CLI_VERDICT_NONDETERMINISTIC;
+    if (r->verdict == SIM_VERDICT_REFUSED)
+        return CLI_VERDICT_WRONG_INPUT;
     if (r->failures > 0) {
         const enum sim_failure_kind kind = r->first_failure.failure.kind;
 
@@ -210,7 +50,8 @@ verdict_of(const struct words *w, const struct sim_run_options *run,
 }
 
 static const char *
-verdict_text(const struct words *w, const struct sim_run_options *run,
+verdict_text(const struct cli_explore_words *w,
+             const struct sim_run_options *run,
              const struct sim_exhaust_result *r)
 {
     static char text[40];
@@ -230,8 +71,25 @@ verdict_text(const struct words *w, const struct sim_run_options *run,
         return w->exhaustive ? "not finished" : "no failure";
     case SIM_VERDICT_EMPTY:
         return "no run comes to its end";
+    case SIM_VERDICT_REFUSED:
+        return "refused";
     }
     return "?";
+}
+
+/* Why the verdict is no better one, or by what it came about. */
+static void
+print_remarks(const struct cli_explore_words *w,
+              const struct sim_exhaust_result *r)
+{
+    if (r->difference[0] != '\0')
+        printf("\n  %s\n\n", r->difference);
+    if (r->trouble[0] != '\0')
+        printf("\n  %s\n\n", r->trouble);
+    if (r->failures > 0 && w->portfolio)
+        printf("\n  found by %s\n", r->found_by_sampling
+                                        ? sim_strategy_text(r->options.strategy)
+                                        : "exhaustive search");
 }
 
 static uint64_t
@@ -245,7 +103,7 @@ now_us(void)
 
 /* in: result, whose replay command is set, too */
 static void
-print_replay(const struct words *w, const char *name,
+print_replay(const struct cli_explore_words *w, const char *name,
              const struct sim_exhaust_result *r, struct cli_result *result)
 {
     char *text = NULL;
@@ -257,10 +115,10 @@ print_replay(const struct words *w, const char *name,
         return;
     }
     fputs(cli_replay_prefix(name), file);
-    if (!w->exhaustive)
-        fprintf(file, " --strategy %s", sim_strategy_text(w->run.strategy));
-    if (w->run.bounded)
-        fprintf(file, " --bound %" PRIu32, w->run.preemptions_max);
+    if (!w->exhaustive || r->found_by_sampling)
+        fprintf(file, " --strategy %s", sim_strategy_text(r->options.strategy));
+    if (r->options.bounded)
+        fprintf(file, " --bound %" PRIu32, r->options.preemptions_max);
     if (w->run.unroll != 0)
         fprintf(file, " --unroll %" PRIu32, w->run.unroll);
     if (w->run.spurious_max != 0)
@@ -279,7 +137,8 @@ print_replay(const struct words *w, const char *name,
 }
 
 static struct cli_result *
-add_result(const struct words *w, const struct sim_kernel_entry *entry,
+add_result(const struct cli_explore_words *w,
+           const struct sim_kernel_entry *entry,
            const struct sim_run_options *run,
            const struct sim_exhaust_result *r)
 {
@@ -300,9 +159,10 @@ add_result(const struct words *w, const struct sim_kernel_entry *entry,
         cli_result_text(w->report, text, "%s: %s",
                         sim_failure_kind_text(r->first_failure.failure.kind),
                         r->first_failure.failure.text);
+    else if (r->trouble[0] != '\0')
+        cli_result_text(w->report, text, "%s", r->trouble);
     else if (verdict == CLI_VERDICT_BOUNDED)
-        cli_result_text(w->report, text, "to %" PRIu32 " preemptions",
-                        run->preemptions_max);
+        cli_result_text(w->report, text, "%s", verdict_text(w, run, r));
     else if (verdict == CLI_VERDICT_SAMPLED)
         cli_result_text(w->report, text,
                         "%" PRIu64 " runs, %s, from seed %" PRIu64, r->runs,
@@ -314,15 +174,31 @@ add_result(const struct words *w, const struct sim_kernel_entry *entry,
 }
 
 static enum cli_exit
-explore_one(const struct words *w, const struct sim_kernel_entry *entry)
+explore_one(const struct cli_explore_words *w,
+            const struct sim_kernel_entry *entry)
 {
     const struct sim_kernel *kernel = entry->make();
+    struct cli_progress progress = {.name = entry->name};
     struct sim_exhaust_options all = {
-        .run = w->run, .recheck_of_100 = 1, .runs_max = w->runs};
-    const struct sim_sample_options some = {.run = w->run,
-                                            .runs = w->runs != 0 ? w->runs
-                                                                 : RUNS_RANDOM,
-                                            .seed = w->seed};
+        .run = w->run,
+        .recheck_of_100 = 1,
+        .runs_max = w->runs,
+        .portfolio = w->portfolio,
+        .seed = w->seed,
+        .jobs = (uint32_t)w->jobs,
+        .time_ms = w->time_s * 1000,
+        .checkpoint = w->checkpoint,
+        .progress = cli_progress_show,
+        .progress_context = &progress,
+    };
+    const struct sim_sample_options some = {
+        .run = w->run,
+        .runs = w->runs != 0     ? w->runs
+                : w->time_s != 0 ? UINT64_MAX
+                                 : RUNS_RANDOM,
+        .time_ms = w->time_s * 1000,
+        .seed = w->seed,
+    };
     const uint64_t begin_us = now_us();
     struct sim_exhaust_result r;
     struct cli_result *result;
@@ -337,14 +213,14 @@ explore_one(const struct words *w, const struct sim_kernel_entry *entry)
     else
         sim_explore_sample(kernel, &some, &r);
     took_us = now_us() - begin_us;
+    cli_progress_hide(&progress);
     printf("%-20s %10" PRIu64 " runs %9" PRIu64 " graphs %9" PRIu64
            " states %6" PRIu64 ".%03" PRIu64 " s  %s\n",
            entry->name, r.runs, w->exhaustive ? r.graphs : r.states,
            w->exhaustive ? r.states : 0, took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
-    if (r.difference[0] != '\0')
-        printf("\n  %s\n\n", r.difference);
-    else if (r.failures > 0) {
+    print_remarks(w, &r);
+    if (r.failures > 0) {
         putchar('\n');
         sim_explore_report(stdout, kernel, &r); /* shrinks it, too */
     }
@@ -376,7 +252,8 @@ parse_list(const char *text, uint32_t *values)
 }
 
 static enum cli_exit
-replay_one(const struct words *w, const struct sim_kernel_entry *entry)
+replay_one(const struct cli_explore_words *w,
+           const struct sim_kernel_entry *entry)
 {
     static struct sim_choice list[1 << 16];
     static uint32_t values[REPLAY_MAX];
@@ -419,7 +296,7 @@ replay_one(const struct words *w, const struct sim_kernel_entry *entry)
 /* ---- All of them ---- */
 
 static enum cli_exit
-handle(const struct words *w, const struct sim_kernel_entry *entry)
+handle(const struct cli_explore_words *w, const struct sim_kernel_entry *entry)
 {
     if (w->list) {
         printf("%-20s %s\n", entry->name, entry->make()->about);
@@ -431,14 +308,16 @@ handle(const struct words *w, const struct sim_kernel_entry *entry)
 }
 
 static bool
-is_meant(const struct words *w, const struct sim_kernel_entry *entry)
+is_meant(const struct cli_explore_words *w,
+         const struct sim_kernel_entry *entry)
 {
     return w->kernel == NULL || strcmp(w->kernel, entry->name) == 0;
 }
 
 /* What passed says more than that it passed. */
 static void
-print_totals(const struct words *w, uint32_t passed, uint32_t failed)
+print_totals(const struct cli_explore_words *w, uint32_t passed,
+             uint32_t failed)
 {
     const uint64_t bounded =
         cli_report_count(w->report, NULL, CLI_VERDICT_BOUNDED);
@@ -453,7 +332,7 @@ print_totals(const struct words *w, uint32_t passed, uint32_t failed)
 }
 
 static enum cli_exit
-explore(const struct words *w)
+explore(const struct cli_explore_words *w)
 {
     enum cli_exit worst = CLI_OK;
     uint32_t passed = 0;
@@ -484,11 +363,12 @@ enum cli_exit
 cli_explore(int argc, char **argv)
 {
     struct cli_report report;
-    struct words w = {.exhaustive = true, .seed = 1, .report = &report};
+    struct cli_explore_words w = {
+        .exhaustive = true, .portfolio = true, .seed = 1, .report = &report};
     enum cli_exit exit_code;
 
     cli_report_begin(&report, argc, argv);
-    if (!parse(&w, argc, argv, &exit_code))
+    if (!cli_explore_parse(&w, argc, argv, &exit_code))
         return cli_report_drop(&report, exit_code);
     if (w.mutants) {
         const struct cli_mutant_options options = {

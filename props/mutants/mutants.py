@@ -253,7 +253,8 @@ def try_kernel(mutant, word):
     """Every ordering of a kernel: after how many runs it failed, and how."""
     name = word.removeprefix('kernel:')
     log = f'{mutant.folder}/{name}.out'
-    status = timed(300, [mutant.make(f'{OUT}/props/explore_all'), name], log)
+    status = timed(300, [mutant.make(f'{OUT}/props/explore_all'), name,
+                          '--exhaustive'], log)
     if status is None:
         return [f'unfinished kernel {name}']
     found = re.findall(rf'^{re.escape(name)} +(\d+) +runs .*? s  (.*)',

@@ -25,7 +25,7 @@ enum {
     LOCATIONS_MAX = 4096,
     CELLS_MAX = 1 << 16,
     WORDS_LOG2 = 15,
-    CANDIDATES_MAX = 64,
+    CANDIDATES_MAX = 512,
     ROUND_READS_MAX = 64,
     SIM_LABEL_STORE = 1 << 8, /* the question is where a store goes */
     STATES_MAX = 32,
@@ -327,7 +327,7 @@ void sim_engine_go(uint32_t next);
 /* reduce.c */
 void sim_reduce_begin(void);
 void sim_reduce_plain_question(const struct sim_choices *choices);
-bool sim_reduce_next(struct sim_choices *choices);
+struct sim_question *sim_reduce_question(uint32_t i);
 uint32_t sim_reduce_pick(bool can_continue);
 void sim_reduce_enter(void);
 uint32_t sim_reduce_read(struct chain *chain, uint32_t sources);
@@ -435,13 +435,15 @@ bool sim_wait_has_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);
 void sim_wait_learn(uintptr_t site);
+uint32_t sim_wait_sites(const uintptr_t **sites);
 void sim_wait_enter(uintptr_t site);
 void sim_wait_round(uintptr_t site);
 
 /* repeat.c */
 void sim_repeat_begin(uint64_t run);
 void sim_repeat_access(uintptr_t site, uint64_t what);
-bool sim_repeat_check(const struct sim_choices *choices, char *difference,
+bool sim_repeat_check(const struct sim_choices *choices,
+                      const struct sim_run *first, char *difference,
                       size_t bytes);
 
 static inline void

@@ -256,6 +256,16 @@ enum sim_end sim_explore_run(const struct sim_kernel *kernel,
 
 /* ---- All runs ---- */
 
+/* How far a search is. */
+struct sim_progress {
+    uint64_t runs;
+    uint64_t graphs;
+    double share;      /* of the tree, done */
+    double left;       /* runs, about; 0: not known yet */
+    double left_error; /* one standard error of it */
+    uint64_t took_ms;
+};
+
 struct sim_exhaust_options {
     struct sim_run_options run;
     uint64_t runs_max;       /* 0: no limit */
@@ -264,7 +274,17 @@ struct sim_exhaust_options {
     bool no_pruning;         /* the plain odometer, for comparison */
     bool by_schedules;       /* not reduced: every schedule, cut by graphs */
     bool keep_going;         /* past failures */
-    /* Called after each run that was not cut; or NULL. */
+    bool portfolio;          /* random runs in between, from `seed` */
+    uint64_t seed;
+    uint32_t jobs;          /* processes; 0 or 1: this one alone */
+    uint64_t time_ms;       /* 0: no limit */
+    uint32_t alone_ms;      /* before there are several; 0: 50 */
+    const char *checkpoint; /* a file to go on from and to write, or NULL */
+    uint32_t checkpoint_ms; /* how often, at most; 0: 5000 */
+    /* Called several times a second; or NULL. */
+    void (*progress)(void *context, const struct sim_progress *progress);
+    void *progress_context;
+    /* Called after each run that was not cut, by whoever made it; or NULL. */
     void (*after_run)(void *context, const struct sim_run *run);
     void *after_run_context;
 };
@@ -272,17 +292,20 @@ struct sim_exhaust_options {
 enum sim_verdict {
     SIM_VERDICT_PASS, /* every ordering was tried */
     SIM_VERDICT_FAIL,
-    SIM_VERDICT_UNFINISHED, /* runs_max or states_max came first */
+    SIM_VERDICT_UNFINISHED, /* a limit came first */
     SIM_VERDICT_EMPTY,      /* no run came to its end: nothing is known */
     SIM_VERDICT_NONDETERMINISTIC,
+    SIM_VERDICT_REFUSED, /* the checkpoint */
 };
 
 struct sim_exhaust_result {
     enum sim_verdict verdict;
     uint64_t runs;
-    uint64_t graphs;  /* complete runs */
-    uint64_t blocked; /* runs ended by a wait loop */
-    uint64_t bounded; /* runs that left rounds of a loop out */
+    uint64_t graphs;     /* complete runs */
+    uint64_t graphs_sum; /* of their hashes */
+    uint64_t sampled;    /* random runs in between */
+    uint64_t blocked;    /* runs ended by a wait loop */
+    uint64_t bounded;    /* runs that left rounds of a loop out */
     uint64_t states;
     uint64_t failures;
     uint64_t rechecked;
@@ -291,6 +314,9 @@ struct sim_exhaust_result {
     struct sim_choice *choices;     /* of the first failure; free() */
     uint32_t choices_count;
     char difference[SIM_FAILURE_TEXT_BYTES]; /* NONDETERMINISTIC: the first */
+    char trouble[SIM_FAILURE_TEXT_BYTES];    /* with the file or a process */
+    bool found_by_sampling;                  /* the first failure */
+    bool resumed;                            /* from the file */
     bool fewest_known; /* shrunk: no failure takes fewer surprises */
 };
 
@@ -302,6 +328,7 @@ enum sim_verdict sim_explore_exhaust(const struct sim_kernel *kernel,
 struct sim_sample_options {
     struct sim_run_options run;
     uint64_t runs;
+    uint64_t time_ms; /* 0: no limit */
     uint64_t seed;
     bool keep_going;
     void (*after_run)(void *context, const struct sim_run *run);

@@ -25,6 +25,7 @@
  * no place here: such kernels are explored by schedules (engine.c).
  */
 #include "engine.h"
+#include "frontier.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,6 @@
 enum { LOG_MAX = 1 << 16, CHOICES_MAX = 1 << 16 };
 
 #define NONE UINT32_MAX
-
-/* What is known of a question, by its place in the list of choices. */
-struct question {
-    uint32_t sources; /* 0: no read, an ordinary choice */
-    uint8_t allowed;  /* threads that it may wait for, a bit each */
-    uint8_t enabled;  /* those for which that may come to something */
-    uint8_t tried;
-};
 
 /* An operation on an object. */
 struct entry {
@@ -50,7 +43,7 @@ struct entry {
     uint32_t offered;  /* and that of what it has waited for, or the same */
 };
 
-static struct question *questions;
+static struct sim_question *questions;
 static struct entry *entries;
 static uint32_t entries_count;
 static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
@@ -87,7 +80,7 @@ void
 sim_reduce_plain_question(const struct sim_choices *choices)
 {
     if (is_new(choices))
-        questions[choices->count].sources = 0;
+        questions[choices->count] = (struct sim_question){.sources = 0};
 }
 
 /* A thread that waits, for us in the end, cannot be waited for. */
@@ -125,40 +118,16 @@ ask(uint32_t sources, uint8_t allowed, uint16_t label)
 
     if (is_new(e->choices))
         questions[at] =
-            (struct question){.sources = sources, .allowed = allowed};
+            (struct sim_question){.sources = sources, .allowed = allowed};
     sim_self()->offered = at;
-    return sim_choose_guided(e->choices, sources + SIM_THREADS_MAX, SIM_STALE,
-                             label, random_answer(sources, allowed));
+    return sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1,
+                             SIM_STALE, label, random_answer(sources, allowed));
 }
 
-/*
- * Move the search to the next list.
- *
- * returns: false when every list has been tried
- */
-bool
-sim_reduce_next(struct sim_choices *choices)
+struct sim_question *
+sim_reduce_question(uint32_t i)
 {
-    for (uint32_t count = choices->count; count > 0; count--) {
-        struct sim_choice *last = &choices->list[count - 1];
-        struct question *q = &questions[count - 1];
-        const uint32_t bound = q->sources != 0 ? q->sources : last->bound;
-        const uint8_t open = q->enabled & q->allowed & (uint8_t)~q->tried;
-
-        if (last->value + 1 < bound) {
-            last->value++;
-        } else if (q->sources != 0 && open != 0) {
-            const uint32_t thread = (uint32_t)__builtin_ctz(open);
-
-            q->tried |= (uint8_t)(1U << thread);
-            last->value = q->sources + thread;
-        } else {
-            continue;
-        }
-        sim_choices_carry(choices, count);
-        return true;
-    }
-    return false;
+    return &questions[i];
 }
 
 /*

@@ -23,6 +23,7 @@ static struct {
     uint32_t count;
     uint32_t at;
     bool comparing;
+    bool cut; /* the first was cut for what other runs had done */
     bool differs;
     struct access found; /* where it differs */
 } repeat;
@@ -59,9 +60,9 @@ sim_repeat_access(uintptr_t site, uint64_t what)
             repeat.list[repeat.count++] = found;
         return;
     }
-    if (repeat.at == repeat.count)
-        sim_engine_stop(SIM_END_PRUNED); /* the first was cut here */
-    if (repeat.list[repeat.at].site == site &&
+    if (repeat.at == repeat.count && repeat.cut)
+        sim_engine_stop(SIM_END_PRUNED);
+    if (repeat.at < repeat.count && repeat.list[repeat.at].site == site &&
         repeat.list[repeat.at].what == what) {
         repeat.at++;
         return;
@@ -71,7 +72,7 @@ sim_repeat_access(uintptr_t site, uint64_t what)
     sim_engine_stop(SIM_END_PRUNED);
 }
 
-static void
+static enum sim_end
 run_again(const struct sim_choices *choices)
 {
     struct sim_visited *visited = sim_engine.visited;
@@ -87,6 +88,33 @@ run_again(const struct sim_choices *choices)
     sim_engine.visited = NULL;
     sim_engine_run(&again, &run);
     sim_engine.visited = visited;
+    return run.end;
+}
+
+/* Neither has an access that the other has not. */
+static void
+explain_end(const struct sim_run *first, char *difference, size_t bytes)
+{
+    snprintf(difference, bytes, "the run %s, and %s when it is repeated",
+             first->end == SIM_END_FAILED ? "fails" : "passes",
+             first->end == SIM_END_FAILED ? "passes" : "fails");
+}
+
+static void
+explain(char *difference, size_t bytes)
+{
+    const bool more = repeat.at == repeat.count;
+    const struct access *access =
+        more ? &repeat.found : &repeat.list[repeat.at];
+    const char *how = more              ? "comes in addition"
+                      : !repeat.differs ? "is missing"
+                      : access->site == repeat.found.site
+                          ? "has another value or place"
+                          : "is another one";
+
+    snprintf(difference, bytes,
+             "access %u, at %s, %s when the same run is repeated",
+             (unsigned)repeat.at + 1, sim_site_text(access->site), how);
 }
 
 /*
@@ -96,32 +124,23 @@ run_again(const struct sim_choices *choices)
  * returns: false if the second run differs
  */
 bool
-sim_repeat_check(const struct sim_choices *choices, char *difference,
-                 size_t bytes)
+sim_repeat_check(const struct sim_choices *choices, const struct sim_run *first,
+                 char *difference, size_t bytes)
 {
-    const struct access *first;
+    enum sim_end end;
 
     if (!sim_engine.logged || sim_engine.detour || repeat.count == LOG_MAX ||
         choices->overflowed)
         return true;
-    run_again(choices);
+    repeat.cut = first->end == SIM_END_PRUNED && !sim_engine.options.reduced;
+    end = run_again(choices);
     sim_engine.logged = false;
-    if (!repeat.differs && repeat.at == repeat.count)
+    if (repeat.differs || repeat.at != repeat.count) {
+        explain(difference, bytes);
+        return false;
+    }
+    if (repeat.cut || (end == SIM_END_FAILED) == (first->end == SIM_END_FAILED))
         return true;
-    first = &repeat.list[repeat.at];
-    if (!repeat.differs)
-        snprintf(difference, bytes,
-                 "access %u, at %s, is missing when the same run is repeated",
-                 (unsigned)repeat.at + 1, sim_site_text(first->site));
-    else if (first->site == repeat.found.site)
-        snprintf(difference, bytes,
-                 "access %u, at %s, has another value or place when the same "
-                 "run is repeated",
-                 (unsigned)repeat.at + 1, sim_site_text(first->site));
-    else
-        snprintf(difference, bytes,
-                 "access %u is at another line when the same run is repeated; "
-                 "it was at %s",
-                 (unsigned)repeat.at + 1, sim_site_text(first->site));
+    explain_end(first, difference, bytes);
     return false;
 }

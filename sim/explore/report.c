@@ -328,7 +328,7 @@ print_choice(FILE *out, const struct sim_exhaust_result *result,
 
     if (result->options.reduced && c->kind == SIM_STALE &&
         (c->label & SIM_LABEL_STORE) == 0)
-        bound -= SIM_THREADS_MAX; /* beyond: whom it waits for; reduce.c */
+        bound -= SIM_THREADS_MAX + 1; /* beyond: whom it waits for; reduce.c */
     if (c->value < bound)
         fprintf(out, "%s (%u of %u), ", choice_text(c), (unsigned)c->value,
                 (unsigned)bound);

@@ -57,6 +57,15 @@ is_taken(const struct location *l, uint32_t index)
     return index + 1 < l->stores_count && l->stores[index + 1].is_rmw;
 }
 
+/* A search that left some out would not be exhaustive. */
+static void
+check_room(uint32_t count)
+{
+    if (count == CANDIDATES_MAX)
+        sim_engine_refuse(SIM_FAIL_LIMIT, sim_self()->next_site, 0,
+                          "an access has more than 512 stores to choose from");
+}
+
 /* One of `count` stores or places, the most ordinary first. */
 static uint32_t
 choose(const uint32_t *found, uint32_t count, uint16_t label)
@@ -95,8 +104,9 @@ sources_of(const struct reading *r, uint32_t *found)
              fits(l, i, takes ? i + 1 : UINT32_MAX,
                   r->writes && !takes ? r->order_failure : r->order)))
             found[count++] = i;
-        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
+        if (i <= least || is_known(t, s))
             break;
+        check_room(count);
     }
     return count;
 }
@@ -161,8 +171,9 @@ sim_sources_position(const struct location *l, int order)
     for (uint32_t i = l->stores_count; i-- > 0;) {
         const struct store *s = &l->stores[i];
 
-        if (i <= least || count == CANDIDATES_MAX || is_known(t, s))
+        if (i <= least || is_known(t, s))
             break;
+        check_room(count);
         if (!s->is_rmw && fits(l, UINT32_MAX, i, order))
             found[count++] = i;
     }

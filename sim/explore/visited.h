@@ -3,6 +3,9 @@
  *
  * Open addressing, doubling at 3/4. With n keys the chance that any two
  * different states share one is below n^2 / 2^129.
+ *
+ * A shared set is one for this process and those that it forks: 256 tables in
+ * memory that all of them map, each with a lock.
  */
 #ifndef SIM_VISITED_H
 #define SIM_VISITED_H
@@ -10,15 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sim_visited_shared;
+
 struct sim_visited {
     uint64_t (*keys)[2]; /* {0, 0} is an empty slot */
     uint64_t slots;      /* a power of two */
-    uint64_t count;
+    uint64_t count;      /* of this set's own keys; see sim_visited_count() */
     uint64_t count_max;
     bool full; /* count_max was reached: answers are no longer complete */
+    struct sim_visited_shared *shared; /* NULL: of this process alone */
 };
 
+/* returns: false if there is no memory */
 bool sim_visited_init(struct sim_visited *set, uint64_t count_max);
+bool sim_visited_init_shared(struct sim_visited *set, uint64_t count_max);
 void sim_visited_clear(struct sim_visited *set);
 void sim_visited_close(struct sim_visited *set);
 
@@ -26,5 +34,12 @@ void sim_visited_close(struct sim_visited *set);
 bool sim_visited_insert(struct sim_visited *set, const uint64_t key[2]);
 
 bool sim_visited_contains(const struct sim_visited *set, const uint64_t key[2]);
+
+uint64_t sim_visited_count(const struct sim_visited *set);
+
+/* Give each key to `take`, in no particular order; nobody may insert. */
+void sim_visited_each(const struct sim_visited *set,
+                      void (*take)(void *context, const uint64_t key[2]),
+                      void *context);
 
 #endif

@@ -68,6 +68,14 @@ sim_wait_learn(uintptr_t site)
     sim_engine.learned = true;
 }
 
+/* returns: how many sites of wait loops are known */
+uint32_t
+sim_wait_sites(const uintptr_t **sites)
+{
+    *sites = loop_sites;
+    return loop_sites_count;
+}
+
 /*
  * All that the calling code can do next depends on, besides memory. To be read
  * before any scheduling point.

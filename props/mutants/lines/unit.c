@@ -259,6 +259,7 @@ add_kernels(struct trial *trial)
         unit->explores = true;
         unit->arguments[0] = strdup("explore");
         unit->arguments[1] = strdup(line);
+        unit->arguments[2] = strdup("--exhaustive");
     }
     if (names == NULL || pclose(names) != 0) {
         fprintf(stderr, "mutate: %s does not list its kernels\n", program);

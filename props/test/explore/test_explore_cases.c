@@ -67,6 +67,24 @@ a_kernel_that_is_no_function_of_its_choices_is_refused(void **state)
     }
 }
 
+/* A second run that does what the first did, and then more. */
+static void
+a_kernel_that_does_more_the_second_time_is_refused(void **state)
+{
+    struct sim_exhaust_result r;
+
+    (void)state;
+    sim_explore_exhaust(&fixtures_forgetful[FIXTURES_GROWS],
+                        &(struct sim_exhaust_options){.runs_max = 1}, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+    assert_non_null(strstr(r.difference, "comes in addition"));
+    sim_explore_exhaust(&fixtures_forgetful[FIXTURES_FAILS_LATER],
+                        &(struct sim_exhaust_options){.runs_max = 1}, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
+    assert_string_equal(r.difference,
+                        "the run passes, and fails when it is repeated");
+}
+
 static const struct sim_kernel *
 case_named(const char *name)
 {
@@ -386,6 +404,7 @@ main(void)
         cmocka_unit_test(pruning_loses_no_graph_of_any_case_that_passes),
         cmocka_unit_test(
             a_kernel_that_is_no_function_of_its_choices_is_refused),
+        cmocka_unit_test(a_kernel_that_does_more_the_second_time_is_refused),
         cmocka_unit_test(a_sleeper_may_wake_for_nothing_where_asked),
         cmocka_unit_test(rounds_of_a_wait_loop_are_no_graphs_of_their_own),
         cmocka_unit_test(a_loop_that_counts_is_said_to_be_bounded),

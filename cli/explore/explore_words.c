@@ -1,0 +1,181 @@
+/* explore_words.c -- see explore_words.h. */
+#include "explore_words.h"
+
+#include <string.h>
+
+#include "complaint.h"
+#include "kernel_groups.h"
+#include "nearest.h"
+#include "options.h"
+#include "report.h"
+
+enum {
+    EXHAUSTIVE = 1,
+    BOUND,
+    STRATEGY,
+    RUNS,
+    UNROLL,
+    SPURIOUS,
+    SEED,
+    JOBS,
+    TIME,
+    CHECKPOINT,
+    REPLAY,
+    MUTANTS,
+    CSV,
+    LIST
+};
+
+static const struct cli_option table[] = {
+    {EXHAUSTIVE, 0, "exhaustive", NULL,
+     "every ordering, and no random runs in between"},
+    {BOUND, 0, "bound", "N", "the same, with at most N preemptions"},
+    {STRATEGY, 0, "strategy", "S",
+     "random runs alone: random, pct, urw or stall"},
+    {JOBS, 0, "jobs", "N", "in N processes (1)"},
+    {TIME, 0, "time", "S", "at most so many seconds for a kernel"},
+    {CHECKPOINT, 0, "checkpoint", "FILE",
+     "write what is left there, and go on from it"},
+    {RUNS, 0, "runs", "N", "at most so many (drawn: 100000; else no limit)"},
+    {UNROLL, 0, "unroll", "N", "rounds of a wait loop that counts them (1)"},
+    {SPURIOUS, 0, "spurious", "N",
+     "weak compare-exchanges and sleeps that may fail for no reason (0)"},
+    {SEED, 0, "seed", "N", "where they begin (1)"},
+    {REPLAY, 0, "replay", "LIST", "one run, given its choices: 0,0,2"},
+    {MUTANTS, 0, "mutants", NULL,
+     "weaken each memory order by one step: which kernel\nnotices?"},
+    {CSV, 0, "csv", NULL, "the mutants as a table"},
+    {LIST, 0, "list", NULL, "the kernels"},
+    CLI_REPORT_OPTIONS,
+    {0},
+};
+
+static const struct cli_syntax syntax = {
+    .command = "explore",
+    .words = "[KERNEL] [OPTION...]",
+    .about = "Run small concurrent programs under every ordering that C11 "
+             "allows. Without\noptions, a fifth of the runs are random ones: "
+             "they find some failures sooner.\nAll kernels take about a "
+             "minute, --mutants about two.\n",
+    .options = table,
+    .exits = CLI_EXIT_HELP,
+};
+
+/* ---- Words ---- */
+
+static bool
+strategy_of(const char *word, enum sim_strategy *strategy)
+{
+    struct sim_nearest nearest = {.wrong = word, .wrong_bytes = strlen(word)};
+
+    for (uint32_t i = 0; i < SIM_STRATEGY_COUNT; i++) {
+        *strategy = (enum sim_strategy)i;
+        if (strcmp(word, sim_strategy_text(*strategy)) == 0)
+            return true;
+        sim_nearest_try(&nearest, sim_strategy_text(*strategy));
+    }
+    return cli_unknown("strategy", &nearest, "take random, pct, urw or stall");
+}
+
+static bool
+take_kernel(struct cli_explore_words *w, const char *word)
+{
+    if (w->kernel != NULL)
+        return cli_complain("one kernel at a time: '%s' or '%s'?", w->kernel,
+                            word);
+    w->kernel = word;
+    return true;
+}
+
+static bool
+take_small(const char *value, const char *name, uint64_t least, uint32_t *to)
+{
+    uint64_t number;
+
+    if (!cli_number(name, value, least, 1000, &number))
+        return false;
+    *to = (uint32_t)number;
+    return true;
+}
+
+static bool
+take_bound(struct cli_explore_words *w, const char *value)
+{
+    w->run.bounded = true;
+    w->bound_given = true;
+    w->portfolio = false;
+    return take_small(value, "--bound", 0, &w->run.preemptions_max);
+}
+
+/* returns: false, after a complaint, if the value is wrong */
+static bool
+take(struct cli_explore_words *w, int id, const char *value)
+{
+    switch (id) {
+    case BOUND:
+        return take_bound(w, value);
+    case STRATEGY:
+        w->exhaustive = w->portfolio = false;
+        return strategy_of(value, &w->run.strategy);
+    case RUNS:
+        return cli_number("--runs", value, 1, UINT64_MAX, &w->runs);
+    case UNROLL:
+        return take_small(value, "--unroll", 1, &w->run.unroll);
+    case SPURIOUS:
+        return take_small(value, "--spurious", 0, &w->run.spurious_max);
+    case SEED:
+        return cli_number("--seed", value, 0, UINT64_MAX, &w->seed);
+    case JOBS:
+        return cli_number("--jobs", value, 1, 256, &w->jobs);
+    case TIME:
+        return cli_number("--time", value, 1, 1000000000, &w->time_s);
+    case CHECKPOINT:
+        w->checkpoint = value;
+        return true;
+    case REPLAY:
+        w->replay = value;
+        return true;
+    case CLI_OPTIONS_WORD:
+        return take_kernel(w, value);
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(w->report, id, value);
+    default:
+        w->exhaustive |= id == EXHAUSTIVE;
+        w->portfolio &= id != EXHAUSTIVE;
+        w->mutants |= id == MUTANTS;
+        w->csv |= id == CSV;
+        w->list |= id == LIST;
+        return true;
+    }
+}
+
+bool
+cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
+                  enum cli_exit *exit_code)
+{
+    struct cli_options options;
+    int id;
+
+    *exit_code = CLI_USAGE;
+    cli_options_begin(&options, &syntax, argc, argv);
+    while ((id = cli_options_next(&options)) != CLI_OPTIONS_END) {
+        if (!take(w, id, options.value))
+            return false;
+    }
+    *exit_code = options.exit_code;
+    if (options.ended)
+        return false;
+    if (w->kernel == NULL && cli_only_kernel() != NULL)
+        w->kernel = cli_only_kernel();
+    if (w->replay != NULL && w->kernel == NULL)
+        return cli_complain("--replay needs a kernel");
+    if (w->csv && !w->mutants)
+        return cli_complain("--csv is for --mutants");
+    if (w->checkpoint != NULL && w->kernel == NULL)
+        return cli_complain("--checkpoint needs a kernel");
+    if (!w->exhaustive && (w->checkpoint != NULL || w->jobs > 1))
+        return cli_complain("--jobs and --checkpoint are for exhaustive "
+                            "search, not for --strategy");
+    return true;
+}

@@ -1,0 +1,35 @@
+/* explore_words.h -- what `profsim explore` is asked for. */
+#ifndef CLI_EXPLORE_WORDS_H
+#define CLI_EXPLORE_WORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exit.h"
+#include "registry.h"
+
+struct cli_report;
+
+struct cli_explore_words {
+    const char *kernel; /* NULL: all */
+    bool exhaustive;
+    bool portfolio; /* with random runs in between */
+    bool mutants;
+    bool list;
+    bool csv;
+    const char *replay;
+    uint64_t runs; /* 0: all, or RUNS_RANDOM */
+    uint64_t seed;
+    uint64_t jobs;
+    uint64_t time_s; /* 0: no limit */
+    const char *checkpoint;
+    struct sim_run_options run;
+    bool bound_given;
+    struct cli_report *report;
+};
+
+/* returns: false if that is all; then *exit_code says how to exit */
+bool cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
+                       enum cli_exit *exit_code);
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * test_explore_search.c -- a search in several processes, one that goes on from
+ * a file, and one with random runs in between come to what a plain one comes
+ * to.
+ */
+#include "cases.h"
+#include "estimate.h"
+#include "textbook.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char file[] = "/tmp/profsim-search-XXXXXX";
+
+static struct sim_exhaust_result
+exhaust(const struct sim_kernel *kernel, struct sim_exhaust_options options)
+{
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(kernel, &options, &r);
+    if (r.failures > 0)
+        free(r.choices);
+    return r;
+}
+
+static void
+expect_same(const struct sim_exhaust_result *r,
+            const struct sim_exhaust_result *plain)
+{
+    assert_string_equal(r->trouble, "");
+    assert_int_equal(r->verdict, plain->verdict);
+    assert_int_equal(r->graphs, plain->graphs);
+    assert_int_equal(r->graphs_sum, plain->graphs_sum);
+}
+
+/* ---- Several processes ---- */
+
+static void
+count_run(void *context, const struct sim_run *run)
+{
+    (void)run;
+    ++*(uint64_t *)context;
+}
+
+static const struct sim_kernel *
+kernel_numbered(uint32_t i)
+{
+    return i == 0   ? fixtures_seqlock(3, 2)
+           : i == 1 ? fixtures_counter(4)
+                    : fixtures_seqlock(1, 4);
+}
+
+static void
+several_processes_find_the_graphs_of_one(void **state)
+{
+    static const uint64_t graphs[] = {9801, 2520, 14641};
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct sim_exhaust_options options = {.by_schedules = i == 3};
+        const struct sim_exhaust_result plain =
+            exhaust(kernel_numbered(i % 3), options);
+        struct sim_exhaust_result r;
+        uint64_t here = 0;
+
+        assert_int_equal(plain.graphs, graphs[i % 3]);
+        options.jobs = 3;
+        options.alone_ms = 1;
+        options.after_run = count_run;
+        options.after_run_context = &here;
+        r = exhaust(kernel_numbered(i % 3), options);
+        expect_same(&r, &plain);
+        assert_int_equal(r.runs, plain.runs);
+        assert_true(here < r.graphs); /* others have made runs, too */
+    }
+}
+
+static void
+several_processes_count_and_keep_failures(void **state)
+{
+    struct sim_exhaust_options options = {.keep_going = true};
+    const struct sim_exhaust_result plain = exhaust(&fixtures_needle, options);
+    struct sim_exhaust_result r;
+    uint32_t values[64];
+    struct sim_choice list[256];
+    struct sim_choices choices;
+    struct sim_run run;
+
+    (void)state;
+    assert_true(plain.failures > 0);
+    options.jobs = 2;
+    options.alone_ms = 1;
+    r = exhaust(&fixtures_needle, options);
+    expect_same(&r, &plain);
+    assert_int_equal(r.failures, plain.failures);
+    options.keep_going = false;
+    sim_explore_exhaust(&fixtures_needle, &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+    assert_true(r.choices_count <= 64);
+    for (uint32_t i = 0; i < r.choices_count; i++)
+        values[i] = r.choices[i].value;
+    sim_choices_init(&choices, list, 256);
+    sim_choices_replay(&choices, values, r.choices_count);
+    assert_int_equal(
+        sim_explore_run(&fixtures_needle, &r.options, &choices, &run),
+        SIM_END_FAILED);
+    free(r.choices);
+}
+
+static void
+several_processes_keep_to_limits(void **state)
+{
+    struct sim_exhaust_options options = {
+        .jobs = 3, .alone_ms = 1, .runs_max = 5000};
+    struct sim_exhaust_result r = exhaust(fixtures_seqlock(3, 2), options);
+
+    (void)state;
+    assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
+    /* At most: what one has taken, in batches of 32, it may have kept. */
+    assert_in_range(r.runs, 5000 - 3 * 32, 5000);
+    options.runs_max = 0;
+    options.time_ms = 20;
+    r = exhaust(fixtures_seqlock(3, 3), options);
+    assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
+    assert_true(r.runs > 0);
+    options.jobs = 1;
+    r = exhaust(fixtures_seqlock(3, 3), options);
+    assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
+}
+
+/* ---- A file ---- */
+
+static bool
+is_there(void)
+{
+    return access(file, F_OK) == 0;
+}
+
+/* 2,520 graphs in steps of 300 runs, each by a search of its own. */
+static void
+a_search_goes_on_from_its_file(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct sim_exhaust_options options = {.by_schedules = i == 1};
+        const struct sim_exhaust_result plain =
+            exhaust(fixtures_counter(4), options);
+        struct sim_exhaust_result r = {.verdict = SIM_VERDICT_UNFINISHED};
+        uint64_t before = 0;
+
+        options.checkpoint = file;
+        options.jobs = i == 2 ? 2 : 1;
+        options.alone_ms = 1;
+        for (uint32_t steps = 0;
+             r.verdict == SIM_VERDICT_UNFINISHED && steps < 40; steps++) {
+            options.runs_max += 300;
+            r = exhaust(fixtures_counter(4), options);
+            assert_string_equal(r.trouble, "");
+            assert_true(r.resumed == (steps > 0));
+            assert_true(r.runs > before);
+            before = r.runs;
+            assert_true(is_there() == (r.verdict == SIM_VERDICT_UNFINISHED));
+        }
+        expect_same(&r, &plain);
+        assert_int_equal(r.runs, plain.runs);
+    }
+}
+
+static void
+pause_ms(uint32_t ms)
+{
+    const struct timespec t = {.tv_nsec = (long)ms * 1000000};
+
+    nanosleep(&t, NULL);
+}
+
+/* Killed at any moment, it loses no more than what came after the file. */
+static void
+a_killed_search_goes_on_from_its_file(void **state)
+{
+    const struct sim_exhaust_options plainly = {0};
+    struct sim_exhaust_options options = {
+        .checkpoint = file, .checkpoint_ms = 1, .jobs = 2, .alone_ms = 1};
+    const struct sim_exhaust_result plain =
+        exhaust(fixtures_seqlock(1, 4), plainly);
+    struct sim_exhaust_result r;
+
+    (void)state;
+    for (uint32_t kills = 0; kills < 3; kills++) {
+        const pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            exhaust(fixtures_seqlock(3, 3), options); /* far too long */
+            _exit(1);
+        }
+        for (uint32_t ms = 0; ms < 10000 && !is_there(); ms++)
+            pause_ms(1);
+        pause_ms(5 * kills);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_true(is_there());
+        options.jobs = 1 + kills % 2;
+    }
+    /* The file is another kernel's; one that ends is gone on with below. */
+    r = exhaust(fixtures_counter(4), options);
+    assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
+    remove(file);
+    options.runs_max = 4000;
+    exhaust(fixtures_seqlock(1, 4), options);
+    options.runs_max = 0;
+    r = exhaust(fixtures_seqlock(1, 4), options);
+    assert_true(r.resumed);
+    expect_same(&r, &plain);
+}
+
+/* Change one byte of the file, or cut it there. */
+static void
+damage(long at, bool cut)
+{
+    FILE *f = fopen(file, "r+b");
+    int byte;
+
+    assert_non_null(f);
+    fseek(f, at, SEEK_SET);
+    byte = fgetc(f);
+    assert_int_not_equal(byte, EOF);
+    fseek(f, at, SEEK_SET);
+    fputc(byte ^ 0x40, f);
+    assert_int_equal(fclose(f), 0);
+    if (cut)
+        assert_int_equal(truncate(file, at), 0);
+}
+
+static void
+make_file(const struct sim_exhaust_options *options)
+{
+    remove(file);
+    exhaust(fixtures_counter(4), *options);
+    assert_true(is_there());
+}
+
+static void
+a_file_of_another_search_is_refused(void **state)
+{
+    const struct sim_exhaust_options options = {.checkpoint = file,
+                                                .runs_max = 100};
+    struct sim_exhaust_options other = options;
+    struct sim_exhaust_result r;
+    long bytes;
+    FILE *f;
+
+    (void)state;
+    make_file(&options);
+    r = exhaust(fixtures_seqlock(1, 1), options);
+    assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
+    assert_non_null(strstr(r.trouble, "another kernel's"));
+    other.run.spurious_max = 1;
+    r = exhaust(fixtures_counter(4), other);
+    assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
+    assert_non_null(strstr(r.trouble, "other options"));
+    f = fopen(file, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    bytes = ftell(f);
+    fclose(f);
+    for (long at = 0; at < bytes; at += 61) {
+        make_file(&options);
+        damage(at, at % 2 != 0);
+        r = exhaust(fixtures_counter(4), options);
+        assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
+        assert_true(r.trouble[0] != '\0');
+        assert_int_equal(r.runs, 0);
+    }
+    remove(file);
+}
+
+static void
+a_file_that_cannot_be_written_is_said(void **state)
+{
+    const struct sim_exhaust_options options = {
+        .checkpoint = "/nowhere/checkpoint", .runs_max = 100};
+    const struct sim_exhaust_result r = exhaust(fixtures_counter(4), options);
+
+    (void)state;
+    assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
+    assert_non_null(strstr(r.trouble, "/nowhere/checkpoint"));
+}
+
+/* ---- What is left ---- */
+
+/* Twelve of a hundredth each, of 8 or 12 runs: 880 are left, and about 21 off.
+ */
+static void
+an_estimate_is_the_ratio_with_its_error(void **state)
+{
+    struct sim_estimate e;
+    double error;
+    double left;
+
+    (void)state;
+    sim_estimate_begin(&e);
+    assert_true(sim_estimate_left(&e, &error) == 0);
+    for (uint32_t i = 1; i <= 12; i++)
+        sim_estimate_add(&e, 10 * i + (i % 2 != 0 ? 2 : 0), 0.01 * i);
+    left = sim_estimate_left(&e, &error);
+    assert_true(left > 879.9 && left < 880.1);
+    /* Stretches of 12, 8, 12, 8 ...: sqrt(12 * 12 / 11 * 4) / 0.12 = 60.3 */
+    assert_true(error > 60.2 && error < 60.4);
+}
+
+struct told {
+    struct sim_progress last;
+    uint32_t times;
+};
+
+static void
+note_progress(void *context, const struct sim_progress *p)
+{
+    struct told *told = context;
+
+    assert_true(p->runs >= told->last.runs);
+    assert_true(p->share >= 0 && p->share <= 1);
+    told->last = *p;
+    told->times++;
+}
+
+static void
+a_search_tells_how_far_it_is(void **state)
+{
+    struct told told = {.times = 0};
+    const struct sim_exhaust_options options = {.time_ms = 1000,
+                                                .alone_ms = 1,
+                                                .jobs = 2,
+                                                .progress = note_progress,
+                                                .progress_context = &told};
+
+    (void)state;
+    exhaust(fixtures_seqlock(3, 3), options);
+    assert_true(told.times >= 2);
+    assert_true(told.last.runs > 0 && told.last.share > 0);
+}
+
+/* ---- Random runs in between ---- */
+
+static void
+random_runs_in_between_are_the_same_each_time(void **state)
+{
+    const struct sim_exhaust_options options = {.portfolio = true, .seed = 5};
+    const struct sim_exhaust_result plain =
+        exhaust(fixtures_counter(4), (struct sim_exhaust_options){0});
+    const struct sim_exhaust_result once =
+        exhaust(fixtures_counter(4), options);
+    const struct sim_exhaust_result again =
+        exhaust(fixtures_counter(4), options);
+
+    (void)state;
+    expect_same(&once, &plain);
+    assert_int_equal(once.runs, plain.runs);
+    /* 256 runs, then 512 and so on: each time a quarter as many, in threes. */
+    assert_int_equal(once.sampled,
+                     3 * (256 / 12 + 512 / 12 + 1024 / 12 + 2048 / 12));
+    assert_int_equal(again.sampled, once.sampled);
+    expect_same(&again, &once);
+}
+
+/* What the first question decides, depth-first search tries last. */
+static void
+a_random_run_finds_what_depth_comes_to_late(void **state)
+{
+    struct sim_exhaust_options options = {.runs_max = 20000};
+    const struct sim_exhaust_result plain = exhaust(&fixtures_early, options);
+    struct sim_exhaust_result r;
+
+    (void)state;
+    assert_int_equal(plain.verdict, SIM_VERDICT_UNFINISHED);
+    options.portfolio = true;
+    for (uint32_t jobs = 1; jobs <= 2; jobs++) {
+        options.jobs = jobs;
+        options.alone_ms = 1;
+        r = exhaust(&fixtures_early, options);
+        assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
+        assert_true(r.runs < 1000);
+        /* Of several, one begins with the other answer of that question. */
+        assert_true(r.found_by_sampling || jobs > 1);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_processes_find_the_graphs_of_one),
+        cmocka_unit_test(several_processes_count_and_keep_failures),
+        cmocka_unit_test(several_processes_keep_to_limits),
+        cmocka_unit_test(a_search_goes_on_from_its_file),
+        cmocka_unit_test(a_killed_search_goes_on_from_its_file),
+        cmocka_unit_test(a_file_of_another_search_is_refused),
+        cmocka_unit_test(a_file_that_cannot_be_written_is_said),
+        cmocka_unit_test(an_estimate_is_the_ratio_with_its_error),
+        cmocka_unit_test(a_search_tells_how_far_it_is),
+        cmocka_unit_test(random_runs_in_between_are_the_same_each_time),
+        cmocka_unit_test(a_random_run_finds_what_depth_comes_to_late),
+    };
+    const int descriptor = mkstemp(file);
+    int failed;
+
+    if (descriptor < 0)
+        return 1;
+    close(descriptor);
+    remove(file);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove(file);
+    return failed;
+}

@@ -1,0 +1,68 @@
+/*
+ * control.h -- a search from outside: its parts, its time, its file.
+ */
+#ifndef SIM_CONTROL_H
+#define SIM_CONTROL_H
+
+#include "estimate.h"
+#include "search.h"
+
+struct sim_control {
+    const struct sim_exhaust_options *options;
+    struct sim_exhaust_result *result;
+    struct sim_search *search;
+    struct sim_frontier frontier;
+    struct sim_estimate estimate;
+    uint32_t part; /* this process's; SIM_NO_PART: none */
+    uint64_t begun_us;
+    uint64_t spent_us; /* by those whose file it goes on from */
+    uint64_t look_us;  /* when to look again, at least */
+    uint64_t save_us;  /* when the file is due */
+    bool hand_out;     /* it was long enough for one process alone */
+    bool late;         /* its time is over */
+};
+
+uint64_t sim_control_now_us(void);
+
+void sim_control_begin(struct sim_control *c, struct sim_search *s);
+
+/*
+ * From time to time: tell how far the search is.
+ *
+ * in:      runs and graphs so far, share of the tree
+ * out:     c->late
+ */
+void sim_control_look(struct sim_control *c, uint64_t runs, uint64_t graphs,
+                      double share);
+
+bool sim_control_file_is_due(const struct sim_control *c);
+
+/* Begin everything again: something was learned. */
+void sim_control_again(struct sim_control *c);
+
+/* Note that the file has just been written. */
+void sim_control_saved(struct sim_control *c, uint64_t begun_us);
+
+/* ---- checkpoint.c ---- */
+
+/*
+ * Write the file, in whole or not at all.
+ *
+ * in:      f, what is left; nobody searches
+ * returns: false, with c->result->trouble, if it could not be written
+ */
+bool sim_checkpoint_save(struct sim_control *c, const struct sim_frontier *f);
+
+/*
+ * Go on from the file, if there is one.
+ *
+ * returns: false, with c->result->trouble, if it is of no use
+ */
+bool sim_checkpoint_load(struct sim_control *c);
+
+/* ---- jobs.c ---- */
+
+/* Search what is left in options->jobs processes; as sim_search_continue(). */
+enum sim_search_end sim_jobs_run(struct sim_control *c);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * estimate.h -- how many runs does a search still need?
+ *
+ * Weighted backtracking: each run seen stands for the share of the tree that it
+ * would have if all answers of a question led to as much, so that
+ *
+ *      all runs  =  runs seen / share of the tree done
+ *
+ * The error is that of this ratio over stretches of the search (batches), as if
+ * they were drawn; what comes late and is different from all before it cannot
+ * know.
+ */
+#ifndef SIM_ESTIMATE_H
+#define SIM_ESTIMATE_H
+
+#include <stdint.h>
+
+enum { SIM_BATCHES_MAX = 32 };
+
+struct sim_estimate {
+    double runs[SIM_BATCHES_MAX]; /* in each stretch */
+    double share[SIM_BATCHES_MAX];
+    uint32_t count;   /* stretches */
+    uint32_t points;  /* of the last one, so far */
+    uint32_t per;     /* points that make a stretch */
+    double runs_seen; /* at the latest point */
+    double share_seen;
+};
+
+void sim_estimate_begin(struct sim_estimate *e);
+
+/* in: what has been done up to now; share in [0, 1] */
+void sim_estimate_add(struct sim_estimate *e, double runs, double share);
+
+/*
+ * out:     *error, one standard error, in runs
+ * returns: runs left; with *error, 0 as long as nothing can be said
+ */
+double sim_estimate_left(const struct sim_estimate *e, double *error);
+
+#endif

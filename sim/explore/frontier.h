@@ -1,0 +1,125 @@
+/*
+ * frontier.h -- what is left of a search, as parts that can be handed out.
+ *
+ * A search is a tree: its nodes are questions, the edges below a node its
+ * answers. One who searches has a part of it, all lists that begin with a
+ * certain path, and keeps no more than the list that it is at. When it shares,
+ * the questions on the way become nodes here, and their other answers parts for
+ * others.
+ *
+ *      part 1: [0 1 | 2 0 1 ...]     path | the questions it may move
+ *
+ * In a search graph by graph, whether a question has more answers is learned by
+ * runs below it, wherever they run (reduce.c): so a node is kept until the last
+ * part below it is done.
+ */
+#ifndef SIM_FRONTIER_H
+#define SIM_FRONTIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "choice.h"
+
+/* What is known of a question, by its place in the list of choices. */
+struct sim_question {
+    uint32_t sources; /* of a read (reduce.c); 0: an ordinary choice */
+    uint8_t allowed;  /* threads that it may wait for, a bit each */
+    uint8_t enabled;  /* those for which that may come to something */
+    uint8_t tried;
+    uint8_t waits;   /* it stays blocked, and has no other answer */
+    uint64_t futile; /* sources that lead round a wait loop, a bit each */
+};
+
+struct sim_step {
+    struct sim_choice choice;
+    struct sim_question question;
+};
+
+struct sim_node;
+struct sim_part;
+
+struct sim_frontier {
+    struct sim_node *nodes;
+    uint32_t nodes_count;
+    uint32_t nodes_room;
+    struct sim_part *parts;
+    uint32_t parts_count;
+    uint32_t parts_room;
+};
+
+#define SIM_NO_PART UINT32_MAX
+
+/* Whole, and not begun. */
+void sim_frontier_begin(struct sim_frontier *f);
+void sim_frontier_free(struct sim_frontier *f);
+void sim_frontier_copy(struct sim_frontier *to, const struct sim_frontier *f);
+
+/* A part that nobody works at, the largest first; SIM_NO_PART: there is none */
+uint32_t sim_frontier_take(struct sim_frontier *f);
+
+/* returns: the length of the part's path */
+uint32_t sim_frontier_depth(const struct sim_frontier *f, uint32_t part);
+
+/* out: steps[0 .. depth), the part's path */
+void sim_frontier_path(const struct sim_frontier *f, uint32_t part,
+                       struct sim_step *steps);
+
+/*
+ * The part becomes smaller: it goes on below steps[count - 1] alone, and the
+ * other answers of these steps are open to all.
+ */
+void sim_frontier_split(struct sim_frontier *f, uint32_t part,
+                        const struct sim_step *steps, uint32_t count);
+
+/* in: enabled[i], what was learned about the i-th question of the part's path
+ */
+void sim_frontier_enable(struct sim_frontier *f, uint32_t part,
+                         const uint8_t *enabled, uint32_t count);
+
+/* The part has been searched. */
+void sim_frontier_done(struct sim_frontier *f, uint32_t part);
+
+/* Nobody works at the part any more, and it is not done. */
+void sim_frontier_return(struct sim_frontier *f, uint32_t part);
+
+/* Nothing is left. */
+bool sim_frontier_is_empty(const struct sim_frontier *f);
+
+/*
+ * How much of the tree is done, if all answers of a question lead to as much.
+ *
+ * in:      done[part], how much of each part, or NULL: nothing
+ * returns: in [0, 1]
+ */
+double sim_frontier_share(const struct sim_frontier *f, const double *done);
+
+/* How many answers has the question, as far as is known? */
+uint32_t sim_question_answers(const struct sim_question *q,
+                              const struct sim_choice *choice);
+
+/* How many of them come before the present one? */
+uint32_t sim_question_passed(const struct sim_question *q,
+                             const struct sim_choice *choice);
+
+/* Move the choice to its next answer. returns: false if there is none */
+bool sim_question_next(struct sim_question *q, struct sim_choice *choice);
+
+/* returns: true if sim_question_next() would find one */
+bool sim_question_has_next(const struct sim_question *q,
+                           const struct sim_choice *choice);
+
+/* ---- In a file ---- */
+
+/* Whoever works at a part is taken not to. returns: false if it failed */
+bool sim_frontier_write(const struct sim_frontier *f,
+                        bool (*put)(void *file, const void *data, size_t bytes),
+                        void *file);
+
+/* returns: false, and *f is empty, if it is no frontier */
+bool sim_frontier_read(struct sim_frontier *f,
+                       bool (*get)(void *file, void *data, size_t bytes),
+                       void *file);
+
+#endif

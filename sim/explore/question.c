@@ -1,0 +1,105 @@
+/*
+ * question.c -- the answers of a question, one after the other (frontier.h).
+ *
+ *      sources that are there, threads to wait for, or to stay blocked
+ */
+#include "engine.h"
+#include "frontier.h"
+
+static uint8_t
+open_threads(const struct sim_question *q)
+{
+    return q->enabled & q->allowed & (uint8_t)~q->tried;
+}
+
+static bool
+is_futile(const struct sim_question *q, uint32_t source)
+{
+    return source < 64 && (q->futile >> source & 1) != 0;
+}
+
+/* The first source from `from` on that is of use, or q->sources. */
+static uint32_t
+next_source(const struct sim_question *q, uint32_t from)
+{
+    while (from < q->sources && is_futile(q, from))
+        from++;
+    return from;
+}
+
+bool
+sim_question_has_next(const struct sim_question *q,
+                      const struct sim_choice *choice)
+{
+    struct sim_question question = *q;
+    struct sim_choice next = *choice;
+
+    return sim_question_next(&question, &next);
+}
+
+bool
+sim_question_next(struct sim_question *q, struct sim_choice *choice)
+{
+    uint32_t next;
+
+    if (q->sources == 0) {
+        if (choice->value + 1 >= choice->bound)
+            return false;
+        choice->value++;
+        return true;
+    }
+    if (q->waits)
+        return false;
+    next = next_source(q, choice->value < q->sources ? choice->value + 1
+                                                     : q->sources);
+    if (next < q->sources) {
+        choice->value = next;
+        return true;
+    }
+    if (q->tried == 0 && next_source(q, 0) == q->sources) {
+        q->waits = 1;
+        choice->value = q->sources + SIM_THREADS_MAX;
+        return true;
+    }
+    if (open_threads(q) != 0) {
+        const uint32_t thread = (uint32_t)__builtin_ctz(open_threads(q));
+
+        q->tried |= (uint8_t)(1U << thread);
+        choice->value = q->sources + thread;
+        return true;
+    }
+    return false;
+}
+
+uint32_t
+sim_question_answers(const struct sim_question *q,
+                     const struct sim_choice *choice)
+{
+    uint32_t count = 0;
+
+    if (q->sources == 0)
+        return choice->bound;
+    if (q->waits)
+        return 1;
+    for (uint32_t i = 0; i < q->sources; i++)
+        count += !is_futile(q, i);
+    count += (uint32_t)__builtin_popcount(q->enabled & q->allowed);
+    return count > 0 ? count : 1;
+}
+
+uint32_t
+sim_question_passed(const struct sim_question *q,
+                    const struct sim_choice *choice)
+{
+    uint32_t count = 0;
+
+    if (q->sources == 0)
+        return choice->value;
+    if (q->waits)
+        return 0;
+    for (uint32_t i = 0; i < q->sources && i < choice->value; i++)
+        count += !is_futile(q, i);
+    if (choice->value >= q->sources)
+        count += (uint32_t)__builtin_popcount(q->tried) - (q->tried != 0);
+    return count;
+}

@@ -1,0 +1,138 @@
+/*
+ * sample.c -- one run of a kernel, or many random ones; its sites.
+ */
+#include "control.h"
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE_GRAPHS_MAX = 1 << 22 };
+
+/* Not that of a search, which may sample in between. */
+static struct sim_choice choice_list[SIM_CHOICES_MAX];
+
+enum sim_end
+sim_explore_run(const struct sim_kernel *kernel,
+                const struct sim_run_options *options,
+                struct sim_choices *choices, struct sim_run *run)
+{
+    enum sim_end end;
+
+    sim_engine_begin(kernel, options);
+    end = sim_engine_run(choices, run);
+    if (!sim_engine.learned || choices->backend != SIM_REPLAY)
+        return end;
+    /* It met a wait loop that was not known for one: now it is. */
+    sim_engine.learned = false;
+    sim_choices_replay(choices, choices->given, choices->given_count);
+    return sim_engine_run(choices, run);
+}
+
+enum sim_verdict
+sim_explore_sample(const struct sim_kernel *kernel,
+                   const struct sim_sample_options *options,
+                   struct sim_exhaust_result *result)
+{
+    const uint64_t end_us = options->time_ms != 0
+                                ? sim_control_now_us() + options->time_ms * 1000
+                                : 0;
+    struct sim_visited graphs;
+    struct sim_choices choices;
+    struct sim_run run;
+
+    memset(result, 0, sizeof *result);
+    if (!sim_visited_init(&graphs, SAMPLE_GRAPHS_MAX))
+        abort();
+    sim_engine_begin(kernel, &options->run);
+    sim_choices_init(&choices, choice_list, SIM_CHOICES_MAX);
+    while (result->runs < options->runs) {
+        if (end_us != 0 && result->runs % 32 == 0 &&
+            sim_control_now_us() >= end_us)
+            break;
+        sim_choices_random(&choices, options->seed + result->runs);
+        sim_repeat_begin(result->runs);
+        sim_engine_run(&choices, &run);
+        if (!sim_repeat_check(&choices, &run, result->difference,
+                              sizeof result->difference))
+            break;
+        result->runs++;
+        if (run.end == SIM_END_COMPLETE) {
+            result->graphs++;
+            sim_visited_insert(&graphs, run.graph);
+        } else if (run.end == SIM_END_BLOCKED) {
+            result->blocked++;
+        } else {
+            sim_search_keep_failure(result, &run, choices.list, choices.count,
+                                    &sim_engine.options);
+            if (!options->keep_going)
+                break;
+        }
+        if (options->after_run != NULL)
+            options->after_run(options->after_run_context, &run);
+    }
+    result->states = graphs.count;
+    sim_engine.logged = false;
+    result->verdict = result->difference[0] != 0 ? SIM_VERDICT_NONDETERMINISTIC
+                      : result->failures > 0     ? SIM_VERDICT_FAIL
+                                                 : SIM_VERDICT_UNFINISHED;
+    sim_visited_close(&graphs);
+    return result->verdict;
+}
+
+uint32_t
+sim_explore_sites(const struct sim_kernel *kernel, uint32_t runs,
+                  struct sim_site *sites, uint32_t sites_max)
+{
+    const struct sim_sample_options options = {.runs = runs,
+                                               .keep_going = true};
+    struct sim_exhaust_result result;
+
+    sim_engine.sites = sites;
+    sim_engine.sites_count = 0;
+    sim_engine.sites_max = sites_max;
+    sim_explore_sample(kernel, &options, &result);
+    free(result.choices);
+    sim_engine.sites = NULL;
+    return sim_engine.sites_count;
+}
+
+/* The orders one step weaker than `order` for `op`; returns how many. */
+static uint32_t
+weaker_orders(enum sim_op op, int order, int weaker[2])
+{
+    switch (order) {
+    case __ATOMIC_SEQ_CST:
+        weaker[0] = op == SIM_OP_LOAD    ? __ATOMIC_ACQUIRE
+                    : op == SIM_OP_STORE ? __ATOMIC_RELEASE
+                                         : __ATOMIC_ACQ_REL;
+        return 1;
+    case __ATOMIC_ACQ_REL:
+        weaker[0] = __ATOMIC_ACQUIRE;
+        weaker[1] = __ATOMIC_RELEASE;
+        return 2;
+    case __ATOMIC_RELAXED:
+        return 0;
+    default:
+        weaker[0] = __ATOMIC_RELAXED;
+        return 1;
+    }
+}
+
+bool
+sim_explore_weaken(struct sim_site *site, uint32_t step)
+{
+    int weaker[2];
+    uint32_t count = weaker_orders(site->op, site->order, weaker);
+
+    if (step < count) {
+        site->order = weaker[step];
+        return true;
+    }
+    step -= count;
+    count = weaker_orders(SIM_OP_LOAD, site->order_failure, weaker);
+    if (site->op != SIM_OP_CAS || step >= count)
+        return false;
+    site->order_failure = weaker[step];
+    return true;
+}

@@ -1,0 +1,86 @@
+/*
+ * search.h -- exhaustive search of one part of the tree (frontier.h), by one
+ * process.
+ */
+#ifndef SIM_SEARCH_H
+#define SIM_SEARCH_H
+
+#include "explore.h"
+#include "frontier.h"
+#include "visited.h"
+
+enum { SIM_CHOICES_MAX = 1 << 16 };
+
+enum sim_search_end {
+    SIM_SEARCH_DONE,   /* the part has been searched */
+    SIM_SEARCH_PAUSED, /* pause() wanted it; may go on */
+    SIM_SEARCH_OVER,   /* a failure, or a limit */
+    SIM_SEARCH_AGAIN   /* something was learned: all begins again */
+};
+
+struct sim_search {
+    const struct sim_kernel *kernel;
+    const struct sim_exhaust_options *options;
+    struct sim_exhaust_result *result; /* of this process alone */
+    bool reduced;                      /* graph by graph, not by schedules */
+    bool rechecks; /* what is cut has been searched: it is alone */
+    struct sim_visited visited;
+    struct sim_visited graphs;
+    struct sim_choices choices;
+    uint32_t base; /* length of the part's path */
+    /* Before each run. returns: true to stop there */
+    bool (*pause)(struct sim_search *search);
+    void *context;
+    /* Random runs in between (options->portfolio) */
+    uint64_t sample_at; /* runs: when the next slice is due */
+    uint64_t sample_seed;
+};
+
+/* A search of the whole. in: kernel, options, result, reduced are set */
+void sim_search_begin(struct sim_search *s);
+void sim_search_end(struct sim_search *s);
+
+/* Forget all that was found. */
+void sim_search_clear(struct sim_search *s);
+
+/* The engine is this search's from now on. */
+void sim_search_bind(struct sim_search *s);
+
+/* Go to the part with this path. */
+void sim_search_load(struct sim_search *s, const struct sim_step *path,
+                     uint32_t depth);
+
+enum sim_search_end sim_search_continue(struct sim_search *s);
+
+/* ---- While it is paused ---- */
+
+/* Questions that are answered for the next run. */
+uint32_t sim_search_depth(const struct sim_search *s);
+
+/* The first of them, of this part's, that has another answer; or the depth */
+uint32_t sim_search_open(const struct sim_search *s);
+
+/* out: steps[0 .. to - from) */
+void sim_search_steps(const struct sim_search *s, uint32_t from, uint32_t to,
+                      struct sim_step *steps);
+
+/* Leave the other answers of the questions before `depth` to others. */
+void sim_search_narrow(struct sim_search *s, uint32_t depth);
+
+/* What was learned about the path. out: enabled[0 .. s->base) */
+void sim_search_learned(const struct sim_search *s, uint8_t *enabled);
+
+/* How much of the part is done: in [0, 1] */
+double sim_search_share(const struct sim_search *s);
+
+/* ---- Results ---- */
+
+void sim_search_keep_failure(struct sim_exhaust_result *result,
+                             const struct sim_run *run,
+                             const struct sim_choice *list, uint32_t count,
+                             const struct sim_run_options *options);
+
+enum sim_verdict sim_search_verdict(const struct sim_exhaust_result *result,
+                                    bool finished);
+
+#endif
