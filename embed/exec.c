@@ -51,7 +51,11 @@ resolve(void)
     embed_inside = inside;
 }
 
-/* returns: the note, to be taken back if it comes to nothing; 0: none */
+/*
+ * in:      ticks, 0: now, when this image has a log: one that begins later is
+ *          of what was executed
+ * returns: the note, to be taken back if it comes to nothing; 0: none
+ */
 static uint64_t
 note(const char *path, pid_t process, uint64_t ticks)
 {
@@ -61,7 +65,8 @@ note(const char *path, pid_t process, uint64_t ticks)
     if (path == NULL || !embed_enter())
         return 0;
     offset = embed_log_exec((uint32_t)process, path,
-                            (uint32_t)strnlen(path, PATH_BYTES), ticks);
+                            (uint32_t)strnlen(path, PATH_BYTES),
+                            ticks != 0 ? ticks : embed_ticks());
     embed_leave();
     errno = saved_errno;
     return offset;
@@ -83,7 +88,7 @@ take_back(uint64_t offset)
 EMBED_HOOK int
 execve(const char *path, char *const argv[], char *const envp[])
 {
-    const uint64_t noted = note(path, getpid(), embed_ticks());
+    const uint64_t noted = note(path, getpid(), 0);
 
     resolve();
     real.execve(path, argv, envp);
@@ -99,7 +104,7 @@ execv(const char *path, char *const argv[])
 EMBED_HOOK int
 execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    const uint64_t noted = note(file, getpid(), embed_ticks());
+    const uint64_t noted = note(file, getpid(), 0);
 
     resolve();
     real.execvpe(file, argv, envp);
@@ -116,7 +121,7 @@ EMBED_HOOK int
 fexecve(int file, char *const argv[], char *const envp[])
 {
     const char *const name = argv[0] != NULL ? argv[0] : "?";
-    const uint64_t noted = note(name, getpid(), embed_ticks());
+    const uint64_t noted = note(name, getpid(), 0);
 
     resolve();
     real.fexecve(file, argv, envp);

@@ -45,6 +45,8 @@ before_fork(void)
 static void
 after_fork_in_parent(void)
 {
+    if (atomic_load(&embed_is_confined) && embed_is_on())
+        embed_drop(EMBED_DROP_CHILDREN);
     if (embed_inside && embed_state != NULL)
         (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
 }

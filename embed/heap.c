@@ -124,19 +124,29 @@ tell_alloc(void *address, size_t bytes, size_t alignment, bool zeroed,
 
 #define FRAME __builtin_frame_address(0)
 
+static __attribute__((noinline)) void *
+malloc_told(size_t bytes, const void *frame)
+{
+    const struct embed_request request = {.bytes = bytes};
+    void *address;
+
+    if (!is_ready())
+        return arena_take(bytes);
+    address = real.malloc(bytes);
+    embed_on_alloc(address, request, frame);
+    return address;
+}
+
 EMBED_HOOK void *
 malloc(size_t bytes)
 {
-    const struct embed_request request = {.bytes = bytes};
     void *address;
 
     /* Nothing is skipped before all is ready. */
     if (__builtin_expect(embed_skips(bytes), true))
         return real.malloc(bytes);
-    if (!is_ready())
-        return arena_take(bytes);
-    address = real.malloc(bytes);
-    embed_on_alloc(address, request, FRAME);
+    address = malloc_told(bytes, FRAME);
+    EMBED_KEEP_FRAME();
     return address;
 }
 

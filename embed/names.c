@@ -1,6 +1,7 @@
 /*
  * names.c -- a thread was given a name: each looks at its next event whether it
- * is the one (name_thread_locked() of log.c).
+ * is the one (name_thread_locked() of log.c). What else prctl() is asked for:
+ * the process confines itself.
  */
 #include "recorder.h"
 
@@ -10,6 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+_Atomic bool embed_is_confined;
 
 static int (*real_set_name)(pthread_t, const char *);
 
@@ -48,6 +51,8 @@ prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         words[i] = va_arg(end, unsigned long);
     va_end(end);
+    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
+        atomic_store(&embed_is_confined, true);
     status = syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
     if (status == 0 && option == PR_SET_NAME)
         atomic_fetch_add(&embed_names, 1);

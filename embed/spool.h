@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 5u
+#define EMBED_SPOOL_VERSION 6u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
@@ -42,6 +42,7 @@ enum embed_cause {
     EMBED_DROP_UNKNOWN, /* found when the spool is read */
     EMBED_DROP_MISSED,  /* found when the spool is read */
     EMBED_DROP_WAITERS,
+    EMBED_DROP_CHILDREN, /* forked by a process that confined itself */
     EMBED_DROP_COUNT
 };
 

@@ -100,6 +100,10 @@ static const struct {
                              "these objects look longer-lived than they were"},
     [SIM_RECORDED_WAITERS] = {"waits for locks beyond the recorder's table",
                               "their releases are missing"},
+    [SIM_RECORDED_CHILDREN] = {"children, forked by a process that confined "
+                               "itself",
+                               "opening a log might have ended them "
+                               "(no_new_privs, seccomp)"},
 };
 
 static void

@@ -26,6 +26,7 @@
 
 #include "complaint.h"
 #include "escape.h"
+#include "lost_files.h"
 #include "named_profile.h"
 #include "options.h"
 #include "otlp.h"
@@ -355,7 +356,8 @@ explain_none(const struct options *options, const struct shown *shown,
         return true;
     }
     return cli_complain("%s: no profile was written: is the command linked "
-                        "statically, or set-uid, or does it end by _exit()?",
+                        "statically, set-uid or another user's, or does it end "
+                        "by _exit()?",
                         options->output);
 }
 
@@ -373,6 +375,7 @@ finish(const struct options *options, int status)
         free(names[i]);
     }
     free(names);
+    cli_lost_files(options->folder);
     if (shown.count == 0)
         return good && explain_none(options, &shown, status);
     sim_escape_line(stderr, "profsim profile: %zu %s in %s", shown.count,

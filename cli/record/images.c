@@ -283,8 +283,8 @@ tell_lost(const struct cli_images *images)
     if (lost.count > 0)
         fprintf(stderr,
                 "profsim record: %zu executed programs ran without the "
-                "recorder: linked statically, set-uid, in a cleared "
-                "environment or in another root\n",
+                "recorder: linked statically, set-uid, as another user, in a "
+                "cleared environment or in another root\n",
                 lost.count);
 }
 

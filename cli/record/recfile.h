@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLI_RECFILE_CAUSES 7u
+#define CLI_RECFILE_CAUSES 8u
 
 /* Plain data; bytes[0..bytes_count) is the file after cli_recfile_end(). */
 struct cli_recfile {

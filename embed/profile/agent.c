@@ -43,7 +43,6 @@
 #include "prof/file.h"
 #include "prof/process.h"
 #include "profile.h"
-#include "table.h"
 
 enum {
     STACK_BYTES = 256 << 10,
@@ -53,7 +52,7 @@ enum {
     LOOK_MS = 50,
     CLIENTS_MAX = 64, /* waiting, and served at a look */
     EXIT_MS = 10000,
-    TRIES_MAX = 20,
+    STOP_MS = 5000,
     ROOM_ABOVE = 16 /* descriptors */
 };
 
@@ -62,7 +61,11 @@ enum {
 static struct {
     _Atomic bool is_started;
     _Atomic bool is_running;
-    _Atomic bool is_ending;   /* clients are given up, files come first */
+    _Atomic bool is_ending;  /* clients are given up, files come first */
+    _Atomic bool is_leaving; /* it is to end, and another may follow */
+    pthread_t thread;
+    _Atomic pid_t process;    /* whose thread it is */
+    _Atomic pid_t number;     /* of the thread; 0: it has not begun */
     _Atomic uint32_t asked;   /* times that files were asked for */
     _Atomic uint32_t written; /* `asked` when the last files were begun that
                                  are written */
@@ -70,41 +73,12 @@ static struct {
     int listener;
     uint64_t listener_inode;
     uint64_t client_until_ns;
-    uint64_t cpu_began_ns;
 } agent = {.listener = -1};
-
-/* ---- the CPU profile ---- */
 
 static uint64_t
 now_ns(void)
 {
     return (uint64_t)prof_process_monotonic_ns();
-}
-
-/* Stop, write, and go on: what is written next begins now. */
-enum prof_status
-profile_cpu_write(const struct prof_output *output)
-{
-    const uint64_t began_ns = agent.cpu_began_ns;
-    struct prof_output from = *output;
-    enum prof_status status = PROF_ERR_BUSY;
-
-    for (int i = 0; i < TRIES_MAX && status == PROF_ERR_BUSY; i++) {
-        const struct timespec pause = {.tv_nsec = 1000000};
-
-        status = prof_cpu_stop(profile.cpu);
-        if (status == PROF_ERR_BUSY)
-            (void)nanosleep(&pause, NULL);
-    }
-    if (status != PROF_OK)
-        return status;
-    from.time_ns -= (int64_t)(now_ns() - began_ns);
-    status = prof_cpu_write(profile.cpu, &from, (int64_t)(now_ns() - began_ns));
-    agent.cpu_began_ns = now_ns();
-    if (prof_cpu_start(profile.cpu, profile.config.cpu_hz) != PROF_OK &&
-        status == PROF_OK)
-        status = PROF_ERR_BUSY;
-    return status;
 }
 
 /* ---- descriptors ---- */
@@ -170,11 +144,12 @@ static bool
 listen_again(void)
 {
     struct sockaddr_un address;
-    const socklen_t bytes = name_socket(&address);
+    socklen_t bytes;
     int listener;
 
     if (agent.listener >= 0 && inode_of(agent.listener) == agent.listener_inode)
         return true;
+    bytes = name_socket(&address);
     listener =
         move_up(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (listener >= 0 &&
@@ -187,6 +162,14 @@ listen_again(void)
     agent.listener = listener;
     agent.listener_inode = inode_of(listener);
     return listener >= 0;
+}
+
+static void
+stop_listening(void)
+{
+    if (agent.listener >= 0 && inode_of(agent.listener) == agent.listener_inode)
+        close(agent.listener);
+    agent.listener = -1;
 }
 
 /* ---- requests ---- */
@@ -233,25 +216,10 @@ send_text(int client, const char *text)
 static void
 send_status(int client)
 {
-    const struct prof_drops drops = prof_drops(profile.prof);
-    const struct profile_losses *const losses = &profile.losses;
     char text[1024];
 
-    (void)snprintf(
-        text, sizeof text,
-        "OK\nprocess %ld\nheap_rate_bytes %lld\nmutex_fraction %lld\n"
-        "block_rate_ns %lld\ncpu_hz %u\nlive_samples %llu\n"
-        "dropped_no_bucket %llu\ndropped_no_frames %llu\nearly %llu\n"
-        "untracked %llu\nunseen_frees %llu\nuncharged_waits %llu\n",
-        (long)getpid(), (long long)profile.config.heap_rate_bytes,
-        (long long)profile.config.mutex_fraction,
-        (long long)profile.config.block_rate_ns, profile.config.cpu_hz,
-        (unsigned long long)table_count(), (unsigned long long)drops.no_bucket,
-        (unsigned long long)drops.no_frames,
-        (unsigned long long)atomic_load(&losses->early),
-        (unsigned long long)atomic_load(&losses->untracked),
-        (unsigned long long)atomic_load(&losses->unseen),
-        (unsigned long long)atomic_load(&losses->waits));
+    profile_status_print(text, sizeof text);
+    send_text(client, "OK\n");
     send_text(client, text);
 }
 
@@ -355,9 +323,10 @@ run(void *context)
     uint32_t done = 0;
 
     (void)context;
+    atomic_store(&agent.number, (pid_t)syscall(SYS_gettid));
     embed_inside = true; /* all its life: what it allocates is not sampled */
     agent.has_own_table = leave_table();
-    for (;;) {
+    while (!atomic_load(&agent.is_leaving)) {
         const uint32_t asked = atomic_load(&agent.asked);
 
         if (asked != done || now_ns() >= next_ns) {
@@ -376,6 +345,7 @@ run(void *context)
             continue;
         sleep_on(&agent.asked, done, LOOK_MS * NS_PER_MS);
     }
+    stop_listening();
     return NULL;
 }
 
@@ -416,26 +386,73 @@ void
 profile_agent_start(void)
 {
     pthread_attr_t attributes;
-    pthread_t thread;
     sigset_t all;
     sigset_t before;
 
-    if (!profile.config.has_agent ||
+    if (!profile.config.has_agent || profile_is_confined() ||
         atomic_load_explicit(&agent.is_started, memory_order_relaxed) ||
         atomic_exchange(&agent.is_started, true))
         return;
-    agent.cpu_began_ns = now_ns();
     take_signal();
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_attr_init(&attributes) == 0) {
-        (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+        atomic_store(&agent.process, getpid());
         atomic_store(&agent.is_running,
-                     pthread_create(&thread, &attributes, run, NULL) == 0);
+                     pthread_create(&agent.thread, &attributes, run, NULL) ==
+                         0);
         pthread_attr_destroy(&attributes);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The kernel is done with a thread a little later than its process is. */
+static void
+await_end(pid_t process, pid_t number)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    const uint64_t until_ns = now_ns() + STOP_MS * NS_PER_MS;
+
+    while (syscall(SYS_tgkill, process, number, 0) == 0 && now_ns() < until_ns)
+        (void)nanosleep(&pause, NULL);
+}
+
+/* Not in the child of a vfork, which is in the memory of its parent. */
+void
+profile_agent_stop(void)
+{
+    const pid_t process = getpid();
+    struct timespec until;
+
+    if (!atomic_load(&agent.is_running) ||
+        atomic_load(&agent.process) != process ||
+        atomic_exchange(&agent.is_leaving, true))
+        return;
+    atomic_store(&agent.is_ending, true); /* clients are given up */
+    wake(&agent.asked);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += STOP_MS / 1000;
+    if (pthread_timedjoin_np(agent.thread, NULL, &until) == 0) {
+        await_end(process, atomic_load(&agent.number));
+        atomic_store(&agent.is_running, false);
+        atomic_store(&agent.is_ending, false);
+        atomic_store(&agent.is_leaving, false);
+        atomic_store(&agent.is_started, false);
+    }
+}
+
+/*
+ * The agent's thread is not under a filter that another thread is about to get.
+ * Without an agent these are the last files.
+ */
+void
+profile_agent_before_confined(void)
+{
+    profile_agent_start();
+    atomic_store(&profile.is_confined, true);
+    if (!atomic_load(&agent.is_running))
+        profile_dump_files();
 }
 
 /*
@@ -450,7 +467,8 @@ profile_agent_end(void)
     uint32_t written;
 
     if (!atomic_load(&agent.is_running)) {
-        profile_dump_files();
+        if (!profile_is_confined())
+            profile_dump_files();
         return;
     }
     atomic_store(&agent.is_ending, true);
@@ -464,11 +482,11 @@ profile_agent_end(void)
 void
 profile_agent_after_fork_child(bool may_start)
 {
-    if (!agent.has_own_table && agent.listener >= 0 &&
-        inode_of(agent.listener) == agent.listener_inode)
-        close(agent.listener);
+    if (!agent.has_own_table)
+        stop_listening();
     agent.listener = -1;
     agent.has_own_table = false;
+    atomic_store(&agent.is_leaving, false);
     atomic_store(&agent.is_running, false);
     atomic_store(&agent.is_ending, false);
     atomic_store(&agent.asked, 0);

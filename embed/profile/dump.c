@@ -290,6 +290,8 @@ profile_dump_files(void)
     if (profile.config.folder[0] != '\0')
         status = profile_dump_to(profile.config.folder,
                                  PROFILE_ALL & ~(1u << PROFILE_ALLOCS));
+    if (profile.config.folder[0] != '\0')
+        profile_losses_write();
     (void)status; /* nobody is there to be told; the file is missing */
 }
 

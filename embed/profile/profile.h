@@ -12,7 +12,10 @@
  *      libprof                 one instance, in one reserved mapping
  *         ^
  *      dump.c                  profiles of it, as profile.proto
+ *      cpu.c                   the CPU profile
  *         ^
+ *      losses.c                what they do not have
+ *      rights.c                the program's rights, which the agent shares
  *      agent.c                 a thread: who asks for them, and when
  *      start.c                 when it begins, forks and ends
  *
@@ -58,6 +61,7 @@ struct profile_losses {
     _Atomic uint64_t unseen;    /* frees that were not seen, known because the
                                    address was allocated again */
     _Atomic uint64_t waits;     /* waits beside another lock in the table */
+    _Atomic uint64_t timer;     /* 1: the program took SIGPROF or its timer */
 };
 
 enum profile_phase { PROFILE_FRESH, PROFILE_STARTING, PROFILE_ON, PROFILE_OFF };
@@ -68,6 +72,12 @@ struct profile {
     struct prof *prof;
     struct prof_cpu *cpu; /* NULL: no CPU profile */
     uint64_t start_ns;    /* since 1970 */
+    /*
+     * The process has forbidden itself system calls, or made ready to
+     * (rights.c): it begins no thread and opens no file, as it might be killed
+     * for that.
+     */
+    _Atomic bool is_confined;
     struct profile_losses losses;
 };
 
@@ -80,8 +90,17 @@ profile_is_on(void)
            PROFILE_ON;
 }
 
+static inline bool
+profile_is_confined(void)
+{
+    return atomic_load_explicit(&profile.is_confined, memory_order_relaxed);
+}
+
 /* start.c: begin, if nobody has. returns: is it on? */
 bool profile_begin(void);
+
+/* returns: memory that is reserved, zeroed; NULL if there is none */
+void *profile_map(size_t bytes);
 
 /* threads.c */
 
@@ -117,6 +136,25 @@ void profile_threads_resolve(void);
 
 /* returns: was there another thread with a processor? */
 bool profile_threads_after_fork_child(void);
+
+/* cpu.c */
+
+/* Begin the CPU profile, if one is wanted. */
+void profile_cpu_begin(void);
+
+/* Does the program have SIGPROF or its timer for itself by now? Counts that. */
+void profile_cpu_look(void);
+
+/* Write it, and begin anew. */
+enum prof_status profile_cpu_write(const struct prof_output *output);
+
+/* losses.c */
+
+/* Print what is sampled and what was lost. out: to, ended by NUL */
+void profile_status_print(char *to, size_t bytes);
+
+/* Write what was lost into the folder, if anything was. context: inside */
+void profile_losses_write(void);
 
 /* waits.c */
 
@@ -173,13 +211,16 @@ void profile_dump_after_fork_child(void);
 /* Begin the agent's thread, if there is to be one and there is none. */
 void profile_agent_start(void);
 
+/* End the agent's thread; the next sample begins another. context: inside */
+void profile_agent_stop(void);
+
+/* System calls are about to be forbidden. context: inside */
+void profile_agent_before_confined(void);
+
 /* Write the files of a program that exits. context: inside */
 void profile_agent_end(void);
 
 /* in: may_start, or has the child no agent? */
 void profile_agent_after_fork_child(bool may_start);
-
-/* Move ticks out of the CPU profile's ring, or write it and begin anew. */
-enum prof_status profile_cpu_write(const struct prof_output *output);
 
 #endif

@@ -13,6 +13,10 @@
 #define PROFILE_ENV_EVERY    "PROFSIM_PROFILE_EVERY_S"
 #define PROFILE_ENV_NO_AGENT "PROFSIM_PROFILE_NO_AGENT"
 
+/* FOLDER/PID.lost: what PID's profiles do not have, a name and a count a line.
+ * It is there if there is anything. */
+#define PROFILE_LOST_END ".lost"
+
 /* Where an agent listens: an abstract socket of this name and the process. */
 #define PROFILE_SOCKET_NAME "profsim-profile-"
 

@@ -26,9 +26,7 @@
 
 enum {
     BUCKETS_MAX = 32768, /* different stacks and sizes */
-    FRAMES_A_BUCKET = 20,
-    CPU_TICKS_MAX = 4096,
-    CPU_STACKS_MAX = 8192
+    FRAMES_A_BUCKET = 20
 };
 
 struct profile profile;
@@ -64,8 +62,8 @@ configure(void)
     return true;
 }
 
-static void *
-map(size_t bytes)
+void *
+profile_map(size_t bytes)
 {
     void *const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -97,7 +95,7 @@ make_prof(void)
         .rules = &rules,
     };
     const size_t bytes = prof_bytes_needed(&config);
-    void *const block = map(bytes);
+    void *const block = profile_map(bytes);
 
     rules = prof_rules_exact;
     rules.waiters = PROF_WAITERS_ALL; /* a holder keeps all of them waiting */
@@ -108,59 +106,6 @@ make_prof(void)
     (void)prof_mutex_fraction_set(profile.prof, profile.config.mutex_fraction);
     prof_block_rate_set(profile.prof, profile.config.block_rate_ns);
     return true;
-}
-
-/* ---- the CPU profile ---- */
-
-static _Thread_local struct embed_own_stack handler_stack
-    __attribute__((tls_model("initial-exec")));
-
-static uint32_t
-unwind_interrupted(const void *ucontext, uintptr_t *stack, uint32_t max)
-{
-#ifdef __x86_64__
-    const ucontext_t *const at = ucontext;
-    const struct embed_registers from = {
-        .pc = (uintptr_t)at->uc_mcontext.gregs[REG_RIP],
-        .sp = (uintptr_t)at->uc_mcontext.gregs[REG_RSP],
-        .fp = (uintptr_t)at->uc_mcontext.gregs[REG_RBP],
-        .base = (uintptr_t)at->uc_mcontext.gregs[REG_RBX],
-        .scratch = (uintptr_t)at->uc_mcontext.gregs[REG_R10]};
-    const uint32_t depth =
-        embed_unwind_walk(stack, max, &from, true, &handler_stack);
-
-    stack[0]++; /* every address of a tick is read as a return address */
-    return depth;
-#else
-    (void)ucontext;
-    (void)stack;
-    (void)max;
-    return 0;
-#endif
-}
-
-static void
-start_cpu(void)
-{
-    const struct prof_cpu_config config = {.ticks_max = CPU_TICKS_MAX,
-                                           .stacks_max = CPU_STACKS_MAX,
-                                           .depth_max = PROFILE_DEPTH_MAX};
-    const uint32_t hz = profile.config.cpu_hz;
-    const uint32_t step_us = hz != 0 ? 1000000 / hz : 0;
-    const struct timeval step = {.tv_sec = step_us / 1000000,
-                                 .tv_usec = step_us % 1000000};
-    const struct itimerval timer = {.it_interval = step, .it_value = step};
-    const size_t bytes = prof_cpu_bytes_needed(&config);
-    struct prof_cpu *cpu;
-    void *block;
-
-    if (hz == 0 || (block = map(bytes)) == NULL)
-        return;
-    if (prof_cpu_init(&cpu, &config, block, bytes) == PROF_OK &&
-        prof_cpu_start(cpu, hz) == PROF_OK &&
-        prof_process_begin(cpu, unwind_interrupted) == PROF_OK &&
-        setitimer(ITIMER_PROF, &timer, NULL) == 0)
-        profile.cpu = cpu;
 }
 
 /* ---- forks ---- */
@@ -246,7 +191,7 @@ start(void)
     pthread_atfork(table_before_fork, table_after_fork, after_fork_in_child);
     embed_resolve(&real_fork, "_Fork", NULL);
     profile.start_ns = (uint64_t)prof_process_time_ns();
-    start_cpu();
+    profile_cpu_begin();
     return true;
 }
 

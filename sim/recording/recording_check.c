@@ -10,6 +10,7 @@
 
 #define HEAD_BYTES        12u
 #define PAYLOAD_BYTES_MAX (1u << 20)
+#define CAUSES_MIN        7u /* the first recorders had no more */
 #define CAUSES_MAX        64u
 
 static bool
@@ -119,7 +120,7 @@ read_totals(struct sim_recording_reader *reader)
         sim_recording_fail(reader, at, "totals do not match the events");
     at = reader->at;
     causes = sim_recording_take(reader, CAUSES_MAX, "causes");
-    if (!reader->failed && causes < SIM_RECORDED_CAUSE_COUNT)
+    if (!reader->failed && causes < CAUSES_MIN)
         sim_recording_fail(reader, at, "too few causes of drops");
     for (i = 0; i < causes && !reader->failed; i++) {
         uint64_t dropped = sim_recording_take(reader, UINT64_MAX, "dropped");

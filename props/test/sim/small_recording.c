@@ -11,7 +11,7 @@
 #include "small_recording.h"
 
 const uint64_t props_recording_dropped[CLI_RECFILE_CAUSES] = {1, 2, 3, 4,
-                                                              5, 6, 7};
+                                                              5, 6, 7, 8};
 
 void
 props_small_recording_tables(struct cli_recfile *file)

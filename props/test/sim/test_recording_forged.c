@@ -76,7 +76,7 @@ static const uint8_t document[] =
     "T\3\0\0\0cccc\x05\x01w"
     "E\x13\0\0\0cccc\x61\x03\xc8\x01\x06\x00\x05\x04\x01\x09\x00"
     "\x86\x00\x00\x02\x00\x02\x01\x01"
-    "Z\x0e\0\0\0cccc\x01\x01\x01\0\x01\0\x07\0\0\0\0\0\0\0";
+    "Z\x0f\0\0\0cccc\x01\x01\x01\0\x01\0\x08\0\0\0\0\0\0\0\0";
 
 static void
 the_bytes_are_those_of_the_document(void **state)
@@ -113,6 +113,25 @@ the_bytes_are_those_of_the_document(void **state)
     assert_int_equal(file.bytes_count, sizeof bytes);
     assert_memory_equal(file.bytes, bytes, sizeof bytes);
     cli_recfile_release(&file);
+}
+
+/* Earlier recorders had seven causes. */
+static void
+a_recording_with_seven_causes_is_read(void **state)
+{
+    const size_t count = sizeof document - 2;
+    uint8_t bytes[sizeof document - 1];
+    struct sim_recording *recording;
+
+    (void)state;
+    memcpy(bytes, document, sizeof bytes);
+    bytes[count - 22] = 14; /* of payload */
+    bytes[count - 8] = 7;   /* causes */
+    reseal(bytes, count);
+    recording = props_recording_story_read(bytes, count);
+    assert_int_equal(
+        sim_recording_totals(recording)->dropped[SIM_RECORDED_CHILDREN], 0);
+    sim_recording_close(recording);
 }
 
 /* What the reader makes of the same bytes. */
@@ -326,6 +345,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bytes_are_those_of_the_document),
         cmocka_unit_test(the_events_are_those_of_the_document),
+        cmocka_unit_test(a_recording_with_seven_causes_is_read),
         cmocka_unit_test(version_1_is_read),
         cmocka_unit_test(a_forged_file_is_refused_or_sound),
         cmocka_unit_test(a_file_that_lies_is_refused_with_the_reason),

@@ -1,0 +1,145 @@
+#!/bin/bash
+# test_barred.sh -- programs that the preloaded libraries do not reach, or that
+# forbid them system calls: each ends as it does alone, and what is not in the
+# recording or the profile is said.
+# usage: props/test/cli/test_barred.sh PROFSIM PROGRAM STATIC_PROGRAM
+set -u
+profsim=$(realpath "$1")
+program=$(realpath "$2")
+static=$(realpath "$3")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+cd "$dir" || exit 1
+export LC_ALL=C TMPDIR=$dir/spools
+mkdir -m 1777 spools
+passed=0
+failed=0
+
+count() { # NAME STATUS: show what was said if it failed
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        return
+    fi
+    failed=$((failed + 1))
+    echo "FAILED: $1"
+    for file in alone out err shown; do
+        [ ! -s $file ] || sed "s/^/    $file: /" $file | head -20
+    done
+}
+skip() { # WHY
+    echo "skipped: $1"
+}
+
+# as_alone NAME VERB COMMAND...: the same output and exit code
+as_alone() {
+    name=$1
+    verb=$2
+    shift 2
+    rm -rf f x.rec*
+    "$@" >alone 2>&1
+    want=$?
+    case $verb in
+    record) timeout 60 "$profsim" record -o x.rec -- "$@" >out 2>err ;;
+    *) timeout 60 "$profsim" $verb -o f -- "$@" >out 2>err ;;
+    esac
+    got=$?
+    [ $got -eq $want ] && cmp -s alone out
+    count "$name: ends with code $want and its output, not $got" $?
+}
+# A recording of nothing fails, with code 125; a profile of nothing, too.
+unreached() { # NAME COMMAND...
+    name=$1
+    shift
+    as_alone "$name" record "$program" execute "$@"
+    grep -q "^profsim record: not recorded: process [0-9]*, $1\$" err &&
+        grep -q '1 executed programs ran without the recorder' err
+    count "$name: it is named" $?
+    "$profsim" run x.rec >shown 2>&1
+    count "$name: the one that executed it is recorded" $?
+    for verb in record profile; do
+        rm -rf f x.rec
+        case $verb in
+        record) "$profsim" record -o x.rec -- "$@" >out 2>err ;;
+        profile) "$profsim" profile --heap 1 -o f -- "$@" >out 2>err ;;
+        esac
+        [ $? -eq 125 ] && "$@" >alone
+        cmp -s alone out && [ ! -e x.rec ] && [ -z "$(ls f 2>/dev/null)" ] &&
+            [ "$(wc -l <err)" -ge 1 ] && grep -q 'static' err
+        count "$name, $verb: it runs, there is nothing, and why" $?
+    done
+}
+
+unreached static "$static" allocate
+
+if [ "$(id -u)" -eq 0 ]; then
+    cp "$program" ./of_nobody
+    chown 65534:65534 of_nobody
+    chmod 4755 of_nobody
+    if ./of_nobody allocate | grep -q 'by right of 65534'; then
+        unreached set-uid "$dir/of_nobody" allocate
+    else
+        skip "set-uid: $dir is mounted nosuid"
+    fi
+    cp "$program" ./for_all
+    chmod 755 for_all
+    other=(setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/for_all" allocate)
+    as_alone "another user" record "${other[@]}"
+    grep -q "^profsim record: not recorded: process [0-9]*, $dir/for_all\$" err
+    count "another user: it is named" $?
+    timeout 60 "$profsim" profile --heap 1 -o f -- "${other[@]}" >out 2>err
+    [ $? -eq 125 ] && cmp -s alone out && [ -z "$(ls f)" ] &&
+        grep -q "no profile was written: .* another user's" err
+    count "another user: it runs, there is no profile, and why" $?
+    [ -z "$(find f spools -user 65534)" ]
+    count "another user: leaves no file" $?
+else
+    skip "set-uid: needs root"
+    skip "another user: needs root"
+fi
+
+# ---- a program that forbids itself system calls
+
+"$program" confine >alone
+if [ $? -eq 77 ]; then
+    skip "confined: no seccomp here"
+else
+    as_alone confined record "$program" confine
+    grep -qx 'child 5' out
+    count "confined, recorded: the child lives" $?
+    "$profsim" run --top 99 x.rec >shown 2>&1
+    grep -q '^ *7700 *100 .*allocate_after .*< run_confined' shown &&
+        grep -q '^ *7700 *100 .*allocate_before .*< run_confined' shown
+    count "confined, recorded: all allocations of it" $?
+    grep -q '^not recorded  *1 children, forked by a process that confined' shown
+    count "confined, recorded: what is missing is said" $?
+
+    for agent in "" " --no-agent"; do
+        as_alone "confined$agent" "profile --heap 1$agent" "$program" confine
+        grep -qx 'child 5' out
+        count "confined$agent: the child lives" $?
+        [ "$(ls f | sed 's/^[0-9]*//' | tr '\n' ' ')" = \
+            ".allocs.pb.gz .heap.pb.gz .lost.txt " ]
+        count "confined$agent: files of the parent" $?
+        grep -q 'not in its profiles: .*confined itself' err &&
+            grep -q 'confined itself' f/*.lost.txt
+        count "confined$agent: what is missing is said" $?
+    done
+    as_alone "confined" "profile --heap 1" "$program" confine
+    grep -q '^ *7700 .*allocate_after' err && grep -q '^ *7700 .*allocate_before' err
+    count "confined: with an agent, all of the parent" $?
+fi
+
+# ---- a program that has the CPU timer to itself
+
+as_alone "its own timer" "profile --heap 1 --cpu 100" "$program" take-timer
+grep -q 'not in its profiles: ticks .*SIGPROF or ITIMER_PROF' err
+count "its own timer: ticks are missing, and that is said" $?
+as_alone "no timer" "profile --heap 1 --cpu 100" "$program" allocate
+! grep -q 'not in its profiles' err && ! ls f | grep -q lost
+count "no timer of its own: nothing is said" $?
+
+[ -z "$(ls spools)" ]
+count "no spool is left" $?
+echo "barred: $passed passed, $failed failed"
+[ $failed -eq 0 ]
