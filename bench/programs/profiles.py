@@ -22,10 +22,24 @@ HEAP_LINE = re.compile(r"(\d+): *(\d+) *\[ *(\d+): *(\d+)\]")
 
 
 def unsampled(objects, size):
-    """jemalloc samples a byte with chance 1/RATE; jeprof scales like this."""
+    """A byte is sampled with chance 1/RATE; jeprof scales like this."""
     if objects == 0:
         return 0
     return size / (1 - math.exp(-size / objects / RATE))
+
+
+def gperftools_sums(path):
+    """The sampler's text has a line a sample, of what is live; pprof scales like
+    this."""
+    live = 0
+    with open(path) as file:
+        for line in file.read().splitlines()[1:]:
+            if line.startswith("MAPPED_LIBRARIES"):
+                break
+            found = HEAP_LINE.search(line)
+            if found:
+                live += unsampled(int(found.group(1)), int(found.group(2)))
+    return {"live": live}
 
 
 def jemalloc_sums(path):

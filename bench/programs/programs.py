@@ -181,14 +181,15 @@ class Record(Tool):
 
 
 class Profile(Tool):
-    name = "profsim profile"
-
-    def __init__(self, out):
+    def __init__(self, out, has_agent):
         self.out = out
+        self.has_agent = has_agent
+        self.name = "profsim profile" + ("" if has_agent else " --no-agent")
 
     def env(self, folder):
         return {"LD_PRELOAD": self.out + "/libprof-malloc.so",
-                "PROFSIM_PROFILE_FOLDER": folder}
+                "PROFSIM_PROFILE_FOLDER": folder,
+                "PROFSIM_PROFILE_NO_AGENT": "0" if self.has_agent else "1"}
 
     def said(self, folder):
         sums = profiles.pprof_sums(profiles.newest(folder + "/*heap*.pb*"))
@@ -238,12 +239,20 @@ class JemallocProf(Tool):
 
 
 class TcmallocSampler(Tool):
-    name = "gperftools sampler"  # its profile can only be asked for by a call
+    name = "gperftools sampler"  # knows what is live alone
     base = "tcmalloc"
 
+    def __init__(self, out):
+        self.out = out
+
     def env(self, folder):
-        return {"LD_PRELOAD": TCMALLOC,
-                "TCMALLOC_SAMPLE_PARAMETER": str(profiles.RATE)}
+        return {"LD_PRELOAD": "%s %s/bench/programs/libsample-at-exit.so" %
+                              (TCMALLOC, self.out),
+                "TCMALLOC_SAMPLE_PARAMETER": str(profiles.RATE),
+                "SAMPLE_AT_EXIT": folder + "/sample."}
+
+    def said(self, folder):
+        return profiles.gperftools_sums(profiles.newest(folder + "/sample.*"))
 
 
 class TcmallocHeap(Tool):
@@ -491,9 +500,10 @@ def main():
     os.environ["LC_ALL"] = "C"
     os.environ["PYTHONHASHSEED"] = "0"
     all_rows = []
-    tools = [Plain("libc"), Record(out), Profile(out), Heaptrack(),
+    tools = [Plain("libc"), Record(out), Profile(out, True),
+             Profile(out, False), Heaptrack(),
              Plain("jemalloc"), JemallocProf(), Plain("tcmalloc"),
-             TcmallocSampler(), TcmallocHeap(), Massif(), Dhat()]
+             TcmallocSampler(out), TcmallocHeap(), Massif(), Dhat()]
     if options.tools:
         tools = [t for t in tools if any(w in t.name for w in options.tools.split(","))]
     if not options.slow:
