@@ -128,7 +128,7 @@ a_recording_with_seven_causes_is_read(void **state)
     bytes[count - 22] = 14; /* of payload */
     bytes[count - 8] = 7;   /* causes */
     reseal(bytes, count);
-    recording = props_recording_story_read(bytes, count);
+    recording = props_small_recording_read(bytes, count);
     assert_int_equal(
         sim_recording_totals(recording)->dropped[SIM_RECORDED_CHILDREN], 0);
     sim_recording_close(recording);
