@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "instrument_cpu.h"
-#include "instrument_debug.h"
-#include "instrument_tasks.h"
 #include "prof/trace.h"
-#include "trace_map.h"
 
 void
 cross_release(struct cross *cross)
@@ -21,6 +18,7 @@ cross_release(struct cross *cross)
     free(cross->records);
     free(cross->controls);
     free(cross->origins);
+    free(cross->waits);
 }
 
 void
@@ -32,12 +30,15 @@ cross_begin(struct cross *cross)
     cross->records_count = 0;
     cross->controls_count = 0;
     cross->origins_count = 0;
+    cross->waits_count = 0;
+    memset(cross->on, 0, sizeof cross->on);
+    memset(cross->last, 0, sizeof cross->last);
+    memset(cross->released, 0, sizeof cross->released);
     cross->is_short = false;
     cross->cpu_session = 0;
     cross->cpu_begins = 0;
     cross->tracing = false;
     cross->numbers_are_made_up = false;
-    cross->parks = false;
     cross->unsteady = false;
     cross->unflushed = false;
     cross->flushed = true;
@@ -147,14 +148,6 @@ session_now(struct cross *cross)
     return &cross->sessions[cross->sessions_count - 1];
 }
 
-static uint32_t
-lines_so_far(const struct cross *cross)
-{
-    return cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES))
-               ? sim_debug_text(cross->world).events
-               : 0;
-}
-
 static void
 begin_session(struct cross *cross)
 {
@@ -168,7 +161,10 @@ begin_session(struct cross *cross)
     session->ended = false;
     session->has_cpu = false;
     session->was_collecting = sim_world_gc(cross->world)->marking;
-    session->lines_begin = lines_so_far(cross);
+    session->lines_begin = cross_lines_so_far(cross);
+    session->waits_begin = cross->waits_count;
+    memcpy(session->waiting, cross->last, sizeof session->waiting);
+    memcpy(session->released, cross->released, sizeof session->released);
     for (int kind = 0; kind < 2; kind++) {
         session->begin[kind].usable = false;
         session->end[kind].usable = false;
@@ -184,7 +180,7 @@ end_session(struct cross *cross)
     struct cross_session *session = session_now(cross);
 
     cross->tracing = false;
-    session->lines_end = lines_so_far(cross);
+    session->lines_end = cross_lines_so_far(cross);
     for (int kind = 0; kind < 2; kind++) {
         if (!session->begin[kind].usable)
             continue;
@@ -192,173 +188,6 @@ end_session(struct cross *cross)
         subtract(&session->end[kind], &session->begin[kind]);
     }
     session->ended = true;
-}
-
-/* ---- readings ---- */
-
-static void
-keep_tasks(struct cross *cross)
-{
-    const struct sim_tasks_reading *from = sim_tasks_reading(cross->world);
-    struct cross_reading *to;
-
-    if (cross->readings_count == CROSS_READINGS_MAX || !from->fits)
-        return;
-    to = &cross->readings[cross->readings_count++];
-    to->session = cross->sessions_count - 1;
-    to->gomaxprocs = cross->gomaxprocs;
-    to->count = (uint32_t)from->count;
-    for (uint32_t i = 0; i < to->count; i++) {
-        const struct prof_task_stack *task = &from->list.tasks[i];
-        struct cross_listed *listed = &to->listed[i];
-
-        *listed = (struct cross_listed){.id = task->id,
-                                        .state = task->state,
-                                        .stack = task->stack,
-                                        .depth = task->depth};
-        if (task->stack == &from->list.starts[i]) {
-            listed->start = *task->stack;
-            listed->stack = NULL;
-        }
-    }
-}
-
-static struct cross_moment
-moment_now(const struct cross *cross)
-{
-    return (struct cross_moment){
-        .session = cross->sessions_count - 1,
-        .lines = lines_so_far(cross),
-        .gc_done = cross->gc_done,
-        .is_marking = sim_world_gc(cross->world)->marking,
-    };
-}
-
-/* returns: items with room for one more; NULL, and it is noted, if there is
- *          not enough memory */
-static void *
-grow(struct cross *cross, void *items, uint32_t count, uint32_t *room,
-     size_t item_bytes)
-{
-    void *larger = model_trace_grow(items, count, room, item_bytes);
-
-    cross->is_short |= larger == NULL;
-    return larger;
-}
-
-static void
-keep_record(struct cross *cross, const struct prof_heap_record *record)
-{
-    struct prof_heap_record *records =
-        grow(cross, cross->records, cross->records_count, &cross->records_room,
-             sizeof *records);
-
-    if (records == NULL)
-        return;
-    cross->records = records;
-    records[cross->records_count++] = *record;
-}
-
-/* Stacks of records stay where they are as long as the instance lives. */
-static void
-keep_snapshot(struct cross *cross)
-{
-    const struct sim_answer *answer = sim_world_answer(cross->world);
-    struct cross_snapshot *to;
-
-    if (answer->status != PROF_OK)
-        return;
-    if (cross->snapshots_count == CROSS_SNAPSHOTS_MAX) {
-        props_cover_hit(cross->cover, COVER_CROSS_SNAPSHOT_UNJUDGED);
-        return;
-    }
-    to = &cross->snapshots[cross->snapshots_count++];
-    *to = (struct cross_snapshot){.at = moment_now(cross),
-                                  .controls = cross->controls_count,
-                                  .records_at = cross->records_count,
-                                  .records_count = (uint32_t)answer->count};
-    for (size_t i = 0; i < answer->count; i++) {
-        to->allocs += answer->heap[i].allocs;
-        to->frees += answer->heap[i].frees;
-        keep_record(cross, &answer->heap[i]);
-    }
-}
-
-static void
-keep_control(struct cross *cross, enum sim_event_kind kind)
-{
-    struct cross_control *controls =
-        grow(cross, cross->controls, cross->controls_count,
-             &cross->controls_room, sizeof *controls);
-
-    if (controls == NULL)
-        return;
-    cross->controls = controls;
-    controls[cross->controls_count++] =
-        (struct cross_control){.at = moment_now(cross), .kind = kind};
-}
-
-/* Note what the lines came from that the event has brought. */
-static void
-keep_origins(struct cross *cross, const struct sim_event *event)
-{
-    const uint32_t lines = lines_so_far(cross);
-    const uint32_t proc = sim_event_by(event->kind) == 't'
-                              ? sim_world_task(cross->world, event->task)->proc
-                              : event->proc;
-
-    while (cross->origins_count < lines) {
-        struct cross_origin *origins =
-            grow(cross, cross->origins, cross->origins_count,
-                 &cross->origins_room, sizeof *origins);
-
-        if (origins == NULL)
-            return;
-        cross->origins = origins;
-        origins[cross->origins_count++] =
-            (struct cross_origin){(uint8_t)event->kind, (uint8_t)proc};
-    }
-}
-
-static enum prof_status
-append(void *context, const void *bytes, size_t bytes_count)
-{
-    struct cross_session *session = context;
-    const size_t need = session->cpu_bytes + bytes_count;
-
-    if (need > session->cpu_room) {
-        uint8_t *larger = realloc(session->cpu, 2 * need);
-
-        if (larger == NULL)
-            return PROF_ERR_MEMORY;
-        session->cpu = larger;
-        session->cpu_room = 2 * need;
-    }
-    memcpy(session->cpu + session->cpu_bytes, bytes, bytes_count);
-    session->cpu_bytes = need;
-    return PROF_OK;
-}
-
-/* The first CPU profile of a session that lies inside it. */
-static void
-keep_cpu(struct cross *cross)
-{
-    static _Alignas(PROF_BLOCK_ALIGN) unsigned char scratch[1 << 20];
-    struct cross_session *session = session_now(cross);
-    const struct prof_output output = {
-        .sink = {.write = append, .context = session},
-        .scratch = scratch,
-        .scratch_bytes = sizeof scratch,
-    };
-
-    if (session->has_cpu || cross->cpu_session == 0 ||
-        cross->cpu_session != cross->sessions_count)
-        return;
-    session->cpu_bytes = 0;
-    session->has_cpu = true;
-    session->cpu_status = sim_cpu_write(cross->world, &output);
-    session->cpu_hz = sim_cpu_profile(cross->world)->hz;
-    session->cpu_lost = sim_cpu_totals(cross->world).lost;
 }
 
 /* ---- events ---- */
@@ -371,13 +200,6 @@ watch(struct cross *cross, const struct sim_event *event)
     case SIM_EV_HEAP:
     case SIM_EV_GOAL:
         cross->numbers_are_made_up = true;
-        break;
-    case SIM_EV_PARK_LOCK:
-    case SIM_EV_PARK_SEND:
-    case SIM_EV_PARK_RECEIVE:
-    case SIM_EV_PARK_SELECT:
-    case SIM_EV_PARK_CONDITION:
-        cross->parks = true;
         break;
     case SIM_EV_HEAP_RATE:
         cross->heap_rated = true;
@@ -411,7 +233,7 @@ watch_session(struct cross *cross, const struct sim_event *event)
         break;
     case SIM_EV_GOROUTINES:
         if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_TASKS)))
-            keep_tasks(cross);
+            cross_keep_tasks(cross);
         cross->gomaxprocs++;
         break;
     case SIM_EV_GC_TERMINATE:
@@ -420,11 +242,11 @@ watch_session(struct cross *cross, const struct sim_event *event)
         break;
     case SIM_EV_GC_FLUSH:
     case SIM_EV_GC_POST_SWEEP:
-        keep_control(cross, event->kind);
+        cross_keep_control(cross, event->kind);
         break;
     case SIM_EV_SNAPSHOT_ALL:
         if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
-            keep_snapshot(cross);
+            cross_keep_snapshot(cross);
         break;
     case SIM_EV_BLOCK: /* a wait of nobody's */
     case SIM_EV_BLOCK_RATE:
@@ -436,7 +258,7 @@ watch_session(struct cross *cross, const struct sim_event *event)
         break;
     case SIM_EV_CPU_STOP:
         if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)))
-            keep_cpu(cross);
+            cross_keep_cpu(cross);
         break;
     default:
         break;
@@ -462,12 +284,13 @@ cross_event(struct cross *cross, const struct sim_event *event)
 
     watch(cross, event);
     if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES)))
-        keep_origins(cross, event);
+        cross_keep_origins(cross, event);
     if (event->kind == SIM_EV_CPU_START &&
         cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CPU)))
         start_cpu(cross);
     if (!cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_TRACER)))
         return;
+    cross_keep_waits(cross, event);
     if (traces && !cross->tracing)
         begin_session(cross);
     else if (!traces && cross->tracing)

@@ -24,6 +24,7 @@
 #include "cross_lines.h"
 #include "cross_tasks.h"
 #include "instrument_trace.h"
+#include "locks.h"
 #include "property.h"
 #include "world.h"
 
@@ -45,6 +46,24 @@ struct cross_sites {
     bool usable; /* everything was recorded, and fits here */
     uint32_t count;
     struct cross_site sites[CROSS_SITES_MAX];
+};
+
+/* A wait of a task: of a lock, as a profile is told, or of something else. */
+struct cross_wait {
+    uint8_t task;
+    bool is_of_lock;
+    bool is_of_mutex;
+    bool block_on; /* the profiles were, when it began */
+    bool mutex_on;
+    uint32_t lock;
+    uint32_t stack;      /* of the world */
+    int64_t began_ticks; /* by the clock of its processor */
+};
+
+/* The last time that a mutex was handed over. */
+struct cross_release {
+    int64_t ticks;  /* by the clock of who did it */
+    uint32_t begun; /* waits of the run begun by then; 0: it never was */
 };
 
 /* A reading of the goroutine profile, and where in the trace it was made. */
@@ -95,6 +114,9 @@ struct cross_session {
     bool was_collecting; /* when it began, as was what follows */
     uint32_t lines_begin;
     uint32_t lines_end;
+    uint32_t waits_begin;
+    uint32_t waiting[SIM_SCHEDULED_MAX + 1]; /* the wait of each task + 1 */
+    struct cross_release released[SIM_LOCKS_MAX];
     struct cross_sites begin[2]; /* by enum prof_contention */
     struct cross_sites end[2];   /* less those */
     bool has_cpu;                /* a CPU profile was taken inside it */
@@ -131,14 +153,19 @@ struct cross {
     struct cross_origin *origins; /* of lines */
     uint32_t origins_count;
     uint32_t origins_room;
+    struct cross_wait *waits;
+    uint32_t waits_count;
+    uint32_t waits_room;
     bool is_short;       /* there was not enough memory for all of these */
     uint32_t gomaxprocs; /* events of the session at hand */
     uint32_t gc_done;
     uint32_t cpu_begins;  /* CPU profiles begun so far */
     uint32_t cpu_session; /* in which the last one began, + 1; 0: none */
     bool tracing;
-    bool numbers_are_made_up; /* a HeapAlloc that no allocation made */
-    bool parks;               /* waits that no profile is told of */
+    bool numbers_are_made_up;   /* a HeapAlloc that no allocation made */
+    uint32_t on[SIM_PROCS_MAX]; /* the task there */
+    uint32_t last[SIM_SCHEDULED_MAX + 1]; /* wait of each task + 1 */
+    struct cross_release released[SIM_LOCKS_MAX];
     bool unsteady;            /* a clock was moved or stopped */
     bool flushed;             /* the heap's cycle at hand */
     bool unflushed;           /* a cycle began without the flush before */
@@ -180,6 +207,17 @@ bool cross_carries(const struct cross *cross, uint32_t instruments);
 bool cross_same_stack(const struct cross *cross,
                       const struct model_trace *trace, uint64_t id,
                       const uintptr_t *stack, uint32_t depth);
+
+/* Keep what is said, or told, at this moment (cross_keep.c). */
+void cross_keep_tasks(struct cross *cross);    /* the goroutine profile */
+void cross_keep_snapshot(struct cross *cross); /* of the heap */
+void cross_keep_cpu(struct cross *cross);      /* profile, if it is whole */
+void cross_keep_control(struct cross *cross, enum sim_event_kind kind);
+void cross_keep_waits(struct cross *cross, const struct sim_event *event);
+void cross_keep_origins(struct cross *cross, const struct sim_event *event);
+
+/* returns: lines of allocations, frees and collections so far */
+uint32_t cross_lines_so_far(const struct cross *cross);
 
 /* The checks of a session, each in its file. */
 void cross_waits(struct cross *cross, const struct cross_session *session,

@@ -5,9 +5,14 @@
  *      trace      [ task 7    ]   [ task 7 ]         running
  *      profile        1   1         1   1
  *
- * A span of L ticks of the clock holds L / period ticks of the timer, or one
- * more, whatever the timer's phase; and the trace knows L to within what it
- * rounds off at both ends.
+ * The timer ticks at whole periods from the beginning of the profile, and a
+ * tick is of the task that runs then. So the trace tells how many each task
+ * has; only of ticks that fall where a running time begins or ends, within what
+ * a trace and the profile's times in ns round off, it does not know whose they
+ * are.
+ *
+ * Times of several processors are compared, so all clocks must be one: where
+ * they differ, drift, jump or stand still, nothing is compared (has_one_clock).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +31,8 @@ struct counts {
 struct cpus {
     struct cross *cross;
     int64_t divisor;
-    int64_t slack_ticks;
+    int64_t late_ticks;  /* a time of the trace may be later by so many */
+    int64_t begin_error; /* same, the beginning of the profile */
     int64_t period_ticks;
     int64_t begin_ticks; /* of the profile, by the clock of all processors */
     int64_t end_ticks;
@@ -47,30 +53,38 @@ has_one_clock(const struct cross *cross)
             config->clocks[i].offset_ticks != config->clocks[0].offset_ticks)
             return false;
     }
-    return !cross->unsteady && !config->trace.by_clock &&
-           config->clocks[0].offset_ticks < CLOCK_MAX;
+    return !cross->unsteady && config->clocks[0].offset_ticks < CLOCK_MAX;
+}
+
+/* How often the timer has ticked, so long after the profile began. */
+static uint64_t
+ticks_until(const struct cpus *cpus, int64_t ticks)
+{
+    return ticks < 0 ? 0 : (uint64_t)(ticks / cpus->period_ticks);
 }
 
 /* A task has run. in: ticks of the trace */
 static void
 add_span(struct cpus *cpus, uint64_t g, int64_t from, int64_t to)
 {
-    int64_t length;
+    struct counts *counts = &cpus->tasks[g < CROSS_TASKS_MAX ? g : 0];
+    uint64_t surely_before;
+    uint64_t surely_until;
 
     from = (from - 1) * cpus->divisor; /* ticks of a file count from 1 */
     to = (to - 1) * cpus->divisor;
-    if (from < cpus->begin_ticks)
-        from = cpus->begin_ticks;
     if (to > cpus->end_ticks)
         to = cpus->end_ticks;
-    length = to - from;
-    if (length + cpus->slack_ticks < 0 || g >= CROSS_TASKS_MAX)
+    from -= cpus->begin_ticks;
+    to -= cpus->begin_ticks;
+    if (from > to)
         return;
-    cpus->tasks[g].most +=
-        (uint64_t)((length + cpus->slack_ticks) / cpus->period_ticks) + 1;
-    if (length > cpus->slack_ticks)
-        cpus->tasks[g].least +=
-            (uint64_t)((length - cpus->slack_ticks) / cpus->period_ticks);
+    surely_before = ticks_until(cpus, from - cpus->begin_error);
+    surely_until = ticks_until(cpus, to - cpus->begin_error);
+    counts->most += ticks_until(cpus, to + cpus->late_ticks) - surely_before;
+    if (surely_until > ticks_until(cpus, from + cpus->late_ticks))
+        counts->least +=
+            surely_until - ticks_until(cpus, from + cpus->late_ticks);
 }
 
 /* returns: false if clocks go too far */
@@ -159,13 +173,17 @@ cross_cpu(struct cross *cross, const struct cross_session *session,
         cross_breach(cross, PROPS_X5, "the CPU profile cannot be written: %s",
                      prof_status_text(session->cpu_status));
     if (!session->has_cpu || session->cpu_status != PROF_OK ||
-        session->cpu_lost > 0 || !has_one_clock(cross))
+        session->cpu_lost > 0 || !has_one_clock(cross)) {
+        props_cover_hit(cross->cover, COVER_CROSS_CPU_UNJUDGED);
         return;
+    }
     memset(&cpus, 0, sizeof cpus);
     cpus.cross = cross;
     cpus.divisor = config->trace.tick_divisor;
-    /* What the trace rounds off, and what the profile's times in ns do. */
-    cpus.slack_ticks = 2 * (cpus.divisor + (int64_t)(per_us / 1000) + 2);
+    cpus.late_ticks =
+        cpus.divisor - 1 +
+        (config->trace.by_clock ? 2 * (int64_t)SIM_READINGS_MAX : 0);
+    cpus.begin_error = (int64_t)((per_us + 999) / 1000);
     cpus.period_ticks = (int64_t)(per_us * 1000000 / session->cpu_hz);
     if (!add_profile(&cpus, session) || !add_trace(&cpus, trace))
         return;

@@ -6,6 +6,14 @@
  *      block:    one event at s, of so many ticks
  *      mutex:    one event at u, of so many, if it was a mutex
  *
+ * A trace does not say which waits are of locks, and of which one: a task that
+ * parks by itself looks the same, and no profile is told of it. So the n-th
+ * wait that the trace has of a task is paired with the n-th that was noted when
+ * the event happened (cross.waits). Then stacks and counts must be the same.
+ *
+ * Who waits behind another is charged only from the last time on that the mutex
+ * was handed over.
+ *
  * The trace has ticks divided by its divisor and rounded down, so a wait is
  * known to within one less than that; where the clock orders, it also moves on
  * between a fact and the event that tells it.
@@ -24,39 +32,41 @@ struct shown {
     uint64_t pcs[PROF_TRACE_DEPTH_LIMIT];
     uint32_t depth;
     uint64_t count;
-    uint64_t unknown; /* waits that may have been charged here, or not */
     uint64_t least_ticks;
     uint64_t most_ticks;
 };
 
 struct all_shown {
     uint32_t count;
-    bool full; /* there is more than can be compared */
     struct shown sites[CROSS_SITES_MAX];
-    uint64_t unknown; /* waits whose stack is not known */
 };
 
 struct waits {
     struct cross *cross;
     const struct model_trace *trace;
     int64_t divisor;
-    int64_t slack_ticks;    /* by which a wait may differ */
-    int64_t released_ticks; /* when somebody let a waiter go last */
+    int64_t slack_ticks;             /* by which a wait may differ */
+    bool is_beyond;                  /* there is more than can be compared */
+    uint32_t next;                   /* wait that was noted, by any task */
+    uint32_t of[CROSS_TASKS_MAX];    /* the last of each task + 1; 0: none */
+    bool is_inside[CROSS_TASKS_MAX]; /* it began in this session */
+    struct cross_release released[SIM_LOCKS_MAX];
     struct all_shown block;
     struct all_shown mutex;
 };
 
-/* The stack as a profile has it: cut at its depth. */
+/* The place of a stack, of which an instrument has no more than it keeps. */
 static struct shown *
-site_of(struct waits *waits, struct all_shown *all, uint64_t stack)
+site_at(struct waits *waits, struct all_shown *all, const uint64_t *pcs,
+        uint32_t depth)
 {
-    static uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
     const uint32_t depth_max = sim_world_config(waits->cross->world)->depth_max;
-    uint32_t depth = model_trace_stack(waits->trace, stack, pcs);
     struct shown *site;
 
     if (depth > depth_max)
         depth = depth_max;
+    if (depth > PROF_TRACE_DEPTH_LIMIT)
+        depth = PROF_TRACE_DEPTH_LIMIT;
     for (uint32_t i = 0; i < all->count; i++) {
         site = &all->sites[i];
         if (site->depth == depth &&
@@ -64,7 +74,7 @@ site_of(struct waits *waits, struct all_shown *all, uint64_t stack)
             return site;
     }
     if (all->count == CROSS_SITES_MAX) {
-        all->full = true;
+        waits->is_beyond = true;
         return NULL;
     }
     site = &all->sites[all->count++];
@@ -73,71 +83,123 @@ site_of(struct waits *waits, struct all_shown *all, uint64_t stack)
     return site;
 }
 
-/*
- * An event of a profile.
- *
- * in:      shortest, longest, what it can be of, in ticks of the trace
- *          least, what an event counts at least
- */
-static void
-charge(const struct waits *waits, struct shown *site, int64_t shortest,
-       int64_t longest, int64_t least)
+static struct shown *
+site_of(struct waits *waits, struct all_shown *all, uint64_t stack)
 {
-    const int64_t low = shortest * waits->divisor - waits->slack_ticks;
-    const int64_t high = longest * waits->divisor + waits->slack_ticks;
+    static uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
+    const uint32_t depth = model_trace_stack(waits->trace, stack, pcs);
 
+    return site_at(waits, all, pcs, depth);
+}
+
+/* Where a wait stands that began before the trace. */
+static struct shown *
+site_noted(struct waits *waits, const struct cross_wait *wait)
+{
+    static uint64_t pcs[PROF_TRACE_DEPTH_LIMIT];
+    const struct truth_stack *stack =
+        &sim_world_config(waits->cross->world)->stacks[wait->stack];
+    uint32_t depth = 0;
+
+    for (; depth < stack->depth && depth < PROF_TRACE_DEPTH_LIMIT; depth++)
+        pcs[depth] = stack->frames[depth];
+    return site_at(waits, &waits->block, pcs, depth);
+}
+
+/* An event of a profile. in: least, what an event counts at least */
+static void
+charge(const struct waits *waits, struct shown *site, int64_t ticks,
+       int64_t least)
+{
+    const int64_t low = ticks - waits->slack_ticks;
+    const int64_t high = ticks + waits->slack_ticks;
+
+    if (site == NULL)
+        return;
     site->count++;
     site->least_ticks += (uint64_t)(low < least ? least : low);
     site->most_ticks += (uint64_t)(high < least ? least : high);
 }
 
-/* Is such a wait charged to the block profile? */
-static bool
-is_charged(uint8_t type)
+/* A clock of the world by a trace, whose ticks count from 1. */
+static int64_t
+clock_of(struct waits *waits, int64_t ticks)
 {
-    return type == MODEL_TRACE_GO_BLOCK_SEND ||
-           type == MODEL_TRACE_GO_BLOCK_RECV ||
-           type == MODEL_TRACE_GO_BLOCK_SELECT ||
-           type == MODEL_TRACE_GO_BLOCK_SYNC ||
-           type == MODEL_TRACE_GO_BLOCK_COND;
+    if (ticks < 0 || ticks > TICKS_MAX / waits->divisor) {
+        waits->is_beyond = true;
+        return 0;
+    }
+    return (ticks - 1) * waits->divisor;
+}
+
+static bool
+begins_wait(uint8_t type)
+{
+    switch ((int)type) {
+    case MODEL_TRACE_GO_SLEEP:
+    case MODEL_TRACE_GO_BLOCK:
+    case MODEL_TRACE_GO_BLOCK_SEND:
+    case MODEL_TRACE_GO_BLOCK_RECV:
+    case MODEL_TRACE_GO_BLOCK_SELECT:
+    case MODEL_TRACE_GO_BLOCK_SYNC:
+    case MODEL_TRACE_GO_BLOCK_COND:
+    case MODEL_TRACE_GO_BLOCK_NET:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The next wait that was noted is this one: both are in order. */
+static void
+begin_wait(struct waits *waits, const struct model_trace_event *event)
+{
+    const struct cross *cross = waits->cross;
+
+    if (waits->next == cross->waits_count ||
+        cross->waits[waits->next].task != event->g) {
+        cross_breach(waits->cross, PROPS_X1,
+                     "the trace has task %" PRIu64
+                     " wait where it does not, or another one does",
+                     event->g);
+        waits->is_beyond = true;
+        return;
+    }
+    waits->of[event->g] = ++waits->next;
+    waits->is_inside[event->g] = true;
 }
 
 /* A wait ends. in: task, as it was until now */
 static void
 end_wait(struct waits *waits, const struct cross_task *task,
-         const struct model_trace_event *event)
+         const struct cross_wait *wait, const struct model_trace_event *event)
 {
-    const int64_t blocked = event->ticks - task->since_ticks;
-    int64_t alone = blocked;
-    struct shown *site;
+    const bool is_inside = waits->is_inside[wait->task];
+    const int64_t now_ticks = clock_of(waits, event->ticks);
+    struct cross_release *released;
+    int64_t since_ticks = wait->began_ticks;
+    uint32_t index = (uint32_t)(wait - waits->cross->waits);
 
-    if (event->ticks < 0 || event->ticks > TICKS_MAX / waits->divisor ||
-        task->since_ticks < 0) {
-        waits->block.full = true;
+    if (is_inside)
+        since_ticks = clock_of(waits, task->since_ticks);
+    else if (since_ticks < 0 || since_ticks > TICKS_MAX)
+        waits->is_beyond = true;
+    if (!wait->is_of_lock || waits->is_beyond)
         return;
-    }
-    if (!task->has_stand) { /* it waited already when the trace began */
-        waits->block.unknown++;
-        site = site_of(waits, &waits->mutex, event->stack);
-        if (site != NULL)
-            site->unknown++;
-        waits->released_ticks = event->ticks; /* it may have been of a mutex */
+    if (wait->block_on)
+        charge(waits,
+               is_inside ? site_of(waits, &waits->block, task->stack)
+                         : site_noted(waits, wait),
+               now_ticks - since_ticks, 1);
+    if (!wait->is_of_mutex)
         return;
-    }
-    if (!is_charged(task->by))
-        return;
-    site = site_of(waits, &waits->block, task->stack);
-    if (site != NULL)
-        charge(waits, site, blocked, blocked, 1);
-    if (task->by != MODEL_TRACE_GO_BLOCK_SYNC || event->g == 0)
-        return;
-    /* Who waits behind another is charged only from that one's release on. */
-    if (waits->released_ticks > task->since_ticks)
-        alone = event->ticks - waits->released_ticks;
-    site = site_of(waits, &waits->mutex, event->stack);
-    if (site != NULL)
-        charge(waits, site, alone, blocked, 0);
-    waits->released_ticks = event->ticks;
+    released = &waits->released[wait->lock];
+    if (index < released->begun)
+        since_ticks = released->ticks;
+    if (wait->mutex_on)
+        charge(waits, site_of(waits, &waits->mutex, event->stack),
+               now_ticks - since_ticks, 0);
+    *released = (struct cross_release){now_ticks, waits->next};
 }
 
 static bool
@@ -147,16 +209,18 @@ follow(struct waits *waits)
     const struct model_trace_event *event;
 
     cross_tasks_begin(tasks, waits->trace, waits->cross->order);
-    while ((event = cross_tasks_peek(tasks)) != NULL) {
-        if (event->type == MODEL_TRACE_GO_UNBLOCK) {
-            const struct cross_task *task = cross_task(tasks, event->arg);
+    while ((event = cross_tasks_peek(tasks)) != NULL && !waits->is_beyond) {
+        const struct cross_task *task = cross_task(tasks, event->arg);
 
-            if (task != NULL)
-                end_wait(waits, task, event);
-        }
+        if (begins_wait(event->type) && event->g < CROSS_TASKS_MAX)
+            begin_wait(waits, event);
+        else if (event->type == MODEL_TRACE_GO_UNBLOCK && task != NULL &&
+                 waits->of[event->arg] != 0)
+            end_wait(waits, task,
+                     &waits->cross->waits[waits->of[event->arg] - 1], event);
         cross_tasks_next(tasks);
     }
-    return !waits->block.full && !waits->mutex.full;
+    return !waits->is_beyond;
 }
 
 static const struct cross_site *
@@ -176,42 +240,30 @@ said_at(const struct cross_sites *said, const struct shown *shown)
     return NULL;
 }
 
-/*
- * One stack of a profile against the same of the trace.
- *
- * in:      may_lack, not every wait that the trace shows is the profile's
- *          unknown, waits that the profile may have above those
- * returns: how many of those it has
- */
-static uint64_t
+/* One stack of a profile against the same of the trace. */
+static void
 compare(struct waits *waits, const char *name, const struct cross_sites *said,
-        const struct shown *shown, bool may_lack, uint64_t unknown)
+        const struct shown *shown)
 {
     const struct cross_site none = {.depth = 0};
     const struct cross_site *site = said_at(said, shown);
 
     if (site == NULL)
         site = &none;
-    if ((site->count < shown->count && !may_lack) ||
-        (site->count > shown->count && site->count - shown->count > unknown)) {
+    if (site->count != shown->count)
         cross_breach(waits->cross, PROPS_X1,
-                     "the trace shows %" PRIu64 " waits (and %" PRIu64
-                     " perhaps) at 0x%" PRIx64 ", the %s profile has %" PRIu64,
-                     shown->count, unknown,
-                     shown->depth > 0 ? shown->pcs[0] : 0, name, site->count);
-        return 0;
-    }
-    /* Of as many waits, some may be others. */
-    if (site->count != shown->count || (may_lack && unknown > 0))
-        return site->count > shown->count ? site->count - shown->count : 0;
-    if (site->cycles < shown->least_ticks || site->cycles > shown->most_ticks)
+                     "the trace shows %" PRIu64 " waits at 0x%" PRIx64
+                     ", the %s profile has %" PRIu64,
+                     shown->count, shown->depth > 0 ? shown->pcs[0] : 0, name,
+                     site->count);
+    else if (site->cycles < shown->least_ticks ||
+             site->cycles > shown->most_ticks)
         cross_breach(waits->cross, PROPS_X1,
                      "the trace shows %" PRIu64 " waits of %" PRIu64
                      " to %" PRIu64 " ticks at 0x%" PRIx64
                      ", the %s profile has %" PRIu64 " ticks",
                      shown->count, shown->least_ticks, shown->most_ticks,
                      shown->depth > 0 ? shown->pcs[0] : 0, name, site->cycles);
-    return 0;
 }
 
 /* Every stack that a profile has must be one that the trace shows. */
@@ -231,41 +283,30 @@ unseen(const struct cross_sites *said, const struct all_shown *all)
 }
 
 static void
-compare_block(struct waits *waits, const struct cross_sites *said)
+compare_all(struct waits *waits, enum prof_contention kind,
+            const struct cross_sites *said)
 {
-    uint64_t more = unseen(said, &waits->block);
+    const bool is_block = kind == PROF_BLOCK;
+    const struct all_shown *all = is_block ? &waits->block : &waits->mutex;
+    const char *name = is_block ? "block" : "mutex";
+    uint64_t more;
 
-    for (uint32_t i = 0; i < waits->block.count; i++) {
-        const struct shown *shown = &waits->block.sites[i];
-
-        more += compare(waits, "block", said, shown, waits->cross->parks,
-                        waits->block.unknown);
-        if (!waits->cross->parks)
-            props_cover_hit(waits->cross->cover, COVER_CROSS_BLOCK);
+    if (!said->usable ||
+        (!is_block && sim_world_config(waits->cross->world)->waiters_all)) {
+        props_cover_hit(waits->cross->cover, COVER_CROSS_WAITS_UNJUDGED);
+        return;
     }
-    if (more > waits->block.unknown)
+    for (uint32_t i = 0; i < all->count; i++) {
+        compare(waits, name, said, &all->sites[i]);
+        props_cover_hit(waits->cross->cover,
+                        is_block ? COVER_CROSS_BLOCK : COVER_CROSS_MUTEX);
+    }
+    more = unseen(said, all);
+    if (more > 0)
         cross_breach(waits->cross, PROPS_X1,
-                     "the block profile has %" PRIu64
+                     "the %s profile has %" PRIu64
                      " waits that the trace does not show",
-                     more - waits->block.unknown);
-}
-
-static void
-compare_mutex(struct waits *waits, const struct cross_sites *said)
-{
-    for (uint32_t i = 0; i < waits->mutex.count; i++) {
-        const struct shown *shown = &waits->mutex.sites[i];
-        /* The releaser of a semaphore has no stack, and no event. */
-        const bool may_lack = waits->cross->parks || shown->depth == 0;
-
-        compare(waits, "mutex", said, shown, may_lack, shown->unknown);
-        if (shown->count > 0 && !may_lack)
-            props_cover_hit(waits->cross->cover, COVER_CROSS_MUTEX);
-    }
-    if (unseen(said, &waits->mutex) > 0)
-        cross_breach(waits->cross, PROPS_X1,
-                     "the mutex profile has releases that the trace does not "
-                     "show");
+                     name, more);
 }
 
 void
@@ -275,19 +316,26 @@ cross_waits(struct cross *cross, const struct cross_session *session,
     static struct waits waits;
     const struct sim_config *config = sim_world_config(cross->world);
 
-    if (!session->end[PROF_BLOCK].usable && !session->end[PROF_MUTEX].usable)
+    if (!cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_CONTENTION)))
         return;
-    memset(&waits, 0, sizeof waits);
+    waits.block.count = 0; /* sites are cleared as they are taken */
+    waits.mutex.count = 0;
+    waits.is_beyond = false;
+    memset(waits.of, 0, sizeof waits.of);
+    memset(waits.is_inside, 0, sizeof waits.is_inside);
     waits.cross = cross;
     waits.trace = trace;
     waits.divisor = config->trace.tick_divisor;
     waits.slack_ticks =
         waits.divisor - 1 +
         (config->trace.by_clock ? 2 * (int64_t)SIM_READINGS_MAX : 0);
-    if (!follow(&waits))
+    waits.next = session->waits_begin;
+    memcpy(waits.of, session->waiting, sizeof session->waiting);
+    memcpy(waits.released, session->released, sizeof waits.released);
+    if (cross->is_short || !follow(&waits)) {
+        props_cover_hit(cross->cover, COVER_CROSS_WAITS_UNJUDGED);
         return;
-    if (session->end[PROF_BLOCK].usable)
-        compare_block(&waits, &session->end[PROF_BLOCK]);
-    if (session->end[PROF_MUTEX].usable && !config->waiters_all)
-        compare_mutex(&waits, &session->end[PROF_MUTEX]);
+    }
+    compare_all(&waits, PROF_BLOCK, &session->end[PROF_BLOCK]);
+    compare_all(&waits, PROF_MUTEX, &session->end[PROF_MUTEX]);
 }

@@ -8,8 +8,8 @@
 #include "trace_judge.h"
 
 const uintptr_t leaf[] = {0x401000, 0x401010};
-static const uintptr_t deep[] = {0x402000, 0x402010, 0x402020};
-static const uintptr_t other[] = {0x403000};
+const uintptr_t deep[] = {0x402000, 0x402010, 0x402020};
+const uintptr_t other[] = {0x403000};
 static const struct truth_stack stacks[] = {{leaf, 2}, {deep, 3}, {other, 1}};
 
 const struct sim_limits limits = {

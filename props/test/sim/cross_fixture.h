@@ -18,6 +18,8 @@
 enum { LEAF, DEEP, OTHER };
 #define NOWHERE TRUTH_NO_STACK
 extern const uintptr_t leaf[2];
+extern const uintptr_t deep[3];
+extern const uintptr_t other[1];
 
 extern const struct sim_limits limits;
 extern struct sim_world *world;
