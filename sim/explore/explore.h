@@ -284,7 +284,8 @@ struct sim_exhaust_options {
     /* Called several times a second; or NULL. */
     void (*progress)(void *context, const struct sim_progress *progress);
     void *progress_context;
-    /* Called after each run that was not cut, by whoever made it; or NULL. */
+    /* Called after each run that was not cut, by the process that made it; or
+     * NULL. */
     void (*after_run)(void *context, const struct sim_run *run);
     void *after_run_context;
 };

@@ -112,7 +112,8 @@ bool sim_question_has_next(const struct sim_question *q,
 
 /* ---- In a file ---- */
 
-/* Whoever works at a part is taken not to. returns: false if it failed */
+/* Parts that are worked at are written as free ones. returns: false if it
+ * failed */
 bool sim_frontier_write(const struct sim_frontier *f,
                         bool (*put)(void *file, const void *data, size_t bytes),
                         void *file);
