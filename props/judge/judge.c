@@ -12,22 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "era.h"
 #include "generate.h"
 #include "judge_internal.h"
 #include "rng.h"
 
 /* As semantics.md derives it, 3 * 2^25; not the library's constant. */
 #define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
-
-static enum model_era
-era_of(const struct prof_rules *rules)
-{
-    if (rules->mutex == PROF_MUTEX_ABSENT)
-        return MODEL_GO_1_5;
-    if (rules->block == PROF_BLOCK_EXACT)
-        return MODEL_EXACT;
-    return rules->block == PROF_BLOCK_PLAIN ? MODEL_GO_1_10 : MODEL_GO_1_17;
-}
 
 static struct model_limits
 model_limits_of(const struct sim_config *config)
@@ -43,7 +34,7 @@ model_limits_of(const struct sim_config *config)
         .frames_max = config->frames_max != 0
                           ? config->frames_max
                           : UINT64_C(16) * config->buckets_max,
-        .era = era_of(rules),
+        .era = props_era_of(rules),
         .seed = config->seed,
         .waiters_all = config->waiters_all,
         .ticks_per_second = 1000000000,

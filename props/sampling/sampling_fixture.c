@@ -1,4 +1,4 @@
-/* fixture.c -- the bench of fixture.h. */
+/* sampling_fixture.c -- see sampling_fixture.h. */
 #include "sampling_fixture.h"
 
 #include <stdlib.h>
@@ -6,16 +6,6 @@
 
 #include "sampling.h"
 #include "stream.h"
-
-enum model_era
-props_era_of(const struct prof_rules *rules)
-{
-    if (rules->mutex == PROF_MUTEX_ABSENT)
-        return MODEL_GO_1_5;
-    if (rules->block == PROF_BLOCK_EXACT)
-        return MODEL_EXACT;
-    return rules->block == PROF_BLOCK_PLAIN ? MODEL_GO_1_10 : MODEL_GO_1_17;
-}
 
 bool
 props_fixture_begin(struct props_fixture *fixture,

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "contention.h"
+#include "era.h"
 #include "prof/prof.h"
 
 struct props_fixture {
@@ -23,9 +23,6 @@ struct props_fixture {
 bool props_fixture_begin(struct props_fixture *fixture,
                          const struct prof_rules *rules);
 void props_fixture_end(struct props_fixture *fixture);
-
-/* returns: the era whose formulas a rule set follows */
-enum model_era props_era_of(const struct prof_rules *rules);
 
 /* returns: "block" or "mutex" */
 const char *props_fixture_kind(enum prof_contention kind);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "builder.h"
 #include "pprof.h"
 
@@ -55,9 +56,7 @@ begin(void **block, size_t bytes, const struct prof_mapping *mappings,
                                  .scratch_bytes = bytes};
     struct arena arena;
 
-    *block = aligned_alloc(PROF_BLOCK_ALIGN, (bytes + 63) / 64 * 64);
-    assert_non_null(*block);
-    memset(*block, 0xa5, bytes);
+    *block = props_block(bytes, 0xa5);
     memory = (struct prof_memory){.bytes = file, .bytes_max = sizeof file};
     output.sink = prof_memory_sink(&memory);
     output.scratch = *block;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "pprof_case.h"
 #include "prof/process.h"
 
@@ -29,9 +30,7 @@ a_small_profile(void **state)
     const size_t bytes = prof_cpu_bytes_needed(&config);
 
     (void)state;
-    block = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    assert_non_null(block);
-    memset(block, 0x5a, bytes);
+    block = props_block(bytes, 0x5a);
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes - 1),
                      PROF_ERR_MEMORY);
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "pprof_case.h"
 #include "pprof_writers.h"
 #include "prof/cpu.h"
@@ -130,13 +131,12 @@ static void
 many_addresses_keep_their_names(void **state)
 {
     const size_t bytes = prof_pprof_scratch_bytes(MANY, MANY);
-    void *scratch = aligned_alloc(PROF_BLOCK_ALIGN, (bytes + 63) / 64 * 64);
+    void *scratch = props_block(bytes, 0);
     struct prof_memory memory = {.bytes = malloc(FILE_BYTES),
                                  .bytes_max = FILE_BYTES};
     size_t asked;
 
     (void)state;
-    assert_non_null(scratch);
     assert_non_null(memory.bytes);
     case_begin(&run);
     run.output.sink = prof_memory_sink(&memory);
@@ -402,9 +402,8 @@ records_after_a_refusal_are_not_looked_at(void **state)
         size_t asked = 0;
         enum prof_status status = PROF_OK;
         const size_t bytes = prof_pprof_scratch_bytes(MANY, MANY);
-        void *scratch = aligned_alloc(PROF_BLOCK_ALIGN, (bytes + 63) / 64 * 64);
+        void *scratch = props_block(bytes, 0);
 
-        assert_non_null(scratch);
         case_begin(&run);
         run.output.scratch = scratch;
         run.output.scratch_bytes = bytes;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "pprof_case.h"
 #include "prof/registry.h"
 
@@ -67,11 +68,7 @@ count_heap(void *context, struct prof_heap_counters *counters)
 static void *
 zeroed(size_t bytes)
 {
-    void *taken = aligned_alloc(64, (bytes + 63) / 64 * 64);
-
-    assert_non_null(taken);
-    memset(taken, 0, (bytes + 63) / 64 * 64);
-    return taken;
+    return props_block(bytes, 0);
 }
 
 static int

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "prof/cpu.h"
 #include "prof/fork.h"
 #include "prof/registry.h"
@@ -197,11 +198,8 @@ child(void)
 static void *
 block_of(size_t bytes)
 {
-    void *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
-
     assert_int_not_equal(bytes, 0);
-    assert_non_null(block);
-    return memset(block, 0, bytes);
+    return props_block(bytes, 0);
 }
 
 static void

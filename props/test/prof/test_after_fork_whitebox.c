@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "instance.h"
 #include "prof/fork.h"
 #include "registry.h"
@@ -31,11 +32,8 @@ no_task(void *context, struct prof_trace_task *task)
 static void *
 block_of(size_t bytes)
 {
-    void *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
-
     assert_int_not_equal(bytes, 0);
-    assert_non_null(block);
-    return memset(block, 0, bytes);
+    return props_block(bytes, 0);
 }
 
 static void

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "aligned_block.h"
 #include "generate.h"
 #include "sampling_fixture.h"
 #include "rng.h"
@@ -149,11 +150,9 @@ a_rate_becomes_ticks_and_never_overflows(void **state)
                 .ticks_per_second = cases[i].ticks_per_second,
                 .rules = go ? &prof_rules_go1_5 : NULL};
             const size_t bytes = prof_bytes_needed(&config);
-            void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+            void *block = props_block(bytes, 0);
             struct prof *prof;
 
-            assert_non_null(block);
-            memset(block, 0, bytes);
             assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
             prof_block_rate_set(prof, cases[i].ns);
             if (!go || cases[i].want != INT64_MAX)

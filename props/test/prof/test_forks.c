@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "interrupted.h"
 #include "prof/file.h"
 #include "prof/process.h"
@@ -129,14 +130,12 @@ a_child_ticks_only_if_it_asks_for_it(void **state)
 {
     const struct prof_cpu_config config = {.ticks_max = 64, .stacks_max = 8};
     const size_t bytes = prof_cpu_bytes_needed(&config);
-    void *block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    void *block = props_block(bytes, 0);
     const uintptr_t stack[] = {0x1000};
     struct prof_timer timer;
     struct prof_cpu *cpu;
 
     (void)state;
-    assert_non_null(block);
-    memset(block, 0, bytes);
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
     assert_int_equal(prof_cpu_start(cpu, 1), PROF_OK);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "prof/port.h"
 #include "prof/process.h"
 #include "prof/prof.h"
@@ -123,12 +124,10 @@ a_running_world_without_barriers_is_refused(void **state)
     const struct prof_config config = {.buckets_max = 4,
                                        .world = PROF_WORLD_RUNNING};
     const size_t bytes = prof_bytes_needed(&config);
-    void *block = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    void *block = props_block(bytes, 0);
     struct prof *prof;
 
     (void)state;
-    assert_non_null(block);
-    memset(block, 0, bytes);
     /* The system does not know it; then it registers nobody. */
     syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
     assert_int_equal(prof_init(&prof, &config, block, bytes),

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "test_prof_make.h"
 
 struct prof *
@@ -18,9 +19,7 @@ props_prof_make(const struct prof_config *config)
     void *block;
 
     assert_true(bytes > 0);
-    block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
-    assert_non_null(block);
-    memset(block, 0, bytes);
+    block = props_block(bytes, 0);
     assert_int_equal(prof_init(&prof, config, block, bytes), PROF_OK);
     assert_ptr_equal(prof, block); /* what is dropped below is the block */
     return prof;

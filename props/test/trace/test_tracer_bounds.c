@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "trace_buffer.h"
 #include "tracer.h"
 
@@ -22,11 +23,9 @@ static struct prof_trace *
 a_tracer(const struct prof_trace_config *config)
 {
     const size_t bytes = prof_trace_bytes_needed(config);
-    void *block = aligned_alloc(PROF_BLOCK_ALIGN, (bytes + 63) / 64 * 64);
+    void *block = props_block(bytes, 0);
     struct prof_trace *trace;
 
-    assert_non_null(block);
-    memset(block, 0, bytes);
     assert_int_equal(prof_trace_init(&trace, config, block, bytes), PROF_OK);
     return trace;
 }

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "aligned_block.h"
 #include "prof/prof.h"
 #include "prof/trace.h"
 
@@ -29,9 +30,7 @@ new_trace(void)
     const size_t bytes = prof_trace_bytes_needed(&config);
     struct prof_trace *trace;
 
-    block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
-    assert_non_null(block);
-    memset(block, 0, bytes);
+    block = props_block(bytes, 0);
     assert_int_equal(prof_trace_init(&trace, &config, block, bytes), PROF_OK);
     return trace;
 }

@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "aligned_block.h"
 #include "prof/prof.h"
 #include "prof/trace.h"
 #include "trace_reader.h"
@@ -71,12 +72,10 @@ open_stage(struct stage *stage, const struct prof_trace_config *shape,
     config.clock.context = stage;
     bytes = prof_trace_bytes_needed(&config);
     assert_int_not_equal(bytes, 0);
-    stage->block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
+    stage->block = props_block(bytes, 0);
     stage->bytes_room = 1 << 22;
     stage->bytes = malloc(stage->bytes_room);
-    assert_non_null(stage->block);
     assert_non_null(stage->bytes);
-    memset(stage->block, 0, bytes);
     assert_int_equal(
         prof_trace_init(&stage->trace, &config, stage->block, bytes), PROF_OK);
 }
@@ -169,9 +168,7 @@ nobody_gets_a_number_while_another_reads_the_clock(void **state)
     mine.clock = clock;
     mine.clock.context = &window;
     bytes = prof_trace_bytes_needed(&mine);
-    block = aligned_alloc(PROF_BLOCK_ALIGN, bytes);
-    assert_non_null(block);
-    memset(block, 0, bytes);
+    block = props_block(bytes, 0);
     assert_int_equal(prof_trace_init(&window.trace, &mine, block, bytes),
                      PROF_OK);
     assert_int_equal(prof_trace_start(window.trace, &world), PROF_OK);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "trace_buffer.h"
 #include "tracer.h"
 
@@ -86,10 +87,8 @@ open_with(enum prof_trace_order order, bool has_counter, uint32_t tick_divisor)
         .order = order,
         .clock = {has_counter ? NULL : read_clock, read_clock, NULL}};
     const size_t bytes = prof_trace_bytes_needed(&config);
-    void *block = aligned_alloc(PROF_BLOCK_ALIGN, (bytes + 63) / 64 * 64);
+    void *block = props_block(bytes, 0);
 
-    assert_non_null(block);
-    memset(block, 0, bytes);
     assert_int_equal(prof_trace_init(&trace, &config, block, bytes), PROF_OK);
     clock_now = 5000000000;
     is_outside = false;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "aligned_block.h"
 #include "prof/prof.h"
 #include "tracer_fixture.h"
 
@@ -48,11 +49,7 @@ tracer_fixture_open(struct tracer_fixture *fixture,
                      : (struct prof_trace_clock){read_ticks, read_ns, fixture};
     bytes = prof_trace_bytes_needed(&mine);
     assert_int_not_equal(bytes, 0);
-    fixture->block = aligned_alloc(PROF_BLOCK_ALIGN,
-                                   (bytes + PROF_BLOCK_ALIGN - 1) /
-                                       PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN);
-    assert_non_null(fixture->block);
-    memset(fixture->block, 0, bytes);
+    fixture->block = props_block(bytes, 0);
     assert_int_equal(
         prof_trace_init(&fixture->trace, &mine, fixture->block, bytes),
         PROF_OK);

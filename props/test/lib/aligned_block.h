@@ -1,0 +1,33 @@
+/* aligned_block.h -- memory for an instance, as its contracts ask. */
+#ifndef PROPS_ALIGNED_BLOCK_H
+#define PROPS_ALIGNED_BLOCK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "prof/prof.h"
+
+/*
+ * Fails the test if there is not enough memory.
+ *
+ * in:      byte, what the block is filled with
+ * returns: at least `bytes`, aligned to PROF_BLOCK_ALIGN; free() it
+ */
+static inline void *
+props_block(size_t bytes, int byte)
+{
+    const size_t room =
+        (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
+    void *block = aligned_alloc(PROF_BLOCK_ALIGN, room);
+
+    assert_non_null(block);
+    return memset(block, byte, room);
+}
+
+#endif
