@@ -19,7 +19,8 @@
  *       the queue, the empty list, the reader.
  *   I3  A buffer with bytes begins with a batch header, and no event is split
  *       between two buffers.
- *   I4  Buffers of one processor are queued in the order they were filled.
+ *   I4  Buffers of one processor are queued in the order they were filled
+ *       (trace_buffer.c).
  *   I5  If an event was dropped for want of a buffer, so are all events of
  *       higher stamps: `closed` is read and set while the stamp is odd.
  *   I6  A session's stacks are numbered and its events written between the
@@ -43,60 +44,22 @@
 
 #include "check.h"
 #include "trace_clock.h"
+#include "trace_stamp.h"
 #include "tracer.h"
 
 #include "poison.h"
 
-#if defined(__x86_64__)
-/* The counter may be read early, but not before what was loaded before it. */
-static inline uint64_t
-cycle_counter(void)
-{
-    __builtin_ia32_lfence();
-    return __builtin_ia32_rdtsc();
-}
-#else
-static inline uint64_t
-cycle_counter(void)
-{
-    return prof_port_now_ns();
-}
-#endif
-
 /* ---- the stamp ---- */
-
-uint64_t
-prof_trace_ticks_now(const struct prof_trace *trace)
-{
-    return trace->clock.ticks != NULL ? trace->clock.ticks(trace->clock.context)
-                                      : cycle_counter();
-}
-
-uint64_t
-prof_trace_hold_stamp(struct prof_trace *trace)
-{
-    uint64_t seen = load_relaxed(&trace->stamp); /* the swap looks again */
-
-    for (;;) {
-        if ((seen & 1) != 0) {
-            prof_port_spin_pause();
-            seen = load_relaxed(&trace->stamp); /* same */
-            /* Acquire [pair: stamp]: the clock after the one before. */
-        } else if (cas_acquire(&trace->stamp, &seen, seen + 1)) {
-            return seen;
-        }
-    }
-}
 
 struct raw_stamp
 prof_trace_take_stamp(struct prof_trace *trace)
 {
-    const uint64_t word = prof_trace_hold_stamp(trace);
+    const uint64_t word = trace_hold_stamp(trace);
     const struct raw_stamp stamp =
         trace->order == PROF_TRACE_ORDER_CLOCK
             ? prof_trace_clock_stamp(trace)
             : (struct raw_stamp){.sequence = word / 2,
-                                 .clock_ticks = prof_trace_ticks_now(trace)};
+                                 .clock_ticks = trace_ticks_now(trace)};
 
     /* Release [pair: stamp]: the clock was read before the next may. */
     store_release(&trace->stamp, word + 2);
@@ -118,13 +81,13 @@ static bool
 stamp_event(struct prof_trace *trace, bool has_room,
             struct prof_trace_stamp *stamp)
 {
-    const uint64_t word = prof_trace_hold_stamp(trace);
+    const uint64_t word = trace_hold_stamp(trace);
     bool is_open;
 
     trace->closed |= !has_room;
     is_open = !trace->closed;
     *stamp = in_file_ticks(
-        trace, (struct raw_stamp){word / 2, prof_trace_ticks_now(trace)});
+        trace, (struct raw_stamp){word / 2, trace_ticks_now(trace)});
     /* Release [pair: stamp]: as above. */
     store_release(&trace->stamp, is_open ? word + 2 : word);
     return is_open;
@@ -140,51 +103,6 @@ prof_trace_stamp(struct prof_trace *trace)
 }
 
 /* ---- the buffers ---- */
-
-void
-prof_trace_tell_reader(struct prof_trace *trace)
-{
-    /* Release [pair: reader-wakeup]: what is new, before its wake-up. */
-    add_release(&trace->reader_wakeups, 1);
-    prof_port_wake(trace_word(&trace->reader_wakeups));
-}
-
-void
-prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned)
-{
-    struct trace_buffer *const buffer = *owned;
-    bool has_bytes;
-
-    if (buffer == NULL)
-        return;
-    *owned = NULL;
-    has_bytes = buffer->used_bytes > 0;
-    prof_port_lock_take(&trace->lock);
-    if (has_bytes) {
-        trace_queue_push(&trace->full, buffer);
-    } else {
-        buffer->next = trace->empty;
-        trace->empty = buffer;
-    }
-    prof_port_lock_release(&trace->lock);
-    if (has_bytes)
-        prof_trace_tell_reader(trace);
-}
-
-struct trace_buffer *
-prof_trace_take_empty(struct prof_trace *trace)
-{
-    struct trace_buffer *buffer;
-
-    prof_port_lock_take(&trace->lock);
-    buffer = trace->is_cut ? NULL : trace->empty;
-    if (buffer != NULL)
-        trace->empty = buffer->next;
-    prof_port_lock_release(&trace->lock);
-    if (buffer != NULL)
-        buffer->used_bytes = 0; /* a batch begins, and sets the rest */
-    return buffer;
-}
 
 /*
  * Make room for one event. An empty buffer has room for a batch header, too
@@ -226,18 +144,6 @@ struct event {
     uint64_t stack; /* id */
     struct prof_trace_stamp stamp;
 };
-
-void
-prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
-                     const struct prof_trace_stamp *stamp)
-{
-    trace_put_byte(buffer, EV_BATCH | 1 << 6);
-    trace_put_number(buffer, proc);
-    trace_put_number(buffer, stamp->sequence);
-    trace_put_number(buffer, stamp->ticks);
-    buffer->last_sequence = stamp->sequence;
-    buffer->last_ticks = stamp->ticks;
-}
 
 /* context: room for the event and a batch header */
 static void

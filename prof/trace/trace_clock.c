@@ -34,6 +34,7 @@
  * numbered as early as their processor reads ahead, some hundred instructions.
  */
 #include "trace_clock.h"
+#include "trace_stamp.h"
 
 #include "poison.h"
 
@@ -49,7 +50,7 @@ struct raw_stamp
 prof_trace_clock_stamp(struct prof_trace *trace)
 {
     const uint64_t clock =
-        trace_clock_later(prof_trace_ticks_now(trace), trace->stamp_clock);
+        trace_clock_later(trace_ticks_now(trace), trace->stamp_clock);
 
     trace->stamp_clock = clock;
     return (struct raw_stamp){.sequence = clock, .clock_ticks = clock};
@@ -72,7 +73,7 @@ raise(uint64_t *clock, uint64_t to)
 static uint64_t
 latest_clock(const struct prof_trace *trace)
 {
-    uint64_t latest = prof_trace_ticks_now(trace);
+    uint64_t latest = trace_ticks_now(trace);
 
     if (!trace->has_met) /* nothing was read before */
         return latest;
@@ -94,7 +95,7 @@ go_on_from(struct trace_proc *own, uint64_t clock)
 void
 prof_trace_clock_meet(struct prof_trace *trace, bool begins)
 {
-    const uint64_t word = prof_trace_hold_stamp(trace);
+    const uint64_t word = trace_hold_stamp(trace);
     const uint64_t latest = latest_clock(trace);
 
     if (begins)
@@ -126,7 +127,7 @@ cut_here(struct prof_trace *trace)
     prof_port_lock_take(&trace->lock);
     if (!trace->is_cut) {
         trace->is_cut = true;
-        trace->cut_before = sequence_of(trace, prof_trace_ticks_now(trace), 0);
+        trace->cut_before = sequence_of(trace, trace_ticks_now(trace), 0);
     }
     prof_port_lock_release(&trace->lock);
 }
@@ -215,7 +216,7 @@ prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
         add_relaxed(&trace->no_buffer, 1); /* a count, nothing hangs on it */
         return;
     }
-    clock = trace_clock_later(prof_trace_ticks_now(trace), own->last_clock);
+    clock = trace_clock_later(trace_ticks_now(trace), own->last_clock);
     start = &buffer->bytes[buffer->used_bytes];
     start[0] = shape->first;
     end = put_numbers(start + 1 + has_length, trace, own, clock, &numbers);

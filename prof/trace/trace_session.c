@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "trace_stamp.h"
 #include "tracer.h"
 
 #include "poison.h"
@@ -117,7 +118,7 @@ static uint64_t
 boundary_ticks(struct prof_trace *trace)
 {
     return is_ordered_by_clock(trace)
-               ? prof_trace_ticks_now(trace)
+               ? trace_ticks_now(trace)
                : prof_trace_take_stamp(trace).clock_ticks;
 }
 

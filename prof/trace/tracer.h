@@ -135,14 +135,6 @@ void prof_trace_emit_clocked(struct prof_trace *trace, uint32_t proc,
                              enum prof_trace_event kind, const uint64_t *args,
                              uint64_t stack);
 
-/*
- * Take the stamp word: nobody else has a stamp until it is stored again,
- * plus 2.
- *
- * returns: the word, even
- */
-uint64_t prof_trace_hold_stamp(struct prof_trace *trace);
-
 /* A stamp of the clock alone: its sequence is the reading, too. context: stamp
  * word held */
 struct raw_stamp prof_trace_clock_stamp(struct prof_trace *trace);
@@ -159,9 +151,6 @@ uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
  * context: the stopped world, ordered by the clock
  */
 void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
-
-/* Read the clock, not before what was loaded before it. */
-uint64_t prof_trace_ticks_now(const struct prof_trace *trace);
 
 /*
  * Leave out the events from trace->cut_before on, and count them.
