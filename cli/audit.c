@@ -13,7 +13,8 @@
 #include "output.h"
 #include "workloads.h"
 
-enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING };
+enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING, JUDGE };
+enum { JUDGE_RATE = 4096 };
 enum { RULES_MAX = 64, RATE_MOST = 1 << 30 };
 
 static const struct cli_option table[] = {
@@ -27,6 +28,9 @@ static const struct cli_option table[] = {
      "W1 to W12 in place of sizes, or all of them"},
     {JSON, 0, "json", NULL, "the same as JSON"},
     {SVG, 0, "svg", "FILE", "a plot, into FILE"},
+    {JUDGE, 0, "judge", NULL,
+     "is each rule set right? All workloads and effects; what\nis off is "
+     "reduced; exit code 2. R is 4096 then"},
     {LIVE, 0, "live", NULL,
      "the tools themselves, against programs whose\nallocations are known "
      "(make audit-live)"},
@@ -52,6 +56,7 @@ struct options {
     int workload; /* 0: sizes */
     bool all_workloads;
     bool json;
+    bool judge;
     const char *svg;
     const char *recording;
     bool has_rate;
@@ -88,6 +93,13 @@ is_chosen(const struct options *options, const struct subjects_rules *rules)
     return false;
 }
 
+static void
+choose(struct options *options, const struct subjects_rules *rules)
+{
+    if (!is_chosen(options, rules) && options->rules_count < RULES_MAX)
+        options->rules[options->rules_count++] = rules;
+}
+
 static bool
 add_rules(struct options *options, const char *name)
 {
@@ -97,11 +109,11 @@ add_rules(struct options *options, const char *name)
 
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
         sim_nearest_try(&nearest, subjects_rules_all[i]->name);
-        if ((all || subjects_rules_all[i] == found) &&
-            !is_chosen(options, subjects_rules_all[i]) &&
-            options->rules_count < RULES_MAX)
-            options->rules[options->rules_count++] = subjects_rules_all[i];
+        if (all)
+            choose(options, subjects_rules_all[i]);
     }
+    if (found != NULL)
+        choose(options, found);
     return all || found != NULL ||
            cli_unknown("rule set", &nearest,
                        "'profsim audit --rules list' names them");
@@ -175,6 +187,9 @@ take(struct options *options, int id, const char *value)
     case JSON:
         options->json = true;
         return true;
+    case JUDGE:
+        options->judge = true;
+        return true;
     case SVG:
         options->svg = value;
         return true;
@@ -192,6 +207,11 @@ list_rules(void)
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++)
         printf("%-19s %s (%s)\n", subjects_rules_all[i]->name,
                subjects_rules_all[i]->of, subjects_rules_all[i]->source);
+    printf("\nmistakes of the past:\n");
+    for (size_t i = 0; subjects_rules_mistakes[i] != NULL; i++)
+        printf("%-19s %s (%s)\n", subjects_rules_mistakes[i]->name,
+               subjects_rules_mistakes[i]->of,
+               subjects_rules_mistakes[i]->source);
 }
 
 /* Of several rule sets those that do not take the rate are left out, with a
@@ -349,6 +369,17 @@ cli_audit(int argc, char **argv)
         return cli_usage("either --sizes or --workload");
     if (options.rules_count == 0)
         (void)add_rules(&options, "all");
+    if (options.judge) {
+        if (options.pattern.count != 0 || options.workload != 0 ||
+            options.all_workloads || options.json || options.svg != NULL)
+            return cli_usage("--judge goes with --rules and --rate");
+        if (!options.has_rate)
+            options.pattern.rate = JUDGE_RATE;
+        return check_rate(&options)
+                   ? cli_audit_judge(options.rules, options.rules_count,
+                                     options.pattern.rate)
+                   : CLI_USAGE;
+    }
     if (options.pattern.count == 0) {
         options.pattern.sizes[options.pattern.count++] = 16;
         options.pattern.sizes[options.pattern.count++] = 524288;

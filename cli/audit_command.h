@@ -2,14 +2,21 @@
 #ifndef CLI_AUDIT_COMMAND_H
 #define CLI_AUDIT_COMMAND_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "exit.h"
+
+struct subjects_rules;
 
 enum cli_exit cli_audit(int argc, char **argv);
 
 /* `profsim audit --recording FILE`. in: rate, 0: for about 1000 samples */
 enum cli_exit cli_audit_recording(const char *path, uint64_t rate);
+
+/* `profsim audit --judge`. returns: CLI_BROKEN if a rule set is not right */
+enum cli_exit cli_audit_judge(const struct subjects_rules *const *rules,
+                              size_t count, uint64_t rate);
 
 /*
  * Audit live tools, by the build: make audit-live.

@@ -181,6 +181,16 @@ stationary(const struct row *rows, size_t count, double *share)
     }
 }
 
+static void
+credit_next(const struct chain *chain, size_t at, double chance, double *mean)
+{
+    const size_t next = (at + 1) % chain->count;
+    const struct subjects_sample sample = {.rate = chain->rate,
+                                           .size_bytes = chain->sizes[next]};
+
+    mean[next] += chance * chain->rules->estimate(&sample);
+}
+
 void
 subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
                       const uint64_t *sizes, size_t count, double *mean)
@@ -200,7 +210,10 @@ subjects_renewal_mean(const struct subjects_rules *rules, uint64_t rate,
     for (size_t i = 0; i < count; i++) {
         steps += share[i] * rows[i].steps;
         for (size_t j = 0; j < count; j++)
-            mean[j] += share[i] * rows[i].estimate[j];
+            if (rules->samples_next)
+                credit_next(&chain, j, share[i] * rows[i].to[j], mean);
+            else
+                mean[j] += share[i] * rows[i].estimate[j];
     }
     /* For each sample; a position comes up once in `count` allocations. */
     for (size_t j = 0; j < count; j++)

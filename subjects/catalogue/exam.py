@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Real bugs of profilers, rebuilt: does the harness find each, and in how many runs?
 
-usage: exam.py [--build FOLDER] [--seeds N] [--out FOLDER] [--fixed-runs N] [BUG...]
+usage: exam.py [--build FOLDER] [--seeds N] [--out FOLDER] [--right-runs N] [BUG...]
 
 catalogue.csv has a line for each bug. Nothing tells the harness which property is
 broken: each profiler meets all plans, all rule sets all workloads, and so on. The
@@ -9,6 +9,7 @@ column `finding` says what was found when the line was written, and must be foun
 again. The right form of each profiler must pass all plans in every ordering.
 
 --out writes catalogue.csv and catalogue.md, with the median of runs to detection.
+--right-runs adds so many random orderings of each right form and plan.
 """
 import argparse
 import concurrent.futures
@@ -25,6 +26,7 @@ WORLD = ["world", "program", "plans", "choose"]
 FLAGS = ["-std=c11", "-O2", "-g", "-fno-builtin", "-fsanitize=thread", "-Wno-tsan"]
 LIMIT_S = 120
 RUNS_MOST = 100000
+NOT_ALL = 6  # exit code: nothing failed, and not all was tried
 
 
 def run(command, **variables):
@@ -61,7 +63,7 @@ def explore(program, plan, options=""):
     """returns: exit code, output, runs, what was found"""
     code, output = run([program, plan], PROFSIM_EXPLORE=options)
     head = re.match(r"\S+ +(\d+) runs .* s  (.*)\n", output)
-    if head is None or code not in (0, 2, 3, 4):
+    if head is None or code not in (0, 2, 3, 4, NOT_ALL):
         sys.exit("exam.py: %s %s\n%s" % (program, plan, output))
     told = re.search(r"broken: assertion failed: (\w\d+) broken: (.*) \(exit\)", output)
     if told is not None:
@@ -89,12 +91,13 @@ def shrunk_of(output):
         return "any ordering"
     if size[1] == "0":
         return "any ordering"
-    return "%s choices, %s preemptions" % (size[1], counts[1])
+    return "choices: %s, preemptions: %s" % (size[1], counts[1])
 
 
 class Explorer:
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, more_runs):
         self.folder = folder
+        self.more_runs = more_runs
         self.library = os.path.join(build, "libprofsim-explore.a")
         for name in WORLD:
             must(["gcc", *FLAGS, "-c", "%s/%s.c" % (HERE, name), "-o",
@@ -114,10 +117,14 @@ class Explorer:
         """returns: runs; complains about a plan that fails"""
         program = self.make(name, "-DFIXED")
         count = 0
-        for plan in must([program]).split():
-            code, output, runs, _ = explore(program, plan)
+        plans = [(plan, "") for plan in must([program]).split()]
+        if self.more_runs > 0:
+            plans += [(plan, "--strategy random --runs %d" % self.more_runs)
+                      for plan, _ in plans]
+        for plan, options in plans:
+            code, output, runs, _ = explore(program, plan, options)
             count += runs
-            if code != 0:
+            if code not in (0, NOT_ALL if options else 0):
                 sys.exit("exam.py: a false alarm, or a second bug: %s %s\n%s"
                          % (name, plan, output))
         return count
@@ -146,21 +153,182 @@ class Explorer:
                         for seed in range(seeds)], shrunk_of(output))
 
 
+# ---- Rule sets, enumerated
+
+
+class Rules:
+    """The right form is the sampler that forgets nothing: `exact`."""
+
+    def __init__(self, build):
+        self.profsim = os.path.join(build, "profsim")
+
+    def right_form(self, _):
+        code, output = run([self.profsim, "audit", "--judge", "--rules", "exact"])
+        count = re.match(r"exact: holds; (\d+) figures", output)
+        if code != 0 or count is None:
+            sys.exit("exam.py: a false alarm: %s" % output)
+        return int(count[1])
+
+    def find(self, name, seeds):
+        words = ["audit", "--judge", "--rules", name]
+        code, output = run([self.profsim, *words])
+        said = re.match(r"\S+: (\w\d) broken: (.*); R = \d+\n", output)
+        figure = re.search(r"at figure (\d+)\n", output)
+        if code != 2 or said is None:
+            return None
+        sizes = re.search(r"\(([0-9,]+) in turn\)", said[2])
+        return Finding(said[1], said[2], "profsim " + " ".join(words),
+                       [int(figure[1])] * max(seeds, 1),
+                       "sizes: %d" % (1 if sizes is None else sizes[1].count(",") + 1))
+
+
+class Waits:
+    """Sampled waits, enumerated."""
+
+    def __init__(self, build):
+        self.profsim = os.path.join(build, "profsim")
+
+    def check(self, name):
+        return run([self.profsim, "check", "--rules", name, "--expect", "unbiased"])
+
+    def right_form(self, _):
+        code, output = self.check("exact")
+        if code != 0:
+            sys.exit("exam.py: a false alarm: %s" % output)
+        return 1
+
+    def find(self, name, seeds):
+        code, output = self.check(name)
+        said = re.search(r"^(\w\d) does not hold: .*\n *(.*)$", output, re.M)
+        if code != 2 or said is None:
+            return None
+        return Finding(said[1], said[2],
+                       "profsim check --rules %s --expect unbiased" % name,
+                       [1] * max(seeds, 1), "one wait")
+
+
+# ---- Worlds
+
+
+class Worlds:
+    RUNS = 2000
+
+    def __init__(self, build, folder):
+        self.profsim = os.path.join(build, "profsim")
+        self.folder = folder
+
+    def check(self, name, first):
+        return run([self.profsim, "check", "--rules", name, "--save",
+                    os.path.join(self.folder, "failures-%s-%d" % (name, first)),
+                    "--seeds", "%d..%d" % (first, first + self.RUNS - 1)])
+
+    def right_form(self, _):
+        code, output = self.check("exact", 1)
+        if code != 0:
+            sys.exit("exam.py: a false alarm: %s" % output)
+        return self.RUNS
+
+    def find(self, name, seeds):
+        runs = []
+        found = None
+        for seed in range(max(seeds, 1)):
+            first = 1 + seed * self.RUNS
+            code, output = self.check(name, first)
+            failed = re.search(r"^seed (\d+) fails$", output, re.M)
+            if code != 2 or failed is None:
+                return None
+            runs.append(int(failed[1]) - first + 1)
+            found = found or output
+        said = re.search(r"^(\w\d) broken: (.*)$", found, re.M)
+        size = re.search(r"shrunk from .*?, (\d+) of them.*?from \d+ events to (\d+)", found)
+        return Finding(said[1], said[2], "profsim check --rules %s" % name, runs,
+                       "choices: %s, events: %s" % (size[1], size[2]))
+
+
+# ---- A producer of otel_memory probes
+
+
+class Producer:
+    def __init__(self, build):
+        self.profsim = os.path.join(build, "profsim")
+        self.producer = os.path.join(build, "gcc", "libotel-producer.so")
+
+    def right_form(self, _):
+        code, output = run([self.profsim, "conform", self.producer], CONFORM_FAULT="")
+        if code != 0:
+            sys.exit("exam.py: a false alarm: %s" % output)
+        return len(re.findall("^ok", output, re.M))
+
+    def find(self, name, seeds):
+        code, output = run([self.profsim, "conform", self.producer], CONFORM_FAULT=name)
+        said = re.search(r"^not ok (\d+) - (C\d+) .*\n *---\n *contract: (.*)$", output,
+                         re.M)
+        if code != 2 or said is None:
+            return None
+        return Finding(said[2], said[3],
+                       "CONFORM_FAULT=%s profsim conform %s" % (name, self.producer),
+                       [int(said[1])] * max(seeds, 1), "one call")
+
+
+# ---- Real processes
+
+
+class Processes:
+    """Each process that ends leaves a profile of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.program = os.path.join(folder, "forking")
+        must(["gcc", "%s/process/forking.c" % HERE, "-o", self.program])
+
+    def leave(self, name, *more):
+        """returns: processes without a file of their own, processes"""
+        library = os.path.join(self.folder, name + "".join(more) + ".so")
+        profiles = library + ".profiles"
+        must(["gcc", "-shared", "-fPIC", *more, "%s/process/%s.c" % (HERE, name), "-o",
+              library])
+        os.mkdir(profiles)
+        code, output = run([self.program], LD_PRELOAD=library,
+                           PROFILE=os.path.join(profiles, "profile"))
+        if code != 0:
+            sys.exit("exam.py: %s ended with %d" % (self.program, code))
+        owners = []
+        for entry in os.listdir(profiles):
+            with open(os.path.join(profiles, entry), encoding="utf-8") as file:
+                owners.append(file.read().split()[-1])
+        return set(output.split()) - set(owners), output.split()
+
+    def right_form(self, name):
+        lost, processes = self.leave(name, "-DFIXED")
+        if lost or len(processes) != 2:
+            sys.exit("exam.py: a false alarm: %s" % name)
+        return 1
+
+    def find(self, name, seeds):
+        lost, processes = self.leave(name)
+        if not lost:
+            return None
+        return Finding("F1", "%d of %d processes left no profile of their own"
+                       % (len(lost), len(processes)),
+                       "LD_PRELOAD=%s.so forking" % name, [1] * max(seeds, 1), "one fork")
+
+
 # ---- The exam
 
 
-def examine(line, hands, seeds):
-    finding = hands[line["by"]].find(line["subject"], seeds)
-    fixed = hands[line["by"]].right_form(line["subject"])
-    return line, finding, fixed
+def right_forms(lines):
+    """One for each rebuilt profiler; the rest have one in common."""
+    own = ("explore", "process")
+    return {(line["by"], line["subject"] if line["by"] in own else "")
+            for line in lines}
 
 
-def report(folder, results, fixed_runs):
+def report(folder, results, right_runs):
     with open(os.path.join(folder, "catalogue.csv"), "w", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["bug", "report", "what", "by", "subject", "property", "said",
                         "median runs", "most runs", "shrunk to", "command"])
-        for line, finding, _ in results:
+        for line, finding in results:
             table.writerow([line["bug"], line["report"], line["what"], line["by"],
                             line["subject"], finding.property, finding.text,
                             int(statistics.median(finding.runs)), max(finding.runs),
@@ -168,8 +336,8 @@ def report(folder, results, fixed_runs):
     with open(os.path.join(folder, "catalogue.md"), "w", encoding="utf-8") as file:
         with open(os.path.join(HERE, "report.md"), encoding="utf-8") as head:
             file.write(head.read().format(bugs=len(results), seeds=len(results[0][1].runs),
-                                          fixed=fixed_runs))
-        for line, finding, _ in results:
+                                          right="{:,}".format(right_runs)))
+        for line, finding in results:
             file.write("| %s | %s | %s | `%s` | %s: %s | %d | %s |\n"
                        % (line["bug"], line["report"], line["what"], line["subject"],
                           finding.property, finding.text,
@@ -181,6 +349,7 @@ def main():
     words.add_argument("--build", default="out")
     words.add_argument("--seeds", type=int, default=1)
     words.add_argument("--out")
+    words.add_argument("--right-runs", type=int, default=0)
     words.add_argument("bugs", nargs="*", type=int)
     words = words.parse_args()
     if words.seeds < 1 or (words.out and words.bugs):
@@ -189,20 +358,28 @@ def main():
         lines = [line for line in csv.DictReader(file)
                  if not words.bugs or int(line["bug"]) in words.bugs]
     with tempfile.TemporaryDirectory() as folder:
-        hands = {"explore": Explorer(words.build, folder)}
+        hands = {"explore": Explorer(words.build, folder,
+                                     words.right_runs),
+                 "audit": Rules(words.build), "bias": Waits(words.build),
+                 "check": Worlds(words.build, folder),
+                 "conform": Producer(words.build), "process": Processes(folder)}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = list(pool.map(lambda line: examine(line, hands, words.seeds), lines))
+            findings = pool.map(lambda line: hands[line["by"]].find(line["subject"],
+                                                                    words.seeds), lines)
+            right = pool.map(lambda form: hands[form[0]].right_form(form[1]),
+                             sorted(right_forms(lines)))
+            results = list(zip(lines, findings))
+            right_runs = sum(right)
     failed = 0
-    for line, finding, _ in results:
+    for line, finding in results:
         got = "nothing" if finding is None else finding.property
         good = finding is not None and got == line["finding"] and None not in finding.runs
         failed += not good
         print("%s K%s %s: %s" % ("ok" if good else "not ok", line["bug"], line["subject"],
                                  got if good else "%s, not %s" % (got, line["finding"])))
-    fixed_runs = sum(result[2] for result in results)
     if words.out and failed == 0:
-        report(words.out, results, fixed_runs)
-    print("right forms: %d runs, no alarm" % fixed_runs)
+        report(words.out, results, right_runs)
+    print("right forms: %d runs, no alarm" % right_runs)
     print("catalogue: %d passed, %d failed" % (len(results) - failed, failed))
     return failed != 0
 

@@ -381,6 +381,8 @@ realloc(void *old, size_t bytes)
         tell_free(old);
     block = next_realloc(old, bytes);
     if (block == NULL) {
+        if (HAS(failure_resets_wait))
+            self.until = 0;
         if (was_open && !HAS(realloc_failure_closes))
             producer_open(old, self.thread);
         return NULL;

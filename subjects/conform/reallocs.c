@@ -109,9 +109,35 @@ check_realloc_of_unsampled(void)
     judge_reallocs(false);
 }
 
+/* A sample that a failure has used up, or called for, is another block's. */
+static double
+judge_after_failures(void)
+{
+    const double chance = chance_of(BYTES);
+    const uint64_t trials = trials_for(ROUNDS / 2, chance);
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < trials; i++) {
+        void *const old = unsampled_block(BYTES);
+        void *block;
+
+        if (realloc(old, too_many) != NULL)
+            not_tried("a realloc to %zu bytes does not fail", (size_t)too_many);
+        seen_begin();
+        block = malloc(BYTES);
+        count += seen_end().allocs > 0;
+        free(block);
+        free(old);
+    }
+    return judge_count("blocks after a realloc that failed", trials, chance,
+                       count);
+}
+
 void
 check_realloc_that_fails(void)
 {
+    double unnoticed;
+
     for (int i = 0; i < 100; i++) {
         void *const sampled = sampled_block(BYTES);
         struct seen seen;
@@ -127,5 +153,8 @@ check_realloc_that_fails(void)
             broken("the free after a realloc that failed fires %u times",
                    seen.frees);
     }
-    holds("100 sampled blocks");
+    unnoticed = judge_after_failures();
+    holds("100 sampled blocks; of the chance after a failure, a deviation of "
+          "%.0f %% would be noticed",
+          unnoticed * 100);
 }

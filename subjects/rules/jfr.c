@@ -60,6 +60,19 @@ same(const struct subjects_buffer *a, const struct subjects_buffer *b)
            a->allocated == b->allocated;
 }
 
+/* returns: what an event of so much weight is said to stand for */
+static uint64_t
+said(const struct subjects_rules *rules, uint64_t rate, uint64_t size_bytes,
+     uint64_t weight)
+{
+    const struct subjects_sample sample = {
+        .rate = rate, .size_bytes = size_bytes, .sum_ticks = weight};
+
+    return rules->estimate == NULL || weight == 0
+               ? weight
+               : (uint64_t)rules->estimate(&sample);
+}
+
 /* Brent's: the state is compared with one that is renewed after 1, 2, 4, ...
  * periods, until it comes back. */
 void
@@ -72,10 +85,10 @@ subjects_jfr_mean(const struct subjects_rules *rules, uint64_t rate,
     uint64_t power = 1;
     uint64_t periods = 0;
 
-    (void)rules;
     for (size_t steps = 0; steps < STEPS_MAX; steps += count) {
         for (size_t i = 0; i < count; i++)
-            sums[i] += subjects_buffer_step(&buffer, rate, sizes[i]);
+            sums[i] += said(rules, rate, sizes[i],
+                            subjects_buffer_step(&buffer, rate, sizes[i]));
         periods++;
         if (same(&buffer, &kept))
             break;
@@ -97,9 +110,9 @@ subjects_jfr_short(const struct subjects_rules *rules, uint64_t rate,
     struct subjects_buffer buffer = {0};
     uint64_t sum = 0;
 
-    (void)rules;
     for (size_t i = 0; i < allocations; i++)
-        sum += subjects_buffer_step(&buffer, rate, size_bytes);
+        sum += said(rules, rate, size_bytes,
+                    subjects_buffer_step(&buffer, rate, size_bytes));
     return (double)sum / ((double)allocations * (double)size_bytes);
 }
 
@@ -112,4 +125,23 @@ const struct subjects_rules subjects_jfr = {
                 .fork = SUBJECTS_FORK_NONE,
                 .rate = SUBJECTS_RATE_FIXED,
                 .weight_is_recorded = true},
+};
+
+static double
+buffer(const struct subjects_sample *sample)
+{
+    return sample->size_bytes > sample->rate ? (double)sample->size_bytes
+                                             : (double)sample->rate;
+}
+
+const struct subjects_rules subjects_buffer_size = {
+    .name = "buffer-size",
+    .of = "async-profiler on JDK 8, a sample counts the new buffer",
+    .source = "async-profiler/async-profiler#874",
+    .chain = SUBJECTS_BUFFERED,
+    .manners = {.realloc = SUBJECTS_REALLOC_NONE,
+                .fork = SUBJECTS_FORK_NONE,
+                .rate = SUBJECTS_RATE_FIXED,
+                .weight_is_recorded = true},
+    .estimate = buffer,
 };

@@ -16,14 +16,30 @@ const struct subjects_rules *const subjects_rules_all[] = {
     &subjects_since_last, &subjects_max_rate,     NULL,
 };
 
+const struct subjects_rules *const subjects_rules_mistakes[] = {
+    &subjects_site_mean,
+    &subjects_wrapping_weight,
+    &subjects_own_size,
+    &subjects_after_refill,
+    &subjects_raw_live,
+    &subjects_buffer_size,
+    NULL,
+};
+
+static const struct subjects_rules *
+find_in(const struct subjects_rules *const *list, const char *name)
+{
+    while (*list != NULL && strcmp((*list)->name, name) != 0)
+        list++;
+    return *list;
+}
+
 const struct subjects_rules *
 subjects_rules_find(const char *name)
 {
-    for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
-        if (strcmp(subjects_rules_all[i]->name, name) == 0)
-            return subjects_rules_all[i];
-    }
-    return NULL;
+    const struct subjects_rules *found = find_in(subjects_rules_all, name);
+
+    return found != NULL ? found : find_in(subjects_rules_mistakes, name);
 }
 
 uint64_t

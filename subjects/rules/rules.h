@@ -30,7 +30,8 @@ enum subjects_chain {
     SUBJECTS_RENEWAL,  /* renewal.c */
     SUBJECTS_CARRIED,  /* carried.c */
     SUBJECTS_KEPT,     /* seastar.c: what a large block took is given back */
-    SUBJECTS_BUFFERED, /* jfr.c: no random number at all */
+    SUBJECTS_BUFFERED, /* jfr.c: no random number at all; no `estimate`: bytes
+                          since the last event */
     SUBJECTS_STRATA    /* strata.c: a point in each block of a size class */
 };
 
@@ -136,6 +137,9 @@ struct subjects_rules {
     bool draws_once;      /* CARRIED: one point at most, the next at least 0 */
     bool shortcut;        /* CARRIED: whole rates of overshoot count one each */
 
+    bool samples_next; /* RENEWAL: the sample is the allocation after that which
+                          reached the threshold */
+
     /* returns: the same when a site has few samples, or NULL */
     double (*live)(const struct subjects_sample *sample);
 };
@@ -143,7 +147,11 @@ struct subjects_rules {
 /* Every rule set, NULL at the end. */
 extern const struct subjects_rules *const subjects_rules_all[];
 
-/* returns: the rule set of that name, NULL if there is none */
+/* Rules of the past, each with a mistake that was put right; NULL at the end.
+ */
+extern const struct subjects_rules *const subjects_rules_mistakes[];
+
+/* returns: the rule set of that name, of both lists; NULL if there is none */
 const struct subjects_rules *subjects_rules_find(const char *name);
 
 /* What the fields of the same name say, with the meaning of NULL put in. */

@@ -54,6 +54,14 @@ prints "one that does not take the rate is left out of many" '^exact' \
 grep -q 'left out: jemalloc' "$dir/err"
 count "and that is said" $?
 
+prints "a rule set that is right" '^exact: holds; [0-9]* figures within 1 %' \
+    --judge --rules exact
+"$profsim" audit --judge --rules max-rate >"$dir/out"
+[ $? -eq 2 ] && grep -q \
+    '^max-rate: U1 broken: a size by itself: 128 bytes are shown 0.9845 times' "$dir/out"
+count "one that is not, and the size that shows it" $?
+refuses "a verdict on one workload" '--judge goes with' --judge --workload W1
+
 "$profsim" audit --rules jemalloc,v8-nodes,jfr --rate 4k --sizes 16,4k --json \
     --svg "$dir/plot.svg" >"$dir/json"
 count "JSON and a plot" $?

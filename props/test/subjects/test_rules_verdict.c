@@ -1,0 +1,118 @@
+/*
+ * test_rules_verdict.c -- the verdict on a rule set: what is right holds, and
+ * each mistake of the past is named, with its figure by arithmetic of its own
+ * and the least period that shows it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "check_near.h"
+#include "rule_sets.h"
+#include "verdict.h"
+
+enum { RATE = 4096 };
+
+/* P(an object of so many bytes is sampled) by a sampler without a memory. */
+static double
+chance(double bytes)
+{
+    return -expm1(-bytes / RATE);
+}
+
+static void
+what_is_right_holds(void **state)
+{
+    static const struct subjects_rules *const right[] = {
+        &subjects_exact, &subjects_min_variance, &subjects_heapprofd,
+        &subjects_jemalloc};
+    struct subjects_verdict verdict;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        subjects_verdict_make(&verdict, right[i], RATE);
+        assert_int_equal(verdict.count, 0);
+        assert_true(verdict.tried > 20);
+    }
+}
+
+static void
+each_mistake_is_named(void **state)
+{
+    static const struct {
+        const struct subjects_rules *rules;
+        const char *property;
+        const char *what;
+        size_t period;
+        uint64_t size_bytes;
+    } cases[] = {
+        {&subjects_site_mean, "U1", "objects of a site with both sizes", 2, 16},
+        {&subjects_wrapping_weight, "V1", "the largest size", 1, INT64_MAX},
+        {&subjects_own_size, "U1", "a size by itself", 1, 16},
+        {&subjects_after_refill, "U3", "a size among others", 2, 16},
+        {&subjects_raw_live, "U1", "live objects", 1, 16},
+        {&subjects_max_rate, "U1", "a size by itself", 1, 128},
+        {&subjects_buffer_size, "U3", "a size among others", 2, 16},
+    };
+    const double both = (chance(16) + chance(RATE)) / 2;
+    const double mean = (16 * chance(16) + RATE * chance(RATE)) / 2 / both;
+    const double figures[] = {
+        both / chance(mean),
+        -1,
+        chance(16),
+        chance(32) / chance(16),
+        chance(16),
+        chance(128) * RATE / 128,
+        0,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct subjects_verdict verdict;
+        const struct subjects_fault *const fault = &verdict.faults[0];
+
+        subjects_verdict_make(&verdict, cases[i].rules, RATE);
+        assert_true(verdict.count > 0);
+        assert_string_equal(fault->property, cases[i].property);
+        assert_string_equal(fault->what, cases[i].what);
+        assert_int_equal(fault->count, cases[i].period);
+        assert_int_equal(fault->size_bytes, cases[i].size_bytes);
+        CHECK_NEAR(fault->figure, figures[i], 1e-6, "%s", cases[i].rules->name);
+    }
+}
+
+/* Go's reader uses the rate of now; the first threshold of V8 is the rate. */
+static void
+effects_are_judged(void **state)
+{
+    struct subjects_verdict verdict;
+
+    (void)state;
+    subjects_verdict_make(&verdict, &subjects_go1_17, RATE);
+    assert_int_equal(verdict.count, 2);
+    assert_string_equal(verdict.faults[0].property, "G1");
+    assert_string_equal(verdict.faults[1].what,
+                        "what was recorded before the rate doubled");
+    CHECK_NEAR(verdict.faults[1].figure, 1 + exp(-16.0 / RATE / 2), 1e-9,
+               "go1.17");
+    subjects_verdict_make(&verdict, &subjects_v8_nodes, RATE);
+    assert_string_equal(verdict.faults[1].property, "U2");
+    assert_true(verdict.faults[1].figure == 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_right_holds),
+        cmocka_unit_test(each_mistake_is_named),
+        cmocka_unit_test(effects_are_judged),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* verdict.c -- see verdict.h. */
+#include "verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "effects.h"
+#include "workloads.h"
+
+/* A workload with sizes that are the rate's own: W12 has R = 8. */
+enum { WORKLOADS = SUBJECTS_WORKLOADS - 1, SMALL_BYTES = 16 };
+
+static bool
+is_off(double figure)
+{
+    return !isnan(figure) && !(fabs(figure - 1) <= SUBJECTS_TOLERANCE);
+}
+
+static void
+add(struct subjects_verdict *verdict, const char *property, const char *what,
+    double figure, const struct subjects_fault *where)
+{
+    struct subjects_fault *fault;
+
+    if (verdict->count == 0)
+        verdict->tried++;
+    if (!is_off(figure))
+        return;
+    for (size_t i = 0; i < verdict->count; i++)
+        if (strcmp(verdict->faults[i].what, what) == 0)
+            return;
+    if (verdict->count == SUBJECTS_FAULTS_MAX)
+        return;
+    fault = &verdict->faults[verdict->count++];
+    *fault = *where;
+    fault->property = property;
+    fault->what = what;
+    fault->figure = figure;
+}
+
+/* ---- Periods ---- */
+
+/* returns: whether a size of the period is off; the furthest is told */
+static bool
+is_period_off(const struct subjects_rules *rules, uint64_t rate,
+              struct subjects_fault *period)
+{
+    double mean[SUBJECTS_SIZES_MAX];
+
+    period->figure = 1;
+    subjects_mean(rules, rate, period->sizes, period->count, mean);
+    for (size_t i = 0; i < period->count; i++) {
+        double sum = 0, truth = 0;
+
+        for (size_t j = 0; j < period->count; j++)
+            if (period->sizes[j] == period->sizes[i]) {
+                sum += mean[j];
+                truth += (double)period->sizes[j];
+            }
+        if (fabs(sum / truth - 1) > fabs(period->figure - 1) + 1e-9) {
+            period->figure = sum / truth;
+            period->size_bytes = period->sizes[i];
+        }
+    }
+    return is_off(period->figure);
+}
+
+static bool
+shrink_once(const struct subjects_rules *rules, uint64_t rate,
+            struct subjects_fault *period)
+{
+    struct subjects_fault smaller;
+
+    for (size_t i = 0; i < period->count && period->count > 1; i++) {
+        smaller = *period;
+        smaller.count--;
+        memmove(&smaller.sizes[i], &smaller.sizes[i + 1],
+                (smaller.count - i) * sizeof *smaller.sizes);
+        if (is_period_off(rules, rate, &smaller)) {
+            *period = smaller;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < period->count; i++) {
+        const uint64_t to[] = {SMALL_BYTES, rate, period->sizes[i] / 2};
+
+        for (size_t j = 0; j < sizeof to / sizeof *to; j++) {
+            smaller = *period;
+            smaller.sizes[i] = to[j];
+            if (to[j] >= SMALL_BYTES && to[j] < period->sizes[i] &&
+                is_period_off(rules, rate, &smaller)) {
+                *period = smaller;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void
+judge_period(struct subjects_verdict *verdict,
+             const struct subjects_rules *rules, uint64_t rate,
+             struct subjects_fault period)
+{
+    if (is_period_off(rules, rate, &period))
+        while (shrink_once(rules, rate, &period))
+            ;
+    if (period.count == 1)
+        add(verdict, "U1", "a size by itself", period.figure, &period);
+    else
+        add(verdict, "U3", "a size among others", period.figure, &period);
+}
+
+/* ---- Effects ---- */
+
+static struct subjects_fault
+alone(uint64_t size_bytes)
+{
+    return (struct subjects_fault){
+        .sizes = {size_bytes}, .count = 1, .size_bytes = size_bytes};
+}
+
+static void
+judge_size(struct subjects_verdict *verdict, const struct subjects_rules *rules,
+           uint64_t rate, uint64_t size_bytes)
+{
+    const struct subjects_effects effects =
+        subjects_effects(rules, rate, size_bytes);
+    const struct subjects_fault where = alone(size_bytes);
+
+    add(verdict, "U1", "live objects", subjects_live(rules, rate, size_bytes),
+        &where);
+    add(verdict, "U2", "a thread's first allocation", effects.first, &where);
+    add(verdict, "U2", "a thread of ten allocations", effects.ten, &where);
+    add(verdict, "U1", "what a realloc that moves adds", effects.realloc_moved,
+        &where);
+    add(verdict, "U1", "what a realloc in place adds", effects.realloc_place,
+        &where);
+    add(verdict, "G1", "the allocation after the rate has doubled",
+        effects.doubled_new, &where);
+    add(verdict, "G1", "what was recorded before the rate doubled",
+        effects.doubled_old, &where);
+}
+
+static void
+judge_site(struct subjects_verdict *verdict, const struct subjects_rules *rules,
+           uint64_t rate)
+{
+    const struct subjects_fault both = {
+        .sizes = {SMALL_BYTES, rate}, .count = 2, .size_bytes = SMALL_BYTES};
+    const struct subjects_site site =
+        subjects_mixed_site(rules, rate, both.sizes, both.count);
+
+    if (rules->manners.scales_by_site)
+        add(verdict, "U1", "objects of a site with both sizes", site.objects,
+            &both);
+}
+
+/* One block of all memory there is, right after a sample. */
+static void
+judge_largest(struct subjects_verdict *verdict,
+              const struct subjects_rules *rules, uint64_t rate)
+{
+    const struct subjects_fault where = alone(INT64_MAX);
+    const struct subjects_sample sample = {
+        .rate = rate,
+        .size_bytes = INT64_MAX,
+        .sum_ticks = subjects_ticks(rules, rate, INT64_MAX),
+        .threshold = 1,
+    };
+
+    if (rules->chain == SUBJECTS_RENEWAL)
+        add(verdict, "V1", "the largest size",
+            rules->estimate(&sample) / (double)INT64_MAX, &where);
+}
+
+void
+subjects_verdict_make(struct subjects_verdict *verdict,
+                      const struct subjects_rules *rules, uint64_t rate)
+{
+    memset(verdict, 0, sizeof *verdict);
+    for (int i = 1; i <= WORKLOADS; i++) {
+        struct subjects_fault period = {0};
+
+        period.count = subjects_workload(i, rate, period.sizes);
+        judge_period(verdict, rules, rate, period);
+    }
+    judge_size(verdict, rules, rate, SMALL_BYTES);
+    judge_size(verdict, rules, rate, rate);
+    judge_site(verdict, rules, rate);
+    judge_largest(verdict, rules, rate);
+}

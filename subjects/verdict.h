@@ -1,0 +1,35 @@
+/*
+ * verdict.h -- is a rule set right? All periods and all effects are tried; what
+ * is off is reduced to the smallest period that still shows it.
+ */
+#ifndef SUBJECTS_VERDICT_H
+#define SUBJECTS_VERDICT_H
+
+#include "figures.h"
+
+/* A figure further from 1 than this is off. */
+#define SUBJECTS_TOLERANCE 0.01
+
+enum { SUBJECTS_FAULTS_MAX = 8 };
+
+/* What is off, and the least that shows it. */
+struct subjects_fault {
+    const char *property;               /* docs/subjects.md: U1, U2, ... */
+    const char *what;                   /* in words, without figures */
+    double figure;                      /* estimate / truth */
+    uint64_t sizes[SUBJECTS_SIZES_MAX]; /* of one period */
+    size_t count;
+    uint64_t size_bytes; /* the size that is off */
+};
+
+struct subjects_verdict {
+    struct subjects_fault faults[SUBJECTS_FAULTS_MAX]; /* one a property */
+    size_t count;
+    size_t tried; /* figures, until the first fault or in all */
+};
+
+/* out: *verdict; a rule set with no fault is right at this rate */
+void subjects_verdict_make(struct subjects_verdict *verdict,
+                           const struct subjects_rules *rules, uint64_t rate);
+
+#endif
