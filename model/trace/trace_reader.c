@@ -14,7 +14,6 @@
 #include "trace_reader.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,14 +26,6 @@ struct decoder {
 
 _Static_assert(sizeof(struct model_trace_event) == 64,
                "the header promises 72 bytes per event, 8 of them for order");
-
-const char *
-model_trace_verdict_name(enum model_trace_verdict verdict)
-{
-    static const char *const names[] = {"ok", "time-order", "error"};
-
-    return names[verdict];
-}
 
 void
 model_trace_init(struct model_trace *trace)
@@ -53,27 +44,6 @@ model_trace_release(struct model_trace *trace)
     model_trace_map_release(&trace->timers);
     model_trace_map_release(&trace->stacks);
     model_trace_init(trace);
-}
-
-enum model_trace_verdict
-model_trace_reject(struct model_trace *trace, enum model_trace_verdict verdict,
-                   uint64_t offset, const char *format, ...)
-{
-    va_list args;
-
-    trace->reason.offset_bytes = offset;
-    va_start(args, format);
-    (void)vsnprintf(trace->reason.text, sizeof trace->reason.text, format,
-                    args);
-    va_end(args);
-    trace->verdict = verdict;
-    return verdict;
-}
-
-enum model_trace_verdict
-model_trace_no_memory(struct model_trace *trace)
-{
-    return model_trace_reject(trace, MODEL_TRACE_ERROR, 0, "out of memory");
 }
 
 /* Put the processor on the table of those that run goroutines. */
@@ -372,24 +342,6 @@ model_trace_read(struct model_trace *trace, const uint8_t *bytes,
     if (model_trace_drop_futile(trace) != MODEL_TRACE_OK)
         return trace->verdict;
     return model_trace_obey(trace);
-}
-
-uint32_t
-model_trace_count(const struct model_trace *trace)
-{
-    return trace->order_count;
-}
-
-const struct model_trace_event *
-model_trace_at(const struct model_trace *trace, uint32_t index)
-{
-    return &trace->events[trace->order[index]];
-}
-
-int64_t
-model_trace_proc_id(const struct model_trace *trace, uint32_t proc)
-{
-    return (int64_t)trace->procs.nodes[proc].key;
 }
 
 uint64_t

@@ -112,14 +112,25 @@ enum model_trace_verdict model_trace_read(struct model_trace *trace,
 void model_trace_release(struct model_trace *trace);
 
 /* returns: the number of events after futile wake-ups are removed */
-uint32_t model_trace_count(const struct model_trace *trace);
+static inline uint32_t
+model_trace_count(const struct model_trace *trace)
+{
+    return trace->order_count;
+}
 
 /* returns: the index-th event in true order; index < model_trace_count() */
-const struct model_trace_event *model_trace_at(const struct model_trace *trace,
-                                               uint32_t index);
+static inline const struct model_trace_event *
+model_trace_at(const struct model_trace *trace, uint32_t index)
+{
+    return &trace->events[trace->order[index]];
+}
 
 /* returns: the processor an index of an event stands for; -1: none */
-int64_t model_trace_proc_id(const struct model_trace *trace, uint32_t proc);
+static inline int64_t
+model_trace_proc_id(const struct model_trace *trace, uint32_t proc)
+{
+    return (int64_t)trace->procs.nodes[proc].key;
+}
 
 /*
  * Nanoseconds between the first event (futile or not) and `ticks`, rounded

@@ -1,0 +1,28 @@
+/* conversion.c -- why a conversion failed. */
+#include "conversion.h"
+
+#include <stdio.h>
+
+bool
+cli_conversion_fail(struct cli_conversion *convert, const char *reason)
+{
+    snprintf(convert->error, convert->error_bytes, "%s", reason);
+    return false;
+}
+
+bool
+cli_conversion_no_memory(struct cli_conversion *convert)
+{
+    return cli_conversion_fail(convert,
+                               "not enough memory to convert the recording");
+}
+
+bool
+cli_conversion_damaged(struct cli_conversion *convert, uint64_t offset,
+                       const char *what)
+{
+    snprintf(convert->error, convert->error_bytes,
+             "the log is damaged at offset %llu: %s",
+             (unsigned long long)offset, what);
+    return false;
+}
