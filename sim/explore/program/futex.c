@@ -52,6 +52,7 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
     woken = sim_object_sleep(
         o, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
     sim_object_event(o, end_text(woken, spurious), true, true, site);
+    sim_round_progress(); /* a wake-up is used up */
     if (woken || spurious)
         return 0;
     sim_clock_reach(until);
@@ -66,6 +67,7 @@ futex_wake(const uint32_t *word, uint32_t most, uintptr_t site)
     sim_object_point(site);
     sim_object_event(o, most == 1 ? "wake one on" : "wake all on", true, true,
                      site);
+    sim_round_progress();
     return (long)sim_object_wake(o, most);
 }
 

@@ -251,6 +251,7 @@ sem_take(sem_t *s, const struct timespec *until, uintptr_t site)
     }
     sim_object_event(o, "wait", true, true, site);
     o->count--;
+    sim_round_progress();
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_object_settle(o);
     return 0;
@@ -288,6 +289,7 @@ explored_sem_trywait(sem_t *s)
         return -1;
     }
     o->count--;
+    sim_round_progress();
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_object_settle(o);
     return 0;
@@ -304,6 +306,7 @@ explored_sem_post(sem_t *s)
     sim_object_point(HERE);
     sim_object_event(o, "post", true, true, HERE);
     o->count++;
+    sim_round_progress();
     sim_clock_join(&o->sync, &sim_self()->now);
     sim_object_settle(o);
     return 0;
