@@ -133,19 +133,13 @@ judge_account(struct props_judge *judge, const char *what, uint64_t got,
 }
 
 /*
- * An event that was counted wrongly stays wrong: so the sums are made after
- * calls that concern the heap, and at the end; with many buckets only where
- * something was published or read.
+ * An event that was counted wrongly stays wrong: so the sums are made where the
+ * heap profile was published or read, and at the end.
  */
 static bool
-totals_are_due(const struct props_judge *judge, enum truth_kind last)
+totals_are_due(enum truth_kind last)
 {
-    const uint32_t many_buckets = 256;
-    uint32_t count;
-
-    model_heap_buckets(judge->model, &count);
-    return truth_calls(last) == 'p' ||
-           (truth_calls(last) == 'h' && count <= many_buckets);
+    return truth_calls(last) == 'p';
 }
 
 static bool
@@ -262,7 +256,7 @@ props_judge_event(struct props_judge *judge)
             repeat_call(judge, last);
             judge_phase(judge);
             judge_drops(judge);
-            if (totals_are_due(judge, last))
+            if (totals_are_due(last))
                 judge_totals(judge);
         }
     }

@@ -15,8 +15,6 @@
 #include <assert.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 u128;
-
 static void
 begin(struct sim_choices *choices, enum sim_backend backend)
 {
@@ -217,59 +215,25 @@ sim_choose_guided(struct sim_choices *choices, uint32_t bound,
 }
 
 void
-sim_choices_refresh(struct sim_choices *choices)
+sim_choices_refresh_apart(struct sim_choices *choices)
 {
-    choices->fraction = sim_rng_next(&choices->rng);
-    choices->fraction_outcomes = 1;
-}
-
-/*
- * Draw a number: the whole part of fraction * bound; the rest is as good a
- * fraction, with fewer bits. At least 32 are left when a bound is asked for, so
- * the bias is below bound / 2^32.
- */
-static uint32_t
-draw(struct sim_choices *choices, uint32_t bound)
-{
-    u128 product;
-
-    if (choices->fraction_outcomes > UINT64_C(1) << 32)
-        sim_choices_refresh(choices);
-    choices->fraction_outcomes *= bound;
-    product = (u128)choices->fraction * bound;
-    choices->fraction = (uint64_t)product;
-    return (uint32_t)(product >> 64);
+    sim_choices_refresh(choices);
 }
 
 uint32_t
 sim_choices_wish(struct sim_choices *choices, uint32_t bound)
 {
     if (choices->backend == SIM_RANDOM || choices->backend == SIM_PREFIX)
-        return draw(choices, bound);
+        return sim_choices_draw(choices, bound);
     return 0;
 }
 
-/* Apart: what nearly every question takes needs no register of the caller's. */
-static __attribute__((noinline)) uint32_t
-choose_otherwise(struct sim_choices *choices, uint32_t bound,
-                 enum sim_kind kind, uint16_t label)
+uint32_t
+sim_choose_otherwise(struct sim_choices *choices, uint32_t bound,
+                     enum sim_kind kind, uint16_t label)
 {
     return sim_choose_guided(choices, bound, kind, label,
                              sim_choices_wish(choices, bound));
-}
-
-uint32_t
-sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
-           uint16_t label)
-{
-    uint32_t value;
-
-    if (bound <= 1 || choices->count >= choices->drawn_max)
-        return choose_otherwise(choices, bound, kind, label);
-    value = draw(choices, bound);
-    choices->list[choices->count++] =
-        (struct sim_choice){bound, value, (uint16_t)kind, label};
-    return value;
 }
 
 uint64_t

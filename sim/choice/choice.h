@@ -131,7 +131,43 @@ uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
                            enum sim_kind kind, uint16_t label, uint32_t wish);
 
 /* Take a new random number. Before a few questions it saves one in between. */
-void sim_choices_refresh(struct sim_choices *choices);
+static inline void
+sim_choices_refresh(struct sim_choices *choices)
+{
+    choices->fraction = sim_rng_next(&choices->rng);
+    choices->fraction_outcomes = 1;
+}
+
+/*
+ * Apart, so that what nearly every question takes is short enough to be
+ * inlined: sim_choices_refresh(); and sim_choose(), whatever the back end and
+ * the bound.
+ */
+__attribute__((noinline)) void
+sim_choices_refresh_apart(struct sim_choices *choices);
+__attribute__((noinline)) uint32_t
+sim_choose_otherwise(struct sim_choices *choices, uint32_t bound,
+                     enum sim_kind kind, uint16_t label);
+
+__extension__ typedef unsigned __int128 sim_u128;
+
+/*
+ * A random number: the whole part of fraction * bound; the rest is as good a
+ * fraction, with fewer bits. At least 32 are left when a bound is asked for, so
+ * the bias is below bound / 2^32.
+ */
+static inline uint32_t
+sim_choices_draw(struct sim_choices *choices, uint32_t bound)
+{
+    sim_u128 product;
+
+    if (choices->fraction_outcomes > UINT64_C(1) << 32)
+        sim_choices_refresh_apart(choices);
+    choices->fraction_outcomes *= bound;
+    product = (sim_u128)choices->fraction * bound;
+    choices->fraction = (uint64_t)product;
+    return (uint32_t)(product >> 64);
+}
 
 /*
  * The question: one of `bound` outcomes.
@@ -139,8 +175,19 @@ void sim_choices_refresh(struct sim_choices *choices);
  * in:      bound > 0
  * returns: a value in [0, bound)
  */
-uint32_t sim_choose(struct sim_choices *choices, uint32_t bound,
-                    enum sim_kind kind, uint16_t label);
+static inline uint32_t
+sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
+           uint16_t label)
+{
+    uint32_t value;
+
+    if (bound <= 1 || choices->count >= choices->drawn_max)
+        return sim_choose_otherwise(choices, bound, kind, label);
+    value = sim_choices_draw(choices, bound);
+    choices->list[choices->count++] =
+        (struct sim_choice){bound, value, (uint16_t)kind, label};
+    return value;
+}
 
 /* returns: a hash of all answers so far, with their questions */
 uint64_t sim_choices_hash(const struct sim_choices *choices);

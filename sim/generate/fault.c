@@ -44,11 +44,10 @@ sim_faults_draw(struct sim_faults *faults, struct sim_choices *choices,
 }
 
 bool
-sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault)
+sim_fault_visit(const struct sim_faults *faults, enum sim_fault fault)
 {
     assert(sites[fault].visits > 1);
-    return sim_fault_is_on(faults, fault) &&
-           sim_choose(faults->choices, sites[fault].visits, SIM_FAULT,
+    return sim_choose(faults->choices, sites[fault].visits, SIM_FAULT,
                       label_of(fault)) == 1;
 }
 

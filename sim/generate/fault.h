@@ -49,8 +49,15 @@ sim_fault_is_on(const struct sim_faults *faults, enum sim_fault fault)
     return (faults->on >> fault & 1) != 0;
 }
 
-/* Stage two, a visit. returns: does it strike? */
-bool sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault);
+/* Stage two, a visit of a run that has it. returns: does it strike? */
+bool sim_fault_visit(const struct sim_faults *faults, enum sim_fault fault);
+
+/* Stage two. returns: does it strike? */
+static inline bool
+sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault)
+{
+    return sim_fault_is_on(faults, fault) && sim_fault_visit(faults, fault);
+}
 
 /*
  * How hard a fault strikes that shapes the whole run.

@@ -22,18 +22,26 @@ mixed(uint64_t frame)
     return h ^ (h >> 6);
 }
 
+static uintptr_t
+own_frame(uint32_t index, uint32_t depth)
+{
+    return 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)depth;
+}
+
 enum { LONGER, COLLIDING, COLLIDING_LONGER, HIGH_HALF };
 
-/* Build a stack on the one before; false if that one does not suit. */
-static bool
-build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t shape,
-         const struct truth_stack *before)
+/* Build stack `index` on the one before, if that one suits. */
+static void
+build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t index,
+         uint32_t shape)
 {
+    const struct truth_stack *before = stack - 1;
     const uintptr_t *other = before->frames;
     const uint32_t depth = before->depth;
 
     if (shape == LONGER && depth < SIM_FRAMES_MAX) {
         memcpy(frames, other, depth * sizeof *frames);
+        frames[depth] = own_frame(index, depth);
         stack->depth = depth + 1;
     } else if (shape == COLLIDING && depth == 2) {
         frames[0] = other[0] + 16;
@@ -47,10 +55,7 @@ build_on(struct truth_stack *stack, uintptr_t *frames, uint32_t shape,
         memcpy(frames, other, depth * sizeof *frames);
         frames[0] += UINT64_C(1) << 32; /* the same to 32-bit hashes */
         stack->depth = depth;
-    } else {
-        return false;
     }
-    return true;
 }
 
 void
@@ -62,8 +67,6 @@ sim_draw_stack(struct sim_generator *g, uint32_t index)
     struct truth_stack *stack = &g->stacks[index];
     uint32_t shape = ask(g, SHAPES, SIM_SWARM, LABEL_STACK_SHAPE);
 
-    for (uint32_t i = 0; i < SIM_FRAMES_MAX; i++)
-        frames[i] = 0x401000 + 0x1000 * (uintptr_t)index + 16 * (uintptr_t)i;
     if (sim_fault_strikes(&g->faults, SIM_FAULT_HASH_COLLISION)) {
         g->config.hash = PROF_HASH_GO_64;
         shape = index == 0 || stack[-1].depth != 2
@@ -75,6 +78,8 @@ sim_draw_stack(struct sim_generator *g, uint32_t index)
     if (shape == DEEP)
         stack->depth = depths[ask(g, sizeof depths / sizeof *depths, SIM_SWARM,
                                   LABEL_STACK_DEPTH)];
-    else if (shape >= BUILT && index > 0)
-        build_on(stack, frames, shape - BUILT, stack - 1);
+    for (uint32_t i = 0; i < stack->depth; i++)
+        frames[i] = own_frame(index, i);
+    if (shape >= BUILT && index > 0)
+        build_on(stack, frames, index, shape - BUILT);
 }

@@ -6,7 +6,7 @@ static const struct {
     const char *arguments;
     char by;
 } events[SIM_EV_COUNT] = {
-#define X(id, word, arguments, by) [id] = {word, arguments, by},
+#define X(id, word, arguments, by, rule) [id] = {word, arguments, by},
 #include "event.def"
 #undef X
 };

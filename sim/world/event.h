@@ -8,11 +8,15 @@
 #include <stdint.h>
 
 enum sim_event_kind {
-#define X(id, word, arguments, by) id,
+#define X(id, word, arguments, by, rule) id,
 #include "event.def"
 #undef X
     SIM_EV_COUNT
 };
+
+/* Events of tasks that processors take: from .. until before. */
+#define SIM_EV_TASKS_FIRST  SIM_EV_PROC_START
+#define SIM_EV_BLOCKS_FIRST SIM_EV_REALLOC
 
 #define SIM_ROOM_ENOUGH UINT32_MAX          /* room for whatever there is */
 #define SIM_ALIGN_MAX   (UINT64_C(1) << 21) /* bytes */

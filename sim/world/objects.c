@@ -136,8 +136,8 @@ sim_drop_all(struct sim_world *world, uint32_t proc)
 
 /* ---- the collector ---- */
 
-static const char *
-apply_gc_mark(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_gc_mark(struct sim_world *world, const struct sim_event *event)
 {
     struct sim_gc *gc = &world->gc;
 
@@ -179,8 +179,9 @@ sweep(struct sim_world *world, const struct sim_event *event, uint32_t object)
     tell_heap(world, event, TRUTH_HEAP, world->heap_bytes);
 }
 
-static const char *
-apply_gc_terminate(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_gc_terminate(struct sim_world *world,
+                             const struct sim_event *event)
 {
     const bool stw_sweep = event->kind == SIM_EV_GC_TERMINATE_STW;
     struct sim_gc *gc = &world->gc;
@@ -218,16 +219,16 @@ apply_gc_terminate(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
-apply_gc_flush(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_gc_flush(struct sim_world *world, const struct sim_event *event)
 {
     flush(world, event);
     world->gc.unflushed = false;
     return NULL;
 }
 
-static const char *
-apply_gc_sweep(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_gc_sweep(struct sim_world *world, const struct sim_event *event)
 {
     const char *why = need_object(world, event, SIM_DEAD);
 
@@ -238,32 +239,11 @@ apply_gc_sweep(struct sim_world *world, const struct sim_event *event)
     return why;
 }
 
-static const char *
-apply_gc_post_sweep(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_gc_post_sweep(struct sim_world *world,
+                              const struct sim_event *event)
 {
     sim_world_log(world, TRUTH_POST_SWEEP, event, 0, false);
     world->gc.post_swept = true;
     return NULL;
-}
-
-const char *
-sim_world_apply_collector(struct sim_world *world,
-                          const struct sim_event *event)
-{
-    if (world->config.scheduled && !sim_world_runs(world, event->proc) &&
-        !sim_world_is_free(world, event->proc))
-        return "neither a task nor the scheduler runs on the processor";
-    switch ((int)event->kind) {
-    case SIM_EV_GC_MARK:
-        return apply_gc_mark(world, event);
-    case SIM_EV_GC_TERMINATE:
-    case SIM_EV_GC_TERMINATE_STW:
-        return apply_gc_terminate(world, event);
-    case SIM_EV_GC_FLUSH:
-        return apply_gc_flush(world, event);
-    case SIM_EV_GC_SWEEP:
-        return apply_gc_sweep(world, event);
-    default:
-        return apply_gc_post_sweep(world, event);
-    }
 }

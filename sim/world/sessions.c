@@ -1,14 +1,14 @@
 /*
  * sessions.c -- where processors take tasks: when tracing is wanted, who reads,
- * what the collector's helpers do; and which file has the rule of an event.
+ * and what the collector's helpers do.
  *
  * The world is stopped, sweeps included, when tracing starts or stops.
  */
 #include "world_internal.h"
 
 /* Scanning and sweeping: alike but for the facts. */
-static const char *
-apply_gc_work(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_gc_work(struct sim_world *world, const struct sim_event *event)
 {
     const bool scan =
         event->kind == SIM_EV_SCAN_START || event->kind == SIM_EV_SCAN_DONE;
@@ -33,8 +33,8 @@ apply_gc_work(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
-apply_number(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_number(struct sim_world *world, const struct sim_event *event)
 {
     if (!world->procs[event->proc].has_thread)
         return "the processor has no thread";
@@ -43,8 +43,8 @@ apply_number(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
-apply_timers(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_timers(struct sim_world *world, const struct sim_event *event)
 {
     if (event->object > world->tasks_count)
         return "there is no such task";
@@ -73,8 +73,9 @@ state_trace(struct sim_world *world, enum truth_kind kind, uint32_t proc,
                     });
 }
 
-static const char *
-apply_start(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_trace_start(struct sim_world *world,
+                            const struct sim_event *event)
 {
     if (!sim_world_runs(world, event->proc))
         return sim_not_running;
@@ -91,8 +92,9 @@ apply_start(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
-apply_stop(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_trace_stop(struct sim_world *world,
+                           const struct sim_event *event)
 {
     if (!sim_world_runs(world, event->proc))
         return sim_not_running;
@@ -104,8 +106,9 @@ apply_stop(struct sim_world *world, const struct sim_event *event)
 }
 
 /* A profile of what all tasks do: the world is stopped for it. */
-static const char *
-apply_goroutines(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_goroutines(struct sim_world *world,
+                           const struct sim_event *event)
 {
     if (!sim_world_runs(world, event->proc))
         return sim_not_running;
@@ -126,8 +129,8 @@ apply_goroutines(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
-apply_cpu(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_cpu(struct sim_world *world, const struct sim_event *event)
 {
     sim_world_fact(world,
                    event->kind == SIM_EV_CPU_START ? TRUTH_CPU_START
@@ -136,8 +139,8 @@ apply_cpu(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static const char *
-apply_reader(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_reader(struct sim_world *world, const struct sim_event *event)
 {
     const bool stalls = event->kind == SIM_EV_READER_STALL;
 
@@ -150,6 +153,15 @@ apply_reader(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
+/* The tracer's reader takes it from here. */
+const char *
+sim_world_apply_read(struct sim_world *world, const struct sim_event *event)
+{
+    (void)world;
+    (void)event;
+    return NULL;
+}
+
 void
 sim_world_was_read(struct sim_world *world, uint32_t clock_proc)
 {
@@ -158,60 +170,4 @@ sim_world_was_read(struct sim_world *world, uint32_t clock_proc)
                     (struct truth_entry){.kind = TRUTH_TRACE_READ,
                                          .proc = TRUTH_NO_PROC,
                                          .stack = TRUTH_NO_STACK});
-}
-
-const char *
-sim_world_apply_scheduled(struct sim_world *world,
-                          const struct sim_event *event)
-{
-    switch ((int)event->kind) {
-    case SIM_EV_PROC_START:
-    case SIM_EV_PROC_STOP:
-        return sim_world_apply_proc(world, event);
-    case SIM_EV_SET_PROCS:
-        return sim_world_apply_set_procs(world, event);
-    case SIM_EV_CREATE:
-        return sim_world_apply_create(world, event);
-    case SIM_EV_RUN:
-        return sim_world_apply_run(world, event);
-    case SIM_EV_PARK_AGAIN:
-        return sim_world_apply_again(world, event);
-    case SIM_EV_WAKE:
-    case SIM_EV_WAKE_OUTSIDE:
-        return sim_world_apply_wake(world, event);
-    case SIM_EV_SYSCALL:
-    case SIM_EV_SYSRETURN:
-    case SIM_EV_SYSBLOCK:
-        return sim_world_apply_in_syscall(world, event);
-    case SIM_EV_LEFT:
-    case SIM_EV_QUEUED:
-        return sim_world_apply_away(world, event);
-    case SIM_EV_SCAN_START:
-    case SIM_EV_SCAN_DONE:
-    case SIM_EV_SWEEP_START:
-    case SIM_EV_SWEEP_DONE:
-        return apply_gc_work(world, event);
-    case SIM_EV_HEAP:
-    case SIM_EV_GOAL:
-        return apply_number(world, event);
-    case SIM_EV_TIMERS:
-        return apply_timers(world, event);
-    case SIM_EV_TRACE_START:
-        return apply_start(world, event);
-    case SIM_EV_TRACE_STOP:
-        return apply_stop(world, event);
-    case SIM_EV_GOROUTINES:
-        return apply_goroutines(world, event);
-    case SIM_EV_CPU_START:
-    case SIM_EV_CPU_STOP:
-        return apply_cpu(world, event);
-    case SIM_EV_READ:
-        return NULL; /* the tracer's reader takes it from here */
-    case SIM_EV_READER_STALL:
-    case SIM_EV_READER_BACK:
-        return apply_reader(world, event);
-    default:
-        return sim_world_apply_leave(world, event->proc, event->kind,
-                                     event->stack);
-    }
 }

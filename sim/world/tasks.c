@@ -98,8 +98,8 @@ static const struct {
 };
 
 const char *
-sim_world_apply_leave(struct sim_world *world, uint32_t proc,
-                      enum sim_event_kind kind, uint32_t stack)
+sim_leave(struct sim_world *world, uint32_t proc, enum sim_event_kind kind,
+          uint32_t stack)
 {
     struct sim_task *task = sim_task_on(world, proc);
 
@@ -117,6 +117,12 @@ sim_world_apply_leave(struct sim_world *world, uint32_t proc,
     return NULL;
 }
 
+const char *
+sim_world_apply_leave(struct sim_world *world, const struct sim_event *event)
+{
+    return sim_leave(world, event->proc, event->kind, event->stack);
+}
+
 /* A task that was woken finds what it waits for gone, and waits again. */
 const char *
 sim_world_apply_again(struct sim_world *world, const struct sim_event *event)
@@ -129,7 +135,7 @@ sim_world_apply_again(struct sim_world *world, const struct sim_event *event)
         task->waits == SIM_EV_PARK_NETWORK)
         return "the task was not woken for nothing";
     sim_world_fact(world, TRUTH_FUTILE, event->proc, 0, 0, TRUTH_NO_STACK);
-    return sim_world_apply_leave(world, event->proc, task->waits, event->stack);
+    return sim_leave(world, event->proc, task->waits, event->stack);
 }
 
 const char *

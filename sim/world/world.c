@@ -253,17 +253,6 @@ sim_world_now_ns(const struct sim_world *world)
     return ticks_per_us == 0 ? 0 : world->now_ticks * 1000 / ticks_per_us;
 }
 
-/* A fact that may be traced moves the clock on that orders. */
-static struct truth_entry *
-next_entry(struct sim_world *world, enum truth_kind kind)
-{
-    if (world->by_clock && (kind >= TRUTH_TASKS_FIRST || kind == TRUTH_MARK ||
-                            kind == TRUTH_TERMINATE))
-        world->now_ticks += SIM_READINGS_MAX;
-    return world->limits.unlogged ? &world->truth.spare
-                                  : truth_next(&world->truth);
-}
-
 void
 sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
                         const struct sim_event *event, uint32_t object,
@@ -283,19 +272,6 @@ sim_world_log_scheduled(struct sim_world *world, enum truth_kind kind,
                         .task = world->procs[proc].task,
                         .flag = flag,
                     });
-}
-
-void
-sim_world_state(struct sim_world *world, uint32_t clock_proc,
-                struct truth_entry fact)
-{
-    struct truth_entry *entry = next_entry(world, fact.kind);
-
-    *entry = fact;
-    entry->at_ticks = sim_world_clock(world, clock_proc);
-    if (fact.kind == TRUTH_TRACE_START || fact.kind == TRUTH_TRACE_STOP)
-        entry->cycles = (int64_t)sim_world_now_ns(world);
-    sim_world_tell(world, entry);
 }
 
 void
@@ -320,8 +296,8 @@ sim_world_fact(struct sim_world *world, enum truth_kind kind, uint32_t proc,
 /* ---- the events ---- */
 
 /* A reading: the instrument whose profile it is keeps what the library said. */
-static const char *
-apply_reading(struct sim_world *world, const struct sim_event *event)
+const char *
+sim_world_apply_reading(struct sim_world *world, const struct sim_event *event)
 {
     static const enum truth_kind kinds[] = {TRUTH_SNAPSHOT, TRUTH_SNAPSHOT,
                                             TRUTH_ITERATE, TRUTH_BLOCK_SNAPSHOT,
@@ -335,55 +311,28 @@ apply_reading(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
-static inline const char *
+/* Let the event's rule do it. */
+static const char *
 apply(struct sim_world *world, const struct sim_event *event)
 {
-    switch ((int)event->kind) {
-    case SIM_EV_ALLOC:
-        return sim_world_apply_alloc(world, event);
-    case SIM_EV_DROP:
-        return sim_world_apply_drop(world, event);
-    case SIM_EV_FREE:
-        return sim_world_apply_free(world, event);
-    case SIM_EV_TASK_EXIT:
-        return sim_world_apply_exit(world, event);
-    case SIM_EV_BLOCK:
-    case SIM_EV_MUTEX:
-        return sim_world_apply_contention(world, event);
-    case SIM_EV_BLOCK_RATE:
-    case SIM_EV_MUTEX_FRACTION:
-    case SIM_EV_HEAP_RATE:
-        return sim_world_apply_rate(world, event);
-    case SIM_EV_CLOCK_JUMP:
-    case SIM_EV_CLOCK_FREEZE:
-    case SIM_EV_STALL:
-    case SIM_EV_GO_ON:
-        return sim_world_apply_hold(world, event);
-    case SIM_EV_GC_MARK:
-    case SIM_EV_GC_TERMINATE:
-    case SIM_EV_GC_TERMINATE_STW:
-    case SIM_EV_GC_FLUSH:
-    case SIM_EV_GC_SWEEP:
-    case SIM_EV_GC_POST_SWEEP:
-        return sim_world_apply_collector(world, event);
-    case SIM_EV_SNAPSHOT:
-    case SIM_EV_SNAPSHOT_ALL:
-    case SIM_EV_ITERATE:
-    case SIM_EV_BLOCK_SNAPSHOT:
-    case SIM_EV_MUTEX_SNAPSHOT:
-        return apply_reading(world, event);
-    default:
-        break;
-    }
-    if (sim_locks_concern(event->kind))
-        return sim_world_apply_lock(world, event);
+    static sim_rule *const rules[SIM_EV_COUNT] = {
+#define X(id, word, arguments, by, rule) [id] = sim_world_apply_##rule,
+#include "event.def"
+#undef X
+    };
+
     if (event->kind >= SIM_EV_COUNT)
         return "there is no such event";
-    if (event->kind >= SIM_EV_REALLOC)
-        return sim_world_apply_block(world, event);
-    if (!world->config.scheduled)
+    if (event->kind >= SIM_EV_TASKS_FIRST &&
+        event->kind < SIM_EV_BLOCKS_FIRST && !world->config.scheduled)
         return "no processor takes tasks here";
-    return sim_world_apply_scheduled(world, event);
+    return rules[event->kind](world, event);
+}
+
+static bool
+is_of_collector(enum sim_event_kind kind)
+{
+    return kind >= SIM_EV_GC_MARK && kind <= SIM_EV_GC_POST_SWEEP;
 }
 
 /* Where processors take tasks: who does it must be there. */
@@ -400,9 +349,13 @@ somebody_missing(const struct sim_world *world, const struct sim_event *event)
     if (event->stack != TRUTH_NO_STACK &&
         event->stack >= world->config.stacks_count)
         return "there is no such stack";
+    if (sim_event_by(event->kind) != 't' && event->proc >= world->procs_count)
+        return "there is no such processor";
+    if (is_of_collector(event->kind) && !sim_world_runs(world, event->proc) &&
+        !sim_world_is_free(world, event->proc))
+        return "neither a task nor the scheduler runs on the processor";
     if (sim_event_by(event->kind) != 't')
-        return event->proc < world->procs_count ? NULL
-                                                : "there is no such processor";
+        return NULL;
     if (event->task == 0 || event->task > world->tasks_count)
         return "there is no such task";
     return world->tasks[event->task].state == SIM_TASK_RUNNING
@@ -439,7 +392,7 @@ end_event(struct sim_world *world, const struct sim_event *event)
     }
 }
 
-static const char *
+static __attribute__((noinline)) const char *
 apply_scheduled(struct sim_world *world, const struct sim_event *event)
 {
     const uint64_t before_ticks = world->now_ticks;

@@ -102,8 +102,7 @@ sim_world_log(struct sim_world *world, enum truth_kind kind,
         sim_world_log_scheduled(world, kind, event, object, flag);
         return;
     }
-    entry = world->limits.unlogged ? &world->truth.spare
-                                   : truth_next(&world->truth);
+    entry = truth_next(&world->truth);
     entry->kind = kind;
     entry->proc = event->task % world->config.procs;
     entry->at_ticks = sim_world_reads(world, entry->proc);
@@ -119,77 +118,62 @@ sim_world_log(struct sim_world *world, enum truth_kind kind,
 }
 
 /*
- * State a fact, and tell it. in: fact, without its time; clock_proc, the
- * processor whose clock tells the time
+ * State a fact, and tell it. One that may be traced moves the clock on that
+ * orders.
+ *
+ * in:      fact, without its time; clock_proc, the processor whose clock tells
+ *          the time
  */
-void sim_world_state(struct sim_world *world, uint32_t clock_proc,
-                     struct truth_entry fact);
+static inline void
+sim_world_state(struct sim_world *world, uint32_t clock_proc,
+                struct truth_entry fact)
+{
+    struct truth_entry *entry = truth_next(&world->truth);
+
+    if (world->by_clock &&
+        (fact.kind >= TRUTH_TASKS_FIRST || fact.kind == TRUTH_MARK ||
+         fact.kind == TRUTH_TERMINATE))
+        world->now_ticks += SIM_READINGS_MAX;
+    fact.at_ticks = sim_world_reads(world, clock_proc);
+    if (fact.kind == TRUTH_TRACE_START || fact.kind == TRUTH_TRACE_STOP)
+        fact.cycles = (int64_t)sim_world_now_ns(world);
+    *entry = fact;
+    sim_world_tell(world, entry);
+}
 
 /* State a fact about a processor and the task on it. */
 void sim_world_fact(struct sim_world *world, enum truth_kind kind,
                     uint32_t proc, uint32_t other, uint64_t value,
                     uint32_t stack);
 
-/* The rules, by file. returns: as sim_world_apply() */
-
-/* objects.c */
-const char *sim_world_apply_alloc(struct sim_world *world,
-                                  const struct sim_event *event);
-const char *sim_world_apply_drop(struct sim_world *world,
-                                 const struct sim_event *event);
-const char *sim_world_apply_free(struct sim_world *world,
-                                 const struct sim_event *event);
-const char *sim_world_apply_exit(struct sim_world *world,
-                                 const struct sim_event *event);
-const char *sim_world_apply_collector(struct sim_world *world,
-                                      const struct sim_event *event);
-
-/* Nothing refers any more to what the task there made. */
-void sim_drop_all(struct sim_world *world, uint32_t proc);
+/*
+ * The rules that events follow, in objects.c, blocks.c, world_wait.c,
+ * world_clock_fault.c, and where processors take tasks in procs.c, tasks.c and
+ * sessions.c.
+ *
+ * returns: as sim_world_apply()
+ */
+typedef const char *sim_rule(struct sim_world *world,
+                             const struct sim_event *event);
+#define X(id, word, arguments, by, rule) sim_rule sim_world_apply_##rule;
+#include "event.def"
+#undef X
 
 /* blocks.c: where a subject watches. Why can it not be told of this? */
 const char *sim_world_against_subject(const struct sim_world *world,
                                       const struct sim_event *event);
-const char *sim_world_apply_block(struct sim_world *world,
-                                  const struct sim_event *event);
-
-/* world_wait.c */
-const char *sim_world_apply_contention(struct sim_world *world,
-                                       const struct sim_event *event);
-const char *sim_world_apply_rate(struct sim_world *world,
-                                 const struct sim_event *event);
-const char *sim_world_apply_lock(struct sim_world *world,
-                                 const struct sim_event *event);
 
 /* world_clock_fault.c: faults. Why does one keep the event from happening? */
 const char *sim_world_held(const struct sim_world *world,
                            const struct sim_event *event);
-const char *sim_world_apply_hold(struct sim_world *world,
-                                 const struct sim_event *event);
 
-/* procs.c, tasks.c, sessions.c: where processors take tasks */
+/* objects.c: nothing refers any more to what the task there made. */
+void sim_drop_all(struct sim_world *world, uint32_t proc);
+
+/* procs.c, tasks.c: where processors take tasks */
 extern const char sim_not_running[];
-const char *sim_world_apply_scheduled(struct sim_world *world,
-                                      const struct sim_event *event);
-const char *sim_world_apply_proc(struct sim_world *world,
-                                 const struct sim_event *event);
-const char *sim_world_apply_set_procs(struct sim_world *world,
-                                      const struct sim_event *event);
-const char *sim_world_apply_create(struct sim_world *world,
-                                   const struct sim_event *event);
-const char *sim_world_apply_run(struct sim_world *world,
-                                const struct sim_event *event);
-const char *sim_world_apply_leave(struct sim_world *world, uint32_t proc,
-                                  enum sim_event_kind kind, uint32_t stack);
-const char *sim_world_apply_again(struct sim_world *world,
-                                  const struct sim_event *event);
-const char *sim_world_apply_wake(struct sim_world *world,
-                                 const struct sim_event *event);
-const char *sim_world_apply_in_syscall(struct sim_world *world,
-                                       const struct sim_event *event);
-const char *sim_world_apply_away(struct sim_world *world,
-                                 const struct sim_event *event);
-
+const char *sim_leave(struct sim_world *world, uint32_t proc,
+                      enum sim_event_kind kind, uint32_t stack);
 struct sim_task *sim_task_on(struct sim_world *world, uint32_t proc);
 void sim_take_off(struct sim_world *world, uint32_t proc,
                   enum sim_task_state state);

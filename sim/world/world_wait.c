@@ -100,7 +100,7 @@ begin_wait(struct sim_world *world, const struct sim_event *event,
     if (!world->config.scheduled)
         return;
     world->tasks[event->task].waits_for_lock = true;
-    (void)sim_world_apply_leave(world, proc, parking(waiter), event->stack);
+    (void)sim_leave(world, proc, parking(waiter), event->stack);
 }
 
 /* The releaser's side of the end of a wait, and the waiter's. */
