@@ -155,6 +155,7 @@ allocate_one(void)
 static void *
 allocate_ten(void *unused)
 {
+    (void)unused;
     for (int i = 0; i < A_THREAD; i++)
         if (!allocate_one())
             return NULL;
