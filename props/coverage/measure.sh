@@ -63,4 +63,10 @@ mv "$dir/coverage.csv.tmp" "$dir/coverage.csv"
 mv "$dir/coverage.md.tmp" "$dir/coverage.md"
 sed -n '/^All:/p' "$dir/coverage.md"
 [ $status -eq 0 ] || sed -n '/^Not reached, and no reason/,$p' "$dir/coverage.md"
+
+# The same program alone: who shares memory without a kernel.
+llvm-profdata-14 merge -o $o/kernels.profdata $o/profiles/explored-*.profraw
+llvm-cov-14 export $o/props/explore_all -instr-profile $o/kernels.profdata \
+    $sources >$o/kernels.json
+props/coverage/kernels.py $o/kernels.json || status=1
 exit $status

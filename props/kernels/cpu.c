@@ -11,6 +11,7 @@
 #include "explore.h"
 #include "kernels.h"
 #include "prof/cpu.h"
+#include "prof/pprof.h"
 
 enum { TRIES_MAX = 3 };
 
@@ -207,5 +208,80 @@ const struct sim_kernel props_kernel_cpu_restart = {
     .setup = one_profile,
     .finish = in_one_profile,
     .threads = {{"program", tick, NULL}, {"control", restart, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Loading and writing wait for the end of a profile ---- */
+
+enum { LOADED_TICKS = 7, SCRATCH_BYTES = 1 << 17, FILE_BYTES_MAX = 1024 };
+
+static bool loaded;
+
+static void
+one_tick(void *context)
+{
+    setup(context);
+    tick(context, 0);
+    loaded = false;
+}
+
+static void
+stop(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_cpu_stop(cpu) == PROF_OK, "no handler is inside");
+}
+
+static enum prof_status
+write_profile(void)
+{
+    static alignas(PROF_BLOCK_ALIGN) unsigned char scratch[SCRATCH_BYTES];
+    static unsigned char file[FILE_BYTES_MAX];
+    struct prof_memory memory = {.bytes = file, .bytes_max = sizeof file};
+    const struct prof_output output = {.sink = prof_memory_sink(&memory),
+                                       .scratch = scratch,
+                                       .scratch_bytes = sizeof scratch};
+
+    return prof_cpu_write(cpu, &output, 0);
+}
+
+static void
+load_and_write(void *context, uint32_t thread)
+{
+    /* A header of three words; then so many ticks of one frame. */
+    static const uint64_t words[] = {3,     0, PROF_CPU_HZ, 4, 0, LOADED_TICKS,
+                                     0x2000};
+    const bool was_active = write_profile() == PROF_ERR_ACTIVE;
+    const enum prof_status status =
+        prof_cpu_load(cpu, words, sizeof words / sizeof *words, NULL, 0);
+
+    (void)context;
+    (void)thread;
+    loaded = status == PROF_OK;
+    sim_explore_check(loaded || (status == PROF_ERR_ACTIVE && was_active),
+                      "a profile that has stopped takes no words");
+    sim_explore_check(!loaded || write_profile() == PROF_OK,
+                      "a profile that was loaded is not written");
+}
+
+static void
+one_or_the_other(void *context)
+{
+    const struct prof_cpu_totals totals = prof_cpu_totals(cpu);
+
+    (void)context;
+    sim_explore_check(totals.recorded == (loaded ? LOADED_TICKS : 1) &&
+                          totals.lost == 0,
+                      "words that were refused are in the profile");
+    sim_explore_check(write_profile() == PROF_OK, "it has stopped");
+}
+
+const struct sim_kernel props_kernel_cpu_load = {
+    .name = "cpu-load",
+    .about = "words are taken, and a profile is written, once it has stopped",
+    .setup = one_tick,
+    .finish = one_or_the_other,
+    .threads = {{"control", stop, NULL}, {"loader", load_and_write, NULL}},
     .threads_count = 2,
 };

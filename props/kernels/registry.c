@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "linear.h"
+#include "prof/pprof.h"
 
 enum { ADD, REMOVE, COUNT, LISTED_MAX = 8 };
 
@@ -151,5 +152,41 @@ const struct sim_kernel props_kernel_registry_list = {
     .setup = setup,
     .finish = NULL,
     .threads = {{"maker", make_profile, NULL}, {"reader", list, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A profile is written while entries come and go ---- */
+
+enum { SCRATCH_BYTES = 1 << 17, TEXT_BYTES_MAX = 1024 };
+
+static void
+write_text(void *context, uint32_t thread)
+{
+    static alignas(PROF_BLOCK_ALIGN) unsigned char scratch[SCRATCH_BYTES];
+    static char text[TEXT_BYTES_MAX];
+    struct prof_memory memory = {.bytes = (unsigned char *)text,
+                                 .bytes_max = sizeof text - 1};
+    const struct prof_output output = {.sink = prof_memory_sink(&memory),
+                                       .scratch = scratch,
+                                       .scratch_bytes = sizeof scratch};
+
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_profile_write(profile, &output, 1) == PROF_OK,
+                      "the profile is not written");
+    text[memory.bytes_count] = '\0';
+    sim_explore_check(strncmp(text, "own profile: total 0\n", 21) == 0 ||
+                          (strncmp(text, "own profile: total 1\n", 21) == 0 &&
+                           strstr(text, "\n1 @ 0x") != NULL),
+                      "the text shows an entry that was never there");
+}
+
+const struct sim_kernel props_kernel_registry_write = {
+    .name = "registry-write",
+    .about = "a profile that is written shows whole entries",
+    .setup = setup,
+    .finish = NULL,
+    .threads = {{"program", open_and_close, NULL},
+                {"writer", write_text, NULL}},
     .threads_count = 2,
 };

@@ -331,6 +331,41 @@ const struct sim_kernel props_kernel_returns = {
     .threads_count = 2,
 };
 
+/* ---- The timers' task is named while a session ends ---- */
+
+static void
+end_session(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    session_end(&traced_file);
+}
+
+static void
+name_timer_task(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    prof_trace_timer_task(session_trace, 1);
+}
+
+static void
+no_event(void *context)
+{
+    (void)context;
+    sim_explore_check(traced_look(&traced_file) == 0, "nobody emitted one");
+}
+
+const struct sim_kernel props_kernel_timer_task = {
+    .name = "trace-timer-task",
+    .about = "the task of timers is named whole, or in the next session",
+    .setup = setup,
+    .finish = no_event,
+    .threads = {{"control", end_session, NULL},
+                {"program", name_timer_task, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- Three threads ---- */
 
 const struct sim_kernel props_kernel_trace_everything = {

@@ -1,0 +1,57 @@
+/*
+ * carry.c -- kernels: counters of 32 bits pass their edge, on several
+ * processors at once, while others add up and publish.
+ */
+#include "core/instance.h"
+
+#include "instance.h"
+#include "kernels.h"
+
+enum { EDGE_SLOT = 2 }; /* where the first cycle's allocations go */
+
+/* Both processors have counted as much as fits, but for one event. */
+static void
+full_counters(void *context)
+{
+    prof_bucket row;
+
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 1, .procs_max = 2});
+    row = kernel_alloc(0, 0);
+    kernel_alloc(1, 0);
+    for (uint32_t i = 0; i < 2; i++)
+        store_relaxed(&kernel_prof->procs[i].columns.slots[EDGE_SLOT][row],
+                      UINT32_MAX);
+}
+
+static void
+allocate(void *context, uint32_t thread)
+{
+    (void)context;
+    kernel_alloc(thread, 0);
+}
+
+static void
+allocate_and_publish(void *context, uint32_t thread)
+{
+    allocate(context, thread);
+    sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK, "flush");
+}
+
+static void
+two_edges(void *context)
+{
+    (void)context;
+    kernel_check_totals(UINT64_C(1) << 33, 0);
+    kernel_drain_and_check(UINT64_C(1) << 33, 0);
+}
+
+const struct sim_kernel props_kernel_carry = {
+    .name = "heap-carry",
+    .about = "counts of two processors pass 2^32 beside a flush, and are whole",
+    .setup = full_counters,
+    .finish = two_edges,
+    .threads = {{"first", allocate, NULL},
+                {"second", allocate_and_publish, NULL}},
+    .threads_count = 2,
+};

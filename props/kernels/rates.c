@@ -1,0 +1,126 @@
+/*
+ * rates.c -- kernels: the rates of the contention profiles change while events
+ * are recorded.
+ */
+#include "instance.h"
+#include "kernels.h"
+
+enum {
+    WAIT_TICKS = 5,
+    BLOCK_RATE_TICKS = 10,
+    FRACTION = 2,
+    MUTEX_FRACTION = 3
+};
+
+/* ---- An event is of one rate ---- */
+
+static void
+all_are_recorded(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){.buckets_max = 4, .procs_max = 2});
+    prof_block_rate_set(kernel_prof, 1);
+    (void)prof_mutex_fraction_set(kernel_prof, 1);
+}
+
+static void
+wait_twice(void *context, uint32_t thread)
+{
+    struct prof_proc *proc = prof_proc_at(kernel_prof, thread);
+
+    (void)context;
+    prof_contention_event(proc, PROF_BLOCK, kernel_stacks[0], 2, WAIT_TICKS);
+    prof_contention_event(proc, PROF_MUTEX, kernel_stacks[0], 2, WAIT_TICKS);
+}
+
+/* A nanosecond is a tick. */
+static void
+set_both(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    prof_block_rate_set(kernel_prof, BLOCK_RATE_TICKS);
+    sim_explore_check(prof_block_rate_ticks(kernel_prof) == BLOCK_RATE_TICKS,
+                      "the rate is not the one that was set");
+    sim_explore_check(prof_mutex_fraction_set(kernel_prof, FRACTION) == 1,
+                      "the fraction was not the one that was set");
+}
+
+/* Left out, as it was under the first rate, or scaled under the second. */
+static void
+check_one_rate(enum prof_contention kind, uint64_t scale)
+{
+    struct prof_contention_record record;
+    size_t count = 0;
+
+    sim_explore_check(prof_contention_snapshot(kernel_prof, kind, &record, 1,
+                                               &count) == PROF_OK,
+                      "snapshot");
+    if (count == 0)
+        return;
+    sim_explore_check(
+        (record.count == 1 && record.cycles == WAIT_TICKS) ||
+            (record.count == scale && record.cycles == scale * WAIT_TICKS),
+        "an event was kept by one rate and scaled by another");
+}
+
+static void
+each_of_one_rate(void *context)
+{
+    (void)context;
+    check_one_rate(PROF_BLOCK, BLOCK_RATE_TICKS / WAIT_TICKS);
+    check_one_rate(PROF_MUTEX, FRACTION);
+}
+
+const struct sim_kernel props_kernel_contention_rates = {
+    .name = "contention-rates",
+    .about = "one rate decides on an event and scales it, while rates change",
+    .setup = all_are_recorded,
+    .finish = each_of_one_rate,
+    .threads = {{"waiter", wait_twice, NULL}, {"control", set_both, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- Setting the fraction returns the one before ---- */
+
+static int64_t before[2];
+
+static void
+fraction_of_one(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .rules = &prof_rules_go1_10, .buckets_max = 2, .procs_max = 2});
+    (void)prof_mutex_fraction_set(kernel_prof, 1);
+}
+
+static void
+set_fraction(void *context, uint32_t thread)
+{
+    (void)context;
+    before[thread] =
+        prof_mutex_fraction_set(kernel_prof, thread == 0 ? MUTEX_FRACTION : 0);
+}
+
+static void
+some_order(void *context)
+{
+    const int64_t now = prof_mutex_fraction_set(kernel_prof, -1);
+
+    (void)context;
+    sim_explore_check(
+        (before[0] == 1 && before[1] == MUTEX_FRACTION && now == 0) ||
+            (before[1] == 1 && before[0] == 0 && now == MUTEX_FRACTION),
+        "no order of the two calls explains what they returned");
+    sim_explore_check(prof_mutex_period(kernel_prof) == MUTEX_FRACTION,
+                      "turned off, records are not read by the last fraction");
+}
+
+const struct sim_kernel props_kernel_mutex_fraction = {
+    .name = "mutex-fraction",
+    .about = "of two who set the fraction, the later one is told the earlier's",
+    .setup = fraction_of_one,
+    .finish = some_order,
+    .threads = {{"on", set_fraction, NULL}, {"off", set_fraction, NULL}},
+    .threads_count = 2,
+};
