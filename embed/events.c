@@ -69,16 +69,27 @@ log_address(enum embed_kind kind, void *address)
     return offset;
 }
 
+/* Put the bytes that may be used behind `count` words, if they are wanted.
+ * returns: how many there are, with room for the stack's */
+static uint32_t
+add_usable(uint64_t *words, uint32_t count, void *address)
+{
+    if (embed_config.asks_usable)
+        words[count++] = embed_usable_bytes(address);
+    return count + 1;
+}
+
 void
 embed_on_alloc(void *address, struct embed_request request, const void *frame)
 {
-    uint64_t words[4] = {0, (uintptr_t)address, request.bytes, 0};
+    uint64_t words[5] = {0, (uintptr_t)address, request.bytes};
     const uint32_t detail = request.alignment << 1 | request.zeroed;
     int saved_errno = errno;
 
     if (address == NULL || !embed_enter())
         return;
-    log_with_stack(EMBED_ALLOC, detail, words, 4, frame);
+    log_with_stack(EMBED_ALLOC, detail, words, add_usable(words, 3, address),
+                   frame);
     embed_leave();
     errno = saved_errno;
 }
@@ -99,7 +110,7 @@ void
 embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                  const void *frame)
 {
-    uint64_t words[5] = {0, (uintptr_t)address, bytes, 0, 0};
+    uint64_t words[6] = {0, (uintptr_t)address, bytes};
     int saved_errno = errno;
 
     (void)old;
@@ -107,7 +118,8 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
         return;
     words[3] = offset_of(token);
     if (address != NULL)
-        log_with_stack(EMBED_RESIZED, 0, words, 5, frame);
+        log_with_stack(EMBED_RESIZED, 0, words, add_usable(words, 4, address),
+                       frame);
     else if (words[3] != 0)
         embed_log_change(words[3], bytes != 0 ? EMBED_CANCELLED : EMBED_FREE);
     embed_leave();

@@ -33,6 +33,7 @@ static struct {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
     int (*posix_memalign)(void **, size_t, size_t);
+    size_t (*usable_size)(void *);
     void (*free)(void *);
 } real = {.free = free_before};
 
@@ -63,7 +64,14 @@ embed_heap_resolve(void)
     embed_resolve(&real.valloc, "valloc", NULL);
     embed_resolve(&real.pvalloc, "pvalloc", NULL);
     embed_resolve(&real.posix_memalign, "posix_memalign", NULL);
+    embed_resolve(&real.usable_size, "malloc_usable_size", NULL);
     embed_resolve(&real.malloc, "malloc", NULL);
+}
+
+size_t
+embed_usable_bytes(void *address)
+{
+    return real.usable_size != NULL ? real.usable_size(address) : 0;
 }
 
 /* returns: false while the real functions are not known */

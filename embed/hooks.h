@@ -50,6 +50,9 @@ extern _Atomic uint32_t embed_awaited __attribute__((visibility("hidden")));
 void embed_heap_resolve(void);
 void embed_locks_resolve(void);
 
+/* returns: how many bytes of a block may be used; 0 if malloc does not say */
+size_t embed_usable_bytes(void *address);
+
 /* dlsym(RTLD_NEXT), into a function pointer. in: version, or NULL */
 void embed_resolve(void *function, const char *name, const char *version);
 

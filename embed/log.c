@@ -234,6 +234,8 @@ ticks_locked(enum embed_kind kind)
     return ticks > embed_state->last_ticks ? ticks : embed_state->last_ticks;
 }
 
+enum { SHORT_WORDS = 4 }; /* of an ALLOC that may have a short record */
+
 static bool
 fits(uint64_t value, uint32_t bits)
 {
@@ -282,7 +284,8 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
         words[words_count - 1] = intern_locked(stack, is_new);
     offset = state->used_bytes;
     words[0] = ticks_locked(kind);
-    if (!append_short_locked(kind, detail, words, &place)) {
+    if (words_count > SHORT_WORDS ||
+        !append_short_locked(kind, detail, words, &place)) {
         place = embed_append_locked(kind, detail, embed_self.thread_index,
                                     words_count);
         if (place != NULL)

@@ -110,6 +110,7 @@ struct embed_config {
     uint64_t limit_bytes;
     uint64_t device; /* and inode: of the folder for spools */
     uint64_t inode;
+    bool asks_usable; /* bytes, of malloc */
     char directory[400];
 };
 extern struct embed_config embed_config;

@@ -32,6 +32,7 @@
 #define EMBED_ENV_LIMIT     "PROFSIM_SPOOL_BYTES"
 #define EMBED_ENV_DEPTH     "PROFSIM_DEPTH"
 #define EMBED_ENV_FRAMES    "PROFSIM_FRAME_POINTERS" /* 1: it keeps them */
+#define EMBED_ENV_USABLE    "PROFSIM_USABLE"         /* 1: malloc is asked */
 
 /* Why an event is not in the log; the order is that of docs/recording.md. */
 enum embed_cause {
@@ -121,6 +122,8 @@ struct embed_record {
  *   ALLOC    ticks, address, bytes, stack (offset in the file; 0: none);
  *            detail: bit 0 zeroed; from bit 1 on 1 + log2 of the alignment that
  *            was asked for, 0 if none was
+ *   ALLOC and RESIZED may have a word more ahead of the stack: bytes that may
+ *   be used, as malloc says
  *   FREE     ticks, address
  *   RESIZE   ticks, address
  *   RESIZED  ticks, address, bytes, offset of its RESIZE, stack

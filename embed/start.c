@@ -56,6 +56,7 @@ configure(void)
     to->limit_bytes = number_of(getenv(EMBED_ENV_LIMIT), LIMIT_BYTES);
     if (depth >= 1 && depth <= EMBED_DEPTH_MAX)
         embed_depth_max = (uint32_t)depth;
+    to->asks_usable = number_of(getenv(EMBED_ENV_USABLE), 0) == 1;
     embed_by_frames =
         EMBED_FRAMES_OFFERED && number_of(getenv(EMBED_ENV_FRAMES), 0) == 1;
     return true;

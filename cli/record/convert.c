@@ -95,6 +95,15 @@ clear_address(struct cli_conversion *convert, uint32_t thread, uint64_t ticks,
     write_free(convert, thread, ticks, address);
 }
 
+/* Ahead of the stack, which is the last word; 0: malloc was not asked. */
+static uint64_t
+usable_of(const struct embed_record *record, const uint64_t *words)
+{
+    return record->words > cli_conversion_words_of(record->kind) + 1u
+               ? words[record->words - 3]
+               : 0;
+}
+
 static void
 write_alloc(struct cli_conversion *convert, const struct embed_record *record,
             uint64_t ticks, const uint64_t *words, uint32_t stack)
@@ -104,6 +113,7 @@ write_alloc(struct cli_conversion *convert, const struct embed_record *record,
         .zeroed = (record->detail & 1) != 0,
         .has_alignment = alignment != 0 && alignment <= 64,
         .alignment_log2 = (alignment - 1) & 63,
+        .usable_bytes = usable_of(record, words),
     };
 
     clear_address(convert, record->number, ticks, words[1]);
@@ -141,8 +151,8 @@ end_resize(struct cli_conversion *convert, const struct embed_record *record,
         return;
     }
     clear_address(convert, record->number, ticks, words[1]);
-    cli_recfile_resize(&convert->file, record->number, ticks, object, words[2],
-                       stack);
+    cli_recfile_resize_usable(&convert->file, record->number, ticks, object,
+                              words[2], usable_of(record, words), stack);
     set_object(convert, words[1], object);
     if (!cli_map_put(&convert->resize_at, words[3], CLI_MAP_NONE))
         convert->file.failed = true;
@@ -152,7 +162,7 @@ static bool
 write_event(struct cli_conversion *convert, uint64_t offset,
             const struct embed_record *record, const uint64_t *words)
 {
-    uint32_t last = cli_conversion_words_of(record->kind) - 1;
+    const uint32_t last = record->words - 2u;
     uint64_t ticks = words[0] - convert->header->start_ticks;
     uint64_t waited = 0;
     uint64_t stack = 0;
@@ -205,6 +215,7 @@ write_short(struct cli_conversion *convert, uint64_t offset,
     const bool is_alloc = (uint8_t)from[0] == EMBED_SHORT_ALLOC;
     const struct embed_record record = {
         .kind = is_alloc ? EMBED_ALLOC : EMBED_FREE,
+        .words = is_alloc ? 5 : 3,
         .number = from[0] >> 8 & ((1u << EMBED_SHORT_THREAD_BITS) - 1)};
     uint64_t words[4] = {convert->previous_ticks,
                          from[0] >> (64 - EMBED_SHORT_ADDRESS_BITS) << 4};

@@ -21,6 +21,7 @@ enum event_tag {
     TAG_RELEASE,
     TAG_RESIZE,
     TAG_SEMAPHORE,
+    TAG_USABLE = 0x80, /* a bit, of ALLOC and RESIZE */
 };
 
 enum { LOCK_SEMAPHORE = 4 }; /* the kinds below it have two bits of the tag */
@@ -240,6 +241,12 @@ put_event(struct cli_recfile *file, uint32_t tag, uint32_t thread,
     file->ticks = ticks;
 }
 
+static bool
+is_usable(uint64_t usable_bytes, uint64_t size_bytes)
+{
+    return usable_bytes != 0 && usable_bytes >= size_bytes;
+}
+
 void
 cli_recfile_alloc(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                   uint64_t size_bytes, uint32_t stack)
@@ -254,13 +261,17 @@ cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                      uint64_t size_bytes,
                      const struct cli_recfile_request *request, uint32_t stack)
 {
+    const bool has_usable = is_usable(request->usable_bytes, size_bytes);
     const uint32_t tag = TAG_ALLOC | (request->zeroed ? 0x20u : 0u) |
-                         (request->has_alignment ? 0x40u : 0u);
+                         (request->has_alignment ? 0x40u : 0u) |
+                         (has_usable ? TAG_USABLE : 0u);
 
     put_event(file, tag, thread, ticks);
     put_varint(file, size_bytes);
     if (request->has_alignment)
         put_varint(file, request->alignment_log2);
+    if (has_usable)
+        put_varint(file, request->usable_bytes - size_bytes);
     put_varint(file, stack);
     file->allocs++;
 }
@@ -269,9 +280,22 @@ void
 cli_recfile_resize(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
                    uint64_t object, uint64_t size_bytes, uint32_t stack)
 {
-    put_event(file, TAG_RESIZE, thread, ticks);
+    cli_recfile_resize_usable(file, thread, ticks, object, size_bytes, 0,
+                              stack);
+}
+
+void
+cli_recfile_resize_usable(struct cli_recfile *file, uint32_t thread,
+                          uint64_t ticks, uint64_t object, uint64_t size_bytes,
+                          uint64_t usable_bytes, uint32_t stack)
+{
+    const bool has_usable = is_usable(usable_bytes, size_bytes);
+
+    put_event(file, TAG_RESIZE | (has_usable ? TAG_USABLE : 0u), thread, ticks);
     put_varint(file, file->allocs - object);
     put_varint(file, size_bytes);
+    if (has_usable)
+        put_varint(file, usable_bytes - size_bytes);
     put_varint(file, stack);
     file->resizes++;
 }

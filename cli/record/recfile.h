@@ -69,6 +69,7 @@ struct cli_recfile_request {
     bool zeroed;
     bool has_alignment;
     uint32_t alignment_log2; /* below 64 */
+    uint64_t usable_bytes;   /* not known: 0, or less than was asked for */
 };
 
 /* block_bytes: blocks are closed at this length; 0: a good one */
@@ -101,6 +102,12 @@ void cli_recfile_free(struct cli_recfile *file, uint32_t thread, uint64_t ticks,
 void cli_recfile_resize(struct cli_recfile *file, uint32_t thread,
                         uint64_t ticks, uint64_t object, uint64_t size_bytes,
                         uint32_t stack);
+
+/* The same, with the bytes that may be used; as of a request. */
+void cli_recfile_resize_usable(struct cli_recfile *file, uint32_t thread,
+                               uint64_t ticks, uint64_t object,
+                               uint64_t size_bytes, uint64_t usable_bytes,
+                               uint32_t stack);
 
 /* As cli_recfile_alloc(), with how it was asked for. */
 void cli_recfile_alloc_as(struct cli_recfile *file, uint32_t thread,

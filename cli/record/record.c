@@ -90,6 +90,7 @@ set_environment(void *context)
     snprintf(text, sizeof text, "%" PRIu64, options->depth);
     setenv(EMBED_ENV_DEPTH, text, 1);
     setenv(EMBED_ENV_FRAMES, options->by_frames ? "1" : "0", 1);
+    setenv(EMBED_ENV_USABLE, options->asks_usable ? "1" : "0", 1);
 }
 
 /* What was logged becomes recordings, also if one of them fails. */

@@ -10,7 +10,7 @@
 #include "options.h"
 #include "spool.h"
 
-enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES };
+enum { OUTPUT = 1, IMAGES, DEPTH, LIMIT, FRAMES, USABLE };
 
 static const struct cli_option table[] = {
     {OUTPUT, 'o', "output", "FILE", "the recording (profsim.rec)"},
@@ -20,6 +20,8 @@ static const struct cli_option table[] = {
     {LIMIT, 0, "limit", "BYTES", "of a process's log: 64k to 1024G (512M)"},
     {FRAMES, 0, "frame-pointers", NULL,
      "take stacks by frame pointers, which COMMAND keeps"},
+    {USABLE, 0, "usable", NULL,
+     "ask malloc, too, how many bytes of each block may be used"},
     {0},
 };
 
@@ -72,6 +74,9 @@ take(struct cli_record_options *options, int id, const char *value)
                           &options->depth);
     case LIMIT:
         return parse_bytes(value, &options->limit_bytes);
+    case USABLE:
+        options->asks_usable = true;
+        return true;
     default:
         options->by_frames = EMBED_FRAMES_OFFERED;
         return EMBED_FRAMES_OFFERED ||

@@ -11,9 +11,10 @@ struct cli_record_options {
     const char *output;
     uint64_t depth;
     uint64_t limit_bytes;
-    uint64_t images; /* process images to keep, those with most events */
-    bool by_frames;  /* the command keeps frame pointers */
-    char **command;  /* NULL at its end */
+    uint64_t images;  /* process images to keep, those with most events */
+    bool by_frames;   /* the command keeps frame pointers */
+    bool asks_usable; /* what malloc gave, besides what was asked for */
+    char **command;   /* NULL at its end */
 };
 
 /*

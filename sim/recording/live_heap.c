@@ -14,8 +14,9 @@
  *       frees. The same holds for threads.
  *   I2  a chunk is there while one of its objects is in use or still to come.
  *
- * Memory: 8 bytes an object of the chunks that are there, 56 a distinct pair of
- * stack and size; an allocation takes at least 4 bytes of the file.
+ * Memory: 8 bytes an object of the chunks that are there (16 if what may be
+ * used of it is known), 56 a distinct pair of stack and size; an allocation
+ * takes at least 4 bytes of the file.
  */
 #include "live_heap.h"
 
@@ -30,7 +31,8 @@ struct object {
 };
 
 struct chunk {
-    uint32_t freed; /* of its objects */
+    uint32_t freed;   /* of its objects */
+    uint64_t *usable; /* bytes of each; NULL: none is known */
     struct object objects[CHUNK];
 };
 
@@ -43,7 +45,8 @@ struct walk {
     uint32_t buckets_room;
     struct sim_heap_count live;
     struct sim_heap_count allocs;
-    uint32_t peak; /* number of the newest candidate */
+    uint32_t peak;         /* number of the newest candidate */
+    uint64_t usable_bytes; /* of what is in use */
 };
 
 /* ---- buckets ---- */
@@ -164,17 +167,51 @@ keep_object(struct walk *walk, uint64_t object, uint32_t bucket,
     return true;
 }
 
+static void
+release_chunk(struct chunk **chunk)
+{
+    if (*chunk != NULL)
+        free((*chunk)->usable);
+    free(*chunk);
+    *chunk = NULL;
+}
+
 static struct object
 release_object(struct walk *walk, uint64_t object)
 {
     struct chunk **chunk = &walk->chunks[object >> CHUNK_LOG2];
     const struct object known = (*chunk)->objects[object % CHUNK];
 
-    if (++(*chunk)->freed == CHUNK) {
-        free(*chunk);
-        *chunk = NULL;
-    }
+    if ((*chunk)->usable != NULL)
+        walk->usable_bytes -= (*chunk)->usable[object % CHUNK];
+    if (++(*chunk)->freed == CHUNK)
+        release_chunk(chunk);
     return known;
+}
+
+/*
+ * The bytes that may be used of an object that was made or resized.
+ *
+ * returns: false if there is no memory
+ */
+static bool
+note_usable(struct walk *walk, const struct sim_recorded *event)
+{
+    struct chunk *const chunk = walk->chunks[event->object >> CHUNK_LOG2];
+    uint64_t *usable;
+
+    if (event->usable_bytes == 0) {
+        walk->heap->has_usable = false;
+        return true;
+    }
+    if (chunk->usable == NULL)
+        chunk->usable = calloc(CHUNK, sizeof *chunk->usable);
+    if (chunk->usable == NULL)
+        return false;
+    usable = &chunk->usable[event->object % CHUNK];
+    walk->usable_bytes += event->usable_bytes - *usable;
+    *usable = event->usable_bytes;
+    return true;
 }
 
 /* An object comes to be in use. */
@@ -262,6 +299,7 @@ note_peak(struct walk *walk, const struct sim_recorded *event, uint64_t number)
         return;
     heap->total.peak = walk->live;
     heap->total.peak_allocs = walk->allocs;
+    heap->peak_usable_bytes = walk->usable_bytes;
     heap->peak_ticks = event->ticks;
     heap->peak_event = number;
     walk->peak++;
@@ -310,8 +348,10 @@ take_events(struct walk *walk, const struct sim_recording *recording,
         number++;
         if (event.kind == SIM_RECORDED_ALLOC ||
             event.kind == SIM_RECORDED_RESIZE) {
-            if (!(event.kind == SIM_RECORDED_ALLOC ? take_alloc(walk, &event)
-                                                   : take_resize(walk, &event)))
+            if (!(event.kind == SIM_RECORDED_ALLOC
+                      ? take_alloc(walk, &event)
+                      : take_resize(walk, &event)) ||
+                !note_usable(walk, &event))
                 return false;
             note_peak(walk, &event, number);
         } else if (event.kind == SIM_RECORDED_FREE) {
@@ -393,12 +433,13 @@ sim_live_heap_open(struct sim_live_heap *heap,
 
     memset(heap, 0, sizeof *heap);
     heap->duration_ticks = walk.totals->duration_ticks;
+    heap->has_usable = walk.totals->allocs > 0;
     good = prepare(&walk) && take_events(&walk, recording, progress);
     if (good)
         sum_up(&walk);
     if (walk.chunks != NULL) {
         for (uint64_t i = 0; i <= walk.totals->allocs >> CHUNK_LOG2; i++)
-            free(walk.chunks[i]);
+            release_chunk(&walk.chunks[i]);
     }
     free(walk.chunks);
     free(walk.slots);

@@ -69,6 +69,8 @@ struct sim_live_heap {
     uint64_t peak_ticks; /* since the recording began */
     uint64_t peak_event; /* number of the event, from 1; 0: no allocation */
     uint64_t duration_ticks;
+    bool has_usable;                 /* of all objects */
+    uint64_t peak_usable_bytes;      /* at the peak, in use or not */
     struct sim_heap_bucket *buckets; /* in order of first allocation */
     uint32_t buckets_count;
     struct sim_heap_sums *sites;     /* by stack of the recording */

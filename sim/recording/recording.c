@@ -52,6 +52,7 @@ struct numbers {
     uint64_t first;
     uint64_t second; /* ticks waited, or the new size */
     uint64_t alignment_log2;
+    uint64_t excess; /* of usable bytes over those asked for */
     uint64_t stack;
 };
 
@@ -61,7 +62,7 @@ is_tag(const struct sim_recording *recording, uint8_t tag)
 {
     static const uint8_t allowed[2][TAG_KINDS] = {
         {0, 0, 0, 0xe0, 0x60},
-        {0, 0x60, 0, 0xe0, 0x60, 0, 0x80},
+        {0, 0xe0, 0, 0xe0, 0x60, 0x80, 0x80},
     };
     const uint32_t version = recording->version;
     const uint32_t kind = tag & 15u;
@@ -69,6 +70,16 @@ is_tag(const struct sim_recording *recording, uint8_t tag)
 
     return kind >= SIM_RECORDED_ALLOC && kind <= kinds &&
            (tag & 0xe0 & ~allowed[version - 1][kind]) == 0;
+}
+
+/* Does the event say how many bytes may be used? */
+static bool
+is_usable(uint8_t tag)
+{
+    const uint32_t kind = tag & 15u;
+
+    return (tag & 0x80) != 0 &&
+           (kind == SIM_RECORDED_ALLOC || kind == SIM_RECORDED_RESIZE);
 }
 
 static bool
@@ -83,6 +94,7 @@ read_numbers(struct sim_recording_cursor *cursor, uint8_t tag,
                             kind == SIM_RECORDED_RESIZE ||
                             kind == TAG_SEMAPHORE;
     const bool has_alignment = kind == SIM_RECORDED_ALLOC && (tag & 0x40) != 0;
+    const bool has_usable = is_usable(tag);
 
     memset(numbers, 0, sizeof *numbers);
     return sim_recording_varint(bytes, at, limit, &numbers->first) &&
@@ -90,6 +102,8 @@ read_numbers(struct sim_recording_cursor *cursor, uint8_t tag,
             sim_recording_varint(bytes, at, limit, &numbers->second)) &&
            (!has_alignment ||
             sim_recording_varint(bytes, at, limit, &numbers->alignment_log2)) &&
+           (!has_usable ||
+            sim_recording_varint(bytes, at, limit, &numbers->excess)) &&
            (kind == SIM_RECORDED_FREE ||
             sim_recording_varint(bytes, at, limit, &numbers->stack)) &&
            numbers->stack <= UINT32_MAX && numbers->alignment_log2 < 64;
@@ -156,12 +170,15 @@ sim_recording_decode(struct sim_recording_cursor *cursor,
         return false;
     event->kind =
         is_semaphore ? SIM_RECORDED_WAIT : (enum sim_recorded_kind)(tag & 15u);
-    event->wait_failed = (tag & 0x80) != 0;
+    event->wait_failed = event->kind == SIM_RECORDED_WAIT && (tag & 0x80) != 0;
     event->thread = cursor->thread = (uint32_t)thread;
     event->ticks = cursor->ticks += delta;
     event->stack = (uint32_t)numbers.stack;
-    if (!fill_event(cursor, event, tag, &numbers))
+    if (!fill_event(cursor, event, tag, &numbers) ||
+        numbers.excess > UINT64_MAX - event->size_bytes)
         return false;
+    if (is_usable(tag))
+        event->usable_bytes = event->size_bytes + numbers.excess;
     if (is_semaphore)
         event->lock_kind = SIM_RECORDED_SEMAPHORE;
     return true;

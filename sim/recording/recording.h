@@ -53,15 +53,16 @@ struct sim_recorded {
     enum sim_recorded_kind kind;
     enum sim_recorded_lock lock_kind; /* WAIT, RELEASE */
     uint32_t thread;
-    uint32_t stack;      /* all but FREE */
-    uint64_t ticks;      /* since the recording began; never falls */
-    uint64_t object;     /* ALLOC, FREE, RESIZE */
-    uint64_t size_bytes; /* ALLOC, RESIZE */
-    uint64_t lock;       /* WAIT, RELEASE */
-    uint64_t wait_ticks; /* WAIT: up to `ticks` */
-    bool wait_failed;    /* WAIT: it ended without the lock */
-    bool zeroed;         /* ALLOC */
-    uint64_t alignment;  /* ALLOC: that was asked for; 0: none */
+    uint32_t stack;        /* all but FREE */
+    uint64_t ticks;        /* since the recording began; never falls */
+    uint64_t object;       /* ALLOC, FREE, RESIZE */
+    uint64_t size_bytes;   /* ALLOC, RESIZE */
+    uint64_t lock;         /* WAIT, RELEASE */
+    uint64_t wait_ticks;   /* WAIT: up to `ticks` */
+    bool wait_failed;      /* WAIT: it ended without the lock */
+    bool zeroed;           /* ALLOC */
+    uint64_t alignment;    /* ALLOC: that was asked for; 0: none */
+    uint64_t usable_bytes; /* ALLOC, RESIZE: as malloc said; 0: not known */
 };
 
 struct sim_recording_totals {

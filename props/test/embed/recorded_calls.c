@@ -4,13 +4,16 @@
  * Run under the recorder by test_recorder_calls.c, which knows these sizes.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -194,9 +197,39 @@ fork_in_wait(void)
     expect(wait(NULL) > 0);
 }
 
-int
-main(void)
+/* Says what malloc says of each block: its bytes, and those that may be used.
+ */
+static void
+say_usable(void *block, size_t bytes)
 {
+    expect(block != NULL);
+    printf("%zu %zu\n", bytes, malloc_usable_size(block));
+}
+
+static int
+use_blocks(void)
+{
+    void *volatile kept[8];
+
+    kept[0] = malloc(1001);
+    say_usable(kept[0], 1001);
+    kept[1] = calloc(1, 333333);
+    say_usable(kept[1], 333333);
+    kept[2] = aligned_alloc(4096, 8192);
+    say_usable(kept[2], 8192);
+    kept[0] = realloc(kept[0], 55555);
+    say_usable(kept[0], 55555);
+    free(kept[1]);
+    free(kept[2]);
+    free(kept[0]);
+    return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "usable") == 0)
+        return use_blocks();
     allocate(50); /* its first event comes before its name */
     expect(prctl(PR_SET_NAME, "named by prctl") == 0);
     resize();

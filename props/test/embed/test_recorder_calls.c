@@ -196,6 +196,49 @@ how_it_was_asked_for_is_kept(void **state)
     assert_int_equal(event.alignment, 0);
 }
 
+/* The program says it of the same blocks; only if it is asked for. */
+static void
+usable_bytes_are_kept_if_asked_for(void **state)
+{
+    struct sim_recording *recording;
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    char command[512];
+    char said[32];
+    char path[64];
+    FILE *file;
+    int count = 0;
+
+    (void)state;
+    snprintf(command, sizeof command,
+             "timeout 60 '%s' record --usable -o %s/m.rec -- "
+             "'%s/recorded_calls' usable >%s/said 2>>%s/log",
+             words[1], directory, words[3], directory, directory);
+    assert_int_equal(system(command), 0);
+    recording = open_recording("m.rec");
+    assert_non_null(recording);
+    snprintf(path, sizeof path, "%s/said", directory);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(said, sizeof said, file) != NULL) {
+        const uint64_t bytes = strtoull(said, NULL, 10);
+
+        sim_recording_begin(recording, &cursor);
+        while (sim_recording_next(&cursor, &event))
+            if (event.size_bytes == bytes && event.kind != SIM_RECORDED_FREE)
+                break;
+        assert_int_equal(event.size_bytes, bytes);
+        assert_int_equal(event.usable_bytes,
+                         strtoull(strchr(said, ' '), NULL, 10));
+        count++;
+    }
+    assert_int_equal(count, 4);
+    fclose(file);
+    sim_recording_close(recording);
+    object_of(parent, 1234567, &event);
+    assert_int_equal(event.usable_bytes, 0);
+}
+
 static void
 waits_with_an_end_are_waits(void **state)
 {
@@ -300,6 +343,7 @@ main(int argc, char **argv)
         cmocka_unit_test(its_replay_holds),
         cmocka_unit_test(a_library_in_place_of_another_has_its_own_names),
         cmocka_unit_test(how_it_was_asked_for_is_kept),
+        cmocka_unit_test(usable_bytes_are_kept_if_asked_for),
         cmocka_unit_test(waits_with_an_end_are_waits),
         cmocka_unit_test(threads_have_their_names),
         cmocka_unit_test(a_child_knows_when_it_was_forked),

@@ -89,11 +89,13 @@ const struct sim_recorded props_small_recording[PROPS_SMALL_COUNT] = {
      .ticks = 950,
      .stack = 3,
      .object = 1,
-     .size_bytes = UINT64_MAX},
+     .size_bytes = UINT64_MAX - 9,
+     .usable_bytes = UINT64_MAX},
     {.kind = SIM_RECORDED_FREE, .ticks = 1000, .object = 1},
     {.kind = SIM_RECORDED_ALLOC,
      .ticks = UINT64_MAX - 77,
      .size_bytes = 300,
+     .usable_bytes = 300,
      .stack = 1,
      .object = 2,
      .zeroed = true,
@@ -109,6 +111,7 @@ write_event(struct cli_recfile *file, const struct sim_recorded *event)
     switch (event->kind) {
     case SIM_RECORDED_ALLOC:
         request.zeroed = event->zeroed;
+        request.usable_bytes = event->usable_bytes;
         request.has_alignment = event->alignment != 0;
         if (request.has_alignment)
             request.alignment_log2 =
@@ -117,8 +120,9 @@ write_event(struct cli_recfile *file, const struct sim_recorded *event)
                              event->size_bytes, &request, event->stack);
         break;
     case SIM_RECORDED_RESIZE:
-        cli_recfile_resize(file, event->thread, event->ticks, event->object,
-                           event->size_bytes, event->stack);
+        cli_recfile_resize_usable(file, event->thread, event->ticks,
+                                  event->object, event->size_bytes,
+                                  event->usable_bytes, event->stack);
         break;
     case SIM_RECORDED_FREE:
         cli_recfile_free(file, event->thread, event->ticks, event->object);

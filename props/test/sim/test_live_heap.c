@@ -444,6 +444,41 @@ size_classes_are_powers_of_two(void **state)
     assert_int_equal(sim_heap_class(UINT64_MAX), SIM_HEAP_CLASSES - 1);
 }
 
+/* 100 of 104 and 50 of 56 bytes; 100 grow to 200 of 208: the peak. Then less.
+ */
+static void
+usable_bytes_are_those_at_the_peak(void **state)
+{
+    static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
+
+    (void)state;
+    for (uint64_t known = 0; known <= 56; known += 56) {
+        const struct cli_recfile_request first = {.usable_bytes = 104};
+        const struct cli_recfile_request second = {.usable_bytes = known};
+        struct sim_recording *recording;
+        struct cli_recfile file;
+        struct sim_live_heap heap;
+
+        cli_recfile_init(&file, 0);
+        props_small_recording_tables(&file);
+        cli_recfile_alloc_as(&file, 0, 1, 100, &first, 0);
+        cli_recfile_alloc_as(&file, 0, 2, 50, &second, 0);
+        cli_recfile_resize_usable(&file, 0, 3, 0, 200, 208, 0);
+        cli_recfile_free(&file, 0, 4, 1);
+        cli_recfile_alloc_as(&file, 0, 5, 40, &first, 0);
+        cli_recfile_end(&file, none_dropped);
+        recording = props_small_recording_read(file.bytes, file.bytes_count);
+        cli_recfile_release(&file);
+        assert_true(sim_live_heap_open(&heap, recording, NULL));
+        assert_int_equal(heap.total.peak.bytes, 250);
+        assert_int_equal(heap.has_usable, known != 0);
+        if (heap.has_usable)
+            assert_int_equal(heap.peak_usable_bytes, 264);
+        sim_live_heap_close(&heap);
+        sim_recording_close(recording);
+    }
+}
+
 int
 main(void)
 {
@@ -454,6 +489,7 @@ main(void)
         cmocka_unit_test(an_object_is_known_until_it_is_freed),
         cmocka_unit_test(a_recording_without_allocations_has_no_peak),
         cmocka_unit_test(size_classes_are_powers_of_two),
+        cmocka_unit_test(usable_bytes_are_those_at_the_peak),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

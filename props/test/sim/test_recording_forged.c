@@ -62,8 +62,8 @@ reseal(uint8_t *bytes, size_t count)
 }
 
 /*
- * 200 zeroed bytes at a multiple of 64 by thread 5, at f in /m; resized to 9; a
- * wait in vain for a semaphore; freed.
+ * 200 zeroed bytes, of 208 that may be used, at a multiple of 64 by thread 5,
+ * at f in /m; resized to 9, of 24; a wait in vain for a semaphore; freed.
  */
 static const uint8_t document[] =
     "PROFREC\n\2\0\0\0"
@@ -74,7 +74,7 @@ static const uint8_t document[] =
     "F\x07\0\0\0cccc\x84\x40\x01\x02\x02\x00\x00"
     "K\3\0\0\0cccc\x00\x01\x00"
     "T\3\0\0\0cccc\x05\x01w"
-    "E\x13\0\0\0cccc\x61\x03\xc8\x01\x06\x00\x05\x04\x01\x09\x00"
+    "E\x15\0\0\0cccc\xe1\x03\xc8\x01\x06\x08\x00\x85\x04\x01\x09\x0f\x00"
     "\x86\x00\x00\x02\x00\x02\x01\x01"
     "Z\x0f\0\0\0cccc\x01\x01\x01\0\x01\0\x08\0\0\0\0\0\0\0\0";
 
@@ -85,7 +85,7 @@ the_bytes_are_those_of_the_document(void **state)
     static const uint8_t id[1] = {0xee};
     static const uint32_t frames[1] = {0};
     static const uint64_t none[CLI_RECFILE_CAUSES];
-    static const struct cli_recfile_request request = {true, true, 6};
+    static const struct cli_recfile_request request = {true, true, 6, 208};
     struct cli_recfile_about about = {1000000000, 100, 7, 5,
                                       1,          32,  1, arguments};
     struct cli_recfile_module module = {0x1000, 16, 0, 1, id, 1};
@@ -103,7 +103,7 @@ the_bytes_are_those_of_the_document(void **state)
     cli_recfile_stack(&file, frames, 1);
     cli_recfile_thread(&file, 5, "w");
     cli_recfile_alloc_as(&file, 0, 3, 200, &request, 0);
-    cli_recfile_resize(&file, 0, 7, 0, 9, 0);
+    cli_recfile_resize_usable(&file, 0, 7, 0, 9, 24, 0);
     cli_recfile_wait(&file, 0, 7, 4, true, 0, 2, 0);
     cli_recfile_free(&file, 0, 8, 0);
     cli_recfile_end(&file, none);
@@ -158,9 +158,11 @@ the_events_are_those_of_the_document(void **state)
     assert_int_equal(events[0].alignment, 64);
     assert_true(events[0].zeroed);
     assert_int_equal(events[0].size_bytes, 200);
+    assert_int_equal(events[0].usable_bytes, 208);
     assert_int_equal(events[1].kind, SIM_RECORDED_RESIZE);
     assert_int_equal(events[1].object, 0);
     assert_int_equal(events[1].size_bytes, 9);
+    assert_int_equal(events[1].usable_bytes, 24);
     assert_int_equal(events[2].kind, SIM_RECORDED_WAIT);
     assert_int_equal(events[2].lock_kind, SIM_RECORDED_SEMAPHORE);
     assert_int_equal(events[2].wait_ticks, 2);
