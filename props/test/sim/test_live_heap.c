@@ -444,8 +444,8 @@ size_classes_are_powers_of_two(void **state)
     assert_int_equal(sim_heap_class(UINT64_MAX), SIM_HEAP_CLASSES - 1);
 }
 
-/* 100 of 104 and 50 of 56 bytes; 100 grow to 200 of 208: the peak. Then less.
- */
+/* 100 of 104 and 50 of 56 bytes, 20 that are freed; 100 grow to 200 of 208, the
+ * peak; then less. */
 static void
 usable_bytes_are_those_at_the_peak(void **state)
 {
@@ -463,6 +463,8 @@ usable_bytes_are_those_at_the_peak(void **state)
         props_small_recording_tables(&file);
         cli_recfile_alloc_as(&file, 0, 1, 100, &first, 0);
         cli_recfile_alloc_as(&file, 0, 2, 50, &second, 0);
+        cli_recfile_alloc_as(&file, 0, 2, 20, &first, 0);
+        cli_recfile_free(&file, 0, 2, 2);
         cli_recfile_resize_usable(&file, 0, 3, 0, 200, 208, 0);
         cli_recfile_free(&file, 0, 4, 1);
         cli_recfile_alloc_as(&file, 0, 5, 40, &first, 0);
