@@ -165,8 +165,7 @@ tell_subject(const struct explanation *explanation)
     for (size_t i = 0; i < view->count; i++) {
         const struct sim_subject_record *r = &view->records[i];
 
-        printf("          shows  %s: %" PRId64 " live objects of %" PRId64
-               " bytes",
+        printf("          shows  %s: %.15g live objects of %.15g bytes",
                r->site == SIM_SUBJECT_NOWHERE
                    ? "?"
                    : explanation->scenario->stack_names[r->site],

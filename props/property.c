@@ -54,6 +54,10 @@ props_applies(enum props_property property, const struct subject *subject)
     switch ((int)property) {
     case PROPS_A1:
         return (can & sums) == sums;
+    case PROPS_U1:
+    case PROPS_U2:
+        return (can & SUBJECT_SAMPLING) != 0 &&
+               (can & (SUBJECT_LIVE | SUBJECT_ALLOCATED)) != 0;
     case PROPS_A2:
         return (can & SUBJECT_LIVE) != 0 && (can & frees) != 0;
     case PROPS_A4:

@@ -19,11 +19,11 @@ enum props_property {
 typedef uint64_t props_set;
 #define PROPS_BIT(property) ((props_set)1 << (property))
 /* All that the library is judged by. */
-#define PROPS_ALL (PROPS_BIT(PROPS_A3) - 1)
+#define PROPS_ALL (PROPS_BIT(PROPS_U1) - 1)
 
-/* All that a subject is judged by in its worlds. */
+/* All that a subject is judged by. */
 #define PROPS_OF_SUBJECTS \
-    (PROPS_BIT(PROPS_D1) | (PROPS_BIT(PROPS_COUNT) - PROPS_BIT(PROPS_A3)))
+    (PROPS_BIT(PROPS_D1) | (PROPS_BIT(PROPS_COUNT) - PROPS_BIT(PROPS_U1)))
 
 /* Those that compare what instruments say of one world. */
 #define PROPS_ACROSS                                                   \

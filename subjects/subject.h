@@ -61,8 +61,8 @@ struct subject_block {
 
 /* As the user is shown them: estimates, if the rate is above 1. */
 struct subject_count {
-    int64_t objects;
-    int64_t bytes;
+    double objects;
+    double bytes;
     int64_t samples; /* behind them; SUBJECT_SAMPLES */
 };
 

@@ -20,39 +20,56 @@
 #include "generate.h"
 #include "subject_file.h"
 
-/* ----------------------------------------------------------- what is
- * enumerated
- */
+static const char *
+name_of(const struct props_campaign *campaign)
+{
+    return campaign->subject != NULL ? campaign->subject->name
+                                     : campaign->rules->name;
+}
+
+/* ---- What is enumerated ---- */
 
 static enum cli_exit
 run_checkers(const struct cli_check_options *options, struct cli_search *search)
 {
-    const struct props_question question = {options->campaign.rules,
+    const struct props_campaign *campaign = &options->campaign;
+    const struct props_question question = {campaign->rules, campaign->subject,
                                             options->unbiased};
     struct props_finding worst = {.failed = false};
     uint64_t cells = 0;
+    char command[256];
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         const enum props_property property = (enum props_property)i;
         struct props_finding finding;
 
-        if ((options->campaign.asked & PROPS_BIT(property)) == 0 ||
+        if ((campaign->asked & PROPS_BIT(property)) == 0 ||
+            (campaign->subject != NULL &&
+             !props_applies(property, campaign->subject)) ||
             !props_checker_run(property, &question, &finding))
             continue;
         cells += finding.cells;
         cli_search_checked(options, search, &finding);
+        if (campaign->subject != NULL && !finding.failed)
+            printf("%s: %s\n", props_property_id(property), finding.text);
         if (props_finding_is_worse(&finding, &worst))
             worst = finding;
     }
     if (cells > 0)
-        printf("rules %s: %" PRIu64 " cells enumerated or measured\n",
-               question.rules->name, cells);
+        printf("%s %s: %" PRIu64 " cells enumerated or measured\n",
+               campaign->subject != NULL ? "subject" : "rules",
+               name_of(campaign), cells);
     if (!worst.failed)
         return CLI_OK;
     printf("%s does not hold: %s\n  %s\n", props_property_id(worst.property),
            options->unbiased ? "sampling is right on average"
                              : props_property_sentence(worst.property),
            worst.text);
+    if (campaign->subject != NULL) {
+        cli_subject_command(command, sizeof command, "check",
+                            options->subject_path);
+        printf("replay: %s %s\n", command, props_property_id(worst.property));
+    }
     return CLI_BROKEN;
 }
 
@@ -63,13 +80,6 @@ is_traced(const struct props_campaign *campaign)
 {
     return campaign->subject == NULL &&
            props_campaign_worlds(campaign) != SIM_WORLDS_HEAPS;
-}
-
-static const char *
-name_of(const struct props_campaign *campaign)
-{
-    return campaign->subject != NULL ? campaign->subject->name
-                                     : campaign->rules->name;
 }
 
 /* Say where a failure is kept and how to see it again; the same in its result.
@@ -259,10 +269,13 @@ search(const struct cli_check_options *options, struct cli_search *search)
 {
     enum cli_exit exit_code = cli_check_saved(options);
 
+    /* Of a subject, what is exact comes first: it says more. */
     if (exit_code == CLI_OK && options->campaign.subject == NULL)
         exit_code = run_checkers(options, search);
     if (exit_code == CLI_OK && !options->unbiased)
         exit_code = run_campaigns(options, search);
+    if (exit_code == CLI_OK && options->campaign.subject != NULL)
+        exit_code = run_checkers(options, search);
     return exit_code;
 }
 

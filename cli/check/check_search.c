@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "file_result.h"
-#include "subject.h"
+#include "subject_file.h"
 
 /* Fewer runs than this may miss a goal by chance. */
 #define RUNS_FOR_MARKS 20000
@@ -75,7 +75,8 @@ cli_search_checked(const struct cli_check_options *options,
 {
     const char *id = props_property_id(finding->property);
     struct cli_result *result;
-    char command[96];
+    char begin[256];
+    char command[384];
 
     search->cells[finding->property] = finding->cells;
     search->checked |= PROPS_BIT(finding->property);
@@ -85,9 +86,13 @@ cli_search_checked(const struct cli_check_options *options,
     result = add_property(options, finding->property, CLI_VERDICT_BROKEN);
     cli_result_text(options->report, &result->text, "%s", finding->text);
     cli_result_count(result, "cells", finding->cells);
-    snprintf(command, sizeof command, "profsim check %s --rules %s%s", id,
-             options->campaign.rules->name,
-             options->unbiased ? " --expect unbiased" : "");
+    cli_subject_command(begin, sizeof begin, "check", options->subject_path);
+    if (options->campaign.subject != NULL)
+        snprintf(command, sizeof command, "%s %s", begin, id);
+    else
+        snprintf(command, sizeof command, "%s %s --rules %s%s", begin, id,
+                 options->campaign.rules->name,
+                 options->unbiased ? " --expect unbiased" : "");
     cli_result_replay(options->report, result, command, NULL);
 }
 

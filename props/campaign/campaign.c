@@ -26,7 +26,7 @@
 #include "run.h"
 
 /* No 256 runs take as long: a run that does hangs, and is ended by SIGALRM. */
-#define HANG_SECONDS(campaign) ((campaign)->subject != NULL ? 20 : 60)
+#define HANG_SECONDS(campaign) ((campaign)->subject != NULL ? 10 : 60)
 
 struct job {
     _Alignas(64) _Atomic uint64_t seed; /* being run */

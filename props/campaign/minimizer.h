@@ -12,7 +12,7 @@
 #include "failure.h"
 #include "run.h"
 
-enum { PROPS_SUBJECT_SECONDS = 5 }; /* a run of a subject, else it hangs */
+enum { PROPS_SUBJECT_SECONDS = 2 }; /* a run of a subject, else it hangs */
 
 struct props_apart;
 

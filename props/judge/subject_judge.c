@@ -5,6 +5,7 @@
 #include "subject_judge.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,24 +74,38 @@ named(const struct subject_judge *judge, const struct subject_sums *sums,
     return (sums->past & WAS_REALLOCATED) != 0 ? PROPS_A7 : plain;
 }
 
+/* Less than expected, by more than sums in double can be off. */
+static bool
+is_less(double shown, double expected)
+{
+    return !(shown >= expected - 1e-6 - 1e-12 * expected);
+}
+
+static bool
+is_more(double shown, double expected)
+{
+    return !(shown <= expected + 1e-6 + 1e-12 * expected);
+}
+
 static void
 compare(struct subject_judge *judge, uint32_t site,
         const struct subject_sums *sums, const struct subject_count *shown)
 {
+    const double objects = (double)sums->must_objects;
     const bool sampled = sums->may_objects > 0;
-    enum props_property plain = PROPS_COUNT;
+    enum props_property plain;
 
-    if (shown->objects < sums->must_objects || shown->bytes < sums->must_bytes)
+    if (is_less(shown->objects, objects) ||
+        is_less(shown->bytes, sums->must_bytes))
         plain = PROPS_A6;
-    else if (!sampled && (shown->objects > sums->must_objects ||
-                          shown->bytes > sums->must_bytes))
+    else if (!sampled && (is_more(shown->objects, objects) ||
+                          is_more(shown->bytes, sums->must_bytes)))
         plain = PROPS_A2;
-    if (plain == PROPS_COUNT || (sums->overflows && shown->bytes >= 0 &&
-                                 shown->objects == sums->must_objects))
+    else
         return;
     breach(judge, named(judge, sums, plain),
-           "%s: shows %" PRId64 " live objects of %" PRId64
-           " bytes, expected %s%" PRId64 " of %s%" PRId64,
+           "%s: shows %.15g live objects of %.15g bytes, "
+           "expected %s%" PRId64 " of %s%.15g",
            site_text(judge, site).text, shown->objects, shown->bytes,
            sampled ? "at least " : "", sums->must_objects,
            sampled ? "at least " : "", sums->must_bytes);
@@ -120,8 +135,7 @@ add_count(struct subject_count *to, const struct subject_count *count)
 {
     to->objects += count->objects;
     to->samples += count->samples;
-    if (__builtin_add_overflow(to->bytes, count->bytes, &to->bytes))
-        to->bytes = INT64_MAX;
+    to->bytes += count->bytes;
 }
 
 static void
@@ -129,12 +143,19 @@ judge_count(struct subject_judge *judge, const char *what,
             const struct sim_subject_record *record,
             const struct subject_count *count)
 {
-    if (count->objects < 0 || count->bytes < 0 || count->samples < 0 ||
-        (count->objects == 0 && count->bytes != 0))
+    if (is_less(count->objects, 0) || is_less(count->bytes, 0) ||
+        count->samples < 0 ||
+        (!is_more(count->objects, 0) && is_more(count->bytes, 0)))
         breach(judge, PROPS_A3,
-               "site 0x%" PRIxPTR "..: %s %" PRId64 " objects of %" PRId64
-               " bytes",
+               "site 0x%" PRIxPTR "..: %s %.15g objects of %.15g bytes",
                record->leaf, what, count->objects, count->bytes);
+}
+
+/* in: of, what they are sums or differences of */
+static bool
+differ(double a, double b, double of)
+{
+    return !(fabs(a - b) <= 1e-6 + 1e-12 * fabs(of));
 }
 
 static void
@@ -149,12 +170,11 @@ judge_balance(struct subject_judge *judge,
     if ((judge->model.subject->can & all) != all)
         return;
     props_cover_hit(judge->judge->cover, COVER_SUBJECT_BALANCED);
-    if (in->objects - out->objects != left->objects ||
-        in->bytes - out->bytes != left->bytes)
+    if (differ(in->objects - out->objects, left->objects, in->objects) ||
+        differ(in->bytes - out->bytes, left->bytes, in->bytes))
         breach(judge, PROPS_A1,
-               "site 0x%" PRIxPTR "..: %" PRId64 " objects of %" PRId64
-               " bytes allocated, %" PRId64 " of %" PRId64
-               " freed, and %" PRId64 " of %" PRId64 " live",
+               "site 0x%" PRIxPTR "..: %.15g objects of %.15g bytes "
+               "allocated, %.15g of %.15g freed, and %.15g of %.15g live",
                record->leaf, in->objects, in->bytes, out->objects, out->bytes,
                left->objects, left->bytes);
 }
@@ -284,11 +304,20 @@ judge_same(struct subject_judge *judge, enum props_property property,
             memcmp(&x->allocated, &y->allocated, sizeof x->live) != 0 ||
             memcmp(&x->freed, &y->freed, sizeof x->live) != 0)
             breach(judge, property,
-                   "record %zu of %zu %s: %" PRId64 " live objects of "
-                   "%" PRId64 " bytes, and then %" PRId64 " of %" PRId64,
+                   "record %zu of %zu %s: %.15g live objects of %.15g "
+                   "bytes, and then %.15g of %.15g",
                    i + 1, a->count, when, x->live.objects, x->live.bytes,
                    y->live.objects, y->live.bytes);
     }
+}
+
+static uint64_t
+bits_of(double number)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
 static void
@@ -296,17 +325,17 @@ hash_view(struct subject_judge *judge, const struct sim_subject_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const struct sim_subject_record *record = &view->records[i];
-        const int64_t words[] = {record->site,
-                                 (int64_t)record->address,
-                                 record->live.objects,
-                                 record->live.bytes,
-                                 record->live.samples,
-                                 record->allocated.objects,
-                                 record->allocated.bytes,
-                                 record->freed.objects};
+        const uint64_t words[] = {record->site,
+                                  record->address,
+                                  bits_of(record->live.objects),
+                                  bits_of(record->live.bytes),
+                                  (uint64_t)record->live.samples,
+                                  bits_of(record->allocated.objects),
+                                  bits_of(record->allocated.bytes),
+                                  bits_of(record->freed.objects)};
 
         for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            judge->hash = sim_hash_step(judge->hash, (uint64_t)words[k]);
+            judge->hash = sim_hash_step(judge->hash, words[k]);
     }
 }
 

@@ -153,19 +153,13 @@ subject_model_learn(struct subject_model *model, const struct truth_entry *fact)
 static void
 add_thing(struct subject_sums *sums, const struct subject_thing *thing)
 {
-    const int64_t bytes =
-        thing->bytes > INT64_MAX ? INT64_MAX : (int64_t)thing->bytes;
-    int64_t *sum =
-        thing->recorded == SURELY ? &sums->must_bytes : &sums->may_bytes;
+    const bool sure = thing->recorded == SURELY;
 
     sums->past |= thing->past;
     if (!thing->lives || thing->recorded == NEVER)
         return;
-    ++*(thing->recorded == SURELY ? &sums->must_objects : &sums->may_objects);
-    if (__builtin_add_overflow(*sum, bytes, sum)) {
-        *sum = INT64_MAX;
-        sums->overflows = true;
-    }
+    ++*(sure ? &sums->must_objects : &sums->may_objects);
+    *(sure ? &sums->must_bytes : &sums->may_bytes) += (double)thing->bytes;
 }
 
 struct subject_sums

@@ -39,9 +39,8 @@ struct subject_thing {
 /* Of one site. */
 struct subject_sums {
     int64_t must_objects, may_objects;
-    int64_t must_bytes, may_bytes;
+    double must_bytes, may_bytes;
     uint32_t past;
-    bool overflows;
 };
 
 struct subject_model {

@@ -1,6 +1,6 @@
 /*
  * checker.h -- properties that are enumerated or measured, not met by chance in
- * a campaign: S1 to S5.
+ * a campaign: S1 to S5, and U1 and U2 of subjects.
  */
 #ifndef PROPS_CHECKER_H
 #define PROPS_CHECKER_H
@@ -21,6 +21,7 @@ struct props_finding {
 
 struct props_question {
     const struct prof_rules *rules;
+    const struct subject *subject; /* of U1 and U2; NULL: the library */
     bool unbiased; /* ask for the truth instead of the rules' own formula */
 };
 
@@ -60,6 +61,10 @@ void props_check_mutex(const struct props_question *question,
                        struct props_finding *finding);
 void props_check_rate_change(const struct props_question *question,
                              struct props_finding *finding);
+void props_check_subject_long(const struct props_question *question,
+                              struct props_finding *finding);
+void props_check_subject_first(const struct props_question *question,
+                               struct props_finding *finding);
 void props_check_draws(const struct props_question *question,
                        struct props_finding *finding);
 

@@ -1,0 +1,372 @@
+/*
+ * subject_bias.c -- U1 and U2: is what a subject estimates right on average?
+ *
+ * Each cell is a rate and a few sizes, each with a site of its own. A run of a
+ * cell is a new instance; from run to run the random numbers differ and nothing
+ * else. The mean estimate of each size over all runs, divided by the truth, is
+ * held against 1: more than 7.5 standard errors off is no chance (1e-13 for one
+ * figure), and what is 11.5 off is missed in one case of 30,000.
+ *
+ * U2 looks at a thread that allocates once, or ten times, and ends. Its first
+ * random number is one of as many places, evenly spread, as there are runs, so
+ * a rule with a draw for each gap is enumerated and not drawn; the bound is the
+ * same and only too wide then.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checker.h"
+#include "rng.h"
+#include "subject.h"
+
+enum {
+    SIZES_MAX = 3,
+    LONG_RUNS = 2048,
+    FIRST_RUNS = 16384,
+    SECONDS_MAX = 120, /* then the subject hangs */
+};
+
+#define ERRORS_ACCEPTED 7.5
+#define ERRORS_NOTICED  11.5
+
+struct cell {
+    uint64_t rate_bytes;
+    uint64_t sizes[SIZES_MAX]; /* 0: no more */
+    uint32_t before;           /* allocations that are not looked at */
+    uint32_t count;            /* and that are */
+    bool one_site;
+    bool ends; /* the thread ends before its profile is read */
+};
+
+/* Simple ones first: the first that fails is told. */
+static const struct cell long_cells[] = {
+    {512, {512}, 64, 128, false, false},
+    {512, {16}, 256, 2048, false, false},
+    {512, {1536}, 64, 96, false, false},
+    {512, {513}, 64, 128, false, false},
+    {512, {256, 512}, 64, 256, false, false},
+    {512, {64, 512}, 64, 384, false, false},
+    {512, {16, 512}, 64, 512, false, false},
+    {512, {16, 576}, 64, 512, false, false},
+    {512, {64, 512}, 64, 384, true, false},
+    {65536, {65536}, 64, 128, false, false},
+    {65536, {1024, 32768}, 64, 256, false, false},
+};
+
+static const struct cell first_cells[] = {
+    {512, {512}, 0, 1, false, true},      {512, {1536}, 0, 1, false, true},
+    {512, {256}, 0, 1, false, true},      {512, {64}, 0, 1, false, true},
+    {512, {64}, 0, 10, false, true},      {65536, {65536}, 0, 1, false, true},
+    {512, {64, 512}, 0, 10, false, true},
+};
+
+/* One figure of a cell, over the runs. */
+struct figure {
+    double sum;
+    double squares;
+    double truth; /* of each run */
+};
+
+struct bias {
+    const struct subject *subject;
+    const struct cell *cell;
+    struct sim_rng rng;
+    uint64_t first; /* random number of a run, if `draws` is 0 and `spread` */
+    bool spread;
+    uint32_t draws;
+    double found[SIZES_MAX][2]; /* what a snapshot shows: objects, bytes */
+    struct figure figures[SIZES_MAX][2];
+};
+
+/* What comes back from the process that runs a subject. */
+struct result {
+    bool done;
+    bool failed;
+    uint64_t cells;
+    double worst;   /* deviation */
+    double noticed; /* the least deviation that would be, of the worst cell */
+    char text[400];
+};
+
+static const uintptr_t frames[SIZES_MAX] = {0x1000, 0x2000, 0x3000};
+
+/* ---- A run ---- */
+
+static uint64_t
+give_random(void *context)
+{
+    struct bias *bias = context;
+
+    if (bias->draws++ == 0 && bias->spread)
+        return bias->first;
+    return sim_rng_next(&bias->rng);
+}
+
+static uint64_t
+give_now_ns(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static void
+add_record(void *context, const struct subject_record *record)
+{
+    struct bias *bias = context;
+    const struct subject_count *count =
+        (bias->subject->can & SUBJECT_ALLOCATED) != 0 ? &record->allocated
+                                                      : &record->live;
+
+    for (int i = 0; i < SIZES_MAX; i++) {
+        if (record->site.depth == 1 && record->site.frames[0] == frames[i]) {
+            bias->found[i][0] += count->objects;
+            bias->found[i][1] += count->bytes;
+        }
+    }
+}
+
+/* Read it all: where there are collections, after three. */
+static void
+read_all(struct bias *bias, void *state)
+{
+    const struct subject *subject = bias->subject;
+
+    for (int i = 0; i < 3 && subject->cycle != NULL; i++) {
+        subject->cycle(state);
+        if (subject->flush != NULL)
+            subject->flush(state);
+    }
+    memset(bias->found, 0, sizeof bias->found);
+    subject->snapshot(state, add_record, bias);
+}
+
+static uint64_t
+counted(const struct subject *subject, uint64_t size_bytes)
+{
+    return subject->counted_bytes != NULL
+               ? subject->counted_bytes(size_bytes, 0)
+               : size_bytes;
+}
+
+static void
+allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
+{
+    const struct cell *cell = bias->cell;
+    const uint32_t sizes = cell->sizes[1] == 0   ? 1
+                           : cell->sizes[2] == 0 ? 2
+                                                 : 3;
+    const uint32_t which = index % sizes;
+    const uint32_t at = cell->one_site ? 0 : which;
+    const struct subject_site site = {&frames[at], 1};
+    const struct subject_block block = {
+        .address = ((uint64_t)index + 1) << 21,
+        .size_bytes = cell->sizes[which],
+    };
+
+    bias->subject->alloc(state, 0, &site, &block);
+    if (!is_told)
+        return;
+    bias->figures[at][0].truth += 1;
+    bias->figures[at][1].truth +=
+        (double)counted(bias->subject, cell->sizes[which]);
+}
+
+/* in: is_first, of the runs: it counts the truth */
+static bool
+run_once(struct bias *bias, void *memory, bool is_first)
+{
+    const struct subject *subject = bias->subject;
+    const struct cell *cell = bias->cell;
+    const struct subject_config config = {
+        .rate_bytes = cell->rate_bytes,
+        .memory = memory,
+        .context = bias,
+        .random = give_random,
+        .now_ns = give_now_ns,
+    };
+    double before[SIZES_MAX][2];
+    void *state;
+
+    if (memory != NULL)
+        memset(memory, 0, subject->memory_bytes);
+    bias->draws = 0;
+    state = subject->begin(&config);
+    if (state == NULL)
+        return false;
+    if (subject->thread_start != NULL)
+        subject->thread_start(state, 0);
+    for (uint32_t i = 0; i < cell->before; i++)
+        allocate(bias, state, i, false);
+    read_all(bias, state);
+    memcpy(before, bias->found, sizeof before);
+    for (uint32_t i = 0; i < cell->count; i++)
+        allocate(bias, state, cell->before + i, is_first);
+    if (cell->ends && subject->thread_exit != NULL)
+        subject->thread_exit(state, 0);
+    read_all(bias, state);
+    for (int i = 0; i < SIZES_MAX; i++) {
+        for (int k = 0; k < 2; k++) {
+            const double x = bias->found[i][k] - before[i][k];
+
+            bias->figures[i][k].sum += x;
+            bias->figures[i][k].squares += x * x;
+        }
+    }
+    if (subject->end != NULL)
+        subject->end(state);
+    return true;
+}
+
+/* ---- A cell ---- */
+
+static void
+tell(const struct bias *bias, int at, int what, double mean, double error,
+     struct result *result)
+{
+    const struct cell *cell = bias->cell;
+    char sizes[64];
+
+    if (cell->sizes[1] == 0)
+        snprintf(sizes, sizeof sizes, "size %d", (int)cell->sizes[0]);
+    else
+        snprintf(sizes, sizeof sizes, "sizes %d and %d in turn%s",
+                 (int)cell->sizes[0], (int)cell->sizes[1],
+                 cell->one_site ? " at one site" : "");
+    snprintf(result->text, sizeof result->text,
+             "rate %d, %s, %d allocations of a thread%s: %s of %s%d are "
+             "estimated at %.4f of the truth, standard error %.4f",
+             (int)cell->rate_bytes, sizes, (int)cell->count,
+             cell->before > 0 ? " after others" : "",
+             what == 0 ? "objects" : "bytes", cell->one_site ? "site " : "",
+             cell->one_site ? 1 : (int)cell->sizes[at], mean, error);
+}
+
+/* Hold the figures of a cell against the truth. */
+static void
+weigh(const struct bias *bias, uint32_t runs, struct result *result)
+{
+    for (int i = 0; i < SIZES_MAX; i++) {
+        for (int k = 0; k < 2; k++) {
+            const struct figure *figure = &bias->figures[i][k];
+            const double n = (double)runs;
+            const double mean = figure->sum / n;
+            const double variance = (figure->squares / n - mean * mean) / n;
+            const double error = variance > 0 ? sqrt(variance) : 0;
+            const double off = fabs(mean - figure->truth) / figure->truth;
+
+            if (figure->truth == 0 || result->failed)
+                continue;
+            result->worst = fmax(result->worst, off);
+            result->noticed =
+                fmax(result->noticed, ERRORS_NOTICED * error / figure->truth);
+            if (!(off * figure->truth <= ERRORS_ACCEPTED * error + 1e-9 * n)) {
+                result->failed = true;
+                tell(bias, i, k, mean / figure->truth, error / figure->truth,
+                     result);
+            }
+        }
+    }
+}
+
+static bool
+try_cell(const struct subject *subject, const struct cell *cell, uint32_t runs,
+         void *memory, struct result *result)
+{
+    static struct bias bias;
+
+    memset(&bias, 0, sizeof bias);
+    bias.subject = subject;
+    bias.cell = cell;
+    bias.rng.state = cell->rate_bytes + cell->sizes[0];
+    bias.spread = cell->ends;
+    for (uint32_t i = 0; i < runs; i++) {
+        bias.first = (2 * (uint64_t)i + 1) * (UINT64_MAX / (2 * runs) + 1);
+        if (!run_once(&bias, memory, i == 0))
+            return false;
+    }
+    weigh(&bias, runs, result);
+    result->cells++;
+    return true;
+}
+
+static void
+try_all(const struct subject *subject, const struct cell *cells, size_t count,
+        uint32_t runs, struct result *result)
+{
+    void *memory = NULL;
+
+    if (subject->memory_bytes > 0)
+        memory = aligned_alloc(64, (subject->memory_bytes + 63) / 64 * 64);
+    if (subject->memory_bytes > 0 && memory == NULL)
+        return;
+    for (size_t i = 0; i < count && !result->failed; i++) {
+        if (!try_cell(subject, &cells[i], runs, memory, result))
+            return;
+    }
+    free(memory);
+    result->done = true;
+}
+
+/* ---- The checkers ---- */
+
+static void
+check(const struct subject *subject, const struct cell *cells, size_t count,
+      uint32_t runs, struct props_finding *finding)
+{
+    struct result *result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status = 0;
+    pid_t pid;
+
+    if (result == MAP_FAILED) {
+        props_finding_fail(finding, "not enough memory");
+        return;
+    }
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        alarm(SECONDS_MAX);
+        try_all(subject, cells, count, runs, result);
+        _exit(0);
+    }
+    if (pid > 0)
+        waitpid(pid, &status, 0);
+    finding->cells = result->cells;
+    if (pid < 0 || WIFSIGNALED(status))
+        props_finding_fail(finding, "the subject was ended by signal %d",
+                           WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    else if (!result->done)
+        props_finding_fail(finding, "begin() returned NULL, or the subject "
+                                    "ended its process");
+    else if (result->failed)
+        props_finding_fail(finding, "%s", result->text);
+    else
+        snprintf(finding->text, sizeof finding->text,
+                 "at most %.2f %% off, in %d runs of each cell; %.1f %% would "
+                 "be noticed in all",
+                 100 * result->worst, (int)runs, 100 * result->noticed);
+    munmap(result, sizeof *result);
+}
+
+void
+props_check_subject_long(const struct props_question *question,
+                         struct props_finding *finding)
+{
+    if (question->subject != NULL)
+        check(question->subject, long_cells,
+              sizeof long_cells / sizeof *long_cells, LONG_RUNS, finding);
+}
+
+void
+props_check_subject_first(const struct props_question *question,
+                          struct props_finding *finding)
+{
+    if (question->subject != NULL)
+        check(question->subject, first_cells,
+              sizeof first_cells / sizeof *first_cells, FIRST_RUNS, finding);
+}
