@@ -1,6 +1,7 @@
 /*
  * subject_judge.c -- see subject_judge.h. A difference is named after what has
- * happened to the site before: A2 or A6 if nothing special has.
+ * happened before it: A2 or A6 if nothing special has. The shrinker leaves out
+ * what the difference does not need, and then the name is right.
  */
 #include "subject_judge.h"
 
@@ -60,31 +61,32 @@ breach(struct subject_judge *judge, enum props_property property,
 
 /* A2 or A6, or what it is called where something special has happened. */
 static enum props_property
-named(const struct subject_judge *judge, const struct subject_sums *sums,
-      enum props_property plain)
+named(const struct subject_judge *judge, enum props_property plain)
 {
-    if (judge->model.rate_changed)
+    const uint32_t past = judge->model.past;
+
+    if ((past & RATE_CHANGED) != 0)
         return PROPS_G1;
-    if (judge->model.forked)
+    if ((past & HAS_FORKED) != 0)
         return PROPS_F1;
-    if ((sums->past & LOST_THREAD) != 0)
+    if ((past & THREAD_ENDED) != 0)
         return PROPS_E1;
-    if ((sums->past & IS_HUGE) != 0)
+    if ((past & WAS_HUGE) != 0)
         return PROPS_V1;
-    return (sums->past & WAS_REALLOCATED) != 0 ? PROPS_A7 : plain;
+    return (past & WAS_REALLOCATED) != 0 ? PROPS_A7 : plain;
 }
 
-/* Less than expected, by more than sums in double can be off. */
+/* Less than expected, by more than sums in double can be off? More? */
 static bool
-is_less(double shown, double expected)
+is_less(const struct subject_judge *judge, double shown, double expected)
 {
-    return !(shown >= expected - 1e-6 - 1e-12 * expected);
+    return !(shown >= expected - 1e-6 - 1e-12 * judge->model.ever_bytes);
 }
 
 static bool
-is_more(double shown, double expected)
+is_more(const struct subject_judge *judge, double shown, double expected)
 {
-    return !(shown <= expected + 1e-6 + 1e-12 * expected);
+    return !(shown <= expected + 1e-6 + 1e-12 * judge->model.ever_bytes);
 }
 
 static void
@@ -95,15 +97,15 @@ compare(struct subject_judge *judge, uint32_t site,
     const bool sampled = sums->may_objects > 0;
     enum props_property plain;
 
-    if (is_less(shown->objects, objects) ||
-        is_less(shown->bytes, sums->must_bytes))
+    if (shown->objects < objects - 1e-6 ||
+        is_less(judge, shown->bytes, sums->must_bytes))
         plain = PROPS_A6;
-    else if (!sampled && (is_more(shown->objects, objects) ||
-                          is_more(shown->bytes, sums->must_bytes)))
+    else if (!sampled && (shown->objects > objects + 1e-6 ||
+                          is_more(judge, shown->bytes, sums->must_bytes)))
         plain = PROPS_A2;
     else
         return;
-    breach(judge, named(judge, sums, plain),
+    breach(judge, named(judge, plain),
            "%s: shows %.15g live objects of %.15g bytes, "
            "expected %s%" PRId64 " of %s%.15g",
            site_text(judge, site).text, shown->objects, shown->bytes,
@@ -121,11 +123,11 @@ compare_samples(struct subject_judge *judge, uint32_t site,
     if ((judge->model.subject->can & SUBJECT_SAMPLES) == 0 ||
         (shown->samples >= sums->must_objects && shown->samples <= most))
         return;
-    breach(
-        judge, named(judge, sums, shown->samples > most ? PROPS_A2 : PROPS_A6),
-        "%s: shows %" PRId64 " samples, and %" PRId64 " to %" PRId64
-        " objects live that could be",
-        site_text(judge, site).text, shown->samples, sums->must_objects, most);
+    breach(judge, named(judge, shown->samples > most ? PROPS_A2 : PROPS_A6),
+           "%s: shows %" PRId64 " samples, and %" PRId64 " to %" PRId64
+           " objects live that could be",
+           site_text(judge, site).text, shown->samples, sums->must_objects,
+           most);
 }
 
 /* ---- A snapshot ---- */
@@ -143,19 +145,12 @@ judge_count(struct subject_judge *judge, const char *what,
             const struct sim_subject_record *record,
             const struct subject_count *count)
 {
-    if (is_less(count->objects, 0) || is_less(count->bytes, 0) ||
+    if (!(count->objects >= -1e-6) || is_less(judge, count->bytes, 0) ||
         count->samples < 0 ||
-        (!is_more(count->objects, 0) && is_more(count->bytes, 0)))
+        (!(count->objects > 0) && is_more(judge, count->bytes, 0)))
         breach(judge, PROPS_A3,
                "site 0x%" PRIxPTR "..: %s %.15g objects of %.15g bytes",
                record->leaf, what, count->objects, count->bytes);
-}
-
-/* in: of, what they are sums or differences of */
-static bool
-differ(double a, double b, double of)
-{
-    return !(fabs(a - b) <= 1e-6 + 1e-12 * fabs(of));
 }
 
 static void
@@ -170,8 +165,10 @@ judge_balance(struct subject_judge *judge,
     if ((judge->model.subject->can & all) != all)
         return;
     props_cover_hit(judge->judge->cover, COVER_SUBJECT_BALANCED);
-    if (differ(in->objects - out->objects, left->objects, in->objects) ||
-        differ(in->bytes - out->bytes, left->bytes, in->bytes))
+    if (!(fabs(in->objects - out->objects - left->objects) <=
+          1e-6 + 1e-9 * in->objects) ||
+        is_less(judge, in->bytes - out->bytes, left->bytes) ||
+        is_more(judge, in->bytes - out->bytes, left->bytes))
         breach(judge, PROPS_A1,
                "site 0x%" PRIxPTR "..: %.15g objects of %.15g bytes "
                "allocated, %.15g of %.15g freed, and %.15g of %.15g live",
@@ -182,8 +179,13 @@ judge_balance(struct subject_judge *judge,
 static bool
 allocated_there(const struct subject_judge *judge, uint32_t site)
 {
-    for (uint32_t i = 0; i < judge->model.things_count; i++) {
-        if (judge->model.things[i].site == site && site != SIM_SUBJECT_NOWHERE)
+    const struct truth_log *truth = sim_world_truth(judge->judge->world);
+
+    for (uint32_t i = 0; i < truth->entries_count; i++) {
+        const struct truth_entry *fact = &truth->entries[i];
+
+        if ((fact->kind == TRUTH_ALLOC || fact->kind == TRUTH_REALLOC) &&
+            sim_subject_site(judge->judge->world, fact->stack) == site)
             return true;
     }
     return false;
@@ -248,21 +250,18 @@ judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
 static void
 note_cover(struct subject_judge *judge, const struct subject_sums *sums)
 {
+    static const enum props_cover goals[] = {
+        COVER_SUBJECT_REALLOC, COVER_SUBJECT_HUGE, COVER_SUBJECT_EXIT,
+        COVER_SUBJECT_FORK, COVER_SUBJECT_RATE}; /* by bit of the past */
     struct props_coverage *cover = judge->judge->cover;
 
     if (sums->must_objects == 0)
         return;
     props_cover_hit(cover, COVER_SUBJECT_EXACT);
-    if ((sums->past & WAS_REALLOCATED) != 0)
-        props_cover_hit(cover, COVER_SUBJECT_REALLOC);
-    if ((sums->past & IS_HUGE) != 0)
-        props_cover_hit(cover, COVER_SUBJECT_HUGE);
-    if ((sums->past & LOST_THREAD) != 0)
-        props_cover_hit(cover, COVER_SUBJECT_EXIT);
-    if (judge->model.forked)
-        props_cover_hit(cover, COVER_SUBJECT_FORK);
-    if (judge->model.rate_changed)
-        props_cover_hit(cover, COVER_SUBJECT_RATE);
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+        if ((judge->model.past >> i & 1) != 0)
+            props_cover_hit(cover, goals[i]);
+    }
 }
 
 /* A site against all that lives there. */

@@ -35,9 +35,9 @@ subject_model_begin(struct subject_model *model)
     memset(model->debt_bytes, 0, sizeof model->debt_bytes);
     model->rate_bytes = 1;
     model->sampled_at_bytes = 0;
+    model->ever_bytes = 0;
     model->was_told = false;
-    model->rate_changed = false;
-    model->forked = false;
+    model->past = 0;
 }
 
 /* ---- The model ---- */
@@ -70,7 +70,8 @@ recorded_now(struct subject_model *model, uint32_t thread, uint64_t bytes)
 static void
 learn_rate(struct subject_model *model, uint64_t rate_bytes)
 {
-    model->rate_changed |= model->was_told;
+    if (model->was_told)
+        model->past |= RATE_CHANGED;
     model->rate_bytes = rate_bytes;
     if (rate_bytes > model->sampled_at_bytes && rate_bytes > 1)
         model->sampled_at_bytes = rate_bytes;
@@ -88,18 +89,17 @@ learn_block(struct subject_model *model, const struct truth_entry *fact)
     enum recorded recorded = recorded_now(model, fact->proc, bytes);
 
     if (fact->kind == TRUTH_REALLOC) {
-        thing->past |= WAS_REALLOCATED;
+        model->past |= WAS_REALLOCATED;
         if (recorded == NEVER && thing->recorded != NEVER && fact->flag)
             recorded = MAYBE; /* the record of the same block may stay */
     }
     thing->recorded = recorded;
     thing->lives = true;
     thing->site = sim_subject_site(model->world, fact->stack);
-    thing->thread = fact->proc;
     thing->bytes = bytes;
-    thing->past &= ~(uint32_t)LOST_THREAD;
+    model->ever_bytes += (double)bytes;
     if (bytes >= UINT64_C(1) << 40)
-        thing->past |= IS_HUGE;
+        model->past |= WAS_HUGE;
     if (fact->object >= model->things_count)
         model->things_count = fact->object + 1;
 }
@@ -109,13 +109,7 @@ learn_end(struct subject_model *model, const struct truth_entry *fact)
 {
     const bool child = fact->kind == TRUTH_FORK && fact->flag;
 
-    model->forked |= fact->kind == TRUTH_FORK;
-    for (uint32_t i = 0; i < model->things_count; i++) {
-        struct subject_thing *thing = &model->things[i];
-
-        if (fact->kind == TRUTH_THREAD_EXIT && thing->thread == fact->proc)
-            thing->past |= LOST_THREAD;
-    }
+    model->past |= fact->kind == TRUTH_FORK ? HAS_FORKED : THREAD_ENDED;
     if (fact->kind == TRUTH_THREAD_EXIT)
         model->debt_bytes[fact->proc] = 0;
     for (uint32_t i = 0; i < SIM_PROCS_MAX && child; i++)
@@ -131,7 +125,7 @@ subject_model_learn(struct subject_model *model, const struct truth_entry *fact)
         learn_block(model, fact);
         break;
     case TRUTH_REALLOC_FAILED:
-        model->things[fact->object].past |= WAS_REALLOCATED;
+        model->past |= WAS_REALLOCATED;
         break;
     case TRUTH_FREE_EXPLICIT:
     case TRUTH_SWEEP:
@@ -155,7 +149,6 @@ add_thing(struct subject_sums *sums, const struct subject_thing *thing)
 {
     const bool sure = thing->recorded == SURELY;
 
-    sums->past |= thing->past;
     if (!thing->lives || thing->recorded == NEVER)
         return;
     ++*(sure ? &sums->must_objects : &sums->may_objects);

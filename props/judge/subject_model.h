@@ -20,27 +20,26 @@
 
 enum recorded { NEVER, MAYBE, SURELY };
 
-/* What has happened to an object; to a site: to one of its objects. */
+/* What has happened in a world that a difference may be named after. */
 enum {
     WAS_REALLOCATED = 1 << 0,
-    IS_HUGE = 1 << 1,
-    LOST_THREAD = 1 << 2,
+    WAS_HUGE = 1 << 1,
+    THREAD_ENDED = 1 << 2,
+    HAS_FORKED = 1 << 3,
+    RATE_CHANGED = 1 << 4,
 };
 
 struct subject_thing {
     enum recorded recorded;
     bool lives;
     uint32_t site;
-    uint32_t thread;
     uint64_t bytes;
-    uint32_t past; /* a set of the above */
 };
 
 /* Of one site. */
 struct subject_sums {
     int64_t must_objects, may_objects;
     double must_bytes, may_bytes;
-    uint32_t past;
 };
 
 struct subject_model {
@@ -51,9 +50,10 @@ struct subject_model {
     uint64_t debt_bytes[SIM_PROCS_MAX]; /* until a rate of 1 is sure to count */
     uint64_t rate_bytes;
     uint64_t sampled_at_bytes; /* the largest rate so far; 0: only 1 or 0 */
+    double ever_bytes;         /* of all blocks so far: sums in double are no
+                                  better than a part of it */
     bool was_told;             /* of anything but its first rate */
-    bool rate_changed;
-    bool forked;
+    uint32_t past;             /* a set of the above */
 };
 
 /* returns: false if there is not enough memory */

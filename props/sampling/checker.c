@@ -36,6 +36,8 @@ props_checker_run(enum props_property property,
 {
     memset(finding, 0, sizeof *finding);
     finding->property = property;
+    if (property >= PROPS_U1 && question->subject == NULL)
+        return false;
     for (size_t i = 0; i < CHECKERS; i++) {
         if (checkers[i].property == property) {
             checkers[i].run(question, finding);

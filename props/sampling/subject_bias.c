@@ -357,16 +357,14 @@ void
 props_check_subject_long(const struct props_question *question,
                          struct props_finding *finding)
 {
-    if (question->subject != NULL)
-        check(question->subject, long_cells,
-              sizeof long_cells / sizeof *long_cells, LONG_RUNS, finding);
+    check(question->subject, long_cells, sizeof long_cells / sizeof *long_cells,
+          LONG_RUNS, finding);
 }
 
 void
 props_check_subject_first(const struct props_question *question,
                           struct props_finding *finding)
 {
-    if (question->subject != NULL)
-        check(question->subject, first_cells,
-              sizeof first_cells / sizeof *first_cells, FIRST_RUNS, finding);
+    check(question->subject, first_cells,
+          sizeof first_cells / sizeof *first_cells, FIRST_RUNS, finding);
 }

@@ -1,0 +1,135 @@
+#!/bin/sh
+# `profsim check --subject`: the example's mistake is found, shrunk, replayed and
+# explained; a subject without one passes; each fault of faults.txt is found by
+# the property that stands beside it, and what was saved fails again.
+# usage: test_subject.sh PROFSIM FOLDER some|all
+set -u
+
+profsim=$(realpath "$1")
+from=$(realpath "$2")
+which=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+passed=0
+failed=0
+
+verdict() { # NAME STATUS
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $1"
+        sed 's/^/    /' out
+    fi
+}
+
+run() { # STATUS WORD...
+    wanted=$1
+    shift
+    "$@" >out 2>&1
+    got=$?
+    [ "$got" -eq "$wanted" ] && return 0
+    echo "exit code $got, not $wanted" >>out
+    return 1
+}
+
+has() { # LINE-BEGINNING
+    grep -q "^$1" out
+}
+
+# ---- The example ----
+
+run 2 "$profsim" check --subject "$from/example.c" --seeds 1..500 &&
+    has 'not applicable, for what the subject lacks: A1, F1, G1$' &&
+    has 'A7 broken: a realloc puts' && has 'realloc-fails o1 s1 1$' &&
+    has "replay: profsim replay --subject $from/example.c subject-failures/A7"
+verdict "the example's mistake is found" $?
+
+saved=$(echo subject-failures/A7-example-*.sim)
+[ "$(grep -c '^alloc\|^realloc' "$saved")" -eq 2 ]
+verdict "it comes down to two events" $?
+run 2 "$profsim" replay --subject "$from/example.c" "$saved" &&
+    has "$saved: A7 broken"
+verdict "it is replayed" $?
+run 2 "$profsim" explain --subject "$from/example.c" "$saved" &&
+    has '   1 \* alloc o1 s1 16' && has '   2 \* realloc-fails o1 s1 1'
+verdict "it is explained: both events are needed" $?
+{ sed 's/^realloc/snapshot\nfree o2\n&/; s/^alloc/alloc o2 s1 16\n&/' "$saved"; } \
+    >longer.sim
+run 0 "$profsim" shrink --subject "$from/example.c" longer.sim &&
+    [ "$(grep -c '^alloc\|^realloc\|^free\|^snapshot' out)" -eq 2 ]
+verdict "a longer file is shrunk to them" $?
+run 1 "$profsim" replay "$saved" && has 'profsim: .*--subject FILE'
+verdict "without the subject it cannot be replayed, and says so" $?
+run 2 "$profsim" check --subject "$from/example.c" --seeds 1..2 &&
+    has "$saved: A7 is still broken"
+verdict "what was saved comes first" $?
+rm -r subject-failures
+
+sed 's/ release(state, thread, from, false);.*/ if (to->address == 0) return;&/' \
+    "$from/example.c" >mended.c
+run 0 "$profsim" check --subject mended.c --seeds 1..2000 &&
+    has 'every property holds' && has 'U1: at most 0\.' && has 'U2: at most 0\.'
+verdict "without the mistake every property holds" $?
+run 6 "$profsim" check --subject mended.c A1 --seeds 1..20 &&
+    has 'not applicable, for what the subject lacks: A1$'
+verdict "what is not applicable does not hold" $?
+exact='A1 A2 A3 A5 A6 A7 V1 E1 F1 G1 O2'
+[ "$which" = all ] && exact=
+# shellcheck disable=SC2086
+run 0 "$profsim" check --subject "$from/whole.c" $exact --seeds 1..3000 &&
+    has 'every property holds'
+verdict "a subject that lacks little holds" $?
+
+# ---- What is no subject ----
+
+echo 'int x;' >none.c
+run 1 "$profsim" check --subject none.c &&
+    has 'profsim: .*: it has no function profsim_subject()'
+verdict "a source without a table" $?
+echo 'int' >bad.c
+run 1 "$profsim" check --subject bad.c && has 'profsim: bad.c: .* cannot compile'
+verdict "a source that is none" $?
+run 1 "$profsim" check --subject absent.so && has 'profsim: ./absent.so: '
+verdict "a file that is not there" $?
+run 1 "$profsim" check --subject mended.c H1 &&
+    has 'profsim: H1 is a property of the library'
+verdict "a property that is not of subjects" $?
+run 1 "$profsim" check A6 && has 'profsim: A6 is a property of subjects'
+verdict "a property that is of subjects only" $?
+
+gcc -shared -fPIC -I "$from/../../subjects" -o mended.so mended.c -lm &&
+    run 0 "$profsim" check --subject mended.so A2 A6 --seeds 1..200
+verdict "a shared object" $?
+
+# ---- Faults ----
+
+fault() { # PROPERTY BASE TITLE SCRIPT
+    rm -rf saved
+    sed "$4" "$from/$2.c" >faulty.c
+    cmp -s faulty.c "$from/$2.c" && return 1
+    case $1 in
+    D1) wanted=5 first='D1 broken' ;;
+    U?) wanted=2 first="$1 does not hold" ;;
+    crash) wanted=3 first='the run was ended by signal' ;;
+    hang) wanted=4 first='the run was ended by signal' ;;
+    *) wanted=2 first="$1 broken" ;;
+    esac
+    run "$wanted" "$profsim" check --subject faulty.c --seeds 1..3000 \
+        --save saved && has "$first" || return 1
+    case $1 in
+    D1 | U?) return 0 ;;
+    esac
+    run "$wanted" "$profsim" replay --subject faulty.c saved/*.sim
+}
+
+grep -v '^#' "$from/faults.txt" >faults
+[ "$which" = all ] || grep '^E1' "$from/faults.txt" >faults
+while IFS='|' read -r property base title script; do
+    fault "$property" "$base" "$title" "$script"
+    verdict "$property: $title" $?
+done <faults
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
