@@ -22,7 +22,7 @@ A patch begins with a header, then comes a unified diff against this tree:
       kernel:NAME   every ordering of this kernel over the core is tried
                     (props/kernels/), and one of them fails
       run:NAME      the test that makes NAME.ok fails, with the mutant in
-                    profsim, libprofsim-record.so and libprof-malloc.so
+                    what profsim and its libraries are made of
       run:NAME/TEST one of its tests, if it knows TEST_FILTER
       nobody        it is not wrong: everything must hold
   survives: why nothing catches it yet     (optional; then it counts against
@@ -37,6 +37,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -48,7 +49,9 @@ import report
 OUT = os.environ.get('O', 'out/gcc')
 PATCHES = 'fixtures/mutants'
 ROWS = 'out/mutants'
-PRODUCTS = ('profsim', 'libprofsim-record.so', 'libprof-malloc.so')
+PRODUCTS = ('libprofsim-explore.a', 'libprofsim-observe.so',
+            'libprofsim-record.so', 'libprof-malloc.so', 'profsim-conform',
+            'profsim')
 REAL_BUGS = 30
 WORD = r'(?<![\w./+-])%s(?![\w/+-]|\.\w)'
 
@@ -181,14 +184,27 @@ class Mutant:
 
 
 def timed(seconds, command, log, **more):
-    """Run it; None if it took longer."""
+    """Run it, and all that it starts; None if it took longer.
+
+    Who cannot be run has judged nothing: no verdict."""
     with open(log, 'w', encoding='utf-8') as file:
         try:
-            return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file,
-                                  stderr=subprocess.STDOUT, timeout=seconds,
-                                  **more).returncode
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
+                                       stdout=file, stderr=subprocess.STDOUT,
+                                       start_new_session=True, **more)
+        except OSError as why:
+            raise Broken(f'{command}: {why.strerror}') from why
+        try:
+            status = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return None
+            status = None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if status in (126, 127): # of a shell: not executable, not found
+        raise Broken(f'{log}: exit {status}: {text_of(log).strip()[-200:]}')
+    return status
 
 
 def text_of(path):
@@ -230,7 +246,8 @@ def try_test(mutant, word):
     if any(re.search(rf'(^|/){re.escape(product)}\b', command)
            for product in PRODUCTS):
         mutant.products()
-        command = re.sub(rf'(?<![\w./-])({OUT}|out)/({"|".join(PRODUCTS)})(?![\w.])',
+        names = '|'.join(re.escape(product) for product in PRODUCTS)
+        command = re.sub(rf'(?<![\w./-])({OUT}|out)/({names})(?![\w.-])',
                          rf'{mutant.folder}/bin/\2', command)
     for part in mutant.build.inputs(edge):
         command = re.sub(WORD % re.escape(part), mutant.make(part), command)
@@ -259,6 +276,8 @@ def try_kernel(mutant, word):
         return [f'unfinished kernel {name}']
     found = re.findall(rf'^{re.escape(name)} +(\d+) +runs .*? s  (.*)',
                        text_of(log), re.M) if status != 0 else []
+    if status != 0 and not found:
+        return [f'unfinished kernel {name}, {status}']
     return [f'kernel {name} {runs} {how}' for runs, how in found]
 
 

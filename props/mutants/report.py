@@ -82,24 +82,29 @@ class Row:
             if self.first_what:
                 self.fail(f'was to hold, but breaks {self.first_what} at seed '
                           f'{self.first_seed}')
-            elif self.unfinished:
-                self.fail('was to hold, but did not finish')
-            return 'holds'
+                return 'BROKEN'
+            return self.not_judged() or 'holds'
         caught = all(self.is_caught(word) for word in self.words)
+        if not caught and self.unfinished:
+            return self.not_judged()
         if self.survives:
             if caught:
                 self.fail('is caught now; take `survives` out of its header')
             return 'survives'
         if caught:
             return 'caught'
-        if self.unfinished:
-            self.fail(f'did not finish ({self.unfinished})')
-        else:
-            found = [self.first_what] if self.first_what else []
-            found += [f'{name}:{seed}' for name, seed in self.alone.items()]
-            self.fail(f'survives: wanted {self.demand}, found '
-                      f'{" ".join(found) or "nothing"}')
+        found = [self.first_what] if self.first_what else []
+        found += [f'{name}:{seed}' for name, seed in self.alone.items()]
+        self.fail(f'survives: wanted {self.demand}, found '
+                  f'{" ".join(found) or "nothing"}')
         return 'SURVIVES'
+
+    def not_judged(self):
+        """Who judged it did not get to an end: neither caught nor survives."""
+        if not self.unfinished:
+            return ''
+        self.fail(f'is not judged: did not finish ({self.unfinished})')
+        return 'NOT JUDGED'
 
     def detection(self):
         """Runs until the demanded property was broken, asked for alone; the
@@ -190,7 +195,8 @@ def write(paths, csv, md):
     """Both files and the summary; returns the exit code."""
     rows = [Row(path) for path in paths]
     columns = properties()
-    judged = [row for row in rows if row.verdict != 'holds']
+    judged = [row for row in rows
+              if row.verdict not in ('holds', 'BROKEN', 'NOT JUDGED')]
     caught = sum(row.verdict == 'caught' for row in judged)
     score = f'{caught} of {len(judged)} mutants caught ' \
         f'({100 * caught / max(len(judged), 1):.1f} %)'

@@ -152,7 +152,13 @@ judged 1 'survives: wanted cover:M' "a coverage goal that is met does not count"
 row crash 'first 3 H1 2'
 judged 1 'survives: wanted crash' "a breach is no crash"
 row H1 'unfinished 124'
-judged 1 'did not finish' "what does not finish is not caught"
+judged 1 'is not judged: did not finish' "what does not finish is not caught"
+judged 1 '0 of 0 mutants caught' "what does not finish survives neither"
+survives=because
+judged 1 'is not judged: did not finish' "an excuse needs a judge, too"
+survives=
+row nobody 'unfinished 124'
+judged 1 'is not judged: did not finish' "what is right needs a judge, too"
 row nobody 'first 3 H1 2'
 judged 1 'was to hold' "what is right must hold"
 survives=because
@@ -161,6 +167,28 @@ judged 1 'is caught now' "an excuse that is none any more"
 row H1 ''
 judged 0 '0 of 1 mutants caught' "an excuse does not count as caught"
 survives=
+# timed TEXT NAME SECONDS COMMAND: what mutants.py says of a judge
+timed() {
+    exits 0 "$1" "mutants: $2" python3 -c '
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import mutants
+try:
+    print("status", mutants.timed(float(sys.argv[2]), sys.argv[3], "log",
+                                  shell=True))
+except mutants.Broken as why:
+    print("no verdict:", why)
+' "$scripts/mutants" "$3" "$4"
+}
+
+timed 'status 3' "the exit code of a judge" 60 'exit 3'
+timed 'no verdict: .*127' "a judge that is not there" 60 './none'
+timed 'no verdict: .*126' "a judge that cannot be run" 60 './m.row'
+timed 'status None' "a judge that takes too long" 0.3 \
+    'sleep 60 & echo $! >pid; wait'
+exits 0 '' "mutants: what a judge has started ends with it" \
+    sh -c 'echo; ! grep -q sleep "/proc/$(cat pid)/cmdline" 2>/dev/null'
 printf 'title: t\nissue: a#1\ncaught-by: H1\n' >fixtures/mutants/m.patch
 exits 1 'only 1 real bugs' "mutants: too few real bugs" \
     python3 "$scripts/mutants/mutants.py" all
