@@ -29,7 +29,8 @@ ticks_per_second(const struct sim_scenario *scenario)
                : (uint64_t)TICKS_PER_SECOND;
 }
 
-/* The first function of a task has no name in the scenario. */
+/* The first function of a task has no name in the scenario. A task that has not
+ * run returns to the pc behind its entry; no other pc is of it. */
 static const char *
 name_of_task(uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -39,7 +40,7 @@ name_of_task(uintptr_t pc, struct prof_symbol *symbol)
     for (uint32_t id = 1; id <= SIM_SCHEDULED_MAX; id++) {
         const uint64_t entry = is_system ? SIM_SYSTEM_PC(id) : SIM_TASK_PC(id);
 
-        if (pc < entry || pc >= entry + 16)
+        if (pc != entry + 1)
             continue;
         symbol->entry = (uintptr_t)entry;
         snprintf(names[is_system][id], sizeof names[is_system][id],
@@ -55,7 +56,7 @@ find_frame(void *context, uintptr_t pc, struct prof_symbol *symbol)
     const struct sim_scenario *scenario = context;
     const char *name = sim_scenario_frame_name(scenario, pc);
 
-    if (name == NULL)
+    if (name == NULL && scenario->config.scheduled)
         name = name_of_task(pc, symbol);
     if (name == NULL)
         return;
@@ -71,16 +72,24 @@ complain(const char *folder, const char *why)
     return false;
 }
 
-/* Up to the first event that cannot happen: the judge has complained of it.
- * in: symbols, for the lines of allocations; NULL: there are none */
-static bool
+/*
+ * Up to the first event that cannot happen: the judge has complained of it.
+ *
+ * in:      world, NULL: there was not enough memory for one; symbols, for the
+ *          lines of allocations; NULL: there are none
+ * returns: NULL, or why the scenario cannot be run
+ */
+static const char *
 run_events(struct sim_world *world, const struct sim_scenario *scenario,
            const struct prof_symbols *symbols)
 {
     char pending[256];
+    const char *why = world == NULL
+                          ? "not enough memory"
+                          : sim_world_reset(world, &scenario->config);
 
-    if (sim_world_reset(world, &scenario->config) != NULL)
-        return false;
+    if (why != NULL)
+        return why;
     if (symbols != NULL)
         sim_debug_name(world, symbols);
     for (uint32_t i = 0; i < scenario->events_count; i++) {
@@ -89,7 +98,7 @@ run_events(struct sim_world *world, const struct sim_scenario *scenario,
     }
     if (sim_world_carries(world, SIM_TRACER))
         trace_judge_quiet(world, pending, sizeof pending);
-    return true;
+    return NULL;
 }
 
 /* returns: NULL if it cannot be read */
@@ -229,20 +238,20 @@ cli_profiles_print_allocations(const char *path, struct sim_scenario *scenario)
     struct sim_debug_text text;
     struct sim_limits limits;
     struct sim_world *world;
-    bool good;
+    const char *why;
 
     scenario->config.instruments |= SIM_INSTRUMENT_BIT(SIM_DEBUG_LINES);
     limits = sim_scenario_limits(scenario);
     world = sim_world_new(&limits);
-    good = world != NULL && run_events(world, scenario, &symbols);
-    if (good) {
+    why = run_events(world, scenario, &symbols);
+    if (why == NULL) {
         text = sim_debug_text(world);
         (void)fwrite(text.bytes, 1, text.bytes_count, stdout);
     } else {
-        complain(path, "not enough memory");
+        complain(path, why);
     }
     sim_world_delete(world);
-    return good;
+    return why == NULL;
 }
 
 bool
@@ -251,17 +260,15 @@ cli_profiles_write_scenario(const char *folder, const char *path,
 {
     struct sim_limits limits;
     struct sim_world *world;
-    bool good = false;
+    const char *why;
+    bool good;
 
     carry_lists(scenario);
     limits = sim_scenario_limits(scenario);
     world = sim_world_new(&limits);
-    if (world == NULL)
-        complain(folder, "not enough memory");
-    else if (!run_events(world, scenario, NULL))
-        complain(folder, "the scenario cannot be run");
-    else
-        good = write_all(folder, path, scenario, world);
+    why = run_events(world, scenario, NULL);
+    good = why == NULL ? write_all(folder, path, scenario, world)
+                       : complain(folder, why);
     sim_world_delete(world);
     return good;
 }

@@ -1,6 +1,6 @@
 /*
  * profiles_tasks.c -- the profiles of a scenario's tasks, threads and CPU time,
- * as they are after its last event; and the lines of its allocations.
+ * as they are after its last event.
  */
 #include <inttypes.h>
 #include <stdio.h>

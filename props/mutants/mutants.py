@@ -260,7 +260,7 @@ def try_test(mutant, word):
         return [f'unfinished {word}']
     text = text_of(log)
     failed = first(r'^\[  FAILED  \] ([a-zA-Z_0-9]+)$', text) or \
-        first(r'^FAILED: (.*)', text).replace(' ', '_') or 'crashed'
+        first(r'^(?:FAILED|failed): (.*)', text).replace(' ', '_') or 'crashed'
     # A test that asks all properties says which one it was.
     broken = first(r'^ERROR: [a-z0-9.-]*, ([A-Z][0-9]*): ', text)
     return [f'test {word} {failed}' + (f' ({broken})' if broken else '')]

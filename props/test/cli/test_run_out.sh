@@ -69,6 +69,32 @@ grep -q '^5000000 1 @' "$each/block.txt" || fail "the wait of 5 ms"
 "$profsim" run fixtures/scenarios/one-world.sim --debug alloc >"$folder/words"
 [ "$(grep -c '^trace[a-z]*(' "$folder/words")" = 5 ] ||
     fail "not three allocations, one free, one collection"
+grep -q '^runtime.t3(...)$' "$folder/words" || fail "the task of the runtime"
+
+# Where no processor takes tasks a return address is nobody's first function, and
+# elsewhere only the one behind its entry is.
+{
+    echo 'profsim scenario 2'
+    echo 'stack s1 = 0x400011>0x400012'
+    echo 'alloc o1 s1 16'
+} >"$folder/address.sim"
+"$profsim" run --debug alloc "$folder/address.sim" >"$folder/words"
+if grep -q 'main.t' "$folder/words"; then
+    fail "a function that is not there"
+fi
+{
+    echo 'profsim scenario 2'
+    echo 'scheduled'
+    echo 'stack s1 = 0x400012>0x40001f'
+    echo 'p0: proc-start'
+    echo 'p0: create -'
+    echo 'p0: run t1'
+    echo 't1: alloc o1 s1 16'
+} >"$folder/address.sim"
+"$profsim" run --debug alloc "$folder/address.sim" >"$folder/words"
+if grep -q 'main.t' "$folder/words"; then
+    fail "a function of addresses that are in no task"
+fi
 refused "no such lines" "$profsim" run --debug gc "$scenario"
 
 # Again over the old files: the same, and nothing temporary is left.
