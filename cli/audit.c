@@ -1,8 +1,8 @@
 /* audit.c -- `profsim audit`: sampling rules of other profilers, enumerated. */
 #include "audit.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING, JUDGE };
 enum { JUDGE_RATE = 4096 };
-enum { RULES_MAX = 64, RATE_MOST = 1 << 30 };
+enum { RULES_MAX = 64, BYTES_MOST = 1 << 30 };
 
 static const struct cli_option table[] = {
     {RULES, 0, "rules", "NAME,...",
@@ -61,28 +61,6 @@ struct options {
     const char *recording;
     bool has_rate;
 };
-
-/* A whole number of bytes from 1 to `most`, with k or m behind it. */
-static bool
-parse_bytes(const char *option, const char *text, uint64_t most,
-            uint64_t *bytes)
-{
-    char *end;
-
-    errno = 0;
-    *bytes = strtoull(text, &end, 10);
-    if (errno == 0 && end != text && *bytes <= most) {
-        if ((*end | 32) == 'k' && end[1] == '\0')
-            *bytes <<= 10, end++;
-        else if ((*end | 32) == 'm' && end[1] == '\0')
-            *bytes <<= 20, end++;
-        if (*text >= '0' && *text <= '9' && *end == '\0' && *bytes >= 1 &&
-            *bytes <= most)
-            return true;
-    }
-    return cli_complain("%s takes bytes from 1 to %" PRIu64 ", not '%s'",
-                        option, most, text);
-}
 
 static bool
 is_chosen(const struct options *options, const struct subjects_rules *rules)
@@ -150,8 +128,8 @@ add_size(struct options *options, const char *word)
 
     if (pattern->count == SUBJECTS_SIZES_MAX)
         return cli_complain("--sizes takes up to %d sizes", SUBJECTS_SIZES_MAX);
-    return parse_bytes("--sizes", word, RATE_MOST,
-                       &pattern->sizes[pattern->count++]);
+    return cli_bytes("--sizes", word, 1, BYTES_MOST,
+                     &pattern->sizes[pattern->count++]);
 }
 
 static bool
@@ -181,7 +159,8 @@ take(struct options *options, int id, const char *value)
         return split(options, value, add_size);
     case RATE:
         options->has_rate = true;
-        return parse_bytes("--rate", value, RATE_MOST, &options->pattern.rate);
+        return cli_bytes("--rate", value, 1, BYTES_MOST,
+                         &options->pattern.rate);
     case WORKLOAD:
         return parse_workload(options, value);
     case JSON:
@@ -257,6 +236,17 @@ set_workload(struct options *options, int number)
     subjects_pattern_classes(pattern);
 }
 
+/* A mean that does not settle is no figure. */
+static void
+tell_unsettled(const struct subjects_audit *audit)
+{
+    if (isnan(audit->total))
+        fprintf(stderr,
+                "profsim: %s: what it reports does not settle at these sizes; "
+                "no figure\n",
+                audit->rules->name);
+}
+
 /* Each line as soon as it is known: a rule set may take a second. */
 static void
 print(const struct options *options, struct subjects_audit *audits,
@@ -267,9 +257,10 @@ print(const struct options *options, struct subjects_audit *audits,
     if (!options->json)
         subjects_audit_head(stdout, pattern);
     for (size_t i = 0; i < options->rules_count; i++) {
-        subjects_audit_make(&audits[i], options->rules[i], pattern,
-                            options->json);
+        subjects_audit_make(&audits[i], options->rules[i], pattern);
+        tell_unsettled(&audits[i]);
         if (options->json) {
+            subjects_audit_more(&audits[i], pattern);
             fputs(comma, stdout);
             comma = ",\n";
             subjects_audit_json(stdout, &audits[i], pattern);
@@ -284,7 +275,7 @@ print(const struct options *options, struct subjects_audit *audits,
     }
     subjects_audit_details_head(stdout);
     for (size_t i = 0; i < options->rules_count; i++) {
-        subjects_audit_make(&audits[i], options->rules[i], pattern, true);
+        subjects_audit_more(&audits[i], pattern);
         subjects_audit_details(stdout, &audits[i], pattern);
         (void)fflush(stdout);
     }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "escape.h"
 #include "nearest.h"
@@ -71,5 +72,33 @@ cli_number(const char *name, const char *text, uint64_t least, uint64_t most,
         return true;
     return cli_complain("%s takes a whole number from %" PRIu64 " to %" PRIu64
                         ", not '%s'",
+                        name, least, most, text);
+}
+
+bool
+cli_bytes(const char *name, const char *text, uint64_t least, uint64_t most,
+          uint64_t *bytes)
+{
+    static const char units[] = "kmg";
+    const char *unit = NULL;
+    unsigned shift = 0;
+    char *end;
+
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (*end != '\0')
+        unit = strchr(units, *end | 32);
+    if (unit != NULL) {
+        shift = 10 * (unsigned)(unit - units + 1);
+        end++;
+    }
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 &&
+        *bytes <= UINT64_MAX >> shift) {
+        *bytes <<= shift;
+        if (*bytes >= least && *bytes <= most)
+            return true;
+    }
+    return cli_complain("%s takes bytes from %" PRIu64 " to %" PRIu64
+                        " (k, m and g are allowed), not '%s'",
                         name, least, most, text);
 }

@@ -32,7 +32,7 @@ subjects_pattern_classes(struct subjects_pattern *pattern)
 void
 subjects_audit_make(struct subjects_audit *audit,
                     const struct subjects_rules *rules,
-                    const struct subjects_pattern *pattern, bool details)
+                    const struct subjects_pattern *pattern)
 {
     double mean[SUBJECTS_SIZES_MAX];
     double estimated = 0;
@@ -55,8 +55,14 @@ subjects_audit_make(struct subjects_audit *audit,
         truth += bytes;
     }
     audit->total = estimated / truth;
-    if (!details)
-        return;
+}
+
+void
+subjects_audit_more(struct subjects_audit *audit,
+                    const struct subjects_pattern *pattern)
+{
+    const struct subjects_rules *rules = audit->rules;
+
     if (rules->manners.scales_by_site && pattern->classes_count > 1)
         audit->objects_one_site =
             subjects_mixed_site(rules, pattern->rate, pattern->sizes,

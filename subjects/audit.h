@@ -34,10 +34,14 @@ struct subjects_audit {
 /* Fill in the classes of a pattern whose sizes are there. */
 void subjects_pattern_classes(struct subjects_pattern *pattern);
 
-/* out: *audit, mean and total; with `details`, the rest */
+/* out: *audit, mean and total; NAN where that is no figure */
 void subjects_audit_make(struct subjects_audit *audit,
                          const struct subjects_rules *rules,
-                         const struct subjects_pattern *pattern, bool details);
+                         const struct subjects_pattern *pattern);
+
+/* out: the rest of *audit, which has been made */
+void subjects_audit_more(struct subjects_audit *audit,
+                         const struct subjects_pattern *pattern);
 
 /* The head of a table, and a line of it. */
 void subjects_audit_head(FILE *file, const struct subjects_pattern *pattern);

@@ -288,8 +288,8 @@ periods_of_epoch(const struct carried *carried, const uint64_t *sizes,
     return ticks == 0 ? 1 : 1 + (size_t)(mean_gap(carried) / (2 * ticks));
 }
 
-/* Epochs until three in turn are alike. */
-static void
+/* Epochs until three in turn are alike. returns: false if they never are */
+static bool
 settle(struct carried *carried, const uint64_t *sizes, size_t count,
        double *mean)
 {
@@ -311,6 +311,7 @@ settle(struct carried *carried, const uint64_t *sizes, size_t count,
         }
         alike = change < 1e-9 ? alike + 1 : 0;
     }
+    return alike == 2;
 }
 
 void
@@ -320,7 +321,10 @@ subjects_carried_mean(const struct subjects_rules *rules, uint64_t rate,
     struct carried carried;
 
     carried_begin(&carried, rules, rate, sizes, count);
-    settle(&carried, sizes, count, mean);
+    if (!settle(&carried, sizes, count, mean)) {
+        for (size_t i = 0; i < count; i++)
+            mean[i] = NAN;
+    }
     free(carried.memory);
 }
 
@@ -339,7 +343,10 @@ subjects_carried_variance(const struct subjects_rules *rules, uint64_t rate,
     if (subjects_always(rules, rate, size_bytes))
         return 0;
     carried_begin(&carried, rules, rate, &size_bytes, 1);
-    settle(&carried, &size_bytes, 1, &mean);
+    if (!settle(&carried, &size_bytes, 1, &mean)) {
+        free(carried.memory);
+        return NAN;
+    }
     for (size_t p = 0; p < carried.pieces_count; p++) {
         carried.old.running[p][B] = 0;
         for (uint64_t i = 0; i <= carried.mask; i++)
@@ -362,7 +369,7 @@ subjects_carried_variance(const struct subjects_rules *rules, uint64_t rate,
         alike = fabs(old - slope) < 1e-9 * mean * mean ? alike + 1 : 0;
     }
     free(carried.memory);
-    return hits * slope / (mean * mean);
+    return alike == 2 ? hits * slope / (mean * mean) : NAN;
 }
 
 double

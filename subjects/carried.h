@@ -21,7 +21,8 @@
 
 #include "figures.h"
 
-/* As subjects_mean(), subjects_variance(), subjects_short(). */
+/* As subjects_mean(), subjects_variance(), subjects_short(). A mean or variance
+ * that does not settle is NAN. */
 void subjects_carried_mean(const struct subjects_rules *rules, uint64_t rate,
                            const uint64_t *sizes, size_t count, double *mean);
 double subjects_carried_variance(const struct subjects_rules *rules,

@@ -1,7 +1,6 @@
 /* record_options.c -- see record_options.h. */
 #include "record_options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "complaint.h"
@@ -38,28 +37,6 @@ static const struct cli_syntax syntax = {
     .usage_error = CLI_RECORD,
 };
 
-/* BYTES may end in k, M or G. */
-static bool
-parse_bytes(const char *text, uint64_t *bytes)
-{
-    char *end;
-    unsigned shift = 0;
-
-    errno = 0;
-    *bytes = strtoull(text, &end, 10);
-    if (*end == 'k' || *end == 'M' || *end == 'G')
-        shift = *end == 'k' ? 10 : *end == 'M' ? 20 : 30;
-    if (shift != 0)
-        end++;
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
-        *bytes > UINT64_MAX >> shift)
-        return cli_complain("--limit: not a number of bytes: %s", text);
-    *bytes <<= shift;
-    if (*bytes < 65536 || *bytes > UINT64_C(1) << 40)
-        return cli_complain("--limit: out of range (64k to 1024G): %s", text);
-    return true;
-}
-
 static bool
 take(struct cli_record_options *options, int id, const char *value)
 {
@@ -73,7 +50,8 @@ take(struct cli_record_options *options, int id, const char *value)
         return cli_number("--depth", value, 1, EMBED_DEPTH_MAX,
                           &options->depth);
     case LIMIT:
-        return parse_bytes(value, &options->limit_bytes);
+        return cli_bytes("--limit", value, 65536, UINT64_C(1) << 40,
+                         &options->limit_bytes);
     case USABLE:
         options->asks_usable = true;
         return true;

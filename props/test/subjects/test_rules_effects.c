@@ -147,6 +147,36 @@ a_buffer_is_refilled_as_the_jvm_does(void **state)
                          weights[i]);
 }
 
+/* Every 10 bytes, by no draw: of five allocations of 6 bytes three are sampled,
+ * for ever in the same order, and no mean is ever reached. */
+static size_t
+each_ten_bytes(uint64_t rate, struct subjects_piece *pieces)
+{
+    (void)rate;
+    pieces[0] = (struct subjects_piece){
+        .from = 10, .length = 1, .first = 1, .ratio = 1};
+    return 1;
+}
+
+static void
+what_does_not_settle_is_no_figure(void **state)
+{
+    struct subjects_rules rules = subjects_heapprofd;
+    const uint64_t size_bytes = 6;
+    double mean;
+
+    (void)state;
+    subjects_mean(&rules, 10, &size_bytes, 1, &mean);
+    if (isnan(mean))
+        fail_msg("a law that settles has no mean");
+    rules.pieces = each_ten_bytes;
+    subjects_mean(&rules, 10, &size_bytes, 1, &mean);
+    if (!isnan(mean))
+        fail_msg("the mean is %g", mean);
+    if (!isnan(subjects_variance(&rules, 10, size_bytes)))
+        fail_msg("there is a variance without a mean");
+}
+
 int
 main(void)
 {
@@ -155,6 +185,7 @@ main(void)
         cmocka_unit_test(go1_5_carries_what_was_overshot),
         cmocka_unit_test(effects_are_as_the_sources_say),
         cmocka_unit_test(a_buffer_is_refilled_as_the_jvm_does),
+        cmocka_unit_test(what_does_not_settle_is_no_figure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
