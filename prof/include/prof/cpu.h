@@ -1,15 +1,14 @@
 /*
- * prof/cpu.h -- the CPU profile: ticks, taken in signal handlers, and the
- * profile that is made of them.
+ * prof/cpu.h -- the CPU profile, made of ticks that signal handlers record.
  *
  *      handlers --prof_cpu_tick()--> ring --prof_cpu_drain()--> stacks --> file
  *
- * A tick is a call stack of the thread that a timer interrupted. Ticks that
- * find the ring full are counted and shown under the `lost` address: the sum of
- * a profile's samples is the number of ticks, whatever happened.
+ * A tick is the call stack of the thread that a timer interrupted. Ticks that
+ * find the ring full are counted, and shown under the `lost` address: the
+ * samples of a profile always sum to the number of ticks.
  *
- * Stacks of ticks are read as Go's are: every address is taken for a return
- * address, so the handler adds 1 to the address it interrupted.
+ * As in Go, readers take every address for a return address, so the handler
+ * adds 1 to the address that it interrupted.
  */
 #ifndef PROF_CPU_H
 #define PROF_CPU_H
@@ -23,10 +22,9 @@ extern "C" {
 
 struct prof_cpu; /* opaque */
 
-#define PROF_CPU_HZ 100 /* ticks per second of CPU, if nobody wants another */
+#define PROF_CPU_HZ 100 /* ticks per second of CPU time, by default */
 
-/* The labels of a tick: compared by address, alive until the profile is over.
- */
+/* The labels of a tick: compared by address, valid until the profile ends. */
 struct prof_label_set {
     const struct prof_label *labels; /* sorted by key, no key twice */
     uint32_t count;                  /* at most PROF_LABELS_MAX */
@@ -52,7 +50,7 @@ prof_cpu_init(struct prof_cpu **cpu, const struct prof_cpu_config *config,
               void *block, size_t block_bytes);
 
 /*
- * Begin a profile; what the one before has collected is forgotten.
+ * Begin a profile, and forget the previous one.
  *
  * in:      hz, ticks per second, 1 .. 1000000
  * returns: PROF_OK, PROF_ERR_CONFIG, PROF_ERR_ACTIVE (one is being taken),
@@ -71,15 +69,15 @@ void prof_cpu_tick(struct prof_cpu *cpu, const uintptr_t *stack, uint32_t depth,
                    const struct prof_label_set *labels);
 
 /*
- * Move recorded ticks out of the ring, as many as it holds at most. Call it
- * several times a second while a profile is being taken.
+ * Move recorded ticks out of the ring. Call it several times a second while a
+ * profile is being taken.
  *
  * context: not a signal handler; waits for other calls of this kind
  */
 void prof_cpu_drain(struct prof_cpu *cpu);
 
 /*
- * End the profile; nothing if none is being taken.
+ * End the profile; does nothing if none is being taken.
  *
  * returns: PROF_OK: every tick is in the profile. PROF_ERR_BUSY: no more ticks
  *          are taken, but one is still being recorded on another thread; call
@@ -91,18 +89,18 @@ PROF_NODISCARD enum prof_status prof_cpu_stop(struct prof_cpu *cpu);
  * Write what was collected as profile.proto; after prof_cpu_stop().
  *
  * in:      output->time_ns, when the profile began
- *          duration_ns, how long it took; below 0, by a clock that went
- *          backwards: not said
+ *          duration_ns, how long it took; not written if negative, since the
+ *          clock went backwards
  * returns: PROF_OK, PROF_ERR_ACTIVE (it is still being taken), PROF_ERR_MEMORY,
- *          or the sink's
+ *          or the sink's status
  */
 PROF_NODISCARD enum prof_status prof_cpu_write(struct prof_cpu *cpu,
                                                const struct prof_output *output,
                                                int64_t duration_ns);
 
 /*
- * Write it as text instead, in the form of count profiles (prof/text.h): most
- * ticks first, of equals the stack that was met first.
+ * Write it as text, in the form of count profiles (prof/text.h): most ticks
+ * first; of equal ones, the stack that was recorded first.
  *
  * returns: as prof_cpu_write()
  */
@@ -114,9 +112,9 @@ prof_cpu_write_text(struct prof_cpu *cpu, const struct prof_output *output);
  * {3, 0, hz} and then records {3 + n, time, count, n addresses}. A record of
  * count 0 and one word counts that many lost ticks.
  *
- * in:      labels, one a record, the first one's unused; NULL: none has labels
- *          labels_count, how many
- * returns: PROF_OK; PROF_ERR_FORMAT, what stands before the wrong record is
+ * in:      labels, one for each record, the first unused; NULL: no labels
+ *          labels_count, their number
+ * returns: PROF_OK; PROF_ERR_FORMAT, and the records before the wrong one are
  *          kept; PROF_ERR_ACTIVE
  */
 PROF_NODISCARD enum prof_status

@@ -14,12 +14,13 @@
  *
  * How to link: cc program.c $(pkg-config --cflags --libs prof).
  *
- * The child of a fork calls prof_after_fork_child() before anything else of the
- * library, or only goes to exec or _exit: prof/fork.h says what it keeps.
+ * The child of a fork calls prof_after_fork_child() before any other function
+ * of the library, unless it only calls exec or _exit. prof/fork.h says what it
+ * keeps.
  *
- * A broken contract that would damage memory (a processor or bucket number out
- * of range) ends the process through prof_port_panic(), with the broken
- * condition.
+ * A caller that breaks a contract so that memory would be damaged (a processor
+ * or bucket number out of range) is stopped by prof_port_panic(), which prints
+ * the broken condition.
  */
 #ifndef PROF_PROF_H
 #define PROF_PROF_H
@@ -56,11 +57,11 @@ enum prof_hash {
     PROF_HASH_COUNT
 };
 
-/* Who may record while the cycle turns. */
+/* Who may record while the cycle advances. */
 enum prof_world {
     /* Nobody: the embedder stops the world around prof_heap_next_cycle(). */
     PROF_WORLD_STOPPED,
-    /* Everybody: the library waits out the calls in flight, see there. */
+    /* Everybody: the library waits for the calls in flight, see there. */
     PROF_WORLD_RUNNING
 };
 
@@ -69,8 +70,8 @@ struct prof_config {
     enum prof_hash hash;
     uint32_t buckets_max; /* 1 .. PROF_BUCKETS_LIMIT; 0 is an error */
     uint32_t depth_max;   /* frames kept of a stack; 0: 32 */
-    /* Frames of all buckets; 0: 16 a bucket. At most 2^31 - 9, so the very
-       most buckets need a smaller number than the default. */
+    /* Frames of all buckets; 0: 16 a bucket. At most 2^31 - 9, so the
+       largest buckets_max needs fewer than the default. */
     uint64_t frames_max;
     /* 0: 1. A processor counts in columns of its own: 40 bytes of the block for
        each bucket, of which heap events touch 24, those of other kinds 16. */
@@ -109,30 +110,29 @@ PROF_NODISCARD enum prof_status prof_init(struct prof **prof,
 
 /*
  * in:      index, below procs_max
- * returns: the context of that processor, the same at each call. One thread
- *          at a time uses it, or a signal handler that interrupts this thread,
- *          also in the middle of a record call: neither loses an event. From
- *          one thread to the next it is handed over as any memory is, by
- *          something that orders the two.
+ * returns: the context of that processor, the same at each call. One thread at
+ *          a time may use it, and signal handlers that interrupt this thread,
+ *          even in the middle of a record call: no event is lost. Hand it from
+ *          one thread to the next with synchronisation, like any memory.
  */
 struct prof_proc *prof_proc_at(struct prof *prof, uint32_t index);
 
 /* -------------------------------------------------------------------- chance
  *
- * Each processor has random numbers of its own. One is taken exactly when a
- * rule needs one (docs/sampling.md, "Draws"), so the state is a function of the
- * seed and of what was recorded.
+ * Each processor has its own random numbers. One is drawn only when a rule
+ * needs one (docs/sampling.md, "Draws"), so the state depends on the seed and
+ * on what was recorded, and on nothing else.
  */
 
-/* Begin the processor's random numbers anew. in: seed, any is good */
+/* Restart the processor's random numbers. in: seed, any value */
 void prof_proc_seed(struct prof_proc *proc, uint64_t seed);
 
-/* returns: where the processor's random numbers stand */
+/* returns: the state of the processor's random numbers */
 uint64_t prof_proc_rng_state(const struct prof_proc *proc);
 
 /*
- * Go on from a state. in: state, from prof_proc_rng_state() or any other; a
- * state that its generator cannot be in (all zero) becomes one that it can.
+ * Continue from a state. in: state, any value; one that the generator cannot
+ * reach (all zero) is replaced by one that it can.
  */
 void prof_proc_rng_resume(struct prof_proc *proc, uint64_t state);
 
@@ -149,8 +149,8 @@ typedef uint32_t prof_bucket;
  * in:      stack, `depth` return addresses, leaf first; what is deeper than
  *          depth_max is cut off. NULL if depth is 0.
  *          size_bytes, part of the bucket's identity
- * returns: what the object's free must be given. PROF_BUCKET_NONE if there was
- *          no room (prof_drops).
+ * returns: the bucket, to pass when the object is freed; PROF_BUCKET_NONE if
+ *          there was no room (prof_drops)
  * context: any thread, signal handlers included; in a stopped world not during
  *          next_cycle
  */
@@ -166,8 +166,8 @@ prof_bucket prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack,
 void prof_heap_free(struct prof_proc *proc, prof_bucket bucket);
 
 /*
- * Count an object that the program itself freed: it may die in the very cycle
- * it was born in, and is published together with its allocation.
+ * Count an object that the program itself freed. It may be freed in the cycle
+ * in which it was allocated; both are published together.
  *
  * in:      as prof_heap_free(). Under rules without such a path the event is
  *          dropped and counted.
@@ -176,27 +176,27 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
 
 /* ------------------------------------------------------ heap, control plane
  *
- * At each mark termination, with the world stopped: prof_heap_next_cycle().
- * After the restart: prof_heap_flush(), before the next mark termination.
- * When every dead object of the cycle is swept and the collector wants that to
- * show at once: prof_heap_post_sweep().
+ * Call prof_heap_next_cycle() at each mark termination, with the world stopped,
+ * and prof_heap_flush() after restarting it, before the next mark termination.
+ * Call prof_heap_post_sweep() when every dead object of the cycle is swept, if
+ * that is to show at once.
  * docs/semantics.md, "Who is visible when", says what a snapshot shows.
  */
 
 /*
  * Begin the next cycle: O(1) work under PROF_HEAP_RING.
  *
- * Under PROF_WORLD_RUNNING record calls may be in flight; those that saw the
- * cycle before must end before anything of the new one is published. Until then
+ * Under PROF_WORLD_RUNNING record calls may be in flight. Nothing of the new
+ * cycle is published until those that saw the old one have ended; until then
  * control calls return PROF_ERR_BUSY.
  *
- * returns: PROF_OK. PROF_ERR_BUSY if a control call is in progress on another
- *          thread, or calls of the cycle before are still in flight: the cycle
- *          stays. In a stopped world go on without it (the thread that holds
- *          the lock may be stopped): what this collection finds dead shows
- *          together with what the next one finds. In a running world call
- *          again, as after PROF_ERR_BUSY of any control call: record calls are
- *          short.
+ * returns: PROF_OK. PROF_ERR_BUSY if another thread is in a control call, or
+ *          record calls of the old cycle are still in flight; the cycle does
+ *          not advance. In a stopped world, continue without it, since the
+ *          thread that holds the lock may be stopped: what this collection
+ *          finds dead shows together with what the next one finds. In a running
+ *          world, call again, as after PROF_ERR_BUSY of any control call:
+ *          record calls are short.
  * context: PROF_WORLD_STOPPED: no record call in flight
  */
 PROF_NODISCARD enum prof_status prof_heap_next_cycle(struct prof *prof);
@@ -216,9 +216,9 @@ PROF_NODISCARD enum prof_status prof_heap_flush(struct prof *prof);
  * nothing.
  *
  * returns: as prof_heap_flush()
- * context: after the cycle's prof_heap_flush() (else frees show whose
- *          allocations still wait for it) and its last prof_heap_free(); any
- *          thread; waits for other control calls
+ * context: any thread, after the cycle's prof_heap_flush() and its last
+ *          prof_heap_free(); waits for other control calls. Before the flush it
+ *          would show frees without their allocations.
  */
 PROF_NODISCARD enum prof_status prof_heap_post_sweep(struct prof *prof);
 
@@ -236,8 +236,8 @@ struct prof_heap_record {
     uint64_t allocs;        /* objects */
     uint64_t frees;         /* objects */
     uint64_t size_bytes;    /* of each object */
-    int64_t rate_bytes;     /* that they were sampled at; 1 and less: all are
-                               here. Under Go's rules the current rate */
+    int64_t rate_bytes;     /* at which they were sampled; 1 or less: all of
+                               them. Under Go's rules the current rate */
     const uintptr_t *stack; /* leaf first; the instance's, never changes */
     uint32_t depth;         /* frames in stack */
 };
@@ -290,9 +290,9 @@ enum prof_select {
  * First-snapshot rule: while nothing at all is published, everything recorded
  * so far is published by the call, whatever its cycle.
  *
- * out:     records[0 .. *count), if it fits; else untouched, unless a bucket
- *          arrived in the middle of the call and was the one too many
- *          *count, how many buckets there are to list
+ * out:     records[0 .. *count) if they fit; else unchanged, unless a bucket
+ *          that arrived during the call was one too many
+ *          *count, the number of buckets to list
  * in:      records_max, room in records; 0 (and records NULL) asks for *count
  * returns: PROF_OK, PROF_ERR_SHORT (*count > records_max);
  *          PROF_WORLD_RUNNING: PROF_ERR_BUSY, see next_cycle
@@ -304,8 +304,8 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
                    size_t *count);
 
 /*
- * Call `visit` for each bucket, newest first, with what is published now;
- * publishes nothing, so it may lag behind a snapshot.
+ * Call `visit` for each bucket, newest first, with what is published already.
+ * This publishes nothing, so it may lag behind a snapshot.
  *
  * context: as prof_heap_snapshot(); `visit` must not make control calls
  */
@@ -316,12 +316,12 @@ void prof_heap_iterate(struct prof *prof,
 
 /* --------------------------------------------------------- heap, sampling
  *
- * An embedder that does not want to record every allocation asks first. A rate
- * of R bytes records an allocation of S bytes with probability 1 - exp(-S/R),
- * as nearly as the rules make it.
+ * An embedder that does not want to record every allocation calls
+ * prof_heap_sample() first. A rate of R bytes records an allocation of S bytes
+ * with probability 1 - exp(-S/R), as closely as the rules allow.
  *
- * One that records every allocation sets the rate to 1: the rate is what
- * readers scale by, whatever decided.
+ * An embedder that records every allocation sets the rate to 1: readers scale
+ * by the rate, no matter how allocations were chosen.
  */
 #define PROF_HEAP_RATE_DEFAULT 524288 /* of a new instance, in bytes */
 
@@ -329,35 +329,36 @@ void prof_heap_iterate(struct prof *prof,
  * Set the mean number of bytes from one recorded allocation to the next.
  *
  * in:      rate_bytes, 1 records all, 0 and less record none
- * context: any thread. What was recorded before keeps its rate under
- *          PROF_SAMPLER_EXACT: buckets are of one rate, and say which. There
- *          may be 64 different ones above 1 in a run; one more is taken for
- *          the 64th.
+ * context: any thread. Under PROF_SAMPLER_EXACT a bucket has one rate, and
+ *          says which, so what was recorded before keeps its rate. A run may
+ *          use 64 different rates above 1; further ones count as the 64th.
  */
 void prof_heap_rate_set(struct prof *prof, int64_t rate_bytes);
 int64_t prof_heap_rate(const struct prof *prof);
 
 /*
- * Shall this allocation be recorded? Counts its bytes down in any case, so it
- * must be asked once for every allocation. After a yes the processor's next
- * prof_heap_alloc() is that allocation's.
+ * Decide whether to record an allocation. Call it once for every allocation: it
+ * counts the bytes down in any case.
  *
+ * returns: true if the processor's next prof_heap_alloc() must record it
  * context: as prof_heap_alloc()
  */
 bool prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes);
 
 /*
- * Count down without a call: an embedder takes the number to where it is
- * quicker to reach, in thread-local memory, say. Allocations smaller than the
- * number need not be asked for, if each makes it less by its size; before it
- * asks for another one, and before the processor serves another thread, the
- * embedder gives back what is left.
+ * Count down without a call. An embedder takes the number of bytes until the
+ * next sample and keeps it where it is quick to reach, such as thread-local
+ * memory. It subtracts the size of each allocation that is smaller, and need
+ * not call prof_heap_sample() for it. Before it calls prof_heap_sample() for
+ * any other, and before the processor serves another thread, it gives back what
+ * is left.
  *
  * returns: the number; 0 if there is none (the rate is below 2 or has changed,
- *          or the rules look at each allocation): ask, and give nothing back
+ *          or the rules look at each allocation): then call prof_heap_sample()
+ *          and give nothing back
  * in:      until_bytes, what is left, above 0
- * context: as prof_heap_alloc(). A new rate is noticed when the embedder asks
- *          the next time.
+ * context: as prof_heap_alloc(). A new rate takes effect at the next
+ *          prof_heap_sample().
  */
 uint64_t prof_heap_until_take(const struct prof_proc *proc);
 void prof_heap_until_give(struct prof_proc *proc, uint64_t until_bytes);
@@ -383,21 +384,21 @@ struct prof_heap_sum prof_heap_unsample(const struct prof_rules *rules,
 
 /* ---------------------------------------------------- contention, both planes
  *
- * A new instance records every event (rate 1) and counts it as it is. With a
- * larger rate some are kept, and count for the others as the rules say; that
- * is settled when the event is recorded, so a change of rate leaves alone what
- * is recorded already (except under PROF_MUTEX_UNSCALED, where the reader must
- * multiply). docs/sampling.md has the formulas.
+ * A new instance records every event (rate 1) as it is. With a larger rate it
+ * keeps some, which count for the others as the rules say. It scales an event
+ * when it records it, so a change of the rate does not affect earlier records
+ * (except under PROF_MUTEX_UNSCALED, where the reader must multiply).
+ * docs/sampling.md has the formulas.
  */
 enum prof_contention {
-    PROF_BLOCK, /* charged to the one who waited */
-    PROF_MUTEX  /* charged to the one who released */
+    PROF_BLOCK, /* charged to the waiter */
+    PROF_MUTEX  /* charged to the releaser */
 };
 
 /*
  * Record a block event per `rate_ns` of waiting, on average.
  *
- * in:      rate_ns, 1 records all, 0 and less record none; turned into ticks
+ * in:      rate_ns, 1 records all, 0 and less record none; converted to ticks
  *          by config.ticks_per_second
  * context: any thread
  */
@@ -410,27 +411,27 @@ int64_t prof_block_rate_ticks(const struct prof *prof);
  * Record one mutex event in `fraction`, on average.
  *
  * in:      fraction, 1 all, 0 none; less than 0 changes nothing
- * returns: the fraction before
+ * returns: the old fraction
  * context: any thread
  */
 int64_t prof_mutex_fraction_set(struct prof *prof, int64_t fraction);
 
 /*
- * returns: what mutex records must be multiplied by, for the writers of
- *          prof/pprof.h and prof/text.h. Rules that scale while recording: 1.
- *          Under PROF_MUTEX_UNSCALED: the fraction, or the last above 0 if
+ * returns: the factor for mutex records, for the writers of prof/pprof.h and
+ *          prof/text.h: 1 under rules that scale while recording. Under
+ *          PROF_MUTEX_UNSCALED the fraction, or the last one above 0 if
  *          profiling is off. These rules do not keep the fraction of a record,
- *          so records of an earlier one are multiplied by it, too.
+ *          so the factor applies to records of earlier fractions, too.
  * context: any
  */
 uint64_t prof_mutex_period(const struct prof *prof);
 
 /*
- * Offer an event.
+ * Record an event, or leave it out, as the rate decides.
  *
- * in:      cycles, how long the wait was, in clock ticks. A clock that ran
- *          backwards gives less than 0: a block event counts at least 1, a
- *          mutex event at least 0.
+ * in:      cycles, the length of the wait in clock ticks. It is negative if the
+ *          clock ran backwards: a block event counts at least 1, a mutex event
+ *          at least 0.
  * context: any thread, signal handlers included
  */
 void prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
@@ -441,10 +442,10 @@ void prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
  * Ticks to charge to a release that others wait for, for
  * prof_contention_event().
  *
- * in:      first_cycles, how long the one who gets the lock has waited, or has
- *          since the last release that was charged
- *          last_cycles, the same of the one who came last
- *          others, how many go on waiting
+ * in:      first_cycles, how long the thread that gets the lock has waited,
+ *          since the last charged release if there was one
+ *          last_cycles, the same of the thread that came last
+ *          others, the number of threads that go on waiting
  * returns: under PROF_WAITERS_FIRST first_cycles; under PROF_WAITERS_ALL also
  *          the mean of first and last for each of the others, saturating
  */
@@ -483,7 +484,7 @@ struct prof_drops {
 /* context: any thread */
 struct prof_drops prof_drops(const struct prof *prof);
 
-/* Heap events of all buckets, by whether they are published. */
+/* Heap events of all buckets, published and not. */
 struct prof_heap_totals {
     uint64_t allocs_published;
     uint64_t frees_published;
@@ -495,10 +496,10 @@ struct prof_heap_totals {
 struct prof_heap_totals prof_heap_totals(struct prof *prof);
 
 /*
- * Walk the invariants of the instance.
+ * Check the invariants of the instance.
  *
- * returns: NULL if all hold, else where the first broken one is explained, such
- *          as "table I3": invariant I3 of table.c
+ * returns: NULL if all hold, else the name of the first broken one, such as
+ *          "table I3": invariant I3 of table.c
  * context: no other call in flight
  */
 const char *prof_check(const struct prof *prof);

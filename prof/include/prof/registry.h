@@ -2,9 +2,9 @@
  * prof/registry.h -- profiles by name.
  *
  * Six are built in: heap, allocs, block, mutex, goroutine, threadcreate. An
- * embedder adds profiles of its own, which count what it opens and closes: an
- * entry is a key of its choice and the stack that opened it. docs/profiles.md,
- * "Registry".
+ * embedder can add profiles that count what it has open: it opens and closes
+ * entries, each with a key of its choice and the stack that opened it.
+ * docs/profiles.md, "Registry".
  *
  * All calls may be made from any thread, but not from a signal handler.
  */
@@ -20,7 +20,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 struct prof_registry; /* opaque */
-struct prof_profile;  /* opaque; as long as its registry */
+struct prof_profile;  /* opaque; lives as long as its registry */
 
 enum {
     PROF_NAME_MAX = 63, /* bytes of a profile's name */
@@ -30,7 +30,7 @@ enum {
 /* Where goroutines (tasks) or threads are listed. */
 struct prof_tasks {
     /*
-     * List what there is now, each with the stack it stands at.
+     * List the current ones, each with its current stack.
      *
      * out, returns: as prof_heap_snapshot(). Stacks and labels stay valid until
      *               the profile is written.
@@ -40,7 +40,7 @@ struct prof_tasks {
     void *context;
 };
 
-/* What the built-in profiles show. Anything may be left zero: shown empty. */
+/* What the built-in profiles show. One whose source is zero is empty. */
 struct prof_sources {
     struct prof *prof;
     const struct prof_rules *rules; /* of prof; NULL: &prof_rules_exact */
@@ -48,7 +48,7 @@ struct prof_sources {
     struct prof_tasks goroutines;
     struct prof_tasks threads;
     struct prof_dump dump; /* of all goroutines: `goroutine` at debug 2 */
-    /* Fill in what stands at the end of heap texts; NULL: no end. */
+    /* Fill in the counters at the end of heap texts; NULL: none are printed. */
     void (*count_heap)(void *context, struct prof_heap_counters *counters);
     void *count_heap_context;
 };
@@ -78,10 +78,10 @@ prof_registry_init(struct prof_registry **registry,
                    size_t block_bytes);
 
 /*
- * Make a profile. There is no way to take it back.
+ * Make a profile. It cannot be removed.
  *
  * in:      name, 1 .. PROF_NAME_MAX bytes, copied
- * returns: PROF_OK, PROF_ERR_NAME, PROF_ERR_NAME_TAKEN (by a built-in one,
+ * returns: PROF_OK, PROF_ERR_NAME, PROF_ERR_NAME_TAKEN (a built-in name,
  *          too), PROF_ERR_MEMORY (profiles_max); on error nothing changes
  */
 PROF_NODISCARD enum prof_status
@@ -108,7 +108,7 @@ const char *prof_profile_name(const struct prof_profile *profile);
 
 /*
  * out:     *count, entries of the profile; of a built-in one, its records
- * returns: PROF_OK, or what a source answered
+ * returns: PROF_OK, or the status of a source
  */
 PROF_NODISCARD enum prof_status prof_profile_count(struct prof_profile *profile,
                                                    size_t *count);
@@ -127,7 +127,7 @@ prof_profile_add(struct prof_profile *profile, const void *key,
                  size_t key_bytes, const uintptr_t *stack, uint32_t depth);
 
 /*
- * Close an entry; one that is not open is left as it is.
+ * Close an entry; does nothing if it is not open.
  *
  * returns: PROF_OK, PROF_ERR_BUILT_IN
  */
@@ -140,8 +140,8 @@ prof_profile_remove(struct prof_profile *profile, const void *key,
  *
  * in:      debug, 0: profile.proto; above 0: text; `goroutine` above 1: the
  *          dump; below 0: as 0, but heap and allocs as text
- * returns: as the writers; PROF_ERR_MEMORY if the scratch does not hold the
- *          records and what the writer needs; PROF_ERR_BUSY if records kept
+ * returns: as the writers; PROF_ERR_MEMORY if the scratch is too small for the
+ *          records and the writer; PROF_ERR_BUSY if records kept
  *          arriving faster than they could be read
  */
 PROF_NODISCARD enum prof_status

@@ -1,12 +1,12 @@
 /*
- * prof/text.h -- the debug forms of the profiles: text for people, which older
- * readers read as well. docs/profiles.md, "Text", describes every line.
+ * prof/text.h -- profiles as text, for people; older readers can read it, too.
+ * docs/profiles.md, "Text", describes every line.
  *
- * Values are those of the records, not scaled. Where a reader would refuse what
- * is strictly true, the text says what it accepts: totals below zero are shown
- * as 0, an empty stack as the `lost` address, blanks in a name as underscores.
- * Totals wrap around silently at 2^64; 2^63 and more are below zero. Control
- * bytes in a symbol are shown as `?`: they cannot end a line.
+ * Values are those of the records, not scaled. Where readers would refuse the
+ * exact value, the text has one that they accept: 0 for a negative total, the
+ * `lost` address for an empty stack, underscores for blanks in a name. Totals
+ * wrap silently at 2^64; 2^63 and more are negative. Control bytes in a symbol
+ * become `?`, so that they cannot end a line.
  */
 #ifndef PROF_TEXT_H
 #define PROF_TEXT_H
@@ -20,7 +20,7 @@ extern "C" {
 
 enum { PROF_PAUSES = 256 };
 
-/* What an embedder knows of its memory, for the end of a heap text. */
+/* What an embedder knows of its memory, printed at the end of a heap text. */
 struct prof_heap_counters {
     uint64_t alloc_bytes; /* of live objects */
     uint64_t total_alloc_bytes;
@@ -59,9 +59,9 @@ struct prof_heap_counters {
  *
  * in:      records, of a snapshot
  *          rate_bytes, as in prof_pprof_heap(): the reader scales all records
- *          by it, whatever rate they were sampled at
- *          counters, for the end; NULL: there is no such end
- * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's
+ *          by it, even those sampled at another rate
+ *          counters, printed at the end; NULL: not printed
+ * returns: PROF_OK, PROF_ERR_MEMORY, or the sink's status
  */
 PROF_NODISCARD enum prof_status
 prof_text_heap(const struct prof_output *output,
@@ -71,9 +71,9 @@ prof_text_heap(const struct prof_output *output,
 /*
  * Write a contention profile as text, most ticks first.
  *
- * in:      kind, which says the title
- *          period, what readers multiply the records by, which are written as
- *          they are: prof_mutex_period(). Block profiles do not show it
+ * in:      kind, which chooses the title
+ *          period, prof_mutex_period(): printed for readers to multiply by; the
+ *          records are written unscaled. A block profile has none
  */
 PROF_NODISCARD enum prof_status prof_text_contention(
     const struct prof_output *output, enum prof_contention kind,
@@ -87,7 +87,7 @@ prof_text_counts(const struct prof_output *output, const char *name,
 
 /* ---------------------------------------------------------------------- dumps
  *
- * The stacks of everything that runs, as an embedder prints them.
+ * The stacks of all running tasks, as an embedder prints them.
  */
 
 struct prof_dump {
@@ -104,9 +104,9 @@ struct prof_dump {
 #define PROF_DUMP_MOST_BYTES  (64U << 20)
 
 /*
- * Write a dump: into the scratch as buffer, 1 MiB at first, twice as much each
- * time it comes back full, and at last, cut, whatever the largest holds: 64 MiB
- * or all of the scratch.
+ * Write a dump. The scratch is the buffer: 1 MiB at first, then twice as much
+ * each time it comes back full, up to 64 MiB or all of the scratch. What does
+ * not fit into the largest is cut.
  */
 PROF_NODISCARD enum prof_status prof_text_dump(const struct prof_output *output,
                                                const struct prof_dump *dump);
@@ -134,15 +134,16 @@ struct prof_task_stack {
 };
 
 /*
- * Print tasks into a buffer, an empty line between two. Frames of the runtime
- * are left out but for its exported functions, unless a stack has no others;
- * after PROF_TASK_FRAMES_MAX frames a line says that the rest is elided.
+ * Print tasks into a buffer, with an empty line between two. Of the runtime,
+ * only frames of exported functions are shown, unless a stack has no others.
+ * After PROF_TASK_FRAMES_MAX frames a line says that the rest is elided.
  *
  * out:     buffer, as much as fits
  * in:      tasks, in the order in which they are printed: the caller's own
  *          first, dead ones and those of the runtime left out
  * returns: bytes printed, at most room
- * context: any that symbols may be asked in; takes neither lock nor memory
+ * context: any in which `symbols` may be called; takes no lock, allocates
+ * nothing
  */
 size_t prof_text_tasks(char *buffer, size_t room,
                        const struct prof_symbols *symbols,
@@ -152,9 +153,9 @@ enum { PROF_TASK_FRAMES_MAX = 100 };
 
 /* ----------------------------------------------------------------- debug lines
  *
- * One allocation, one free, one collection at a time, for debugging an
- * allocator: what happened, then the task that did it with all frames, the
- * runtime's included; of a collection, all tasks. Scratch is not used.
+ * Single allocations, frees and collections, for debugging an allocator: what
+ * happened, then the task that did it, with all frames, also the runtime's; for
+ * a collection, all tasks. The scratch is not used.
  */
 
 /* in: type, of the object; "" or NULL if not known */

@@ -2,16 +2,17 @@
  * prof/trace.h -- the execution tracer: what every task and processor does, in
  * one total order, as a file in the "go 1.5 trace" format.
  *
- * Each event takes a *stamp*: a sequence number and the clock, read together,
- * so the order of numbers is the order of clock readings whatever processor
- * made them. Or each processor reads the clock for itself, and the numbers are
- * made of what it read (enum prof_trace_order). Events go into buffers, one a
- * processor, without any lock; full buffers queue up for one reader.
+ * Events are ordered in one of two ways (enum prof_trace_order). Either each
+ * event takes a *stamp*, a sequence number and a clock reading at once, so that
+ * numbers and readings have the same order on all processors. Or each processor
+ * reads the clock for itself, and its readings become the numbers. Each
+ * processor has a buffer, and writes to it without a lock; full buffers queue
+ * up for one reader.
  *
  * Memory is bounded. If the reader falls so far behind that no buffer is free,
- * the trace ends there: the first event without room and all that follow it are
- * dropped and counted, so what is in the file is a gapless prefix of what
- * happened. Stacks are not in the buffers and are never lost to a slow reader.
+ * the trace ends there: the first event without room and all later ones are
+ * dropped and counted, so the file is a prefix of what happened, without gaps.
+ * Stacks are kept elsewhere; a slow reader loses none.
  */
 #ifndef PROF_TRACE_H
 #define PROF_TRACE_H
@@ -49,14 +50,14 @@ struct prof_trace_clock {
 
 /* What puts the events of different processors in order. */
 enum prof_trace_order {
-    /* One counter, taken together with the clock: any clock will do. */
+    /* One counter, read together with the clock: any clock will do. */
     PROF_TRACE_ORDER_STAMPS,
     /*
-     * The clock alone; processors share nothing. All processors must see the
-     * same clock, and between an event and one that follows from it on another
-     * processor it must move on (docs/trace-format.md, "Two orders"). A session
-     * ends, its later events counted as dropped, no earlier than 2^61 ticks
-     * divided by procs_max + 2: at 3 GHz eight days of 1,024 processors.
+     * The clock alone; processors share nothing. All of them must see the same
+     * clock, and it must advance between an event and its consequence on
+     * another processor (docs/trace-format.md, "Two orders"). A session may run
+     * for 2^61 ticks divided by procs_max + 2, eight days of 1,024 processors
+     * at 3 GHz; later events are counted as dropped.
      */
     PROF_TRACE_ORDER_CLOCK
 };
@@ -90,8 +91,8 @@ prof_trace_init(struct prof_trace **trace,
 
 /* -------------------------------------------------------------- control plane
  *
- * start and stop are called in the stopped world: no event is in flight on any
- * processor. Events from no processor may be; they take a lock.
+ * Call start and stop with the world stopped: no event is in flight on any
+ * processor. Events from no processor may be in flight; they take a lock.
  */
 
 /* A task that exists when tracing starts. */
@@ -107,21 +108,22 @@ struct prof_trace_task {
     } state; /* of the calling task: runnable */
 };
 
-/* What start must tell the trace about the world it begins in. */
+/* The state of the world when tracing starts. */
 struct prof_trace_world {
     uint32_t proc;   /* of the caller */
     uint64_t thread; /* of the caller */
     uint64_t task;   /* the caller; among those of `next` */
-    /* Gives one task after the other; false after the last. */
+    /* returns: true with the next task in *task; false after the last */
     bool (*next)(void *context, struct prof_trace_task *task);
     void *context;
     bool is_collecting; /* a collection has begun and not ended */
 };
 
 /*
- * Begin a session: every task, then the caller running on its processor.
+ * Begin a session. The trace begins with all tasks, then the caller, which runs
+ * on its processor.
  *
- * returns: PROF_OK; PROF_ERR_BUSY if tracing is on, or the session before has
+ * returns: PROF_OK; PROF_ERR_BUSY if tracing is on, or the previous session has
  *          not been read to its end
  */
 PROF_NODISCARD enum prof_status
@@ -129,10 +131,10 @@ prof_trace_start(struct prof_trace *trace,
                  const struct prof_trace_world *world);
 
 /*
- * End the session. Its rest is for the reader; prof_trace_stop_wait() waits
- * until it was taken.
+ * End the session. The reader takes the rest; prof_trace_stop_wait() waits for
+ * that.
  *
- * in:      proc of the caller, and its stack: it is descheduled by this
+ * in:      the caller's processor and stack: the trace shows it descheduled
  * returns: PROF_OK; PROF_ERR_OFF if tracing is not on
  */
 PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
@@ -141,14 +143,13 @@ PROF_NODISCARD enum prof_status prof_trace_stop(struct prof_trace *trace,
                                                 uint32_t depth);
 
 /*
- * Wait until the reader has taken all of the session that was stopped, that is
- * until prof_trace_read() has returned PROF_ERR_END: then a session may start.
- * The reader may not have returned yet; join it before the trace's memory is
- * used for anything else.
+ * Wait until prof_trace_read() has returned PROF_ERR_END to the reader; then a
+ * new session may start. The reader may still be running: join it before you
+ * use the trace's memory for anything else.
  *
  * Without a reader it waits for ever. If the reader may have died, read the
- * rest with prof_trace_read() instead, which any thread may do; that also ends
- * the waiting of others. The child of a fork has no reader: prof/fork.h.
+ * rest with prof_trace_read() from any thread; that also wakes other waiters.
+ * The child of a fork has no reader: prof/fork.h.
  *
  * returns: PROF_OK, at once if there is no session; PROF_ERR_BUSY, at once if
  *          tracing is on
@@ -162,13 +163,13 @@ bool prof_trace_is_on(const struct prof_trace *trace);
 
 /* ---------------------------------------------------------------- record plane
  *
- * What readers take for granted, and only the caller can know:
- *   - a task that the file says is in a system call comes back by
- *     prof_trace_sysexit() before its next PROF_EV_GO_START;
+ * Readers rely on what only the caller can know:
+ *   - a task in a system call returns by prof_trace_sysexit() before its next
+ *     PROF_EV_GO_START;
  *   - scans and sweeps end on the processor they began on, and before the world
  *     stops for a start;
- *   - PROF_EV_FUTILE_WAKEUP marks only wake-ups that are in the file from their
- *     PROF_EV_GO_UNBLOCK on.
+ *   - PROF_EV_FUTILE_WAKEUP marks only wake-ups whose PROF_EV_GO_UNBLOCK is in
+ * the file.
  */
 
 /*
@@ -185,24 +186,24 @@ void prof_trace_emit(struct prof_trace *trace, uint32_t proc,
                      enum prof_trace_event event, const uint64_t *args,
                      const uintptr_t *stack, uint32_t depth);
 
-/* A moment, to be told about later. All zero: never. */
+/* A moment to trace later. All zero: never. */
 struct prof_trace_stamp {
     uint64_t sequence; /* of the tracer; comparable across sessions */
     uint64_t ticks;    /* of the file */
 };
 
 /*
- * Note the moment a thread comes out of a system call, without a processor. The
- * event that took the processor away (PROF_EV_GO_SYSBLOCK) must have been
- * emitted before, or the file tells the return before the loss.
+ * Note the moment at which a thread returns from a system call without a
+ * processor. Emit the event that took its processor away (PROF_EV_GO_SYSBLOCK)
+ * before; else the file has the return before the loss.
  *
  * returns: the stamp, all zero if tracing is off
  */
 struct prof_trace_stamp prof_trace_stamp(struct prof_trace *trace);
 
 /*
- * Trace that a task came out of a system call at `left`. A moment before this
- * session began counts as now, so that the event is never missing.
+ * Trace that a task returned from a system call at `left`. A moment before this
+ * session counts as now, so that the event is never missing.
  *
  * context: as prof_trace_emit()
  */
@@ -212,8 +213,8 @@ void prof_trace_sysexit(struct prof_trace *trace, uint32_t proc, uint64_t task,
 /* Hand over the buffer of a processor that will not run any more. */
 void prof_trace_proc_free(struct prof_trace *trace, uint32_t proc);
 
-/* Name the task that runs timers; its wake-ups belong to no processor. The
- * file names the one that is valid when its session stops; 0: none. */
+/* Name the task that runs timers; its wake-ups belong to no processor. The file
+ * has the last one named before its session stops; 0: none. */
 void prof_trace_timer_task(struct prof_trace *trace, uint64_t task);
 
 /* ---- reading ---- */
@@ -233,7 +234,7 @@ PROF_NODISCARD enum prof_status prof_trace_read(struct prof_trace *trace,
                                                 size_t *bytes_count);
 
 /*
- * Sleep until prof_trace_read() has something to say.
+ * Sleep until prof_trace_read() would not return PROF_ERR_AGAIN.
  *
  * returns: PROF_OK, perhaps too early; PROF_ERR_BUSY if another reader is in
  *          here or asleep
@@ -241,8 +242,8 @@ PROF_NODISCARD enum prof_status prof_trace_read(struct prof_trace *trace,
  */
 PROF_NODISCARD enum prof_status prof_trace_wait(struct prof_trace *trace);
 
-/* What was lost, by cause, since the session began; ordered by the clock, it
- * is known when the trace was read to its end. */
+/* What was lost since the session began, by cause. In clock order it is
+ * complete once the trace is read to its end. */
 struct prof_trace_drops {
     uint64_t no_buffer; /* events: the reader was too slow; the trace ends */
     uint64_t no_stack;  /* events whose stack was left out: too many stacks */
