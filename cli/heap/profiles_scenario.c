@@ -84,9 +84,8 @@ run_events(struct sim_world *world, const struct sim_scenario *scenario,
            const struct prof_symbols *symbols)
 {
     char pending[256];
-    const char *why = world == NULL
-                          ? "not enough memory"
-                          : sim_world_reset(world, &scenario->config);
+    const char *why = world == NULL ? "not enough memory"
+                                    : sim_world_reset(world, &scenario->config);
 
     if (why != NULL)
         return why;
