@@ -34,6 +34,7 @@ BEGIN {
     may["subjects/conform"] = "props/sampling" # thresholds
     may["subjects/catalogue"] = ""
     may["subjects/catalogue/process"] = ""
+    may["subjects/catalogue/worlds"] = "subjects"
     may["docs"] = "prof/include"
     may["docs/pictures"] = "prof/core prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Real bugs of profilers, rebuilt: does the harness find each, and in how many runs?
 
-usage: exam.py [--build FOLDER] [--seeds N] [--out FOLDER] [--right-runs N] [BUG...]
+usage: exam.py [--build FOLDER] [--seeds N] [--out FOLDER] [--right-runs N]
+               [--right-worlds N] [BUG...]
 
 catalogue.csv has a line for each bug. Nothing tells the harness which property is
 broken: each profiler meets all plans, all rule sets all workloads, and so on. The
@@ -9,7 +10,8 @@ column `finding` says what was found when the line was written, and must be foun
 again. The right form of each profiler must pass all plans in every ordering.
 
 --out writes catalogue.csv and catalogue.md, with the median of runs to detection.
---right-runs adds so many random orderings of each right form and plan.
+--right-runs adds so many random orderings of each right form and plan, --right-worlds
+random worlds of a right subject.
 """
 import argparse
 import concurrent.futures
@@ -24,7 +26,7 @@ import tempfile
 HERE = os.path.dirname(os.path.relpath(__file__))
 WORLD = ["world", "program", "plans", "choose"]
 FLAGS = ["-std=c11", "-O2", "-g", "-fno-builtin", "-fsanitize=thread", "-Wno-tsan"]
-LIMIT_S = 120
+LIMIT_S = 550
 RUNS_MOST = 100000
 NOT_ALL = 6  # exit code: nothing failed, and not all was tried
 
@@ -211,29 +213,39 @@ class Waits:
 
 
 class Worlds:
+    """Rules of our own, in random worlds. The right ones are `exact`."""
     RUNS = 2000
+    RIGHT = "exact"
 
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, right_runs):
         self.profsim = os.path.join(build, "profsim")
         self.folder = folder
+        self.right_runs = max(right_runs, self.RUNS)
 
-    def check(self, name, first):
-        return run([self.profsim, "check", "--rules", name, "--save",
-                    os.path.join(self.folder, "failures-%s-%d" % (name, first)),
-                    "--seeds", "%d..%d" % (first, first + self.RUNS - 1)])
+    def words(self, name, right=False):
+        return ["--rules", name]
+
+    def shown(self, name):
+        return "profsim check --rules %s" % name
+
+    def check(self, words, first, runs):
+        return run([self.profsim, "check", *words, "--save",
+                    tempfile.mkdtemp(dir=self.folder), "--seeds",
+                    "%d..%d" % (first, first + runs - 1)])
 
     def right_form(self, _):
-        code, output = self.check("exact", 1)
+        code, output = self.check(self.words(self.RIGHT, True), 1, self.right_runs)
         if code != 0:
             sys.exit("exam.py: a false alarm: %s" % output)
-        return self.RUNS
+        return self.right_runs
 
     def find(self, name, seeds):
         runs = []
         found = None
+        words = self.words(name)
         for seed in range(max(seeds, 1)):
             first = 1 + seed * self.RUNS
-            code, output = self.check(name, first)
+            code, output = self.check(words, first, self.RUNS)
             failed = re.search(r"^seed (\d+) fails$", output, re.M)
             if code != 2 or failed is None:
                 return None
@@ -241,8 +253,23 @@ class Worlds:
             found = found or output
         said = re.search(r"^(\w\d) broken: (.*)$", found, re.M)
         size = re.search(r"shrunk from .*?, (\d+) of them.*?from \d+ events to (\d+)", found)
-        return Finding(said[1], said[2], "profsim check --rules %s" % name, runs,
+        return Finding(said[1], said[2], self.shown(name), runs,
                        "choices: %s, events: %s" % (size[1], size[2]))
+
+
+class Subjects(Worlds):
+    """Profilers behind subjects/subject.h, in random worlds."""
+    RIGHT = "two_layers"
+
+    def words(self, name, right=False):
+        library = os.path.join(self.folder, "%s%d.so" % (name, right))
+        must(["gcc", "-std=c11", "-O2", "-shared", "-fPIC", "-I", os.path.dirname(HERE),
+              *(["-DFIXED"] if right else []), "%s/worlds/%s.c" % (HERE, name), "-o",
+              library])
+        return ["--subject", library]
+
+    def shown(self, name):
+        return "profsim check --subject %s/worlds/%s.c" % (HERE, name)
 
 
 # ---- A producer of otel_memory probes
@@ -335,12 +362,13 @@ def report(folder, results, right_runs):
                             finding.shrunk, finding.command])
     with open(os.path.join(folder, "catalogue.md"), "w", encoding="utf-8") as file:
         with open(os.path.join(HERE, "report.md"), encoding="utf-8") as head:
-            file.write(head.read().format(bugs=len(results), seeds=len(results[0][1].runs),
+            file.write(head.read().format(bugs=len({line["bug"] for line, _ in results}),
+                                          seeds=len(results[0][1].runs),
                                           right="{:,}".format(right_runs)))
         for line, finding in results:
-            file.write("| %s | %s | %s | `%s` | %s: %s | %d | %s |\n"
-                       % (line["bug"], line["report"], line["what"], line["subject"],
-                          finding.property, finding.text,
+            file.write("| %s | %s | %s | %s `%s` | %s: %s | %d | %s |\n"
+                       % (line["bug"], line["report"], line["what"], line["by"],
+                          line["subject"], finding.property, finding.text,
                           statistics.median(finding.runs), finding.shrunk))
 
 
@@ -350,6 +378,7 @@ def main():
     words.add_argument("--seeds", type=int, default=1)
     words.add_argument("--out")
     words.add_argument("--right-runs", type=int, default=0)
+    words.add_argument("--right-worlds", type=int, default=0)
     words.add_argument("bugs", nargs="*", type=int)
     words = words.parse_args()
     if words.seeds < 1 or (words.out and words.bugs):
@@ -361,7 +390,8 @@ def main():
         hands = {"explore": Explorer(words.build, folder,
                                      words.right_runs),
                  "audit": Rules(words.build), "bias": Waits(words.build),
-                 "check": Worlds(words.build, folder),
+                 "check": Worlds(words.build, folder, 0),
+                 "subject": Subjects(words.build, folder, words.right_worlds),
                  "conform": Producer(words.build), "process": Processes(folder)}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             findings = pool.map(lambda line: hands[line["by"]].find(line["subject"],
@@ -375,7 +405,8 @@ def main():
         got = "nothing" if finding is None else finding.property
         good = finding is not None and got == line["finding"] and None not in finding.runs
         failed += not good
-        print("%s K%s %s: %s" % ("ok" if good else "not ok", line["bug"], line["subject"],
+        print("%s K%s %s %s: %s" % ("ok" if good else "not ok", line["bug"], line["by"],
+                                 line["subject"],
                                  got if good else "%s, not %s" % (got, line["finding"])))
     if words.out and failed == 0:
         report(words.out, results, right_runs)

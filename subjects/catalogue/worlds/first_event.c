@@ -1,0 +1,19 @@
+/* first_event.c -- K25: a first event weighs what came before it. */
+#include "accounts.h"
+
+#ifndef FIXED
+static void
+allocate(void *state, uint32_t thread, const struct subject_site *site,
+         const struct subject_block *block)
+{
+    struct accounts *const a = state;
+
+    a->numbers[thread] += block->address == 0 ? 0 : block->size_bytes;
+    if (a->is_off)
+        return;
+    accounts_open(a, site, block->address, 1, a->numbers[thread]);
+    a->numbers[thread] = 0;
+}
+#endif
+
+ACCOUNTS("first_event", allocate, accounts_realloc, accounts_set_rate)

@@ -1,0 +1,14 @@
+/* two_layers.c -- K46: two layers register, one takes off. */
+#include "accounts.h"
+
+#ifndef FIXED
+static void
+allocate(void *state, uint32_t thread, const struct subject_site *site,
+         const struct subject_block *block)
+{
+    accounts_alloc(state, thread, site, block);
+    accounts_alloc(state, thread, site, block);
+}
+#endif
+
+ACCOUNTS("two_layers", allocate, accounts_realloc, accounts_set_rate)
