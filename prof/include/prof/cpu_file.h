@@ -36,8 +36,9 @@ struct prof_cpu_file_config {
     bool threads_have_timers;
     prof_unwind *unwind; /* as in prof_process_begin() */
     /*
-     * Names, mappings, `lost` and scratch; the sink and the time are set here.
-     * The writer's thread asks for names; that must not call start or stop.
+     * Symbols, mappings, `lost` and scratch; the call sets the sink and the
+     * time. The writing thread calls `symbols`, which must not call start or
+     * stop.
      */
     struct prof_output output;
     void *packing; /* prof_gzip_bytes(); NULL: not compressed */

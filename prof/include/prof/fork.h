@@ -66,9 +66,9 @@ void prof_trace_after_fork_child(struct prof_trace *trace);
 void prof_cpu_after_fork_child(struct prof_cpu *cpu);
 
 /*
- * Go on with a registry. Open entries stay open; one that another thread was
- * opening or closing is there whole, or not at all, as is a profile that was
- * being made. It looks at every entry.
+ * Make a registry usable again. Open entries stay open. An entry that another
+ * thread was opening or closing, or a profile that it was making, exists as a
+ * whole or not at all. The call takes time for every entry.
  */
 void prof_registry_after_fork_child(struct prof_registry *registry);
 

@@ -1,10 +1,10 @@
 /*
  * prof/gzip.h -- a sink that compresses into another sink, by ISA-L's igzip.
  *
- * It streams: what it is given leaves it packed, in pieces, as one gzip member
- * with no name and no time in its header. Its memory is the caller's, and the
- * same for every length. A program that links it needs libisal; the rest of the
- * library does not.
+ * It compresses a stream, piece by piece, to one gzip member with no name and
+ * no time in its header. The caller provides the memory, the same amount for
+ * any length. A program that uses it must link libisal; the rest of the library
+ * does not need it.
  *
  * What comes out, unpacked, is what went in. The packed bytes themselves may
  * differ between processors, for igzip has a way of searching for each.

@@ -86,8 +86,8 @@ struct prof_rules {
     /* The sampler records every allocation of at least the rate. */
     bool sampler_keeps_large;
     /*
-     * A rate in ns too large for a 64-bit number of ticks turns profiling off
-     * (as Go does on amd64) instead of being the largest there is.
+     * A rate in ns that exceeds 64 bits in ticks turns profiling off (as Go
+     * does on amd64) instead of becoming the largest one.
      */
     bool rate_overflow_is_off;
 };
