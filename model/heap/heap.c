@@ -51,8 +51,7 @@ struct model_heap {
     struct model_sum sum; /* of the buckets, kept up with them */
     struct event *pending;
     uint32_t pending_count;
-    uint64_t pending_final_min; /* no pending event is final earlier */
-    uint64_t cycles;            /* n */
+    uint64_t cycles; /* n */
     bool flushed;
     struct model_answer answer;
 };
@@ -115,7 +114,6 @@ model_heap_reset(struct model_heap *model, const struct model_limits *limits,
     model->no_free_path = 0;
     model->sum = (struct model_sum){0};
     model->pending_count = 0;
-    model->pending_final_min = EVER;
     model->cycles = 0;
     model->flushed = false;
     model->answer = (struct model_answer){0};
@@ -133,8 +131,6 @@ pending_add(struct model_heap *model, uint32_t bucket, bool free,
         .bucket = bucket,
         .free = free,
     };
-    if (model->pending_final_min > final)
-        model->pending_final_min = final;
     if (free) {
         model->buckets.all[bucket].frees_pending++;
         model->sum.frees_pending++;
@@ -169,23 +165,16 @@ static void
 publish(struct model_heap *model, uint64_t now, uint64_t every)
 {
     uint32_t kept = 0;
-    uint64_t final_min = EVER;
 
-    if (now < model->pending_final_min)
-        return; /* nothing to find */
     for (uint32_t i = 0; i < model->pending_count; i++) {
         const struct event event = model->pending[i];
 
-        if (event.final <= now && (now - event.final) % every == 0) {
+        if (event.final <= now && (now - event.final) % every == 0)
             event_publish(model, &event);
-        } else {
+        else
             model->pending[kept++] = event;
-            if (final_min > event.final)
-                final_min = event.final;
-        }
     }
     model->pending_count = kept;
-    model->pending_final_min = final_min;
 }
 
 /* Is every heap bucket still without any published number? */

@@ -42,6 +42,7 @@ cross_begin(struct cross *cross)
     cross->unsteady = false;
     cross->unflushed = false;
     cross->flushed = true;
+    cross->compared_published = false;
     cross->heap_rated = false;
     cross->lines.count = 0;
 }

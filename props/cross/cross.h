@@ -170,6 +170,7 @@ struct cross {
     bool flushed;             /* the heap's cycle at hand */
     bool unflushed;           /* a cycle began without the flush before */
     bool heap_rated;          /* not every allocation was recorded */
+    bool compared_published;  /* cross_published() was called */
     struct cross_tasks tasks; /* of the trace at hand */
     struct cross_lines lines; /* of the run */
 };
@@ -234,7 +235,8 @@ void cross_heap(struct cross *cross, uint32_t session,
 void cross_snapshot(struct cross *cross, const struct cross_snapshot *snapshot,
                     const uint64_t allocs_before[3]);
 
-/* What the heap profile has published, against the lines of the whole run. */
+/* What the heap profile has published, against the lines of the whole run: for
+ * one session, as the others have the same. */
 void cross_published(struct cross *cross);
 
 void cross_goroutines(struct cross *cross, uint32_t session,

@@ -349,6 +349,9 @@ cross_heap(struct cross *cross, uint32_t session,
         judge_event(&heaps, event);
     }
     end_lines(&heaps);
-    if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)))
+    if (cross_carries(cross, SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE)) &&
+        !cross->compared_published) {
+        cross->compared_published = true;
         cross_published(cross);
+    }
 }
