@@ -25,6 +25,7 @@
 #include "complaint.h"
 #include "explore.h"
 #include "foreign.h"
+#include "gdb.h"
 #include "preload.h"
 
 enum { WORDS_MAX = 4096 };
@@ -40,11 +41,13 @@ struct build {
     struct words options; /* for the explorer */
     struct words objects;
     const char *entry; /* NULL: main */
+    const char *stop;  /* the event that --gdb stops before; or NULL */
     bool cplusplus;
     const char *compiler;
     char runtime[PATH_MAX];
     char folder[PATH_MAX];
     char program[PATH_MAX + 16];
+    char script[PATH_MAX + 16]; /* for gdb */
 };
 
 static void
@@ -114,11 +117,33 @@ names_source(int argc, char **argv)
 }
 
 static bool
+is_command(const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[PATH_MAX];
+
+    if (strchr(name, '/') != NULL)
+        return access(name, X_OK) == 0;
+    while (path != NULL && *path != '\0') {
+        const size_t length = strcspn(path, ":");
+
+        snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
+        if (access(file, X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+static bool
 take_words(struct build *b, int argc, char **argv)
 {
+    bool replays = false;
+    uint64_t event;
     int i;
 
     add(&b->options, "explore");
+    unsetenv("PROFSIM_EXPLORE_STOP");
     for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (is_source(argv[i])) {
             add(&b->sources, argv[i]);
@@ -129,12 +154,28 @@ take_words(struct build *b, int argc, char **argv)
             if (i + 1 == argc)
                 return cli_complain("--entry needs a function's name");
             b->entry = argv[++i];
+        } else if (strncmp(argv[i], "--gdb=", 6) == 0) {
+            b->stop = argv[i] + 6;
+        } else if (strcmp(argv[i], "--gdb") == 0) {
+            if (i + 1 == argc)
+                return cli_complain("--gdb needs an event's number");
+            b->stop = argv[++i];
         } else {
+            replays |= strncmp(argv[i], "--replay", 8) == 0;
             add(&b->options, argv[i]);
         }
     }
     for (i++; i < argc; i++)
         add(&b->flags, argv[i]);
+    if (b->stop == NULL)
+        return true;
+    if (!replays)
+        return cli_complain("--gdb needs --replay, too: a failure prints it");
+    if (!cli_number("--gdb", b->stop, 0, 4095, &event))
+        return false;
+    if (!is_command("gdb"))
+        return cli_complain("--gdb: gdb is not installed");
+    setenv("PROFSIM_EXPLORE_STOP", b->stop, 1);
     return true;
 }
 
@@ -168,25 +209,6 @@ run(char **command)
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
     return status;
-}
-
-static bool
-is_command(const char *name)
-{
-    const char *path = getenv("PATH");
-    char file[PATH_MAX];
-
-    if (strchr(name, '/') != NULL)
-        return access(name, X_OK) == 0;
-    while (path != NULL && *path != '\0') {
-        const size_t length = strcspn(path, ":");
-
-        snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
-        if (access(file, X_OK) == 0)
-            return true;
-        path += length + (path[length] == ':');
-    }
-    return false;
 }
 
 static bool
@@ -295,6 +317,7 @@ link_program(struct build *b)
     int status;
 
     snprintf(b->program, sizeof b->program, "%s/program", b->folder);
+    snprintf(b->script, sizeof b->script, "%s/gdb", b->folder);
     add(&command, b->compiler);
     add_all(&command, &b->objects);
     add(&command, "-o");
@@ -376,6 +399,15 @@ explore_program(struct build *b)
     int status;
 
     set_environment(b);
+    if (b->stop != NULL) {
+        if (!cli_gdb_write(b->script))
+            return CLI_USAGE;
+        add(&command, "gdb");
+        add(&command, "-q");
+        add(&command, "-x");
+        add(&command, b->script);
+        add(&command, "--args");
+    }
     add(&command, b->program);
     for (uint32_t i = 1; i < b->options.count; i++)
         add(&command, b->options.list[i]);
@@ -408,6 +440,8 @@ close_folder(const struct build *b)
         unlink(b->objects.list[i]);
     if (b->program[0] != '\0')
         unlink(b->program);
+    if (b->stop != NULL)
+        unlink(b->script);
     rmdir(b->folder);
 }
 

@@ -20,7 +20,7 @@
 #include "registry.h"
 #include "report.h"
 
-enum { REPLAY_MAX = 4096, RUNS_RANDOM = 100000 };
+enum { REPLAY_MAX = 1 << 16, RUNS_RANDOM = 100000 };
 
 /* ---- One kernel ---- */
 
@@ -239,16 +239,20 @@ parse_list(const char *text, uint32_t *values)
 {
     uint32_t count = 0;
 
-    while (*text != '\0' && count < REPLAY_MAX) {
+    for (;;) {
         char *end;
         const unsigned long value = strtoul(text, &end, 10);
 
-        if (end == text || value > UINT32_MAX)
+        if (*text < '0' || *text > '9' || value > UINT32_MAX ||
+            count == REPLAY_MAX)
             return UINT32_MAX;
         values[count++] = (uint32_t)value;
-        text = *end == ',' ? end + 1 : end;
+        if (*end == '\0')
+            return count;
+        if (*end != ',')
+            return UINT32_MAX;
+        text = end + 1;
     }
-    return count;
 }
 
 static enum cli_exit
@@ -265,14 +269,19 @@ replay_one(const struct cli_explore_words *w,
     struct cli_result *result;
 
     if (count == UINT32_MAX)
-        return cli_usage("--replay takes numbers with commas, not '%s'",
-                         w->replay);
+        return cli_usage("--replay takes up to %d numbers with commas, not "
+                         "'%.40s'",
+                         REPLAY_MAX, w->replay);
     r.options.drop_waiters = w->exhaustive;
     r.options.reduced = reduced;
     sim_choices_init(&choices, list, sizeof list / sizeof list[0]);
     sim_choices_replay(&choices, values, count);
     if (sim_explore_run(kernel, &r.options, &choices, &r.first_failure) !=
         SIM_END_FAILED) {
+        if (choices.misaligned || choices.given_used < choices.given_count)
+            return cli_usage("--replay: %s asks other questions than the list "
+                             "answers; is it as it was, and are the options?",
+                             entry->name);
         printf("%s: the run passes\n", entry->name);
         result = cli_report_add(w->report, "kernels", entry->name,
                                 CLI_VERDICT_SAMPLED);

@@ -52,11 +52,16 @@ static const struct cli_option table[] = {
 
 static const struct cli_syntax syntax = {
     .command = "explore",
-    .words = "[KERNEL] [OPTION...]",
+    .words = "[KERNEL | FILE.c... | FILE.cc...] [OPTION...] [-- CFLAGS...]",
     .about = "Run small concurrent programs under every ordering that C11 "
-             "allows. Without\noptions, a fifth of the runs are random ones: "
-             "they find some failures sooner.\nAll kernels take about a "
-             "minute, --mutants about two.\n",
+             "allows: the main of\nyour own FILE.c, compiled with CFLAGS, or "
+             "a kernel of profsim. Without options, a\nfifth of the runs are "
+             "random ones: they find some failures sooner. All kernels\ntake "
+             "about a minute, --mutants about two.\n\nFor your own program, "
+             "also:\n"
+             "  --entry FUNCTION     explore that, not main\n"
+             "  --gdb N              with --replay: stop in gdb before event "
+             "N, with the stack\n                       of each thread\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };

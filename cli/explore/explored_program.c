@@ -98,6 +98,9 @@ __wrap_main(int argc, char **argv)
             "the program has no main: name a function by --entry");
     sim_program_start(rows[0].name, run_main, NULL,
                       (char *)__builtin_frame_address(0) + 16, true);
+    if (*variable("PROFSIM_EXPLORE_STOP", "") != '\0')
+        sim_program_stop_before(
+            (uint32_t)strtoul(variable("PROFSIM_EXPLORE_STOP", ""), NULL, 10));
     code = cli_explore(argc, argv);
     if (fflush(stdout) != 0)
         code = CLI_USAGE;

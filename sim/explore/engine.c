@@ -44,6 +44,8 @@ sim_engine_failure_set(enum sim_failure_kind kind, uintptr_t site,
     f->thread = sim_engine.current;
     f->site = site;
     f->other_site = other_site;
+    if (sim_engine.trace_stop != 0)
+        sim_trace_stop(); /* it comes before the event to stop at */
     snprintf(f->text, sizeof f->text, "%s", text);
 }
 

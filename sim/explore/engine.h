@@ -269,6 +269,7 @@ struct engine {
     uint32_t sites_max;
     struct trace_event *trace; /* NULL: not traced */
     uint32_t trace_count;
+    uint32_t trace_stop; /* before this event, + 1; or 0: nowhere */
 };
 
 extern struct engine sim_engine;

@@ -1,7 +1,56 @@
 /*
  * trace.c -- the events of one run, kept only while a report is made.
+ *
+ * A debugger stops at sim_trace_stop(), before a chosen event, and finds the
+ * stacks of all threads in sim_trace_view: plain words at a known place, since
+ * the explorer is linked without debug information.
  */
 #include "engine.h"
+
+enum { VIEW_HEAD = 3, VIEW_THREAD = 4 };
+
+/*
+ * The event; the threads; where their rows begin, in words. A row: the stack
+ * pointer while it does not run, the ends of its stack, has it ended?
+ */
+uint64_t sim_trace_view[VIEW_HEAD + VIEW_THREAD * SIM_THREADS_MAX];
+
+__attribute__((noinline)) void
+sim_trace_stop(void)
+{
+    struct engine *e = &sim_engine;
+
+    sim_trace_view[0] = e->trace_count;
+    sim_trace_view[1] = e->threads_count;
+    sim_trace_view[2] = VIEW_HEAD;
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        const struct thread *t = &e->threads[i];
+        uint64_t *row = &sim_trace_view[VIEW_HEAD + VIEW_THREAD * i];
+
+        row[0] = (uint64_t)(uintptr_t)t->fiber.stack_pointer;
+        row[1] = (uint64_t)(uintptr_t)t->fiber.stack;
+        row[2] = row[1] + SIM_FIBER_STACK_BYTES;
+        row[3] = t->finished;
+    }
+    e->trace_stop = 0;
+    sim_trace_stopped();
+}
+
+/* Here the debugger has its breakpoint. */
+__attribute__((noinline)) void
+sim_trace_stopped(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
+void
+sim_trace_stop_before(uint32_t event)
+{
+    static struct trace_event events[TRACE_MAX];
+
+    sim_engine.trace = events;
+    sim_engine.trace_stop = event + 1;
+}
 
 struct trace_event *
 sim_trace_add(enum sim_op op, uintptr_t site)
@@ -11,6 +60,8 @@ sim_trace_add(enum sim_op op, uintptr_t site)
 
     if (e->trace == NULL || e->trace_count == TRACE_MAX)
         return NULL;
+    if (e->trace_count + 1 == e->trace_stop)
+        sim_trace_stop();
     event = &e->trace[e->trace_count++];
     *event = (struct trace_event){.op = op,
                                   .thread = e->current,

@@ -30,6 +30,12 @@ struct trace_event {
 /* returns: the event, to be filled in; or NULL, if the run is not traced */
 struct trace_event *sim_trace_add(enum sim_op op, uintptr_t site);
 
+/* Show where every thread is to a debugger, whose breakpoint is the second. */
+void sim_trace_stop(void);
+void sim_trace_stopped(void);
+void sim_trace_stop_before(uint32_t event);
+extern uint64_t sim_trace_view[];
+
 /* slice.c: which events the failure depends on. returns: how many */
 uint32_t sim_slice(const struct trace_event *trace, uint32_t count,
                    const struct sim_failure *failure, bool *needed);

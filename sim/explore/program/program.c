@@ -76,6 +76,12 @@ sim_program_start(const char *name, int (*entry)(void *context), void *context,
     sim_end_open(whole);
 }
 
+void
+sim_program_stop_before(uint32_t event)
+{
+    sim_trace_stop_before(event);
+}
+
 /* The same addresses each time: they may matter to what the program does. */
 static void
 fix_addresses(char **argv)

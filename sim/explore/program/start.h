@@ -15,6 +15,9 @@
 void sim_program_start(const char *name, int (*entry)(void *context),
                        void *context, void *stack, bool whole);
 
+/* Stop for a debugger before this event of the first run, or at its failure. */
+void sim_program_stop_before(uint32_t event);
+
 /* Leave memory as it was when the exploration began. */
 void sim_program_end(void);
 

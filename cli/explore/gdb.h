@@ -1,0 +1,15 @@
+/* gdb.h -- what gdb is told of the threads of an explored program. */
+#ifndef CLI_GDB_H
+#define CLI_GDB_H
+
+#include <stdbool.h>
+
+/*
+ * Write the script that runs the program up to where it stops, shows all
+ * threads' stacks, and adds the commands profsim-threads and profsim-thread.
+ *
+ * returns: false if it cannot be written; reported
+ */
+bool cli_gdb_write(const char *path);
+
+#endif
