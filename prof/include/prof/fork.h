@@ -39,8 +39,8 @@ struct prof_registry;
  * late; if a flush was under PROF_HEAP_STAGES, allocations may come early.
  *
  * Objects of the threads that are gone are in the child's memory, and so in its
- * profile. Random numbers go on alike in parent and child: before the profiles
- * of both are added up, one of them needs other seeds (prof_proc_seed()).
+ * profile. Parent and child continue with the same random numbers: give one of
+ * them other seeds (prof_proc_seed()) before you add up the profiles of both.
  *
  * It looks at every processor, and at every bucket only if a thread is gone
  * inside a heap event or the first snapshot.

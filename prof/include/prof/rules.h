@@ -74,8 +74,8 @@ struct prof_rules {
     enum prof_stage_rotate rotate; /* PROF_HEAP_STAGES only */
     enum prof_explicit_free explicit_free;
     /*
-     * A snapshot call that is too short still spends the first-snapshot rule
-     * (as Go does), so the call that follows it shows less.
+     * A first snapshot whose buffer is too short still counts as the first (as
+     * in Go), so the call after it shows less.
      */
     bool sizing_consumes_first;
     enum prof_random random;
