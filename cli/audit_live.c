@@ -23,7 +23,7 @@ cli_audit_live(void)
     strcpy(slash, script);
     if (access(path, X_OK) != 0)
         return cli_usage("--live works in the source tree alone, as `make "
-                         "audit-live` does: it compiles programs in six "
+                         "audit-live` does: it compiles programs in five "
                          "languages");
     strcpy(slash, "/..");
     fflush(stdout);

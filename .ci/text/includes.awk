@@ -15,7 +15,7 @@ BEGIN {
     may["model/trace"] = "model sim/truth"
     may["model/pprof"] = "model"
     may["sim/choice"] = ""
-    may["sim/input"] = "prof/include sim sim/scenario sim/choice sim/world"
+    may["sim/input"] = "prof/include sim/scenario"
     may["sim/world"] = "prof/include sim sim/choice subjects"
     may["sim/instruments"] = "prof/include sim sim/choice sim/world subjects"
     may["sim/generate"] = "prof/include sim sim/choice sim/instruments subjects " \

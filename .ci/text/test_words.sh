@@ -6,7 +6,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 passed=0
 failed=0
-git_free_copy() {
+copy_sources() {
     cp -R .ci prof docs README.md ARCHITECTURE.md CONTRIBUTING.md "$dir/"
     mkdir "$dir/sim" "$dir/props"
 }
@@ -24,7 +24,7 @@ finds() {
     cp "$dir/kept" "$dir/$1"
 }
 
-git_free_copy
+copy_sources
 finds props/a.c '/* a liar */' "'liar' is retired"
 finds props/a.c 'int liar_tell(void);' "'liar' is retired"
 finds docs/ci.md 'See `props/nowhere.c`.' 'there is no props/nowhere.c'
