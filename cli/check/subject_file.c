@@ -146,6 +146,8 @@ cli_subject_load(const char *path)
     struct workshop workshop;
     char at[PATH_MAX];
 
+    if (strcmp(path, "own") == 0)
+        return cli_subject_own();
     if (length < 2 || strcmp(&path[length - 2], ".c") != 0) {
         /* A name without a slash is a file, too, and no library of the
          * system. */

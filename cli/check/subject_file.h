@@ -9,8 +9,12 @@
 
 struct sim_scenario;
 
+/* returns: the library as a subject */
+const struct subject *cli_subject_own(void);
+
 /*
- * Load it; a `.c` file is compiled first. It stays loaded.
+ * Load it; a `.c` file is compiled first. It stays loaded. "own" is the
+ * library.
  *
  * returns: NULL, and a complaint, if it is no subject
  */

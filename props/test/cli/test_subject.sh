@@ -77,10 +77,14 @@ run 6 "$profsim" check --subject mended.c A1 --seeds 1..20 &&
 verdict "what is not applicable does not hold" $?
 exact='A1 A2 A3 A5 A6 A7 V1 E1 F1 G1 O2'
 [ "$which" = all ] && exact=
-# shellcheck disable=SC2086
+# shellcheck disable=SC2086 # words
 run 0 "$profsim" check --subject "$from/whole.c" $exact --seeds 1..3000 &&
     has 'every property holds'
 verdict "a subject that lacks little holds" $?
+
+run 0 "$profsim" check --subject own $exact --seeds 1..3000 &&
+    has 'every property holds'
+verdict "the library is a subject like others" $?
 
 # ---- What is no subject ----
 
