@@ -47,6 +47,9 @@ static const struct cli_syntax syntax = {
              "divided by\nthe truth, by size: 1 is right. Enumerated, not "
              "measured.\n",
     .options = table,
+    .exits =
+        "exit code: 0; 1 usage, bad input, or output that cannot be written;\n"
+        "2 --judge: a rule set is not right\n",
 };
 
 struct options {
