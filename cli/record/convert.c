@@ -385,8 +385,8 @@ map_spool(const char *from, uint64_t *bytes)
 }
 
 bool
-cli_convert(const char *from, const char *to, struct cli_converted *what,
-            char *error, size_t error_bytes)
+cli_convert(const char *from, const char *to, struct cli_symbol_cache *names,
+            struct cli_converted *what, char *error, size_t error_bytes)
 {
     struct cli_conversion convert = {.error = error,
                                      .error_bytes = error_bytes};
@@ -401,7 +401,7 @@ cli_convert(const char *from, const char *to, struct cli_converted *what,
     convert.bytes = (const uint8_t *)convert.header;
     convert.used_bytes = atomic_load(&convert.header->used_bytes);
     cli_recfile_init(&convert.file, 0);
-    convert.symbols = cli_symbols_open();
+    convert.symbols = cli_symbols_open(names);
     good = convert.symbols != NULL ? convert_all(&convert, to)
                                    : cli_conversion_no_memory(&convert);
     if (good)

@@ -16,12 +16,16 @@ struct cli_converted {
     char command[160]; /* arguments with spaces between, cut */
 };
 
+struct cli_symbol_cache;
+
 /*
  * out:     *what; error, one line, on failure
- * in:      from, a spool; to, the recording, which appears whole or not at all
+ * in:      from, a spool; to, the recording, which appears whole or not at all;
+ *          names, that were looked up for other spools, or NULL
  * returns: false if the spool cannot be read or the recording not be written
  */
-bool cli_convert(const char *from, const char *to, struct cli_converted *what,
+bool cli_convert(const char *from, const char *to,
+                 struct cli_symbol_cache *names, struct cli_converted *what,
                  char *error, size_t error_bytes);
 
 /*

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 
 #include "convert.h"
 #include "escape.h"
+#include "symbol_cache.h"
 
 enum { LISTED_MAX = 20 };
 
@@ -137,43 +139,6 @@ cli_images_release(struct cli_images *images)
 /* ---- saving ---- */
 
 static bool
-convert_here(const char *from, const char *to)
-{
-    struct cli_converted what;
-    char error[512];
-
-    if (!cli_convert(from, to, &what, error, sizeof error))
-        return complain("recording failed", error);
-    return true;
-}
-
-/*
- * In a process of its own: what the symbol reader makes of a damaged file, or
- * of too little memory, must not cost us the other images.
- */
-static bool
-convert_one(const char *from, const char *to)
-{
-    int status = 0;
-    pid_t child;
-
-    fflush(NULL);
-    child = fork();
-    if (child == 0) {
-        /* ^C ends a long conversion. */
-        signal(SIGINT, SIG_DFL);
-        _exit(convert_here(from, to) ? 0 : 1);
-    }
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (child < 0)
-        return complain("recording failed", strerror(errno));
-    if (WIFSIGNALED(status))
-        return complain("recording failed", strsignal(WTERMSIG(status)));
-    return WEXITSTATUS(status) == 0;
-}
-
-static bool
 name_of(char *to, size_t to_bytes, const char *output, size_t number)
 {
     const int length = number == 1
@@ -185,16 +150,108 @@ name_of(char *to, size_t to_bytes, const char *output, size_t number)
 }
 
 static bool
-save(const struct cli_images *images, struct cli_image *image,
-     const char *output)
+convert(const struct cli_images *images, const struct cli_image *image,
+        const char *output, struct cli_symbol_cache *names)
 {
+    struct cli_converted what;
     char from[PATH_MAX];
     char to[PATH_MAX];
+    char error[512];
 
     if (!name_of(to, sizeof to, output, image->number) ||
-        !join(from, sizeof from, images->folder, image->name) ||
-        !convert_one(from, to))
+        !join(from, sizeof from, images->folder, image->name))
         return false;
+    if (!cli_convert(from, to, names, &what, error, sizeof error))
+        return complain("recording failed", error);
+    return true;
+}
+
+/*
+ * A process that saves images: what the symbol reader makes of a damaged file,
+ * or of too little memory, must not cost us the other images. It goes on to the
+ * first that fails, and writes a byte for each; another one saves the rest.
+ */
+struct saver {
+    const struct cli_images *images;
+    const char *output;
+    pid_t child; /* 0: none */
+    int results;
+};
+
+static void
+save_from(const struct saver *saver, size_t first, int results)
+{
+    struct cli_symbol_cache *const names = cli_symbol_cache_open();
+
+    for (size_t i = first; i < saver->images->count; i++) {
+        const struct cli_image *const image = &saver->images->items[i];
+        bool good;
+
+        if (!image->is_chosen)
+            continue;
+        good = convert(saver->images, image, saver->output, names);
+        if (!good || write(results, &good, 1) != 1)
+            break;
+    }
+    _exit(0);
+}
+
+static bool
+begin_saver(struct saver *saver, size_t first)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return complain("recording failed", strerror(errno));
+    fflush(NULL);
+    saver->child = fork();
+    if (saver->child == 0) {
+        signal(SIGINT, SIG_DFL); /* ^C ends a long conversion */
+        close(ends[0]);
+        save_from(saver, first, ends[1]);
+    }
+    close(ends[1]);
+    saver->results = ends[0];
+    if (saver->child > 0)
+        return true;
+    saver->child = 0;
+    close(ends[0]);
+    return complain("recording failed", strerror(errno));
+}
+
+/* returns: false, reported, if something ended it */
+static bool
+end_saver(struct saver *saver)
+{
+    int status = 0;
+
+    if (saver->child == 0)
+        return true;
+    close(saver->results);
+    while (waitpid(saver->child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    saver->child = 0;
+    return !WIFSIGNALED(status) ||
+           complain("recording failed", strsignal(WTERMSIG(status)));
+}
+
+/* in: number, of an image that was chosen; in order */
+static bool
+save(struct saver *saver, size_t number)
+{
+    struct cli_image *const image = &saver->images->items[number];
+    ssize_t got;
+    bool good;
+
+    if (saver->child == 0 && !begin_saver(saver, number))
+        return false;
+    do
+        got = read(saver->results, &good, 1);
+    while (got < 0 && errno == EINTR);
+    if (got != 1) {
+        (void)end_saver(saver);
+        return false;
+    }
     image->is_done = !image->is_running;
     return true;
 }
@@ -291,6 +348,7 @@ tell_lost(const struct cli_images *images)
 bool
 cli_images_save(struct cli_images *images, const char *output, size_t most)
 {
+    struct saver saver = {.images = images, .output = output};
     size_t saved = 0;
     size_t left = 0;
     bool good = true;
@@ -303,13 +361,14 @@ cli_images_save(struct cli_images *images, const char *output, size_t most)
         struct cli_image *const image = &images->items[i];
 
         if (image->is_chosen) {
-            good = save(images, image, output) && good;
+            good = save(&saver, i) && good;
             if (saved++ < LISTED_MAX)
                 tell(image, output);
         } else {
             left += image->events > 0;
         }
     }
+    (void)end_saver(&saver);
     /* A mistake in the output's name must not cost the others. */
     for (size_t i = 0; i < images->count; i++)
         if (!images->items[i].is_chosen)

@@ -77,7 +77,7 @@ cli_names_open(const struct prof_mapping *mappings, size_t mappings_count)
 
     if (names == NULL)
         return NULL;
-    names->symbols = cli_symbols_open();
+    names->symbols = cli_symbols_open(NULL);
     if (names->symbols == NULL) {
         free(names);
         return NULL;

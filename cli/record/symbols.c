@@ -19,6 +19,7 @@
 
 #include "debug_info.h"
 #include "eh_table.h"
+#include "symbol_cache.h"
 #include "symbol_table.h"
 
 struct mapping {
@@ -26,6 +27,7 @@ struct mapping {
     uint64_t limit;
     uint64_t offset;
     uint64_t bias;
+    uint32_t file; /* of the cache; 0: none */
     char *path;
 };
 
@@ -37,6 +39,7 @@ struct tables {
 };
 
 struct cli_symbols {
+    struct cli_symbol_cache *cache;
     Dwfl *dwfl;
     struct mapping *mappings;
     uint32_t count;
@@ -81,13 +84,14 @@ cli_symbols_open_file(const char *path)
 }
 
 struct cli_symbols *
-cli_symbols_open(void)
+cli_symbols_open(struct cli_symbol_cache *cache)
 {
     struct cli_symbols *symbols = calloc(1, sizeof *symbols);
 
     unsetenv("DEBUGINFOD_URLS");
     if (symbols == NULL)
         return NULL;
+    symbols->cache = cache;
     symbols->dwfl = dwfl_begin(&callbacks);
     if (symbols->dwfl == NULL) {
         free(symbols);
@@ -244,6 +248,7 @@ cli_symbols_add(struct cli_symbols *symbols, const char *path, uint64_t bias,
     mapping->limit = limit;
     mapping->offset = offset;
     mapping->bias = bias;
+    mapping->file = cli_symbol_cache_file(symbols->cache, path, id, id_bytes);
     if (i == symbols->count && is_same_file(path, id, id_bytes))
         (void)report(symbols->dwfl, path, bias);
     symbols->count++;
@@ -267,20 +272,25 @@ function_start(Dwfl_Module *module, uint64_t pc)
     return cli_eh_table_start(&tables->unwind, pc - bias) + bias;
 }
 
+/* returns: the last one: what was mapped there before is gone; NULL: none */
+static const struct mapping *
+mapping_of(const struct cli_symbols *symbols, uint64_t pc)
+{
+    for (uint32_t i = symbols->count; i > 0; i--)
+        if (pc - 1 >= symbols->mappings[i - 1].start &&
+            pc - 1 < symbols->mappings[i - 1].limit)
+            return &symbols->mappings[i - 1];
+    return NULL;
+}
+
 static void
 name_by_place(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
               struct cli_symbol *symbol)
 {
-    const struct mapping *mapping = NULL;
+    const struct mapping *const mapping = mapping_of(symbols, pc);
     const char *name;
     uint64_t start;
-    uint32_t i;
 
-    /* The last one: what was mapped there before is gone. */
-    for (i = 0; i < symbols->count; i++)
-        if (pc - 1 >= symbols->mappings[i].start &&
-            pc - 1 < symbols->mappings[i].limit)
-            mapping = &symbols->mappings[i];
     symbol->function = symbols->text;
     if (mapping == NULL) {
         snprintf(symbols->text, sizeof symbols->text, "0x%llx",
@@ -318,9 +328,8 @@ name_function(struct cli_symbols *symbols, Dwfl_Module *module, uint64_t pc,
 }
 
 /* A line belongs to the innermost function; each other one has its call's. */
-uint32_t
-cli_symbols_find_all(struct cli_symbols *symbols, uint64_t pc,
-                     struct cli_symbol *found)
+static uint32_t
+look_up(struct cli_symbols *symbols, uint64_t pc, struct cli_symbol *found)
 {
     Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, pc - 1);
     const struct tables *tables = module != NULL ? tables_of(module) : NULL;
@@ -339,6 +348,22 @@ cli_symbols_find_all(struct cli_symbols *symbols, uint64_t pc,
     }
     name_function(symbols, module, pc, &found[count]);
     return count + 1;
+}
+
+uint32_t
+cli_symbols_find_all(struct cli_symbols *symbols, uint64_t pc,
+                     struct cli_symbol *found)
+{
+    const struct mapping *const mapping = mapping_of(symbols, pc);
+    const uint32_t file = mapping != NULL ? mapping->file : 0;
+    const uint64_t offset = mapping != NULL ? pc - mapping->bias : 0;
+    uint32_t count = cli_symbol_cache_get(symbols->cache, file, offset, found);
+
+    if (count > 0)
+        return count;
+    count = look_up(symbols, pc, found);
+    cli_symbol_cache_put(symbols->cache, file, offset, found, count);
+    return count;
 }
 
 void

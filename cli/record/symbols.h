@@ -24,8 +24,14 @@ struct cli_symbol {
  */
 int cli_symbols_open_file(const char *path);
 
-/* returns: NULL if there is no memory */
-struct cli_symbols *cli_symbols_open(void);
+struct cli_symbol_cache;
+
+/*
+ * in:      cache, of names that were looked up before, which lives longer; or
+ *          NULL
+ * returns: NULL if there is no memory
+ */
+struct cli_symbols *cli_symbols_open(struct cli_symbol_cache *cache);
 void cli_symbols_close(struct cli_symbols *symbols);
 
 /*

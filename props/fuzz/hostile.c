@@ -52,7 +52,7 @@ convert(int argc, char **argv)
     char error[512];
 
     (void)argc;
-    if (!cli_convert(argv[1], "/dev/null", &what, error, sizeof error) &&
+    if (!cli_convert(argv[1], "/dev/null", NULL, &what, error, sizeof error) &&
         strstr(error, "/dev/null") == NULL)
         return cli_usage("%s: %s", argv[1], error);
     sim_escape_line(stdout, "%s", what.command);

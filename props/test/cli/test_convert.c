@@ -166,7 +166,7 @@ convert(struct cli_converted *what, char *error, size_t error_bytes)
     assert_int_equal(fwrite(spool, 1, sizeof spool, file), sizeof spool);
     assert_int_equal(fclose(file), 0);
     unlink(path_of("x.rec"));
-    return cli_convert(path_of("spool"), path_of("x.rec"), what, error,
+    return cli_convert(path_of("spool"), path_of("x.rec"), NULL, what, error,
                        error_bytes);
 }
 

@@ -50,7 +50,7 @@ kind() { # KIND [PID]: the one file of that kind
 
 # sites FILE: a line for each function that allocates, as the program prints it
 sites() {
-    python3 "$reader" "$1" | awk '
+    python3 -I -S "$reader" "$1" | awk '
         $5 ~ /^site_/ { for (i = 1; i < 5; i++) sum[$5, i] += $i; names[$5] }
         END { for (name in names) printf "%s %.0f %.0f %.0f %.0f\n", name,
             sum[name, 1], sum[name, 2], sum[name, 3], sum[name, 4] }' | sort
@@ -72,7 +72,7 @@ done
 # Of 64 frames site_malloc is the first.
 for frames in 40 100; do
     profile --heap 1 --mutex 0 -- "$program" deep $frames
-    python3 "$reader" "$(kind heap)" | grep 'site_malloc' >got
+    python3 -I -S "$reader" "$(kind heap)" | grep 'site_malloc' >got
     [ "$(wc -l <got)" = 1 ] &&
         [ "$(grep -o 'go_deep' got | wc -l)" = $((frames < 63 ? frames + 1 : 63)) ]
     count "a stack of $frames frames and more, of which 64 are kept" $?
@@ -105,13 +105,13 @@ count "fork: there were two" $?
 # ------------------------------------------------------------- at a rate: unbiased
 #
 # N blocks of S bytes, each sampled with p = 1 - exp(-S/R), counted N_sampled/p:
-# its relative deviation is sqrt((1 - p) / (N p)). Of 16 runs together. A rule
+# its relative deviation is sqrt((1 - p) / (N p)). Of 8 runs together. A rule
 # that scales by S/R (2 % too few at S = R/25) would be found at the large size:
 # there it is off by 22 %, 90 deviations.
-blocks=8000
+blocks=16000
 size=1024
 rate=32768
-runs=16
+runs=8
 : >all
 for i in $(seq $runs); do
     profile --heap $rate --mutex 0 -- "$program" many $blocks $size
@@ -147,7 +147,7 @@ count "estimates: within 6.1 deviations of the truth at each size" $?
 for waiters in 1 2 8; do
     profile --heap 0 -- "$program" mutex $waiters
     count "mutex, $waiters waiters: it runs" $?
-    python3 "$reader" "$(kind mutex)" >got
+    python3 -I -S "$reader" "$(kind mutex)" >got
     read -r _ least _ most <out
     awk -v least="$least" -v most="$most" '
         $3 == "pthread_mutex_unlock" { name = $4 }
@@ -162,7 +162,7 @@ done
 for second in pthread c11 timer fork; do
     profile --heap 0 -- "$alone" $second
     count "alone, then a $second: it runs" $?
-    python3 "$reader" "$(kind mutex)" >got
+    python3 -I -S "$reader" "$(kind mutex)" >got
     awk 'NR == FNR { waited = $2; next }
         / hold_the_lock/ { times += $1; ns += $2 }
         END { exit !(times == 1 && ns > waited / 2 && ns <= waited) }' out got
@@ -171,7 +171,7 @@ done
 
 profile --heap 0 --block 1 -- "$program" mutex 1
 read -r _ least _ most <out
-python3 "$reader" "$(kind block)" >got
+python3 -I -S "$reader" "$(kind block)" >got
 awk -v least="$least" '
     / wait_for_it/ { times += $1; ns += $2 }
     / hold_the_lock/ { wrong = 1 }
@@ -185,7 +185,7 @@ count "block: the waiter waited at least so long" $?
 # share of one half would be found (100 ticks and more: deviation 0.043 at most).
 profile --heap 0 --mutex 0 --cpu 100 -- "$program" cpu
 count "cpu: it runs" $?
-python3 "$reader" "$(kind cpu)" >got
+python3 -I -S "$reader" "$(kind cpu)" >got
 awk 'NR == FNR { share = $2 / ($2 + $4); next }
     / burn_much/ { much += $1 }
     / burn_little/ { little += $1 }
@@ -345,7 +345,7 @@ await "the agent listens" "$profsim" top "$process" >out 2>err
 : >got
 for i in 1 2 3 4 5 6 7 8; do
     "$profsim" dump -o now$i "$process" >out 2>err || echo "no dump $i" >>got
-    python3 "$reader" now$i.heap.pb.gz | awk -v i=$i '
+    python3 -I -S "$reader" now$i.heap.pb.gz | awk -v i=$i '
         NR > 1 && ($3 < 0 || $4 < 0 || $1 < $3 || $2 < $4) { print i, $0 }' >>got
     sites now$i.heap.pb.gz | awk -v i=$i '{ print i, $0 }' >>grown
 done

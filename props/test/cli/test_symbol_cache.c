@@ -1,0 +1,104 @@
+/*
+ * test_symbol_cache.c -- names that are kept from one image to the next: never
+ * those of another file or address.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "symbol_cache.h"
+
+static const uint8_t first_id[] = {1, 2, 3};
+static const uint8_t second_id[] = {1, 2, 4};
+
+/* A name that says what it is of. */
+static void
+keep(struct cli_symbol_cache *cache, uint32_t file, uint64_t offset)
+{
+    char function[32];
+    struct cli_symbol found[2] = {
+        {.function = "inlined", .file = "x.h", .line = 7},
+        {.function = function, .function_offset = offset, .file = ""}};
+
+    snprintf(function, sizeof function, "%u/%llx", file,
+             (unsigned long long)offset);
+    cli_symbol_cache_put(cache, file, offset, found, 2);
+    memset(function, 'x', sizeof function - 1); /* it was copied */
+}
+
+static void
+expect(struct cli_symbol_cache *cache, uint32_t file, uint64_t offset)
+{
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    char function[32];
+
+    snprintf(function, sizeof function, "%u/%llx", file,
+             (unsigned long long)offset);
+    assert_int_equal(cli_symbol_cache_get(cache, file, offset, found), 2);
+    assert_string_equal(found[0].function, "inlined");
+    assert_string_equal(found[0].file, "x.h");
+    assert_int_equal(found[0].line, 7);
+    assert_string_equal(found[1].function, function);
+    assert_int_equal(found[1].function_offset, offset);
+    assert_string_equal(found[1].file, "");
+}
+
+static void
+a_name_is_that_of_its_file_and_address(void **state)
+{
+    struct cli_symbol_cache *const cache = cli_symbol_cache_open();
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    const uint32_t files[] = {
+        cli_symbol_cache_file(cache, "/a", first_id, 3),
+        cli_symbol_cache_file(cache, "/a", second_id, 3),
+        cli_symbol_cache_file(cache, "/a", first_id, 2),
+        cli_symbol_cache_file(cache, "/b", first_id, 3),
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint64_t offset = 0; offset < 3000; offset++)
+            keep(cache, files[i], offset * 16);
+    assert_int_equal(cli_symbol_cache_file(cache, "/a", second_id, 3),
+                     files[1]);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint64_t offset = 0; offset < 3000; offset++)
+            expect(cache, files[i], offset * 16);
+    assert_int_equal(cli_symbol_cache_get(cache, files[0], 8, found), 0);
+    cli_symbol_cache_close(cache);
+}
+
+/* A file without a build id may be another one by now. */
+static void
+what_cannot_be_told_apart_is_not_kept(void **state)
+{
+    struct cli_symbol_cache *const cache = cli_symbol_cache_open();
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    const uint32_t file = cli_symbol_cache_file(cache, "/a", first_id, 3);
+
+    (void)state;
+    assert_int_equal(cli_symbol_cache_file(cache, "/a", NULL, 0), 0);
+    assert_int_equal(cli_symbol_cache_file(NULL, "/a", first_id, 3), 0);
+    keep(cache, 0, 64);
+    assert_int_equal(cli_symbol_cache_get(cache, 0, 64, found), 0);
+    keep(cache, file, UINT64_C(1) << 48 | 64);
+    assert_int_equal(
+        cli_symbol_cache_get(cache, file, UINT64_C(1) << 48 | 64, found), 0);
+    assert_int_equal(cli_symbol_cache_get(cache, file, 64, found), 0);
+    cli_symbol_cache_close(cache);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_is_that_of_its_file_and_address),
+        cmocka_unit_test(what_cannot_be_told_apart_is_not_kept),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
