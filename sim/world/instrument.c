@@ -5,7 +5,7 @@ static const struct {
     const char *word;
     const struct sim_instrument_kind *kind;
 } instruments[] = {
-#define X(id, word, kind) {word, &kind},
+#define X(id, word, kind, needs) {word, &kind},
 #include "instrument.def"
 #undef X
 };

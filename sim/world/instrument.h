@@ -24,7 +24,7 @@ struct sim_wake;
 struct sim_world;
 
 enum sim_instrument_id {
-#define X(id, word, kind) id,
+#define X(id, word, kind, needs) id,
 #include "instrument.def"
 #undef X
     SIM_INSTRUMENT_COUNT
@@ -32,8 +32,34 @@ enum sim_instrument_id {
 
 /* A set of instruments, a bit each. */
 #define SIM_INSTRUMENT_BIT(id) (UINT32_C(1) << (id))
-/* All that watch with the library: a subject watches instead of it. */
-#define SIM_ALL_INSTRUMENTS (SIM_INSTRUMENT_BIT(SIM_SUBJECT) - 1)
+
+/* What an instrument needs of a run, and those that need each. */
+enum sim_instrument_needs {
+    SIM_NEEDS_NOTHING,
+    SIM_NEEDS_LIBRARY,
+    SIM_NEEDS_TASKS,
+    SIM_NEEDS_FOREIGN
+};
+
+enum {
+    SIM_PROFILES = 0 /* what a world carries unless it says otherwise */
+#define X(id, word, kind, needs) \
+    | ((int)(SIM_NEEDS_##needs == SIM_NEEDS_LIBRARY) << (id))
+#include "instrument.def"
+#undef X
+    ,
+    SIM_OF_TASKS = 0
+#define X(id, word, kind, needs) \
+    | ((int)(SIM_NEEDS_##needs == SIM_NEEDS_TASKS) << (id))
+#include "instrument.def"
+#undef X
+    ,
+    SIM_ALL_INSTRUMENTS = 0 /* that watch our library, not another profiler */
+#define X(id, word, kind, needs) \
+    | ((int)(SIM_NEEDS_##needs != SIM_NEEDS_FOREIGN) << (id))
+#include "instrument.def"
+#undef X
+};
 
 /* The first field of an instrument's own struct. */
 struct sim_instrument {
@@ -84,7 +110,7 @@ struct sim_instrument_kind {
                  bool stops);
 };
 
-#define X(id, word, kind) extern const struct sim_instrument_kind kind;
+#define X(id, word, kind, needs) extern const struct sim_instrument_kind kind;
 #include "instrument.def"
 #undef X
 

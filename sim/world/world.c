@@ -28,7 +28,7 @@ sim_limits_truths(const struct sim_limits *limits)
 
     if (limits->unlogged)
         return 0;
-    if (limits->instruments & SIM_INSTRUMENT_BIT(SIM_TRACER))
+    if ((limits->instruments & SIM_OF_TASKS) != 0)
         truths += limits->events_max + SIM_SCHEDULED_TRUTHS;
     return truths;
 }

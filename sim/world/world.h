@@ -34,10 +34,6 @@ enum {
     SIM_SCHEDULED_TRUTHS = 4096 /* room for their facts, beyond the others */
 };
 
-/* What a world carries unless it says otherwise. */
-#define SIM_PROFILES \
-    (SIM_INSTRUMENT_BIT(SIM_HEAP_PROFILE) | SIM_INSTRUMENT_BIT(SIM_CONTENTION))
-
 /* How a world is traced; for the instrument `trace`. */
 struct sim_trace_config {
     uint32_t buffers;
@@ -62,11 +58,12 @@ struct sim_config {
     struct sim_clock clocks[SIM_PROCS_MAX];
     const struct truth_stack *stacks; /* borrowed while the world is used */
     uint32_t stacks_count;
-    uint64_t seed;                 /* of the library's random numbers */
-    bool waiters_all;              /* a release is charged for all who wait */
-    bool scheduled;                /* processors take tasks */
-    uint32_t instruments;          /* a bit each */
-    const struct subject *subject; /* that SIM_SUBJECT tells; borrowed */
+    uint64_t seed;        /* of the library's random numbers */
+    bool waiters_all;     /* a release is charged for all who wait */
+    bool scheduled;       /* processors take tasks */
+    uint32_t instruments; /* a bit each */
+    const struct subject
+        *subject; /* that is judged instead of ours; borrowed */
     struct sim_trace_config trace;
 };
 
