@@ -12,6 +12,7 @@
  *   I2  DOOMED objects exist only while gc.marking. An object born, or dropped,
  *       while the collector marks survives that marking.
  *   I3  heap_bytes are those of all objects born and not GONE.
+ *   I4  objects below objects_gone are GONE, and stay so.
  */
 #include "world_internal.h"
 
@@ -87,6 +88,16 @@ sim_world_apply_drop(struct sim_world *world, const struct sim_event *event)
     return why;
 }
 
+static void
+end_life(struct sim_world *world, uint32_t object)
+{
+    world->objects[object].state = SIM_GONE;
+    world->heap_bytes -= world->objects[object].size_bytes;
+    while (world->objects_gone < world->objects_count &&
+           world->objects[world->objects_gone].state == SIM_GONE)
+        world->objects_gone++;
+}
+
 const char *
 sim_world_apply_free(struct sim_world *world, const struct sim_event *event)
 {
@@ -94,8 +105,7 @@ sim_world_apply_free(struct sim_world *world, const struct sim_event *event)
 
     if (why != NULL)
         return why;
-    world->objects[event->object].state = SIM_GONE;
-    world->heap_bytes -= world->objects[event->object].size_bytes;
+    end_life(world, event->object);
     sim_world_log(world, TRUTH_FREE_EXPLICIT, event, event->object, false);
     tell_heap(world, event, TRUTH_HEAP, world->heap_bytes);
     return NULL;
@@ -105,7 +115,7 @@ sim_world_apply_free(struct sim_world *world, const struct sim_event *event)
 static void
 drop_all(struct sim_world *world, const struct sim_event *event)
 {
-    for (uint32_t i = 0; i < world->objects_count; i++) {
+    for (uint32_t i = world->objects_gone; i < world->objects_count; i++) {
         if (world->objects[i].state == SIM_LIVE &&
             world->objects[i].task == event->task)
             drop(world, event, i);
@@ -146,7 +156,8 @@ sim_world_apply_gc_mark(struct sim_world *world, const struct sim_event *event)
     if (gc->dead > 0)
         return "the sweep of the collection before has not ended";
     sim_world_log(world, TRUTH_MARK, event, 0, false);
-    for (uint32_t i = 0; i < world->objects_count && gc->dropped > 0; i++) {
+    for (uint32_t i = world->objects_gone;
+         i < world->objects_count && gc->dropped > 0; i++) {
         if (world->objects[i].state == SIM_DROPPED) {
             world->objects[i].state = SIM_DOOMED;
             gc->dropped--;
@@ -172,8 +183,7 @@ flush(struct sim_world *world, const struct sim_event *event)
 static void
 sweep(struct sim_world *world, const struct sim_event *event, uint32_t object)
 {
-    world->objects[object].state = SIM_GONE;
-    world->heap_bytes -= world->objects[object].size_bytes;
+    end_life(world, object);
     world->gc.dead--;
     sim_world_log(world, TRUTH_SWEEP, event, object, false);
     tell_heap(world, event, TRUTH_HEAP, world->heap_bytes);
@@ -188,7 +198,8 @@ sim_world_apply_gc_terminate(struct sim_world *world,
 
     if (!gc->marking)
         return "the collector is not marking";
-    for (uint32_t i = 0; i < world->objects_count && gc->doomed > 0; i++) {
+    for (uint32_t i = world->objects_gone;
+         i < world->objects_count && gc->doomed > 0; i++) {
         if (world->objects[i].state == SIM_DOOMED) {
             sim_world_log(world, TRUTH_DEAD, event, i, false);
             world->objects[i].state = SIM_DEAD;
@@ -198,7 +209,8 @@ sim_world_apply_gc_terminate(struct sim_world *world,
     }
     sim_world_log(world, TRUTH_TERMINATE, event, 0, stw_sweep);
     if (stw_sweep) {
-        for (uint32_t i = 0; i < world->objects_count && gc->dead > 0; i++) {
+        for (uint32_t i = world->objects_gone;
+             i < world->objects_count && gc->dead > 0; i++) {
             if (world->objects[i].state == SIM_DEAD)
                 sweep(world, event, i);
         }

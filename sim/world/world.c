@@ -198,6 +198,7 @@ sim_world_reset(struct sim_world *world, const struct sim_config *config)
     memset(world->objects, 0, world->objects_count * sizeof *world->objects);
     world->config = *config;
     world->objects_count = 0;
+    world->objects_gone = 0;
     world->heap_bytes = 0;
     world->truth.entries_count = 0;
     world->truth.lost = 0;
@@ -311,6 +312,17 @@ sim_world_apply_reading(struct sim_world *world, const struct sim_event *event)
     return NULL;
 }
 
+/* Is there such an event in this world? returns: as sim_world_apply() */
+static const char *
+against_kind(const struct sim_world *world, enum sim_event_kind kind)
+{
+    if (kind >= SIM_EV_COUNT)
+        return "there is no such event";
+    return kind >= SIM_EV_BLOCKS_FIRST || world->config.scheduled
+               ? NULL
+               : "no processor takes tasks here";
+}
+
 /* Let the event's rule do it. */
 static const char *
 apply(struct sim_world *world, const struct sim_event *event)
@@ -320,13 +332,11 @@ apply(struct sim_world *world, const struct sim_event *event)
 #include "event.def"
 #undef X
     };
+    const char *why = NULL;
 
-    if (event->kind >= SIM_EV_COUNT)
-        return "there is no such event";
-    if (event->kind >= SIM_EV_TASKS_FIRST &&
-        event->kind < SIM_EV_BLOCKS_FIRST && !world->config.scheduled)
-        return "no processor takes tasks here";
-    return rules[event->kind](world, event);
+    if (event->kind >= SIM_EV_TASKS_FIRST)
+        why = against_kind(world, event->kind);
+    return why == NULL ? rules[event->kind](world, event) : why;
 }
 
 static bool
@@ -414,6 +424,17 @@ apply_scheduled(struct sim_world *world, const struct sim_event *event)
     return why;
 }
 
+/* Does something that stands still, or a subject, keep it from happening? */
+static const char *
+against(const struct sim_world *world, const struct sim_event *event)
+{
+    const char *why = world->holds_used ? sim_world_held(world, event) : NULL;
+
+    return why == NULL && world->config.subject != NULL
+               ? sim_world_against_subject(world, event)
+               : why;
+}
+
 const char *
 sim_world_apply(struct sim_world *world, const struct sim_event *event)
 {
@@ -424,9 +445,9 @@ sim_world_apply(struct sim_world *world, const struct sim_event *event)
     if (world->config.scheduled)
         return apply_scheduled(world, event);
     world->now_ticks += event->delay_ticks;
-    why = world->holds_used ? sim_world_held(world, event) : NULL;
-    if (why == NULL && world->config.subject != NULL)
-        why = sim_world_against_subject(world, event);
+    why = world->holds_used || world->config.subject != NULL
+              ? against(world, event)
+              : NULL;
     if (why == NULL)
         why = apply(world, event);
     if (why != NULL)
@@ -600,6 +621,8 @@ uint32_t
 sim_world_find(const struct sim_world *world, enum sim_object_state state,
                uint32_t from)
 {
+    if (state != SIM_GONE && from < world->objects_gone)
+        from = world->objects_gone;
     while (from < world->objects_count && world->objects[from].state != state)
         from++;
     return from;

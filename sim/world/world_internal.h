@@ -33,6 +33,7 @@ struct sim_world {
     uint32_t deaf;       /* instruments that are told nothing */
     struct sim_object *objects;
     uint32_t objects_count;
+    uint32_t objects_gone; /* all below this number are SIM_GONE */
     struct truth_log truth;
     struct sim_gc gc;
     uint64_t heap_bytes;
