@@ -5,6 +5,7 @@
  */
 #include "cases.h"
 #include "estimate.h"
+#include "frontier.h"
 #include "textbook.h"
 
 #include <setjmp.h>
@@ -135,6 +136,37 @@ several_processes_keep_to_limits(void **state)
     options.jobs = 1;
     r = exhaust(fixtures_seqlock(3, 3), options);
     assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
+}
+
+/* Two reads on the way to a part; that the first may wait is seen below. */
+static void
+an_answer_that_is_learned_late_is_handed_out(void **state)
+{
+    const struct sim_step steps[2] = {
+        {.choice = {.bound = 10}, .question = {.sources = 1, .allowed = 6}},
+        {.choice = {.bound = 10}, .question = {.sources = 1, .allowed = 6}},
+    };
+    static const uint8_t learned[2] = {4, 0};
+    struct sim_step path[2];
+    struct sim_frontier f;
+    uint32_t part;
+
+    (void)state;
+    sim_frontier_begin(&f);
+    part = sim_frontier_take(&f);
+    sim_frontier_split(&f, part, steps, 2);
+    assert_int_equal(sim_frontier_take(&f), SIM_NO_PART);
+    sim_frontier_enable(&f, part, learned, 2);
+    sim_frontier_done(&f, part);
+    assert_false(sim_frontier_is_empty(&f));
+    part = sim_frontier_take(&f);
+    assert_int_not_equal(part, SIM_NO_PART);
+    assert_int_equal(sim_frontier_depth(&f, part), 1);
+    sim_frontier_path(&f, part, path);
+    assert_int_equal(path[0].choice.value, 1 + 2); /* wait for thread 2 */
+    sim_frontier_done(&f, part);
+    assert_true(sim_frontier_is_empty(&f));
+    sim_frontier_free(&f);
 }
 
 /* ---- A file ---- */
@@ -402,6 +434,7 @@ main(void)
         cmocka_unit_test(several_processes_find_the_graphs_of_one),
         cmocka_unit_test(several_processes_count_and_keep_failures),
         cmocka_unit_test(several_processes_keep_to_limits),
+        cmocka_unit_test(an_answer_that_is_learned_late_is_handed_out),
         cmocka_unit_test(a_search_goes_on_from_its_file),
         cmocka_unit_test(a_killed_search_goes_on_from_its_file),
         cmocka_unit_test(a_file_of_another_search_is_refused),
