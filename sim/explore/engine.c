@@ -13,6 +13,7 @@
  * and choices of the kernel add to the hash of their events.
  */
 #include "engine.h"
+#include "futile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,8 @@ prune(bool can_continue)
     }
     if (!sim_visited_insert(e->visited, key))
         return;
-    if (sim_mix64(key[1]) % 100 >= e->recheck_of_100)
+    e->cut = sim_mix64(key[1]) % 100 >= e->recheck_of_100;
+    if (e->cut)
         sim_engine_stop(SIM_END_PRUNED);
     e->detour = true;
     e->detour_rng.state = key[0];
@@ -302,7 +304,9 @@ pick(bool can_continue)
     if (e->spinners > 0)
         wake_spinners();
     if (e->ready == 0 && !sim_object_time_out()) {
-        const uint32_t waiting = sim_wait_last_round();
+        const uint32_t released = sim_futile_release();
+        const uint32_t waiting =
+            released != SIM_THREADS_MAX ? released : sim_wait_last_round();
 
         if (waiting == SIM_THREADS_MAX)
             stuck();
@@ -442,8 +446,10 @@ sim_engine_complete(void)
     struct engine *e = &sim_engine;
 
     if (e->visited != NULL && !e->detour &&
-        sim_visited_insert(e->visited, e->graph))
+        sim_visited_insert(e->visited, e->graph)) {
+        e->cut = true;
         sim_engine_stop(SIM_END_PRUNED);
+    }
     sim_engine_stop(SIM_END_COMPLETE);
 }
 

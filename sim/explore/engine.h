@@ -124,6 +124,8 @@ struct round_read {
     uint32_t thread;
     uint32_t stamp;
     uint64_t state; /* of the code before it; 0: not known */
+    uint64_t value;
+    uint32_t done; /* events and plain accesses of its thread, then */
 };
 
 /* What a thread has read since it last wrote; see wait.c. */
@@ -135,6 +137,7 @@ struct round {
     uint32_t real;   /* rounds explored because they were not repetitions */
     uint32_t left;   /* how often a probe of this run has left its loop */
     uint64_t state;  /* of the code at the end of the latest round */
+    uint32_t done;   /* events and plain accesses, at its end */
     bool bracketed;  /* reads[0..count) is one round, from end to end */
     bool counts;     /* the state is another one each round */
 };
@@ -162,6 +165,9 @@ struct thread {
     bool blocks;          /* it is no choice to wait while it cannot take */
     uint32_t question;    /* its latest read's */
     uint32_t offered;     /* ... and that about what it waited for */
+    uint64_t read_name;   /* of the place in the code; see futile.c */
+    struct chain *awaits; /* blocked: nothing there is of use */
+    bool released;        /* ... and nothing will come */
     struct clock causal;  /* what its events depend on, reads included */
     struct clock before;  /* the same, before the operation it is in */
     uint32_t steps;       /* scheduling points passed in this run */
@@ -217,6 +223,7 @@ struct engine {
     bool reduced;     /* see reduce.c */
     bool irreducible; /* the run met what cannot be reduced */
     bool logged;      /* its accesses are compared; see repeat.c */
+    bool cut;         /* the run ends for what is known from runs */
     bool learned;     /* a new site of a wait loop: begin again */
     bool last_round;  /* nobody can run: those who wait look once more */
     bool freeing;     /* a free stands for a write to the block */
@@ -326,12 +333,14 @@ bool sim_engine_spurious(void);
 void sim_engine_go(uint32_t next);
 
 /* reduce.c */
+#define SIM_STAYED (UINT32_MAX - 1)
 void sim_reduce_begin(void);
 void sim_reduce_plain_question(const struct sim_choices *choices);
 struct sim_question *sim_reduce_question(uint32_t i);
 uint32_t sim_reduce_pick(bool can_continue);
 void sim_reduce_enter(void);
-uint32_t sim_reduce_read(struct chain *chain, uint32_t sources);
+uint32_t sim_reduce_read(struct chain *chain, uint32_t sources,
+                         uint64_t futile);
 void sim_reduce_did(struct chain *chain, bool read, const struct clock *source,
                     bool wrote);
 void sim_reduce_wrote(struct chain *chain);

@@ -103,6 +103,9 @@ uint32_t sim_question_answers(const struct sim_question *q,
 uint32_t sim_question_passed(const struct sim_question *q,
                              const struct sim_choice *choice);
 
+/* A new question's first answer, but for those that are futile. */
+uint32_t sim_question_first(struct sim_question *q);
+
 /* Move the choice to its next answer. returns: false if there is none */
 bool sim_question_next(struct sim_question *q, struct sim_choice *choice);
 

@@ -27,6 +27,15 @@ next_source(const struct sim_question *q, uint32_t from)
     return from;
 }
 
+uint32_t
+sim_question_first(struct sim_question *q)
+{
+    const uint32_t first = next_source(q, 0);
+
+    q->waits = first == q->sources;
+    return q->waits ? q->sources + SIM_THREADS_MAX : first;
+}
+
 bool
 sim_question_has_next(const struct sim_question *q,
                       const struct sim_choice *choice)

@@ -19,6 +19,9 @@
  * answer `sources + k`, to be tried when the others are through. Such a list
  * may still come to nothing, if k now decides otherwise; it ends there.
  *
+ * The last answer, `sources + SIM_THREADS_MAX`, is to stay blocked until
+ * somebody writes to the object, and then to ask again (futile.c).
+ *
  * Writes do not wait: a store finds its place in modification order when it is
  * made (memory.c). Operations on locks, and marks, are reads and writes of one
  * object at once. What acts on all threads, or is checked after each event, has
@@ -111,17 +114,25 @@ random_answer(uint32_t sources, uint8_t allowed)
 }
 
 static uint32_t
-ask(uint32_t sources, uint8_t allowed, uint16_t label)
+ask(uint32_t sources, uint8_t allowed, uint16_t label, uint64_t futile)
 {
     struct engine *e = &sim_engine;
     const uint32_t at = e->choices->count;
+    const bool asked_anew = is_new(e->choices);
+    uint32_t answer;
 
-    if (is_new(e->choices))
-        questions[at] =
-            (struct sim_question){.sources = sources, .allowed = allowed};
+    if (asked_anew)
+        questions[at] = (struct sim_question){
+            .sources = sources, .allowed = allowed, .futile = futile};
     sim_self()->offered = at;
-    return sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1,
-                             SIM_STALE, label, random_answer(sources, allowed));
+    answer =
+        sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,
+                          label, random_answer(sources, allowed));
+    if (asked_anew && futile != 0 && at < e->choices->count) {
+        answer = sim_question_first(&questions[at]);
+        e->choices->list[at].value = answer;
+    }
+    return answer;
 }
 
 struct sim_question *
@@ -245,17 +256,39 @@ wait_for(struct chain *chain, uint32_t wanted)
     t->blocks = false;
 }
 
+/* Blocked, until somebody writes to the object. */
+static void
+stay(struct chain *chain)
+{
+    struct thread *t = sim_self();
+
+    t->awaits = chain;
+    sim_engine_block(t->next_site);
+    t->awaits = NULL;
+}
+
 /*
  * Which of `sources` does the running thread's next operation take?
  *
- * returns: its number; or NONE: it has waited, and takes what was just written
+ * in:      futile, those that are of no use, a bit each
+ * returns: its number; NONE: it has waited, and takes what was just written;
+ *          SIM_STAYED: it was blocked, and there may be others now
  */
 uint32_t
-sim_reduce_read(struct chain *chain, uint32_t sources)
+sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
 {
-    const uint32_t answer =
-        ask(sources, not_waiting(), (uint16_t)sim_engine.current);
+    uint32_t answer;
 
+    if (sim_self()->released) {
+        sim_self()->released = false;
+        sim_self()->question = sim_self()->offered = NONE;
+        return 0;
+    }
+    answer = ask(sources, not_waiting(), (uint16_t)sim_engine.current, futile);
+    if (answer == sources + SIM_THREADS_MAX) {
+        stay(chain);
+        return SIM_STAYED;
+    }
     sim_self()->question = sim_self()->offered;
     if (answer < sources) {
         sim_engine.run->stale += answer != 0;
@@ -283,7 +316,8 @@ sim_reduce_order(struct chain *chain, bool (*can_take)(void *context),
     t->can_take = can_take;
     t->can_take_context = context;
     sim_reduce_enter();
-    sim_reduce_read(chain, 1);
+    while (sim_reduce_read(chain, 1, 0) == SIM_STAYED)
+        ;
 }
 
 /* ---- What was done ---- */
@@ -341,7 +375,7 @@ offer(struct chain *chain)
             continue;
         e->current = d;
         takes = t->can_take == NULL || t->can_take(t->can_take_context);
-        takes = takes && ask(1, (uint8_t)(1U << me), (uint16_t)d) == 0;
+        takes = takes && ask(1, (uint8_t)(1U << me), (uint16_t)d, 0) == 0;
         e->current = me;
         if (!takes)
             continue;
@@ -404,9 +438,15 @@ sim_reduce_did(struct chain *chain, bool read, const struct clock *source,
 void
 sim_reduce_wrote(struct chain *chain)
 {
+    struct engine *e = &sim_engine;
+
     chain->causal = *precursors();
     if (stack_count > 0)
         offer(chain);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].awaits == chain)
+            e->ready |= 1U << i;
+    }
     cut_if_awaited();
 }
 

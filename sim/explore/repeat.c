@@ -132,7 +132,7 @@ sim_repeat_check(const struct sim_choices *choices, const struct sim_run *first,
     if (!sim_engine.logged || sim_engine.detour || repeat.count == LOG_MAX ||
         choices->overflowed)
         return true;
-    repeat.cut = first->end == SIM_END_PRUNED && !sim_engine.options.reduced;
+    repeat.cut = sim_engine.cut;
     end = run_again(choices);
     sim_engine.logged = false;
     if (repeat.differs || repeat.at != repeat.count) {

@@ -68,6 +68,9 @@ sim_engine_thread_reset(uint32_t i)
     t->sleeps_on = NULL;
     t->waits_for_chain = NULL;
     t->blocks = false;
+    t->awaits = NULL;
+    t->released = false;
+    t->read_name = 0;
     memset(&t->causal, 0, sizeof t->causal);
     t->steps_before = t->steps > t->steps_before ? t->steps : t->steps_before;
     t->steps = 0;
@@ -248,6 +251,7 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     memset(&e->marks_chain, 0, sizeof e->marks_chain);
     e->reduced = e->options.reduced;
     e->irreducible = false;
+    e->cut = false;
     sim_reduce_begin();
     e->object_clock = 1; /* 0 in a thread: it does not look at any */
     e->locations_count = 0;

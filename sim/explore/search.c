@@ -2,6 +2,7 @@
  * search.c -- see search.h.
  */
 #include "engine.h"
+#include "futile.h"
 #include "search.h"
 
 #include <inttypes.h>
@@ -33,6 +34,7 @@ sim_search_begin(struct sim_search *s)
 {
     init_sets(s);
     s->rechecks = s->options->jobs <= 1;
+    sim_futile_forget();
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
     sim_choices_init(&s->choices, choice_list, SIM_CHOICES_MAX);
@@ -56,6 +58,7 @@ sim_search_clear(struct sim_search *s)
     sim_visited_clear(&s->graphs);
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
+    sim_futile_forget();
     sim_engine.learned = false;
 }
 

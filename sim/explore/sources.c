@@ -3,6 +3,7 @@
  * memory.c).
  */
 #include "engine.h"
+#include "futile.h"
 
 static bool
 covers(const struct clock *clock, const struct store *s)
@@ -140,22 +141,53 @@ can_read_it(void *context)
     return false;
 }
 
+/* Those that lead round the wait loop that the access is in. */
+static uint64_t
+futile_of(const struct location *l, const uint32_t *found, uint32_t count)
+{
+    const uint64_t name = sim_self()->read_name;
+    const uint64_t all = count < 64 ? (UINT64_C(1) << count) - 1 : 0;
+    uint64_t futile = 0;
+
+    if (name == 0)
+        return 0;
+    for (uint32_t i = 0; i < count && i < 64; i++) {
+        if (sim_futile_knows(name, l->stores[found[i]].value))
+            futile |= UINT64_C(1) << i;
+    }
+    /* To stay at the last one may be for ever: only that shows a livelock. */
+    return futile == all ? futile : futile & ~UINT64_C(1);
+}
+
+static uint32_t
+choose_reduced(struct reading *r)
+{
+    struct location *l = r->location;
+    struct thread *t = sim_self();
+    uint32_t found[CANDIDATES_MAX];
+    uint32_t picked;
+    uint32_t count;
+
+    t->read_name = sim_futile_name(l);
+    t->blocks = false;
+    t->can_take = can_read_it;
+    t->can_take_context = r;
+    do {
+        count = sources_of(r, found);
+        picked = sim_reduce_read(&l->chain, count, futile_of(l, found, count));
+    } while (picked == SIM_STAYED);
+    return picked < count ? found[picked] : just_written(l);
+}
+
 /* The store that the access reads: an index. */
 uint32_t
 sim_sources_choose(struct reading *r)
 {
     uint32_t found[CANDIDATES_MAX];
-    const uint32_t count = sources_of(r, found);
-    struct thread *t = sim_self();
-    uint32_t picked;
 
-    if (!sim_engine.reduced)
-        return choose(found, count, 0);
-    t->blocks = false;
-    t->can_take = can_read_it;
-    t->can_take_context = r;
-    picked = sim_reduce_read(&r->location->chain, count);
-    return picked < count ? found[picked] : just_written(r->location);
+    if (sim_engine.reduced)
+        return choose_reduced(r);
+    return choose(found, sources_of(r, found), 0);
 }
 
 /* The index that a new store will have in modification order. */

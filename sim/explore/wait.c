@@ -28,6 +28,7 @@
  * again (sim_engine.learned).
  */
 #include "engine.h"
+#include "futile.h"
 
 #include <string.h>
 
@@ -112,6 +113,12 @@ sim_wait_enter(uintptr_t site)
 
 /* ---- What a round has read ---- */
 
+static uint32_t
+done_by(const struct thread *t)
+{
+    return t->now.at[sim_engine.current] + t->plain_count;
+}
+
 void
 sim_wait_note(struct location *location, const struct store *store,
               uintptr_t site)
@@ -126,6 +133,8 @@ sim_wait_note(struct location *location, const struct store *store,
         .thread = store->thread,
         .stamp = store->stamp,
         .state = sim_self()->entry_state,
+        .value = store->value,
+        .done = done_by(sim_self()),
     };
 }
 
@@ -261,6 +270,17 @@ sim_wait_leave(void)
     }
 }
 
+/* The round came back to where it began: is it all that this value led to? */
+static void
+learn_futile(const struct round *r)
+{
+    if (!sim_engine.reduced || r->count != 1 || r->counts ||
+        r->reads[0].state == 0 || r->reads[0].done != r->done)
+        return;
+    if (sim_futile_learn(sim_self()->read_name, r->reads[0].value))
+        sim_futile_mark();
+}
+
 /* A newer value than the round read. returns: false if no longer a probe */
 static bool
 probe_newest(struct round_read *read, const struct store *newest)
@@ -273,6 +293,7 @@ probe_newest(struct round_read *read, const struct store *newest)
         return true;
     }
     if (e->options.drop_waiters) {
+        learn_futile(&sim_self()->round);
         sim_engine_stop(SIM_END_BLOCKED);
     }
     forget_old_values();
@@ -347,6 +368,8 @@ wait_for_change(uintptr_t site)
 
     t->probing = false;
     if (e->options.drop_waiters) {
+        if (!e->last_round)
+            learn_futile(&t->round);
         t->dropped = true;
         sim_engine_block(site);
         /* Only the last round of all comes back here. */
@@ -384,6 +407,7 @@ sim_wait_round(uintptr_t site)
                               "a loop pauses, but reads nothing that another "
                               "thread could change");
         learn_round(r);
+        r->done = done_by(t);
         if (r->count > 0)
             begin_probe(t, false);
         return;

@@ -277,6 +277,19 @@ two_runs_a_graph_are_enough(void **state)
     expect_few_runs(fixtures_counter(4), 2520);
     expect_few_runs(fixtures_seqlock(2, 2), 1521);
     expect_few_runs(fixtures_table(2, 2, false), 36);
+    expect_few_runs(fixtures_ticket(5), 120);
+    expect_few_runs(fixtures_ticket(6), 720);
+}
+
+/* It sleeps, and is searched by schedules. */
+static void
+a_mutex_over_a_futex_excludes(void **state)
+{
+    const struct sim_exhaust_result two =
+        exhaust(fixtures_mutex2(2), &(struct sim_exhaust_options){0});
+
+    (void)state;
+    assert_int_equal(two.verdict, SIM_VERDICT_PASS);
 }
 
 /* ---- Mutants ---- */
@@ -361,6 +374,7 @@ main(void)
         cmocka_unit_test(cut_prefixes_run_on_end_in_known_graphs),
         cmocka_unit_test(a_preemption_bound_large_enough_is_no_bound),
         cmocka_unit_test(two_runs_a_graph_are_enough),
+        cmocka_unit_test(a_mutex_over_a_futex_excludes),
         cmocka_unit_test(every_weaker_order_in_the_seqlock_is_found),
         cmocka_unit_test(every_weaker_order_in_the_table_is_found),
         cmocka_unit_test(plain_fields_behind_a_publication_do_not_race),

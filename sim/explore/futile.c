@@ -1,0 +1,107 @@
+/*
+ * futile.c -- reads that lead round a wait loop.
+ *
+ * A round that reads one value, and comes back to the state of the code in
+ * which it began, is futile; and so it will be wherever the same code, in the
+ * same state, reads the same value from the same place. Search graph by graph
+ * (reduce.c) leaves such a read out, in every later run: no run goes on beyond
+ * it. If nothing but such values is there, the thread is blocked until somebody
+ * writes to the place, as at a lock. But the last store is left out only then:
+ * to wait at it may be to wait for ever, and that is a livelock to be shown.
+ *
+ * What is known says only which answers to leave out. What an answer means does
+ * not depend on it, so a list replays where nothing is known.
+ */
+#include "futile.h"
+#include "engine.h"
+#include "frontier.h"
+
+#include <stdlib.h>
+
+enum { KNOWN_MAX = 1 << 20 };
+
+static struct sim_visited known;
+
+void
+sim_futile_forget(void)
+{
+    if (known.keys == NULL && !sim_visited_init(&known, KNOWN_MAX))
+        abort();
+    if (known.count > 0)
+        sim_visited_clear(&known);
+}
+
+uint64_t
+sim_futile_name(const struct location *l)
+{
+    const struct thread *t = sim_self();
+
+    if (t->entry_state == 0)
+        return 0;
+    return sim_mix64(t->entry_state ^ sim_mix64(l->address ^ t->last_site)) | 1;
+}
+
+static void
+key_of(uint64_t name, uint64_t value, uint64_t key[2])
+{
+    key[0] = name;
+    key[1] = sim_mix64(value ^ name) | 1;
+}
+
+bool
+sim_futile_knows(uint64_t name, uint64_t value)
+{
+    uint64_t key[2];
+
+    if (name == 0 || known.count == 0)
+        return false;
+    key_of(name, value, key);
+    return sim_visited_contains(&known, key);
+}
+
+bool
+sim_futile_learn(uint64_t name, uint64_t value)
+{
+    uint64_t key[2];
+
+    if (name == 0)
+        return false;
+    key_of(name, value, key);
+    return !sim_visited_insert(&known, key) && !known.full;
+}
+
+/* ---- In a run ---- */
+
+uint32_t
+sim_futile_release(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].awaits == NULL || e->threads[i].finished)
+            continue;
+        e->threads[i].released = true;
+        return i;
+    }
+    return SIM_THREADS_MAX;
+}
+
+void
+sim_futile_mark(void)
+{
+    struct sim_choices *choices = sim_engine.choices;
+    const uint32_t at = sim_self()->offered;
+    struct sim_question *q;
+    uint32_t answer;
+
+    if (choices->backend != SIM_ODOMETER || at == UINT32_MAX ||
+        at != sim_self()->question)
+        return;
+    q = sim_reduce_question(at);
+    answer = choices->list[at].value;
+    if (answer >= q->sources || answer >= 64 || (answer == 0 && q->sources > 1))
+        return;
+    q->futile |= UINT64_C(1) << answer;
+    sim_engine.cut = true;
+    sim_engine_stop(SIM_END_BLOCKED);
+}

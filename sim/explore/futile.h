@@ -1,0 +1,38 @@
+/* futile.h -- reads that lead round a wait loop; see futile.c. */
+#ifndef SIM_FUTILE_H
+#define SIM_FUTILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct location;
+
+void sim_futile_forget(void);
+
+/*
+ * The running thread's next read: where in the code, in which state, from
+ * where.
+ *
+ * returns: 0 if it stands in no known wait loop
+ */
+uint64_t sim_futile_name(const struct location *l);
+
+bool sim_futile_knows(uint64_t name, uint64_t value);
+
+/* returns: true if that is new */
+bool sim_futile_learn(uint64_t name, uint64_t value);
+
+/*
+ * What the running thread has just read led round its wait loop. Does not
+ * return if there are other answers to try.
+ */
+void sim_futile_mark(void);
+
+/*
+ * Nobody can run: a blocked thread is to read what there is, and go round.
+ *
+ * returns: the thread, or SIM_THREADS_MAX
+ */
+uint32_t sim_futile_release(void);
+
+#endif
