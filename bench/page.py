@@ -1,0 +1,240 @@
+#!/usr/bin/python3
+"""A page of a benchmark run, or its rows as JSON.
+
+The page says which goals were missed, plots the cost against the number of
+buckets, frames and processors, and shows for each row how much longer a peer
+takes than the library.
+
+usage: page.py [--json] BENCH.CSV >OUT
+"""
+import csv
+import html
+import json
+import sys
+
+sys.dont_write_bytecode = True
+
+TABLES = ["profsim", "go1.19", "absl", "boost", "glib", "ck_hs", "lfht",
+          "uthash", "(lower bound)", "(one line)"]
+SIZES = [100, 1000, 10000, 100000, 1000000, 10000000]
+FRAMES = [4, 16, 32, 128]
+# Title, row with a * for the x axis, its values, entrants, the depth at which
+# caches fill (0: no such lines).
+PLOTS = [
+    ("lookup, 16 frames, Zipf, by buckets", "table|hit|16|*|zipf|1", SIZES,
+     TABLES, 16),
+    ("alloc, 16 frames, Zipf, by buckets", "heap|alloc|16|*|zipf|1", SIZES,
+     ["profsim", "go1.19", "(lower bound)"], 16),
+    ("free, 16 frames, Zipf, by buckets", "heap|free|16|*|zipf|1", SIZES,
+     ["profsim", "go1.19", "(atomic add)"], 16),
+    ("lookup, 10k buckets, Zipf, by frames", "table|hit|*|10000|zipf|1", FRAMES,
+     TABLES, 0),
+    ("alloc, 10k buckets, Zipf, by frames", "heap|alloc|*|10000|zipf|1", FRAMES,
+     ["profsim", "go1.19", "(lower bound)"], 0),
+    ("hash, by frames", "hash|hash|*|1000||1", FRAMES,
+     ["multilinear", "XXH3", "one-at-a-time"], 0),
+    ("flush, ns a bucket, by buckets", "ring|flush|16|*||1", SIZES,
+     ["profsim", "go1.19", "(plain arrays)"], 16),
+    ("snapshot, ns a bucket, by buckets", "ring|snapshot|16|*||1", SIZES,
+     ["profsim", "go1.19", "(plain records)"], 16),
+    ("stack number in a trace, 16 frames", "table|stack-id|16|*|zipf|1", SIZES,
+     TABLES, 16),
+    ("event queue, hold, by events", "queue|hold|0|*||1",
+     [2, 8, 64, 1000, 100000, 1000000], ["profsim", "ns-3", "(binary heap)"], 0),
+    ("simulated: million events a second, by processors",
+     "scale|events|0|10000|zipf|*", [2, 16, 64, 192],
+     ["columns of each", "shared one die", "shared dies of 8"], 0)]
+# Rows that were run on one thread and on two.
+PAIRS = [("table|hit|4|10000|zipf", TABLES), ("table|hit|16|100|zipf", TABLES),
+         ("table|hit|16|10000|zipf", TABLES),
+         ("table|hit|128|10000|zipf", TABLES),
+         ("table|hit|16|1000000|uniform", TABLES),
+         ("heap|alloc|16|10000|zipf", ["profsim", "(lower bound)", "go1.19"]),
+         ("heap|free|16|10000|zipf", ["profsim", "go1.19"])]
+KEY = ["noun", "operation", "depth", "n", "order", "threads"]
+STYLE = """<style>body{font:14px sans-serif;max-width:64em;margin:2em auto}
+td,th{padding:0 .7em;text-align:right}td:first-child,th:first-child{
+text-align:left}svg{margin:0 1em 1em 0}</style>"""
+
+
+class Run:
+    """The rows of a CSV file, and the lines that say how they were made."""
+
+    def __init__(self, path):
+        with open(path, newline="") as file:
+            lines = file.read().splitlines()
+        self.about = [line[2:] for line in lines if line.startswith("#")]
+        self.rows = list(csv.DictReader(
+            line for line in lines if not line.startswith("#")))
+        self.medians = {}
+        for row in self.rows:
+            row["ok"] = row["state"] == "ok"
+            if row["ok"]:
+                key = "|".join(row[name] for name in KEY)
+                self.medians[key, row["entrant"]] = float(row["median"])
+
+    def cache_bytes(self):
+        """Bytes that a cache holds, or that the TLB covers, by name."""
+        for line in self.about:
+            if line.startswith("caches "):
+                words = line[7:].replace(",", "").split()
+                return {name: int(count) * (4096 if name == "TLB" else 1024)
+                        for name, count in zip(words[::3], words[1::3])}
+        return {}
+
+
+def text(string):
+    return html.escape(string, quote=False)
+
+
+def label(row):
+    words = [row["operation"]]
+    if int(row["depth"]) + int(row["n"]) > 0:
+        words.append("d=%s n=%s" % (row["depth"], row["n"]))
+    if row["order"]:
+        words.append(row["order"])
+    if int(row["threads"]) > 1:
+        words.append("T=" + row["threads"])
+    return " ".join(words)
+
+
+def table(head, rows):
+    cells = ["<tr>%s</tr>" % "".join("<th>%s</th>" % name for name in head)]
+    for row in rows:
+        cells.append("<tr>%s</tr>" % "".join(
+            "<td>%s</td>" % text(cell) for cell in row))
+    return "<table>%s</table>" % "\n".join(cells)
+
+
+def plot(run, title, key, xs, entrants, depth):
+    """A line for each entrant; nothing if there are not two points."""
+    lines = {}
+    for name in entrants:
+        points = [(x, run.medians.get((key.replace("*", str(x)), name)))
+                  for x in xs]
+        lines[name] = [(x, y) for x, y in points if y]
+    seen = sorted({x for line in lines.values() for x, _ in line})
+    if len(seen) < 2:
+        return ""
+    # What a lookup may touch: slot, entry, frames, a line of counters.
+    full = {name: count / (12 + 16 + 8 * depth + 64)
+            for name, count in run.cache_bytes().items() if depth}
+    import plots  # what has nothing to plot needs no matplotlib
+    return plots.plot(title, lines, {name: buckets for name, buckets
+                                     in full.items()
+                                     if seen[0] < buckets < seen[-1]})
+
+
+def bars(rows):
+    import plots
+    return plots.bars({"%s: %s" % (label(row), row["entrant"]): row
+                       for row in rows})
+
+
+# ---- The page ----
+
+def goals(run):
+    ours, floors, missed = {}, {}, []
+    met = noisy = 0
+    for row in run.rows:
+        name = "%s: %s" % (row["noun"], label(row))
+        is_ours = name not in ours  # the first of a row
+        ours.setdefault(name, row)
+        noisy += not row["ok"]
+        if row["ok"] and row["entrant"].startswith("("):
+            floors.setdefault(name, []).append(
+                "%s %.3g" % (row["entrant"], float(row["median"])))
+        met += row["goal"] == "met"
+        if row["goal"] == "missed":
+            missed.append((name, row, is_ours))
+    yield ("<h2>Goals</h2><p>%d met, %d missed; %d of %d numbers were too noisy "
+           "to report. Goals are ratios that were measured on another machine; "
+           "<code>docs/speed.md</code> says why this one misses some. A lower "
+           "bound, in parentheses, does the least possible.</p>" %
+           (met, len(missed), noisy, len(run.rows)))
+    if missed:
+        yield table(
+            ["missed", "against", "reached", "goal", "ours", "lower bounds"],
+            [[name, "" if is_ours else row["entrant"],
+              row["median"] + " " + row["unit"] if is_ours
+              else "%.2f" % float(row["ratio"]), row["goal_value"],
+              "%.3g %s" % (float(ours[name]["median"]), ours[name]["unit"])
+              if ours[name]["ok"] else "noisy", "; ".join(floors.get(name, []))]
+             for name, row, is_ours in missed])
+
+
+def threads(run):
+    rows = []
+    for key, entrants in PAIRS:
+        for name in entrants:
+            one = run.medians.get((key + "|1", name))
+            two = run.medians.get((key + "|2", name))
+            if one and two:
+                rows.append([key.replace("|", " "), name, "%.1f" % (1e3 / one),
+                             "%.1f" % (1e3 / two), "%.2f" % (one / two)])
+    if rows:
+        yield "<p>A second thread: million operations a second.</p>"
+        yield table(["row", "entrant", "one", "two", "gain"], rows)
+
+
+def by_noun(run):
+    yield ("<h2>Row by row</h2><p>Bars: the peer's time over ours in the same "
+           "round, median. Right of 1 we are faster. Red line: the goal. Rows "
+           "whose rounds disagree are not shown.</p>")
+    for noun in dict.fromkeys(row["noun"] for row in run.rows):
+        rows = [row for row in run.rows if row["noun"] == noun]
+        first = {label(row): row for row in reversed(rows)}
+        peers = [row for row in rows if row["ok"] and
+                 row is not first[label(row)]]
+        yield "<h3>%s</h3>" % text(noun)
+        if peers:
+            yield bars(peers)
+        yield "<details><summary>numbers</summary>"
+        yield table(["row", "entrant", "median", "ratio", "goal"],
+                    [[label(row), row["entrant"], "%.2f %s" % (
+                        float(row["median"]), row["unit"]) if row["ok"] else
+                      "noisy", "%.2f" % float(row["ratio"]) if row["ok"] else "",
+                      row["goal"] and row["goal"] + " " + row["goal_value"]]
+                     for row in rows])
+        yield "</details>"
+
+
+def page(run):
+    yield "<!doctype html><meta charset='utf-8'><title>profsim: speed</title>"
+    yield STYLE
+    yield "<h1>Speed, side by side</h1><p>%s</p>" % "<br>\n".join(
+        text(line) for line in run.about)
+    yield from goals(run)
+    yield ("<h2>Where it bends</h2><p>Nanoseconds an operation. Dotted verticals: "
+           "so many buckets fill the second-level cache, what the TLB covers with "
+           "pages of 4 KB, the third-level cache. A lookup waits for two lines of "
+           "memory, the slot's and then the entry's; between two verticals it "
+           "costs what those lines cost there.</p>")
+    for row in PLOTS:
+        yield plot(run, *row)
+    yield from threads(run)
+    yield from by_noun(run)
+
+
+def as_json(run):
+    """The rows, with numbers as numbers; one that was too noisy is null."""
+    about = dict(line.replace("made by:", "command").split(" ", 1)
+                 for line in run.about)
+    rows = []
+    for row in run.rows:
+        values = {name: row[name] for name in KEY + ["entrant", "unit", "state"]}
+        for name in ("depth", "n", "threads", "rounds"):
+            values[name] = int(row[name] or 0)
+        for name in ("median", "spread", "ratio", "goal_value"):
+            values[name] = float(row[name]) if row[name] else None
+        values["goal"] = row["goal"] or None
+        rows.append(values)
+    return json.dumps(dict(about, rows=rows), indent=1)
+
+
+if __name__ == "__main__":
+    wanted = Run(sys.argv[-1])
+    if "--json" in sys.argv[1:-1]:
+        print(as_json(wanted))
+    else:
+        print("\n".join(page(wanted)))
