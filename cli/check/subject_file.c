@@ -65,11 +65,20 @@ close_workshop(const struct workshop *workshop)
     rmdir(workshop->folder);
 }
 
+static void
+try_compiler(const struct workshop *workshop, const char *source,
+             const char *include, const char *compiler)
+{
+    execlp(compiler, compiler, "-g", "-O1", "-fPIC", "-shared", include, "-o",
+           workshop->library, source, "-lm", (char *)NULL);
+}
+
 static bool
 compile(const struct workshop *workshop, const char *source)
 {
     const char *given = getenv("CC");
-    const char *compiler = given != NULL && *given != '\0' ? given : "cc";
+    const bool named = given != NULL && *given != '\0';
+    const char *compiler = named ? given : "cc";
     char include[80];
     int status = -1;
     pid_t child;
@@ -78,8 +87,9 @@ compile(const struct workshop *workshop, const char *source)
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        execlp(compiler, compiler, "-g", "-O1", "-fPIC", "-shared", include,
-               "-o", workshop->library, source, "-lm", (char *)NULL);
+        try_compiler(workshop, source, include, compiler);
+        for (int i = 0; !named && i < 2; i++)
+            try_compiler(workshop, source, include, i == 0 ? "gcc" : "clang");
         cli_usage("%s: %s", compiler, strerror(errno));
         _exit(127);
     }
