@@ -21,7 +21,7 @@
 #include "prof/prof.h"
 #include "prof/trace.h"
 
-enum { TRIES_MAX = 200000, MILLISECONDS_MAX = 8000 };
+enum { TRIES_MAX = 200000, YIELDS_MAX = 20000, MILLISECONDS_MAX = 8000 };
 
 /* How long to wait; who has been let down once is less patient. */
 static int patience_ms = MILLISECONDS_MAX;
@@ -53,29 +53,34 @@ read_all(void *context)
     return NULL;
 }
 
-/* returns: whether the second reader was refused, in time */
+/* Naps, not clocks: a clock may be a fake. */
+static const struct timespec nap = {.tv_nsec = 1000000};
+
+/* A busy machine may not let the first reader run for a while. returns: whether
+ * the second one was refused, in time */
 static bool
 is_refused(struct readers *readers)
 {
     const uint8_t *bytes;
     size_t count;
 
-    for (int i = 0; i < TRIES_MAX; i++) {
+    for (int i = 0; i < YIELDS_MAX + patience_ms; i++) {
         if (atomic_load(&readers->waits) != 0 &&
             prof_trace_read(readers->trace, &bytes, &count) == PROF_ERR_BUSY)
             return true;
-        sched_yield();
+        if (i < YIELDS_MAX)
+            sched_yield();
+        else
+            nanosleep(&nap, NULL);
     }
+    patience_ms = MILLISECONDS_MAX / 16;
     return false;
 }
 
-/* Naps, not clocks: a clock may be a fake. returns: false if it took too long
- */
+/* returns: false if it took too long */
 static bool
 is_done_in_time(struct readers *readers)
 {
-    const struct timespec nap = {.tv_nsec = 1000000};
-
     for (int i = 0; i < patience_ms; i++) {
         if (atomic_load(&readers->is_done) != 0)
             return true;
