@@ -74,11 +74,27 @@ need_creation(struct slice *s, uint32_t thread)
     }
 }
 
+/* Who joins a thread depends on all that it did. */
+static void
+need_joined(struct slice *s, uint32_t index)
+{
+    const struct trace_event *v = &s->trace[index];
+
+    for (uint32_t i = index; i-- > 0;) {
+        if (s->trace[i].thread == v->value) {
+            need(s, i);
+            return;
+        }
+    }
+}
+
 static void
 need_before(struct slice *s, uint32_t index)
 {
     const struct trace_event *v = &s->trace[index];
 
+    if (v->op == SIM_OP_THREAD && strcmp(v->what, "join") == 0)
+        need_joined(s, index);
     need(s, v->from);
     need(s, v->before);
     if (v->behind > 0)

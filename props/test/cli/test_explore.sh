@@ -126,10 +126,20 @@ check "events of a place of one thread are left out" [ \
 check "what matters is shown" says "$work/out" "shared is 0 (sc)"
 check "what is left out is counted" says "$work/out" \
     "more events, which the failure does not depend on)"
+"$profsim" explore fixtures/explore/user/bank_broken.c >"$work/out"
+check "what a thread did that is joined matters" [ \
+    "$(grep -c '^ *[0-9]* .*lock lock .*bank_broken.c:' "$work/out")" = 8 ]
 "$profsim" explore fixtures/explore/user/deadlock.c >"$work/out"
 check "a deadlock shows its locks" says "$work/out" "lock one"
 check "and where each thread is" says "$work/out" \
     "thread 2 (second) is at fixtures/explore/user/deadlock.c:22"
+
+# A list that is none, or of another program, is no run that passes.
+for list in '' 0,,1 0,1, 1x -1 0,99 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1; do
+    "$profsim" explore fixtures/explore/user/bank.c --replay "$list" \
+        >"$work/out" 2>&1
+    check "the list '$list' is bad input" [ $? = 1 ]
+done
 
 # What is wrong is said, and nothing is left behind.
 mkdir "$work/tmp"
