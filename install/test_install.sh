@@ -217,6 +217,11 @@ count "libprof-malloc.so shows what prof/malloc.h declares" $?
     >"$dir/said" 2>&1
 [ $? -eq 2 ] && grep -q 'assertion failed: balance >= 0' "$dir/said"
 count "the installed command explores a program" $?
+"$tree/bin/profsim" check --seeds 1..100 --save "$dir/failures" --subject \
+    "$tree/share/doc/profsim/fixtures/subjects/example.c" >"$dir/said" 2>&1
+[ $? -eq 2 ] && grep -q '^A7 broken' "$dir/said" &&
+    cmp subjects/subject.h "$tree/share/doc/profsim/subjects/subject.h"
+count "the installed command judges the example of a subject" $?
 PKG_CONFIG_PATH="$tree/lib/pkgconfig" pkg-config --libs profsim-explore \
     >"$dir/said" 2>&1 && grep -q 'lprofsim-explore' "$dir/said"
 count "pkg-config knows the explorer's library" $?
