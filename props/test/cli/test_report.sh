@@ -177,8 +177,8 @@ says "holds, with its counts" 'v("seqlock-2w2r") == "holds"
     and one("seqlock-2w2r")["counts"]["graphs"] == 1521'
 reports "a bound" 0 explore seqlock-2w1r --bound 1
 says "bounded is no plain success" 'v("seqlock-2w1r") == "bounded"
-    and one("seqlock-2w1r")["text"] == "to 1 preemptions"'
-grep -q 'name="seqlock-2w1r (bounded: to 1 preemptions)"' "$dir/x"
+    and one("seqlock-2w1r")["text"] == "holds to 1 preemptions"'
+grep -q 'name="seqlock-2w1r (bounded: holds to 1 preemptions)"' "$dir/x"
 count "  it stands in the name of the test" $?
 reports "random runs" 0 explore seqlock-2w1r --strategy pct --runs 50
 says "neither are they" 'v("seqlock-2w1r") == "sampled"'
