@@ -71,9 +71,10 @@ record(struct sim_world *world, const struct truth_entry *fact,
 }
 
 static void
-record_release(const struct contention *contention, struct sim_world *world,
-               const struct truth_entry *fact)
+hear_released(struct sim_instrument *instrument, struct sim_world *world,
+              const struct truth_entry *fact)
 {
+    const struct contention *contention = (struct contention *)instrument;
     const struct sim_wake *wake = sim_world_wake(world);
     const int64_t now = fact->at_ticks;
 
@@ -89,9 +90,10 @@ record_release(const struct contention *contention, struct sim_world *world,
 }
 
 static void
-read_records(struct contention *contention, struct sim_world *world,
-             const struct truth_entry *fact)
+hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
+              const struct truth_entry *fact)
 {
+    struct contention *contention = (struct contention *)instrument;
     struct sim_answer *answer = sim_world_answer_room(world);
     const size_t size = sizeof *contention->records;
     const uint32_t most = sim_world_config(world)->buckets_max;
@@ -111,43 +113,46 @@ read_records(struct contention *contention, struct sim_world *world,
 }
 
 static void
-hear(struct sim_instrument *instrument, struct sim_world *world,
-     const struct truth_entry *fact)
+hear_event(struct sim_instrument *instrument, struct sim_world *world,
+           const struct truth_entry *fact)
+{
+    (void)instrument;
+    record(world, fact, fact->kind == TRUTH_BLOCK ? PROF_BLOCK : PROF_MUTEX,
+           fact->cycles);
+}
+
+static void
+hear_wait(struct sim_instrument *instrument, struct sim_world *world,
+          const struct truth_entry *fact)
 {
     struct contention *contention = (struct contention *)instrument;
     struct prof *prof = sim_world_prof(world);
 
-    switch ((int)fact->kind) {
-    case TRUTH_BLOCK:
-        record(world, fact, PROF_BLOCK, fact->cycles);
-        break;
-    case TRUTH_MUTEX:
-        record(world, fact, PROF_MUTEX, fact->cycles);
-        break;
-    case TRUTH_WAIT:
-        contention->block_on[fact->task] = prof_block_rate_ticks(prof) > 0;
-        contention->mutex_on[fact->task] =
-            prof_mutex_fraction_set(prof, -1) > 0;
-        break;
-    case TRUTH_RELEASED:
-        record_release(contention, world, fact);
-        break;
-    case TRUTH_WOKEN:
-        if (contention->block_on[fact->task])
-            record(world, fact, PROF_BLOCK,
-                   sim_clock_since(fact->at_ticks,
-                                   sim_world_wake(world)->waiter.began_ticks));
-        break;
-    case TRUTH_BLOCK_RATE:
-        prof_block_rate_set(prof, fact->cycles);
-        break;
-    case TRUTH_MUTEX_FRACTION:
-        (void)prof_mutex_fraction_set(prof, fact->cycles);
-        break;
-    default:
-        read_records(contention, world, fact);
-        break;
-    }
+    contention->block_on[fact->task] = prof_block_rate_ticks(prof) > 0;
+    contention->mutex_on[fact->task] = prof_mutex_fraction_set(prof, -1) > 0;
+}
+
+static void
+hear_woken(struct sim_instrument *instrument, struct sim_world *world,
+           const struct truth_entry *fact)
+{
+    const struct contention *contention = (struct contention *)instrument;
+
+    if (contention->block_on[fact->task])
+        record(world, fact, PROF_BLOCK,
+               sim_clock_since(fact->at_ticks,
+                               sim_world_wake(world)->waiter.began_ticks));
+}
+
+static void
+hear_rate(struct sim_instrument *instrument, struct sim_world *world,
+          const struct truth_entry *fact)
+{
+    (void)instrument;
+    if (fact->kind == TRUTH_BLOCK_RATE)
+        prof_block_rate_set(sim_world_prof(world), fact->cycles);
+    else
+        (void)prof_mutex_fraction_set(sim_world_prof(world), fact->cycles);
 }
 
 static sim_hear *
@@ -156,14 +161,19 @@ hears(enum truth_kind kind)
     switch ((int)kind) {
     case TRUTH_BLOCK:
     case TRUTH_MUTEX:
+        return hear_event;
     case TRUTH_WAIT:
+        return hear_wait;
     case TRUTH_RELEASED:
+        return hear_released;
     case TRUTH_WOKEN:
+        return hear_woken;
     case TRUTH_BLOCK_RATE:
     case TRUTH_MUTEX_FRACTION:
+        return hear_rate;
     case TRUTH_BLOCK_SNAPSHOT:
     case TRUTH_MUTEX_SNAPSHOT:
-        return hear;
+        return hear_snapshot;
     default:
         return NULL;
     }

@@ -158,20 +158,38 @@ must_be_ok(enum prof_status status)
 }
 
 static void
-hear_control(struct sim_instrument *instrument, struct sim_world *world,
-             const struct truth_entry *fact)
+hear_next_cycle(struct sim_instrument *instrument, struct sim_world *world,
+                const struct truth_entry *fact)
 {
-    struct prof *prof = sim_world_prof(world);
-
     (void)instrument;
-    if (fact->kind == TRUTH_NEXT_CYCLE)
-        must_be_ok(prof_heap_next_cycle(prof));
-    else if (fact->kind == TRUTH_FLUSH)
-        must_be_ok(prof_heap_flush(prof));
-    else if (fact->kind == TRUTH_POST_SWEEP)
-        must_be_ok(prof_heap_post_sweep(prof));
-    else
-        prof_heap_rate_set(prof, fact->cycles);
+    (void)fact;
+    must_be_ok(prof_heap_next_cycle(sim_world_prof(world)));
+}
+
+static void
+hear_flush(struct sim_instrument *instrument, struct sim_world *world,
+           const struct truth_entry *fact)
+{
+    (void)instrument;
+    (void)fact;
+    must_be_ok(prof_heap_flush(sim_world_prof(world)));
+}
+
+static void
+hear_post_sweep(struct sim_instrument *instrument, struct sim_world *world,
+                const struct truth_entry *fact)
+{
+    (void)instrument;
+    (void)fact;
+    must_be_ok(prof_heap_post_sweep(sim_world_prof(world)));
+}
+
+static void
+hear_rate(struct sim_instrument *instrument, struct sim_world *world,
+          const struct truth_entry *fact)
+{
+    (void)instrument;
+    prof_heap_rate_set(sim_world_prof(world), fact->cycles);
 }
 
 static sim_hear *
@@ -189,10 +207,13 @@ hears(enum truth_kind kind)
     case TRUTH_ITERATE:
         return hear_iterate;
     case TRUTH_NEXT_CYCLE:
+        return hear_next_cycle;
     case TRUTH_FLUSH:
+        return hear_flush;
     case TRUTH_POST_SWEEP:
+        return hear_post_sweep;
     case TRUTH_HEAP_RATE:
-        return hear_control;
+        return hear_rate;
     default:
         return NULL;
     }

@@ -296,18 +296,36 @@ sim_world_fact(struct sim_world *world, enum truth_kind kind, uint32_t proc,
 
 /* ---- the events ---- */
 
-/* A reading: the instrument whose profile it is keeps what the library said. */
-const char *
-sim_world_apply_reading(struct sim_world *world, const struct sim_event *event)
-{
-    static const enum truth_kind kinds[] = {TRUTH_SNAPSHOT, TRUTH_SNAPSHOT,
-                                            TRUTH_ITERATE, TRUTH_BLOCK_SNAPSHOT,
-                                            TRUTH_MUTEX_SNAPSHOT};
+/* Readings: the instrument whose profile it is keeps what the library said. */
 
-    if (world->limits.unlogged && event->kind > SIM_EV_SNAPSHOT_ALL)
-        return NULL; /* it changes nothing, and nobody asks what it shows */
-    sim_world_log(world, kinds[event->kind - SIM_EV_SNAPSHOT], event, 0,
+const char *
+sim_world_apply_snapshot(struct sim_world *world, const struct sim_event *event)
+{
+    sim_world_log(world, TRUTH_SNAPSHOT, event, 0,
                   event->kind == SIM_EV_SNAPSHOT_ALL);
+    world->answer.kind = event->kind;
+    return NULL;
+}
+
+const char *
+sim_world_apply_iterate(struct sim_world *world, const struct sim_event *event)
+{
+    if (world->limits.unlogged)
+        return NULL; /* it changes nothing, and nobody asks what it shows */
+    sim_world_log(world, TRUTH_ITERATE, event, 0, false);
+    world->answer.kind = event->kind;
+    return NULL;
+}
+
+const char *
+sim_world_apply_waits(struct sim_world *world, const struct sim_event *event)
+{
+    if (world->limits.unlogged)
+        return NULL; /* as above */
+    sim_world_log(world,
+                  event->kind == SIM_EV_BLOCK_SNAPSHOT ? TRUTH_BLOCK_SNAPSHOT
+                                                       : TRUTH_MUTEX_SNAPSHOT,
+                  event, 0, false);
     world->answer.kind = event->kind;
     return NULL;
 }
