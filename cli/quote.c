@@ -54,16 +54,22 @@ print_dollar(FILE *file, const char *word)
 }
 
 void
+cli_quote_word(FILE *file, const char *word)
+{
+    const size_t bytes = strlen(word);
+
+    if (bytes > 0 && strspn(word, plain) == bytes)
+        fputs(word, file);
+    else if (is_printable(word, bytes))
+        print_single(file, word);
+    else
+        print_dollar(file, word);
+}
+
+void
 cli_quote_path(FILE *file, const char *path)
 {
-    const size_t bytes = strlen(path);
-
     if (path[0] == '-')
         fputs("./", file); /* no option */
-    if (bytes > 0 && strspn(path, plain) == bytes)
-        fputs(path, file);
-    else if (is_printable(path, bytes))
-        print_single(file, path);
-    else
-        print_dollar(file, path);
+    cli_quote_word(file, path);
 }

@@ -10,4 +10,7 @@
  */
 void cli_quote_path(FILE *file, const char *path);
 
+/* The same for a word that may be an option. */
+void cli_quote_word(FILE *file, const char *word);
+
 #endif

@@ -27,6 +27,7 @@
 #include "foreign.h"
 #include "gdb.h"
 #include "preload.h"
+#include "quote.h"
 
 enum { WORDS_MAX = 4096 };
 
@@ -359,37 +360,46 @@ build(struct build *b)
 
 /* ---- Running ---- */
 
-/* A word that a shell takes as it is, or in quotes. */
+/* Set a variable to words, as a shell takes them. */
 static void
-append_word(char *text, size_t text_bytes, const char *word)
+set_words(const char *variable, const struct words *words)
 {
-    const size_t used = strlen(text);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
 
-    if (word[strcspn(word, " '\"\\$*?;&|<>()`\t\n#~")] == '\0')
-        snprintf(text + used, text_bytes - used, " %s", word);
-    else
-        snprintf(text + used, text_bytes - used, " '%s'", word);
+    if (file == NULL)
+        abort();
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (i > 0)
+            fputc(' ', file);
+        cli_quote_word(file, words->list[i]);
+    }
+    if (fclose(file) != 0)
+        abort();
+    setenv(variable, text, 1);
+    free(text);
 }
 
 /* What stands before and after the options in the command that replays. */
 static void
 set_environment(const struct build *b)
 {
-    char text[4096] = "";
+    static struct words before;
+    static struct words after;
 
-    for (uint32_t i = 0; i < b->sources.count; i++)
-        append_word(text, sizeof text, b->sources.list[i]);
+    add_all(&before, &b->sources);
     if (b->entry != NULL) {
-        append_word(text, sizeof text, "--entry");
-        append_word(text, sizeof text, b->entry);
+        add(&before, "--entry");
+        add(&before, b->entry);
     }
-    setenv("PROFSIM_EXPLORE_NAME", text + 1, 1);
-    text[0] = '\0';
+    set_words("PROFSIM_EXPLORE_NAME", &before);
     if (b->flags.count > 0)
-        append_word(text, sizeof text, "--");
-    for (uint32_t i = 0; i < b->flags.count; i++)
-        append_word(text, sizeof text, b->flags.list[i]);
-    setenv("PROFSIM_EXPLORE_FLAGS", text, 1);
+        add(&after, "--");
+    add_all(&after, &b->flags);
+    set_words("PROFSIM_EXPLORE_FLAGS", &after);
+    release(&before);
+    release(&after);
 }
 
 static enum cli_exit

@@ -59,7 +59,7 @@ verdict_text(const struct cli_explore_words *w,
     switch (r->verdict) {
     case SIM_VERDICT_PASS:
         if (!run->bounded)
-            return r->bounded > 0 ? "holds, wait loops to a bound" : "holds";
+            return r->bounded > 0 ? "holds, waits to a bound" : "holds";
         snprintf(text, sizeof text, "holds to %" PRIu32 " preemptions",
                  run->preemptions_max);
         return text;

@@ -86,13 +86,14 @@ variable(const char *name, const char *otherwise)
 int
 __wrap_main(int argc, char **argv)
 {
+    const char *const flags = variable("PROFSIM_EXPLORE_FLAGS", "");
     enum cli_exit code;
 
     rows[0].name = variable("PROFSIM_EXPLORE_NAME", "program");
     snprintf(replay_prefix, sizeof replay_prefix, "profsim explore %s",
              rows[0].name);
-    snprintf(replay_suffix, sizeof replay_suffix, "%s",
-             variable("PROFSIM_EXPLORE_FLAGS", ""));
+    snprintf(replay_suffix, sizeof replay_suffix, "%s%s",
+             flags[0] != '\0' ? " " : "", flags);
     if (profsim_entry == NULL && __real_main == NULL)
         return (int)cli_usage(
             "the program has no main: name a function by --entry");

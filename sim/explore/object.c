@@ -30,6 +30,19 @@ sim_object_at(const void *address, uintptr_t site)
     return &objects[objects_count++];
 }
 
+struct object *
+sim_object_used(const volatile void *address, uintptr_t site)
+{
+    struct object *o;
+
+    sim_heap_check((uintptr_t)address, 1, site);
+    o = sim_object_at((const void *)(uintptr_t)address, site);
+    if (o->destroyed)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+                          "used after it was destroyed");
+    return o;
+}
+
 bool
 sim_object_is_new(struct object *o)
 {
@@ -106,6 +119,14 @@ give_up(struct thread *t, enum sim_limit limit)
         t->timeouts_left--;
 }
 
+/* The wait could end early, too, had the thread not done so before. */
+static void
+note_bound(enum sim_limit limit)
+{
+    if (limit == SIM_LIMITED && sim_engine.unfinished > 1)
+        sim_engine.run->bounded = true;
+}
+
 bool
 sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
                 uintptr_t site)
@@ -120,6 +141,7 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
             give_up(t, limit);
         return in_time;
     }
+    note_bound(limit);
     t->waits_on = o;
     t->need = (uint8_t)need;
     t->timed = limit != SIM_UNLIMITED;
@@ -145,6 +167,8 @@ sim_object_sleep(struct object *o, struct object *lock, enum sim_limit limit,
     const bool impatient = is_impatient(t, limit);
     bool woken;
 
+    if (!impatient)
+        note_bound(limit);
     t->sleeps_for = o;
     t->relock = lock;
     t->waits_on = o;

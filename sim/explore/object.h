@@ -48,6 +48,9 @@ void sim_object_reset(void);
 /* The object at `address`; new ones are zero and held by nobody. */
 struct object *sim_object_at(const void *address, uintptr_t site);
 
+/* The same for an operation on it: it must not have been destroyed. */
+struct object *sim_object_used(const volatile void *address, uintptr_t site);
+
 /* Is this the first question for it? Then what it is stands in memory still. */
 bool sim_object_is_new(struct object *o);
 

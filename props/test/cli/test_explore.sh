@@ -98,6 +98,18 @@ check "a replay shows the same" says "$work/again" \
 "$profsim" explore "$work/flag.c" --entry part -- -DSTEP=1 >"$work/out"
 check "--entry explores another function" [ $? = 0 ]
 
+cp "$work/flag.c" "$work/it's a flag.c"
+"$profsim" explore "$work/it's a flag.c" -- -DSTEP=1 >"$work/out"
+sed -n 's/^  replay: profsim //p' "$work/out" >"$work/replay"
+(eval "\"$profsim\" $(cat "$work/replay")") >"$work/again"
+check "a replay's words are quoted for a shell" [ $? = 2 ]
+
+# The report says how far the verdict goes.
+"$profsim" explore fixtures/explore/user/timed_again.c \
+    --json "$work/bound.json" >/dev/null
+check "a bound on waits is said, and no other" \
+    says "$work/bound.json" '"holds, waits to a bound"'
+
 # A failure shows what it depends on, and where each thread is.
 cat >"$work/noise.c" <<'END'
 #include <pthread.h>

@@ -30,22 +30,9 @@ take_over(struct object *o, const pthread_mutex_t *m)
 }
 
 static struct object *
-lock_at(const volatile void *lock, uintptr_t site)
-{
-    struct object *o;
-
-    sim_heap_check((uintptr_t)lock, 1, site);
-    o = sim_object_at((const void *)(uintptr_t)lock, site);
-    if (o->destroyed)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
-                          "a lock is used after it was destroyed");
-    return o;
-}
-
-static struct object *
 mutex_at(const pthread_mutex_t *m, uintptr_t site)
 {
-    struct object *o = lock_at(m, site);
+    struct object *o = sim_object_used(m, site);
 
     take_over(o, m);
     return o;
@@ -68,7 +55,7 @@ lock_init(const volatile void *lock, uintptr_t site)
 static void
 lock_destroy(const volatile void *lock, uintptr_t site)
 {
-    struct object *o = lock_at(lock, site);
+    struct object *o = sim_object_used(lock, site);
 
     if (o->holder != SIM_THREADS_MAX || o->readers != 0)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
@@ -261,7 +248,7 @@ explored_pthread_spin_lock(pthread_spinlock_t *lock)
 
     if (!sim_program_runs())
         return 0;
-    o = lock_at(lock, HERE);
+    o = sim_object_used(lock, HERE);
     if (is_mine(o))
         return lock_again(o, PTHREAD_MUTEX_NORMAL, HERE);
     sim_object_wait(o, SIM_NEED_LOCK, SIM_UNLIMITED, HERE);
@@ -276,7 +263,7 @@ explored_pthread_spin_trylock(pthread_spinlock_t *lock)
 
     if (!sim_program_runs())
         return 0;
-    o = lock_at(lock, HERE);
+    o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
     sim_object_point(HERE);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {
@@ -294,7 +281,7 @@ explored_pthread_spin_unlock(pthread_spinlock_t *lock)
 
     if (!sim_program_runs())
         return 0;
-    o = lock_at(lock, HERE);
+    o = sim_object_used(lock, HERE);
     if (!is_mine(o))
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,
                           "a thread gives back a lock that it does not hold");

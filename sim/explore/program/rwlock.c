@@ -6,19 +6,6 @@
 
 #include "explored.h"
 
-static struct object *
-rwlock_at(pthread_rwlock_t *lock, uintptr_t site)
-{
-    struct object *o;
-
-    sim_heap_check((uintptr_t)lock, 1, site);
-    o = sim_object_at(lock, site);
-    if (o->destroyed)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
-                          "a lock is used after it was destroyed");
-    return o;
-}
-
 static void
 read_taken(struct object *o, const char *what, uintptr_t site)
 {
@@ -35,7 +22,7 @@ read_taken(struct object *o, const char *what, uintptr_t site)
 static int
 read_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
 {
-    struct object *o = rwlock_at(lock, site);
+    struct object *o = sim_object_used(lock, site);
 
     if (o->holder == sim_engine.current)
         return EDEADLK;
@@ -51,7 +38,7 @@ read_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
 static int
 write_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
 {
-    struct object *o = rwlock_at(lock, site);
+    struct object *o = sim_object_used(lock, site);
 
     if (o->holder == sim_engine.current)
         return EDEADLK;
@@ -69,7 +56,7 @@ static int
 unlock(pthread_rwlock_t *lock, uintptr_t site)
 {
     struct engine *e = &sim_engine;
-    struct object *o = rwlock_at(lock, site);
+    struct object *o = sim_object_used(lock, site);
 
     if (o->holder != e->current && (o->readers >> e->current & 1) == 0)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
@@ -104,7 +91,7 @@ int
 explored_pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
     if (sim_program_runs()) {
-        struct object *o = rwlock_at(lock, HERE);
+        struct object *o = sim_object_used(lock, HERE);
 
         if (o->holder != SIM_THREADS_MAX || o->readers != 0)
             sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,
@@ -147,7 +134,7 @@ explored_pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 
     if (!sim_program_runs())
         return pthread_rwlock_tryrdlock(lock);
-    o = rwlock_at(lock, HERE);
+    o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
     sim_object_point(HERE);
     if (!sim_object_admits(o, SIM_NEED_READ)) {
@@ -191,7 +178,7 @@ explored_pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 
     if (!sim_program_runs())
         return pthread_rwlock_trywrlock(lock);
-    o = rwlock_at(lock, HERE);
+    o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
     sim_object_point(HERE);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {

@@ -8,19 +8,6 @@
 #include "explored.h"
 #include "shims.h"
 
-static struct object *
-object_at(const volatile void *address, uintptr_t site)
-{
-    struct object *o;
-
-    sim_heap_check((uintptr_t)address, 1, site);
-    o = sim_object_at((const void *)(uintptr_t)address, site);
-    if (o->destroyed)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
-                          "used after it was destroyed");
-    return o;
-}
-
 /* ---- Condition variables ---- */
 
 static const char *
@@ -35,8 +22,8 @@ int
 sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
               const struct timespec *until, uintptr_t site)
 {
-    struct object *cond = object_at(c, site);
-    struct object *lock = object_at(m, site);
+    struct object *cond = sim_object_used(c, site);
+    struct object *lock = sim_object_used(m, site);
     uint32_t count = lock->count;
     bool spurious;
     bool woken;
@@ -64,7 +51,7 @@ sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
 int
 sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site)
 {
-    struct object *o = object_at(c, site);
+    struct object *o = sim_object_used(c, site);
 
     sim_object_point(site);
     sim_object_event(o, all ? "broadcast" : "signal", true, true, site);
@@ -87,7 +74,7 @@ explored_pthread_cond_destroy(pthread_cond_t *c)
 {
     if (!sim_program_runs())
         return pthread_cond_destroy(c);
-    object_at(c, HERE)->destroyed = true;
+    sim_object_used(c, HERE)->destroyed = true;
     return 0;
 }
 
@@ -162,7 +149,7 @@ explored_pthread_barrier_destroy(pthread_barrier_t *b)
 {
     if (!sim_program_runs())
         return pthread_barrier_destroy(b);
-    object_at(b, HERE)->destroyed = true;
+    sim_object_used(b, HERE)->destroyed = true;
     return 0;
 }
 
@@ -173,7 +160,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
 
     if (!sim_program_runs())
         return pthread_barrier_wait(b);
-    o = object_at(b, HERE);
+    o = sim_object_used(b, HERE);
     if (sim_object_is_new(o)) /* initialised before main, as glibc does it */
         o->size = ((const uint32_t *)(const void *)b)[LIBC_BARRIER_COUNT];
     if (o->size == 0)
@@ -204,7 +191,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
 static struct object *
 semaphore_at(const sem_t *s, uintptr_t site)
 {
-    struct object *o = object_at(s, site);
+    struct object *o = sim_object_used(s, site);
     int value = 0;
 
     if (sim_object_is_new(o) &&
@@ -233,7 +220,7 @@ explored_sem_destroy(sem_t *s)
 {
     if (!sim_program_runs())
         return sem_destroy(s);
-    object_at(s, HERE)->destroyed = true;
+    sim_object_used(s, HERE)->destroyed = true;
     return 0;
 }
 
