@@ -1,7 +1,8 @@
 /*
  * simulator.c -- level-1 events a second of the simulator on one core: worlds
  * generated and applied without any judge; the same events again without the
- * generator; and whole judged runs with every property asked for.
+ * generator; and whole judged runs with every property asked for, of heaps and
+ * of worlds that carry every instrument.
  */
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ struct simulator {
     struct sim_generator generator;
     struct sim_world *world;
     struct props_run *run;
+    struct props_run *all; /* with room for all instruments */
 };
 
 static double
@@ -48,21 +50,37 @@ generated_once(void *context, uint32_t round)
 }
 
 static double
-judged_once(void *context, uint32_t round)
+judged(struct simulator *s, struct props_run *run, uint32_t worlds)
 {
-    struct simulator *s = context;
     const uint64_t begun_ns = bench_cpu_ns();
     uint64_t events = 0;
 
-    (void)round;
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         sim_choices_random(&s->choices, seed);
-        if (!props_run_choices(s->run, &s->choices, &prof_rules_exact,
-                               SIM_WORLDS_HEAPS, PROPS_ALL))
+        if (!props_run_choices(run, &s->choices, &prof_rules_exact, worlds,
+                               PROPS_ALL))
             return -1;
-        events += s->run->events_count;
+        events += run->events_count;
     }
     return a_second(events, begun_ns);
+}
+
+static double
+judged_once(void *context, uint32_t round)
+{
+    struct simulator *s = context;
+
+    (void)round;
+    return judged(s, s->run, SIM_WORLDS_HEAPS);
+}
+
+static double
+all_judged_once(void *context, uint32_t round)
+{
+    struct simulator *s = context;
+
+    (void)round;
+    return judged(s, s->all, SIM_WORLDS_BOTH);
 }
 
 /* Long worlds of the same kind: what a run's beginning costs matters less. */
@@ -112,13 +130,15 @@ main(void)
         {"events-applied", applied_once, 10},
         {"events-generated", generated_once, 0},
         {"events-judged", judged_once, 3},
+        {"all-instruments", all_judged_once, 0},
     };
 
     bench_begin(&bench, "simulator", sizeof rows / sizeof *rows);
     sim_choices_init(&s.choices, s.list, CHOICES_MAX);
     s.world = sim_world_new(&sim_generator_limits);
     s.run = props_run_new(&sim_generator_limits);
-    if (s.world == NULL || s.run == NULL)
+    s.all = props_run_new(&sim_generator_limits_all);
+    if (s.world == NULL || s.run == NULL || s.all == NULL)
         exit(1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct bench_entrant ours = {"profsim", rows[i].once, &s};
@@ -130,6 +150,7 @@ main(void)
         bench_compare(&bench, &row, &ours, 1);
     }
     props_run_delete(s.run);
+    props_run_delete(s.all);
     sim_world_delete(s.world);
     return bench_end(&bench);
 }
