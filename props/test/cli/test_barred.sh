@@ -130,6 +130,15 @@ else
     count "confined: with an agent, all of the parent" $?
 fi
 
+# ---- a user namespace, which takes a process with one thread
+
+if unshare --user true 2>alone; then
+    as_alone "user namespace" "profile --heap 1" unshare --user \
+        --map-root-user "$program" allocate
+else
+    skip "user namespace: $(cat alone)"
+fi
+
 # ---- a program that has the CPU timer to itself
 
 as_alone "its own timer" "profile --heap 1 --cpu 100" "$program" take-timer
