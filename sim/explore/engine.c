@@ -298,6 +298,8 @@ pick(bool can_continue)
     uint32_t count;
     uint32_t picked;
 
+    if (sim_script_runs)
+        return sim_script_pick();
     if (e->reduced &&
         (picked = sim_reduce_pick(can_continue)) < SIM_THREADS_MAX)
         return picked;

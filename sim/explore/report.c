@@ -30,6 +30,8 @@ struct replay {
     struct sim_run run;
     const struct trace_event *trace; /* of the shrunk run */
     uint32_t trace_count;
+    bool needed[TRACE_MAX];
+    uint32_t kept;
 };
 
 struct places {
@@ -270,20 +272,15 @@ print_diagram(FILE *out, const struct sim_kernel *kernel,
 {
     struct places places = {.count = 0};
 
-    static bool needed[TRACE_MAX];
-    const uint32_t kept =
-        sim_slice(replay->trace, replay->trace_count,
-                  &replay->result->first_failure.failure, needed);
-
     print_header(out, kernel);
     for (uint32_t i = 0; i < replay->trace_count; i++) {
-        if (needed[i])
+        if (replay->needed[i])
             print_event(out, &places, replay, i);
     }
-    if (kept < replay->trace_count)
+    if (replay->kept < replay->trace_count)
         fprintf(out,
                 "     (%u more events, which the failure does not depend on)\n",
-                (unsigned)(replay->trace_count - kept));
+                (unsigned)(replay->trace_count - replay->kept));
     if (replay->trace_count == TRACE_MAX)
         fprintf(out, "     (the rest of the run is not shown)\n");
 }
@@ -469,7 +466,7 @@ sim_explore_report(FILE *out, const struct sim_kernel *kernel,
     static struct trace_event trace[TRACE_MAX];
     const uint32_t count_before = result->choices_count;
     const uint64_t runs = sim_explore_shrink(kernel, result);
-    struct replay replay;
+    static struct replay replay;
     uint32_t *values = calloc(result->choices_count + 1, sizeof *values);
 
     if (values == NULL)
@@ -487,6 +484,10 @@ sim_explore_report(FILE *out, const struct sim_kernel *kernel,
     sim_engine.trace = NULL;
     replay.trace = trace;
     replay.trace_count = sim_engine.trace_count;
+    replay.kept =
+        sim_slice(trace, replay.trace_count, &result->first_failure.failure,
+                  &replay.choices, replay.needed);
+    still_fails(&replay, values, result->choices_count); /* where it ends */
     print_diagram(out, kernel, &replay);
     print_positions(out, kernel);
     print_necessary(out, &replay);

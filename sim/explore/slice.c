@@ -122,9 +122,10 @@ begin(struct slice *s, const struct sim_failure *failure)
     }
 }
 
-uint32_t
-sim_slice(const struct trace_event *trace, uint32_t count,
-          const struct sim_failure *failure, bool *needed)
+/* out: runs, what is needed, and what comes before it in its thread */
+static uint32_t
+find_needed(const struct trace_event *trace, uint32_t count,
+            const struct sim_failure *failure, bool *needed, bool *runs)
 {
     struct slice s = {.trace = trace,
                       .count = count,
@@ -146,8 +147,23 @@ sim_slice(const struct trace_event *trace, uint32_t count,
         }
     } while (s.grew);
     for (uint32_t i = 0; i < count; i++) {
-        needed[i] = i < s.until[trace[i].thread] && is_shared(&s, i);
+        runs[i] = i < s.until[trace[i].thread];
+        needed[i] = runs[i] && is_shared(&s, i);
         kept += needed[i];
     }
     return kept;
+}
+
+uint32_t
+sim_slice(const struct trace_event *trace, uint32_t count,
+          const struct sim_failure *failure, struct sim_choices *choices,
+          bool *needed)
+{
+    static bool runs[TRACE_MAX];
+    const uint32_t kept = find_needed(trace, count, failure, needed, runs);
+
+    if (kept == count || sim_script_fails(trace, count, runs, failure, choices))
+        return kept;
+    memset(needed, true, count * sizeof *needed);
+    return count;
 }

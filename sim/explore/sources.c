@@ -184,10 +184,14 @@ uint32_t
 sim_sources_choose(struct reading *r)
 {
     uint32_t found[CANDIDATES_MAX];
+    uint32_t count;
 
     if (sim_engine.reduced)
         return choose_reduced(r);
-    return choose(found, sources_of(r, found), 0);
+    count = sources_of(r, found);
+    if (sim_script_runs)
+        return sim_script_choose(r->location, found, count, false);
+    return choose(found, count, 0);
 }
 
 /* The index that a new store will have in modification order. */
@@ -209,5 +213,7 @@ sim_sources_position(const struct location *l, int order)
         if (!s->is_rmw && fits(l, UINT32_MAX, i, order))
             found[count++] = i;
     }
+    if (sim_script_runs)
+        return sim_script_choose(l, found, count, true);
     return choose(found, count, SIM_LABEL_STORE);
 }

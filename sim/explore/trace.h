@@ -36,8 +36,32 @@ void sim_trace_stopped(void);
 void sim_trace_stop_before(uint32_t event);
 extern uint64_t sim_trace_view[];
 
-/* slice.c: which events the failure depends on. returns: how many */
+struct location;
+
+/* script.c: runs of chosen events. */
+extern bool sim_script_runs;
+uint32_t sim_script_pick(void);
+uint32_t sim_script_choose(const struct location *l, const uint32_t *found,
+                           uint32_t count, bool place);
+
+/*
+ * Does a run of these events alone fail in the same way?
+ *
+ * in:      runs, for each event of the trace: is it one of them?
+ */
+bool sim_script_fails(const struct trace_event *trace, uint32_t count,
+                      const bool *runs, const struct sim_failure *failure,
+                      struct sim_choices *choices);
+
+/*
+ * slice.c: which events the failure depends on; all, if a run of these alone
+ * does not confirm it.
+ *
+ * out:     needed, for each event
+ * returns: how many are needed
+ */
 uint32_t sim_slice(const struct trace_event *trace, uint32_t count,
-                   const struct sim_failure *failure, bool *needed);
+                   const struct sim_failure *failure,
+                   struct sim_choices *choices, bool *needed);
 
 #endif

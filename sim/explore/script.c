@@ -1,0 +1,95 @@
+/*
+ * script.c -- a run made of the events that a failure is said to depend on.
+ *
+ * If it fails in the same way, the others did not matter: nothing is left out
+ * of a report on the word of slice.c alone. Who runs next is who has the next
+ * event in the trace; a read takes the store that it took there, and a store
+ * goes where it went.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+bool sim_script_runs;
+
+static struct {
+    struct trace_event events[TRACE_MAX]; /* `from` and `before` by new index */
+    uint32_t count;
+    uint32_t last; /* the thread that fails, when the events are over */
+} script;
+
+/* Thread to run next; ends the run if it cannot. */
+uint32_t
+sim_script_pick(void)
+{
+    const uint32_t at = sim_engine.trace_count;
+    const uint32_t next =
+        at < script.count ? script.events[at].thread : script.last;
+
+    if ((sim_engine.ready >> next & 1) == 0)
+        sim_engine_stop(SIM_END_BLOCKED);
+    return next;
+}
+
+/* The store that is said to be read, or to stand behind the new one. */
+uint32_t
+sim_script_choose(const struct location *l, const uint32_t *found,
+                  uint32_t count, bool place)
+{
+    const uint32_t at = sim_engine.trace_count;
+    uint32_t wanted = TRACE_MAX;
+
+    if (at < script.count)
+        wanted = place ? script.events[at].before : script.events[at].from;
+    for (uint32_t i = 0; i < count; i++) {
+        if (place && found[i] == l->stores_count) {
+            if (wanted == TRACE_MAX)
+                return found[i];
+        } else if (l->stores[found[i]].trace == wanted) {
+            return found[i];
+        }
+    }
+    return found[0];
+}
+
+static void
+write_script(const struct trace_event *trace, uint32_t count, const bool *runs)
+{
+    static uint32_t index[TRACE_MAX + 1];
+
+    script.count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        index[i] = runs[i] ? script.count : TRACE_MAX;
+        if (runs[i])
+            script.events[script.count++] = trace[i];
+    }
+    index[TRACE_MAX] = TRACE_MAX;
+    for (uint32_t i = 0; i < script.count; i++) {
+        script.events[i].from = index[script.events[i].from];
+        script.events[i].before = index[script.events[i].before];
+    }
+}
+
+bool
+sim_script_fails(const struct trace_event *trace, uint32_t count,
+                 const bool *runs, const struct sim_failure *failure,
+                 struct sim_choices *choices)
+{
+    static struct trace_event events[TRACE_MAX];
+    const bool reduced = sim_engine.options.reduced;
+    struct sim_run run;
+
+    write_script(trace, count, runs);
+    script.last = failure->thread;
+    sim_choices_replay(choices, NULL, 0);
+    sim_engine.options.reduced = false;
+    sim_engine.trace = events;
+    sim_script_runs = true;
+    sim_engine_run(choices, &run);
+    sim_script_runs = false;
+    sim_engine.trace = NULL;
+    sim_engine.options.reduced = reduced;
+    return run.end == SIM_END_FAILED && run.failure.kind == failure->kind &&
+           run.failure.site == failure->site &&
+           strcmp(run.failure.text, failure->text) == 0;
+}
