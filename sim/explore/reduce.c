@@ -51,6 +51,7 @@ static struct entry *entries;
 static uint32_t entries_count;
 static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
 static uint32_t stack_count;
+static uint32_t awaiting; /* threads that stay blocked */
 static uint32_t resume; /* who goes on at the next scheduling point, or NONE */
 
 void
@@ -64,6 +65,7 @@ sim_reduce_begin(void)
     }
     entries_count = 0;
     stack_count = 0;
+    awaiting = 0;
     resume = NONE;
 }
 
@@ -263,7 +265,9 @@ stay(struct chain *chain)
     struct thread *t = sim_self();
 
     t->awaits = chain;
+    awaiting++;
     sim_engine_block(t->next_site);
+    awaiting--;
     t->awaits = NULL;
 }
 
@@ -443,7 +447,7 @@ sim_reduce_wrote(struct chain *chain)
     chain->causal = *precursors();
     if (stack_count > 0)
         offer(chain);
-    for (uint32_t i = 0; i < e->threads_count; i++) {
+    for (uint32_t i = 0; awaiting > 0 && i < e->threads_count; i++) {
         if (e->threads[i].awaits == chain)
             e->ready |= 1U << i;
     }
