@@ -34,6 +34,7 @@ BEGIN {
     may["subjects/live"] = ""
     may["subjects/conform"] = "props/sampling" # thresholds
     may["subjects/catalogue"] = ""
+    may["subjects/catalogue/bugs"] = "subjects/catalogue"
     may["subjects/catalogue/process"] = ""
     may["subjects/catalogue/worlds"] = "subjects"
     may["docs"] = "prof/include"

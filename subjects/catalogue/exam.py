@@ -110,7 +110,8 @@ class Explorer:
 
     def make(self, name, *more):
         program = self.path(name + "".join(more))
-        must(["gcc", *FLAGS, *more, "-c", "%s/%s.c" % (HERE, name), "-o", program + ".o"])
+        must(["gcc", *FLAGS, *more, "-iquote", HERE, "-c",
+              "%s/bugs/%s.c" % (HERE, name), "-o", program + ".o"])
         must(["gcc", *(self.path(part + ".o") for part in WORLD), program + ".o",
               self.library, "-ldw", "-o", program])
         return program
@@ -148,8 +149,8 @@ class Explorer:
         if first is None:
             return None
         plan, output, (property_, text) = first
-        command = "profsim explore %s/{%s}.c --entry plan_%s" % (
-            HERE, ",".join([name] + WORLD[:-1]), plan)
+        command = "profsim explore %s/{%s}.c --entry plan_%s -- -iquote %s" % (
+            HERE, ",".join(["bugs/" + name] + WORLD[:-1]), plan, HERE)
         return Finding(property_, text, command,
                        [runs_to_detection(program, plans, failing, seed + 1)
                         for seed in range(seeds)], shrunk_of(output))
