@@ -382,6 +382,9 @@ def try_all():
 
 
 def main(words):
+    # A shell makes background commands ignore these; tests die of them.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     try:
         if words == ['all']:
             return try_all()
