@@ -182,33 +182,53 @@ take_words(struct build *b, int argc, char **argv)
 
 /* ---- Commands ---- */
 
+static volatile pid_t running; /* the command, or 0 */
+
+/* Who ends this command ends what it has started; then its folder goes. */
+static void
+pass_on(int signal)
+{
+    if (running > 0)
+        kill(running, signal);
+}
+
 /* returns: its status as of waitpid, or -1 if it could not be started */
 static int
 run(char **command)
 {
-    struct sigaction ignored = {.sa_handler = SIG_IGN};
-    struct sigaction interrupt;
-    struct sigaction quit;
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    enum { COUNT = sizeof signals / sizeof *signals };
+    struct sigaction before[COUNT];
+    sigset_t held, mask;
     int status = -1;
-    pid_t child;
 
     fflush(NULL);
-    sigaction(SIGINT, &ignored, &interrupt);
-    sigaction(SIGQUIT, &ignored, &quit);
-    child = fork();
-    if (child == 0) {
-        sigaction(SIGINT, &interrupt, NULL);
-        sigaction(SIGQUIT, &quit, NULL);
+    sigemptyset(&held);
+    for (int i = 0; i < COUNT; i++)
+        sigaddset(&held, signals[i]);
+    sigprocmask(SIG_BLOCK, &held, &mask);
+    for (int i = 0; i < COUNT; i++) {
+        /* A terminal sends the first two to the command, too. */
+        const struct sigaction during = {.sa_handler =
+                                             i < 2 ? SIG_IGN : pass_on};
+
+        sigaction(signals[i], &during, &before[i]);
+    }
+    running = fork();
+    if (running == 0) {
+        for (int i = 0; i < COUNT; i++)
+            sigaction(signals[i], &before[i], NULL);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
         execvp(command[0], command);
         cli_usage("%s: %s", command[0], strerror(errno));
         _exit(CLI_NOT_FOUND);
     }
-    if (child > 0) {
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
-    }
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGQUIT, &quit, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    while (running > 0 && waitpid(running, &status, 0) < 0 && errno == EINTR)
+        ;
+    running = 0;
+    for (int i = 0; i < COUNT; i++)
+        sigaction(signals[i], &before[i], NULL);
     return status;
 }
 

@@ -239,6 +239,39 @@ check "the replay of a simulation shows the same" says "$work/again" \
 simulate 'while (!__atomic_load_n((int *)p, __ATOMIC_SEQ_CST));'
 check "__tsan_simulate returns 0 if it holds" [ $? = 0 ]
 
+# Who ends the command ends its search, and nothing stays behind.
+cat >"$work/long.c" <<'END'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int numbers[8];
+static void *add(void *unused)
+{
+    for (int i = 0; i < 8; i++)
+        atomic_fetch_add(&numbers[i], 1);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[6];
+    for (int i = 0; i < 6; i++)
+        pthread_create(&threads[i], NULL, add, NULL);
+    for (int i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+}
+END
+mkdir "$work/folder"
+TMPDIR=$work/folder "$profsim" explore "$work/long.c" >"$work/out" 2>&1 &
+explorer=$!
+i=0
+while [ $i -lt 300 ] && ! [ -x "$(ls -d "$work"/folder/*/program 2>/dev/null)" ]; do
+    sleep 0.1
+    i=$((i + 1))
+done
+kill -TERM $explorer
+wait $explorer
+check "a search that is ended is a failure" [ $? != 0 ]
+check "and leaves no folder" [ -z "$(ls "$work/folder")" ]
+
 # Another compiler, the same verdict.
 CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
 check "clang's code" says "$work/out" "data race"
