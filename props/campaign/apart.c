@@ -4,6 +4,7 @@
  * crash_log of events are shared with the child anyway; the rest comes back
  * here.
  */
+#include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,17 @@ props_minimizer_unshare(struct props_minimizer *minimizer)
 }
 
 bool
+props_minimizer_wait(pid_t pid, int *status)
+{
+    pid_t ended;
+
+    do
+        ended = waitpid(pid, status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended == pid;
+}
+
+bool
 props_minimizer_apart(struct props_minimizer *minimizer, props_attempt *attempt,
                       void *context)
 {
@@ -59,7 +71,7 @@ props_minimizer_apart(struct props_minimizer *minimizer, props_attempt *attempt,
         apart->events_count = run->events_count;
         _exit(0);
     }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
+    if (pid < 0 || !props_minimizer_wait(pid, &status) || !WIFEXITED(status) ||
         WEXITSTATUS(status) != 0)
         return true; /* it fails in another way */
     run->judge.breach = apart->breach;

@@ -25,8 +25,10 @@
 #include "rng.h"
 #include "run.h"
 
-/* No 256 runs take as long: a run that does hangs, and is ended by SIGALRM. */
-#define HANG_SECONDS(campaign) ((campaign)->subject != NULL ? 10 : 60)
+/* No 256 runs of the library take as long: one that does is stuck, and SIGALRM
+ * ends it. How fast a subject is, nobody knows: each of its runs has
+ * PROPS_SUBJECT_SECONDS. */
+enum { RUNS_OF_ALARM = 256, HANG_SECONDS = 60 };
 
 struct job {
     _Alignas(64) _Atomic uint64_t seed; /* being run */
@@ -35,7 +37,8 @@ struct job {
     uint64_t hash;
     struct props_coverage cover;
     bool failed;
-    pid_t pid; /* the parent's */
+    bool differed; /* failed: the seed's two runs did not do the same */
+    pid_t pid;     /* the parent's */
 };
 
 struct shared_progress {
@@ -94,6 +97,15 @@ props_campaign_try(const struct props_campaign *campaign, struct props_run *run,
 
 /* ---- the seeds ---- */
 
+static void
+set_alarm(const struct props_campaign *campaign, uint64_t runs)
+{
+    if (campaign->subject != NULL)
+        alarm(PROPS_SUBJECT_SECONDS);
+    else if (runs % RUNS_OF_ALARM == 0)
+        alarm(HANG_SECONDS);
+}
+
 /* Run a seed; every 64th is run twice, and must do the same (D1). */
 static bool
 run_seed(const struct props_campaign *campaign, struct props_run *run,
@@ -131,11 +143,12 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
          seed <
              atomic_load_explicit(&progress->failed_seed, memory_order_relaxed);
          seed += campaign->jobs) {
-        if (atomic_load_explicit(&job->runs, memory_order_relaxed) % 256 == 0)
-            alarm(HANG_SECONDS(campaign));
+        set_alarm(campaign,
+                  atomic_load_explicit(&job->runs, memory_order_relaxed));
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
         if (!run_seed(campaign, run, &choices, seed)) {
             job->failed = true;
+            job->differed = run->judge.breach.property == PROPS_NONE;
             note_failure(progress, seed);
             break;
         }
@@ -262,8 +275,10 @@ sum_up(const struct props_campaign *campaign,
         outcome->events += job->events;
         outcome->hash += job->hash;
         props_coverage_add(&outcome->cover, &job->cover);
-        if (job->failed && atomic_load(&job->seed) == failed)
+        if (job->failed && atomic_load(&job->seed) == failed) {
             outcome->end = PROPS_END_BROKEN;
+            outcome->differed = job->differed;
+        }
     }
     if (failed != UINT64_MAX)
         outcome->seed = failed;

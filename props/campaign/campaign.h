@@ -15,6 +15,8 @@
 
 enum { PROPS_CHOICES_MAX = 8192, PROPS_JOBS_MAX = 64 };
 
+enum { PROPS_SUBJECT_SECONDS = 10 }; /* a run of a subject, else it hangs */
+
 struct props_campaign {
     uint32_t worlds; /* of which each run draws one; 0: heaps (generate.h) */
     const struct prof_rules *rules;
@@ -39,6 +41,8 @@ struct props_outcome {
     enum props_end end;
     uint64_t seed; /* the lowest that failed */
     int signal;    /* PROPS_END_CRASHED: what ended the process, 0: exit */
+    bool differed; /* PROPS_END_BROKEN: two runs of the seed did not do the
+                      same, and neither broke a property */
     uint64_t runs;
     uint64_t events;
     uint64_t hash; /* of all runs; the same whatever the jobs */

@@ -22,7 +22,16 @@
 #include "prof/file.h"
 #include "shrink.h"
 
-enum { CRASH_SECONDS = 20, SHRINK_CALLS = 20000 };
+/* A subject that hangs does so in each attempt: they are kept short then. */
+enum { CRASH_SECONDS = 20, HUNG_SECONDS = 2, SHRINK_CALLS = 20000 };
+
+static unsigned
+attempt_seconds(const struct props_minimizer *minimizer)
+{
+    if (minimizer->apart == NULL)
+        return CRASH_SECONDS;
+    return minimizer->failure->crashed ? HUNG_SECONDS : PROPS_SUBJECT_SECONDS;
+}
 
 bool
 props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
@@ -34,12 +43,12 @@ props_minimizer_dies(struct props_minimizer *minimizer, props_attempt *attempt,
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        alarm(minimizer->apart != NULL ? PROPS_SUBJECT_SECONDS : CRASH_SECONDS);
+        alarm(attempt_seconds(minimizer));
         close(STDERR_FILENO); /* the panic was heard once */
         attempt(context);
         _exit(0);
     }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+    if (pid < 0 || !props_minimizer_wait(pid, &status))
         return false;
     minimizer->failure->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
@@ -63,15 +72,22 @@ is_same(struct props_minimizer *minimizer)
 }
 
 bool
+props_minimizer_try(struct props_minimizer *minimizer, props_attempt *attempt,
+                    void *context)
+{
+    return minimizer->apart != NULL
+               ? props_minimizer_apart(minimizer, attempt, context)
+               : attempt(context);
+}
+
+bool
 props_minimizer_fails(struct props_minimizer *minimizer, props_attempt *attempt,
                       void *context)
 {
     minimizer->failure->runs++;
     if (minimizer->failure->crashed)
         return props_minimizer_dies(minimizer, attempt, context);
-    return !(minimizer->apart != NULL
-                 ? props_minimizer_apart(minimizer, attempt, context)
-                 : attempt(context)) &&
+    return !props_minimizer_try(minimizer, attempt, context) &&
            is_same(minimizer);
 }
 
@@ -220,7 +236,8 @@ failure_of(struct props_failure *failure, const struct props_campaign *campaign,
         props_minimizer_dies(&minimizer, run_choices, &minimizer);
     begin_choices(&minimizer.choices, origin);
     done = true;
-    if (!failure->crashed && run_choices(&minimizer)) {
+    if (!failure->crashed &&
+        props_minimizer_try(&minimizer, run_choices, &minimizer)) {
         call_unstable(failure);
         goto out;
     }

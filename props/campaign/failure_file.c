@@ -213,7 +213,8 @@ props_failure_of_scenario(struct props_failure *failure,
         return false;
     }
     failure->crashed = props_minimizer_dies(&minimizer, run_list, &writer);
-    if (failure->crashed || !run_list(&writer)) {
+    if (failure->crashed ||
+        !props_minimizer_try(&minimizer, run_list, &writer)) {
         minimizer.property = run->judge.breach.property;
         done = tell(&minimizer, &scenario->config, scenario);
     }

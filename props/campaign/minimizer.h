@@ -8,11 +8,11 @@
 #ifndef PROPS_MINIMIZER_H
 #define PROPS_MINIMIZER_H
 
+#include <sys/types.h>
+
 #include "campaign.h"
 #include "failure.h"
 #include "run.h"
-
-enum { PROPS_SUBJECT_SECONDS = 2 }; /* a run of a subject, else it hangs */
 
 struct props_apart;
 
@@ -49,6 +49,13 @@ void props_minimizer_unshare(struct props_minimizer *minimizer);
  */
 bool props_minimizer_apart(struct props_minimizer *minimizer,
                            props_attempt *attempt, void *context);
+
+/* Make an attempt: apart, if all are; else here. returns: what it returns */
+bool props_minimizer_try(struct props_minimizer *minimizer,
+                         props_attempt *attempt, void *context);
+
+/* Wait for a child. out: *status. returns: false if there is none */
+bool props_minimizer_wait(pid_t pid, int *status);
 
 /* Make the attempt that is to be told about, and say what it breaks. */
 void props_minimizer_end(struct props_minimizer *minimizer,
