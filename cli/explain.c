@@ -292,6 +292,7 @@ cli_explain(int argc, char **argv)
 {
     struct cli_options words;
     const struct subject *subject;
+    const char *subject_path;
     int count;
     props_set asked;
     struct sim_error error;
@@ -299,7 +300,7 @@ cli_explain(int argc, char **argv)
     enum cli_exit exit_code;
 
     cli_options_begin(&words, &syntax, argc, argv);
-    if (!cli_subject_words(&words, argv, &count, &subject))
+    if (!cli_subject_words(&words, argv, &count, &subject, &subject_path))
         return words.exit_code;
     if (count == 0)
         return cli_options_missing(&words, "a FILE");

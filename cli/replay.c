@@ -73,7 +73,7 @@ replay_file(struct cli_report *report, const char *path,
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
-    char command[256];
+    char command[CLI_SUBJECT_COMMAND_BYTES];
 
     cli_subject_command(command, sizeof command, "replay", subject_path);
     if (sim_input_read(&input, path)) {
@@ -119,6 +119,11 @@ cli_replay(int argc, char **argv)
         if (id == CLI_OPTIONS_WORD)
             argv[++count] = argv[words.index - 1];
         else if (id == SUBJECT) {
+            if (subject != NULL)
+                return cli_report_drop(
+                    &report, cli_usage("--subject names one profiler; '%s' is "
+                                       "one more",
+                                       words.value));
             subject_path = words.value;
             subject = cli_subject_load(subject_path);
             if (subject == NULL)
@@ -140,14 +145,20 @@ cli_replay(int argc, char **argv)
 
 /* What a header says: a path must not end its line. */
 static void
-say_command(char *command, size_t room, const char *path)
+say_command(char *command, size_t room, const char *subject_path,
+            const char *path)
 {
     FILE *text = fmemopen(command, room, "w");
 
     command[0] = '\0';
     if (text == NULL)
         return;
-    fprintf(text, "profsim shrink ");
+    fputs("profsim shrink ", text);
+    if (subject_path != NULL) {
+        fputs("--subject ", text);
+        sim_escape_text(text, subject_path);
+        fputc(' ', text);
+    }
     sim_escape_text(text, path);
     fclose(text);
     command[room - 1] = '\0';
@@ -170,11 +181,12 @@ cli_shrink(int argc, char **argv)
     enum cli_exit exit_code = CLI_OK;
     struct cli_options words;
     const struct subject *subject;
+    const char *subject_path;
     int count;
     bool done;
 
     cli_options_begin(&words, &shrink_syntax, argc, argv);
-    if (!cli_subject_words(&words, argv, &count, &subject))
+    if (!cli_subject_words(&words, argv, &count, &subject, &subject_path))
         return words.exit_code;
     if (count == 0)
         return cli_options_missing(&words, "a FILE");
@@ -183,7 +195,7 @@ cli_shrink(int argc, char **argv)
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    say_command(command, sizeof command, argv[1]);
+    say_command(command, sizeof command, subject_path, argv[1]);
     done = props_failure_of_scenario(
         &failure, scenario, cli_subject_give(scenario, subject), command);
     sim_scenario_free(scenario);

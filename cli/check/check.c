@@ -18,6 +18,7 @@
 #include "failure.h"
 #include "file_result.h"
 #include "generate.h"
+#include "prof/file.h"
 #include "subject_file.h"
 
 static const char *
@@ -37,7 +38,7 @@ run_checkers(const struct cli_check_options *options, struct cli_search *search)
                                             options->unbiased};
     struct props_finding worst = {.failed = false};
     uint64_t cells = 0;
-    char command[256];
+    char command[CLI_SUBJECT_COMMAND_BYTES];
 
     for (int i = 0; i < PROPS_COUNT; i++) {
         const enum props_property property = (enum props_property)i;
@@ -90,9 +91,12 @@ tell_replay(const struct cli_check_options *options,
             const char *command, struct cli_result *result)
 {
     struct sim_error error;
+    struct prof_file above;
     char path[PATH_MAX];
-    char replay[256];
+    char replay[CLI_SUBJECT_COMMAND_BYTES];
 
+    if (failure->text != NULL && options->save_above != NULL)
+        (void)!prof_file_folder(&above, options->save_above); /* save() tells */
     if (failure->text != NULL &&
         props_failure_save(failure, options->save, name, path, sizeof path,
                            &error)) {
@@ -108,9 +112,29 @@ tell_replay(const struct cli_check_options *options,
     printf("replay: %s\n", result->replay != NULL ? result->replay : command);
 }
 
-static enum cli_exit
-exit_of(const struct props_failure *failure)
+/* A seed failed, and made again it holds: say how it failed. */
+static void
+tell_unstable(struct props_failure *failure,
+              const struct props_outcome *outcome)
 {
+    struct props_breach *breach = &failure->breach;
+
+    if (breach->property != PROPS_D1)
+        return;
+    if (outcome->differed)
+        snprintf(breach->text, sizeof breach->text,
+                 "the run was made twice, and did not do the same");
+    else if (outcome->signal == SIGALRM)
+        snprintf(breach->text, sizeof breach->text,
+                 "the run took too long and was ended; made again it does not");
+}
+
+static enum cli_exit
+exit_of(const struct props_failure *failure,
+        const struct props_outcome *outcome)
+{
+    if (failure->unstable && outcome->signal == SIGALRM)
+        return CLI_LIVENESS; /* slow, and not always as slow */
     if (failure->unstable)
         return CLI_NONDETERMINISM;
     if (failure->crashed)
@@ -122,14 +146,15 @@ exit_of(const struct props_failure *failure)
 static enum cli_exit
 report_failure(const struct cli_check_options *options,
                const struct props_campaign *campaign, struct cli_search *search,
-               uint64_t seed)
+               const struct props_outcome *outcome)
 {
+    const uint64_t seed = outcome->seed;
     const bool traced = is_traced(campaign);
     const char *world = traced ? "traced" : name_of(campaign);
     struct props_failure failure;
     struct cli_result *result;
-    char begin[256];
-    char command[384];
+    char begin[CLI_SUBJECT_COMMAND_BYTES];
+    char command[CLI_SUBJECT_COMMAND_BYTES + 128];
     char name[128];
     enum cli_exit exit_code;
 
@@ -141,12 +166,13 @@ report_failure(const struct cli_check_options *options,
     fflush(stdout);
     if (!props_failure_of_seed(&failure, campaign, seed, command))
         return cli_usage("not enough memory to shrink");
+    tell_unstable(&failure, outcome);
     props_failure_print(stdout, &failure);
     snprintf(name, sizeof name, "%s-%s-%" PRIu64,
              failure.crashed ? "crash"
                              : props_property_id(failure.breach.property),
              world, seed);
-    exit_code = exit_of(&failure);
+    exit_code = exit_of(&failure, outcome);
     result = cli_search_failed(options, search, &failure, traced, exit_code);
     cli_result_seeds(result, seed, seed);
     tell_replay(options, &failure, name, command, result);
@@ -175,7 +201,7 @@ run_campaign(const struct cli_check_options *options,
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)
-        return report_failure(options, campaign, search, outcome->seed);
+        return report_failure(options, campaign, search, outcome);
     *(traced ? &search->traces_done : &search->heaps_done) = true;
     return CLI_OK;
 }
@@ -237,7 +263,7 @@ check_file(const struct cli_check_options *options, const char *path)
     enum sim_input_kind kind = SIM_INPUT_OTHER;
     struct sim_input input;
     enum cli_exit exit_code;
-    char replay[256];
+    char replay[CLI_SUBJECT_COMMAND_BYTES];
 
     cli_subject_command(replay, sizeof replay, "replay", options->subject_path);
     if (sim_input_read(&input, path)) {

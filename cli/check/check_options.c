@@ -24,7 +24,7 @@ static const struct cli_option table[] = {
      "defines a subject (subject.h)"},
     {SAVE, 0, "save", "DIR",
      "where failures are kept, and replayed first\n(" FAILURES_DIR
-     "; of a subject " SUBJECT_FAILURES_DIR ")"},
+     "; of a subject " SUBJECT_FAILURES_DIR "/NAME)"},
     {EXPECT, 0, "expect", "unbiased",
      "ask that sampling be right on average, not only as\nthe rules say; "
      "enumerates, runs no worlds"},
@@ -84,8 +84,13 @@ take(struct cli_check_options *options, int id, const char *value)
     case JOBS:
         return parse_small("--jobs", value, PROPS_JOBS_MAX, &campaign->jobs);
     case RULES:
+        options->rules_named = true;
         return (campaign->rules = cli_rules(value)) != NULL;
     case SUBJECT:
+        if (options->subject_path != NULL)
+            return cli_complain("--subject names one profiler; '%s' is one "
+                                "more",
+                                value);
         options->subject_path = value;
         return (campaign->subject = cli_subject_load(value)) != NULL;
     case EXPECT:
@@ -120,6 +125,8 @@ check_asked(const struct cli_check_options *options)
 
     if (subject && options->unbiased)
         return cli_complain("--expect is about the library's rules");
+    if (subject && options->rules_named)
+        return cli_complain("--rules is about the library, not a subject");
     for (int i = 0; i < PROPS_COUNT; i++) {
         if ((options->campaign.asked & ~known & PROPS_BIT(i)) != 0)
             return cli_complain("%s is a property of %s",
@@ -129,6 +136,21 @@ check_asked(const struct cli_check_options *options)
                                           "with --subject");
     }
     return true;
+}
+
+/* Failures of a subject lie in a folder of its own: a file names none. */
+static void
+choose_folder(struct cli_check_options *options)
+{
+    if (options->save != NULL)
+        return;
+    options->save = FAILURES_DIR;
+    if (options->campaign.subject == NULL)
+        return;
+    options->save_above = SUBJECT_FAILURES_DIR;
+    options->save = options->save_room;
+    snprintf(options->save_room, sizeof options->save_room, "%s/%s",
+             SUBJECT_FAILURES_DIR, options->campaign.subject->name);
 }
 
 static uint32_t
@@ -171,9 +193,7 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
     if (!options->named)
         options->campaign.asked =
             options->campaign.subject != NULL ? PROPS_OF_SUBJECTS : PROPS_ALL;
-    if (options->save == NULL)
-        options->save = options->campaign.subject != NULL ? SUBJECT_FAILURES_DIR
-                                                          : FAILURES_DIR;
+    choose_folder(options);
     if (!words.ended && !check_asked(options)) {
         *exit_code = CLI_USAGE;
         return false;

@@ -11,8 +11,11 @@
 struct cli_check_options {
     struct props_campaign campaign;
     const char *save;
+    const char *save_above; /* the folder of that, if both may be new */
+    char save_room[64];
     const char *subject_path; /* of campaign.subject; NULL: the library */
     bool named; /* properties were, so each of them must be tried */
+    bool rules_named;
     bool unbiased;
     struct cli_report *report;
     int files_count; /* argv[0 .. files_count) are files to judge */

@@ -85,7 +85,7 @@ replay_saved(const struct cli_check_options *options, const char *path)
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
-    char command[256];
+    char command[CLI_SUBJECT_COMMAND_BYTES];
 
     cli_subject_command(command, sizeof command, "replay",
                         options->subject_path);

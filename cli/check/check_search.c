@@ -75,8 +75,8 @@ cli_search_checked(const struct cli_check_options *options,
 {
     const char *id = props_property_id(finding->property);
     struct cli_result *result;
-    char begin[256];
-    char command[384];
+    char begin[CLI_SUBJECT_COMMAND_BYTES];
+    char command[CLI_SUBJECT_COMMAND_BYTES + 128];
 
     search->cells[finding->property] = finding->cells;
     search->checked |= PROPS_BIT(finding->property);

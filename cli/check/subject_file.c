@@ -101,6 +101,9 @@ compile(const struct workshop *workshop, const char *source)
 
 /* ---- Loading ---- */
 
+/* It is part of file names, and names a folder. */
+enum { NAME_MAX_BYTES = 40 };
+
 static const char *
 missing(const struct subject *subject)
 {
@@ -115,6 +118,8 @@ missing(const struct subject *subject)
             subject->name, "abcdefghijklmnopqrstuvwxyz"
                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] != '\0')
         return "its name must be letters, digits, '_', '.' and '-'";
+    if (strlen(subject->name) > NAME_MAX_BYTES || subject->name[0] == '.')
+        return "its name must have 40 characters at most, the first no '.'";
     if (subject->begin == NULL || subject->alloc == NULL ||
         subject->snapshot == NULL)
         return "it needs begin(), alloc() and snapshot()";
@@ -189,19 +194,26 @@ const struct cli_option cli_subject_option[] = {
 
 bool
 cli_subject_words(struct cli_options *words, char **argv, int *count,
-                  const struct subject **subject)
+                  const struct subject **subject, const char **path)
 {
     int id;
 
     *count = 0;
     *subject = NULL;
+    *path = NULL;
     while ((id = cli_options_next(words)) != CLI_OPTIONS_END) {
         if (id == CLI_OPTIONS_WORD) {
             argv[++*count] = argv[words->index - 1];
             continue;
         }
-        *subject = cli_subject_load(words->value);
         words->exit_code = CLI_USAGE;
+        if (*subject != NULL) {
+            cli_usage("--subject names one profiler; '%s' is one more",
+                      words->value);
+            return false;
+        }
+        *path = words->value;
+        *subject = cli_subject_load(*path);
         if (*subject == NULL)
             return false;
     }

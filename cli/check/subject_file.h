@@ -2,6 +2,8 @@
 #ifndef CLI_SUBJECT_FILE_H
 #define CLI_SUBJECT_FILE_H
 
+#include <limits.h>
+
 #include "property.h"
 #include "subject.h"
 
@@ -31,11 +33,14 @@ extern const struct cli_option cli_subject_option[];
 /*
  * Take all words of such a command; the plain ones move to argv[1..count].
  *
- * out:     *count; *subject, NULL if none is named
+ * out:     *count; *subject and its *path, NULL if none is named
  * returns: false if the command is to exit with words->exit_code
  */
 bool cli_subject_words(struct cli_options *words, char **argv, int *count,
-                       const struct subject **subject);
+                       const struct subject **subject, const char **path);
+
+/* Enough for a command with a path of which every byte is quoted. */
+enum { CLI_SUBJECT_COMMAND_BYTES = 4 * PATH_MAX + 256 };
 
 /* Write "profsim VERB --subject PATH"; without a path, without it. */
 void cli_subject_command(char *text, size_t text_bytes, const char *verb,

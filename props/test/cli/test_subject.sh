@@ -40,13 +40,15 @@ has() { # LINE-BEGINNING
 
 # ---- The example ----
 
+saved_in=subject-failures/example
+
 run 2 "$profsim" check --subject "$from/example.c" --seeds 1..500 &&
     has 'not applicable, for what the subject lacks: A1, F1, G1$' &&
     has 'A7 broken: a realloc puts' && has 'realloc-fails o1 s1 1$' &&
-    has "replay: profsim replay --subject $from/example.c subject-failures/A7"
+    has "replay: profsim replay --subject $from/example.c $saved_in/A7"
 verdict "the example's mistake is found" $?
 
-saved=$(echo subject-failures/A7-example-*.sim)
+saved=$(echo $saved_in/A7-example-*.sim)
 [ "$(grep -c '^alloc\|^realloc' "$saved")" -eq 2 ]
 verdict "it comes down to two events" $?
 run 2 "$profsim" replay --subject "$from/example.c" "$saved" &&
@@ -58,13 +60,17 @@ verdict "it is explained: both events are needed" $?
 { sed 's/^realloc/snapshot\nfree o2\n&/; s/^alloc/alloc o2 s1 16\n&/' "$saved"; } \
     >longer.sim
 run 0 "$profsim" shrink --subject "$from/example.c" longer.sim &&
-    [ "$(grep -c '^alloc\|^realloc\|^free\|^snapshot' out)" -eq 2 ]
+    [ "$(grep -c '^alloc\|^realloc\|^free\|^snapshot' out)" -eq 2 ] &&
+    has "# found by: profsim shrink --subject $from/example.c longer.sim"
 verdict "a longer file is shrunk to them" $?
 run 1 "$profsim" replay "$saved" && has 'profsim: .*--subject FILE'
 verdict "without the subject it cannot be replayed, and says so" $?
 run 2 "$profsim" check --subject "$from/example.c" --seeds 1..2 &&
     has "$saved: A7 is still broken"
 verdict "what was saved comes first" $?
+run 0 "$profsim" check --subject "$from/whole.c" A2 --seeds 1..2 &&
+    ! grep -q example out
+verdict "what another subject has failed is left alone" $?
 rm -r subject-failures
 
 sed 's/ release(state, thread, from, false);.*/ if (to->address == 0) return;&/' \
@@ -102,10 +108,35 @@ run 1 "$profsim" check --subject mended.c H1 &&
 verdict "a property that is not of subjects" $?
 run 1 "$profsim" check A6 && has 'profsim: A6 is a property of subjects'
 verdict "a property that is of subjects only" $?
+run 1 "$profsim" check --subject mended.c --rules exact &&
+    has 'profsim: --rules is about the library'
+verdict "rules are the library's" $?
+for command in check replay shrink; do
+    run 1 "$profsim" $command --subject mended.c --subject own x.sim &&
+        has "profsim: --subject names one profiler; 'own' is one more"
+    verdict "$command takes one subject" $?
+done
+sed 's/"example"/"a-name-of-more-than-forty-characters-is-long"/' mended.c >long.c
+run 1 "$profsim" check --subject long.c && has 'profsim: .*: its name must have 40'
+verdict "a long name" $?
 
 gcc -shared -fPIC -I "$from/../../subjects" -o mended.so mended.c -lm &&
     run 0 "$profsim" check --subject mended.so A2 A6 --seeds 1..200
 verdict "a shared object" $?
+
+long=$(printf '%0200d/%0200d' 0 0)
+mkdir -p "$long"
+cp "$from/example.c" "$long/example.c"
+run 2 "$profsim" check --subject "$long/example.c" A7 --seeds 1..500 &&
+    has "replay: profsim replay --subject $long/example.c $saved_in/A7"
+verdict "a replay line is whole, however long the path" $?
+rm -r subject-failures
+
+sed 's/[a-z>-]*config.random([^)]*)/(drawn += UINT64_MAX \/ 7)/
+    s/^enum {/static uint64_t drawn;\n&/' "$from/whole.c" >faulty.c
+run 5 "$profsim" check --subject faulty.c --seeds 1..128 &&
+    has '  event 1: the run was made twice, and did not do the same'
+verdict "two runs of a seed that differ are told as such" $?
 
 # ---- Faults ----
 
