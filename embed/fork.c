@@ -43,12 +43,19 @@ before_fork(void)
 }
 
 static void
-after_fork_in_parent(void)
+wipe_on_fork_again(void)
 {
-    if (atomic_load(&embed_is_confined) && embed_is_on())
-        embed_drop(EMBED_DROP_CHILDREN);
     if (embed_inside && embed_state != NULL)
         (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
+}
+
+/* Also of a fork() that failed: its handlers are not told. */
+static void
+after_fork_in_parent(void)
+{
+    if (atomic_load(&embed_confinements) != 0 && embed_is_on())
+        embed_drop(EMBED_DROP_CHILDREN);
+    wipe_on_fork_again();
 }
 
 /* What the interrupted code still does must find memory, and no lock taken. */
@@ -122,7 +129,9 @@ _Fork(void)
     child = real_fork();
     if (child == 0)
         after_fork_in_child();
-    else
+    else if (child > 0)
         after_fork_in_parent();
+    else
+        wipe_on_fork_again();
     return child;
 }

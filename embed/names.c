@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Atomic bool embed_is_confined;
+_Atomic uint32_t embed_confinements;
 
 static int (*real_set_name)(pthread_t, const char *);
 
@@ -39,11 +39,24 @@ pthread_setname_np(pthread_t thread, const char *name)
     return status;
 }
 
+/*
+ * Not of the child of a vfork, which is in the memory of its parent and finds
+ * its log.
+ */
+static bool
+is_confining(int option)
+{
+    return (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP) &&
+           (!embed_is_on() || embed_header()->process == 0 ||
+            embed_header()->process == (uint32_t)getpid());
+}
+
 /* As libc has it: the call takes what it needs of the four. */
 EMBED_HOOK int
 prctl(int option, ...)
 {
     unsigned long words[4];
+    const uint32_t confinements = is_confining(option);
     va_list end;
     long status;
 
@@ -51,9 +64,10 @@ prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         words[i] = va_arg(end, unsigned long);
     va_end(end);
-    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
-        atomic_store(&embed_is_confined, true);
+    atomic_fetch_add(&embed_confinements, confinements);
     status = syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+    if (status != 0)
+        atomic_fetch_sub(&embed_confinements, confinements);
     if (status == 0 && option == PR_SET_NAME)
         atomic_fetch_add(&embed_names, 1);
     return (int)status;

@@ -86,9 +86,9 @@ extern struct embed_state *embed_state; /* NULL until the first start */
 extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
 extern _Atomic uint64_t embed_early_drops;
 extern _Atomic uint32_t embed_names; /* times that a thread was named */
-/* The process has forbidden itself system calls, or made ready to (seccomp): a
- * child might be killed for opening a spool. */
-extern _Atomic bool embed_is_confined;
+/* Calls by which the process has forbidden itself system calls, or made ready
+ * to (seccomp): after one a child might be killed for opening a spool. */
+extern _Atomic uint32_t embed_confinements;
 extern uint64_t embed_forked_ticks; /* of this process; 0: it was not */
 
 static inline bool

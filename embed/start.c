@@ -131,7 +131,7 @@ start(void)
     state = embed_state;
     if (atomic_compare_exchange_strong(&state->phase, &phase, EMBED_STARTING)) {
         atomic_fetch_add(&embed_generation, 1);
-        phase = !atomic_load(&embed_is_confined) && embed_spool_open()
+        phase = atomic_load(&embed_confinements) == 0 && embed_spool_open()
                     ? EMBED_ON
                     : EMBED_OFF;
         atomic_store_explicit(&state->phase, phase, memory_order_release);

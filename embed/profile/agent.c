@@ -65,7 +65,7 @@ static struct {
     _Atomic bool is_leaving; /* it is to end, and another may follow */
     pthread_t thread;
     _Atomic pid_t process;    /* whose thread it is */
-    _Atomic pid_t number;     /* of the thread; 0: it has not begun */
+    _Atomic pid_t number;     /* of the thread */
     _Atomic uint32_t asked;   /* times that files were asked for */
     _Atomic uint32_t written; /* `asked` when the last files were begun that
                                  are written */
@@ -320,7 +320,7 @@ run(void *context)
 {
     const uint64_t step_ns = profile.config.every_s * 1000 * NS_PER_MS;
     uint64_t next_ns = step_ns != 0 ? now_ns() + step_ns : UINT64_MAX;
-    uint32_t done = 0;
+    uint32_t done = atomic_load(&agent.written);
 
     (void)context;
     atomic_store(&agent.number, (pid_t)syscall(SYS_gettid));
@@ -345,7 +345,10 @@ run(void *context)
             continue;
         sleep_on(&agent.asked, done, LOOK_MS * NS_PER_MS);
     }
+    if (profile_is_confined())
+        profile_dump_files(); /* the last ones: there is no agent after it */
     stop_listening();
+    atomic_store(&agent.is_running, false);
     return NULL;
 }
 
@@ -407,15 +410,15 @@ profile_agent_start(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The kernel is done with a thread a little later than its process is. */
+/* pthread_join() returns a little before the kernel has removed the thread. */
 static void
 await_end(pid_t process, pid_t number)
 {
-    const struct timespec pause = {.tv_nsec = 100000};
     const uint64_t until_ns = now_ns() + STOP_MS * NS_PER_MS;
+    _Atomic uint32_t nothing = 0;
 
     while (syscall(SYS_tgkill, process, number, 0) == 0 && now_ns() < until_ns)
-        (void)nanosleep(&pause, NULL);
+        sleep_on(&nothing, 0, NS_PER_MS / 10);
 }
 
 /* Not in the child of a vfork, which is in the memory of its parent. */
@@ -435,24 +438,16 @@ profile_agent_stop(void)
     until.tv_sec += STOP_MS / 1000;
     if (pthread_timedjoin_np(agent.thread, NULL, &until) == 0) {
         await_end(process, atomic_load(&agent.number));
-        atomic_store(&agent.is_running, false);
         atomic_store(&agent.is_ending, false);
         atomic_store(&agent.is_leaving, false);
         atomic_store(&agent.is_started, false);
     }
 }
 
-/*
- * The agent's thread is not under a filter that another thread is about to get.
- * Without an agent these are the last files.
- */
-void
-profile_agent_before_confined(void)
+bool
+profile_agent_is_running(void)
 {
-    profile_agent_start();
-    atomic_store(&profile.is_confined, true);
-    if (!atomic_load(&agent.is_running))
-        profile_dump_files();
+    return atomic_load(&agent.is_running);
 }
 
 /*
@@ -466,16 +461,20 @@ profile_agent_end(void)
     uint32_t asked;
     uint32_t written;
 
-    if (!atomic_load(&agent.is_running)) {
-        if (!profile_is_confined())
-            profile_dump_files();
-        return;
+    if (atomic_load(&agent.is_running)) {
+        atomic_store(&agent.is_ending, true);
+        asked = ask_for_files();
+        while ((int32_t)((written = atomic_load(&agent.written)) - asked) < 0 &&
+               atomic_load(&agent.is_running)) {
+            if (now_ns() >= until_ns)
+                return;
+            sleep_on(&agent.written, written, LOOK_MS * NS_PER_MS);
+        }
+        if ((int32_t)(written - asked) >= 0)
+            return;
     }
-    atomic_store(&agent.is_ending, true);
-    asked = ask_for_files();
-    while ((int32_t)((written = atomic_load(&agent.written)) - asked) < 0 &&
-           now_ns() < until_ns)
-        sleep_on(&agent.written, written, LOOK_MS * NS_PER_MS);
+    if (!profile_is_confined())
+        profile_dump_files();
 }
 
 /* The thread is gone, and its table with it; a new agent makes a socket. */

@@ -65,23 +65,28 @@ profile_status_print(char *to, size_t bytes)
     (void)print_counts(to + used, bytes - (size_t)used, true);
 }
 
+/* What was lost may be less than before: a call that was to confine failed. */
 void
 profile_losses_write(void)
 {
+    static pid_t written_by;
     struct prof_file file;
     struct prof_sink sink;
     char path[PROFILE_FOLDER_MAX + 32];
     char text[512];
     const size_t bytes = print_counts(text, sizeof text, false);
 
-    if (bytes == 0)
-        return;
     (void)snprintf(path, sizeof path, "%s/%ld" PROFILE_LOST_END,
                    profile.config.folder, (long)getpid());
+    if (bytes == 0) {
+        if (written_by == getpid())
+            (void)unlink(path);
+        return;
+    }
     if (prof_file_begin(&file, path) != PROF_OK)
         return;
     prof_file_be_quick(&file);
     sink = prof_file_sink(&file);
-    if (prof_file_end(&file, sink.write(sink.context, text, bytes)) != PROF_OK)
-        return; /* nobody is there to be told */
+    if (prof_file_end(&file, sink.write(sink.context, text, bytes)) == PROF_OK)
+        written_by = getpid(); /* else nobody is there to be told */
 }

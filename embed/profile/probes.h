@@ -1,6 +1,6 @@
 /*
- * probes.h -- otel_memory:alloc and otel_memory:free, static probes for any
- * watches from outside (docs/profiling.md, "Probes").
+ * probes.h -- otel_memory:alloc and otel_memory:free, static probes for a
+ * tracer that watches from outside (docs/profiling.md, "Probes").
  *
  * A semaphore says whether somebody does; nobody: one load and a jump.
  */

@@ -70,14 +70,13 @@ struct profile {
     _Atomic uint32_t phase;
     struct profile_config config;
     struct prof *prof;
-    struct prof_cpu *cpu; /* NULL: no CPU profile */
-    uint64_t start_ns;    /* since 1970 */
-    /*
-     * The process has forbidden itself system calls, or made ready to
-     * (rights.c): it begins no thread and opens no file, as it might be killed
-     * for that.
-     */
-    _Atomic bool is_confined;
+    struct prof_cpu *cpu;          /* NULL: no CPU profile */
+    uint64_t start_ns;             /* since 1970 */
+    pid_t process;                 /* whose profile it is */
+    _Atomic bool is_idle_child;    /* forked, and has taken no sample since */
+    _Atomic uint32_t confinements; /* calls that confined it (rights.c) */
+    _Atomic pid_t confined_child;  /* 0, or the last child that did so without
+                                      a handler of fork() */
     struct profile_losses losses;
 };
 
@@ -88,12 +87,6 @@ profile_is_on(void)
 {
     return atomic_load_explicit(&profile.phase, memory_order_acquire) ==
            PROFILE_ON;
-}
-
-static inline bool
-profile_is_confined(void)
-{
-    return atomic_load_explicit(&profile.is_confined, memory_order_relaxed);
 }
 
 /* start.c: begin, if nobody has. returns: is it on? */
@@ -206,6 +199,15 @@ PROF_NODISCARD enum prof_status profile_dump_to(const char *folder,
 void profile_dump_files(void);
 void profile_dump_after_fork_child(void);
 
+/* rights.c */
+
+/*
+ * returns: has the process forbidden itself system calls, or made ready to? It
+ *          begins no thread and opens no file, as it might be killed for that.
+ */
+bool profile_is_confined(void);
+void profile_rights_after_fork_child(void);
+
 /* agent.c */
 
 /* Begin the agent's thread, if there is to be one and there is none. */
@@ -214,8 +216,7 @@ void profile_agent_start(void);
 /* End the agent's thread; the next sample begins another. context: inside */
 void profile_agent_stop(void);
 
-/* System calls are about to be forbidden. context: inside */
-void profile_agent_before_confined(void);
+bool profile_agent_is_running(void);
 
 /* Write the files of a program that exits. context: inside */
 void profile_agent_end(void);

@@ -5,13 +5,15 @@
  * libc changes the user of all threads at once, and aborts the program if one
  * may and another may not. So the agent ends before the program changes its
  * capabilities, and before it enters a user namespace, which a process with two
- * threads cannot do. The next sample begins an agent with the new rights.
+ * threads cannot do. The next sample begins an agent with the new rights, but
+ * not in a process that is confined: there the agent writes the last files.
  *
  * A filter of system calls needs no_new_privs ahead of it, unless it is root's.
  * From then on no thread is begun and no file opened where the filter may be:
  * the agent, which is there already, is not under it.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -20,33 +22,77 @@
 
 #include "profile.h"
 
-/* Call it, ahead of a change, unless the profiler itself is interrupted. */
-static void
+bool
+profile_is_confined(void)
+{
+    const pid_t child = atomic_load(&profile.confined_child);
+
+    return atomic_load(&profile.confinements) != 0 ||
+           (child != 0 && child == getpid());
+}
+
+/*
+ * Call it, ahead of a change, unless the profiler itself is interrupted. The
+ * program's call is no cancellation point, so ours is none.
+ *
+ * returns: was it called?
+ */
+static bool
 ahead(void (*call)(void))
 {
     const int saved_errno = errno;
+    int cancelling;
 
-    if (embed_inside || !profile_is_on() || profile_is_confined())
-        return;
+    if (embed_inside || !profile_is_on())
+        return false;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     embed_inside = true;
     call();
     embed_inside = false;
     errno = saved_errno;
+    (void)pthread_setcancelstate(cancelling, NULL);
+    return true;
 }
 
+/*
+ * The child of a vfork is in the memory of its parent, which is not confined.
+ * A forked child that has taken no sample is as a rule about to execute a
+ * program. Without an agent these are the last files.
+ */
 static void
-prepare(int option)
+confine(void)
 {
-    switch (option) {
-    case PR_SET_KEEPCAPS:
-    case PR_SET_SECUREBITS:
-        ahead(profile_agent_stop);
-        break;
-    case PR_SET_NO_NEW_PRIVS:
-    case PR_SET_SECCOMP:
-        ahead(profile_agent_before_confined);
-        break;
+    const pid_t process = getpid();
+
+    if (process != profile.process) {
+        atomic_store(&profile.confined_child, process);
+    } else if (atomic_load(&profile.is_idle_child)) {
+        atomic_fetch_add(&profile.confinements, 1);
+    } else {
+        profile_agent_start();
+        if (atomic_fetch_add(&profile.confinements, 1) == 0 &&
+            !profile_agent_is_running())
+            profile_dump_files();
     }
+}
+
+/* Who is forked by a confined process is confined. */
+void
+profile_rights_after_fork_child(void)
+{
+    const pid_t child = atomic_exchange(&profile.confined_child, 0);
+
+    if (child != 0 && child == getppid())
+        atomic_fetch_add(&profile.confinements, 1);
+    profile.process = getpid();
+}
+
+/* The call failed. */
+static void
+unconfine(void)
+{
+    if (getpid() == profile.process)
+        atomic_fetch_sub(&profile.confinements, 1);
 }
 
 /* As libc has it: the call takes what it needs of the four. */
@@ -54,15 +100,22 @@ EMBED_HOOK int
 prctl(int option, ...)
 {
     unsigned long words[4];
+    bool is_confining = false;
     va_list end;
+    long status;
 
     va_start(end, option);
     for (int i = 0; i < 4; i++)
         words[i] = va_arg(end, unsigned long);
     va_end(end);
-    prepare(option);
-    return (int)syscall(SYS_prctl, option, words[0], words[1], words[2],
-                        words[3]);
+    if (option == PR_SET_KEEPCAPS || option == PR_SET_SECUREBITS)
+        (void)ahead(profile_agent_stop);
+    if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
+        is_confining = ahead(confine);
+    status = syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+    if (status != 0 && is_confining)
+        unconfine();
+    return (int)status;
 }
 
 EMBED_HOOK int capset(void *header, const void *data); /* of no libc header */
@@ -70,7 +123,7 @@ EMBED_HOOK int capset(void *header, const void *data); /* of no libc header */
 EMBED_HOOK int
 capset(void *header, const void *data)
 {
-    ahead(profile_agent_stop);
+    (void)ahead(profile_agent_stop);
     return (int)syscall(SYS_capset, header, data);
 }
 
@@ -78,7 +131,7 @@ EMBED_HOOK int
 unshare(int flags)
 {
     if ((flags & CLONE_NEWUSER) != 0)
-        ahead(profile_agent_stop);
+        (void)ahead(profile_agent_stop);
     return (int)syscall(SYS_unshare, flags);
 }
 
@@ -86,6 +139,6 @@ EMBED_HOOK int
 setns(int file, int type)
 {
     if (type == 0 || (type & CLONE_NEWUSER) != 0)
-        ahead(profile_agent_stop);
+        (void)ahead(profile_agent_stop);
     return (int)syscall(SYS_setns, file, type);
 }

@@ -73,6 +73,8 @@ record_alloc(struct prof_proc *proc, void *address, uint64_t bytes,
     }
     if (entry.is_probed)
         profile_probe_alloc(entry.address, bytes, weight_of(bytes));
+    if (atomic_load_explicit(&profile.is_idle_child, memory_order_relaxed))
+        atomic_store(&profile.is_idle_child, false);
     profile_agent_start(); /* a forked child's, once it does something */
 }
 

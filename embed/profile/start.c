@@ -129,6 +129,7 @@ go_on_in_child(void)
     bool had_others;
 
     embed_inside = true;
+    atomic_store(&profile.is_idle_child, true);
     prof_after_fork_child(profile.prof);
     for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
         prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);
@@ -150,6 +151,7 @@ after_fork_in_child(void)
     profile_waits_after_fork_child();
     profile_dump_after_fork_child();
     embed_stacks_reclaim();
+    profile_rights_after_fork_child();
     if (embed_inside)
         end_in_child();
     else if (profile_is_on())
@@ -184,6 +186,7 @@ static bool
 start(void)
 {
     embed_depth_max = PROFILE_DEPTH_MAX;
+    profile.process = getpid();
     if (!configure() || !embed_stacks_start() || !make_prof())
         return false;
     embed_unwind_start();

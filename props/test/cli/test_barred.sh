@@ -130,6 +130,32 @@ else
     count "confined: with an agent, all of the parent" $?
 fi
 
+as_alone unconfined record "$program" unconfined
+"$profsim" run --top 99 x.rec >shown 2>&1
+grep -q '^ *7700 *100 .*allocate_after' shown &&
+    ! grep -q 'children, forked by a process' shown
+count "not confined, recorded: the child, too" $?
+for agent in "" " --no-agent"; do
+    as_alone "unconfined$agent" "profile --heap 1$agent" "$program" unconfined
+    [ "$(ls f/*.heap.pb.gz | wc -l)" -eq 2 ] && ! grep -q 'not in its profiles' err
+    count "not confined$agent: it and the child that is not" $?
+done
+
+# ---- a program that changes its rights has one thread then
+
+rights=(keepcaps securebits capset setns)
+as_alone "rights" "profile --heap 1" "$program" rights "${rights[@]}"
+[ "$(grep -c ', 1 threads' alone)" -eq ${#rights[@]} ]
+count "rights: each was tried" $?
+for call in capset unshare; do
+    as_alone "confined, $call" "profile --heap 1" "$program" rights no-new-privs $call
+    ls f/*.heap.pb.gz >/dev/null && grep -q 'confined itself' err
+    count "confined, $call: its agent wrote the last files" $?
+done
+as_alone "cancelled" "profile --heap 1" "$program" cancelled
+grep -qx 'went on: 1' alone
+count "cancelled: alone it goes on" $?
+
 # ---- a user namespace, which takes a process with one thread
 
 if unshare --user true 2>alone; then

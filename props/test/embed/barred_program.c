@@ -7,12 +7,21 @@
  *        barred_program confine          forbids itself to open files, to make
  *                                        sockets and threads, on pain of death,
  *                                        and allocates; so does its child
+ *        barred_program unconfined       fails to; a child of a vfork does not;
+ *                                        forks a child, which allocates, and
+ *                                        another, which confines itself
+ *        barred_program rights CALL...   makes calls that change its rights;
+ *                                        prints how many threads it then has
+ *        barred_program cancelled        changes its rights in a thread that is
+ *                                        to be cancelled
  *        barred_program take-timer       has SIGPROF and ITIMER_PROF to itself
  */
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -120,6 +130,122 @@ run_confined(void)
     return 0;
 }
 
+/* returns: how many threads the process has; a profiler's agent is one */
+static int
+count_threads(void)
+{
+    struct stat tasks;
+
+    return stat("/proc/self/task", &tasks) == 0 ? (int)tasks.st_nlink - 2 : -1;
+}
+
+/*
+ * First as programs ask whether there are filters: the address is wrong. The
+ * last child is as one that is about to execute a program.
+ */
+static int
+run_unconfined(void)
+{
+    pid_t child;
+
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == 0)
+        return 2;
+    child = vfork();
+    if (child == 0) {
+        (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        _exit(0);
+    }
+    if (end_of(child) != 0)
+        return 2;
+    child = fork();
+    if (child == 0) {
+        allocate_after();
+        exit(5);
+    }
+    printf("child %d\n", end_of(child));
+    child = fork();
+    if (child == 0) {
+        (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        _exit(count_threads());
+    }
+    printf("child of %d threads\n", end_of(child));
+    return 0;
+}
+
+/* ---- rights ---- */
+
+int capset(void *header, const void *data); /* of no libc header */
+
+/* To what it may do already. */
+static int
+set_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version =
+                                                  _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+    return syscall(SYS_capget, &header, data) == 0 ? capset(&header, data) : -1;
+}
+
+static int
+change_rights(const char *call)
+{
+    if (strcmp(call, "no-new-privs") == 0)
+        return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (strcmp(call, "keepcaps") == 0)
+        return prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+    if (strcmp(call, "securebits") == 0)
+        return prctl(PR_SET_SECUREBITS, prctl(PR_GET_SECUREBITS), 0, 0, 0);
+    if (strcmp(call, "capset") == 0)
+        return set_capabilities();
+    if (strcmp(call, "setns") == 0)
+        return setns(-1, CLONE_NEWUSER);
+    if (strcmp(call, "unshare") == 0)
+        return unshare(CLONE_NEWUSER);
+    return 2;
+}
+
+/* A process with an agent has two threads. */
+static int
+change_all_rights(char **calls)
+{
+    for (; *calls != NULL; calls++) {
+        int status;
+        int threads;
+
+        allocate_before();
+        status = change_rights(*calls) == 0 ? 0 : errno;
+        threads = count_threads();
+        printf("%s: %d", *calls, status);
+        if (strcmp(*calls, "no-new-privs") != 0)
+            printf(", %d threads", threads);
+        puts("");
+    }
+    return 0;
+}
+
+static void *
+change_cancelled(void *went_on)
+{
+    pthread_cancel(pthread_self());
+    *(bool *)went_on = change_rights("keepcaps") == 0;
+    return NULL;
+}
+
+static int
+run_cancelled(void)
+{
+    bool went_on = false;
+    pthread_t thread;
+
+    allocate_before();
+    if (pthread_create(&thread, NULL, change_cancelled, &went_on) != 0 ||
+        pthread_join(thread, NULL) != 0)
+        return 2;
+    printf("went on: %d\n", went_on);
+    return 0;
+}
+
 static void
 on_tick(int number)
 {
@@ -150,6 +276,12 @@ main(int argc, char **argv)
         return execute(argv + 2);
     if (strcmp(mode, "confine") == 0)
         return run_confined();
+    if (strcmp(mode, "unconfined") == 0)
+        return run_unconfined();
+    if (strcmp(mode, "rights") == 0)
+        return change_all_rights(argv + 2);
+    if (strcmp(mode, "cancelled") == 0)
+        return run_cancelled();
     if (strcmp(mode, "take-timer") == 0)
         return take_timer();
     if (strcmp(mode, "allocate") != 0)
