@@ -44,8 +44,8 @@
  *   I1  A counter is written by its processor alone, and only grows (modulo
  *       2^32, with a carry).
  *   I2  published is never more than what was counted: both as numbers of 64
- * bits, which wrap silently. (Between a counter's wrap and its carry a slot
- *       that is not at rest looks 2^32 too small; the next look is right.)
+ *       bits, which wrap silently. (Between a counter's wrap and its carry a
+ *       slot that is not at rest looks 2^32 too small; the next look is right.)
  *   I3  While `carries` is 0 all upper halves are 0.
  *   I4  Where events may arrive, the frees of a row are read before its
  *       allocations, over all processors and slots.

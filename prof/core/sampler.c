@@ -294,7 +294,7 @@ prof_heap_rate(const struct prof *prof)
  * By m(2x) = m(x) (2 - m(x)) from an x of at most 1/16, where ten terms of the
  * series leave less than 2^-58. Neither step subtracts like numbers; a doubling
  * does not enlarge the relative error it is given and adds at most 1.5 units of
- * the last index; there are at most ten.
+ * the last place; there are at most ten.
  */
 static double
 one_minus_exp(double x)

@@ -44,7 +44,7 @@ alloc_once(void *context, uint32_t thread)
 }
 
 static void
-turn_twice(void *context, uint32_t thread)
+advance_twice(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -63,7 +63,8 @@ const struct sim_kernel props_kernel_advance_alloc = {
     .about = "an allocation overtaken by cycles is published in time",
     .setup = new_world,
     .finish = one_alloc,
-    .threads = {{"mutator", alloc_once, NULL}, {"collector", turn_twice, NULL}},
+    .threads = {{"mutator", alloc_once, NULL},
+                {"collector", advance_twice, NULL}},
     .threads_count = 2,
 };
 
@@ -98,7 +99,7 @@ const struct sim_kernel props_kernel_advance_explicit = {
     .setup = new_world_with_one,
     .finish = one_life,
     .threads = {{"mutator", free_explicit_once, NULL},
-                {"collector", turn_twice, NULL}},
+                {"collector", advance_twice, NULL}},
     .threads_count = 2,
 };
 
@@ -183,7 +184,7 @@ const struct sim_kernel props_kernel_advance_in_signal = {
     .setup = new_world,
     .finish = two_at_most,
     .threads = {{"mutator", alloc_once, alloc_in_signal},
-                {"collector", turn_twice, NULL}},
+                {"collector", advance_twice, NULL}},
     .threads_count = 2,
 };
 

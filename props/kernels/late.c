@@ -81,7 +81,7 @@ allocate(void *context, uint32_t thread)
 }
 
 static void
-turn_and_sweep(void *context, uint32_t thread)
+advance_and_sweep(void *context, uint32_t thread)
 {
     advance_and_flush(context, thread);
     /* Busy is an answer: the next cycle publishes it. */
@@ -116,7 +116,7 @@ const struct sim_kernel props_kernel_late_alloc = {
     .setup = one_alive,
     .finish = two_alive,
     .threads = {{"mutator", allocate, NULL},
-                {"collector", turn_and_sweep, NULL}},
+                {"collector", advance_and_sweep, NULL}},
     .threads_count = 2,
 };
 
@@ -146,7 +146,7 @@ collect(void *context, uint32_t thread)
 }
 
 static void
-look_turn_look(void *context, uint32_t thread)
+look_advance_look(void *context, uint32_t thread)
 {
     kernel_look(context, thread);
     if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
@@ -181,7 +181,7 @@ const struct sim_kernel props_kernel_refused = {
     .setup = not_the_first,
     .finish = two_counted,
     .threads = {{"collection", collect, NULL},
-                {"collector", look_turn_look, NULL}},
+                {"collector", look_advance_look, NULL}},
     .threads_count = 2,
 };
 
