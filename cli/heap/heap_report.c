@@ -103,7 +103,8 @@ static const struct {
     [SIM_RECORDED_CHILDREN] = {"children, forked by a process that confined "
                                "itself",
                                "opening a log might have ended them "
-                               "(no_new_privs, seccomp)"},
+                               "(no_new_privs, seccomp); a fork() that failed "
+                               "is counted, too"},
 };
 
 static void

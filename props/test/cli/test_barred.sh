@@ -152,6 +152,7 @@ for call in capset unshare; do
     ls f/*.heap.pb.gz >/dev/null && grep -q 'confined itself' err
     count "confined, $call: its agent wrote the last files" $?
 done
+as_alone "asked once" "profile --heap 1" "$program" asked
 as_alone "cancelled" "profile --heap 1" "$program" cancelled
 grep -qx 'went on: 1' alone
 count "cancelled: alone it goes on" $?

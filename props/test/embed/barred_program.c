@@ -14,6 +14,9 @@
  *                                        prints how many threads it then has
  *        barred_program cancelled        changes its rights in a thread that is
  *                                        to be cancelled
+ *        barred_program asked            asks its profiler for files, has the
+ *                                        agent end and begin again, and looks
+ *                                        whether that one writes them, too
  *        barred_program take-timer       has SIGPROF and ITIMER_PROF to itself
  */
 #include <errno.h>
@@ -30,13 +33,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BLOCKS = 100, BYTES = 77, BURN = 30000000 };
+enum {
+    BLOCKS = 100,
+    BYTES = 77,
+    BURN = 30000000,
+    LOOKS = 20000, /* 20 s */
+    LOOK_US = 1000
+};
 
 static void *blocks[2 * BLOCKS];
 
@@ -246,6 +257,74 @@ run_cancelled(void)
     return 0;
 }
 
+/* ---- its agent ---- */
+
+/* returns: false if it does not come */
+static bool
+await_file(const char *path)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        if (access(path, F_OK) == 0)
+            return true;
+        usleep(LOOK_US);
+    }
+    return false;
+}
+
+/* Files that it is to write come before what it answers. */
+static bool
+await_answer(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int length =
+        snprintf(&address.sun_path[1], sizeof address.sun_path - 1,
+                 "profsim-profile-%ld", (long)getpid());
+    const socklen_t bytes =
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1) +
+        (socklen_t)length;
+
+    for (int i = 0; i < LOOKS; i++) {
+        const int agent = socket(AF_UNIX, SOCK_STREAM, 0);
+        char answer[2];
+        const bool is_there =
+            connect(agent, (struct sockaddr *)&address, bytes) == 0 &&
+            write(agent, "status\n", 7) == 7 && read(agent, answer, 2) == 2;
+
+        close(agent);
+        if (is_there)
+            return true;
+        usleep(LOOK_US);
+    }
+    return false;
+}
+
+/* Alone it has no agent, and nothing is written. */
+static int
+run_asked(void)
+{
+    const char *const folder = getenv("PROFSIM_PROFILE_FOLDER");
+    bool is_written = false;
+
+    allocate_before();
+    if (folder != NULL) {
+        char path[512];
+
+        snprintf(path, sizeof path, "%s/%ld.heap.pb", folder, (long)getpid());
+        raise(SIGUSR2);
+        if (!await_file(path) || !await_answer() || unlink(path) != 0 ||
+            change_rights("keepcaps") != 0)
+            return 2;
+        allocate_after();
+        if (!await_answer())
+            return 2;
+        is_written = access(path, F_OK) == 0;
+    }
+    printf("written again: %d\n", is_written);
+    return 0;
+}
+
+/* ---- its timer ---- */
+
 static void
 on_tick(int number)
 {
@@ -280,6 +359,8 @@ main(int argc, char **argv)
         return run_unconfined();
     if (strcmp(mode, "rights") == 0)
         return change_all_rights(argv + 2);
+    if (strcmp(mode, "asked") == 0)
+        return run_asked();
     if (strcmp(mode, "cancelled") == 0)
         return run_cancelled();
     if (strcmp(mode, "take-timer") == 0)
