@@ -10,7 +10,8 @@
  * What makes runs repeatable
  *   - all state hangs on what begin() returns; a second begin() starts anew
  *   - random numbers come from config->random() and time from config->now_ns()
- *   - addresses are numbers: nothing is mapped there
+ *   - addresses are numbers: nothing is mapped there, and a block above 2 MiB
+ *     may reach over the address of another one
  */
 #ifndef SUBJECT_H
 #define SUBJECT_H
@@ -118,7 +119,8 @@ struct subject {
      * only one left; else its parent, where nothing has changed. */
     void (*fork)(void *state, uint32_t thread, bool child);
 
-    /* Call visit(context, &record) for each record. A site may come twice. */
+    /* Call visit(context, &record) for each record. A site may come twice, and
+     * then its counts are added up, unless there are SUBJECT_ADDRESSES. */
     void (*snapshot)(void *state, subject_visit *visit, void *context);
 
     /* What it counts a request as, where that is not its size: the size class,

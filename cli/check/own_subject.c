@@ -7,17 +7,26 @@
  * reader rounds them once it has added them up.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "prof/fork.h"
 #include "prof/prof.h"
 #include "subject_file.h"
 
-enum { SLOTS = 4096, RECORDS_MAX = 1024, DEPTH_MAX = 32 };
+enum { SLOT_BITS = 13, RECORDS_MAX = 1024, DEPTH_MAX = 32 };
+
+#define SLOTS (UINT64_C(1) << SLOT_BITS)
+
+/* An address comes again, so it keeps its slot when its block is freed. */
+struct slot {
+    uint64_t address; /* 0: not taken */
+    prof_bucket bucket;
+};
 
 struct own {
     struct prof *prof;
-    prof_bucket buckets[SLOTS]; /* of the block at an address, by its slot */
+    struct slot slots[SLOTS]; /* a hash table by address */
     struct prof_heap_record records[RECORDS_MAX];
     _Alignas(PROF_BLOCK_ALIGN) unsigned char block[];
 };
@@ -45,7 +54,19 @@ begin(const struct subject_config *config)
 static prof_bucket *
 bucket_of(struct own *own, const struct subject_block *block)
 {
-    return &own->buckets[(block->address >> 21) % SLOTS];
+    const uint64_t hash = block->address * UINT64_C(0x9e3779b97f4a7c15);
+
+    for (uint64_t i = 0; i < SLOTS; i++) {
+        struct slot *slot =
+            &own->slots[((hash >> (64 - SLOT_BITS)) + i) % SLOTS];
+
+        if (slot->address == 0)
+            slot->address = block->address;
+        if (slot->address == block->address)
+            return &slot->bucket;
+    }
+    (void)fprintf(stderr, "own: more than %d blocks live\n", (int)SLOTS);
+    abort();
 }
 
 static void

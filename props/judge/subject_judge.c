@@ -13,7 +13,7 @@
 
 #include "instrument_subject.h"
 #include "judge_internal.h"
-#include "rng.h"
+#include "subject_view.h"
 
 void
 subject_judge_begin(struct subject_judge *judge)
@@ -133,14 +133,6 @@ compare_samples(struct subject_judge *judge, uint32_t site,
 /* ---- A snapshot ---- */
 
 static void
-add_count(struct subject_count *to, const struct subject_count *count)
-{
-    to->objects += count->objects;
-    to->samples += count->samples;
-    to->bytes += count->bytes;
-}
-
-static void
 judge_count(struct subject_judge *judge, const char *what,
             const struct sim_subject_record *record,
             const struct subject_count *count)
@@ -225,13 +217,11 @@ judge_address(struct subject_judge *judge, const struct sim_subject_view *view,
 }
 
 static void
-judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
-             size_t index)
+judge_counts(struct subject_judge *judge,
+             const struct sim_subject_record *record)
 {
-    const struct sim_subject_record *record = &view->records[index];
     const uint32_t can = judge->model.subject->can;
 
-    props_cover_hit(judge->judge->cover, COVER_SUBJECT_READ);
     if ((can & SUBJECT_LIVE) != 0)
         judge_count(judge, "shows live", record, &record->live);
     if ((can & SUBJECT_ALLOCATED) != 0)
@@ -239,6 +229,19 @@ judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
     if ((can & SUBJECT_FREED) != 0)
         judge_count(judge, "shows freed", record, &record->freed);
     judge_balance(judge, record);
+}
+
+static void
+judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
+             size_t index)
+{
+    const struct sim_subject_record *record = &view->records[index];
+    const bool by_object = (judge->model.subject->can & SUBJECT_ADDRESSES) != 0;
+    struct sim_subject_record sum;
+
+    props_cover_hit(judge->judge->cover, COVER_SUBJECT_READ);
+    if (subject_view_sum(view, index, by_object, &sum))
+        judge_counts(judge, &sum);
     if (!allocated_there(judge, record->site))
         breach(judge, PROPS_A5,
                "a site of %" PRIu32 " frames, 0x%" PRIxPTR
@@ -274,11 +277,33 @@ judge_site(struct subject_judge *judge, const struct sim_subject_view *view,
 
     for (size_t i = 0; i < view->count; i++) {
         if (view->records[i].site == site)
-            add_count(&shown, &view->records[i].live);
+            subject_view_add(&shown, &view->records[i].live);
     }
     note_cover(judge, &sums);
     compare(judge, site, &sums, &shown);
     compare_samples(judge, site, &sums, &shown);
+}
+
+static bool
+is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b)); /* A3 tells those */
+}
+
+/* in: a, b, the same count of `record` in two views */
+static void
+compare_count(struct subject_judge *judge, enum props_property property,
+              const struct sim_subject_record *record, const char *what,
+              const struct subject_count *a, const struct subject_count *b)
+{
+    if (!is_same(a->objects, b->objects) || !is_same(a->bytes, b->bytes) ||
+        a->samples != b->samples)
+        breach(judge, property,
+               "site 0x%" PRIxPTR
+               "..: %s %.15g objects of %.15g bytes, %" PRId64
+               " samples; and then %.15g of %.15g, %" PRId64,
+               record->leaf, what, a->objects, a->bytes, a->samples, b->objects,
+               b->bytes, b->samples);
 }
 
 /* in: property, broken if the two views differ */
@@ -298,43 +323,15 @@ judge_same(struct subject_judge *judge, enum props_property property,
         const struct sim_subject_record *x = &a->records[i];
         const struct sim_subject_record *y = &b->records[i];
 
-        if (x->site != y->site ||
-            memcmp(&x->live, &y->live, sizeof x->live) != 0 ||
-            memcmp(&x->allocated, &y->allocated, sizeof x->live) != 0 ||
-            memcmp(&x->freed, &y->freed, sizeof x->live) != 0)
+        compare_count(judge, property, x, "live", &x->live, &y->live);
+        compare_count(judge, property, x, "allocated", &x->allocated,
+                      &y->allocated);
+        compare_count(judge, property, x, "freed", &x->freed, &y->freed);
+        if (!subject_view_same_site(x, y) || x->address != y->address)
             breach(judge, property,
-                   "record %zu of %zu %s: %.15g live objects of %.15g "
-                   "bytes, and then %.15g of %.15g",
-                   i + 1, a->count, when, x->live.objects, x->live.bytes,
-                   y->live.objects, y->live.bytes);
-    }
-}
-
-static uint64_t
-bits_of(double number)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static void
-hash_view(struct subject_judge *judge, const struct sim_subject_view *view)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        const struct sim_subject_record *record = &view->records[i];
-        const uint64_t words[] = {record->site,
-                                  record->address,
-                                  bits_of(record->live.objects),
-                                  bits_of(record->live.bytes),
-                                  (uint64_t)record->live.samples,
-                                  bits_of(record->allocated.objects),
-                                  bits_of(record->allocated.bytes),
-                                  bits_of(record->freed.objects)};
-
-        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-            judge->hash = sim_hash_step(judge->hash, words[k]);
+                   "record %zu of %zu %s: site 0x%" PRIxPTR
+                   "..; and then another, or another address",
+                   i + 1, a->count, when, x->leaf);
     }
 }
 
@@ -345,7 +342,7 @@ judge_snapshot(struct subject_judge *judge)
     const struct sim_subject_view *view = sim_subject_view(world, 0);
     const uint32_t sites = sim_world_config(world)->stacks_count;
 
-    hash_view(judge, view);
+    judge->hash = subject_view_hash(judge->hash, view);
     if (view->cut)
         breach(judge, PROPS_A5, "a snapshot shows more than %zu records",
                view->count);

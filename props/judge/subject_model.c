@@ -78,7 +78,9 @@ learn_rate(struct subject_model *model, uint64_t rate_bytes)
     if (!model->was_told || (model->subject->can & SUBJECT_AT_ONCE) != 0)
         return;
     for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
-        model->debt_bytes[i] = GAPS_LEFT * model->sampled_at_bytes;
+        model->debt_bytes[i] = model->sampled_at_bytes > UINT64_MAX / GAPS_LEFT
+                                   ? UINT64_MAX
+                                   : GAPS_LEFT * model->sampled_at_bytes;
 }
 
 static void

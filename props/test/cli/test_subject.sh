@@ -88,9 +88,32 @@ run 0 "$profsim" check --subject "$from/whole.c" $exact --seeds 1..3000 &&
     has 'every property holds'
 verdict "a subject that lacks little holds" $?
 
+sed 's/        visit(context, &record);/        struct subject_record freed = record;\
+        freed.allocated = (struct subject_count){0};\
+        freed.live.objects = -freed.freed.objects;\
+        freed.live.bytes = -freed.freed.bytes;\
+        freed.live.samples = -freed.freed.samples;\
+        record.freed = (struct subject_count){0};\
+        record.live = record.allocated;\
+        visit(context, \&record);\
+        visit(context, \&freed);/' "$from/whole.c" >twice.c
+# shellcheck disable=SC2086 # words
+run 0 "$profsim" check --subject twice.c $exact --seeds 1..500 &&
+    has 'every property holds' && grep -q '&freed' twice.c
+verdict "a site may come twice" $?
+
+# shellcheck disable=SC2086 # words
 run 0 "$profsim" check --subject own $exact --seeds 1..3000 &&
     has 'every property holds'
 verdict "the library is a subject like others" $?
+{
+    printf 'profsim scenario 2\ninstruments subject\n'
+    printf 'stack s1 = 0x401000\nstack s2 = 0x402000\n'
+    seq 1 4097 | sed 's/4097/o& s2 16/; t; s/.*/o& s1 16/' | sed 's/^/alloc /'
+    echo 'free o1'
+} >many.sim
+run 0 "$profsim" replay --subject own many.sim
+verdict "it knows more than 4096 blocks apart" $?
 
 # ---- What is no subject ----
 

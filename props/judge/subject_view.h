@@ -1,0 +1,32 @@
+/* subject_view.h -- sums and the hash of what a snapshot of a subject shows. */
+#ifndef PROPS_SUBJECT_VIEW_H
+#define PROPS_SUBJECT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "instrument_subject.h"
+
+/* Add a count to *to. */
+void subject_view_add(struct subject_count *to,
+                      const struct subject_count *count);
+
+/* Are two records of one site? */
+bool subject_view_same_site(const struct sim_subject_record *a,
+                            const struct sim_subject_record *b);
+
+/*
+ * A site may have several records, one of each processor, say: they are added
+ * up. Those of objects (by_object) stand alone.
+ *
+ * out:     *sum, of the site of record `index`
+ * returns: false if an earlier record is of the same site
+ */
+bool subject_view_sum(const struct sim_subject_view *view, size_t index,
+                      bool by_object, struct sim_subject_record *sum);
+
+/* returns: the hash that goes on with all that the view shows */
+uint64_t subject_view_hash(uint64_t hash, const struct sim_subject_view *view);
+
+#endif
