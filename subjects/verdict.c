@@ -13,7 +13,7 @@ enum { WORKLOADS = SUBJECTS_WORKLOADS - 1, SMALL_BYTES = 16 };
 static bool
 is_off(double figure)
 {
-    return !isnan(figure) && !(fabs(figure - 1) <= SUBJECTS_TOLERANCE);
+    return !(fabs(figure - 1) <= SUBJECTS_TOLERANCE); /* NaN is */
 }
 
 static void
@@ -38,6 +38,14 @@ add(struct subjects_verdict *verdict, const char *property, const char *what,
     fault->figure = figure;
 }
 
+/* The same of an effect: NaN says that the tool knows no such thing. */
+static void
+add_effect(struct subjects_verdict *verdict, const char *property,
+           const char *what, double figure, const struct subjects_fault *where)
+{
+    add(verdict, property, what, isnan(figure) ? 1 : figure, where);
+}
+
 /* ---- Periods ---- */
 
 /* returns: whether a size of the period is off; the furthest is told */
@@ -57,10 +65,12 @@ is_period_off(const struct subjects_rules *rules, uint64_t rate,
                 sum += mean[j];
                 truth += (double)period->sizes[j];
             }
-        if (fabs(sum / truth - 1) > fabs(period->figure - 1) + 1e-9) {
+        if (!(fabs(sum / truth - 1) <= fabs(period->figure - 1) + 1e-9)) {
             period->figure = sum / truth;
             period->size_bytes = period->sizes[i];
         }
+        if (isnan(period->figure))
+            return true;
     }
     return is_off(period->figure);
 }
@@ -128,18 +138,20 @@ judge_size(struct subjects_verdict *verdict, const struct subjects_rules *rules,
         subjects_effects(rules, rate, size_bytes);
     const struct subjects_fault where = alone(size_bytes);
 
-    add(verdict, "U1", "live objects", subjects_live(rules, rate, size_bytes),
-        &where);
-    add(verdict, "U2", "a thread's first allocation", effects.first, &where);
-    add(verdict, "U2", "a thread of ten allocations", effects.ten, &where);
-    add(verdict, "U1", "what a realloc that moves adds", effects.realloc_moved,
-        &where);
-    add(verdict, "U1", "what a realloc in place adds", effects.realloc_place,
-        &where);
-    add(verdict, "G1", "the allocation after the rate has doubled",
-        effects.doubled_new, &where);
-    add(verdict, "G1", "what was recorded before the rate doubled",
-        effects.doubled_old, &where);
+    add_effect(verdict, "U1", "live objects",
+               subjects_live(rules, rate, size_bytes), &where);
+    add_effect(verdict, "U2", "a thread's first allocation", effects.first,
+               &where);
+    add_effect(verdict, "U2", "a thread of ten allocations", effects.ten,
+               &where);
+    add_effect(verdict, "U1", "what a realloc that moves adds",
+               effects.realloc_moved, &where);
+    add_effect(verdict, "U1", "what a realloc in place adds",
+               effects.realloc_place, &where);
+    add_effect(verdict, "G1", "the allocation after the rate has doubled",
+               effects.doubled_new, &where);
+    add_effect(verdict, "G1", "what was recorded before the rate doubled",
+               effects.doubled_old, &where);
 }
 
 static void
@@ -152,8 +164,8 @@ judge_site(struct subjects_verdict *verdict, const struct subjects_rules *rules,
         subjects_mixed_site(rules, rate, both.sizes, both.count);
 
     if (rules->manners.scales_by_site)
-        add(verdict, "U1", "objects of a site with both sizes", site.objects,
-            &both);
+        add_effect(verdict, "U1", "objects of a site with both sizes",
+                   site.objects, &both);
 }
 
 /* One block of all memory there is, right after a sample. */

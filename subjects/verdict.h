@@ -1,6 +1,6 @@
 /*
- * verdict.h -- is a rule set right? All periods and all effects are tried; what
- * is off is reduced to the smallest period that still shows it.
+ * verdict.h -- is a rule set right? The periods W1 to W11 and all effects are
+ * tried; what is off is reduced to the smallest period that still shows it.
  */
 #ifndef SUBJECTS_VERDICT_H
 #define SUBJECTS_VERDICT_H
@@ -10,7 +10,7 @@
 /* A figure further from 1 than this is off. */
 #define SUBJECTS_TOLERANCE 0.01
 
-enum { SUBJECTS_FAULTS_MAX = 8 };
+enum { SUBJECTS_FAULTS_MAX = 16 };
 
 /* What is off, and the least that shows it. */
 struct subjects_fault {
@@ -23,7 +23,8 @@ struct subjects_fault {
 };
 
 struct subjects_verdict {
-    struct subjects_fault faults[SUBJECTS_FAULTS_MAX]; /* one a property */
+    struct subjects_fault
+        faults[SUBJECTS_FAULTS_MAX]; /* the first of each kind */
     size_t count;
     size_t tried; /* figures, until the first fault or in all */
 };

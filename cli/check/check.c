@@ -71,7 +71,7 @@ run_checkers(const struct cli_check_options *options, struct cli_search *search)
                             options->subject_path);
         printf("replay: %s %s\n", command, props_property_id(worst.property));
     }
-    return CLI_BROKEN;
+    return cli_search_exit(&worst);
 }
 
 /* ---- the campaign ---- */

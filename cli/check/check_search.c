@@ -1,6 +1,7 @@
 /* check_search.c -- see check_search.h. */
 #include "check_search.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "file_result.h"
@@ -68,6 +69,14 @@ cli_search_applicable(const struct cli_check_options *options,
     return left;
 }
 
+enum cli_exit
+cli_search_exit(const struct props_finding *finding)
+{
+    if (finding->signal == SIGALRM)
+        return CLI_LIVENESS;
+    return finding->signal != 0 ? CLI_CRASH : CLI_BROKEN;
+}
+
 void
 cli_search_checked(const struct cli_check_options *options,
                    struct cli_search *search,
@@ -83,7 +92,8 @@ cli_search_checked(const struct cli_check_options *options,
     if (!finding->failed)
         return;
     search->reported |= PROPS_BIT(finding->property);
-    result = add_property(options, finding->property, CLI_VERDICT_BROKEN);
+    result = add_property(options, finding->property,
+                          cli_verdict_of(cli_search_exit(finding)));
     cli_result_text(options->report, &result->text, "%s", finding->text);
     cli_result_count(result, "cells", finding->cells);
     cli_subject_command(begin, sizeof begin, "check", options->subject_path);

@@ -22,6 +22,9 @@ struct cli_search {
 props_set cli_search_applicable(const struct cli_check_options *options,
                                 struct cli_search *search);
 
+/* returns: how to exit for a checker that failed */
+enum cli_exit cli_search_exit(const struct props_finding *finding);
+
 /* Take note of what a checker found. */
 void cli_search_checked(const struct cli_check_options *options,
                         struct cli_search *search,

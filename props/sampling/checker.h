@@ -16,6 +16,7 @@ struct props_finding {
     uint64_t cells;   /* combinations that were looked at */
     double deviation; /* relative error of the worst mean, if `unbiased` */
     bool failed;
+    int signal;     /* failed: that ended the subject; 0: none did */
     char text[512]; /* the first cell that failed, or the worst one */
 };
 

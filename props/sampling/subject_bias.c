@@ -12,7 +12,9 @@
  * a rule with a draw for each gap is enumerated and not drawn; the bound is the
  * same and only too wide then.
  */
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,12 +336,19 @@ check(const struct subject *subject, const struct cell *cells, size_t count,
         try_all(subject, cells, count, runs, result);
         _exit(0);
     }
-    if (pid > 0)
-        waitpid(pid, &status, 0);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
     finding->cells = result->cells;
-    if (pid < 0 || WIFSIGNALED(status))
-        props_finding_fail(finding, "the subject was ended by signal %d",
-                           WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    if (pid > 0 && WIFSIGNALED(status))
+        finding->signal = WTERMSIG(status);
+    if (pid < 0)
+        props_finding_fail(finding, "the system refused a process");
+    else if (finding->signal == SIGALRM)
+        props_finding_fail(finding, "the subject did not end within %d s",
+                           (int)SECONDS_MAX);
+    else if (finding->signal != 0)
+        props_finding_fail(finding, "the subject was ended by signal %d (%s)",
+                           finding->signal, strsignal(finding->signal));
     else if (!result->done)
         props_finding_fail(finding, "begin() returned NULL, or the subject "
                                     "ended its process");

@@ -161,6 +161,14 @@ run 5 "$profsim" check --subject faulty.c --seeds 1..128 &&
     has '  event 1: the run was made twice, and did not do the same'
 verdict "two runs of a seed that differ are told as such" $?
 
+sed 's/    if (block->address == 0 /    static int calls;\
+    if (calls++ == 100000)\
+        __builtin_trap();\
+&/' mended.c >late.c
+run 3 "$profsim" check --subject late.c U1 --seeds 1..20 &&
+    has 'U1 does not hold' && has '  the subject was ended by signal'
+verdict "a subject that crashes in U1" $?
+
 # ---- Faults ----
 
 fault() { # PROPERTY BASE TITLE SCRIPT

@@ -41,6 +41,27 @@ what_is_right_holds(void **state)
     }
 }
 
+static double
+give_nan(const struct subjects_sample *sample)
+{
+    (void)sample;
+    return NAN;
+}
+
+static void
+what_is_no_number_is_wrong(void **state)
+{
+    struct subjects_rules rules = subjects_exact;
+    struct subjects_verdict verdict;
+
+    (void)state;
+    rules.estimate = give_nan;
+    subjects_verdict_make(&verdict, &rules, RATE);
+    assert_true(verdict.count > 0);
+    assert_string_equal(verdict.faults[0].what, "a size by itself");
+    assert_true(isnan(verdict.faults[0].figure));
+}
+
 static void
 each_mistake_is_named(void **state)
 {
@@ -110,6 +131,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_right_holds),
+        cmocka_unit_test(what_is_no_number_is_wrong),
         cmocka_unit_test(each_mistake_is_named),
         cmocka_unit_test(effects_are_judged),
     };
