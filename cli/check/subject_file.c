@@ -30,22 +30,26 @@ extern const char cli_subject_header_end[];
 /* ---- Compiling ---- */
 
 struct workshop {
-    char folder[64];
-    char header[96];
-    char library[96];
+    char folder[PATH_MAX];
+    char header[PATH_MAX + 16];
+    char library[PATH_MAX + 16];
 };
 
 static bool
 open_workshop(struct workshop *workshop)
 {
     const size_t bytes = (size_t)(cli_subject_header_end - cli_subject_header);
+    const char *parent = getenv("TMPDIR");
     FILE *file;
     bool done;
 
-    snprintf(workshop->folder, sizeof workshop->folder,
-             "/tmp/profsim-subject-XXXXXX");
+    if ((size_t)snprintf(workshop->folder, sizeof workshop->folder,
+                         "%s/profsim-subject-XXXXXX",
+                         parent != NULL && *parent != '\0' ? parent : "/tmp") >=
+        sizeof workshop->folder)
+        return cli_complain("TMPDIR: its path is too long");
     if (mkdtemp(workshop->folder) == NULL)
-        return cli_complain("/tmp: %s", strerror(errno));
+        return cli_complain("%s: %s", workshop->folder, strerror(errno));
     snprintf(workshop->header, sizeof workshop->header, "%s/subject.h",
              workshop->folder);
     snprintf(workshop->library, sizeof workshop->library, "%s/subject.so",
@@ -73,30 +77,44 @@ try_compiler(const struct workshop *workshop, const char *source,
            workshop->library, source, "-lm", (char *)NULL);
 }
 
+/* $CC, which may be several words: "ccache gcc". */
+static void
+try_given(const struct workshop *workshop, const char *source,
+          const char *include)
+{
+    execl("/bin/sh", "sh", "-c", "exec $CC \"$@\"", "CC", "-g", "-O1", "-fPIC",
+          "-shared", include, "-o", workshop->library, source, "-lm",
+          (char *)NULL);
+}
+
 static bool
 compile(const struct workshop *workshop, const char *source)
 {
     const char *given = getenv("CC");
     const bool named = given != NULL && *given != '\0';
-    const char *compiler = named ? given : "cc";
-    char include[80];
+    static const char *const compilers[] = {"cc", "gcc", "clang"};
+    char include[PATH_MAX + 16];
+    char at[PATH_MAX + 16];
     int status = -1;
     pid_t child;
 
     snprintf(include, sizeof include, "-I%s", workshop->folder);
+    snprintf(at, sizeof at, "%s%s", source[0] == '-' ? "./" : "", source);
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        try_compiler(workshop, source, include, compiler);
-        for (int i = 0; !named && i < 2; i++)
-            try_compiler(workshop, source, include, i == 0 ? "gcc" : "clang");
-        cli_usage("%s: %s", compiler, strerror(errno));
+        if (named)
+            try_given(workshop, at, include);
+        for (int i = 0; !named && i < 3; i++)
+            try_compiler(workshop, at, include, compilers[i]);
+        cli_usage("no compiler: %s", strerror(errno));
         _exit(127);
     }
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-           cli_complain("%s: %s cannot compile it", source, compiler);
+           cli_complain("%s: %s cannot compile it", source,
+                        named ? given : "the C compiler");
 }
 
 /* ---- Loading ---- */

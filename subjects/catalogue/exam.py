@@ -139,7 +139,7 @@ class Explorer:
         first = None
         for plan in plans:
             code, output, _, found = explore(program, plan)
-            if code == 0:
+            if code in (0, NOT_ALL):
                 continue
             failing.append(plan)
             if first is None:
@@ -338,7 +338,10 @@ class Processes:
             return None
         return Finding("F1", "%d of %d processes left no profile of their own"
                        % (len(lost), len(processes)),
-                       "LD_PRELOAD=%s.so forking" % name, [1] * max(seeds, 1), "one fork")
+                       "gcc -shared -fPIC {0}/{1}.c -o {1}.so; gcc {0}/forking.c "
+                       "-o forking; PROFILE=profile LD_PRELOAD=./{1}.so ./forking; "
+                       "ls profile*".format(HERE + "/process", name),
+                       [1] * max(seeds, 1), "one fork")
 
 
 # ---- The exam

@@ -121,6 +121,12 @@ echo 'int x;' >none.c
 run 1 "$profsim" check --subject none.c &&
     has 'profsim: .*: it has no function profsim_subject()'
 verdict "a source without a table" $?
+cp mended.c ./-x.c
+run 0 env CC='env gcc' TMPDIR="$folder" "$profsim" check --subject=-x.c A2 \
+    --seeds 1..2 && [ -z "$(find . -name 'profsim-subject-*')" ] &&
+    run 1 env TMPDIR="$folder/absent" "$profsim" check --subject mended.c &&
+    has "profsim: $folder/absent/profsim-subject-"
+verdict "CC of two words, a folder of TMPDIR, a name with a dash" $?
 echo 'int' >bad.c
 run 1 "$profsim" check --subject bad.c && has 'profsim: bad.c: .* cannot compile'
 verdict "a source that is none" $?
