@@ -119,8 +119,9 @@ struct subject {
      * only one left; else its parent, where nothing has changed. */
     void (*fork)(void *state, uint32_t thread, bool child);
 
-    /* Call visit(context, &record) for each record. A site may come twice, and
-     * then its counts are added up, unless there are SUBJECT_ADDRESSES. */
+    /* Call visit(context, &record) for each record. A site may come twice: its
+     * counts are added up then, unless there are SUBJECT_ADDRESSES. No record
+     * has bytes without objects. */
     void (*snapshot)(void *state, subject_visit *visit, void *context);
 
     /* What it counts a request as, where that is not its size: the size class,

@@ -133,16 +133,33 @@ compare_samples(struct subject_judge *judge, uint32_t site,
 /* ---- A snapshot ---- */
 
 static void
+tell_count(struct subject_judge *judge, const char *what,
+           const struct sim_subject_record *record,
+           const struct subject_count *count)
+{
+    breach(judge, PROPS_A3,
+           "site 0x%" PRIxPTR "..: %s %.15g objects of %.15g bytes",
+           record->leaf, what, count->objects, count->bytes);
+}
+
+/* in: record, of all of its site */
+static void
 judge_count(struct subject_judge *judge, const char *what,
             const struct sim_subject_record *record,
             const struct subject_count *count)
 {
     if (!(count->objects >= -1e-6) || is_less(judge, count->bytes, 0) ||
-        count->samples < 0 ||
-        (!(count->objects > 0) && is_more(judge, count->bytes, 0)))
-        breach(judge, PROPS_A3,
-               "site 0x%" PRIxPTR "..: %s %.15g objects of %.15g bytes",
-               record->leaf, what, count->objects, count->bytes);
+        count->samples < 0)
+        tell_count(judge, what, record, count);
+}
+
+static void
+judge_empty(struct subject_judge *judge, const char *what,
+            const struct sim_subject_record *record,
+            const struct subject_count *count)
+{
+    if (!(count->objects > 0) && is_more(judge, count->bytes, 0))
+        tell_count(judge, what, record, count);
 }
 
 static void
@@ -216,19 +233,23 @@ judge_address(struct subject_judge *judge, const struct sim_subject_view *view,
                site_text(judge, found->site).text);
 }
 
+typedef void count_judge(struct subject_judge *judge, const char *what,
+                         const struct sim_subject_record *record,
+                         const struct subject_count *count);
+
+/* Judge each count that the subject has. */
 static void
 judge_counts(struct subject_judge *judge,
-             const struct sim_subject_record *record)
+             const struct sim_subject_record *record, count_judge *judge_it)
 {
     const uint32_t can = judge->model.subject->can;
 
     if ((can & SUBJECT_LIVE) != 0)
-        judge_count(judge, "shows live", record, &record->live);
+        judge_it(judge, "shows live", record, &record->live);
     if ((can & SUBJECT_ALLOCATED) != 0)
-        judge_count(judge, "shows allocated", record, &record->allocated);
+        judge_it(judge, "shows allocated", record, &record->allocated);
     if ((can & SUBJECT_FREED) != 0)
-        judge_count(judge, "shows freed", record, &record->freed);
-    judge_balance(judge, record);
+        judge_it(judge, "shows freed", record, &record->freed);
 }
 
 static void
@@ -240,8 +261,11 @@ judge_record(struct subject_judge *judge, const struct sim_subject_view *view,
     struct sim_subject_record sum;
 
     props_cover_hit(judge->judge->cover, COVER_SUBJECT_READ);
-    if (subject_view_sum(view, index, by_object, &sum))
-        judge_counts(judge, &sum);
+    judge_counts(judge, record, judge_empty);
+    if (subject_view_sum(view, index, by_object, &sum)) {
+        judge_counts(judge, &sum, judge_count);
+        judge_balance(judge, &sum);
+    }
     if (!allocated_there(judge, record->site))
         breach(judge, PROPS_A5,
                "a site of %" PRIu32 " frames, 0x%" PRIxPTR

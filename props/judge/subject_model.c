@@ -42,13 +42,13 @@ subject_model_begin(struct subject_model *model)
 
 /* ---- The model ---- */
 
-static uint64_t
-counted(const struct subject_model *model, const struct truth_entry *fact)
+uint64_t
+subject_counted_bytes(const struct subject *subject, uint64_t size_bytes,
+                      uint64_t align_bytes)
 {
-    return model->subject->counted_bytes != NULL
-               ? model->subject->counted_bytes(fact->size_bytes,
-                                               (uint64_t)fact->cycles)
-               : fact->size_bytes;
+    return subject->counted_bytes != NULL
+               ? subject->counted_bytes(size_bytes, align_bytes)
+               : size_bytes;
 }
 
 /* Is an allocation of now recorded? It pays off what is left of a gap. */
@@ -87,7 +87,8 @@ static void
 learn_block(struct subject_model *model, const struct truth_entry *fact)
 {
     struct subject_thing *thing = &model->things[fact->object];
-    const uint64_t bytes = counted(model, fact);
+    const uint64_t bytes = subject_counted_bytes(
+        model->subject, fact->size_bytes, (uint64_t)fact->cycles);
     enum recorded recorded = recorded_now(model, fact->proc, bytes);
 
     if (fact->kind == TRUTH_REALLOC) {

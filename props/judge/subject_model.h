@@ -60,6 +60,10 @@ struct subject_model {
 bool subject_model_init(struct subject_model *model, uint32_t objects_max);
 void subject_model_release(struct subject_model *model);
 
+/* returns: the bytes that a subject counts a request as */
+uint64_t subject_counted_bytes(const struct subject *subject,
+                               uint64_t size_bytes, uint64_t align_bytes);
+
 /* Begin with a world that was reset. in: model->world */
 void subject_model_begin(struct subject_model *model);
 

@@ -25,6 +25,7 @@
 #include "checker.h"
 #include "rng.h"
 #include "subject.h"
+#include "subject_model.h"
 
 enum {
     SIZES_MAX = 3,
@@ -147,14 +148,6 @@ read_all(struct bias *bias, void *state)
     subject->snapshot(state, add_record, bias);
 }
 
-static uint64_t
-counted(const struct subject *subject, uint64_t size_bytes)
-{
-    return subject->counted_bytes != NULL
-               ? subject->counted_bytes(size_bytes, 0)
-               : size_bytes;
-}
-
 static void
 allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
 {
@@ -175,7 +168,7 @@ allocate(struct bias *bias, void *state, uint32_t index, bool is_told)
         return;
     bias->figures[at][0].truth += 1;
     bias->figures[at][1].truth +=
-        (double)counted(bias->subject, cell->sizes[which]);
+        (double)subject_counted_bytes(bias->subject, cell->sizes[which], 0);
 }
 
 /* in: is_first, of the runs: it counts the truth */

@@ -64,8 +64,10 @@ take(unsigned site, unsigned bytes)
 {
     unsigned i = 1;
 
-    while (i < ADDRESSES && heap[i].is_live)
+    while (i <= ADDRESSES && heap[i].is_live)
         i++;
+    if (i > ADDRESSES)
+        return 0;
     heap[i] = (struct block){true, !is_unwatched, site, bytes};
     return i;
 }
@@ -92,7 +94,7 @@ resize(unsigned site, unsigned address, unsigned bytes)
     }
     heap[address].is_live = true; /* the new block lies elsewhere */
     site = take(site, bytes);
-    heap[address].is_live = false;
+    heap[address].is_live = site == 0;
     return site;
 }
 
