@@ -283,9 +283,10 @@ check_attach_anywhere(void)
         broken("%u events weigh less than their size", weightless);
     judge_detached_inside();
     noticed = judge_afterwards();
-    if (sampled == 0)
-        not_tried("no block was sampled while another thread attached and "
-                  "detached");
+    if (sampled == 0 || atomic_load(&times_gone) == 0)
+        not_tried("of %u blocks %u were sampled, while another thread attached "
+                  "and detached %u times",
+                  blocks, sampled, atomic_load(&times_gone));
     holds("%u of %u blocks were sampled while another thread attached and "
           "detached %u times; a deviation of %.0f %% afterwards would be "
           "noticed",
