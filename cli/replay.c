@@ -9,6 +9,7 @@
 #include "failure.h"
 #include "file_result.h"
 #include "options.h"
+#include "quote.h"
 #include "replay.h"
 #include "subject_file.h"
 
@@ -143,23 +144,21 @@ cli_replay(int argc, char **argv)
     return cli_report_end(&report, worst);
 }
 
-/* What a header says: a path must not end its line. */
+/* What a header says; quoting keeps a path from ending its line. */
 static void
 say_command(char *command, size_t room, const char *subject_path,
             const char *path)
 {
-    FILE *text = fmemopen(command, room, "w");
+    size_t bytes;
+    FILE *text;
 
-    command[0] = '\0';
+    cli_subject_command(command, room, "shrink", subject_path);
+    bytes = strlen(command);
+    text = fmemopen(command + bytes, room - bytes, "w");
     if (text == NULL)
         return;
-    fputs("profsim shrink ", text);
-    if (subject_path != NULL) {
-        fputs("--subject ", text);
-        sim_escape_text(text, subject_path);
-        fputc(' ', text);
-    }
-    sim_escape_text(text, path);
+    fputc(' ', text);
+    cli_quote_path(text, path);
     fclose(text);
     command[room - 1] = '\0';
 }
