@@ -403,10 +403,8 @@ end(const char *mode)
 }
 
 static void
-fill(int kept)
+fill(void)
 {
-    while (kept-- > 0)
-        make_small(51);
     for (int i = 0; i < 100000; i++)
         free(make_small(50));
 }
@@ -479,8 +477,8 @@ main(int argc, char **argv)
         run_locks();
     else if (strcmp(mode, "frames") == 0)
         break_frames();
-    else if (strncmp(mode, "fill-", 5) == 0)
-        fill(mode[5] - '0');
+    else if (strcmp(mode, "fill") == 0)
+        fill();
     else
         end(mode);
     return 0;

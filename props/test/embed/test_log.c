@@ -1,0 +1,254 @@
+/*
+ * test_log.c -- the recorder's log without a recorder: where it ends, whatever
+ * the limit.
+ *
+ * The same calls are logged once with room for all, then once for every limit
+ * from nothing to all, in steps of a word: each log is as much of the first one
+ * as whole records have room, and what is not in it is counted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "recorder.h"
+
+enum { LOG_BYTES = 65536, ROUNDS = 8, EVENTS = 8 /* a round */ };
+
+/* What is left of a log, and what its callers were told. */
+struct outcome {
+    uint8_t bytes[LOG_BYTES]; /* up to used_bytes */
+    uint64_t used_bytes;
+    uint64_t published_bytes;
+    uint64_t dropped[EMBED_DROP_COUNT];
+    uint64_t refused; /* calls of embed_log() that returned 0 */
+};
+
+static struct outcome whole, part;
+static uint64_t disk_bytes;
+static uint64_t clock_ns;
+
+/* Ever the same ticks; the coarse clock lags, so that a free may be short. */
+int __wrap_clock_gettime(clockid_t which, struct timespec *to);
+int
+__wrap_clock_gettime(clockid_t which, struct timespec *to)
+{
+    clock_ns += which == CLOCK_MONOTONIC_COARSE ? 0 : 7;
+    *to = (struct timespec){.tv_sec = 1, .tv_nsec = (long)clock_ns};
+    return 0;
+}
+
+/* spool.c and modules.c, which log.c calls. */
+bool
+embed_reserve(uint64_t bytes)
+{
+    if (bytes > disk_bytes)
+        return false;
+    embed_state->reserved_bytes = bytes;
+    return true;
+}
+
+void
+embed_modules_note(struct embed_stack *stack)
+{
+    (void)stack;
+}
+
+static void
+log_event(enum embed_kind kind, uint32_t detail, uint64_t address,
+          uint32_t words_count, struct embed_stack *stack)
+{
+    uint64_t words[6] = {0, address, 40, 3};
+
+    if (embed_log(kind, detail, words, words_count, stack) == 0)
+        part.refused++;
+}
+
+/* Records of every kind, long ones ahead of short ones. */
+static void
+log_all(void)
+{
+    static struct embed_stack stack;
+
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const uint64_t address = 4096 + 64 * round;
+
+        stack.depth = 1 + round * 5 % 7;
+        stack.hash = 1000 + round;
+        for (uint32_t i = 0; i < stack.depth; i++)
+            stack.pcs[i] = round * 100 + i;
+        log_event(EMBED_ALLOC, 0, address, 4, &stack);
+        log_event(EMBED_FREE, 0, address, 2, NULL);
+        log_event(EMBED_ALLOC, 1, address, 4, &stack);
+        log_event(EMBED_FREE, 0, address + 1, 2, NULL);
+        log_event(EMBED_WAIT, 1, address, 4, NULL);
+        log_event(EMBED_FREE, 0, address, 2, NULL);
+        log_event(EMBED_ALLOC, 0, address, 5, &stack);
+        log_event(EMBED_FREE, 0, address, 2, NULL);
+        stack.hash += 1000;
+        (void)embed_log_stack(&stack);
+        if (round == ROUNDS / 2) {
+            embed_log_unload();
+            (void)embed_log_exec(7, "/bin/true", 9, 77);
+            atomic_fetch_add(&embed_names, 1);
+        }
+    }
+}
+
+static void *
+pages(size_t bytes)
+{
+    void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(place != MAP_FAILED);
+    return place;
+}
+
+/* Into `part`. A new process, as far as log.c can see. */
+static void
+log_within(uint64_t limit_bytes, uint64_t disk)
+{
+    embed_state = pages(sizeof *embed_state);
+    embed_state->log = pages(LOG_BYTES);
+    embed_state->limit_bytes = limit_bytes;
+    embed_state->used_bytes = EMBED_SPOOL_FIRST;
+    embed_state->reserved_bytes = EMBED_SPOOL_FIRST;
+    embed_publish_locked();
+    atomic_store(&embed_state->phase, EMBED_ON);
+    memset(&embed_self, 0, sizeof embed_self);
+    atomic_store(&embed_generation, 1);
+    atomic_store(&embed_names, 0);
+    disk_bytes = disk;
+    clock_ns = 0;
+    part.refused = 0;
+    log_all();
+    part.used_bytes = embed_state->used_bytes;
+    part.published_bytes = atomic_load(&embed_header()->used_bytes);
+    for (int i = 0; i < EMBED_DROP_COUNT; i++)
+        part.dropped[i] = atomic_load(&embed_header()->dropped[i]);
+    memcpy(part.bytes, embed_state->log, part.used_bytes);
+    munmap(embed_state->log, LOG_BYTES);
+    munmap(embed_state, sizeof *embed_state);
+    embed_state = NULL;
+}
+
+static uint64_t
+end_of_record(uint64_t start)
+{
+    struct embed_record record;
+
+    memcpy(&record, whole.bytes + start, sizeof record);
+    if (record.kind == EMBED_SHORT_ALLOC || record.kind == EMBED_SHORT_FREE)
+        return start + (record.kind == EMBED_SHORT_ALLOC ? 16 : 8);
+    return start + 8 * (uint64_t)record.words;
+}
+
+/* The end of the last record that ends at or before the limit. */
+static uint64_t
+whole_records(uint64_t limit_bytes)
+{
+    uint64_t end = EMBED_SPOOL_FIRST;
+
+    while (end < whole.used_bytes && end_of_record(end) <= limit_bytes)
+        end = end_of_record(end);
+    return end;
+}
+
+static uint64_t
+events_within(uint64_t used_bytes)
+{
+    uint64_t events = 0;
+
+    for (uint64_t at = EMBED_SPOOL_FIRST; at < used_bytes;
+         at = end_of_record(at)) {
+        const uint8_t kind = whole.bytes[at];
+
+        events += kind == EMBED_ALLOC || kind == EMBED_FREE ||
+                  kind == EMBED_WAIT || kind == EMBED_SHORT_ALLOC ||
+                  kind == EMBED_SHORT_FREE;
+    }
+    return events;
+}
+
+static void
+expect_prefix(uint64_t limit_bytes, enum embed_cause cause)
+{
+    assert_int_equal(part.used_bytes, whole_records(limit_bytes));
+    assert_true(part.published_bytes <= part.used_bytes);
+    assert_int_equal(whole_records(part.published_bytes), part.published_bytes);
+    assert_memory_equal(part.bytes + EMBED_SPOOL_FIRST,
+                        whole.bytes + EMBED_SPOOL_FIRST,
+                        part.used_bytes - EMBED_SPOOL_FIRST);
+    assert_int_equal(part.refused + events_within(part.used_bytes),
+                     EVENTS * ROUNDS);
+    for (int i = 0; i < EMBED_DROP_COUNT; i++)
+        assert_int_equal(part.dropped[i], i == (int)cause ? part.refused : 0);
+}
+
+static int
+log_whole(void **state)
+{
+    (void)state;
+    log_within(LOG_BYTES, LOG_BYTES);
+    whole = part;
+    return 0;
+}
+
+static void
+records_of_all_sizes_are_logged(void **state)
+{
+    uint64_t sizes = 0; /* bit set, in words */
+    uint64_t next;
+
+    (void)state;
+    assert_int_equal(whole.refused, 0);
+    assert_int_equal(whole.published_bytes, whole.used_bytes);
+    for (uint64_t at = EMBED_SPOOL_FIRST; at < whole.used_bytes; at = next) {
+        next = end_of_record(at);
+        assert_in_range(next, at + 8, whole.used_bytes);
+        sizes |= UINT64_C(1) << (next - at) / 8;
+    }
+    /* Short and long events; a thread and its name; stacks 1 to 7 deep. */
+    assert_int_equal(sizes, 0x3fe);
+}
+
+static void
+a_full_log_is_a_prefix_whatever_the_limit(void **state)
+{
+    (void)state;
+    for (uint64_t limit = EMBED_SPOOL_FIRST; limit <= whole.used_bytes;
+         limit += 8) {
+        log_within(limit, LOG_BYTES);
+        expect_prefix(limit, EMBED_DROP_LIMIT);
+    }
+}
+
+static void
+a_full_disk_ends_the_log_as_a_limit_does(void **state)
+{
+    (void)state;
+    for (uint64_t disk = EMBED_SPOOL_FIRST; disk <= whole.used_bytes;
+         disk += 8) {
+        log_within(LOG_BYTES, disk);
+        expect_prefix(disk, EMBED_DROP_DISK);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_of_all_sizes_are_logged),
+        cmocka_unit_test(a_full_log_is_a_prefix_whatever_the_limit),
+        cmocka_unit_test(a_full_disk_ends_the_log_as_a_limit_does),
+    };
+
+    return cmocka_run_group_tests(tests, log_whole, NULL);
+}
