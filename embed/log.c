@@ -297,6 +297,10 @@ log_locked(enum embed_kind kind, uint32_t detail, uint64_t *words,
     if (kind != EMBED_FREE && kind != EMBED_RESIZE)
         atomic_store_explicit(&embed_header()->events, ++state->events,
                               memory_order_relaxed);
+    if (kind == EMBED_ALLOC || kind == EMBED_RESIZED)
+        atomic_store_explicit(&embed_header()->asked_bytes,
+                              state->asked_bytes += words[2],
+                              memory_order_relaxed);
     embed_publish_locked();
     return offset;
 }

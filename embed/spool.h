@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define EMBED_SPOOL_MAGIC   0x6c6f6f7073666f72u
-#define EMBED_SPOOL_VERSION 6u
+#define EMBED_SPOOL_VERSION 7u
 #define EMBED_SPOOL_FIRST   8192u /* offset of the first record */
 #define EMBED_DEPTH_MAX     128u
 #define EMBED_ENV_SPOOL     "PROFSIM_SPOOL"
@@ -57,8 +57,9 @@ struct embed_spool_header {
     uint64_t forked_ticks; /* 0: the image began by an exec */
     uint64_t limit_bytes;
     _Atomic uint64_t used_bytes;
-    _Atomic uint64_t events;   /* but for frees */
-    _Atomic uint64_t executed; /* EXEC records, and those taken back */
+    _Atomic uint64_t events;      /* but for frees */
+    _Atomic uint64_t asked_bytes; /* of all allocations */
+    _Atomic uint64_t executed;    /* EXEC records, and those taken back */
     _Atomic uint64_t dropped[EMBED_DROP_COUNT];
     uint32_t command_bytes;
     char command[4096]; /* arguments, each ended by NUL */

@@ -256,20 +256,30 @@ save(struct saver *saver, size_t number)
     return true;
 }
 
-/* Most events first; of equals the one that started last, as of `env prog`. */
+/*
+ * Most bytes first: a shell that starts the program makes many small blocks. Of
+ * equals the one with more events (locks only), then the one that started last,
+ * as of `env prog`.
+ */
 static int
-compare_events(const void *left, const void *right)
+compare_sizes(const void *left, const void *right)
 {
     const struct cli_image *const a = *(struct cli_image *const *)left;
     const struct cli_image *const b = *(struct cli_image *const *)right;
 
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
     if (a->events != b->events)
         return a->events > b->events ? -1 : 1;
     return a > b ? -1 : a < b;
 }
 
-/* Which images to keep: the number of each file, 1 for the one with most. */
-static size_t
+/*
+ * Which images to keep: the number of each file, 1 for the one with most.
+ *
+ * returns: all of them, most first, to be freed; NULL if there is no memory
+ */
+static struct cli_image **
 choose(struct cli_images *images, size_t most)
 {
     struct cli_image **const order =
@@ -277,18 +287,17 @@ choose(struct cli_images *images, size_t most)
     size_t number = 1;
 
     if (order == NULL)
-        return 0;
+        return NULL;
     for (size_t i = 0; i < images->count; i++)
         order[i] = &images->items[i];
-    qsort(order, images->count, sizeof(struct cli_image *), compare_events);
+    qsort(order, images->count, sizeof(struct cli_image *), compare_sizes);
     for (size_t i = 0; i < images->count && i < most; i++)
         order[i]->is_chosen = i == 0 || order[i]->events > 0;
     order[0]->number = 1;
     for (size_t i = 0; i < images->count; i++)
         if (images->items[i].is_chosen && &images->items[i] != order[0])
             images->items[i].number = ++number;
-    free(order);
-    return number;
+    return order;
 }
 
 static void
@@ -299,9 +308,10 @@ tell(const struct cli_image *image, const char *output)
     if (!name_of(to, sizeof to, output, image->number))
         return;
     sim_escape_line(stderr,
-                    "profsim record: %s: %" PRIu64 " events, process "
-                    "%" PRIu32 ": %s",
-                    to, image->events, image->process, image->command);
+                    "profsim record: %s: %" PRIu64 " bytes asked for, "
+                    "%" PRIu64 " events, process %" PRIu32 ": %s",
+                    to, image->bytes, image->events, image->process,
+                    image->command);
 }
 
 struct lost {
@@ -345,42 +355,52 @@ tell_lost(const struct cli_images *images)
                 lost.count);
 }
 
+/* The images in the order of their sizes, and what was left out. */
+static void
+tell_all(const struct cli_images *images, struct cli_image *const *order,
+         const char *output)
+{
+    size_t saved = 0;
+    size_t left = 0;
+
+    for (size_t i = 0; i < images->count; i++) {
+        if (!order[i]->is_chosen)
+            left += order[i]->events > 0;
+        else if (saved++ < LISTED_MAX)
+            tell(order[i], output);
+    }
+    if (saved > LISTED_MAX)
+        sim_escape_line(stderr, "profsim record: and %zu smaller, up to %s.%zu",
+                        saved - LISTED_MAX, output, saved);
+    if (left > 0)
+        fprintf(stderr,
+                "profsim record: %zu smaller process images were not kept; "
+                "--images N keeps more\n",
+                left);
+}
+
 bool
 cli_images_save(struct cli_images *images, const char *output, size_t most)
 {
     struct saver saver = {.images = images, .output = output};
-    size_t saved = 0;
-    size_t left = 0;
+    struct cli_image **order;
     bool good = true;
 
     if (images->count == 0)
         return complain(images->folder, "no process logged anything there");
-    if (choose(images, most) == 0)
+    order = choose(images, most);
+    if (order == NULL)
         return complain(output, strerror(ENOMEM));
-    for (size_t i = 0; i < images->count; i++) {
-        struct cli_image *const image = &images->items[i];
-
-        if (image->is_chosen) {
+    for (size_t i = 0; i < images->count; i++)
+        if (images->items[i].is_chosen)
             good = save(&saver, i) && good;
-            if (saved++ < LISTED_MAX)
-                tell(image, output);
-        } else {
-            left += image->events > 0;
-        }
-    }
     (void)end_saver(&saver);
     /* A mistake in the output's name must not cost the others. */
     for (size_t i = 0; i < images->count; i++)
         if (!images->items[i].is_chosen)
             images->items[i].is_done = good && !images->items[i].is_running;
-    if (saved > LISTED_MAX)
-        sim_escape_line(stderr, "profsim record: and %zu more, up to %s.%zu",
-                        saved - LISTED_MAX, output, saved);
-    if (left > 0 && good)
-        fprintf(stderr,
-                "profsim record: %zu process images with fewer events were not "
-                "kept; --images N keeps more\n",
-                left);
+    tell_all(images, order, output);
+    free(order);
     tell_lost(images);
     return good;
 }

@@ -18,6 +18,7 @@ struct cli_image {
     uint32_t process;
     uint32_t parent;
     uint64_t events; /* allocations, waits and releases */
+    uint64_t bytes;  /* asked for in all */
     char command[256];
     size_t number; /* of its file: 1 output, 2 output.2; 0: not kept */
     bool is_chosen;
@@ -42,8 +43,8 @@ bool cli_images_read(struct cli_images *images, const char *folder);
 void cli_images_release(struct cli_images *images);
 
 /*
- * Make recordings of the images with most events, and print a list. The one
- * with most becomes `output`, the others output.2, output.3, ... by start.
+ * Make recordings of the images that asked for most bytes, and print a list.
+ * The one with most becomes `output`, the others output.2, ... by start.
  *
  * in:      most, images to keep, at least 1
  * returns: false, reported on stderr, if there is none or one was not written

@@ -477,6 +477,8 @@ main(int argc, char **argv)
         run_locks();
     else if (strcmp(mode, "frames") == 0)
         break_frames();
+    else if (strcmp(mode, "large") == 0)
+        free(make_small(64 << 20));
     else if (strcmp(mode, "fill") == 0)
         fill();
     else

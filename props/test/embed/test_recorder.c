@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -385,11 +386,25 @@ an_image_after_exec_has_a_recording_of_its_own(void **state)
 
     (void)state;
     assert_int_equal(record(program, "exec", NULL), 0);
-    /* The image with more events is the first of the recordings. */
     recording = open_recording("x.rec");
     expect_tally(recording, "make_small", 12, 2, 12 * 70);
     sim_recording_close(recording);
     expect_family("x.rec.2");
+}
+
+static void
+the_image_that_asked_for_most_bytes_is_the_first(void **state)
+{
+    char command[3 * PATH_MAX + 40];
+    struct sim_recording *recording;
+
+    (void)state;
+    snprintf(command, sizeof command, "%s fill && %s large && %s fill", program,
+             program, program);
+    assert_int_equal(record("--", "sh", "-c", command, NULL), 0);
+    recording = open_recording("x.rec");
+    expect_tally(recording, "make_small", 1, 1, 64 << 20);
+    sim_recording_close(recording);
 }
 
 /* The one wait of this kind whose stack has `waiter`, and its release. */
@@ -580,6 +595,7 @@ main(int argc, char **argv)
         cmocka_unit_test(forks_amid_a_busy_thread_neither_hang_nor_lose),
         cmocka_unit_test(every_way_to_end_leaves_a_whole_recording),
         cmocka_unit_test(an_image_after_exec_has_a_recording_of_its_own),
+        cmocka_unit_test(the_image_that_asked_for_most_bytes_is_the_first),
         cmocka_unit_test(waits_name_the_waiter_and_the_one_who_let_go),
         cmocka_unit_test(a_full_log_says_what_is_missing),
         cmocka_unit_test(a_stack_is_cut_to_the_depth_asked_for),
