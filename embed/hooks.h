@@ -8,10 +8,13 @@
 #ifndef EMBED_HOOKS_H
 #define EMBED_HOOKS_H
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define EMBED_HOOK __attribute__((visibility("default")))
 
@@ -55,6 +58,17 @@ size_t embed_usable_bytes(void *address);
 
 /* dlsym(RTLD_NEXT), into a function pointer. in: version, or NULL */
 void embed_resolve(void *function, const char *name, const char *version);
+
+/* The real prctl(), which takes what it needs of four words. */
+static inline int
+embed_prctl(int option, va_list words)
+{
+    unsigned long word[4];
+
+    for (int i = 0; i < 4; i++)
+        word[i] = va_arg(words, unsigned long);
+    return (int)syscall(SYS_prctl, option, word[0], word[1], word[2], word[3]);
+}
 
 /* --------------------------------------------------- implemented by each user
  *

@@ -7,9 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 _Atomic uint32_t embed_confinements;
@@ -51,24 +49,20 @@ is_confining(int option)
             embed_header()->process == (uint32_t)getpid());
 }
 
-/* As libc has it: the call takes what it needs of the four. */
 EMBED_HOOK int
 prctl(int option, ...)
 {
-    unsigned long words[4];
     const uint32_t confinements = is_confining(option);
-    va_list end;
-    long status;
+    va_list words;
+    int status;
 
-    va_start(end, option);
-    for (int i = 0; i < 4; i++)
-        words[i] = va_arg(end, unsigned long);
-    va_end(end);
     atomic_fetch_add(&embed_confinements, confinements);
-    status = syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+    va_start(words, option);
+    status = embed_prctl(option, words);
+    va_end(words);
     if (status != 0)
         atomic_fetch_sub(&embed_confinements, confinements);
     if (status == 0 && option == PR_SET_NAME)
         atomic_fetch_add(&embed_names, 1);
-    return (int)status;
+    return status;
 }

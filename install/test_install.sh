@@ -13,22 +13,9 @@ major=$(install/version major)
 prefix=/opt/prof
 root=$dir/root
 tree=$root$prefix
-passed=0
-failed=0
+. props/test/lib/count.sh
+shown=said
 unset PREFIX LIBDIR DESTDIR PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR PROFSIM_RECORDER
-
-# count NAME STATUS: counts one test; 0 is a pass
-count() {
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok: $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-        [ ! -f "$dir/said" ] || cat "$dir/said"
-    fi
-    rm -f "$dir/said"
-}
 
 # holds NAME COMMAND...: the command exits 0
 holds() {
@@ -338,5 +325,4 @@ holds "make uninstall" env PATH="$dir/bin:$PATH" make uninstall \
 [ "$(cat "$dir/asked")" = -n ] && [ -z "$(ls -A "$dir/made")" ]
 count "neither builds anything" $?
 
-echo "install: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish install

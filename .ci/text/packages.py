@@ -280,6 +280,10 @@ class Shell:
 
 
 def shell_commands(text):
+    """What a script calls, and the scripts that it sources by their paths."""
+    for path in re.findall(r"^\. (\S+\.sh)$", text, re.M):
+        with open(path, encoding="utf-8") as file:
+            text = file.read() + text
     shell = Shell(text)
     shell.read()
     return shell.commands - shell.functions - BUILTINS

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording.h"
+
 #define BLOCK_BYTES 65536u
 #define HEAD_BYTES  9u
 
@@ -77,27 +79,6 @@ store_u32(uint8_t *to, uint32_t value)
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Bit by bit in nibbles: small table, fast enough for what a disk takes. */
-static uint32_t
-checksum(uint32_t crc, const uint8_t *bytes, size_t count)
-{
-    uint32_t table[256];
-    uint32_t i;
-
-    for (i = 0; i < 256; i++) {
-        uint32_t value = i;
-        int bit;
-
-        for (bit = 0; bit < 8; bit++)
-            value = (value & 1) != 0 ? value >> 1 ^ 0xedb88320u : value >> 1;
-        table[i] = value;
-    }
-    crc = ~crc;
-    for (; count > 0; count--)
-        crc = crc >> 8 ^ table[(crc ^ *bytes++) & 0xff];
-    return ~crc;
-}
-
 static void
 close_block(struct cli_recfile *file)
 {
@@ -108,8 +89,8 @@ close_block(struct cli_recfile *file)
         return;
     payload_bytes = file->bytes_count - file->block_offset - HEAD_BYTES;
     store_u32(head + 1, (uint32_t)payload_bytes);
-    file->crc = checksum(file->crc, head, 5);
-    file->crc = checksum(file->crc, head + HEAD_BYTES, payload_bytes);
+    file->crc = sim_recording_crc(file->crc, head, 5);
+    file->crc = sim_recording_crc(file->crc, head + HEAD_BYTES, payload_bytes);
     store_u32(head + 5, file->crc);
     file->block_kind = 0;
 }

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -95,27 +94,23 @@ unconfine(void)
         atomic_fetch_sub(&profile.confinements, 1);
 }
 
-/* As libc has it: the call takes what it needs of the four. */
 EMBED_HOOK int
 prctl(int option, ...)
 {
-    unsigned long words[4];
     bool is_confining = false;
-    va_list end;
-    long status;
+    va_list words;
+    int status;
 
-    va_start(end, option);
-    for (int i = 0; i < 4; i++)
-        words[i] = va_arg(end, unsigned long);
-    va_end(end);
     if (option == PR_SET_KEEPCAPS || option == PR_SET_SECUREBITS)
         (void)ahead(profile_agent_stop);
     if (option == PR_SET_NO_NEW_PRIVS || option == PR_SET_SECCOMP)
         is_confining = ahead(confine);
-    status = syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+    va_start(words, option);
+    status = embed_prctl(option, words);
+    va_end(words);
     if (status != 0 && is_confining)
         unconfine();
-    return (int)status;
+    return status;
 }
 
 EMBED_HOOK int capset(void *header, const void *data); /* of no libc header */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recording.h"
 #include "rng.h"
 #include "spool.h"
 
@@ -245,18 +246,6 @@ mutate_damage_trace(struct mutate_file *file, uint64_t *seed)
 
 /* ---- checksums ---- */
 
-static uint32_t
-crc32_of(uint32_t crc, const uint8_t *bytes, size_t count)
-{
-    crc = ~crc;
-    for (size_t i = 0; i < count; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc >> 1 ^ (0xedb88320u & (0 - (crc & 1)));
-    }
-    return ~crc;
-}
-
 void
 mutate_mend_recording(struct mutate_file *file)
 {
@@ -270,7 +259,8 @@ mutate_mend_recording(struct mutate_file *file)
 
         if (length > file->count - at - 9)
             return;
-        crc = crc32_of(crc32_of(crc, head, 5), head + 9, length);
+        crc = sim_recording_crc(crc, head, 5);
+        crc = sim_recording_crc(crc, head + 9, length);
         for (int i = 0; i < 4; i++)
             head[5 + i] = (uint8_t)(crc >> 8 * i);
         at += 9 + length;

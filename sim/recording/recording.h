@@ -105,6 +105,9 @@ struct sim_recording_error {
     char reason[112];
 };
 
+/* Checksum of blocks, as gzip has it. in: crc, of what is before; at first 0 */
+uint32_t sim_recording_crc(uint32_t crc, const uint8_t *bytes, uint64_t count);
+
 /* Where an iteration stands; plain data, copy it to remember a place. */
 struct sim_recording_cursor {
     const struct sim_recording *recording;

@@ -166,8 +166,8 @@ read_payload(struct sim_recording_reader *reader, uint8_t kind)
     }
 }
 
-static uint32_t
-crc_of(uint32_t crc, const uint8_t *bytes, uint64_t count)
+uint32_t
+sim_recording_crc(uint32_t crc, const uint8_t *bytes, uint64_t count)
 {
     uint32_t table[256];
     uint32_t i;
@@ -208,8 +208,9 @@ enter_block(struct sim_recording_reader *reader)
     if (bytes > left - SIM_BLOCK_HEAD_BYTES)
         return sim_recording_fail(reader, reader->at,
                                   "the file ends inside a block: cut off");
-    reader->crc = crc_of(reader->crc, head, 5);
-    reader->crc = crc_of(reader->crc, head + SIM_BLOCK_HEAD_BYTES, bytes);
+    reader->crc = sim_recording_crc(reader->crc, head, 5);
+    reader->crc =
+        sim_recording_crc(reader->crc, head + SIM_BLOCK_HEAD_BYTES, bytes);
     if (reader->crc != sim_recording_u32(head + 5))
         return sim_recording_fail(reader, reader->at,
                                   "block checksum does not match");

@@ -187,6 +187,20 @@ tell_free(unsigned address)
     judge_free(address);
 }
 
+static UNSEEN bool
+is_told(unsigned address)
+{
+    return events[address].is_live;
+}
+
+void
+give_if_told(unsigned address)
+{
+    if (is_told(address))
+        tell_free(address);
+    heap_give(address);
+}
+
 static UNSEEN void
 count(const struct block *blocks, struct shown *shown, bool watched_only)
 {

@@ -93,6 +93,9 @@ unsigned heap_bytes(unsigned address);
 void tell_alloc(unsigned address, unsigned site, unsigned bytes);
 void tell_free(unsigned address);
 
+/* Frees a block; tells that only if its allocation was told. A `free`. */
+void give_if_told(unsigned address);
+
 /* What follows from the events. A `snapshot`. */
 void told(struct shown *shown);
 

@@ -6,17 +6,8 @@ set -u
 profsim=$1
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-passed=0
-failed=0
-
-count() { # NAME STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-    fi
-}
+. props/test/lib/count.sh
+shown="out err"
 
 prints() { # NAME PATTERN WORD...
     name=$1
@@ -120,5 +111,4 @@ refuses "a plot of all workloads" "one workload" --workload all \
 [ $? -eq 1 ] && grep -q 'No such file' "$dir/err"
 count "a plot that cannot be written is an error" $?
 
-echo "audit: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish audit

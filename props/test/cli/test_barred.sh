@@ -10,23 +10,12 @@ static=$(realpath "$3")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 chmod 755 "$dir"
+. props/test/lib/count.sh
+shown="alone out err shown"
 cd "$dir" || exit 1
 export LC_ALL=C TMPDIR=$dir/spools
 mkdir -m 1777 spools
-passed=0
-failed=0
 
-count() { # NAME STATUS: show what was said if it failed
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        return
-    fi
-    failed=$((failed + 1))
-    echo "FAILED: $1"
-    for file in alone out err shown; do
-        [ ! -s $file ] || sed "s/^/    $file: /" $file | head -20
-    done
-}
 skip() { # WHY
     echo "skipped: $1"
 }
@@ -177,5 +166,4 @@ count "no timer of its own: nothing is said" $?
 
 [ -z "$(ls spools)" ]
 count "no spool is left" $?
-echo "barred: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish barred

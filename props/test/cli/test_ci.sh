@@ -8,21 +8,9 @@ profsim=$(realpath "$1")
 recorder=$(realpath "$2")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+. props/test/lib/count.sh
+shown=log
 root=$PWD
-passed=0
-failed=0
-
-# count NAME STATUS: counts one test; 0 is a pass
-count() {
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok: $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-        cat "$dir/log"
-    fi
-}
 
 # The steps of a file, one a line.
 gitlab() {
@@ -85,5 +73,4 @@ count "a broken property fails the step" $?
 [ $? -eq 2 ]
 count "what the workflow keeps shows it again" $?
 
-echo "ci: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish ci

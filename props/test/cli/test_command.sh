@@ -8,21 +8,9 @@ set -u
 profsim=$1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+. props/test/lib/count.sh
+shown="out err"
 recording=fixtures/recordings/python-index.rec
-passed=0
-failed=0
-
-# count NAME STATUS: counts one test; 0 is a pass
-count() {
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok: $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-        cat "$dir/out" "$dir/err"
-    fi
-}
 
 # exits NAME CODE PATTERN WORD...: the command's exit code and some output line
 exits() {
@@ -332,5 +320,4 @@ count "what to do about it is said" $?
 exits "a failure of other rules is left alone" 0 "left alone" \
     check --seeds 1..10 --save "$dir/saved"
 
-echo "command: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish command

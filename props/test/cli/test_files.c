@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "fault.h"
+#include "folder.h"
 #include "prof/file.h"
 #include "prof/text.h"
 #include "syscall_injector.h"
@@ -31,8 +32,7 @@ enum { FILES_MAX = 32, FILE_BYTES_MAX = 1 << 16, PLACES_MAX = 6 };
 
 static char self[] = "/proc/self/exe";
 static char *profsim; /* path of the command, NULL: only the library */
-static char folder[] = "/tmp/profsim-files-XXXXXX";
-static char out[64]; /* in it */
+static char out[64];  /* in it */
 static char trace[64];
 static char view[80];
 
@@ -292,11 +292,10 @@ converted_traces_are_whole(void **state)
 static int
 make_folder(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
+    if (folder_make(state) != 0)
         return -1;
-    snprintf(out, sizeof out, "%s/out", folder);
-    snprintf(trace, sizeof trace, "%s/trace.out", folder);
+    folder_path(out, sizeof out, "out");
+    folder_path(trace, sizeof trace, "trace.out");
     snprintf(view, sizeof view, "%s/view", out);
     return mkdir(out, 0777);
 }
@@ -304,9 +303,8 @@ make_folder(void **state)
 static int
 remove_folder(void **state)
 {
-    (void)state;
     empty_folder();
-    return rmdir(out) != 0 || rmdir(folder) != 0;
+    return rmdir(out) != 0 || folder_remove(state) != 0;
 }
 
 /* ---- the command ---- */

@@ -16,30 +16,19 @@
 #include "captured.h"
 #include "command.h"
 #include "explore.h"
+#include "folder.h"
 #include "mutants.h"
 #include "recfile.h"
 #include "trace.h"
 
 enum { SECONDS = 60 };
 
-static char folder[] = "/tmp/profsim-hostile-XXXXXX";
 static struct captured captured;
 
 static int
 make_folder(void **state)
 {
-    (void)state;
-    return mkdtemp(folder) == NULL || chdir(folder) != 0;
-}
-
-static int
-remove_folder(void **state)
-{
-    char command[64];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return folder_make(state) != 0 || chdir(folder) != 0;
 }
 
 static void
@@ -447,8 +436,7 @@ main(void)
         cmocka_unit_test(a_pipe_works_where_a_file_does),
         cmocka_unit_test(what_a_file_is_its_content_says),
     };
-    const int failed =
-        cmocka_run_group_tests(tests, make_folder, remove_folder);
+    const int failed = cmocka_run_group_tests(tests, make_folder, folder_clear);
 
     captured_free(&captured);
     return failed;

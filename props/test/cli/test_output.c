@@ -18,11 +18,11 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "output.h"
 
 enum { CHILD_SECONDS = 20 };
 
-static char folder[] = "/tmp/profsim-output-XXXXXX";
 static char path[sizeof folder + 8];
 static const struct props_output output = {.path = path};
 
@@ -239,17 +239,7 @@ static int
 make_folder(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/file", folder);
-    return 0;
-}
-
-static int
-remove_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
+    return folder_with(path, sizeof path, "file");
 }
 
 static int
@@ -274,5 +264,5 @@ main(void)
         cmocka_unit_test_teardown(what_cannot_be_begun_is_over, end),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_folder, folder_remove);
 }

@@ -21,23 +21,11 @@ dir=$(mktemp -d)
 children=
 trap 'for child in $children; do kill "$child" 2>/dev/null; done; rm -rf "$dir"' EXIT
 chmod 755 "$dir"
+. props/test/lib/count.sh
+shown="out err want got"
 cd "$dir" || exit 1
 export LC_ALL=C PYTHONDONTWRITEBYTECODE=1
 export PATH=/usr/bin:/bin:/usr/sbin:/sbin # python3 for every user
-passed=0
-failed=0
-
-count() { # NAME STATUS: show what the last command said if it failed
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        return
-    fi
-    failed=$((failed + 1))
-    echo "FAILED: $1"
-    for file in out err want got; do
-        [ ! -s $file ] || sed "s/^/    $file: /" $file | head -20
-    done
-}
 
 profile() { # [OPTION...] -- COMMAND: into a new folder f; its exit code
     rm -rf f
@@ -438,5 +426,4 @@ else
     failed=$((failed + 1))
 fi
 
-echo "profile: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish profile

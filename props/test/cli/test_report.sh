@@ -8,20 +8,8 @@ set -u
 profsim=$(realpath "$1")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-passed=0
-failed=0
-
-# count NAME STATUS: counts one test; 0 is a pass
-count() {
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok: $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-        cat "$dir/out" "$dir/err"
-    fi
-}
+. props/test/lib/count.sh
+shown="out err"
 
 # reports NAME CODE COMMAND WORD...: the exit code, and both files
 reports() {
@@ -237,5 +225,4 @@ refuses "the input" "input.sim" replay "$dir/input.sim" --json "$dir/input.sim"
 cmp "$late" "$dir/input.sim"
 count "  it is as it was" $?
 
-echo "report: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish report

@@ -25,8 +25,8 @@ profsim=$1
 recorder=$2
 thief=54322
 flags="symlinks hardlinks regular fifos"
-passed=0
-failed=0
+. props/test/lib/count.sh
+shown="out err"
 settings=
 dir=$(mktemp -d) || exit 1
 chmod 755 "$dir"
@@ -69,16 +69,6 @@ as() { # USER COMMAND...
     user=$1
     shift
     setpriv --reuid "$user" --regid "$user" --clear-groups "$@" 7>&- 8>&-
-}
-
-count() { # NAME STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $1"
-        cat "$dir/out" "$dir/err"
-    fi
 }
 
 # ------------------------------------------------------------ what is written
@@ -281,5 +271,4 @@ for setting in off on as-it-is; do
     settings="$settings $setting"
 done
 echo "fs.protected_*:$settings"
-echo "shared: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish shared

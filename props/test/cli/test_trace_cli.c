@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "json_check.h"
 #include "trace.h"
 #include "trace_reader.h"
@@ -32,7 +33,6 @@
 #define SKEWED  VECTORS "11-ts-regress-across-Ps.trace"
 #define BROKEN  VECTORS "08-type-0.trace"
 
-static char folder[] = "/tmp/profsim-trace-XXXXXX";
 static char out_path[64];  /* in folder */
 static char said[1 << 16]; /* what the command printed */
 static char complained[4096];
@@ -446,18 +446,14 @@ static int
 make_folder(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    (void)snprintf(out_path, sizeof out_path, "%s/out", folder);
-    return 0;
+    return folder_with(out_path, sizeof out_path, "out");
 }
 
 static int
 remove_folder(void **state)
 {
-    (void)state;
     (void)unlink(out_path);
-    return rmdir(folder);
+    return folder_remove(state);
 }
 
 int

@@ -21,13 +21,13 @@
 #include <cmocka.h>
 
 #include "exit.h"
+#include "folder.h"
 #include "frames.h"
 #include "record.h"
 #include "recording.h"
 
 #define ARGUMENTS_MAX 8
 
-static char directory[] = "/tmp/test_recorder-XXXXXX";
 static const char *program;
 
 /*
@@ -46,7 +46,7 @@ path_of(const char *name)
 {
     static char path[128];
 
-    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
 }
 
@@ -565,23 +565,6 @@ what_cannot_be_recorded_is_an_error_of_ours(void **state)
     assert_int_not_equal(stat(path_of("x.rec"), &status), 0);
 }
 
-static int
-make_directory(void **state)
-{
-    (void)state;
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int
-remove_directory(void **state)
-{
-    char command[160];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf -- %s", directory);
-    return system(command);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -613,5 +596,5 @@ main(int argc, char **argv)
     setenv("PROFSIM_RECORDER", recorder, 1);
     alarm(300);
     cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return cmocka_run_group_tests(tests, folder_make, folder_clear);
 }

@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "folder.h"
 #include "live_heap.h"
 #include "recording.h"
 
-static char directory[] = "/tmp/test_calls-XXXXXX";
 static char **words; /* of the command line */
 static struct sim_recording *parent;
 static struct sim_recording *child;
@@ -30,7 +30,7 @@ open_recording(const char *name)
     char path[64];
     char line[200];
 
-    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     if (sim_recording_open(&recording, path, &error))
         return recording;
     sim_recording_explain(&error, path, line, sizeof line);
@@ -110,7 +110,7 @@ its_replay_holds(void **state)
 
     (void)state;
     snprintf(command, sizeof command, "'%s' check %s/x.rec >>%s/log", words[1],
-             directory, directory);
+             folder, folder);
     assert_int_equal(system(command), 0);
 }
 
@@ -157,7 +157,7 @@ a_library_in_place_of_another_has_its_own_names(void **state)
     snprintf(command, sizeof command,
              "timeout 60 '%s' record -o %s/u.rec -- '%s/unloading_program' "
              "'%s/unloaded_first.so' '%s/unloaded_second.so' 2>>%s/log",
-             words[1], directory, words[3], words[3], words[3], directory);
+             words[1], folder, words[3], words[3], words[3], folder);
     assert_int_equal(system(command), 0);
     recording = open_recording("u.rec");
     assert_non_null(recording);
@@ -213,11 +213,11 @@ usable_bytes_are_kept_if_asked_for(void **state)
     snprintf(command, sizeof command,
              "timeout 60 '%s' record --usable -o %s/m.rec -- "
              "'%s/recorded_calls' usable >%s/said 2>>%s/log",
-             words[1], directory, words[3], directory, directory);
+             words[1], folder, words[3], folder, folder);
     assert_int_equal(system(command), 0);
     recording = open_recording("m.rec");
     assert_non_null(recording);
-    snprintf(path, sizeof path, "%s/said", directory);
+    snprintf(path, sizeof path, "%s/said", folder);
     file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(said, sizeof said, file) != NULL) {
@@ -307,14 +307,13 @@ record(void **state)
 {
     char command[1024];
 
-    (void)state;
-    if (mkdtemp(directory) == NULL)
+    if (folder_make(state) != 0)
         return -1;
     setenv("PROFSIM_RECORDER", words[2], 1);
     snprintf(
         command, sizeof command,
         "timeout 60 '%s' record -o %s/x.rec -- '%s/recorded_calls' 2>%s/log",
-        words[1], directory, words[3], directory);
+        words[1], folder, words[3], folder);
     if (system(command) != 0)
         return -1;
     parent = open_recording("x.rec");
@@ -325,13 +324,9 @@ record(void **state)
 static int
 clear(void **state)
 {
-    char command[160];
-
-    (void)state;
     sim_recording_close(parent);
     sim_recording_close(child);
-    snprintf(command, sizeof command, "rm -rf -- %s", directory);
-    return system(command);
+    return folder_clear(state);
 }
 
 int

@@ -25,6 +25,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "folder.h"
 #include "recording.h"
 
 enum {
@@ -34,19 +35,12 @@ enum {
     NO_DISK = 77, /* a container without the right to mount */
 };
 
-static char directory[] = "/tmp/test_safety-XXXXXX";
 static char spools[64]; /* $TMPDIR of the recorder: empty after each test */
 static char output[64];
 static const char *profsim;
 static const char *program;
 
 /* ---- commands ---- */
-
-static void
-path_in(char *to, size_t bytes, const char *name)
-{
-    snprintf(to, bytes, "%s/%s", directory, name);
-}
 
 static pid_t
 start(char *const *argv)
@@ -58,7 +52,7 @@ start(char *const *argv)
     if (child == 0) {
         char log[64];
 
-        path_in(log, sizeof log, "log");
+        folder_path(log, sizeof log, "log");
         dup2(open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600), 2);
         setenv("TMPDIR", spools, 1);
         execv(argv[0], argv);
@@ -75,7 +69,7 @@ show_log(void)
     char log[64];
     FILE *file;
 
-    path_in(log, sizeof log, "log");
+    folder_path(log, sizeof log, "log");
     file = fopen(log, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
         print_error("%s", line);
@@ -188,17 +182,17 @@ recorded_allocs(void)
 static bool
 find_spool_folder(char *path, size_t bytes)
 {
-    DIR *const folder = opendir(spools);
+    DIR *const listing = opendir(spools);
     struct dirent *entry;
     int count = 0;
 
-    assert_non_null(folder);
-    while ((entry = readdir(folder)) != NULL)
+    assert_non_null(listing);
+    while ((entry = readdir(listing)) != NULL)
         if (entry->d_name[0] != '.') {
             snprintf(path, bytes, "%s/%s", spools, entry->d_name);
             count++;
         }
-    closedir(folder);
+    closedir(listing);
     assert_true(count <= 1);
     return count == 1;
 }
@@ -252,7 +246,7 @@ a_small_stack_is_enough(void **state)
     char path[64];
 
     (void)state;
-    path_in(path, sizeof path, "stacks");
+    folder_path(path, sizeof path, "stacks");
     expect_good(run_alone("stacks", path));
     assert_int_equal(read_uses(path, alone, 8), 4);
     expect_good(record("", program, "stacks", path, NULL));
@@ -320,7 +314,7 @@ number_in_log(const char *format)
     long number = 0;
     FILE *file;
 
-    path_in(log, sizeof log, "log");
+    folder_path(log, sizeof log, "log");
     file = fopen(log, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL)
@@ -384,7 +378,7 @@ a_limit_of_memory_is_the_programs(void **state)
     char path[64];
 
     (void)state;
-    path_in(path, sizeof path, "log");
+    folder_path(path, sizeof path, "log");
     for (size_t i = 0; i < 3; i++) {
         const int out = dup(1);
         long alone = 0;
@@ -393,7 +387,7 @@ a_limit_of_memory_is_the_programs(void **state)
         FILE *file;
 
         snprintf(text, sizeof text, "%llu", (unsigned long long)limits[i]);
-        path_in(found, sizeof found, "memory");
+        folder_path(found, sizeof found, "memory");
         fflush(NULL);
         dup2(open(found, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600), 1);
         expect_good(run_alone("memory-limit", text));
@@ -490,7 +484,7 @@ run_without_disk(void)
 {
     char path[64];
 
-    path_in(path, sizeof path, "stacks");
+    folder_path(path, sizeof path, "stacks");
     check(record("", program, "stacks", path, NULL) == RECORDER_FAILED,
           "no recording, and said so");
     check(access(path, F_OK) == 0, "the program");
@@ -563,11 +557,11 @@ convert_spools_to(char *file, char *images)
 {
     char convert[] = "convert";
     char to[] = "-o";
-    char folder[400];
+    char found[400];
     char *argv[] = {
-        (char *)(uintptr_t)profsim, convert, to, file, images, folder, NULL};
+        (char *)(uintptr_t)profsim, convert, to, file, images, found, NULL};
 
-    assert_true(find_spool_folder(folder, sizeof folder));
+    assert_true(find_spool_folder(found, sizeof found));
     return end_of(start(argv));
 }
 
@@ -587,7 +581,7 @@ what_was_logged_outlives_the_one_who_asked(void **state)
     pid_t process;
 
     (void)state;
-    path_in(word, sizeof word, "word");
+    folder_path(word, sizeof word, "word");
     recorder = record_beside("", program, "hold", word, NULL);
     process = wait_for_word(word);
     kill(recorder, SIGKILL);
@@ -613,7 +607,7 @@ a_save_that_fails_removes_nothing(void **state)
     (void)state;
     snprintf(second, sizeof second, "%s.2", output);
     (void)unlink(second);
-    path_in(word, sizeof word, "word");
+    folder_path(word, sizeof word, "word");
     recorder =
         record_beside("", "sh", "-c", "\"$0\" some; exec \"$0\" hold \"$1\"",
                       program, word, NULL);
@@ -635,7 +629,7 @@ a_daemon_is_saved_while_it_runs_and_after(void **state)
     pid_t process;
 
     (void)state;
-    path_in(word, sizeof word, "word");
+    folder_path(word, sizeof word, "word");
     expect_good(record("", "--images=9", "sh", "-c",
                        "\"$0\" daemon \"$1\"; "
                        "while ! [ -s \"$1\" ]; do sleep 0.01; done",
@@ -678,7 +672,7 @@ the_program_behind_a_starter_is_recorded(void **state)
         expect_good(record("", "chroot", "/", program, "some", NULL));
         expect_command("guarded_program");
     }
-    path_in(source, sizeof source, "x.c");
+    folder_path(source, sizeof source, "x.c");
     file = fopen(source, "w");
     assert_non_null(file);
     for (int i = 0; i < 400; i++)
@@ -716,7 +710,7 @@ log_says(const char *text)
     bool found = false;
     FILE *file;
 
-    path_in(log, sizeof log, "log");
+    folder_path(log, sizeof log, "log");
     file = fopen(log, "r");
     assert_non_null(file);
     while (!found && fgets(line, sizeof line, file) != NULL)
@@ -774,22 +768,11 @@ lists_of_arguments_are_executed(void **state)
 static int
 make_directory(void **state)
 {
-    (void)state;
-    if (mkdtemp(directory) == NULL)
+    if (folder_make(state) != 0)
         return -1;
-    path_in(output, sizeof output, "x.rec");
-    path_in(spools, sizeof spools, "spools");
+    folder_path(output, sizeof output, "x.rec");
+    folder_path(spools, sizeof spools, "spools");
     return mkdir(spools, 0700);
-}
-
-static int
-remove_directory(void **state)
-{
-    char command[160];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf -- %s", directory);
-    return system(command);
 }
 
 int
@@ -827,5 +810,5 @@ main(int argc, char **argv)
     setenv("PROFSIM_RECORDER", recorder, 1);
     alarm(500);
     cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return cmocka_run_group_tests(tests, make_directory, folder_clear);
 }

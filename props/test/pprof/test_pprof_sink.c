@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "folder.h"
 #include "pprof_case.h"
 #include "pprof_writers.h"
 #include "prof/file.h"
@@ -132,25 +133,20 @@ the_sinks_own_status_is_the_answer(void **state)
 
 /* ---- real files ---- */
 
-static char folder[] = "/tmp/profsim-sink-XXXXXX";
 static char path[sizeof folder + 16];
 
 static int
 a_folder(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/heap.pb", folder);
-    return 0;
+    return folder_with(path, sizeof path, "heap.pb");
 }
 
 static int
 no_folder(void **state)
 {
-    (void)state;
     unlink(path);
-    return rmdir(folder); /* fails if a temporary file is left */
+    return folder_remove(state); /* fails if a temporary file is left */
 }
 
 static size_t

@@ -2,8 +2,6 @@
  * test_scenario_answer.c -- comparing answers with `expect` lines, and the
  * words for the first difference.
  */
-#include "scenario.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,19 +9,7 @@
 
 #include <cmocka.h>
 
-#define FIRST "profsim scenario 2\n"
-
-static struct sim_scenario *
-read_good(const char *text)
-{
-    struct sim_error error = {{0}};
-    struct sim_scenario *s =
-        sim_scenario_parse(text, strlen(text), "x.sim", &error);
-
-    if (s == NULL)
-        fail_msg("refused: %s", error.text);
-    return s;
-}
+#include "scenario_case.h"
 
 static void
 assert_differs(const struct sim_scenario *s, const struct sim_answer *answer,

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "instrument_trace.h"
 #include "run.h"
 #include "scenario.h"
@@ -21,25 +22,20 @@
 #define FIXTURES "fixtures/scenarios/"
 
 static struct sim_choice list[8192];
-static char folder[] = "/tmp/profsim-scenario-XXXXXX";
 static char path[64];
 
 static int
 a_folder(void **state)
 {
     (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/a.sim", folder);
-    return 0;
+    return folder_with(path, sizeof path, "a.sim");
 }
 
 static int
 no_folder(void **state)
 {
-    (void)state;
     unlink(path);
-    return rmdir(folder);
+    return folder_remove(state);
 }
 
 static void

@@ -37,13 +37,6 @@ alloc(unsigned site, unsigned bytes)
 }
 
 static void
-drop(unsigned address)
-{
-    tell_free(address);
-    heap_give(address);
-}
-
-static void
 snapshot(struct shown *shown)
 {
 #ifdef FIXED
@@ -58,6 +51,6 @@ const struct profiler profiler = {
     .begin = begin,
     .end = end,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = snapshot,
 };

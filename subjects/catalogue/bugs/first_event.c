@@ -7,7 +7,6 @@
 static __thread long allocated; /* bytes of this thread */
 static __thread long at_event;  /* as of its last event */
 static bool is_off;
-static bool is_seen[ADDRESSES + 1];
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
@@ -15,7 +14,6 @@ alloc(unsigned site, unsigned bytes)
     const unsigned address = heap_take(site, bytes);
 
     allocated += bytes;
-    is_seen[address] = !is_off;
 #ifdef FIXED
     if (is_off)
         at_event = allocated;
@@ -28,14 +26,6 @@ alloc(unsigned site, unsigned bytes)
 }
 
 static void
-drop(unsigned address)
-{
-    if (is_seen[address])
-        tell_free(address);
-    heap_give(address);
-}
-
-static void
 turn(bool on)
 {
     is_off = !on;
@@ -44,7 +34,7 @@ turn(bool on)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
     .turn = turn,
 };

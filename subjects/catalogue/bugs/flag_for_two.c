@@ -6,28 +6,18 @@
 
 static bool is_sampling;
 static bool is_committing;
-static bool is_seen[ADDRESSES + 1];
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    is_seen[address] = !is_sampling;
     if (is_sampling)
         return address;
     is_sampling = true;
     tell_alloc(address, site, bytes);
     is_sampling = false;
     return address;
-}
-
-static void
-drop(unsigned address)
-{
-    if (is_seen[address])
-        tell_free(address);
-    heap_give(address);
 }
 
 /* Commit what was sampled. It calls methods, so others may run. */
@@ -50,7 +40,7 @@ job(void)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
     .job = job,
 };

@@ -7,7 +7,6 @@
 
 static bool has_data;
 static bool has_stopped;
-static bool is_seen[ADDRESSES + 1];
 
 static void
 job(void)
@@ -30,7 +29,6 @@ alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    is_seen[address] = !has_stopped;
     if (has_stopped)
         return address;
     has_data = true;
@@ -38,18 +36,10 @@ alloc(unsigned site, unsigned bytes)
     return address;
 }
 
-static void
-drop(unsigned address)
-{
-    if (is_seen[address])
-        tell_free(address);
-    heap_give(address);
-}
-
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
     .collected = collected,
     .job = job,

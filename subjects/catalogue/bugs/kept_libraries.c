@@ -6,25 +6,15 @@
 
 static struct library *listed;
 static bool is_off;
-static bool is_seen[ADDRESSES + 1];
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    is_seen[address] = site != SITE_INSIDE && !is_off;
-    if (is_seen[address])
+    if (site != SITE_INSIDE && !is_off)
         tell_alloc(address, site, bytes);
     return address;
-}
-
-static void
-drop(unsigned address)
-{
-    if (is_seen[address])
-        tell_free(address);
-    heap_give(address);
 }
 
 static void
@@ -46,7 +36,7 @@ turn(bool on)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
     .turn = turn,
 };

@@ -9,14 +9,18 @@
 
 static long wait; /* bytes to the next sample; every allocation crosses */
 static bool is_off;
-static bool is_sampled[ADDRESSES + 1];
+
+static void
+turn(bool on)
+{
+    is_off = !on;
+}
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    is_sampled[address] = false;
     wait -= bytes;
     if (wait > 0)
         return address;
@@ -27,29 +31,14 @@ alloc(unsigned site, unsigned bytes)
 #endif
     if (is_off)
         return address;
-    is_sampled[address] = true;
     tell_alloc(address, site, bytes);
     return address;
-}
-
-static void
-drop(unsigned address)
-{
-    if (is_sampled[address])
-        tell_free(address);
-    heap_give(address);
-}
-
-static void
-turn(bool on)
-{
-    is_off = !on;
 }
 
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
     .turn = turn,
 };

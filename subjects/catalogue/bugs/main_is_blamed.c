@@ -28,17 +28,10 @@ alloc(unsigned site, unsigned bytes)
     return address;
 }
 
-static void
-drop(unsigned address)
-{
-    tell_free(address);
-    heap_give(address);
-}
-
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .thread_begin = thread_begin,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
 };

@@ -2,19 +2,9 @@
  * mapped_and_carved.c -- K19, gperftools#182: memory that the allocator maps
  * for itself is counted as a mapping, and again as the blocks carved from it.
  */
-#include "world.h"
+#include "summed_sites.h"
 
 enum { LARGE_BYTES = 1024 };
-
-static unsigned site_of[ADDRESSES + 1];
-static struct shown sites[SITES];
-
-static void
-add(unsigned site, long objects, long bytes)
-{
-    sites[site].objects += objects;
-    sites[site].bytes += objects * bytes;
-}
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
@@ -35,13 +25,6 @@ drop(unsigned address)
 {
     add(site_of[address], -1, heap_bytes(address));
     heap_give(address); /* which keeps the mapping */
-}
-
-static void
-snapshot(struct shown *shown)
-{
-    for (unsigned i = 0; i < SITES; i++)
-        shown[i] = sites[i];
 }
 
 const struct profiler profiler = {

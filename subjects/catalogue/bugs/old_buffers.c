@@ -9,7 +9,6 @@ enum { BUFFER_BLOCKS = 4 };
 static bool is_on = true;
 static bool fast_path_looks; /* as of the last refill */
 static unsigned left;
-static bool is_sampled[ADDRESSES + 1];
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
@@ -21,18 +20,9 @@ alloc(unsigned site, unsigned bytes)
         fast_path_looks = is_on;
     }
     left--;
-    is_sampled[address] = fast_path_looks;
-    if (is_sampled[address])
+    if (fast_path_looks)
         tell_alloc(address, site, bytes);
     return address;
-}
-
-static void
-drop(unsigned address)
-{
-    if (is_sampled[address])
-        tell_free(address);
-    heap_give(address);
 }
 
 static void
@@ -47,7 +37,7 @@ turn(bool on)
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
     .turn = turn,
 };

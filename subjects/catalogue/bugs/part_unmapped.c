@@ -2,10 +2,7 @@
  * part_unmapped.c -- K16, gperftools#953: munmap of a part of a mapping takes
  * an object off for a part of its bytes.
  */
-#include "world.h"
-
-static unsigned site_of[ADDRESSES + 1];
-static struct shown sites[SITES];
+#include "summed_sites.h"
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
@@ -13,8 +10,7 @@ alloc(unsigned site, unsigned bytes)
     const unsigned address = heap_take(site, bytes);
 
     site_of[address] = site;
-    sites[site].objects++;
-    sites[site].bytes += bytes;
+    add(site, 1, bytes);
     return address;
 }
 
@@ -42,13 +38,6 @@ drop(unsigned address)
 {
     unmap(address, heap_bytes(address), true);
     heap_give(address);
-}
-
-static void
-snapshot(struct shown *shown)
-{
-    for (unsigned i = 0; i < SITES; i++)
-        shown[i] = sites[i];
 }
 
 const struct profiler profiler = {

@@ -9,14 +9,12 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_inside; /* in the profiler: its own blocks pass */
-static bool is_own[ADDRESSES + 1];
 
 static unsigned
 alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    is_own[address] = is_inside || site == SITE_INSIDE;
     if (is_inside)
         return address;
 #ifdef FIXED
@@ -24,23 +22,15 @@ alloc(unsigned site, unsigned bytes)
 #endif
     pthread_mutex_lock(&lock);
     thread_bounds();
-    if (!is_own[address])
+    if (site != SITE_INSIDE)
         tell_alloc(address, site, bytes);
     pthread_mutex_unlock(&lock);
     is_inside = false;
     return address;
 }
 
-static void
-drop(unsigned address)
-{
-    if (!is_own[address])
-        tell_free(address);
-    heap_give(address);
-}
-
 const struct profiler profiler = {
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
 };

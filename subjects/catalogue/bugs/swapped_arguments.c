@@ -36,17 +36,10 @@ resize(unsigned site, unsigned address, unsigned bytes)
 #endif
 }
 
-static void
-drop(unsigned address)
-{
-    tell_free(address);
-    heap_give(address);
-}
-
 const struct profiler profiler = {
     .manner = INTERPRETED,
     .alloc = alloc,
     .resize = resize,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
 };

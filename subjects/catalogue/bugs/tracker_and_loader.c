@@ -9,7 +9,6 @@
 
 static pthread_mutex_t tracker = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool is_inside;
-static bool is_own[ADDRESSES + 1];
 
 static void
 list_modules(void)
@@ -25,7 +24,6 @@ alloc(unsigned site, unsigned bytes)
 {
     const unsigned address = heap_take(site, bytes);
 
-    is_own[address] = site == SITE_INSIDE;
     if (is_inside)
         return address;
     is_inside = true;
@@ -36,23 +34,15 @@ alloc(unsigned site, unsigned bytes)
     pthread_mutex_lock(&tracker);
     list_modules();
 #endif
-    if (!is_own[address])
+    if (site != SITE_INSIDE)
         tell_alloc(address, site, bytes);
     pthread_mutex_unlock(&tracker);
     is_inside = false;
     return address;
 }
 
-static void
-drop(unsigned address)
-{
-    if (!is_own[address])
-        tell_free(address);
-    heap_give(address);
-}
-
 const struct profiler profiler = {
     .alloc = alloc,
-    .free = drop,
+    .free = give_if_told,
     .snapshot = told,
 };

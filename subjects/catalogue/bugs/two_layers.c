@@ -2,17 +2,7 @@
  * two_layers.c -- K46, scalene#328: one allocation is registered by two layers,
  * its free by one.
  */
-#include "world.h"
-
-static unsigned site_of[ADDRESSES + 1];
-static struct shown sites[SITES];
-
-static void
-add(unsigned site, long objects, long bytes)
-{
-    sites[site].objects += objects;
-    sites[site].bytes += objects * bytes;
-}
+#include "summed_sites.h"
 
 /* malloc() */
 static unsigned
@@ -42,13 +32,6 @@ drop(unsigned address)
 {
     add(site_of[address], -1, heap_bytes(address));
     heap_give(address);
-}
-
-static void
-snapshot(struct shown *shown)
-{
-    for (unsigned i = 0; i < SITES; i++)
-        shown[i] = sites[i];
 }
 
 const struct profiler profiler = {

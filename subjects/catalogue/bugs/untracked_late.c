@@ -2,22 +2,7 @@
  * untracked_late.c -- K45, aws-c-common#1053: realloc, untrack the old, track
  * the new: the old address is in use again between the first two steps.
  */
-#include <pthread.h>
-
-#include "world.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static unsigned
-alloc(unsigned site, unsigned bytes)
-{
-    const unsigned address = heap_take(site, bytes);
-
-    pthread_mutex_lock(&lock);
-    tell_alloc(address, site, bytes);
-    pthread_mutex_unlock(&lock);
-    return address;
-}
+#include "locked_tell.h"
 
 static unsigned
 resize(unsigned site, unsigned address, unsigned bytes)
@@ -38,19 +23,3 @@ resize(unsigned site, unsigned address, unsigned bytes)
     pthread_mutex_unlock(&lock);
     return result;
 }
-
-static void
-drop(unsigned address)
-{
-    pthread_mutex_lock(&lock);
-    tell_free(address);
-    pthread_mutex_unlock(&lock);
-    heap_give(address);
-}
-
-const struct profiler profiler = {
-    .alloc = alloc,
-    .resize = resize,
-    .free = drop,
-    .snapshot = told,
-};

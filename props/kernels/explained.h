@@ -1,0 +1,19 @@
+/* explained.h -- the check of kernels that record a history of calls. */
+#ifndef EXPLAINED_H
+#define EXPLAINED_H
+
+#include "explore.h"
+#include "linear.h"
+
+/* Fails unless a sequential object explains the results. */
+static inline void
+kernel_explained(const struct sim_linear_model *model,
+                 const struct sim_history *history)
+{
+    struct sim_linear_answer answer;
+
+    sim_explore_check(sim_linear_check(model, history, 0, &answer),
+                      "no order of the calls explains their results");
+}
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * locked_tell.h -- a profiler that tells events under a lock; `resize` is its
+ * file's.
+ */
+#ifndef LOCKED_TELL_H
+#define LOCKED_TELL_H
+
+#include <pthread.h>
+
+#include "world.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned
+alloc(unsigned site, unsigned bytes)
+{
+    const unsigned address = heap_take(site, bytes);
+
+    pthread_mutex_lock(&lock);
+    tell_alloc(address, site, bytes);
+    pthread_mutex_unlock(&lock);
+    return address;
+}
+
+static void
+drop(unsigned address)
+{
+    pthread_mutex_lock(&lock);
+    tell_free(address);
+    pthread_mutex_unlock(&lock);
+    heap_give(address);
+}
+
+static unsigned resize(unsigned site, unsigned address, unsigned bytes);
+
+const struct profiler profiler = {
+    .alloc = alloc,
+    .resize = resize,
+    .free = drop,
+    .snapshot = told,
+};
+
+#endif
