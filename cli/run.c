@@ -240,6 +240,7 @@ run_input(struct sim_input *input, const char *path, const struct words *words)
         exit_code = run_scenario(input, path, words, &breach);
         break;
     case SIM_INPUT_MUTANTS:
+    case SIM_INPUT_RESULT:
     case SIM_INPUT_OTHER:
     default:
         exit_code = cli_usage("%s: neither a scenario nor a recording%s", path,

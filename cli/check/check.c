@@ -6,12 +6,13 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "campaign.h"
-#include "check_options.h"
+#include "check.h"
 #include "check_recording.h"
 #include "check_saved.h"
-#include "check_search.h"
+#include "check_shard.h"
 #include "checker.h"
 #include "command.h"
 #include "escape.h"
@@ -30,8 +31,9 @@ name_of(const struct props_campaign *campaign)
 
 /* ---- What is enumerated ---- */
 
-static enum cli_exit
-run_checkers(const struct cli_check_options *options, struct cli_search *search)
+enum cli_exit
+cli_check_enumerated(const struct cli_check_options *options,
+                     struct cli_search *search, struct props_finding *found)
 {
     const struct props_campaign *campaign = &options->campaign;
     const struct props_question question = {campaign->rules, campaign->subject,
@@ -60,6 +62,8 @@ run_checkers(const struct cli_check_options *options, struct cli_search *search)
         printf("%s %s: %" PRIu64 " cells enumerated or measured\n",
                campaign->subject != NULL ? "subject" : "rules",
                name_of(campaign), cells);
+    if (found != NULL)
+        *found = worst;
     if (!worst.failed)
         return CLI_OK;
     printf("%s does not hold: %s\n  %s\n", props_property_id(worst.property),
@@ -142,11 +146,30 @@ exit_of(const struct props_failure *failure,
     return cli_exit_of(failure->breach.property);
 }
 
-/* Shrink what a seed shows, tell it and keep it. */
-static enum cli_exit
-report_failure(const struct cli_check_options *options,
-               const struct props_campaign *campaign, struct cli_search *search,
-               const struct props_outcome *outcome)
+/* What a result says of it. */
+static void
+keep_failure(struct cli_shard_failure *kept,
+             const struct props_failure *failure, uint64_t seed,
+             enum cli_exit exit_code)
+{
+    const bool is_kept = failure->text != NULL && !failure->unstable &&
+                         strlen(failure->text) < CLI_SCENARIO_BYTES;
+
+    if (kept == NULL)
+        return;
+    *kept = (struct cli_shard_failure){
+        .exit_code = exit_code,
+        .property = failure->crashed ? PROPS_NONE : failure->breach.property,
+        .seed = seed,
+        .scenario = is_kept ? strdup(failure->text) : NULL,
+    };
+}
+
+enum cli_exit
+cli_check_failed(const struct cli_check_options *options,
+                 const struct props_campaign *campaign,
+                 struct cli_search *search, const struct props_outcome *outcome,
+                 struct cli_shard_failure *kept)
 {
     const uint64_t seed = outcome->seed;
     const bool traced = is_traced(campaign);
@@ -176,8 +199,25 @@ report_failure(const struct cli_check_options *options,
     result = cli_search_failed(options, search, &failure, traced, exit_code);
     cli_result_seeds(result, seed, seed);
     tell_replay(options, &failure, name, command, result);
+    keep_failure(kept, &failure, seed, exit_code);
     props_failure_free(&failure);
     return exit_code;
+}
+
+void
+cli_check_tell(FILE *file, const struct props_campaign *campaign,
+               const struct props_outcome *outcome)
+{
+    const bool traced = is_traced(campaign);
+
+    fprintf(file,
+            "%s%s: %" PRIu64 " runs, %" PRIu64 " events, log hash %016" PRIx64
+            "\n",
+            traced                      ? "traces"
+            : campaign->subject != NULL ? "subject "
+                                        : "rules ",
+            traced ? "" : name_of(campaign), outcome->runs, outcome->events,
+            outcome->hash);
 }
 
 static enum cli_exit
@@ -190,20 +230,34 @@ run_campaign(const struct cli_check_options *options,
     if (!props_campaign_run(campaign, outcome))
         return cli_usage("the system refused memory or a process");
     /* What ran beside a failure depends on the jobs: no part of the answer. */
-    fprintf(outcome->end == PROPS_END_PASSED ? stdout : stderr,
-            "%s%s: %" PRIu64 " runs, %" PRIu64 " events, log hash %016" PRIx64
-            "\n",
-            traced                      ? "traces"
-            : campaign->subject != NULL ? "subject "
-                                        : "rules ",
-            traced ? "" : name_of(campaign), outcome->runs, outcome->events,
-            outcome->hash);
+    cli_check_tell(outcome->end == PROPS_END_PASSED ? stdout : stderr, campaign,
+                   outcome);
     fprintf(stderr, "%.1f s, %.2f million events/s\n", outcome->seconds,
             (double)outcome->events / outcome->seconds / 1e6);
     if (outcome->end != PROPS_END_PASSED)
-        return report_failure(options, campaign, search, outcome);
+        return cli_check_failed(options, campaign, search, outcome, NULL);
     *(traced ? &search->traces_done : &search->heaps_done) = true;
     return CLI_OK;
+}
+
+bool
+cli_check_part(const struct cli_check_options *options, enum cli_part_kind kind,
+               struct props_campaign *part)
+{
+    const props_set asked = options->campaign.asked;
+    const bool of_heaps = (asked & ~PROPS_OF_TRACES) != 0;
+    const bool of_traces = (asked & PROPS_OF_TRACES) != 0;
+
+    *part = options->campaign;
+    if (of_heaps && of_traces)
+        part->seconds = (part->seconds + 1) / 2;
+    if (kind == CLI_PART_HEAPS)
+        return of_heaps;
+    if (of_heaps || (asked & PROPS_ACROSS) != 0)
+        part->worlds |= SIM_WORLDS_BOTH;
+    if (of_heaps || (asked & ~PROPS_ACROSS) != 0)
+        part->worlds |= SIM_WORLDS_TRACED;
+    return of_traces;
 }
 
 /* Heaps alone, then what processors take and a tracer follows, with a heap and
@@ -212,28 +266,22 @@ static enum cli_exit
 run_campaigns(const struct cli_check_options *options,
               struct cli_search *search)
 {
-    const props_set asked = options->campaign.asked;
-    const bool both =
-        (asked & PROPS_OF_TRACES) != 0 && (asked & ~PROPS_OF_TRACES) != 0;
-    struct props_campaign half = options->campaign; /* of the time, if two */
     enum cli_exit exit_code = CLI_OK;
 
-    if (half.subject != NULL) {
-        half.worlds = SIM_WORLDS_SUBJECT;
-        half.asked = cli_search_applicable(options, search);
-        return run_campaign(options, &half, search);
+    if (options->campaign.subject != NULL) {
+        struct props_campaign campaign = options->campaign;
+
+        campaign.worlds = SIM_WORLDS_SUBJECT;
+        campaign.asked = cli_search_applicable(options, search);
+        return run_campaign(options, &campaign, search);
     }
-    half.seconds = (options->campaign.seconds + both) / (1 + both);
-    if ((asked & ~PROPS_OF_TRACES) != 0)
-        exit_code = run_campaign(options, &half, search);
-    if (exit_code != CLI_OK || (asked & PROPS_OF_TRACES) == 0)
-        return exit_code;
-    half.worlds = 0;
-    if (both || (asked & PROPS_ACROSS) != 0)
-        half.worlds |= SIM_WORLDS_BOTH;
-    if (both || (asked & ~PROPS_ACROSS) != 0)
-        half.worlds |= SIM_WORLDS_TRACED;
-    return run_campaign(options, &half, search);
+    for (int i = 0; i < CLI_PART_COUNT && exit_code == CLI_OK; i++) {
+        struct props_campaign part;
+
+        if (cli_check_part(options, (enum cli_part_kind)i, &part))
+            exit_code = run_campaign(options, &part, search);
+    }
+    return exit_code;
 }
 
 /* ---- files ---- */
@@ -297,11 +345,11 @@ search(const struct cli_check_options *options, struct cli_search *search)
 
     /* Of a subject, what is exact comes first: it says more. */
     if (exit_code == CLI_OK && options->campaign.subject == NULL)
-        exit_code = run_checkers(options, search);
+        exit_code = cli_check_enumerated(options, search, NULL);
     if (exit_code == CLI_OK && !options->unbiased)
         exit_code = run_campaigns(options, search);
     if (exit_code == CLI_OK && options->campaign.subject != NULL)
-        exit_code = run_checkers(options, search);
+        exit_code = cli_check_enumerated(options, search, NULL);
     return exit_code;
 }
 
@@ -320,6 +368,10 @@ cli_check(int argc, char **argv)
     report.inputs_count = options.files_count;
     if (options.files_count > 0)
         return cli_report_end(&report, check_files(&options, argv));
+    if (options.drawn)
+        printf("seeds from %" PRIu64 " on\n", options.campaign.seed_first);
+    if (options.shard.count != 0 || options.result != NULL)
+        return cli_report_end(&report, cli_check_shard(&options, &found));
     exit_code = search(&options, &found);
     return cli_report_end(&report, cli_search_end(&options, &found, exit_code));
 }

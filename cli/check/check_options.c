@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -12,12 +13,28 @@
 #define FAILURES_DIR         "profsim-failures"
 #define SUBJECT_FAILURES_DIR "subject-failures"
 
-enum { SEEDS = 1, SECONDS, JOBS, RULES, SUBJECT, SAVE, EXPECT };
+enum {
+    SEEDS = 1,
+    SECONDS,
+    JOBS,
+    SHARD,
+    RESULT,
+    EVERY,
+    RULES,
+    SUBJECT,
+    SAVE,
+    EXPECT
+};
 
 static const struct cli_option table[] = {
-    {SEEDS, 0, "seeds", "A..B", "which worlds, one for each seed (1..100000)"},
+    {SEEDS, 0, "seeds", "A..B",
+     "which worlds, one for each seed (1..100000; with\n--time A.., from a "
+     "seed that is drawn and printed)"},
     {SECONDS, 0, "time", "S", "stop after S seconds"},
     {JOBS, 0, "jobs", "N", "processes (one for each processor)"},
+    {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
+    {RESULT, 0, "result", "FILE", CLI_RESULT_HELP},
+    {EVERY, 0, "every", "S", "write it each S seconds (60)"},
     {RULES, 0, "rules", "NAME", "what the library follows (exact)"},
     {SUBJECT, 0, "subject", "FILE",
      "judge this profiler instead: a shared object, or a .c\nfile, that "
@@ -51,21 +68,23 @@ parse_seeds(const char *text, struct props_campaign *campaign)
     if (dots == NULL || (size_t)(dots - text) >= sizeof first)
         return cli_complain("--seeds takes a range A..B, not '%s'", text);
     snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+    campaign->seed_last = UINT64_MAX - 1; /* of "A.." */
     if (!cli_number("--seeds", first, 0, UINT64_MAX - 1,
                     &campaign->seed_first) ||
-        !cli_number("--seeds", dots + 2, 0, UINT64_MAX - 1,
-                    &campaign->seed_last))
+        (dots[2] != '\0' && !cli_number("--seeds", dots + 2, 0, UINT64_MAX - 1,
+                                        &campaign->seed_last)))
         return false;
     return campaign->seed_first <= campaign->seed_last ||
            cli_complain("--seeds %s is empty", text);
 }
 
 static bool
-parse_small(const char *name, const char *text, uint64_t most, uint32_t *value)
+parse_small(const char *name, const char *text, uint64_t least, uint64_t most,
+            uint32_t *value)
 {
     uint64_t number;
 
-    if (!cli_number(name, text, 1, most, &number))
+    if (!cli_number(name, text, least, most, &number))
         return false;
     *value = (uint32_t)number;
     return true;
@@ -80,9 +99,17 @@ take(struct cli_check_options *options, int id, const char *value)
     case SEEDS:
         return parse_seeds(value, campaign);
     case SECONDS:
-        return parse_small("--time", value, 1000000, &campaign->seconds);
+        return parse_small("--time", value, 1, 1000000, &campaign->seconds);
     case JOBS:
-        return parse_small("--jobs", value, PROPS_JOBS_MAX, &campaign->jobs);
+        return parse_small("--jobs", value, 1, PROPS_JOBS_MAX, &campaign->jobs);
+    case SHARD:
+        return cli_shard_parse(&options->shard, value);
+    case RESULT:
+        options->result = value;
+        return *value != '\0' ||
+               cli_complain("--result needs the name of a file");
+    case EVERY:
+        return parse_small("--every", value, 0, 3600, &options->every_seconds);
     case RULES:
         options->rules_named = true;
         return (campaign->rules = cli_rules(value)) != NULL;
@@ -138,6 +165,43 @@ check_asked(const struct cli_check_options *options)
     return true;
 }
 
+/* returns: false if a shard, or the seeds of one, cannot be */
+static bool
+check_shard(const struct cli_check_options *options)
+{
+    const bool shard = options->shard.count != 0 || options->result != NULL;
+
+    if (shard && options->campaign.subject != NULL)
+        return cli_complain("--shard and --result are about the library, not "
+                            "a subject");
+    if (shard && options->unbiased)
+        return cli_complain("--expect has no shards: it takes a second");
+    if (shard && options->files_count > 0)
+        return cli_complain("--shard and --result are about seeds, not files");
+    if (options->shard.count > 1 &&
+        (options->report->json != NULL || options->report->junit != NULL))
+        return cli_complain("--json and --junit are of the whole: 'profsim "
+                            "merge' takes them");
+    return options->campaign.seconds != 0 ||
+           options->campaign.seed_last != UINT64_MAX - 1 ||
+           cli_complain("--seeds without an end needs --time");
+}
+
+/* Without --seeds, no two campaigns of so much time are the same. */
+static bool
+draw_seed(struct cli_check_options *options)
+{
+    struct props_campaign *campaign = &options->campaign;
+    uint64_t seed;
+
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        return cli_complain("the system has no random numbers");
+    options->drawn = true;
+    campaign->seed_first = seed >> 2; /* as many as fit follow it */
+    campaign->seed_last = UINT64_MAX - 1;
+    return true;
+}
+
 /* Failures of a subject lie in a folder of its own: a file names none. */
 static void
 choose_folder(struct cli_check_options *options)
@@ -177,6 +241,7 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
                      .seed_last = 100000,
                      .jobs = processors(),
                      .show_progress = true},
+        .every_seconds = 60,
         .report = report,
     };
     cli_options_begin(&words, &syntax, argc, argv);
@@ -194,11 +259,10 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
         options->campaign.asked =
             options->campaign.subject != NULL ? PROPS_OF_SUBJECTS : PROPS_ALL;
     choose_folder(options);
-    if (!words.ended && !check_asked(options)) {
-        *exit_code = CLI_USAGE;
+    if (words.ended)
         return false;
-    }
-    if (options->campaign.seconds != 0 && !seeds)
-        options->campaign.seed_last = UINT64_MAX - 1; /* as many as fit */
-    return !words.ended;
+    *exit_code = CLI_USAGE;
+    return check_asked(options) && check_shard(options) &&
+           (options->campaign.seconds == 0 || seeds ||
+            options->files_count > 0 || draw_seed(options));
 }

@@ -7,6 +7,7 @@
 #include "campaign.h"
 #include "exit.h"
 #include "report.h"
+#include "shard.h"
 
 struct cli_check_options {
     struct props_campaign campaign;
@@ -17,6 +18,10 @@ struct cli_check_options {
     bool named; /* properties were, so each of them must be tried */
     bool rules_named;
     bool unbiased;
+    bool drawn;             /* the first seed, so that no two runs are alike */
+    struct cli_shard shard; /* of count 0: none was asked for */
+    const char *result;     /* the file or folder of it; NULL: none */
+    uint32_t every_seconds; /* how often it is written; 0: at each slice */
     struct cli_report *report;
     int files_count; /* argv[0 .. files_count) are files to judge */
 };

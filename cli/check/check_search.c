@@ -234,7 +234,7 @@ verdict_of(const struct cli_check_options *options,
     if (!(is_traced(property) ? search->traces_done : search->heaps_done))
         return CLI_VERDICT_STOPPED;
     if (outcome->cover.hits[props_property_cover(property)] > 0)
-        return CLI_VERDICT_HOLDS;
+        return search->missing ? CLI_VERDICT_INCOMPLETE : CLI_VERDICT_HOLDS;
     return options->named || is_long(search) ? CLI_VERDICT_INCOMPLETE
                                              : CLI_VERDICT_NOT_TRIED;
 }

@@ -16,6 +16,7 @@ struct cli_search {
     struct props_outcome traces;
     bool heaps_done; /* without a failure */
     bool traces_done;
+    bool missing; /* of a merge: shards are */
 };
 
 /* Say which properties a subject lacks something for. returns: the others */

@@ -1,7 +1,7 @@
 /*
  * campaign.c -- a campaign on several processes.
  *
- * Job j of J runs the seeds first+j, first+j+J, ...; a page shared with the
+ * Job j of J runs each J-th seed from the j-th on; a page shared with the
  * parent says where each stands. A job stops at its first failure and leaves
  * the seed there; the others stop when they have passed it, so that the lowest
  * failing seed wins whatever the number of jobs. A process per job also means
@@ -124,6 +124,18 @@ run_seed(const struct props_campaign *campaign, struct props_run *run,
     return props_campaign_try(campaign, run, choices) && run->hash == first;
 }
 
+static uint64_t
+step_of(const struct props_campaign *campaign)
+{
+    return campaign->seed_step != 0 ? campaign->seed_step : 1;
+}
+
+static uint64_t
+seeds_after_first(const struct props_campaign *campaign)
+{
+    return (campaign->seed_last - campaign->seed_first) / step_of(campaign);
+}
+
 static void
 work(const struct props_campaign *campaign, struct shared_progress *progress,
      uint32_t index)
@@ -138,11 +150,13 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
         _exit(2);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* no campaign without its parent */
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
-    for (uint64_t seed = campaign->seed_first + index;
-         seed <= campaign->seed_last && seed >= campaign->seed_first &&
-         seed <
-             atomic_load_explicit(&progress->failed_seed, memory_order_relaxed);
-         seed += campaign->jobs) {
+    for (uint64_t i = index; i <= seeds_after_first(campaign);
+         i += campaign->jobs) {
+        const uint64_t seed = campaign->seed_first + i * step_of(campaign);
+
+        if (seed >=
+            atomic_load_explicit(&progress->failed_seed, memory_order_relaxed))
+            break;
         set_alarm(campaign,
                   atomic_load_explicit(&job->runs, memory_order_relaxed));
         atomic_store_explicit(&job->seed, seed, memory_order_relaxed);
@@ -155,8 +169,7 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
         job->events += run->events_count;
         job->hash += sim_mix64(run->hash ^ sim_mix64(seed));
         atomic_fetch_add_explicit(&job->runs, 1, memory_order_relaxed);
-        if (campaign->seconds != 0 &&
-            (seed - campaign->seed_first) % 256 < 64 &&
+        if (campaign->seconds != 0 && i % 256 < 64 &&
             now_seconds() >= end_seconds)
             break;
     }
@@ -171,7 +184,7 @@ static void
 say_progress(const struct props_campaign *campaign,
              const struct shared_progress *progress, double elapsed_seconds)
 {
-    const uint64_t span = campaign->seed_last - campaign->seed_first;
+    const uint64_t span = seeds_after_first(campaign);
     uint64_t runs = 0;
     double share;
 

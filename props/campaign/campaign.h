@@ -24,6 +24,7 @@ struct props_campaign {
     props_set asked;
     uint64_t seed_first;
     uint64_t seed_last; /* inclusive */
+    uint64_t seed_step; /* from one seed to the next; 0: 1 */
     uint32_t seconds;   /* stop after so long; 0: when the seeds are done */
     uint32_t jobs;      /* processes, 1 .. PROPS_JOBS_MAX */
     bool show_progress; /* on standard error, if that is a terminal */

@@ -19,6 +19,7 @@ static const struct {
     [SIM_INPUT_SCENARIO] = {"profsim scenario", SIM_SCENARIO_FILE_MAX},
     [SIM_INPUT_RECORDING] = {"PROFREC\n", (size_t)1 << 30},
     [SIM_INPUT_MUTANTS] = {"name,kind,verdict,by,runs\n", (size_t)1 << 26},
+    [SIM_INPUT_RESULT] = {"profsim result", (size_t)1 << 19},
 };
 
 static enum sim_input_kind

@@ -91,6 +91,35 @@ every_fault_is_noticed_by_the_property_that_watches_the_place(void **state)
     }
 }
 
+/* Each third seed from the first, second and third on. */
+static void
+shards_add_up_to_the_whole(void **state)
+{
+    struct props_outcome sum = {.runs = 0};
+    struct props_outcome whole;
+
+    (void)state;
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
+    whole = outcome_of(PROPS_ALL, 130, 1);
+    for (uint64_t i = 1; i <= 3; i++) {
+        struct props_campaign shard = campaign_of(PROPS_ALL, 130, 2);
+        struct props_outcome outcome;
+
+        shard.seed_first = i;
+        shard.seed_step = 3;
+        assert_true(props_campaign_run(&shard, &outcome));
+        assert_int_equal(outcome.runs, i == 1 ? 44 : 43);
+        sum.runs += outcome.runs;
+        sum.events += outcome.events;
+        sum.hash += outcome.hash;
+        props_coverage_add(&sum.cover, &outcome.cover);
+    }
+    assert_int_equal(sum.runs, whole.runs);
+    assert_int_equal(sum.events, whole.events);
+    assert_int_equal(sum.hash, whole.hash);
+    assert_memory_equal(&sum.cover, &whole.cover, sizeof sum.cover);
+}
+
 static void
 a_lie_that_nobody_asks_about_is_no_failure(void **state)
 {
@@ -549,6 +578,7 @@ main(void)
         cmocka_unit_test(a_library_that_tells_the_truth_is_believed),
         cmocka_unit_test(
             every_fault_is_noticed_by_the_property_that_watches_the_place),
+        cmocka_unit_test(shards_add_up_to_the_whole),
         cmocka_unit_test(a_lie_that_nobody_asks_about_is_no_failure),
         cmocka_unit_test(no_property_of_a_campaign_is_without_a_lie),
         cmocka_unit_test(

@@ -1,0 +1,45 @@
+/* check.h -- the steps of `profsim check`, for a shard and for a merge. */
+#ifndef CLI_CHECK_H
+#define CLI_CHECK_H
+
+#include <stdio.h>
+
+#include "check_search.h"
+#include "shard_result.h"
+
+/*
+ * What can be enumerated or measured, printed as it is found.
+ *
+ * out:     *found, the gravest failure, or one that has not `failed`; or NULL
+ * returns: how to exit
+ */
+enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
+                                   struct cli_search *search,
+                                   struct props_finding *found);
+
+/*
+ * The campaign of one kind of worlds.
+ *
+ * out:     *part
+ * returns: false if no property asks for them
+ */
+bool cli_check_part(const struct cli_check_options *options,
+                    enum cli_part_kind kind, struct props_campaign *part);
+
+/* Print what ran: "rules exact: ... log hash ...". */
+void cli_check_tell(FILE *file, const struct props_campaign *campaign,
+                    const struct props_outcome *outcome);
+
+/*
+ * A seed failed: shrink that, print it and keep it.
+ *
+ * out:     *kept, for a result; or NULL
+ * returns: how to exit
+ */
+enum cli_exit cli_check_failed(const struct cli_check_options *options,
+                               const struct props_campaign *campaign,
+                               struct cli_search *search,
+                               const struct props_outcome *outcome,
+                               struct cli_shard_failure *kept);
+
+#endif

@@ -1,0 +1,475 @@
+/* check_merge.c -- see check_merge.h. */
+#include "check_merge.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "check_shard.h"
+#include "complaint.h"
+#include "escape.h"
+#include "failure.h"
+#include "file_result.h"
+#include "quote.h"
+#include "replay.h"
+
+enum { WORDS_MAX = 128 };
+
+/* What is kept of a shard; its sums are in the whole. */
+struct seen {
+    const char *path[CLI_PART_COUNT]; /* of the largest; NULL: none */
+    uint64_t runs[CLI_PART_COUNT];
+    uint64_t events[CLI_PART_COUNT];
+    uint64_t hash[CLI_PART_COUNT];
+    bool failed[CLI_PART_COUNT];
+    bool is_done; /* a file says so; else both parts may, each in another */
+};
+
+struct merge {
+    struct cli_check_options options;
+    struct cli_search search;
+    struct cli_shard_result whole; /* sums; of each part the first failure */
+    struct cli_report asked_report;
+    const char *first;                     /* the file that says what it is */
+    const char *failed_at[CLI_PART_COUNT]; /* the file with the failure */
+    struct seen *shards;
+    bool differs; /* the same seeds did different things */
+};
+
+/* ---- What was asked ---- */
+
+/* The words of a file: only those that cannot load, read or write anything. */
+static bool
+is_harmless(char *const *words, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const bool option = strcmp(words[i], "--rules") == 0 ||
+                            strcmp(words[i], "--seeds") == 0 ||
+                            strcmp(words[i], "--time") == 0;
+
+        if (!option && props_property_find(words[i]) == PROPS_NONE)
+            return false;
+        i += option;
+    }
+    return true;
+}
+
+/* The options that these words stand for. */
+static bool
+take_asked(struct merge *m, const char *asked, const char *path)
+{
+    static char text[CLI_ASKED_BYTES];
+    char again[CLI_ASKED_BYTES];
+    char *words[WORDS_MAX + 1];
+    char *rest;
+    int count = 0;
+    enum cli_exit unused;
+
+    snprintf(text, sizeof text, "%s", asked);
+    for (char *word = strtok_r(text, " ", &rest);
+         word != NULL && count < WORDS_MAX; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    words[count] = NULL;
+    if (count == 0 || strcmp(words[0], "check") != 0 ||
+        !is_harmless(&words[1], count - 1) ||
+        !cli_check_options(&m->options, &m->asked_report, count, words,
+                           &unused) ||
+        !cli_check_asked(&m->options, again) || strcmp(again, asked) != 0)
+        return cli_complain("%s: 'asked %s' is nothing that a result can say",
+                            path, asked);
+    return true;
+}
+
+/* ---- One file ---- */
+
+/* The campaign is what the first file says, made by this very command. */
+static bool
+begin(struct merge *m, const struct cli_shard_result *r, const char *path)
+{
+    const char *save = m->options.save;
+    struct cli_report *report = m->options.report;
+
+    if (!cli_shard_result_begin(&m->whole, r->asked, r->shard) ||
+        !cli_shard_result_fits(&m->whole, r, path) ||
+        !take_asked(m, r->asked, path))
+        return false;
+    m->options.report = report;
+    if (save != NULL)
+        m->options.save = save;
+    m->whole.seed_step = m->options.drawn ? 1 : r->shard.count;
+    m->shards = calloc(r->shard.count, sizeof *m->shards);
+    m->first = path;
+    return m->shards != NULL || cli_complain("not enough memory");
+}
+
+static bool
+is_sound_part(const struct merge *m, const struct cli_shard_result *r, int i)
+{
+    const struct cli_part *part = &r->parts[i];
+    const uint64_t step = m->whole.seed_step;
+    const uint64_t first = m->options.campaign.seed_first + r->shard.index - 1;
+    const uint64_t last = m->options.campaign.seed_last;
+    const bool failed = part->failure.exit_code != CLI_OK;
+    struct props_campaign unused;
+    uint64_t most;
+
+    if (part->runs == 0 && !failed)
+        return true;
+    if (!cli_check_part(&m->options, (enum cli_part_kind)i, &unused))
+        return false;
+    if (m->options.drawn)
+        return part->runs == 0 || !failed ||
+               part->failure.seed == part->seed_first + part->runs;
+    if (first > last)
+        return false;
+    most = (last - first) / step + 1;
+    return (part->runs == 0 || part->seed_first == first) &&
+           part->runs + failed <= most &&
+           (!failed || part->failure.seed == first + part->runs * step);
+}
+
+/* Does the file say what a shard can say? */
+static bool
+is_sound(const struct merge *m, const struct cli_shard_result *r,
+         const char *path)
+{
+    const bool checks =
+        r->is_checked || r->checked != 0 || r->checker.exit_code != CLI_OK;
+
+    if (r->seed_step != 0 && r->seed_step != m->whole.seed_step)
+        return cli_complain("%s: the seeds are not those of its shard", path);
+    if ((checks && r->shard.index != 1) ||
+        (r->checked & ~m->options.campaign.asked) != 0 ||
+        r->checker.scenario != NULL)
+        return cli_complain("%s: its shard enumerates nothing of that", path);
+    for (int i = 0; i < CLI_PART_COUNT; i++) {
+        if (!is_sound_part(m, r, i))
+            return cli_complain("%s: the seeds of %s are not those of its "
+                                "shard",
+                                path, cli_part_name((enum cli_part_kind)i));
+    }
+    return true;
+}
+
+static void
+add_part(struct cli_part *whole, const struct cli_part *part, bool subtract)
+{
+    const uint64_t sign = subtract ? UINT64_MAX : 1;
+
+    whole->runs += sign * part->runs;
+    whole->events += sign * part->events;
+    whole->hash += sign * part->hash;
+    for (int i = 0; i < COVER_COUNT; i++)
+        whole->cover.hits[i] += sign * part->cover.hits[i];
+}
+
+/* A larger file of the same shard takes the place of another one. */
+static bool
+take_out(struct merge *m, const struct seen *seen, int i)
+{
+    struct cli_shard_result old;
+    bool same;
+
+    if (cli_shard_result_read(&old, seen->path[i]) != CLI_SHARD_READ)
+        return cli_complain("%s: it has changed meanwhile", seen->path[i]);
+    same = old.parts[i].runs == seen->runs[i] &&
+           old.parts[i].hash == seen->hash[i];
+    if (same)
+        add_part(&m->whole.parts[i], &old.parts[i], true);
+    cli_shard_result_free(&old);
+    return same || cli_complain("%s: it has changed meanwhile", seen->path[i]);
+}
+
+/* Of two that did different things at one seed. */
+static bool
+note_difference(struct merge *m, const char *a, const char *b)
+{
+    sim_escape_line(stdout, "%s and %s: the same seeds did different things", a,
+                    b);
+    m->differs = true;
+    return true;
+}
+
+static bool
+add_one(struct merge *m, struct cli_shard_result *r, int i, const char *path)
+{
+    struct cli_part *part = &r->parts[i];
+    struct cli_part *whole = &m->whole.parts[i];
+    struct seen *seen = &m->shards[r->shard.index - 1];
+    const bool failed = part->failure.exit_code != CLI_OK;
+
+    if (seen->path[i] != NULL) {
+        const bool drawn_anew = m->options.drawn;
+
+        if (part->runs == seen->runs[i] &&
+            (part->events != seen->events[i] || part->hash != seen->hash[i]) &&
+            !drawn_anew)
+            return note_difference(m, seen->path[i], path);
+        if (((failed && part->runs < seen->runs[i]) ||
+             (seen->failed[i] && seen->runs[i] < part->runs)) &&
+            !drawn_anew)
+            return note_difference(m, seen->path[i], path);
+        if (part->runs < seen->runs[i] ||
+            (part->runs == seen->runs[i] && (!failed || seen->failed[i])))
+            return true;
+        if (!take_out(m, seen, i))
+            return false;
+    }
+    add_part(whole, part, false);
+    seen->path[i] = path;
+    seen->runs[i] = part->runs;
+    seen->events[i] = part->events;
+    seen->hash[i] = part->hash;
+    seen->failed[i] = failed;
+    if (failed && (whole->failure.exit_code == CLI_OK ||
+                   part->failure.seed < whole->failure.seed)) {
+        free(whole->failure.scenario);
+        whole->failure = part->failure;
+        part->failure.scenario = NULL;
+        m->failed_at[i] = path;
+    }
+    return true;
+}
+
+static bool
+add_result(struct merge *m, struct cli_shard_result *r, const char *path)
+{
+    if (m->first == NULL && !begin(m, r, path))
+        return false;
+    if (!cli_shard_result_fits(&m->whole, r, path) || !is_sound(m, r, path))
+        return false;
+    r->seed_step = m->whole.seed_step;
+    m->shards[r->shard.index - 1].is_done |= cli_check_is_done(&m->options, r);
+    m->whole.spent_ms += r->spent_ms;
+    if (r->is_checked) {
+        m->whole.is_checked = true;
+        m->whole.checked = r->checked;
+        m->whole.checker = r->checker;
+        memcpy(m->whole.cells, r->cells, sizeof r->cells);
+    }
+    return add_one(m, r, CLI_PART_HEAPS, path) &&
+           add_one(m, r, CLI_PART_TRACES, path);
+}
+
+/* ---- What is missing ---- */
+
+static bool
+is_missing(const struct merge *m, uint32_t shard)
+{
+    return !m->shards[shard].is_done;
+}
+
+/* Print the missing shards: in words "3,7-9", for a shell "3 $(seq 7 9)". */
+static void
+print_missing(const struct merge *m, bool for_shell)
+{
+    const uint32_t count = m->whole.shard.count;
+    const char *before = "";
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t last = i;
+
+        if (!is_missing(m, i))
+            continue;
+        while (last + 1 < count && is_missing(m, last + 1))
+            last++;
+        if (i == last)
+            printf("%s%" PRIu32, before, i + 1);
+        else if (for_shell)
+            printf("%s$(seq %" PRIu32 " %" PRIu32 ")", before, i + 1, last + 1);
+        else
+            printf("%s%" PRIu32 "-%" PRIu32, before, i + 1, last + 1);
+        before = for_shell ? " " : ",";
+        i = last;
+    }
+}
+
+/* returns: how many shards have not ended */
+static uint32_t
+tell_missing(const struct merge *m, const char *folder)
+{
+    const uint32_t count = m->whole.shard.count;
+    uint32_t missing = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        missing += is_missing(m, i);
+    if (missing == 0)
+        return 0;
+    printf("missing, in whole or in part: %" PRIu32 " of %" PRIu32 " shards: ",
+           missing, count);
+    print_missing(m, false);
+    fputs("\nrun them: for i in ", stdout);
+    print_missing(m, true);
+    printf("; do profsim %s --shard $i/%" PRIu32 " --result ", m->whole.asked,
+           count);
+    cli_quote_path(stdout, folder);
+    puts("/; done");
+    return missing;
+}
+
+/* ---- Failures ---- */
+
+/* A scenario of a file is judged anew: it must fail as the file says. */
+static enum cli_exit
+replay(const struct merge *m, const struct cli_shard_failure *failure,
+       const char *path)
+{
+    struct props_replay replay;
+    struct sim_error error;
+    struct sim_scenario *scenario = sim_scenario_parse(
+        failure->scenario, strlen(failure->scenario), path, &error);
+    bool done;
+
+    if (scenario == NULL)
+        return cli_usage("its scenario: %s", error.text);
+    done = props_replay_run(&replay, scenario, m->options.campaign.asked);
+    sim_scenario_free(scenario);
+    if (!done)
+        return cli_usage("not enough memory");
+    if (replay.refused || replay.crashed != (failure->property == PROPS_NONE) ||
+        (!replay.crashed && replay.breach.property != failure->property))
+        return cli_usage("%s: its scenario does not fail as it says", path);
+    if (replay.crashed)
+        return cli_crash(path, replay.signal, &replay.breach);
+    printf("%s broken: %s\n", props_property_id(replay.breach.property),
+           props_property_sentence(replay.breach.property));
+    sim_escape_line(stdout, "  %s", replay.breach.text);
+    return cli_exit_of(replay.breach.property);
+}
+
+static void
+save_failure(const struct merge *m, const struct cli_shard_failure *failure,
+             int part)
+{
+    const struct props_failure kept = {.text = failure->scenario};
+    struct sim_error error;
+    char path[PATH_MAX];
+    char name[128];
+
+    snprintf(
+        name, sizeof name, "%s-%s-%" PRIu64,
+        failure->property == PROPS_NONE ? "crash"
+                                        : props_property_id(failure->property),
+        part == CLI_PART_TRACES ? "traced" : m->options.campaign.rules->name,
+        failure->seed);
+    if (!props_failure_save(&kept, m->options.save, name, path, sizeof path,
+                            &error)) {
+        sim_escape_line(stdout, "not saved: %s", error.text);
+        return;
+    }
+    fputs("replay: profsim replay ", stdout);
+    cli_quote_path(stdout, path);
+    putchar('\n');
+}
+
+/* Tell the failure that the whole campaign would have ended at. */
+static enum cli_exit
+tell_failure(struct merge *m, int part)
+{
+    const struct cli_shard_failure *failure = &m->whole.parts[part].failure;
+    const char *path = m->failed_at[part];
+    enum cli_exit exit_code = failure->exit_code;
+    struct props_failure told = {.breach = {.property = failure->property},
+                                 .crashed = failure->property == PROPS_NONE};
+
+    sim_escape_line(stdout, "seed %" PRIu64 " of %s fails (%s)", failure->seed,
+                    cli_part_name((enum cli_part_kind)part), path);
+    if (failure->scenario != NULL)
+        exit_code = replay(m, failure, path);
+    if (exit_code == CLI_USAGE)
+        return exit_code;
+    cli_result_seeds(cli_search_failed(&m->options, &m->search, &told,
+                                       part == CLI_PART_TRACES, exit_code),
+                     failure->seed, failure->seed);
+    if (failure->scenario != NULL)
+        save_failure(m, failure, part);
+    else
+        printf("replay: profsim check --rules %s --seeds %" PRIu64 "..%" PRIu64
+               "\n",
+               m->options.campaign.rules->name, failure->seed, failure->seed);
+    return exit_code;
+}
+
+/* What the first shard has enumerated. */
+static enum cli_exit
+tell_enumerated(struct merge *m)
+{
+    uint64_t cells = 0;
+
+    for (int i = 0; i < PROPS_COUNT; i++)
+        cells += m->whole.cells[i];
+    m->search.checked = m->whole.checked;
+    memcpy(m->search.cells, m->whole.cells, sizeof m->search.cells);
+    if (cells > 0)
+        printf("rules %s: %" PRIu64 " cells enumerated or measured\n",
+               m->options.campaign.rules->name, cells);
+    if (m->whole.checker.exit_code != CLI_OK)
+        printf("%s does not hold\nreplay: profsim check %s --rules %s\n",
+               props_property_id(m->whole.checker.property),
+               props_property_id(m->whole.checker.property),
+               m->options.campaign.rules->name);
+    return m->whole.checker.exit_code;
+}
+
+static enum cli_exit
+tell(struct merge *m, const char *folder)
+{
+    enum cli_exit exit_code = tell_enumerated(m);
+    uint32_t missing;
+
+    for (int i = 0; i < CLI_PART_COUNT; i++) {
+        struct props_outcome *outcome =
+            i == CLI_PART_HEAPS ? &m->search.heaps : &m->search.traces;
+        struct props_campaign part;
+
+        if (exit_code != CLI_OK ||
+            !cli_check_part(&m->options, (enum cli_part_kind)i, &part))
+            continue;
+        cli_check_outcome(&m->whole.parts[i], outcome);
+        cli_check_tell(stdout, &part, outcome);
+        if (m->whole.parts[i].failure.exit_code != CLI_OK)
+            exit_code = tell_failure(m, i);
+    }
+    if (exit_code == CLI_USAGE)
+        return exit_code;
+    if (m->differs)
+        exit_code = cli_exit_worse(exit_code, CLI_NONDETERMINISM);
+    missing = tell_missing(m, folder);
+    m->search.missing = missing > 0;
+    m->search.heaps_done = m->search.traces_done = exit_code == CLI_OK;
+    if (exit_code == CLI_OK && missing > 0)
+        exit_code = CLI_INCOMPLETE;
+    return cli_search_end(&m->options, &m->search, exit_code);
+}
+
+enum cli_exit
+cli_check_merge(char *const *paths, uint32_t paths_count, const char *folder,
+                const char *save, struct cli_report *report)
+{
+    static struct merge m;
+    enum cli_exit exit_code = CLI_OK;
+
+    memset(&m, 0, sizeof m);
+    m.options.save = save;
+    m.options.report = report;
+    for (uint32_t i = 0; i < paths_count; i++) {
+        struct cli_shard_result r;
+        const enum cli_shard_read read = cli_shard_result_read(&r, paths[i]);
+
+        if (read == CLI_SHARD_NONE)
+            continue; /* it has gone since */
+        if (read == CLI_SHARD_WRONG || !add_result(&m, &r, paths[i]))
+            exit_code = CLI_USAGE;
+        if (read == CLI_SHARD_READ)
+            cli_shard_result_free(&r);
+    }
+    if (m.first == NULL)
+        exit_code = CLI_USAGE;
+    if (exit_code == CLI_OK)
+        exit_code = tell(&m, folder);
+    cli_shard_result_free(&m.whole);
+    free(m.shards);
+    return exit_code;
+}

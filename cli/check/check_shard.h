@@ -1,0 +1,39 @@
+/*
+ * check_shard.h -- `profsim check --shard I/N --result FILE`: each N-th seed
+ * from the I-th on, a slice of each kind of worlds in turn, so that a shard
+ * that is stopped has spread its time over both.
+ */
+#ifndef CLI_CHECK_SHARD_H
+#define CLI_CHECK_SHARD_H
+
+#include "check_search.h"
+#include "shard_result.h"
+
+/* returns: how to exit */
+enum cli_exit cli_check_shard(const struct cli_check_options *options,
+                              struct cli_search *search);
+
+/*
+ * What the options ask for, without those that change no result.
+ *
+ * out:     asked, words for a shell: "check H2 --rules exact --seeds 1..9"
+ * returns: false if they are too long
+ */
+bool cli_check_asked(const struct cli_check_options *options,
+                     char asked[CLI_ASKED_BYTES]);
+
+/* returns: the seeds of a part that the shard has left; 0 if it is through, or
+ * another part has failed that ends the campaign */
+uint64_t cli_check_left(const struct cli_check_options *options,
+                        const struct cli_shard_result *result,
+                        enum cli_part_kind kind);
+
+/* returns: whether the shard has nothing left to do */
+bool cli_check_is_done(const struct cli_check_options *options,
+                       const struct cli_shard_result *result);
+
+/* The sums of a part as the outcome of a campaign. */
+void cli_check_outcome(const struct cli_part *part,
+                       struct props_outcome *outcome);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * shard.h -- one of N parts of a campaign, each for a process of its own,
+ * anywhere: `--shard I/N`, or what a scheduler's variables say of a task.
+ */
+#ifndef CLI_SHARD_H
+#define CLI_SHARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CLI_SHARDS_MAX = 65536 };
+
+struct cli_shard {
+    uint32_t index; /* 1 .. count; 0: none was asked for */
+    uint32_t count;
+};
+
+#define CLI_SHARD_WORDS "I/N"
+#define CLI_SHARD_HELP                                    \
+    "the I-th of N shards; 'auto' or 'auto/N': the one\n" \
+    "that the scheduler's variables name (docs/scale.md)"
+#define CLI_RESULT_HELP                                    \
+    "write what was found there, each minute and at the\n" \
+    "end, and go on from it; DIR/ names it by the shard"
+
+/*
+ * Read the value of --shard: "3/7", "auto" or "auto/7".
+ *
+ * `auto` takes one of these: SLURM_ARRAY_TASK_ID with _COUNT, _MIN and _STEP;
+ * CI_NODE_INDEX of CI_NODE_TOTAL; with a given N alone also
+ * JOB_COMPLETION_INDEX, which counts from 0, and PARALLEL_SEQ.
+ *
+ * out:     *shard
+ * returns: false, and a complaint
+ */
+bool cli_shard_parse(struct cli_shard *shard, const char *text);
+
+#endif

@@ -1,0 +1,168 @@
+#!/bin/sh
+# test_shards.sh -- a campaign in shards is the campaign in one process, bit for
+# bit: what `profsim merge` prints is what `profsim check` prints, also if shards
+# were killed and went on.
+# usage: props/test/cli/test_shards.sh PROFSIM SEEDS N...
+set -u
+profsim=$(realpath "$1")
+seeds=$2
+shift 2
+dir=$(mktemp -d) || exit 1
+running=
+trap '[ -z "$running" ] || kill -9 "$running" 2>/dev/null; rm -rf "$dir"' EXIT
+shown="log err"
+. props/test/lib/count.sh
+cd "$dir" || exit 1
+
+# Numbers below $1, the same each time: a shard, a moment.
+state=20
+random() {
+    state=$(((state * 1103515245 + 12345) % 2147483648))
+    number=$((state / 65536 % $1))
+}
+
+check() { timeout 300 "$profsim" check "$@"; }
+merge() { timeout 60 "$profsim" merge "$@"; }
+
+# kill_one FOLDER I/N: run a shard until it has written something, and a little
+# longer; no moment may matter.
+kill_one() {
+    "$profsim" check --seeds "1..$seeds" --shard "$2" --every 0 \
+        --result "$1/" --jobs 1 >>log 2>&1 &
+    running=$!
+    file=$1/shard-${2%/*}-of-${2#*/}.result
+    for _ in $(seq 500); do
+        ! grep -q '^runs' "$file" 2>/dev/null || break
+        kill -0 $running 2>/dev/null || break
+        sleep 0.01
+    done
+    random 10
+    sleep "0.0$number"
+    kill -9 $running 2>/dev/null
+    wait $running 2>/dev/null
+    running=
+}
+
+: >log
+check --seeds "1..$seeds" >whole 2>>log
+count "the campaign in one process holds" $?
+for n in "$@"; do
+    rm -rf r && mkdir r
+    for i in $(seq "$n" -1 1); do
+        [ $((i % 3)) -ne 0 ] || kill_one r "$i/$n"
+        check --seeds "1..$seeds" --shard "$i/$n" --result r/ >>log 2>&1 ||
+            break
+    done
+    merge r >merged 2>>log
+    [ $? -eq 0 ] && cmp whole merged >>log
+    count "$n shards, every third one killed: the same verdict and log hash" $?
+done
+
+# The last of these has at least two shards.
+cp -R r copy
+for file in r/*; do cp "$file" "r/again-${file#r/}"; done
+merge r >merged 2>>log
+cmp whole merged >>log
+count "a result that is there twice counts once" $?
+
+random "$n"
+lost=$((number + 1))
+rm r/*shard-$lost-of-*
+merge r >merged 2>>log
+status=$?
+[ $status -eq 6 ] && grep -q "^missing, .*: $lost\$" merged
+count "what is missing is told, and the exit code says so" $?
+sed -n 's/^run them: //p' merged >command
+profsim() { timeout 300 "$profsim" "$@"; }
+. ./command >>log 2>&1
+merge r >merged 2>>log
+cmp whole merged >>log
+count "the command that is printed runs just that" $?
+
+# One that was stopped early beside one that is whole, in either order.
+mkdir early
+"$profsim" check --seeds "1..$seeds" --shard "1/$n" --every 0 \
+    --result early/part --jobs 1 >>log 2>&1 &
+running=$!
+for _ in $(seq 500); do
+    ! grep -q '^runs' early/part 2>/dev/null || break
+    sleep 0.01
+done
+cp early/part r/0.result && cp early/part r/z.result
+wait $running
+running=
+merge r >merged 2>>log
+cmp whole merged >>log
+count "a state from before counts once with the whole" $?
+rm r/0.result r/z.result
+
+check --seeds 1..3 --shard "1/$n" --result r/other.result >>log 2>&1
+merge r >merged 2>err
+[ $? -eq 1 ] && grep -q 'r/other.result: it is of the campaign' err
+count "a result of other seeds is refused by its name" $?
+rm r/other.result
+echo "profsim result 1" >r/cut.result
+merge r >merged 2>err
+[ $? -eq 1 ] && grep -q 'r/cut.result:2: the file ends too soon' err
+count "a result that is cut is refused by its name and line" $?
+rm r/cut.result
+check --seeds "1..$seeds" --shard "2/$n" --result "r/shard-1-of-$n.result" \
+    >>log 2>err
+[ $? -eq 1 ] && grep -q 'it is of shard 1' err
+count "no shard goes on from the result of another" $?
+mkdir empty
+merge empty >>log 2>err
+[ $? -eq 1 ] && grep -q 'ends in .result' err
+count "a folder without results is said" $?
+
+# A signal that asks to end is obeyed between two slices.
+"$profsim" check --seeds 1..100000000 --shard 1/2 --result stop.result >out 2>>log &
+running=$!
+for _ in $(seq 500); do
+    [ ! -e stop.result ] || break
+    sleep 0.01
+done
+kill -TERM $running
+wait $running
+status=$?
+running=
+[ $status -eq 6 ] && grep -q 'stopped by signal 15' out
+count "a shard that is asked to end leaves its result" $?
+
+# What fails, fails as the whole.
+check --rules go1.6-late --seeds 1..300 --save whole.d >whole.out 2>>log
+want=$?
+mkdir f
+for i in 3 1 2; do
+    check --rules go1.6-late --seeds 1..300 --shard $i/3 --save f.d --result f/ \
+        >>log 2>&1
+done
+merge f --save merged.d >merged 2>>log
+[ $? -eq $want ] && [ "$want" -eq 2 ] && cmp merged.d/*.sim whole.d/*.sim >>log
+count "a failure is the one that one process finds, with its scenario" $?
+timeout 60 "$profsim" replay merged.d/*.sim >>log 2>&1
+[ $? -eq 2 ]
+count "... and it replays" $?
+
+if [ $# -gt 1 ]; then # they take their time
+    check --time 1 >one 2>>log
+    check --time 1 >two 2>>log
+    grep -q '^seeds from [0-9]* on$' one && ! cmp -s one two
+    count "without --seeds, no two campaigns are the same" $?
+first=$(sed -n 's/^seeds from \([0-9]*\) on/\1/p' one)
+check --seeds "$first.." --time 1 >>log 2>&1
+count "... and one can be begun again by its seed" $?
+check --time 1 --shard 2/5 --result t/ >out 2>>log && merge t >merged 2>>log
+[ $? -eq 6 ] && grep -q ': 1,3-5$' merged
+count "of a campaign by time the other shards are missing" $?
+fi
+
+for words in "--result r x.sim" "--seeds 1.." \
+    "--shard 1/2 --json x" "--result" "--shard 1/2 --expect unbiased" \
+    "--shard 3/2"; do
+    check $words >>log 2>err
+    [ $? -eq 1 ] && [ "$(wc -l <err)" -eq 1 ]
+    count "refused: $words" $?
+done
+
+finish shards
