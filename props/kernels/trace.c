@@ -331,6 +331,16 @@ const struct sim_kernel props_kernel_returns = {
     .threads_count = 2,
 };
 
+const struct sim_kernel props_kernel_returns_outside = {
+    .name = "trace-returns-outside",
+    .about = "a return on no processor is told in its own session, or in none",
+    .setup = setup,
+    .finish = traced_return_or_none,
+    .threads = {{"control", traced_stop_and_start, NULL},
+                {"program", traced_return_without_processor, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- The timers' task is named while a session ends ---- */
 
 static void

@@ -85,6 +85,16 @@ traced_return(void *context, uint32_t thread)
     prof_port_lock_release(&world);
 }
 
+void
+traced_return_without_processor(void *context, uint32_t thread)
+{
+    const struct prof_trace_stamp left = prof_trace_stamp(session_trace);
+
+    (void)context;
+    (void)thread;
+    prof_trace_sysexit(session_trace, PROF_TRACE_NO_PROC, 1, left);
+}
+
 /* in: a file. returns: returns in it, each of a moment of its session */
 static uint32_t
 check_returns(const struct session_file *file)
@@ -99,6 +109,16 @@ check_returns(const struct session_file *file)
                               "a return is of a moment out of its session");
     }
     return session_count(&traced_events, PROF_EV_GO_SYSEXIT);
+}
+
+void
+traced_return_or_none(void *context)
+{
+    (void)context;
+    session_end(&traced_second_file);
+    sim_explore_check(
+        check_returns(&traced_file) + check_returns(&traced_second_file) <= 1,
+        "a return is told twice");
 }
 
 void

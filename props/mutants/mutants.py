@@ -381,10 +381,14 @@ def try_all():
                         'reports/mutants.csv', 'reports/mutants.md')
 
 
-def main(words):
-    # A shell makes background commands ignore these; tests die of them.
+def notice_signals():
+    """A shell makes background commands ignore these; tests die of them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
+def main(words):
+    notice_signals()
     try:
         if words == ['all']:
             return try_all()

@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "recorded_locks.h"
 
 #define THREADS   4
 #define ROUNDS    500
@@ -235,147 +235,6 @@ run_forks(void)
     pthread_join(thread, NULL);
 }
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
-static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-static pthread_mutex_t cond_mutex = PTHREAD_MUTEX_INITIALIZER;
-static bool cond_ready;
-static _Atomic long waiter_thread;
-
-static NOINLINE void
-wait_for_mutex(void)
-{
-    pthread_mutex_lock(&mutex);
-    pthread_mutex_unlock(&mutex);
-}
-
-static NOINLINE void
-wait_to_read(void)
-{
-    pthread_rwlock_rdlock(&rwlock);
-    pthread_rwlock_unlock(&rwlock);
-}
-
-static NOINLINE void
-wait_to_write(void)
-{
-    pthread_rwlock_wrlock(&rwlock);
-    pthread_rwlock_unlock(&rwlock);
-}
-
-static NOINLINE void
-wait_for_signal(void)
-{
-    pthread_mutex_lock(&cond_mutex);
-    while (!cond_ready)
-        pthread_cond_wait(&cond, &cond_mutex);
-    pthread_mutex_unlock(&cond_mutex);
-}
-
-static NOINLINE void
-wait_in_vain(void)
-{
-    struct timespec past = {.tv_sec = 1};
-
-    pthread_mutex_lock(&cond_mutex);
-    pthread_cond_timedwait(&cond, &cond_mutex, &past);
-    pthread_mutex_unlock(&cond_mutex);
-}
-
-static void *
-waiter(void *body)
-{
-    void (*wait)(void);
-
-    memcpy(&wait, &body, sizeof wait);
-    atomic_store(&waiter_thread, (long)syscall(SYS_gettid));
-    wait();
-    return NULL;
-}
-
-static bool
-is_asleep(long thread)
-{
-    char path[64];
-    char text[256] = "";
-    const char *state;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", thread);
-    file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    if (fgets(text, sizeof text, file) == NULL)
-        text[0] = '\0';
-    fclose(file);
-    state = strrchr(text, ')');
-    return state != NULL && state[1] == ' ' && state[2] == 'S';
-}
-
-/* Start a thread and wait, at most 20 s, until it sleeps for good. */
-static pthread_t
-start_waiter(void (*wait)(void))
-{
-    struct timespec pause = {.tv_nsec = 2000000};
-    pthread_t thread;
-    void *body;
-    int asleep = 0;
-    int i;
-
-    memcpy(&body, &wait, sizeof body);
-    atomic_store(&waiter_thread, 0);
-    if (pthread_create(&thread, NULL, waiter, body) != 0)
-        abort();
-    for (i = 0; i < 10000 && asleep < 10; i++) {
-        long number = atomic_load(&waiter_thread);
-
-        asleep = number != 0 && is_asleep(number) ? asleep + 1 : 0;
-        nanosleep(&pause, NULL);
-    }
-    return thread;
-}
-
-static NOINLINE void
-let_go_of_mutex(void)
-{
-    pthread_mutex_unlock(&mutex);
-}
-
-static NOINLINE void
-let_go_of_rwlock(void)
-{
-    pthread_rwlock_unlock(&rwlock);
-}
-
-static void
-run_locks(void)
-{
-    pthread_t thread;
-
-    pthread_mutex_lock(&mutex);
-    thread = start_waiter(wait_for_mutex);
-    let_go_of_mutex();
-    pthread_join(thread, NULL);
-
-    pthread_rwlock_wrlock(&rwlock);
-    thread = start_waiter(wait_to_read);
-    let_go_of_rwlock();
-    pthread_join(thread, NULL);
-
-    pthread_rwlock_rdlock(&rwlock);
-    thread = start_waiter(wait_to_write);
-    let_go_of_rwlock();
-    pthread_join(thread, NULL);
-
-    thread = start_waiter(wait_for_signal);
-    pthread_mutex_lock(&cond_mutex);
-    cond_ready = true;
-    pthread_cond_signal(&cond);
-    pthread_mutex_unlock(&cond_mutex);
-    pthread_join(thread, NULL);
-    wait_in_vain();
-}
-
 /* 12 objects, 2 of them freed, and then the end in one way or another. */
 static void
 allocate_dozen(void)
@@ -474,7 +333,7 @@ main(int argc, char **argv)
     else if (strcmp(mode, "exchange") == 0)
         run_exchange();
     else if (strcmp(mode, "locks") == 0)
-        run_locks();
+        recorded_locks_run();
     else if (strcmp(mode, "frames") == 0)
         break_frames();
     else if (strcmp(mode, "large") == 0)

@@ -459,6 +459,12 @@ waits_name_the_waiter_and_the_one_who_let_go(void **state)
                 "let_go_of_rwlock");
     expect_wait(recording, SIM_RECORDED_COND, false, "wait_for_signal", NULL);
     expect_wait(recording, SIM_RECORDED_COND, true, "wait_in_vain", NULL);
+    expect_wait(recording, SIM_RECORDED_MUTEX, true, "give_up_beside_another",
+                NULL);
+    expect_wait(recording, SIM_RECORDED_MUTEX, false, "wait_beside_another",
+                "let_go_after_one_gave_up");
+    expect_wait(recording, SIM_RECORDED_MUTEX, false, "wait_for_who_waits",
+                "let_go_by_waiting");
     expect_no_drops(recording, 0);
     sim_recording_close(recording);
 }

@@ -1,0 +1,8 @@
+/* recorded_locks.h -- the waits of recorded_program.c. */
+#ifndef RECORDED_LOCKS_H
+#define RECORDED_LOCKS_H
+
+/* Waits of every kind; test_recorder.c knows the functions that do. */
+void recorded_locks_run(void);
+
+#endif
