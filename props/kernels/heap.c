@@ -115,6 +115,51 @@ const struct sim_kernel props_kernel_busy = {
     .threads_count = 2,
 };
 
+/* ---- A flush goes back to no cycle ---- */
+
+static bool turned; /* a next_cycle was accepted */
+
+static void
+nothing_turned(void *context)
+{
+    turned = false;
+    nothing_yet(context);
+}
+
+static void
+try_to_turn(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    turned = prof_heap_next_cycle(kernel_prof) == PROF_OK;
+}
+
+static void
+flush(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK,
+                      "a flush in a stopped world waits for nobody");
+}
+
+static void
+cycle_is_kept(void *context)
+{
+    (void)context;
+    sim_explore_check(prof_heap_phase(kernel_prof).cycle == turned,
+                      "the cycle is not the one that was begun");
+}
+
+const struct sim_kernel props_kernel_flush_turn = {
+    .name = "heap-flush-advance",
+    .about = "a cycle that was accepted stays beside a flush",
+    .setup = nothing_turned,
+    .finish = cycle_is_kept,
+    .threads = {{"world", try_to_turn, NULL}, {"flush", flush, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- Two control calls at once ---- */
 
 static void
