@@ -7,6 +7,8 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
+# Other names of build.ninja in place of the whole: make check PART=out/gcc/check
+PART =
 .PHONY: all run check test pictures audit-live mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
     check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
@@ -19,7 +21,8 @@ run: all
 	$(run) out/profsim check fixtures/recordings/*.rec
 check:
 	@.ci/deps build test
-	@ninja -k 0 $(call built,$@); status=$$?; $(run) .ci/count check && exit $$status
+	@ninja -k 0 $(call built,$(or $(PART),$@)); status=$$?; \
+	    $(run) .ci/count $(or $(PART),$@) && exit $$status
 # One test, by its name: make test T=test_prof_heap
 test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures: ; @.ci/deps build test && ninja out/docs/ring.svg && cp out/docs/ring.svg docs/pictures/
@@ -35,14 +38,14 @@ check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
 mutants:
 	@.ci/deps build test mutants
 	@ninja -k 0 $(call built,out/gcc/mutate.ready)
-	@$(if $(BUILD_ONLY),ninja $(call built,out/gcc/check),props/mutants/mutants.py all); \
+	@$(if $(BUILD_ONLY),ninja $(call built,out/gcc/check),props/mutants/mutants.py $(if $(FULL),full,all)); \
 	    status=$$?; $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && exit $$status
 coverage:
 	@.ci/deps build test coverage
-	@$(if $(BUILD_ONLY),ninja $(call built,out/cov/check),props/coverage/measure.sh reports)
+	@$(if $(BUILD_ONLY),ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh reports)
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
-	@ninja fuzz$(if $(filter afl,$(ENGINE)),-afl)
+	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
 	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
 soak:
 	@$(seconds).ci/deps build test
@@ -70,5 +73,5 @@ install:
 	@install/install.sh install
 uninstall: ; @install/install.sh uninstall
 # Every target on a machine that has nothing: in a new Debian root.
-fresh: ; @.ci/deps fresh && .ci/fresh
+fresh: ; @.ci/deps fresh && .ci/fresh $(PART:%=--%)
 clean: ; rm -rf out

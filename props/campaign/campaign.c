@@ -235,8 +235,10 @@ wait_for_jobs(const struct props_campaign *campaign,
             struct job *job = &progress->jobs[i];
             int status;
 
+            /* The last one has nobody to tell, and nothing to show. */
             if (job->pid == 0 ||
-                waitpid(job->pid, &status, WNOHANG) != job->pid)
+                waitpid(job->pid, &status, left == 1 && !show ? 0 : WNOHANG) !=
+                    job->pid)
                 continue;
             job->pid = 0;
             left--;

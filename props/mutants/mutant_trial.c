@@ -1,7 +1,7 @@
 /*
  * mutant_trial.c -- which properties catch a library that is wrong.
  *
- * usage: mutant_trial DIR RULES RUNS PROPERTY...
+ * usage: mutant_trial matrix|named DIR RULES RUNS WORD...
  *
  * It is linked with a mutant in place of an object of the library or of the
  * harness, and says, one fact a line:
@@ -13,9 +13,11 @@
  *                                it is the only one asked for
  *      missed GOAL               not met in RUNS runs
  *
- * A property named on the command line is asked about for RUNS runs, the others
- * for a twentieth as many. The shrunk scenario is left in DIR. Seeds count from
- * 1, so a seed is the number of runs to detection.
+ * A word is a property, cover:GOAL, or anything else that all properties decide
+ * (`crash`, `nobody`). A property named is asked about for RUNS runs; `matrix`
+ * asks about each other one for a twentieth as many, `named` asks for nothing
+ * that no word wants. The shrunk scenario is left in DIR. Seeds count from 1,
+ * so a seed is the number of runs to detection.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +27,12 @@
 #include "campaign.h"
 #include "failure.h"
 #include "generate.h"
+
+/* Which worlds are tried with all their properties. */
+struct asked {
+    bool heaps;
+    bool traces;
+};
 
 /* First letters of the properties that campaigns judge. */
 #define OF_CAMPAIGNS "BCDHLTX"
@@ -83,34 +91,38 @@ tell_missed(const struct props_coverage *cover, int first, int limit)
     }
 }
 
-/* The same campaign on traced worlds. */
+/* All properties of the worlds; then the goals from first on that were missed.
+ */
 static bool
-try_all_traced(const char *dir, const struct prof_rules *rules, uint64_t runs)
+try_worlds(const char *dir, const struct props_campaign *campaign, int first,
+           int limit, bool *failed)
 {
-    const struct props_campaign campaign =
-        campaign_of(rules, PROPS_OF_TRACES, runs);
     struct props_outcome outcome;
 
-    if (!props_campaign_run(&campaign, &outcome))
+    if (!props_campaign_run(campaign, &outcome))
         return false;
-    if (outcome.end != PROPS_END_PASSED)
-        return tell_failure(&campaign, outcome.seed, dir);
-    tell_missed(&outcome.cover, COVER_OF_HEAPS, COVER_OF_LIBRARY);
+    *failed = outcome.end != PROPS_END_PASSED;
+    if (*failed)
+        return tell_failure(campaign, outcome.seed, dir);
+    tell_missed(&outcome.cover, first, limit);
     return true;
 }
 
+/* Worlds of heaps, and if they hold, traced ones. */
 static bool
-try_all(const char *dir, const struct prof_rules *rules, uint64_t runs)
+try_all(const char *dir, const struct prof_rules *rules, uint64_t runs,
+        struct asked asked)
 {
-    const struct props_campaign campaign = campaign_of(rules, PROPS_ALL, runs);
-    struct props_outcome outcome;
+    const struct props_campaign heaps = campaign_of(rules, PROPS_ALL, runs);
+    const struct props_campaign traces =
+        campaign_of(rules, PROPS_OF_TRACES, runs);
+    bool failed = false;
 
-    if (!props_campaign_run(&campaign, &outcome))
-        return false;
-    if (outcome.end != PROPS_END_PASSED)
-        return tell_failure(&campaign, outcome.seed, dir);
-    tell_missed(&outcome.cover, 0, COVER_OF_HEAPS);
-    return try_all_traced(dir, rules, runs);
+    return (!asked.heaps ||
+            try_worlds(dir, &heaps, 0, COVER_OF_HEAPS, &failed)) &&
+           (!asked.traces || failed ||
+            try_worlds(dir, &traces, COVER_OF_HEAPS, COVER_OF_LIBRARY,
+                       &failed));
 }
 
 static bool
@@ -130,37 +142,90 @@ try_alone(enum props_property property, const struct prof_rules *rules,
 }
 
 static bool
-is_named(const char *id, int argc, char **argv)
+is_named(const char *id, int count, char **words)
 {
-    for (int i = 4; i < argc; i++) {
-        if (strcmp(argv[i], id) == 0)
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i], id) == 0)
             return true;
     }
     return false;
 }
 
-int
-main(int argc, char **argv)
+static bool
+is_property(const char *word)
 {
-    const struct prof_rules *rules = argc < 4 ? NULL : prof_rules_find(argv[2]);
-    const uint64_t runs = argc < 4 ? 0 : strtoull(argv[3], NULL, 10);
-    const uint64_t runs_of_others = runs / 20;
-    bool done;
-
-    if (rules == NULL || runs < 20) {
-        fprintf(stderr, "usage: mutant_trial DIR RULES RUNS PROPERTY...\n");
-        return 1;
+    for (int i = 0; i < PROPS_COUNT; i++) {
+        if (strcmp(word, props_property_id((enum props_property)i)) == 0)
+            return true;
     }
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    done = try_all(argv[1], rules, runs);
+    return false;
+}
+
+static bool
+is_goal_of_heaps(const char *word)
+{
+    for (int i = 0; i < COVER_OF_HEAPS; i++) {
+        if (strcmp(word, props_cover_id((enum props_cover)i)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Which worlds the words want to be tried with all properties. */
+static struct asked
+asked_by(int count, char **words)
+{
+    struct asked asked = {false, false};
+
+    for (int i = 0; i < count; i++) {
+        const bool is_goal = strncmp(words[i], "cover:", 6) == 0;
+        const bool of_heaps = is_goal && is_goal_of_heaps(words[i] + 6);
+
+        if (is_property(words[i]))
+            continue;
+        asked.heaps |= !is_goal || of_heaps;
+        asked.traces |= !of_heaps;
+    }
+    return asked;
+}
+
+static bool
+try_each(const struct prof_rules *rules, uint64_t runs, bool all, int count,
+         char **words)
+{
+    bool done = true;
+
     for (int i = 0; i < PROPS_COUNT && done; i++) {
         const enum props_property property = (enum props_property)i;
         const char *id = props_property_id(property);
-        const bool named = is_named(id, argc, argv);
 
-        if (named || strchr(OF_CAMPAIGNS, id[0]) != NULL)
-            done = try_alone(property, rules, named ? runs : runs_of_others);
+        if (is_named(id, count, words))
+            done = try_alone(property, rules, runs);
+        else if (all && strchr(OF_CAMPAIGNS, id[0]) != NULL)
+            done = try_alone(property, rules, runs / 20);
     }
+    return done;
+}
+
+int
+main(int argc, char **argv)
+{
+    const bool all = argc > 1 && strcmp(argv[1], "matrix") == 0;
+    const struct prof_rules *rules = argc < 5 ? NULL : prof_rules_find(argv[3]);
+    const uint64_t runs = argc < 5 ? 0 : strtoull(argv[4], NULL, 10);
+    struct asked asked = {true, true};
+    bool done;
+
+    if (rules == NULL || runs < 20 || (!all && strcmp(argv[1], "named") != 0)) {
+        fprintf(stderr,
+                "usage: mutant_trial matrix|named DIR RULES RUNS WORD...\n");
+        return 1;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!all)
+        asked = asked_by(argc - 5, argv + 5);
+    done = try_all(argv[2], rules, runs, asked) &&
+           try_each(rules, runs, all, argc - 5, argv + 5);
     if (!done)
         fprintf(stderr, "mutant_trial: not enough memory or processes\n");
     return done ? 0 : 1;

@@ -2,8 +2,11 @@
 """Mutants: one deliberate mistake each, to see what catches it.
 
     mutants.py all               build what they need, try every patch of
-                                 fixtures/mutants/, write reports/mutants.md and
-                                 .csv; exit 1 if one survives
+                                 fixtures/mutants/ with what must catch it, write
+                                 out/mutants/named.md and .csv; exit 1 if one
+                                 survives
+    mutants.py full              with every property, too: who else catches it;
+                                 written to reports/mutants.md and .csv
     mutants.py needs             the targets that `all` builds
     mutants.py try PATCH OUT     try one; OUT gets its row
     mutants.py build PATCH DIR TARGET...
@@ -19,11 +22,12 @@ A patch begins with a header, then comes a unified diff against this tree:
       cover:ID       a campaign never reaches this goal
       test_NAME     the test program test_NAME.c of props/test/ fails;
                     test_scripts is the test of the scripts
+      test_NAME/TEST  one of its tests, if it knows TEST_FILTER
       kernel:NAME   every ordering of this kernel over the core is tried
                     (props/kernels/), and one of them fails
       run:NAME      the test that makes NAME.ok fails, with the mutant in
                     what profsim and its libraries are made of
-      run:NAME/TEST one of its tests, if it knows TEST_FILTER
+      run:NAME/TEST one of its tests, likewise
       nobody        it is not wrong: everything must hold
   survives: why nothing catches it yet     (optional; then it counts against
                                             the score and does not fail)
@@ -41,6 +45,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True # scripts are run from read-only trees, too
@@ -101,9 +106,9 @@ class Patch:
         match = re.search(rf'^{name}: *(.+)$', self.header, re.M)
         return match[1].strip() if match else default
 
-    def asks_campaign(self):
-        return any(not re.match('test_|kernel:|run:', word)
-                   for word in self.wanted)
+    def of_campaign(self):
+        return [word for word in self.wanted
+                if not re.match('test_|kernel:|run:', word)]
 
 
 class Mutant:
@@ -281,19 +286,20 @@ def try_kernel(mutant, word):
     return [f'kernel {name} {runs} {how}' for runs, how in found]
 
 
-def try_campaign(mutant):
+def try_campaign(mutant, mode):
     patch = mutant.patch
     log = f'{mutant.folder}/trial.log'
-    status = timed(300, [mutant.make(f'{OUT}/props/mutant_trial'), mutant.folder,
-                         patch.field('rules', 'exact'),
-                         patch.field('runs', '20000'), *patch.wanted], log)
+    status = timed(300, [mutant.make(f'{OUT}/props/mutant_trial'), mode,
+                         mutant.folder, patch.field('rules', 'exact'),
+                         patch.field('runs', '20000'), *patch.of_campaign()],
+                   log)
     if status == 0:
         return text_of(log).splitlines()
     return [*text_of(log).splitlines(), f'unfinished {status or "timeout"}']
 
 
-def facts(mutant):
-    """Everything that is to be known of a mutant, one fact a line."""
+def facts(mutant, mode):
+    """What is to be known of a mutant, one fact a line."""
     patch = mutant.patch
     rows = [f'name {patch.name}', f'title {patch.field("title")}',
             f'issue {patch.field("issue")}', f'where {" ".join(patch.files)}',
@@ -307,14 +313,15 @@ def facts(mutant):
             rows += try_test(mutant, word)
         elif word.startswith('kernel:'):
             rows += try_kernel(mutant, word)
-    if patch.asks_campaign():
-        rows += try_campaign(mutant)
+    if patch.of_campaign():
+        rows += try_campaign(mutant, mode)
     return rows
 
 
-def try_one(build, path, row):
+def try_one(build, path, row, mode):
+    """mode: of mutant_trial, `named` or `matrix`."""
     mutant = Mutant(build, Patch(path), row.removesuffix('.row'))
-    text = '\n'.join(facts(mutant)) + '\n'
+    text = '\n'.join(facts(mutant, mode)) + '\n'
     for part in ('tree', 'bin', 'out'):
         shutil.rmtree(f'{mutant.folder}/{part}', ignore_errors=True)
     with open(f'{row}.part', 'w', encoding='utf-8') as file:
@@ -343,7 +350,7 @@ def newest(paths):
     return max(os.path.getmtime(path) for path in paths)
 
 
-def try_all():
+def try_all(mode, results):
     all_patches = patches()
     bugs = {bug for patch in all_patches for bug in patch.field('issue').split()}
     if len(bugs) < REAL_BUGS:
@@ -352,33 +359,40 @@ def try_all():
     subprocess.run(['ninja', '-k', '0', *wanted], check=True)
     build = Build() # its headers are known now
     since = newest([*wanted, __file__])
-    os.makedirs(ROWS, exist_ok=True)
+    rows = {patch: f'{ROWS}/{mode}/{patch.name}.row' for patch in all_patches}
+    os.makedirs(f'{ROWS}/{mode}', exist_ok=True)
     lock = threading.Lock()
     left = [patch for patch in all_patches
-            if not os.path.exists(f'{ROWS}/{patch.name}.row') or
-            os.path.getmtime(f'{ROWS}/{patch.name}.row') <
+            if not os.path.exists(rows[patch]) or
+            os.path.getmtime(rows[patch]) <
             max(since, os.path.getmtime(patch.path))]
     done = 0
     broken = []
 
     def work(patch):
         nonlocal done
+        begun = time.monotonic()
         try:
-            try_one(build, patch.path, f'{ROWS}/{patch.name}.row')
+            try_one(build, patch.path, rows[patch], mode)
         except Broken as why:
             broken.append(str(why))
         with lock:
             done += 1
-            print(f'[{done}/{len(left)}] mutant {patch.name}', flush=True)
+            print(f'[{done}/{len(left)}] mutant {patch.name}, '
+                  f'{time.monotonic() - begun:.1f} s', flush=True)
 
-    with ThreadPoolExecutor(2) as pool:
+    # One more than processors: some tests wait.
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) + 1) as pool:
         list(pool.map(work, left))
     for why in sorted(broken):
         print(f'mutants: {why}', file=sys.stderr)
     if broken:
         return 1
-    return report.write([f'{ROWS}/{patch.name}.row' for patch in all_patches],
-                        'reports/mutants.csv', 'reports/mutants.md')
+    if mode == 'named':
+        print('mutants: each is tried with what its header names; '
+              'with every property: make mutants FULL=1')
+    return report.write(list(rows.values()), f'{results}.csv', f'{results}.md',
+                        'none' if mode == 'named' else 'a twentieth')
 
 
 def notice_signals():
@@ -391,19 +405,21 @@ def main(words):
     notice_signals()
     try:
         if words == ['all']:
-            return try_all()
+            return try_all('named', f'{ROWS}/named')
+        if words == ['full']:
+            return try_all('matrix', 'reports/mutants')
         if words == ['needs']:
             print('\n'.join(needs(Build(), patches())))
         elif len(words) == 3 and words[0] == 'try':
             subprocess.run(['ninja', '-k', '0',
                             *needs(Build(), [Patch(words[1])])], check=True)
             os.makedirs(os.path.dirname(words[2]) or '.', exist_ok=True)
-            try_one(Build(), words[1], words[2])
+            try_one(Build(), words[1], words[2], 'matrix')
         elif len(words) > 3 and words[0] == 'build':
             mutant = Mutant(Build(), Patch(words[1]), words[2])
             print('\n'.join(mutant.make(target) for target in words[3:]))
         else:
-            print('usage: mutants.py all | needs | try PATCH OUT | '
+            print('usage: mutants.py all | full | needs | try PATCH OUT | '
                   'build PATCH DIR TARGET...', file=sys.stderr)
             return 2
     except (Broken, subprocess.CalledProcessError) as why:

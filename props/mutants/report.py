@@ -150,7 +150,7 @@ def real_bugs(rows):
             for bug in sorted(made_by, key=by_project)]
 
 
-def page(rows, columns, score, runs, bugs):
+def page(rows, columns, score, runs, bugs, others):
     held = sum(row.verdict == 'holds' for row in rows)
     lines = [INTRODUCTION, f'{score}; {held} hold.',
              f'Median runs to detection: {statistics.median_low(runs or [0])}, '
@@ -169,7 +169,7 @@ def page(rows, columns, score, runs, bugs):
     lines += table(['bug', 'mutant (caught by)'], bugs)
     lines += ['', '## Mutant and property', '',
               'The first seed at which a property, asked for alone, is broken. Those',
-              'that a header names had all its runs, the others a twentieth.', '']
+              f'that a header names had all its runs, the others {others}.', '']
     seeds = [(row.name, *(row.alone.get(name, '') for name in columns))
              for row in rows]
     kills = [sum(name in row.alone for row in rows) for name in columns]
@@ -191,7 +191,7 @@ def csv_of(rows, columns):
     return '\n'.join(lines) + '\n'
 
 
-def write(paths, csv, md):
+def write(paths, csv, md, others='a twentieth'):
     """Both files and the summary; returns the exit code."""
     rows = [Row(path) for path in paths]
     columns = properties()
@@ -203,7 +203,7 @@ def write(paths, csv, md):
     runs = [row.detection() for row in rows if row.detection() != '']
     bugs = real_bugs(rows)
     for path, text in ((csv, csv_of(rows, columns)),
-                       (md, page(rows, columns, score, runs, bugs))):
+                       (md, page(rows, columns, score, runs, bugs, others))):
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
     for row in rows:

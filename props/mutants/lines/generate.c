@@ -1,12 +1,13 @@
 /*
  * generate.c -- write copies of source files that have all their mutants.
  *
- * usage: mutate_generate OUT ARGUMENT... -- FILE.c...
+ * usage: mutate_generate EVERY OUT ARGUMENT... -- FILE.c...
  *        mutate_generate --alone OUT ARGUMENT... -- FILE.c... <NUMBERS
  *
  * OUT/prof/x.c and OUT/prof/x.h are such copies, and OUT/mutants.tsv names the
- * mutants. With --alone OUT/NUMBER.c is the source with that mutant alone; its
- * number and the file's path are printed.
+ * mutants. If EVERY is not 1 the copies have only those of a sample (name.h);
+ * the numbers are the same. With --alone OUT/NUMBER.c is the source with that
+ * mutant alone; its number and the file's path are printed.
  *
  * An expression e of the spot 17, 18 becomes
  *     (MUTANT_MET(17), mutant_on == 17U ? e17 : mutant_on == 18U ? e18 : e)
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #include "lines/find.h"
+#include "lines/name.h"
 
 static struct sites sites;
 
@@ -56,6 +58,10 @@ write_statement(struct writer *writer, const struct spot *spot)
     const struct change *order = order_of(spot);
     const struct change *before = order_of(spot->previous);
 
+    if (order != NULL && order->left_out)
+        order = NULL;
+    if (before != NULL && before->left_out)
+        before = NULL;
     fprintf(writer->file, "{MUTANT_MET(%uU);", spot->changes[0].id);
     if (order != NULL) {
         fprintf(writer->file, "if (mutant_on == %uU) {", order->id);
@@ -75,6 +81,8 @@ write_expression(struct writer *writer, const struct spot *spot)
 {
     fprintf(writer->file, "(MUTANT_MET(%uU), ", spot->changes[0].id);
     for (uint32_t i = 0; i < spot->changes_count; i++) {
+        if (spot->changes[i].left_out)
+            continue;
         fprintf(writer->file, "mutant_on == %uU ? (", spot->changes[i].id);
         write_flat(writer->file, spot->changes[i].code);
         fputs(") : ", writer->file);
@@ -126,12 +134,26 @@ change_of(const struct spot *spot, uint32_t id)
     return NULL;
 }
 
+/* Does the text differ for a mutant of the sample? */
+static bool
+is_sampled(const struct spot *spot)
+{
+    const struct change *before = order_of(spot->previous);
+    bool sampled = before != NULL && !before->left_out;
+
+    for (uint32_t i = 0; i < spot->changes_count; i++)
+        sampled |= !spot->changes[i].left_out;
+    return sampled;
+}
+
 static void
 write_spot(struct writer *writer, const struct spot *spot)
 {
     const struct change *before = order_of(spot->previous);
 
-    if (writer->only == 0 && spot->is_statement)
+    if (writer->only == 0 && !is_sampled(spot))
+        write_range(writer, spot->source, spot->begin, spot->end);
+    else if (writer->only == 0 && spot->is_statement)
         write_statement(writer, spot);
     else if (writer->only == 0)
         write_expression(writer, spot);
@@ -259,18 +281,39 @@ write_alone(const char *folder, uint32_t id)
     }
 }
 
+static void
+leave_out(uint64_t every)
+{
+    for (size_t i = 0; i < sites.spots_count; i++) {
+        struct spot *spot = sites.spots[i];
+        char shown[SITE_SHOWN_MAX];
+
+        site_show(spot, shown);
+        for (uint32_t k = 0; k < spot->changes_count; k++) {
+            struct change *change = &spot->changes[k];
+            char *name = name_of_mutant(spot->source->path, spot->function,
+                                        shown, change->shown, change->ordinal);
+
+            change->left_out = !name_is_sampled(name, every);
+            free(name);
+        }
+    }
+}
+
 int
 main(int argc, char **argv)
 {
     const bool alone = argc > 2 && strcmp(argv[1], "--alone") == 0;
-    const int arguments = alone ? 3 : 2;
+    const uint64_t every = argc > 1 && !alone ? strtoull(argv[1], NULL, 10) : 1;
+    const int arguments = 3;
     unsigned id;
     int files = arguments;
 
     while (files < argc && strcmp(argv[files], "--") != 0)
         files++;
-    if (files >= argc - 1) {
-        fputs("usage: mutate_generate OUT ARGUMENT... -- FILE.c...\n", stderr);
+    if (files >= argc - 1 || every == 0) {
+        fputs("usage: mutate_generate EVERY OUT ARGUMENT... -- FILE.c...\n",
+              stderr);
         return 1;
     }
     for (int i = files + 1; i < argc; i++) {
@@ -286,7 +329,8 @@ main(int argc, char **argv)
         write_alone(argv[2], id);
     if (alone)
         return 0;
-    write_copies(argv[1]);
-    write_names(argv[1]);
+    leave_out(every);
+    write_copies(argv[2]);
+    write_names(argv[2]);
     return 0;
 }

@@ -1,12 +1,14 @@
 #!/bin/sh
-# The library with all its mutants, and what judges it.
+# The library with its mutants, and what judges it.
 #
-# usage: library.sh FROM TO     FROM: out/gcc, built; TO: has generate
+# usage: library.sh FROM TO EVERY     FROM: out/gcc, built; TO: has generate
+#                                     EVERY: one in so many, 1: all
 # out: TO/mutants.tsv, libmutated.a, kernels.o, worlds, profsim, programs
 set -eu
 
 from=$1
 to=$2
+every=$3
 plain="-std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off -w"
 # What is undefined ends the process, as in the variant with sanitizers.
 checked="-fsanitize=undefined -fno-sanitize-recover=all"
@@ -74,7 +76,7 @@ for room in core trace pprof port; do
     mkdir -p "$to/prof/$room" # those without mutants include the others
     cp $(find prof/$room -name '*.h') "$to/prof/$room/"
 done
-"$to/generate" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include \
+"$to/generate" "$every" "$to" -std=c11 -D_GNU_SOURCE -Iprof/include \
     -iquote prof/core -iquote prof/trace -iquote prof/pprof -- $sources
 compile | tr -s ' ' | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
@@ -88,4 +90,5 @@ ninja -t commands -s "$from/libcli_explore.a" | sed \
 relink "$from/profsim"
 relink "$from/worlds"
 link_tests >"$to/programs.part"
+echo "$every" >"$to/every"
 mv "$to/programs.part" "$to/programs"

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines/name.h"
 #include "lines/trial.h"
 
 struct wanted {
@@ -23,23 +24,11 @@ struct wanted {
     uint64_t every;
 };
 
-/* FILE FUNCTION: TEXT -> INSTEAD, and #ORDINAL from the second on. */
 static char *
 name_of(const struct mutant *mutant)
 {
-    char *name = NULL;
-    int bytes;
-
-    if (mutant->ordinal == 1)
-        bytes = asprintf(&name, "%s %s: %s -> %s", mutant->file,
-                         mutant->function, mutant->text, mutant->instead);
-    else
-        bytes = asprintf(&name, "%s %s: %s -> %s #%u", mutant->file,
-                         mutant->function, mutant->text, mutant->instead,
-                         mutant->ordinal);
-    if (bytes < 0)
-        abort();
-    return name;
+    return name_of_mutant(mutant->file, mutant->function, mutant->text,
+                          mutant->instead, mutant->ordinal);
 }
 
 static bool
@@ -78,17 +67,6 @@ load(struct trial *trial)
     return file != NULL && fclose(file) == 0;
 }
 
-/* The same for a name wherever and whenever (FNV-1a). */
-static uint64_t
-hash_of(const char *name)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return hash ^ hash >> 32;
-}
-
 /* A list, with commas, of how names may begin. */
 static bool
 begins(const char *name, const char *list)
@@ -110,7 +88,7 @@ choose(struct trial *trial, const struct wanted *wanted)
         char *name = name_of(&trial->mutants[i]);
 
         trial->mutants[i].chosen =
-            hash_of(name) % wanted->every == 0 && begins(name, wanted->only);
+            name_is_sampled(name, wanted->every) && begins(name, wanted->only);
         free(name);
     }
 }

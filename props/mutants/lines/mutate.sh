@@ -25,10 +25,10 @@ fi
 
 ninja $from/mutate.ready $(ninja -t targets rule link |
     grep -e "^$from/props/test_" -e "^$from/props/stress_")
-if [ ! -e $to/programs ] || find prof props/mutants/lines $from/props $from/*.a \
+if [ ! -e $to/programs ] || [ "$(cat $to/every 2>/dev/null)" != $every ] || find prof props/mutants/lines $from/props $from/*.a \
     -maxdepth 2 -type f -newer $to/programs | grep -q .; then
-    echo "mutants: compiling the library with all of them" >&2
-    props/mutants/lines/library.sh $from $to
+    echo "mutants: compiling the library with ${sample:-all} of them" >&2
+    props/mutants/lines/library.sh $from $to $every
 fi
 
 $to/run --every $every --slow $slow $to $to/results.part

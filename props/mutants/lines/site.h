@@ -33,6 +33,7 @@ struct change {
     char *code;                 /* in the place of the text; NULL: it goes */
     char shown[SITE_SHOWN_MAX]; /* what stands there instead, in short */
     uint32_t ordinal;           /* among mutants of the same name, from 1 */
+    bool left_out;              /* not in the sample: only named */
 };
 
 struct spot {

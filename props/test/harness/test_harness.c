@@ -599,5 +599,6 @@ main(void)
         cmocka_unit_test(a_failure_that_does_not_come_again_is_called_unstable),
     };
 
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
