@@ -200,6 +200,32 @@ holds "gc: a free that nobody counts is noticed" \
 holds "gc: a cycle that does not begin is noticed" \
     spoilt gc.c 'mark_ended();' spoilt_gc
 
+# ------------------------------------------------------- the flight recorder
+
+# The last three generations before the turns that were too slow, each whole.
+generations_open() {
+    rm -f "$dir"/*.trace
+    run "$dir" >"$dir/printed" || return 1
+    [ "$(grep -c ': 0 events lost' "$dir/printed")" -eq 3 ] || return 1
+    "$tree/bin/profsim" trace check "$dir"/*.trace >"$dir/checked" || return 1
+    awk -F : '$2 != " ok" && $2 !~ /^ ok [0-9]+ events$/ { bad = 1 }
+        END { exit bad || NR != 3 }' "$dir/checked"
+}
+for language in c c++; do
+    [ $language = c ] && compiler="cc -std=gnu11 $warn" ||
+        compiler="c++ -std=c++17 $warn"
+    rm -f "$dir/program"
+    holds "flight in $language: it is built from what is installed" \
+        compile "$compiler" "$shared" -x $language flight.c
+    holds "flight in $language: the last generations open" generations_open
+done
+spoilt_flight() {
+    compile 'cc -std=gnu11' "$shared" spoilt.c || exit 1
+    generations_open
+}
+holds "flight: an event that is missing is noticed" \
+    spoilt flight.c 'emit(PROF_EV_GO_START, 2);' spoilt_flight
+
 # -------------------------------------------------- the profiler that is linked
 
 name=prof-malloc

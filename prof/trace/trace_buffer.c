@@ -52,6 +52,20 @@ prof_trace_take_empty(struct prof_trace *trace)
     return buffer;
 }
 
+bool
+prof_trace_is_filling(struct prof_trace *trace)
+{
+    const uint32_t half = trace->buffers_count / 2;
+    uint32_t empty = 0;
+
+    prof_port_lock_take(&trace->lock);
+    for (const struct trace_buffer *buffer = trace->empty;
+         buffer != NULL && empty < half; buffer = buffer->next)
+        empty++;
+    prof_port_lock_release(&trace->lock);
+    return empty < half;
+}
+
 void
 prof_trace_put_batch(struct trace_buffer *buffer, uint64_t proc,
                      const struct prof_trace_stamp *stamp)

@@ -186,6 +186,22 @@ prof_trace_stop(struct prof_trace *trace, uint32_t proc, const uintptr_t *stack,
     return PROF_OK;
 }
 
+void
+prof_trace_discard(struct prof_trace *trace)
+{
+    struct trace_buffer *buffer;
+
+    prof_port_lock_take(&trace->lock);
+    PROF_ASSERT(trace->stage == STAGE_OFF ||
+                (trace->stage == STAGE_DRAINING && trace->part == PART_HEADER));
+    while ((buffer = trace_queue_pop(&trace->full)) != NULL) {
+        buffer->next = trace->empty;
+        trace->empty = buffer;
+    }
+    trace->stage = STAGE_OFF;
+    prof_port_lock_release(&trace->lock);
+}
+
 /*
  * The reader may come to the end between the look and the sleep; then `ends`
  * has changed and the sleep ends at once. A session that starts meanwhile is

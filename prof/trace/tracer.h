@@ -187,6 +187,13 @@ void prof_trace_give_up(struct prof_trace *trace, struct trace_buffer **owned);
 /* Put all buffers on the empty list. context: nobody has any */
 void prof_trace_empty_buffers(struct prof_trace *trace);
 
+/* returns: whether less than half of the buffers are empty */
+bool prof_trace_is_filling(struct prof_trace *trace);
+
+/* Forget a session that has stopped; nobody has begun to read it, or waits. No
+ * session: does nothing. */
+void prof_trace_discard(struct prof_trace *trace);
+
 /* Tell the reader, awake or asleep, that there is something new. */
 void prof_trace_tell_reader(struct prof_trace *trace);
 

@@ -22,6 +22,7 @@ extern "C" {
 
 struct prof;
 struct prof_trace;
+struct prof_flight;
 struct prof_cpu;
 struct prof_registry;
 
@@ -55,6 +56,12 @@ void prof_after_fork_child(struct prof *prof);
  * prof_trace_read() handed out is taken back.
  */
 void prof_trace_after_fork_child(struct prof_trace *trace);
+
+/*
+ * Go on with a flight recorder: it is off, and there is nothing to read. What
+ * was recorded is in the parent.
+ */
+void prof_flight_after_fork_child(struct prof_flight *flight);
 
 /*
  * Go on with a CPU profile: none is being taken, and there is none to write.

@@ -95,17 +95,19 @@ prof_trace_init(struct prof_trace **trace,
  * processor. Events from no processor may be in flight; they take a lock.
  */
 
+enum prof_trace_task_state {
+    PROF_TASK_RUNNABLE,
+    PROF_TASK_WAITING,
+    PROF_TASK_IN_SYSCALL
+};
+
 /* A task that exists when tracing starts. */
 struct prof_trace_task {
     uint64_t id; /* not 0 */
     uint64_t start_pc;
     const uintptr_t *stack; /* where it was created */
     uint32_t depth;
-    enum {
-        PROF_TASK_RUNNABLE,
-        PROF_TASK_WAITING,
-        PROF_TASK_IN_SYSCALL
-    } state; /* of the calling task: runnable */
+    enum prof_trace_task_state state; /* of the calling task: runnable */
 };
 
 /* The state of the world when tracing starts. */
