@@ -6,19 +6,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "buckets.h"
 #include "command.h"
 #include "escape.h"
 #include "faults.h"
 #include "file_result.h"
+#include "failure_page.h"
 #include "instrument_subject.h"
+#include "needed.h"
 #include "options.h"
 #include "run.h"
 #include "scenario.h"
 #include "subject_file.h"
-
-enum { NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
 
 struct explanation {
     const struct sim_scenario *scenario;
@@ -28,41 +28,21 @@ struct explanation {
     bool *needed;               /* by event; NULL: nothing fails */
 };
 
-/* Run all events but one. returns: whether the same property breaks */
-static bool
-fails_without(struct explanation *explanation, uint32_t left_out)
-{
-    const struct sim_scenario *scenario = explanation->scenario;
-    const char *refused;
-
-    if (props_run_begin(explanation->run, &scenario->config,
-                        explanation->asked) != NULL)
-        return false;
-    for (uint32_t i = 0; i < scenario->events_count; i++) {
-        if (i == left_out)
-            continue;
-        if (!props_run_event(explanation->run, &scenario->events[i],
-                             &refused)) {
-            if (refused != NULL)
-                return false;
-            break;
-        }
-    }
-    props_run_end(explanation->run);
-    return explanation->run->judge.breach.property ==
-           explanation->breach.property;
-}
-
 static void
 find_needed(struct explanation *explanation)
 {
     const uint32_t count = explanation->scenario->events_count;
 
-    if (explanation->breach.property == PROPS_NONE || count > NEEDED_EVENTS_MAX)
+    if (explanation->breach.property == PROPS_NONE)
         return;
     explanation->needed = calloc(count, sizeof *explanation->needed);
-    for (uint32_t i = 0; explanation->needed != NULL && i < count; i++)
-        explanation->needed[i] = !fails_without(explanation, i);
+    if (explanation->needed != NULL &&
+        !cli_needed_find(explanation->run, explanation->scenario,
+                         explanation->asked, explanation->breach.property,
+                         explanation->needed)) {
+        free(explanation->needed);
+        explanation->needed = NULL;
+    }
 }
 
 /* ---- telling ---- */
@@ -104,21 +84,6 @@ tell_tasks(const struct sim_world *world)
            sim_world_gc(world)->marking ? ", collecting" : "");
 }
 
-static const char *
-stack_name(const struct sim_scenario *scenario, const uintptr_t *frames,
-           uint32_t depth)
-{
-    for (uint32_t i = 0; i < scenario->config.stacks_count; i++) {
-        const struct truth_stack *stack = &scenario->stacks[i];
-
-        if (stack->depth >= depth &&
-            (depth == 0 ||
-             memcmp(stack->frames, frames, depth * sizeof *frames) == 0))
-            return scenario->stack_names[i];
-    }
-    return "?";
-}
-
 /* What a snapshot listed, and the heap that it had to equal. */
 static void
 tell_snapshot(const struct explanation *explanation)
@@ -138,7 +103,7 @@ tell_snapshot(const struct explanation *explanation)
 
         printf("          shows  %s %" PRIu64 " bytes: %" PRIu64
                " allocated, %" PRIu64 " freed\n",
-               stack_name(explanation->scenario, r->stack, r->depth),
+               cli_stack_name(explanation->scenario, r->stack, r->depth),
                r->size_bytes, r->allocs, r->frees);
     }
     for (uint32_t i = 0; known && i < buckets_count; i++) {
@@ -147,7 +112,8 @@ tell_snapshot(const struct explanation *explanation)
         if (b->kind == MODEL_HEAP)
             printf("          mark termination %" PRIu32 ": %s %" PRIu64
                    " bytes: %" PRIu64 " allocated, %" PRIu64 " freed\n",
-                   k, stack_name(explanation->scenario, b->frames, b->depth),
+                   k,
+                   cli_stack_name(explanation->scenario, b->frames, b->depth),
                    b->size_bytes, b->allocs_then, b->frees_then);
     }
     if (!known)
@@ -268,8 +234,8 @@ explain(const struct sim_scenario *scenario, props_set asked)
 
     if (explanation.run == NULL)
         return cli_usage("%s: not enough memory", scenario->name);
-    fails_without(&explanation, UINT32_MAX); /* all of them */
-    explanation.breach = explanation.run->judge.breach;
+    explanation.breach =
+        cli_needed_try(explanation.run, scenario, asked, CLI_NEEDED_ALL);
     find_needed(&explanation);
     exit_code = tell(&explanation);
     free(explanation.needed);
@@ -279,11 +245,11 @@ explain(const struct sim_scenario *scenario, props_set asked)
 
 static const struct cli_syntax syntax = {
     .command = "explain",
-    .words = "[--subject FILE] FILE.sim",
+    .words = "[OPTION...] FILE.sim",
     .about = "Tell a scenario event by event: the cycle, what is published "
              "and pending,\nwhat a snapshot shows and which heap it must "
              "equal; and which events a\nfailure needs.\n",
-    .options = cli_subject_option,
+    .options = cli_subject_options,
     .exits = CLI_EXIT_HELP,
 };
 
@@ -293,6 +259,8 @@ cli_explain(int argc, char **argv)
     struct cli_options words;
     const struct subject *subject;
     const char *subject_path;
+    struct cli_page_paths pages;
+    char command[2 * CLI_SUBJECT_COMMAND_BYTES];
     int count;
     props_set asked;
     struct sim_error error;
@@ -300,7 +268,8 @@ cli_explain(int argc, char **argv)
     enum cli_exit exit_code;
 
     cli_options_begin(&words, &syntax, argc, argv);
-    if (!cli_subject_words(&words, argv, &count, &subject, &subject_path))
+    if (!cli_subject_words(&words, argv, &count, &subject, &subject_path,
+                           &pages))
         return words.exit_code;
     if (count == 0)
         return cli_options_missing(&words, "a FILE");
@@ -311,6 +280,10 @@ cli_explain(int argc, char **argv)
         return cli_usage("%s", error.text);
     asked = cli_subject_give(scenario, subject);
     exit_code = explain(scenario, asked);
+    cli_subject_command_on(command, sizeof command, "replay", subject_path,
+                           argv[1]);
+    if (!cli_failure_write(&pages, scenario, asked, command))
+        exit_code = CLI_USAGE;
     sim_scenario_free(scenario);
     return exit_code;
 }

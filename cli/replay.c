@@ -7,36 +7,38 @@
 #include "command.h"
 #include "escape.h"
 #include "failure.h"
+#include "failure_page.h"
 #include "file_result.h"
 #include "options.h"
-#include "quote.h"
 #include "replay.h"
 #include "subject_file.h"
 
-static enum cli_exit
-replay_scenario(const struct sim_input *input, const char *path,
-                const struct subject *subject, struct props_breach *breach)
-{
-    struct sim_error error;
-    struct props_replay replay;
-    struct sim_scenario *scenario = sim_scenario_parse(
-        (const char *)input->bytes, input->bytes_count, path, &error);
-    bool is_empty;
-    bool done;
+/* How a scenario is replayed. */
+struct way {
+    const struct subject *subject;
+    const char *subject_path;
+    struct cli_page_paths pages;
+    struct props_replay_way run;
+};
 
-    if (scenario == NULL)
-        return cli_usage("%s", error.text);
-    is_empty = scenario->events_count == 0;
-    done = props_replay_run(&replay, scenario,
-                            cli_subject_give(scenario, subject));
-    sim_scenario_free(scenario);
-    if (!done)
-        return cli_usage("%s: not enough memory", path);
-    if (replay.crashed)
-        return cli_crash(path, replay.signal, breach);
-    if (replay.refused)
-        return cli_usage("%s", replay.error.text);
-    *breach = replay.breach;
+static bool
+replay(struct props_replay *replay, const struct sim_scenario *scenario,
+       props_set asked, const struct way *way)
+{
+    if (way->run.in_process)
+        return props_replay_here(replay, scenario, asked, &way->run);
+    return props_replay_run(replay, scenario, asked);
+}
+
+static enum cli_exit
+tell(const struct props_replay *replay, const char *path, bool is_empty,
+     struct props_breach *breach)
+{
+    if (replay->crashed)
+        return cli_crash(path, replay->signal, breach);
+    if (replay->refused)
+        return cli_usage("%s", replay->error.text);
+    *breach = replay->breach;
     if (breach->property != PROPS_NONE) {
         sim_escape_line(stdout, "%s: %s broken: %s", path,
                         props_property_id(breach->property),
@@ -48,9 +50,9 @@ replay_scenario(const struct sim_input *input, const char *path,
                             (unsigned)breach->event + 1, breach->text);
         return cli_exit_of(breach->property);
     }
-    if (replay.error.text[0] != '\0') {
-        sim_escape_line(stdout, "%s", replay.error.text);
-        snprintf(breach->text, sizeof breach->text, "%s", replay.error.text);
+    if (replay->error.text[0] != '\0') {
+        sim_escape_line(stdout, "%s", replay->error.text);
+        snprintf(breach->text, sizeof breach->text, "%s", replay->error.text);
         return CLI_BROKEN;
     }
     if (is_empty)
@@ -59,26 +61,64 @@ replay_scenario(const struct sim_input *input, const char *path,
     return CLI_OK;
 }
 
+static bool
+write_page(const struct sim_scenario *scenario, const char *path,
+           props_set asked, const struct way *way)
+{
+    char command[CLI_SUBJECT_COMMAND_BYTES];
+
+    if (!cli_page_wanted(&way->pages))
+        return true;
+    cli_subject_command_on(command, sizeof command, "replay", way->subject_path,
+                           path);
+    return cli_failure_write(&way->pages, scenario, asked, command);
+}
+
+static enum cli_exit
+replay_scenario(const struct sim_input *input, const char *path,
+                const struct way *way, struct props_breach *breach)
+{
+    struct sim_error error;
+    struct props_replay result;
+    struct sim_scenario *scenario = sim_scenario_parse(
+        (const char *)input->bytes, input->bytes_count, path, &error);
+    enum cli_exit exit_code;
+    props_set asked;
+
+    if (scenario == NULL)
+        return cli_usage("%s", error.text);
+    asked = cli_subject_give(scenario, way->subject);
+    if (replay(&result, scenario, asked, way))
+        exit_code = tell(&result, path, scenario->events_count == 0, breach);
+    else
+        exit_code = cli_usage("%s: not enough memory", path);
+    if (exit_code != CLI_USAGE && !write_page(scenario, path, asked, way))
+        exit_code = CLI_USAGE;
+    sim_scenario_free(scenario);
+    return exit_code;
+}
+
 enum cli_exit
 cli_replay_input(const struct sim_input *input, const char *path,
                  const struct subject *subject, struct props_breach *breach)
 {
+    const struct way way = {.subject = subject};
+
     *breach = cli_no_breach();
-    return replay_scenario(input, path, subject, breach);
+    return replay_scenario(input, path, &way, breach);
 }
 
 static enum cli_exit
-replay_file(struct cli_report *report, const char *path,
-            const struct subject *subject, const char *subject_path)
+replay_file(struct cli_report *report, const char *path, const struct way *way)
 {
     struct props_breach breach = cli_no_breach();
     struct sim_input input;
     enum cli_exit exit_code;
     char command[CLI_SUBJECT_COMMAND_BYTES];
 
-    cli_subject_command(command, sizeof command, "replay", subject_path);
+    cli_subject_command(command, sizeof command, "replay", way->subject_path);
     if (sim_input_read(&input, path)) {
-        exit_code = cli_replay_input(&input, path, subject, &breach);
+        exit_code = replay_scenario(&input, path, way, &breach);
         sim_input_free(&input);
     } else {
         exit_code = cli_usage("%s: %s", path, input.reason);
@@ -87,10 +127,16 @@ replay_file(struct cli_report *report, const char *path,
     return exit_code;
 }
 
-enum { SUBJECT = 1 };
+enum { SUBJECT = 1, IN_PROCESS, BREAK };
 
 static const struct cli_option replay_table[] = {
     {SUBJECT, 0, "subject", "FILE", "the profiler that a file is about"},
+    {IN_PROCESS, 0, "in-process", NULL,
+     "no child and no limit of time: for a debugger, and for\ncore dumps"},
+    {BREAK, 0, "break", "N",
+     "in this process; raise SIGTRAP before event N, where\na debugger stops "
+     "(docs/debugging.md)"},
+    CLI_PAGE_OPTIONS,
     CLI_REPORT_OPTIONS,
     {0},
 };
@@ -103,14 +149,63 @@ static const struct cli_syntax replay_syntax = {
     .exits = CLI_EXIT_HELP,
 };
 
+static bool
+take_subject(struct way *way, const char *path)
+{
+    if (way->subject != NULL)
+        return cli_complain("--subject names one profiler; '%s' is one more",
+                            path);
+    way->subject_path = path;
+    way->subject = cli_subject_load(path);
+    return way->subject != NULL;
+}
+
+static bool
+take_break(struct way *way, const char *value)
+{
+    uint64_t event;
+
+    if (!cli_number("--break", value, 1, SIM_SCENARIO_EVENTS_MAX, &event))
+        return false;
+    way->run.break_before = (uint32_t)event;
+    return way->run.in_process = true;
+}
+
+static bool
+take(struct way *way, struct cli_report *report, int id, const char *value)
+{
+    switch (id) {
+    case SUBJECT:
+        return take_subject(way, value);
+    case IN_PROCESS:
+        return way->run.in_process = true;
+    case BREAK:
+        return take_break(way, value);
+    case CLI_PAGE_HTML:
+    case CLI_PAGE_DATA:
+        return cli_page_take(&way->pages, id, value);
+    default:
+        return cli_report_take(report, id, value);
+    }
+}
+
+/* What is about one run takes one file. */
+static bool
+fits(const struct way *way, int count)
+{
+    if (count > 1 && cli_page_wanted(&way->pages))
+        return cli_complain("--html and --data take one file");
+    return count <= 1 || way->run.break_before == 0 ||
+           cli_complain("--break takes one file");
+}
+
 enum cli_exit
 cli_replay(int argc, char **argv)
 {
     enum cli_exit worst = CLI_OK;
     struct cli_report report;
     struct cli_options words;
-    const struct subject *subject = NULL;
-    const char *subject_path = NULL;
+    struct way way = {0};
     int count = 0;
     int id;
 
@@ -119,55 +214,54 @@ cli_replay(int argc, char **argv)
     while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         if (id == CLI_OPTIONS_WORD)
             argv[++count] = argv[words.index - 1];
-        else if (id == SUBJECT) {
-            if (subject != NULL)
-                return cli_report_drop(
-                    &report, cli_usage("--subject names one profiler; '%s' is "
-                                       "one more",
-                                       words.value));
-            subject_path = words.value;
-            subject = cli_subject_load(subject_path);
-            if (subject == NULL)
-                return cli_report_drop(&report, CLI_USAGE);
-        } else if (!cli_report_take(&report, id, words.value))
+        else if (!take(&way, &report, id, words.value))
             return cli_report_drop(&report, CLI_USAGE);
     }
     if (words.ended)
         return cli_report_drop(&report, words.exit_code);
     if (count == 0)
         return cli_report_drop(&report, cli_options_missing(&words, "a FILE"));
+    if (!fits(&way, count))
+        return cli_report_drop(&report, CLI_USAGE);
     report.inputs = &argv[1];
     report.inputs_count = count;
     for (int i = 1; i <= count; i++)
-        worst = cli_exit_worse(
-            worst, replay_file(&report, argv[i], subject, subject_path));
+        worst = cli_exit_worse(worst, replay_file(&report, argv[i], &way));
     return cli_report_end(&report, worst);
 }
 
-/* What a header says; quoting keeps a path from ending its line. */
-static void
-say_command(char *command, size_t room, const char *subject_path,
-            const char *path)
-{
-    size_t bytes;
-    FILE *text;
+/* ---- shrink ---- */
 
-    cli_subject_command(command, room, "shrink", subject_path);
-    bytes = strlen(command);
-    text = fmemopen(command + bytes, room - bytes, "w");
-    if (text == NULL)
-        return;
-    fputc(' ', text);
-    cli_quote_path(text, path);
-    fclose(text);
-    command[room - 1] = '\0';
+static enum cli_exit
+write_smaller(const struct props_failure *failure,
+              const struct cli_page_paths *pages, const struct subject *subject)
+{
+    struct sim_scenario *scenario;
+    struct sim_error error;
+    enum cli_exit exit_code = CLI_OK;
+
+    if (failure->text == NULL)
+        return cli_usage("%s", failure->error.text);
+    if (fputs(failure->text, stdout) < 0 || fflush(stdout) != 0)
+        return cli_usage("cannot write the scenario");
+    if (!cli_page_wanted(pages))
+        return CLI_OK;
+    scenario = sim_scenario_parse(failure->text, strlen(failure->text),
+                                  "the shrunk scenario", &error);
+    if (scenario == NULL)
+        return cli_usage("%s", error.text);
+    if (!cli_failure_write(pages, scenario, cli_subject_give(scenario, subject),
+                           "profsim replay SMALLER.sim"))
+        exit_code = CLI_USAGE;
+    sim_scenario_free(scenario);
+    return exit_code;
 }
 
 static const struct cli_syntax shrink_syntax = {
     .command = "shrink",
-    .words = "[--subject FILE] FILE.sim > SMALLER.sim",
+    .words = "[OPTION...] FILE.sim > SMALLER.sim",
     .about = "Leave out every event that the failure does not need.\n",
-    .options = cli_subject_option,
+    .options = cli_subject_options,
 };
 
 enum cli_exit
@@ -177,7 +271,8 @@ cli_shrink(int argc, char **argv)
     struct props_failure failure;
     struct sim_scenario *scenario;
     char command[512];
-    enum cli_exit exit_code = CLI_OK;
+    struct cli_page_paths pages;
+    enum cli_exit exit_code;
     struct cli_options words;
     const struct subject *subject;
     const char *subject_path;
@@ -185,7 +280,8 @@ cli_shrink(int argc, char **argv)
     bool done;
 
     cli_options_begin(&words, &shrink_syntax, argc, argv);
-    if (!cli_subject_words(&words, argv, &count, &subject, &subject_path))
+    if (!cli_subject_words(&words, argv, &count, &subject, &subject_path,
+                           &pages))
         return words.exit_code;
     if (count == 0)
         return cli_options_missing(&words, "a FILE");
@@ -194,7 +290,8 @@ cli_shrink(int argc, char **argv)
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    say_command(command, sizeof command, subject_path, argv[1]);
+    cli_subject_command_on(command, sizeof command, "shrink", subject_path,
+                           argv[1]);
     done = props_failure_of_scenario(
         &failure, scenario, cli_subject_give(scenario, subject), command);
     sim_scenario_free(scenario);
@@ -203,10 +300,7 @@ cli_shrink(int argc, char **argv)
     if (failure.runs == 0)
         return cli_usage("%s: breaks nothing, so there is nothing to shrink",
                          argv[1]);
-    if (failure.text == NULL)
-        exit_code = cli_usage("%s", failure.error.text);
-    else if (fputs(failure.text, stdout) < 0 || fflush(stdout) != 0)
-        exit_code = cli_usage("cannot write the scenario");
+    exit_code = write_smaller(&failure, &pages, subject);
     props_failure_free(&failure);
     return exit_code;
 }

@@ -24,7 +24,7 @@ BEGIN {
                           "sim/instruments sim/world"
     may["sim/recording"] = "prof/include sim sim/input sim/world"
     may["sim/truth"] = "sim sim/choice"
-    may["sim/explore"] = "prof/include sim/choice sim/explore/search"
+    may["sim/explore"] = "prof/include sim/choice sim/explore/search sim/input"
     may["sim/explore/search"] = "prof/include sim/choice sim/explore"
     may["sim/explore/program"] = "sim/explore sim/explore/search sim/choice"
     may["embed"] = "prof/include"

@@ -17,6 +17,7 @@
 #include "command.h"
 #include "escape.h"
 #include "failure.h"
+#include "failure_page.h"
 #include "file_result.h"
 #include "generate.h"
 #include "prof/file.h"
@@ -97,6 +98,7 @@ tell_replay(const struct cli_check_options *options,
     struct sim_error error;
     struct prof_file above;
     char path[PATH_MAX];
+    char page[PATH_MAX] = "";
     char replay[CLI_SUBJECT_COMMAND_BYTES];
 
     if (failure->text != NULL && options->save_above != NULL)
@@ -108,12 +110,18 @@ tell_replay(const struct cli_check_options *options,
         cli_subject_command(replay, sizeof replay, "replay",
                             options->subject_path);
         cli_result_replay(options->report, result, replay, path);
+        if (cli_failure_write_beside(path, failure->text,
+                                     options->campaign.subject, result->replay,
+                                     page, sizeof page))
+            cli_result_text(options->report, &result->page, "%s", page);
     } else {
         if (failure->text != NULL)
             sim_escape_line(stdout, "not saved: %s", error.text);
         cli_result_replay(options->report, result, command, NULL);
     }
     printf("replay: %s\n", result->replay != NULL ? result->replay : command);
+    if (result->page != NULL)
+        sim_escape_line(stdout, "page: %s", result->page);
 }
 
 /* A seed failed, and made again it holds: say how it failed. */

@@ -205,26 +205,34 @@ cli_subject_give(struct sim_scenario *scenario, const struct subject *subject)
     return PROPS_OF_SUBJECTS;
 }
 
-const struct cli_option cli_subject_option[] = {
+const struct cli_option cli_subject_options[] = {
     {1, 0, "subject", "FILE", "the profiler that the file is about"},
+    CLI_PAGE_OPTIONS,
     {0},
 };
 
 bool
 cli_subject_words(struct cli_options *words, char **argv, int *count,
-                  const struct subject **subject, const char **path)
+                  const struct subject **subject, const char **path,
+                  struct cli_page_paths *pages)
 {
     int id;
 
     *count = 0;
     *subject = NULL;
     *path = NULL;
+    *pages = (struct cli_page_paths){0};
     while ((id = cli_options_next(words)) != CLI_OPTIONS_END) {
         if (id == CLI_OPTIONS_WORD) {
             argv[++*count] = argv[words->index - 1];
             continue;
         }
         words->exit_code = CLI_USAGE;
+        if (id != 1) {
+            if (!cli_page_take(pages, id, words->value))
+                return false;
+            continue;
+        }
         if (*subject != NULL) {
             cli_usage("--subject names one profiler; '%s' is one more",
                       words->value);
@@ -253,5 +261,23 @@ cli_subject_command(char *text, size_t text_bytes, const char *verb,
         cli_quote_path(file, path);
     }
     fclose(file);
+    text[text_bytes - 1] = '\0';
+}
+
+void
+cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
+                       const char *path, const char *file)
+{
+    size_t bytes;
+    FILE *rest;
+
+    cli_subject_command(text, text_bytes, verb, path);
+    bytes = strlen(text);
+    rest = fmemopen(text + bytes, text_bytes - bytes, "w");
+    if (rest == NULL)
+        return;
+    fputc(' ', rest);
+    cli_quote_path(rest, file);
+    fclose(rest);
     text[text_bytes - 1] = '\0';
 }

@@ -8,6 +8,7 @@
 #include "subject.h"
 
 #include "options.h"
+#include "page.h"
 
 struct sim_scenario;
 
@@ -27,17 +28,18 @@ const struct subject *cli_subject_load(const char *path);
 props_set cli_subject_give(struct sim_scenario *scenario,
                            const struct subject *subject);
 
-/* --subject FILE alone, for a command that takes plain words beside it. */
-extern const struct cli_option cli_subject_option[];
+/* --subject, --html and --data, for a command that takes one scenario. */
+extern const struct cli_option cli_subject_options[];
 
 /*
  * Take all words of such a command; the plain ones move to argv[1..count].
  *
- * out:     *count; *subject and its *path, NULL if none is named
+ * out:     *count; *subject and its *path, NULL if none is named; *pages
  * returns: false if the command is to exit with words->exit_code
  */
 bool cli_subject_words(struct cli_options *words, char **argv, int *count,
-                       const struct subject **subject, const char **path);
+                       const struct subject **subject, const char **path,
+                       struct cli_page_paths *pages);
 
 /* Enough for a command with a path of which every byte is quoted. */
 enum { CLI_SUBJECT_COMMAND_BYTES = 4 * PATH_MAX + 256 };
@@ -45,5 +47,9 @@ enum { CLI_SUBJECT_COMMAND_BYTES = 4 * PATH_MAX + 256 };
 /* Write "profsim VERB --subject PATH"; without a path, without it. */
 void cli_subject_command(char *text, size_t text_bytes, const char *verb,
                          const char *path);
+
+/* The same with the FILE that it is about behind it, quoted. */
+void cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
+                            const char *path, const char *file);
 
 #endif

@@ -15,7 +15,10 @@
 #include "complaint.h"
 #include "explore_mutants.h"
 #include "explore_words.h"
+#include "json.h"
 #include "kernel_groups.h"
+#include "page.h"
+#include "prof/version.h"
 #include "progress.h"
 #include "registry.h"
 #include "report.h"
@@ -101,6 +104,37 @@ now_us(void)
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
+/* Begin the data of a page, if one is wanted. returns: where; NULL: nowhere */
+static FILE *
+begin_page(const struct cli_explore_words *w, struct cli_page *page)
+{
+    page->file = NULL;
+    if (!cli_page_wanted(&w->pages))
+        return NULL;
+    cli_page_begin(page);
+    if (page->file != NULL)
+        fprintf(page->file,
+                "{\"format\":\"profsim failure\",\"version\":1,"
+                "\"profsim\":\"%s\",\n",
+                PROF_VERSION);
+    return page->file;
+}
+
+/* returns: false, and a complaint, if it is not written */
+static bool
+end_page(const struct cli_explore_words *w, struct cli_page *page,
+         const char *command)
+{
+    if (!cli_page_wanted(&w->pages))
+        return true;
+    if (page->file != NULL) {
+        fputs(",\n\"command\":", page->file);
+        sim_json_string(page->file, command);
+        fputs("}\n", page->file);
+    }
+    return cli_page_end(page, CLI_PAGE_FAILURE, &w->pages, NULL);
+}
+
 /* in: result, whose replay command is set, too */
 static void
 print_replay(const struct cli_explore_words *w, const char *name,
@@ -173,6 +207,24 @@ add_result(const struct cli_explore_words *w,
     return result;
 }
 
+/* Tell of a failure, which is shrunk meanwhile, in text and on a page. */
+static enum cli_exit
+tell_failure(const struct cli_explore_words *w,
+             const struct sim_kernel_entry *entry,
+             const struct sim_run_options *run, struct sim_exhaust_result *r)
+{
+    struct cli_page page;
+    struct cli_result *result;
+
+    sim_explore_report(stdout, begin_page(w, &page), entry->make(), r);
+    result = add_result(w, entry, run, r);
+    print_replay(w, entry->name, r, result);
+    free(r->choices);
+    if (!end_page(w, &page, result->replay))
+        return CLI_USAGE;
+    return cli_verdict_exit(result->verdict);
+}
+
 static enum cli_exit
 explore_one(const struct cli_explore_words *w,
             const struct sim_kernel_entry *entry)
@@ -201,7 +253,6 @@ explore_one(const struct cli_explore_words *w,
     };
     const uint64_t begin_us = now_us();
     struct sim_exhaust_result r;
-    struct cli_result *result;
     uint64_t took_us;
 
     if (!w->bound_given && entry->bounded) {
@@ -222,14 +273,11 @@ explore_one(const struct cli_explore_words *w,
     print_remarks(w, &r);
     if (r.failures > 0) {
         putchar('\n');
-        sim_explore_report(stdout, kernel, &r); /* shrinks it, too */
+        return tell_failure(w, entry, &all.run, &r);
     }
-    result = add_result(w, entry, &all.run, &r);
-    if (r.failures > 0) {
-        print_replay(w, entry->name, &r, result);
-        free(r.choices);
-    }
-    return cli_verdict_exit(result->verdict);
+    if (cli_page_wanted(&w->pages))
+        printf("%s: no failure, so no page\n", entry->name);
+    return cli_verdict_exit(add_result(w, entry, &all.run, &r)->verdict);
 }
 
 /* ---- Replay ---- */
@@ -295,11 +343,7 @@ replay_one(const struct cli_explore_words *w,
     if (r.choices == NULL)
         return cli_usage("not enough memory");
     memcpy(r.choices, list, choices.count * sizeof *r.choices);
-    sim_explore_report(stdout, kernel, &r);
-    result = add_result(w, entry, &w->run, &r);
-    print_replay(w, entry->name, &r, result);
-    free(r.choices);
-    return cli_verdict_exit(result->verdict);
+    return tell_failure(w, entry, &w->run, &r);
 }
 
 /* ---- All of them ---- */

@@ -46,6 +46,7 @@ static const struct cli_option table[] = {
      "weaken each memory order by one step: which kernel\nnotices?"},
     {CSV, 0, "csv", NULL, "the mutants as a table"},
     {LIST, 0, "list", NULL, "the kernels"},
+    CLI_PAGE_OPTIONS,
     CLI_REPORT_OPTIONS,
     {0},
 };
@@ -142,6 +143,9 @@ take(struct cli_explore_words *w, int id, const char *value)
         return true;
     case CLI_OPTIONS_WORD:
         return take_kernel(w, value);
+    case CLI_PAGE_HTML:
+    case CLI_PAGE_DATA:
+        return cli_page_take(&w->pages, id, value);
     case CLI_REPORT_JSON:
     case CLI_REPORT_JUNIT:
         return cli_report_take(w->report, id, value);
@@ -175,6 +179,8 @@ cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
         w->kernel = cli_only_kernel();
     if (w->replay != NULL && w->kernel == NULL)
         return cli_complain("--replay needs a kernel");
+    if (cli_page_wanted(&w->pages) && w->kernel == NULL)
+        return cli_complain("--html and --data need a kernel");
     if (w->csv && !w->mutants)
         return cli_complain("--csv is for --mutants");
     if (w->checkpoint != NULL && w->kernel == NULL)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "exit.h"
+#include "page.h"
 #include "registry.h"
 
 struct cli_report;
@@ -25,6 +26,7 @@ struct cli_explore_words {
     const char *checkpoint;
     struct sim_run_options run;
     bool bound_given;
+    struct cli_page_paths pages;
     struct cli_report *report;
 };
 

@@ -127,6 +127,7 @@ result_free(struct cli_result *result)
     free(result->property);
     free(result->text);
     free(result->saved);
+    free(result->page);
     free(result->replay);
     free(result);
 }

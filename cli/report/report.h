@@ -44,6 +44,7 @@ struct cli_result {
     char *property; /* the broken one, where `name` is a file */
     char *text;     /* what is wrong, or how far the verdict goes */
     char *saved;    /* the file that shows it */
+    char *page;     /* the same for a browser */
     char *replay;   /* the command that shows it again */
     bool has_seeds;
     uint64_t seed_first; /* a failure's two are the same */

@@ -62,6 +62,7 @@ print_result(FILE *file, const struct cli_result *result)
                 result->seed_first, result->seed_last);
     print_counts(file, result);
     print_member(file, ",\n      \"saved\": ", result->saved);
+    print_member(file, ",\n      \"page\": ", result->page);
     print_member(file, ",\n      \"replay\": ", result->replay);
     fputs("\n    }", file);
 }

@@ -103,6 +103,7 @@ print_failure(FILE *file, const struct cli_result *result, const char *element)
     if (result->has_seeds)
         fprintf(file, "seed: %" PRIu64 "\n", result->seed_first);
     print_line(file, "saved: ", result->saved);
+    print_line(file, "page: ", result->page);
     print_line(file, "replay: ", result->replay);
     fprintf(file, "</%s>\n", element);
 }

@@ -92,7 +92,7 @@ tell(const struct sim_kernel_entry *entry, const struct sim_kernel *kernel,
         abort();
     memcpy(result.choices, list, choices->count * sizeof *list);
     sim_engine.trace = NULL;
-    sim_explore_report(stderr, kernel, &result);
+    sim_explore_report(stderr, NULL, kernel, &result);
     fprintf(stderr, "replay: profsim explore %s --strategy random --replay %s",
             entry->name, result.choices_count == 0 ? "0" : "");
     for (uint32_t i = 0; i < result.choices_count; i++)

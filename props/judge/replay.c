@@ -1,6 +1,7 @@
 /* replay.c -- run a scenario and compare it with what it expects. */
 #include "replay.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,14 +16,17 @@
 /* Apply all events; stop at a breach, a refusal or a failed expectation. */
 static void
 apply_all(struct props_run *run, const struct sim_scenario *scenario,
-          struct props_replay *replay)
+          struct props_replay *replay, uint32_t break_before)
 {
     struct sim_error *error = &replay->error;
 
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         const char *refused;
-        const bool holds = props_run_event(run, &scenario->events[i], &refused);
+        bool holds;
 
+        if (i + 1 == break_before)
+            raise(SIGTRAP);
+        holds = props_run_event(run, &scenario->events[i], &refused);
         if (refused != NULL) {
             snprintf(error->text, sizeof error->text, "%.120s:%u: %s: %.100s",
                      scenario->name, (unsigned)scenario->event_lines[i],
@@ -74,15 +78,15 @@ refuse_outcome(struct props_replay *replay, const struct sim_scenario *scenario)
     return true;
 }
 
-/* In the child. */
 static void
 run_here(struct props_replay *replay, struct props_run *run,
-         const struct sim_scenario *scenario, props_set asked)
+         const struct sim_scenario *scenario, props_set asked,
+         uint32_t break_before)
 {
     const char *why = props_run_begin(run, &scenario->config, asked);
 
     if (why == NULL) {
-        apply_all(run, scenario, replay);
+        apply_all(run, scenario, replay, break_before);
         replay->breach = run->judge.breach;
     } else {
         snprintf(replay->error.text, sizeof replay->error.text,
@@ -104,7 +108,7 @@ run_there(struct props_replay *shared, struct props_run *run,
     pid = fork();
     if (pid == 0) {
         alarm(HANG_SECONDS);
-        run_here(shared, run, scenario, asked);
+        run_here(shared, run, scenario, asked, 0);
         _exit(0);
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
@@ -138,4 +142,24 @@ props_replay_run(struct props_replay *replay,
         munmap(shared, sizeof *shared);
     props_run_delete(run);
     return done;
+}
+
+bool
+props_replay_here(struct props_replay *replay,
+                  const struct sim_scenario *scenario, props_set asked,
+                  const struct props_replay_way *way)
+{
+    const struct sim_limits limits = sim_scenario_limits(scenario);
+    struct props_run *run;
+
+    if (refuse_outcome(replay, scenario))
+        return true;
+    run = props_run_new(&limits);
+    if (run == NULL)
+        return false;
+    memset(replay, 0, sizeof *replay);
+    replay->breach.property = PROPS_NONE;
+    run_here(replay, run, scenario, asked, way->break_before);
+    props_run_delete(run);
+    return true;
 }

@@ -27,4 +27,19 @@ struct props_replay {
 bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set asked);
 
+/* How a replay may be looked into. */
+struct props_replay_way {
+    bool in_process;       /* the caller's process, and no limit of time */
+    uint32_t break_before; /* event to stop before, from 1; 0: none */
+};
+
+/*
+ * The same in the caller's process: a run that crashes ends it, one that hangs
+ * does not end. Before event way->break_before SIGTRAP is raised, where a
+ * debugger stops.
+ */
+bool props_replay_here(struct props_replay *replay,
+                       const struct sim_scenario *scenario, props_set asked,
+                       const struct props_replay_way *way);
+
 #endif

@@ -356,8 +356,11 @@ uint64_t sim_explore_shrink(const struct sim_kernel *kernel,
  * Print a shrunk failure: what broke, where, a space-time diagram of the run
  * with stale reads named, which choices are necessary, and how likely the
  * failure is after each prefix of the list.
+ *
+ * in: data, where the same goes as members of a JSON object (docs/pages.md);
+ *     NULL: nowhere
  */
-void sim_explore_report(FILE *out, const struct sim_kernel *kernel,
+void sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
                         struct sim_exhaust_result *result);
 
 /* file:line of a site, with the lines it was inlined into; never NULL. */

@@ -6,7 +6,7 @@
  * names both. Two measurements say what matters: which choices cannot be set
  * to 0, and how likely the failure is once the first p choices are given.
  */
-#include "engine.h"
+#include "failing_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,28 +15,8 @@
 
 enum {
     CHOICES_MAX = 1 << 16,
-    PLACES_MAX = 64,
-    PLACE_BYTES = 24,
     COLUMN_WIDTH = 30,
-    CURVE_POINTS_MAX = 24,
-    CURVE_RUNS = 500,
     FEWEST_CALLS_MAX = 200000,
-};
-
-struct replay {
-    const struct sim_exhaust_result *result;
-    struct sim_choices choices;
-    struct sim_choice *list;
-    struct sim_run run;
-    const struct trace_event *trace; /* of the shrunk run */
-    uint32_t trace_count;
-    bool needed[TRACE_MAX];
-    uint32_t kept;
-};
-
-struct places {
-    uintptr_t address[PLACES_MAX];
-    uint32_t count;
 };
 
 static bool
@@ -54,6 +34,7 @@ replay_begin(struct replay *replay, const struct sim_kernel *kernel,
 
     options.strategy = SIM_STRATEGY_RANDOM;
     replay->result = result;
+    replay->curve_count = 0;
     replay->list = malloc(CHOICES_MAX * sizeof *replay->list);
     if (replay->list == NULL)
         abort();
@@ -111,119 +92,6 @@ sim_explore_shrink(const struct sim_kernel *kernel,
 /* ---- The diagram ---- */
 
 static void
-place_text(struct places *places, char *text, uintptr_t address)
-{
-    uint32_t i = 0;
-
-    if (sim_site_address_text(text, PLACE_BYTES, address))
-        return;
-    while (i < places->count && places->address[i] != address)
-        i++;
-    if (i == places->count && i < PLACES_MAX)
-        places->address[places->count++] = address;
-    snprintf(text, PLACE_BYTES, "place%u", (unsigned)i);
-}
-
-static const char *
-order_text(int order)
-{
-    static const char *const texts[] = {"rlx", "con", "acq",
-                                        "rel", "a/r", "sc"};
-
-    return texts[order];
-}
-
-/* Does the value point near something that the run has touched? */
-static bool
-is_pointer(const struct replay *replay, uint64_t value)
-{
-    const uint64_t near = 1 << 20;
-
-    for (uint32_t i = 0; i < replay->trace_count; i++) {
-        const uint64_t address = replay->trace[i].address;
-
-        if (address != 0 && value - (address - near) < 2 * near)
-            return true;
-    }
-    return false;
-}
-
-/* Pointers differ from process to process: one is shown by name. */
-static void
-value_text(const struct replay *replay, struct places *places, char *text,
-           uint64_t value)
-{
-    if (value < 1U << 20)
-        snprintf(text, PLACE_BYTES, "%u", (unsigned)value);
-    else if (is_pointer(replay, value))
-        place_text(places, text, (uintptr_t)value);
-    else
-        snprintf(text, PLACE_BYTES, "0x%llx", (unsigned long long)value);
-}
-
-static void
-event_text(const struct replay *replay, struct places *places, char *text,
-           size_t bytes, const struct trace_event *v)
-{
-    char place[PLACE_BYTES];
-    char value[PLACE_BYTES];
-    char written[PLACE_BYTES];
-    const char *const order = order_text(v->order);
-
-    place_text(places, place, v->address);
-    value_text(replay, places, value, v->value);
-    value_text(replay, places, written, v->written);
-    switch (v->op) {
-    case SIM_OP_LOAD:
-        snprintf(text, bytes, "%s is %s (%s)", place, value, order);
-        break;
-    case SIM_OP_STORE:
-        snprintf(text, bytes, "%s = %s (%s)", place, value, order);
-        break;
-    case SIM_OP_RMW:
-        snprintf(text, bytes, "%s %s -> %s (%s)", place, value, written, order);
-        break;
-    case SIM_OP_CAS:
-        if (v->ok)
-            snprintf(text, bytes, "%s cas %s -> %s (%s)", place, value, written,
-                     order);
-        else
-            snprintf(text, bytes, "%s cas fails: %s (%s)", place, value, order);
-        break;
-    case SIM_OP_FENCE:
-        snprintf(text, bytes, "fence (%s)", order);
-        break;
-    case SIM_OP_LOCK:
-        snprintf(text, bytes, "%s %s", v->ok ? "lock" : "try fails:", place);
-        break;
-    case SIM_OP_UNLOCK:
-        snprintf(text, bytes, "unlock %s", place);
-        break;
-    case SIM_OP_BARRIER:
-        snprintf(text, bytes, "barrier on all threads");
-        break;
-    case SIM_OP_CALL:
-        snprintf(text, bytes, "%s %s%s", v->what, place, v->ok ? "" : " fails");
-        break;
-    case SIM_OP_THREAD:
-        snprintf(text, bytes, "%s thread %u", v->what, (unsigned)v->value);
-        break;
-    case SIM_OP_WAIT:
-        snprintf(text, bytes, "%s %s", v->ok ? "sleep on" : "no sleep on",
-                 place);
-        break;
-    case SIM_OP_WAKE:
-        snprintf(text, bytes, "wake %s", place);
-        break;
-    case SIM_OP_MARK:
-        snprintf(text, bytes, "mark %u", (unsigned)v->value);
-        break;
-    case SIM_OP_COUNT:
-        break;
-    }
-}
-
-static void
 print_header(FILE *out, const struct sim_kernel *kernel)
 {
     fprintf(out, "\n     ");
@@ -238,15 +106,15 @@ print_header(FILE *out, const struct sim_kernel *kernel)
 }
 
 static void
-print_event(FILE *out, struct places *places, const struct replay *replay,
-            uint32_t index)
+print_event(FILE *out, struct report_places *places,
+            const struct replay *replay, uint32_t index)
 {
     const struct trace_event *v = &replay->trace[index];
     char text[128];
     char site[64];
 
     text[0] = '\0';
-    event_text(replay, places, text, sizeof text, v);
+    sim_report_event(replay, places, text, sizeof text, v);
     snprintf(site, sizeof site, "%s", sim_site_text(v->site));
     fprintf(out, "%3u  %*s%-*s  %s\n", (unsigned)index,
             (int)(v->thread * COLUMN_WIDTH), "",
@@ -270,7 +138,7 @@ static void
 print_diagram(FILE *out, const struct sim_kernel *kernel,
               const struct replay *replay)
 {
-    struct places places = {.count = 0};
+    struct report_places places = {.count = 0};
 
     print_header(out, kernel);
     for (uint32_t i = 0; i < replay->trace_count; i++) {
@@ -304,35 +172,6 @@ print_positions(FILE *out, const struct sim_kernel *kernel)
 
 /* ---- Which choices matter ---- */
 
-static const char *
-choice_text(const struct sim_choice *choice)
-{
-    static const char *const texts[SIM_KIND_COUNT] = {
-        "features",       "one more item", "operation", "argument",
-        "another thread", "a stale read",  "clock",     "a fault",
-    };
-
-    if (choice->kind == SIM_STALE && (choice->label & SIM_LABEL_STORE) != 0)
-        return "an early store";
-    return texts[choice->kind];
-}
-
-static void
-print_choice(FILE *out, const struct sim_exhaust_result *result,
-             const struct sim_choice *c)
-{
-    uint32_t bound = c->bound;
-
-    if (result->options.reduced && c->kind == SIM_STALE &&
-        (c->label & SIM_LABEL_STORE) == 0)
-        bound -= SIM_THREADS_MAX + 1; /* beyond: whom it waits for; reduce.c */
-    if (c->value < bound)
-        fprintf(out, "%s (%u of %u), ", choice_text(c), (unsigned)c->value,
-                (unsigned)bound);
-    else
-        fprintf(out, "a wait for thread %u, ", (unsigned)(c->value - bound));
-}
-
 static void
 print_necessary(FILE *out, struct replay *replay)
 {
@@ -343,25 +182,26 @@ print_necessary(FILE *out, struct replay *replay)
 
     if (necessary == NULL)
         abort();
+    replay->necessary = necessary;
     sim_shrink_necessary(&shrink, result->choices, result->choices_count,
                          necessary);
     fprintf(out, "\n  What it takes (each set to 0 alone, does it pass?):\n");
     for (uint32_t i = 0; i < result->choices_count; i++) {
         const struct sim_choice *c = &result->choices[i];
+        char text[CHOICE_BYTES];
 
         if (c->value == 0)
             continue;
         while (event < replay->trace_count && replay->trace[event].choice <= i)
             event++;
-        fprintf(out, "    choice %u, ", (unsigned)i);
-        print_choice(out, result, c);
+        sim_report_choice(result, c, text, sizeof text);
+        fprintf(out, "    choice %u, %s, ", (unsigned)i, text);
         if (event < replay->trace_count)
             fprintf(out, "before event %u: ", (unsigned)event);
         else
             fprintf(out, "after the last event: ");
         fprintf(out, "%s\n", necessary[i] ? "necessary" : "not necessary");
     }
-    free(necessary);
 }
 
 static uint32_t
@@ -399,6 +239,8 @@ print_curve(FILE *out, struct replay *replay)
         const uint32_t failures = failures_after(replay, values, p);
         const uint32_t percent = failures * 100 / CURVE_RUNS;
 
+        replay->curve[replay->curve_count][0] = p;
+        replay->curve[replay->curve_count++][1] = percent;
         fprintf(out, "    %3u  %3u%%  %.*s\n", (unsigned)p, (unsigned)percent,
                 (int)(percent * 40 / 100),
                 "########################################");
@@ -460,7 +302,7 @@ print_summary(FILE *out, const struct sim_kernel *kernel,
 }
 
 void
-sim_explore_report(FILE *out, const struct sim_kernel *kernel,
+sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
                    struct sim_exhaust_result *result)
 {
     static struct trace_event trace[TRACE_MAX];
@@ -492,6 +334,9 @@ sim_explore_report(FILE *out, const struct sim_kernel *kernel,
     print_positions(out, kernel);
     print_necessary(out, &replay);
     print_curve(out, &replay);
+    if (data != NULL)
+        sim_report_data(data, kernel, &replay);
+    free(replay.necessary);
     free(values);
     free(replay.list);
 }

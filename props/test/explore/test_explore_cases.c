@@ -236,7 +236,7 @@ report_of(const struct sim_kernel *kernel, struct sim_exhaust_result *r)
     FILE *out = open_memstream(&text, &bytes);
 
     assert_non_null(out);
-    sim_explore_report(out, kernel, r);
+    sim_explore_report(out, NULL, kernel, r);
     fclose(out);
     return text;
 }

@@ -27,7 +27,7 @@ find(enum fixtures_fault fault, enum sim_failure_kind kind, char *text,
     assert_int_equal(sim_explore_exhaust(kernel, &options, &result),
                      SIM_VERDICT_FAIL);
     assert_int_equal(result.first_failure.failure.kind, kind);
-    sim_explore_report(file, kernel, &result);
+    sim_explore_report(file, NULL, kernel, &result);
     assert_true(result.fewest_known);
     rewind(file);
     text[fread(text, 1, text_bytes - 1, file)] = '\0';

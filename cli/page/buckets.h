@@ -1,0 +1,38 @@
+/*
+ * buckets.h -- the profile while a scenario runs: what the library has
+ * published, what waits in each slot of its ring, and what the oracle says is
+ * published, by bucket, as JSON of docs/pages.md.
+ */
+#ifndef CLI_BUCKETS_H
+#define CLI_BUCKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "judge.h"
+#include "scenario.h"
+
+enum { CLI_BUCKETS_MAX = 4096 }; /* shown; beyond that they are left out */
+
+struct cli_buckets; /* opaque */
+
+/* returns: of a run that begins; NULL without memory */
+struct cli_buckets *cli_buckets_open(const struct sim_scenario *scenario);
+void cli_buckets_close(struct cli_buckets *buckets);
+
+/* Print the members `buckets` (new ones) and `rows` (what has changed), each
+ * after a comma. */
+void cli_buckets_changes(FILE *file, struct cli_buckets *buckets,
+                         const struct props_judge *judge);
+
+/* Print the member `snapshot`, after a comma, if the last event was one of the
+ * heap. */
+void cli_buckets_snapshot(FILE *file, struct cli_buckets *buckets,
+                          const struct props_judge *judge);
+
+/* returns: the name of a stack; "?" if the scenario has none that begins so */
+const char *cli_stack_name(const struct sim_scenario *scenario,
+                           const uintptr_t *frames, uint32_t depth);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * failure_page.h -- a scenario as the data of a page: each event, and the
+ * profile after it (docs/pages.md).
+ */
+#ifndef CLI_FAILURE_PAGE_H
+#define CLI_FAILURE_PAGE_H
+
+#include "page.h"
+#include "property.h"
+#include "scenario.h"
+
+enum { CLI_FAILURE_EVENTS_MAX = 2000 }; /* the last of a longer scenario */
+
+/*
+ * Run a scenario in a process of its own, and print what happens.
+ *
+ * in:      asked, the properties that count; command, which replays it
+ * returns: false if the system refused memory or a process
+ */
+bool cli_failure_print(FILE *file, const struct sim_scenario *scenario,
+                       props_set asked, const char *command);
+
+/* Write the page or data of it. returns: false, and a complaint */
+bool cli_failure_write(const struct cli_page_paths *paths,
+                       const struct sim_scenario *scenario, props_set asked,
+                       const char *command);
+
+/*
+ * The same beside a saved scenario: NAME.html beside NAME.sim.
+ *
+ * out:     page, its path
+ * in:      path and text of the scenario; subject, NULL if it is about none
+ * returns: as above
+ */
+bool cli_failure_write_beside(const char *path, const char *text,
+                              const struct subject *subject,
+                              const char *command, char *page,
+                              size_t page_bytes);
+
+#endif

@@ -1,0 +1,35 @@
+/* needed.h -- which events of a scenario its failure needs. */
+#ifndef CLI_NEEDED_H
+#define CLI_NEEDED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "run.h"
+#include "scenario.h"
+
+enum { CLI_NEEDED_EVENTS_MAX = 400 }; /* quadratic beyond that */
+
+#define CLI_NEEDED_ALL UINT32_MAX /* no event is left out */
+
+/*
+ * Run all events but one.
+ *
+ * returns: what breaks; PROPS_NONE also if an event cannot happen then
+ */
+struct props_breach cli_needed_try(struct props_run *run,
+                                   const struct sim_scenario *scenario,
+                                   props_set asked, uint32_t left_out);
+
+/*
+ * Leave out each event in turn.
+ *
+ * out:     needed[0 .. events_count), false if the same property breaks
+ *          without the event
+ * returns: false, with *needed untouched, if there are too many events
+ */
+bool cli_needed_find(struct props_run *run, const struct sim_scenario *scenario,
+                     props_set asked, enum props_property property,
+                     bool *needed);
+
+#endif

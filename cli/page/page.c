@@ -1,0 +1,113 @@
+/* page.c -- see page.h. */
+#include "page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "complaint.h"
+#include "output.h"
+
+/* The templates as they were when this program was built. */
+#define TEMPLATE(name, path)                  \
+    __asm__(".pushsection .rodata\n"          \
+            "cli_page_" #name ":\n"           \
+            ".incbin \"cli/page/" path "\"\n" \
+            ".byte 0\n"                       \
+            ".popsection\n");                 \
+    extern const char cli_page_##name[] __attribute__((visibility("hidden")));
+
+TEMPLATE(css, "page.css")
+TEMPLATE(common_js, "page.js")
+TEMPLATE(failure_js, "failure.js")
+TEMPLATE(run_js, "run.js")
+TEMPLATE(campaign_js, "campaign.js")
+
+bool
+cli_page_take(struct cli_page_paths *paths, int id, const char *path)
+{
+    *(id == CLI_PAGE_HTML ? &paths->html : &paths->data) = path;
+    return *path != '\0' || cli_complain("--%s needs the name of a file",
+                                         id == CLI_PAGE_HTML ? "html" : "data");
+}
+
+void
+cli_page_begin(struct cli_page *page)
+{
+    page->bytes = NULL;
+    page->bytes_count = 0;
+    page->file = open_memstream(&page->bytes, &page->bytes_count);
+}
+
+/* The browser may run what stands in the page, and load nothing. */
+static void
+put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page)
+{
+    static const char *const scripts[] = {cli_page_failure_js, cli_page_run_js,
+                                          cli_page_campaign_js};
+
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+          "<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+          "'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+          "img-src data:\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width\">\n"
+          "<link rel=\"icon\" href=\"data:,\">\n"
+          "<title>profsim</title>\n<style>\n",
+          file);
+    fputs(cli_page_css, file);
+    fputs("</style>\n</head>\n<body>\n<noscript>This page needs "
+          "JavaScript.</noscript>\n"
+          "<script type=\"application/json\" id=\"data\">\n",
+          file);
+    fwrite(page->bytes, 1, page->bytes_count, file);
+    fputs("</script>\n<script>\n\"use strict\";\n", file);
+    fputs(cli_page_common_js, file);
+    fputs(scripts[kind], file);
+    fputs("</script>\n</body>\n</html>\n", file);
+}
+
+/* returns: NULL, or why there is no such file */
+static const char *
+write_page(const struct props_output *output, enum cli_page_kind kind,
+           const struct cli_page *page)
+{
+    const char *why = "not enough memory";
+    char *bytes = NULL;
+    size_t bytes_count = 0;
+    FILE *file = open_memstream(&bytes, &bytes_count);
+
+    if (file == NULL)
+        return why;
+    put_page(file, kind, page);
+    if (fclose(file) == 0)
+        why = props_output_write(output, bytes, bytes_count);
+    free(bytes);
+    return why;
+}
+
+bool
+cli_page_end(struct cli_page *page, enum cli_page_kind kind,
+             const struct cli_page_paths *paths, const char *input)
+{
+    const struct props_output html = {.path = paths->html, .input = input};
+    const struct props_output data = {.path = paths->data, .input = input};
+    bool good = page->file != NULL && ferror(page->file) == 0;
+    const char *why;
+
+    good = page->file != NULL && fclose(page->file) == 0 && good;
+    if (!good) {
+        free(page->bytes);
+        return cli_complain("not enough memory for a page");
+    }
+    if (paths->data != NULL) {
+        why = props_output_write(&data, page->bytes, page->bytes_count);
+        good = why == NULL || cli_complain("%s: %s", paths->data, why);
+    }
+    if (paths->html != NULL) {
+        why = write_page(&html, kind, page);
+        good =
+            (why == NULL || cli_complain("%s: %s", paths->html, why)) && good;
+    }
+    free(page->bytes);
+    return good;
+}

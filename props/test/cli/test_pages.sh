@@ -1,0 +1,116 @@
+#!/bin/sh
+# Pages and their data (docs/pages.md): what --html and --data write, of runs
+# that fail in each way, and with names that would end a script.
+# usage: test_pages.sh PROFSIM
+set -u
+profsim=$1
+passed=0
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+check() { # WHAT COMMAND...
+    what=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "not ok: $what"
+        head -c 2000 "$work/out"
+    fi
+}
+
+# says FILE EXPRESSION: is a Python expression about the data, d, true?
+says() {
+    python3 - "$1" "$2" <<'END'
+import json, sys
+with open(sys.argv[1]) as file:
+    d = json.load(file)
+if not eval(sys.argv[2]):
+    print(sys.argv[2], "is not so of", json.dumps(d)[:1500])
+    sys.exit(1)
+END
+}
+
+# ---- a heap that breaks a rule ----
+"$profsim" check H2 --rules go1.6-late --save "$work/saved" --jobs 1 \
+    --json "$work/report.json" >"$work/said" 2>&1
+saved=$work/saved/H2-go1.6-late-67
+check "a page is saved beside the failure" test -s "$saved.html"
+check "and named" grep -qxF "page: $saved.html" "$work/said"
+check "and in the report" says "$work/report.json" \
+    "[r['page'] for r in d['results'] if 'page' in r] == ['$saved.html']"
+"$profsim" explain "$saved.sim" --data "$work/h2.json" >"$work/said"
+check "what is broken, and where" says "$work/h2.json" \
+    "d['broken']['property'] == 'H2' and d['broken']['event'] == 7"
+check "all its events are needed" says "$work/h2.json" \
+    "d['needed'] == [1, 2, 3, 4, 5, 6, 7]"
+check "shown: no allocation, a free; the oracle: both" says "$work/h2.json" \
+    "d['events'][6]['snapshot']['rows'] == [[0, 0, 1, 1, 1]]"
+check "the allocation waits in the previous stage" says "$work/h2.json" \
+    "[e['rows'] for e in d['events'] if e['rows']][-1][0][5:7] == [1, 0]"
+
+# ---- the ring, whose numbers follow from the rules alone ----
+"$profsim" explain fixtures/scenarios/visible-phases.sim \
+    --data "$work/ring.json" >"$work/said"
+# Allocated in cycle 2, so in slot (2 + 2) % 3: published by the flush of 4.
+check "an allocation waits in its slot" says "$work/ring.json" \
+    "[2, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0] in d['events'][9]['rows']"
+check "published with its free by the post-sweep" says "$work/ring.json" \
+    "[2, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0] in d['events'][20]['rows']"
+check "library and oracle agree at each event" says "$work/ring.json" \
+    "all(r[1:3] == r[3:5] for e in d['events'] for r in e['rows'])"
+check "nothing is broken" says "$work/ring.json" "d['broken'] is None"
+
+# ---- locks, tasks ----
+"$profsim" replay fixtures/scenarios/lock-queue.sim \
+    --data "$work/locks.json" >"$work/said"
+check "who waits for a lock" says "$work/locks.json" \
+    "d['events'][2]['queues'] == ['t1 waits for mutex 0 since tick 3', 't2 waits for mutex 0 since tick 4']"
+check "waits are charged as the oracle says" says "$work/locks.json" \
+    "all(r[1:3] == r[3:5] for e in d['events'] for r in e['rows']) and [b['kind'] for e in d['events'] for b in e.get('buckets', [])].count('block') == 1"
+"$profsim" replay fixtures/scenarios/every-event.sim \
+    --data "$work/tasks.json" >"$work/said"
+check "what runs on each processor" says "$work/tasks.json" \
+    "d['events'][25]['procs'] == ['t1', 't4', 't2'] and d['events'][25]['tracing']"
+
+# ---- orderings ----
+"$profsim" explore fixtures/explore/user/peterson_broken.c \
+    --data "$work/threads.json" >"$work/said"
+check "a stale read, and that it is the cause" says "$work/threads.json" \
+    "d['kind'] == 'threads' and [e['stale']['from'] for e in d['events'] if 'stale' in e] == [None] and [c['necessary'] for c in d['choices']] == [True]"
+check "each with its line" says "$work/threads.json" \
+    "d['events'][-1]['site'].endswith('peterson_broken.c:22')"
+check "the command that replays it" says "$work/threads.json" \
+    "' --replay ' in d['command'] and d['command'] in open('$work/said').read()"
+
+# ---- names of others ----
+evil='<_script>"'
+sed 's|^# pins:|# </script><script>alert(1)</script>|' \
+    fixtures/scenarios/visible-phases.sim >"$work/$evil.sim"
+"$profsim" replay "$work/$evil.sim" --html "$work/evil.html" \
+    --data "$work/evil.json" >"$work/said" 2>&1
+check "a name stays a name" says "$work/evil.json" \
+    "'</script><script>alert(1)' in d['about'] and d['title'].endswith('/<_script>\\\".sim')"
+check "and ends no script" test \
+    "$(grep -c '</script><script>alert' "$work/evil.html")" = 0
+check "a page loads nothing" test "$(grep -cE \
+    '(src|href)="?(https?:|//)|url\(http|@import' "$work/evil.html")" = 0
+check "and is small" test "$(wc -c <"$work/evil.html")" -lt 100000
+
+# ---- what cannot be ----
+cp fixtures/scenarios/lock-queue.sim "$work/x.sim"
+"$profsim" replay "$work/x.sim" --html "$work/x.sim" >"$work/said" 2>&1
+check "not over what was read: exit" test $? -ne 0
+check "not over what was read" cmp -s fixtures/scenarios/lock-queue.sim \
+    "$work/x.sim"
+"$profsim" replay "$work/x.sim" --html "$work/none/x.html" >"$work/said" 2>&1
+check "no folder: said" grep -q 'No such file' "$work/said"
+"$profsim" replay "$work/x.sim" "$work/x.sim" --html "$work/y.html" \
+    >"$work/said" 2>&1
+check "one file: said" grep -q 'take one file' "$work/said"
+check "one file: nothing written" test ! -e "$work/y.html"
+
+echo "pages: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,49 @@
+/* failing_run.h -- a failing run that is reported; private to sim/explore/. */
+#ifndef SIM_FAILING_RUN_H
+#define SIM_FAILING_RUN_H
+
+#include "engine.h"
+
+enum {
+    PLACES_MAX = 64,
+    PLACE_BYTES = 24,
+    CHOICE_BYTES = 64,
+    CURVE_POINTS_MAX = 24,
+    CURVE_RUNS = 500,
+};
+
+struct replay {
+    const struct sim_exhaust_result *result;
+    struct sim_choices choices;
+    struct sim_choice *list;
+    struct sim_run run;
+    const struct trace_event *trace; /* of the shrunk run */
+    uint32_t trace_count;
+    bool needed[TRACE_MAX];
+    uint32_t kept;
+    bool *necessary; /* by choice: is it, once measured? */
+    uint32_t curve[CURVE_POINTS_MAX + 2][2]; /* choices given, percent */
+    uint32_t curve_count;
+};
+
+/* Addresses without a name, by the number that stands for each. */
+struct report_places {
+    uintptr_t address[PLACES_MAX];
+    uint32_t count;
+};
+
+/* Each writes a text, cut to its room: PLACE_BYTES, or `bytes`. */
+void sim_report_place(struct report_places *places, char *text,
+                      uintptr_t address);
+void sim_report_value(const struct replay *replay, struct report_places *places,
+                      char *text, uint64_t value);
+void sim_report_event(const struct replay *replay, struct report_places *places,
+                      char *text, size_t bytes, const struct trace_event *v);
+void sim_report_choice(const struct sim_exhaust_result *result,
+                       const struct sim_choice *c, char *text, size_t bytes);
+
+/* Print the members of the report as JSON (docs/pages.md), without braces. */
+void sim_report_data(FILE *file, const struct sim_kernel *kernel,
+                     const struct replay *replay);
+
+#endif

@@ -1,0 +1,147 @@
+/* report_text.c -- events and choices of a failing run, in words. */
+#include "failing_run.h"
+
+void
+sim_report_place(struct report_places *places, char *text, uintptr_t address)
+{
+    uint32_t i = 0;
+
+    if (sim_site_address_text(text, PLACE_BYTES, address))
+        return;
+    while (i < places->count && places->address[i] != address)
+        i++;
+    if (i == places->count && i < PLACES_MAX)
+        places->address[places->count++] = address;
+    snprintf(text, PLACE_BYTES, "place%u", (unsigned)i);
+}
+
+static const char *
+order_text(int order)
+{
+    static const char *const texts[] = {"rlx", "con", "acq",
+                                        "rel", "a/r", "sc"};
+
+    return texts[order];
+}
+
+/* Does the value point near something that the run has touched? */
+static bool
+is_pointer(const struct replay *replay, uint64_t value)
+{
+    const uint64_t near = 1 << 20;
+
+    for (uint32_t i = 0; i < replay->trace_count; i++) {
+        const uint64_t address = replay->trace[i].address;
+
+        if (address != 0 && value - (address - near) < 2 * near)
+            return true;
+    }
+    return false;
+}
+
+/* Pointers differ from process to process: one is shown by name. */
+void
+sim_report_value(const struct replay *replay, struct report_places *places,
+                 char *text, uint64_t value)
+{
+    if (value < 1U << 20)
+        snprintf(text, PLACE_BYTES, "%u", (unsigned)value);
+    else if (is_pointer(replay, value))
+        sim_report_place(places, text, (uintptr_t)value);
+    else
+        snprintf(text, PLACE_BYTES, "0x%llx", (unsigned long long)value);
+}
+
+void
+sim_report_event(const struct replay *replay, struct report_places *places,
+                 char *text, size_t bytes, const struct trace_event *v)
+{
+    char place[PLACE_BYTES];
+    char value[PLACE_BYTES];
+    char written[PLACE_BYTES];
+    const char *const order = order_text(v->order);
+
+    sim_report_place(places, place, v->address);
+    sim_report_value(replay, places, value, v->value);
+    sim_report_value(replay, places, written, v->written);
+    switch (v->op) {
+    case SIM_OP_LOAD:
+        snprintf(text, bytes, "%s is %s (%s)", place, value, order);
+        break;
+    case SIM_OP_STORE:
+        snprintf(text, bytes, "%s = %s (%s)", place, value, order);
+        break;
+    case SIM_OP_RMW:
+        snprintf(text, bytes, "%s %s -> %s (%s)", place, value, written, order);
+        break;
+    case SIM_OP_CAS:
+        if (v->ok)
+            snprintf(text, bytes, "%s cas %s -> %s (%s)", place, value, written,
+                     order);
+        else
+            snprintf(text, bytes, "%s cas fails: %s (%s)", place, value, order);
+        break;
+    case SIM_OP_FENCE:
+        snprintf(text, bytes, "fence (%s)", order);
+        break;
+    case SIM_OP_LOCK:
+        snprintf(text, bytes, "%s %s", v->ok ? "lock" : "try fails:", place);
+        break;
+    case SIM_OP_UNLOCK:
+        snprintf(text, bytes, "unlock %s", place);
+        break;
+    case SIM_OP_BARRIER:
+        snprintf(text, bytes, "barrier on all threads");
+        break;
+    case SIM_OP_CALL:
+        snprintf(text, bytes, "%s %s%s", v->what, place, v->ok ? "" : " fails");
+        break;
+    case SIM_OP_THREAD:
+        snprintf(text, bytes, "%s thread %u", v->what, (unsigned)v->value);
+        break;
+    case SIM_OP_WAIT:
+        snprintf(text, bytes, "%s %s", v->ok ? "sleep on" : "no sleep on",
+                 place);
+        break;
+    case SIM_OP_WAKE:
+        snprintf(text, bytes, "wake %s", place);
+        break;
+    case SIM_OP_MARK:
+        snprintf(text, bytes, "mark %u", (unsigned)v->value);
+        break;
+    case SIM_OP_COUNT:
+        break;
+    }
+}
+
+/* ---- Choices ---- */
+
+static const char *
+choice_text(const struct sim_choice *choice)
+{
+    static const char *const texts[SIM_KIND_COUNT] = {
+        "features",       "one more item", "operation", "argument",
+        "another thread", "a stale read",  "clock",     "a fault",
+    };
+
+    if (choice->kind == SIM_STALE && (choice->label & SIM_LABEL_STORE) != 0)
+        return "an early store";
+    return texts[choice->kind];
+}
+
+void
+sim_report_choice(const struct sim_exhaust_result *result,
+                  const struct sim_choice *c, char *text, size_t bytes)
+{
+    uint32_t bound = c->bound;
+
+    if (result->options.reduced && c->kind == SIM_STALE &&
+        (c->label & SIM_LABEL_STORE) == 0)
+        bound -= SIM_THREADS_MAX + 1; /* beyond: whom it waits for; reduce.c */
+    if (c->value < bound)
+        snprintf(text, bytes, "%s (%u of %u)", choice_text(c),
+                 (unsigned)c->value, (unsigned)bound);
+    else
+        snprintf(text, bytes, "a wait for thread %u",
+                 (unsigned)(c->value - bound));
+}
