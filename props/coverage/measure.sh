@@ -32,7 +32,9 @@ done
 echo "coverage: every ordering of the kernels, for some minutes" >&2
 # One object of a program that keeps its names to itself cannot share the file.
 LLVM_PROFILE_FILE=$here/$o/profiles/explored-%m.profraw
-$o/props/explore_all --exhaustive >$o/explored.log || {
+$o/props/explore_all --list | cut -d' ' -f1 |
+    xargs -P "$(nproc)" -I NAME $o/props/explore_all NAME --exhaustive \
+        >$o/explored.log || {
     cat $o/explored.log
     die "a kernel failed"
 }

@@ -6,6 +6,7 @@ hostile=$1
 count=$2
 passed=0
 failed=0
+kinds=
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 head -n 40 reports/mutation.csv >"$dir/table"
@@ -13,16 +14,16 @@ sum=$(cksum <"$dir/table")
 echo "end,39,${sum%% *}" >>"$dir/table"
 cat /proc/self/maps >"$dir/maps"
 
-# tries KIND FILE...
+# tries KIND FILE...: beside the others
 tries() {
     kind=$1
     shift
-    if "$hostile" "$kind" "$count" "$@"; then
-        passed=$((passed + 1))
+    kinds="$kinds $kind"
+    if "$hostile" "$kind" "$count" "$@" >"$dir/of-$kind" 2>&1; then
+        echo passed >"$dir/end-$kind"
     else
-        failed=$((failed + 1))
-        echo "FAILED: $kind; again: $hostile $kind =NUMBER $*"
-    fi
+        echo "FAILED: $kind; again: $hostile $kind =NUMBER $*" >"$dir/end-$kind"
+    fi &
 }
 
 tries scenario fixtures/scenarios/*.sim
@@ -31,6 +32,16 @@ tries table "$dir/table"
 tries trace fixtures/trace/vectors/*.trace fixtures/trace/recorded/*_good
 tries spool
 tries mappings "$dir/maps"
+wait
+for kind in $kinds; do
+    cat "$dir/of-$kind"
+    if [ "$(cat "$dir/end-$kind")" = passed ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        cat "$dir/end-$kind"
+    fi
+done
 
 # What it is there for, it finds; of memory only what has no sanitizer.
 "$hostile" bad 20 fixtures/scenarios/wrap.sim >"$dir/bad" && cat "$dir/bad"
