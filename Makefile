@@ -16,8 +16,8 @@ built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
 run = $(if $(BUILD_ONLY),: not run:)
 all: ; @.ci/deps build && ninja
 run: all
-	@$(run) echo "Random worlds for 20 seconds, then recordings of real programs:"
-	$(run) out/profsim check --time 20
+	@$(run) echo "100,000 random worlds, then recordings of real programs:"
+	$(run) out/profsim check --seeds 1..100000
 	$(run) out/profsim check fixtures/recordings/*.rec
 check:
 	@.ci/deps build test

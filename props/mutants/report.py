@@ -9,7 +9,7 @@ import re
 import statistics
 import sys
 
-INTRODUCTION = '''<!-- made by: make mutants -->
+INTRODUCTION = '''<!-- made by: make mutants FULL=1 -->
 # Mutants
 
 Each is one mistake in the library or in the harness, a patch in
