@@ -19,9 +19,10 @@ run: all
 	@$(run) echo "100,000 random worlds, then recordings of real programs:"
 	$(run) out/profsim check --seeds 1..100000
 	$(run) out/profsim check fixtures/recordings/*.rec
+# Two more at a time than processors: some tests wait.
 check:
 	@.ci/deps build test
-	@ninja -k 0 $(call built,$(or $(PART),$@)); status=$$?; \
+	@ninja -k 0 -j $$(($$(nproc) + 2)) $(call built,$(or $(PART),$@)); status=$$?; \
 	    $(run) .ci/count $(or $(PART),$@) && exit $$status
 # One test, by its name: make test T=test_prof_heap
 test: ; @.ci/deps build test && .ci/test '$(T)'
