@@ -12,6 +12,7 @@
 #include "escape.h"
 #include "failure.h"
 #include "file_result.h"
+#include "missing.h"
 #include "quote.h"
 #include "replay.h"
 
@@ -256,57 +257,11 @@ add_result(struct merge *m, struct cli_shard_result *r, const char *path)
 /* ---- What is missing ---- */
 
 static bool
-is_missing(const struct merge *m, uint32_t shard)
+is_missing(const void *context, uint32_t shard)
 {
+    const struct merge *m = context;
+
     return !m->shards[shard].is_done;
-}
-
-/* Print the missing shards: in words "3,7-9", for a shell "3 $(seq 7 9)". */
-static void
-print_missing(const struct merge *m, bool for_shell)
-{
-    const uint32_t count = m->whole.shard.count;
-    const char *before = "";
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t last = i;
-
-        if (!is_missing(m, i))
-            continue;
-        while (last + 1 < count && is_missing(m, last + 1))
-            last++;
-        if (i == last)
-            printf("%s%" PRIu32, before, i + 1);
-        else if (for_shell)
-            printf("%s$(seq %" PRIu32 " %" PRIu32 ")", before, i + 1, last + 1);
-        else
-            printf("%s%" PRIu32 "-%" PRIu32, before, i + 1, last + 1);
-        before = for_shell ? " " : ",";
-        i = last;
-    }
-}
-
-/* returns: how many shards have not ended */
-static uint32_t
-tell_missing(const struct merge *m, const char *folder)
-{
-    const uint32_t count = m->whole.shard.count;
-    uint32_t missing = 0;
-
-    for (uint32_t i = 0; i < count; i++)
-        missing += is_missing(m, i);
-    if (missing == 0)
-        return 0;
-    printf("missing, in whole or in part: %" PRIu32 " of %" PRIu32 " shards: ",
-           missing, count);
-    print_missing(m, false);
-    fputs("\nrun them: for i in ", stdout);
-    print_missing(m, true);
-    printf("; do profsim %s --shard $i/%" PRIu32 " --result ", m->whole.asked,
-           count);
-    cli_quote_path(stdout, folder);
-    puts("/; done");
-    return missing;
 }
 
 /* ---- Failures ---- */
@@ -436,7 +391,8 @@ tell(struct merge *m, const char *folder)
         return exit_code;
     if (m->differs)
         exit_code = cli_exit_worse(exit_code, CLI_NONDETERMINISM);
-    missing = tell_missing(m, folder);
+    missing = cli_missing_tell(is_missing, m, m->whole.shard.count,
+                               m->whole.asked, folder);
     m->search.missing = missing > 0;
     m->search.heaps_done = m->search.traces_done = exit_code == CLI_OK;
     if (exit_code == CLI_OK && missing > 0)

@@ -14,6 +14,7 @@
 
 #include "complaint.h"
 #include "explore_mutants.h"
+#include "explore_shard.h"
 #include "explore_words.h"
 #include "json.h"
 #include "kernel_groups.h"
@@ -236,10 +237,12 @@ explore_one(const struct cli_explore_words *w,
         .recheck_of_100 = 1,
         .runs_max = w->runs,
         .portfolio = w->portfolio,
-        .seed = w->seed,
+        .seed = w->seed + ((uint64_t)w->shard.index << 32), /* random runs */
         .jobs = (uint32_t)w->jobs,
         .time_ms = w->time_s * 1000,
         .checkpoint = w->checkpoint,
+        .shard = w->shard.index,
+        .shards = w->shard.count,
         .progress = cli_progress_show,
         .progress_context = &progress,
     };
@@ -253,6 +256,7 @@ explore_one(const struct cli_explore_words *w,
     };
     const uint64_t begin_us = now_us();
     struct sim_exhaust_result r;
+    enum cli_exit exit_code;
     uint64_t took_us;
 
     if (!w->bound_given && entry->bounded) {
@@ -271,13 +275,16 @@ explore_one(const struct cli_explore_words *w,
            w->exhaustive ? r.states : 0, took_us / 1000000,
            took_us / 1000 % 1000, verdict_text(w, &all.run, &r));
     print_remarks(w, &r);
+    exit_code = cli_explore_shard_end(
+        w, &r, took_us / 1000, cli_verdict_exit(verdict_of(w, &all.run, &r)));
     if (r.failures > 0) {
         putchar('\n');
-        return tell_failure(w, entry, &all.run, &r);
+        return cli_exit_worse(exit_code, tell_failure(w, entry, &all.run, &r));
     }
     if (cli_page_wanted(&w->pages))
         printf("%s: no failure, so no page\n", entry->name);
-    return cli_verdict_exit(add_result(w, entry, &all.run, &r)->verdict);
+    add_result(w, entry, &all.run, &r);
+    return exit_code;
 }
 
 /* ---- Replay ---- */
@@ -423,6 +430,8 @@ cli_explore(int argc, char **argv)
     cli_report_begin(&report, argc, argv);
     if (!cli_explore_parse(&w, argc, argv, &exit_code))
         return cli_report_drop(&report, exit_code);
+    if (w.result != NULL && !cli_explore_shard_begin(&w))
+        return cli_report_drop(&report, CLI_USAGE);
     if (w.mutants) {
         const struct cli_mutant_options options = {
             .only = w.kernel, .run = w.run, .csv = w.csv, .report = &report};

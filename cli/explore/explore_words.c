@@ -20,6 +20,8 @@ enum {
     JOBS,
     TIME,
     CHECKPOINT,
+    SHARD,
+    RESULT,
     REPLAY,
     MUTANTS,
     CSV,
@@ -36,6 +38,10 @@ static const struct cli_option table[] = {
     {TIME, 0, "time", "S", "at most so many seconds for a kernel"},
     {CHECKPOINT, 0, "checkpoint", "FILE",
      "write what is left there, and go on from it"},
+    {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
+    {RESULT, 0, "result", "FILE",
+     "write what the shard has found there; until it ends, a\ncheckpoint lies "
+     "beside it"},
     {RUNS, 0, "runs", "N", "at most so many (drawn: 100000; else no limit)"},
     {UNROLL, 0, "unroll", "N", "rounds of a wait loop that counts them (1)"},
     {SPURIOUS, 0, "spurious", "N",
@@ -138,6 +144,12 @@ take(struct cli_explore_words *w, int id, const char *value)
     case CHECKPOINT:
         w->checkpoint = value;
         return true;
+    case SHARD:
+        return cli_shard_parse(&w->shard, value);
+    case RESULT:
+        w->result = value;
+        return *value != '\0' ||
+               cli_complain("--result needs the name of a file");
     case REPLAY:
         w->replay = value;
         return true;
@@ -185,6 +197,13 @@ cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
         return cli_complain("--csv is for --mutants");
     if (w->checkpoint != NULL && w->kernel == NULL)
         return cli_complain("--checkpoint needs a kernel");
+    if (w->result != NULL && w->kernel == NULL)
+        return cli_complain("--result needs a kernel");
+    if (w->shard.count != 0 && (w->replay != NULL || w->mutants))
+        return cli_complain("--shard is for exhaustive search");
+    if (!w->exhaustive && (w->shard.count != 0 || w->result != NULL))
+        return cli_complain("--shard and --result are for exhaustive search, "
+                            "not for --strategy");
     if (!w->exhaustive && (w->checkpoint != NULL || w->jobs > 1))
         return cli_complain("--jobs and --checkpoint are for exhaustive "
                             "search, not for --strategy");

@@ -8,6 +8,7 @@
 #include "exit.h"
 #include "page.h"
 #include "registry.h"
+#include "shard.h"
 
 struct cli_report;
 
@@ -24,6 +25,8 @@ struct cli_explore_words {
     uint64_t jobs;
     uint64_t time_s; /* 0: no limit */
     const char *checkpoint;
+    struct cli_shard shard; /* of count 0: none was asked for */
+    const char *result;     /* NULL: none is written */
     struct sim_run_options run;
     bool bound_given;
     struct cli_page_paths pages;

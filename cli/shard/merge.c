@@ -10,6 +10,7 @@
 
 #include "check_merge.h"
 #include "complaint.h"
+#include "explore_merge.h"
 #include "options.h"
 
 enum { SAVE = 1 };
@@ -109,7 +110,10 @@ cli_merge(int argc, char **argv)
     count = find_results(folder, &paths);
     if (count > 0) {
         exit_code =
-            cli_check_merge(paths, (uint32_t)count, folder, save, &report);
+            cli_is_explored(paths[0])
+                ? cli_explore_merge(paths, (uint32_t)count, folder, &report)
+                : cli_check_merge(paths, (uint32_t)count, folder, save,
+                                  &report);
         free_paths(paths, count);
     }
     return cli_report_end(&report, exit_code);

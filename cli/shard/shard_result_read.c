@@ -7,119 +7,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "complaint.h"
-#include "input.h"
+#include "line_reader.h"
 #include "shard_result.h"
 
 struct reader {
-    const char *path;
-    const char *at;  /* the rest of the line, which ends by a zero byte */
-    const char *end; /* of the file */
-    char *next;      /* the line after it; behind `end` after the last */
-    uint32_t line;
+    struct cli_reader lines;
     struct cli_shard_result *result;
 };
-
-static bool
-wrong(const struct reader *r, const char *what)
-{
-    return cli_complain("%s:%" PRIu32 ": %s", r->path, r->line, what);
-}
-
-/* ---- Words ---- */
-
-/* Go to the next line; its newline becomes a zero byte. */
-static bool
-next_line(struct reader *r)
-{
-    char *newline = memchr(r->next, '\n', (size_t)(r->end - r->next));
-
-    r->line++;
-    if (newline == NULL)
-        return wrong(r, r->next == r->end ? "the file ends too soon"
-                                          : "the line is cut");
-    if (memchr(r->next, '\0', (size_t)(newline - r->next)) != NULL)
-        return wrong(r, "a zero byte");
-    *newline = '\0';
-    r->at = r->next;
-    r->next = newline + 1;
-    return true;
-}
-
-static bool
-begins(const struct reader *r, const char *word)
-{
-    return strncmp(r->at, word, strlen(word)) == 0;
-}
-
-/* Take the word if it stands there. */
-static bool
-skip(struct reader *r, const char *word)
-{
-    if (!begins(r, word))
-        return false;
-    r->at += strlen(word);
-    return true;
-}
-
-static bool
-number(struct reader *r, int base, uint64_t most, uint64_t *value)
-{
-    const char *digits = base == 16 ? "0123456789abcdef" : "0123456789";
-    const size_t bytes = strspn(r->at, digits);
-    char *end;
-
-    errno = 0;
-    *value = strtoull(r->at, &end, base);
-    if (bytes == 0 || errno != 0 || *value > most ||
-        (base == 16 && bytes != 16) ||
-        (bytes > 1 && base == 10 && *r->at == '0'))
-        return false;
-    r->at += bytes;
-    return true;
-}
-
-/* A whole line, "WORD NUMBER". */
-static bool
-line_number(struct reader *r, const char *word, int base, uint64_t *value)
-{
-    return next_line(r) &&
-           ((skip(r, word) && number(r, base, UINT64_MAX, value) &&
-             *r->at == '\0') ||
-            wrong(r, "not the line that belongs here"));
-}
-
-/* "WORD TEXT" of letters that need no quotes. */
-static bool
-line_text(struct reader *r, const char *word, char *text, size_t room)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_+=:,./- ";
-
-    if (!next_line(r))
-        return false;
-    if (!skip(r, word) || *r->at == '\0' ||
-        strspn(r->at, plain) != strlen(r->at) || strlen(r->at) >= room)
-        return wrong(r, "not the line that belongs here");
-    snprintf(text, room, "%s", r->at);
-    return true;
-}
 
 static bool
 property(struct reader *r, enum props_property *value)
 {
     char id[16];
-    const size_t bytes = strcspn(r->at, " ");
+    const size_t bytes = strcspn(r->lines.at, " ");
 
     if (bytes >= sizeof id)
         return false;
-    snprintf(id, sizeof id, "%.*s", (int)bytes, r->at);
+    snprintf(id, sizeof id, "%.*s", (int)bytes, r->lines.at);
     *value = props_property_find(id);
-    r->at += bytes;
+    r->lines.at += bytes;
     return *value != PROPS_NONE || strcmp(id, "none") == 0;
 }
 
@@ -132,24 +39,30 @@ take_failure(struct reader *r, struct cli_shard_failure *failure)
     uint64_t code;
     uint64_t bytes;
 
-    if (!skip(r, "failure ") || !property(r, &failure->property) ||
-        !skip(r, " seed ") || !number(r, 10, UINT64_MAX, &failure->seed) ||
-        !skip(r, " exit ") || !number(r, 10, CLI_NONDETERMINISM, &code) ||
-        code < CLI_BROKEN || !skip(r, " scenario ") ||
-        !number(r, 10, CLI_SCENARIO_BYTES - 1, &bytes) || *r->at != '\0')
-        return wrong(r, "not a failure");
+    if (!cli_reader_skip(&r->lines, "failure ") ||
+        !property(r, &failure->property) ||
+        !cli_reader_skip(&r->lines, " seed ") ||
+        !cli_reader_number(&r->lines, 10, UINT64_MAX, &failure->seed) ||
+        !cli_reader_skip(&r->lines, " exit ") ||
+        !cli_reader_number(&r->lines, 10, CLI_NONDETERMINISM, &code) ||
+        code < CLI_BROKEN || !cli_reader_skip(&r->lines, " scenario ") ||
+        !cli_reader_number(&r->lines, 10, CLI_SCENARIO_BYTES - 1, &bytes) ||
+        *r->lines.at != '\0')
+        return cli_reader_wrong(&r->lines, "not a failure");
     failure->exit_code = (enum cli_exit)code;
     if (bytes == 0)
         return true;
-    if (bytes > (size_t)(r->end - r->next) || r->next[bytes - 1] != '\n' ||
-        memchr(r->next, '\0', bytes) != NULL)
-        return wrong(r, "the scenario is not as long as this says");
-    failure->scenario = strndup(r->next, bytes);
+    if (bytes > (size_t)(r->lines.end - r->lines.next) ||
+        r->lines.next[bytes - 1] != '\n' ||
+        memchr(r->lines.next, '\0', bytes) != NULL)
+        return cli_reader_wrong(&r->lines,
+                                "the scenario is not as long as this says");
+    failure->scenario = strndup(r->lines.next, bytes);
     if (failure->scenario == NULL)
-        return wrong(r, "not enough memory");
+        return cli_reader_wrong(&r->lines, "not enough memory");
     for (uint64_t i = 0; i < bytes; i++)
-        r->line += r->next[i] == '\n';
-    r->next += bytes;
+        r->lines.line += r->lines.next[i] == '\n';
+    r->lines.next += bytes;
     return true;
 }
 
@@ -160,27 +73,31 @@ take_seeds(struct reader *r, struct cli_part *part)
     uint64_t last;
     uint64_t step;
 
-    if (!skip(r, "seeds ") ||
-        !number(r, 10, UINT64_MAX - 1, &part->seed_first) || !skip(r, "..") ||
-        !number(r, 10, UINT64_MAX - 1, &last) || !skip(r, " step ") ||
-        !number(r, 10, CLI_SHARDS_MAX, &step) || *r->at != '\0' || step == 0 ||
-        last < part->seed_first || (last - part->seed_first) % step != 0 ||
+    if (!cli_reader_skip(&r->lines, "seeds ") ||
+        !cli_reader_number(&r->lines, 10, UINT64_MAX - 1, &part->seed_first) ||
+        !cli_reader_skip(&r->lines, "..") ||
+        !cli_reader_number(&r->lines, 10, UINT64_MAX - 1, &last) ||
+        !cli_reader_skip(&r->lines, " step ") ||
+        !cli_reader_number(&r->lines, 10, CLI_SHARDS_MAX, &step) ||
+        *r->lines.at != '\0' || step == 0 || last < part->seed_first ||
+        (last - part->seed_first) % step != 0 ||
         (before != 0 && before != step))
-        return wrong(r, "not a range of seeds");
+        return cli_reader_wrong(&r->lines, "not a range of seeds");
     r->result->seed_step = step;
-    if (!line_number(r, "runs ", 10, &part->runs))
+    if (!cli_reader_line_number(&r->lines, "runs ", 10, &part->runs))
         return false;
     if (part->runs != (last - part->seed_first) / step + 1)
-        return wrong(r, "not as many runs as seeds");
-    return line_number(r, "events ", 10, &part->events) &&
-           line_number(r, "hash ", 16, &part->hash) && next_line(r);
+        return cli_reader_wrong(&r->lines, "not as many runs as seeds");
+    return cli_reader_line_number(&r->lines, "events ", 10, &part->events) &&
+           cli_reader_line_number(&r->lines, "hash ", 16, &part->hash) &&
+           cli_reader_next(&r->lines);
 }
 
 /* Goals come in the order of cover.def. in: from, the first it may be */
 static bool
 take_goal(struct reader *r, struct cli_part *part, int *from)
 {
-    const char *id = r->at + strlen("goal ");
+    const char *id = r->lines.at + strlen("goal ");
     const size_t bytes = strcspn(id, " ");
 
     while (*from < COVER_COUNT &&
@@ -188,13 +105,15 @@ take_goal(struct reader *r, struct cli_part *part, int *from)
             memcmp(props_cover_id((enum props_cover) * from), id, bytes) != 0))
         ++*from;
     if (*from == COVER_COUNT)
-        return wrong(r, "no coverage goal, or not in order");
-    r->at = id + bytes;
-    if (!skip(r, " ") || !number(r, 10, UINT64_MAX, &part->cover.hits[*from]) ||
-        *r->at != '\0')
-        return wrong(r, "not a number of hits");
+        return cli_reader_wrong(&r->lines, "no coverage goal, or not in order");
+    r->lines.at = id + bytes;
+    if (!cli_reader_skip(&r->lines, " ") ||
+        !cli_reader_number(&r->lines, 10, UINT64_MAX,
+                           &part->cover.hits[*from]) ||
+        *r->lines.at != '\0')
+        return cli_reader_wrong(&r->lines, "not a number of hits");
     ++*from;
-    return next_line(r);
+    return cli_reader_next(&r->lines);
 }
 
 /* The present line names the part; on return it is the one behind it. */
@@ -204,18 +123,20 @@ take_part(struct reader *r, enum cli_part_kind kind)
     struct cli_part *part = &r->result->parts[kind];
     int goal = 0;
 
-    if (!begins(r, "part ") ||
-        strcmp(r->at + strlen("part "), cli_part_name(kind)) != 0)
+    if (!cli_reader_begins(&r->lines, "part ") ||
+        strcmp(r->lines.at + strlen("part "), cli_part_name(kind)) != 0)
         return true;
-    if (!next_line(r) || (begins(r, "seeds ") && !take_seeds(r, part)))
+    if (!cli_reader_next(&r->lines) ||
+        (cli_reader_begins(&r->lines, "seeds ") && !take_seeds(r, part)))
         return false;
-    while (begins(r, "goal ")) {
+    while (cli_reader_begins(&r->lines, "goal ")) {
         if (!take_goal(r, part, &goal))
             return false;
     }
-    if (begins(r, "failure "))
-        return take_failure(r, &part->failure) && next_line(r);
-    return part->runs > 0 || wrong(r, "a part without seeds");
+    if (cli_reader_begins(&r->lines, "failure "))
+        return take_failure(r, &part->failure) && cli_reader_next(&r->lines);
+    return part->runs > 0 ||
+           cli_reader_wrong(&r->lines, "a part without seeds");
 }
 
 /* ---- The file ---- */
@@ -227,19 +148,22 @@ take_shard(struct reader *r)
     uint64_t index;
     uint64_t count;
 
-    if (!next_line(r))
+    if (!cli_reader_next(&r->lines))
         return false;
-    if (!skip(r, "shard ") || !number(r, 10, CLI_SHARDS_MAX, &index) ||
-        !skip(r, "/") || !number(r, 10, CLI_SHARDS_MAX, &count) ||
-        *r->at != '\0' || index == 0 || index > count)
-        return wrong(r, "not a shard I/N");
+    if (!cli_reader_skip(&r->lines, "shard ") ||
+        !cli_reader_number(&r->lines, 10, CLI_SHARDS_MAX, &index) ||
+        !cli_reader_skip(&r->lines, "/") ||
+        !cli_reader_number(&r->lines, 10, CLI_SHARDS_MAX, &count) ||
+        *r->lines.at != '\0' || index == 0 || index > count)
+        return cli_reader_wrong(&r->lines, "not a shard I/N");
     *shard = (struct cli_shard){(uint32_t)index, (uint32_t)count};
-    if (!next_line(r))
+    if (!cli_reader_next(&r->lines))
         return false;
-    return (skip(r, "spent ") &&
-            number(r, 10, UINT64_MAX / 2, &r->result->spent_ms) &&
-            strcmp(r->at, " ms") == 0) ||
-           wrong(r, "not the time spent");
+    return (cli_reader_skip(&r->lines, "spent ") &&
+            cli_reader_number(&r->lines, 10, UINT64_MAX / 2,
+                              &r->result->spent_ms) &&
+            strcmp(r->lines.at, " ms") == 0) ||
+           cli_reader_wrong(&r->lines, "not the time spent");
 }
 
 static bool
@@ -247,88 +171,59 @@ take_checkers(struct reader *r)
 {
     struct cli_shard_result *result = r->result;
 
-    if (!next_line(r))
+    if (!cli_reader_next(&r->lines))
         return false;
-    result->is_checked = strcmp(r->at, "enumerated") == 0;
+    result->is_checked = strcmp(r->lines.at, "enumerated") == 0;
     if (!result->is_checked)
         return true;
-    if (!next_line(r))
+    if (!cli_reader_next(&r->lines))
         return false;
-    while (skip(r, "holds ")) {
+    while (cli_reader_skip(&r->lines, "holds ")) {
         enum props_property which;
         uint64_t cells;
 
         if (!property(r, &which) || which == PROPS_NONE ||
-            !skip(r, " cells ") || !number(r, 10, UINT64_MAX, &cells) ||
-            *r->at != '\0')
-            return wrong(r, "not what was enumerated");
+            !cli_reader_skip(&r->lines, " cells ") ||
+            !cli_reader_number(&r->lines, 10, UINT64_MAX, &cells) ||
+            *r->lines.at != '\0')
+            return cli_reader_wrong(&r->lines, "not what was enumerated");
         result->checked |= PROPS_BIT(which);
         result->cells[which] = cells;
-        if (!next_line(r))
+        if (!cli_reader_next(&r->lines))
             return false;
     }
-    return !begins(r, "failure ") ||
-           (take_failure(r, &result->checker) && next_line(r));
-}
-
-/* in: begin, of the file; the present line ends it */
-static bool
-take_end(struct reader *r, uint64_t sum)
-{
-    uint64_t found;
-
-    if (!skip(r, "end ") || !number(r, 16, UINT64_MAX, &found) ||
-        *r->at != '\0' || r->next != r->end)
-        return wrong(r, "not the line that belongs here");
-    return found == sum || wrong(r, "the file is damaged: its sum differs");
+    return !cli_reader_begins(&r->lines, "failure ") ||
+           (take_failure(r, &result->checker) && cli_reader_next(&r->lines));
 }
 
 static bool
-take_all(struct reader *r, uint64_t sum)
+take_all(struct reader *r)
 {
     struct cli_shard_result *result = r->result;
 
-    if (!next_line(r))
-        return false;
-    if (strcmp(r->at, "profsim result 1") != 0)
-        return wrong(r, "no result of this version of the format");
-    return line_text(r, "version ", result->version, sizeof result->version) &&
-           line_text(r, "program ", result->program, sizeof result->program) &&
-           line_text(r, "asked ", result->asked, sizeof result->asked) &&
+    return cli_reader_line_text(&r->lines, "version ", result->version,
+                                sizeof result->version) &&
+           cli_reader_line_text(&r->lines, "program ", result->program,
+                                sizeof result->program) &&
+           cli_reader_line_text(&r->lines, "asked ", result->asked,
+                                sizeof result->asked) &&
            take_shard(r) && take_checkers(r) && take_part(r, CLI_PART_HEAPS) &&
-           take_part(r, CLI_PART_TRACES) && take_end(r, sum);
-}
-
-/* The hash of what stands before the last line. */
-static uint64_t
-sum_of(const char *bytes, size_t count)
-{
-    while (count > 1 && bytes[count - 2] != '\n')
-        count--;
-    return (uint64_t)XXH3_64bits(bytes, count > 0 ? count - 1 : 0);
+           take_part(r, CLI_PART_TRACES) && cli_reader_end(&r->lines);
 }
 
 enum cli_shard_read
 cli_shard_result_read(struct cli_shard_result *result, const char *path)
 {
-    struct reader reader = {.path = path, .result = result};
-    struct sim_input input;
+    struct reader reader = {.result = result};
     bool good;
 
     memset(result, 0, sizeof *result);
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return CLI_SHARD_NONE;
-    if (!sim_input_read_regular(&input, path)) {
-        cli_complain("%s: %s", path, input.reason);
+    if (!cli_reader_open(&reader.lines, path, "profsim result 1"))
         return CLI_SHARD_WRONG;
-    }
-    reader.next = (char *)input.bytes;
-    reader.end = reader.next + input.bytes_count;
-    if (input.kind != SIM_INPUT_RESULT)
-        good = cli_complain("%s: no result of a shard", path);
-    else
-        good = take_all(&reader, sum_of(reader.next, input.bytes_count));
-    sim_input_free(&input);
+    good = take_all(&reader);
+    cli_reader_close(&reader.lines);
     if (!good)
         cli_shard_result_free(result);
     return good ? CLI_SHARD_READ : CLI_SHARD_WRONG;

@@ -17,6 +17,7 @@
 
 #include "explore.h"
 #include "fiber.h"
+#include "shard_plan.h"
 #include "trace.h"
 #include "visited.h"
 
@@ -228,6 +229,7 @@ struct engine {
     bool last_round;  /* nobody can run: those who wait look once more */
     bool freeing;     /* a free stands for a write to the block */
     bool program;     /* a whole program: stacks are memory like any other */
+    struct sim_shard shard;
     uint32_t unfinished;
     uint32_t spinners;
     uint64_t run_number;
@@ -444,8 +446,6 @@ void sim_wait_leave(void);
 bool sim_wait_has_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);
-void sim_wait_learn(uintptr_t site);
-uint32_t sim_wait_sites(const uintptr_t **sites);
 void sim_wait_enter(uintptr_t site);
 void sim_wait_round(uintptr_t site);
 

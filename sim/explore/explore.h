@@ -281,6 +281,8 @@ struct sim_exhaust_options {
     uint32_t alone_ms;      /* before there are several; 0: 50 */
     const char *checkpoint; /* a file to go on from and to write, or NULL */
     uint32_t checkpoint_ms; /* how often, at most; 0: 5000 */
+    uint32_t shard;  /* 1 .. shards: of the lists, those that are its own */
+    uint32_t shards; /* 0: there are none */
     /* Called several times a second; or NULL. */
     void (*progress)(void *context, const struct sim_progress *progress);
     void *progress_context;
@@ -318,7 +320,8 @@ struct sim_exhaust_result {
     char trouble[SIM_FAILURE_TEXT_BYTES];    /* with the file or a process */
     bool found_by_sampling;                  /* the first failure */
     bool resumed;                            /* from the file */
-    bool fewest_known; /* shrunk: no failure takes fewer surprises */
+    uint32_t shard_depth; /* answers that say whose a list is; 0: one's all */
+    bool fewest_known;    /* shrunk: no failure takes fewer surprises */
 };
 
 /* Every ordering, each execution graph completed once. */
@@ -340,6 +343,20 @@ struct sim_sample_options {
 enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
                                     const struct sim_sample_options *options,
                                     struct sim_exhaust_result *result);
+
+/* ---- Shards ---- */
+
+/*
+ * Loads in wait loops are found while searching, and make other lists. Shards
+ * of one search must know the same ones.
+ *
+ * out:     offsets[0 .. returned), in the program, ascending
+ */
+enum { SIM_LOOPS_MAX = 256 };
+uint32_t sim_explore_loops(uint64_t offsets[SIM_LOOPS_MAX]);
+
+/* Know such a load from the beginning. */
+void sim_explore_learn_loop(uint64_t offset);
 
 /* ---- Reports ---- */
 

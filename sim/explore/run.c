@@ -251,6 +251,7 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     memset(&e->marks_chain, 0, sizeof e->marks_chain);
     e->reduced = e->options.reduced;
     e->irreducible = false;
+    e->shard.owned = e->shard.foreign = false;
     e->cut = false;
     sim_reduce_begin();
     e->object_clock = 1; /* 0 in a thread: it does not look at any */

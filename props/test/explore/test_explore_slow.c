@@ -37,6 +37,24 @@ three_writes_and_three_readers(void **state)
     expect(3, 3, 970299, 17264763);
 }
 
+/* The same by three shards that know nothing of each other. */
+static void
+shards_find_as_many(void **state)
+{
+    uint64_t graphs = 0;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 3; i++) {
+        const struct sim_exhaust_options options = {.shard = i, .shards = 3};
+        struct sim_exhaust_result r;
+
+        sim_explore_exhaust(fixtures_seqlock(3, 3), &options, &r);
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        graphs += r.graphs;
+    }
+    assert_int_equal(graphs, 970299);
+}
+
 /* Without any pruning the same graphs, in thousands of times the runs. */
 static void
 the_plain_odometer_finds_no_other_graph(void **state)
@@ -77,6 +95,7 @@ main(void)
         cmocka_unit_test(one_write_and_four_readers),
         cmocka_unit_test(
             every_cut_prefix_of_a_large_program_ends_in_a_known_graph),
+        cmocka_unit_test(shards_find_as_many),
         cmocka_unit_test(three_writes_and_three_readers),
     };
 

@@ -9,6 +9,7 @@
  */
 #include "control.h"
 #include "engine.h"
+#include "futile.h"
 
 #include <errno.h>
 #include <link.h>
@@ -82,6 +83,35 @@ code_of_program(void)
     return code;
 }
 
+static int
+compare(const void *a, const void *b)
+{
+    const uint64_t *left = a;
+    const uint64_t *right = b;
+
+    return (*left > *right) - (*left < *right);
+}
+
+uint32_t
+sim_explore_loops(uint64_t offsets[SIM_LOOPS_MAX])
+{
+    const uintptr_t base = code_of_program().base;
+    const uintptr_t *sites;
+    const uint32_t count = sim_wait_sites(&sites);
+
+    for (uint32_t i = 0; i < count; i++)
+        offsets[i] = sites[i] - base;
+    qsort(offsets, count, sizeof *offsets, compare);
+    return count;
+}
+
+void
+sim_explore_learn_loop(uint64_t offset)
+{
+    sim_wait_learn(code_of_program().base + (uintptr_t)offset);
+    sim_engine.learned = false;
+}
+
 static uint64_t
 hash_options(const struct sim_exhaust_options *o)
 {
@@ -91,6 +121,7 @@ hash_options(const struct sim_exhaust_options *o)
         r->steps_max,       r->lazy_start, r->silent_ms,
         r->unroll,          o->no_pruning, o->by_schedules,
         o->keep_going,      o->portfolio,  o->portfolio ? o->seed : 0,
+        o->shard,           o->shards,
     };
 
     return hash_bytes(1, words, sizeof words);

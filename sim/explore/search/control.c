@@ -57,6 +57,7 @@ sim_control_again(struct sim_control *c)
     sim_frontier_begin(&c->frontier);
     sim_estimate_begin(&c->estimate);
     c->part = SIM_NO_PART;
+    c->is_idle = !sim_shard_plan(c->search);
 }
 
 void
@@ -223,6 +224,8 @@ run_here(struct sim_control *c)
     enum sim_search_end end;
 
     for (;;) {
+        if (c->is_idle)
+            return true;
         if (c->hand_out && c->options->jobs > 1)
             end = sim_jobs_run(c);
         else if (c->part == SIM_NO_PART && !take_part(c))
@@ -282,6 +285,7 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
                                 .options = options,
                                 .result = result,
                                 .reduced = is_reducible(kernel, options),
+                                .shard = {options->shard, options->shards, 0},
                                 .pause = pause_here};
     struct sim_control control;
     bool finished = false;
@@ -293,9 +297,12 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
     if (!sim_checkpoint_load(&control)) {
         result->verdict = SIM_VERDICT_REFUSED;
     } else {
+        control.is_idle = !sim_shard_plan(&search);
         finished = run_here(&control);
         leave_file(&control, finished);
-        result->verdict = sim_search_verdict(result, finished);
+        result->verdict = control.is_idle && finished
+                              ? SIM_VERDICT_PASS
+                              : sim_search_verdict(result, finished);
     }
     result->states = sim_visited_count(&search.visited);
     sim_frontier_free(&control.frontier);

@@ -20,6 +20,7 @@ struct sim_control {
     uint64_t save_us;  /* when the file is due */
     bool hand_out;     /* it was long enough for one process alone */
     bool late;         /* its time is over */
+    bool is_idle;      /* a shard of a search that is not split */
 };
 
 uint64_t sim_control_now_us(void);

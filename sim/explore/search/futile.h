@@ -35,4 +35,8 @@ void sim_futile_mark(void);
  */
 uint32_t sim_futile_release(void);
 
+/* wait.c: the sites of wait loops; one more makes other lists */
+void sim_wait_learn(uintptr_t site);
+uint32_t sim_wait_sites(const uintptr_t **sites);
+
 #endif

@@ -12,6 +12,7 @@
  */
 #include "control.h"
 #include "engine.h"
+#include "futile.h"
 #include "worker.h"
 
 #include <errno.h>

@@ -124,8 +124,10 @@ ask(uint32_t sources, uint8_t allowed, uint16_t label, uint64_t futile)
     uint32_t answer;
 
     if (asked_anew)
-        questions[at] = (struct sim_question){
-            .sources = sources, .allowed = allowed, .futile = futile};
+        questions[at] = (struct sim_question){.sources = sources,
+                                              .allowed = allowed,
+                                              .enabled = sim_shard_enter(at),
+                                              .futile = futile};
     sim_self()->offered = at;
     answer =
         sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,

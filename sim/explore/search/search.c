@@ -67,6 +67,7 @@ sim_search_bind(struct sim_search *s)
 {
     sim_engine_begin(s->kernel, &s->options->run);
     sim_engine.options.reduced = s->reduced;
+    sim_engine.shard = s->shard;
     sim_engine.options.drop_waiters = true;
     sim_engine.visited =
         s->options->no_pruning || s->reduced ? NULL : &s->visited;
@@ -142,6 +143,8 @@ judge(struct sim_search *s, struct sim_run *run)
 {
     struct sim_exhaust_result *result = s->result;
 
+    if (run->end != SIM_END_FAILED && !sim_shard_owns(&s->shard, &s->choices))
+        return;
     result->runs++;
     result->bounded += run->bounded;
     if (sim_engine.detour) {
@@ -179,7 +182,8 @@ sim_search_verdict(const struct sim_exhaust_result *result, bool finished)
         return SIM_VERDICT_FAIL;
     if (!finished)
         return SIM_VERDICT_UNFINISHED;
-    return result->graphs > 0 ? SIM_VERDICT_PASS : SIM_VERDICT_EMPTY;
+    return result->graphs > 0 || result->shard_depth > 0 ? SIM_VERDICT_PASS
+                                                         : SIM_VERDICT_EMPTY;
 }
 
 /* ---- Random runs in between ---- */
@@ -283,6 +287,26 @@ sim_search_continue(struct sim_search *s)
             return SIM_SEARCH_OVER;
     } while (advance(s));
     return SIM_SEARCH_DONE;
+}
+
+bool
+sim_search_prefixes(struct sim_search *s, uint64_t *prefixes)
+{
+    struct sim_run run;
+
+    *prefixes = 0;
+    s->base = 0;
+    sim_choices_odometer(&s->choices);
+    sim_search_bind(s);
+    do {
+        sim_engine_run(&s->choices, &run);
+        if (sim_engine.irreducible)
+            s->reduced = false;
+        if (sim_engine.irreducible || sim_engine.learned)
+            return false;
+        *prefixes += sim_engine.shard.foreign;
+    } while (!s->choices.nondeterministic && advance(s));
+    return true;
 }
 
 /* ---- While it is paused ---- */

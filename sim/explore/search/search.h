@@ -7,6 +7,7 @@
 
 #include "explore.h"
 #include "frontier.h"
+#include "shard_plan.h"
 #include "visited.h"
 
 enum { SIM_CHOICES_MAX = 1 << 16 };
@@ -28,6 +29,7 @@ struct sim_search {
     struct sim_visited graphs;
     struct sim_choices choices;
     uint32_t base; /* length of the part's path */
+    struct sim_shard shard;
     /* Before each run. returns: true to stop there */
     bool (*pause)(struct sim_search *search);
     void *context;
@@ -51,6 +53,15 @@ void sim_search_load(struct sim_search *s, const struct sim_step *path,
                      uint32_t depth);
 
 enum sim_search_end sim_search_continue(struct sim_search *s);
+
+/*
+ * Go through all lists as far as the shard's depth, as one to whom none
+ * belongs.
+ *
+ * out:     *prefixes, how many go on behind it
+ * returns: false if something was learned that makes other lists
+ */
+bool sim_search_prefixes(struct sim_search *s, uint64_t *prefixes);
 
 /* ---- While it is paused ---- */
 

@@ -3,6 +3,7 @@
  */
 #include "worker.h"
 #include "engine.h"
+#include "futile.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,0 +1,193 @@
+/* explore_merge.c -- see explore_merge.h. */
+#include "explore_merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "complaint.h"
+#include "escape.h"
+#include "explore_result.h"
+#include "missing.h"
+#include "quote.h"
+
+struct merge {
+    struct cli_explored whole; /* sums; the first failure */
+    const char *first;         /* the file that says what it is */
+    const char **paths;        /* of the shards; NULL: missing */
+    uint64_t *hashes;
+};
+
+bool
+cli_is_explored(const char *path)
+{
+    static const char first[] = "profsim result 1 explore\n";
+    char found[sizeof first] = "";
+    FILE *file = fopen(path, "rb");
+
+    if (file == NULL)
+        return false;
+    (void)!fread(found, 1, sizeof first - 1, file);
+    (void)fclose(file);
+    return strcmp(first, found) == 0;
+}
+
+static uint32_t
+shards_of(const struct cli_explored *e)
+{
+    return e->shard.count != 0 ? e->shard.count : 1;
+}
+
+static bool
+begin(struct merge *m, const struct cli_explored *e, const char *path)
+{
+    m->whole = *e;
+    m->whole.choices = NULL;
+    m->whole.runs = m->whole.graphs = m->whole.graphs_sum = 0;
+    m->whole.bounded = m->whole.spent_ms = 0;
+    m->whole.exit_code = CLI_OK;
+    m->first = path;
+    m->paths = calloc(shards_of(e), sizeof *m->paths);
+    m->hashes = calloc(shards_of(e), sizeof *m->hashes);
+    return (m->paths != NULL && m->hashes != NULL) ||
+           cli_complain("not enough memory");
+}
+
+/* Are both shards of one search? */
+static bool
+fits(const struct merge *m, const struct cli_explored *e, const char *path)
+{
+    const struct cli_explored *w = &m->whole;
+    const char *what = NULL;
+
+    if (strcmp(w->version, e->version) != 0)
+        what = "version";
+    else if (strcmp(w->program, e->program) != 0)
+        what = "build";
+    else if (strcmp(w->asked, e->asked) != 0)
+        what = "search";
+    else if (w->shard.count != e->shard.count)
+        what = "number of shards";
+    return what == NULL || cli_complain("%s: it is of another %s than %s", path,
+                                        what, m->first);
+}
+
+/* Do both know the same wait loops, and so the same lists? */
+static bool
+same_lists(const struct cli_explored *a, const struct cli_explored *b)
+{
+    return a->depth == b->depth && a->loops_count == b->loops_count &&
+           memcmp(a->loops, b->loops, a->loops_count * sizeof *a->loops) == 0;
+}
+
+static bool
+add(struct merge *m, struct cli_explored *e, const char *path)
+{
+    const uint32_t i = e->shard.index != 0 ? e->shard.index - 1 : 0;
+
+    if (m->paths[i] != NULL && m->hashes[i] == e->graphs_sum)
+        return true;
+    if (m->paths[i] != NULL)
+        return cli_complain("%s and %s are of one shard, and differ",
+                            m->paths[i], path);
+    m->paths[i] = path;
+    m->hashes[i] = e->graphs_sum;
+    m->whole.runs += e->runs;
+    m->whole.graphs += e->graphs;
+    m->whole.graphs_sum += e->graphs_sum;
+    m->whole.bounded += e->bounded;
+    m->whole.spent_ms += e->spent_ms;
+    if (cli_exit_worse(m->whole.exit_code, e->exit_code) !=
+        m->whole.exit_code) {
+        m->whole.exit_code = e->exit_code;
+        free(m->whole.choices);
+        m->whole.choices = e->choices;
+        e->choices = NULL;
+    }
+    return true;
+}
+
+static bool
+is_missing(const void *context, uint32_t shard)
+{
+    const struct merge *m = context;
+
+    return m->paths[shard] == NULL;
+}
+
+static enum cli_exit
+tell(const struct merge *m, const char *folder, struct cli_report *report)
+{
+    const struct cli_explored *w = &m->whole;
+    const char *kernel = w->asked + strcspn(w->asked, " ");
+    enum cli_exit exit_code = w->exit_code;
+    const uint32_t missing =
+        cli_missing_tell(is_missing, m, shards_of(w), w->asked, folder);
+    struct cli_result *result;
+
+    if (exit_code == CLI_OK && (missing > 0 || w->graphs == 0))
+        exit_code = CLI_INCOMPLETE;
+    printf("%s: %" PRIu64 " runs, %" PRIu64 " graphs, log hash %016" PRIx64
+           ", %s\n",
+           w->asked, w->runs, w->graphs, w->graphs_sum,
+           missing > 0                   ? "not finished"
+           : exit_code == CLI_INCOMPLETE ? "no run comes to its end"
+           : exit_code != CLI_OK         ? "fails"
+           : w->bounded > 0              ? "holds, waits to a bound"
+                                         : "holds");
+    if (w->choices != NULL)
+        printf("replay: profsim %s --replay %s\n", w->asked, w->choices);
+    result = cli_report_add(
+        report, "kernels", *kernel != '\0' ? kernel + 1 : "",
+        exit_code == CLI_OK && w->bounded > 0 ? CLI_VERDICT_BOUNDED
+                                              : cli_verdict_of(exit_code));
+    cli_result_count(result, "runs", w->runs);
+    cli_result_count(result, "graphs", w->graphs);
+    return exit_code;
+}
+
+/* All that were found knowing what the first did; the others are missing. */
+static enum cli_exit
+add_all(struct merge *m, char *const *paths, uint32_t paths_count)
+{
+    enum cli_exit exit_code = CLI_OK;
+
+    for (uint32_t i = 0; i < paths_count; i++) {
+        struct cli_explored e;
+
+        if (!cli_explored_read(&e, paths[i])) {
+            exit_code = CLI_USAGE;
+            continue;
+        }
+        if ((m->first == NULL && !begin(m, &e, paths[i])) ||
+            !fits(m, &e, paths[i]))
+            exit_code = CLI_USAGE;
+        else if (e.exit_code == CLI_OK && !same_lists(&m->whole, &e))
+            sim_escape_line(stdout,
+                            "%s: its wait loops are not those of %s: the shard "
+                            "begins again",
+                            paths[i], m->first);
+        else if (!add(m, &e, paths[i]))
+            exit_code = CLI_USAGE;
+        cli_explored_free(&e);
+    }
+    return exit_code;
+}
+
+enum cli_exit
+cli_explore_merge(char *const *paths, uint32_t paths_count, const char *folder,
+                  struct cli_report *report)
+{
+    static struct merge m;
+    enum cli_exit exit_code;
+
+    memset(&m, 0, sizeof m);
+    exit_code = add_all(&m, paths, paths_count);
+    if (exit_code == CLI_OK)
+        exit_code = tell(&m, folder, report);
+    cli_explored_free(&m.whole);
+    free(m.paths);
+    free(m.hashes);
+    return exit_code;
+}

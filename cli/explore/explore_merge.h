@@ -1,0 +1,14 @@
+/* explore_merge.h -- the results of the shards of one search, added up. */
+#ifndef CLI_EXPLORE_MERGE_H
+#define CLI_EXPLORE_MERGE_H
+
+#include "report.h"
+
+/* returns: is this the result of a search? */
+bool cli_is_explored(const char *path);
+
+/* As cli_check_merge(). */
+enum cli_exit cli_explore_merge(char *const *paths, uint32_t paths_count,
+                                const char *folder, struct cli_report *report);
+
+#endif

@@ -1,0 +1,126 @@
+/* explore_shard.c -- see explore_shard.h. */
+#include "explore_shard.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "complaint.h"
+#include "explore_result.h"
+#include "prof/file.h"
+#include "prof/version.h"
+
+static char result_path[PATH_MAX];
+static char checkpoint_path[PATH_MAX + 16];
+
+/* What the graphs depend on. */
+static bool
+begin_result(const struct cli_explore_words *w, struct cli_explored *e)
+{
+    const struct sim_run_options *run = &w->run;
+    int bytes;
+
+    memset(e, 0, sizeof *e);
+    e->shard = w->shard;
+    snprintf(e->version, sizeof e->version, "%s", PROF_VERSION);
+    bytes = snprintf(e->asked, sizeof e->asked, "explore %s", w->kernel);
+    if (w->bound_given)
+        bytes += snprintf(&e->asked[bytes], 40, " --bound %" PRIu32,
+                          run->preemptions_max);
+    if (run->unroll != 0)
+        bytes +=
+            snprintf(&e->asked[bytes], 40, " --unroll %" PRIu32, run->unroll);
+    if (run->spurious_max != 0)
+        snprintf(&e->asked[bytes], 40, " --spurious %" PRIu32,
+                 run->spurious_max);
+    return cli_program_id(e->program);
+}
+
+/* DIR/ is a folder, and the shard names the file. */
+static bool
+choose_path(const struct cli_explore_words *w)
+{
+    const uint32_t index = w->shard.count != 0 ? w->shard.index : 1;
+    const uint32_t count = w->shard.count != 0 ? w->shard.count : 1;
+    struct prof_file folder;
+    struct stat like;
+
+    if (w->result[strlen(w->result) - 1] != '/' &&
+        (stat(w->result, &like) != 0 || !S_ISDIR(like.st_mode)))
+        return snprintf(result_path, sizeof result_path, "%s", w->result) <
+                   (int)sizeof result_path ||
+               cli_complain("%s: the name is too long", w->result);
+    if (prof_file_folder(&folder, w->result) != PROF_OK)
+        return cli_complain("%s: %s", w->result, prof_file_reason(&folder));
+    return snprintf(result_path, sizeof result_path,
+                    "%s/shard-%" PRIu32 "-of-%" PRIu32 ".result", w->result,
+                    index, count) < (int)sizeof result_path ||
+           cli_complain("%s: the name is too long", w->result);
+}
+
+bool
+cli_explore_shard_begin(struct cli_explore_words *w)
+{
+    struct cli_explored mine;
+
+    if (strlen(w->kernel) > 128)
+        return cli_complain("--result: the name is too long");
+    if (!choose_path(w) || !begin_result(w, &mine))
+        return false;
+    cli_explored_learn(&mine, result_path);
+    w->result = result_path;
+    if (w->checkpoint == NULL) {
+        snprintf(checkpoint_path, sizeof checkpoint_path, "%s.checkpoint",
+                 result_path);
+        w->checkpoint = checkpoint_path;
+    }
+    return true;
+}
+
+static char *
+list_of(const struct sim_exhaust_result *r)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+
+    if (file == NULL)
+        return NULL;
+    fputs(r->options.reduced ? "g" : "", file);
+    for (uint32_t i = 0; i < r->choices_count; i++)
+        fprintf(file, "%s%" PRIu32, i == 0 ? "" : ",", r->choices[i].value);
+    if (fclose(file) == 0 && bytes < CLI_EXPLORED_LIST)
+        return text;
+    free(text);
+    return NULL;
+}
+
+enum cli_exit
+cli_explore_shard_end(const struct cli_explore_words *w,
+                      const struct sim_exhaust_result *r, uint64_t spent_ms,
+                      enum cli_exit exit_code)
+{
+    struct cli_explored e;
+    const char *reason;
+
+    if (w->result == NULL || exit_code == CLI_USAGE ||
+        exit_code == CLI_INCOMPLETE)
+        return exit_code;
+    if (!begin_result(w, &e))
+        return CLI_USAGE;
+    e.spent_ms = spent_ms;
+    e.depth = r->shard_depth;
+    e.loops_count = sim_explore_loops(e.loops);
+    e.runs = r->runs;
+    e.graphs = r->graphs;
+    e.graphs_sum = r->graphs_sum;
+    e.bounded = r->bounded;
+    e.exit_code = exit_code;
+    e.choices = r->failures > 0 ? list_of(r) : NULL;
+    reason = cli_explored_write(&e, w->result);
+    cli_explored_free(&e);
+    return reason == NULL ? exit_code : cli_usage("%s: %s", w->result, reason);
+}

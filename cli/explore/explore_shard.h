@@ -1,0 +1,26 @@
+/* explore_shard.h -- `profsim explore KERNEL --shard I/N --result FILE`. */
+#ifndef CLI_EXPLORE_SHARD_H
+#define CLI_EXPLORE_SHARD_H
+
+#include "explore_words.h"
+
+/*
+ * Before the search: the names of its files, and what other shards have
+ * learned.
+ *
+ * out:     w->result, w->checkpoint
+ * returns: false, after a complaint
+ */
+bool cli_explore_shard_begin(struct cli_explore_words *w);
+
+/*
+ * After it: the result, unless the search is not finished.
+ *
+ * in:      exit_code, of the search
+ * returns: how to exit
+ */
+enum cli_exit cli_explore_shard_end(const struct cli_explore_words *w,
+                                    const struct sim_exhaust_result *r,
+                                    uint64_t spent_ms, enum cli_exit exit_code);
+
+#endif

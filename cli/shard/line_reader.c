@@ -1,0 +1,151 @@
+/* line_reader.c -- see line_reader.h. */
+#include "line_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "complaint.h"
+
+bool
+cli_reader_wrong(const struct cli_reader *r, const char *what)
+{
+    return cli_complain("%s:%" PRIu32 ": %s", r->path, r->line, what);
+}
+
+/* ---- Words ---- */
+
+/* Go to the next line; its newline becomes a zero byte. */
+bool
+cli_reader_next(struct cli_reader *r)
+{
+    char *newline = memchr(r->next, '\n', (size_t)(r->end - r->next));
+
+    r->line++;
+    if (newline == NULL)
+        return cli_reader_wrong(r, r->next == r->end ? "the file ends too soon"
+                                                     : "the line is cut");
+    if (memchr(r->next, '\0', (size_t)(newline - r->next)) != NULL)
+        return cli_reader_wrong(r, "a zero byte");
+    *newline = '\0';
+    r->at = r->next;
+    r->next = newline + 1;
+    return true;
+}
+
+bool
+cli_reader_begins(const struct cli_reader *r, const char *word)
+{
+    return strncmp(r->at, word, strlen(word)) == 0;
+}
+
+/* Take the word if it stands there. */
+bool
+cli_reader_skip(struct cli_reader *r, const char *word)
+{
+    if (!cli_reader_begins(r, word))
+        return false;
+    r->at += strlen(word);
+    return true;
+}
+
+bool
+cli_reader_number(struct cli_reader *r, int base, uint64_t most,
+                  uint64_t *value)
+{
+    const char *digits = base == 16 ? "0123456789abcdef" : "0123456789";
+    const size_t bytes = strspn(r->at, digits);
+    char *end;
+
+    errno = 0;
+    *value = strtoull(r->at, &end, base);
+    if (bytes == 0 || errno != 0 || *value > most ||
+        (base == 16 && bytes != 16) ||
+        (bytes > 1 && base == 10 && *r->at == '0'))
+        return false;
+    r->at += bytes;
+    return true;
+}
+
+/* A whole line, "WORD NUMBER". */
+bool
+cli_reader_line_number(struct cli_reader *r, const char *word, int base,
+                       uint64_t *value)
+{
+    return cli_reader_next(r) &&
+           ((cli_reader_skip(r, word) &&
+             cli_reader_number(r, base, UINT64_MAX, value) && *r->at == '\0') ||
+            cli_reader_wrong(r, "not the line that belongs here"));
+}
+
+/* "WORD TEXT" of letters that need no quotes. */
+bool
+cli_reader_line_text(struct cli_reader *r, const char *word, char *text,
+                     size_t room)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_+=:,./- ";
+
+    if (!cli_reader_next(r))
+        return false;
+    if (!cli_reader_skip(r, word) || *r->at == '\0' ||
+        strspn(r->at, plain) != strlen(r->at) || strlen(r->at) >= room)
+        return cli_reader_wrong(r, "not the line that belongs here");
+    snprintf(text, room, "%s", r->at);
+    return true;
+}
+
+/* ---- The file ---- */
+
+/* The hash of what stands before the last line. */
+static uint64_t
+sum_of(const char *bytes, size_t count)
+{
+    while (count > 1 && bytes[count - 2] != '\n')
+        count--;
+    return (uint64_t)XXH3_64bits(bytes, count > 0 ? count - 1 : 0);
+}
+
+bool
+cli_reader_open(struct cli_reader *r, const char *path, const char *first)
+{
+    *r = (struct cli_reader){.path = path};
+    if (!sim_input_read_regular(&r->input, path))
+        return cli_complain("%s: %s", path, r->input.reason);
+    r->next = (char *)r->input.bytes;
+    r->end = r->next + r->input.bytes_count;
+    r->sum = sum_of(r->next, r->input.bytes_count);
+    if (r->input.kind != SIM_INPUT_RESULT)
+        cli_complain("%s: no result of a shard", path);
+    else if (cli_reader_next(r) &&
+             (strcmp(r->at, first) == 0 ||
+              cli_reader_wrong(r, "not the format that is wanted")))
+        return true;
+    sim_input_free(&r->input);
+    return false;
+}
+
+void
+cli_reader_close(struct cli_reader *r)
+{
+    sim_input_free(&r->input);
+}
+
+bool
+cli_reader_end(struct cli_reader *r)
+{
+    uint64_t found;
+
+    if (!cli_reader_skip(r, "end ") ||
+        !cli_reader_number(r, 16, UINT64_MAX, &found) || *r->at != '\0' ||
+        r->next != r->end)
+        return cli_reader_wrong(r, "not the line that belongs here");
+    return found == r->sum ||
+           cli_reader_wrong(r, "the file is damaged: its sum differs");
+}

@@ -1,0 +1,61 @@
+/*
+ * line_reader.h -- a small text file that anybody may have written, line by
+ * line: each complaint names the file and the line.
+ */
+#ifndef CLI_LINE_READER_H
+#define CLI_LINE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input.h"
+
+struct cli_reader {
+    const char *path;
+    const char *at;  /* the rest of the line, which ends by a zero byte */
+    const char *end; /* of the file */
+    char *next;      /* the line after it */
+    uint32_t line;
+    uint64_t sum; /* of all lines but the last */
+    struct sim_input input;
+};
+
+/*
+ * Read a regular file. The first line must be `first`, the last "end SUM".
+ *
+ * out:     *reader, to be closed, if true
+ * returns: false, after a complaint
+ */
+bool cli_reader_open(struct cli_reader *reader, const char *path,
+                     const char *first);
+void cli_reader_close(struct cli_reader *reader);
+
+/* The present line is the last one, with the right sum. */
+bool cli_reader_end(struct cli_reader *reader);
+
+/* Complain about the present line. returns: false */
+bool cli_reader_wrong(const struct cli_reader *reader, const char *what);
+
+/* Go to the next line. returns: false, after a complaint, if there is none */
+bool cli_reader_next(struct cli_reader *reader);
+
+/* Does the line, or what is left of it, begin like that? */
+bool cli_reader_begins(const struct cli_reader *reader, const char *word);
+
+/* Take the word if it stands there. */
+bool cli_reader_skip(struct cli_reader *reader, const char *word);
+
+/* Take a number: decimal, or 16 hex digits. returns: false if there is none */
+bool cli_reader_number(struct cli_reader *reader, int base, uint64_t most,
+                       uint64_t *value);
+
+/* The next line, "WORD NUMBER". returns: false, after a complaint */
+bool cli_reader_line_number(struct cli_reader *reader, const char *word,
+                            int base, uint64_t *value);
+
+/* The next line, "WORD TEXT", of letters that a shell needs no quotes for. */
+bool cli_reader_line_text(struct cli_reader *reader, const char *word,
+                          char *text, size_t room);
+
+#endif

@@ -1,0 +1,21 @@
+/* missing.h -- the shards that a merge lacks, and the command that runs them.
+ */
+#ifndef CLI_MISSING_H
+#define CLI_MISSING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Print which shards are missing, and the command that runs just those.
+ *
+ * in:      asked, the words of the command, harmless
+ *          folder, of the results
+ * returns: how many are
+ */
+uint32_t cli_missing_tell(bool (*is_missing)(const void *context,
+                                             uint32_t shard),
+                          const void *context, uint32_t count,
+                          const char *asked, const char *folder);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * test_explore_shards.c -- a search in shards that know nothing of each other
+ * finds each graph once, and all of them.
+ */
+#include "textbook.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char file[] = "/tmp/profsim-shards-XXXXXX";
+
+static struct sim_exhaust_result
+exhaust(const struct sim_kernel *kernel, struct sim_exhaust_options options)
+{
+    struct sim_exhaust_result r;
+
+    sim_explore_exhaust(kernel, &options, &r);
+    assert_string_equal(r.trouble, "");
+    assert_int_equal(r.failures, 0);
+    return r;
+}
+
+static const struct sim_kernel *
+kernel_numbered(uint32_t i)
+{
+    return i == 0   ? fixtures_seqlock(3, 2)
+           : i == 1 ? fixtures_counter(4)
+                    : fixtures_seqlock(1, 3);
+}
+
+/* How one shard is searched; it is not through if runs are left. */
+typedef struct sim_exhaust_result
+search_shard(const struct sim_kernel *kernel,
+             struct sim_exhaust_options options);
+
+static void
+expect_whole(const struct sim_kernel *kernel,
+             struct sim_exhaust_options options, uint32_t shards,
+             search_shard *search)
+{
+    const struct sim_exhaust_result plain = exhaust(kernel, options);
+    uint64_t graphs = 0;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 1; i <= shards; i++) {
+        struct sim_exhaust_result r;
+
+        options.shard = i;
+        options.shards = shards;
+        r = search(kernel, options);
+        assert_int_equal(r.verdict, SIM_VERDICT_PASS);
+        graphs += r.graphs;
+        sum += r.graphs_sum;
+    }
+    assert_int_equal(graphs, plain.graphs);
+    assert_int_equal(sum, plain.graphs_sum);
+}
+
+static void
+shards_find_each_graph_once(void **state)
+{
+    static const uint32_t shards[] = {1, 2, 7, 64};
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t most = i == 1 ? 4 : 2; /* 64 of the small one */
+
+        for (uint32_t k = 0; k < most; k++)
+            expect_whole(kernel_numbered(i), (struct sim_exhaust_options){0},
+                         shards[k], exhaust);
+    }
+}
+
+static void
+no_shard_of_seven_is_idle_or_does_it_all(void **state)
+{
+    const struct sim_exhaust_result plain =
+        exhaust(fixtures_seqlock(3, 2), (struct sim_exhaust_options){0});
+
+    (void)state;
+    for (uint32_t i = 1; i <= 7; i++) {
+        const struct sim_exhaust_options options = {.shard = i, .shards = 7};
+        const struct sim_exhaust_result r =
+            exhaust(fixtures_seqlock(3, 2), options);
+
+        assert_in_range(r.graphs, plain.graphs / 21, plain.graphs / 3);
+        assert_true(r.shard_depth > 0);
+    }
+}
+
+static void
+the_first_shard_does_what_is_not_split(void **state)
+{
+    const struct sim_exhaust_options options = {.by_schedules = true};
+    struct sim_exhaust_options second = {
+        .by_schedules = true, .shard = 2, .shards = 3};
+
+    (void)state;
+    expect_whole(fixtures_counter(3), options, 3, exhaust);
+    assert_int_equal(exhaust(fixtures_counter(3), second).graphs, 0);
+}
+
+static void
+a_shard_may_have_several_processes(void **state)
+{
+    const struct sim_exhaust_options options = {.jobs = 2, .alone_ms = 1};
+
+    (void)state;
+    expect_whole(fixtures_counter(4), options, 3, exhaust);
+}
+
+/* Each third one is killed after it has written its file, and goes on. */
+static struct sim_exhaust_result
+search_killed(const struct sim_kernel *kernel,
+              struct sim_exhaust_options options)
+{
+    options.checkpoint = file;
+    options.checkpoint_ms = 1;
+    if (options.shard % 3 == 0) {
+        const pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            options.after_run = NULL;
+            sim_explore_exhaust(kernel, &options,
+                                &(struct sim_exhaust_result){.runs = 0});
+            pause();
+        }
+        for (uint32_t ms = 0; ms < 10000 && access(file, F_OK) != 0; ms++) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+            if (ms == 100 * options.shard)
+                break; /* it had ended before */
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 700000L * options.shard}, NULL);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+    }
+    return exhaust(kernel, options);
+}
+
+static void
+a_killed_shard_goes_on_from_its_file(void **state)
+{
+    (void)state;
+    expect_whole(fixtures_seqlock(3, 2), (struct sim_exhaust_options){0}, 7,
+                 search_killed);
+    assert_int_not_equal(access(file, F_OK), 0);
+}
+
+/* In steps of 100 runs, each by a search of its own. */
+static struct sim_exhaust_result
+search_stepwise(const struct sim_kernel *kernel,
+                struct sim_exhaust_options options)
+{
+    struct sim_exhaust_result r = {.verdict = SIM_VERDICT_UNFINISHED};
+
+    if (options.shards == 0)
+        return exhaust(kernel, options);
+    options.checkpoint = file;
+    for (uint32_t steps = 0;
+         steps < 1000 && r.verdict == SIM_VERDICT_UNFINISHED; steps++) {
+        options.runs_max += 100;
+        r = exhaust(kernel, options);
+        assert_true(r.resumed == (steps > 0));
+    }
+    return r;
+}
+
+static void
+a_shard_goes_on_from_its_file(void **state)
+{
+    (void)state;
+    expect_whole(fixtures_counter(4), (struct sim_exhaust_options){0}, 7,
+                 search_stepwise);
+}
+
+/* The file of one shard is of no use to another. */
+static void
+a_file_of_another_shard_is_refused(void **state)
+{
+    struct sim_exhaust_options options = {
+        .checkpoint = file, .runs_max = 100, .shard = 1, .shards = 2};
+    struct sim_exhaust_result r;
+
+    (void)state;
+    exhaust(fixtures_counter(4), options);
+    options.shard = 2;
+    sim_explore_exhaust(fixtures_counter(4), &options, &r);
+    assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
+    remove(file);
+}
+
+static int
+make_name(void **state)
+{
+    const int fd = mkstemp(file);
+
+    (void)state;
+    return fd < 0 || close(fd) != 0 || remove(file) != 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shards_find_each_graph_once),
+        cmocka_unit_test(no_shard_of_seven_is_idle_or_does_it_all),
+        cmocka_unit_test(the_first_shard_does_what_is_not_split),
+        cmocka_unit_test(a_shard_may_have_several_processes),
+        cmocka_unit_test(a_killed_shard_goes_on_from_its_file),
+        cmocka_unit_test(a_shard_goes_on_from_its_file),
+        cmocka_unit_test(a_file_of_another_shard_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, make_name, NULL);
+}

@@ -1,0 +1,79 @@
+/* shard_plan.c -- see shard_plan.h. */
+#include "shard_plan.h"
+
+#include "engine.h"
+#include "futile.h"
+#include "search.h"
+
+enum { PREFIXES_EACH = 32, DEPTH_MAX = 1024 };
+
+bool
+sim_shard_owns(const struct sim_shard *shard, const struct sim_choices *choices)
+{
+    const uint32_t count =
+        choices->count < shard->depth ? choices->count : shard->depth;
+    uint64_t hash = count;
+
+    if (shard->count == 0 || shard->depth == 0)
+        return true;
+    for (uint32_t i = 0; i < count; i++)
+        hash = sim_mix64(hash ^ choices->list[i].value) + i;
+    return sim_mix64(hash) % shard->count + 1 == shard->index;
+}
+
+uint8_t
+sim_shard_enter(uint32_t at)
+{
+    struct engine *e = &sim_engine;
+    uint8_t unfinished = 0;
+
+    if (at >= e->shard.depth) {
+        e->shard.owned =
+            e->shard.owned || sim_shard_owns(&e->shard, e->choices);
+        if (!e->shard.owned) {
+            e->shard.foreign = e->cut = true;
+            sim_engine_stop(SIM_END_PRUNED);
+        }
+        return 0;
+    }
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (!e->threads[i].finished)
+            unfinished |= (uint8_t)(1U << i);
+    }
+    return unfinished;
+}
+
+/* The least depth with so many prefixes, or with all that there are. */
+static bool
+find_depth(struct sim_search *s)
+{
+    const uint64_t wanted = (uint64_t)PREFIXES_EACH * s->shard.count;
+    uint64_t prefixes = 1;
+
+    sim_futile_forget();
+    for (s->shard.depth = 1; s->shard.depth < DEPTH_MAX; s->shard.depth++) {
+        if (!sim_search_prefixes(s, &prefixes))
+            return false;
+        if (prefixes == 0 || prefixes >= wanted)
+            break;
+    }
+    return true;
+}
+
+bool
+sim_shard_plan(struct sim_search *search)
+{
+    const uint32_t index = search->shard.index;
+
+    if (search->shard.count == 0)
+        return true;
+    search->shard.index = 0;
+    while (search->reduced && !find_depth(search))
+        sim_engine.learned = false; /* what was learned makes other lists */
+    sim_futile_forget();
+    search->shard.index = index;
+    if (!search->reduced)
+        search->shard.depth = 0;
+    search->result->shard_depth = search->shard.depth;
+    return search->reduced || index == 1;
+}
