@@ -10,7 +10,7 @@ engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
 .PHONY: all run check test pictures audit-live mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
-    check-programs check-hangs check-hangs-peers install uninstall fresh clean
+    check-pages check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
 run = $(if $(BUILD_ONLY),: not run:)
@@ -35,6 +35,7 @@ compile_commands.json: build.ninja rooms.ninja rules.ninja
 check-peers: ; @.ci/deps build test peers && ninja $(call built,$@)
 check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
 check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
+check-pages: ; @.ci/deps build test pages && ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
 mutants:
 	@.ci/deps build test mutants

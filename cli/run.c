@@ -12,6 +12,7 @@
 #include "check_recording.h"
 #include "command.h"
 #include "escape.h"
+#include "failure_page.h"
 #include "file_result.h"
 #include "options.h"
 #include "graphs.h"
@@ -19,6 +20,8 @@
 #include "prof/file.h"
 #include "profiles.h"
 #include "replay.h"
+#include "run_page.h"
+#include "subject_file.h"
 
 struct words {
     const struct prof_rules *rules;
@@ -30,6 +33,7 @@ struct words {
     enum cli_measure by;
     bool lines;    /* print those of allocations */
     bool verdicts; /* judge the library on it, too */
+    struct cli_page_paths pages;
     struct cli_report *report;
 };
 
@@ -59,6 +63,16 @@ prepare_folder(char *folder, size_t room, const char *path,
     return true;
 }
 
+static bool
+write_scenario_page(const struct sim_scenario *scenario, const char *path,
+                    const struct words *words)
+{
+    char command[CLI_SUBJECT_COMMAND_BYTES];
+
+    cli_subject_command_on(command, sizeof command, "replay", NULL, path);
+    return cli_failure_write(&words->pages, scenario, PROPS_ALL, command);
+}
+
 static enum cli_exit
 run_scenario(const struct sim_input *input, const char *path,
              const struct words *words, struct props_breach *breach)
@@ -80,6 +94,8 @@ run_scenario(const struct sim_input *input, const char *path,
     done = props_replay_run(&replay, scenario, PROPS_ALL);
     written = folder[0] == '\0' || !done || replay.crashed || replay.refused ||
               cli_profiles_write_scenario(folder, path, scenario);
+    if (written && done && !replay.refused && cli_page_wanted(&words->pages))
+        written = write_scenario_page(scenario, path, words);
     if (words->lines && done && !replay.crashed && !replay.refused)
         written = written && cli_profiles_print_allocations(path, scenario);
     sim_scenario_free(scenario);
@@ -136,7 +152,7 @@ show_heap(const struct cli_heap_report *report, const char *folder,
     struct cli_call_tree *tree = NULL;
     bool good = true;
 
-    if (words->folded || folder[0] != '\0') {
+    if (words->folded || folder[0] != '\0' || cli_page_wanted(&words->pages)) {
         tree = tree_of(report);
         good = tree != NULL;
     }
@@ -153,6 +169,8 @@ show_heap(const struct cli_heap_report *report, const char *folder,
                                             report->recording, report->calls,
                                             report->heap) &&
                cli_graphs_write(folder, tree, report->path);
+    if (cli_page_wanted(&words->pages))
+        good = cli_run_page_write(&words->pages, report, tree) && good;
     cli_call_tree_delete(tree);
     return good ? CLI_OK : CLI_USAGE;
 }
@@ -290,6 +308,7 @@ static const struct cli_option table[] = {
      "also judge the library on it (recordings), as\n"
      "`profsim check FILE` does"},
     {RULES, 0, "rules", "NAME", "what the library then follows (exact)"},
+    CLI_PAGE_OPTIONS,
     CLI_REPORT_OPTIONS,
     {0},
 };
@@ -326,6 +345,9 @@ take(struct words *words, int id, const char *value)
         return words->folded = true;
     case VERDICTS:
         return words->verdicts = true;
+    case CLI_PAGE_HTML:
+    case CLI_PAGE_DATA:
+        return cli_page_take(&words->pages, id, value);
     case CLI_REPORT_JSON:
     case CLI_REPORT_JUNIT:
         return cli_report_take(words->report, id, value);
@@ -360,6 +382,9 @@ cli_run(int argc, char **argv)
     if (files == 0)
         return cli_report_drop(&report,
                                cli_options_missing(&options, "a FILE"));
+    if (files > 1 && cli_page_wanted(&words.pages))
+        return cli_report_drop(&report,
+                               cli_usage("--html and --data take one file"));
     words.out_each = files > 1;
     report.inputs = &argv[1];
     report.inputs_count = files;

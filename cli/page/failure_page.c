@@ -330,9 +330,7 @@ cli_failure_write(const struct cli_page_paths *paths,
            cli_failure_print(page.file, scenario, asked, command);
     if (done)
         return cli_page_end(&page, CLI_PAGE_FAILURE, paths, scenario->name);
-    if (page.file != NULL)
-        fclose(page.file);
-    free(page.bytes);
+    cli_page_drop(&page);
     return cli_complain("%s: not enough memory for a page", scenario->name);
 }
 

@@ -111,3 +111,11 @@ cli_page_end(struct cli_page *page, enum cli_page_kind kind,
     free(page->bytes);
     return good;
 }
+
+void
+cli_page_drop(struct cli_page *page)
+{
+    if (page->file != NULL)
+        fclose(page->file);
+    free(page->bytes);
+}

@@ -59,4 +59,7 @@ void cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page, enum cli_page_kind kind,
                   const struct cli_page_paths *paths, const char *input);
 
+/* Let go of one that is not to be written. */
+void cli_page_drop(struct cli_page *page);
+
 #endif

@@ -85,6 +85,23 @@ check "each with its line" says "$work/threads.json" \
 check "the command that replays it" says "$work/threads.json" \
     "' --replay ' in d['command'] and d['command'] in open('$work/said').read()"
 
+# ---- a recording ----
+"$profsim" run fixtures/recordings/python-index.rec --data "$work/run.json" \
+    >"$work/said"
+peak=$(awk '/^peak/ { print $2; exit }' "$work/said")
+check "the highest step is the peak" says "$work/run.json" \
+    "max(sum(b[:-2]) for b in d['bins']) == $peak == d['peak'][0]"
+check "sites and others are all there is, at no time less than 0" says \
+    "$work/run.json" "all(v >= 0 for b in d['bins'] for v in b) and len({len(b) for b in d['bins']}) == 1"
+check "every allocation is in one step" says "$work/run.json" \
+    "sum(b[-1] for b in d['bins']) == 74755 and d['lost'] == 0"
+check "boxes lie within their parents" says "$work/run.json" \
+    "all(sum(n[m] for n in d['tree'][1:] if n[1] == i) <= d['tree'][i][m] for i in range(60) for m in (2, 4, 6))"
+"$profsim" run fixtures/recordings/waits.rec --data "$work/waits.json" \
+    >"$work/said"
+check "locks by the time waited for them" says "$work/waits.json" \
+    "len(d['locks']) > 0 and d['locks'] == sorted(d['locks'], key=lambda l: -l['ticks']) and all(l['ticks'] >= l['longest'] for l in d['locks'])"
+
 # ---- names of others ----
 evil='<_script>"'
 sed 's|^# pins:|# </script><script>alert(1)</script>|' \

@@ -1,0 +1,59 @@
+/*
+ * heap_time.h -- the heap of a recorded program over time, by site, and how far
+ * an estimate by sampling would be off.
+ *
+ * The run is cut into bins of equal length. A bin shows the moment in it at
+ * which most bytes were in use: nothing is averaged, its sites add up exactly,
+ * and the highest bin is the peak.
+ */
+#ifndef CLI_HEAP_TIME_H
+#define CLI_HEAP_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "recording.h"
+
+enum {
+    CLI_TIME_BINS = 300,
+    CLI_TIME_SITES = 11, /* and one more for all others */
+    CLI_TIME_RATE_BYTES = 524288
+};
+
+struct cli_time_bin {
+    uint64_t bytes[CLI_TIME_SITES + 1]; /* by site; the last: all others */
+    uint64_t objects;
+    double sigma_bytes; /* of an estimate of the sum that samples every
+                           CLI_TIME_RATE_BYTES on average */
+    uint64_t allocs;    /* in the bin */
+};
+
+struct cli_time_lock {
+    uint64_t lock;
+    uint64_t waits;
+    uint64_t ticks;
+    uint64_t longest_ticks;
+    uint32_t longest_stack;
+};
+
+struct cli_heap_time {
+    struct cli_time_bin bins[CLI_TIME_BINS];
+    uint32_t sites[CLI_TIME_SITES]; /* those that once had most in use */
+    uint32_t sites_count;
+    struct cli_time_lock *locks; /* by time waited for, longest first */
+    uint64_t locks_count;        /* that somebody waited for */
+};
+
+/*
+ * Walk a recording twice.
+ *
+ * out:     *time, to be closed in either case
+ * in:      site_of, by stack: the number of its site, below sites_count
+ * returns: false if there is not enough memory
+ */
+bool cli_heap_time_open(struct cli_heap_time *time,
+                        const struct sim_recording *recording,
+                        const uint32_t *site_of, uint32_t sites_count);
+void cli_heap_time_close(struct cli_heap_time *time);
+
+#endif
