@@ -237,6 +237,7 @@ explore_one(const struct cli_explore_words *w,
         .recheck_of_100 = 1,
         .runs_max = w->runs,
         .portfolio = w->portfolio,
+        .by_schedules = w->schedules,
         .seed = w->seed + ((uint64_t)w->shard.index << 32), /* random runs */
         .jobs = (uint32_t)w->jobs,
         .time_ms = w->time_s * 1000,

@@ -11,6 +11,7 @@
 
 enum {
     EXHAUSTIVE = 1,
+    SCHEDULES,
     BOUND,
     STRATEGY,
     RUNS,
@@ -31,6 +32,9 @@ enum {
 static const struct cli_option table[] = {
     {EXHAUSTIVE, 0, "exhaustive", NULL,
      "every ordering, and no random runs in between"},
+    {SCHEDULES, 0, "schedules", NULL,
+     "the same, but order by order of events, to compare: no\nreduction of "
+     "equivalent orders beyond states seen before"},
     {BOUND, 0, "bound", "N", "the same, with at most N preemptions"},
     {STRATEGY, 0, "strategy", "S",
      "random runs alone: random, pct, urw or stall"},
@@ -163,7 +167,8 @@ take(struct cli_explore_words *w, int id, const char *value)
         return cli_report_take(w->report, id, value);
     default:
         w->exhaustive |= id == EXHAUSTIVE;
-        w->portfolio &= id != EXHAUSTIVE;
+        w->portfolio &= id != EXHAUSTIVE && id != SCHEDULES;
+        w->schedules |= id == SCHEDULES;
         w->mutants |= id == MUTANTS;
         w->csv |= id == CSV;
         w->list |= id == LIST;

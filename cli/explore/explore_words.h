@@ -15,6 +15,7 @@ struct cli_report;
 struct cli_explore_words {
     const char *kernel; /* NULL: all */
     bool exhaustive;
+    bool schedules; /* not reduced */
     bool portfolio; /* with random runs in between */
     bool mutants;
     bool list;

@@ -95,11 +95,11 @@ sim_explore_mark(void)
     if (!e->active)
         return 0;
     sim_engine_point((uintptr_t)__builtin_return_address(0));
-    sim_reduce_order(&e->marks_chain, NULL, NULL);
+    sim_order_ask(&e->marks_order, false, NULL, NULL);
     sim_engine_event(EVENT_MARK, e->marks);
     sim_seq_cst_mark(e->marks, (uintptr_t)__builtin_return_address(0));
     number = e->marks++;
-    sim_reduce_ordered(&e->marks_chain);
+    sim_order_done(&e->marks_order, true);
     return number;
 }
 

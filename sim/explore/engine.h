@@ -17,6 +17,7 @@
 
 #include "explore.h"
 #include "fiber.h"
+#include "reduce.h"
 #include "shard_plan.h"
 #include "trace.h"
 #include "visited.h"
@@ -34,25 +35,6 @@ enum {
 
 #define STAMP_NEVER    UINT32_MAX
 #define SIM_HEAP_BYTES ((uintptr_t)1 << 28)
-
-struct clock {
-    uint32_t at[SIM_THREADS_MAX];
-};
-
-static inline void
-sim_clock_join(struct clock *into, const struct clock *from)
-{
-    for (uint32_t t = 0; t < SIM_THREADS_MAX; t++) {
-        if (from->at[t] > into->at[t])
-            into->at[t] = from->at[t];
-    }
-}
-
-/* What operations are ordered on: a place, a lock; see reduce.c. */
-struct chain {
-    uint32_t last;       /* operation on it: entry index + 1 */
-    struct clock causal; /* what the last one depends on */
-};
 
 /* ---- Atomic locations ---- */
 
@@ -112,7 +94,7 @@ struct lock {
     uint32_t holder; /* SIM_THREADS_MAX: free */
     uint32_t version;
     struct clock sync;
-    struct chain chain;
+    struct order order;
     uintptr_t site;
 };
 
@@ -164,8 +146,11 @@ struct thread {
     bool (*can_take)(void *context);
     void *can_take_context;
     bool blocks;          /* it is no choice to wait while it cannot take */
+    bool orders;          /* its operation is one on an object (order.c) */
+    bool looks;           /* ... and waits for one that changes something */
     uint32_t question;    /* its latest read's */
     uint32_t offered;     /* ... and that about what it waited for */
+    struct asked asked;   /* of its operation on an object; order.c */
     uint64_t read_name;   /* of the place in the code; see futile.c */
     struct chain *awaits; /* blocked: nothing there is of use */
     bool released;        /* ... and nothing will come */
@@ -251,8 +236,9 @@ struct engine {
     uint32_t seq_cst_fences;
     uint32_t seq_cst_marks;
     uint64_t marks;
-    struct chain marks_chain;
-    uint64_t object_clock; /* changes of objects so far */
+    struct order marks_order;
+    struct order creations; /* of threads */
+    uint64_t object_clock;  /* changes of objects so far */
     uint32_t locations_count;
     uint32_t cells_count;
     uint32_t words_used;
@@ -334,24 +320,6 @@ bool sim_engine_spurious(void);
 
 void sim_engine_go(uint32_t next);
 
-/* reduce.c */
-#define SIM_STAYED (UINT32_MAX - 1)
-void sim_reduce_begin(void);
-void sim_reduce_plain_question(const struct sim_choices *choices);
-struct sim_question *sim_reduce_question(uint32_t i);
-uint32_t sim_reduce_pick(bool can_continue);
-void sim_reduce_enter(void);
-uint32_t sim_reduce_read(struct chain *chain, uint32_t sources,
-                         uint64_t futile);
-void sim_reduce_did(struct chain *chain, bool read, const struct clock *source,
-                    bool wrote);
-void sim_reduce_wrote(struct chain *chain);
-void sim_reduce_order(struct chain *chain, bool (*can_take)(void *context),
-                      void *context);
-void sim_reduce_ordered(struct chain *chain);
-void sim_reduce_refuse(void);
-void sim_reduce_open(uint32_t from);
-
 /* run.c */
 void sim_engine_thread_reset(uint32_t i);
 void sim_engine_begin(const struct sim_kernel *kernel,
@@ -397,11 +365,8 @@ uint64_t sim_atomic_rmw(uintptr_t address, uint32_t bytes,
 bool sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
                     uint64_t desired, int order, int order_failure, bool weak,
                     uintptr_t site);
-uint64_t sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
-                           uint64_t *name);
-
 uint64_t sim_memory_system_read(uintptr_t address, uint32_t bytes,
-                                uintptr_t site);
+                                const struct clock *told, uintptr_t site);
 
 /* location.c */
 struct word *sim_memory_word(uintptr_t address, uintptr_t site);
@@ -416,6 +381,7 @@ struct reading {
     const uint64_t *expected; /* of a compare-exchange, or NULL */
     int order;
     int order_failure;
+    const struct clock *told; /* by the system: it reads, seq_cst; or NULL */
 };
 
 /* sources.c */

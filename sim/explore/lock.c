@@ -89,7 +89,7 @@ take(struct lock *l, uintptr_t site)
             e->ready &= ~(1U << i);
     }
     sim_engine_after_event();
-    sim_reduce_ordered(&l->chain);
+    sim_order_done(&l->order, true);
 }
 
 void
@@ -108,7 +108,7 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
     else
         sim_engine_block(site);
     sim_self()->wants = NULL;
-    sim_reduce_order(&l->chain, is_free, l);
+    sim_order_ask(&l->order, false, is_free, l);
     take(l, site);
 }
 
@@ -121,7 +121,7 @@ sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
         return true;
     sim_engine_point(site);
     l = lock_of(lock, rank, site);
-    sim_reduce_order(&l->chain, NULL, NULL);
+    sim_order_ask(&l->order, false, NULL, NULL);
     if (l->holder == SIM_THREADS_MAX) {
         take(l, site);
         return true;
@@ -129,7 +129,7 @@ sim_lock_try(const void *lock, uint32_t rank, uintptr_t site)
     trace_lock(SIM_OP_LOCK, l, false, site);
     sim_engine_event(EVENT_TRY_FAILED, l->version);
     sim_engine_after_event();
-    sim_reduce_ordered(&l->chain);
+    sim_order_done(&l->order, false);
     return false;
 }
 
@@ -143,7 +143,7 @@ sim_lock_release(const void *lock, uintptr_t site)
         return;
     sim_engine_point(site);
     l = lock_of(lock, 0, site);
-    sim_reduce_order(&l->chain, NULL, NULL);
+    sim_order_ask(&l->order, false, NULL, NULL);
     if (l->holder != e->current)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
                           "a thread gives back a lock that it does not hold");
@@ -156,7 +156,7 @@ sim_lock_release(const void *lock, uintptr_t site)
             e->ready |= 1U << i;
     }
     sim_engine_after_event();
-    sim_reduce_ordered(&l->chain);
+    sim_order_done(&l->order, true);
 }
 
 /* What its holder knew, the child of a fork knows already. */
@@ -169,12 +169,12 @@ sim_lock_reset(const void *lock, uintptr_t site)
         return;
     sim_engine_point(site);
     l = lock_of(lock, 0, site);
-    sim_reduce_order(&l->chain, NULL, NULL);
+    sim_order_ask(&l->order, false, NULL, NULL);
     trace_lock(SIM_OP_UNLOCK, l, true, site);
     sim_engine_event(EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
     sim_engine_after_event();
-    sim_reduce_ordered(&l->chain);
+    sim_order_done(&l->order, true);
 }
 
 static bool
@@ -186,28 +186,34 @@ wakes_spuriously(void)
     return true;
 }
 
-/* Sleeping is a property of the word's object: who is on it, in which order. */
+/*
+ * Sleeping is a property of the word's object. Who comes after a wake-up sees
+ * what was written before that, as by the lock that the system takes for both.
+ */
 void
 sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct lock *l;
-    uint64_t name;
-    uint32_t value;
+    bool sleeps;
 
     if (!e->active)
         return;
-    sim_reduce_refuse();
     sim_engine_point(site);
     l = lock_of(word, 0, site);
-    value =
-        (uint32_t)sim_memory_newest((uintptr_t)word, sizeof *word, site, &name);
-    trace_lock(SIM_OP_WAIT, l, value == seen, site);
-    sim_engine_event(EVENT_WAIT, l->version++ | sim_mix64(name) << 32);
-    if (value != seen || wakes_spuriously())
+    sim_order_ask(&l->order, true, NULL, NULL);
+    sleeps = sim_memory_system_read((uintptr_t)word, sizeof *word, &l->sync,
+                                    site) == seen;
+    trace_lock(SIM_OP_WAIT, l, sleeps, site);
+    sim_engine_event(EVENT_WAIT, l->version);
+    if (!sleeps || wakes_spuriously()) {
+        sim_order_done(&l->order, false);
         return;
+    }
     sim_self()->sleeps_on = l;
-    sim_engine_block(site);
+    e->ready &= ~(1U << e->current);
+    sim_order_done(&l->order, false);
+    sim_engine_yield(site);
     /* To have gone on is a step of its own: two scheduling points without an
      * event between them would be the same state, and the second be cut. */
     sim_engine_event(EVENT_WOKEN, 0);
@@ -232,9 +238,9 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 
     if (!e->active)
         return;
-    sim_reduce_refuse();
     sim_engine_point(site);
     l = lock_of(word, 0, site);
+    sim_order_ask(&l->order, false, NULL, NULL);
     trace_lock(SIM_OP_WAKE, l, true, site);
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].sleeps_on == l)
@@ -251,6 +257,13 @@ sim_lock_wake(const uint32_t *word, uint32_t most, uintptr_t site)
         sleepers[picked] = sleepers[--count];
     }
     sim_engine_event(EVENT_WAKE, l->version++ | woken << 32);
+    sim_clock_join(&l->sync, &sim_self()->now);
+    sim_order_record(&l->order, sim_self()->asked, true);
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if ((woken >> i & 1) != 0)
+            sim_clock_join(&e->threads[i].causal, &sim_self()->causal);
+    }
+    sim_order_offer(&l->order, true);
 }
 
 #define HERE ((uintptr_t)__builtin_return_address(0))

@@ -148,7 +148,8 @@ read_event(struct location *l, uint32_t index, enum sim_op op, int order,
     read_store(l, index, order, site);
     if (sim_engine.reduced)
         /* One that fails might not, were it earlier: it counts as a write. */
-        sim_reduce_did(&l->chain, true, &s->causal, op == SIM_OP_CAS);
+        sim_reduce_did(&l->chain, op == SIM_OP_CAS ? SIM_CHANGE : SIM_LOAD,
+                       &s->causal);
     sim_seq_cst_access(l, s, false, seq_cst, site);
     sim_repeat_note(site, value ^ (uint64_t)op << 56);
     sim_wait_note(l, s, site);
@@ -180,7 +181,7 @@ rmw_event(struct location *l, uint32_t from, enum sim_op op, uint64_t value,
     }
     read_store(l, from, order, site);
     if (sim_engine.reduced)
-        sim_reduce_did(&l->chain, true, &l->stores[from].causal, true);
+        sim_reduce_did(&l->chain, SIM_CHANGE, &l->stores[from].causal);
     sim_seq_cst_access(l, &l->stores[from], true, order == __ATOMIC_SEQ_CST,
                        site);
     write_store(l, from + 1, value, order, &carried, site);
@@ -240,7 +241,7 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
             event->before = l->stores[position].trace;
     }
     if (sim_engine.reduced)
-        sim_reduce_did(&l->chain, false, NULL, true);
+        sim_reduce_did(&l->chain, SIM_STORE, NULL);
     sim_seq_cst_access(l, NULL, true, order == __ATOMIC_SEQ_CST, site);
     write_store(l, position, value, order, NULL, site);
     sim_wait_wrote();
@@ -332,32 +333,20 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
 }
 
 /*
- * What the system finds in memory on a thread's behalf: the newest value.
- * The thread does not fall behind it again, but learns nothing else.
+ * What the system finds in memory on a thread's behalf, as if by a seq_cst
+ * load, but the thread learns nothing from it.
  *
- * out:     *name, of the store
+ * in:      told, what the system knows from calls that came before
  */
 uint64_t
-sim_memory_newest(uintptr_t address, uint32_t bytes, uintptr_t site,
-                  uint64_t *name)
+sim_memory_system_read(uintptr_t address, uint32_t bytes,
+                       const struct clock *told, uintptr_t site)
 {
     struct location *l = sim_location_of(address, bytes, false, site);
-    const struct store *s = &l->stores[l->stores_count - 1];
+    struct reading reading = {
+        .location = l, .order = __ATOMIC_RELAXED, .told = told};
 
-    *name = name_of(s);
-    l->least.at[sim_engine.current] = l->stores_count - 1;
-    return s->value;
-}
-
-/*
- * The same as an event, for a system call that orders it with the program's
- * seq_cst accesses: what is seen takes part in their order.
- */
-uint64_t
-sim_memory_system_read(uintptr_t address, uint32_t bytes, uintptr_t site)
-{
-    struct location *l = sim_location_of(address, bytes, false, site);
-
-    return read_event(l, l->stores_count - 1, SIM_OP_LOAD, __ATOMIC_RELAXED,
-                      true, site);
+    sim_self()->entry_state = 0;
+    return read_event(l, sim_sources_choose(&reading), SIM_OP_LOAD,
+                      __ATOMIC_RELAXED, true, site);
 }

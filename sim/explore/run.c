@@ -68,6 +68,7 @@ sim_engine_thread_reset(uint32_t i)
     t->sleeps_on = NULL;
     t->waits_for_chain = NULL;
     t->blocks = false;
+    t->looks = t->orders = false;
     t->awaits = NULL;
     t->released = false;
     t->read_name = 0;
@@ -248,7 +249,8 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->graph[1] = 1;
     sim_seq_cst_begin();
     e->marks = 0;
-    memset(&e->marks_chain, 0, sizeof e->marks_chain);
+    memset(&e->marks_order, 0, sizeof e->marks_order);
+    memset(&e->creations, 0, sizeof e->creations);
     e->reduced = e->options.reduced;
     e->irreducible = false;
     e->shard.owned = e->shard.foreign = false;
@@ -262,6 +264,8 @@ run_reset(struct sim_choices *choices, struct sim_run *run)
     e->locks_count = 0;
     sim_object_reset();
     e->trace_count = 0;
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
+        e->threads[i].finished = false; /* one may be waited for */
     for (uint32_t i = 0; i < e->threads_count; i++)
         sim_engine_thread_reset(i);
     if (e->options.strategy != SIM_STRATEGY_RANDOM)

@@ -281,15 +281,17 @@ two_runs_a_graph_are_enough(void **state)
     expect_few_runs(fixtures_ticket(6), 720);
 }
 
-/* It sleeps, and is searched by schedules. */
+/* As many as by schedules, without the reduction. */
 static void
-a_mutex_over_a_futex_excludes(void **state)
+threads_that_sleep_are_reduced_too(void **state)
 {
     const struct sim_exhaust_result two =
-        exhaust(fixtures_mutex2(2), &(struct sim_exhaust_options){0});
+        exhaust(fixtures_mutex2(2),
+                &(struct sim_exhaust_options){.by_schedules = true});
 
     (void)state;
     assert_int_equal(two.verdict, SIM_VERDICT_PASS);
+    expect_few_runs(fixtures_mutex2(2), two.graphs);
 }
 
 /* ---- Mutants ---- */
@@ -374,7 +376,7 @@ main(void)
         cmocka_unit_test(cut_prefixes_run_on_end_in_known_graphs),
         cmocka_unit_test(a_preemption_bound_large_enough_is_no_bound),
         cmocka_unit_test(two_runs_a_graph_are_enough),
-        cmocka_unit_test(a_mutex_over_a_futex_excludes),
+        cmocka_unit_test(threads_that_sleep_are_reduced_too),
         cmocka_unit_test(every_weaker_order_in_the_seqlock_is_found),
         cmocka_unit_test(every_weaker_order_in_the_table_is_found),
         cmocka_unit_test(plain_fields_behind_a_publication_do_not_race),

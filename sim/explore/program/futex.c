@@ -42,8 +42,8 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
     sim_heap_check((uintptr_t)word, sizeof *word, site);
     sim_round_arrive(site);
     sim_object_point(site);
-    if ((uint32_t)sim_memory_system_read((uintptr_t)word, sizeof *word, site) !=
-        seen) {
+    if ((uint32_t)sim_memory_system_read((uintptr_t)word, sizeof *word,
+                                         &o->sync, site) != seen) {
         sim_object_event(o, "no sleep on", true, false, site);
         return fails(EAGAIN);
     }
@@ -67,6 +67,7 @@ futex_wake(const uint32_t *word, uint32_t most, uintptr_t site)
     sim_object_point(site);
     sim_object_event(o, most == 1 ? "wake one on" : "wake all on", true, true,
                      site);
+    sim_clock_join(&o->sync, &sim_self()->now);
     sim_round_progress();
     return (long)sim_object_wake(o, most);
 }

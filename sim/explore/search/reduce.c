@@ -23,8 +23,8 @@
  * somebody writes to the object, and then to ask again (futile.c).
  *
  * Writes do not wait: a store finds its place in modification order when it is
- * made (memory.c). Operations on locks, and marks, are reads and writes of one
- * object at once. What acts on all threads, or is checked after each event, has
+ * made (memory.c). Objects are locked, slept on and woken in a like way
+ * (order.c). What acts on all threads, or is checked after each event, has
  * no place here: such kernels are explored by schedules (engine.c).
  */
 #include "engine.h"
@@ -44,9 +44,11 @@ struct entry {
     uint32_t stamp;
     uint32_t question; /* NONE if it read nothing */
     uint32_t offered;  /* and that of what it has waited for, or the same */
+    bool changed;
 };
 
 static struct sim_question *questions;
+static uint32_t *earlier; /* the same operation's question before, or NONE */
 static struct entry *entries;
 static uint32_t entries_count;
 static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
@@ -59,8 +61,9 @@ sim_reduce_begin(void)
 {
     if (questions == NULL) {
         questions = calloc(CHOICES_MAX, sizeof *questions);
+        earlier = malloc(CHOICES_MAX * sizeof *earlier);
         entries = malloc(LOG_MAX * sizeof *entries);
-        if (questions == NULL || entries == NULL)
+        if (questions == NULL || earlier == NULL || entries == NULL)
             abort();
     }
     entries_count = 0;
@@ -88,14 +91,38 @@ sim_reduce_plain_question(const struct sim_choices *choices)
         questions[choices->count] = (struct sim_question){.sources = 0};
 }
 
-/* A thread that waits, for us in the end, cannot be waited for. */
+static uint32_t
+waiting_threads(void)
+{
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < stack_count; i++)
+        set |= 1U << stack[i];
+    return set;
+}
+
+/* Does it wait for the running thread in the end? */
+static bool
+waits_for_us(uint32_t thread)
+{
+    const struct engine *e = &sim_engine;
+    const uint32_t waiting = waiting_threads();
+
+    for (uint32_t i = 0; i < stack_count && (waiting >> thread & 1) != 0; i++)
+        thread = e->threads[thread].waits_for_thread;
+    return thread == e->current;
+}
+
+/* A thread that waits for us in the end cannot be waited for. */
 static uint8_t
 not_waiting(void)
 {
-    uint8_t set = (uint8_t) ~(1U << sim_engine.current);
+    uint8_t set = 0;
 
-    for (uint32_t i = 0; i < stack_count; i++)
-        set &= (uint8_t) ~(1U << stack[i]);
+    for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
+        if (!waits_for_us(i))
+            set |= (uint8_t)(1U << i);
+    }
     return set;
 }
 
@@ -119,6 +146,7 @@ static uint32_t
 ask(uint32_t sources, uint8_t allowed, uint16_t label, uint64_t futile)
 {
     struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
     const uint32_t at = e->choices->count;
     const bool asked_anew = is_new(e->choices);
     uint32_t answer;
@@ -128,7 +156,9 @@ ask(uint32_t sources, uint8_t allowed, uint16_t label, uint64_t futile)
                                               .allowed = allowed,
                                               .enabled = sim_shard_enter(at),
                                               .futile = futile};
-    sim_self()->offered = at;
+    if (at < CHOICES_MAX)
+        earlier[at] = t->waits_for_chain != NULL ? t->offered : NONE;
+    t->offered = at < CHOICES_MAX ? at : NONE;
     answer =
         sim_choose_guided(e->choices, sources + SIM_THREADS_MAX + 1, SIM_STALE,
                           label, random_answer(sources, allowed));
@@ -161,6 +191,7 @@ sim_reduce_open(uint32_t from)
         if (!e->threads[i].finished)
             unfinished |= (uint8_t)(1U << i);
     }
+    unfinished &= (uint8_t)~waiting_threads();
     for (uint32_t i = from; i < e->choices->count; i++) {
         if (questions[i].sources != 0)
             questions[i].enabled |= unfinished;
@@ -208,17 +239,18 @@ sim_reduce_pick(bool can_continue)
         resume = NONE;
         return next;
     }
-    if (stack_count > 0) {
-        const uint32_t wanted =
-            e->threads[stack[stack_count - 1]].waits_for_thread;
+    for (uint32_t i = stack_count; i-- > 0;) {
+        const uint32_t wanted = e->threads[stack[i]].waits_for_thread;
 
         if ((e->ready >> wanted & 1) != 0)
             return wanted;
-        if (e->threads[wanted].finished || e->ready == 0) {
-            if (e->ready == 0 && all_blocked())
-                return SIM_THREADS_MAX;
+        if (e->threads[wanted].finished && e->ready != 0)
             dead_end();
-        }
+    }
+    if (stack_count > 0 && e->ready == 0) {
+        if (all_blocked())
+            return SIM_THREADS_MAX;
+        dead_end();
     }
     if (can_continue)
         return e->current;
@@ -244,12 +276,8 @@ wait_for(struct chain *chain, uint32_t wanted)
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
 
-    if (wanted == e->current || e->threads[wanted].finished)
+    if (waits_for_us(wanted) || e->threads[wanted].finished)
         dead_end();
-    for (uint32_t i = 0; i < stack_count; i++) {
-        if (stack[i] == wanted) /* who waits for us does not go on */
-            dead_end();
-    }
     t->waits_for_chain = chain;
     t->waits_for_thread = wanted;
     stack[stack_count++] = e->current;
@@ -304,28 +332,6 @@ sim_reduce_read(struct chain *chain, uint32_t sources, uint64_t futile)
     return NONE;
 }
 
-/*
- * The running thread's next operation reads and writes the object, as all on it
- * do.
- *
- * in:      can_take, or NULL: may it come right after what was just done?
- */
-void
-sim_reduce_order(struct chain *chain, bool (*can_take)(void *context),
-                 void *context)
-{
-    struct thread *t = sim_self();
-
-    if (!sim_engine.reduced)
-        return;
-    t->blocks = can_take != NULL;
-    t->can_take = can_take;
-    t->can_take_context = context;
-    sim_reduce_enter();
-    while (sim_reduce_read(chain, 1, 0) == SIM_STAYED)
-        ;
-}
-
 /* ---- What was done ---- */
 
 /* What the running thread knows of, happens-before or not. */
@@ -345,9 +351,9 @@ sim_reduce_enter(void)
     sim_self()->before = *precursors();
 }
 
-/* Earlier reads that could have waited for this write. */
+/* Earlier operations that could have waited for this one. */
 static void
-enable_waiting(const struct chain *chain, const struct clock *before)
+enable_waiting(const struct chain *chain, const struct clock *before, bool look)
 {
     const uint32_t me = sim_engine.current;
 
@@ -356,17 +362,50 @@ enable_waiting(const struct chain *chain, const struct clock *before)
     for (uint32_t i = chain->last; i != 0; i = entries[i - 1].before) {
         const struct entry *r = &entries[i - 1];
 
-        if (r->thread != me && r->question != NONE &&
-            r->stamp > before->at[r->thread]) {
-            questions[r->question].enabled |= (uint8_t)(1U << me);
-            questions[r->offered].enabled |= (uint8_t)(1U << me);
-        }
+        if (r->thread == me || r->question == NONE || (!r->changed && look) ||
+            r->stamp <= before->at[r->thread])
+            continue;
+        for (uint32_t q = r->offered; q != NONE; q = earlier[q])
+            questions[q].enabled |= (uint8_t)(1U << me);
     }
 }
 
-/* A thread waits for this very write: does it take it? */
-static void
-offer(struct chain *chain)
+/*
+ * For whom d may wait now that `me` has done what it waited for: a read for
+ * this thread's next write alone, an operation on an object for anybody. Looks
+ * commute, so they are waited for in the order of threads.
+ */
+static uint8_t
+may_wait_further(const struct thread *t, uint32_t me, bool look)
+{
+    const uint8_t others = !t->orders ? 0
+                           : look     ? (uint8_t)(UINT32_MAX << me)
+                                      : UINT8_MAX;
+
+    return (uint8_t)(1U << me) | (others & not_waiting());
+}
+
+/* Does thread d, which waits for this very operation, come right after it? */
+static bool
+takes(uint32_t d, bool look)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = &e->threads[d];
+    const uint32_t me = e->current;
+    uint32_t answer = 1 + me;
+
+    e->current = d;
+    if (t->can_take == NULL || t->can_take(t->can_take_context))
+        answer = ask(1, may_wait_further(t, me, look), (uint16_t)d, 0);
+    e->current = me;
+    if (answer != 0)
+        t->waits_for_thread = answer - 1;
+    return answer == 0;
+}
+
+/* To those who wait for the operation that was just done. */
+void
+sim_reduce_offer(struct chain *chain, bool look)
 {
     struct engine *e = &sim_engine;
     const uint32_t me = e->current;
@@ -375,15 +414,9 @@ offer(struct chain *chain)
         const uint32_t d = stack[i];
         struct thread *t = &e->threads[d];
         uint32_t saved;
-        bool takes;
 
-        if (t->waits_for_chain != chain || t->waits_for_thread != me)
-            continue;
-        e->current = d;
-        takes = t->can_take == NULL || t->can_take(t->can_take_context);
-        takes = takes && ask(1, (uint8_t)(1U << me), (uint16_t)d, 0) == 0;
-        e->current = me;
-        if (!takes)
+        if (t->waits_for_chain != chain || t->waits_for_thread != me ||
+            (t->looks && look) || !takes(d, look))
             continue;
         remove_waiter(d);
         e->ready |= 1U << d;
@@ -410,29 +443,31 @@ cut_if_awaited(void)
 }
 
 /*
- * The running thread has operated on the object: after its event.
+ * The running thread has operated on the object: after its event. Unless it was
+ * a store, it has asked sim_reduce_read().
  *
- * in:      read, whether it asked sim_reduce_read()
- *          source, what that which it read depends on, or NULL
+ * in:      source, what that which it read depends on, or NULL
  */
 void
-sim_reduce_did(struct chain *chain, bool read, const struct clock *source,
-               bool wrote)
+sim_reduce_did(struct chain *chain, enum sim_operation operation,
+               const struct clock *source)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
+    const bool read = operation != SIM_STORE;
 
     if (entries_count == LOG_MAX)
         sim_engine_refuse(SIM_FAIL_LIMIT, t->last_site, 0,
                           "the run has too many accesses");
-    if (wrote)
-        enable_waiting(chain, &t->before);
+    if (operation != SIM_LOAD)
+        enable_waiting(chain, &t->before, operation == SIM_LOOK);
     entries[entries_count++] = (struct entry){
         .before = chain->last,
         .thread = e->current,
         .stamp = t->now.at[e->current],
         .question = read ? t->question : NONE,
         .offered = read ? t->offered : NONE,
+        .changed = operation == SIM_STORE || operation == SIM_CHANGE,
     };
     chain->last = entries_count;
     if (source != NULL)
@@ -447,31 +482,10 @@ sim_reduce_wrote(struct chain *chain)
     struct engine *e = &sim_engine;
 
     chain->causal = *precursors();
-    if (stack_count > 0)
-        offer(chain);
+    sim_reduce_offer(chain, false);
     for (uint32_t i = 0; awaiting > 0 && i < e->threads_count; i++) {
         if (e->threads[i].awaits == chain)
             e->ready |= 1U << i;
     }
     cut_if_awaited();
-}
-
-/* The operation that sim_reduce_order() was called for is done. */
-void
-sim_reduce_ordered(struct chain *chain)
-{
-    if (!sim_engine.reduced)
-        return;
-    sim_reduce_did(chain, true, &chain->causal, true);
-    sim_reduce_wrote(chain);
-}
-
-/* An operation that has no place here: the search begins again without. */
-void
-sim_reduce_refuse(void)
-{
-    if (!sim_engine.reduced)
-        return;
-    sim_engine.irreducible = true;
-    sim_engine_stop(SIM_END_PRUNED);
 }

@@ -40,15 +40,15 @@ clock_of(const struct location *l, uint32_t from, int order)
 
 /* Does it fit the seq_cst operations? What comes last always does. */
 static bool
-fits(const struct location *l, uint32_t from, uint32_t position, int order)
+fits(const struct location *l, uint32_t from, uint32_t position, int order,
+     bool seq_cst)
 {
     struct clock now;
 
     if (sim_engine.seq_cst_fences + sim_engine.seq_cst_accesses == 0)
         return true;
     now = clock_of(l, from, order);
-    return sim_seq_cst_allows(l, from, position, order == __ATOMIC_SEQ_CST,
-                              &now);
+    return sim_seq_cst_allows(l, from, position, seq_cst, &now);
 }
 
 /* Has a read-modify-write read store `index`? Then it stands behind it. */
@@ -87,7 +87,7 @@ choose(const uint32_t *found, uint32_t count, uint16_t label)
  * compare-exchange read, successful or not; the last one first.
  */
 static uint32_t
-sources_of(const struct reading *r, uint32_t *found)
+list_sources(const struct reading *r, uint32_t *found)
 {
     const struct location *l = r->location;
     const struct thread *t = sim_self();
@@ -100,15 +100,32 @@ sources_of(const struct reading *r, uint32_t *found)
             r->writes && (r->expected == NULL || s->value == *r->expected);
         const bool is_last = i + 1 == l->stores_count;
 
-        if (is_last ||
-            (!(takes && is_taken(l, i)) &&
-             fits(l, i, takes ? i + 1 : UINT32_MAX,
-                  r->writes && !takes ? r->order_failure : r->order)))
+        const int order = r->writes && !takes ? r->order_failure : r->order;
+
+        if (is_last || (!(takes && is_taken(l, i)) &&
+                        fits(l, i, takes ? i + 1 : UINT32_MAX, order,
+                             r->told != NULL || order == __ATOMIC_SEQ_CST)))
             found[count++] = i;
         if (i <= least || is_known(t, s))
             break;
         check_room(count);
     }
+    return count;
+}
+
+/* The same; the system knows more than the thread for which it reads. */
+static uint32_t
+sources_of(const struct reading *r, uint32_t *found)
+{
+    struct thread *t = sim_self();
+    const struct clock now = t->now;
+    uint32_t count;
+
+    if (r->told == NULL)
+        return list_sources(r, found);
+    sim_clock_join(&t->now, r->told);
+    count = list_sources(r, found);
+    t->now = now;
     return count;
 }
 
@@ -210,7 +227,8 @@ sim_sources_position(const struct location *l, int order)
         if (i <= least || is_known(t, s))
             break;
         check_room(count);
-        if (!s->is_rmw && fits(l, UINT32_MAX, i, order))
+        if (!s->is_rmw &&
+            fits(l, UINT32_MAX, i, order, order == __ATOMIC_SEQ_CST))
             found[count++] = i;
     }
     if (sim_script_runs)

@@ -1,0 +1,197 @@
+/*
+ * test_explore_sleep.c -- random programs that sleep, wake, lock and try, graph
+ * by graph and schedule by schedule: the same graphs, the same verdict.
+ *
+ *      test_explore_sleep            800 programs
+ *      test_explore_sleep 20000      so many
+ */
+#include "explore.h"
+#include "tsan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { THREADS_MAX = 3, STEPS_MAX = 4, PLACES = 2 };
+
+enum op { LOAD, STORE, CAS, WAIT, WAKE_ONE, WAKE_ALL, LOCKED, TRY, OPS_COUNT };
+
+struct step {
+    enum op op;
+    uint32_t place;
+    uint32_t value;
+};
+
+static struct {
+    uint32_t threads;
+    uint32_t length;
+    struct step steps[THREADS_MAX][STEPS_MAX];
+} program;
+
+static uint32_t programs = 800;
+static uint32_t memory[PLACES];
+static char lock;
+
+static void
+setup(void *context)
+{
+    (void)context;
+    memset(memory, 0, sizeof memory);
+}
+
+static void
+do_step(const struct step *s)
+{
+    uint32_t *place = &memory[s->place];
+    uint32_t expected = s->value;
+
+    switch (s->op) {
+    case LOAD:
+        __tsan_atomic32_load(place, __ATOMIC_ACQUIRE);
+        break;
+    case STORE:
+        __tsan_atomic32_store(place, s->value, __ATOMIC_RELEASE);
+        break;
+    case CAS:
+        __tsan_atomic32_compare_exchange_strong(
+            place, &expected, s->value + 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        break;
+    case WAIT:
+        sim_explore_wait(place, s->value);
+        break;
+    case WAKE_ONE:
+        sim_explore_wake_one(place);
+        break;
+    case WAKE_ALL:
+        sim_explore_wake(place);
+        break;
+    case LOCKED:
+        sim_explore_lock(&lock, 0);
+        __tsan_atomic32_load(place, __ATOMIC_RELAXED);
+        sim_explore_unlock(&lock);
+        break;
+    case TRY:
+        if (!sim_explore_trylock(&lock, 0))
+            break;
+        __tsan_atomic32_store(place, s->value, __ATOMIC_RELAXED);
+        sim_explore_unlock(&lock);
+        break;
+    case OPS_COUNT:
+        break;
+    }
+}
+
+static void
+run_thread(void *context, uint32_t thread)
+{
+    (void)context;
+    for (uint32_t i = 0; i < program.length; i++)
+        do_step(&program.steps[thread][i]);
+}
+
+static struct sim_exhaust_result
+explore(bool by_schedules)
+{
+    const struct sim_exhaust_options options = {.by_schedules = by_schedules,
+                                                .keep_going = true};
+    struct sim_kernel kernel = {.name = "random",
+                                .about = "any",
+                                .setup = setup,
+                                .threads_count = program.threads};
+    struct sim_exhaust_result r;
+
+    for (uint32_t t = 0; t < program.threads; t++)
+        kernel.threads[t] = (struct sim_thread){"t", run_thread, NULL};
+    sim_explore_exhaust(&kernel, &options, &r);
+    free(r.choices);
+    return r;
+}
+
+/* Half of the steps are about sleeping. */
+static void
+draw_program(struct sim_rng *rng)
+{
+    program.threads = 2 + sim_rng_below(rng, 2);
+    program.length = program.threads == 3 ? 2 + sim_rng_below(rng, 2) : 4;
+    for (uint32_t t = 0; t < program.threads; t++) {
+        for (uint32_t i = 0; i < program.length; i++) {
+            struct step *s = &program.steps[t][i];
+
+            s->op = sim_rng_below(rng, 2) == 0
+                        ? (enum op)(WAIT + sim_rng_below(rng, 3))
+                        : (enum op)sim_rng_below(rng, OPS_COUNT);
+            s->place = sim_rng_below(rng, 4) == 0;
+            s->value = sim_rng_below(rng, 2);
+        }
+    }
+}
+
+static void
+fail_program(uint32_t number, const struct sim_exhaust_result *a,
+             const struct sim_exhaust_result *b)
+{
+    static const char *const names[] = {"load",      "store",    "cas",
+                                        "wait",      "wake one", "wake all",
+                                        "lock+load", "try+store"};
+
+    for (uint32_t t = 0; t < program.threads; t++) {
+        for (uint32_t i = 0; i < program.length; i++) {
+            const struct step *s = &program.steps[t][i];
+
+            print_message("T%u: %s %u, %u\n", t, names[s->op], s->place,
+                          s->value);
+        }
+    }
+    fail_msg("program %u: %llu graphs, %s, graph by graph; by schedules %llu, "
+             "%s",
+             number, (unsigned long long)a->graphs,
+             a->failures > 0 ? "a failure" : "none",
+             (unsigned long long)b->graphs, b->failures > 0 ? "one" : "none");
+}
+
+static void
+sleeping_programs_have_the_same_graphs_either_way(void **state)
+{
+    struct sim_rng rng = {.state = 5};
+    uint64_t runs = 0;
+    uint64_t graphs = 0;
+    uint32_t failing = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < programs; i++) {
+        struct sim_exhaust_result by_graphs;
+        struct sim_exhaust_result by_schedules;
+
+        draw_program(&rng);
+        by_graphs = explore(false);
+        by_schedules = explore(true);
+        if (by_graphs.graphs != by_schedules.graphs ||
+            by_graphs.graphs_sum != by_schedules.graphs_sum ||
+            (by_graphs.failures > 0) != (by_schedules.failures > 0))
+            fail_program(i, &by_graphs, &by_schedules);
+        assert_int_equal(by_graphs.states, 0); /* it was no other search */
+        runs += by_graphs.runs;
+        graphs += by_graphs.graphs + by_graphs.failures;
+        failing += by_graphs.failures > 0;
+    }
+    print_message("%llu runs for %llu graphs; %u of %u programs hang\n",
+                  (unsigned long long)runs, (unsigned long long)graphs, failing,
+                  programs);
+    assert_in_range(failing, programs / 10, programs - programs / 10);
+    assert_true(runs < 2 * graphs);
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sleeping_programs_have_the_same_graphs_either_way),
+    };
+
+    if (argc > 1)
+        programs = (uint32_t)strtoul(argv[1], NULL, 10);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

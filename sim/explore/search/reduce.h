@@ -1,0 +1,74 @@
+/* reduce.h -- what operations tell the search graph by graph; see reduce.c. */
+#ifndef SIM_REDUCE_H
+#define SIM_REDUCE_H
+
+#include "vector_clock.h"
+
+struct sim_choices;
+struct sim_question;
+
+/* What operations are ordered on: a place, an object. */
+struct chain {
+    uint32_t last;       /* operation on it: entry index + 1 */
+    struct clock causal; /* what the last change depends on */
+};
+
+/* What an operation does to its chain. */
+enum sim_operation {
+    SIM_LOAD,   /* of a place: it took a store, perhaps an old one */
+    SIM_STORE,  /* to a place */
+    SIM_CHANGE, /* reads and writes, so it is ordered with all others */
+    SIM_LOOK,   /* at an object: commutes with other looks */
+};
+
+/* reduce.c */
+#define SIM_STAYED (UINT32_MAX - 1)
+void sim_reduce_begin(void);
+void sim_reduce_plain_question(const struct sim_choices *choices);
+struct sim_question *sim_reduce_question(uint32_t i);
+uint32_t sim_reduce_pick(bool can_continue);
+void sim_reduce_enter(void);
+uint32_t sim_reduce_read(struct chain *chain, uint32_t sources,
+                         uint64_t futile);
+void sim_reduce_did(struct chain *chain, enum sim_operation operation,
+                    const struct clock *source);
+void sim_reduce_wrote(struct chain *chain);
+void sim_reduce_offer(struct chain *chain, bool look);
+void sim_reduce_open(uint32_t from);
+
+/* ---- Objects: locks, what threads sleep on (order.c) ---- */
+
+struct order {
+    struct chain chain;
+    struct clock looks; /* what the looks at it depend on */
+};
+
+/* The questions about an operation's place among the others. */
+struct asked {
+    uint32_t question;
+    uint32_t offered;
+};
+
+/* May the operation come right after what was just done? NULL: always. */
+typedef bool sim_can_take(void *context);
+
+/*
+ * Before the running thread's next operation on the object: when does it come?
+ *
+ * in:      looks, it is known to be no more than a look
+ *          can_take, may it come right after what was just done? NULL: always
+ */
+void sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
+                   void *context);
+
+/* The operation that was asked for is done, and can be seen by others. */
+void sim_order_done(struct order *order, bool changed);
+
+/* The same in two steps, for an operation on two objects. */
+void sim_order_record(struct order *order, struct asked asked, bool changed);
+void sim_order_offer(struct order *order, bool changed);
+
+/* There is an operation that has no place here: the search begins again. */
+void sim_reduce_refuse(void);
+
+#endif
