@@ -32,8 +32,10 @@ leave(struct entry entry)
 void
 prof_malloc_rate_set(int64_t rate_bytes)
 {
-    if (profile_begin())
-        prof_heap_rate_set(profile.prof, rate_bytes);
+    if (!profile_begin())
+        return;
+    prof_heap_rate_set(profile.prof, rate_bytes);
+    profile_until_give(); /* from this thread's next allocation on */
 }
 
 int64_t

@@ -101,6 +101,7 @@ void *profile_map(size_t bytes);
 struct profile_thread {
     struct prof_proc *proc; /* its own; NULL: none yet, or none was free */
     bool is_surplus;        /* none was free */
+    bool is_off;            /* embed_until_bytes is not the processor's */
     struct embed_own_stack stack;
 };
 

@@ -14,6 +14,10 @@
 #define TOKEN_TAKEN  (UINT64_C(1) << 63)
 #define TOKEN_PROBED (UINT64_C(1) << 62)
 
+/* While nothing is sampled, a thread asks again after so many bytes whether
+ * that has changed. */
+#define OFF_BYTES 65536
+
 /* The resize failed: the block is as it was. */
 static void
 put_back(const struct table_entry *entry)
@@ -100,6 +104,10 @@ ask(void *address, size_t bytes, const void *frame)
         profile_proc_return(index);
     else
         embed_until_bytes = prof_heap_until_take(proc);
+    thread->is_off =
+        embed_until_bytes == 0 && prof_heap_rate(profile.prof) <= 0;
+    if (thread->is_off)
+        embed_until_bytes = OFF_BYTES;
 }
 
 static void

@@ -42,7 +42,7 @@ give_back(void *context)
 void
 profile_until_give(void)
 {
-    if (embed_until_bytes != 0)
+    if (embed_until_bytes != 0 && !profile_thread.is_off)
         prof_heap_until_give(profile_thread.proc, embed_until_bytes);
     embed_until_bytes = 0;
 }

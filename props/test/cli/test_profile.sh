@@ -66,6 +66,13 @@ for frames in 40 100; do
     count "a stack of $frames frames and more, of which 64 are kept" $?
 done
 
+# A rate that the program sets counts from its next allocation on.
+profile --heap 1 -- "$program" rates
+grep ^site_malloc out >want
+sites "$(kind heap)" >got
+[ -s want ] && diff want got >diff
+count "rates: what was allocated while all was sampled, and nothing else" $?
+
 # OpenTelemetry's format has the same numbers, by a schema of our own.
 decode() { # FILE.otlp
     protoc -I"$otlp_schema" --decode=ProfilesData profiles.proto <"$1" >decoded &&

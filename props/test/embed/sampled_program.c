@@ -5,6 +5,8 @@
  * usage: sampled_program heap [FREE]   each site's truth, a line each
  *        sampled_program threads       the same, of 300 threads that live at
  *                                      once, and 300 one after another
+ *        sampled_program rates         site_malloc while all is sampled,
+ *                                      site_calloc while nothing is
  *        sampled_program many N BYTES  N blocks of each of three sizes
  *        sampled_program fork          the same site in parent and child
  *        sampled_program mutex N       least and most ns that a holder is
@@ -374,6 +376,34 @@ run_until_told(int threads_count)
     return 0;
 }
 
+/* Of the profiler, if that is preloaded. */
+void prof_malloc_rate_set(int64_t rate_bytes) __attribute__((weak));
+
+/*
+ * A thread that was told to look again after so many bytes must not wait for
+ * them once everything is sampled, and must not take their end for a sample. At
+ * the last rate none is to be expected: one in a million of such tests has one.
+ */
+static int
+run_rates(void)
+{
+    if (prof_malloc_rate_set == NULL)
+        return 1;
+    for (int round = 0; round < 3; round++) {
+        prof_malloc_rate_set(1);
+        for (size_t i = 0; i < BLOCKS; i++)
+            (void)site_malloc(100 + i);
+        prof_malloc_rate_set(0);
+        for (size_t i = 0; i < BLOCKS; i++)
+            (void)site_calloc(100 + i);
+        prof_malloc_rate_set(INT64_C(1) << 40);
+        for (size_t i = 0; i < BLOCKS; i++)
+            (void)site_calloc(2000);
+    }
+    sampled_print_truth();
+    return 0;
+}
+
 /* returns: how deep it was */
 static uint64_t
 go_deep(uint64_t frames)
@@ -393,6 +423,8 @@ main(int argc, char **argv)
 
     if (strcmp(mode, "heap") == 0)
         return run_heap(argc > 2);
+    if (strcmp(mode, "rates") == 0)
+        return run_rates();
     if (strcmp(mode, "threads") == 0)
         return run_threads();
     if (strcmp(mode, "many") == 0 && argc > 3)
