@@ -28,9 +28,8 @@ static struct {
                   const posix_spawnattr_t *, char *const[], char *const[]);
 } real;
 
-/* Called by the constructor; what comes before it does it, too. */
-void
-embed_exec_resolve(void)
+static void
+resolve_all(void)
 {
     embed_resolve(&real.execvpe, "execvpe", NULL);
     embed_resolve(&real.fexecve, "fexecve", NULL);
@@ -39,7 +38,8 @@ embed_exec_resolve(void)
     embed_resolve(&real.execve, "execve", NULL);
 }
 
-static void
+/* In the constructor; what comes before it does it, too. */
+__attribute__((constructor)) static void
 resolve(void)
 {
     const bool inside = embed_inside;
@@ -47,7 +47,7 @@ resolve(void)
     if (real.execve != NULL)
         return;
     embed_inside = true;
-    embed_exec_resolve();
+    resolve_all();
     embed_inside = inside;
 }
 

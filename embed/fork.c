@@ -27,7 +27,6 @@ static struct {
     uint64_t bytes;
 } log_before;
 
-uint64_t embed_forked_ticks;
 static pid_t (*real_fork)(void);
 
 static void

@@ -41,18 +41,6 @@ static _Alignas(ARENA_ALIGN) uint8_t arena[ARENA_BYTES];
 static _Atomic uint32_t arena_used_bytes;
 
 void
-embed_resolve(void *function, const char *name, const char *version)
-{
-    void *found = NULL;
-
-    if (version != NULL)
-        found = dlvsym(RTLD_NEXT, name, version);
-    if (found == NULL)
-        found = dlsym(RTLD_NEXT, name);
-    memcpy(function, &found, sizeof found);
-}
-
-void
 embed_heap_resolve(void)
 {
     /* malloc last: once it is there, all are. */

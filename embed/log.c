@@ -1,5 +1,5 @@
 /*
- * log.c -- one global order: the lock and the records.
+ * log.c -- one global order: the records of events.
  *
  *      malloc -> real malloc -> embed_log(ALLOC)
  *      free   -> embed_log(FREE) -> real free
@@ -17,29 +17,11 @@
  */
 #include "recorder.h"
 
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-_Thread_local bool embed_inside;
-_Thread_local struct embed_self embed_self;
-struct embed_state *embed_state;
-
-_Atomic uint32_t embed_generation;
-_Atomic uint64_t embed_early_drops;
-_Atomic uint32_t embed_names;
-
-uint64_t
-embed_ticks(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 void
 embed_drop(enum embed_cause cause)
@@ -49,86 +31,6 @@ embed_drop(enum embed_cause cause)
                                   memory_order_relaxed);
     else
         atomic_fetch_add_explicit(&embed_early_drops, 1, memory_order_relaxed);
-}
-
-void
-embed_lock(void)
-{
-    _Atomic uint32_t *lock = &embed_state->lock;
-    uint32_t seen = 0;
-    uint32_t spins;
-
-    for (spins = 0; spins < 200; spins++) {
-        seen = 0;
-        if (atomic_compare_exchange_weak_explicit(
-                lock, &seen, 1, memory_order_acquire, memory_order_relaxed))
-            return;
-        if (seen == 2)
-            break;
-    }
-    while (atomic_exchange_explicit(lock, 2, memory_order_acquire) != 0)
-        syscall(SYS_futex, lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
-}
-
-void
-embed_unlock(void)
-{
-    _Atomic uint32_t *lock = &embed_state->lock;
-
-    if (atomic_exchange_explicit(lock, 0, memory_order_release) == 2)
-        syscall(SYS_futex, lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
-
-static bool
-make_room_locked(struct embed_state *state, uint64_t bytes)
-{
-    if (bytes <= state->reserved_bytes - state->used_bytes)
-        return true;
-    state->full_cause = EMBED_DROP_LIMIT;
-    if (bytes > state->limit_bytes - state->used_bytes)
-        return false;
-    state->full_cause = EMBED_DROP_DISK;
-    return embed_reserve(state->used_bytes + bytes);
-}
-
-/* returns: where so many words belong, NULL if there is no room */
-static uint64_t *
-append_words_locked(uint32_t words_count)
-{
-    struct embed_state *state = embed_state;
-    const uint64_t bytes = 8 * (uint64_t)words_count;
-    uint64_t *words;
-
-    if (state->full || !make_room_locked(state, bytes)) {
-        state->full = true;
-        return NULL;
-    }
-    words = (uint64_t *)(void *)(state->log + state->used_bytes);
-    state->used_bytes += bytes;
-    return words;
-}
-
-uint64_t *
-embed_append_locked(enum embed_kind kind, uint32_t detail, uint32_t number,
-                    uint32_t words_count)
-{
-    struct embed_record *const record =
-        (struct embed_record *)(void *)append_words_locked(words_count + 1);
-
-    if (record == NULL)
-        return NULL;
-    record->kind = (uint8_t)kind;
-    record->detail = (uint8_t)detail;
-    record->words = (uint16_t)(words_count + 1);
-    record->number = number;
-    return (uint64_t *)(void *)(record + 1);
-}
-
-void
-embed_publish_locked(void)
-{
-    atomic_store_explicit(&embed_header()->used_bytes, embed_state->used_bytes,
-                          memory_order_release);
 }
 
 static bool
@@ -189,7 +91,7 @@ log_name_locked(struct embed_self *self, uint32_t names)
     if (words == NULL)
         return;
     words[0] = words[1] = 0;
-    prctl(PR_GET_NAME, (char *)words, 0, 0, 0);
+    syscall(SYS_prctl, PR_GET_NAME, words, 0, 0, 0); /* prctl() is hooked */
     words[1] &= ~(UINT64_C(0xff) << 56);
 }
 
@@ -260,7 +162,7 @@ append_short_locked(enum embed_kind kind, uint32_t detail,
         (is_alloc && (!fits(words[2], EMBED_SHORT_BYTES_BITS) ||
                       !fits(words[3] / 8, EMBED_SHORT_STACK_BITS))))
         return false;
-    *to = append_words_locked(is_alloc ? 2 : 1);
+    *to = embed_append_words_locked(is_alloc ? 2 : 1);
     if (*to == NULL)
         return true;
     (*to)[0] = (is_alloc ? EMBED_SHORT_ALLOC : EMBED_SHORT_FREE) | thread << 8 |

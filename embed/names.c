@@ -10,8 +10,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-_Atomic uint32_t embed_confinements;
-
 static int (*real_set_name)(pthread_t, const char *);
 
 void

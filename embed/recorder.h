@@ -9,7 +9,7 @@
  *         |        unwind.c    by unwind tables (cfi*.c)
  *         |        frames.c    by frame pointers
  *         v
- *      log.c               one global order
+ *      log.c               one global order; append.c: the end of the log
  *      start.c             when a log begins; fork.c: in a child
  *      spool.c             the file of this image
  *         ^
@@ -139,11 +139,6 @@ bool embed_spool_open(void);
  */
 bool embed_reserve(uint64_t bytes);
 
-/* exec.c */
-
-/* Find the real functions. context: inside */
-void embed_exec_resolve(void);
-
 /* names.c */
 
 /* Find the real function. context: inside */
@@ -157,7 +152,7 @@ void embed_fork_start(void);
 /* Give up a log that was the parent's. context: embed_self.orphan */
 void embed_fork_leave(void);
 
-/* log.c */
+/* append.c, log.c, state.c */
 
 /* Count an event that is not logged. */
 void embed_drop(enum embed_cause cause);
@@ -200,6 +195,9 @@ void embed_log_unload(void);
 
 /* A RESIZE turned out to be something else: a FREE, or nothing. */
 void embed_log_change(uint64_t offset, enum embed_kind kind);
+
+/* returns: where so many words belong; NULL if there is no room */
+uint64_t *embed_append_words_locked(uint32_t words_count);
 
 /*
  * Append one record.

@@ -25,7 +25,6 @@
 #define WAITS_MAX   1000000u
 #define OWN_BYTES   (UINT64_C(8) << 20) /* address space, besides the spool */
 
-struct embed_config embed_config;
 static _Atomic uint32_t config_phase; /* of embed_config; EMBED_ON: filled in */
 
 static uint64_t
@@ -178,7 +177,6 @@ static void __attribute__((constructor)) start_early(void)
     embed_inside = true;
     embed_locks_resolve();
     embed_heap_resolve();
-    embed_exec_resolve();
     embed_names_resolve();
     embed_inside = inside;
     if (embed_enter())

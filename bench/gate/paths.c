@@ -26,12 +26,6 @@ struct bed {
 
 static struct bed bed;
 
-const uintptr_t *
-gate_stack(uint32_t i)
-{
-    return &bed.frames[(size_t)i * FRAMES_MAX];
-}
-
 static void
 make_stacks(void)
 {
@@ -67,7 +61,7 @@ alloc(void)
 {
     for (uint32_t i = 0; i < STACKS; i++)
         bed.buckets[i] =
-            prof_heap_alloc(bed.proc, gate_stack(i), bed.depth, 64);
+            prof_heap_alloc(bed.proc, gate_stack(bed.frames, i), bed.depth, 64);
 }
 
 static void
@@ -88,8 +82,8 @@ static void
 block_kept(void)
 {
     for (uint32_t i = 0; i < STACKS; i++)
-        prof_contention_event(bed.proc, PROF_BLOCK, gate_stack(i), bed.depth,
-                              1000);
+        prof_contention_event(bed.proc, PROF_BLOCK, gate_stack(bed.frames, i),
+                              bed.depth, 1000);
 }
 
 static void
@@ -97,8 +91,8 @@ block_left_out(void)
 {
     prof_block_rate_set(bed.prof, INT64_C(1) << 62);
     for (uint32_t i = 0; i < STACKS; i++)
-        prof_contention_event(bed.proc, PROF_BLOCK, gate_stack(i), bed.depth,
-                              10);
+        prof_contention_event(bed.proc, PROF_BLOCK, gate_stack(bed.frames, i),
+                              bed.depth, 10);
     prof_block_rate_set(bed.prof, 1);
 }
 
@@ -172,6 +166,6 @@ main(void)
     block_kept();
     count("block", block_kept);
     count("block-left-out", block_left_out);
-    gate_trace_paths();
+    gate_trace_paths(bed.frames);
     return 0;
 }

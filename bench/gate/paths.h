@@ -29,9 +29,13 @@ must(enum prof_status status)
 }
 
 /* returns: the i-th of STACKS stacks of FRAMES_MAX frames, always the same */
-const uintptr_t *gate_stack(uint32_t i);
+static inline const uintptr_t *
+gate_stack(const uintptr_t *frames, uint32_t i)
+{
+    return &frames[(size_t)i * FRAMES_MAX];
+}
 
 /* The paths of trace_paths.c: hash, CPU ticks, trace, profile file. */
-void gate_trace_paths(void);
+void gate_trace_paths(const uintptr_t *frames);
 
 #endif

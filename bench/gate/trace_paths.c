@@ -19,6 +19,7 @@ static struct {
     struct prof_output output;
     struct prof_memory memory;
     struct prof_heap_record records[STACKS];
+    const uintptr_t *frames;
     uint32_t depth;
     enum prof_trace_event event;
     uint64_t ticks;
@@ -31,15 +32,15 @@ static void
 hash(void)
 {
     for (uint32_t i = 0; i < STACKS; i++)
-        bench_use(prof_hash_stack(PROF_HASH_MULTILINEAR, gate_stack(i),
-                                  bed.depth, 64));
+        bench_use(prof_hash_stack(PROF_HASH_MULTILINEAR,
+                                  gate_stack(bed.frames, i), bed.depth, 64));
 }
 
 static void
 tick(void)
 {
     for (uint32_t i = 0; i < TICKS; i++)
-        prof_cpu_tick(bed.cpu, gate_stack(i), DEPTH, NULL);
+        prof_cpu_tick(bed.cpu, gate_stack(bed.frames, i), DEPTH, NULL);
 }
 
 static void
@@ -54,8 +55,8 @@ emit(void)
     for (uint32_t i = 0; i < STACKS; i++) {
         const uint64_t argument = i + (1 << 20);
 
-        prof_trace_emit(bed.trace, 0, bed.event, &argument, gate_stack(i),
-                        bed.depth);
+        prof_trace_emit(bed.trace, 0, bed.event, &argument,
+                        gate_stack(bed.frames, i), bed.depth);
     }
 }
 
@@ -179,7 +180,7 @@ count_file(void)
         uintptr_t stack[DEPTH]; /* of few places, as those of programs are */
 
         for (uint32_t frame = 0; frame < DEPTH; frame++)
-            stack[frame] = 0x401000 + gate_stack(i)[frame] % PLACES;
+            stack[frame] = 0x401000 + gate_stack(bed.frames, i)[frame] % PLACES;
         (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, DEPTH, 64);
     }
     must(prof_heap_snapshot(prof, PROF_SELECT_ALL, bed.records, STACKS,
@@ -194,8 +195,9 @@ count_file(void)
 }
 
 void
-gate_trace_paths(void)
+gate_trace_paths(const uintptr_t *frames)
 {
+    bed.frames = frames;
     static const struct event_row stamped[] = {
         {"trace-0", PROF_EV_GO_SYSBLOCK},
         {"trace-1", PROF_EV_HEAP_ALLOC},

@@ -26,6 +26,9 @@ enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
 bool cli_check_part(const struct cli_check_options *options,
                     enum cli_part_kind kind, struct props_campaign *part);
 
+/* Does a tracer follow its worlds? */
+bool cli_check_is_traced(const struct props_campaign *campaign);
+
 /* Print what ran: "rules exact: ... log hash ...". */
 void cli_check_tell(FILE *file, const struct props_campaign *campaign,
                     const struct props_outcome *outcome);

@@ -1,6 +1,5 @@
 /*
- * explored_program.c -- a program that explores itself, and the table with its
- * one kernel.
+ * explored_program.c -- a program that explores itself.
  *
  * Built by `profsim explore prog.c`, its main is __wrap_main, and the linker
  * gives it the program's own as __real_main (--wrap=main), or the function of
@@ -15,7 +14,7 @@
 
 #include "complaint.h"
 #include "explore.h"
-#include "kernel_groups.h"
+#include "only_kernel.h"
 #include "start.h"
 
 enum { WORDS_MAX = 64 };
@@ -25,39 +24,6 @@ extern int __real_main(int argc, char **argv, char **environment)
 extern void profsim_entry(void) __attribute__((weak));
 int __wrap_main(int argc, char **argv);
 int __tsan_simulate(void (*callback)(void *argument), void *argument);
-
-static struct sim_kernel_entry rows[2] = {{.make = sim_program_kernel}};
-static char replay_prefix[4096];
-static char replay_suffix[4096];
-
-/* ---- Its place in the table of kernels ---- */
-
-const struct sim_kernel_entry *const cli_kernel_groups[] = {rows, NULL};
-
-const char *
-cli_only_kernel(void)
-{
-    return rows[0].name;
-}
-
-const char *
-cli_replay_prefix(const char *name)
-{
-    (void)name;
-    return replay_prefix;
-}
-
-const char *
-cli_replay_suffix(void)
-{
-    return replay_suffix;
-}
-
-enum cli_exit
-cli_no_such_kernel(const char *name)
-{
-    return cli_usage("'%s' is not this program", name);
-}
 
 /* ---- Built by the command ---- */
 
@@ -87,17 +53,17 @@ int
 __wrap_main(int argc, char **argv)
 {
     const char *const flags = variable("PROFSIM_EXPLORE_FLAGS", "");
+    const char *const name = variable("PROFSIM_EXPLORE_NAME", "program");
     enum cli_exit code;
 
-    rows[0].name = variable("PROFSIM_EXPLORE_NAME", "program");
-    snprintf(replay_prefix, sizeof replay_prefix, "profsim explore %s",
-             rows[0].name);
-    snprintf(replay_suffix, sizeof replay_suffix, "%s%s",
+    cli_only_kernel_name(name);
+    snprintf(cli_only_prefix, CLI_REPLAY_BYTES, "profsim explore %s", name);
+    snprintf(cli_only_suffix, CLI_REPLAY_BYTES, "%s%s",
              flags[0] != '\0' ? " " : "", flags);
     if (profsim_entry == NULL && __real_main == NULL)
         return (int)cli_usage(
             "the program has no main: name a function by --entry");
-    sim_program_start(rows[0].name, run_main, NULL,
+    sim_program_start(name, run_main, NULL,
                       (char *)__builtin_frame_address(0) + 16, true);
     if (*variable("PROFSIM_EXPLORE_STOP", "") != '\0')
         sim_program_stop_before(
@@ -152,13 +118,13 @@ __tsan_simulate(void (*callback)(void *argument), void *argument)
     int count;
 
     snprintf(text, sizeof text, "%s", variable("PROFSIM_EXPLORE", ""));
-    rows[0].name = program_invocation_short_name;
-    snprintf(replay_prefix, sizeof replay_prefix, "PROFSIM_EXPLORE='");
-    snprintf(replay_suffix, sizeof replay_suffix, "' %s",
+    cli_only_kernel_name(program_invocation_short_name);
+    snprintf(cli_only_prefix, CLI_REPLAY_BYTES, "PROFSIM_EXPLORE='");
+    snprintf(cli_only_suffix, CLI_REPLAY_BYTES, "' %s",
              program_invocation_name);
     callback_now.function = callback;
     callback_now.argument = argument;
-    sim_program_start(rows[0].name, run_callback, NULL,
+    sim_program_start(program_invocation_short_name, run_callback, NULL,
                       (char *)__builtin_frame_address(0) + 16, false);
     count = split_words(text, words);
     code = cli_explore(count, words);

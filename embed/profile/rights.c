@@ -21,15 +21,6 @@
 
 #include "profile.h"
 
-bool
-profile_is_confined(void)
-{
-    const pid_t child = atomic_load(&profile.confined_child);
-
-    return atomic_load(&profile.confinements) != 0 ||
-           (child != 0 && child == getpid());
-}
-
 /*
  * Call it, ahead of a change, unless the profiler itself is interrupted. The
  * program's call is no cancellation point, so ours is none.

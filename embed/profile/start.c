@@ -29,8 +29,6 @@ enum {
     FRAMES_A_BUCKET = 20
 };
 
-struct profile profile;
-
 static int64_t
 number_of(const char *name, int64_t otherwise)
 {
@@ -60,15 +58,6 @@ configure(void)
     to->every_s = (uint32_t)number_of(PROFILE_ENV_EVERY, 0);
     to->has_agent = number_of(PROFILE_ENV_NO_AGENT, 0) == 0;
     return true;
-}
-
-void *
-profile_map(size_t bytes)
-{
-    void *const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return at != MAP_FAILED ? at : NULL;
 }
 
 static uint64_t

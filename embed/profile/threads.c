@@ -19,7 +19,6 @@
 #include "profile.h"
 #include "told.h"
 
-_Thread_local bool embed_inside;
 _Thread_local uint64_t embed_until_bytes;
 _Thread_local struct profile_thread profile_thread;
 

@@ -216,16 +216,6 @@ prof_cpu_stop(struct prof_cpu *cpu)
 
 /* ---- a fork ---- */
 
-void
-prof_cpu_empty_ring(struct prof_cpu *cpu)
-{
-    /* Relaxed, all: nobody else is there. */
-    for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
-        store_relaxed(&cpu->ticks[i].sequence, i);
-    store_relaxed(&cpu->head, 0);
-    cpu->tail = 0;
-}
-
 /*
  * A tick whose thread is gone holds its cell for ever, and a drain may have
  * been linking a stack: so nothing of the ring and the stacks is looked at.

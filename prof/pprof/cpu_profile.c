@@ -76,6 +76,16 @@ prof_cpu_bytes_needed(const struct prof_cpu_config *config)
     return layout_of(&layout, config) ? layout.end : 0;
 }
 
+void
+prof_cpu_empty_ring(struct prof_cpu *cpu)
+{
+    /* Relaxed, all: nobody else is there. */
+    for (uint64_t i = 0; i < UINT64_C(1) << cpu->ticks_log2; i++)
+        store_relaxed(&cpu->ticks[i].sequence, i);
+    store_relaxed(&cpu->head, 0);
+    cpu->tail = 0;
+}
+
 enum prof_status
 prof_cpu_init(struct prof_cpu **out, const struct prof_cpu_config *config,
               void *block, size_t block_bytes)

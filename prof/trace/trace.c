@@ -120,24 +120,6 @@ make_room(struct prof_trace *trace, struct trace_buffer **owned)
 
 /* ---- the events ---- */
 
-#define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)
-
-/* A task that another processor made ready, or a collection it began. */
-#define CROSSES(number)                                                \
-    ((number) == PROF_EV_PROC_START || (number) == PROF_EV_GC_START || \
-     (number) == PROF_EV_GC_DONE || (number) == PROF_EV_GO_START ||    \
-     (number) == PROF_EV_GO_UNBLOCK || (number) == PROF_EV_GO_SYSEXIT)
-
-const struct trace_shape prof_trace_shapes[] = {
-#define PROF_X(id, number, name, args, stack)                          \
-    [number] = {args, stack, !(stack) && (args) <= 1, CROSSES(number), \
-                FIRST(number, (args) + (stack))},
-#include "prof/trace_event.def"
-#undef PROF_X
-};
-
-#define EVENT_KINDS (sizeof prof_trace_shapes / sizeof *prof_trace_shapes)
-
 struct event {
     enum prof_trace_event kind;
     const uint64_t *args;
@@ -208,7 +190,7 @@ prof_trace_emit_started(struct prof_trace *trace, uint32_t proc,
 {
     uint64_t id = 0;
 
-    PROF_ASSERT(kind < EVENT_KINDS);
+    PROF_ASSERT(kind < TRACE_SHAPES);
     if (prof_trace_shapes[kind].stack)
         id = stack_id(trace, stack, depth);
     if (trace->order == PROF_TRACE_ORDER_CLOCK)
@@ -261,7 +243,7 @@ prof_trace_emit(struct prof_trace *trace, uint32_t proc,
     const struct trace_shape *const shape = &prof_trace_shapes[kind];
     uint32_t way;
 
-    PROF_ASSERT(kind < EVENT_KINDS);
+    PROF_ASSERT(kind < TRACE_SHAPES);
     if (proc >= trace->procs_count) {
         PROF_ASSERT(proc == PROF_TRACE_NO_PROC);
         emit_outside(trace, kind, args, stack, depth);

@@ -107,7 +107,10 @@ struct trace_shape {
     uint8_t first; /* byte: the kind, and how many numbers at 6 */
 };
 
-extern const struct trace_shape prof_trace_shapes[];
+#define TRACE_SHAPES (PROF_EV_FUTILE_WAKEUP + 1U)
+/* Hidden: it is reached without a load of its address. */
+extern const struct trace_shape prof_trace_shapes[TRACE_SHAPES]
+    __attribute__((visibility("hidden")));
 
 /* The port sleeps on plain words. */
 static inline const uint32_t *

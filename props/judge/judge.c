@@ -18,7 +18,6 @@
 #include "rng.h"
 
 /* As semantics.md derives it, 3 * 2^25; not the library's constant. */
-#define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
 
 static struct model_limits
 model_limits_of(const struct sim_config *config)
@@ -62,46 +61,6 @@ props_judge_begin(struct props_judge *judge)
         judge->procs[i] = prof_proc_at(sim_world_prof(judge->world), i);
     for (uint32_t i = 0; i < SIM_PROCS_MAX; i++)
         judge->last_ticks[i] = INT64_MIN;
-}
-
-void
-judge_breach(struct props_judge *judge, enum props_property property,
-             const char *format, ...)
-{
-    struct props_breach *breach = &judge->breach;
-    va_list arguments;
-
-    if ((judge->asked & PROPS_BIT(property)) == 0)
-        return;
-    breach->broken |= PROPS_BIT(property);
-    if (property >= breach->property)
-        return; /* a stronger name is there already */
-    breach->property = property;
-    breach->event = judge->events;
-    va_start(arguments, format);
-    vsnprintf(breach->text, sizeof breach->text, format, arguments);
-    va_end(arguments);
-}
-
-void
-judge_hash(struct props_judge *judge, uint64_t word)
-{
-    judge->hash = sim_hash_step(judge->hash, word);
-}
-
-uint64_t
-judge_cycle(const struct props_judge *judge)
-{
-    return sim_world_config(judge->world)->cycle_first +
-           model_heap_cycles(judge->model);
-}
-
-bool
-judge_near_wrap(const struct props_judge *judge)
-{
-    const uint64_t cycle = judge_cycle(judge);
-
-    return cycle >= CYCLES_BEFORE_WRAP && cycle < CYCLES_BEFORE_WRAP + 4;
 }
 
 /* The cycle word: H6 its number, H5 its flag. */

@@ -4,6 +4,8 @@
 
 #include "judge.h"
 
+#define CYCLES_BEFORE_WRAP (UINT64_C(3) << 25)
+
 /* Note a breach; the first property of property.def names it. */
 void judge_breach(struct props_judge *judge, enum props_property property,
                   const char *format, ...)

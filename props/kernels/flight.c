@@ -23,24 +23,12 @@ same_moment(void *context)
     return 1;
 }
 
-static bool
-one_task(void *context, struct prof_trace_task *task)
-{
-    bool *given = context;
-
-    if (*given)
-        return false;
-    *given = true;
-    *task = (struct prof_trace_task){.id = 1, .state = PROF_TASK_RUNNABLE};
-    return true;
-}
-
 static void
 next_generation(void)
 {
     bool given = false;
     const struct prof_trace_world world = {
-        .thread = 1, .task = 1, .next = one_task, .context = &given};
+        .thread = 1, .task = 1, .next = session_one_task, .context = &given};
 
     if (prof_flight_next(flight, &world, NULL, 0) == PROF_ERR_OFF &&
         prof_flight_start(flight, &world) != PROF_OK)

@@ -44,8 +44,8 @@ session_tick(void)
     atomic_fetch_add_explicit(&clock_ticks, 1, memory_order_relaxed);
 }
 
-static bool
-one_task(void *context, struct prof_trace_task *task)
+bool
+session_one_task(void *context, struct prof_trace_task *task)
 {
     bool *given = context;
 
@@ -61,7 +61,7 @@ session_start(void)
 {
     bool given = false;
     const struct prof_trace_world world = {
-        .thread = 1, .task = 1, .next = one_task, .context = &given};
+        .thread = 1, .task = 1, .next = session_one_task, .context = &given};
 
     return prof_trace_start(session_trace, &world);
 }

@@ -45,6 +45,9 @@ void session_make(enum prof_trace_order order);
 /* The same, and it is on. */
 void session_new(enum prof_trace_order order);
 
+/* A world of one task, told once. in: context, bool: is it told? */
+bool session_one_task(void *context, struct prof_trace_task *task);
+
 /* Begin a session: one task, the caller, on processor 0. */
 enum prof_status session_start(void);
 enum prof_status session_stop(void);

@@ -11,16 +11,6 @@
  */
 #include "world_internal.h"
 
-uint64_t
-sim_world_frozen_ticks(const struct sim_world *world, uint32_t proc)
-{
-    const struct sim_clock_fault *fault = &world->clock_faults[proc];
-
-    return (world->now_ticks < fault->thaws_ticks ? world->now_ticks
-                                                  : fault->thaws_ticks) -
-           fault->frozen_ticks;
-}
-
 bool
 sim_world_stalls(const struct sim_world *world, uint32_t proc)
 {

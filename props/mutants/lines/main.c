@@ -24,13 +24,6 @@ struct wanted {
     uint64_t every;
 };
 
-static char *
-name_of(const struct mutant *mutant)
-{
-    return name_of_mutant(mutant->file, mutant->function, mutant->text,
-                          mutant->instead, mutant->ordinal);
-}
-
 static bool
 load(struct trial *trial)
 {
@@ -85,29 +78,12 @@ static void
 choose(struct trial *trial, const struct wanted *wanted)
 {
     for (size_t i = 0; i < trial->mutants_count; i++) {
-        char *name = name_of(&trial->mutants[i]);
+        char *name = trial_name(&trial->mutants[i]);
 
         trial->mutants[i].chosen =
             name_is_sampled(name, wanted->every) && begins(name, wanted->only);
         free(name);
     }
-}
-
-void
-trial_write(const struct trial *trial, const struct mutant *m)
-{
-    static const char *const verdicts[] = {
-        [VERDICT_UNMET] = "unmet",   [VERDICT_SURVIVES] = "survives",
-        [VERDICT_FAILED] = "failed", [VERDICT_CRASHED] = "crashed",
-        [VERDICT_HANGS] = "hangs",
-    };
-    char *name = name_of(m);
-
-    fprintf(trial->results, "%u\t%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%u\t%u\n",
-            m->id, m->file, m->function, m->line, m->kind, name,
-            verdicts[m->verdict], m->by != NULL ? m->by->name : "", m->property,
-            m->runs, m->tried);
-    free(name);
 }
 
 static bool

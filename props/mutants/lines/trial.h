@@ -72,7 +72,8 @@ struct trial {
     FILE *results;
 };
 
-/* main.c: a line of the results. */
+/* result.c: a mutant's name, to be freed; a line of the results. */
+char *trial_name(const struct mutant *mutant);
 void trial_write(const struct trial *trial, const struct mutant *mutant);
 
 /* unit.c: find the judges, and what each comes by. returns: all passed */

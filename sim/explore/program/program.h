@@ -44,8 +44,11 @@ void sim_tls_open(void);
 void sim_tls_reset(uint32_t thread);
 void sim_tls_each(void (*visit)(uintptr_t begin, uintptr_t end));
 
-/* pthread.c; thread exits: destructors of thread_local objects */
+/* pthread.c */
 void sim_pthread_reset(void);
+
+/* thread_exits.c: destructors of thread_local objects */
+void sim_thread_exits_reset(void);
 void sim_thread_exits_add(void (*destroy)(void *), void *object);
 void sim_thread_exits_run(void);
 

@@ -9,12 +9,7 @@
 #include "explored.h"
 #include "shims.h"
 
-enum {
-    RECORDS_MAX = 1024,
-    KEYS_MAX = 32,
-    EXITS_MAX = 256,
-    DESTRUCTOR_ROUNDS = 4
-};
+enum { RECORDS_MAX = 1024, KEYS_MAX = 32, DESTRUCTOR_ROUNDS = 4 };
 
 /* One thread of this run; its pthread_t is its index + 1. */
 struct record {
@@ -29,14 +24,6 @@ struct record {
     const void *values[KEYS_MAX];
 };
 
-struct thread_exit {
-    const struct record *of;
-    void (*destroy)(void *object);
-    void *object;
-};
-
-static struct thread_exit exits[EXITS_MAX];
-static uint32_t exits_count;
 static struct record records[RECORDS_MAX];
 static uint32_t records_count;
 static struct record *running[SIM_THREADS_MAX]; /* by slot */
@@ -67,7 +54,7 @@ void
 sim_pthread_reset(void)
 {
     records_count = 0;
-    exits_count = 0;
+    sim_thread_exits_reset();
     running[0] = record_new(0);
     memcpy(key_used, kept.used, sizeof key_used);
     memcpy(destructors, kept.destructors, sizeof destructors);
@@ -107,31 +94,6 @@ run_destructors(struct record *r)
 }
 
 /* ---- Destructors of thread_local objects ---- */
-
-void
-sim_thread_exits_add(void (*destroy)(void *), void *object)
-{
-    if (exits_count == EXITS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, 0, 0,
-                          "the program has too many thread_local objects");
-    exits[exits_count++] = (struct thread_exit){
-        .of = self(), .destroy = destroy, .object = object};
-}
-
-/* The newest first; they may make others. */
-void
-sim_thread_exits_run(void)
-{
-    for (uint32_t i = exits_count; i-- > 0;) {
-        const struct thread_exit exit = exits[i];
-
-        if (exit.of != self())
-            continue;
-        exits[i].of = NULL;
-        exit.destroy(exit.object);
-        i = exits_count;
-    }
-}
 
 _Noreturn void
 sim_pthread_leave(void *result)

@@ -1,0 +1,42 @@
+/* only_kernel.c -- see only_kernel.h. */
+#include "only_kernel.h"
+
+#include "complaint.h"
+#include "start.h"
+
+static struct sim_kernel_entry rows[2] = {{.make = sim_program_kernel}};
+char cli_only_prefix[CLI_REPLAY_BYTES];
+char cli_only_suffix[CLI_REPLAY_BYTES];
+
+const struct sim_kernel_entry *const cli_kernel_groups[] = {rows, NULL};
+
+void
+cli_only_kernel_name(const char *name)
+{
+    rows[0].name = name;
+}
+
+const char *
+cli_only_kernel(void)
+{
+    return rows[0].name;
+}
+
+const char *
+cli_replay_prefix(const char *name)
+{
+    (void)name;
+    return cli_only_prefix;
+}
+
+const char *
+cli_replay_suffix(void)
+{
+    return cli_only_suffix;
+}
+
+enum cli_exit
+cli_no_such_kernel(const char *name)
+{
+    return cli_usage("'%s' is not this program", name);
+}

@@ -1,0 +1,15 @@
+/* only_kernel.h -- the table of kernels of a program that explores itself. */
+#ifndef CLI_ONLY_KERNEL_H
+#define CLI_ONLY_KERNEL_H
+
+#include "kernel_groups.h"
+
+enum { CLI_REPLAY_BYTES = 4096 };
+
+/* What the command that runs it again begins and ends with. */
+extern char cli_only_prefix[CLI_REPLAY_BYTES];
+extern char cli_only_suffix[CLI_REPLAY_BYTES];
+
+void cli_only_kernel_name(const char *name);
+
+#endif

@@ -1,0 +1,19 @@
+/* items.c -- an array that grows. */
+#include "conversion.h"
+
+#include <stdlib.h>
+
+void *
+cli_items_add(struct cli_items *items, size_t item_bytes)
+{
+    if (items->count == items->room) {
+        size_t room = items->room * 2 + 64;
+        void *grown = realloc(items->items, room * item_bytes);
+
+        if (grown == NULL)
+            return NULL;
+        items->items = grown;
+        items->room = room;
+    }
+    return (uint8_t *)items->items + items->count++ * item_bytes;
+}

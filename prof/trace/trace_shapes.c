@@ -1,0 +1,18 @@
+/* trace_shapes.c -- how the event of each kind looks. */
+#include "tracer.h"
+
+#define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)
+
+/* A task that another processor made ready, or a collection it began. */
+#define CROSSES(number)                                                \
+    ((number) == PROF_EV_PROC_START || (number) == PROF_EV_GC_START || \
+     (number) == PROF_EV_GC_DONE || (number) == PROF_EV_GO_START ||    \
+     (number) == PROF_EV_GO_UNBLOCK || (number) == PROF_EV_GO_SYSEXIT)
+
+const struct trace_shape prof_trace_shapes[TRACE_SHAPES] = {
+#define PROF_X(id, number, name, args, stack)                          \
+    [number] = {args, stack, !(stack) && (args) <= 1, CROSSES(number), \
+                FIRST(number, (args) + (stack))},
+#include "prof/trace_event.def"
+#undef PROF_X
+};

@@ -1,0 +1,48 @@
+/* judge_breach.c -- what every part of the judge needs: its verdict and cycle.
+ */
+#include "judge_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "rng.h"
+
+void
+judge_breach(struct props_judge *judge, enum props_property property,
+             const char *format, ...)
+{
+    struct props_breach *breach = &judge->breach;
+    va_list arguments;
+
+    if ((judge->asked & PROPS_BIT(property)) == 0)
+        return;
+    breach->broken |= PROPS_BIT(property);
+    if (property >= breach->property)
+        return; /* a stronger name is there already */
+    breach->property = property;
+    breach->event = judge->events;
+    va_start(arguments, format);
+    vsnprintf(breach->text, sizeof breach->text, format, arguments);
+    va_end(arguments);
+}
+
+void
+judge_hash(struct props_judge *judge, uint64_t word)
+{
+    judge->hash = sim_hash_step(judge->hash, word);
+}
+
+uint64_t
+judge_cycle(const struct props_judge *judge)
+{
+    return sim_world_config(judge->world)->cycle_first +
+           model_heap_cycles(judge->model);
+}
+
+bool
+judge_near_wrap(const struct props_judge *judge)
+{
+    const uint64_t cycle = judge_cycle(judge);
+
+    return cycle >= CYCLES_BEFORE_WRAP && cycle < CYCLES_BEFORE_WRAP + 4;
+}

@@ -1,0 +1,31 @@
+/* result.c -- how a mutant is called, and the line of its result. */
+#include "trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lines/name.h"
+
+char *
+trial_name(const struct mutant *mutant)
+{
+    return name_of_mutant(mutant->file, mutant->function, mutant->text,
+                          mutant->instead, mutant->ordinal);
+}
+
+void
+trial_write(const struct trial *trial, const struct mutant *m)
+{
+    static const char *const verdicts[] = {
+        [VERDICT_UNMET] = "unmet",   [VERDICT_SURVIVES] = "survives",
+        [VERDICT_FAILED] = "failed", [VERDICT_CRASHED] = "crashed",
+        [VERDICT_HANGS] = "hangs",
+    };
+    char *name = trial_name(m);
+
+    fprintf(trial->results, "%u\t%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%u\t%u\n",
+            m->id, m->file, m->function, m->line, m->kind, name,
+            verdicts[m->verdict], m->by != NULL ? m->by->name : "", m->property,
+            m->runs, m->tried);
+    free(name);
+}
