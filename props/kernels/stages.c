@@ -182,3 +182,65 @@ const struct sim_kernel props_kernel_rates = {
                 {"second", set_and_sample, NULL}},
     .threads_count = 2,
 };
+
+/* ---- Two rates are drawn by for the first time, at once ---- */
+
+static void
+set_and_draw(void *context, uint32_t thread)
+{
+    (void)context;
+    prof_heap_rate_set(kernel_prof, rates[thread]);
+    (void)prof_heap_sample(prof_proc_at(kernel_prof, thread), 1);
+}
+
+/* How many allocations were sampled at this rate, once all are published? */
+static uint64_t
+allocs_of_rate(int64_t rate_bytes)
+{
+    struct prof_heap_record records[KERNEL_RECORDS];
+    size_t count = 0;
+    uint64_t allocs = 0;
+
+    for (int i = 0; i < 2; i++)
+        kernel_advance_alone();
+    sim_explore_check(prof_heap_snapshot(kernel_prof, PROF_SELECT_ALL, records,
+                                         KERNEL_RECORDS, &count) == PROF_OK,
+                      "snapshot");
+    for (size_t i = 0; i < count; i++)
+        allocs += records[i].rate_bytes == rate_bytes ? records[i].allocs : 0;
+    return allocs;
+}
+
+/* What a processor goes on to sample is of the rate that is set. */
+static void
+check_next(uint32_t proc, int64_t rate_bytes)
+{
+    const uint64_t before = allocs_of_rate(rate_bytes);
+
+    prof_heap_rate_set(kernel_prof, rate_bytes);
+    sim_explore_check(
+        prof_heap_sample(prof_proc_at(kernel_prof, proc), LARGE_BYTES),
+        "a large allocation is not sampled");
+    kernel_alloc(proc, 0);
+    sim_explore_check(allocs_of_rate(rate_bytes) == before + 1,
+                      "a sample is in the bucket of another rate");
+}
+
+static void
+next_of_its_rate(void *context)
+{
+    (void)context;
+    for (uint32_t proc = 0; proc < 2; proc++) {
+        check_next(proc, rates[proc]);
+        check_next(proc, rates[1 - proc]);
+    }
+}
+
+const struct sim_kernel props_kernel_new_rates = {
+    .name = "sampler-new-rates",
+    .about = "of two new rates each has its own buckets",
+    .setup = new_for_rates,
+    .finish = next_of_its_rate,
+    .threads = {{"first", set_and_draw, NULL}, {"second", set_and_draw, NULL}},
+    .threads_count = 2,
+};

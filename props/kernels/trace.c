@@ -261,6 +261,51 @@ const struct sim_kernel props_kernel_two_readers = {
     .threads_count = 2,
 };
 
+/* ---- Two that read at once ---- */
+
+static enum prof_status read_status[2];
+
+static void
+one_buffer_is_full(void *context)
+{
+    header_is_read(context);
+    session_emit_full(0);
+}
+
+/* The bytes are not looked at: they are those of who reads next. */
+static void
+read_once(void *context, uint32_t thread)
+{
+    const uint8_t *bytes;
+    size_t count;
+
+    (void)context;
+    read_status[thread] = prof_trace_read(session_trace, &bytes, &count);
+}
+
+static void
+one_has_read(void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < 2; i++)
+        sim_explore_check(read_status[i] == PROF_OK ||
+                              read_status[i] == PROF_ERR_BUSY ||
+                              read_status[i] == PROF_ERR_AGAIN,
+                          "a read returns ok, busy or again");
+    sim_explore_check((read_status[0] == PROF_OK) !=
+                          (read_status[1] == PROF_OK),
+                      "one buffer is read once");
+}
+
+const struct sim_kernel props_kernel_reads_at_once = {
+    .name = "trace-reads-at-once",
+    .about = "of two that read at once one gets the buffer",
+    .setup = one_buffer_is_full,
+    .finish = one_has_read,
+    .threads = {{"first", read_once, NULL}, {"second", read_once, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- No buffer left ---- */
 
 static void

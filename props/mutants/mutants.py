@@ -242,7 +242,7 @@ def edge_of(build, name):
     raise Broken(f'no test makes {name}.ok')
 
 
-def try_test(mutant, word):
+def try_test(mutant, word, seconds=300):
     """Run the test that makes NAME.ok; say which of its cases failed."""
     name, _, only = word.removeprefix('run:').partition('/')
     edge = edge_of(mutant.build, name)
@@ -258,7 +258,7 @@ def try_test(mutant, word):
         command = re.sub(WORD % re.escape(part), mutant.make(part), command)
     log = f'{mutant.folder}/{name}.out'
     chosen = {'TEST_FILTER': only} if only else {}
-    status = timed(300, command, log, shell=True, env=os.environ | chosen)
+    status = timed(seconds, command, log, shell=True, env=os.environ | chosen)
     if status == 0:
         return []
     if status is None: # a slow test, on a slow machine, has noticed nothing

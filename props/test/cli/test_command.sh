@@ -138,6 +138,11 @@ for command in run replay shrink; do
         "missing.sim: No such file" $command "$dir/missing.sim"
     refuses "$command: an empty file" "empty.sim:" $command "$dir/empty.sim"
 done
+for command in run check replay; do
+    exits "$command: a file that is not there keeps none from the next" 1 \
+        "^fixtures/scenarios/wrap.sim: " \
+        $command "$dir/missing.sim" fixtures/scenarios/wrap.sim
+done
 sed 's/^expect property H2/expect property H99/' \
     fixtures/scenarios/late-rotation-go1.6.sim >"$dir/unknown.sim"
 mkdir "$dir/unknown" && cp "$dir/unknown.sim" "$dir/unknown"

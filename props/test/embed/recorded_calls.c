@@ -55,6 +55,16 @@ resize(void)
     free(object);
 }
 
+/* Nothing else is recorded meanwhile. */
+static void
+live_a_while(void)
+{
+    void *volatile object = malloc(424240);
+
+    expect(nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL) == 0);
+    free(object);
+}
+
 static void
 align(void)
 {
@@ -233,6 +243,7 @@ main(int argc, char **argv)
     allocate(50); /* its first event comes before its name */
     expect(prctl(PR_SET_NAME, "named by prctl") == 0);
     resize();
+    live_a_while();
     align();
     wait_in_thread();
     fork_in_wait();

@@ -142,6 +142,14 @@ give_up_beside_another(void)
         abort();
 }
 
+static void *
+give_up_in_thread(void *unused)
+{
+    (void)unused;
+    give_up_beside_another();
+    return NULL;
+}
+
 static NOINLINE void
 let_go_after_one_gave_up(void)
 {
@@ -157,7 +165,8 @@ run_two_waiters(void)
 
     pthread_mutex_lock(&mutex);
     thread = start_waiter(wait_beside_another);
-    other = start_waiter(give_up_beside_another);
+    if (pthread_create(&other, NULL, give_up_in_thread, NULL) != 0)
+        abort();
     pthread_join(other, NULL);
     let_go_after_one_gave_up();
     pthread_join(thread, NULL);

@@ -19,7 +19,12 @@
 
 #include "recorder.h"
 
-enum { LOG_BYTES = 65536, ROUNDS = 8, EVENTS = 8 /* a round */ };
+enum {
+    PAGE_BYTES = 65536,
+    LOG_BYTES = 65536,
+    ROUNDS = 8,
+    EVENTS = 8 /* a round */
+};
 
 /* What is left of a log, and what its callers were told. */
 struct outcome {
@@ -115,8 +120,13 @@ pages(size_t bytes)
 static void
 log_within(uint64_t limit_bytes, uint64_t disk)
 {
+    const uint64_t end = limit_bytes < disk ? limit_bytes : disk;
+    uint8_t *const memory = pages(LOG_BYTES + PAGE_BYTES);
+
+    /* Where it ends, memory does. */
+    assert_int_equal(mprotect(memory + LOG_BYTES, PAGE_BYTES, PROT_NONE), 0);
     embed_state = pages(sizeof *embed_state);
-    embed_state->log = pages(LOG_BYTES);
+    embed_state->log = memory + LOG_BYTES - end;
     embed_state->limit_bytes = limit_bytes;
     embed_state->used_bytes = EMBED_SPOOL_FIRST;
     embed_state->reserved_bytes = EMBED_SPOOL_FIRST;
@@ -134,7 +144,7 @@ log_within(uint64_t limit_bytes, uint64_t disk)
     for (int i = 0; i < EMBED_DROP_COUNT; i++)
         part.dropped[i] = atomic_load(&embed_header()->dropped[i]);
     memcpy(part.bytes, embed_state->log, part.used_bytes);
-    munmap(embed_state->log, LOG_BYTES);
+    munmap(memory, LOG_BYTES + PAGE_BYTES);
     munmap(embed_state, sizeof *embed_state);
     embed_state = NULL;
 }

@@ -89,6 +89,25 @@ an_object_that_is_resized_stays_the_same(void **state)
     assert_int_equal(sizes_bytes[1], 0);
 }
 
+/* Of the 30 ms that it lived the clock of frees may miss a tick or two. */
+static void
+a_free_has_a_time_of_its_own(void **state)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded born;
+    struct sim_recorded event;
+    const uint64_t object = object_of(parent, 424240, &born);
+
+    (void)state;
+    sim_recording_begin(parent, &cursor);
+    while (sim_recording_next(&cursor, &event))
+        if (event.kind == SIM_RECORDED_FREE && event.object == object)
+            break;
+    assert_int_equal(event.kind, SIM_RECORDED_FREE);
+    assert_int_equal(event.object, object);
+    assert_true(event.ticks - born.ticks >= 10000000);
+}
+
 /* Never the old bytes and the new ones at once: 7654321 and 3456789. */
 static void
 the_peak_has_an_object_once(void **state)
@@ -334,6 +353,7 @@ main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_object_that_is_resized_stays_the_same),
+        cmocka_unit_test(a_free_has_a_time_of_its_own),
         cmocka_unit_test(the_peak_has_an_object_once),
         cmocka_unit_test(its_replay_holds),
         cmocka_unit_test(a_library_in_place_of_another_has_its_own_names),

@@ -121,6 +121,11 @@ int
 __wrap_sigaction(int number, const struct sigaction *action,
                  struct sigaction *old)
 {
+    void (*meanwhile)(void) = syscall_stubs.meanwhile;
+
+    syscall_stubs.meanwhile = NULL;
+    if (meanwhile != NULL)
+        meanwhile();
     return is_refused(CALL_SIGACTION) ? -1
                                       : __real_sigaction(number, action, old);
 }

@@ -47,6 +47,7 @@ struct syscall_stubs {
     uint32_t *wakes_by; /* a sleep ends at once, and then it is 0 */
     size_t barriers;
     unsigned refused_barriers; /* bits, lowest first: whether the next are */
+    void (*meanwhile)(void);   /* by another, when a handler is set; or NULL */
     uintptr_t ticked[2];       /* the last tick's stack */
     uint32_t ticked_depth;
 };

@@ -220,10 +220,24 @@ a_sink_that_fails_ends_the_samples(void **state)
     assert_int_equal(calls, 1);
 }
 
+/* A tick has its frames in the ring, a stack has its own. */
+static void
+the_deepest_cpu_profile_is_measured_whole(void **state)
+{
+    const struct prof_cpu_config config = {.ticks_max = 1U << 24,
+                                           .stacks_max = 1U << 24,
+                                           .depth_max = PROF_DEPTH_LIMIT};
+
+    (void)state;
+    assert_true(prof_cpu_bytes_needed(&config) >=
+                (UINT64_C(2) << 24) * PROF_DEPTH_LIMIT * sizeof(uintptr_t));
+}
+
 int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_deepest_cpu_profile_is_measured_whole),
         cmocka_unit_test(sizes_beyond_the_limits_are_refused),
         cmocka_unit_test(zeros_stand_for_the_defaults),
         cmocka_unit_test(a_block_out_of_line_is_refused),

@@ -17,7 +17,7 @@
 #include "test_prof_make.h"
 #include "tracer.h"
 
-enum { PROCS = 3 };
+enum { PROCS = 3, RING_ALLOCS = 2 /* the slot of cycle 0 */ };
 
 static struct prof_trace *trace;
 
@@ -142,6 +142,26 @@ a_first_snapshot_is_gone_on_with_and_no_other(void **state)
     assert_int_equal(
         prof_heap_snapshot(one, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
     assert_false(one->publishes_all);
+    props_prof_drop(one);
+}
+
+/* The snapshot had published a row, then its count wrapped: first the carry. */
+static void
+a_first_snapshot_goes_on_with_the_carry(void **state)
+{
+    const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
+    struct prof *one = props_prof_make(&config);
+    struct prof_proc *proc = prof_proc_at(one, 0);
+    const prof_bucket bucket = prof_heap_alloc(proc, stack, 2, 16);
+
+    (void)state;
+    store_relaxed(&proc->columns.slots[RING_ALLOCS][bucket], 0);
+    one->counters.published[RING_ALLOCS][bucket] = UINT32_MAX;
+    one->publishes_all = true;
+    store_relaxed(&proc->section.calls, 7);
+    prof_after_fork_child(one);
+    assert_int_equal(prof_heap_totals(one).allocs_published, UINT64_C(1) << 32);
+    assert_int_equal(prof_heap_totals(one).allocs_pending, 0);
     props_prof_drop(one);
 }
 
@@ -334,6 +354,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_carry_that_was_not_made_is_made_up_for),
         cmocka_unit_test(a_first_snapshot_is_gone_on_with_and_no_other),
+        cmocka_unit_test(a_first_snapshot_goes_on_with_the_carry),
         cmocka_unit_test(every_buffer_of_a_tracer_is_empty_again),
         cmocka_unit_test(
             entries_are_open_or_free_and_profiles_have_their_names),

@@ -256,6 +256,34 @@ own_unwinding_is_used_and_errno_is_kept(void **state)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1);
 }
 
+static struct prof_cpu *of_another;
+static enum prof_status told_another;
+
+static void
+begin_another(void)
+{
+    told_another = prof_process_begin(of_another, NULL);
+}
+
+/* Else its handler would be replaced by what was there before the first. */
+static void
+who_ends_keeps_others_out_until_the_old_handler_is_back(void **state)
+{
+    struct prof_cpu *cpu = a_profile();
+
+    (void)state;
+    of_another = cpu;
+    told_another = PROF_OK;
+    assert_int_equal(prof_process_begin(cpu, unwind_two), PROF_OK);
+    syscall_stubs.meanwhile = begin_another;
+    prof_process_end();
+    assert_int_equal(told_another, PROF_ERR_ACTIVE);
+    begin_another();
+    assert_int_equal(told_another, PROF_OK);
+    prof_process_end();
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+}
+
 /* What kernel and C library add for themselves: the way back. */
 enum { SA_WAY_BACK = 0x04000000 };
 
@@ -423,6 +451,9 @@ main(void)
                                   syscall_stubs_end),
         cmocka_unit_test_teardown(own_unwinding_is_used_and_errno_is_kept,
                                   syscall_stubs_end),
+        cmocka_unit_test_teardown(
+            who_ends_keeps_others_out_until_the_old_handler_is_back,
+            syscall_stubs_end),
         cmocka_unit_test_teardown(a_handler_that_was_there_before_is_put_back,
                                   syscall_stubs_end),
         cmocka_unit_test_teardown(

@@ -394,6 +394,21 @@ rules_that_do_not_exist_are_refused(void **state)
     }
 }
 
+/* Of each processor a bucket has three counters and a wait; of all together an
+ * entry, and what is published. */
+static void
+the_largest_instance_is_measured_whole(void **state)
+{
+    const struct prof_config config = {
+        .buckets_max = PROF_BUCKETS_LIMIT, .frames_max = 1, .procs_max = 3};
+    const uint64_t of_each = 3 * sizeof(uint64_t) + 2 * sizeof(uint64_t);
+    const uint64_t of_all = 16 + 3 * (sizeof(uint64_t) + 4 * sizeof(uint32_t));
+
+    (void)state;
+    assert_true(prof_bytes_needed(&config) >=
+                PROF_BUCKETS_LIMIT * (3 * of_each + of_all));
+}
+
 /* Exact rules divide up 64 random bits: any one of them asks for all 64. */
 static void
 exact_rules_with_a_short_random_number_are_refused(void **state)
@@ -453,6 +468,7 @@ main(void)
         cmocka_unit_test(every_rule_set_is_found_by_its_name_and_no_other),
         cmocka_unit_test(every_preset_is_what_its_era_did),
         cmocka_unit_test(rules_that_do_not_exist_are_refused),
+        cmocka_unit_test(the_largest_instance_is_measured_whole),
         cmocka_unit_test(exact_rules_with_a_short_random_number_are_refused),
         cmocka_unit_test(every_status_has_a_text_of_its_own),
         cmocka_unit_test(the_library_states_the_version_of_its_headers),

@@ -389,10 +389,63 @@ after_a_busy_next_cycle_frees_wait_for_their_allocations(void **state)
     }
 }
 
+/* What three processors have counted of one row, in both halves of a word. */
+static void
+check_sum(const uint64_t counted[3], bool reversed)
+{
+    const struct prof_config config = {.buckets_max = 4, .procs_max = 3};
+    struct prof *prof = props_prof_make(&config);
+    const uintptr_t frames[] = {0x1000};
+    uint64_t allocs = 0;
+    uint64_t frees = 0;
+    struct prof_heap_record record;
+    uint32_t row;
+    size_t count;
+
+    for (uint32_t i = 0; i < 3; i++) /* each has recorded something */
+        (void)prof_heap_alloc(prof_proc_at(prof, i), frames, 1, 16);
+    row = prof_table_rows(&prof->table);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t other = counted[reversed ? 2 - i : i];
+
+        store_relaxed(&prof->procs[i].columns.slots[2][row],
+                      other << 32 | counted[i]);
+        allocs += counted[i];
+        frees += other;
+    }
+    for (int cycle = 0; cycle < 3; cycle++) {
+        assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+    }
+    assert_int_equal(
+        prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count), PROF_OK);
+    assert_int_equal(record.allocs, allocs);
+    assert_int_equal(record.frees, frees);
+    props_prof_drop(prof);
+}
+
+/* Each sum is of 64 bits, whichever of the numbers is the large one. */
+static void
+sums_of_processors_pass_2_to_32(void **state)
+{
+    static const uint64_t edges[] = {0, 1, 0x7fffffff, 0x80000000, UINT32_MAX};
+    enum { EDGES = sizeof edges / sizeof *edges };
+
+    (void)state;
+    for (uint32_t i = 0; i < EDGES * EDGES * EDGES; i++) {
+        const uint64_t counted[] = {edges[i % EDGES], edges[i / EDGES % EDGES],
+                                    edges[i / EDGES / EDGES]};
+
+        check_sum(counted, false);
+        check_sum(counted, true);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_processors_pass_2_to_32),
         cmocka_unit_test(a_short_buffer_is_not_touched_and_the_need_is_told),
         cmocka_unit_test(a_short_buffer_of_contention_is_not_touched_either),
         cmocka_unit_test(clocks_that_ran_backwards_count_the_least),

@@ -1,0 +1,161 @@
+/*
+ * test_fork_log.c -- what a child of a fork does with its parent's log, without
+ * the recorder around it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "hooks.h"
+#include "recorder.h"
+
+enum { LOG_BYTES = 1 << 20 };
+
+/* What fork.c and log.c call of the rest. */
+_Atomic uint32_t embed_awaited;
+_Atomic uint32_t embed_confinements;
+static uint32_t reclaimed;
+
+bool
+embed_reserve(uint64_t bytes)
+{
+    (void)bytes;
+    return false;
+}
+
+void
+embed_modules_note(struct embed_stack *stack)
+{
+    (void)stack;
+}
+
+void
+embed_stacks_reclaim(void)
+{
+    reclaimed++;
+}
+
+void
+embed_resolve(void *function, const char *name, const char *version)
+{
+    (void)function;
+    (void)name;
+    (void)version;
+}
+
+static void *
+pages(size_t bytes)
+{
+    void *place = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(place != MAP_FAILED);
+    return place;
+}
+
+/* As spool.c and start.c leave it. */
+static int
+open_log(void **state)
+{
+    (void)state;
+    embed_state = pages(sizeof *embed_state);
+    (void)madvise(embed_state, sizeof *embed_state, MADV_WIPEONFORK);
+    embed_state->log = pages(LOG_BYTES);
+    (void)madvise(embed_state->log, LOG_BYTES, MADV_DONTFORK);
+    embed_state->limit_bytes = LOG_BYTES;
+    embed_state->used_bytes = EMBED_SPOOL_FIRST;
+    atomic_store(&embed_state->phase, EMBED_ON);
+    embed_fork_start();
+    return 0;
+}
+
+static bool
+is_mapped(void *place)
+{
+    unsigned char there;
+
+    return mincore(place, 1, &there) == 0;
+}
+
+/* returns: 0 if all is as it must be, else which is not */
+static int
+go_on_inside(uint8_t *log)
+{
+    if (!embed_self.orphan || embed_state->log != log || reclaimed != 1)
+        return 1;
+    memset(log, 1, LOG_BYTES); /* what the interrupted call still writes */
+    embed_unlock();
+    embed_fork_leave();
+    if (is_mapped(log) || is_mapped(log + LOG_BYTES - 1))
+        return 2;
+    return embed_self.orphan || embed_state->log != NULL ||
+                   atomic_load(&embed_state->phase) != EMBED_FRESH
+               ? 3
+               : 0;
+}
+
+static int
+go_on_outside(uint8_t *log)
+{
+    return embed_self.orphan || embed_state->log != NULL || is_mapped(log) ||
+                   atomic_load(&embed_state->phase) != EMBED_FRESH
+               ? 1
+               : 0;
+}
+
+static void
+expect_child(bool inside, int (*go_on)(uint8_t *log))
+{
+    uint8_t *const log = embed_state->log;
+    pid_t child;
+    int status;
+
+    embed_inside = inside;
+    child = fork();
+    if (child == 0)
+        _exit(go_on(log));
+    embed_inside = false;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_ptr_equal(embed_state->log, log);
+    assert_int_equal(atomic_load(&embed_state->phase), EMBED_ON);
+}
+
+/* A handler forks in the middle of a call of the recorder. */
+static void
+a_child_inside_goes_on_beside_the_log_and_leaves_nothing(void **state)
+{
+    (void)state;
+    expect_child(true, go_on_inside);
+}
+
+static void
+a_child_outside_begins_anew(void **state)
+{
+    (void)state;
+    expect_child(false, go_on_outside);
+    expect_child(true, go_on_inside); /* the parent's state is as before */
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            a_child_inside_goes_on_beside_the_log_and_leaves_nothing),
+        cmocka_unit_test(a_child_outside_begins_anew),
+    };
+
+    return cmocka_run_group_tests(tests, open_log, NULL);
+}
