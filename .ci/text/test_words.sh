@@ -8,7 +8,8 @@ passed=0
 failed=0
 copy_sources() {
     cp -R .ci prof docs README.md ARCHITECTURE.md CONTRIBUTING.md "$dir/"
-    mkdir "$dir/sim" "$dir/props"
+    mkdir "$dir/sim" "$dir/sim/world" "$dir/props"
+    cp sim/world/event.def "$dir/sim/world/"
 }
 
 # finds FILE LINE TEXT: with this line more, the check says so
@@ -27,8 +28,10 @@ finds() {
 copy_sources
 finds props/a.c '/* a liar */' "'liar' is retired"
 finds props/a.c 'int liar_tell(void);' "'liar' is retired"
+finds sim/world/event.def 'X(SIM_EV_NEW, "new-event", "", 0, new)' \
+    "no row for the event 'new-event'"
 finds docs/ci.md 'See `props/nowhere.c`.' 'there is no props/nowhere.c'
 (cd "$dir" && .ci/text/words prof/core/heap.c) | grep -q 'is retired' &&
     failed=$((failed + 1))
 echo "words: $passed passed, $failed failed"
-[ $failed -eq 0 ] && [ $passed -eq 3 ]
+[ $failed -eq 0 ] && [ $passed -eq 4 ]

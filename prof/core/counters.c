@@ -337,7 +337,7 @@ prof_counters_rotate(struct prof *prof)
 
 /* The slot in which is written down what a slot has published. */
 static inline uint32_t
-taken_slot(const struct prof *prof, uint32_t slot)
+published_slot(const struct prof *prof, uint32_t slot)
 {
     return prof->rules.heap == PROF_HEAP_STAGES && slot == RECENT ? MOVED
                                                                   : slot;
@@ -348,7 +348,7 @@ mend_half(struct prof_proc *proc, uint32_t slot, uint32_t row, enum half half)
 {
     const struct prof *prof = proc->prof;
     const struct row_counts published =
-        published_in(prof, taken_slot(prof, slot), row);
+        published_in(prof, published_slot(prof, slot), row);
     const uint64_t least = half == ALLOCS ? published.allocs : published.frees;
 
     if (half_of(&proc->columns.slots[slot][row], half) == 0 &&

@@ -177,7 +177,7 @@ draw_go_uniform(struct rng *rng, int64_t rate)
  * returns: its index plus 1
  */
 static uint32_t
-rate_place(struct prof *prof, int64_t *rate)
+rate_index(struct prof *prof, int64_t *rate)
 {
     for (uint32_t i = 0; i < SAMPLER_RATES; i++) {
         /* Relaxed: the rate itself is all that is told. */
@@ -201,7 +201,7 @@ draw(struct prof_proc *proc, int64_t rate)
     /* The rate that was set, whatever it is drawn from: no draw is repeated. */
     sampler->rate_bytes = rate;
     if (proc->prof->rules.sampler == PROF_SAMPLER_EXACT)
-        sampler->rate = rate_place(proc->prof, &rate);
+        sampler->rate = rate_index(proc->prof, &rate);
     switch (proc->prof->rules.sampler) {
     case PROF_SAMPLER_EXACT:
         sampler->until_bytes = draw_geometric(&proc->rng, (uint64_t)rate) + 1;
