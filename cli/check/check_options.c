@@ -45,6 +45,7 @@ static const struct cli_option table[] = {
     {EXPECT, 0, "expect", "unbiased",
      "ask that sampling be right on average, not only as\nthe rules say; "
      "enumerates, runs no worlds"},
+    CLI_REPORT_PAGE_OPTION,
     CLI_REPORT_OPTIONS,
     {0},
 };
@@ -130,6 +131,7 @@ take(struct cli_check_options *options, int id, const char *value)
                cli_complain("--save needs the name of a folder");
     case CLI_REPORT_JSON:
     case CLI_REPORT_JUNIT:
+    case CLI_REPORT_HTML:
         return cli_report_take(options->report, id, value);
     default:
         return cli_property(value, &campaign->asked);

@@ -8,6 +8,7 @@
 #include "complaint.h"
 #include "escape.h"
 #include "output.h"
+#include "page.h"
 #include "quote.h"
 
 /* ---- results ---- */
@@ -40,18 +41,24 @@ cli_report_begin(struct cli_report *report, int argc, char *const *argv)
 bool
 cli_report_take(struct cli_report *report, int id, const char *path)
 {
-    const char **where = id == CLI_REPORT_JSON ? &report->json : &report->junit;
-    const char *other = id == CLI_REPORT_JSON ? report->junit : report->json;
+    static const char *const options[] = {"--json", "--junit", "--html"};
+    const char **const places[] = {&report->json, &report->junit,
+                                   &report->html};
+    const int place = id - CLI_REPORT_JSON;
     struct prof_file file;
-    const char *option = id == CLI_REPORT_JSON ? "--json" : "--junit";
 
     if (*path == '\0')
-        return cli_complain("%s needs the name of a file", option);
-    if (*where != NULL)
-        return cli_complain("one %s: '%s' or '%s'?", option, *where, path);
-    if (other != NULL && strcmp(other, path) == 0)
-        return cli_complain("--json and --junit cannot both be '%s'", path);
-    *where = path;
+        return cli_complain("%s needs the name of a file", options[place]);
+    if (*places[place] != NULL)
+        return cli_complain("one %s: '%s' or '%s'?", options[place],
+                            *places[place], path);
+    for (int i = 0; i < 3; i++) {
+        if (*places[i] != NULL && strcmp(*places[i], path) == 0)
+            return cli_complain("%s and %s cannot both be '%s'",
+                                options[i < place ? i : place],
+                                options[i < place ? place : i], path);
+    }
+    *places[place] = path;
     return prof_file_check(&file, path) == PROF_OK ||
            cli_complain("%s: %s", path, prof_file_reason(&file));
 }
@@ -210,6 +217,30 @@ write_file(const struct cli_report *report, const char *path,
     return reason == NULL || cli_complain("%s: %s", path, reason);
 }
 
+/* The page of the same JSON. */
+static bool
+write_page(const struct cli_report *report)
+{
+    const struct cli_page_paths paths = {.html = report->html};
+    struct cli_page page;
+
+    if (report->html == NULL)
+        return true;
+    for (int i = 0; i < report->inputs_count; i++) {
+        if (strcmp(report->inputs[i], report->html) == 0)
+            return cli_complain("%s: it is an input; write another file",
+                                report->html);
+    }
+    cli_page_begin(&page);
+    if (page.file == NULL || report->failed) {
+        cli_page_drop(&page);
+        return cli_complain("%s: not enough memory", report->html);
+    }
+    cli_report_write_json(page.file, report);
+    return cli_page_end(&page, CLI_PAGE_CAMPAIGN, &paths,
+                        report->inputs_count > 0 ? report->inputs[0] : NULL);
+}
+
 enum cli_exit
 cli_report_drop(struct cli_report *report, enum cli_exit exit_code)
 {
@@ -238,5 +269,6 @@ cli_report_end(struct cli_report *report, enum cli_exit exit_code)
     }
     good = write_file(report, report->json, cli_report_write_json);
     good = write_file(report, report->junit, cli_report_write_junit) && good;
+    good = write_page(report) && good;
     return cli_report_drop(report, good ? exit_code : CLI_USAGE);
 }

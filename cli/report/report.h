@@ -58,6 +58,7 @@ struct cli_report {
     char **arguments; /* NULL at its end */
     const char *json; /* where to write; NULL: nowhere */
     const char *junit;
+    const char *html;
     char *const *inputs; /* files that were read, not to be written over */
     int inputs_count;
     struct cli_result **results;
@@ -68,18 +69,20 @@ struct cli_report {
 };
 
 /* For a command's table of options, and its switch. */
-enum { CLI_REPORT_JSON = 101, CLI_REPORT_JUNIT };
+enum { CLI_REPORT_JSON = 101, CLI_REPORT_JUNIT, CLI_REPORT_HTML };
 /* clang-format off */
 #define CLI_REPORT_OPTIONS                                              \
     {CLI_REPORT_JSON, 0, "json", "FILE", "write the results as JSON"},  \
     {CLI_REPORT_JUNIT, 0, "junit", "FILE", "write the results as JUnit XML"}
+#define CLI_REPORT_PAGE_OPTION                                          \
+    {CLI_REPORT_HTML, 0, "html", "FILE", "write the results as a page"}
 /* clang-format on */
 
 /* in: argv[0], the command's name; argv[argc] is NULL */
 void cli_report_begin(struct cli_report *report, int argc, char *const *argv);
 
 /*
- * Take --json or --junit.
+ * Take --json, --junit or --html.
  *
  * returns: false, and a complaint, if nothing can be written there
  */

@@ -4,23 +4,11 @@
  */
 #include <inttypes.h>
 
+#include "json.h"
 #include "prof/version.h"
 #include "report.h"
 
 enum { VERSION = 1 };
-
-/* A string. The report's texts are printable UTF-8 (escape.h). */
-static void
-print_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', file);
-        fputc(*text, file);
-    }
-    fputc('"', file);
-}
 
 /* in: key, with what stands before it; text, NULL: no such member */
 static void
@@ -29,7 +17,7 @@ print_member(FILE *file, const char *key, const char *text)
     if (text == NULL)
         return;
     fputs(key, file);
-    print_string(file, text);
+    sim_json_string(file, text);
 }
 
 static void
@@ -73,7 +61,7 @@ print_arguments(FILE *file, const struct cli_report *report)
     fputs(",\n  \"arguments\": [", file);
     for (char *const *word = report->arguments; *word != NULL; word++) {
         fputs(word == report->arguments ? "" : ", ", file);
-        print_string(file, *word);
+        sim_json_string(file, *word);
     }
     fputc(']', file);
 }

@@ -131,9 +131,21 @@ def test_run():
     same("run page", got, [True, True, True, 0, True, 1, "true"])
 
 
+def test_campaign():
+    run("check", "H2", "--rules", "go1.6-late", "--save", os.path.join(work, "again"),
+        "--html", os.path.join(work, "campaign.html"))
+    got = browse(os.path.join(work, "campaign.html"), [
+        "all('h1')[0].textContent",
+        "all('.why').length",
+        "all('a')[0].getAttribute('href').endsWith('again/H2-go1.6-late-67.html')",
+        "all('td.verdict.bad').length",
+    ])
+    same("campaign page", got, ["\u2717 1 failure", 1, True, 1])
+
+
 def main():
     try:
-        for test in (test_heap, test_threads, test_tasks, test_run):
+        for test in (test_heap, test_threads, test_tasks, test_run, test_campaign):
             test()
     finally:
         shutil.rmtree(work, ignore_errors=True)

@@ -102,6 +102,17 @@ check "boxes lie within their parents" says "$work/run.json" \
 check "locks by the time waited for them" says "$work/waits.json" \
     "len(d['locks']) > 0 and d['locks'] == sorted(d['locks'], key=lambda l: -l['ticks']) and all(l['ticks'] >= l['longest'] for l in d['locks'])"
 
+# ---- a campaign ----
+"$profsim" check H2 --rules go1.6-late --save "$work/again" --jobs 1 \
+    --json "$work/c.json" --html "$work/c.html" >"$work/said" 2>&1
+sed '1,/id="data">$/d; /^<\/script>$/,$d' "$work/c.html" >"$work/inside"
+check "a campaign's page holds its report" test -s "$work/inside"
+check "the same one" cmp "$work/inside" "$work/c.json"
+"$profsim" check H2 --seeds 1..2 --json "$work/z" --html "$work/z" \
+    >"$work/said" 2>&1
+check "two reports in one file: said" grep -q -- \
+    "--json and --html cannot both be" "$work/said"
+
 # ---- names of others ----
 evil='<_script>"'
 sed 's|^# pins:|# </script><script>alert(1)</script>|' \
