@@ -1,6 +1,7 @@
 /*
- * load.h -- what the benchmarks feed to all entrants alike: distinct keys
- * (size, stack) and the order in which they are asked for.
+ * load.h -- the input of the benchmarks, the same for every table compared:
+ * distinct keys (a size and a stack), and the order in which they are looked
+ * up.
  */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H

@@ -1,6 +1,7 @@
 /*
- * shard.h -- one of N parts of a campaign, each for a process of its own,
- * anywhere: `--shard I/N`, or what a scheduler's variables say of a task.
+ * shard.h -- splits a campaign into N parts that run in separate processes, on
+ * any machines. `--shard I/N` picks a part; so do the variables that a job
+ * scheduler sets for each task.
  */
 #ifndef CLI_SHARD_H
 #define CLI_SHARD_H

@@ -2,9 +2,9 @@
  * varint.h -- numbers in groups of 7 bits, lowest first, as profile.proto and
  * execution traces have them: a byte with its top bit set has one after it.
  *
- * A number below 2^56 is spread to its groups in one word and stored whole. How
- * long a number is cannot be foreseen, so a loop over its bytes would cost more
- * for the wrong guess than for the bytes.
+ * A number below 2^56 is spread into its 7-bit groups within one word, and the
+ * whole word is stored. A loop over the bytes would end after an unpredictable
+ * number of rounds, and a mispredicted branch costs more than the bytes do.
  */
 #ifndef PROF_VARINT_H
 #define PROF_VARINT_H
