@@ -26,7 +26,9 @@ check:
 	    $(run) .ci/count $(or $(PART),$@) && exit $$status
 # One test, by its name: make test T=test_prof_heap
 test: ; @.ci/deps build test && .ci/test '$(T)'
-pictures: ; @.ci/deps build test && ninja out/docs/ring.svg && cp out/docs/ring.svg docs/pictures/
+pictures:
+	@.ci/deps build test pages
+	@ninja out/docs/ring.svg out/docs/failure.png out/docs/run.png && cp out/docs/ring.svg out/docs/failure.png out/docs/run.png docs/pictures/
 # What editors and clang tools read.
 compile_commands.json: build.ninja rooms.ninja rules.ninja
 	@.ci/deps build test && ninja -t compdb cc | python3 -c "import json, sys; \
