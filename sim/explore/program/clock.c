@@ -1,9 +1,11 @@
 /*
  * clock.c -- time and chance that are the same in every run.
  *
- * Each thread has a clock of its own that moves by a microsecond when it is
- * read, and by as much as the thread sleeps; and numbers of its own. So neither
- * depends on the order in which threads run.
+ * Each thread has a clock of its own that moves when it is read, and by as much
+ * as the thread sleeps; and numbers of its own. So neither depends on the order
+ * in which threads run. A reading moves it by a microsecond, from the eighth on
+ * by twice as much as the one before, up to a second: who waits for a time by
+ * looking at the clock gets there in a few rounds.
  */
 #include "program.h"
 
@@ -18,7 +20,10 @@
 #define BEGIN_NS  1000000000000000000U /* in September 2001 */
 #define SECOND_NS 1000000000U
 
+enum { SLOW_READINGS = 8, DOUBLINGS_MAX = 20 };
+
 static uint64_t passed_ns[SIM_THREADS_MAX];
+static uint32_t readings[SIM_THREADS_MAX];
 static uint64_t numbers[SIM_THREADS_MAX];
 
 void
@@ -26,6 +31,7 @@ sim_clock_reset(void)
 {
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         passed_ns[i] = 0;
+        readings[i] = 0;
         numbers[i] = i + 1;
     }
 }
@@ -33,9 +39,14 @@ sim_clock_reset(void)
 static uint64_t
 now_ns(void)
 {
+    const uint32_t before = readings[sim_engine.current];
     uint64_t *mine = &passed_ns[sim_engine.current];
 
-    *mine += 1000;
+    sim_round_progress(); /* the next reading is another one */
+    if (before < SLOW_READINGS + DOUBLINGS_MAX)
+        readings[sim_engine.current]++;
+    *mine += UINT64_C(1000)
+             << (before < SLOW_READINGS ? 0 : before - SLOW_READINGS);
     return BEGIN_NS + *mine;
 }
 
@@ -180,6 +191,7 @@ next_number(void)
 {
     uint64_t *mine = &numbers[sim_engine.current];
 
+    sim_round_progress();
     *mine = *mine * 6364136223846793005U + 1442695040888963407U;
     return *mine >> 33;
 }
