@@ -359,8 +359,10 @@ prof_contention_snapshot(struct prof *prof, enum prof_contention kind,
     size_t listed = 0;
 
     *count = 0;
-    for (uint32_t row = rows; row > 0; row--)
-        *count += contention_bucket(prof, kind, row).entry != NULL;
+    if (rows > records_max) { /* else there is room for whatever there is */
+        for (uint32_t row = rows; row > 0; row--)
+            *count += contention_bucket(prof, kind, row).entry != NULL;
+    }
     if (*count > records_max)
         return PROF_ERR_SHORT;
     for (uint32_t row = rows; row > 0; row--) {

@@ -335,17 +335,17 @@ selected(const struct prof_heap_record *record, enum prof_select select)
     return select == PROF_SELECT_ALL || prof_heap_inuse_bytes(record) != 0;
 }
 
-/* Has nothing at all been published yet? */
+/* Has nothing at all been published yet? What is published only grows, so this
+ * is looked for until it is found. */
 static bool
-is_clear(const struct prof *prof, uint32_t rows)
+is_clear(struct prof *prof, uint32_t rows)
 {
-    for (uint32_t row = rows; row > 0; row--) {
+    for (uint32_t row = rows; row > 0 && !prof->has_published; row--) {
         const struct row_counts counts = prof_counters_published(prof, row);
 
-        if ((counts.allocs | counts.frees) != 0)
-            return false;
+        prof->has_published = (counts.allocs | counts.frees) != 0;
     }
-    return true;
+    return !prof->has_published;
 }
 
 /*

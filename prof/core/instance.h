@@ -35,6 +35,7 @@ struct prof {
     shared_u64 heap_rates[SAMPLER_RATES];
     uint64_t ticks_per_second; /* immutable after init */
     bool publishes_all;        /* at this moment (fork.c); guarded by control */
+    bool has_published;        /* anything, ever; guarded by control */
 };
 
 /*
