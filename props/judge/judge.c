@@ -92,13 +92,14 @@ judge_account(struct props_judge *judge, const char *what, uint64_t got,
 }
 
 /*
- * An event that was counted wrongly stays wrong: so the sums are made where the
- * heap profile was published or read, and at the end.
+ * An event that was counted wrongly stays wrong: so the sums are made once a
+ * cycle, where the heap profile was read, and at the end.
  */
 static bool
 totals_are_due(enum truth_kind last)
 {
-    return truth_calls(last) == 'p';
+    return last == TRUTH_NEXT_CYCLE || last == TRUTH_SNAPSHOT ||
+           last == TRUTH_ITERATE;
 }
 
 static bool
@@ -215,11 +216,11 @@ props_judge_event(struct props_judge *judge)
             repeat_call(judge, last);
             judge_phase(judge);
             judge_drops(judge);
+            judge_draws(judge);
             if (totals_are_due(last))
                 judge_totals(judge);
         }
     }
-    judge_draws(judge);
     if (sim_world_answer(judge->world)->kind != SIM_EV_COUNT)
         judge_answer(judge);
     judge_cover(judge);

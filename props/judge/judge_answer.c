@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "guard.h"
 #include "judge_internal.h"
 
 /* One record of an answer, whatever profile it is from. */
@@ -351,7 +352,7 @@ judge_status(struct props_judge *judge)
     const enum prof_status status = expected.fits ? PROF_OK : PROF_ERR_SHORT;
 
     judge_hash(judge, answer->count ^ (uint64_t)answer->status << 32);
-    if (answer->touched_beyond)
+    if (sim_touched_beyond(answer))
         judge_breach(judge, PROPS_H8,
                      "the call wrote where it had nothing to write");
     if (answer->count != expected.count && expected.fits)

@@ -135,7 +135,7 @@ apply(struct sim_world *world, const struct sim_event *event, uint64_t seed)
 
     if (why != NULL)
         fail("world", seed, why);
-    if (answer->kind != SIM_EV_COUNT && answer->touched_beyond)
+    if (answer->kind != SIM_EV_COUNT && sim_touched_beyond(answer))
         fail("library", seed, "wrote past what it says it wrote");
 }
 

@@ -7,7 +7,7 @@
  *
  * Invariant
  *   I1  between calls the snapshot buffer is guard bytes, but for the first
- *       `dirty` records.
+ *       `dirty` records, and for what a broken library wrote.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,7 @@
 struct contention {
     struct sim_instrument base;
     struct prof_contention_record *records;
+    size_t records_max;
     size_t dirty;                 /* records that are not guard bytes */
     bool block_on[SIM_TASKS_MAX]; /* when the wait of a task began */
     bool mutex_on[SIM_TASKS_MAX];
@@ -41,9 +42,9 @@ create(const struct sim_limits *limits)
     if (contention == NULL)
         return NULL;
     contention->base.kind = &sim_contention;
-    contention->dirty = (size_t)limits->buckets_max + 1;
+    contention->records_max = (size_t)limits->buckets_max + 1;
     contention->records =
-        calloc(contention->dirty, sizeof *contention->records);
+        calloc(contention->records_max, sizeof *contention->records);
     if (contention->records != NULL)
         return &contention->base;
     destroy(&contention->base);
@@ -56,6 +57,8 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     struct contention *contention = (struct contention *)instrument;
 
     sim_world_answer_room(world)->contention = contention->records;
+    contention->dirty =
+        contention->records_max; /* whatever the run before left there */
     return NULL;
 }
 
@@ -106,10 +109,11 @@ hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
         fact->kind == TRUTH_BLOCK_SNAPSHOT ? PROF_BLOCK : PROF_MUTEX,
         contention->records, room, &answer->count);
     written = answer->status == PROF_OK ? answer->count : 0;
-    answer->touched_beyond =
-        written > room || !sim_is_guard(&contention->records[written],
-                                        (room + 1 - written) * size);
-    contention->dirty = answer->touched_beyond ? room + 1 : written;
+    answer->is_too_long = written > room;
+    answer->beyond = &contention->records[written];
+    answer->beyond_bytes =
+        answer->is_too_long ? 0 : (room + 1 - written) * size;
+    contention->dirty = answer->is_too_long ? room + 1 : written;
 }
 
 static void

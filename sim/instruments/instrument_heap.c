@@ -3,7 +3,7 @@
  *
  * Invariant
  *   I1  between calls the snapshot buffer is guard bytes, but for the first
- *       `dirty` records.
+ *       `dirty` records, and for what a broken library wrote.
  */
 #include "instrument_heap.h"
 
@@ -17,8 +17,8 @@ struct heap_profile {
     struct sim_instrument base;
     prof_bucket *buckets; /* by object */
     struct prof_heap_record *records;
+    size_t records_max;
     size_t dirty; /* records that are not guard bytes */
-    bool unjudged;
 };
 
 static void
@@ -39,10 +39,9 @@ create(const struct sim_limits *limits)
     if (heap == NULL)
         return NULL;
     heap->base.kind = &sim_heap_profile;
-    heap->unjudged = limits->unlogged;
-    heap->dirty = (size_t)limits->buckets_max + 1;
+    heap->records_max = (size_t)limits->buckets_max + 1;
     heap->buckets = calloc(limits->objects_max, sizeof *heap->buckets);
-    heap->records = calloc(heap->dirty, sizeof *heap->records);
+    heap->records = calloc(heap->records_max, sizeof *heap->records);
     if (heap->buckets != NULL && heap->records != NULL)
         return &heap->base;
     destroy(&heap->base);
@@ -55,6 +54,7 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     struct heap_profile *heap = (struct heap_profile *)instrument;
 
     sim_world_answer_room(world)->heap = heap->records;
+    heap->dirty = heap->records_max; /* whatever the run before left there */
     return NULL;
 }
 
@@ -78,11 +78,11 @@ hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
         sim_world_prof(world), fact->flag ? PROF_SELECT_ALL : PROF_SELECT_INUSE,
         heap->records, room, &answer->count);
     written = answer->status == PROF_OK ? answer->count : 0;
-    answer->touched_beyond =
-        written > room ||
-        (!heap->unjudged &&
-         !sim_is_guard(&heap->records[written], (room + 1 - written) * size));
-    heap->dirty = answer->touched_beyond ? room + 1 : written;
+    answer->is_too_long = written > room;
+    answer->beyond = &heap->records[written];
+    answer->beyond_bytes =
+        answer->is_too_long ? 0 : (room + 1 - written) * size;
+    heap->dirty = answer->is_too_long ? room + 1 : written;
 }
 
 static void
@@ -94,7 +94,7 @@ keep_record(void *context, const struct prof_heap_record *record)
     if (answer->count < sim_world_config(world)->buckets_max)
         answer->heap[answer->count++] = *record;
     else
-        answer->touched_beyond = true; /* more buckets than possible */
+        answer->is_too_long = true; /* more buckets than possible */
 }
 
 static void
@@ -107,7 +107,8 @@ hear_iterate(struct sim_instrument *instrument, struct sim_world *world,
     (void)fact;
     answer->status = PROF_OK;
     answer->count = 0;
-    answer->touched_beyond = false;
+    answer->is_too_long = false;
+    answer->beyond_bytes = 0;
     prof_heap_iterate(sim_world_prof(world), keep_record, world);
     if (answer->count > heap->dirty)
         heap->dirty = answer->count;

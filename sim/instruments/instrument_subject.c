@@ -387,7 +387,8 @@ hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
     read_into(watcher, 1);
     answer->status = PROF_OK;
     answer->count = 0;
-    answer->touched_beyond = false;
+    answer->is_too_long = false;
+    answer->beyond_bytes = 0;
 }
 
 static void

@@ -142,7 +142,10 @@ struct sim_answer {
     size_t count;
     struct prof_heap_record *heap;
     struct prof_contention_record *contention;
-    bool touched_beyond; /* the library wrote past what it said it wrote */
+    bool is_too_long; /* the library listed more than there was room for */
+    /* What it must have left alone: guard bytes before (guard.h). */
+    const void *beyond;
+    size_t beyond_bytes;
 };
 
 struct sim_world;
