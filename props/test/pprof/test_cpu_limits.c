@@ -233,10 +233,48 @@ the_deepest_cpu_profile_is_measured_whole(void **state)
                 (UINT64_C(2) << 24) * PROF_DEPTH_LIMIT * sizeof(uintptr_t));
 }
 
+static void
+ticks_beyond_2_to_32_keep_their_time(void **state)
+{
+    const uint64_t ticks = (UINT64_C(1) << 32) + 5;
+    const uint64_t words[] = {3, 0, 100, 4, 0, ticks, 0x1000};
+    struct prof_cpu *cpu = a_profile(8, 8, 8);
+
+    (void)state;
+    assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], ticks);
+    assert_int_equal(run.profile.samples[0].values[1], ticks * 10000000);
+    case_end(&run);
+}
+
+/* What differs beyond the depth that is kept is one stack. */
+static void
+stacks_are_compared_as_they_are_kept(void **state)
+{
+    const uint64_t words[] = {3, 0,      100,    5, 0, 1, 0x1000, 0x2000, 5, 0,
+                              1, 0x1000, 0x2100, 5, 0, 1, 0x1000, 0x2000};
+    struct prof_cpu *cpu = a_profile(8, 8, 1);
+
+    (void)state;
+    assert_int_equal(
+        prof_cpu_load(cpu, words, sizeof words / sizeof *words, NULL, 0),
+        PROF_OK);
+    case_begin(&run);
+    case_read(&run, prof_cpu_write(cpu, &run.output, 1));
+    assert_int_equal(run.profile.samples_count, 1);
+    assert_int_equal(run.profile.samples[0].values[0], 3);
+    case_end(&run);
+}
+
 int
 main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_beyond_2_to_32_keep_their_time),
+        cmocka_unit_test(stacks_are_compared_as_they_are_kept),
         cmocka_unit_test(the_deepest_cpu_profile_is_measured_whole),
         cmocka_unit_test(sizes_beyond_the_limits_are_refused),
         cmocka_unit_test(zeros_stand_for_the_defaults),

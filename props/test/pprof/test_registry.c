@@ -287,6 +287,7 @@ a_key_that_is_open_is_refused(void **state)
 static void
 removing_what_is_not_there_does_nothing(void **state)
 {
+    static char wide_key[UINT16_MAX + 2];
     struct prof_profile *files = own("files");
     char long_key[PROF_KEY_MAX + 1] = {0};
 
@@ -294,6 +295,9 @@ removing_what_is_not_there_does_nothing(void **state)
     assert_int_equal(prof_profile_add(files, "k", 1, work, 2), PROF_OK);
     assert_int_equal(prof_profile_remove(files, "l", 1), PROF_OK);
     assert_int_equal(prof_profile_remove(files, long_key, sizeof long_key),
+                     PROF_OK);
+    wide_key[0] = 'k'; /* and as long in its lower 16 bits */
+    assert_int_equal(prof_profile_remove(files, wide_key, sizeof wide_key),
                      PROF_OK);
     assert_int_equal(count_of(files), 1);
     assert_int_equal(
