@@ -113,3 +113,10 @@ find_text_of(const struct range *range)
     return site_text("%.*s", (int)(range->end - range->begin),
                      &range->source->text[range->begin]);
 }
+
+struct spot *
+find_spot_of(struct walk *walk, const struct range *range)
+{
+    return site_spot(walk->sites, range->source, walk->function, range->begin,
+                     range->end);
+}

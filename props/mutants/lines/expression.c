@@ -12,13 +12,6 @@
 
 #include "lines/walk.h"
 
-struct spot *
-find_spot_of(struct walk *walk, const struct range *range)
-{
-    return site_spot(walk->sites, range->source, walk->function, range->begin,
-                     range->end);
-}
-
 static enum CXTypeKind
 type_of(CXCursor cursor)
 {
@@ -105,6 +98,7 @@ change_constant(struct walk *walk, const struct range *range, const char *text)
         site_change(spot, "constant", site_text("%s", other), other);
         return;
     }
+    find_other_limit(walk, range, text);
     site_change(spot, "constant", site_text("(%s) + 1", text), "+ 1");
     if (!nul && (!number || value > 0))
         site_change(spot, "constant", site_text("(%s) - 1", text), "- 1");
@@ -159,6 +153,8 @@ visit_binary(struct walk *walk, CXCursor cursor,
             free(b);
         }
     }
+    if (strcmp(between, "=") == 0)
+        find_narrow(walk, children->list[1]);
     if (strpbrk(between, "<>+-*/%") != NULL) {
         visit_bound(walk, children->list[0]);
         visit_bound(walk, children->list[1]);
@@ -358,6 +354,9 @@ visit_kind(struct walk *walk, CXCursor cursor, const struct children *children)
         return;
     case CXCursor_InitListExpr:
         visit_initialiser(walk, cursor, children);
+        return;
+    case CXCursor_DeclRefExpr:
+        find_load_again(walk, cursor);
         return;
     case CXCursor_UnaryExpr: /* sizeof */
     case CXCursor_StringLiteral:

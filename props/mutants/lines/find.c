@@ -132,37 +132,110 @@ removable(struct walk *walk, CXCursor cursor)
     return spot;
 }
 
+/* Does its text hold one of the words? */
+static bool
+mentions(const struct range *range, const char *const *words, size_t count)
+{
+    char *text = find_text_of(range);
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++)
+        found = found || strstr(text, words[i]) != NULL;
+    free(text);
+    return found;
+}
+
+/* A statement that may change places with the next. */
+struct moved {
+    struct spot *spot; /* NULL: it stays */
+    bool calls;
+    bool shares; /* a lock, or memory that others see */
+    bool leaves; /* a condition under which the function or loop is left */
+};
+
+static struct moved
+moved_of(CXCursor cursor, const struct range *range, struct spot *spot)
+{
+    static const char *const shared[] = {"_relaxed(", "_acquire(", "_release(",
+                                         "lock_t", "lock_release("};
+    static const char *const left[] = {"return", "break;", "continue;"};
+    struct moved moved = {.spot = spot};
+
+    if (spot == NULL)
+        return moved;
+    moved.calls = has_call(cursor, range);
+    moved.shares = mentions(range, shared, sizeof shared / sizeof *shared);
+    moved.leaves = clang_getCursorKind(cursor) == CXCursor_IfStmt &&
+                   mentions(range, left, sizeof left / sizeof *left);
+    return moved;
+}
+
+/* Two calls change places as one of the simple mutants. What changes places
+ * with a lock or with what others see, and who leaves late, is another. */
+static const char *
+kind_of_move(const struct moved *first, const struct moved *next)
+{
+    if (first->leaves)
+        return "late";
+    if (first->calls && next->calls)
+        return "order";
+    return first->shares || next->shares ? "moved" : NULL;
+}
+
+static bool
+is_plain_if(CXCursor cursor)
+{
+    struct children *children = find_children_of(cursor);
+    const bool plain =
+        clang_getCursorKind(cursor) == CXCursor_IfStmt && children->count == 2;
+
+    free(children);
+    return plain;
+}
+
+static void
+exchange(struct walk *walk, const struct moved *first, const struct moved *next,
+         CXCursor cursor)
+{
+    const struct range range = statement_range(walk, cursor);
+    char shown[SITE_SHOWN_MAX];
+    const char *kind;
+
+    if (first->spot == NULL || next->spot == NULL)
+        return;
+    kind = kind_of_move(first, next);
+    if (kind == NULL)
+        return;
+    site_show(next->spot, shown);
+    site_change(first->spot, kind, find_text_of(&range), shown);
+    next->spot->previous = first->spot;
+}
+
 static void
 visit_list(struct walk *walk, const struct children *children)
 {
-    struct spot *before = NULL;
-    bool before_calls = false;
+    struct moved before = {0};
 
     for (size_t i = 0; i < children->count; i++) {
         const CXCursor cursor = children->list[i];
-        struct spot *spot = NULL;
-        bool calls = false;
+        const struct range range = statement_range(walk, cursor);
+        struct moved now = {0};
 
         if (is_simple(cursor)) {
-            const struct range range = statement_range(walk, cursor);
+            struct spot *spot = removable(walk, cursor);
 
-            spot = removable(walk, cursor);
-            if (is_jump(cursor))
-                spot = NULL;
-            calls = spot != NULL && has_call(cursor, &range);
-            if (spot != NULL && before != NULL && calls && before_calls) {
-                char shown[SITE_SHOWN_MAX];
-
-                site_show(spot, shown);
-                site_change(before, "order", find_text_of(&range), shown);
-                spot->previous = before;
-            }
+            now = moved_of(cursor, &range, is_jump(cursor) ? NULL : spot);
+            exchange(walk, &before, &now, cursor);
             find_visit(walk, cursor);
         } else {
             visit_statement(walk, cursor);
+            if (is_plain_if(cursor) && range.source != NULL &&
+                !find_is_quiet(walk, &range))
+                now = moved_of(cursor, &range, find_spot_of(walk, &range));
+            if (!now.leaves)
+                now.spot = NULL;
         }
-        before = spot;
-        before_calls = calls;
+        before = now;
     }
 }
 
@@ -248,8 +321,11 @@ visit_declaration(struct walk *walk, const struct children *children)
             clang_Cursor_getStorageClass(variable) == CX_SC_Static)
             continue;
         value = clang_Cursor_getVarDeclInitializer(variable);
-        if (!clang_Cursor_isNull(value))
-            find_visit(walk, value);
+        if (clang_Cursor_isNull(value))
+            continue;
+        find_note_load(walk, variable, value);
+        find_narrow(walk, value);
+        find_visit(walk, value);
     }
 }
 
@@ -344,6 +420,7 @@ visit_top(CXCursor cursor, CXCursor parent, CXClientData data)
              clang_getCString(name));
     clang_disposeString(name);
     walk->result = clang_getResultType(clang_getCursorType(cursor));
+    walk->loads_count = 0;
     children = find_children_of(cursor);
     visit_statement(walk, children->list[children->count - 1]);
     free(children);

@@ -10,10 +10,11 @@
  * mutant alone; its number and the file's path are printed.
  *
  * An expression e of the spot 17, 18 becomes
- *     (MUTANT_MET(17), mutant_on == 17U ? e17 : mutant_on == 18U ? e18 : e)
- * where e may hold spots in turn and e17 is plain: one mutant is on at a time,
- * so the text grows with the depth and no faster. A statement is skipped when
- * its mutant is on; one that changes places with the next is preceded by that.
+ *     (MUTANT_MET(17), MUTANT_IS(17U) ? e17 : MUTANT_IS(18U) ? e18 : e)
+ * where e may hold spots in turn and e17 is plain, so the text grows with the
+ * depth and no faster; of two that are on in one text the outer one counts. A
+ * statement is skipped when its mutant is on; one that changes places with the
+ * next is preceded by that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -46,7 +47,9 @@ static const struct change *
 order_of(const struct spot *spot)
 {
     for (uint32_t i = 0; spot != NULL && i < spot->changes_count; i++) {
-        if (strcmp(spot->changes[i].kind, "order") == 0)
+        if (strcmp(spot->changes[i].kind, "order") == 0 ||
+            strcmp(spot->changes[i].kind, "moved") == 0 ||
+            strcmp(spot->changes[i].kind, "late") == 0)
             return &spot->changes[i];
     }
     return NULL;
@@ -64,13 +67,13 @@ write_statement(struct writer *writer, const struct spot *spot)
         before = NULL;
     fprintf(writer->file, "{MUTANT_MET(%uU);", spot->changes[0].id);
     if (order != NULL) {
-        fprintf(writer->file, "if (mutant_on == %uU) {", order->id);
+        fprintf(writer->file, "if (MUTANT_IS(%uU)) {", order->id);
         write_flat(writer->file, order->code);
         fputs("}", writer->file);
     }
-    fprintf(writer->file, "if (mutant_on != %uU", spot->changes[0].id);
+    fprintf(writer->file, "if (!MUTANT_IS(%uU)", spot->changes[0].id);
     if (before != NULL)
-        fprintf(writer->file, " && mutant_on != %uU", before->id);
+        fprintf(writer->file, " && !MUTANT_IS(%uU)", before->id);
     fputs(") {", writer->file);
     write_range(writer, spot->source, spot->begin, spot->end);
     fputs("}}", writer->file);
@@ -83,7 +86,7 @@ write_expression(struct writer *writer, const struct spot *spot)
     for (uint32_t i = 0; i < spot->changes_count; i++) {
         if (spot->changes[i].left_out)
             continue;
-        fprintf(writer->file, "mutant_on == %uU ? (", spot->changes[i].id);
+        fprintf(writer->file, "MUTANT_IS(%uU) ? (", spot->changes[i].id);
         write_flat(writer->file, spot->changes[i].code);
         fputs(") : ", writer->file);
     }

@@ -2,13 +2,15 @@
  * main.c -- try the mutants that mutate_generate has written.
  *
  * usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] [--every N]
- * [--only PREFIX] FOLDER RESULTS
+ * [--higher N] [--pairs N] [--only PREFIX] FOLDER RESULTS
  *
  * FOLDER has mutants.tsv, programs and worlds. Judges that need more than
  * --slow by FILE, props/mutants/lines/costs.txt, are not asked. With --every
- * one of N mutants is tried, the same each time. PREFIX is of names: a file, or
- * a file and a function; or some, with commas. RESULTS has a line for each
- * mutant that was tried.
+ * one of N mutants is tried, the same each time; of those that are more than an
+ * operator (higher.c, and statements that move in find.c) one in N of --higher,
+ * else none. --pairs puts N pairs of two operators of one function together.
+ * PREFIX is of names: a file, or a file and a function; or some, with commas.
+ * RESULTS has a line for each mutant that was tried.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +23,9 @@
 
 struct wanted {
     const char *only;
-    uint64_t every;
+    uint64_t every;  /* one of so many; 0: none */
+    uint64_t higher; /* the same, of those that are more than an operator */
+    uint64_t pairs;  /* how many */
 };
 
 static bool
@@ -74,14 +78,77 @@ begins(const char *name, const char *list)
     return false;
 }
 
+static bool
+is_higher(const struct mutant *mutant)
+{
+    static const char *const kinds[] = {"moved", "late", "again", "cut",
+                                        "limit"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        found = found || strcmp(mutant->kind, kinds[i]) == 0;
+    return found;
+}
+
 static void
 choose(struct trial *trial, const struct wanted *wanted)
 {
     for (size_t i = 0; i < trial->mutants_count; i++) {
-        char *name = trial_name(&trial->mutants[i]);
+        struct mutant *mutant = &trial->mutants[i];
+        const uint64_t every =
+            is_higher(mutant) ? wanted->higher : wanted->every;
+        char *name = trial_name(mutant);
 
-        trial->mutants[i].chosen =
-            name_is_sampled(name, wanted->every) && begins(name, wanted->only);
+        mutant->chosen = every != 0 && name_is_sampled(name, every) &&
+                         begins(name, wanted->only);
+        free(name);
+    }
+}
+
+static bool
+is_same_function(const struct mutant *a, const struct mutant *b)
+{
+    return strcmp(a->file, b->file) == 0 &&
+           strcmp(a->function, b->function) == 0;
+}
+
+/* Another operator of the same function, as far into it as the hash says. */
+static const struct mutant *
+partner_of(const struct trial *trial, size_t count, size_t at, uint64_t hash)
+{
+    const struct mutant *found = NULL;
+    size_t seen = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct mutant *mutant = &trial->mutants[i];
+
+        if (mutant->spot != trial->mutants[at].spot && !is_higher(mutant) &&
+            is_same_function(mutant, &trial->mutants[at]) && hash % ++seen == 0)
+            found = mutant;
+    }
+    return found;
+}
+
+/* Pairs come behind all mutants. in: count, of those */
+static void
+choose_pairs(struct trial *trial, const struct wanted *wanted)
+{
+    const size_t count = trial->mutants_count;
+    const uint64_t every = wanted->pairs == 0 ? 0 : count / wanted->pairs;
+
+    for (size_t i = 0;
+         every != 0 && i < count && trial->mutants_count < SWITCH_MUTANTS_MAX;
+         i++) {
+        struct mutant *pair = &trial->mutants[trial->mutants_count];
+        char *name = trial_name(&trial->mutants[i]);
+        const bool is_chosen = name_is_sampled(name, every);
+
+        *pair = trial->mutants[i];
+        pair->chosen =
+            is_chosen && begins(name, wanted->only) && !is_higher(pair);
+        pair->kind = "pair";
+        pair->other = pair->chosen ? partner_of(trial, count, i, i) : NULL;
+        trial->mutants_count += pair->other != NULL;
         free(name);
     }
 }
@@ -100,14 +167,17 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
             trial->costs = argv[i + 1];
         else if (strcmp(argv[i], "--every") == 0)
             wanted->every = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--higher") == 0)
+            wanted->higher = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--pairs") == 0)
+            wanted->pairs = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
             wanted->only = argv[i + 1];
         else
             return false;
     }
     trial->folder = argv[i];
-    return i + 2 == argc && trial->jobs >= 1 && trial->jobs <= 16 &&
-           wanted->every >= 1;
+    return i + 2 == argc && trial->jobs >= 1 && trial->jobs <= 16;
 }
 
 int
@@ -121,13 +191,15 @@ main(int argc, char **argv)
     if (!read_options(argc, argv, &trial, &wanted) ||
         asprintf(&programs, "%s/programs", trial.folder) < 0) {
         fputs("usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] "
-              "[--every N] [--only PREFIX] FOLDER RESULTS\n",
+              "[--every N] [--higher N] [--pairs N] [--only PREFIX] FOLDER "
+              "RESULTS\n",
               stderr);
         return 1;
     }
     if (!load(&trial))
         return 1;
     choose(&trial, &wanted);
+    choose_pairs(&trial, &wanted);
     if (!trial_find_units(&trial, programs))
         fputs("mutate: some judges fail without a mutant\n", stderr);
     /* "e": no judge may write into it. */

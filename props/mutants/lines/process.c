@@ -85,16 +85,16 @@ set_limits(uint64_t milliseconds)
 
 /* Processor time, in which a kernel may give up, and a test never needs. */
 static uint64_t
-limit_ms(const struct unit *unit, uint32_t mutant)
+limit_ms(const struct unit *unit, const struct mutant *mutant)
 {
-    if (mutant == 0)
+    if (mutant == NULL)
         return JUDGE_MAX_S * UINT64_C(1000);
     return unit->explores ? 2 * unit->cpu_ms + 300 : 10 * unit->cpu_ms + 1000;
 }
 
 void
 trial_start(const struct trial *trial, struct process *process,
-            const struct unit *unit, uint32_t mutant, uint32_t slot)
+            const struct unit *unit, const struct mutant *mutant, uint32_t slot)
 {
     char *page = trial_path(trial, slot, "page");
     char *output = trial_path(trial, slot, "output");
@@ -125,7 +125,10 @@ trial_start(const struct trial *trial, struct process *process,
             _exit(TRIAL_NOT_STARTED);
         close(file);
         setenv("PROF_MUTANTS_MET", page, 1);
-        set_number("PROF_MUTANT", mutant);
+        set_number("PROF_MUTANT", mutant != NULL ? mutant->id : 0);
+        set_number("PROF_MUTANT_TOO", mutant != NULL && mutant->other != NULL
+                                          ? mutant->other->id
+                                          : 0);
         set_limits(limit_ms(unit, mutant));
         alarm(JUDGE_MAX_S);
         if (unit->test != NULL)

@@ -3,13 +3,20 @@
 # in:  reports/memory-order.csv; props/mutants/lines/equivalent.txt; the numbers that
 #      same.sh found; mutants.tsv of generate.c; results (see main.c);
 #      variables md, csv (files to write), sample ("" or what was tried), bar
-#      (per cent)
+#      (per cent), higher (which were tried of those that are more than an
+#      operator, and are reported apart)
 # out: the score; a line for each explanation that is wrong, and exit 1 for
 #      those or a score below the bar
 
 BEGIN {
     FS = "\t"
     print "name,kind,verdict,by,runs" > csv
+    higher_text["pair"] = "two operators of one function"
+    higher_text["moved"] = "a statement across a lock, or what others see"
+    higher_text["late"] = "a way out, one statement late"
+    higher_text["again"] = "a value loaded once more"
+    higher_text["cut"] = "64 bits cut to 32"
+    higher_text["limit"] = "another limit"
 }
 
 function fail(text) {
@@ -81,12 +88,22 @@ function who(by, property) {
     # One with a reason that hangs: its judge was late.
     caught = verdict ~ /failed|crashed/ ||
         verdict == "hangs" && !(name in reason_of)
-    if (!caught && $1 in same)
+    if (!caught && kind != "pair" && $1 in same)
         verdict = "same object code"
     else if (!caught && name in reason_of)
         verdict = "equivalent"
     if (caught && name in reason_of)
         fail("explained, but caught (" verdict " by " $8 "): " name)
+    if (kind in higher_text) {
+        higher_total[kind]++
+        if (caught)
+            higher_hits[kind]++
+        else if (verdict == "same object code" || verdict == "equivalent")
+            higher_equal[kind]++
+        else
+            higher_open[++higher_open_count] = name " (" kind ", " verdict ")"
+        next
+    }
     files[file] = 1
     kinds[kind] = 1
     total[file]++; of_kind[kind]++; all++
@@ -142,6 +159,32 @@ function median(w,    n, i, k, x) {
     return runs[w, int((n + 1) / 2)]
 }
 
+function higher_page(    i, n, list, all, hits, equal) {
+    print "\n## More than an operator\n" > md
+    print "Sampled: " higher ". Two of one function at a time, or" > md
+    print "what props/mutants/lines/higher.c makes; not in the score above.\n" > md
+    print "| change | mutants | caught | no mistake | survive | score |" > md
+    print "|---|---|---|---|---|---|" > md
+    n = sorted(higher_text, list)
+    for (i = 1; i <= n; i++) {
+        all += higher_total[list[i]]
+        hits += higher_hits[list[i]]
+        equal += higher_equal[list[i]]
+        print "| " list[i] ": " higher_text[list[i]] " | " \
+            higher_total[list[i]] + 0 " | " higher_hits[list[i]] + 0 " | " \
+            higher_equal[list[i]] + 0 " | " higher_total[list[i]] - \
+            higher_hits[list[i]] - higher_equal[list[i]] " | " \
+            percent(higher_hits[list[i]], higher_total[list[i]], \
+            higher_equal[list[i]]) " |" > md
+    }
+    print "\n" hits + 0 " of " all + 0 " caught, " equal + 0 \
+        " are no mistake: " percent(hits, all, equal) " %. What is left:\n" > md
+    for (i = 1; i <= higher_open_count; i++)
+        print "    " higher_open[i] > md
+    print "more than an operator: " hits + 0 " of " all + 0 " caught, " \
+        equal + 0 " are no mistake: " percent(hits, all, equal) " % (" higher ")"
+}
+
 function page(    i, n, k, list, w) {
     print "<!-- made by: make mutants" (sample == "" ? " FULL=1" : \
         "; tried: " sample) " -->" > md
@@ -171,6 +214,8 @@ function page(    i, n, k, list, w) {
         print "| " list[i] " | " of_kind[list[i]] " | " hit_kind[list[i]] + 0 \
             " | " equal_kind[list[i]] + 0 " | " percent(hit_kind[list[i]], \
             of_kind[list[i]], equal_kind[list[i]]) " |" > md
+    if (higher != "")
+        higher_page()
     print "\n## Who catches, and how soon\n" > md
     print "Runs are worlds until the first that broke the property, the median" > md
     print "of the mutants that it caught first.\n" > md

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lines/name.h"
 
@@ -13,6 +14,21 @@ trial_name(const struct mutant *mutant)
                           mutant->instead, mutant->ordinal);
 }
 
+/* Both are of one function, which is named once. */
+static char *
+name_of_pair(const struct mutant *pair)
+{
+    char *one = trial_name(pair);
+    char *other = trial_name(pair->other);
+    char *both = NULL;
+
+    if (asprintf(&both, "%s, and %s", one, strchr(other, ':') + 2) < 0)
+        abort();
+    free(one);
+    free(other);
+    return both;
+}
+
 void
 trial_write(const struct trial *trial, const struct mutant *m)
 {
@@ -21,7 +37,7 @@ trial_write(const struct trial *trial, const struct mutant *m)
         [VERDICT_FAILED] = "failed", [VERDICT_CRASHED] = "crashed",
         [VERDICT_HANGS] = "hangs",
     };
-    char *name = trial_name(m);
+    char *name = m->other != NULL ? name_of_pair(m) : trial_name(m);
 
     fprintf(trial->results, "%u\t%s\t%s\t%u\t%s\t%s\t%s\t%s\t%s\t%u\t%u\n",
             m->id, m->file, m->function, m->line, m->kind, name,

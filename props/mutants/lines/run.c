@@ -62,13 +62,14 @@ start_next(const struct trial *trial, struct job *job, size_t from,
 {
     for (size_t i = from; i < trial->units_count; i++) {
         if (trial->units[i]->left_out ||
-            trial->units[i]->met[job->mutant->spot] == 0)
+            (trial->units[i]->met[job->mutant->spot] == 0 &&
+             (job->mutant->other == NULL ||
+              trial->units[i]->met[job->mutant->other->spot] == 0)))
             continue;
         job->unit = i;
         job->mutant->tried++;
         *job->runs = 0;
-        trial_start(trial, &job->process, trial->units[i], job->mutant->id,
-                    slot);
+        trial_start(trial, &job->process, trial->units[i], job->mutant, slot);
         return true;
     }
     return false;

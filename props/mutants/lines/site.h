@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-    SITE_CHANGES_MAX = 8,
+    SITE_CHANGES_MAX = 12,
     SITE_SHOWN_MAX = 72,
     SITE_SPOTS_MAX = 16384,
     SITE_SOURCES_MAX = 128

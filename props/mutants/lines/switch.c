@@ -24,6 +24,7 @@ static unsigned char nobody_asks[SWITCH_MUTANTS_MAX];
 static uint32_t nobody_counts;
 
 unsigned mutant_on;
+unsigned mutant_too;
 unsigned char *mutants_met = nobody_asks;
 uint32_t *mutant_runs = &nobody_counts;
 
@@ -33,20 +34,23 @@ mutant_meet(unsigned first_id)
     mutants_met[first_id] = 1;
 }
 
-unsigned
-mutant_now(void)
+int
+mutant_is(unsigned id)
 {
-    return mutant_on;
+    return MUTANT_IS(id);
 }
 
 __attribute__((constructor(101))) static void
 set_switch(void)
 {
     const char *number = getenv("PROF_MUTANT");
+    const char *too = getenv("PROF_MUTANT_TOO");
     const char *met = getenv("PROF_MUTANTS_MET");
 
     if (number != NULL)
         mutant_on = (unsigned)strtoul(number, NULL, 10);
+    if (too != NULL)
+        mutant_too = (unsigned)strtoul(too, NULL, 10);
     if (met != NULL) {
         const int file = open(met, O_RDWR | O_CLOEXEC);
         void *page = MAP_FAILED;

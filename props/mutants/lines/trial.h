@@ -52,7 +52,8 @@ struct mutant {
     const char *text;
     const char *instead;
     uint32_t ordinal;
-    bool chosen; /* to be tried */
+    const struct mutant *other; /* on as well, NULL: none */
+    bool chosen;                /* to be tried */
     enum verdict verdict;
     const struct unit *by;
     char property[8]; /* that a world broke, or "" */
@@ -93,10 +94,12 @@ struct process {
 };
 
 /*
- * Start a unit with a mutant, output into the slot's file; met, a shared file.
+ * Start a unit with a mutant (NULL: none), output into the slot's file; met, a
+ * shared file.
  */
 void trial_start(const struct trial *trial, struct process *process,
-                 const struct unit *unit, uint32_t mutant, uint32_t slot);
+                 const struct unit *unit, const struct mutant *mutant,
+                 uint32_t slot);
 
 /* The slot's page, which its processes share. */
 unsigned char *trial_page(const struct trial *trial, uint32_t slot);

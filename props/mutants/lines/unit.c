@@ -195,7 +195,7 @@ record(struct trial *trial)
                 (running[i] = next_asked(trial, &next)) == NULL)
                 continue;
             memset(pages[i], 0, SWITCH_BYTES);
-            trial_start(trial, &processes[i], running[i], 0, i);
+            trial_start(trial, &processes[i], running[i], NULL, i);
         }
         pid = wait4(-1, &status, 0, &usage);
         for (uint32_t i = 0; i < trial->jobs; i++) {

@@ -9,12 +9,18 @@
 
 #include "lines/site.h"
 
-enum { CHILDREN_MAX = 256, QUIET_MAX = 256 };
+enum { CHILDREN_MAX = 256, QUIET_MAX = 256, LOADS_MAX = 32 };
 
 struct range {
     const struct source *source; /* NULL: not in a file of prof/ */
     size_t begin;
     size_t end;
+};
+
+/* A variable of a function that begins as a load of what others write. */
+struct load {
+    CXCursor variable;
+    struct range value;
 };
 
 struct walk {
@@ -24,6 +30,8 @@ struct walk {
     CXType result;                 /* of the function */
     struct range quiet[QUIET_MAX]; /* nothing is changed there */
     size_t quiet_count;
+    struct load loads[LOADS_MAX];
+    size_t loads_count;
 };
 
 struct children {
@@ -47,9 +55,9 @@ bool find_is_quiet(const struct walk *walk, const struct range *range);
 /* returns: it is a call that does no work: an assertion, a prefetch */
 bool find_is_hint(CXCursor cursor);
 
-/* ---- expression.c ---- */
-
 struct spot *find_spot_of(struct walk *walk, const struct range *range);
+
+/* ---- expression.c ---- */
 
 /* Add the mutants of an expression and of what is in it. */
 void find_visit(struct walk *walk, CXCursor cursor);
@@ -58,5 +66,20 @@ void find_visit(struct walk *walk, CXCursor cursor);
 void find_negate(struct walk *walk, CXCursor cursor, const char *kind);
 
 bool find_is_enumerator(CXCursor cursor);
+
+/* ---- higher.c ---- */
+
+/* in: value, of a variable's declaration */
+void find_note_load(struct walk *walk, CXCursor variable, CXCursor value);
+
+/* A variable that was loaded: load it again where it is read. */
+void find_load_again(struct walk *walk, CXCursor reference);
+
+/* A value of 64 bits, cut to 32. */
+void find_narrow(struct walk *walk, CXCursor value);
+
+/* A limit, and another of the file in its place. in: range, text, its name */
+void find_other_limit(struct walk *walk, const struct range *range,
+                      const char *text);
 
 #endif
