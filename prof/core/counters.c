@@ -252,7 +252,6 @@ add_line(uint64_t (*sums)[LINE], const shared_u64 *from)
 {
     uint64_t seen = 0;
 
-#pragma GCC unroll 8
     for (size_t i = 0; i < LINE; i++) {
         const uint64_t word = load_relaxed(&from[i]);
 

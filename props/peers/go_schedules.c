@@ -20,6 +20,7 @@
 #include "generate.h"
 #include "go_gaps.h"
 #include "go_tape.h"
+#include "guard.h"
 #include "world.h"
 
 enum {
