@@ -9,14 +9,15 @@ failed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# The output must say TEXT.
 check() { # WHAT TEXT
-    if grep -qF -- "$2" "$work/out"; then
-        passed=$((passed + 1))
-    else
+    if ! grep -qF -- "$2" "$work/out"; then
         failed=$((failed + 1))
-        echo "$1: no '$2' in:"
+        echo "not ok: $1: no '$2' in:"
         tail -n 40 "$work/out"
+        return
     fi
+    passed=$((passed + 1))
 }
 
 debug() { # EVENT FILE; gdb's commands come from standard input
