@@ -119,6 +119,8 @@ not_waiting(void)
 {
     uint8_t set = 0;
 
+    if (stack_count == 0)
+        return (uint8_t) ~(1U << sim_engine.current);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++) {
         if (!waits_for_us(i))
             set |= (uint8_t)(1U << i);
