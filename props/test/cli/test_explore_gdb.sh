@@ -4,23 +4,18 @@
 # usage: test_explore_gdb.sh PROFSIM
 set -u
 profsim=$1
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+shown=out
+. props/test/lib/count.sh
 
 check() { # WHAT TEXT
-    if grep -qF -- "$2" "$work/out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$1: no '$2' in:"
-        cat "$work/out"
-    fi
+    grep -qF -- "$2" "$dir/out"
+    count "$1: '$2'" $?
 }
 
 debug() { # WORD...; gdb's commands come from standard input
-    TMPDIR=$work timeout 120 "$profsim" explore "$@" >"$work/out" 2>&1
+    TMPDIR=$dir timeout 120 "$profsim" explore "$@" >"$dir/out" 2>&1
 }
 
 # Two threads hold a lock each: one waits, the other is about to take its first.
@@ -40,7 +35,7 @@ check "looking around" "thread_body + "
 check "it goes on where it was" "every unfinished thread waits (deadlock)"
 
 # Local variables of a thread that does not run.
-cat >"$work/locals.c" <<'END'
+cat >"$dir/locals.c" <<'END'
 #include <pthread.h>
 #include <stdatomic.h>
 static atomic_int x;
@@ -60,27 +55,24 @@ int main(void)
     return x != 2;
 }
 END
-"$profsim" explore "$work/locals.c" >"$work/found"
-list=$(sed -n 's/^  replay:.*--replay //p' "$work/found")
-last=$(sed -n 's/^ *\([0-9]*\)  .*locals.c:7$/\1/p' "$work/found" | tail -n 1)
-debug "$work/locals.c" --replay "$list" --gdb "$last" <<'END'
+"$profsim" explore "$dir/locals.c" >"$dir/found"
+list=$(sed -n 's/^  replay:.*--replay //p' "$dir/found")
+last=$(sed -n 's/^ *\([0-9]*\)  .*locals.c:7$/\1/p' "$dir/found" | tail -n 1)
+debug "$dir/locals.c" --replay "$list" --gdb "$last" <<'END'
 profsim-thread 1
 frame function add
 print mine
 END
 check "a local variable" "= 42"
-debug "$work/locals.c" --replay "$list" --gdb 900 </dev/null
+debug "$dir/locals.c" --replay "$list" --gdb 900 </dev/null
 check "beyond the end it stops at the failure" "It stops before event"
 
-debug "$work/locals.c" --gdb 1 </dev/null
+debug "$dir/locals.c" --gdb 1 </dev/null
 check "without a list" "--gdb needs --replay, too"
-debug "$work/locals.c" --replay 0 --gdb x </dev/null
+debug "$dir/locals.c" --replay 0 --gdb x </dev/null
 check "no number" "--gdb"
-rm -rf "$work"/*.c "$work/out" "$work/found"
-[ -z "$(ls "$work")" ] && passed=$((passed + 1)) || {
-    failed=$((failed + 1))
-    echo "left behind: $(ls "$work")"
-}
+rm -rf "$dir"/*.c "$dir/out" "$dir/found"
+[ -z "$(ls "$dir")" ]
+count "nothing is left behind" $?
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+finish "explore gdb"
