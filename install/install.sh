@@ -96,7 +96,7 @@ plan() {
     echo "644${tab}out/man/profsim.1$tab$prefix/share/man/man1/profsim.1"
     echo "644${tab}out/man/prof.3$tab$prefix/share/man/man3/prof.3"
     for page in LICENSE README.md CHANGELOG.md SECURITY.md \
-        subjects/subject.h fixtures/subjects/example.c \
+        subjects/subject.h subjects/explored.c fixtures/subjects/example.c \
         $(find docs -type f | LC_ALL=C sort); do
         echo "644$tab$page$tab$prefix/share/doc/profsim/$page"
     done

@@ -54,6 +54,15 @@ props_applies(enum props_property property, const struct subject *subject)
     switch ((int)property) {
     case PROPS_A1:
         return (can & sums) == sums;
+    case PROPS_O3:
+        return (can & SUBJECT_LIVE) != 0 && subject->read_begin != NULL;
+    case PROPS_W1:
+    case PROPS_W2:
+        return subject->wait != NULL;
+    case PROPS_W3:
+        return subject->wait != NULL && (can & SUBJECT_WAITS_SAMPLED) != 0;
+    case PROPS_W4:
+        return subject->wait != NULL && subject->set_wait_rate != NULL;
     case PROPS_U1:
     case PROPS_U2:
         return (can & SUBJECT_SAMPLING) != 0 &&
@@ -69,7 +78,8 @@ props_applies(enum props_property property, const struct subject *subject)
     case PROPS_A7:
         return (can & SUBJECT_LIVE) != 0 && subject->realloc != NULL;
     case PROPS_F1:
-        return (can & SUBJECT_LIVE) != 0 && subject->fork != NULL;
+        return (can & SUBJECT_LIVE) != 0 &&
+               (subject->fork != NULL || (can & SUBJECT_FORKS) != 0);
     case PROPS_G1:
         return (can & SUBJECT_LIVE) != 0 && subject->set_rate != NULL;
     default:

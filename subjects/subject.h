@@ -1,6 +1,7 @@
 /*
- * subject.h -- what a sampled heap profiler fills in to be judged by `profsim
- * check --subject` (docs/subjects.md has an example).
+ * subject.h -- what a sampled heap profiler, or a profiler of waits for locks,
+ * fills in to be judged by `profsim check --subject` (docs/subjects.md has an
+ * example).
  *
  * The harness calls a subject as a runtime or an allocator would, from one
  * thread of its own: which of the simulated threads acts is an argument. A
@@ -20,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SUBJECT_VERSION 1
+#define SUBJECT_VERSION 2
 
 enum { SUBJECT_THREADS_MAX = 8 };
 
@@ -37,6 +38,14 @@ enum {
     SUBJECT_OFF = 1 << 8,       /* rate 0: nothing is recorded */
     SUBJECT_AT_ONCE = 1 << 9,   /* a new rate begins with the next allocation,
                                    not when the gap of the old one ends */
+    SUBJECT_RECORD_BY_RECORD = 1 << 10, /* a reading in parts promises each
+                                           site as of some moment, not all as
+                                           of the same one */
+    SUBJECT_BLOCK = 1 << 11,            /* waits, where the waiter waited */
+    SUBJECT_MUTEX = 1 << 12, /* waits, where the holder of the lock let go */
+    SUBJECT_WAITS_SAMPLED = 1 << 13, /* rates of waits above 1 */
+    SUBJECT_FORKS = 1 << 14, /* its process may really fork: its child is
+                                judged as well */
 };
 
 struct subject_config {
@@ -78,6 +87,27 @@ struct subject_record {
 /* Takes a record, which may be gone after the call. */
 typedef void subject_visit(void *context, const struct subject_record *record);
 
+enum subject_waits { SUBJECT_BLOCK_WAITS, SUBJECT_MUTEX_WAITS };
+
+/* A thread has waited for a lock, which its holder has now let go. */
+struct subject_wait {
+    struct subject_site waited;   /* charged for block waits */
+    struct subject_site released; /* charged for mutex waits */
+    uint32_t waiter;              /* threads */
+    uint32_t holder;
+    uint64_t ticks; /* 1 or more */
+};
+
+/* As the user is shown them: estimates, if the rate is above 1. */
+struct subject_wait_record {
+    struct subject_site site;
+    double count;
+    double ticks;
+};
+
+typedef void subject_visit_wait(void *context,
+                                const struct subject_wait_record *record);
+
 struct subject {
     uint32_t version; /* SUBJECT_VERSION */
     uint32_t can;     /* flags, as above */
@@ -116,7 +146,9 @@ struct subject {
     void (*set_rate)(void *state, uint64_t rate_bytes);
 
     /* The process has forked. child: this is the child, where `thread` is the
-     * only one left; else its parent, where nothing has changed. */
+     * only one left; else its parent, where nothing has changed. With
+     * SUBJECT_FORKS it really has, and handlers of pthread_atfork() have run.
+     */
     void (*fork)(void *state, uint32_t thread, bool child);
 
     /* Call visit(context, &record) for each record. A site may come twice: its
@@ -124,9 +156,26 @@ struct subject {
      * has bytes without objects. */
     void (*snapshot)(void *state, subject_visit *visit, void *context);
 
+    /* The same in parts, between which the program goes on, and even forks.
+     * read_next() calls visit once, or returns false: that was all. One reading
+     * at a time, and no snapshot() meanwhile. */
+    void (*read_begin)(void *state);
+    bool (*read_next)(void *state, subject_visit *visit, void *context);
+
     /* What it counts a request as, where that is not its size: the size class,
      * or with a header. NULL: the size that was asked for. */
     uint64_t (*counted_bytes)(uint64_t size_bytes, uint64_t align_bytes);
+
+    /* SUBJECT_BLOCK, SUBJECT_MUTEX. All waits since begin(); a site may come
+     * twice. */
+    void (*wait)(void *state, const struct subject_wait *wait);
+    void (*read_waits)(void *state, enum subject_waits which,
+                       subject_visit_wait *visit, void *context);
+
+    /* From now on: 1, all waits, as after begin(); 0, none (SUBJECT_OFF); more
+     * (SUBJECT_WAITS_SAMPLED): of block waits one for so many ticks on average,
+     * of mutex waits one in so many. */
+    void (*set_wait_rate)(void *state, enum subject_waits which, uint64_t rate);
 };
 
 /* What a shared object or source file defines. returns: its table */

@@ -28,6 +28,7 @@ struct own {
     struct prof *prof;
     struct slot slots[SLOTS]; /* a hash table by address */
     struct prof_heap_record records[RECORDS_MAX];
+    struct prof_contention_record waits[RECORDS_MAX];
     _Alignas(PROF_BLOCK_ALIGN) unsigned char block[];
 };
 
@@ -179,6 +180,53 @@ snapshot(void *state, subject_visit *visit, void *context)
     }
 }
 
+/* ---- Waits ---- */
+
+static void
+wait_own(void *state, const struct subject_wait *wait)
+{
+    struct prof *prof = ((struct own *)state)->prof;
+
+    prof_contention_event(prof_proc_at(prof, wait->waiter), PROF_BLOCK,
+                          wait->waited.frames, wait->waited.depth,
+                          (int64_t)wait->ticks);
+    prof_contention_event(prof_proc_at(prof, wait->holder), PROF_MUTEX,
+                          wait->released.frames, wait->released.depth,
+                          (int64_t)wait->ticks);
+}
+
+static void
+set_wait_rate(void *state, enum subject_waits which, uint64_t rate)
+{
+    struct prof *prof = ((struct own *)state)->prof;
+
+    if (which == SUBJECT_BLOCK_WAITS)
+        prof_block_rate_set(prof, (int64_t)rate);
+    else
+        (void)prof_mutex_fraction_set(prof, (int64_t)rate);
+}
+
+static void
+read_waits(void *state, enum subject_waits which, subject_visit_wait *visit,
+           void *context)
+{
+    struct own *own = state;
+    size_t count;
+
+    must_be_ok(prof_contention_snapshot(
+        own->prof, which == SUBJECT_BLOCK_WAITS ? PROF_BLOCK : PROF_MUTEX,
+        own->waits, RECORDS_MAX, &count));
+    for (size_t i = 0; i < count; i++) {
+        const struct subject_wait_record record = {
+            .site = {own->waits[i].stack, own->waits[i].depth},
+            .count = (double)own->waits[i].count,
+            .ticks = (double)own->waits[i].cycles,
+        };
+
+        visit(context, &record);
+    }
+}
+
 const struct subject *
 cli_subject_own(void)
 {
@@ -187,7 +235,9 @@ cli_subject_own(void)
         .name = "own",
         .can = SUBJECT_FREED_EXPLICITLY | SUBJECT_SWEPT | SUBJECT_LIVE |
                SUBJECT_ALLOCATED | SUBJECT_FREED | SUBJECT_SAMPLES |
-               SUBJECT_SAMPLING | SUBJECT_OFF | SUBJECT_AT_ONCE,
+               SUBJECT_SAMPLING | SUBJECT_OFF | SUBJECT_AT_ONCE |
+               SUBJECT_BLOCK | SUBJECT_MUTEX | SUBJECT_WAITS_SAMPLED |
+               SUBJECT_FORKS,
         .depth_max = DEPTH_MAX,
         .begin = begin,
         .alloc = allocate,
@@ -198,6 +248,9 @@ cli_subject_own(void)
         .set_rate = set_rate,
         .fork = fork_own,
         .snapshot = snapshot,
+        .wait = wait_own,
+        .set_wait_rate = set_wait_rate,
+        .read_waits = read_waits,
     };
 
     own.memory_bytes = sizeof(struct own) + prof_bytes_needed(&library);

@@ -143,6 +143,13 @@ missing(const struct subject *subject)
         return "it needs begin(), alloc() and snapshot()";
     if ((subject->can & frees) != 0 && subject->free == NULL)
         return "it says that blocks are freed, and has no free()";
+    if ((subject->read_begin == NULL) != (subject->read_next == NULL))
+        return "it needs both of read_begin() and read_next(), or neither";
+    if ((subject->wait == NULL) != (subject->read_waits == NULL) ||
+        (subject->wait == NULL) !=
+            ((subject->can & (SUBJECT_BLOCK | SUBJECT_MUTEX)) == 0))
+        return "waits need wait(), read_waits(), and SUBJECT_BLOCK or "
+               "SUBJECT_MUTEX";
     return NULL;
 }
 

@@ -47,9 +47,12 @@ static bool
 is_same(struct props_minimizer *minimizer)
 {
     const enum props_property got = minimizer->run->judge.breach.property;
-    const bool is_plainer = minimizer->property >= PROPS_A7 &&
-                            minimizer->property <= PROPS_G1 &&
-                            got >= PROPS_A2 && got < minimizer->property;
+    const bool is_special =
+        minimizer->property >= PROPS_A7 && minimizer->property <= PROPS_G1;
+    const enum props_property below =
+        minimizer->property == PROPS_O3 ? PROPS_W1 : minimizer->property;
+    const bool is_plainer = (is_special || minimizer->property == PROPS_O3) &&
+                            got >= PROPS_A2 && got < below;
 
     if (is_plainer)
         minimizer->property = got;

@@ -81,7 +81,7 @@ props_run_new(const struct sim_limits *limits)
     run->without.limits = *limits;
     if (run->judge.world == NULL || run->judge.model == NULL ||
         run->shadow == NULL || run->events == NULL ||
-        !subject_model_init(&run->subject.model,
+        !subject_judge_init(&run->subject,
                             has_subject(limits) ? limits->objects_max : 0) ||
         (may_trace(limits) &&
          !trace_judge_init(&run->trace, sim_limits_truths(limits)))) {
@@ -100,7 +100,7 @@ props_run_delete(struct props_run *run)
         return;
     if (run->trace.oracle != NULL)
         trace_judge_release(&run->trace);
-    subject_model_release(&run->subject.model);
+    subject_judge_release(&run->subject);
     cross_release(&run->cross);
     cross_without_release(&run->without);
     sim_world_delete(run->judge.world);

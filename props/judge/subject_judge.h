@@ -13,17 +13,29 @@
 #include "judge.h"
 #include "subject_model.h"
 
+/* A reading in parts: from `read-begin` on. */
+struct subject_reading {
+    struct subject_model then; /* as of some moment of it */
+    bool is_open;
+    bool is_judged;        /* the heap that it must show is known */
+    uint32_t truths_first; /* known when it began */
+};
+
 struct subject_judge {
     struct props_judge *judge; /* its world, cover, breach */
     struct subject_model model;
+    struct subject_reading reading;
     uint32_t truths_seen;
     bool at_rest;     /* nothing is between its collections */
     const char *when; /* in front of what is wrong: "", or of the end */
     uint64_t hash;
 };
 
-/* Begin to judge a world that was reset. in: judge->judge; a model with memory
- */
+/* returns: false if there is not enough memory */
+bool subject_judge_init(struct subject_judge *judge, uint32_t objects_max);
+void subject_judge_release(struct subject_judge *judge);
+
+/* Begin to judge a world that was reset. in: judge->judge; memory */
 void subject_judge_begin(struct subject_judge *judge);
 
 /* Judge the event that the world has just applied. */

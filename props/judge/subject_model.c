@@ -138,6 +138,10 @@ subject_model_learn(struct subject_model *model, const struct truth_entry *fact)
     case TRUTH_FORK:
         learn_end(model, fact);
         break;
+    case TRUTH_BLOCK_RATE:
+    case TRUTH_MUTEX_FRACTION:
+        model->past |= WAIT_RATE_CHANGED;
+        break;
     case TRUTH_HEAP_RATE:
         learn_rate(model, (uint64_t)fact->cycles);
         return;
@@ -168,4 +172,37 @@ subject_model_sums(const struct subject_model *model, uint32_t site)
             add_thing(&sums, &model->things[i]);
     }
     return sums;
+}
+
+/* ---- What is shown ---- */
+
+bool
+subject_is_less(const struct subject_model *model, double shown,
+                double expected)
+{
+    return !(shown >= expected - 1e-6 - 1e-12 * model->ever_bytes);
+}
+
+bool
+subject_is_more(const struct subject_model *model, double shown,
+                double expected)
+{
+    return !(shown <= expected + 1e-6 + 1e-12 * model->ever_bytes);
+}
+
+enum subject_fit
+subject_model_fit(const struct subject_model *model,
+                  const struct subject_sums *sums,
+                  const struct subject_count *shown)
+{
+    const double objects = (double)sums->must_objects;
+
+    if (!(shown->objects >= objects - 1e-6) ||
+        subject_is_less(model, shown->bytes, sums->must_bytes))
+        return SHOWS_LESS;
+    if (sums->may_objects == 0 &&
+        (!(shown->objects <= objects + 1e-6) ||
+         subject_is_more(model, shown->bytes, sums->must_bytes)))
+        return SHOWS_MORE;
+    return SHOWS_RIGHT;
 }

@@ -27,6 +27,7 @@ enum {
     THREAD_ENDED = 1 << 2,
     HAS_FORKED = 1 << 3,
     RATE_CHANGED = 1 << 4,
+    WAIT_RATE_CHANGED = 1 << 5,
 };
 
 struct subject_thing {
@@ -70,6 +71,19 @@ void subject_model_begin(struct subject_model *model);
 /* Take a fact. */
 void subject_model_learn(struct subject_model *model,
                          const struct truth_entry *fact);
+
+/* What is shown of a site, against its sums. */
+enum subject_fit { SHOWS_RIGHT, SHOWS_LESS, SHOWS_MORE };
+
+enum subject_fit subject_model_fit(const struct subject_model *model,
+                                   const struct subject_sums *sums,
+                                   const struct subject_count *shown);
+
+/* Less than expected, by more than sums in double can be off? More? */
+bool subject_is_less(const struct subject_model *model, double shown,
+                     double expected);
+bool subject_is_more(const struct subject_model *model, double shown,
+                     double expected);
 
 /* returns: the sums of a site */
 struct subject_sums subject_model_sums(const struct subject_model *model,

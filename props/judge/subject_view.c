@@ -1,6 +1,7 @@
 /* subject_view.c -- see subject_view.h. */
 #include "subject_view.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "rng.h"
@@ -41,6 +42,12 @@ subject_view_sum(const struct sim_subject_view *view, size_t index,
     return true;
 }
 
+bool
+subject_is_same(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 static uint64_t
 hash_count(uint64_t hash, const struct subject_count *count)
 {
@@ -66,6 +73,22 @@ subject_view_hash(uint64_t hash, const struct sim_subject_view *view)
         hash = hash_count(hash, &record->live);
         hash = hash_count(hash, &record->allocated);
         hash = hash_count(hash, &record->freed);
+    }
+    return hash;
+}
+
+uint64_t
+subject_waits_hash(uint64_t hash, const struct sim_subject_waits *waits)
+{
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct sim_subject_wait *record = &waits->records[i];
+        const struct subject_count count = {.objects = record->count,
+                                            .bytes = record->ticks};
+
+        hash = sim_hash_step(hash, record->site);
+        hash = sim_hash_step(hash, record->depth);
+        hash = sim_hash_step(hash, record->leaf);
+        hash = hash_count(hash, &count);
     }
     return hash;
 }

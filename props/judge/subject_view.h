@@ -26,7 +26,12 @@ bool subject_view_same_site(const struct sim_subject_record *a,
 bool subject_view_sum(const struct sim_subject_view *view, size_t index,
                       bool by_object, struct sim_subject_record *sum);
 
+/* Is a number of two readings the same? What is no number, A3 tells. */
+bool subject_is_same(double a, double b);
+
 /* returns: the hash that goes on with all that the view shows */
 uint64_t subject_view_hash(uint64_t hash, const struct sim_subject_view *view);
+uint64_t subject_waits_hash(uint64_t hash,
+                            const struct sim_subject_waits *waits);
 
 #endif

@@ -11,10 +11,14 @@ static const struct {
     void (*run)(const struct props_question *question,
                 struct props_finding *finding);
 } checkers[] = {
-    {PROPS_S1, props_check_heap_sampler},  {PROPS_S2, props_check_block},
-    {PROPS_S3, props_check_mutex},         {PROPS_S4, props_check_rate_change},
-    {PROPS_S5, props_check_draws},         {PROPS_U1, props_check_subject_long},
+    {PROPS_S1, props_check_heap_sampler},
+    {PROPS_S2, props_check_block},
+    {PROPS_S3, props_check_mutex},
+    {PROPS_S4, props_check_rate_change},
+    {PROPS_S5, props_check_draws},
+    {PROPS_U1, props_check_subject_long},
     {PROPS_U2, props_check_subject_first},
+    {PROPS_W3, props_check_subject_waits},
 };
 
 enum { CHECKERS = sizeof checkers / sizeof *checkers };

@@ -1,6 +1,6 @@
 /*
  * checker.h -- properties that are enumerated or measured, not met by chance in
- * a campaign: S1 to S5, and U1 and U2 of subjects.
+ * a campaign: S1 to S5, and U1, U2 and W3 of subjects.
  */
 #ifndef PROPS_CHECKER_H
 #define PROPS_CHECKER_H
@@ -22,7 +22,7 @@ struct props_finding {
 
 struct props_question {
     const struct prof_rules *rules;
-    const struct subject *subject; /* of U1 and U2; NULL: the library */
+    const struct subject *subject; /* of U1, U2, W3; NULL: the library */
     bool unbiased; /* ask for the truth instead of the rules' own formula */
 };
 
@@ -65,6 +65,8 @@ void props_check_rate_change(const struct props_question *question,
 void props_check_subject_long(const struct props_question *question,
                               struct props_finding *finding);
 void props_check_subject_first(const struct props_question *question,
+                               struct props_finding *finding);
+void props_check_subject_waits(const struct props_question *question,
                                struct props_finding *finding);
 void props_check_draws(const struct props_question *question,
                        struct props_finding *finding);

@@ -12,30 +12,21 @@
  * a rule with a draw for each gap is enumerated and not drawn; the bound is the
  * same and only too wide then.
  */
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "checker.h"
 #include "rng.h"
 #include "subject.h"
+#include "subject_apart.h"
 #include "subject_model.h"
 
 enum {
     SIZES_MAX = 3,
     LONG_RUNS = 2048,
     FIRST_RUNS = 16384,
-    SECONDS_MAX = 120, /* then the subject hangs */
 };
-
-#define ERRORS_ACCEPTED 7.5
-#define ERRORS_NOTICED  11.5
 
 struct cell {
     uint64_t rate_bytes;
@@ -68,13 +59,6 @@ static const struct cell first_cells[] = {
     {512, {64, 512}, 0, 10, false, true},
 };
 
-/* One figure of a cell, over the runs. */
-struct figure {
-    double sum;
-    double squares;
-    double truth; /* of each run */
-};
-
 struct bias {
     const struct subject *subject;
     const struct cell *cell;
@@ -83,17 +67,7 @@ struct bias {
     bool spread;
     uint32_t draws;
     double found[SIZES_MAX][2]; /* what a snapshot shows: objects, bytes */
-    struct figure figures[SIZES_MAX][2];
-};
-
-/* What comes back from the process that runs a subject. */
-struct result {
-    bool done;
-    bool failed;
-    uint64_t cells;
-    double worst;   /* deviation */
-    double noticed; /* the least deviation that would be, of the worst cell */
-    char text[400];
+    struct subject_figure figures[SIZES_MAX][2];
 };
 
 static const uintptr_t frames[SIZES_MAX] = {0x1000, 0x2000, 0x3000};
@@ -208,8 +182,7 @@ run_once(struct bias *bias, void *memory, bool is_first)
         for (int k = 0; k < 2; k++) {
             const double x = bias->found[i][k] - before[i][k];
 
-            bias->figures[i][k].sum += x;
-            bias->figures[i][k].squares += x * x;
+            props_subject_add(&bias->figures[i][k], x);
         }
     }
     if (subject->end != NULL)
@@ -221,7 +194,7 @@ run_once(struct bias *bias, void *memory, bool is_first)
 
 static void
 tell(const struct bias *bias, int at, int what, double mean, double error,
-     struct result *result)
+     struct subject_result *result)
 {
     const struct cell *cell = bias->cell;
     char sizes[64];
@@ -243,34 +216,24 @@ tell(const struct bias *bias, int at, int what, double mean, double error,
 
 /* Hold the figures of a cell against the truth. */
 static void
-weigh(const struct bias *bias, uint32_t runs, struct result *result)
+weigh(const struct bias *bias, uint32_t runs, struct subject_result *result)
 {
     for (int i = 0; i < SIZES_MAX; i++) {
         for (int k = 0; k < 2; k++) {
-            const struct figure *figure = &bias->figures[i][k];
-            const double n = (double)runs;
-            const double mean = figure->sum / n;
-            const double variance = (figure->squares / n - mean * mean) / n;
-            const double error = variance > 0 ? sqrt(variance) : 0;
-            const double off = fabs(mean - figure->truth) / figure->truth;
+            const struct subject_figure *figure = &bias->figures[i][k];
+            double mean;
+            double error;
 
-            if (figure->truth == 0 || result->failed)
-                continue;
-            result->worst = fmax(result->worst, off);
-            result->noticed =
-                fmax(result->noticed, ERRORS_NOTICED * error / figure->truth);
-            if (!(off * figure->truth <= ERRORS_ACCEPTED * error + 1e-9 * n)) {
-                result->failed = true;
-                tell(bias, i, k, mean / figure->truth, error / figure->truth,
-                     result);
-            }
+            if (!result->failed &&
+                !props_subject_weigh(figure, runs, result, &mean, &error))
+                tell(bias, i, k, mean, error, result);
         }
     }
 }
 
 static bool
 try_cell(const struct subject *subject, const struct cell *cell, uint32_t runs,
-         void *memory, struct result *result)
+         void *memory, struct subject_result *result)
 {
     static struct bias bias;
 
@@ -289,84 +252,45 @@ try_cell(const struct subject *subject, const struct cell *cell, uint32_t runs,
     return true;
 }
 
-static void
-try_all(const struct subject *subject, const struct cell *cells, size_t count,
-        uint32_t runs, struct result *result)
-{
-    void *memory = NULL;
+/* The cells of a checker. */
+struct cells {
+    const struct cell *list;
+    size_t count;
+    uint32_t runs;
+};
 
-    if (subject->memory_bytes > 0)
-        memory = aligned_alloc(64, (subject->memory_bytes + 63) / 64 * 64);
-    if (subject->memory_bytes > 0 && memory == NULL)
-        return;
-    for (size_t i = 0; i < count && !result->failed; i++) {
-        if (!try_cell(subject, &cells[i], runs, memory, result))
+static void
+try_all(const struct subject *subject, void *memory, const void *context,
+        struct subject_result *result)
+{
+    const struct cells *cells = context;
+
+    for (size_t i = 0; i < cells->count && !result->failed; i++) {
+        if (!try_cell(subject, &cells->list[i], cells->runs, memory, result))
             return;
     }
-    free(memory);
     result->done = true;
 }
 
 /* ---- The checkers ---- */
 
-static void
-check(const struct subject *subject, const struct cell *cells, size_t count,
-      uint32_t runs, struct props_finding *finding)
-{
-    struct result *result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int status = 0;
-    pid_t pid;
-
-    if (result == MAP_FAILED) {
-        props_finding_fail(finding, "not enough memory");
-        return;
-    }
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-        alarm(SECONDS_MAX);
-        try_all(subject, cells, count, runs, result);
-        _exit(0);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    finding->cells = result->cells;
-    if (pid > 0 && WIFSIGNALED(status))
-        finding->signal = WTERMSIG(status);
-    if (pid < 0)
-        props_finding_fail(finding, "the system refused a process");
-    else if (finding->signal == SIGALRM)
-        props_finding_fail(finding, "the subject did not end within %d s",
-                           (int)SECONDS_MAX);
-    else if (finding->signal != 0)
-        props_finding_fail(finding, "the subject was ended by signal %d (%s)",
-                           finding->signal, strsignal(finding->signal));
-    else if (!result->done)
-        props_finding_fail(finding, "begin() returned NULL, or the subject "
-                                    "ended its process");
-    else if (result->failed)
-        props_finding_fail(finding, "%s", result->text);
-    else
-        snprintf(finding->text, sizeof finding->text,
-                 "at most %.2f %% off, in %d runs of each cell; %.1f %% would "
-                 "be noticed in all",
-                 100 * result->worst, (int)runs, 100 * result->noticed);
-    munmap(result, sizeof *result);
-}
-
 void
 props_check_subject_long(const struct props_question *question,
                          struct props_finding *finding)
 {
-    check(question->subject, long_cells, sizeof long_cells / sizeof *long_cells,
-          LONG_RUNS, finding);
+    const struct cells cells = {
+        long_cells, sizeof long_cells / sizeof *long_cells, LONG_RUNS};
+
+    props_subject_apart(question->subject, try_all, &cells, LONG_RUNS, finding);
 }
 
 void
 props_check_subject_first(const struct props_question *question,
                           struct props_finding *finding)
 {
-    check(question->subject, first_cells,
-          sizeof first_cells / sizeof *first_cells, FIRST_RUNS, finding);
+    const struct cells cells = {
+        first_cells, sizeof first_cells / sizeof *first_cells, FIRST_RUNS};
+
+    props_subject_apart(question->subject, try_all, &cells, FIRST_RUNS,
+                        finding);
 }

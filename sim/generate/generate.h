@@ -24,7 +24,7 @@ enum {
     SIM_EVENTS_MAX = 512, /* events of one generated run */
     SIM_BUCKETS_MAX = 64,
     SIM_ACTORS_MAX = 16, /* processors, collector, observer */
-    SIM_WORKS_MAX = 32,  /* what a task may be asked to do, with weights */
+    SIM_WORKS_MAX = 40,  /* what a task may be asked to do, with weights */
 };
 
 /* Which worlds a generator may draw, a bit each. */

@@ -20,6 +20,10 @@ enum subject_work {
     DO_RATE,
     DO_EXIT,
     DO_FORK,
+    DO_PART,
+    DO_CONTEND,
+    DO_READ_WAITS,
+    DO_WAIT_RATE,
 };
 
 static void
@@ -33,6 +37,21 @@ static bool
 draw_feature(struct sim_generator *g, uint32_t one_in)
 {
     return ask(g, one_in, SIM_SWARM, LABEL_FEATURE) == 1;
+}
+
+static void
+list_waits(struct sim_generator *g)
+{
+    const struct subject *subject = g->subject;
+
+    if (subject->wait == NULL || !draw_feature(g, 2))
+        return;
+    add(g, DO_CONTEND, 3, true);
+    add(g, DO_READ_WAITS, 1, true);
+    add(g, DO_WAIT_RATE, 1,
+        subject->set_wait_rate != NULL &&
+            (subject->can & (SUBJECT_OFF | SUBJECT_WAITS_SAMPLED)) != 0 &&
+            draw_feature(g, 3));
 }
 
 static void
@@ -56,7 +75,11 @@ list_works(struct sim_generator *g)
         subject->set_rate != NULL && (samples || subject->can & SUBJECT_OFF) &&
             draw_feature(g, 3));
     add(g, DO_EXIT, 1, draw_feature(g, 3));
-    add(g, DO_FORK, 1, subject->fork != NULL && draw_feature(g, 4));
+    add(g, DO_FORK, 1,
+        (subject->fork != NULL || (subject->can & SUBJECT_FORKS) != 0) &&
+            draw_feature(g, 4));
+    add(g, DO_PART, 4, subject->read_begin != NULL && draw_feature(g, 2));
+    list_waits(g);
     g->features.sampling = samples && draw_feature(g, 3);
     g->features.odd_sizes = draw_feature(g, 3);
     g->features.huge_sizes = draw_feature(g, 8);
@@ -139,6 +162,70 @@ draw_rate(struct sim_generator *g, struct sim_event *event)
     return true;
 }
 
+/* Of block waits or of mutex waits, whichever the subject has. */
+static bool
+draw_is_mutex(struct sim_generator *g)
+{
+    if ((g->subject->can & SUBJECT_BLOCK) == 0)
+        return true;
+    return (g->subject->can & SUBJECT_MUTEX) != 0 &&
+           ask(g, 2, SIM_OP, LABEL_RATE_KIND) == 1;
+}
+
+static bool
+draw_wait_rate(struct sim_generator *g, struct sim_event *event)
+{
+    static const int64_t rates[] = {1, 0, 2, 100};
+    const bool samples = (g->subject->can & SUBJECT_WAITS_SAMPLED) != 0;
+    const bool stops = (g->subject->can & SUBJECT_OFF) != 0;
+
+    event->kind = draw_is_mutex(g) ? SIM_EV_MUTEX_FRACTION : SIM_EV_BLOCK_RATE;
+    event->cycles = rates[ask(g, samples ? 4 : 2, SIM_DATA, LABEL_RATE)];
+    return stops || event->cycles != 0;
+}
+
+static bool
+draw_contended(struct sim_generator *g, struct sim_event *event)
+{
+    event->kind = SIM_EV_CONTENDED;
+    event->object = ask(g, g->config.procs, SIM_DATA, LABEL_TASK);
+    event->stack = ask(g, g->config.stacks_count, SIM_DATA, LABEL_STACK);
+    event->lock = ask(g, g->config.stacks_count, SIM_DATA, LABEL_STACK);
+    event->cycles = INT64_C(1) << ask(g, 20, SIM_DATA, LABEL_CYCLES);
+    return true;
+}
+
+/* A reading in parts is begun, or goes on by a record, or to its end. */
+static bool
+draw_part(struct sim_generator *g, const struct sim_world *world,
+          struct sim_event *event)
+{
+    event->kind = !sim_subject_is_read(world) ? SIM_EV_PART_FIRST
+                  : ask(g, 4, SIM_OP, LABEL_SUBJECT_WORK) == 1
+                      ? SIM_EV_PART_LAST
+                      : SIM_EV_PART_NEXT;
+    return true;
+}
+
+static bool
+draw_snapshot(const struct sim_generator *g, const struct sim_world *world,
+              struct sim_event *event)
+{
+    event->kind = SIM_EV_SNAPSHOT;
+    event->room = SIM_ROOM_ENOUGH;
+    return g->subject->read_begin == NULL || !sim_subject_is_read(world);
+}
+
+static bool
+draw_fork(struct sim_generator *g, struct sim_event *event)
+{
+    event->kind = SIM_EV_FORK_PARENT;
+    if ((g->subject->can & SUBJECT_FORKS) == 0 &&
+        ask(g, 2, SIM_OP, LABEL_SUBJECT_WORK) == 0)
+        event->kind = SIM_EV_FORK;
+    return true;
+}
+
 static bool
 draw_work(struct sim_generator *g, const struct sim_world *world,
           enum subject_work work, struct sim_event *event)
@@ -171,14 +258,20 @@ draw_work(struct sim_generator *g, const struct sim_world *world,
         event->kind = SIM_EV_THREAD_EXIT;
         return true;
     case DO_FORK:
-        event->kind = ask(g, 2, SIM_OP, LABEL_SUBJECT_WORK) == 0
-                          ? SIM_EV_FORK
-                          : SIM_EV_FORK_PARENT;
-        return true;
+        return draw_fork(g, event);
     case DO_READ:
-        event->kind = SIM_EV_SNAPSHOT;
+        return draw_snapshot(g, world, event);
+    case DO_PART:
+        return draw_part(g, world, event);
+    case DO_CONTEND:
+        return draw_contended(g, event);
+    case DO_READ_WAITS:
+        event->kind =
+            draw_is_mutex(g) ? SIM_EV_MUTEX_SNAPSHOT : SIM_EV_BLOCK_SNAPSHOT;
         event->room = SIM_ROOM_ENOUGH;
         return true;
+    case DO_WAIT_RATE:
+        return draw_wait_rate(g, event);
     case DO_NOTHING:
         break;
     }

@@ -11,43 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "world.h"
+#include "subject_watcher.h"
 
 enum { SLOT_BITS = 21 }; /* the largest alignment */
-
-struct block {
-    uint32_t slot;
-    uint64_t size_bytes;
-    uint64_t align_bytes;
-    bool zeroed;
-};
-
-struct watcher {
-    struct sim_instrument base;
-    const struct subject *subject;
-    struct sim_world *world;
-    void *state;
-    bool begun;
-    bool started[SIM_PROCS_MAX];
-    uint64_t rate_bytes;
-    struct sim_rng rng;
-    void *memory;
-    size_t memory_bytes;
-    struct block *blocks; /* by object */
-    uint32_t *free_slots;
-    uint32_t free_slots_count;
-    uint32_t slots_count;
-    struct sim_subject_view views[2];
-    struct sim_subject_view *reading;
-    size_t records_max; /* of each view */
-};
-
-static struct watcher *
-watcher_of(const struct sim_world *world)
-{
-    return (struct watcher *)sim_world_instrument(world, SIM_SUBJECT);
-}
 
 /* ---- Memory ---- */
 
@@ -68,8 +34,7 @@ destroy(struct sim_instrument *instrument)
     free(watcher->memory);
     free(watcher->blocks);
     free(watcher->free_slots);
-    free(watcher->views[0].records);
-    free(watcher->views[1].records);
+    subject_reading_destroy(watcher);
     free(watcher);
 }
 
@@ -81,17 +46,11 @@ create(const struct sim_limits *limits)
     if (watcher == NULL)
         return NULL;
     watcher->base.kind = &sim_subject;
-    /* A record an object and one a stack would be much already. */
-    watcher->records_max =
-        4 * ((size_t)limits->objects_max + limits->buckets_max) + 64;
     watcher->blocks = calloc(limits->objects_max, sizeof *watcher->blocks);
     watcher->free_slots =
         calloc((size_t)limits->objects_max + 1, sizeof *watcher->free_slots);
-    for (int i = 0; i < 2; i++)
-        watcher->views[i].records =
-            calloc(watcher->records_max, sizeof *watcher->views[i].records);
-    if (watcher->blocks != NULL && watcher->free_slots != NULL &&
-        watcher->views[0].records != NULL && watcher->views[1].records != NULL)
+    if (subject_reading_create(watcher, limits) && watcher->blocks != NULL &&
+        watcher->free_slots != NULL)
         return &watcher->base;
     destroy(&watcher->base);
     return NULL;
@@ -116,6 +75,7 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
     watcher->slots_count = 0;
     watcher->views[0].count = 0;
     watcher->views[1].count = 0;
+    watcher->is_read = false;
     memset(watcher->started, 0, sizeof watcher->started);
     if (watcher->memory_bytes < subject->memory_bytes) {
         free(watcher->memory);
@@ -127,55 +87,6 @@ begin(struct sim_instrument *instrument, struct sim_world *world)
             return "there is not enough memory for the subject";
     }
     return NULL;
-}
-
-/* ---- Beginning ---- */
-
-static uint64_t
-give_random(void *context)
-{
-    return sim_rng_next(&((struct watcher *)context)->rng);
-}
-
-static uint64_t
-give_now_ns(void *context)
-{
-    return sim_world_now_ticks(((struct watcher *)context)->world);
-}
-
-static void
-begin_subject(struct watcher *watcher)
-{
-    const struct subject_config config = {
-        .rate_bytes = watcher->rate_bytes,
-        .memory = watcher->subject->memory_bytes > 0 ? watcher->memory : NULL,
-        .context = watcher,
-        .random = give_random,
-        .now_ns = give_now_ns,
-    };
-
-    if (config.memory != NULL)
-        memset(config.memory, 0, watcher->memory_bytes);
-    watcher->begun = true;
-    watcher->state = watcher->subject->begin(&config);
-    if (watcher->state != NULL)
-        return;
-    (void)fprintf(stderr, "the subject's begin() returned NULL\n");
-    abort();
-}
-
-/* The subject, which knows the thread. returns: its state */
-static void *
-state_at(struct watcher *watcher, uint32_t thread)
-{
-    if (!watcher->begun)
-        begin_subject(watcher);
-    if (!watcher->started[thread]) {
-        watcher->started[thread] = true;
-        if (watcher->subject->thread_start != NULL)
-            watcher->subject->thread_start(watcher->state, thread);
-    }
-    return watcher->state;
 }
 
 /* ---- Blocks ---- */
@@ -225,7 +136,7 @@ hear_alloc(struct sim_instrument *instrument, struct sim_world *world,
            const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
-    void *state = state_at(watcher, fact->proc);
+    void *state = subject_state(watcher, fact->proc);
     const struct subject_site site = site_of(watcher, fact);
     struct block block = {
         .size_bytes = fact->size_bytes,
@@ -250,7 +161,7 @@ hear_realloc(struct sim_instrument *instrument, struct sim_world *world,
              const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
-    void *state = state_at(watcher, fact->proc);
+    void *state = subject_state(watcher, fact->proc);
     const struct subject_site site = site_of(watcher, fact);
     struct block *kept = &watcher->blocks[fact->object];
     const struct block old = *kept;
@@ -278,7 +189,7 @@ hear_free(struct sim_instrument *instrument, struct sim_world *world,
           const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
-    void *state = state_at(watcher, fact->proc);
+    void *state = subject_state(watcher, fact->proc);
     const struct block *block = &watcher->blocks[fact->object];
     const struct subject_block told = subject_block_of(block);
 
@@ -294,7 +205,7 @@ hear_exit(struct sim_instrument *instrument, struct sim_world *world,
           const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
-    void *state = state_at(watcher, fact->proc);
+    void *state = subject_state(watcher, fact->proc);
 
     (void)world;
     if (watcher->subject->thread_exit != NULL)
@@ -302,17 +213,27 @@ hear_exit(struct sim_instrument *instrument, struct sim_world *world,
     watcher->started[fact->proc] = false;
 }
 
+void
+sim_subject_forked(struct sim_world *world, uint32_t thread, bool is_child)
+{
+    struct watcher *watcher = watcher_of(world);
+    void *state = subject_state(watcher, thread);
+
+    for (uint32_t i = 0; i < SIM_PROCS_MAX && is_child; i++)
+        watcher->started[i] &= i == thread;
+    if (watcher->subject->fork != NULL)
+        watcher->subject->fork(state, thread, is_child);
+}
+
 static void
 hear_fork(struct sim_instrument *instrument, struct sim_world *world,
           const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
-    void *state = state_at(watcher, fact->proc);
 
-    (void)world;
-    for (uint32_t i = 0; i < SIM_PROCS_MAX && fact->flag; i++)
-        watcher->started[i] &= i == fact->proc;
-    watcher->subject->fork(state, fact->proc, fact->flag);
+    (void)subject_state(watcher, fact->proc);
+    if ((watcher->subject->can & SUBJECT_FORKS) == 0)
+        sim_subject_forked(world, fact->proc, fact->flag);
 }
 
 static void
@@ -320,7 +241,7 @@ hear_cycle(struct sim_instrument *instrument, struct sim_world *world,
            const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
-    void *state = state_at(watcher, fact->proc);
+    void *state = subject_state(watcher, fact->proc);
     void (*call)(void *) = fact->kind == TRUTH_FLUSH ? watcher->subject->flush
                                                      : watcher->subject->cycle;
 
@@ -329,81 +250,24 @@ hear_cycle(struct sim_instrument *instrument, struct sim_world *world,
         call(state);
 }
 
-/* ---- Reading ---- */
-
 static void
-keep_record(void *context, const struct subject_record *record)
-{
-    struct watcher *watcher = context;
-    struct sim_subject_view *view = watcher->reading;
-    const struct sim_config *config = sim_world_config(watcher->world);
-    const uint32_t depth_max = watcher->subject->depth_max;
-    struct sim_subject_record *kept;
-
-    view->cut |= view->count == watcher->records_max;
-    if (view->cut)
-        return;
-    kept = &view->records[view->count++];
-    *kept = (struct sim_subject_record){
-        .site = SIM_SUBJECT_NOWHERE,
-        .depth = record->site.depth,
-        .leaf = record->site.depth > 0 ? record->site.frames[0] : 0,
-        .address = record->address,
-        .live = record->live,
-        .allocated = record->allocated,
-        .freed = record->freed,
-    };
-    for (uint32_t i = config->stacks_count; i-- > 0;) {
-        const struct truth_stack *stack = &config->stacks[i];
-        const uint32_t depth = depth_max != 0 && depth_max < stack->depth
-                                   ? depth_max
-                                   : stack->depth;
-
-        if (depth == record->site.depth &&
-            (depth == 0 || memcmp(stack->frames, record->site.frames,
-                                  depth * sizeof *stack->frames) == 0))
-            kept->site = i;
-    }
-}
-
-static void
-read_into(struct watcher *watcher, int which)
-{
-    watcher->reading = &watcher->views[which];
-    watcher->reading->count = 0;
-    watcher->reading->cut = false;
-    watcher->subject->snapshot(watcher->state, keep_record, watcher);
-}
-
-static void
-hear_snapshot(struct sim_instrument *instrument, struct sim_world *world,
-              const struct truth_entry *fact)
-{
-    struct watcher *watcher = (struct watcher *)instrument;
-    struct sim_answer *answer = sim_world_answer_room(world);
-
-    (void)state_at(watcher, fact->proc);
-    read_into(watcher, 0);
-    read_into(watcher, 1);
-    answer->status = PROF_OK;
-    answer->count = 0;
-    answer->is_too_long = false;
-    answer->beyond_bytes = 0;
-}
-
-static void
-hear_rate(struct sim_instrument *instrument, struct sim_world *world,
+hear_wait(struct sim_instrument *instrument, struct sim_world *world,
           const struct truth_entry *fact)
 {
     struct watcher *watcher = (struct watcher *)instrument;
+    const struct truth_stack *stacks = sim_world_config(world)->stacks;
+    const struct truth_stack *waited = &stacks[fact->stack];
+    const struct truth_stack *released = &stacks[fact->lock];
+    const struct subject_wait wait = {
+        .waited = {waited->frames, waited->depth},
+        .released = {released->frames, released->depth},
+        .waiter = fact->proc,
+        .holder = fact->object,
+        .ticks = (uint64_t)fact->cycles,
+    };
 
-    (void)world;
-    watcher->rate_bytes = fact->cycles < 0 ? 0 : (uint64_t)fact->cycles;
-    if (!watcher->begun)
-        return;
-    read_into(watcher, 0);
-    watcher->subject->set_rate(watcher->state, watcher->rate_bytes);
-    read_into(watcher, 1);
+    (void)subject_state(watcher, fact->object);
+    watcher->subject->wait(subject_state(watcher, fact->proc), &wait);
 }
 
 static sim_hear *
@@ -426,12 +290,10 @@ hears(enum truth_kind kind)
     case TRUTH_NEXT_CYCLE:
     case TRUTH_FLUSH:
         return hear_cycle;
-    case TRUTH_SNAPSHOT:
-        return hear_snapshot;
-    case TRUTH_HEAP_RATE:
-        return hear_rate;
+    case TRUTH_CONTENDED:
+        return hear_wait;
     default:
-        return NULL;
+        return subject_reading_hears(kind);
     }
 }
 
@@ -440,40 +302,15 @@ const struct sim_instrument_kind sim_subject = {
     .destroy = destroy,
     .begin = begin,
     .hears = hears,
+    .refuses = subject_reading_refuses,
 };
 
 /* ---- For those who judge ---- */
-
-const struct sim_subject_view *
-sim_subject_view(const struct sim_world *world, int which)
-{
-    return &watcher_of(world)->views[which];
-}
 
 uint64_t
 sim_subject_address(const struct sim_world *world, uint32_t object)
 {
     return address_of(watcher_of(world)->blocks[object].slot);
-}
-
-uint32_t
-sim_subject_site(const struct sim_world *world, uint32_t stack)
-{
-    const struct sim_config *config = sim_world_config(world);
-    const struct truth_stack *wanted = &config->stacks[stack];
-    const uint32_t depth_max = config->subject->depth_max;
-
-    for (uint32_t i = 0; i < stack; i++) {
-        const struct truth_stack *other = &config->stacks[i];
-        const bool is_cut = depth_max != 0 && wanted->depth >= depth_max;
-        const uint32_t depth = is_cut ? depth_max : wanted->depth;
-
-        if ((is_cut ? other->depth >= depth : other->depth == depth) &&
-            (depth == 0 || memcmp(other->frames, wanted->frames,
-                                  depth * sizeof *other->frames) == 0))
-            return i;
-    }
-    return stack;
 }
 
 void

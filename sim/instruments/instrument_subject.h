@@ -32,6 +32,21 @@ struct sim_subject_view {
     bool cut; /* there were more than anybody could need */
 };
 
+/* What a reading of waits showed. */
+struct sim_subject_wait {
+    uint32_t site; /* as above */
+    uint32_t depth;
+    uintptr_t leaf;
+    double count;
+    double ticks;
+};
+
+struct sim_subject_waits {
+    struct sim_subject_wait *records;
+    size_t count;
+    bool cut;
+};
+
 struct sim_world;
 
 /*
@@ -43,9 +58,21 @@ struct sim_world;
 const struct sim_subject_view *sim_subject_view(const struct sim_world *world,
                                                 int which);
 
+/* What was read at the last `block-snapshot` or `mutex-snapshot`, twice. */
+const struct sim_subject_waits *sim_subject_waits(const struct sim_world *world,
+                                                  int which);
+
+/* Is it being read in parts? From `read-begin` to its end; it is read into
+ * view 0. */
+bool sim_subject_is_read(const struct sim_world *world);
+
 /* returns: where an object is that was not freed; where `site` is cut */
 uint64_t sim_subject_address(const struct sim_world *world, uint32_t object);
 uint32_t sim_subject_site(const struct sim_world *world, uint32_t stack);
+
+/* The process has forked, as a subject with SUBJECT_FORKS was not told yet. */
+void sim_subject_forked(struct sim_world *world, uint32_t thread,
+                        bool is_child);
 
 /* Call the subject's end(), if the run has called its begin(). */
 void sim_subject_end(struct sim_world *world);

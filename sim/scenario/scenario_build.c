@@ -269,6 +269,8 @@ build_event(struct builder *b, struct sim_event event)
         strpbrk(uses, "sS") != NULL && event.stack != TRUTH_NO_STACK &&
         !build_stack(b, &event.stack))
         return false;
+    if (strchr(uses, 'h') != NULL && !build_stack(b, &event.lock))
+        return false;
     if (event.proc >= SIM_PROCS_MAX)
         return fail(b, "processor %" PRIu32 " is out of range", event.proc);
     if (!sim_scenario_add_event(b->s, &event, 0))

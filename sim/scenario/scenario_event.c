@@ -283,6 +283,9 @@ parse_argument(struct sim_parser *p, char letter, struct sim_event *event)
     case 't':
         return sim_parse_word(p, &word, "the task") &&
                parse_task(p, word, &event->object);
+    case 'h':
+        return sim_parse_word(p, &word, "the stack of who held the lock") &&
+               sim_parse_stack_name(p, word, &event->lock);
     case 'n':
         return sim_parse_word(p, &word, "the number") &&
                sim_parse_number(p, word, "number", 0, UINT64_MAX,

@@ -154,6 +154,8 @@ print_argument(FILE *file, const struct sim_scenario *s,
         print_block(file, event);
     else if (letter == 'l')
         (void)fprintf(file, " %" PRIu32, event->lock);
+    else if (letter == 'h')
+        (void)fprintf(file, " %s", s->stack_names[event->lock]);
     else if (letter == 't')
         (void)fprintf(file, " t%" PRIu32, event->object);
     else if (letter == 'r' && event->room != SIM_ROOM_ENOUGH)

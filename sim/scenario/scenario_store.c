@@ -269,7 +269,7 @@ only_used(const struct sim_config *config, const struct sim_event *event)
         .stack = has_stack ? event->stack : none,
         .size_bytes = strpbrk(uses, "bn") != NULL ? event->size_bytes : 0,
         .cycles = strpbrk(uses, "cwa") != NULL ? event->cycles : 0,
-        .lock = strchr(uses, 'l') != NULL ? event->lock : 0,
+        .lock = strpbrk(uses, "lh") != NULL ? event->lock : 0,
         .room = strpbrk(uses, "ra") != NULL ? event->room : 0,
         .proc = is_proc ? event->proc : 0,
     };

@@ -35,7 +35,8 @@ struct truth_entry {
     int64_t cycles;      /* of a contention event, as measured */
     uint32_t room;
     uint32_t task; /* who; 0 is nobody where processors take tasks */
-    uint32_t lock; /* kind << 8 | number; equal for one lock only */
+    uint32_t lock; /* kind << 8 | number; equal for one lock only. Of a
+                      contended one: the stack of who held it */
     bool flag;
 };
 

@@ -31,7 +31,7 @@ struct sim_event {
     uint64_t size_bytes;  /* or a number */
     int64_t cycles; /* of a contention event, as its clock measured them; or
                        a rate, or how long; or an alignment, 0: none */
-    uint32_t lock;  /* number of a lock, of its kind */
+    uint32_t lock;  /* number of a lock, of its kind; or the other's stack */
     uint32_t room;  /* records that fit into a snapshot's buffer; or 1: the
                        block is zeroed */
     uint32_t proc;  /* where, or whose clock it is, if no task does it */

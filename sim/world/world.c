@@ -385,9 +385,10 @@ against(const struct sim_world *world, const struct sim_event *event)
 {
     const char *why = world->holds_used ? sim_world_held(world, event) : NULL;
 
-    return why == NULL && world->config.subject != NULL
-               ? sim_world_against_subject(world, event)
-               : why;
+    if (why == NULL && world->config.subject != NULL)
+        why = sim_world_against_subject(world, event);
+    return why == NULL && world->config.subject != NULL ? refused(world, event)
+                                                        : why;
 }
 
 const char *

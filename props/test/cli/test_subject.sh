@@ -43,7 +43,7 @@ has() { # LINE-BEGINNING
 saved_in=subject-failures/example
 
 run 2 "$profsim" check --subject "$from/example.c" --seeds 1..500 &&
-    has 'not applicable, for what the subject lacks: A1, F1, G1$' &&
+    has 'not applicable, for what the subject lacks: O3, A1, F1, G1, W1, W2, W3, W4$' &&
     has 'A7 broken: a realloc puts' && has 'realloc-fails o1 s1 1$' &&
     has "replay: profsim replay --subject $from/example.c $saved_in/A7"
 verdict "the example's mistake is found" $?
@@ -81,14 +81,14 @@ verdict "without the mistake every property holds" $?
 run 6 "$profsim" check --subject mended.c A1 --seeds 1..20 &&
     has 'not applicable, for what the subject lacks: A1$'
 verdict "what is not applicable does not hold" $?
-exact='A1 A2 A3 A5 A6 A7 V1 E1 F1 G1 O2'
+exact='A1 A2 A3 A5 A6 A7 V1 E1 F1 G1 O2 W1 W2 W4'
 [ "$which" = all ] && exact=
 # shellcheck disable=SC2086 # words
 run 0 "$profsim" check --subject "$from/whole.c" $exact --seeds 1..3000 &&
     has 'every property holds'
 verdict "a subject that lacks little holds" $?
 
-sed 's/        visit(context, &record);/        struct subject_record freed = record;\
+sed 's/^    visit(context, &record);/        struct subject_record freed = record;\
         freed.allocated = (struct subject_count){0};\
         freed.live.objects = -freed.freed.objects;\
         freed.live.bytes = -freed.freed.bytes;\
@@ -101,6 +101,18 @@ sed 's/        visit(context, &record);/        struct subject_record freed = re
 run 0 "$profsim" check --subject twice.c $exact --seeds 1..500 &&
     has 'every property holds' && grep -q '&freed' twice.c
 verdict "a site may come twice" $?
+
+sed 's/show(&w->shown\[/show(\&w->sites[/
+    s/SUBJECT_AT_ONCE |/SUBJECT_AT_ONCE | SUBJECT_RECORD_BY_RECORD |/' \
+    "$from/whole.c" >each.c
+run 0 "$profsim" check --subject each.c O3 --seeds 1..1000 &&
+    has 'every property holds' && grep -q BY_RECORD each.c
+verdict "a subject may promise each record by itself" $?
+printf 'profsim scenario 2\ninstruments subject\nstack s1 = 0x1000\n%s\n' \
+    'read-next' >closed.sim
+run 1 "$profsim" replay --subject "$from/whole.c" closed.sim &&
+    has 'profsim: closed.sim:4: .*is not being read in parts'
+verdict "a reading goes on only when it has begun" $?
 
 # shellcheck disable=SC2086 # words
 run 0 "$profsim" check --subject own $exact --seeds 1..3000 &&
@@ -197,7 +209,7 @@ fault() { # PROPERTY BASE TITLE SCRIPT
 }
 
 grep -v '^#' "$from/faults.txt" >faults
-[ "$which" = all ] || grep '^E1' "$from/faults.txt" >faults
+[ "$which" = all ] || grep '^E1\|^O3.*own moment\|^W2' "$from/faults.txt" >faults
 while IFS='|' read -r property base title script; do
     fault "$property" "$base" "$title" "$script"
     verdict "$property: $title" $?

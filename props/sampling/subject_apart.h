@@ -1,0 +1,59 @@
+/*
+ * subject_apart.h -- checkers of subjects: figures that are held against the
+ * truth, in a process of their own, as a subject may crash or hang.
+ *
+ * More than 7.5 standard errors off is no chance (1e-13 for one figure), and
+ * what is 11.5 off is missed in one case of 30,000.
+ */
+#ifndef PROPS_SUBJECT_APART_H
+#define PROPS_SUBJECT_APART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "checker.h"
+#include "subject.h"
+
+/* One figure of a cell, over the runs. */
+struct subject_figure {
+    double sum;
+    double squares;
+    double truth; /* of each run; 0: there is no such figure */
+};
+
+/* What comes back from the process that runs a subject. */
+struct subject_result {
+    bool done;
+    bool failed;
+    uint64_t cells;
+    double worst;   /* deviation */
+    double noticed; /* the least deviation that would be, of the worst cell */
+    char text[400];
+};
+
+/* Add what a run found. */
+void props_subject_add(struct subject_figure *figure, double found);
+
+/*
+ * Hold the mean of so many runs against the truth.
+ *
+ * out:     *mean and its standard error, as parts of the truth; *result, but
+ * for its text returns: false if it is off
+ */
+bool props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
+                         struct subject_result *result, double *mean,
+                         double *error);
+
+/*
+ * Tries the cells that the context tells. in: memory, as of subject_config
+ * out: *result; done, unless begin() returned NULL
+ */
+typedef void subject_try(const struct subject *subject, void *memory,
+                         const void *context, struct subject_result *result);
+
+/* Let it try, in a process. in: runs of each cell. out: *finding */
+void props_subject_apart(const struct subject *subject, subject_try *try_all,
+                         const void *context, uint32_t runs,
+                         struct props_finding *finding);
+
+#endif
