@@ -51,12 +51,16 @@ public class Truth {
         while (at >= left[site]) {
             at -= left[site++];
         }
+        allocateOf(site);
+        return true;
+    }
+
+    static void allocateOf(int site) {
         left[site]--;
         byte[] block = allocate(site, size[site]);
         if (done[site]++ % keep[site] == 0) {
             kept[keptCount++] = block;
         }
-        return true;
     }
 
     public static void main(String[] words) throws Exception {
@@ -75,7 +79,18 @@ public class Truth {
             room += left[i] / keep[i] + 1;
         }
         kept = new byte[room + 1][];
-        if (words[0].equals("threads")) {
+        if (words[0].equals("siblings")) {
+            for (int i = 0; i < sites; i++) {
+                final int site = i;
+                Thread thread = new Thread(() -> {
+                    while (left[site] > 0) {
+                        allocateOf(site);
+                    }
+                });
+                thread.start();
+                thread.join();
+            }
+        } else if (words[0].equals("threads")) {
             final boolean[] more = {true};
             while (more[0]) {
                 Thread thread = new Thread(() -> {

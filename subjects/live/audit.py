@@ -6,34 +6,25 @@ usage: audit.py FOLDER [--runs N] [--tools A,B] [--workloads A,B] [--out FOLDER]
 Without --out, what is not the whole audit is written into FOLDER.
 
 FOLDER holds the truth programs as they were built. For each tool, workload and
-site, the mean over N runs of what the tool says, divided by the truth.
-
-A cell is called biased if its mean is further from 1 than a right tool's is with a
-chance of 1e-9. With N - 1 >= 23 degrees of freedom, Student's t is beyond 10 with a
-chance below 1e-9; and no run-to-run variance is believed that is below an ideal
-sampler's, which takes each object by itself with chance p = 1 - exp(-S/R): beyond
-6.2 of its standard deviations is a chance below 1e-9, too. So the bound is the
-larger of the two. Where it is 1 or more, samples are too few to tell anything. A tool
-that counts everything has no bound: it must be exact.
-
-Dispersion is the variance from run to run, over the ideal sampler's.
+site, the mean over N runs of what the tool says, divided by the truth; judge.py says
+what follows from that. A workload of which a cell is not decided is run four times as
+often, and again, up to the tool's most runs.
 """
 import argparse
-import csv
-import html
-import math
+import collections
 import os
 import statistics
 import sys
 import time
 
+import table
 import tools
+from judge import RUNS_LEAST, UNDECIDED, Cell, Correlation
 
 RATE = 65536
-RUNS_LEAST = 24
-STUDENT_T = 10.0  # of 23 degrees of freedom and more, two-sided 1e-9
-NORMAL_Z = 6.2    # two-sided 1e-9
 STEPS = 5         # of a block that grows by realloc
+MORE_RUNS = 4     # times as many
+PLAIN_RUNS = 5    # without the tool
 
 
 def equal_bytes(sizes, total, keep):
@@ -59,36 +50,21 @@ WORKLOADS = {
     "two-sizes": ("plain", [(65536, 512, 4), (80, 200000, 4)]),
 }
 
+# An ideal sampler takes 12 objects of each part, give or take 3.
+PAIRED = [(8192, 100, 1)] * 8
+CORRELATIONS = ("siblings", "fork")
 
-class Cell:
-    """What a tool says of one quantity of one site, over all runs."""
+WorkloadCost = collections.namedtuple(
+    "WorkloadCost", "cpu_s plain_cpu_s rss_kib plain_rss_kib")
 
-    def __init__(self, tool, workload, site, label, quantity, truth, ideal,
-                 missed):
-        self.tool, self.workload, self.site = tool, workload, site
-        self.label, self.quantity = label, quantity
-        self.truth = truth
-        self.ideal = ideal    # relative variance of a run, and how many objects
-        self.missed = missed  # are not sampled, of an ideal sampler
-        self.ratios = []
 
-    def judge(self):
-        self.mean = statistics.fmean(self.ratios)
-        spread = (statistics.variance(self.ratios) if len(self.ratios) > 1
-                  else 0.0)
-        if self.tool.exact:
-            self.bound, self.dispersion = 0.0, math.nan
-            self.verdict = "exact" if spread == 0 and self.mean == 1 else "off"
-            return
-        runs = len(self.ratios)
-        self.bound = max(STUDENT_T * math.sqrt(spread / runs),
-                         NORMAL_Z * math.sqrt(self.ideal / runs))
-        # Where nearly every object is sampled, there is nothing to compare.
-        self.dispersion = spread / self.ideal if self.missed >= 1 else math.nan
-        if abs(self.mean - 1) > self.bound:
-            self.verdict = "biased"
-        else:  # who says nothing at all is not unbiased
-            self.verdict = "unbiased" if self.bound < 1 else "too few"
+class Audit:
+    def __init__(self):
+        self.cells, self.correlations = [], []
+        self.costs = {}  # by name of tool and workload
+
+    def rows(self):
+        return self.cells + self.correlations
 
 
 def objects_of(tool, mode, part, quantity):
@@ -121,101 +97,70 @@ def cells_of(tool, workload, mode, parts):
                        variance / truth ** 2, missed)
 
 
+def until_decided(tool, runs, rows, run_once):
+    """Make runs, and more of them while a row is not decided."""
+    made = 0
+    wanted = 1 if tool.exact else runs
+    while made < wanted:
+        made += 1
+        run_once(made)
+        if made < wanted:
+            continue
+        for row in rows:
+            row.judge()
+        if (any(row.verdict == UNDECIDED for row in rows) and
+                made * MORE_RUNS <= tool.most_runs):
+            wanted = made * MORE_RUNS
+
+
 def measure(tool, workload, runs, progress):
+    """Returns the cells, and what the tool cost."""
     mode, parts = WORKLOADS[workload]
     if tool.keeps_all:
         parts = [(size, count, 1) for size, count, _ in parts]
     parts = [part for part in parts if part[0] >= tool.least]
     cells = list(cells_of(tool, workload, mode, parts))
-    cpu = []
-    for seed in range(1, (1 if tool.exact else runs) + 1):
+    costs = []
+
+    def run_once(seed):
         progress("%s, %s, run %d" % (tool.name, workload, seed))
-        sums, seconds = tool.measure(mode, seed, parts)
-        cpu.append(seconds)
+        sums, cost = tool.measure(mode, seed, parts)
+        costs.append(cost)
         for cell in cells:
             cell.ratios.append(sums[cell.site][cell.quantity] / cell.truth)
-    for cell in cells:
-        cell.judge()
-        cell.cpu_s = statistics.median(cpu)
-    return cells
+
+    until_decided(tool, runs, cells, run_once)
+    plain = [tool.plain(mode, seed, parts) for seed in range(1, PLAIN_RUNS + 1)]
+    middle = lambda list_, name: statistics.median(
+        getattr(cost, name) for cost in list_)
+    return cells, WorkloadCost(
+        middle(costs, "cpu_s"), middle(plain, "cpu_s"),
+        middle(costs, "rss_kib"), middle(plain, "rss_kib"))
 
 
-def write_csv(path, cells, versions):
-    with open(path + ".part", "w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["tool", "language", "version", "workload", "site bytes",
-                       "quantity", "runs", "truth", "said / truth", "bound",
-                       "dispersion", "verdict", "cpu s"])
-        for cell in cells:
-            rows.writerow([
-                cell.tool.name, cell.tool.language, versions[cell.tool.name],
-                cell.workload, cell.label, cell.quantity, len(cell.ratios),
-                cell.truth, "%.4f" % cell.mean, "%.4f" % cell.bound,
-                "" if math.isnan(cell.dispersion) else "%.2f" % cell.dispersion,
-                cell.verdict, "%.2f" % cell.cpu_s])
-    os.rename(path + ".part", path)
+def correlate(tool, mode, runs, progress):
+    """Returns the correlation between neighbours, or of parent and child."""
+    row = Correlation(tool, mode, tool.says[0])
+
+    def run_once(seed):
+        progress("%s, %s, run %d" % (tool.name, mode, seed))
+        if mode == "fork":
+            parent, child = tool.fork(seed, PAIRED)
+        else:
+            sums = tool.measure(mode, seed, PAIRED)[0]
+            parent, child = sums[0::2], sums[1::2]
+        row.pairs += [(a[row.quantity], b[row.quantity])
+                      for a, b in zip(parent, child)]
+
+    until_decided(tool, runs, [row], run_once)
+    return row
 
 
-STYLE = """
-:root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif }
-body { max-width: 70em; margin: 2em auto; padding: 0 1em }
-table { border-collapse: collapse; margin: 1em 0 }
-th, td { padding: .2em .6em; text-align: right; border-bottom: 1px solid #8884 }
-th:first-child, td:first-child { text-align: left }
-.few { opacity: .5 }
-.biased, .off { font-weight: bold; outline: 2px solid #c40 }
-caption { text-align: left; font-weight: bold }
-"""
-
-
-def write_html(path, cells, versions):
-    out = ["<!doctype html><html lang=en><meta charset=utf-8>",
-           "<title>Live profilers against the truth</title>",
-           "<style>%s</style>" % STYLE,
-           "<h1>Live profilers against the truth</h1>",
-           "<p>What each tool says, divided by the truth: the mean of its runs. "
-           "After ± stands how far the mean of an unbiased tool may be off with "
-           "a chance of 1e-9; a framed bold cell is further off, a faint one has too "
-           "few samples to tell. d is the "
-           "dispersion: the variance from run to run over an ideal sampler's. "
-           "Rate: one byte in %d.</p><ul>" % RATE]
-    out += ["<li>%s: %s" % (html.escape(name), html.escape(version))
-            for name, version in versions.items()]
-    out.append("</ul>")
-    for workload, (mode, _) in WORKLOADS.items():
-        mine = [cell for cell in cells if cell.workload == workload]
-        columns = list(dict.fromkeys((cell.label, cell.quantity)
-                                     for cell in mine))
-        if not mine:
-            continue
-        for quantity in dict.fromkeys(column[1] for column in columns):
-            labels = sorted({label for label, name in columns
-                             if name == quantity},
-                            key=lambda label: int(label.split("+")[0]))
-            out.append("<table><caption>%s (%s): %s, by the size of objects"
-                       "</caption><tr><th>tool" % (workload, mode, quantity))
-            out += ["<th>%s" % label for label in labels]
-            for name in dict.fromkeys(cell.tool.name for cell in mine):
-                row = {cell.label: cell for cell in mine
-                       if cell.tool.name == name and cell.quantity == quantity}
-                if not row:
-                    continue
-                out.append("<tr><td>%s" % html.escape(name))
-                for label in labels:
-                    cell = row.get(label)
-                    if cell is None:
-                        out.append("<td>-")
-                        continue
-                    text = "%.3f" % cell.mean
-                    if not cell.tool.exact:
-                        text += " ±%.3f" % cell.bound
-                    if not math.isnan(cell.dispersion):
-                        text += ", d %.1f" % cell.dispersion
-                    out.append("<td class='%s'>%s" % (cell.verdict, text))
-            out.append("</table>")
-    with open(path + ".part", "w") as file:
-        file.write("\n".join(out) + "\n")
-    os.rename(path + ".part", path)
+def write(words, audit, versions):
+    modes = {name: mode for name, (mode, _) in WORKLOADS.items()}
+    table.write_csv(os.path.join(words.out, "audit.csv"), audit, versions)
+    table.write_html(os.path.join(words.out, "audit.html"), audit, versions, RATE,
+                     modes)
 
 
 def main():
@@ -228,10 +173,11 @@ def main():
     words = parser.parse_args()
     if words.runs < RUNS_LEAST:
         parser.error("--runs: at least %d, or the bounds do not hold" % RUNS_LEAST)
-    names = words.workloads.split(",") if words.workloads else list(WORKLOADS)
+    all_names = list(WORKLOADS) + list(CORRELATIONS)
+    names = words.workloads.split(",") if words.workloads else all_names
     for name in names:
-        if name not in WORKLOADS:
-            parser.error("no workload '%s': %s" % (name, ", ".join(WORKLOADS)))
+        if name not in all_names:
+            parser.error("no workload '%s': %s" % (name, ", ".join(all_names)))
     known = [make.name for make in tools.TOOLS]
     for name in words.tools.split(",") if words.tools else []:
         if name not in known:
@@ -252,10 +198,11 @@ def main():
     if not chosen:
         parser.error("no tool to audit")
     pairs = [(tool, name) for tool in chosen for name in names
-             if WORKLOADS[name][0] in tool.modes]
+             if name in WORKLOADS and WORKLOADS[name][0] in tool.modes
+             or name in tool.modes and not tool.exact]
     start = time.monotonic()
     os.makedirs(words.out, exist_ok=True)
-    cells = []
+    audit = Audit()
     for done, (tool, name) in enumerate(pairs):
         def progress(text):
             if sys.stderr.isatty():
@@ -263,19 +210,27 @@ def main():
                 left = spent / done * (len(pairs) - done) if done else 0
                 print("\r\033[K%d of %d, %d s left: %s" % (
                     done + 1, len(pairs), left, text), end="", file=sys.stderr)
-        cells += measure(tool, name, words.runs, progress)
-        write_csv(os.path.join(words.out, "audit.csv"), cells, versions)
+        if name in CORRELATIONS:
+            audit.correlations.append(correlate(tool, name, words.runs, progress))
+        else:
+            cells, audit.costs[tool.name, name] = measure(
+                tool, name, words.runs, progress)
+            audit.cells += cells
+        write(words, audit, versions)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
-    write_html(os.path.join(words.out, "audit.html"), cells, versions)
-    for cell in cells:
+    for cell in audit.cells:
         if cell.verdict in ("biased", "off"):
             print("%s, %s, %s bytes: %s %.4f of the truth, ±%.4f is chance" % (
                 cell.tool.name, cell.workload, cell.label, cell.quantity,
                 cell.mean, cell.bound))
-    print("%d tools, %d cells: %s" % (len(chosen), len(cells), ", ".join(
-        "%d %s" % (sum(c.verdict == word for c in cells), word)
-        for word in ("unbiased", "biased", "too few", "exact", "off"))))
+    for row in audit.correlations:
+        if row.verdict == "correlated":
+            print("%s, %s: %s correlate, %.4f; ±%.4f is chance" % (
+                row.tool.name, row.workload, row.quantity, row.value, row.bound))
+    counts = collections.Counter(row.verdict for row in audit.rows())
+    print("%d tools, %d cells: %s" % (len(chosen), len(audit.rows()), ", ".join(
+        "%d %s" % (count, word) for word, count in sorted(counts.items()))))
 
 
 if __name__ == "__main__":

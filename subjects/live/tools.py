@@ -11,51 +11,15 @@ import json
 import math
 import os
 import re
-import resource
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../install"))
 import read_profile  # noqa: E402
+from tool import (LIMIT_S, Tool, package_version, run, version_of,  # noqa: E402
+                  weight)
 
-LIMIT_S = 300
 ALIGNMENT = 2048  # of truth.c
-
-
-def run(command, env=None, cwd=None):
-    """Run a command; returns its output and the CPU seconds that it took."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, env={**os.environ, **(env or {})}, cwd=cwd,
-                          stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=LIMIT_S)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        raise RuntimeError("%s: %s" % (" ".join(command),
-                                       done.stderr.decode()[-500:]))
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return done.stdout.decode(), cpu
-
-
-def version_of(command):
-    try:
-        done = subprocess.run(command, capture_output=True, text=True,
-                              timeout=LIMIT_S)
-    except OSError:
-        return None
-    text = (done.stdout + done.stderr).strip().splitlines()
-    return text[0] if text and done.returncode == 0 else None
-
-
-def package_version(name):
-    text = version_of(["dpkg-query", "-W", "-f=${Status} ${Version}", name])
-    if not text or not text.startswith("install ok installed "):
-        return None
-    return name + " " + text.split()[-1]
-
-
-def weight(size, rate):
-    """What an object stands for that a byte sampler took."""
-    return 1 / -math.expm1(-size / rate)
 
 
 class Symbols:
@@ -78,29 +42,11 @@ class Symbols:
         return self.sites[at] if at >= 0 else None
 
 
-class Tool:
-    name = language = ""
-    exact = False       # counts everything
-    says = ()           # of objects, bytes, live_objects, live_bytes
-    modes = ("plain",)
-    least = 16          # the smallest object that can be asked for
-    keeps_all = False   # objects in use are all it sees
-
-    def counted(self, mode, size):
-        """Bytes that it counts for an object that the program asked for."""
-        return size
-
-    def __init__(self, folder, rate):
-        self.folder, self.rate = folder, rate
-
-    def sums(self, parts):
-        return [dict.fromkeys(self.says, 0.0) for _ in parts]
-
-
 class OfC(Tool):
     """A tool around malloc, and the truth program in C."""
     language = "C"
-    modes = ("plain", "one-site", "threads", "realloc", "aligned", "calloc")
+    modes = ("plain", "one-site", "threads", "realloc", "aligned", "calloc",
+             "siblings", "fork")
 
     def __init__(self, folder, rate):
         super().__init__(folder, rate)
@@ -111,6 +57,9 @@ class OfC(Tool):
         return [self.program, mode, str(seed), dump] + [
             "%d:%d:%d" % part for part in parts]
 
+    def plain(self, mode, seed, parts):
+        return self.run(self.words(mode, seed, parts))[1]
+
     def site_of(self, addresses):
         for address in addresses:
             site = self.symbols.site(int(address, 16))
@@ -119,14 +68,26 @@ class OfC(Tool):
         return None
 
 
-class Bare(OfC):
-    name = "no profiler"
+class Dumper(OfC):
+    """A tool that writes the file that the truth program asks for."""
 
     def measure(self, mode, seed, parts):
-        return self.sums(parts), run(self.words(mode, seed, parts))[1]
+        dump = os.path.join(self.folder, self.file)
+        cost = self.run(self.words(mode, seed, parts, dump),
+                        self.settings(self.rate))[1]
+        return self.read(dump, parts), cost
+
+    def plain(self, mode, seed, parts):
+        """Its allocator, without its profiler."""
+        return self.run(self.words(mode, seed, parts), self.settings(0))[1]
+
+    def fork(self, seed, parts):
+        dump = os.path.join(self.folder, self.file)
+        return self.measure("fork", seed, parts)[0], self.read(
+            dump + ".child", parts)
 
 
-class Jemalloc(OfC):
+class Jemalloc(Dumper):
     """Counts size classes: four to each power of two, and what is aligned as the
     class that holds its alignment."""
     name = "jemalloc"
@@ -143,12 +104,14 @@ class Jemalloc(OfC):
     def version(self):
         return package_version("libjemalloc2")
 
-    def measure(self, mode, seed, parts):
-        dump = self.folder + "/jemalloc.heap"
-        _, cpu = run(self.words(mode, seed, parts, dump), {
-            "LD_PRELOAD": self.library,
-            "MALLOC_CONF": "prof:true,prof_accum:true,lg_prof_sample:%d" %
-                           int(math.log2(self.rate))})
+    file = "jemalloc.heap"
+
+    def settings(self, rate):
+        return {"LD_PRELOAD": self.library,
+                "MALLOC_CONF": "prof:true,prof_accum:true,lg_prof_sample:%d" %
+                               int(math.log2(rate)) if rate else "prof:false"}
+
+    def read(self, dump, parts):
         sums = self.sums(parts)
         with open(dump) as file:
             for stack in file.read().split("@")[1:]:
@@ -165,10 +128,10 @@ class Jemalloc(OfC):
                         scale = weight(size / count, self.rate)
                         sums[site][names[0]] += count * scale
                         sums[site][names[1]] += size * scale
-        return sums, cpu
+        return sums
 
 
-class Gperftools(OfC):
+class Gperftools(Dumper):
     name = "gperftools sampler"
     says = ("live_objects", "live_bytes")
     keeps_all = True
@@ -177,12 +140,14 @@ class Gperftools(OfC):
     def version(self):
         return package_version("libgoogle-perftools4")
 
-    def measure(self, mode, seed, parts):
-        dump = self.folder + "/gperftools.heap"
-        _, cpu = run(self.words(mode, seed, parts, dump), {
-            "LD_PRELOAD": "%s %s/libaudit-gperftools.so" % (self.library,
-                                                            self.folder),
-            "TCMALLOC_SAMPLE_PARAMETER": str(self.rate)})
+    file = "gperftools.heap"
+
+    def settings(self, rate):
+        return {"LD_PRELOAD": "%s %s/libaudit-gperftools.so" %
+                              (self.library, self.folder),
+                "TCMALLOC_SAMPLE_PARAMETER": str(rate)}
+
+    def read(self, dump, parts):
         sums = self.sums(parts)
         with open(dump) as file:
             for line in file.read().splitlines()[1:]:
@@ -196,7 +161,7 @@ class Gperftools(OfC):
                 scale = weight(size / count, self.rate)
                 sums[site]["live_objects"] += count * scale
                 sums[site]["live_bytes"] += size * scale
-        return sums, cpu
+        return sums
 
 
 class Heaptrack(OfC):
@@ -213,24 +178,24 @@ class Heaptrack(OfC):
         raw, data = self.folder + "/heaptrack.raw", self.folder + "/heaptrack.gz"
         if os.path.exists(raw):
             os.remove(raw)  # or it is written over, and keeps its end
-        _, cpu = run(self.words(mode, seed, parts), {
+        cost = self.run(self.words(mode, seed, parts), {
             "LD_PRELOAD": self.library + "/libheaptrack_preload.so",
-            "DUMP_HEAPTRACK_OUTPUT": raw})
+            "DUMP_HEAPTRACK_OUTPUT": raw})[1]
         with open(raw) as file, gzip.open(data, "wb", 1) as packed:
             packed.write(subprocess.run(
                 [self.library + "/libexec/heaptrack_interpret"], stdin=file,
                 capture_output=True, check=True, timeout=LIMIT_S).stdout)
         sums = self.sums(parts)
-        for name, cost in self.costs.items():
+        for name, kind in self.costs.items():
             stacks = self.folder + "/heaptrack.stacks"
             run(["heaptrack_print", "-f", data, "-F", stacks,
-                 "--flamegraph-cost-type", cost])
+                 "--flamegraph-cost-type", kind])
             with open(stacks) as file:
                 for line in file:
                     found = re.search(r"\bsite_(\d)\b", line)
                     if found:
                         sums[int(found[1])][name] += int(line.split()[-1])
-        return sums, cpu
+        return sums, cost
 
 
 class Dhat(OfC):
@@ -243,8 +208,8 @@ class Dhat(OfC):
 
     def measure(self, mode, seed, parts):
         dump = self.folder + "/dhat.json"
-        _, cpu = run(["valgrind", "--tool=dhat", "--dhat-out-file=" + dump] +
-                     self.words(mode, seed, parts))
+        cost = self.run(["valgrind", "--tool=dhat", "--dhat-out-file=" + dump] +
+                        self.words(mode, seed, parts))[1]
         with open(dump) as file:
             profile = json.load(file)
         sums = self.sums(parts)
@@ -255,7 +220,7 @@ class Dhat(OfC):
                 for name, key in (("objects", "tbk"), ("bytes", "tb"),
                                   ("live_objects", "ebk"), ("live_bytes", "eb")):
                     sums[int(found[1])][name] += point[key]
-        return sums, cpu
+        return sums, cost
 
 
 class Ours(OfC):
@@ -265,48 +230,68 @@ class Ours(OfC):
     def version(self):
         return version_of([self.folder + "/../profsim", "version"])
 
-    def measure(self, mode, seed, parts):
+    def read(self, path, parts):
+        sums = self.sums(parts)
+        for values, names in read_profile.read(path)[1]:
+            for name in names:
+                found = re.fullmatch(r"site_(\d)", name)
+                if found and int(found[1]) < len(parts):
+                    for key, value in zip(self.says, values):
+                        sums[int(found[1])][key] += value
+                    break
+        return sums
+
+    def record(self, mode, seed, parts):
+        """Returns the profiles that were written, and the Cost."""
         folder = self.folder + "/profsim"
         for old in glob.glob(folder + "/*"):
             os.remove(old)
-        _, cpu = run([self.folder + "/../profsim", "profile", "--heap",
-                      str(self.rate), "-o", folder, "--"] +
-                     self.words(mode, seed, parts))
-        sums = self.sums(parts)
-        for path in glob.glob(folder + "/*.heap.pb.gz"):
-            for values, names in read_profile.read(path)[1]:
-                for name in names:
-                    found = re.fullmatch(r"site_(\d)", name)
-                    if found and int(found[1]) < len(parts):
-                        for key, value in zip(self.says, values):
-                            sums[int(found[1])][key] += value
-                        break
-        return sums, cpu
+        cost = self.run([self.folder + "/../profsim", "profile", "--heap",
+                         str(self.rate), "-o", folder, "--"] +
+                        self.words(mode, seed, parts))[1]
+        return sorted(glob.glob(folder + "/*.heap.pb.gz")), cost
+
+    def measure(self, mode, seed, parts):
+        files, cost = self.record(mode, seed, parts)
+        return self.read(files[0], parts), cost
+
+    def fork(self, seed, parts):
+        files = self.record("fork", seed, parts)[0]
+        if len(files) != 2:
+            raise RuntimeError("profiles of parent and child: %s" % files)
+        return [self.read(path, parts) for path in files]
 
 
 class Go(Tool):
     name, language = "Go runtime", "Go"
     says = ("objects", "bytes", "live_objects", "live_bytes")
-    modes = ("plain", "threads")
+    modes = ("plain", "threads", "siblings")
 
     def version(self):
         return version_of(["go", "version"])
 
-    def measure(self, mode, seed, parts):
-        text, cpu = run([self.folder + "/truth_go", mode, str(seed)] +
+    def go(self, mode, seed, parts, rate):
+        return self.run([self.folder + "/truth_go", mode, str(seed)] +
                         ["%d:%d:%d" % part for part in parts],
-                        {"AUDIT_RATE": str(self.rate)})
+                        {"AUDIT_RATE": str(rate)})
+
+    def plain(self, mode, seed, parts):
+        return self.go(mode, seed, parts, 0)[1]
+
+    def measure(self, mode, seed, parts):
+        text, cost = self.go(mode, seed, parts, self.rate)
         sums = self.sums(parts)
         for line in text.splitlines():
             site, *values = line.split()
             sums[int(site)] = dict(zip(self.says, map(float, values)))
-        return sums, cpu
+        return sums, cost
 
 
 class OfJava(Tool):
     language = "Java"
+    most_runs = 96
     says = ("objects", "bytes")
-    modes = ("plain", "threads")
+    modes = ("plain", "threads", "siblings")
 
     def version(self):
         return version_of(["java", "-version"])
@@ -315,22 +300,25 @@ class OfJava(Tool):
         return ["-XX:+UseSerialGC", "-Xmx1g", "-cp", self.folder, "Truth", mode,
                 str(seed)] + ["%d:%d:%d" % part for part in parts]
 
+    def plain(self, mode, seed, parts):
+        return self.run(["java"] + self.words(mode, seed, parts))[1]
+
 
 class Jep331(OfJava):
     name = "JEP 331, S/p"
 
     def measure(self, mode, seed, parts):
         dump = self.folder + "/jep331.txt"
-        _, cpu = run(["java", "-agentpath:%s/libaudit-jvm.so=%d,%s" %
-                      (self.folder, self.rate, dump)] +
-                     self.words(mode, seed, parts))
+        cost = self.run(["java", "-agentpath:%s/libaudit-jvm.so=%d,%s" %
+                         (self.folder, self.rate, dump)] +
+                        self.words(mode, seed, parts))[1]
         sums = self.sums(parts)
         with open(dump) as file:
             for line in file:
                 site, size, count = map(int, line.split())
                 sums[site]["objects"] += count * weight(size, self.rate)
                 sums[site]["bytes"] += count * size * weight(size, self.rate)
-        return sums, cpu
+        return sums, cost
 
 
 class Jfr(OfJava):
@@ -349,9 +337,10 @@ class Jfr(OfJava):
                        '<setting name="throttle">off</setting>'
                        '<setting name="stackTrace">true</setting>'
                        '</event></configuration>')
-        _, cpu = run(["java", "-XX:StartFlightRecording=filename=%s,settings=%s"
-                      % (dump, settings)] + self.words(mode, seed, parts))
-        text, _ = run(["jfr", "print", "--json", "--stack-depth", "4",
+        cost = self.run(
+            ["java", "-XX:StartFlightRecording=filename=%s,settings=%s" %
+             (dump, settings)] + self.words(mode, seed, parts))[1]
+        text = run(["jfr", "print", "--json", "--stack-depth", "4",
                        "--events", "jdk.ObjectAllocationSample", dump])
         sums = self.sums(parts)
         for event in json.loads(text)["recording"]["events"]:
@@ -361,30 +350,46 @@ class Jfr(OfJava):
                 if found:
                     sums[int(found[1])]["bytes"] += values["weight"]
                     break
-        return sums, cpu
+        return sums, cost
 
 
 class Memprof(Tool):
     name, language = "OCaml Gc.Memprof", "OCaml"
     says = ("bytes",)
+    modes = ("plain", "fork")
     least = 32  # smaller ones look like the program's own lists and numbers
 
     def version(self):
         return version_of(["ocamlopt", "-version"])
 
-    def measure(self, mode, seed, parts):
-        text, cpu = run([self.folder + "/truth_ml", mode, str(seed)] +
+    def ocaml(self, mode, seed, parts, rate):
+        return self.run([self.folder + "/truth_ml", mode, str(seed)] +
                         ["%d:%d:%d" % part for part in parts],
-                        {"AUDIT_RATE": str(self.rate)})
+                        {"AUDIT_RATE": str(rate)})
+
+    def plain(self, mode, seed, parts):
+        return self.ocaml(mode, seed, parts, 0)[1]
+
+    def read(self, lines, parts):
         sums = self.sums(parts)
-        for line in text.splitlines():
+        for line in lines:
             site, samples = map(int, line.split())
             sums[site]["bytes"] = samples * float(self.rate)
-        return sums, cpu
+        return sums
+
+    def measure(self, mode, seed, parts):
+        text, cost = self.ocaml(mode, seed, parts, self.rate)
+        return self.read(text.splitlines(), parts), cost
+
+    def fork(self, seed, parts):
+        lines = self.ocaml("fork", seed, parts, self.rate)[0].splitlines()
+        return (self.read(lines[len(parts):], parts),
+                self.read(lines[:len(parts)], parts))
 
 
 class V8(Tool):
     name, language = "V8 sampling", "JavaScript"
+    most_runs = 96
     says = ("live_bytes",)
     least = 64
     keeps_all = True
@@ -393,16 +398,22 @@ class V8(Tool):
         return version_of(["node", "-p",
                            "'V8 ' + process.versions.v8"])
 
-    def measure(self, mode, seed, parts):
-        text, cpu = run(["node", "--max-old-space-size=2000",
+    def node(self, mode, seed, parts, rate):
+        return self.run(["node", "--max-old-space-size=2000",
                          self.folder + "/truth.js", mode, str(seed)] +
                         ["%d:%d:%d" % part for part in parts],
-                        {"AUDIT_RATE": str(self.rate)})
+                        {"AUDIT_RATE": str(rate)})
+
+    def plain(self, mode, seed, parts):
+        return self.node(mode, seed, parts, 0)[1]
+
+    def measure(self, mode, seed, parts):
+        text, cost = self.node(mode, seed, parts, self.rate)
         sums = self.sums(parts)
         for line in text.splitlines():
             site, size = line.split()
             sums[int(site)]["live_bytes"] = float(size)
-        return sums, cpu
+        return sums, cost
 
 
 class Tracemalloc(Tool):
@@ -414,14 +425,21 @@ class Tracemalloc(Tool):
     def version(self):
         return version_of(["/usr/bin/python3", "--version"])
 
+    def python(self, mode, seed, parts, rate):
+        return self.run(["/usr/bin/python3", self.folder + "/truth.py", mode,
+                         str(seed), "-"] + ["%d:%d:%d" % part for part in parts],
+                        {"AUDIT_RATE": str(rate)})
+
+    def plain(self, mode, seed, parts):
+        return self.python(mode, seed, parts, 0)[1]
+
     def measure(self, mode, seed, parts):
-        text, cpu = run(["/usr/bin/python3", self.folder + "/truth.py", mode,
-                         str(seed), "-"] + ["%d:%d:%d" % part for part in parts])
+        text, cost = self.python(mode, seed, parts, self.rate)
         sums = self.sums(parts)
         for line in text.splitlines():
             site, *values = line.split()
             sums[int(site)] = dict(zip(self.says, map(float, values)))
-        return sums, cpu
+        return sums, cost
 
 
 TOOLS = [Ours, Jemalloc, Gperftools, Go, V8, Jep331, Jfr, Memprof, Heaptrack,

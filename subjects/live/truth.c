@@ -15,6 +15,9 @@
  *      realloc   a block grows to its size by doubling, from a sixteenth
  *      aligned   aligned to 2,048 bytes
  *      calloc    zeroed
+ *      siblings  each part by a thread of its own, one after the other
+ *      fork      the child does the same as its parent after it, which waits
+ * for it; the child dumps to DUMP.child
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,8 +27,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { SITES = 8, A_THREAD = 10, ALIGNMENT = 2048, STEPS = 5 };
+enum {
+    SITES = 8,
+    A_THREAD = 10,
+    ALIGNMENT = 2048,
+    STEPS = 5,
+    BEFORE_FORK = 4096, /* blocks of 8 KiB: gperftools skips 16 MiB */
+};
 
 struct part {
     size_t bytes;
@@ -131,10 +142,10 @@ choose(void)
     return NULL;
 }
 
+/* part: with something left; NULL: there is none */
 static bool
-allocate_one(void)
+allocate_of(struct part *part)
 {
-    struct part *const part = choose();
     const int at = (int)(part - parts);
     void *block;
 
@@ -157,36 +168,74 @@ allocate_ten(void *unused)
 {
     (void)unused;
     for (int i = 0; i < A_THREAD; i++)
-        if (!allocate_one())
+        if (!allocate_of(choose()))
             return NULL;
     return &parts[0];
+}
+
+static void *
+allocate_part(void *part)
+{
+    while (((struct part *)part)->left > 0)
+        allocate_of(part);
+    return NULL;
+}
+
+/* returns: what the thread returned, which has ended */
+static void *
+run_thread(void *(*function)(void *), void *argument)
+{
+    pthread_t thread;
+    void *result;
+
+    if (pthread_create(&thread, NULL, function, argument) != 0)
+        abort();
+    pthread_join(thread, &result);
+    return result;
+}
+
+/* What a child inherits: a sampler that has begun. */
+static void
+fork_child(char *path, size_t path_bytes)
+{
+    int status = 1;
+    pid_t pid;
+
+    for (int i = 0; i < BEFORE_FORK; i++) {
+        void *volatile block = malloc(8192);
+
+        free(block);
+    }
+    pid = fork();
+    if (pid == 0 && strcmp(path, "-") != 0)
+        strncat(path, ".child", path_bytes - strlen(path) - 1);
+    if (pid < 0 ||
+        (pid > 0 && (waitpid(pid, &status, 0) != pid || status != 0)))
+        abort();
 }
 
 static void
 allocate_all(void)
 {
-    void *more = &parts[0];
-
-    if (strcmp(mode, "threads") != 0) {
-        while (allocate_one())
+    if (strcmp(mode, "threads") == 0) {
+        while (run_thread(allocate_ten, NULL) != NULL)
             continue;
-        return;
-    }
-    while (more != NULL) {
-        pthread_t thread;
-
-        if (pthread_create(&thread, NULL, allocate_ten, NULL) != 0)
-            abort();
-        pthread_join(thread, &more);
+    } else if (strcmp(mode, "siblings") == 0) {
+        for (int i = 0; i < parts_count; i++)
+            run_thread(allocate_part, &parts[i]);
+    } else {
+        while (allocate_of(choose()))
+            continue;
     }
 }
 
 int
 main(int argc, char **argv)
 {
+    char path[4096 + sizeof ".child"];
     uint64_t room = 0;
 
-    if (argc < 5 || argc - 4 > SITES)
+    if (argc < 5 || argc - 4 > SITES || strlen(argv[3]) > 4096)
         return 2;
     mode = argv[1];
     chance = strtoull(argv[2], NULL, 10);
@@ -203,8 +252,11 @@ main(int argc, char **argv)
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kept == MAP_FAILED)
         return 2;
+    strcpy(path, argv[3]);
+    if (strcmp(mode, "fork") == 0)
+        fork_child(path, sizeof path);
     allocate_all();
-    if (strcmp(argv[3], "-") != 0)
-        dump(argv[3]);
+    if (strcmp(path, "-") != 0)
+        dump(path);
     return 0;
 }

@@ -68,6 +68,11 @@ func allocateOne(parts []part) bool {
 		at -= parts[i].left
 		i++
 	}
+	allocateOf(parts, i)
+	return true
+}
+
+func allocateOf(parts []part, i int) {
 	p := &parts[i]
 	p.left--
 	block := sites[i](p.bytes)
@@ -75,7 +80,6 @@ func allocateOne(parts []part) bool {
 		kept = append(kept, block)
 	}
 	p.done++
-	return true
 }
 
 // scaled is what pprof makes of a record.
@@ -88,12 +92,14 @@ func scaled(objects, bytes, rate int64) (float64, float64) {
 	return float64(objects) * scale, float64(bytes) * scale
 }
 
-func report(count int) {
+// report leaves out what the runtime itself allocates at a site, which has another
+// size: one sample of 96 bytes stands for 683 objects.
+func report(parts []part) {
 	runtime.GC()
 	runtime.GC()
 	records := make([]runtime.MemProfileRecord, 10000)
 	n, _ := runtime.MemProfile(records, true)
-	sums := make([][4]float64, count)
+	sums := make([][4]float64, len(parts))
 	rate := int64(runtime.MemProfileRate)
 	for _, record := range records[:n] {
 		frames := runtime.CallersFrames(record.Stack())
@@ -102,6 +108,9 @@ func report(count int) {
 			if at := strings.Index(frame.Function, "site_"); at >= 0 {
 				var site int
 				fmt.Sscanf(frame.Function[at:], "site_%d", &site)
+				if record.AllocBytes != record.AllocObjects*int64(parts[site].bytes) {
+					break
+				}
 				objects, bytes := scaled(record.AllocObjects, record.AllocBytes, rate)
 				liveObjects, liveBytes := scaled(record.InUseObjects(), record.InUseBytes(), rate)
 				for i, value := range []float64{objects, bytes, liveObjects, liveBytes} {
@@ -126,7 +135,18 @@ func main() {
 	for i := range parts {
 		fmt.Sscanf(os.Args[i+3], "%d:%d:%d", &parts[i].bytes, &parts[i].left, &parts[i].keep)
 	}
-	if os.Args[1] == "threads" {
+	if os.Args[1] == "siblings" {
+		for i := range parts {
+			done := make(chan bool)
+			go func() {
+				for parts[i].left > 0 {
+					allocateOf(parts, i)
+				}
+				done <- true
+			}()
+			<-done
+		}
+	} else if os.Args[1] == "threads" {
 		for more := true; more; {
 			done := make(chan bool)
 			go func() {
@@ -142,6 +162,6 @@ func main() {
 		for allocateOne(parts) {
 		}
 	}
-	report(len(parts))
+	report(parts)
 	runtime.KeepAlive(kept)
 }

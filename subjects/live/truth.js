@@ -43,18 +43,20 @@ function allocateAll() {
     }
 }
 
+const rate = Number(process.env.AUDIT_RATE); // 0: without a profile
 const session = new inspector.Session();
 session.connect();
-session.post('HeapProfiler.startSampling',
-    {samplingInterval: Number(process.env.AUDIT_RATE)});
+if (rate > 0)
+    session.post('HeapProfiler.startSampling', {samplingInterval: rate});
 allocateAll();
-session.post('HeapProfiler.getSamplingProfile', (error, {profile}) => {
-    const sums = new Array(parts.length).fill(0);
-    (function walk(node) {
-        const found = /^site_(\d)$/.exec(node.callFrame.functionName);
-        if (found !== null)
-            sums[found[1]] += node.selfSize;
-        node.children.forEach(walk);
-    })(profile.head);
-    sums.forEach((sum, i) => console.log(i, sum));
-});
+if (rate > 0)
+    session.post('HeapProfiler.getSamplingProfile', (error, {profile}) => {
+        const sums = new Array(parts.length).fill(0);
+        (function walk(node) {
+            const found = /^site_(\d)$/.exec(node.callFrame.functionName);
+            if (found !== null)
+                sums[found[1]] += node.selfSize;
+            node.children.forEach(walk);
+        })(profile.head);
+        sums.forEach((sum, i) => console.log(i, sum));
+    });

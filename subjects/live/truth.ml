@@ -1,5 +1,9 @@
 (* As truth.c, for OCaml: byte strings whose block has SIZE bytes, header
-   included. Prints samples of Gc.Memprof by size: each callback is n samples. *)
+   included. Prints samples of Gc.Memprof by size: each callback is n samples. With
+   "fork" a child does the same, and prints its samples first.
+
+   Each process draws the same numbers (the generator's seed is a constant), so a
+   run begins further on by what SEED large blocks draw: more than any run does. *)
 let words bytes = bytes / 8
 
 let chance = ref 0L
@@ -30,10 +34,19 @@ let () =
     None in
   let tracker = { Gc.Memprof.null_tracker with
                   alloc_minor = callback; alloc_major = callback } in
-  Random.init (Int64.to_int !chance);
-  Random.self_init ();
   (* Samples are of words: a rate of bytes is one in RATE/8 of them. *)
-  Gc.Memprof.start ~sampling_rate:(8. /. rate) ~callstack_size:0 tracker;
+  if rate > 0. then
+    Gc.Memprof.start ~sampling_rate:(8. /. rate) ~callstack_size:0 tracker;
+  for skip = 1 to 32 * Int64.to_int !chance do
+    ignore (Sys.opaque_identity (Bytes.create (8 lsl 20)));
+    if skip mod 16 = 0 then Gc.full_major ()
+  done;
+  if Sys.argv.(1) = "fork" then begin
+    for _ = 1 to 4096 do ignore (Sys.opaque_identity (Bytes.create 48)) done;
+    match Unix.fork () with
+    | 0 -> ()
+    | child -> ignore (Unix.waitpid [] child)
+  end;
   let total = ref (Array.fold_left (+) 0 left) in
   while !total > 0 do
     let at = ref (Int64.to_int (Int64.unsigned_rem (next_number ()) (Int64.of_int !total))) in
@@ -49,6 +62,6 @@ let () =
     if finished.(!i) mod keep = 0 then kept := block :: !kept;
     finished.(!i) <- finished.(!i) + 1
   done;
-  Gc.Memprof.stop ();
+  if rate > 0. then Gc.Memprof.stop ();
   Array.iteri (fun i n -> Printf.printf "%d %d\n" i n) samples;
   ignore (Sys.opaque_identity !kept)
