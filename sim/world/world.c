@@ -488,12 +488,6 @@ sim_world_now_ticks(const struct sim_world *world)
     return world->now_ticks;
 }
 
-uint64_t
-sim_world_heap_bytes(const struct sim_world *world)
-{
-    return world->heap_bytes;
-}
-
 uint32_t
 sim_world_objects_count(const struct sim_world *world)
 {

@@ -256,9 +256,6 @@ bool sim_world_traces(const struct sim_world *world);
 bool sim_world_is_unread(const struct sim_world *world);
 bool sim_world_reader_stalls(const struct sim_world *world);
 
-/* returns: bytes of objects that are neither swept nor freed */
-uint64_t sim_world_heap_bytes(const struct sim_world *world);
-
 /*
  * Find an object in a state.
  *

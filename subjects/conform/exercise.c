@@ -313,17 +313,6 @@ half_size(void)
     return bytes;
 }
 
-size_t
-sure_size(void)
-{
-    size_t bytes = 16 << 20;
-
-    while (bytes < SIZE_MAX / 8 && bytes < (size_t)1 << 34 &&
-           chance_of(bytes) < 1 - 1e-6)
-        bytes *= 2;
-    return bytes;
-}
-
 /* ---- A check ---- */
 
 static const struct {

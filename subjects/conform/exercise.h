@@ -88,9 +88,8 @@ double chance_of(size_t bytes);
 /* Allocations that are enough for `samples` on average, at most 20 million. */
 uint64_t trials_for(double samples, double chance);
 
-/* A size whose chance is near a half, and one that is nearly always sampled. */
+/* A size whose chance is near a half. */
 size_t half_size(void);
-size_t sure_size(void);
 
 #define X(id, name, sentence) void check_##name(void);
 #include "sentences.def"
