@@ -9,7 +9,7 @@ engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
-.PHONY: all run check test pictures audit-live mutants coverage fuzz soak bench bench-peers bench-programs bench-gate check-peers \
+.PHONY: all run check test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
     check-pages check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
@@ -56,6 +56,8 @@ soak:
 	@ninja out/profsim out/clang/profsim out/asan/profsim \
 	    out/gcc/props/peers/go_schedules fuzz
 	@$(run) props/campaign/soak.sh $(TIME)
+# Campaigns in shards, by the schedulers that can be installed here.
+cluster: ; @.ci/deps build test $@ && ninja $(call built,$@)
 bench: ; @.ci/deps build bench && ninja $(call built,bench-run)
 bench-programs: ; @.ci/deps build test $@ && ninja $(call built,$@)
 audit-live: ; @.ci/deps build test $@ && ninja $(call built,$@)

@@ -31,7 +31,7 @@ for target in worlds scenario recording trace; do
         "$OUT/objects/all.a" -o "$OUT/fuzz_$target" \
         $LIB_FUZZING_ENGINE -lm -lstdc++
 done
-zip -jq "$OUT/fuzz_scenario_seed_corpus.zip" fixtures/scenarios/*.sim
-zip -jq "$OUT/fuzz_trace_seed_corpus.zip" fixtures/trace/vectors/*
-zip -jq "$OUT/fuzz_recording_seed_corpus.zip" fixtures/recordings/waits.rec
+zip -j -q "$OUT/fuzz_scenario_seed_corpus.zip" fixtures/scenarios/*.sim
+zip -j -q "$OUT/fuzz_trace_seed_corpus.zip" fixtures/trace/vectors/*
+zip -j -q "$OUT/fuzz_recording_seed_corpus.zip" fixtures/recordings/waits.rec
 rm -r "$OUT/objects"

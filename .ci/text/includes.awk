@@ -40,7 +40,7 @@ BEGIN {
     may["docs"] = "prof/include"
     may["docs/pictures"] = "prof/core prof/include"
     may["docs/example"] = "docs/example" # else as people use it: <prof/...>
-    any["cli"] = any["props"] = any["bench"] = any["fixtures"] = 1
+    any["cli"] = any["props"] = any["bench"] = any["fixtures"] = any["cluster"] = 1
     split("limits.h stdalign.h stdatomic.h stdbool.h stddef.h stdint.h " \
           "string.h xxhash.h", names, " ")
     for (i in names)
