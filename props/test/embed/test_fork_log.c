@@ -22,7 +22,6 @@ enum { LOG_BYTES = 1 << 20 };
 
 /* What fork.c and log.c call of the rest. */
 _Atomic uint32_t embed_awaited;
-_Atomic uint32_t embed_confinements;
 static uint32_t reclaimed;
 
 bool
