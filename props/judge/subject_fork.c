@@ -14,7 +14,7 @@
 #include "judge_internal.h"
 #include "subject_parts.h"
 
-enum { CHILD_SECONDS = 5 };
+enum { CHILD_SECONDS = 5 }; /* if its parent has no limit */
 
 static void
 learn(struct subject_judge *judge, struct truth_entry fact, bool is_child)
@@ -26,12 +26,14 @@ learn(struct subject_judge *judge, struct truth_entry fact, bool is_child)
 
 static void
 be_child(struct subject_judge *judge, const struct truth_entry *fact,
-         void (*judge_child)(struct subject_judge *judge), int pipe)
+         void (*judge_child)(struct subject_judge *judge), int pipe,
+         uint32_t seconds)
 {
     const struct props_breach *breach = &judge->judge->breach;
     bool written;
 
-    alarm(CHILD_SECONDS);
+    /* A second more than its parent: who hangs, ends the parent first. */
+    alarm(seconds > 0 ? seconds + 1 : CHILD_SECONDS);
     learn(judge, *fact, true);
     judge->truths_seen++;
     judge_child(judge);
@@ -80,8 +82,11 @@ void
 subject_fork(struct subject_judge *judge, const struct truth_entry *fact,
              void (*judge_child)(struct subject_judge *judge))
 {
+    const uint32_t seconds = alarm(0);
     int ends[2];
     pid_t child;
+
+    alarm(seconds);
 
     (void)fflush(NULL);
     if (pipe(ends) != 0) {
@@ -90,7 +95,7 @@ subject_fork(struct subject_judge *judge, const struct truth_entry *fact,
     }
     child = fork();
     if (child == 0)
-        be_child(judge, fact, judge_child, ends[1]);
+        be_child(judge, fact, judge_child, ends[1], seconds);
     (void)close(ends[1]);
     if (child < 0)
         subject_breach(judge, PROPS_D1, "no process: %s", strerror(errno));

@@ -195,7 +195,7 @@ fault() { # PROPERTY BASE TITLE SCRIPT
     cmp -s faulty.c "$from/$2.c" && return 1
     case $1 in
     D1) wanted=5 first='D1 broken' ;;
-    U?) wanted=2 first="$1 does not hold" ;;
+    U? | W3) wanted=2 first="$1 does not hold" ;;
     crash) wanted=3 first='the run was ended by signal' ;;
     hang) wanted=4 first='the run was ended by signal' ;;
     *) wanted=2 first="$1 broken" ;;
@@ -203,7 +203,7 @@ fault() { # PROPERTY BASE TITLE SCRIPT
     run "$wanted" "$profsim" check --subject faulty.c --seeds 1..3000 \
         --save saved && has "$first" || return 1
     case $1 in
-    D1 | U?) return 0 ;;
+    D1 | U? | W3) return 0 ;;
     esac
     run "$wanted" "$profsim" replay --subject faulty.c saved/*.sim
 }
