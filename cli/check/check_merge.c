@@ -123,11 +123,11 @@ is_sound_part(const struct merge *m, const struct cli_shard_result *r, int i)
     if (m->options.drawn)
         return part->runs == 0 || !failed ||
                part->failure.seed == part->seed_first + part->runs;
-    if (first > last)
+    if (first > last || first < m->options.campaign.seed_first)
         return false;
     most = (last - first) / step + 1;
     return (part->runs == 0 || part->seed_first == first) &&
-           part->runs + failed <= most &&
+           part->runs <= most - failed &&
            (!failed || part->failure.seed == first + part->runs * step);
 }
 
@@ -143,7 +143,10 @@ is_sound(const struct merge *m, const struct cli_shard_result *r,
         return cli_complain("%s: the seeds are not those of its shard", path);
     if ((checks && r->shard.index != 1) ||
         (r->checked & ~m->options.campaign.asked) != 0 ||
-        r->checker.scenario != NULL)
+        r->checker.scenario != NULL ||
+        (r->checker.exit_code != CLI_OK &&
+         (r->checker.property == PROPS_NONE ||
+          (m->options.campaign.asked & PROPS_BIT(r->checker.property)) == 0)))
         return cli_complain("%s: its shard enumerates nothing of that", path);
     for (int i = 0; i < CLI_PART_COUNT; i++) {
         if (!is_sound_part(m, r, i))
@@ -279,6 +282,10 @@ replay(const struct merge *m, const struct cli_shard_failure *failure,
 
     if (scenario == NULL)
         return cli_usage("its scenario: %s", error.text);
+    if (scenario->config.rules != m->options.campaign.rules) {
+        sim_scenario_free(scenario);
+        return cli_usage("%s: its scenario is of other rules", path);
+    }
     done = props_replay_run(&replay, scenario, m->options.campaign.asked);
     sim_scenario_free(scenario);
     if (!done)

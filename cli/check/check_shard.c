@@ -169,6 +169,26 @@ choose_path(struct work *w)
            cli_complain("%s: the name is too long", path);
 }
 
+/* Are a part's seeds the first of those that this shard runs? */
+static bool
+is_own_part(const struct work *w, const struct cli_shard_result *found,
+            enum cli_part_kind kind)
+{
+    const struct cli_part *part = &found->parts[kind];
+    const bool failed = part->failure.exit_code != CLI_OK;
+    struct props_campaign unused;
+    uint64_t first;
+    const uint64_t seeds = seeds_of(w->options, w->result, &first);
+
+    if (part->runs == 0 && !failed)
+        return true;
+    if (part->runs > 0 && found->seed_step != w->result->seed_step)
+        return false;
+    return cli_check_part(w->options, kind, &unused) && seeds > 0 &&
+           part->runs <= seeds - failed &&
+           (w->options->drawn || part->runs == 0 || part->seed_first == first);
+}
+
 /* Go on from the file, if there is one. returns: false, and a complaint */
 static bool
 read_result(struct work *w)
@@ -191,6 +211,13 @@ read_result(struct work *w)
                        found.shard.index))) {
         cli_shard_result_free(&found);
         return false;
+    }
+    for (int i = 0; i < CLI_PART_COUNT; i++) {
+        if (is_own_part(w, &found, (enum cli_part_kind)i))
+            continue;
+        cli_shard_result_free(&found);
+        return cli_complain("%s: the seeds of %s are not those of its shard",
+                            w->path, cli_part_name((enum cli_part_kind)i));
     }
     found.seed_step = w->result->seed_step;
     *w->result = found;

@@ -9,28 +9,37 @@
 #include "complaint.h"
 #include "escape.h"
 #include "explore_result.h"
+#include "input.h"
 #include "missing.h"
 #include "quote.h"
+
+/* What is kept of a shard; its sums are in the whole. */
+struct seen {
+    const char *path; /* NULL: missing */
+    uint64_t graphs;
+    uint64_t graphs_sum;
+    enum cli_exit exit_code;
+};
 
 struct merge {
     struct cli_explored whole; /* sums; the first failure */
     const char *first;         /* the file that says what it is */
-    const char **paths;        /* of the shards; NULL: missing */
-    uint64_t *hashes;
+    struct seen *shards;
 };
 
 bool
 cli_is_explored(const char *path)
 {
     static const char first[] = "profsim result 1 explore\n";
-    char found[sizeof first] = "";
-    FILE *file = fopen(path, "rb");
+    struct sim_input input;
+    bool found;
 
-    if (file == NULL)
-        return false;
-    (void)!fread(found, 1, sizeof first - 1, file);
-    (void)fclose(file);
-    return strcmp(first, found) == 0;
+    if (!sim_input_read_regular(&input, path))
+        return false; /* who reads it says why */
+    found = input.bytes_count >= sizeof first - 1 &&
+            memcmp(input.bytes, first, sizeof first - 1) == 0;
+    sim_input_free(&input);
+    return found;
 }
 
 static uint32_t
@@ -39,19 +48,46 @@ shards_of(const struct cli_explored *e)
     return e->shard.count != 0 ? e->shard.count : 1;
 }
 
+/* A kernel and options with a number: nothing that loads or runs a file. */
+static bool
+is_harmless(const char *asked)
+{
+    char text[CLI_EXPLORED_WORDS];
+    char *rest;
+    char *word;
+
+    snprintf(text, sizeof text, "%s", asked);
+    word = strtok_r(text, " ", &rest);
+    if (word == NULL || strcmp(word, "explore") != 0)
+        return false;
+    word = strtok_r(NULL, " ", &rest);
+    if (word == NULL || *word == '-' || strchr(word, '/') != NULL)
+        return false;
+    while ((word = strtok_r(NULL, " ", &rest)) != NULL) {
+        const char *value = strtok_r(NULL, " ", &rest);
+
+        if ((strcmp(word, "--bound") != 0 && strcmp(word, "--unroll") != 0 &&
+             strcmp(word, "--spurious") != 0) ||
+            value == NULL || strspn(value, "0123456789") != strlen(value))
+            return false;
+    }
+    return true;
+}
+
 static bool
 begin(struct merge *m, const struct cli_explored *e, const char *path)
 {
+    if (!is_harmless(e->asked))
+        return cli_complain("%s: 'asked %s' is nothing that a result can say",
+                            path, e->asked);
     m->whole = *e;
     m->whole.choices = NULL;
     m->whole.runs = m->whole.graphs = m->whole.graphs_sum = 0;
     m->whole.bounded = m->whole.spent_ms = 0;
     m->whole.exit_code = CLI_OK;
     m->first = path;
-    m->paths = calloc(shards_of(e), sizeof *m->paths);
-    m->hashes = calloc(shards_of(e), sizeof *m->hashes);
-    return (m->paths != NULL && m->hashes != NULL) ||
-           cli_complain("not enough memory");
+    m->shards = calloc(shards_of(e), sizeof *m->shards);
+    return m->shards != NULL || cli_complain("not enough memory");
 }
 
 /* Are both shards of one search? */
@@ -85,14 +121,15 @@ static bool
 add(struct merge *m, struct cli_explored *e, const char *path)
 {
     const uint32_t i = e->shard.index != 0 ? e->shard.index - 1 : 0;
+    struct seen *seen = &m->shards[i];
 
-    if (m->paths[i] != NULL && m->hashes[i] == e->graphs_sum)
-        return true;
-    if (m->paths[i] != NULL)
-        return cli_complain("%s and %s are of one shard, and differ",
-                            m->paths[i], path);
-    m->paths[i] = path;
-    m->hashes[i] = e->graphs_sum;
+    if (seen->path != NULL)
+        return (seen->graphs == e->graphs &&
+                seen->graphs_sum == e->graphs_sum &&
+                seen->exit_code == e->exit_code) ||
+               cli_complain("%s and %s are of one shard, and differ",
+                            seen->path, path);
+    *seen = (struct seen){path, e->graphs, e->graphs_sum, e->exit_code};
     m->whole.runs += e->runs;
     m->whole.graphs += e->graphs;
     m->whole.graphs_sum += e->graphs_sum;
@@ -113,7 +150,7 @@ is_missing(const void *context, uint32_t shard)
 {
     const struct merge *m = context;
 
-    return m->paths[shard] == NULL;
+    return m->shards[shard].path == NULL;
 }
 
 static enum cli_exit
@@ -187,7 +224,6 @@ cli_explore_merge(char *const *paths, uint32_t paths_count, const char *folder,
     if (exit_code == CLI_OK)
         exit_code = tell(&m, folder, report);
     cli_explored_free(&m.whole);
-    free(m.paths);
-    free(m.hashes);
+    free(m.shards);
     return exit_code;
 }

@@ -1,6 +1,7 @@
 /* explore_shard.c -- see explore_shard.h. */
 #include "explore_shard.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -61,6 +62,29 @@ choose_path(const struct cli_explore_words *w)
            cli_complain("%s: the name is too long", w->result);
 }
 
+/* What lies there may only be an older result of the same. */
+static bool
+may_replace(const struct cli_explored *mine)
+{
+    struct cli_explored old;
+    struct stat like;
+    bool same;
+
+    if (lstat(result_path, &like) != 0 && errno == ENOENT)
+        return true;
+    if (!cli_explored_read(&old, result_path))
+        return false;
+    same = strcmp(old.version, mine->version) == 0 &&
+           strcmp(old.program, mine->program) == 0 &&
+           strcmp(old.asked, mine->asked) == 0 &&
+           old.shard.index == mine->shard.index &&
+           old.shard.count == mine->shard.count;
+    cli_explored_free(&old);
+    return same || cli_complain("%s: it is the result of another search, shard "
+                                "or build; write another file",
+                                result_path);
+}
+
 bool
 cli_explore_shard_begin(struct cli_explore_words *w)
 {
@@ -68,7 +92,7 @@ cli_explore_shard_begin(struct cli_explore_words *w)
 
     if (strlen(w->kernel) > 128)
         return cli_complain("--result: the name is too long");
-    if (!choose_path(w) || !begin_result(w, &mine))
+    if (!choose_path(w) || !begin_result(w, &mine) || !may_replace(&mine))
         return false;
     cli_explored_learn(&mine, result_path);
     w->result = result_path;

@@ -1,6 +1,7 @@
 /* shard_result_read.c -- a result from a file, line by line (shard_result.h).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +219,8 @@ cli_shard_result_read(struct cli_shard_result *result, const char *path)
     bool good;
 
     memset(result, 0, sizeof *result);
-    if (access(path, F_OK) != 0 && errno == ENOENT)
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+        errno == ENOENT)
         return CLI_SHARD_NONE;
     if (!cli_reader_open(&reader.lines, path, "profsim result 1"))
         return CLI_SHARD_WRONG;

@@ -19,7 +19,7 @@ enum {
 };
 
 static struct prof_flight *flight;
-static int waited[TASKS]; /* turns since the task ran */
+static int waited; /* turns since task 2 ran */
 
 /* ---- the world, for the beginning of a generation ---- */
 
@@ -31,7 +31,8 @@ next_task(void *context, struct prof_trace_task *task)
     if (*given == TASKS)
         return false;
     memset(task, 0, sizeof *task);
-    task->id = (uint64_t)++ * given;
+    *given += 1;
+    task->id = (uint64_t)*given;
     task->state = PROF_TASK_RUNNABLE;
     return true;
 }
@@ -100,7 +101,9 @@ dump(const char *folder)
         if (status == PROF_OK)
             fwrite(part.bytes, 1, part.bytes_count, file);
         if (status == PROF_ERR_END) {
-            if (fclose(file) != 0)
+            const int failed = ferror(file);
+
+            if (fclose(file) != 0 || failed)
                 return -1;
             file = NULL;
             printf("%s: %llu events lost\n", path,
@@ -134,8 +137,8 @@ main(int argc, char **argv)
     for (turn = 0; turn < TURNS; turn++) {
         if (turn % TURNS_A_GENERATION == 0 || prof_flight_is_filling(flight))
             begin_generation();
-        waited[1] = take_turn(turn) ? 0 : waited[1] + 1;
-        if (waited[1] == 100) { /* the recorder has what led to it */
+        waited = take_turn(turn) ? 0 : waited + 1;
+        if (waited == 100) { /* the recorder has what led to it */
             begin_generation();
             return dump(argv[1]) > 0 ? 0 : 1;
         }

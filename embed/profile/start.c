@@ -119,6 +119,7 @@ go_on_in_child(void)
 
     embed_inside = true;
     atomic_store(&profile.is_idle_child, true);
+    profile_until_give(); /* the parent's way to its sample: ours is drawn */
     prof_after_fork_child(profile.prof);
     for (uint32_t i = 0; i < PROFILE_PROCS_OWN + PROFILE_PROCS_SHARED; i++)
         prof_proc_seed(prof_proc_at(profile.prof, i), seed + i);

@@ -233,6 +233,17 @@ draw_after(struct prof_proc *proc, uint64_t size_bytes, int64_t rate)
         sampler->until_bytes > overshot ? sampler->until_bytes - overshot : 0;
 }
 
+/*
+ * Is the mark of an old rate in this allocation? The caller came to it before
+ * it could see the new one, and all bytes up to here were judged by the old.
+ */
+static bool
+ends_old_way(const struct sampler *sampler, uint64_t size_bytes)
+{
+    return sampler->is_kept && sampler->rate_bytes > 1 &&
+           size_bytes >= sampler->until_bytes;
+}
+
 bool
 prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes)
 {
@@ -241,11 +252,20 @@ prof_heap_sample(struct prof_proc *proc, uint64_t size_bytes)
     /* Relaxed: any rate that was set will do. */
     const int64_t rate = (int64_t)load_relaxed(&proc->prof->heap_rate_bytes);
 
-    if (rate <= 1)
+    if (rate <= 1) {
+        if (sampler->is_kept) /* it counted on: what is left is no fair draw */
+            sampler->rate_bytes = 0;
         return rate == 1;
+    }
     if (sampler->rate_bytes != rate &&
-        (sampler->rate_bytes == 0 || rules->sampler == PROF_SAMPLER_EXACT))
+        (sampler->rate_bytes == 0 || rules->sampler == PROF_SAMPLER_EXACT)) {
+        if (ends_old_way(sampler, size_bytes)) {
+            sampler->sampled = sampler->rate;
+            draw(proc, rate);
+            return true;
+        }
         draw(proc, rate);
+    }
     if (size_bytes < sampler->until_bytes &&
         !(rules->sampler_keeps_large && size_bytes >= (uint64_t)rate)) {
         sampler->until_bytes -= size_bytes;
@@ -271,6 +291,7 @@ void
 prof_heap_until_give(struct prof_proc *proc, uint64_t until_bytes)
 {
     proc->sampler.until_bytes = until_bytes;
+    proc->sampler.is_kept = true;
 }
 
 void

@@ -2,6 +2,7 @@
 #ifndef PROF_SAMPLER_H
 #define PROF_SAMPLER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SAMPLER_RATES = 64 }; /* different ones that buckets keep apart */
@@ -12,6 +13,8 @@ struct sampler {
     int64_t rate_bytes; /* set when until_bytes was drawn; 0: none drawn */
     uint32_t rate;      /* index in heap_rates, plus 1; PROF_SAMPLER_EXACT */
     uint32_t sampled;   /* `rate` of the sample that is to be recorded next */
+    bool is_kept; /* until_bytes is kept by the caller, who may see a new rate
+                     late */
 };
 
 struct prof;

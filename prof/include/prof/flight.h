@@ -8,11 +8,14 @@
  * but never of one that is being read. Memory is bounded, and nothing is read
  * or written until somebody asks.
  *
- *      prof_flight_start()   once
- *      prof_flight_next()    whenever the world is stopped anyway, and when
- *                            prof_flight_is_filling()
- *      prof_flight_next(), prof_flight_read()...   when something has gone
- * wrong
+ *      prof_flight_start()  once
+ *      prof_flight_next()   when the world is stopped anyway, and when
+ *                           prof_flight_is_filling()
+ *
+ * and when something has gone wrong
+ *
+ *      prof_flight_next()   so that the events up to now can be read
+ *      prof_flight_read()   until there is no more
  */
 #ifndef PROF_FLIGHT_H
 #define PROF_FLIGHT_H
@@ -30,7 +33,9 @@ struct prof_flight; /* a flight recorder; opaque */
 #define PROF_FLIGHT_GENERATIONS_MAX 64U
 
 struct prof_flight_config {
-    struct prof_trace_config trace; /* of each generation */
+    /* Of each generation. Processors that have written hold a buffer each: give
+     * it 4 * procs_max buffers at least, or it seems to be filling at once. */
+    struct prof_trace_config trace;
     /* Kept at once: the one that is being written, and one that may be being
      * read, included; PROF_FLIGHT_GENERATIONS_MIN .. _MAX. */
     uint32_t generations_max;

@@ -33,8 +33,8 @@ enum prof_malloc_kind {
 
 /*
  * Set the mean number of bytes from one sampled allocation to the next: at once
- * for the calling thread, for others from their next sample on, or after 64 KiB
- * if nothing was sampled.
+ * for the calling thread; for others after their next sample, which is still of
+ * the old rate, or after 64 KiB if nothing was sampled.
  *
  * in:      rate_bytes, 1 samples all, 0 and less none. What was sampled before
  *          counts as at its own rate, as prof_heap_rate_set() says

@@ -415,6 +415,54 @@ no_number_is_taken_before_the_first_nor_after_a_change(void **state)
     props_fixture_end(&fixture);
 }
 
+/* Who counts down by itself sees a new rate late: only when its number is used
+ * up. What it comes to is a sample of the old rate; all bytes before it were
+ * judged by that. */
+static void
+the_mark_of_an_old_rate_is_still_a_sample_of_it(void **state)
+{
+    const uintptr_t stack[] = {1};
+    struct props_fixture fixture;
+    uint64_t until;
+
+    (void)state;
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_heap_rate_set(fixture.prof, 4096);
+    (void)prof_heap_sample(fixture.proc, 0);
+    until = prof_heap_until_take(fixture.proc);
+    assert_in_range(until, 2, UINT64_MAX);
+    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
+    prof_heap_until_give(fixture.proc, 1);
+    assert_true(prof_heap_sample(fixture.proc, 1));
+    (void)prof_heap_alloc(fixture.proc, stack, 1, 1);
+    assert_int_equal(shown_rate(&fixture), 4096);
+    /* The way to the next is of the new rate. */
+    assert_in_range(prof_heap_until_take(fixture.proc), 1 << 20, UINT64_MAX);
+    /* An allocation before the mark is not a sample of either. */
+    prof_heap_rate_set(fixture.prof, INT64_C(1) << 41);
+    prof_heap_until_give(fixture.proc, 2);
+    assert_false(prof_heap_sample(fixture.proc, 1));
+    props_fixture_end(&fixture);
+}
+
+/* It counted on while nothing was sampled, down to less than an allocation. */
+static void
+what_is_left_after_a_time_without_samples_is_no_way_to_one(void **state)
+{
+    struct props_fixture fixture;
+
+    (void)state;
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
+    (void)prof_heap_sample(fixture.proc, 0);
+    prof_heap_rate_set(fixture.prof, 0);
+    prof_heap_until_give(fixture.proc, 1);
+    assert_false(prof_heap_sample(fixture.proc, 1));
+    prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
+    assert_false(prof_heap_sample(fixture.proc, 1));
+    props_fixture_end(&fixture);
+}
+
 int
 main(void)
 {
@@ -431,6 +479,9 @@ main(void)
         cmocka_unit_test(a_number_taken_away_samples_the_same),
         cmocka_unit_test(
             no_number_is_taken_before_the_first_nor_after_a_change),
+        cmocka_unit_test(the_mark_of_an_old_rate_is_still_a_sample_of_it),
+        cmocka_unit_test(
+            what_is_left_after_a_time_without_samples_is_no_way_to_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

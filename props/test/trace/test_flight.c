@@ -282,6 +282,41 @@ a_moment_of_an_earlier_generation_is_not_of_this_one(void **state)
     assert_true(left_ticks < event->ticks);
 }
 
+/* The one who calls for the next generation is descheduled where it runs. */
+static void
+the_caller_is_descheduled_on_its_processor(void **state)
+{
+    const uintptr_t stack[] = {0x401005, 0x402005};
+    const struct model_trace_event *event = NULL;
+    const uint64_t task = 1;
+    uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
+    uint64_t thread = 9;
+    uint32_t given = 0;
+
+    (void)state;
+    assert_int_equal(start(), PROF_OK);
+    prof_trace_emit(prof_flight_tracer(flight), 0, PROF_EV_GO_SCHED, NULL, NULL,
+                    0);
+    prof_trace_emit(prof_flight_tracer(flight), 1, PROF_EV_PROC_START, &thread,
+                    NULL, 0);
+    prof_trace_emit(prof_flight_tracer(flight), 1, PROF_EV_GO_START, &task,
+                    NULL, 0);
+    assert_int_equal(
+        prof_flight_next(flight,
+                         &(struct prof_trace_world){.proc = 1,
+                                                    .thread = 9,
+                                                    .task = 1,
+                                                    .next = next_task,
+                                                    .context = &given},
+                         stack, 2),
+        PROF_OK);
+    assert_int_equal(read_generation(), 1);
+    assert_int_equal(count(MODEL_TRACE_GO_SCHED, &event), 2);
+    assert_int_equal(model_trace_proc_id(&decoded, event->proc), 1);
+    assert_int_equal(model_trace_stack(&decoded, event->stack, pcs), 2);
+    assert_int_equal(pcs[0], 0x401005);
+}
+
 static void
 the_task_of_timers_is_handed_on(void **state)
 {
@@ -328,9 +363,8 @@ a_full_generation_is_a_prefix_and_says_so(void **state)
     for (emitted = 1; emitted <= 2000; emitted++)
         emit(emitted);
     assert_int_equal(next(), PROF_OK);
-    do
-        assert_int_equal(prof_flight_read(flight, &part), PROF_OK);
-    while (part.losses.no_buffer == 0);
+    while (prof_flight_read(flight, &part) == PROF_OK)
+        continue;
     assert_in_range(part.losses.no_buffer, 2000 - found, 2000 - found + 2);
 }
 
@@ -392,6 +426,7 @@ main(void)
         TEST(the_last_generations_are_kept_and_each_opens),
         TEST(a_generation_that_is_being_read_stays),
         TEST(a_moment_of_an_earlier_generation_is_not_of_this_one),
+        TEST(the_caller_is_descheduled_on_its_processor),
         TEST(the_task_of_timers_is_handed_on),
         TEST(a_full_generation_is_a_prefix_and_says_so),
         TEST(a_child_begins_anew),

@@ -12,9 +12,11 @@
 #include "futile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAGIC "profsim checkpoint 1\n"
@@ -331,12 +333,24 @@ sim_checkpoint_load(struct sim_control *c)
 {
     struct file f = {.sum = 1};
     const char *wrong;
+    struct stat like;
+    int descriptor;
 
     if (c->options->checkpoint == NULL)
         return true;
-    f.file = fopen(c->options->checkpoint, "rb");
-    if (f.file == NULL)
+    descriptor =
+        open(c->options->checkpoint, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
         return errno == ENOENT || trouble(c, strerror(errno));
+    if (fstat(descriptor, &like) != 0 || !S_ISREG(like.st_mode)) {
+        close(descriptor);
+        return trouble(c, "not a regular file");
+    }
+    f.file = fdopen(descriptor, "rb");
+    if (f.file == NULL) {
+        close(descriptor);
+        return trouble(c, strerror(errno));
+    }
     wrong = get_all(&f, c);
     fclose(f.file);
     sim_engine.learned = false;
