@@ -369,6 +369,27 @@ a_full_generation_is_a_prefix_and_says_so(void **state)
 }
 
 static void
+a_generation_that_is_forgotten_leaves_all_its_room(void **state)
+{
+    uint64_t first = 0;
+
+    (void)state;
+    assert_int_equal(start(), PROF_OK);
+    for (int i = 0; i < 4 * KEPT; i++) {
+        uint64_t emitted = 0;
+
+        while (!prof_flight_is_filling(flight))
+            emit(++emitted);
+        if (i == 0)
+            first = emitted;
+        /* Numbers grow, and the first of a file may take a byte more. */
+        assert_in_range(emitted, first - 20, first + 20);
+        assert_int_equal(next(), PROF_OK);
+    }
+    assert_in_range(first, 100, 2000);
+}
+
+static void
 a_child_begins_anew(void **state)
 {
     struct prof_flight_part part;
@@ -429,6 +450,7 @@ main(void)
         TEST(the_caller_is_descheduled_on_its_processor),
         TEST(the_task_of_timers_is_handed_on),
         TEST(a_full_generation_is_a_prefix_and_says_so),
+        TEST(a_generation_that_is_forgotten_leaves_all_its_room),
         TEST(a_child_begins_anew),
         TEST(a_wrong_configuration_is_refused),
     };
