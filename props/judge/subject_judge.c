@@ -137,6 +137,8 @@ judge_rest(struct subject_judge *judge, const char *first, const char *second)
     const bool frees =
         (judge->model.subject->can & SUBJECT_FREED_EXPLICITLY) != 0;
     const bool sweeps = (judge->model.subject->can & SUBJECT_SWEPT) != 0;
+    const struct truth_log *truth = sim_world_truth(world);
+    const uint32_t facts = truth->entries_count;
 
     judge->judge->events -= judge->judge->events > 0; /* the last one */
     judge->when = first;
@@ -144,10 +146,14 @@ judge_rest(struct subject_judge *judge, const char *first, const char *second)
         step(judge, SIM_EV_PART_LAST, 0);
     read_at_rest(judge);
     judge->when = second;
-    for (uint32_t i = 0; i < sim_world_objects_count(world); i++) {
+    /* In the order of births: numbers change when a failure is written down. */
+    for (uint32_t i = 0; i < facts; i++) {
+        const struct truth_entry *fact = &truth->entries[i];
+
         if (judge->judge->breach.property == PROPS_NONE && (frees || sweeps) &&
-            sim_world_object(world, i)->state == SIM_LIVE)
-            step(judge, sweeps ? SIM_EV_DROP : SIM_EV_FREE, i);
+            fact->kind == TRUTH_ALLOC &&
+            sim_world_object(world, fact->object)->state == SIM_LIVE)
+            step(judge, sweeps ? SIM_EV_DROP : SIM_EV_FREE, fact->object);
     }
     if (judge->judge->breach.property == PROPS_NONE && (frees || sweeps))
         read_at_rest(judge);
