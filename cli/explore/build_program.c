@@ -182,12 +182,15 @@ take_words(struct build *b, int argc, char **argv)
 
 /* ---- Commands ---- */
 
-static volatile pid_t running; /* the command, or 0 */
+static volatile pid_t running;            /* the command, or 0 */
+static volatile sig_atomic_t was_told_by; /* a signal to end, or 0 */
 
-/* Who ends this command ends what it has started; then its folder goes. */
+/* Who ends this command ends what it has started, also if that is just over or
+ * has not begun; then its folder goes. */
 static void
 pass_on(int signal)
 {
+    was_told_by = signal;
     if (running > 0)
         kill(running, signal);
 }
@@ -198,23 +201,26 @@ run(char **command)
 {
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     enum { COUNT = sizeof signals / sizeof *signals };
-    struct sigaction before[COUNT];
+    static struct sigaction before[COUNT]; /* of the last two: the first time */
+    static bool passes_on;
     sigset_t held, mask;
-    int status = -1;
+    int status;
 
     fflush(NULL);
     sigemptyset(&held);
     for (int i = 0; i < COUNT; i++)
         sigaddset(&held, signals[i]);
     sigprocmask(SIG_BLOCK, &held, &mask);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < (passes_on ? 2 : COUNT); i++) {
         /* A terminal sends the first two to the command, too. */
         const struct sigaction during = {.sa_handler =
                                              i < 2 ? SIG_IGN : pass_on};
 
         sigaction(signals[i], &during, &before[i]);
     }
-    running = fork();
+    passes_on = true;
+    status = was_told_by != 0 ? was_told_by : -1; /* as if it had ended it */
+    running = was_told_by == 0 ? fork() : -1;
     if (running == 0) {
         for (int i = 0; i < COUNT; i++)
             sigaction(signals[i], &before[i], NULL);
@@ -227,7 +233,7 @@ run(char **command)
     while (running > 0 && waitpid(running, &status, 0) < 0 && errno == EINTR)
         ;
     running = 0;
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < 2; i++)
         sigaction(signals[i], &before[i], NULL);
     return status;
 }
