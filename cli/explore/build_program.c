@@ -4,8 +4,8 @@
  *      prog.c --cc -fsanitize=thread--> prog.s --as--> prog.o --\
  *                                       libprofsim-explore.a ----> program
  *
- * The program explores itself: it is linked with the explorer, whose main takes
- * the place of its own. All that is built lies in a folder that is removed.
+ * The program explores itself: the explorer is linked to it, with a main of its
+ * own. All that is built lies in a folder that is removed.
  */
 #include "build_program.h"
 
@@ -185,8 +185,8 @@ take_words(struct build *b, int argc, char **argv)
 static volatile pid_t running;            /* the command, or 0 */
 static volatile sig_atomic_t was_told_by; /* a signal to end, or 0 */
 
-/* Who ends this command ends what it has started, also if that is just over or
- * has not begun; then its folder goes. */
+/* Who ends this command ends what it runs, or would run next; its folder goes.
+ */
 static void
 pass_on(int signal)
 {
@@ -200,26 +200,21 @@ static int
 run(char **command)
 {
     static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    enum { COUNT = sizeof signals / sizeof *signals };
-    static struct sigaction before[COUNT]; /* of the last two: the first time */
-    static bool passes_on;
+    enum { OWN = 2, COUNT = 4 }; /* a terminal sends the first two itself */
+    struct sigaction before[COUNT] = {{.sa_handler = SIG_DFL}};
     sigset_t held, mask;
     int status;
 
-    fflush(NULL);
     sigemptyset(&held);
-    for (int i = 0; i < COUNT; i++)
-        sigaddset(&held, signals[i]);
-    sigprocmask(SIG_BLOCK, &held, &mask);
-    for (int i = 0; i < (passes_on ? 2 : COUNT); i++) {
-        /* A terminal sends the first two to the command, too. */
-        const struct sigaction during = {.sa_handler =
-                                             i < 2 ? SIG_IGN : pass_on};
+    for (int i = 0; i < COUNT; i++) {
+        struct sigaction during = {.sa_handler = i < OWN ? SIG_IGN : pass_on};
 
-        sigaction(signals[i], &during, &before[i]);
+        sigaction(signals[i], &during, i < OWN ? &before[i] : NULL);
+        sigaddset(&held, signals[i]);
     }
-    passes_on = true;
+    sigprocmask(SIG_BLOCK, &held, &mask);
     status = was_told_by != 0 ? was_told_by : -1; /* as if it had ended it */
+    fflush(NULL);
     running = was_told_by == 0 ? fork() : -1;
     if (running == 0) {
         for (int i = 0; i < COUNT; i++)
@@ -233,7 +228,7 @@ run(char **command)
     while (running > 0 && waitpid(running, &status, 0) < 0 && errno == EINTR)
         ;
     running = 0;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < OWN; i++)
         sigaction(signals[i], &before[i], NULL);
     return status;
 }
@@ -459,10 +454,9 @@ static bool
 open_folder(struct build *b)
 {
     const char *parent = getenv("TMPDIR");
-    int length;
-
-    length = snprintf(b->folder, sizeof b->folder - 32, "%s/profsim-XXXXXX",
-                      parent != NULL && *parent != '\0' ? parent : "/tmp");
+    const int length =
+        snprintf(b->folder, sizeof b->folder - 32, "%s/profsim-XXXXXX",
+                 parent != NULL && *parent != '\0' ? parent : "/tmp");
     if (length < 0 || (size_t)length >= sizeof b->folder - 32)
         return cli_complain("TMPDIR: its path is too long");
     return mkdtemp(b->folder) != NULL ||
