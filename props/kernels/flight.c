@@ -169,3 +169,36 @@ const struct sim_kernel props_kernel_flight_reader = {
     .threads = {{"control", go_on, NULL}, {"reader", read_one, NULL}},
     .threads_count = 2,
 };
+
+/* ---- Two readers ---- */
+
+static struct prof_flight_part parts[2];
+
+static void
+read_part(void *context, uint32_t thread)
+{
+    enum prof_status status;
+
+    (void)context;
+    parts[thread].bytes = NULL;
+    status = prof_flight_read(flight, &parts[thread]);
+    sim_explore_check(status == PROF_OK || status == PROF_ERR_BUSY,
+                      "a generation can be read, or is being read");
+}
+
+static void
+no_part_twice(void *context)
+{
+    (void)context;
+    sim_explore_check(parts[0].bytes != parts[1].bytes,
+                      "two readers have the same bytes");
+}
+
+const struct sim_kernel props_kernel_flight_readers = {
+    .name = "flight-readers",
+    .about = "two readers never get the same bytes",
+    .setup = three_generations,
+    .finish = no_part_twice,
+    .threads = {{"first", read_part, NULL}, {"second", read_part, NULL}},
+    .threads_count = 2,
+};
