@@ -9,19 +9,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "line_reader.h"
-#include "output.h"
+#include "line_writer.h"
 
 #define FIRST "profsim result 1 explore"
 
 /* ---- Writing ---- */
 
 static void
-print_explored(FILE *file, const struct cli_explored *e)
+print_explored(FILE *file, const void *value)
 {
+    const struct cli_explored *const e = value;
+
     fprintf(file,
             FIRST "\nversion %s\nprogram %s\nasked %s\nshard %" PRIu32
                   "/%" PRIu32 "\nspent %" PRIu64 "\ndepth %" PRIu64
@@ -41,22 +40,7 @@ print_explored(FILE *file, const struct cli_explored *e)
 const char *
 cli_explored_write(const struct cli_explored *explored, const char *path)
 {
-    const struct props_output output = {.path = path};
-    const char *reason = "not enough memory";
-    char *bytes = NULL;
-    size_t count = 0;
-    FILE *file = open_memstream(&bytes, &count);
-
-    if (file != NULL) {
-        print_explored(file, explored);
-        (void)fflush(file);
-        fprintf(file, "end %016" PRIx64 "\n",
-                (uint64_t)XXH3_64bits(bytes, count));
-        if (fclose(file) == 0)
-            reason = props_output_write(&output, bytes, count);
-    }
-    free(bytes);
-    return reason;
+    return cli_lines_write(path, print_explored, explored);
 }
 
 /* ---- Reading ---- */

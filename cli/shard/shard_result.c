@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "complaint.h"
-#include "output.h"
+#include "line_writer.h"
 #include "prof/version.h"
 
 const char *
@@ -78,8 +75,10 @@ print_part(FILE *file, const struct cli_part *part, enum cli_part_kind kind,
 }
 
 static void
-print_result(FILE *file, const struct cli_shard_result *r)
+print_result(FILE *file, const void *value)
 {
+    const struct cli_shard_result *const r = value;
+
     fprintf(file,
             "profsim result 1\nversion %s\nprogram %s\nasked %s\n"
             "shard %" PRIu32 "/%" PRIu32 "\nspent %" PRIu64 " ms\n",
@@ -100,25 +99,7 @@ print_result(FILE *file, const struct cli_shard_result *r)
 const char *
 cli_shard_result_write(const struct cli_shard_result *result, const char *path)
 {
-    const struct props_output output = {.path = path};
-    const char *reason = "not enough memory";
-    char *bytes = NULL;
-    size_t count = 0;
-    FILE *file = open_memstream(&bytes, &count);
-
-    if (file == NULL)
-        return reason;
-    print_result(file, result);
-    if (fflush(file) == 0) {
-        fprintf(file, "end %016" PRIx64 "\n",
-                (uint64_t)XXH3_64bits(bytes, count));
-        if (fclose(file) == 0)
-            reason = props_output_write(&output, bytes, count);
-    } else {
-        (void)fclose(file);
-    }
-    free(bytes);
-    return reason;
+    return cli_lines_write(path, print_result, result);
 }
 
 /* ---- Comparing ---- */
