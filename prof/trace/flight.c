@@ -11,8 +11,8 @@
  *       read, or that is `reading`.
  *   I3  The tracer of `reading` is never begun anew: of three at least one is
  *       neither that one nor the current one.
- *   I4  Sequence numbers go on from one generation to the next, so that a
- * moment noted in one is before the first of the next.
+ *   I4  Sequence numbers go on from one generation to the next: a moment noted
+ *       in one is before the first of the next.
  *
  * Why a thread without a processor takes `outside`: the tracer that it was
  * given could be switched off before it writes, and its event would be in no
@@ -113,6 +113,28 @@ prof_flight_leave(struct prof_flight *flight)
     prof_port_lock_release(&flight->outside);
 }
 
+/*
+ * The oldest generation that is neither being read nor `writing`.
+ *
+ * in:      least, its number; 0: a tracer without one will do, too
+ * returns: its index, NOBODY if there is none
+ * context: lock held
+ */
+static uint32_t
+oldest(const struct prof_flight *flight, uint64_t least, uint32_t writing)
+{
+    uint32_t found = NOBODY;
+
+    for (uint32_t i = 0; i < flight->generations_count; i++) {
+        const uint64_t number = flight->generations[i].number;
+
+        if (number >= least && i != writing && i != flight->reading &&
+            (found == NOBODY || number < flight->generations[found].number))
+            found = i;
+    }
+    return found;
+}
+
 /* A tracer for the next generation: what it has is forgotten. context: outside
  * held */
 static uint32_t
@@ -120,20 +142,14 @@ take_oldest(struct prof_flight *flight)
 {
     const uint32_t writing =
         flight->is_on ? load_relaxed(&flight->current) : NOBODY; /* ours */
-    uint32_t oldest = NOBODY;
+    uint32_t index;
 
     prof_port_lock_take(&flight->lock);
-    for (uint32_t i = 0; i < flight->generations_count; i++) {
-        const uint64_t number = flight->generations[i].number;
-
-        if (i != writing && i != flight->reading &&
-            (oldest == NOBODY || number < flight->generations[oldest].number))
-            oldest = i;
-    }
-    PROF_ASSERT(oldest != NOBODY); /* I3 */
-    flight->generations[oldest].number = 0;
+    index = oldest(flight, 0, writing);
+    PROF_ASSERT(index != NOBODY); /* I3 */
+    flight->generations[index].number = 0;
     prof_port_lock_release(&flight->lock);
-    return oldest;
+    return index;
 }
 
 /* What one generation hands on to the next: its numbers, and who runs timers.
@@ -250,16 +266,9 @@ claim(struct prof_flight *flight, uint64_t *number)
     uint32_t index;
 
     prof_port_lock_take(&flight->lock);
+    if (flight->reading == NOBODY)
+        flight->reading = oldest(flight, 1, NOBODY);
     index = flight->reading;
-    for (uint32_t i = 0;
-         flight->reading == NOBODY && i < flight->generations_count; i++) {
-        const uint64_t is = flight->generations[i].number;
-
-        if (is != 0 &&
-            (index == NOBODY || is < flight->generations[index].number))
-            index = i;
-    }
-    flight->reading = index;
     if (index != NOBODY)
         *number = flight->generations[index].number;
     prof_port_lock_release(&flight->lock);

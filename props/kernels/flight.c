@@ -7,7 +7,7 @@
 #include "prof/prof.h"
 #include "session.h"
 
-enum { GENERATIONS = 3, READS_MAX = 8 };
+enum { GENERATIONS = 3, READS_MAX = 8, FREQUENCY = 2 /* begins a footer */ };
 
 static alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 14];
 static struct prof_flight *flight;
@@ -170,35 +170,55 @@ const struct sim_kernel props_kernel_flight_reader = {
     .threads_count = 2,
 };
 
-/* ---- Two readers ---- */
+/* ---- Two readers where a generation ends ---- */
 
-static struct prof_flight_part parts[2];
+static enum prof_status statuses[2];
+
+/* One generation has one part left, its footer; there are two more. */
+static void
+nearly_read(void *context)
+{
+    struct prof_flight_part part;
+
+    three_generations(context);
+    next_generation();
+    do
+        if (prof_flight_read(flight, &part) != PROF_OK)
+            sim_explore_fail("the generation has no footer");
+    while (part.bytes[0] != FREQUENCY);
+}
 
 static void
 read_part(void *context, uint32_t thread)
 {
-    enum prof_status status;
+    struct prof_flight_part part;
 
     (void)context;
-    parts[thread].bytes = NULL;
-    status = prof_flight_read(flight, &parts[thread]);
-    sim_explore_check(status == PROF_OK || status == PROF_ERR_BUSY,
-                      "a generation can be read, or is being read");
+    statuses[thread] = prof_flight_read(flight, &part);
 }
 
+/* Of two that are not refused, the first ends the old generation and the second
+ * begins the next. */
 static void
-no_part_twice(void *context)
+one_end(void *context)
 {
+    const int ends =
+        (statuses[0] == PROF_ERR_END) + (statuses[1] == PROF_ERR_END);
+    const int others =
+        (statuses[0] == PROF_OK || statuses[0] == PROF_ERR_BUSY) +
+        (statuses[1] == PROF_OK || statuses[1] == PROF_ERR_BUSY);
+
     (void)context;
-    sim_explore_check(parts[0].bytes != parts[1].bytes,
-                      "two readers have the same bytes");
+    sim_explore_check(ends == 1 && others == 1,
+                      "a reader found nothing where there is more");
 }
 
 const struct sim_kernel props_kernel_flight_readers = {
     .name = "flight-readers",
-    .about = "two readers never get the same bytes",
-    .setup = three_generations,
-    .finish = no_part_twice,
+    .about = "of two readers one ends a generation, and the other is refused "
+             "or begins the next",
+    .setup = nearly_read,
+    .finish = one_end,
     .threads = {{"first", read_part, NULL}, {"second", read_part, NULL}},
     .threads_count = 2,
 };
