@@ -1,8 +1,7 @@
 /*
  * trace_init.c -- how a tracer lies in its block.
  *
- *      struct prof_trace | procs | stack table: slots, entries, words |
- * buffers
+ *      struct prof_trace | procs | stacks: slots, entries, words | buffers
  */
 #include <string.h>
 

@@ -102,8 +102,9 @@ void sim_explore_unlock(const void *lock);
 void sim_explore_barrier(void);
 
 /*
- * Sleep while the newest value of *word is `seen`, until somebody wakes the
- * word; and wake all who sleep on it. A sleeper nobody will wake is a deadlock.
+ * Sleep if *word is `seen`, until somebody wakes the word; and wake all who
+ * sleep on it. The word is read as by a seq_cst load that sees what was written
+ * before an earlier wake-up. A sleeper nobody will wake is a deadlock.
  */
 void sim_explore_wait(const uint32_t *word, uint32_t seen);
 void sim_explore_wake(const uint32_t *word);
