@@ -164,7 +164,11 @@ class Mutant:
             return target
         # Without what is compiled as one: that takes long, and has no mutant.
         command = re.sub(r' -flto\S*| \S+\.c(?= )', '', command)
-        self.run(command, changed | {target: out}, out, '.')
+        # What the command writes for itself beside its output, like OUT.tmp.
+        beside = {word: word.replace(target, out) for word in
+                  re.findall(rf'{re.escape(target)}\.\w+', command)
+                  if word not in self.build.command}
+        self.run(command, changed | beside | {target: out}, out, '.')
         return out
 
     @staticmethod
@@ -176,8 +180,9 @@ class Mutant:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             lines = done.stdout.splitlines()
-            raise Broken(f'{out} is not built: ' + ' | '.join(
-                [line for line in lines if 'rror' in line or 'ld:' in line][:2]))
+            told = [line for line in lines if 'rror' in line or 'ld:' in line]
+            raise Broken(f'{out} is not built, exit {done.returncode}: ' +
+                         ' | '.join((told or lines[-2:])[:2]))
 
     def products(self):
         """What programs find beside each other, in a folder of its own."""
