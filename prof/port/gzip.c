@@ -14,7 +14,20 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { STREAM_ALIGN = 64, PACKED_BYTES = 1 << 16, FASTEST = 1 };
+/*
+ * igzip 2.30 enters the third byte of a stream in its table under a hash of
+ * the stream's own address (isal_deflate_icf_body, after its first byte), which
+ * may take the place of an entry that a later match needs: the same input was
+ * packed to other bytes about once in 80 addresses. Of FIRST_BYTES it packs one
+ * byte, keeps the rest as look-ahead, and hashes them by what they are when it
+ * is called again.
+ */
+enum {
+    STREAM_ALIGN = 64,
+    PACKED_BYTES = 1 << 16,
+    FASTEST = 1,
+    FIRST_BYTES = ISAL_LOOK_AHEAD + 1
+};
 
 static const unsigned char header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff};
 
@@ -22,6 +35,8 @@ struct stream {
     alignas(STREAM_ALIGN) struct isal_zstream igzip;
     alignas(STREAM_ALIGN) unsigned char level[ISAL_DEF_LVL1_DEFAULT];
     unsigned char packed[PACKED_BYTES];
+    unsigned char first[FIRST_BYTES]; /* until there are as many */
+    uint32_t first_count;
 };
 
 size_t
@@ -67,12 +82,16 @@ drain(struct prof_gzip *gzip, struct stream *stream)
     stream->igzip.avail_out = PACKED_BYTES;
 }
 
-/* Pack what the stream was pointed at. */
+/* Pack these bytes; with none, what igzip still holds. */
 static void
-pack(struct prof_gzip *gzip, struct stream *stream)
+pack(struct prof_gzip *gzip, struct stream *stream, const unsigned char *bytes,
+     uint32_t bytes_count)
 {
     struct isal_zstream *const igzip = &stream->igzip;
 
+    /* Not const in igzip, which only reads it. */
+    igzip->next_in = (unsigned char *)(uintptr_t)bytes;
+    igzip->avail_in = bytes_count;
     /* It takes all it is given unless it has no room for what comes out. */
     while (gzip->status == PROF_OK) {
         if (isal_deflate(igzip) != COMP_OK)
@@ -84,6 +103,21 @@ pack(struct prof_gzip *gzip, struct stream *stream)
     }
 }
 
+/* Collect the first bytes, and pack them once there are FIRST_BYTES. */
+static uint32_t
+take_first(struct prof_gzip *gzip, struct stream *stream,
+           const unsigned char *from, size_t bytes_count)
+{
+    const uint32_t left = FIRST_BYTES - stream->first_count;
+    const uint32_t part = bytes_count < left ? (uint32_t)bytes_count : left;
+
+    memcpy(&stream->first[stream->first_count], from, part);
+    stream->first_count += part;
+    if (stream->first_count == FIRST_BYTES)
+        pack(gzip, stream, stream->first, FIRST_BYTES);
+    return part;
+}
+
 static enum prof_status
 take(void *context, const void *bytes, size_t bytes_count)
 {
@@ -92,13 +126,13 @@ take(void *context, const void *bytes, size_t bytes_count)
     const unsigned char *from = bytes;
 
     while (gzip->status == PROF_OK && bytes_count > 0) {
-        const uint32_t part =
+        uint32_t part =
             bytes_count < INT32_MAX ? (uint32_t)bytes_count : INT32_MAX;
 
-        /* Not const in igzip, which only reads it. */
-        stream->igzip.next_in = (unsigned char *)(uintptr_t)from;
-        stream->igzip.avail_in = part;
-        pack(gzip, stream);
+        if (stream->first_count < FIRST_BYTES)
+            part = take_first(gzip, stream, from, bytes_count);
+        else
+            pack(gzip, stream, from, part);
         from += part;
         bytes_count -= part;
     }
@@ -118,6 +152,7 @@ prof_gzip_begin(struct prof_gzip *gzip, const struct prof_sink *to, void *bytes,
         return;
     gzip->status = PROF_OK;
     gzip->stream = stream;
+    stream->first_count = 0;
     isal_deflate_init(&stream->igzip);
     stream->igzip.level = FASTEST;
     stream->igzip.level_buf = stream->level;
@@ -143,9 +178,10 @@ prof_gzip_end(struct prof_gzip *gzip, enum prof_status status)
         return status;
     if (gzip->status != PROF_OK)
         return gzip->status;
+    if (stream->first_count > 0 && stream->first_count < FIRST_BYTES)
+        pack(gzip, stream, stream->first, stream->first_count);
     stream->igzip.end_of_stream = 1;
-    stream->igzip.avail_in = 0;
-    pack(gzip, stream);
+    pack(gzip, stream, stream->first, 0);
     drain(gzip, stream);
     return gzip->status;
 }

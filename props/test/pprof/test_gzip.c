@@ -17,7 +17,11 @@
 
 #include "prof/gzip.h"
 
-enum { BYTES = 600000, PACKED_BYTES_MAX = 2 * BYTES };
+enum {
+    BYTES = 600000,
+    PACKED_BYTES_MAX = 2 * BYTES,
+    FIRST_BYTES = ISAL_LOOK_AHEAD + 1, /* may be collected by the sink */
+};
 
 static unsigned char given[BYTES];
 static unsigned char packed[PACKED_BYTES_MAX];
@@ -84,7 +88,9 @@ __wrap_isal_deflate(struct isal_zstream *stream)
     assert_true(stream->end_of_stream <= 1);
     if (!instead.set)
         return __real_isal_deflate(stream);
-    if (stream->avail_in > 0)
+    if (stream->avail_in <= FIRST_BYTES)
+        assert_memory_equal(stream->next_in, instead.next, stream->avail_in);
+    else
         assert_ptr_equal(stream->next_in, instead.next);
     assert_true(stream->avail_in <= INT32_MAX);
     instead.next += stream->avail_in;
@@ -118,7 +124,8 @@ take(void *context, const void *bytes, size_t bytes_count)
 
 /* Pack the first `bytes_count` in pieces of at most `piece_max`. */
 static enum prof_status
-pack(struct behind *behind, size_t bytes_count, size_t piece_max)
+pack_at(unsigned char *memory, struct behind *behind, size_t bytes_count,
+        size_t piece_max)
 {
     const struct prof_sink to = {.write = take, .context = behind};
     enum prof_status status = PROF_OK;
@@ -126,8 +133,7 @@ pack(struct behind *behind, size_t bytes_count, size_t piece_max)
     struct prof_gzip gzip;
     struct prof_sink sink;
 
-    memset(packing, before_use, prof_gzip_bytes());
-    prof_gzip_begin(&gzip, &to, packing, prof_gzip_bytes());
+    prof_gzip_begin(&gzip, &to, memory, prof_gzip_bytes());
     sink = prof_gzip_sink(&gzip);
     for (size_t at = 0; at < bytes_count && status == PROF_OK;) {
         size_t piece = 1 + next_word(&seed) % piece_max;
@@ -137,6 +143,13 @@ pack(struct behind *behind, size_t bytes_count, size_t piece_max)
         at += piece;
     }
     return prof_gzip_end(&gzip, status);
+}
+
+static enum prof_status
+pack(struct behind *behind, size_t bytes_count, size_t piece_max)
+{
+    memset(packing, before_use, prof_gzip_bytes());
+    return pack_at(packing, behind, bytes_count, piece_max);
 }
 
 /* Has gzip(1) the same bytes for it? */
@@ -201,6 +214,41 @@ the_same_pieces_give_the_same_bytes_again(void **state)
     assert_int_equal(pack(&behind, BYTES, 65536), PROF_OK);
     assert_int_equal(behind.bytes, before.bytes);
     assert_memory_equal(packed, first, before.bytes);
+}
+
+/*
+ * igzip hashes its own address (gzip.c), which changed the bytes at about one
+ * address in 80. The input has few values, so that it repeats itself often.
+ */
+static void
+no_address_changes_the_bytes(void **state)
+{
+    enum { STEP = 1 << 16, STEPS = 1000, INPUT_BYTES = 800 };
+    unsigned char *const memory = malloc(prof_gzip_bytes() + STEP * STEPS);
+    static unsigned char first[PACKED_BYTES_MAX];
+    struct behind before = {.calls_max = SIZE_MAX};
+    unsigned char noise[INPUT_BYTES];
+    uint64_t seed = 1;
+
+    (void)state;
+    assert_non_null(memory);
+    memcpy(noise, given, INPUT_BYTES);
+    for (size_t i = 0; i < INPUT_BYTES; i++)
+        given[i] = (unsigned char)(next_word(&seed) % 7);
+    assert_int_equal(pack_at(memory, &before, INPUT_BYTES, BYTES), PROF_OK);
+    memcpy(first, packed, before.bytes);
+    unpacks_to_given(&before, INPUT_BYTES);
+    for (size_t step = 1; step <= STEPS; step++) {
+        struct behind behind = {.calls_max = SIZE_MAX};
+
+        assert_int_equal(
+            pack_at(&memory[step * STEP], &behind, INPUT_BYTES, BYTES),
+            PROF_OK);
+        assert_int_equal(behind.bytes, before.bytes);
+        assert_memory_equal(packed, first, before.bytes);
+    }
+    memcpy(given, noise, INPUT_BYTES);
+    free(memory);
 }
 
 static void
@@ -304,7 +352,8 @@ an_igzip_that_fails_is_reported_and_nothing_is_handed_on(void **state)
     struct prof_sink sink = begin_instead(INVALID_PARAM);
 
     (void)state;
-    assert_int_equal(sink.write(sink.context, given, 5), PROF_ERR_MEMORY);
+    assert_int_equal(sink.write(sink.context, given, FIRST_BYTES),
+                     PROF_ERR_MEMORY);
     assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
     assert_int_equal(kept.calls, 0);
     begin_instead(INVALID_PARAM);
@@ -336,7 +385,7 @@ a_last_byte_is_handed_on(void **state)
 
     (void)state;
     instead.left = 0; /* full: handed on */
-    assert_int_equal(sink.write(sink.context, given, 1), PROF_OK);
+    assert_int_equal(sink.write(sink.context, given, FIRST_BYTES), PROF_OK);
     assert_int_equal(kept.calls, 1);
     instead.left = 65535;
     assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_OK);
@@ -380,6 +429,7 @@ main(void)
         cmocka_unit_test(what_comes_out_unpacks_to_what_went_in),
         cmocka_unit_test(nothing_at_all_is_a_whole_member_too),
         cmocka_unit_test(the_same_pieces_give_the_same_bytes_again),
+        cmocka_unit_test(no_address_changes_the_bytes),
         cmocka_unit_test(
             a_sink_behind_that_fails_is_reported_and_not_called_again),
         cmocka_unit_test(a_profile_that_failed_gets_no_end),
