@@ -137,6 +137,18 @@ awk -v n=$((blocks * runs)) -v rate=$rate -v size=$size '
     }' all >got
 count "estimates: within 6.1 deviations of the truth at each size" $?
 
+# Each child draws for itself: one whose only block is sampled writes files. Were
+# they to go on with what their parent drew, all would, or none.
+children_count=100
+profile --heap $rate --mutex 0 -- "$program" children $children_count $rate
+ls f/*.heap.pb.gz | wc -l |
+    awk -v n=$children_count '{
+        p = 1 - exp(-1)
+        most = 6.1 * sqrt(n * p * (1 - p)) + 1 # the parent may have one, too
+        print $1, "of", n, "children, not", n * p, "+-", most
+        exit ($1 - n * p > most || n * p - $1 > most) }' >got
+count "forks: each child draws which of its blocks is sampled" $?
+
 # ------------------------------------------------------------------------- mutex
 
 for waiters in 1 2 8; do

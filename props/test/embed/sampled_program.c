@@ -9,6 +9,7 @@
  *                                      site_calloc while nothing is
  *        sampled_program many N BYTES  N blocks of each of three sizes
  *        sampled_program fork          the same site in parent and child
+ *        sampled_program children N BYTES  a block in each of N children
  *        sampled_program mutex N       least and most ns that a holder is
  *                                      waited for by N threads
  *        sampled_program cpu           CPU ns burned in two functions
@@ -144,6 +145,22 @@ run_many(uint64_t count, size_t bytes)
             sampled_release(&blocks[k]);
     }
     sampled_print_truth();
+    return 0;
+}
+
+static int
+run_children(uint64_t count, size_t bytes)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const pid_t child = fork();
+
+        if (child == 0) {
+            (void)site_malloc(bytes);
+            return 0;
+        }
+        if (child < 0 || waitpid(child, NULL, 0) != child)
+            return 1;
+    }
     return 0;
 }
 
@@ -429,6 +446,8 @@ main(int argc, char **argv)
         return run_threads();
     if (strcmp(mode, "many") == 0 && argc > 3)
         return run_many(number, (size_t)strtoull(argv[3], NULL, 10));
+    if (strcmp(mode, "children") == 0 && argc > 3)
+        return run_children(number, (size_t)strtoull(argv[3], NULL, 10));
     if (strcmp(mode, "fork") == 0)
         return run_fork();
     if (strcmp(mode, "mutex") == 0 && number > 0 && number <= 64)
