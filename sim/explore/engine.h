@@ -117,6 +117,7 @@ struct round {
     uint32_t count;
     uint32_t at;     /* the probe's next one */
     uint32_t rounds; /* of the probe so far */
+    uint32_t looks;  /* ... and loads */
     uint32_t real;   /* rounds explored because they were not repetitions */
     uint32_t left;   /* how often a probe of this run has left its loop */
     uint64_t state;  /* of the code at the end of the latest round */

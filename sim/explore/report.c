@@ -17,6 +17,7 @@ enum {
     CHOICES_MAX = 1 << 16,
     COLUMN_WIDTH = 30,
     FEWEST_CALLS_MAX = 200000,
+    SILENT_MS = 100, /* a run that hangs is made again and again */
 };
 
 static bool
@@ -33,6 +34,8 @@ replay_begin(struct replay *replay, const struct sim_kernel *kernel,
     struct sim_run_options options = result->options;
 
     options.strategy = SIM_STRATEGY_RANDOM;
+    if (options.silent_ms == 0)
+        options.silent_ms = SILENT_MS;
     replay->result = result;
     replay->curve_count = 0;
     replay->list = malloc(CHOICES_MAX * sizeof *replay->list);
@@ -333,7 +336,8 @@ sim_explore_report(FILE *out, FILE *data, const struct sim_kernel *kernel,
     print_diagram(out, kernel, &replay);
     print_positions(out, kernel);
     print_necessary(out, &replay);
-    print_curve(out, &replay);
+    if (result->first_failure.failure.kind != SIM_FAIL_LIMIT) /* they hang */
+        print_curve(out, &replay);
     if (data != NULL)
         sim_report_data(data, kernel, &replay);
     free(replay.necessary);

@@ -13,7 +13,10 @@
 
 #include <string.h>
 
-enum { SAVED_BYTES = 40 }; /* rbx, r12..r15, pushed below rbp */
+enum {
+    SAVED_BYTES = 40,         /* rbx, r12..r15, pushed below rbp */
+    PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never is where it was */
+};
 
 void
 sim_round_progress(void)
@@ -62,8 +65,13 @@ arrive(uintptr_t from, uintptr_t site)
         t->states[0] = state_now(hash, 0);
         return;
     }
-    if (t->probing)
+    if (t->probing && ++t->round.looks > PROBE_LOOKS_MAX) {
+        sim_engine.run->bounded = true;
+        sim_wait_fruitless(0, site);
         return;
+    }
+    if (t->probing && !sim_engine.last_round)
+        return; /* in a last round, a later loop may be the one to stay in */
     if (t->states_count == STATES_MAX) {
         memmove(t->states, t->states + 1, (STATES_MAX - 1) * sizeof *t->states);
         t->states_count--;

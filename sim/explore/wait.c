@@ -356,6 +356,7 @@ begin_probe(struct thread *t, bool bracketed)
     r->counts = false;
     r->at = 0;
     r->rounds = 0;
+    r->looks = 0;
     r->state = 0;
 }
 
