@@ -168,7 +168,8 @@ judge_site(struct subjects_verdict *verdict, const struct subjects_rules *rules,
                    site.objects, &both);
 }
 
-/* One block of all memory there is, right after a sample. */
+/* The largest block there is, right after a sample: what it counts for, times
+ * the chance that it is sampled. By bytes it always is. */
 static void
 judge_largest(struct subjects_verdict *verdict,
               const struct subjects_rules *rules, uint64_t rate)
@@ -180,10 +181,14 @@ judge_largest(struct subjects_verdict *verdict,
         .sum_ticks = subjects_ticks(rules, rate, INT64_MAX),
         .threshold = 1,
     };
+    double chance = 1;
 
-    if (rules->chain == SUBJECTS_RENEWAL)
-        add(verdict, "V1", "the largest size",
-            rules->estimate(&sample) / (double)INT64_MAX, &where);
+    if (rules->chain != SUBJECTS_RENEWAL)
+        return;
+    if (!subjects_always(rules, rate, INT64_MAX))
+        chance -= rules->above(rate, sample.sum_ticks);
+    add(verdict, "V1", "the largest size",
+        rules->estimate(&sample) / (double)INT64_MAX * chance, &where);
 }
 
 void

@@ -6,23 +6,20 @@
 #include "rule_sets.h"
 
 const struct subjects_rules *const subjects_rules_all[] = {
-    &subjects_exact,      &subjects_min_variance, &subjects_go1_5,
-    &subjects_go1_10,     &subjects_go1_17,       &subjects_go1_23,
-    &subjects_go1_24,     &subjects_jemalloc,     &subjects_tcmalloc,
-    &subjects_gperftools, &subjects_heapprofd,    &subjects_seastar,
-    &subjects_v8_nodes,   &subjects_v8_samples,   &subjects_jep331,
-    &subjects_jfr,        &subjects_statmemprof,  &subjects_libdatadog,
-    &subjects_otel,       &subjects_uniform2r,    &subjects_count_and_force,
-    &subjects_since_last, &subjects_max_rate,     NULL,
+#define RULES(id) &subjects_##id,
+#define MISTAKE(id)
+#include "rule_sets.def"
+#undef RULES
+#undef MISTAKE
+    NULL,
 };
 
 const struct subjects_rules *const subjects_rules_mistakes[] = {
-    &subjects_site_mean,
-    &subjects_wrapping_weight,
-    &subjects_own_size,
-    &subjects_after_refill,
-    &subjects_raw_live,
-    &subjects_buffer_size,
+#define RULES(id)
+#define MISTAKE(id) &subjects_##id,
+#include "rule_sets.def"
+#undef RULES
+#undef MISTAKE
     NULL,
 };
 

@@ -62,6 +62,37 @@ what_is_no_number_is_wrong(void **state)
     assert_true(isnan(verdict.faults[0].figure));
 }
 
+static uint64_t
+one_tick(uint64_t rate, uint64_t size_bytes)
+{
+    (void)rate;
+    (void)size_bytes;
+    return 1;
+}
+
+static double
+scale_by_objects(const struct subjects_sample *sample)
+{
+    return (double)sample->size_bytes / -expm1(-1 / (double)sample->rate);
+}
+
+/* Objects are counted down, not bytes: not even the largest one is sampled for
+ * sure, and its estimate makes up for that. */
+static void
+what_counts_objects_is_right(void **state)
+{
+    struct subjects_rules rules = subjects_exact;
+    struct subjects_verdict verdict;
+
+    (void)state;
+    rules.ticks = one_tick;
+    rules.estimate = scale_by_objects;
+    subjects_verdict_make(&verdict, &rules, RATE);
+    if (verdict.count > 0)
+        fail_msg("%s: %s: %g", verdict.faults[0].property,
+                 verdict.faults[0].what, verdict.faults[0].figure);
+}
+
 static void
 each_mistake_is_named(void **state)
 {
@@ -132,6 +163,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_right_holds),
         cmocka_unit_test(what_is_no_number_is_wrong),
+        cmocka_unit_test(what_counts_objects_is_right),
         cmocka_unit_test(each_mistake_is_named),
         cmocka_unit_test(effects_are_judged),
     };
