@@ -16,6 +16,7 @@
 #include "instrument_subject.h"
 #include "needed.h"
 #include "options.h"
+#include "replay.h"
 #include "run.h"
 #include "scenario.h"
 #include "subject_file.h"
@@ -200,7 +201,8 @@ tell(struct explanation *explanation)
     sim_escape_line(
         stdout, "%s: rules %s, %" PRIu32 " events%s", scenario->name,
         scenario->config.rules->name, scenario->events_count,
-        explanation->needed != NULL ? "; * without it the failure goes" : "");
+        explanation->needed != NULL ? "; * without it the failure disappears"
+                                    : "");
     putchar('\n');
     for (uint32_t i = 0; i < scenario->events_count; i++) {
         const struct props_coverage before = explanation->run->cover;
@@ -278,7 +280,7 @@ cli_explain(int argc, char **argv)
     scenario = sim_scenario_read(argv[1], &error);
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    asked = cli_subject_give(scenario, subject);
+    asked = props_replay_asked(scenario, cli_subject_give(scenario, subject));
     exit_code = explain(scenario, asked);
     cli_subject_command_on(command, sizeof command, "replay", subject_path,
                            argv[1]);

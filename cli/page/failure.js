@@ -33,6 +33,9 @@ function rowsAt(index) {
 }
 
 // ---- head ----
+// A breach of traces is of a whole session: it breaks where that first differs.
+if (broken && broken.event === undefined && events.length)
+  broken.event = firstTraceDifference() || events[events.length - 1].n;
 const brokenIndex = broken ? Math.min(
     Math.max(events.findIndex((e) => e.n >= broken.event), events.some((e) => e.n >= broken.event) ? 0 : events.length - 1),
     events.length - 1) : -1;
@@ -47,7 +50,7 @@ function head() {
       el("h1", {}, el("span", {class: "verdict " + (broken ? "bad" : "good")},
           (broken ? "\u2717 " : "\u2713 ") + name), broken && broken.sentence ? ": " + broken.sentence : ""),
       broken && el("div", {class: "why"},
-          isThreads || !events.length ? "" : el("b", {}, "Event " + broken.event + ": "), broken.text,
+          isThreads || !events.length || traces.length ? "" : el("b", {}, "Event " + broken.event + ": "), broken.text,
           broken.site && el("div", {}, "at ", el("code", {}, broken.site), broken.against && [", against ", el("code", {}, broken.against)])),
       data.command && commandLine(data.command),
       data.about && el("details", {}, el("summary", {class: "soft"}, "About this file"),
@@ -63,7 +66,7 @@ const lines = [];
 
 // The columns say when and on which processor it is, so the text need not.
 function eventText(event) {
-  return [event.text.replace(/^(@\+\d+ )?(p\d+: )?/, ""), event.site && el("span", {class: "site", title: event.site}, event.site.replace(/^.*\//, ""))];
+  return [event.text.replace(/^(@\+\d+ )?(p\d+: )?/, "").replace(/ -$/, ""), event.site && el("span", {class: "site", title: event.site}, event.site.replace(/^.*\//, ""))];
 }
 
 function choicesBefore(n) {
@@ -181,10 +184,13 @@ function heapTable(event, rows, before) {
           cell(r, 1, (wrong ? "\u2717 " : "") + both(r[1], r[2]), wrong),
           el("td", {class: "number" + (wrong ? " wrong" : " soft")}, wrong ? both(r[3], r[4]) : "\u2713"));
     })));
+  const way = data.scheme === "stages"
+      ? "An allocation enters at \u201crecent\u201d, the free of a swept object at \u201cprevious\u201d. A rotation publishes the right column and moves the left one there. "
+      : "An allocation and a free by the program enter at \u201cmade now\u201d, the free of a swept object at \u201cswept now\u201d. Each mark termination moves all one column to the right; the flush publishes the last. ";
   const cycle = data.scheme === "stages" ? "" : "Cycle " + number(event.cycle) + (event.flushed ? ", flushed. " : ", not flushed yet. ");
   return [el("h3", {}, "Heap profile, on its way to being published"), el("div", {class: "panel scroll"}, table),
     el("div", {class: "legend"}, cycle, wrongs ? el("b", {class: "verdict bad"}, plural(wrongs, "bucket differs", "buckets differ") + " from the oracle. ") : "",
-        "+ allocations, \u2212 frees that wait. Marked cells changed with this event; hover a bucket for its stack.")];
+        "+ allocations, \u2212 frees that wait. ", way, "Marked cells changed with this event; hover a bucket for its stack.")];
 }
 
 function waitTable(rows, before, kind, title) {
@@ -236,7 +242,7 @@ function subjectTable(event) {
 function tasksTable(event) {
   const parts = [];
   if (event.procs)
-    parts.push(el("h3", {}, "Processors"), el("div", {class: "panel scroll"}, el("table", {class: "grid"}, el("tbody", {},
+    parts.push(el("h3", {}, "Processors"), el("div", {class: "panel scroll procs"}, el("table", {class: "grid"}, el("tbody", {},
         event.procs.map((t, p) => el("tr", {}, el("td", {}, "p" + p), el("td", {}, t || "no task")))))),
         el("div", {class: "legend"}, (event.tracing ? "Tracing. " : "Not tracing. ") + event.waiting.join("; ")));
   if (event.queues)
@@ -277,14 +283,14 @@ function state(index) {
     el("h2", {}, "After event " + event.n),
     el("div", {class: "event"}, el("code", {}, event.text), " ", el("span", {class: "soft"}, "on " + where,
         event.line ? ", line " + event.line : "", event.ticks !== undefined ? ", tick " + number(event.ticks) : "", event.site ? ", " + event.site : "")),
-    isNeeded === true && el("p", {}, "\u2605 Without this event the failure goes."),
+    isNeeded === true && el("p", {}, "\u2605 Without this event the failure disappears."),
     (event.faults || []).map((f) => el("p", {}, "Fault: " + f)),
     index === brokenIndex && el("div", {class: "why"}, el("b", {}, "Here it breaks. "), broken.text),
     snapshotTable(event), subjectTable(event), heapTable(event, rows, before),
     waitTable(rows, before, "block", "Block profile"), waitTable(rows, before, "mutex", "Mutex profile"),
-    memoryTable(index), tasksTable(event),
+    memoryTable(index), tasksTable(event), traceTables(event.n),
     debugCommand(event) && [el("h3", {}, "Stop before it"), commandLine(debugCommand(event))],
-  ].flat(2).filter(Boolean);
+  ].flat(3).filter(Boolean);
 }
 
 // ---- moving ----

@@ -18,9 +18,11 @@
 #include "buckets.h"
 #include "complaint.h"
 #include "failure_event.h"
+#include "failure_trace.h"
 #include "json.h"
 #include "needed.h"
 #include "prof/version.h"
+#include "replay.h"
 #include "subject_file.h"
 
 enum { HANG_SECONDS = 10 };
@@ -41,6 +43,8 @@ struct telling {
     struct props_run *run;
     struct cli_buckets *buckets; /* NULL: it carries no profiles */
     FILE *events;
+    FILE *traces;    /* empty: the run was not traced, or did not end */
+    uint32_t *facts; /* the truth log had after each event */
     struct found *found;
 };
 
@@ -83,6 +87,7 @@ happen(struct telling *telling, uint32_t index)
     holds = props_run_event(telling->run, &scenario->events[index], &refused);
     if (refused != NULL)
         return refuse(telling, index, refused);
+    telling->facts[index] = sim_world_truth(world)->entries_count;
     if (index + CLI_FAILURE_EVENTS_MAX >= scenario->events_count)
         cli_event_print(telling->events, &event);
     if (sim_scenario_check_answer(scenario, index, sim_world_answer(world),
@@ -111,6 +116,9 @@ tell_run(struct telling *telling)
     if (holds)
         props_run_end(run);
     telling->found->breach = run->judge.breach;
+    if (holds && run->has_trace)
+        cli_failure_trace_print(telling->traces, scenario, run, telling->facts,
+                                scenario->events_count);
     cli_buckets_close(telling->buckets);
 }
 
@@ -200,7 +208,12 @@ print_broken(FILE *file, const struct found *found, int status)
         fprintf(file, "{\"property\":\"%s\",\"sentence\":",
                 props_property_id(breach->property));
         sim_json_string(file, props_property_sentence(breach->property));
-        fprintf(file, ",\"event\":%" PRIu32 ",\"text\":", breach->event + 1);
+        /* What traces break is of a whole session. */
+        if ((breach->broken & PROPS_OF_TRACES) != 0)
+            fputs(",\"text\":", file);
+        else
+            fprintf(file,
+                    ",\"event\":%" PRIu32 ",\"text\":", breach->event + 1);
         sim_json_string(file, breach->text);
         fputc('}', file);
     } else if (found->error.text[0] != '\0') {
@@ -269,7 +282,22 @@ copy_events(FILE *file, FILE *events)
         comma = ",\n";
     }
     free(line);
-    fputs("]}\n", file);
+    fputc(']', file);
+}
+
+/* The child printed them at once, or was killed before. */
+static void
+copy_traces(FILE *file, FILE *traces)
+{
+    char block[4096];
+    size_t bytes;
+
+    if (fseek(traces, 0, SEEK_END) != 0 || ftell(traces) <= 0)
+        return;
+    fputs(",\n\"traces\":", file);
+    rewind(traces);
+    while ((bytes = fread(block, 1, sizeof block, traces)) > 0)
+        fwrite(block, 1, bytes, file);
 }
 
 static bool
@@ -287,6 +315,9 @@ tell(FILE *file, struct telling *telling, const char *command)
     if (status == 0 && apart(telling, find_needed) == 0)
         print_needed(file, scenario, telling->found);
     copy_events(file, telling->events);
+    if (status == 0)
+        copy_traces(file, telling->traces);
+    fputs("}\n", file);
     return true;
 }
 
@@ -295,14 +326,18 @@ cli_failure_print(FILE *file, const struct sim_scenario *scenario,
                   props_set asked, const char *command)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
-    struct telling telling = {.scenario = scenario, .asked = asked};
+    struct telling telling = {.scenario = scenario,
+                              .asked = props_replay_asked(scenario, asked)};
     bool done = false;
 
     telling.run = props_run_new(&limits);
     telling.events = tmpfile();
+    telling.traces = tmpfile();
+    telling.facts = calloc(scenario->events_count + 1, sizeof *telling.facts);
     telling.found = mmap(NULL, sizeof *telling.found, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (telling.run != NULL && telling.events != NULL &&
+        telling.traces != NULL && telling.facts != NULL &&
         telling.found != MAP_FAILED) {
         telling.found->breach.property = PROPS_NONE;
         done = tell(file, &telling, command);
@@ -311,6 +346,9 @@ cli_failure_print(FILE *file, const struct sim_scenario *scenario,
         munmap(telling.found, sizeof *telling.found);
     if (telling.events != NULL)
         fclose(telling.events);
+    if (telling.traces != NULL)
+        fclose(telling.traces);
+    free(telling.facts);
     props_run_delete(telling.run);
     return done;
 }

@@ -18,6 +18,7 @@
 
 TEMPLATE(css, "page.css")
 TEMPLATE(common_js, "page.js")
+TEMPLATE(failure_trace_js, "failure_trace.js")
 TEMPLATE(failure_js, "failure.js")
 TEMPLATE(run_js, "run.js")
 TEMPLATE(campaign_js, "campaign.js")
@@ -62,6 +63,8 @@ put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page)
     fwrite(page->bytes, 1, page->bytes_count, file);
     fputs("</script>\n<script>\n\"use strict\";\n", file);
     fputs(cli_page_common_js, file);
+    if (kind == CLI_PAGE_FAILURE)
+        fputs(cli_page_failure_trace_js, file);
     fputs(scripts[kind], file);
     fputs("</script>\n</body>\n</html>\n", file);
 }

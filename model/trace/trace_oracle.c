@@ -440,3 +440,9 @@ model_oracle_order(const struct model_oracle_session *session, uint32_t kept,
                      session->events[order[i - 1]].ticks;
     return runs_back;
 }
+
+uint64_t
+model_oracle_fact(const struct model_oracle_event *event)
+{
+    return event->rank / RANKS_A_STEP;
+}

@@ -81,4 +81,7 @@ model_oracle_session(const struct model_oracle *oracle, uint32_t index);
 bool model_oracle_order(const struct model_oracle_session *session,
                         uint32_t kept, uint32_t *order);
 
+/* returns: index of the entry of the log at which an event happened */
+uint64_t model_oracle_fact(const struct model_oracle_event *event);
+
 #endif

@@ -119,17 +119,16 @@ run_there(struct props_replay *shared, struct props_run *run,
     return true;
 }
 
-bool
-props_replay_run(struct props_replay *replay,
-                 const struct sim_scenario *scenario, props_set asked)
+/* One judgement in a child. returns: as props_replay_run() */
+static bool
+run_once(struct props_replay *replay, const struct sim_scenario *scenario,
+         props_set asked)
 {
     const struct sim_limits limits = sim_scenario_limits(scenario);
     struct props_run *run;
     struct props_replay *shared;
     bool done = false;
 
-    if (refuse_outcome(replay, scenario))
-        return true;
     run = props_run_new(&limits);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -142,6 +141,41 @@ props_replay_run(struct props_replay *replay,
         munmap(shared, sizeof *shared);
     props_run_delete(run);
     return done;
+}
+
+bool
+props_replay_run(struct props_replay *replay,
+                 const struct sim_scenario *scenario, props_set asked)
+{
+    struct props_replay again;
+    props_set expected;
+
+    if (refuse_outcome(replay, scenario))
+        return true;
+    if (!run_once(replay, scenario, asked))
+        return false;
+    if (scenario->outcome != SIM_OUTCOME_BROKEN || replay->as_expected)
+        return true;
+    expected = PROPS_BIT(props_property_find(scenario->property)) & asked;
+    if (expected == 0 || expected == asked)
+        return true;
+    if (!run_once(&again, scenario, expected))
+        return false;
+    if (again.as_expected)
+        *replay = again;
+    return true;
+}
+
+props_set
+props_replay_asked(const struct sim_scenario *scenario, props_set asked)
+{
+    struct props_replay replay;
+
+    return scenario->outcome == SIM_OUTCOME_BROKEN &&
+                   props_replay_run(&replay, scenario, asked) &&
+                   replay.as_expected
+               ? PROPS_BIT(replay.breach.property)
+               : asked;
 }
 
 bool

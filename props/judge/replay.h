@@ -21,11 +21,19 @@ struct props_replay {
 };
 
 /*
+ * The property that the file expects to be broken is looked for alone if
+ * another one is broken first.
+ *
  * out:     *replay
  * returns: false if the system refused memory or a process
  */
 bool props_replay_run(struct props_replay *replay,
                       const struct sim_scenario *scenario, props_set asked);
+
+/* returns: the property that the file expects to be broken, if it is; else
+ * `asked` */
+props_set props_replay_asked(const struct sim_scenario *scenario,
+                             props_set asked);
 
 /* How a replay may be looked into. */
 struct props_replay_way {

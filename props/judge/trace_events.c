@@ -91,9 +91,10 @@ miss(struct trace_judge *judge, uint32_t index)
         property = PROPS_T10;
     trace_judge_breach(
         judge, property,
-        "event %" PRIu32 " is %s of task %" PRIu64 " on processor %" PRId64
-        " (%" PRIu64 ") at tick %" PRId64 "%s; in its place %s of %" PRIu64
-        " on %" PRId64 " (%" PRIu64 ")",
+        "event %" PRIu32 " of the trace must be %s of task %" PRIu64
+        " on processor %" PRId64 " (%" PRIu64 ") at tick %" PRId64
+        "%s; in its place is %s of task %" PRIu64 " on processor %" PRId64
+        " (%" PRIu64 ")",
         index + 1, model_trace_type_name(want->type), want->g, proc_of(want),
         want->arg, want->ticks, is_late ? ", which comes later" : "",
         found == NULL

@@ -46,10 +46,10 @@ def run(*words):
     subprocess.run([profsim, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
 
 
-def browse(page, steps):
-    """Open a page; returns what the steps returned."""
+def browse(page, steps, change=lambda text: text):
+    """Open a page, changed by `change`; returns what the steps returned."""
     with open(page, encoding="utf-8") as file:
-        text = file.read()
+        text = change(file.read())
     tried = os.path.join(work, "tried.html")
     with open(tried, "w", encoding="utf-8") as file:
         file.write(text.replace("</body>", HARNESS.replace("STEPS", "[%s]" % ",\n".join("() => (%s)" % step for step in steps)) + "</body>"))
@@ -112,9 +112,35 @@ def test_tasks():
     run("replay", "fixtures/scenarios/every-event.sim", "--html", os.path.join(work, "tasks.html"))
     got = browse(os.path.join(work, "tasks.html"), [
         "all('#timeline th').map((c) => c.textContent).join()",
-        "slide(25), all('#state td').map((c) => c.textContent).join()",
+        "slide(25), all('#state .procs td').map((c) => c.textContent).join()",
     ])
     same("tasks page", got, ["#,tick,collection,p0,p1,p2", "p0,t1,p1,t4,p2,t2"])
+
+
+def test_trace():
+    """A trace in which a return comes too late, and a stack is another one."""
+    def spoil(text):
+        at = text.index('id="data">') + len('id="data">')
+        end = text.index("</script>", at)
+        data = json.loads(text[at:end])
+        found = data["traces"][1]["found"]
+        found[12:14] = [found[13], found[12]]
+        found[15][7] = "main"
+        data["broken"] = {"property": "T9", "sentence": "every return is told", "text": "session 2"}
+        return text[:at] + json.dumps(data) + text[end:]
+
+    run("replay", "fixtures/scenarios/late-return-across-sessions.sim", "--html", os.path.join(work, "trace.html"))
+    steps = [
+        "document.documentElement.dataset.event",
+        "all('#state h3').filter((h) => h.textContent.startsWith('The trace')).length",
+        "all('.trace tr.differs').map((r) => r.cells[0].textContent + r.cells[1].textContent + ' ' + r.cells[2].textContent).join()",
+        "all('.trace b.wrong').map((b) => b.textContent.trim()).join()",
+        "all('.trace tr.here').length",
+        "all('.trace tr.differs')[0].click(), document.documentElement.dataset.event",
+    ]
+    same("trace page", browse(os.path.join(work, "trace.html"), steps[:3]), ["1", 2, ""])
+    same("trace page, spoilt", browse(os.path.join(work, "trace.html"), steps, spoil), [
+        "19", 2, "\u221219 GoSysExit,+20 GoSysExit,\u221222 GoPreempt,+22 GoPreempt", "comes 2 lines later,belongs 2 lines earlier", 1, "19"])
 
 
 def test_run():
@@ -145,7 +171,7 @@ def test_campaign():
 
 def main():
     try:
-        for test in (test_heap, test_threads, test_tasks, test_run, test_campaign):
+        for test in (test_heap, test_threads, test_tasks, test_trace, test_run, test_campaign):
             test()
     finally:
         shutil.rmtree(work, ignore_errors=True)

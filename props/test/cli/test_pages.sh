@@ -75,6 +75,20 @@ check "waits are charged as the oracle says" says "$work/locks.json" \
 check "what runs on each processor" says "$work/tasks.json" \
     "d['events'][25]['procs'] == ['t1', 't4', 't2'] and d['events'][25]['tracing']"
 
+# ---- traces: numbers that follow from the scenario alone ----
+"$profsim" replay fixtures/scenarios/late-return-across-sessions.sim \
+    --data "$work/trace.json" >"$work/said"
+check "each session was read as it must be" says "$work/trace.json" \
+    "[[e[:5] + e[7:] for e in s['expected']] for s in d['traces']] == [[f[:5] + f[7:] for f in s['found']] for s in d['traces']] and [s['verdict'] for s in d['traces']] == ['ok', 'ok']"
+# Back at tick 2500 of a clock of which 64 are one tick of the file, from 1.
+check "a return is of the event at which the thread came back" says \
+    "$work/trace.json" \
+    "[e for e in d['traces'][1]['expected'] if e[0] == 'GoSysExit'][-1] == ['GoSysExit', 1, 2, 2, 2500 // 64 + 1, 2500 // 64 + 1, 19, '']"
+check "a stack has its name" says "$work/trace.json" \
+    "[e[7] for e in d['traces'][0]['found'] if e[0] == 'GoSysCall'] == ['call']"
+check "the records fill the file" says "$work/trace.json" \
+    "all(s['records'][0][0] == 16 and s['parts'][-1] == s['bytes'] for s in d['traces'])"
+
 # ---- orderings ----
 "$profsim" explore fixtures/explore/user/peterson_broken.c \
     --data "$work/threads.json" >"$work/said"

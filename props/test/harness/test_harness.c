@@ -505,6 +505,39 @@ a_failure_shrinks_to_one_of_the_same_property(void **state)
 }
 
 static void
+a_replay_finds_the_property_that_its_file_names(void **state)
+{
+    static const char text[] = "profsim scenario 2\n"
+                               "stack s = main\n"
+                               "alloc a s 8\n"
+                               "alloc b s 16\n"
+                               "snapshot-all\n"
+                               "expect property %s broken\n";
+    const enum faulty_kind kinds[] = {FAULTY_REVERSED, FAULTY_TOTAL_ALLOCS};
+
+    (void)state;
+    faulty_prof_show(kinds[0], kinds[1]);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const enum props_property property = faults[kinds[i]].property;
+        struct props_replay replay;
+        struct sim_error error;
+        struct sim_scenario *scenario;
+        char file[256];
+
+        snprintf(file, sizeof file, text, props_property_id(property));
+        scenario = sim_scenario_parse(file, strlen(file), "both.sim", &error);
+        assert_non_null(scenario);
+        assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
+        assert_int_equal(replay.breach.property, property);
+        assert_true(replay.as_expected);
+        assert_true(props_replay_asked(scenario, PROPS_ALL) ==
+                    PROPS_BIT(property));
+        sim_scenario_free(scenario);
+    }
+    faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
+}
+
+static void
 a_failure_that_does_not_come_again_is_called_unstable(void **state)
 {
     const struct props_campaign campaign =
@@ -596,6 +629,7 @@ main(void)
         cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_property),
         cmocka_unit_test(a_scenario_that_ends_its_process_does_not_end_ours),
         cmocka_unit_test(every_scenario_of_the_fixtures_ends_as_it_says),
+        cmocka_unit_test(a_replay_finds_the_property_that_its_file_names),
         cmocka_unit_test(a_failure_that_does_not_come_again_is_called_unstable),
     };
 
