@@ -114,6 +114,7 @@ for recording in fixtures/recordings/*.rec; do
     objects=$2
     name=$(awk '/by site/ { s = 1 } s && $4 == "%" { print $5; exit }' \
         "$folder/summary")
+    name=${name%%<*} # pprof leaves out arguments of templates
     for file in heap.pb.gz heap.txt; do
         got=$(raw_sums "$out/$file" | cut -d' ' -f3,4)
         same "$recording $file" "$got" "$objects $bytes"
