@@ -55,3 +55,53 @@ const struct sim_kernel props_kernel_carry = {
                 {"second", allocate_and_publish, NULL}},
     .threads_count = 2,
 };
+
+/* ---- A carry that a cycle overtakes ---- */
+
+static bool swept; /* the collector's, for the final check */
+
+static void
+one_full_counter(void *context)
+{
+    prof_bucket row;
+
+    (void)context;
+    swept = false;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 2});
+    row = kernel_alloc(0, 0);
+    store_relaxed(&kernel_prof->procs[0].columns.slots[EDGE_SLOT][row],
+                  UINT32_MAX);
+}
+
+static void
+advance_and_sweep(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
+        kernel_flush();
+    /* Busy is an answer: the next cycle publishes it. */
+    swept = prof_heap_post_sweep(kernel_prof) == PROF_OK;
+}
+
+static void
+one_edge(void *context)
+{
+    const uint64_t published = prof_heap_totals(kernel_prof).allocs_published;
+
+    (void)context;
+    sim_explore_check(!swept || published >= UINT32_MAX,
+                      "2^32 allocations are published as none");
+    kernel_drain_and_check(UINT64_C(1) << 32, 0);
+}
+
+const struct sim_kernel props_kernel_carry_late = {
+    .name = "advance-carry",
+    .about = "a slot is published with the carry of the call that filled it",
+    .setup = one_full_counter,
+    .finish = one_edge,
+    .threads = {{"mutator", allocate, NULL},
+                {"collector", advance_and_sweep, NULL}},
+    .threads_count = 2,
+};

@@ -110,6 +110,34 @@ const struct sim_kernel props_kernel_cpu_full = {
     .threads_count = 2,
 };
 
+/* ---- ... and a drain that counts those without one ---- */
+
+static void
+no_cell_left(void *context)
+{
+    setup(context);
+    tick_twice(context, 0);
+}
+
+static void
+four_in_all(void *context)
+{
+    uint64_t lost;
+
+    (void)context;
+    sim_explore_check(total(&lost) == 4 && lost <= 2,
+                      "a tick is neither in the profile nor counted as lost");
+}
+
+const struct sim_kernel props_kernel_cpu_lost = {
+    .name = "cpu-lost",
+    .about = "no tick is lost uncounted while a drain counts lost ones",
+    .setup = no_cell_left,
+    .finish = four_in_all,
+    .threads = {{"program", tick_twice, NULL}, {"reader", drain, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- Stop beside ticks ---- */
 
 static uint64_t ticks_at_stop;

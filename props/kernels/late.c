@@ -58,6 +58,37 @@ const struct sim_kernel props_kernel_late_free = {
     .threads_count = 2,
 };
 
+/* ---- ... also if one thread advances while another one publishes ---- */
+
+static void
+advance_only(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (prof_heap_next_cycle(kernel_prof) == PROF_OK)
+        return; /* busy is an answer, too: the free goes by that */
+}
+
+static void
+flush_only(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    if (prof_heap_flush(kernel_prof) == PROF_OK)
+        return; /* busy is an answer: the next flush publishes it */
+}
+
+const struct sim_kernel props_kernel_late_flush = {
+    .name = "advance-beside-flush",
+    .about = "a cycle that begins as another thread flushes takes no free late",
+    .setup = one_of_two_swept,
+    .finish = two_lives,
+    .threads = {{"sweeper", sweep_born, NULL},
+                {"collector", advance_only, NULL},
+                {"publisher", flush_only, NULL}},
+    .threads_count = 3,
+};
+
 /* ---- ... and that of a late allocation after a sweep that is quick ---- */
 
 static bool swept; /* the collector's, for the final check */

@@ -29,37 +29,14 @@ void real_wake(const uint32_t *word);
 bool real_barrier(void);
 _Noreturn void real_panic(const char *file, int line, const char *condition);
 
-#define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
-static long asked_of_the_system(int number, ...);
+#include "futex.h"
 
 #include "port/linux.c"
-
-#include <stdarg.h>
 
 #include "kernels.h"
 
 static struct prof_port_lock lock;
 static uint32_t counter; /* guarded by lock */
-
-/* Only what the lock asks for. */
-static long
-asked_of_the_system(int number, ...)
-{
-    va_list words;
-    const uint32_t *word;
-    int operation;
-
-    (void)number;
-    va_start(words, number);
-    word = va_arg(words, const uint32_t *);
-    operation = va_arg(words, int);
-    if (operation == FUTEX_WAIT_PRIVATE)
-        sim_explore_wait(word, va_arg(words, uint32_t));
-    else
-        sim_explore_wake(word);
-    va_end(words);
-    return 0;
-}
 
 static void
 setup(void *context)

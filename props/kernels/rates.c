@@ -9,7 +9,9 @@ enum {
     WAIT_TICKS = 5,
     BLOCK_RATE_TICKS = 10,
     FRACTION = 2,
-    MUTEX_FRACTION = 3
+    MUTEX_FRACTION = 3,
+    SLOW_TICKS_PER_SECOND = 1000000, /* a tick is 1,000 ns */
+    RATE_BELOW_TICK_NS = 500
 };
 
 /* ---- An event is of one rate ---- */
@@ -78,6 +80,60 @@ const struct sim_kernel props_kernel_contention_rates = {
     .setup = all_are_recorded,
     .finish = each_of_one_rate,
     .threads = {{"waiter", wait_twice, NULL}, {"control", set_both, NULL}},
+    .threads_count = 2,
+};
+
+/* ---- A rate below a tick is never off ---- */
+
+static void
+slow_clock(void *context)
+{
+    (void)context;
+    kernel_new_instance(
+        (struct prof_config){.buckets_max = 4,
+                             .procs_max = 2,
+                             .ticks_per_second = SLOW_TICKS_PER_SECOND});
+    prof_block_rate_set(kernel_prof, 1);
+    (void)prof_mutex_fraction_set(kernel_prof, 1);
+}
+
+/* All are recorded by these rates, too. */
+static void
+set_again(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    prof_block_rate_set(kernel_prof, RATE_BELOW_TICK_NS);
+    (void)prof_mutex_fraction_set(kernel_prof, 1);
+}
+
+static void
+check_is_recorded(enum prof_contention kind)
+{
+    struct prof_contention_record record;
+    size_t count = 0;
+
+    sim_explore_check(prof_contention_snapshot(kernel_prof, kind, &record, 1,
+                                               &count) == PROF_OK &&
+                          count == 1 && record.count == 1 &&
+                          record.cycles == WAIT_TICKS,
+                      "an event is lost while one rate replaces another");
+}
+
+static void
+both_are_recorded(void *context)
+{
+    (void)context;
+    check_is_recorded(PROF_BLOCK);
+    check_is_recorded(PROF_MUTEX);
+}
+
+const struct sim_kernel props_kernel_short_rate = {
+    .name = "contention-short-rate",
+    .about = "no event is lost while a rate that records all is set again",
+    .setup = slow_clock,
+    .finish = both_are_recorded,
+    .threads = {{"waiter", wait_twice, NULL}, {"control", set_again, NULL}},
     .threads_count = 2,
 };
 

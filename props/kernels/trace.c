@@ -433,3 +433,55 @@ const struct sim_kernel props_kernel_trace_everything = {
                 {"reader", traced_read_some, NULL}},
     .threads_count = 3,
 };
+
+/* ---- Two starts at once ---- */
+
+static enum prof_status started[2];
+
+static void
+off(void *context)
+{
+    (void)context;
+    traced_file.count = 0;
+    session_make(PROF_TRACE_ORDER_STAMPS);
+}
+
+static void
+start_and_emit(void *context, uint32_t thread)
+{
+    (void)context;
+    started[thread] = session_start();
+    session_emit(thread);
+}
+
+/* Who reads need not know whether a session has begun. */
+static void
+read_start_and_emit(void *context, uint32_t thread)
+{
+    traced_read_some(context, thread);
+    start_and_emit(context, thread);
+}
+
+static void
+one_session(void *context)
+{
+    const bool first = started[0] == PROF_OK;
+
+    (void)context;
+    sim_explore_check(first != (started[1] == PROF_OK) &&
+                          started[first ? 1 : 0] == PROF_ERR_BUSY,
+                      "of two starts not exactly one began a session");
+    session_end(&traced_file);
+    session_check(&traced_file, &traced_events);
+    session_check_gapless(&traced_events);
+}
+
+const struct sim_kernel props_kernel_two_starts = {
+    .name = "trace-two-starts",
+    .about = "of two that start a session one does, and a reader may look on",
+    .setup = off,
+    .finish = one_session,
+    .threads = {{"first", start_and_emit, NULL},
+                {"second", read_start_and_emit, NULL}},
+    .threads_count = 2,
+};

@@ -8,10 +8,11 @@
                                  Who has a line there is not tried again, but
                                  with --long those that survived: by the tests
                                  that take longer than LONG_MS
-    mistakes.py check [EVERY]    ask the tests that caught.tsv names again, for one
-                                 mistake in EVERY (1) of all folders; exit 1 if
-                                 one sees nothing. A patch that the source has
-                                 outgrown is named, and fails nothing
+    mistakes.py check [EVERY]    ask the tests that caught.tsv and seen.tsv name
+                                 again, for one mistake in EVERY (1) of all
+                                 folders; exit 1 if one sees nothing. A patch that
+                                 the source has outgrown is named, and fails
+                                 nothing
 
 fixtures/mistakes/README.md says how the lists were written.
 """
@@ -156,8 +157,8 @@ def trial(build, path, edges):
     return f'{patch.name}\t{name}\t{" ".join(row.split()[2:])}'
 
 
-def read_table(folder):
-    path = f'{folder}/caught.tsv'
+def read_table(folder, name='caught.tsv'):
+    path = f'{folder}/{name}'
     if not os.path.exists(path):
         return {}
     with open(path, encoding='utf-8') as file:
@@ -242,7 +243,9 @@ def check(every):
     known = [(f'{FOLDERS}/{folder}', line)
              for folder in sorted(os.listdir(FOLDERS))
              if os.path.isdir(f'{FOLDERS}/{folder}')
-             for _, line in sorted(read_table(f'{FOLDERS}/{folder}').items())]
+             for table in ('caught.tsv', 'seen.tsv')
+             for _, line in sorted(read_table(f'{FOLDERS}/{folder}',
+                                              table).items())]
     chosen = [(folder, line) for folder, line in known
               if line.split('\t')[1] not in ('survives', 'equivalent')][::every]
     build = mutants.Build()

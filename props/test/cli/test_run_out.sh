@@ -123,6 +123,16 @@ fi
 refused "a file for a folder" "$profsim" run --out "$folder/file" "$scenario"
 refused "no parent" "$profsim" run --out "$folder/no/such" "$scenario"
 refused "no name" "$profsim" run "$scenario" --out ''
+{
+    echo "profsim scenario 2"
+    echo nonsense
+} >"$folder/nonsense.sim"
+refused "no scenario" "$profsim" run --out "$folder/new" "$folder/nonsense.sim"
+if "$profsim" run --out "$folder/new" "$folder/nonsense.sim" \
+    "$folder/nonsense.sim" >"$folder/words" 2>&1; then
+    fail "no scenario, twice: exit code 0"
+fi
+[ ! -e "$folder/new" ] || fail "a folder is made for files that have no run"
 mkdir "$folder/taken" "$folder/taken/heap.txt" "$folder/taken/heap.txt/x"
 refused "a folder for a file" "$profsim" run --out "$folder/taken" "$scenario"
 [ -z "$(find "$folder" -name '*.part')" ] || fail "a temporary file is left"

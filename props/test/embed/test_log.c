@@ -23,8 +23,11 @@ enum {
     PAGE_BYTES = 65536,
     LOG_BYTES = 65536,
     ROUNDS = 8,
-    EVENTS = 8 /* a round */
+    EVENTS = 8,    /* a round */
+    PATH_BYTES = 9 /* a byte more than a word */
 };
+
+static const char PATH[] = "/bin/true";
 
 /* What is left of a log, and what its callers were told. */
 struct outcome {
@@ -100,7 +103,7 @@ log_all(void)
         (void)embed_log_stack(&stack);
         if (round == ROUNDS / 2) {
             embed_log_unload();
-            (void)embed_log_exec(7, "/bin/true", 9, 77);
+            (void)embed_log_exec(7, PATH, PATH_BYTES, 77);
             atomic_fetch_add(&embed_names, 1);
         }
     }
@@ -229,6 +232,32 @@ records_of_all_sizes_are_logged(void **state)
     assert_int_equal(sizes, 0x3fe);
 }
 
+/* To the last byte; behind it the word is padded with zeros. */
+static void
+what_is_executed_is_logged_whole(void **state)
+{
+    static const uint8_t padding[16 - PATH_BYTES];
+    uint32_t count = 0;
+
+    (void)state;
+    for (uint64_t at = EMBED_SPOOL_FIRST; at < whole.used_bytes;
+         at = end_of_record(at)) {
+        uint64_t words[3];
+
+        if (whole.bytes[at] != EMBED_EXEC)
+            continue;
+        count++;
+        memcpy(words, &whole.bytes[at], sizeof words);
+        assert_int_equal(words[0] >> 32, 7);
+        assert_int_equal(words[1], 77);
+        assert_int_equal(words[2], PATH_BYTES);
+        assert_memory_equal(&whole.bytes[at + 24], PATH, PATH_BYTES);
+        assert_memory_equal(&whole.bytes[at + 24 + PATH_BYTES], padding,
+                            sizeof padding);
+    }
+    assert_int_equal(count, 1);
+}
+
 static void
 a_full_log_is_a_prefix_whatever_the_limit(void **state)
 {
@@ -256,6 +285,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_of_all_sizes_are_logged),
+        cmocka_unit_test(what_is_executed_is_logged_whole),
         cmocka_unit_test(a_full_log_is_a_prefix_whatever_the_limit),
         cmocka_unit_test(a_full_disk_ends_the_log_as_a_limit_does),
     };

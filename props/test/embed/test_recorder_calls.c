@@ -165,6 +165,29 @@ expect_allocator(const struct sim_recording *recording, uint64_t size_bytes,
     return depth;
 }
 
+/* A library that is mapped twice is two modules. */
+static void
+expect_asked_by_both(const struct sim_recording *recording)
+{
+    struct sim_recording_cursor cursor;
+    struct sim_recorded event;
+    int count = 0;
+
+    sim_recording_begin(recording, &cursor);
+    while (sim_recording_next(&cursor, &event)) {
+        uint32_t numbers[2];
+
+        if (event.kind != SIM_RECORDED_ALLOC || event.size_bytes != 3003)
+            continue;
+        assert_true(sim_recording_stack(recording, event.stack, numbers, 2) >=
+                    2);
+        assert_string_equal(sim_recording_frame(recording, numbers[1]).function,
+                            "first_asks");
+        count++;
+    }
+    assert_int_equal(count, 2);
+}
+
 static void
 a_library_in_place_of_another_has_its_own_names(void **state)
 {
@@ -187,6 +210,7 @@ a_library_in_place_of_another_has_its_own_names(void **state)
     assert_int_equal(expect_allocator(recording, 2002, "second_allocates",
                                       "unloaded_second.so"),
                      depth);
+    expect_asked_by_both(recording);
     sim_recording_close(recording);
 }
 
@@ -291,6 +315,32 @@ waits_with_an_end_are_waits(void **state)
     assert_int_equal(count, sizeof want / sizeof *want);
 }
 
+/* A release is told if somebody waits: it lies within a wait for its lock. */
+static void
+a_release_is_one_that_somebody_waits_for(void **state)
+{
+    struct sim_recording_cursor releases;
+    struct sim_recorded released;
+
+    (void)state;
+    sim_recording_begin(parent, &releases);
+    while (sim_recording_next(&releases, &released)) {
+        struct sim_recording_cursor waits;
+        struct sim_recorded wait;
+        bool found = false;
+
+        if (released.kind != SIM_RECORDED_RELEASE)
+            continue;
+        sim_recording_begin(parent, &waits);
+        while (!found && sim_recording_next(&waits, &wait))
+            found = wait.kind == SIM_RECORDED_WAIT &&
+                    wait.lock == released.lock &&
+                    wait.ticks - wait.wait_ticks <= released.ticks &&
+                    wait.ticks >= released.ticks;
+        assert_true(found);
+    }
+}
+
 static void
 threads_have_their_names(void **state)
 {
@@ -360,6 +410,7 @@ main(int argc, char **argv)
         cmocka_unit_test(how_it_was_asked_for_is_kept),
         cmocka_unit_test(usable_bytes_are_kept_if_asked_for),
         cmocka_unit_test(waits_with_an_end_are_waits),
+        cmocka_unit_test(a_release_is_one_that_somebody_waits_for),
         cmocka_unit_test(threads_have_their_names),
         cmocka_unit_test(a_child_knows_when_it_was_forked),
     };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 void *first_allocates(size_t bytes);
+void *first_asks(void *(*allocate)(size_t bytes), size_t bytes);
 
 void *
 first_allocates(size_t bytes)
@@ -12,5 +13,13 @@ first_allocates(size_t bytes)
 
     frame[0] = 1;
     block = malloc(bytes + frame[0] - 1);
+    return block;
+}
+
+void *
+first_asks(void *(*allocate)(size_t bytes), size_t bytes)
+{
+    void *volatile block = allocate(bytes);
+
     return block;
 }

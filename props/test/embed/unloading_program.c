@@ -1,5 +1,6 @@
 /*
- * unloading_program.c -- libraries that come and go at one address.
+ * unloading_program.c -- libraries that come and go at one address, and one
+ * that is there twice.
  *
  * usage: unloading_program FIRST.so SECOND.so
  * Ends with 0 if the second one was where the first had been.
@@ -29,6 +30,33 @@ use(const char *path, const char *name, size_t bytes)
     return place;
 }
 
+static __attribute__((noinline)) void *
+hand_out(size_t bytes)
+{
+    void *volatile block = malloc(bytes);
+
+    return block;
+}
+
+/* Of one name, at two addresses: the second copy has a libc of its own. */
+static void
+use_twice(const char *path)
+{
+    void *const libraries[] = {dlopen(path, RTLD_NOW),
+                               dlmopen(LM_ID_NEWLM, path, RTLD_NOW)};
+
+    for (int i = 0; i < 2; i++) {
+        void *(*ask)(void *(*)(size_t), size_t);
+        void *place;
+
+        if (libraries[i] == NULL ||
+            (place = dlsym(libraries[i], "first_asks")) == NULL)
+            abort();
+        memcpy(&ask, &place, sizeof ask);
+        free(ask(hand_out, 3003));
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -41,5 +69,6 @@ main(int argc, char **argv)
 
         same += use(argv[2], "second_allocates", 2002) == first;
     }
+    use_twice(argv[1]);
     return same == 10 ? 0 : 1;
 }

@@ -61,6 +61,10 @@ void case_begin(struct case_run *run);
 void case_read(struct case_run *run, enum prof_status status);
 void case_end(struct case_run *run);
 
+/* returns: a copy at the end of a page that ends the process if it is left, or
+ * behind such a page; until the next call. At most a page. */
+void *case_beside_a_wall(const void *bytes, size_t bytes_count, bool behind);
+
 /* Write a heap profile as of Go 1.17, every record at one rate; read it back.
  */
 void case_heap(struct case_run *run, const struct prof_heap_record *records,

@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -221,6 +219,23 @@ an_address_without_room_has_no_number(void **state)
     assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
 }
 
+/* Neither has a text, and no walk ever meets it. */
+static void
+a_text_without_room_has_no_number(void **state)
+{
+    (void)state;
+    begin(NULL, 0);
+    assert_int_equal(prof_builder_string(&builder, "kept"), 1);
+    builder.strings_max = builder.strings_count;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(prof_builder_string(&builder, "left out"), 0);
+        assert_int_equal(builder.out.status, PROF_ERR_MEMORY);
+        assert_int_equal(builder.strings_count, 2);
+        assert_int_equal(texts_indexed(), 2);
+    }
+    assert_int_equal(prof_builder_string(&builder, "kept"), 1);
+}
+
 /* ---- the buffer ---- */
 
 /* Behind the buffer are the marks of mappings: none holds the address. */
@@ -248,27 +263,6 @@ messages_at_the_end_of_the_buffer_stay_in_it(void **state)
  * fetched
  */
 
-/* The last bytes before a page, or the first behind one, that ends a process.
- */
-static void *
-beside_a_wall(const void *bytes, size_t bytes_count, bool behind)
-{
-    static unsigned char *pages;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned char *at;
-
-    assert_true(bytes_count <= page);
-    if (pages == NULL) {
-        pages =
-            mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        assert_ptr_not_equal(pages, MAP_FAILED);
-        assert_int_equal(mprotect(pages + page, page, PROT_READ | PROT_WRITE),
-                         0);
-    }
-    at = behind ? pages + page : pages + 2 * page - bytes_count;
-    return memcpy(at, bytes, bytes_count);
-}
-
 static void
 a_stack_is_not_fetched_beyond_its_end(void **state)
 {
@@ -277,9 +271,9 @@ a_stack_is_not_fetched_beyond_its_end(void **state)
     (void)state;
     begin(NULL, 0);
     for (uint32_t depth = 0; depth <= 32; depth++)
-        prof_builder_fetch(&builder,
-                           beside_a_wall(stack, depth * sizeof *stack, false),
-                           depth);
+        prof_builder_fetch(
+            &builder, case_beside_a_wall(stack, depth * sizeof *stack, false),
+            depth);
 }
 
 /* More records than are looked ahead; shallow, deep and empty stacks. */
@@ -298,10 +292,11 @@ records_are_not_fetched_beyond_their_ends(void **state)
             .allocs = 1, .size_bytes = 8, .stack = stack, .depth = i % 3 * 24};
     for (int behind = 0; behind < 2; behind++) {
         case_begin(&run);
-        case_read(&run, prof_pprof_heap(
-                            &run.output,
-                            beside_a_wall(records, sizeof records, behind != 0),
-                            RECORDS, 1, PROF_VIEW_INUSE));
+        case_read(&run,
+                  prof_pprof_heap(
+                      &run.output,
+                      case_beside_a_wall(records, sizeof records, behind != 0),
+                      RECORDS, 1, PROF_VIEW_INUSE));
         assert_int_equal(run.profile.samples_count, RECORDS);
         case_end(&run);
     }
@@ -340,6 +335,7 @@ main(void)
         cmocka_unit_test(an_index_is_at_most_three_quarters_full),
         cmocka_unit_test(a_walk_of_an_index_comes_by_each_slot_in_turn),
         cmocka_unit_test(an_address_without_room_has_no_number),
+        cmocka_unit_test(a_text_without_room_has_no_number),
         cmocka_unit_test(an_order_of_more_than_32_bits_count_is_refused),
         cmocka_unit_test(messages_at_the_end_of_the_buffer_stay_in_it),
         cmocka_unit_test(a_stack_is_not_fetched_beyond_its_end),

@@ -186,13 +186,52 @@ starts_and_stops_out_of_order_change_nothing(void **state)
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
 }
 
+/* The file of a profile that runs is the one it was started for. */
+static void
+a_start_that_is_refused_changes_no_path(void **state)
+{
+    struct prof_cpu_file_config config = case_config();
+    char other[sizeof cpu_file.folder + 8];
+
+    (void)state;
+    snprintf(other, sizeof other, "%s/other", cpu_file.folder);
+    config.path = other;
+    assert_int_equal(case_start(), PROF_OK);
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
+                     PROF_ERR_ACTIVE);
+    config.path = "/no/such/folder/cpu.pb.gz";
+    assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
+                     PROF_ERR_ACTIVE);
+    assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
+    assert_int_equal(access(other, F_OK), -1);
+    assert_int_equal(access(cpu_file.path, F_OK), 0);
+}
+
+/* returns: is any signal blocked that was not before? */
+static bool
+blocks_more_than(const sigset_t *before)
+{
+    sigset_t now;
+
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
+    for (int number = 1; number < SIGRTMAX; number++) {
+        if (sigismember(&now, number) != sigismember(before, number))
+            return true;
+    }
+    return false;
+}
+
 static void
 what_the_system_refuses_is_undone(void **state)
 {
+    sigset_t before;
+
     (void)state;
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
     for (int i = 0; i < 3; i++) {
         atomic_store(i == 0 ? &refuses_thread : &refuses_timer, 1);
         assert_int_equal(case_start(), PROF_ERR_UNSUPPORTED);
+        assert_false(blocks_more_than(&before));
         atomic_store(&refuses_thread, 0);
         atomic_store(&refuses_timer, 0);
         assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
@@ -312,6 +351,7 @@ main(void)
         CASE(ticks_are_drained_while_they_come),
         CASE(a_packed_file_is_one_of_gzip),
         CASE(starts_and_stops_out_of_order_change_nothing),
+        CASE(a_start_that_is_refused_changes_no_path),
         CASE(what_the_system_refuses_is_undone),
         CASE(files_that_cannot_be_written_are_known_early_or_at_the_stop),
         CASE(many_threads_may_start_and_stop_it),

@@ -80,6 +80,31 @@ a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it(void **state)
     assert_int_equal(unlink(of_child), 0);
 }
 
+/* Another thread of the parent was in a call, which no profile came of. */
+static void
+a_child_may_start_one_though_the_parent_was_busy(void **state)
+{
+    char of_child[128];
+    pid_t child;
+
+    (void)state;
+    prof_port_lock_take(&cpu_file.file.lock);
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        prof_cpu_file_after_fork_child(&cpu_file.file);
+        if (!prof_port_lock_try(&cpu_file.file.lock))
+            _exit(9); /* each call would wait for ever */
+        prof_port_lock_release(&cpu_file.file.lock);
+        _exit(stop_and_start_anew());
+    }
+    assert_int_equal(exit_code_of(child), 0);
+    prof_port_lock_release(&cpu_file.file.lock);
+    snprintf(of_child, sizeof of_child, "%s.child", cpu_file.path);
+    assert_int_equal(unlink(of_child), 0);
+}
+
 /* ---- a fork while another one starts ---- */
 
 static pid_t child_of_start;
@@ -146,6 +171,7 @@ main(void)
     static const struct CMUnitTest tests[] = {
         CASE(a_program_that_ends_without_a_stop_leaves_nothing),
         CASE(a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it),
+        CASE(a_child_may_start_one_though_the_parent_was_busy),
         CASE(a_child_may_start_one_though_the_parent_was_starting),
         CASE(what_was_not_begun_is_not_ended),
     };

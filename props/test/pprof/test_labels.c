@@ -131,6 +131,27 @@ a_long_text_is_cut_at_a_byte(void **state)
     }
 }
 
+/* Nor is it looked for behind the cut, where the program's memory may end. */
+static void
+a_text_is_not_read_beyond_the_cut(void **state)
+{
+    static const char *const begun[] = {"k", "\xc3", "\xe2\x82",
+                                        "\xf0\x9f\x98"};
+    static char key[TEXT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
+        const size_t bytes = strlen(begun[i]);
+        const char *text;
+
+        memset(key, 'k', TEXT_MAX - bytes);
+        memcpy(&key[TEXT_MAX - bytes], begun[i], bytes);
+        text = shown_key(case_beside_a_wall(key, TEXT_MAX, false));
+        assert_int_equal(strspn(text + strlen("{\""), "k"),
+                         i == 0 ? TEXT_MAX : TEXT_MAX - bytes);
+    }
+}
+
 /* ---- order ---- */
 
 /* Each order of three pairs is shown as one, and equal pairs as often as they
@@ -223,6 +244,7 @@ main(void)
         cmocka_unit_test(characters_are_shown_as_they_are_or_by_number),
         cmocka_unit_test(bytes_that_begin_nothing_are_shown_each),
         cmocka_unit_test(a_long_text_is_cut_at_a_byte),
+        cmocka_unit_test(a_text_is_not_read_beyond_the_cut),
         cmocka_unit_test(pairs_are_sorted_from_any_order),
         cmocka_unit_test(a_set_that_goes_on_stands_before_the_set_that_ends),
         cmocka_unit_test(the_first_of_equal_records_is_the_one_shown),

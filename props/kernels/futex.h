@@ -1,0 +1,37 @@
+/*
+ * futex.h -- system calls on words that threads sleep on, answered by the
+ * explorer. Included ahead of a source that is taken in whole.
+ */
+#ifndef PROPS_KERNELS_FUTEX_H
+#define PROPS_KERNELS_FUTEX_H
+
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "explore.h"
+
+#define syscall(...) asked_of_the_system(__VA_ARGS__, 0)
+
+/* Only what a lock asks for. */
+static inline long
+asked_of_the_system(int number, ...)
+{
+    va_list words;
+    const uint32_t *word;
+    int operation;
+
+    (void)number;
+    va_start(words, number);
+    word = va_arg(words, const uint32_t *);
+    operation = va_arg(words, int);
+    if (operation == FUTEX_WAIT_PRIVATE)
+        sim_explore_wait(word, va_arg(words, uint32_t));
+    else
+        sim_explore_wake(word);
+    va_end(words);
+    return 0;
+}
+
+#endif
