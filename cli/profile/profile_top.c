@@ -59,15 +59,22 @@ print_error(const struct model_pprof *profile, size_t value, int64_t sum,
         fputs(", exact", to);
         return;
     }
+    if (sum == 0) {
+        /* Whatever their sizes, B bytes have no sample with exp(-B/R). */
+        fprintf(
+            to,
+            ", no sample; at most %.0f bytes (95 %%) at a sample per %" PRId64
+            " bytes",
+            log(20) * (double)profile->period, profile->period);
+        return;
+    }
     for (size_t i = 0; i < profile->samples_count; i++)
         variance += variance_of(&profile->samples[i], objects, in_bytes,
                                 (double)profile->period);
-    fprintf(to, " +/- %.0f", 2 * sqrt(variance));
-    if (sum > 0)
-        fprintf(to, " (%.1f %%)", 200 * sqrt(variance) / (double)sum);
     fprintf(to,
-            ", estimated from a sample per %" PRId64
+            " +/- %.0f (%.1f %%), estimated from a sample per %" PRId64
             " bytes (2 standard deviations)",
+            2 * sqrt(variance), 200 * sqrt(variance) / (double)sum,
             profile->period);
 }
 

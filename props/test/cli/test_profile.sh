@@ -66,6 +66,10 @@ for frames in 40 100; do
     count "a stack of $frames frames and more, of which 64 are kept" $?
 done
 
+profile --heap 1 -- "$program" heap
+grep -q '^inuse_space: [0-9]* bytes, exact$' err
+count "a total that is exact is called so" $?
+
 # A rate that the program sets counts from its next allocation on.
 profile --heap 1 -- "$program" rates
 grep ^site_malloc out >want
@@ -112,6 +116,16 @@ for i in $(seq $runs); do
     profile --heap $rate --mutex 0 -- "$program" many $blocks $size
     sites "$(kind heap)" >>all
 done
+# The error that is shown: two standard deviations of what each line of the file
+# adds. Nothing is left in use, so nothing was sampled: B bytes are missed with a
+# chance of exp(-B/R), which is one in 20 at B = R ln 20.
+python3 -I -S "$reader" "$(kind heap)" | awk -v rate=$rate '
+    $1 + 0 > 0 { q = exp(-$2 / $1 / rate); sum += $2; variance += $2 * $2 / $1 * q / (1 - q) }
+    END { printf "alloc_space: %.0f bytes +/- %.0f ", sum, 2 * sqrt(variance) }' >want
+grep -qF "$(cat want)" err
+count "the error of a total, beside it" $?
+grep -q "^inuse_space: 0 bytes, no sample; at most 98164 bytes (95 %)" err
+count "what may be in use if nothing was sampled" $?
 awk -v n=$((blocks * runs)) -v rate=$rate -v size=$size '
     { objects[$1] += $2; bytes[$1] += $3; left += $4 + $5 }
     END {
