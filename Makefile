@@ -7,6 +7,7 @@ seconds = $(if $(shell echo '$(TIME)' | grep -x '[0-9]*'),,$(error \
     TIME is a whole number of seconds, not '$(TIME)'))
 engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
     ENGINE is libfuzzer or afl, not '$(ENGINE)'))
+soaked = out/profsim out/clang/profsim out/asan/profsim out/gcc/props/peers/go_schedules fuzz
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
 .PHONY: all run check test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
@@ -39,23 +40,35 @@ check-hangs: ; @.ci/deps build test && ninja $(call built,$@)
 check-hangs-peers: ; @.ci/deps build test hangs-peers && ninja $(call built,$@)
 check-pages: ; @.ci/deps build test pages && ninja $(call built,$@)
 check-programs: ; @.ci/deps build test programs && ninja $(call built,$@)
+# One shard of them: make mutants SHARD=3/64 RESULT=results/ (docs/scale.md).
+ifdef SHARD
+export SHARD RESULT CORPUS
+mutants: ; @.ci/deps build test $@ && ninja out/profsim && cluster/list.sh $@
+fuzz:
+	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
+	@ninja out/profsim fuzz$(if $(filter afl,$(ENGINE)),-afl)
+	@cluster/list.sh $@ $(TIME) $(ENGINE)
+soak:
+	@$(seconds).ci/deps build test
+	@ninja $(soaked) && cluster/list.sh $@ $(TIME)
+else
 mutants:
 	@.ci/deps build test mutants
 	@ninja -k 0 $(call built,out/gcc/mutate.ready)
 	@$(if $(BUILD_ONLY),ninja $(call built,out/gcc/check),props/mutants/mutants.py $(if $(FULL),full,all)); \
 	    status=$$?; $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && exit $$status
-coverage:
-	@.ci/deps build test coverage
-	@$(if $(BUILD_ONLY),ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh reports)
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
 	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
 soak:
 	@$(seconds).ci/deps build test
-	@ninja out/profsim out/clang/profsim out/asan/profsim \
-	    out/gcc/props/peers/go_schedules fuzz
+	@ninja $(soaked)
 	@$(run) props/campaign/soak.sh $(TIME)
+endif
+coverage:
+	@.ci/deps build test coverage
+	@$(if $(BUILD_ONLY),ninja $(call built,$(or $(PART),out/cov/check)),props/coverage/measure.sh reports)
 # Campaigns in shards, by the schedulers that can be installed here.
 cluster: ; @.ci/deps build test $@ && ninja $(call built,$@)
 bench: ; @.ci/deps build bench && ninja $(call built,bench-run)

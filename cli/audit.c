@@ -11,9 +11,22 @@
 #include "nearest.h"
 #include "options.h"
 #include "output.h"
+#include "rows.h"
 #include "workloads.h"
 
-enum { RULES = 1, SIZES, RATE, WORKLOAD, JSON, SVG, LIVE, RECORDING, JUDGE };
+enum {
+    RULES = 1,
+    SIZES,
+    RATE,
+    WORKLOAD,
+    JSON,
+    SVG,
+    LIVE,
+    RECORDING,
+    JUDGE,
+    SHARD,
+    RESULT
+};
 enum { JUDGE_RATE = 4096 };
 enum { RULES_MAX = 64, BYTES_MOST = 1 << 30 };
 
@@ -31,6 +44,8 @@ static const struct cli_option table[] = {
     {JUDGE, 0, "judge", NULL,
      "is each rule set right? All workloads and effects; what\nis off is "
      "reduced; exit code 2. R is 4096 then"},
+    {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
+    {RESULT, 0, "result", "FILE", CLI_ROWS_HELP},
     {LIVE, 0, "live", NULL,
      "the tools themselves, against programs whose\nallocations are known "
      "(make audit-live)"},
@@ -62,6 +77,8 @@ struct options {
     bool judge;
     const char *svg;
     const char *recording;
+    struct cli_shard shard;
+    const char *result;
     bool has_rate;
 };
 
@@ -172,6 +189,12 @@ take(struct options *options, int id, const char *value)
     case JUDGE:
         options->judge = true;
         return true;
+    case SHARD:
+        return cli_shard_parse(&options->shard, value);
+    case RESULT:
+        options->result = value;
+        return *value != '\0' ||
+               cli_complain("--result needs the name of a file");
     case SVG:
         options->svg = value;
         return true;
@@ -327,6 +350,25 @@ audit(struct options *options)
     return exit_code;
 }
 
+static enum cli_exit
+judge(struct options *options)
+{
+    if (options->pattern.count != 0 || options->workload != 0 ||
+        options->all_workloads || options->json || options->svg != NULL)
+        return cli_usage("--judge goes with --rules, --rate, --shard and "
+                         "--result");
+    if (!options->has_rate)
+        options->pattern.rate = JUDGE_RATE;
+    if (!check_rate(options))
+        return CLI_USAGE;
+    if (options->shard.count != 0 || options->result != NULL)
+        return cli_audit_judge_shard(options->rules, options->rules_count,
+                                     options->pattern.rate, options->shard,
+                                     options->result);
+    return cli_audit_judge(options->rules, options->rules_count,
+                           options->pattern.rate);
+}
+
 enum cli_exit
 cli_audit(int argc, char **argv)
 {
@@ -363,17 +405,10 @@ cli_audit(int argc, char **argv)
         return cli_usage("either --sizes or --workload");
     if (options.rules_count == 0)
         (void)add_rules(&options, "all");
-    if (options.judge) {
-        if (options.pattern.count != 0 || options.workload != 0 ||
-            options.all_workloads || options.json || options.svg != NULL)
-            return cli_usage("--judge goes with --rules and --rate");
-        if (!options.has_rate)
-            options.pattern.rate = JUDGE_RATE;
-        return check_rate(&options)
-                   ? cli_audit_judge(options.rules, options.rules_count,
-                                     options.pattern.rate)
-                   : CLI_USAGE;
-    }
+    if (options.judge)
+        return judge(&options);
+    if (options.shard.count != 0 || options.result != NULL)
+        return cli_usage("--shard and --result go with --judge");
     if (options.pattern.count == 0) {
         options.pattern.sizes[options.pattern.count++] = 16;
         options.pattern.sizes[options.pattern.count++] = 524288;

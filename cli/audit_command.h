@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "exit.h"
+#include "shard.h"
 
 struct subjects_rules;
 
@@ -17,6 +18,12 @@ enum cli_exit cli_audit_recording(const char *path, uint64_t rate);
 /* `profsim audit --judge`. returns: CLI_BROKEN if a rule set is not right */
 enum cli_exit cli_audit_judge(const struct subjects_rules *const *rules,
                               size_t count, uint64_t rate);
+
+/* The same for one shard of the rule sets (rows.h). in: result, NULL: no file
+ */
+enum cli_exit cli_audit_judge_shard(const struct subjects_rules *const *rules,
+                                    size_t count, uint64_t rate,
+                                    struct cli_shard shard, const char *result);
 
 /*
  * Audit live tools, by the build: make audit-live.

@@ -8,6 +8,7 @@
 #include "build_program.h"
 #include "conform.h"
 #include "images.h"
+#include "list_command.h"
 #include "merge.h"
 #include "mutants.h"
 #include "nearest.h"
@@ -30,6 +31,7 @@ static const struct {
     {"convert", cli_convert_folder, "what a recorder left that was killed"},
     {"check", cli_check, "judge random worlds by every property"},
     {"merge", cli_merge, "the results of shards, added up"},
+    {"shard", cli_list_shard, "one shard of a list of commands"},
     {"conform", cli_conform, "a producer of otel_memory probes: the contract"},
     {"bias", cli_bias, "how far a sampled block profile is off"},
     {"audit", cli_audit, "how far sampling rules of other profilers are off"},

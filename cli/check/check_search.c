@@ -148,14 +148,16 @@ is_unmet(const struct cli_check_options *options,
            !props_checker_exists(property);
 }
 
-/* Are there so many runs that what was not met cannot be? */
+/* Are there so many runs that what was not met cannot be? A campaign by time
+ * may have many of heaps and few of traces. */
 static bool
 is_long(const struct cli_search *search)
 {
-    const uint64_t runs =
-        search->heaps.runs > 0 ? search->heaps.runs : search->traces.runs;
+    const uint64_t heaps = search->heaps.runs;
+    const uint64_t traces = search->traces.runs;
 
-    return runs >= RUNS_FOR_MARKS;
+    return (heaps >= RUNS_FOR_MARKS || heaps == 0) &&
+           (traces >= RUNS_FOR_MARKS || traces == 0) && heaps + traces > 0;
 }
 
 /* returns: false if what was not tried should have been */

@@ -6,13 +6,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "complaint.h"
-#include "prof/file.h"
+#include "result_path.h"
 
 enum {
     SLICE_FIRST = 64, /* seeds a process */
@@ -141,32 +140,13 @@ cli_check_outcome(const struct cli_part *part, struct props_outcome *outcome)
 
 /* ---- The file ---- */
 
-/* DIR/ is a folder, and the shard names the file. */
 static bool
 choose_path(struct work *w)
 {
-    const char *path = w->options->result;
-    const struct cli_shard shard = w->result->shard;
-    struct stat like;
-    int bytes;
-
     w->path[0] = '\0';
-    if (path == NULL)
-        return true;
-    if (path[strlen(path) - 1] == '/' ||
-        (stat(path, &like) == 0 && S_ISDIR(like.st_mode))) {
-        struct prof_file folder;
-
-        if (prof_file_folder(&folder, path) != PROF_OK)
-            return cli_complain("%s: %s", path, prof_file_reason(&folder));
-        bytes = snprintf(w->path, sizeof w->path,
-                         "%s/shard-%" PRIu32 "-of-%" PRIu32 ".result", path,
-                         shard.index, shard.count);
-    } else {
-        bytes = snprintf(w->path, sizeof w->path, "%s", path);
-    }
-    return bytes < (int)sizeof w->path ||
-           cli_complain("%s: the name is too long", path);
+    return w->options->result == NULL ||
+           cli_result_path(w->options->result, w->result->shard, w->path,
+                           sizeof w->path);
 }
 
 /* Are a part's seeds the first of those that this shard runs? */

@@ -9,7 +9,7 @@
 #include "complaint.h"
 #include "escape.h"
 #include "explore_result.h"
-#include "input.h"
+#include "line_reader.h"
 #include "missing.h"
 #include "quote.h"
 
@@ -30,16 +30,7 @@ struct merge {
 bool
 cli_is_explored(const char *path)
 {
-    static const char first[] = "profsim result 1 explore\n";
-    struct sim_input input;
-    bool found;
-
-    if (!sim_input_read_regular(&input, path))
-        return false; /* who reads it says why */
-    found = input.bytes_count >= sizeof first - 1 &&
-            memcmp(input.bytes, first, sizeof first - 1) == 0;
-    sim_input_free(&input);
-    return found;
+    return cli_reader_is(path, CLI_EXPLORED_FIRST);
 }
 
 static uint32_t

@@ -9,12 +9,16 @@
 #include "explore_mutants.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "complaint.h"
 #include "exit.h"
 #include "kernel_groups.h"
+#include "result_path.h"
+#include "rows.h"
 
 enum {
     SITES_MAX = 512,
@@ -163,23 +167,25 @@ try_mutant(const struct sim_kernel_entry *group,
 }
 
 static void
-print(const struct sim_site *was, const struct sim_site *is,
+print(FILE *file, const struct sim_site *was, const struct sim_site *is,
       const struct notice *notice, bool csv)
 {
     const bool on_failure = was->order == is->order;
 
-    printf(csv ? "\"%s\",%s%s,%s,%s,%s,%" PRIu64 "\n"
-               : "%s\n    %s%s -> %s: %s, %s, %" PRIu64 " runs",
-           sim_site_text(was->site), on_failure ? "on failure " : "",
-           order_text(on_failure ? was->order_failure : was->order),
-           order_text(on_failure ? is->order_failure : is->order),
-           notice->kernel != NULL ? notice->kernel : "SURVIVES",
-           notice->kernel != NULL ? sim_failure_kind_text(notice->kind) : "-",
-           notice->runs);
+    fprintf(file,
+            csv ? "\"%s\",%s%s,%s,%s,%s,%" PRIu64 "\n"
+                : "%s\n    %s%s -> %s: %s, %s, %" PRIu64 " runs",
+            sim_site_text(was->site), on_failure ? "on failure " : "",
+            order_text(on_failure ? was->order_failure : was->order),
+            order_text(on_failure ? is->order_failure : is->order),
+            notice->kernel != NULL ? notice->kernel : "SURVIVES",
+            notice->kernel != NULL ? sim_failure_kind_text(notice->kind) : "-",
+            notice->runs);
     if (!csv && notice->kernel == NULL && notice->unfinished > 0)
-        printf(" (%" PRIu32 " kernels not finished)", notice->unfinished);
+        fprintf(file, " (%" PRIu32 " kernels not finished)",
+                notice->unfinished);
     if (!csv)
-        putchar('\n');
+        fputc('\n', file);
 }
 
 static void
@@ -206,52 +212,149 @@ add_result(struct cli_report *report, const struct sim_site *was,
                         notice->unfinished);
 }
 
-struct totals {
-    uint32_t mutants;
+/* ---- All of them ---- */
+
+struct work {
+    const struct cli_mutant_options *options;
+    struct cli_rows rows; /* of the shard; none if there is no file */
+    bool has_rows;
+    bool counts; /* the mutants, and tries none */
+    uint64_t list;
+    uint32_t item;
+    uint32_t tried;
     uint32_t found;
 };
 
-/* in: group, a table of kernels over one program. returns: false: no `only` */
+/* returns: false, and a complaint, if the row is not kept */
 static bool
-try_group(const struct sim_kernel_entry *group,
-          const struct cli_mutant_options *options, struct totals *totals)
+try_item(struct work *work, const struct sim_kernel_entry *group,
+         const struct reached *was, const struct sim_site *is)
 {
-    if (!collect_sites(group, options->only))
-        return false;
+    struct notice notice;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file;
+    bool kept;
+
+    if (work->has_rows && !cli_rows_wants(&work->rows, work->item))
+        return true;
+    file = open_memstream(&text, &bytes);
+    if (file == NULL)
+        return cli_complain("not enough memory");
+    notice = try_mutant(group, &work->options->run, was, is);
+    print(file, &was->site, is, &notice, work->options->csv);
+    kept = fclose(file) == 0;
+    if (kept) {
+        fputs(text, stdout);
+        fflush(stdout);
+        add_result(work->options->report, &was->site, is, &notice);
+        work->tried++;
+        work->found += notice.kernel != NULL;
+        kept = !work->has_rows ||
+               cli_rows_add(&work->rows, work->item, CLI_OK, text);
+    }
+    free(text);
+    return kept;
+}
+
+/* One weaker order: a name in the list, or a trial. */
+static bool
+take_item(struct work *work, const struct sim_kernel_entry *group,
+          const struct reached *was, const struct sim_site *is)
+{
+    bool good = true;
+
+    if (work->counts) {
+        cli_rows_name(&work->list, sim_site_text(was->site.site));
+        cli_rows_name(&work->list, order_text(is->order));
+    } else {
+        good = try_item(work, group, was, is);
+    }
+    work->item++;
+    return good;
+}
+
+/* in: group, a table of kernels over one program. out: *any, is `only` there?
+ */
+static bool
+take_group(struct work *work, const struct sim_kernel_entry *group, bool *any)
+{
+    if (!collect_sites(group, work->options->only))
+        return true;
+    *any = true;
     qsort(sites, sites_count, sizeof *sites, compare);
     for (uint32_t i = 0; i < sites_count; i++) {
         struct sim_site weaker = sites[i].site;
 
         for (uint32_t step = 0; sim_explore_weaken(&weaker, step); step++) {
-            const struct notice notice =
-                try_mutant(group, &options->run, &sites[i], &weaker);
-
-            print(&sites[i].site, &weaker, &notice, options->csv);
-            add_result(options->report, &sites[i].site, &weaker, &notice);
-            fflush(stdout);
-            totals->mutants++;
-            totals->found += notice.kernel != NULL;
+            if (!take_item(work, group, &sites[i], &weaker))
+                return false;
             weaker = sites[i].site;
         }
     }
     return true;
 }
 
+/* returns: CLI_USAGE after a complaint */
+static enum cli_exit
+take_all(struct work *work)
+{
+    bool any = false;
+
+    work->item = 0;
+    for (size_t g = 0; cli_kernel_groups[g] != NULL; g++) {
+        if (!take_group(work, cli_kernel_groups[g], &any))
+            return CLI_USAGE;
+    }
+    return any ? CLI_OK : cli_no_such_kernel(work->options->only);
+}
+
+/* Begin a shard: all of them count how many there are. */
+static enum cli_exit
+begin_rows(struct work *work, char *path, size_t room)
+{
+    const struct cli_mutant_options *options = work->options;
+    enum cli_exit exit_code;
+    char asked[CLI_ROWS_ASKED];
+
+    work->counts = true;
+    exit_code = take_all(work);
+    work->counts = false;
+    if (exit_code != CLI_OK)
+        return exit_code;
+    snprintf(asked, sizeof asked, "mutants --memory-order%s%s",
+             options->only != NULL ? " " : "",
+             options->only != NULL ? options->only : "");
+    if (options->result != NULL &&
+        !cli_result_path(options->result, options->shard, path, room))
+        return CLI_USAGE;
+    work->has_rows = cli_rows_begin(&work->rows, asked, options->shard,
+                                    options->result != NULL ? path : NULL,
+                                    work->list, work->item);
+    return work->has_rows ? CLI_OK : CLI_USAGE;
+}
+
 enum cli_exit
 cli_explore_mutants(const struct cli_mutant_options *options)
 {
-    struct totals totals = {0, 0};
-    bool any = false;
+    static char path[PATH_MAX];
+    struct work work = {.options = options};
+    enum cli_exit exit_code = CLI_OK;
 
     if (options->csv)
         puts("site,order,weaker,noticed by,how,runs");
     fflush(stdout);
-    for (size_t g = 0; cli_kernel_groups[g] != NULL; g++)
-        any |= try_group(cli_kernel_groups[g], options, &totals);
-    if (!any)
-        return cli_no_such_kernel(options->only);
-    if (!options->csv)
-        printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", totals.found,
-               totals.mutants);
-    return CLI_OK;
+    if (options->shard.count != 0 || options->result != NULL)
+        exit_code = begin_rows(&work, path, sizeof path);
+    if (exit_code == CLI_OK)
+        exit_code = take_all(&work);
+    if (work.has_rows) {
+        if (exit_code == CLI_OK)
+            exit_code = cli_rows_end(&work.rows);
+        cli_rows_free(&work.rows);
+    } else if (exit_code == CLI_OK && !options->csv) {
+        printf("%" PRIu32 " of %" PRIu32 " weaker orders found\n", work.found,
+               work.tried);
+    }
+    return exit_code;
 }

@@ -5,11 +5,14 @@
 #include "exit.h"
 #include "registry.h"
 #include "report.h"
+#include "shard.h"
 
 struct cli_mutant_options {
     const char *only;           /* the one kernel to try; NULL: all */
     struct sim_run_options run; /* limits of each run */
     bool csv;
+    struct cli_shard shard; /* count 0: none, all mutants */
+    const char *result;     /* where its rows are written; NULL: nowhere */
     struct cli_report *report;
 };
 

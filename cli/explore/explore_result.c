@@ -12,8 +12,6 @@
 #include "line_reader.h"
 #include "line_writer.h"
 
-#define FIRST "profsim result 1 explore"
-
 /* ---- Writing ---- */
 
 static void
@@ -22,9 +20,9 @@ print_explored(FILE *file, const void *value)
     const struct cli_explored *const e = value;
 
     fprintf(file,
-            FIRST "\nversion %s\nprogram %s\nasked %s\nshard %" PRIu32
-                  "/%" PRIu32 "\nspent %" PRIu64 "\ndepth %" PRIu64
-                  "\nloops %" PRIu64 "\n",
+            CLI_EXPLORED_FIRST
+            "\nversion %s\nprogram %s\nasked %s\nshard %" PRIu32 "/%" PRIu32
+            "\nspent %" PRIu64 "\ndepth %" PRIu64 "\nloops %" PRIu64 "\n",
             e->version, e->program, e->asked, e->shard.index, e->shard.count,
             e->spent_ms, e->depth, e->loops_count);
     for (uint64_t i = 0; i < e->loops_count; i++)
@@ -44,24 +42,6 @@ cli_explored_write(const struct cli_explored *explored, const char *path)
 }
 
 /* ---- Reading ---- */
-
-static bool
-take_shard(struct cli_reader *r, struct cli_shard *shard)
-{
-    uint64_t index;
-    uint64_t count;
-
-    if (!cli_reader_next(r))
-        return false;
-    if (!cli_reader_skip(r, "shard ") ||
-        !cli_reader_number(r, 10, CLI_SHARDS_MAX, &index) ||
-        !cli_reader_skip(r, "/") ||
-        !cli_reader_number(r, 10, CLI_SHARDS_MAX, &count) || *r->at != '\0' ||
-        index > count || (index == 0) != (count == 0))
-        return cli_reader_wrong(r, "not a shard I/N");
-    *shard = (struct cli_shard){(uint32_t)index, (uint32_t)count};
-    return true;
-}
 
 static bool
 take_loops(struct cli_reader *r, struct cli_explored *e)
@@ -108,13 +88,13 @@ cli_explored_read(struct cli_explored *e, const char *path)
     bool good;
 
     memset(e, 0, sizeof *e);
-    if (!cli_reader_open(&r, path, FIRST))
+    if (!cli_reader_open(&r, path, CLI_EXPLORED_FIRST))
         return false;
     good =
         cli_reader_line_text(&r, "version ", e->version, sizeof e->version) &&
         cli_reader_line_text(&r, "program ", e->program, sizeof e->program) &&
         cli_reader_line_text(&r, "asked ", e->asked, sizeof e->asked) &&
-        take_shard(&r, &e->shard) &&
+        cli_reader_line_shard(&r, &e->shard) &&
         cli_reader_line_number(&r, "spent ", 10, &e->spent_ms) &&
         cli_reader_line_number(&r, "depth ", 10, &e->depth) &&
         take_loops(&r, e) &&

@@ -14,6 +14,8 @@
 #include "program_id.h"
 #include "shard.h"
 
+#define CLI_EXPLORED_FIRST "profsim result 1 explore"
+
 enum { CLI_EXPLORED_WORDS = 512, CLI_EXPLORED_LIST = 1 << 16 };
 
 struct cli_explored {

@@ -11,8 +11,8 @@
 
 #include "complaint.h"
 #include "explore_result.h"
-#include "prof/file.h"
 #include "prof/version.h"
+#include "result_path.h"
 
 static char result_path[PATH_MAX];
 static char checkpoint_path[PATH_MAX + 16];
@@ -38,28 +38,6 @@ begin_result(const struct cli_explore_words *w, struct cli_explored *e)
         snprintf(&e->asked[bytes], 40, " --spurious %" PRIu32,
                  run->spurious_max);
     return cli_program_id(e->program);
-}
-
-/* DIR/ is a folder, and the shard names the file. */
-static bool
-choose_path(const struct cli_explore_words *w)
-{
-    const uint32_t index = w->shard.count != 0 ? w->shard.index : 1;
-    const uint32_t count = w->shard.count != 0 ? w->shard.count : 1;
-    struct prof_file folder;
-    struct stat like;
-
-    if (w->result[strlen(w->result) - 1] != '/' &&
-        (stat(w->result, &like) != 0 || !S_ISDIR(like.st_mode)))
-        return snprintf(result_path, sizeof result_path, "%s", w->result) <
-                   (int)sizeof result_path ||
-               cli_complain("%s: the name is too long", w->result);
-    if (prof_file_folder(&folder, w->result) != PROF_OK)
-        return cli_complain("%s: %s", w->result, prof_file_reason(&folder));
-    return snprintf(result_path, sizeof result_path,
-                    "%s/shard-%" PRIu32 "-of-%" PRIu32 ".result", w->result,
-                    index, count) < (int)sizeof result_path ||
-           cli_complain("%s: the name is too long", w->result);
 }
 
 /* What lies there may only be an older result of the same. */
@@ -92,7 +70,9 @@ cli_explore_shard_begin(struct cli_explore_words *w)
 
     if (strlen(w->kernel) > 128)
         return cli_complain("--result: the name is too long");
-    if (!choose_path(w) || !begin_result(w, &mine) || !may_replace(&mine))
+    if (!cli_result_path(w->result, w->shard, result_path,
+                         sizeof result_path) ||
+        !begin_result(w, &mine) || !may_replace(&mine))
         return false;
     cli_explored_learn(&mine, result_path);
     w->result = result_path;

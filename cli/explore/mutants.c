@@ -18,6 +18,7 @@
 #include "input.h"
 #include "mutants.h"
 #include "options.h"
+#include "rows.h"
 #include "scenario_words.h"
 
 enum { ROWS_MAX = 128, NAME_MAX_BYTES = 40, FIELD_MAX_BYTES = 1024 };
@@ -322,13 +323,15 @@ show_table(const char *path, struct cli_report *report)
 
 /* ---- The command ---- */
 
-enum { MEMORY_ORDER = 1, CSV };
+enum { MEMORY_ORDER = 1, CSV, SHARD, RESULT };
 
 static const struct cli_option options_table[] = {
     {MEMORY_ORDER, 0, "memory-order", NULL,
      "weaken each memory order by one step: which kernel\nnotices? Takes a "
      "minute; the word is a kernel then"},
     {CSV, 0, "csv", NULL, "the weaker orders as a table"},
+    {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
+    {RESULT, 0, "result", "FILE", CLI_ROWS_HELP},
     CLI_REPORT_OPTIONS,
     {0},
 };
@@ -359,6 +362,12 @@ take(struct words *words, int id, const char *value)
         return words->memory_order = true;
     case CSV:
         return words->orders.csv = true;
+    case SHARD:
+        return cli_shard_parse(&words->orders.shard, value);
+    case RESULT:
+        words->orders.result = value;
+        return *value != '\0' ||
+               cli_complain("--result needs the name of a file");
     case CLI_REPORT_JSON:
     case CLI_REPORT_JUNIT:
         return cli_report_take(words->orders.report, id, value);
@@ -388,6 +397,11 @@ mutants(int argc, char **argv, struct cli_report *report)
     if (words.orders.csv && !words.memory_order)
         return cli_report_drop(report,
                                cli_usage("--csv is for --memory-order"));
+    if ((words.orders.shard.count != 0 || words.orders.result != NULL) &&
+        (words.orders.csv || !words.memory_order))
+        return cli_report_drop(
+            report, cli_usage("--shard and --result are for --memory-order, "
+                              "without --csv"));
     words.orders.only = words.word;
     if (words.memory_order)
         return cli_explore_mutants(&words.orders);

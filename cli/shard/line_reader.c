@@ -72,6 +72,28 @@ cli_reader_number(struct cli_reader *r, int base, uint64_t most,
     return true;
 }
 
+char *
+cli_reader_lines(struct cli_reader *r, size_t bytes)
+{
+    char *text;
+
+    if (bytes > (size_t)(r->end - r->next) ||
+        (bytes > 0 && r->next[bytes - 1] != '\n') ||
+        memchr(r->next, '\0', bytes) != NULL) {
+        cli_reader_wrong(r, "the text is not as long as this says");
+        return NULL;
+    }
+    text = strndup(r->next, bytes);
+    if (text == NULL) {
+        cli_reader_wrong(r, "not enough memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < bytes; i++)
+        r->line += r->next[i] == '\n';
+    r->next += bytes;
+    return text;
+}
+
 /* A whole line, "WORD NUMBER". */
 bool
 cli_reader_line_number(struct cli_reader *r, const char *word, int base,
@@ -81,6 +103,24 @@ cli_reader_line_number(struct cli_reader *r, const char *word, int base,
            ((cli_reader_skip(r, word) &&
              cli_reader_number(r, base, UINT64_MAX, value) && *r->at == '\0') ||
             cli_reader_wrong(r, "not the line that belongs here"));
+}
+
+bool
+cli_reader_line_shard(struct cli_reader *r, struct cli_shard *shard)
+{
+    uint64_t index;
+    uint64_t count;
+
+    if (!cli_reader_next(r))
+        return false;
+    if (!cli_reader_skip(r, "shard ") ||
+        !cli_reader_number(r, 10, CLI_SHARDS_MAX, &index) ||
+        !cli_reader_skip(r, "/") ||
+        !cli_reader_number(r, 10, CLI_SHARDS_MAX, &count) || *r->at != '\0' ||
+        index > count || (index == 0) != (count == 0))
+        return cli_reader_wrong(r, "not a shard I/N");
+    *shard = (struct cli_shard){(uint32_t)index, (uint32_t)count};
+    return true;
 }
 
 /* "WORD TEXT" of letters that need no quotes. */
@@ -129,6 +169,22 @@ cli_reader_open(struct cli_reader *r, const char *path, const char *first)
         return true;
     sim_input_free(&r->input);
     return false;
+}
+
+bool
+cli_reader_is(const char *path, const char *first)
+{
+    const size_t bytes = strlen(first);
+    struct sim_input input;
+    bool found;
+
+    if (!sim_input_read_regular(&input, path))
+        return false; /* who reads it says why */
+    found = input.bytes_count > bytes &&
+            memcmp(input.bytes, first, bytes) == 0 &&
+            input.bytes[bytes] == '\n';
+    sim_input_free(&input);
+    return found;
 }
 
 void

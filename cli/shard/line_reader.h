@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "input.h"
+#include "shard.h"
 
 struct cli_reader {
     const char *path;
@@ -29,6 +30,10 @@ struct cli_reader {
  */
 bool cli_reader_open(struct cli_reader *reader, const char *path,
                      const char *first);
+
+/* Is there a result with this first line? Without a complaint. */
+bool cli_reader_is(const char *path, const char *first);
+
 void cli_reader_close(struct cli_reader *reader);
 
 /* The present line is the last one, with the right sum. */
@@ -53,6 +58,16 @@ bool cli_reader_number(struct cli_reader *reader, int base, uint64_t most,
 /* The next line, "WORD NUMBER". returns: false, after a complaint */
 bool cli_reader_line_number(struct cli_reader *reader, const char *word,
                             int base, uint64_t *value);
+
+/*
+ * Take so many bytes behind the present line: whole lines, of any letters.
+ *
+ * returns: a copy, malloc'd; NULL after a complaint
+ */
+char *cli_reader_lines(struct cli_reader *reader, size_t bytes);
+
+/* The next line, "shard I/N"; 0/0 is none. */
+bool cli_reader_line_shard(struct cli_reader *reader, struct cli_shard *shard);
 
 /* The next line, "WORD TEXT", of letters that a shell needs no quotes for. */
 bool cli_reader_line_text(struct cli_reader *reader, const char *word,

@@ -11,7 +11,10 @@
 #include "check_merge.h"
 #include "complaint.h"
 #include "explore_merge.h"
+#include "line_reader.h"
 #include "options.h"
+#include "rows.h"
+#include "rows_merge.h"
 
 enum { SAVE = 1 };
 
@@ -76,6 +79,18 @@ find_results(const char *folder, char ***paths)
     return -1;
 }
 
+/* What the first file is a result of, all are, or they are refused. */
+static enum cli_exit
+merge(char *const *paths, uint32_t count, const char *folder, const char *save,
+      struct cli_report *report)
+{
+    if (cli_is_explored(paths[0]))
+        return cli_explore_merge(paths, count, folder, report);
+    if (cli_reader_is(paths[0], CLI_ROWS_FIRST))
+        return cli_rows_merge(paths, count, folder, report);
+    return cli_check_merge(paths, count, folder, save, report);
+}
+
 enum cli_exit
 cli_merge(int argc, char **argv)
 {
@@ -109,11 +124,7 @@ cli_merge(int argc, char **argv)
         return cli_report_drop(&report, cli_options_missing(&words, "a DIR"));
     count = find_results(folder, &paths);
     if (count > 0) {
-        exit_code =
-            cli_is_explored(paths[0])
-                ? cli_explore_merge(paths, (uint32_t)count, folder, &report)
-                : cli_check_merge(paths, (uint32_t)count, folder, save,
-                                  &report);
+        exit_code = merge(paths, (uint32_t)count, folder, save, &report);
         free_paths(paths, count);
     }
     return cli_report_end(&report, exit_code);

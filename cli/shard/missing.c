@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "quote.h"
 
@@ -41,7 +42,10 @@ cli_missing_tell(bool (*is_missing)(const void *context, uint32_t shard),
             i = last;
         }
     }
-    printf("; do profsim %s --shard $i/%" PRIu32 " --result ", asked, count);
+    printf(strncmp(asked, "make ", 5) == 0
+               ? "; do %s SHARD=$i/%" PRIu32 " RESULT="
+               : "; do profsim %s --shard $i/%" PRIu32 " --result ",
+           asked, count);
     cli_quote_path(stdout, folder);
     puts("/; done");
     return missing;

@@ -53,18 +53,8 @@ take_failure(struct reader *r, struct cli_shard_failure *failure)
     failure->exit_code = (enum cli_exit)code;
     if (bytes == 0)
         return true;
-    if (bytes > (size_t)(r->lines.end - r->lines.next) ||
-        r->lines.next[bytes - 1] != '\n' ||
-        memchr(r->lines.next, '\0', bytes) != NULL)
-        return cli_reader_wrong(&r->lines,
-                                "the scenario is not as long as this says");
-    failure->scenario = strndup(r->lines.next, bytes);
-    if (failure->scenario == NULL)
-        return cli_reader_wrong(&r->lines, "not enough memory");
-    for (uint64_t i = 0; i < bytes; i++)
-        r->lines.line += r->lines.next[i] == '\n';
-    r->lines.next += bytes;
-    return true;
+    failure->scenario = cli_reader_lines(&r->lines, bytes);
+    return failure->scenario != NULL;
 }
 
 static bool
@@ -145,19 +135,10 @@ take_part(struct reader *r, enum cli_part_kind kind)
 static bool
 take_shard(struct reader *r)
 {
-    struct cli_shard *shard = &r->result->shard;
-    uint64_t index;
-    uint64_t count;
-
-    if (!cli_reader_next(&r->lines))
+    if (!cli_reader_line_shard(&r->lines, &r->result->shard))
         return false;
-    if (!cli_reader_skip(&r->lines, "shard ") ||
-        !cli_reader_number(&r->lines, 10, CLI_SHARDS_MAX, &index) ||
-        !cli_reader_skip(&r->lines, "/") ||
-        !cli_reader_number(&r->lines, 10, CLI_SHARDS_MAX, &count) ||
-        *r->lines.at != '\0' || index == 0 || index > count)
+    if (r->result->shard.count == 0)
         return cli_reader_wrong(&r->lines, "not a shard I/N");
-    *shard = (struct cli_shard){(uint32_t)index, (uint32_t)count};
     if (!cli_reader_next(&r->lines))
         return false;
     return (cli_reader_skip(&r->lines, "spent ") &&

@@ -12,7 +12,7 @@
 #   Go          every answer of Go 1.19's runtime, if that is here
 #
 # The seeds start at the number given, so a soak can be made again. Failures
-# are kept in out/soak/. Ends with the processor time it took.
+# are kept in out/soak/, or in SOAK_DIR. Ends with the processor time it took.
 # usage: props/campaign/soak.sh SECONDS [FIRST-SEED]
 #        (after `ninja out/profsim out/clang/profsim out/asan/profsim fuzz`)
 set -u
@@ -28,7 +28,7 @@ for number in "$seconds" "$seed"; do
     esac
 done
 builds=${SOAK_BUILDS:-out} # a test puts others there
-dir=out/soak
+dir=${SOAK_DIR:-out/soak}
 rounds_max=10000
 rm -rf $dir
 mkdir -p $dir || exit 1

@@ -3,11 +3,14 @@
 # earlier runs and from the fixtures. A finding is run once more to be shrunk,
 # printed with the command that replays it, and kept: as a scenario in
 # profsim-failures/ or as a file in out/fuzz/findings/.
+# FUZZ_WORK is another folder than out/fuzz for corpus, findings and logs, so that
+# several can run at a time; SEED is where the engine's random numbers begin.
 # usage: props/fuzz/fuzz.sh SECONDS [--engine libfuzzer|afl] [TARGET...]
 set -u
 
 all="worlds kernels scenario recording trace"
-findings=out/fuzz/findings
+work=${FUZZ_WORK:-out/fuzz}
+findings=$work/findings
 
 usage() {
     echo "fuzz: $*" >&2
@@ -31,18 +34,18 @@ seeds_of() { # TARGET DIR
 # Both leave what they find as $findings/TARGET-*, and their output in $log.
 # returns: 0, or that of an engine that did not come to its end
 with_libfuzzer() { # TARGET SECONDS SEEDS
-    mkdir -p "out/fuzz/corpus/$1"
+    mkdir -p "$work/corpus/$1"
     timeout -k 10 $(($2 + 60)) "out/fuzz/fuzz_$1" -max_total_time="$2" \
         -print_final_stats=1 -artifact_prefix="$findings/$1-" \
         -rss_limit_mb=2048 -timeout=20 -seed="${SEED:-0}" \
-        "out/fuzz/corpus/$1" "$3" >"$log" 2>&1
+        "$work/corpus/$1" "$3" >"$log" 2>&1
     status=$?
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     return $status
 }
 
 with_afl() { # TARGET SECONDS SEEDS
-    out=out/afl/$1
+    out=${FUZZ_WORK:-out/afl}/$1
     from=$3
     [ ! -d "$out" ] || from=- # goes on with its corpus
     AFL_AUTORESUME=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 \
@@ -85,11 +88,11 @@ tell() { # TARGET FILE
 }
 
 try() { # TARGET SECONDS
-    log=out/fuzz/$1.log
-    seeds_of "$1" "out/fuzz/seeds/$1"
+    log=$work/$1.log
+    seeds_of "$1" "$work/seeds/$1"
     rm -f "$findings/$1"-*
     [ ! -t 2 ] || printf '\r\033[K%s, for %s s' "$1" "$2" >&2
-    with_$engine "$1" "$2" "out/fuzz/seeds/$1"
+    with_$engine "$1" "$2" "$work/seeds/$1"
     status=$?
     [ ! -t 2 ] || printf '\r\033[K' >&2
     found=$(find $findings -name "$1-*" | sort | head -n 1)

@@ -9,6 +9,9 @@
                                  written to reports/mutants.md and .csv
     mutants.py needs             the targets that `all` builds
     mutants.py try PATCH OUT     try one; OUT gets its row
+    mutants.py list              the names of all
+    mutants.py one NAME          try one of them, if what it needs is built, and
+                                 print its verdict: what a shard does
     mutants.py build PATCH DIR TARGET...
                                  make targets of build.ninja with the mutant in
                                  them; prints the path of each
@@ -400,8 +403,23 @@ def try_all(mode, results):
                         'none' if mode == 'named' else 'a twentieth')
 
 
+def try_named(name):
+    """Try a patch with what its header names; print how that ended."""
+    row = f'{ROWS}/named/{name}.row'
+    path = f'{PATCHES}/{name}.patch'
+    if name not in [patch.name for patch in patches()]:
+        raise Broken(f'there is no {path}')
+    os.makedirs(os.path.dirname(row), exist_ok=True)
+    try_one(Build(), path, row, 'named')
+    known = report.Row(row)
+    print(f'{name}: {known.verdict}: {known.by_whom()} {known.detection()}'.strip())
+    print(*known.failures, sep='\n', end='\n' if known.failures else '')
+    return 1 if known.failures else 0
+
+
 def notice_signals():
     """A shell makes background commands ignore these; tests die of them."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1)) # ends what it started
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
@@ -413,7 +431,11 @@ def main(words):
             return try_all('named', f'{ROWS}/named')
         if words == ['full']:
             return try_all('matrix', 'reports/mutants')
-        if words == ['needs']:
+        if words == ['list']:
+            print('\n'.join(patch.name for patch in patches()))
+        elif len(words) == 2 and words[0] == 'one':
+            return try_named(words[1])
+        elif words == ['needs']:
             print('\n'.join(needs(Build(), patches())))
         elif len(words) == 3 and words[0] == 'try':
             subprocess.run(['ninja', '-k', '0',
@@ -424,8 +446,8 @@ def main(words):
             mutant = Mutant(Build(), Patch(words[1]), words[2])
             print('\n'.join(mutant.make(target) for target in words[3:]))
         else:
-            print('usage: mutants.py all | full | needs | try PATCH OUT | '
-                  'build PATCH DIR TARGET...', file=sys.stderr)
+            print('usage: mutants.py all | full | needs | list | one NAME | '
+                  'try PATCH OUT | build PATCH DIR TARGET...', file=sys.stderr)
             return 2
     except (Broken, subprocess.CalledProcessError) as why:
         print(f'mutants: {why}', file=sys.stderr)

@@ -17,6 +17,7 @@
 #include <xxhash.h>
 
 #include "complaint.h"
+#include "rows.h"
 #include "shard_result.h"
 
 /* ---- Which shard ---- */
@@ -190,17 +191,24 @@ a_result_comes_back_as_it_was(void **state)
 }
 
 /* Write a text, and below it its sum, as a forger would. */
-static enum cli_shard_read
-read_forged(const char *text)
+static void
+write_forged(const char *text)
 {
-    static struct cli_shard_result r;
     FILE *file = fopen(path, "wb");
-    enum cli_shard_read read;
 
     assert_non_null(file);
     fprintf(file, "%send %016" PRIx64 "\n", text,
             (uint64_t)XXH3_64bits(text, strlen(text)));
     assert_int_equal(fclose(file), 0);
+}
+
+static enum cli_shard_read
+read_forged(const char *text)
+{
+    static struct cli_shard_result r;
+    enum cli_shard_read read;
+
+    write_forged(text);
     read = cli_shard_result_read(&r, path);
     if (read == CLI_SHARD_READ)
         cli_shard_result_free(&r);
@@ -213,10 +221,12 @@ read_forged(const char *text)
 #define PART  HEAD "part heaps\nseeds 1..8 step 7\nruns 2\n"
 #define WHOLE PART "events 9\nhash 0123456789abcdef\n"
 
-static const struct {
+struct forged {
     const char *text;
     uint32_t line;
-} forged[] = {
+};
+
+static const struct forged forged[] = {
     {"profsim result 2\n", 1},
     {"profsim result 1\nversion \n", 2},
     {"profsim result 1\nversion a\x1b[31m\n", 2},
@@ -260,19 +270,68 @@ static const struct {
 };
 
 static void
+expect_complaint(const struct forged *wrong)
+{
+    char place[64];
+
+    snprintf(place, sizeof place, "%s:%" PRIu32 ": ", path, wrong->line);
+    if (strncmp(cli_complaint_last(), place, strlen(place)) != 0)
+        fail_msg("%s: not at %s but: %s", wrong->text, place,
+                 cli_complaint_last());
+}
+
+static void
 a_forged_line_is_refused_with_its_place(void **state)
 {
     (void)state;
     assert_int_equal(read_forged(HEAD), CLI_SHARD_READ);
     assert_int_equal(read_forged(WHOLE), CLI_SHARD_READ);
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
-        char place[64];
-
-        snprintf(place, sizeof place, "%s:%" PRIu32 ": ", path, forged[i].line);
         assert_int_equal(read_forged(forged[i].text), CLI_SHARD_WRONG);
-        if (strncmp(cli_complaint_last(), place, strlen(place)) != 0)
-            fail_msg("%s: not at %s but: %s", forged[i].text, place,
-                     cli_complaint_last());
+        expect_complaint(&forged[i]);
+    }
+}
+
+#define ROWS                                                       \
+    CLI_ROWS_FIRST "\nversion 1\nprogram ab\nasked make mutants\n" \
+                   "shard 2/3\nspent 5\n"
+#define LIST ROWS "list 0123456789abcdef\nitems 9\n"
+#define ROW  LIST "row 4 exit 2 bytes 2\na\n"
+
+static const struct forged forged_rows[] = {
+    {"profsim result 1\n", 1},
+    {ROWS "list 0123\n", 7},
+    {ROWS "list 0123456789abcdef\nitems 65537\n", 8},
+    {LIST "row 0 exit 0 bytes 2\na\n", 9},
+    {LIST "row 2 exit 0 bytes 2\na\n", 9},
+    {LIST "row 10 exit 0 bytes 2\na\n", 9},
+    {LIST "row 1 exit 1 bytes 2\na\n", 9},
+    {LIST "row 1 exit 7 bytes 2\na\n", 9},
+    {LIST "row 1 exit 0 bytes 2048\na\n", 9},
+    {LIST "row 1 exit 0 bytes 200\na\n", 9},
+    {LIST "row 1 exit 0 bytes 1\na\n", 9},
+    {ROW "row 4 exit 2 bytes 2\na\n", 11},
+    {ROW "row 1 exit 2 bytes 2\na\n", 11},
+    {ROW "more\n", 11},
+};
+
+static void
+a_forged_row_is_refused_with_its_place(void **state)
+{
+    struct cli_rows rows;
+
+    (void)state;
+    write_forged(ROW);
+    assert_true(cli_rows_read(&rows, path));
+    assert_int_equal(rows.count, 9);
+    assert_int_equal(rows.rows[4].exit_code, CLI_BROKEN);
+    assert_string_equal(rows.rows[4].text, "a\n");
+    assert_null(rows.rows[1].text);
+    cli_rows_free(&rows);
+    for (size_t i = 0; i < sizeof forged_rows / sizeof *forged_rows; i++) {
+        write_forged(forged_rows[i].text);
+        assert_false(cli_rows_read(&rows, path));
+        expect_complaint(&forged_rows[i]);
     }
 }
 
@@ -355,6 +414,7 @@ main(void)
         cmocka_unit_test(what_is_no_shard_is_refused),
         cmocka_unit_test(a_result_comes_back_as_it_was),
         cmocka_unit_test(a_forged_line_is_refused_with_its_place),
+        cmocka_unit_test(a_forged_row_is_refused_with_its_place),
         cmocka_unit_test(a_damaged_result_is_refused),
         cmocka_unit_test(only_a_regular_file_is_read),
         cmocka_unit_test(parts_of_other_campaigns_do_not_fit),

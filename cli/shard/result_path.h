@@ -1,0 +1,21 @@
+/* result_path.h -- where the result of a shard is written. */
+#ifndef CLI_RESULT_PATH_H
+#define CLI_RESULT_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shard.h"
+
+/*
+ * `asked` names a file, or a folder, which is made if it ends in a slash; there
+ * the shard names the file: DIR/shard-3-of-7.result.
+ *
+ * in:      shard, whose count may be 0: one of one
+ * out:     path
+ * returns: false, and a complaint
+ */
+bool cli_result_path(const char *asked, struct cli_shard shard, char *path,
+                     size_t room);
+
+#endif

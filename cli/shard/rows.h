@@ -1,0 +1,115 @@
+/*
+ * rows.h -- the result of a shard that judges items one by one, as a file: a
+ * weaker memory order, a rule set, a command. Each has a row: how it ended, and
+ * what it printed (docs/scale.md).
+ *
+ *      items  0 1 2 3 4 5 ...     shard I of N has each N-th from the I-th on
+ *
+ * All shards know the whole list, and a hash of its names says that it is the
+ * same one.
+ */
+#ifndef CLI_ROWS_H
+#define CLI_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "exit.h"
+#include "program_id.h"
+#include "shard.h"
+
+#define CLI_ROWS_FIRST "profsim result 1 rows"
+#define CLI_ROWS_HELP                                          \
+    "write its rows there, as they come, and go on from it;\n" \
+    "DIR/ names it by the shard"
+
+enum {
+    CLI_ROWS_MAX = 65536,
+    CLI_ROWS_ASKED = 512,    /* bytes */
+    CLI_ROW_BYTES = 2048,    /* of a text; the end of a longer one is kept */
+    CLI_ROWS_BYTES = 1 << 18 /* of all texts of a shard */
+};
+
+struct cli_row {
+    char *text; /* malloc'd, whole lines; NULL: the item is not done */
+    enum cli_exit exit_code;
+};
+
+struct cli_rows {
+    char version[32];
+    char program[CLI_PROGRAM_ID_BYTES];
+    char asked[CLI_ROWS_ASKED]; /* the command's words without the shard */
+    struct cli_shard shard;
+    uint64_t list;  /* hash of the items' names */
+    uint32_t count; /* items of all shards */
+    uint64_t spent_ms;
+    struct cli_row *rows; /* by item */
+    const char *path;     /* NULL: no file is written */
+    uint64_t written_ms;
+    uint64_t begun_ms;
+};
+
+/* Add a name to the hash of a list, which begins as 0. */
+void cli_rows_name(uint64_t *list, const char *name);
+
+/*
+ * Begin a shard, or go on from its file.
+ *
+ * in:      asked, words of a form that cli_rows_may_ask() knows
+ *          shard, whose count may be 0: one of one
+ *          path, which stays; NULL: no file
+ *          list, count: the items
+ * out:     *rows, to be ended if true
+ * returns: false, and a complaint
+ */
+bool cli_rows_begin(struct cli_rows *rows, const char *asked,
+                    struct cli_shard shard, const char *path, uint64_t list,
+                    uint32_t count);
+
+/* Is the item this shard's, and not done? */
+bool cli_rows_wants(const struct cli_rows *rows, uint32_t item);
+
+/*
+ * Keep the row of an item, and write the file if that was a second ago.
+ *
+ * returns: false, and a complaint
+ */
+bool cli_rows_add(struct cli_rows *rows, uint32_t item, enum cli_exit exit_code,
+                  const char *text);
+
+/*
+ * Write the file and print how many rows there are, and the sum of their
+ * hashes.
+ *
+ * returns: the worst exit code; CLI_INCOMPLETE if items of the shard are left;
+ *          CLI_USAGE after a complaint
+ */
+enum cli_exit cli_rows_end(struct cli_rows *rows);
+
+void cli_rows_free(struct cli_rows *rows);
+
+/* Print how many rows there are, and the sum of their hashes. */
+void cli_rows_tell(const struct cli_rows *rows);
+
+/* Is that a command which runs nothing but profsim's own lists? */
+bool cli_rows_may_ask(const char *asked);
+
+/*
+ * Read a file that anybody may have written.
+ *
+ * out:     *rows, to be freed, if true
+ * returns: false, after a complaint
+ */
+bool cli_rows_read(struct cli_rows *rows, const char *path);
+
+/*
+ * Are both of one list?
+ *
+ * in:      path, of b
+ * returns: false, and a complaint
+ */
+bool cli_rows_fit(const struct cli_rows *a, const struct cli_rows *b,
+                  const char *path);
+
+#endif
