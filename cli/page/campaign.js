@@ -24,7 +24,7 @@ function head() {
 function failure(r) {
   return [el("h2", {}, el("span", {class: "verdict bad"}, "\u2717 " + (r.property || r.name)), r.about ? ": " + r.about : ""),
     el("div", {class: "why"}, el("b", {}, r.subject, seeds(r) && ", " + seeds(r)), ": ", r.text || r.verdict),
-    r.page && el("p", {}, el("a", {href: r.page.split("/").map(encodeURIComponent).join("/")}, "its page, event by event")), r.replay && commandLine(r.replay)];
+    r.page && el("p", {}, el("a", {href: fileAddress(r.page)}, "its page, event by event")), r.replay && commandLine(r.replay)];
 }
 
 function subject(name) {

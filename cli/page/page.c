@@ -1,10 +1,13 @@
 /* page.c -- see page.h. */
 #include "page.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "complaint.h"
+#include "json.h"
 #include "output.h"
 
 /* The templates as they were when this program was built. */
@@ -39,9 +42,46 @@ cli_page_begin(struct cli_page *page)
     page->file = open_memstream(&page->bytes, &page->bytes_count);
 }
 
+/*
+ * The way from a page's folder to the current one, where names of files in its
+ * data begin: "../" for sub/page.html.
+ *
+ * out:     folder, PATH_MAX bytes; "" if it is not known
+ */
+static void
+find_folder(char *folder, const char *html)
+{
+    const char *slash = strrchr(html, '/');
+    char named[PATH_MAX];
+    char from[PATH_MAX];
+    char to[PATH_MAX];
+    size_t same = 0; /* bytes of the folder that both are in */
+    size_t used = 0;
+
+    folder[0] = '\0';
+    snprintf(named, sizeof named, "%.*s",
+             slash == NULL ? 1 : (int)(slash - html) + 1,
+             slash == NULL ? "." : html);
+    if (realpath(named, from) == NULL || getcwd(to, sizeof to - 1) == NULL ||
+        strlen(from) + 2 > sizeof from)
+        return;
+    strcat(from, "/");
+    strcat(to, "/");
+    for (size_t i = 0; from[i] == to[i] && from[i] != '\0'; i++) {
+        if (from[i] == '/')
+            same = i + 1;
+    }
+    for (const char *c = from + same; *c != '\0' && used + 3 < PATH_MAX; c++) {
+        if (*c == '/')
+            used += (size_t)snprintf(folder + used, PATH_MAX - used, "../");
+    }
+    snprintf(folder + used, PATH_MAX - used, "%s", to + same);
+}
+
 /* The browser may run what stands in the page, and load nothing. */
 static void
-put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page)
+put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page,
+         const char *folder)
 {
     static const char *const scripts[] = {cli_page_failure_js, cli_page_run_js,
                                           cli_page_campaign_js};
@@ -62,6 +102,11 @@ put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page)
           file);
     fwrite(page->bytes, 1, page->bytes_count, file);
     fputs("</script>\n<script>\n\"use strict\";\n", file);
+    if (kind == CLI_PAGE_CAMPAIGN) { /* the others link to nothing */
+        fputs("const folder = ", file);
+        sim_json_string(file, folder);
+        fputs(";\n", file);
+    }
     fputs(cli_page_common_js, file);
     if (kind == CLI_PAGE_FAILURE)
         fputs(cli_page_failure_trace_js, file);
@@ -74,6 +119,7 @@ static const char *
 write_page(const struct props_output *output, enum cli_page_kind kind,
            const struct cli_page *page)
 {
+    char folder[PATH_MAX];
     const char *why = "not enough memory";
     char *bytes = NULL;
     size_t bytes_count = 0;
@@ -81,7 +127,8 @@ write_page(const struct props_output *output, enum cli_page_kind kind,
 
     if (file == NULL)
         return why;
-    put_page(file, kind, page);
+    find_folder(folder, output->path);
+    put_page(file, kind, page, folder);
     if (fclose(file) == 0)
         why = props_output_write(output, bytes, bytes_count);
     free(bytes);

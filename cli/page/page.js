@@ -16,6 +16,9 @@ function el(name, attributes, ...children) {
   return element;
 }
 
+// The address of a file that the data names: from the folder of this page.
+const fileAddress = (path) => (path.startsWith("/") ? path : folder + path).split("/").map(encodeURIComponent).join("/");
+
 function svg(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes || {})) element.setAttribute(key, value);
