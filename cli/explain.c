@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "buckets.h"
 #include "command.h"
@@ -13,6 +14,7 @@
 #include "faults.h"
 #include "file_result.h"
 #include "failure_page.h"
+#include "heap_plot.h"
 #include "instrument_subject.h"
 #include "needed.h"
 #include "options.h"
@@ -20,6 +22,7 @@
 #include "run.h"
 #include "scenario.h"
 #include "subject_file.h"
+#include "tone.h"
 
 struct explanation {
     const struct sim_scenario *scenario;
@@ -27,6 +30,7 @@ struct explanation {
     struct props_run *run;
     struct props_breach breach; /* of the whole scenario */
     bool *needed;               /* by event; NULL: nothing fails */
+    struct cli_heap_plot *plot;
 };
 
 static void
@@ -85,7 +89,66 @@ tell_tasks(const struct sim_world *world)
            sim_world_gc(world)->marking ? ", collecting" : "");
 }
 
-/* What a snapshot listed, and the heap that it had to equal. */
+static const struct prof_heap_record *
+record_of(const struct sim_answer *answer, const struct model_bucket *bucket)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        const struct prof_heap_record *r = &answer->heap[i];
+
+        if (r->size_bytes == bucket->size_bytes && r->depth == bucket->depth &&
+            (r->depth == 0 || memcmp(r->stack, bucket->frames,
+                                     r->depth * sizeof *r->stack) == 0))
+            return r;
+    }
+    return NULL;
+}
+
+static void
+tell_numbers(enum cli_tone tone, char sign, const char *stack,
+             uint64_t size_bytes, uint64_t allocs, uint64_t frees,
+             const char *note)
+{
+    printf("        %s%c %s %" PRIu64 " bytes: %" PRIu64 " allocated, %" PRIu64
+           " freed%s%s\n",
+           cli_tone(tone), sign, stack, size_bytes, allocs, frees, note,
+           cli_tone(CLI_TONE_PLAIN));
+}
+
+/* A bucket of the heap that the snapshot must equal, beside what it shows. */
+static void
+tell_bucket(const struct explanation *explanation,
+            const struct model_bucket *bucket, uint32_t termination)
+{
+    const struct sim_answer *answer =
+        sim_world_answer(explanation->run->judge.world);
+    const struct prof_heap_record *r = record_of(answer, bucket);
+    const char *stack =
+        cli_stack_name(explanation->scenario, bucket->frames, bucket->depth);
+    const bool may_lack = answer->kind == SIM_EV_SNAPSHOT &&
+                          bucket->allocs_then == bucket->frees_then;
+    char note[64];
+
+    if (r == NULL && may_lack)
+        return;
+    if (r != NULL && r->allocs == bucket->allocs_then &&
+        r->frees == bucket->frees_then) {
+        tell_numbers(CLI_TONE_PLAIN, ' ', stack, r->size_bytes, r->allocs,
+                     r->frees, "");
+        return;
+    }
+    snprintf(note, sizeof note, "   at mark termination %" PRIu32, termination);
+    tell_numbers(CLI_TONE_GOOD, '-', stack, bucket->size_bytes,
+                 bucket->allocs_then, bucket->frees_then, note);
+    if (r == NULL)
+        printf("        %s+ not shown%s\n", cli_tone(CLI_TONE_BAD),
+               cli_tone(CLI_TONE_PLAIN));
+    else
+        tell_numbers(CLI_TONE_BAD, '+', stack, r->size_bytes, r->allocs,
+                     r->frees, "   shown");
+}
+
+/* What a snapshot listed, as a difference from the heap that it had to equal.
+ */
 static void
 tell_snapshot(const struct explanation *explanation)
 {
@@ -99,23 +162,18 @@ tell_snapshot(const struct explanation *explanation)
 
     printf("          %zu buckets: %s\n", answer->count,
            prof_status_text(answer->status));
-    for (size_t i = 0; answer->status == PROF_OK && i < answer->count; i++) {
+    for (uint32_t i = 0;
+         known && answer->status == PROF_OK && i < buckets_count; i++) {
+        if (buckets[i].kind == MODEL_HEAP)
+            tell_bucket(explanation, &buckets[i], k);
+    }
+    for (size_t i = 0; !known && answer->status == PROF_OK && i < answer->count;
+         i++) {
         const struct prof_heap_record *r = &answer->heap[i];
 
-        printf("          shows  %s %" PRIu64 " bytes: %" PRIu64
-               " allocated, %" PRIu64 " freed\n",
-               cli_stack_name(explanation->scenario, r->stack, r->depth),
-               r->size_bytes, r->allocs, r->frees);
-    }
-    for (uint32_t i = 0; known && i < buckets_count; i++) {
-        const struct model_bucket *b = &buckets[i];
-
-        if (b->kind == MODEL_HEAP)
-            printf("          mark termination %" PRIu32 ": %s %" PRIu64
-                   " bytes: %" PRIu64 " allocated, %" PRIu64 " freed\n",
-                   k,
-                   cli_stack_name(explanation->scenario, b->frames, b->depth),
-                   b->size_bytes, b->allocs_then, b->frees_then);
+        tell_numbers(CLI_TONE_PLAIN, ' ',
+                     cli_stack_name(explanation->scenario, r->stack, r->depth),
+                     r->size_bytes, r->allocs, r->frees, "");
     }
     if (!known)
         puts("          a fault has not healed: no heap to compare with");
@@ -161,14 +219,19 @@ tell_faults(const struct explanation *explanation,
 static void
 tell_event(struct explanation *explanation, uint32_t index)
 {
+    const bool is_needed =
+        explanation->needed != NULL && explanation->needed[index];
+    const enum cli_tone tone = is_needed                     ? CLI_TONE_STRONG
+                               : explanation->needed != NULL ? CLI_TONE_SOFT
+                                                             : CLI_TONE_PLAIN;
     const enum sim_event_kind kind =
         sim_world_answer(explanation->run->judge.world)->kind;
 
-    printf("%4" PRIu32 " %c ", index + 1,
-           explanation->needed != NULL && explanation->needed[index] ? '*'
-                                                                     : ' ');
+    printf("%s%4" PRIu32 " %c ", cli_tone(tone), index + 1,
+           is_needed ? '*' : ' ');
     sim_scenario_print_event(stdout, explanation->scenario,
                              &explanation->scenario->events[index]);
+    fputs(cli_tone(CLI_TONE_PLAIN), stdout);
     if (explanation->run->has_subject && kind == SIM_EV_SNAPSHOT)
         tell_subject(explanation);
     else if (kind == SIM_EV_SNAPSHOT || kind == SIM_EV_SNAPSHOT_ALL)
@@ -182,7 +245,8 @@ tell_event(struct explanation *explanation, uint32_t index)
 static void
 tell_breach(const struct props_breach *breach)
 {
-    printf("\n%s broken: %s\n  ", props_property_id(breach->property),
+    printf("\n%s%s broken%s: %s\n  ", cli_tone(CLI_TONE_BAD),
+           props_property_id(breach->property), cli_tone(CLI_TONE_PLAIN),
            props_property_sentence(breach->property));
     if ((breach->broken & PROPS_OF_TRACES) == 0) /* those name their session */
         printf("event %" PRIu32 ": ", breach->event + 1);
@@ -214,11 +278,14 @@ tell(struct explanation *explanation)
                              refused);
         tell_event(explanation, i);
         tell_faults(explanation, &before);
+        cli_heap_plot_note(explanation->plot, explanation->run);
         if (!holds)
             break;
     }
+    cli_heap_plot_print(explanation->plot);
     if (explanation->breach.property == PROPS_NONE)
-        puts("\nevery property holds");
+        printf("\n%severy property holds%s\n", cli_tone(CLI_TONE_GOOD),
+               cli_tone(CLI_TONE_PLAIN));
     else
         tell_breach(&explanation->breach);
     return cli_exit_of(explanation->breach.property);
@@ -231,16 +298,21 @@ explain(const struct sim_scenario *scenario, props_set asked)
     struct explanation explanation = {.scenario = scenario,
                                       .asked = asked,
                                       .run = props_run_new(&limits),
+                                      .plot = cli_heap_plot_new(scenario),
                                       .breach = {.property = PROPS_NONE}};
     enum cli_exit exit_code;
 
-    if (explanation.run == NULL)
+    if (explanation.run == NULL || explanation.plot == NULL) {
+        props_run_delete(explanation.run);
+        cli_heap_plot_delete(explanation.plot);
         return cli_usage("%s: not enough memory", scenario->name);
+    }
     explanation.breach =
         cli_needed_try(explanation.run, scenario, asked, CLI_NEEDED_ALL);
     find_needed(&explanation);
     exit_code = tell(&explanation);
     free(explanation.needed);
+    cli_heap_plot_delete(explanation.plot);
     props_run_delete(explanation.run);
     return exit_code;
 }
@@ -251,7 +323,7 @@ static const struct cli_syntax syntax = {
     .about = "Tell a scenario event by event: the cycle, what is published "
              "and pending,\nwhat a snapshot shows and which heap it must "
              "equal; and which events a\nfailure needs.\n",
-    .options = cli_subject_options,
+    .options = cli_subject_tone_options,
     .exits = CLI_EXIT_HELP,
 };
 

@@ -7,25 +7,52 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "escape.h"
 #include "file_result.h"
+#include "progress_line.h"
 #include "recorded.h"
+
+/* One recording is read at a time. */
+static struct props_progress_line progress_line;
+static uint64_t began_ms;
+static uint64_t done_before;
+
+static uint64_t
+now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 void
 cli_show_progress(uint64_t done, uint64_t total)
 {
-    if (isatty(STDERR_FILENO) != 0)
-        fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " events, %.0f %%   ", done,
-                total, 100.0 * (double)done / (double)total);
+    const uint64_t now = now_ms();
+    double seconds;
+
+    if (began_ms == 0 || done < done_before) /* it is read again */
+        began_ms = now;
+    done_before = done;
+    if (done == 0 || !props_progress_line_due(&progress_line, now - began_ms))
+        return;
+    seconds = (double)(now - began_ms) / 1000;
+    props_progress_line_show(&progress_line,
+                             "%" PRIu64 " of %" PRIu64
+                             " events, %.0f %%, %.0f s left",
+                             done, total, 100.0 * (double)done / (double)total,
+                             seconds / (double)done * (double)(total - done));
 }
 
 void
 cli_hide_progress(void)
 {
-    if (isatty(STDERR_FILENO) != 0)
-        fprintf(stderr, "\r%60s\r", "");
+    props_progress_line_hide(&progress_line);
+    progress_line = (struct props_progress_line){0};
+    began_ms = 0;
 }
 
 struct sim_recording *

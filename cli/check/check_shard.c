@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "complaint.h"
+#include "progress_line.h"
 #include "result_path.h"
 
 enum {
@@ -28,6 +29,8 @@ struct work {
     uint64_t written_ms;
     uint64_t part_ms[CLI_PART_COUNT]; /* spent by this process */
     uint64_t slice[CLI_PART_COUNT];   /* seeds */
+    uint64_t runs_before[CLI_PART_COUNT];
+    struct props_progress_line line;
 };
 
 static volatile sig_atomic_t stopped; /* the signal; 0: none came */
@@ -291,17 +294,34 @@ run_slice(struct work *w, enum cli_part_kind kind)
     return CLI_OK;
 }
 
+/* What is left ends with the runs or with the time, whichever is first. */
 static void
-show_progress(const struct work *w)
+show_progress(struct work *w)
 {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr,
-                "\rshard %" PRIu32 "/%" PRIu32 ": %" PRIu64 " and %" PRIu64
-                " runs, %" PRIu64 " s   ",
-                w->result->shard.index, w->result->shard.count,
-                w->result->parts[CLI_PART_HEAPS].runs,
-                w->result->parts[CLI_PART_TRACES].runs,
-                w->result->spent_ms / 1000);
+    const struct cli_shard_result *result = w->result;
+    const uint64_t took_ms = now_ms() - w->begun_ms;
+    const uint64_t limit_ms = UINT64_C(1000) * w->options->campaign.seconds;
+    uint64_t runs = 0;
+    uint64_t left = 0;
+    double left_s;
+
+    if (!props_progress_line_due(&w->line, took_ms))
+        return;
+    for (int kind = 0; kind < CLI_PART_COUNT; kind++) {
+        runs += result->parts[kind].runs - w->runs_before[kind];
+        left += cli_check_left(w->options, result, (enum cli_part_kind)kind);
+    }
+    if (runs == 0 || took_ms == 0)
+        return;
+    left_s = (double)left * (double)took_ms / 1000 / (double)runs;
+    if (limit_ms > result->spent_ms &&
+        left_s > (double)(limit_ms - result->spent_ms) / 1000)
+        left_s = (double)(limit_ms - result->spent_ms) / 1000;
+    props_progress_line_show(&w->line,
+                             "shard %" PRIu32 "/%" PRIu32 ": %" PRIu64
+                             " runs, %.0f runs/s, %.0f s left",
+                             result->shard.index, result->shard.count, runs,
+                             (double)runs * 1000 / (double)took_ms, left_s);
 }
 
 /* The part that has had less time. */
@@ -323,6 +343,8 @@ choose_part(const struct work *w)
 static enum cli_exit
 run_slices(struct work *w)
 {
+    for (int kind = 0; kind < CLI_PART_COUNT; kind++)
+        w->runs_before[kind] = w->result->parts[kind].runs;
     while (stopped == 0 && !cli_check_is_done(w->options, w->result)) {
         if (run_slice(w, choose_part(w)) != CLI_OK)
             return CLI_USAGE;
@@ -332,8 +354,7 @@ run_slices(struct work *w)
             write_result(w); /* tried again in a minute */
         show_progress(w);
     }
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%70s\r", "");
+    props_progress_line_hide(&w->line);
     return CLI_OK;
 }
 

@@ -17,6 +17,7 @@
 #include "complaint.h"
 #include "quote.h"
 #include "scenario.h"
+#include "tone.h"
 
 /* The header as it was when this program was built. */
 __asm__(".pushsection .rodata\n"
@@ -218,6 +219,13 @@ const struct cli_option cli_subject_options[] = {
     {0},
 };
 
+const struct cli_option cli_subject_tone_options[] = {
+    {1, 0, "subject", "FILE", "the profiler that the file is about"},
+    CLI_TONE_OPTION,
+    CLI_PAGE_OPTIONS,
+    {0},
+};
+
 bool
 cli_subject_words(struct cli_options *words, char **argv, int *count,
                   const struct subject **subject, const char **path,
@@ -236,7 +244,9 @@ cli_subject_words(struct cli_options *words, char **argv, int *count,
         }
         words->exit_code = CLI_USAGE;
         if (id != 1) {
-            if (!cli_page_take(pages, id, words->value))
+            if (!(id == CLI_TONE_COLOR
+                      ? cli_tone_take(words->value)
+                      : cli_page_take(pages, id, words->value)))
                 return false;
             continue;
         }

@@ -30,6 +30,7 @@ props_set cli_subject_give(struct sim_scenario *scenario,
 
 /* --subject, --html and --data, for a command that takes one scenario. */
 extern const struct cli_option cli_subject_options[];
+extern const struct cli_option cli_subject_tone_options[]; /* and --color */
 
 /*
  * Take all words of such a command; the plain ones move to argv[1..count].

@@ -3,9 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
-enum { MINUTE_MS = 60000, TEXT_BYTES = 160 };
+enum { TEXT_BYTES = 160 };
 
 static void
 write_line(char *text, const char *name, const struct sim_progress *p)
@@ -30,24 +29,14 @@ cli_progress_show(void *context, const struct sim_progress *p)
     struct cli_progress *shown = context;
     char text[TEXT_BYTES];
 
+    if (!props_progress_line_due(&shown->line, p->took_ms))
+        return;
     write_line(text, shown->name, p);
-    if (isatty(STDERR_FILENO) != 0) {
-        fprintf(stderr, "\r%-79s", text);
-        shown->shown = true;
-        return;
-    }
-    if (shown->next_ms == 0)
-        shown->next_ms = MINUTE_MS;
-    if (p->took_ms < shown->next_ms)
-        return;
-    shown->next_ms = p->took_ms - p->took_ms % MINUTE_MS + MINUTE_MS;
-    fprintf(stderr, "%s\n", text);
+    props_progress_line_show(&shown->line, "%s", text);
 }
 
 void
 cli_progress_hide(struct cli_progress *shown)
 {
-    if (shown->shown)
-        fprintf(stderr, "\r%79s\r", "");
-    shown->shown = false;
+    props_progress_line_hide(&shown->line);
 }

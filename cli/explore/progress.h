@@ -2,16 +2,13 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "progress_line.h"
 #include "registry.h"
 
 /* Where the latest line stands. */
 struct cli_progress {
     const char *name; /* of what is searched */
-    uint64_t next_ms; /* when a log gets its next line */
-    bool shown;       /* a line stands on the terminal */
+    struct props_progress_line line;
 };
 
 /*

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "progress_line.h"
 #include "rng.h"
 #include "run.h"
 
@@ -182,12 +183,15 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
 
 static void
 say_progress(const struct props_campaign *campaign,
-             const struct shared_progress *progress, double elapsed_seconds)
+             const struct shared_progress *progress,
+             struct props_progress_line *line, double elapsed_seconds)
 {
     const uint64_t span = seeds_after_first(campaign);
     uint64_t runs = 0;
     double share;
 
+    if (!props_progress_line_due(line, (uint64_t)(1000 * elapsed_seconds)))
+        return;
     for (uint32_t i = 0; i < campaign->jobs; i++)
         runs +=
             atomic_load_explicit(&progress->jobs[i].runs, memory_order_relaxed);
@@ -196,9 +200,10 @@ say_progress(const struct props_campaign *campaign,
         share = elapsed_seconds / campaign->seconds;
     if (runs == 0 || share <= 0)
         return;
-    fprintf(stderr, "\r%" PRIu64 " runs, %.0f runs/s, %.0f %%, %.0f s left   ",
-            runs, (double)runs / elapsed_seconds, 100 * share,
-            elapsed_seconds / share * (1 - share));
+    props_progress_line_show(
+        line, "%" PRIu64 " runs, %.0f runs/s, %.0f %%, %.0f s left", runs,
+        (double)runs / elapsed_seconds, 100 * share,
+        elapsed_seconds / share * (1 - share));
 }
 
 /* A job has ended. returns: false if it had not enough memory */
@@ -225,7 +230,8 @@ wait_for_jobs(const struct props_campaign *campaign,
               struct shared_progress *progress, struct props_outcome *outcome)
 {
     const double start_seconds = now_seconds();
-    const bool show = campaign->show_progress && isatty(STDERR_FILENO) != 0;
+    const bool show = campaign->show_progress;
+    struct props_progress_line line = {0};
     const struct timespec pause = {.tv_nsec = 20000000};
     uint32_t left = campaign->jobs;
     bool had_memory = true;
@@ -247,10 +253,10 @@ wait_for_jobs(const struct props_campaign *campaign,
         if (left > 0)
             nanosleep(&pause, NULL);
         if (show && left > 0)
-            say_progress(campaign, progress, now_seconds() - start_seconds);
+            say_progress(campaign, progress, &line,
+                         now_seconds() - start_seconds);
     }
-    if (show)
-        fprintf(stderr, "\r%70s\r", "");
+    props_progress_line_hide(&line);
     return had_memory;
 }
 

@@ -27,7 +27,7 @@ struct props_campaign {
     uint64_t seed_step; /* from one seed to the next; 0: 1 */
     uint32_t seconds;   /* stop after so long; 0: when the seeds are done */
     uint32_t jobs;      /* processes, 1 .. PROPS_JOBS_MAX */
-    bool show_progress; /* on standard error, if that is a terminal */
+    bool show_progress; /* on standard error (progress_line.h) */
 };
 
 enum props_end {

@@ -185,6 +185,28 @@ exits "the life of an object in docs/semantics.md" 0 ": ok" \
 
 exits "a known bug is told event by event" 2 \
     "  5 \* gc-sweep a" explain fixtures/scenarios/late-rotation-go1.6.sim
+exits "a snapshot is a difference from the heap it must equal" 2 \
+    "^ *+ .* shown$" explain fixtures/scenarios/late-rotation-go1.6.sim
+exits "the heap is plotted" 2 "^    1 .*  ##*$" \
+    explain fixtures/scenarios/late-rotation-go1.6.sim
+escape=$(printf '\033')
+! grep -q "$escape" "$dir/out"
+count "a file gets no colour" $?
+exits "but when asked" 2 "$escape\[1;31mH2 broken" explain \
+    --color always fixtures/scenarios/late-rotation-go1.6.sim
+refuses "a colour is a word" "auto, always or never, not 'red'" explain \
+    --color red fixtures/scenarios/wrap.sim
+# on_terminal NAME=VALUE...: what explain prints there
+on_terminal() {
+    python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' env "$@" \
+        "$profsim" explain fixtures/scenarios/wrap.sim </dev/null >"$dir/out"
+}
+on_terminal TERM=xterm NO_COLOR= && grep -q "$escape\[32mevery" "$dir/out"
+count "a terminal gets colour" $?
+on_terminal TERM=xterm NO_COLOR=1 && ! grep -q "$escape" "$dir/out"
+count "but not with NO_COLOR" $?
+on_terminal TERM=dumb NO_COLOR= && ! grep -q "$escape" "$dir/out"
+count "nor a dumb one" $?
 exits "a good scenario has no needed events" 0 "^every property holds" \
     explain fixtures/scenarios/wrap.sim
 cp fixtures/scenarios/late-rotation-go1.6.sim "$dir/plain-scenario"

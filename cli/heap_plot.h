@@ -1,0 +1,24 @@
+/* heap_plot.h -- a small plot of text: bytes that a world has in use after each
+ * event, and those that its heap profile has published. */
+#ifndef CLI_HEAP_PLOT_H
+#define CLI_HEAP_PLOT_H
+
+#include <stdint.h>
+
+#include "run.h"
+#include "scenario.h"
+
+struct cli_heap_plot;
+
+/* returns: NULL if there is not enough memory */
+struct cli_heap_plot *cli_heap_plot_new(const struct sim_scenario *scenario);
+void cli_heap_plot_delete(struct cli_heap_plot *plot);
+
+/* Note the heap after the event that has just happened. */
+void cli_heap_plot_note(struct cli_heap_plot *plot,
+                        const struct props_run *run);
+
+/* Print it: nothing if nothing was ever in use. */
+void cli_heap_plot_print(const struct cli_heap_plot *plot);
+
+#endif
