@@ -150,17 +150,6 @@ static const struct cli_syntax replay_syntax = {
 };
 
 static bool
-take_subject(struct way *way, const char *path)
-{
-    if (way->subject != NULL)
-        return cli_complain("--subject names one profiler; '%s' is one more",
-                            path);
-    way->subject_path = path;
-    way->subject = cli_subject_load(path);
-    return way->subject != NULL;
-}
-
-static bool
 take_break(struct way *way, const char *value)
 {
     uint64_t event;
@@ -176,7 +165,7 @@ take(struct way *way, struct cli_report *report, int id, const char *value)
 {
     switch (id) {
     case SUBJECT:
-        return take_subject(way, value);
+        return cli_subject_take(&way->subject, &way->subject_path, value);
     case IN_PROCESS:
         return way->run.in_process = true;
     case BREAK:

@@ -31,8 +31,10 @@ struct words {
     bool folded;
     bool by_given;
     enum cli_measure by;
-    bool lines;    /* print those of allocations */
-    bool verdicts; /* judge the library on it, too */
+    bool lines;                    /* print those of allocations */
+    bool verdicts;                 /* judge the library on it, too */
+    const struct subject *subject; /* of scenarios about one; NULL: none */
+    const char *subject_path;
     struct cli_page_paths pages;
     struct cli_report *report;
 };
@@ -65,12 +67,50 @@ prepare_folder(char *folder, size_t room, const char *path,
 
 static bool
 write_scenario_page(const struct sim_scenario *scenario, const char *path,
-                    const struct words *words)
+                    props_set asked, const struct words *words)
 {
     char command[CLI_SUBJECT_COMMAND_BYTES];
 
-    cli_subject_command_on(command, sizeof command, "replay", NULL, path);
-    return cli_failure_write(&words->pages, scenario, PROPS_ALL, command);
+    cli_subject_command_on(command, sizeof command, "replay",
+                           words->subject_path, path);
+    return cli_failure_write(&words->pages, scenario, asked, command);
+}
+
+/* Is the scenario about a subject if one is named? */
+static bool
+fits_subject(const struct sim_scenario *scenario, const char *path,
+             const struct words *words)
+{
+    if (words->subject != NULL && scenario->config.subject == NULL) {
+        cli_usage("%s: --subject: it is not about one: there is no line "
+                  "`instruments subject`",
+                  path);
+        return false;
+    }
+    if (words->lines && scenario->config.subject != NULL) {
+        cli_usage("%s: --debug is about the library, not about a subject",
+                  path);
+        return false;
+    }
+    return true;
+}
+
+/* What is asked for beside the verdict. folder: "": no profiles */
+static bool
+write_run(struct sim_scenario *scenario, const char *path, const char *folder,
+          props_set asked, const struct words *words)
+{
+    if (scenario->config.subject != NULL) {
+        if (!cli_profiles_show_subject(folder, path, scenario))
+            return false;
+    } else if (folder[0] != '\0' &&
+               !cli_profiles_write_scenario(folder, path, scenario)) {
+        return false;
+    }
+    if (cli_page_wanted(&words->pages) &&
+        !write_scenario_page(scenario, path, asked, words))
+        return false;
+    return !words->lines || cli_profiles_print_allocations(path, scenario);
 }
 
 static enum cli_exit
@@ -82,22 +122,21 @@ run_scenario(const struct sim_input *input, const char *path,
     struct sim_scenario *scenario = sim_scenario_parse(
         (const char *)input->bytes, input->bytes_count, path, &error);
     char folder[PATH_MAX];
+    props_set asked;
     bool written;
     bool done;
 
     if (scenario == NULL)
         return cli_usage("%s", error.text);
-    if (!prepare_folder(folder, sizeof folder, path, words)) {
+    asked = cli_subject_give(scenario, words->subject);
+    if (!fits_subject(scenario, path, words) ||
+        !prepare_folder(folder, sizeof folder, path, words)) {
         sim_scenario_free(scenario);
         return CLI_USAGE;
     }
-    done = props_replay_run(&replay, scenario, PROPS_ALL);
-    written = folder[0] == '\0' || !done || replay.crashed || replay.refused ||
-              cli_profiles_write_scenario(folder, path, scenario);
-    if (written && done && !replay.refused && cli_page_wanted(&words->pages))
-        written = write_scenario_page(scenario, path, words);
-    if (words->lines && done && !replay.crashed && !replay.refused)
-        written = written && cli_profiles_print_allocations(path, scenario);
+    done = props_replay_run(&replay, scenario, asked);
+    written = !done || replay.crashed || replay.refused ||
+              write_run(scenario, path, folder, asked, words);
     sim_scenario_free(scenario);
     if (!written)
         return CLI_USAGE;
@@ -209,10 +248,12 @@ static void
 add_result(const struct words *words, const char *path, enum cli_exit exit_code,
            struct props_breach *breach)
 {
+    char command[CLI_SUBJECT_COMMAND_BYTES];
+
     if (exit_code == CLI_OK && breach->property != PROPS_NONE)
         snprintf(breach->text, sizeof breach->text, "broken, as it must be");
-    cli_file_result(words->report, "files", path, exit_code, breach,
-                    "profsim run");
+    cli_subject_command(command, sizeof command, "run", words->subject_path);
+    cli_file_result(words->report, "files", path, exit_code, breach, command);
 }
 
 static enum cli_exit
@@ -253,7 +294,12 @@ run_input(struct sim_input *input, const char *path, const struct words *words)
 
     switch (input->kind) {
     case SIM_INPUT_RECORDING:
-        return run_recording(input, path, words);
+        if (words->subject == NULL)
+            return run_recording(input, path, words);
+        exit_code = cli_usage("%s: --subject is for scenarios, and this is a "
+                              "recording",
+                              path);
+        break;
     case SIM_INPUT_SCENARIO:
         exit_code = run_scenario(input, path, words, &breach);
         break;
@@ -285,7 +331,7 @@ run_file(const char *path, const struct words *words)
     return exit_code;
 }
 
-enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED, DEBUG };
+enum { RULES = 1, TOP, OUT, VERDICTS, BY, FOLDED, DEBUG, SUBJECT };
 
 static const struct cli_option table[] = {
     {TOP, 0, "top", "N", "sites and threads to print (10)"},
@@ -308,6 +354,10 @@ static const struct cli_option table[] = {
      "also judge the library on it (recordings), as\n"
      "`profsim check FILE` does"},
     {RULES, 0, "rules", "NAME", "what the library then follows (exact)"},
+    {SUBJECT, 0, "subject", "FILE",
+     "the profiler that scenarios are about (docs/subjects.md):\nprint what "
+     "it shows at the end; --out then writes\nheap.pb.gz and, of waits, "
+     "block.pb.gz, mutex.pb.gz"},
     CLI_PAGE_OPTIONS,
     CLI_REPORT_OPTIONS,
     {0},
@@ -329,6 +379,8 @@ static bool
 take(struct words *words, int id, const char *value)
 {
     switch (id) {
+    case SUBJECT:
+        return cli_subject_take(&words->subject, &words->subject_path, value);
     case RULES:
         return (words->rules = cli_rules(value)) != NULL;
     case TOP:

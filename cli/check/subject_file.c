@@ -213,6 +213,18 @@ cli_subject_give(struct sim_scenario *scenario, const struct subject *subject)
     return PROPS_OF_SUBJECTS;
 }
 
+bool
+cli_subject_take(const struct subject **subject, const char **path,
+                 const char *value)
+{
+    if (*subject != NULL)
+        return cli_complain("--subject names one profiler; '%s' is one more",
+                            value);
+    *path = value;
+    *subject = cli_subject_load(value);
+    return *subject != NULL;
+}
+
 const struct cli_option cli_subject_options[] = {
     {1, 0, "subject", "FILE", "the profiler that the file is about"},
     CLI_PAGE_OPTIONS,
@@ -250,14 +262,7 @@ cli_subject_words(struct cli_options *words, char **argv, int *count,
                 return false;
             continue;
         }
-        if (*subject != NULL) {
-            cli_usage("--subject names one profiler; '%s' is one more",
-                      words->value);
-            return false;
-        }
-        *path = words->value;
-        *subject = cli_subject_load(*path);
-        if (*subject == NULL)
+        if (!cli_subject_take(subject, path, words->value))
             return false;
     }
     return !words->ended;

@@ -28,6 +28,15 @@ const struct subject *cli_subject_load(const char *path);
 props_set cli_subject_give(struct sim_scenario *scenario,
                            const struct subject *subject);
 
+/*
+ * Take a word of --subject.
+ *
+ * out:     *subject, NULL before, and its *path
+ * returns: false, and a complaint, if it is no subject, or the second one
+ */
+bool cli_subject_take(const struct subject **subject, const char **path,
+                      const char *value);
+
 /* --subject, --html and --data, for a command that takes one scenario. */
 extern const struct cli_option cli_subject_options[];
 extern const struct cli_option cli_subject_tone_options[]; /* and --color */

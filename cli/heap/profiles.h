@@ -79,6 +79,15 @@ bool cli_profiles_write_scenario(const char *folder, const char *path,
                                  struct sim_scenario *scenario);
 
 /*
+ * Run a scenario about a subject, print what the subject shows at the end, site
+ * by site, and write that as heap.pb.gz, block.pb.gz and mutex.pb.gz.
+ *
+ * in:      folder, "": nothing is written; path, where the scenario is from
+ */
+bool cli_profiles_show_subject(const char *folder, const char *path,
+                               const struct sim_scenario *scenario);
+
+/*
  * Run a scenario and print the lines of its allocations, frees and collections.
  *
  * in:      path, for messages

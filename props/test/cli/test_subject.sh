@@ -127,6 +127,64 @@ verdict "the library is a subject like others" $?
 run 0 "$profsim" replay --subject own many.sim
 verdict "it knows more than 4096 blocks apart" $?
 
+# ---- run: what it shows at the end, and its profile ----
+
+printf '%s\n' 'profsim scenario 2' 'instruments subject' \
+    'stack s1 = main.main>main.parse' 'stack s2 = 0x401000>0x402000' \
+    'alloc o1 s1 16' 'alloc o2 s2 32' 'alloc o3 s2 48' 'free o1' 'free o2' \
+    'contended t1 s2 s1 17' >shown.sim
+read_profile() { /usr/bin/python3 -B "$from/../../install/read_profile.py" "$@"; }
+run 0 "$profsim" run --subject "$from/whole.c" --out profiles shown.sim &&
+    has 's1, live 0 (0 bytes), allocated 1 (16 bytes), freed 1 (16 bytes)$' &&
+    has 's2, live 1 (48 bytes), allocated 2 (80 bytes), freed 1 (32 bytes)$' &&
+    has 's2, block 1 (17 ticks)$' && has 's1, mutex 1 (17 ticks)$' &&
+    has 'shown.sim: ok$'
+verdict "run shows what a subject shows at the end" $?
+cat >wanted <<'END'
+types alloc_objects/count alloc_space/bytes inuse_objects/count inuse_space/bytes
+1 16 0 0 main.parse main.main
+2 80 1 48 0x402000 0x401000
+types contentions/count delay/ticks
+1 17 0x402000 0x401000
+types contentions/count delay/ticks
+1 17 main.parse main.main
+END
+for name in heap block mutex; do
+    read_profile "profiles/$name.pb.gz"
+done >out 2>&1
+cmp -s out wanted && [ "$(find profiles -type f | wc -l)" -eq 3 ]
+verdict "its profile says the same, leaf first" $?
+{ echo 'read-begin' && echo 'read-next' && echo 'alloc o4 s1 8'; } >>shown.sim
+run 0 "$profsim" run --subject "$from/whole.c" shown.sim &&
+    has 's1, live 1 (8 bytes), allocated 2 (24 bytes), freed 1 (16 bytes)$'
+verdict "a reading that is open is read to its end first" $?
+sed '/^contended/d; /^read/d' shown.sim >heap.sim
+run 0 "$profsim" run --subject mended.c --out addresses heap.sim &&
+    has 's2 at 0x[0-9a-f]*, live 1 (48 bytes)$' &&
+    read_profile addresses/heap.pb.gz >out 2>&1 &&
+    has 'types inuse_objects/count inuse_space/bytes$' &&
+    has '1 48 0x402000 0x401000$' && has '1 8 main.parse main.main$' &&
+    [ "$(find addresses -type f)" = addresses/heap.pb.gz ]
+verdict "of a subject that shows live objects, each is a sample" $?
+sed 's/main.parse/main.other/; $arealloc-fails o3 s1 1' heap.sim >broken.sim
+run 2 "$profsim" run --subject "$from/example.c" --json run.json broken.sim &&
+    has 'broken.sim: A7 broken: ' && has 's1 at 0x[0-9a-f]*, live 1 (8 bytes)$' &&
+    grep -q "profsim run --subject $from/example.c broken.sim" run.json
+verdict "what is broken is said, and what was shown" $?
+run 1 "$profsim" run shown.sim && has 'profsim: .*--subject FILE$' &&
+    run 1 "$profsim" run --subject own --subject own shown.sim &&
+    has "profsim: .*'own' is one more" &&
+    run 1 "$profsim" run --subject own "$from/../scenarios/collision.sim" &&
+    has 'profsim: .*collision.sim: --subject: it is not about one' &&
+    run 1 "$profsim" run --subject own --debug alloc heap.sim &&
+    has 'profsim: heap.sim: --debug is about the library' &&
+    run 1 "$profsim" run --subject own "$from/../recordings/git-log.rec" &&
+    has 'profsim: .*git-log.rec: --subject is for scenarios'
+verdict "what does not go together is refused" $?
+run 1 "$profsim" run --subject "$from/whole.c" --out heap.sim shown.sim &&
+    has 'profsim: heap.sim: '
+verdict "a folder that cannot be made is told" $?
+
 # ---- What is no subject ----
 
 echo 'int x;' >none.c
