@@ -25,6 +25,7 @@ FNR == 1 {
 
 # Definitions begin in the first column and their braces stand alone.
 /^[a-z_][a-z_0-9]*\(/ { name = $0; sub(/\(.*/, "", name) }
+/^TEST\(/ { name = $0; gsub(/^TEST\(|\).*/, "", name) }
 /^\{/ { start = FNR; rows = table = 0 }
 /^    static const .* = \{$/ { table = FNR }
 /^    \};/ && table { rows += FNR - table; table = 0 }

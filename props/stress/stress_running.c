@@ -9,16 +9,11 @@
  */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/prof.h"
+#include "unit_test.h"
 
 enum {
     THREADS = 3,
@@ -117,8 +112,7 @@ advance_cycles(struct prof *prof, uint32_t cycles, uint64_t *wrong)
     }
 }
 
-static void
-cycles_turn_while_others_record(void **state)
+TEST(cycles_turn_while_others_record)
 {
     const struct prof_config config = {
         .buckets_max = 64, /* lost races of insertion waste a few */
@@ -135,7 +129,6 @@ cycles_turn_while_others_record(void **state)
     uint64_t frees = 0;
     uint64_t wrong = 0;
 
-    (void)state;
     assert_non_null(block);
     memset(block, 0, bytes);
     assert_int_equal(prof_init(&prof, &config, block, bytes), PROF_OK);
@@ -165,9 +158,5 @@ cycles_turn_while_others_record(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_turn_while_others_record),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

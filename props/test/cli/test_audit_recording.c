@@ -2,22 +2,17 @@
  * test_audit_recording.c -- `profsim audit --recording`: what it makes of a
  * recording is the same for two that say the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "audit_command.h"
 #include "captured.h"
 #include "record/recfile.h"
 #include "small_recording.h"
+#include "unit_test.h"
 
 static char path[] = "/tmp/test_audit-XXXXXX";
 
@@ -92,8 +87,7 @@ expect_same(const struct drawn *one, size_t one_count,
     expect_same(one, sizeof one / sizeof *one, other, \
                 sizeof other / sizeof *other)
 
-static void
-objects_of_no_bytes_are_left_out(void **state)
+TEST(objects_of_no_bytes_are_left_out)
 {
     static const struct drawn with[] = {
         {'A', 0, 1000}, {'A', 1, 0},    {'A', 2, 3000}, {'F', 1, 0},
@@ -103,12 +97,10 @@ objects_of_no_bytes_are_left_out(void **state)
                                            {'A', 2, 2000}, {'A', 3, 5000},
                                            {'F', 1, 0},    {'A', 4, 700}};
 
-    (void)state;
     SAME(with, without);
 }
 
-static void
-a_resize_is_a_free_and_an_allocation(void **state)
+TEST(a_resize_is_a_free_and_an_allocation)
 {
     static const struct drawn resized[] = {{'A', 0, 1000}, {'A', 1, 3000},
                                            {'R', 0, 6000}, {'A', 2, 2000},
@@ -117,7 +109,6 @@ a_resize_is_a_free_and_an_allocation(void **state)
         {'A', 0, 1000}, {'A', 1, 3000}, {'F', 0, 0},  {'A', 2, 6000},
         {'A', 3, 2000}, {'F', 2, 0},    {'A', 4, 900}};
 
-    (void)state;
     SAME(resized, replaced);
 }
 
@@ -140,10 +131,5 @@ remove_file(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_of_no_bytes_are_left_out),
-        cmocka_unit_test(a_resize_is_a_free_and_an_allocation),
-    };
-
-    return cmocka_run_group_tests(tests, make_file, remove_file);
+    return tests_run(make_file, remove_file);
 }

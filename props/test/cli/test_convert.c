@@ -2,22 +2,18 @@
  * test_convert.c -- from a spool to a recording: numbers for addresses, and no
  * trust in a log that a program in trouble may have written over.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "convert.h"
 #include "recording.h"
 #include "rng.h"
 #include "hooks.h"
 #include "spool.h"
+#include "unit_test.h"
 
 #define SPOOL_BYTES (EMBED_SPOOL_FIRST + 4096u)
 #define START       UINT64_C(1000)
@@ -185,8 +181,7 @@ open_result(void)
 }
 
 /* Two are under way at a time, one of them has no end, one no beginning. */
-static void
-a_resize_keeps_its_object(void **state)
+TEST(a_resize_keeps_its_object)
 {
     static const struct {
         enum sim_recorded_kind kind;
@@ -209,7 +204,6 @@ a_resize_keeps_its_object(void **state)
     char error[200];
     size_t count = 0;
 
-    (void)state;
     begin_spool();
     stack = append_stack(0x5010, 3);
     append_alloc(1, 0xa000, 10, stack);
@@ -254,8 +248,7 @@ append_words(uint64_t first, uint64_t second, uint32_t words_count)
 }
 
 /* Each field at its largest, but for the thread. */
-static void
-a_short_record_counts_on_from_the_one_before(void **state)
+TEST(a_short_record_counts_on_from_the_one_before)
 {
     enum { LAST_THREAD = 129, ALLOC = 64, FREE = 65 };
     static const uint64_t number[] = {78};
@@ -270,7 +263,6 @@ a_short_record_counts_on_from_the_one_before(void **state)
     char error[200];
     uint64_t stack;
 
-    (void)state;
     begin_spool();
     for (uint32_t i = 1; i <= LAST_THREAD; i++)
         append(EMBED_THREAD, 0, i, number, 1);
@@ -300,22 +292,19 @@ a_short_record_counts_on_from_the_one_before(void **state)
     assert_non_null(strstr(error, "a record reaches past the end"));
 }
 
-static void
-an_event_of_no_known_thread_is_refused(void **state)
+TEST(an_event_of_no_known_thread_is_refused)
 {
     uint64_t words[2] = {START + 1, 0xa000};
     struct cli_converted what;
     char error[200];
 
-    (void)state;
     begin_spool();
     append(EMBED_FREE, 0, 1, words, 2); /* there is thread 0 */
     assert_false(convert(&what, error, sizeof error));
     assert_non_null(strstr(error, "an event of no known thread"));
 }
 
-static void
-addresses_become_numbers_and_losses_are_counted(void **state)
+TEST(addresses_become_numbers_and_losses_are_counted)
 {
     static const struct {
         enum sim_recorded_kind kind;
@@ -335,7 +324,6 @@ addresses_become_numbers_and_losses_are_counted(void **state)
     char error[200];
     size_t n;
 
-    (void)state;
     fill_spool();
     assert_true(convert(&what, error, sizeof error));
     assert_int_equal(what.events, 8);
@@ -363,15 +351,13 @@ addresses_become_numbers_and_losses_are_counted(void **state)
     sim_recording_close(recording);
 }
 
-static void
-a_pc_without_a_symbol_is_named_by_its_place(void **state)
+TEST(a_pc_without_a_symbol_is_named_by_its_place)
 {
     struct cli_converted what;
     struct sim_recording *recording;
     struct sim_recorded_frame frame;
     char error[200];
 
-    (void)state;
     fill_spool();
     assert_true(convert(&what, error, sizeof error));
     recording = open_result();
@@ -386,8 +372,7 @@ a_pc_without_a_symbol_is_named_by_its_place(void **state)
 }
 
 /* It has the name of a pipe that nobody writes to. */
-static void
-a_module_that_is_no_file_has_no_names(void **state)
+TEST(a_module_that_is_no_file_has_no_names)
 {
     struct sim_recording *recording;
     struct cli_converted what;
@@ -395,7 +380,6 @@ a_module_that_is_no_file_has_no_names(void **state)
     char error[200];
     char pipe[96];
 
-    (void)state;
     snprintf(pipe, sizeof pipe, "%s", path_of("pipe"));
     assert_int_equal(mkfifo(pipe, 0600), 0);
     begin_spool();
@@ -411,8 +395,7 @@ a_module_that_is_no_file_has_no_names(void **state)
     assert_int_equal(unlink(pipe), 0);
 }
 
-static void
-a_spool_written_over_is_refused_or_gives_a_sound_recording(void **state)
+TEST(a_spool_written_over_is_refused_or_gives_a_sound_recording)
 {
     struct sim_rng rng = {.state = sim_mix64(30)};
     struct cli_converted what;
@@ -465,16 +448,5 @@ remove_directory(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_resize_keeps_its_object),
-        cmocka_unit_test(a_short_record_counts_on_from_the_one_before),
-        cmocka_unit_test(an_event_of_no_known_thread_is_refused),
-        cmocka_unit_test(addresses_become_numbers_and_losses_are_counted),
-        cmocka_unit_test(a_pc_without_a_symbol_is_named_by_its_place),
-        cmocka_unit_test(a_module_that_is_no_file_has_no_names),
-        cmocka_unit_test(
-            a_spool_written_over_is_refused_or_gives_a_sound_recording),
-    };
-
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return tests_run(make_directory, remove_directory);
 }

@@ -1,16 +1,12 @@
 /*
  * test_demangle.c -- names as their source has them, and names that are bombs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "demangle.h"
+#include "unit_test.h"
 
 static void
 expect(const char *symbol, const char *want)
@@ -24,10 +20,8 @@ expect(const char *symbol, const char *want)
     free(got);
 }
 
-static void
-names_are_those_of_the_source(void **state)
+TEST(names_are_those_of_the_source)
 {
-    (void)state;
     expect("_ZN4shop4cart5outerEmPKc", "shop::cart::outer(unsigned long, "
                                        "char const*)");
     expect("_Znwm", "operator new(unsigned long)");
@@ -36,10 +30,8 @@ names_are_those_of_the_source(void **state)
     expect("_RNvCs15kBYyAo9fc_7mycrate7example", "mycrate::example");
 }
 
-static void
-what_is_not_mangled_stays(void **state)
+TEST(what_is_not_mangled_stays)
 {
-    (void)state;
     expect("main", NULL);
     expect("", NULL);
     expect("_start", NULL);
@@ -49,13 +41,11 @@ what_is_not_mangled_stays(void **state)
 }
 
 /* f(A, T<A, A>, T<T<A, A>, T<A, A>>, ...): each argument is twice as long. */
-static void
-a_name_that_would_fill_the_memory_is_left_as_it_is(void **state)
+TEST(a_name_that_would_fill_the_memory_is_left_as_it_is)
 {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     char symbol[8192] = "_Z1f1A1TIS_S_E";
 
-    (void)state;
     expect(symbol, "f(A, T<A, A>)");
     for (int i = 1; i < 35; i++) {
         const size_t length = strlen(symbol);
@@ -81,11 +71,5 @@ a_name_that_would_fill_the_memory_is_left_as_it_is(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_those_of_the_source),
-        cmocka_unit_test(what_is_not_mangled_stays),
-        cmocka_unit_test(a_name_that_would_fill_the_memory_is_left_as_it_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

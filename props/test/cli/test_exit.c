@@ -1,16 +1,11 @@
 /* test_exit.c -- exit codes and verdicts: what no good library can show. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "file_result.h"
+#include "unit_test.h"
 
-static void
-the_worst_of_two_does_not_depend_on_their_order(void **state)
+TEST(the_worst_of_two_does_not_depend_on_their_order)
 {
     /* From best to worst. */
     static const enum cli_exit codes[] = {
@@ -18,7 +13,6 @@ the_worst_of_two_does_not_depend_on_their_order(void **state)
         CLI_LIVENESS, CLI_NONDETERMINISM, CLI_USAGE};
     const size_t count = sizeof codes / sizeof *codes;
 
-    (void)state;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++)
             assert_int_equal(cli_exit_worse(codes[i], codes[j]),
@@ -26,10 +20,8 @@ the_worst_of_two_does_not_depend_on_their_order(void **state)
     }
 }
 
-static void
-a_property_has_its_exit_code(void **state)
+TEST(a_property_has_its_exit_code)
 {
-    (void)state;
     assert_int_equal(cli_exit_of(PROPS_NONE), 0);
     assert_int_equal(cli_exit_of(PROPS_H1), 2);
     assert_int_equal(cli_exit_of(PROPS_T1), 2);
@@ -38,12 +30,10 @@ a_property_has_its_exit_code(void **state)
     assert_int_equal(cli_exit_of(PROPS_D1), 5);
 }
 
-static void
-a_process_that_ends_is_a_crash_and_one_that_does_not_is_none(void **state)
+TEST(a_process_that_ends_is_a_crash_and_one_that_does_not_is_none)
 {
     struct props_breach breach = cli_no_breach();
 
-    (void)state;
     assert_int_equal(cli_crash("f", SIGSEGV, &breach), 3);
     assert_non_null(strstr(breach.text, "signal 11"));
     assert_int_equal(cli_crash("f", 0, &breach), 3);
@@ -52,10 +42,8 @@ a_process_that_ends_is_a_crash_and_one_that_does_not_is_none(void **state)
     assert_string_equal(breach.text, "the run does not end");
 }
 
-static void
-an_exit_code_and_its_verdict_lead_to_each_other(void **state)
+TEST(an_exit_code_and_its_verdict_lead_to_each_other)
 {
-    (void)state;
     for (int code = CLI_OK; code <= CLI_INCOMPLETE; code++)
         assert_int_equal(cli_verdict_exit(cli_verdict_of((enum cli_exit)code)),
                          code);
@@ -74,8 +62,7 @@ an_exit_code_and_its_verdict_lead_to_each_other(void **state)
 }
 
 /* A crash is an error of JUnit's, an endless run a failure; both replay. */
-static void
-a_crash_is_no_skipped_test(void **state)
+TEST(a_crash_is_no_skipped_test)
 {
     char *argv[] = {"replay", "a.sim", NULL};
     struct props_breach breach = cli_no_breach();
@@ -83,7 +70,6 @@ a_crash_is_no_skipped_test(void **state)
     char text[4096] = "";
     FILE *file = fmemopen(text, sizeof text, "w");
 
-    (void)state;
     assert_non_null(file);
     cli_report_begin(&report, 2, argv);
     cli_crash("a.sim", SIGSEGV, &breach);
@@ -105,14 +91,5 @@ a_crash_is_no_skipped_test(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_worst_of_two_does_not_depend_on_their_order),
-        cmocka_unit_test(a_property_has_its_exit_code),
-        cmocka_unit_test(
-            a_process_that_ends_is_a_crash_and_one_that_does_not_is_none),
-        cmocka_unit_test(an_exit_code_and_its_verdict_lead_to_each_other),
-        cmocka_unit_test(a_crash_is_no_skipped_test),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

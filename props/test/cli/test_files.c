@@ -9,8 +9,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fault.h"
 #include "folder.h"
 #include "prof/file.h"
 #include "prof/text.h"
 #include "syscall_injector.h"
+#include "unit_test.h"
 
 enum { FILES_MAX = 32, FILE_BYTES_MAX = 1 << 16, PLACES_MAX = 6 };
 
@@ -217,12 +214,10 @@ try_all(char *const *argv, bool continues)
     }
 }
 
-static void
-each_fault_of_files_is_tried(void **state)
+TEST(each_fault_of_files_is_tried)
 {
     size_t named = 0;
 
-    (void)state;
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const char *test = sim_fault_test((enum sim_fault)i);
 
@@ -233,30 +228,25 @@ each_fault_of_files_is_tried(void **state)
 }
 
 /* The library's own files, written by this program itself. */
-static void
-files_of_the_library_are_whole(void **state)
+TEST(files_of_the_library_are_whole)
 {
     char word[] = "write";
     char *argv[] = {self, word, out, NULL};
 
-    (void)state;
     try_all(argv, true);
 }
 
-static void
-profiles_and_their_texts_are_whole(void **state)
+TEST(profiles_and_their_texts_are_whole)
 {
     char *argv[] = {
         profsim, "run", "--out", out, "fixtures/recordings/waits.rec", NULL};
 
-    (void)state;
     if (profsim == NULL)
         skip();
     try_all(argv, true);
 }
 
-static void
-traces_are_whole(void **state)
+TEST(traces_are_whole)
 {
     char *argv[] = {profsim,
                     "run",
@@ -265,14 +255,12 @@ traces_are_whole(void **state)
                     "fixtures/scenarios/late-return-across-sessions.sim",
                     NULL};
 
-    (void)state;
     if (profsim == NULL)
         skip();
     try_all(argv, false);
 }
 
-static void
-converted_traces_are_whole(void **state)
+TEST(converted_traces_are_whole)
 {
     const struct props_fault none = {.call = PROPS_CALL_COUNT};
     char *make[] = {
@@ -281,7 +269,6 @@ converted_traces_are_whole(void **state)
     char *argv[] = {profsim, "trace", "convert", "--to", "chrome",
                     trace,   "-o",    view,      NULL};
 
-    (void)state;
     if (!PROPS_SUPERVISES || profsim == NULL)
         skip();
     assert_true(props_inject(make, &none).ran);
@@ -351,19 +338,11 @@ write_one(const char *into, const char *name,
 int
 main(int argc, char **argv)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fault_of_files_is_tried),
-        cmocka_unit_test(files_of_the_library_are_whole),
-        cmocka_unit_test(profiles_and_their_texts_are_whole),
-        cmocka_unit_test(traces_are_whole),
-        cmocka_unit_test(converted_traces_are_whole),
-    };
-
     if (argc == 3) /* the command that is supervised */
         return write_one(argv[2], "heap.pb", write_profile) &&
                        write_one(argv[2], "heap.txt", write_text)
                    ? 0
                    : 1;
     profsim = argc == 2 ? argv[1] : NULL;
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -2,17 +2,13 @@
  * test_graphs.c -- heaps for the viewers of stacks: merged from the root, added
  * up, and with names that no viewer takes for its own syntax.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "graphs.h"
 #include "small_recording.h"
+#include "unit_test.h"
 
 /* Frames: main, a name of all syntaxes, one inlined into main, malloc. */
 static const char *const names[] = {"main", "a;b<c>&\"d'\\e\n\x1b]f", "inner",
@@ -130,13 +126,11 @@ expect_part(const struct made *made, char form, const char *part)
     free(text);
 }
 
-static void
-stacks_are_merged_and_malloc_is_left_out(void **state)
+TEST(stacks_are_merged_and_malloc_is_left_out)
 {
     static const uint64_t sizes[] = {1, 20, 300};
     struct made made;
 
-    (void)state;
     make(&made, sizes);
     expect_text(&made, 'p',
                 "main;a:b<c>&\"d'\\e\\n\\x1b]f 21\n"
@@ -147,14 +141,12 @@ stacks_are_merged_and_malloc_is_left_out(void **state)
     release(&made);
 }
 
-static void
-names_are_no_syntax(void **state)
+TEST(names_are_no_syntax)
 {
     static const uint64_t sizes[] = {1, 20, 300};
     struct made made;
     char *text;
 
-    (void)state;
     make(&made, sizes);
     expect_part(&made, 's', "<title>a;b&lt;c&gt;&amp;&quot;d&#39;");
     expect_part(&made, 's', ">x&lt;y: bytes in use at the peak<");
@@ -171,14 +163,12 @@ names_are_no_syntax(void **state)
     release(&made);
 }
 
-static void
-calls_of_one_pc_have_addresses_of_their_own(void **state)
+TEST(calls_of_one_pc_have_addresses_of_their_own)
 {
     static const uint64_t sizes[] = {1, 20, 300};
     const struct cli_call *calls[CLI_CALLS_MAX];
     struct made made;
 
-    (void)state;
     make(&made, sizes);
     assert_int_equal(cli_calls_of(made.calls, 2, calls), 2);
     assert_string_equal(calls[0]->function, "inner");
@@ -192,13 +182,11 @@ calls_of_one_pc_have_addresses_of_their_own(void **state)
     release(&made);
 }
 
-static void
-a_heap_of_nothing_is_still_a_graph(void **state)
+TEST(a_heap_of_nothing_is_still_a_graph)
 {
     static const uint64_t sizes[] = {0, 0, 0};
     struct made made;
 
-    (void)state;
     make(&made, sizes);
     expect_text(&made, 'p', "");
     expect_part(&made, 's', "</svg>");
@@ -209,12 +197,5 @@ a_heap_of_nothing_is_still_a_graph(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_are_merged_and_malloc_is_left_out),
-        cmocka_unit_test(names_are_no_syntax),
-        cmocka_unit_test(calls_of_one_pc_have_addresses_of_their_own),
-        cmocka_unit_test(a_heap_of_nothing_is_still_a_graph),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * test_hostile.c -- files that were made to harm: what they say is printed as
  * text, what they claim takes no memory, and what is damaged is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "captured.h"
 #include "command.h"
@@ -20,6 +15,7 @@
 #include "mutants.h"
 #include "recfile.h"
 #include "trace.h"
+#include "unit_test.h"
 
 enum { SECONDS = 60 };
 
@@ -118,10 +114,8 @@ slurp(const char *path)
     return text;
 }
 
-static void
-a_recording_cannot_print_its_own_verdict(void **state)
+TEST(a_recording_cannot_print_its_own_verdict)
 {
-    (void)state;
     write_recording("verdict.rec",
                     "f\n\nverdict: H1 broken at event 1: forged\x1b[2J\xff",
                     "/m");
@@ -139,10 +133,8 @@ a_recording_cannot_print_its_own_verdict(void **state)
     assert_null(strstr(captured.text, "\nverdict: forged"));
 }
 
-static void
-a_path_cannot_print_a_line(void **state)
+TEST(a_path_cannot_print_a_line)
 {
-    (void)state;
     write_recording("a\nb: ok", "f", "/m");
     run_on(cli_run, "run", "a\nb: ok");
     assert_int_equal(strncmp(captured.text, "a\\nb: ok: ", 10), 0);
@@ -154,12 +146,10 @@ a_path_cannot_print_a_line(void **state)
     run_on(cli_shrink, "shrink", "no\nsuch.sim");
 }
 
-static void
-a_name_cannot_end_a_line_of_a_profile(void **state)
+TEST(a_name_cannot_end_a_line_of_a_profile)
 {
     char *words[] = {"run", "--out", "out", "names.rec", NULL};
 
-    (void)state;
     write_recording("names.rec", "f\n---\n0x1 g\n", "/m\n---");
     captured_free(&captured);
     assert_true(captured_run(&captured, cli_run, words, -1, SECONDS));
@@ -202,13 +192,11 @@ mutants_of(const void *bytes, size_t bytes_count)
     return captured.exit_code;
 }
 
-static void
-a_table_of_mutants_is_whole_or_refused(void **state)
+TEST(a_table_of_mutants_is_whole_or_refused)
 {
     char text[512];
     const size_t bytes = make_table(text, table, 3);
 
-    (void)state;
     assert_int_equal(mutants_of(text, bytes), CLI_BROKEN); /* one survives */
     assert_non_null(strstr(captured.text, "b.c                            2"));
     assert_non_null(strstr(captured.text, "t                              1"));
@@ -223,8 +211,7 @@ a_table_of_mutants_is_whole_or_refused(void **state)
     assert_int_equal(mutants_of(text, bytes + 1), CLI_USAGE);
 }
 
-static void
-a_row_of_mutants_is_right_or_named(void **state)
+TEST(a_row_of_mutants_is_right_or_named)
 {
     static const struct {
         const char *rows;
@@ -239,7 +226,6 @@ a_row_of_mutants_is_right_or_named(void **state)
     char text[512];
     char all[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(all, sizeof all, "name,kind,verdict,by,runs\n%s",
                  rows[i].rows);
@@ -250,8 +236,7 @@ a_row_of_mutants_is_right_or_named(void **state)
 
 /* ---- memory ---- */
 
-static void
-a_directive_takes_no_memory_beyond_its_file(void **state)
+TEST(a_directive_takes_no_memory_beyond_its_file)
 {
     static const struct {
         const char *line;
@@ -265,7 +250,6 @@ a_directive_takes_no_memory_beyond_its_file(void **state)
     };
     char text[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(text, sizeof text, "profsim scenario 2\n%ssnapshot-all\n",
                  rows[i].line);
@@ -287,13 +271,11 @@ a_directive_takes_no_memory_beyond_its_file(void **state)
 }
 
 /* A trace that is none after its header: what follows is not read. */
-static void
-a_trace_is_read_up_to_what_is_none(void **state)
+TEST(a_trace_is_read_up_to_what_is_none)
 {
     static const char bytes[] = "go 1.5 trace\0\0\0\0\0";
     char *words[] = {"trace", "check", "sparse", NULL};
 
-    (void)state;
     write_file("sparse", bytes, sizeof bytes);
     assert_int_equal(truncate("sparse", (off_t)1 << 32), 0);
     captured_free(&captured);
@@ -305,8 +287,7 @@ a_trace_is_read_up_to_what_is_none(void **state)
 #endif
 }
 
-static void
-recordings_of_one_kind_of_record_stay_below_the_ceiling(void **state)
+TEST(recordings_of_one_kind_of_record_stay_below_the_ceiling)
 {
     enum { BYTES = 4 << 20 };
     static const uint64_t none[CLI_RECFILE_CAUSES];
@@ -315,7 +296,6 @@ recordings_of_one_kind_of_record_stay_below_the_ceiling(void **state)
     uint32_t stack[128] = {0};
     struct cli_recfile file;
 
-    (void)state;
     for (int kind = 0; kind < 3; kind++) {
         cli_recfile_init(&file, 0);
         cli_recfile_about(&file, &about);
@@ -369,14 +349,12 @@ static const char scenario[] = "profsim scenario 2\n"
 static const char traced[] = "profsim scenario 2\nscheduled\n"
                              "instruments trace\np0: proc-start\n";
 
-static void
-a_pipe_works_where_a_file_does(void **state)
+TEST(a_pipe_works_where_a_file_does)
 {
     static char bytes[4096];
     FILE *file;
     size_t count;
 
-    (void)state;
     run_on_pipe(cli_run, "run", scenario, sizeof scenario - 1);
     assert_string_equal(captured.text, "-: ok\n");
     run_on_pipe(cli_replay, "replay", scenario, sizeof scenario - 1);
@@ -399,10 +377,8 @@ a_pipe_works_where_a_file_does(void **state)
     assert_int_equal(captured.exit_code, CLI_OK);
 }
 
-static void
-what_a_file_is_its_content_says(void **state)
+TEST(what_a_file_is_its_content_says)
 {
-    (void)state;
     write_file("scenario.rec", scenario, sizeof scenario - 1);
     run_on(cli_run, "run", "scenario.rec");
     assert_string_equal(captured.text, "scenario.rec: ok\n");
@@ -423,20 +399,7 @@ what_a_file_is_its_content_says(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_cannot_print_its_own_verdict),
-        cmocka_unit_test(a_path_cannot_print_a_line),
-        cmocka_unit_test(a_name_cannot_end_a_line_of_a_profile),
-        cmocka_unit_test(a_table_of_mutants_is_whole_or_refused),
-        cmocka_unit_test(a_row_of_mutants_is_right_or_named),
-        cmocka_unit_test(a_directive_takes_no_memory_beyond_its_file),
-        cmocka_unit_test(a_trace_is_read_up_to_what_is_none),
-        cmocka_unit_test(
-            recordings_of_one_kind_of_record_stay_below_the_ceiling),
-        cmocka_unit_test(a_pipe_works_where_a_file_does),
-        cmocka_unit_test(what_a_file_is_its_content_says),
-    };
-    const int failed = cmocka_run_group_tests(tests, make_folder, folder_clear);
+    const int failed = tests_run(make_folder, folder_clear);
 
     captured_free(&captured);
     return failed;

@@ -1,19 +1,14 @@
 /* test_lost_files.c -- what processes lost: told, and kept until it is saved.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "profile/lost_files.h"
+#include "unit_test.h"
 
 static char folder[] = "/tmp/test_lost-XXXXXX";
 
@@ -57,20 +52,16 @@ lines_of(const char *name)
     return count;
 }
 
-static void
-each_loss_is_a_sentence(void **state)
+TEST(each_loss_is_a_sentence)
 {
-    (void)state;
     put("7.lost", "early 3\nuntracked 0\nnonsense 4\nunseen_frees 2\n");
     cli_lost_files(folder);
     assert_false(is_there("7.lost"));
     assert_int_equal(lines_of("7.lost.txt"), 2);
 }
 
-static void
-a_list_that_cannot_be_saved_stays(void **state)
+TEST(a_list_that_cannot_be_saved_stays)
 {
-    (void)state;
     put("8.lost", "early 3\n");
     put("9.lost", "early 4\n");
     assert_int_equal(mkdir(path_of("8.lost.txt"), 0700), 0);
@@ -83,10 +74,8 @@ a_list_that_cannot_be_saved_stays(void **state)
     assert_int_equal(lines_of("8.lost.txt"), 1);
 }
 
-static void
-what_is_no_list_is_left(void **state)
+TEST(what_is_no_list_is_left)
 {
-    (void)state;
     put("a.lost", "of another program\n");
     cli_lost_files(folder);
     assert_true(is_there("a.lost"));
@@ -115,11 +104,5 @@ remove_folder(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_loss_is_a_sentence),
-        cmocka_unit_test(a_list_that_cannot_be_saved_stays),
-        cmocka_unit_test(what_is_no_list_is_left),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -1,17 +1,12 @@
 /* test_shard.c -- which shard a task is; results of shards that anybody may
  * have written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "unit_test.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -45,10 +40,8 @@ expect_shard(const char *text, const char *const *set, uint32_t index,
 
 #define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void
-a_shard_is_written_or_what_a_scheduler_says(void **state)
+TEST(a_shard_is_written_or_what_a_scheduler_says)
 {
-    (void)state;
     expect_shard("3/7", NULL, 3, 7);
     expect_shard("7/7", NULL, 7, 7);
     expect_shard("auto",
@@ -75,8 +68,7 @@ a_shard_is_written_or_what_a_scheduler_says(void **state)
     expect_shard("auto", SET("CI_NODE_INDEX", "2", "CI_NODE_TOTAL", "4"), 2, 4);
 }
 
-static void
-what_is_no_shard_is_refused(void **state)
+TEST(what_is_no_shard_is_refused)
 {
     static const char *const words[] = {
         "",     "3",       "/",      "0/7",
@@ -84,7 +76,6 @@ what_is_no_shard_is_refused(void **state)
         "-1/7", "3/65537", "3/7/7",  "auto/",
         "auto", "Auto",    "auto/7", "99999999999999999999/7"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         expect_shard(words[i], NULL, 0, 0);
     expect_shard("auto", SET("JOB_COMPLETION_INDEX", "3"), 0, 0);
@@ -156,13 +147,11 @@ fill(struct cli_shard_result *r)
         (struct cli_part){.failure = {CLI_CRASH, PROPS_NONE, 7, NULL}};
 }
 
-static void
-a_result_comes_back_as_it_was(void **state)
+TEST(a_result_comes_back_as_it_was)
 {
     static struct cli_shard_result r;
     static struct cli_shard_result back;
 
-    (void)state;
     fill(&r);
     assert_null(cli_shard_result_write(&r, path));
     assert_int_equal(cli_shard_result_read(&back, path), CLI_SHARD_READ);
@@ -280,10 +269,8 @@ expect_complaint(const struct forged *wrong)
                  cli_complaint_last());
 }
 
-static void
-a_forged_line_is_refused_with_its_place(void **state)
+TEST(a_forged_line_is_refused_with_its_place)
 {
-    (void)state;
     assert_int_equal(read_forged(HEAD), CLI_SHARD_READ);
     assert_int_equal(read_forged(WHOLE), CLI_SHARD_READ);
     for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
@@ -315,12 +302,10 @@ static const struct forged forged_rows[] = {
     {ROW "more\n", 11},
 };
 
-static void
-a_forged_row_is_refused_with_its_place(void **state)
+TEST(a_forged_row_is_refused_with_its_place)
 {
     struct cli_rows rows;
 
-    (void)state;
     write_forged(ROW);
     assert_true(cli_rows_read(&rows, path));
     assert_int_equal(rows.count, 9);
@@ -336,15 +321,13 @@ a_forged_row_is_refused_with_its_place(void **state)
 }
 
 /* Any byte may be another one, and the file may end anywhere. */
-static void
-a_damaged_result_is_refused(void **state)
+TEST(a_damaged_result_is_refused)
 {
     static struct cli_shard_result r;
     static char bytes[1 << 14];
     FILE *file;
     size_t count;
 
-    (void)state;
     fill(&r);
     assert_null(cli_shard_result_write(&r, path));
     file = fopen(path, "rb");
@@ -365,13 +348,11 @@ a_damaged_result_is_refused(void **state)
     }
 }
 
-static void
-only_a_regular_file_is_read(void **state)
+TEST(only_a_regular_file_is_read)
 {
     static struct cli_shard_result r;
     char link[sizeof path + 8];
 
-    (void)state;
     assert_int_equal(read_forged(WHOLE), CLI_SHARD_READ);
     snprintf(link, sizeof link, "%s.link", path);
     assert_int_equal(cli_shard_result_read(&r, link), CLI_SHARD_NONE);
@@ -381,13 +362,11 @@ only_a_regular_file_is_read(void **state)
     assert_int_equal(cli_shard_result_read(&r, "/dev/zero"), CLI_SHARD_WRONG);
 }
 
-static void
-parts_of_other_campaigns_do_not_fit(void **state)
+TEST(parts_of_other_campaigns_do_not_fit)
 {
     static struct cli_shard_result a;
     static struct cli_shard_result b;
 
-    (void)state;
     fill(&a);
     fill(&b);
     b.shard.index = 5;
@@ -409,16 +388,5 @@ parts_of_other_campaigns_do_not_fit(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shard_is_written_or_what_a_scheduler_says),
-        cmocka_unit_test(what_is_no_shard_is_refused),
-        cmocka_unit_test(a_result_comes_back_as_it_was),
-        cmocka_unit_test(a_forged_line_is_refused_with_its_place),
-        cmocka_unit_test(a_forged_row_is_refused_with_its_place),
-        cmocka_unit_test(a_damaged_result_is_refused),
-        cmocka_unit_test(only_a_regular_file_is_read),
-        cmocka_unit_test(parts_of_other_campaigns_do_not_fit),
-    };
-
-    return cmocka_run_group_tests(tests, make_path, remove_path);
+    return tests_run(make_path, remove_path);
 }

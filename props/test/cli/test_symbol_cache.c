@@ -2,15 +2,11 @@
  * test_symbol_cache.c -- names that are kept from one image to the next: never
  * those of another file or address.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "symbol_cache.h"
+#include "unit_test.h"
 
 static const uint8_t first_id[] = {1, 2, 3};
 static const uint8_t second_id[] = {1, 2, 4};
@@ -47,8 +43,7 @@ expect(struct cli_symbol_cache *cache, uint32_t file, uint64_t offset)
     assert_string_equal(found[1].file, "");
 }
 
-static void
-a_name_is_that_of_its_file_and_address(void **state)
+TEST(a_name_is_that_of_its_file_and_address)
 {
     struct cli_symbol_cache *const cache = cli_symbol_cache_open();
     struct cli_symbol found[CLI_SYMBOLS_MAX];
@@ -59,7 +54,6 @@ a_name_is_that_of_its_file_and_address(void **state)
         cli_symbol_cache_file(cache, "/b", first_id, 3),
     };
 
-    (void)state;
     for (uint32_t i = 0; i < 4; i++)
         for (uint64_t offset = 0; offset < 3000; offset++)
             keep(cache, files[i], offset * 16);
@@ -73,14 +67,12 @@ a_name_is_that_of_its_file_and_address(void **state)
 }
 
 /* A file without a build id may be another one by now. */
-static void
-what_cannot_be_told_apart_is_not_kept(void **state)
+TEST(what_cannot_be_told_apart_is_not_kept)
 {
     struct cli_symbol_cache *const cache = cli_symbol_cache_open();
     struct cli_symbol found[CLI_SYMBOLS_MAX];
     const uint32_t file = cli_symbol_cache_file(cache, "/a", first_id, 3);
 
-    (void)state;
     assert_int_equal(cli_symbol_cache_file(cache, "/a", NULL, 0), 0);
     assert_int_equal(cli_symbol_cache_file(NULL, "/a", first_id, 3), 0);
     keep(cache, 0, 64);
@@ -95,10 +87,5 @@ what_cannot_be_told_apart_is_not_kept(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_that_of_its_file_and_address),
-        cmocka_unit_test(what_cannot_be_told_apart_is_not_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,15 +6,10 @@
  * must follow from the counts of the events, type by type.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +20,7 @@
 #include "trace_script.h"
 #include "trace_stat.h"
 #include "trace_view.h"
+#include "unit_test.h"
 
 #define VECTORS "fixtures/trace/vectors/"
 #define HTTP    "fixtures/trace/recorded/http_1_5_good"
@@ -87,10 +83,8 @@ run(const char *first, ...)
     return code;
 }
 
-static void
-check_prints_one_line_a_file_and_fails_unless_all_are_ok(void **state)
+TEST(check_prints_one_line_a_file_and_fails_unless_all_are_ok)
 {
-    (void)state;
     assert_int_equal(run("check", GOOD, STRESS, HTTP, NULL), 0);
     assert_string_equal(said,
                         GOOD ": ok 4 events\n" STRESS ": ok 1279 events\n" HTTP
@@ -106,17 +100,14 @@ check_prints_one_line_a_file_and_fails_unless_all_are_ok(void **state)
     assert_string_equal(complained, "");
 }
 
-static void
-a_file_without_an_end_gets_its_verdict(void **state)
+TEST(a_file_without_an_end_gets_its_verdict)
 {
-    (void)state;
     assert_int_equal(run("check", "/dev/zero", NULL), 1);
     assert_string_equal(said,
                         "/dev/zero: error: offset 0x0: not a trace file\n");
 }
 
-static void
-wrong_usage_is_one_clear_line(void **state)
+TEST(wrong_usage_is_one_clear_line)
 {
     static const char *const lines[][6] = {
         {NULL},
@@ -132,7 +123,6 @@ wrong_usage_is_one_clear_line(void **state)
         {"convert", "-v", GOOD},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *const *word = lines[i];
         assert_int_equal(
@@ -144,12 +134,10 @@ wrong_usage_is_one_clear_line(void **state)
     }
 }
 
-static void
-dump_writes_events_in_order_and_stacks(void **state)
+TEST(dump_writes_events_in_order_and_stacks)
 {
     struct props_trace_script script;
 
-    (void)state;
     props_trace_script(&script, "p-1 create:5 p3 start:5+2 heap:64 "
                                 "raw:0xc3 raw:4 raw:7 raw:2 raw:0x11 raw:0x22");
     FILE *file = fopen(out_path, "wb");
@@ -166,14 +154,12 @@ dump_writes_events_in_order_and_stacks(void **state)
     assert_non_null(strstr(complained, ": time-order: "));
 }
 
-static void
-times_of_a_goroutine_are_what_a_stopwatch_says(void **state)
+TEST(times_of_a_goroutine_are_what_a_stopwatch_says)
 {
     struct props_trace_script script;
     struct model_trace trace;
     struct model_trace_stat stat;
 
-    (void)state;
     props_trace_script(&script,
                        "p0 create:1 gcstart start:1+10 recv+20 sweepstart "
                        "unblock:1+30 gcdone start:1+5 syscall+1 sysblock+2 "
@@ -200,12 +186,10 @@ times_of_a_goroutine_are_what_a_stopwatch_says(void **state)
     model_trace_release(&trace);
 }
 
-static void
-stat_accounts_for_every_tick_of_every_goroutine(void **state)
+TEST(stat_accounts_for_every_tick_of_every_goroutine)
 {
     static const char *const paths[] = {HTTP, STRESS};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         size_t count;
         uint8_t *bytes = props_trace_load(paths[i], &count);
@@ -311,12 +295,10 @@ watch_item(void *to, const struct model_trace_item *item)
     return true;
 }
 
-static void
-slices_of_a_track_follow_each_other_and_are_closed(void **state)
+TEST(slices_of_a_track_follow_each_other_and_are_closed)
 {
     static const char *const paths[] = {HTTP, STRESS, GOOD};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         size_t count;
         uint8_t *bytes = props_trace_load(paths[i], &count);
@@ -345,12 +327,10 @@ occurrences(const char *text, const char *what)
     return count;
 }
 
-static void
-converted_json_is_valid_and_holds_every_event(void **state)
+TEST(converted_json_is_valid_and_holds_every_event)
 {
     static const char *const paths[] = {HTTP, STRESS, GOOD};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         const struct items want = items_wanted(paths[i]);
         size_t count;
@@ -377,12 +357,10 @@ is_unknown_field(const char *line)
     return *line >= '0' && *line <= '9';
 }
 
-static void
-converted_protobuf_fits_the_schema_and_holds_every_event(void **state)
+TEST(converted_protobuf_fits_the_schema_and_holds_every_event)
 {
     static const char *const paths[] = {HTTP, STRESS, GOOD};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         const struct items want = items_wanted(paths[i]);
         struct items got = {0};
@@ -410,14 +388,12 @@ converted_protobuf_fits_the_schema_and_holds_every_event(void **state)
     }
 }
 
-static void
-a_conversion_appears_whole_or_not_at_all(void **state)
+TEST(a_conversion_appears_whole_or_not_at_all)
 {
     struct stat status;
     char first = '\0';
     int reader;
 
-    (void)state;
     (void)unlink(out_path);
     assert_int_equal(
         run("convert", "--to", "chrome", BROKEN, "-o", out_path, NULL), 1);
@@ -459,20 +435,5 @@ remove_folder(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            check_prints_one_line_a_file_and_fails_unless_all_are_ok),
-        cmocka_unit_test(a_file_without_an_end_gets_its_verdict),
-        cmocka_unit_test(wrong_usage_is_one_clear_line),
-        cmocka_unit_test(dump_writes_events_in_order_and_stacks),
-        cmocka_unit_test(times_of_a_goroutine_are_what_a_stopwatch_says),
-        cmocka_unit_test(stat_accounts_for_every_tick_of_every_goroutine),
-        cmocka_unit_test(slices_of_a_track_follow_each_other_and_are_closed),
-        cmocka_unit_test(converted_json_is_valid_and_holds_every_event),
-        cmocka_unit_test(
-            converted_protobuf_fits_the_schema_and_holds_every_event),
-        cmocka_unit_test(a_conversion_appears_whole_or_not_at_all),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

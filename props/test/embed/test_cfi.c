@@ -5,15 +5,10 @@
  * The expected rows are from the DWARF 5 specification, sections 6.4.2 and
  * 2.5.1, not from what the code does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cfi.h"
+#include "unit_test.h"
 
 #define BYTES(...) \
     (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
@@ -57,8 +52,7 @@ assert_cfa(uint32_t number, int64_t offset)
     assert_int_equal(row.cfa.number, number);
 }
 
-static void
-rows_end_at_the_pc(void **state)
+TEST(rows_end_at_the_pc)
 {
     /* 6 bytes on, 4, 2 * 300, 2 * 70000: the CFA's offset says how far. */
     const uint8_t bytes[] = {0x43, 0x0e, 1, 0x02, 2, 0x0e, 2,
@@ -71,17 +65,14 @@ rows_end_at_the_pc(void **state)
                     {10, 2},     {609, 2},       {610, 3}, {140609, 3},
                     {140610, 4}, {UINT64_MAX, 4}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         run(expected[i].offset, bytes, sizeof bytes);
         assert_cfa(SP, expected[i].cfa);
     }
 }
 
-static void
-the_cfa_is_defined(void **state)
+TEST(the_cfa_is_defined)
 {
-    (void)state;
     run(0, BYTES(0x0c, FP, 16));
     assert_cfa(FP, 16);
     run(0, BYTES(0x0d, FP));
@@ -99,10 +90,8 @@ the_cfa_is_defined(void **state)
     assert_int_equal(row.cfa.expression[0], 0x77);
 }
 
-static void
-registers_get_rules(void **state)
+TEST(registers_get_rules)
 {
-    (void)state;
     assert_rule(&run(0, BYTES(0x80 | FP, 2))->fp, EMBED_RULE_AT, -16);
     assert_rule(&run(0, BYTES(0x80 | BASE, 3))->base, EMBED_RULE_AT, -24);
     assert_rule(&run(0, BYTES(0x05, PC, 3))->pc, EMBED_RULE_AT, -24);
@@ -120,10 +109,8 @@ registers_get_rules(void **state)
     assert_int_equal(row.fp.number, 1);
 }
 
-static void
-rules_are_restored(void **state)
+TEST(rules_are_restored)
 {
-    (void)state;
     run(0, BYTES(0x80 | PC, 5, 0xc0 | PC));
     assert_rule(&row.pc, EMBED_RULE_AT, -8);
     run(0, BYTES(0x80 | PC, 5, 0x06, PC));
@@ -133,19 +120,15 @@ rules_are_restored(void **state)
     assert_rule(&row.fp, EMBED_RULE_SAME, 0);
 }
 
-static void
-what_is_not_followed_is_skipped(void **state)
+TEST(what_is_not_followed_is_skipped)
 {
-    (void)state;
     run(0, BYTES(0x80 | 12, 9, 0x05, 13, 1, 0x10, 14, 2, 1, 1, 0x16, 15, 1, 1,
                  0xc0 | 12, 0x2e, 0x80, 1, 0x00, 0x0e, 32));
     assert_cfa(SP, 32);
 }
 
-static void
-what_is_not_known_ends_the_walk(void **state)
+TEST(what_is_not_known_ends_the_walk)
 {
-    (void)state;
     run(0, BYTES(0x1c, 0));
     assert_false(known);
     run(0, BYTES(0x01, 0)); /* set_loc */
@@ -201,10 +184,8 @@ assert_value(uintptr_t expected, const uint8_t *bytes, size_t bytes_count)
     assert_int_equal(value, expected);
 }
 
-static void
-operations_are_those_of_dwarf(void **state)
+TEST(operations_are_those_of_dwarf)
 {
-    (void)state;
     assert_value(7, BYTES(0x96)); /* what was on the stack; nop */
     assert_value(1008, BYTES(0x77, 8));
     assert_value(936, BYTES(0x77, 0x40));
@@ -241,12 +222,10 @@ operations_are_those_of_dwarf(void **state)
                              0x24, 0x22));
 }
 
-static void
-expressions_that_cannot_be_evaluated_are_refused(void **state)
+TEST(expressions_that_cannot_be_evaluated_are_refused)
 {
     uintptr_t value;
 
-    (void)state;
     assert_false(evaluate(&value, BYTES(0x73, 0)));    /* rbx */
     assert_false(evaluate(&value, BYTES(0x30, 0x06))); /* reads address 0 */
     assert_false(evaluate(&value, BYTES(0x22)));       /* one number only */
@@ -277,10 +256,8 @@ assert_packed(uint64_t cfa, int64_t cfa_offset, uint64_t fp, int64_t fp_words,
     assert_int_equal(embed_packed_number(packed, 52, 12), base_words);
 }
 
-static void
-usual_rows_are_packed(void **state)
+TEST(usual_rows_are_packed)
 {
-    (void)state;
     run(0, BYTES(0));
     assert_packed(EMBED_PACKED_FROM_SP, 8, 0, 0, 0, 0);
     run(0, BYTES(0x0c, FP, 16, 0x80 | FP, 2, 0x80 | BASE, 0x80, 0x10));
@@ -294,10 +271,8 @@ usual_rows_are_packed(void **state)
     assert_true(EMBED_PACKED_LAST(embed_row_pack(run(0, BYTES(0x07, PC)))));
 }
 
-static void
-unusual_rows_are_not(void **state)
+TEST(unusual_rows_are_not)
 {
-    (void)state;
     assert_int_equal(embed_row_pack(run(0, BYTES(0x0c, 10, 0))), 0);
     assert_int_equal(embed_row_pack(run(0, BYTES(0x80 | PC, 2))), 0);
     assert_int_equal(embed_row_pack(run(0, BYTES(0x0e, 0x80, 0x80, 0x80, 4))),
@@ -356,8 +331,7 @@ find(uintptr_t offset)
     return known;
 }
 
-static void
-a_pc_finds_its_entry(void **state)
+TEST(a_pc_finds_its_entry)
 {
     make_table(state);
     assert_true(find(1000));
@@ -374,8 +348,7 @@ a_pc_finds_its_entry(void **state)
 }
 
 /* Each byte changed to each of 256: found or not, nothing outside is read. */
-static void
-damaged_tables_are_survived(void **state)
+TEST(damaged_tables_are_survived)
 {
     for (uint32_t at = 0; at < ENTRY + 44; at++)
         for (uint32_t value = 0; value < 256; value++) {
@@ -395,20 +368,5 @@ damaged_tables_are_survived(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_end_at_the_pc),
-        cmocka_unit_test(the_cfa_is_defined),
-        cmocka_unit_test(registers_get_rules),
-        cmocka_unit_test(rules_are_restored),
-        cmocka_unit_test(what_is_not_followed_is_skipped),
-        cmocka_unit_test(what_is_not_known_ends_the_walk),
-        cmocka_unit_test(operations_are_those_of_dwarf),
-        cmocka_unit_test(expressions_that_cannot_be_evaluated_are_refused),
-        cmocka_unit_test(usual_rows_are_packed),
-        cmocka_unit_test(unusual_rows_are_not),
-        cmocka_unit_test(a_pc_finds_its_entry),
-        cmocka_unit_test(damaged_tables_are_survived),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,20 +3,14 @@
  * the recorder around it.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "hooks.h"
 #include "recorder.h"
+#include "unit_test.h"
 
 enum { LOG_BYTES = 1 << 20 };
 
@@ -132,15 +126,12 @@ expect_child(bool inside, int (*go_on)(uint8_t *log))
 }
 
 /* A handler forks in the middle of a call of the recorder. */
-static void
-a_child_inside_goes_on_beside_the_log_and_leaves_nothing(void **state)
+TEST(a_child_inside_goes_on_beside_the_log_and_leaves_nothing)
 {
-    (void)state;
     expect_child(true, go_on_inside);
 }
 
-static void
-a_child_outside_begins_anew(void **state)
+TEST(a_child_outside_begins_anew)
 {
     (void)state;
     expect_child(false, go_on_outside);
@@ -150,11 +141,5 @@ a_child_outside_begins_anew(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_child_inside_goes_on_beside_the_log_and_leaves_nothing),
-        cmocka_unit_test(a_child_outside_begins_anew),
-    };
-
-    return cmocka_run_group_tests(tests, open_log, NULL);
+    return tests_run(open_log, NULL);
 }

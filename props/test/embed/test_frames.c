@@ -8,16 +8,14 @@
 #define UNW_LOCAL_ONLY
 #include "frames.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
 #include <libunwind.h>
+
+#include "unit_test.h"
 
 enum { PAGE_BYTES = 65536, WORDS = PAGE_BYTES / sizeof(uintptr_t), ROOM = 64 };
 
@@ -71,10 +69,8 @@ clear_page(void **state)
     return 0;
 }
 
-static void
-frames_are_listed_from_the_inside(void **state)
+TEST_WITH(clear_page, NULL, frames_are_listed_from_the_inside)
 {
-    (void)state;
     put(30, 0, 0x1003);
     assert_int_equal(walk_to(at(30)), 3);
     assert_int_equal(pcs[0], 0x1001);
@@ -82,17 +78,14 @@ frames_are_listed_from_the_inside(void **state)
     assert_int_equal(pcs[2], 0x1003);
 }
 
-static void
-a_frame_nobody_returns_from_ends_the_stack(void **state)
+TEST_WITH(clear_page, NULL, a_frame_nobody_returns_from_ends_the_stack)
 {
-    (void)state;
     put(30, at(40), 0);
     put(40, 0, 0x1004);
     assert_int_equal(walk_to(at(30)), 2);
 }
 
-static void
-a_frame_outside_of_the_stack_ends_the_walk(void **state)
+TEST_WITH(clear_page, NULL, a_frame_outside_of_the_stack_ends_the_walk)
 {
     const uintptr_t outside[] = {0,
                                  1,
@@ -106,21 +99,18 @@ a_frame_outside_of_the_stack_ends_the_walk(void **state)
                                  UINTPTR_MAX - 15,
                                  (uintptr_t)1 << 63};
 
-    (void)state;
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
         assert_int_equal(walk_to(outside[i]), 2);
     put(WORDS - 2, 0, 0x1003); /* the last that fits */
     assert_int_equal(walk_to(at(WORDS - 2)), 3);
 }
 
-static void
-a_walk_begins_inside_of_the_stack_or_not_at_all(void **state)
+TEST_WITH(clear_page, NULL, a_walk_begins_inside_of_the_stack_or_not_at_all)
 {
     const uintptr_t starts[] = {0, at(0) - 16, at(WORDS), at(WORDS - 1),
                                 at(10) + 1};
     const struct embed_bounds none = {at(10), at(10)};
 
-    (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         assert_int_equal(embed_frames_walk(pcs, ROOM, starts[i], &page), 0);
     put(10, 0, 0x1001);
@@ -130,19 +120,15 @@ a_walk_begins_inside_of_the_stack_or_not_at_all(void **state)
     assert_int_equal(embed_frames_walk(pcs, ROOM, at(0), &page), 1);
 }
 
-static void
-a_frame_that_is_not_aligned_ends_the_walk(void **state)
+TEST_WITH(clear_page, NULL, a_frame_that_is_not_aligned_ends_the_walk)
 {
-    (void)state;
     memset(&words[30], 0x11, 64);
     for (uintptr_t off = 1; off < sizeof *words; off++)
         assert_int_equal(walk_to(at(30) + off), 2);
 }
 
-static void
-a_frame_below_the_one_before_ends_the_walk(void **state)
+TEST_WITH(clear_page, NULL, a_frame_below_the_one_before_ends_the_walk)
 {
-    (void)state;
     put(4, 0, 0x1003);
     assert_int_equal(walk_to(at(4)), 2);
     assert_int_equal(walk_to(at(19)), 2); /* they would overlap */
@@ -152,20 +138,16 @@ a_frame_below_the_one_before_ends_the_walk(void **state)
     assert_int_equal(walk_to(at(22)), 3);
 }
 
-static void
-a_cycle_of_frames_ends_the_walk(void **state)
+TEST_WITH(clear_page, NULL, a_cycle_of_frames_ends_the_walk)
 {
-    (void)state;
     assert_int_equal(walk_to(at(20)), 2);
     assert_int_equal(walk_to(at(10)), 2);
     put(30, at(10), 0x1003);
     assert_int_equal(walk_to(at(30)), 3);
 }
 
-static void
-no_more_frames_are_listed_than_there_is_room_for(void **state)
+TEST_WITH(clear_page, NULL, no_more_frames_are_listed_than_there_is_room_for)
 {
-    (void)state;
     put(30, 0, 0x1003);
     put(10, at(20), 0x1001);
     put(20, at(30), 0x1002);
@@ -178,12 +160,10 @@ no_more_frames_are_listed_than_there_is_room_for(void **state)
 }
 
 /* Whatever the words are, the walk ends inside; the guards would tell. */
-static void
-words_at_random_are_survived(void **state)
+TEST_WITH(clear_page, NULL, words_at_random_are_survived)
 {
     uint64_t random = 1;
 
-    (void)state;
     for (uint32_t round = 0; round < 200; round++) {
         for (uint32_t i = 0; i < WORDS; i++) {
             random = random * UINT64_C(6364136223846793005) + 1;
@@ -269,24 +249,20 @@ assert_alike(const struct both *both)
         assert_int_equal(both->by_frames[i], both->by_unwinder[first + i]);
 }
 
-static void
-a_stack_is_what_the_unwinder_says(void **state)
+TEST(a_stack_is_what_the_unwinder_says)
 {
     struct both both = {.known = false};
 
-    (void)state;
     take_stack(&both);
     assert_alike(&both);
 }
 
-static void
-another_threads_stack_is_its_own(void **state)
+TEST(another_threads_stack_is_its_own)
 {
     struct both both = {.known = false};
     pthread_t thread;
     struct embed_bounds own;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, take_stack, &both), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_alike(&both);
@@ -303,12 +279,10 @@ run_coroutine(void)
     take_both(&coroutine);
 }
 
-static void
-a_stack_that_is_no_threads_is_not_walked(void **state)
+TEST(a_stack_that_is_no_threads_is_not_walked)
 {
     static unsigned char stack[PAGE_BYTES];
 
-    (void)state;
     coroutine.bounds = own_bounds();
     coroutine.by_frames_count = ROOM;
     assert_int_equal(getcontext(&inside), 0);
@@ -323,28 +297,7 @@ a_stack_that_is_no_threads_is_not_walked(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(frames_are_listed_from_the_inside, clear_page),
-        cmocka_unit_test_setup(a_frame_nobody_returns_from_ends_the_stack,
-                               clear_page),
-        cmocka_unit_test_setup(a_frame_outside_of_the_stack_ends_the_walk,
-                               clear_page),
-        cmocka_unit_test_setup(a_walk_begins_inside_of_the_stack_or_not_at_all,
-                               clear_page),
-        cmocka_unit_test_setup(a_frame_that_is_not_aligned_ends_the_walk,
-                               clear_page),
-        cmocka_unit_test_setup(a_frame_below_the_one_before_ends_the_walk,
-                               clear_page),
-        cmocka_unit_test_setup(a_cycle_of_frames_ends_the_walk, clear_page),
-        cmocka_unit_test_setup(no_more_frames_are_listed_than_there_is_room_for,
-                               clear_page),
-        cmocka_unit_test_setup(words_at_random_are_survived, clear_page),
-        cmocka_unit_test(a_stack_is_what_the_unwinder_says),
-        cmocka_unit_test(another_threads_stack_is_its_own),
-        cmocka_unit_test(a_stack_that_is_no_threads_is_not_walked),
-    };
-
     if (!EMBED_FRAMES_OFFERED)
         return 0;
-    return cmocka_run_group_tests(tests, make_page, NULL);
+    return tests_run(make_page, NULL);
 }

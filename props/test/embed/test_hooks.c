@@ -6,20 +6,16 @@
  * resize is told before. What is executed or spawned logs at once: its note has
  * a time before. Malloc and its kin are the hooks in this program, too.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <spawn.h>
 #include <unistd.h>
 
 #include "hooks.h"
 #include "recorder.h"
+#include "unit_test.h"
 
 /* What happened while it is watched: a letter each, a small one if told. */
 static char seen[16];
@@ -267,13 +263,11 @@ expect(const char *want)
 }
 
 /* volatile: a compiler may leave out a block that nobody uses. */
-static void
-a_block_is_told_while_it_is_the_callers(void **state)
+TEST(a_block_is_told_while_it_is_the_callers)
 {
     void *volatile block;
     void *place = NULL;
 
-    (void)state;
     watch();
     block = malloc(10);
     expect("Aa");
@@ -304,14 +298,12 @@ a_block_is_told_while_it_is_the_callers(void **state)
     free(place);
 }
 
-static void
-what_is_executed_is_noted_before(void **state)
+TEST(what_is_executed_is_noted_before)
 {
     static char name[] = "x";
     char *const argv[] = {name, NULL};
     pid_t process;
 
-    (void)state;
     watch();
     assert_int_equal(execve("x", argv, argv), -1);
     expect("nXc");
@@ -338,10 +330,5 @@ what_is_executed_is_noted_before(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_is_told_while_it_is_the_callers),
-        cmocka_unit_test(what_is_executed_is_noted_before),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,18 +6,12 @@
  * from nothing to all, in steps of a word: each log is as much of the first one
  * as whole records have room, and what is not in it is counted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "recorder.h"
+#include "unit_test.h"
 
 enum {
     PAGE_BYTES = 65536,
@@ -214,13 +208,11 @@ log_whole(void **state)
     return 0;
 }
 
-static void
-records_of_all_sizes_are_logged(void **state)
+TEST(records_of_all_sizes_are_logged)
 {
     uint64_t sizes = 0; /* bit set, in words */
     uint64_t next;
 
-    (void)state;
     assert_int_equal(whole.refused, 0);
     assert_int_equal(whole.published_bytes, whole.used_bytes);
     for (uint64_t at = EMBED_SPOOL_FIRST; at < whole.used_bytes; at = next) {
@@ -233,13 +225,11 @@ records_of_all_sizes_are_logged(void **state)
 }
 
 /* To the last byte; behind it the word is padded with zeros. */
-static void
-what_is_executed_is_logged_whole(void **state)
+TEST(what_is_executed_is_logged_whole)
 {
     static const uint8_t padding[16 - PATH_BYTES];
     uint32_t count = 0;
 
-    (void)state;
     for (uint64_t at = EMBED_SPOOL_FIRST; at < whole.used_bytes;
          at = end_of_record(at)) {
         uint64_t words[3];
@@ -258,10 +248,8 @@ what_is_executed_is_logged_whole(void **state)
     assert_int_equal(count, 1);
 }
 
-static void
-a_full_log_is_a_prefix_whatever_the_limit(void **state)
+TEST(a_full_log_is_a_prefix_whatever_the_limit)
 {
-    (void)state;
     for (uint64_t limit = EMBED_SPOOL_FIRST; limit <= whole.used_bytes;
          limit += 8) {
         log_within(limit, LOG_BYTES);
@@ -269,10 +257,8 @@ a_full_log_is_a_prefix_whatever_the_limit(void **state)
     }
 }
 
-static void
-a_full_disk_ends_the_log_as_a_limit_does(void **state)
+TEST(a_full_disk_ends_the_log_as_a_limit_does)
 {
-    (void)state;
     for (uint64_t disk = EMBED_SPOOL_FIRST; disk <= whole.used_bytes;
          disk += 8) {
         log_within(LOG_BYTES, disk);
@@ -283,12 +269,5 @@ a_full_disk_ends_the_log_as_a_limit_does(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_of_all_sizes_are_logged),
-        cmocka_unit_test(what_is_executed_is_logged_whole),
-        cmocka_unit_test(a_full_log_is_a_prefix_whatever_the_limit),
-        cmocka_unit_test(a_full_disk_ends_the_log_as_a_limit_does),
-    };
-
-    return cmocka_run_group_tests(tests, log_whole, NULL);
+    return tests_run(log_whole, NULL);
 }

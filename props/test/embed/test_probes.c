@@ -6,12 +6,8 @@
  */
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "notes.h"
 #include "probed_event.h"
 #include "profile/profile_env.h"
+#include "unit_test.h"
 
 enum { PHASES = 4, LIMIT_S = 120, NOTES = 8 };
 

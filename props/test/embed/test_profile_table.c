@@ -1,17 +1,12 @@
 /* Tests of the table of sampled blocks (embed/profile/table.c). */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "profile/table.h"
 #include "told.h"
+#include "unit_test.h"
 
 enum { CHAIN = 40, ROUNDS = 40000, MODEL = 4096 };
 
@@ -52,10 +47,8 @@ find_homed(uint32_t slot, uintptr_t *addresses, size_t count)
             addresses[i++] = address;
 }
 
-static void
-an_entry_is_found_once(void **state)
+TEST(an_entry_is_found_once)
 {
-    (void)state;
     assert_false(embed_may_be_told((const void *)(uintptr_t)4096));
     assert_true(is_absent(4096));
     assert_true(put(4096, 7));
@@ -67,13 +60,11 @@ an_entry_is_found_once(void **state)
     assert_int_equal(table_count(), 0);
 }
 
-static void
-an_address_has_one_entry(void **state)
+TEST(an_address_has_one_entry)
 {
     const struct table_entry second = {4096, 8, false};
     struct table_entry before;
 
-    (void)state;
     assert_true(put(4096, 7));
     assert_true(table_put_in(&second, &before));
     assert_int_equal(before.address, 4096);
@@ -85,13 +76,11 @@ an_address_has_one_entry(void **state)
 }
 
 /* Each of a chain is taken out of every place of it, the end of the table. */
-static void
-a_chain_closes_its_gaps(void **state)
+TEST(a_chain_closes_its_gaps)
 {
     const uint32_t homes[] = {1000, TABLE_SLOTS - 1};
     uintptr_t chain[CHAIN];
 
-    (void)state;
     for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {
         /* Half have the next slot as their home. */
         find_homed(homes[h], chain, CHAIN / 2);
@@ -109,13 +98,11 @@ a_chain_closes_its_gaps(void **state)
 }
 
 /* An entry at home behind a chain stays where it is found. */
-static void
-an_entry_at_home_does_not_move(void **state)
+TEST(an_entry_at_home_does_not_move)
 {
     uintptr_t first[2];
     uintptr_t last;
 
-    (void)state;
     find_homed(2000, first, 2);
     find_homed(2002, &last, 1);
     assert_true(put(first[0], 1));
@@ -126,15 +113,13 @@ an_entry_at_home_does_not_move(void **state)
     assert_true(take(last, 3));
 }
 
-static void
-a_full_table_refuses(void **state)
+TEST(a_full_table_refuses)
 {
     const struct table_entry one_more = {(uintptr_t)16 * (TABLE_FULL + 1), 1,
                                          false};
     const struct table_entry again = {16, 2, false};
     struct table_entry before;
 
-    (void)state;
     for (uintptr_t i = 1; i <= TABLE_FULL; i++)
         assert_true(put(16 * i, 1));
     assert_false(table_put_in(&one_more, &before));
@@ -152,14 +137,12 @@ a_full_table_refuses(void **state)
 }
 
 /* More than a byte can count: the filter says "maybe" from then on. */
-static void
-a_saturated_count_stays(void **state)
+TEST(a_saturated_count_stays)
 {
     enum { MANY = 300 };
     uintptr_t addresses[MANY];
     uintptr_t address = 16;
 
-    (void)state;
     for (size_t i = 0; i < MANY; address += 16 << EMBED_FILTER_LOG2)
         addresses[i++] = address;
     for (size_t i = 0; i < MANY; i++)
@@ -175,8 +158,7 @@ a_saturated_count_stays(void **state)
 }
 
 /* Beside a plain array, few homes, so that chains grow and break. */
-static void
-it_is_as_an_array(void **state)
+TEST(it_is_as_an_array)
 {
     static prof_bucket buckets[MODEL]; /* 0: absent */
     static uintptr_t addresses[MODEL];
@@ -184,7 +166,6 @@ it_is_as_an_array(void **state)
     uint64_t count = 0;
     uintptr_t address = 16;
 
-    (void)state;
     for (size_t i = 0; i < MODEL; address += 16)
         if (table_home_of(address) % 4096 < 256)
             addresses[i++] = address;
@@ -227,13 +208,11 @@ another_thread_may_use_it(void)
 }
 
 /* Fork handlers of a program run in between, and allocate. */
-static void
-the_thread_that_forks_may_use_it(void **state)
+TEST(the_thread_that_forks_may_use_it)
 {
     int status = -1;
     pid_t child;
 
-    (void)state;
     assert_true(put(4096, 7));
     table_before_fork();
     assert_true(put(8192, 8));
@@ -260,16 +239,5 @@ the_thread_that_forks_may_use_it(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_entry_is_found_once),
-        cmocka_unit_test(an_address_has_one_entry),
-        cmocka_unit_test(a_chain_closes_its_gaps),
-        cmocka_unit_test(an_entry_at_home_does_not_move),
-        cmocka_unit_test(a_full_table_refuses),
-        cmocka_unit_test(a_saturated_count_stays),
-        cmocka_unit_test(it_is_as_an_array),
-        cmocka_unit_test(the_thread_that_forks_may_use_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,10 +6,6 @@
  * that know nothing of us: git, python3, sqlite3.
  * usage: test_recorder RECORDER PROGRAM
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,13 +14,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "exit.h"
 #include "folder.h"
 #include "frames.h"
 #include "record.h"
 #include "recording.h"
+#include "unit_test.h"
 
 #define ARGUMENTS_MAX 8
 
@@ -175,12 +171,10 @@ expect_no_drops(const struct sim_recording *recording, uint64_t unknown)
                      (unsigned long long)totals->dropped[i], i);
 }
 
-static void
-threads_are_recorded_to_the_last_event(void **state)
+TEST(threads_are_recorded_to_the_last_event)
 {
     struct sim_recording *recording;
 
-    (void)state;
     assert_int_equal(record("--", program, "threads", NULL), 0);
     recording = open_recording("x.rec");
     /* 500 rounds; sizes 1000..1003, then 2000..2003; 7 * 11 bytes. */
@@ -215,12 +209,10 @@ count_under(const struct sim_recording *recording, const char *function,
 }
 
 /* As threads_are_recorded_to_the_last_event(), which uses unwind tables. */
-static void
-frame_pointers_lead_to_the_same_functions(void **state)
+TEST(frame_pointers_lead_to_the_same_functions)
 {
     struct sim_recording *recording;
 
-    (void)state;
     if (!EMBED_FRAMES_OFFERED)
         skip();
     assert_int_equal(record("--frame-pointers", "--", program, "threads", NULL),
@@ -237,12 +229,10 @@ frame_pointers_lead_to_the_same_functions(void **state)
 }
 
 /* Unwind tables lead past such a frame, frame pointers do not. */
-static void
-a_broken_frame_pointer_ends_a_stack(void **state)
+TEST(a_broken_frame_pointer_ends_a_stack)
 {
     struct sim_recording *recording;
 
-    (void)state;
 #ifndef __x86_64__
     skip();
 #endif
@@ -274,20 +264,16 @@ expect_family(const char *name)
     sim_recording_close(recording);
 }
 
-static void
-a_failed_realloc_leaves_its_object_alive(void **state)
+TEST(a_failed_realloc_leaves_its_object_alive)
 {
-    (void)state;
     assert_int_equal(record(program, "family", NULL), 0);
     expect_family("x.rec");
 }
 
-static void
-objects_that_change_threads_keep_their_order(void **state)
+TEST(objects_that_change_threads_keep_their_order)
 {
     struct sim_recording *recording;
 
-    (void)state;
     assert_int_equal(record(program, "exchange", NULL), 0);
     recording = open_recording("x.rec");
     assert_int_equal(tally_of(recording, "make_for_other").allocs, 80000);
@@ -296,12 +282,10 @@ objects_that_change_threads_keep_their_order(void **state)
     sim_recording_close(recording);
 }
 
-static void
-a_forked_child_has_a_recording_of_its_own(void **state)
+TEST(a_forked_child_has_a_recording_of_its_own)
 {
     struct sim_recording *recording;
 
-    (void)state;
     assert_int_equal(record(program, "fork", NULL), 0);
     recording = open_recording("x.rec");
     expect_tally(recording, "make_small", 10, 10, 600);
@@ -316,14 +300,12 @@ a_forked_child_has_a_recording_of_its_own(void **state)
     sim_recording_close(recording);
 }
 
-static void
-forks_amid_a_busy_thread_neither_hang_nor_lose(void **state)
+TEST(forks_amid_a_busy_thread_neither_hang_nor_lose)
 {
     struct sim_recording *recording;
     char name[16];
     int i;
 
-    (void)state;
     assert_int_equal(record(program, "forks", NULL), 0);
     recording = open_recording("x.rec");
     assert_true(tally_of(recording, "make_in_callback").allocs > 0);
@@ -357,8 +339,7 @@ expect_callers(const struct sim_recording *recording)
     }
 }
 
-static void
-every_way_to_end_leaves_a_whole_recording(void **state)
+TEST(every_way_to_end_leaves_a_whole_recording)
 {
     static const struct {
         const char *mode;
@@ -366,7 +347,6 @@ every_way_to_end_leaves_a_whole_recording(void **state)
     } rows[] = {{"sigkill", -9}, {"abort", -6}, {"_exit", 3}, {"return", 0}};
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sim_recording *recording;
 
@@ -379,12 +359,10 @@ every_way_to_end_leaves_a_whole_recording(void **state)
     }
 }
 
-static void
-an_image_after_exec_has_a_recording_of_its_own(void **state)
+TEST(an_image_after_exec_has_a_recording_of_its_own)
 {
     struct sim_recording *recording;
 
-    (void)state;
     assert_int_equal(record(program, "exec", NULL), 0);
     recording = open_recording("x.rec");
     expect_tally(recording, "make_small", 12, 2, 12 * 70);
@@ -392,13 +370,11 @@ an_image_after_exec_has_a_recording_of_its_own(void **state)
     expect_family("x.rec.2");
 }
 
-static void
-the_image_that_asked_for_most_bytes_is_the_first(void **state)
+TEST(the_image_that_asked_for_most_bytes_is_the_first)
 {
     char command[3 * PATH_MAX + 40];
     struct sim_recording *recording;
 
-    (void)state;
     snprintf(command, sizeof command, "%s fill && %s large && %s fill", program,
              program, program);
     assert_int_equal(record("--", "sh", "-c", command, NULL), 0);
@@ -443,12 +419,10 @@ expect_wait(const struct sim_recording *recording, enum sim_recorded_lock kind,
         fail_msg("%s: %llu waits", waiter, (unsigned long long)waits);
 }
 
-static void
-waits_name_the_waiter_and_the_one_who_let_go(void **state)
+TEST(waits_name_the_waiter_and_the_one_who_let_go)
 {
     struct sim_recording *recording;
 
-    (void)state;
     assert_int_equal(record(program, "locks", NULL), 0);
     recording = open_recording("x.rec");
     expect_wait(recording, SIM_RECORDED_MUTEX, false, "wait_for_mutex",
@@ -469,13 +443,11 @@ waits_name_the_waiter_and_the_one_who_let_go(void **state)
     sim_recording_close(recording);
 }
 
-static void
-a_full_log_says_what_is_missing(void **state)
+TEST(a_full_log_says_what_is_missing)
 {
     struct sim_recording *recording;
     const struct sim_recording_totals *totals;
 
-    (void)state;
     assert_int_equal(record("--limit", "1M", program, "fill", NULL), 0);
     recording = open_recording("x.rec");
     totals = sim_recording_totals(recording);
@@ -488,13 +460,11 @@ a_full_log_says_what_is_missing(void **state)
     sim_recording_close(recording);
 }
 
-static void
-a_stack_is_cut_to_the_depth_asked_for(void **state)
+TEST(a_stack_is_cut_to_the_depth_asked_for)
 {
     struct sim_recording *recording;
     uint32_t frame;
 
-    (void)state;
     assert_int_equal(record("--depth", "1", program, "return", NULL), 0);
     recording = open_recording("x.rec");
     assert_int_equal(sim_recording_totals(recording)->depth_max, 1);
@@ -521,13 +491,11 @@ expect_program(const char *function, uint64_t allocs_min)
     sim_recording_close(recording);
 }
 
-static void
-programs_that_know_nothing_of_us_are_recorded(void **state)
+TEST(programs_that_know_nothing_of_us_are_recorded)
 {
     const char *repository = path_of("repository");
     char copy[128];
 
-    (void)state;
     snprintf(copy, sizeof copy, "%s", repository);
     assert_int_equal(record("--", "git", "init", "-q", copy, NULL), 0);
     expect_program(NULL, 50);
@@ -552,12 +520,10 @@ programs_that_know_nothing_of_us_are_recorded(void **state)
     expect_program("sqlite3_step", 2000);
 }
 
-static void
-what_cannot_be_recorded_is_an_error_of_ours(void **state)
+TEST(what_cannot_be_recorded_is_an_error_of_ours)
 {
     struct stat status;
 
-    (void)state;
     assert_int_equal(record("--", "/no/such/command", NULL), CLI_NOT_FOUND);
     assert_int_equal(record("--", "no-such-command", NULL), CLI_NOT_FOUND);
     assert_int_equal(record("--", "/", NULL), CLI_NOT_EXECUTABLE);
@@ -574,23 +540,6 @@ what_cannot_be_recorded_is_an_error_of_ours(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_are_recorded_to_the_last_event),
-        cmocka_unit_test(frame_pointers_lead_to_the_same_functions),
-        cmocka_unit_test(a_broken_frame_pointer_ends_a_stack),
-        cmocka_unit_test(a_failed_realloc_leaves_its_object_alive),
-        cmocka_unit_test(objects_that_change_threads_keep_their_order),
-        cmocka_unit_test(a_forked_child_has_a_recording_of_its_own),
-        cmocka_unit_test(forks_amid_a_busy_thread_neither_hang_nor_lose),
-        cmocka_unit_test(every_way_to_end_leaves_a_whole_recording),
-        cmocka_unit_test(an_image_after_exec_has_a_recording_of_its_own),
-        cmocka_unit_test(the_image_that_asked_for_most_bytes_is_the_first),
-        cmocka_unit_test(waits_name_the_waiter_and_the_one_who_let_go),
-        cmocka_unit_test(a_full_log_says_what_is_missing),
-        cmocka_unit_test(a_stack_is_cut_to_the_depth_asked_for),
-        cmocka_unit_test(programs_that_know_nothing_of_us_are_recorded),
-        cmocka_unit_test(what_cannot_be_recorded_is_an_error_of_ours),
-    };
     char *recorder;
 
     if (argc != 3)
@@ -601,6 +550,5 @@ main(int argc, char **argv)
         return 1;
     setenv("PROFSIM_RECORDER", recorder, 1);
     alarm(300);
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, folder_make, folder_clear);
+    return tests_run(folder_make, folder_clear);
 }

@@ -4,19 +4,15 @@
  *
  * usage: test_recorder_calls PROFSIM RECORDER FOLDER-OF-PROGRAMS
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "folder.h"
 #include "live_heap.h"
 #include "recording.h"
+#include "unit_test.h"
 
 static char **words; /* of the command line */
 static struct sim_recording *parent;
@@ -72,14 +68,12 @@ fate_of(uint64_t object, uint64_t *sizes_bytes, size_t room)
     return count;
 }
 
-static void
-an_object_that_is_resized_stays_the_same(void **state)
+TEST(an_object_that_is_resized_stays_the_same)
 {
     static const uint64_t want[] = {1234567, 2345678, 3456789, 45, 0};
     struct sim_recorded event;
     uint64_t sizes_bytes[8];
 
-    (void)state;
     assert_int_equal(
         fate_of(object_of(parent, 1234567, &event), sizes_bytes, 8), 5);
     assert_memory_equal(sizes_bytes, want, sizeof want);
@@ -90,15 +84,13 @@ an_object_that_is_resized_stays_the_same(void **state)
 }
 
 /* Of the 30 ms that it lived the clock of frees may miss a tick or two. */
-static void
-a_free_has_a_time_of_its_own(void **state)
+TEST(a_free_has_a_time_of_its_own)
 {
     struct sim_recording_cursor cursor;
     struct sim_recorded born;
     struct sim_recorded event;
     const uint64_t object = object_of(parent, 424240, &born);
 
-    (void)state;
     sim_recording_begin(parent, &cursor);
     while (sim_recording_next(&cursor, &event))
         if (event.kind == SIM_RECORDED_FREE && event.object == object)
@@ -109,12 +101,10 @@ a_free_has_a_time_of_its_own(void **state)
 }
 
 /* Never the old bytes and the new ones at once: 7654321 and 3456789. */
-static void
-the_peak_has_an_object_once(void **state)
+TEST(the_peak_has_an_object_once)
 {
     struct sim_live_heap heap;
 
-    (void)state;
     assert_true(sim_live_heap_open(&heap, parent, NULL));
     assert_in_range(heap.total.peak.bytes, 7654321 + 3456789,
                     7654321 + 3456789 + 200000);
@@ -122,12 +112,10 @@ the_peak_has_an_object_once(void **state)
 }
 
 /* To the simulated collector a resize is another object. */
-static void
-its_replay_holds(void **state)
+TEST(its_replay_holds)
 {
     char command[256];
 
-    (void)state;
     snprintf(command, sizeof command, "'%s' check %s/x.rec >>%s/log", words[1],
              folder, folder);
     assert_int_equal(system(command), 0);
@@ -188,14 +176,12 @@ expect_asked_by_both(const struct sim_recording *recording)
     assert_int_equal(count, 2);
 }
 
-static void
-a_library_in_place_of_another_has_its_own_names(void **state)
+TEST(a_library_in_place_of_another_has_its_own_names)
 {
     struct sim_recording *recording;
     char command[1024];
     uint32_t depth;
 
-    (void)state;
     snprintf(command, sizeof command,
              "timeout 60 '%s' record -o %s/u.rec -- '%s/unloading_program' "
              "'%s/unloaded_first.so' '%s/unloaded_second.so' 2>>%s/log",
@@ -214,12 +200,10 @@ a_library_in_place_of_another_has_its_own_names(void **state)
     sim_recording_close(recording);
 }
 
-static void
-how_it_was_asked_for_is_kept(void **state)
+TEST(how_it_was_asked_for_is_kept)
 {
     struct sim_recorded event;
 
-    (void)state;
     object_of(parent, 777777, &event);
     assert_true(event.zeroed);
     assert_int_equal(event.alignment, 0);
@@ -240,8 +224,7 @@ how_it_was_asked_for_is_kept(void **state)
 }
 
 /* The program says it of the same blocks; only if it is asked for. */
-static void
-usable_bytes_are_kept_if_asked_for(void **state)
+TEST(usable_bytes_are_kept_if_asked_for)
 {
     struct sim_recording *recording;
     struct sim_recording_cursor cursor;
@@ -252,7 +235,6 @@ usable_bytes_are_kept_if_asked_for(void **state)
     FILE *file;
     int count = 0;
 
-    (void)state;
     snprintf(command, sizeof command,
              "timeout 60 '%s' record --usable -o %s/m.rec -- "
              "'%s/recorded_calls' usable >%s/said 2>>%s/log",
@@ -282,8 +264,7 @@ usable_bytes_are_kept_if_asked_for(void **state)
     assert_int_equal(event.usable_bytes, 0);
 }
 
-static void
-waits_with_an_end_are_waits(void **state)
+TEST(waits_with_an_end_are_waits)
 {
     static const struct {
         enum sim_recorded_lock kind;
@@ -299,7 +280,6 @@ waits_with_an_end_are_waits(void **state)
     struct sim_recorded event;
     size_t count = 0;
 
-    (void)state;
     sim_recording_begin(parent, &cursor);
     while (sim_recording_next(&cursor, &event)) {
         if (event.kind != SIM_RECORDED_WAIT ||
@@ -316,13 +296,11 @@ waits_with_an_end_are_waits(void **state)
 }
 
 /* A release is told if somebody waits: it lies within a wait for its lock. */
-static void
-a_release_is_one_that_somebody_waits_for(void **state)
+TEST(a_release_is_one_that_somebody_waits_for)
 {
     struct sim_recording_cursor releases;
     struct sim_recorded released;
 
-    (void)state;
     sim_recording_begin(parent, &releases);
     while (sim_recording_next(&releases, &released)) {
         struct sim_recording_cursor waits;
@@ -341,17 +319,14 @@ a_release_is_one_that_somebody_waits_for(void **state)
     }
 }
 
-static void
-threads_have_their_names(void **state)
+TEST(threads_have_their_names)
 {
-    (void)state;
     assert_int_equal(sim_recording_totals(parent)->threads, 2);
     assert_string_equal(sim_recording_thread_name(parent, 0), "named by prctl");
     assert_string_equal(sim_recording_thread_name(parent, 1), "waits a lot");
 }
 
-static void
-a_child_knows_when_it_was_forked(void **state)
+TEST(a_child_knows_when_it_was_forked)
 {
     const struct sim_recording_totals *const before =
         sim_recording_totals(parent);
@@ -359,7 +334,6 @@ a_child_knows_when_it_was_forked(void **state)
         sim_recording_totals(child);
     struct sim_recorded event;
 
-    (void)state;
     assert_int_equal(before->forked_ticks, 0);
     assert_true(after->forked_ticks > before->start_ticks);
     assert_true(after->forked_ticks <= after->start_ticks);
@@ -401,24 +375,11 @@ clear(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_object_that_is_resized_stays_the_same),
-        cmocka_unit_test(a_free_has_a_time_of_its_own),
-        cmocka_unit_test(the_peak_has_an_object_once),
-        cmocka_unit_test(its_replay_holds),
-        cmocka_unit_test(a_library_in_place_of_another_has_its_own_names),
-        cmocka_unit_test(how_it_was_asked_for_is_kept),
-        cmocka_unit_test(usable_bytes_are_kept_if_asked_for),
-        cmocka_unit_test(waits_with_an_end_are_waits),
-        cmocka_unit_test(a_release_is_one_that_somebody_waits_for),
-        cmocka_unit_test(threads_have_their_names),
-        cmocka_unit_test(a_child_knows_when_it_was_forked),
-    };
     char *recorder;
 
     if (argc != 4 || (recorder = realpath(argv[2], NULL)) == NULL)
         return 1;
     argv[2] = recorder;
     words = argv;
-    return cmocka_run_group_tests(tests, record, clear);
+    return tests_run(record, clear);
 }

@@ -5,10 +5,6 @@
  * usage: [TEST_FILTER=TEST] test_recorder_safety PROFSIM RECORDER PROGRAM
  * ROUNDS
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,10 +19,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "folder.h"
 #include "recording.h"
+#include "unit_test.h"
 
 enum {
     ARGUMENTS_MAX = 12,
@@ -208,10 +204,8 @@ expect_no_leftovers(void)
 
 /* ---- tests ---- */
 
-static void
-descriptors_are_the_programs(void **state)
+TEST(descriptors_are_the_programs)
 {
-    (void)state;
     expect_good(run_alone("descriptors", NULL));
     expect_good(record("", program, "descriptors", NULL));
     assert_true(recorded_allocs() > 4 * 5000);
@@ -238,14 +232,12 @@ read_uses(const char *path, struct use *uses, int room)
     return count;
 }
 
-static void
-a_small_stack_is_enough(void **state)
+TEST(a_small_stack_is_enough)
 {
     struct use alone[8];
     struct use recorded[8];
     char path[64];
 
-    (void)state;
     folder_path(path, sizeof path, "stacks");
     expect_good(run_alone("stacks", path));
     assert_int_equal(read_uses(path, alone, 8), 4);
@@ -260,13 +252,11 @@ a_small_stack_is_enough(void **state)
     expect_no_leftovers();
 }
 
-static void
-forks_in_handlers_neither_die_nor_hang(void **state)
+TEST(forks_in_handlers_neither_die_nor_hang)
 {
     static const char *const modes[][2] = {
         {"fork", "0"}, {"_Fork", "0"}, {"fork", "2"}, {"_Fork", "2"}};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         expect_good(record("", "--images=1", "--limit=1048576", program,
                            modes[i][0], modes[i][1], NULL));
@@ -276,13 +266,11 @@ forks_in_handlers_neither_die_nor_hang(void **state)
 }
 
 /* However many: each has its place behind ours. */
-static void
-what_else_is_preloaded_stays(void **state)
+TEST(what_else_is_preloaded_stays)
 {
     char others[20000];
     size_t bytes = 0;
 
-    (void)state;
     while (bytes + 200 < sizeof others)
         bytes += (size_t)snprintf(&others[bytes], sizeof others - bytes,
                                   "/nowhere/%0150zu.so:", bytes);
@@ -295,10 +283,8 @@ what_else_is_preloaded_stays(void **state)
     expect_no_leftovers();
 }
 
-static void
-errno_is_the_programs(void **state)
+TEST(errno_is_the_programs)
 {
-    (void)state;
     expect_good(run_alone("errno", NULL));
     expect_good(record("", program, "errno", NULL));
     assert_in_range(recorded_allocs(), 4, 10);
@@ -325,12 +311,10 @@ number_in_log(const char *format)
 }
 
 /* Each child has a log of its own from then on, which is whole. */
-static void
-a_fork_at_any_instruction_is_survived(void **state)
+TEST(a_fork_at_any_instruction_is_survived)
 {
     struct sim_recording *recording;
 
-    (void)state;
     expect_good(run_alone("fork-everywhere", NULL));
     expect_good(record("", "--images=3", "--limit=1048576", program,
                        "fork-everywhere", NULL));
@@ -350,12 +334,10 @@ a_fork_at_any_instruction_is_survived(void **state)
     expect_no_leftovers();
 }
 
-static void
-a_limit_of_files_ends_the_log_alone(void **state)
+TEST(a_limit_of_files_ends_the_log_alone)
 {
     struct sim_recording *recording;
 
-    (void)state;
     expect_good(record("", program, "file-limit", "0", NULL));
     expect_no_leftovers();
     expect_good(record("", program, "file-limit", "262144", NULL));
@@ -370,14 +352,12 @@ a_limit_of_files_ends_the_log_alone(void **state)
     expect_no_leftovers();
 }
 
-static void
-a_limit_of_memory_is_the_programs(void **state)
+TEST(a_limit_of_memory_is_the_programs)
 {
     static const uint64_t limits[] = {48 << 20, 300 << 20, 1024 << 20};
     char text[32];
     char path[64];
 
-    (void)state;
     folder_path(path, sizeof path, "log");
     for (size_t i = 0; i < 3; i++) {
         const int out = dup(1);
@@ -491,18 +471,14 @@ run_without_disk(void)
     check(is_empty(), "leftovers");
 }
 
-static void
-a_full_disk_ends_the_log_alone(void **state)
+TEST(a_full_disk_ends_the_log_alone)
 {
-    (void)state;
     on_small_disk("size=6m", fill_small_disk);
     on_small_disk("size=4k", run_without_disk);
 }
 
-static void
-a_folder_of_the_same_name_is_not_written_to(void **state)
+TEST(a_folder_of_the_same_name_is_not_written_to)
 {
-    (void)state;
     expect_good(record("", program, "replaced", NULL));
     expect_no_leftovers();
     expect_good(record("", program, "linked", NULL));
@@ -573,14 +549,12 @@ convert_spools(void)
     return convert_spools_to(output, images);
 }
 
-static void
-what_was_logged_outlives_the_one_who_asked(void **state)
+TEST(what_was_logged_outlives_the_one_who_asked)
 {
     char word[64];
     pid_t recorder;
     pid_t process;
 
-    (void)state;
     folder_path(word, sizeof word, "word");
     recorder = record_beside("", program, "hold", word, NULL);
     process = wait_for_word(word);
@@ -594,8 +568,7 @@ what_was_logged_outlives_the_one_who_asked(void **state)
 }
 
 /* Also what would not have been kept, had it been saved. */
-static void
-a_save_that_fails_removes_nothing(void **state)
+TEST(a_save_that_fails_removes_nothing)
 {
     char full[] = "/dev/full";
     char one[] = "--images=1";
@@ -604,7 +577,6 @@ a_save_that_fails_removes_nothing(void **state)
     pid_t recorder;
     pid_t process;
 
-    (void)state;
     snprintf(second, sizeof second, "%s.2", output);
     (void)unlink(second);
     folder_path(word, sizeof word, "word");
@@ -622,13 +594,11 @@ a_save_that_fails_removes_nothing(void **state)
     expect_no_leftovers();
 }
 
-static void
-a_daemon_is_saved_while_it_runs_and_after(void **state)
+TEST(a_daemon_is_saved_while_it_runs_and_after)
 {
     char word[64];
     pid_t process;
 
-    (void)state;
     folder_path(word, sizeof word, "word");
     expect_good(record("", "--images=9", "sh", "-c",
                        "\"$0\" daemon \"$1\"; "
@@ -657,13 +627,11 @@ expect_command(const char *word)
 }
 
 /* Started by any image, the one that allocated most is the recording. */
-static void
-the_program_behind_a_starter_is_recorded(void **state)
+TEST(the_program_behind_a_starter_is_recorded)
 {
     char source[64];
     FILE *file;
 
-    (void)state;
     expect_good(record("", "env", "A=1", program, "some", NULL));
     expect_command("guarded_program");
     expect_good(record("", "sh", "-c", "\"$0\" some; true", program, NULL));
@@ -685,12 +653,10 @@ the_program_behind_a_starter_is_recorded(void **state)
 }
 
 /* Of two that allocated as much it is the later, which the first became. */
-static void
-of_equal_images_the_last_is_the_recording(void **state)
+TEST(of_equal_images_the_last_is_the_recording)
 {
     struct sim_recording *recording;
 
-    (void)state;
     expect_good(record("", program, "again", NULL));
     recording = open_recording("");
     assert_int_equal(sim_recording_totals(recording)->arguments, 2);
@@ -720,8 +686,7 @@ log_says(const char *text)
 }
 
 /* In a cleared environment, by exec and by spawn; and one that is not. */
-static void
-an_image_that_lost_the_recorder_is_named(void **state)
+TEST(an_image_that_lost_the_recorder_is_named)
 {
     static const char spawn[] =
         "import os, sys\n"
@@ -732,7 +697,6 @@ an_image_that_lost_the_recorder_is_named(void **state)
         "words = [sys.argv[1], 'some']\n"
         "os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)";
 
-    (void)state;
     expect_good(
         record("", "sh", "-c", "env -i \"$0\" some; true", program, NULL));
     assert_true(log_says("not recorded: process"));
@@ -750,12 +714,10 @@ an_image_that_lost_the_recorder_is_named(void **state)
 }
 
 /* By a call whose arguments are a list; they arrive. */
-static void
-lists_of_arguments_are_executed(void **state)
+TEST(lists_of_arguments_are_executed)
 {
     static const char *const calls[] = {"execl", "execlp", "execle"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         expect_good(record("", program, calls[i], NULL));
         assert_true(log_says("1 executed programs ran without the recorder"));
@@ -778,25 +740,6 @@ make_directory(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(descriptors_are_the_programs),
-        cmocka_unit_test(a_small_stack_is_enough),
-        cmocka_unit_test(forks_in_handlers_neither_die_nor_hang),
-        cmocka_unit_test(what_else_is_preloaded_stays),
-        cmocka_unit_test(errno_is_the_programs),
-        cmocka_unit_test(a_fork_at_any_instruction_is_survived),
-        cmocka_unit_test(a_limit_of_files_ends_the_log_alone),
-        cmocka_unit_test(a_limit_of_memory_is_the_programs),
-        cmocka_unit_test(a_full_disk_ends_the_log_alone),
-        cmocka_unit_test(a_folder_of_the_same_name_is_not_written_to),
-        cmocka_unit_test(what_was_logged_outlives_the_one_who_asked),
-        cmocka_unit_test(a_save_that_fails_removes_nothing),
-        cmocka_unit_test(a_daemon_is_saved_while_it_runs_and_after),
-        cmocka_unit_test(the_program_behind_a_starter_is_recorded),
-        cmocka_unit_test(of_equal_images_the_last_is_the_recording),
-        cmocka_unit_test(an_image_that_lost_the_recorder_is_named),
-        cmocka_unit_test(lists_of_arguments_are_executed),
-    };
     char *recorder;
 
     if (argc != 5)
@@ -809,6 +752,5 @@ main(int argc, char **argv)
         return 1;
     setenv("PROFSIM_RECORDER", recorder, 1);
     alarm(500);
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, make_directory, folder_clear);
+    return tests_run(make_directory, folder_clear);
 }

@@ -4,11 +4,6 @@
  * The same frames at calls, in signal handlers, on other stacks, and before
  * each instruction of some library calls. Registers may hold anything.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,8 +15,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
+#include "unit_test.h"
 #include "unwind.h"
 
 #define UNW_LOCAL_ONLY
@@ -94,12 +88,10 @@ descend(struct both *both, uint32_t left)
     sink++;
 }
 
-static void
-a_stack_is_what_libunwind_says(void **state)
+TEST(a_stack_is_what_libunwind_says)
 {
     struct both both;
 
-    (void)state;
     for (uint32_t round = 0; round < 3; round++) { /* the cache fills */
         descend(&both, 20);
         assert_equal(&both, 24);
@@ -119,12 +111,10 @@ align(struct both *both, uint32_t bytes)
     sink += (uint32_t)block[0];
 }
 
-static void
-a_frame_that_aligns_its_stack_has_a_caller(void **state)
+TEST(a_frame_that_aligns_its_stack_has_a_caller)
 {
     struct both both;
 
-    (void)state;
     for (uint32_t bytes = 1; bytes < 5000; bytes += 1111) {
         align(&both, bytes);
         assert_equal(&both, 8);
@@ -142,13 +132,11 @@ compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-static void
-a_callback_of_libc_has_its_callers(void **state)
+TEST(a_callback_of_libc_has_its_callers)
 {
     int numbers[] = {3, 1, 2};
     struct both both;
 
-    (void)state;
     compared = &both;
     qsort(numbers, 3, sizeof *numbers, compare);
     assert_equal(&both, 5);
@@ -161,25 +149,21 @@ run_thread(void *context)
     return NULL;
 }
 
-static void
-a_thread_ends_where_it_began(void **state)
+TEST(a_thread_ends_where_it_began)
 {
     struct both both;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, run_thread, &both), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_equal(&both, 8);
 }
 
 /* A stack deeper than was known before, and than a walk lists. */
-static void
-a_deep_stack_is_cut(void **state)
+TEST(a_deep_stack_is_cut)
 {
     struct both both;
 
-    (void)state;
     for (uint32_t depth = 1000; depth <= 50000; depth *= 7) {
         descend(&both, depth);
         assert_int_equal(both.theirs_count, ROOM);
@@ -222,12 +206,10 @@ map_stack(void)
     return all + 4096;
 }
 
-static void
-a_coroutine_has_its_own_callers(void **state)
+TEST(a_coroutine_has_its_own_callers)
 {
     unsigned char *const stack = map_stack();
 
-    (void)state;
     run_on(stack, STACK_BYTES, run_coroutine);
     assert_true(elsewhere.theirs_count >= 7);
     assert_true(elsewhere.ours_count >= 7);
@@ -248,12 +230,10 @@ walk_only(void)
 
 /* What the walk itself takes, with a cache that knows nothing and one that
  * does: this much must be free below a hook's frame. */
-static void
-a_walk_needs_little_stack(void **state)
+TEST(a_walk_needs_little_stack)
 {
     unsigned char *const stack = map_stack();
 
-    (void)state;
     for (uint32_t round = 0; round < 2; round++) {
         size_t untouched = 0;
 
@@ -314,22 +294,18 @@ handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
     assert_int_equal(sigaction(number, &action, NULL), 0);
 }
 
-static void
-a_handler_was_called_by_what_it_interrupted(void **state)
+TEST(a_handler_was_called_by_what_it_interrupted)
 {
-    (void)state;
     handle(SIGUSR1, on_signal, 0);
     raise(SIGUSR1);
     assert_equal(&signalled, 7);
 }
 
-static void
-a_handler_on_its_own_stack_as_well(void **state)
+TEST(a_handler_on_its_own_stack_as_well)
 {
     const stack_t stack = {.ss_sp = map_stack(), .ss_size = STACK_BYTES};
     const stack_t none = {.ss_flags = SS_DISABLE};
 
-    (void)state;
     assert_int_equal(sigaltstack(&stack, NULL), 0);
     handle(SIGUSR1, on_signal, SA_ONSTACK);
     raise(SIGUSR1);
@@ -404,10 +380,8 @@ do_things(void)
 }
 
 /* Prologues, epilogues, linkage stubs, hand-written assembly. */
-static void
-before_each_instruction_the_stack_is_right(void **state)
+TEST(before_each_instruction_the_stack_is_right)
 {
-    (void)state;
     handle(SIGTRAP, on_step, 0);
     compared = NULL;
     is_stepping = true;
@@ -451,14 +425,12 @@ random_address(unsigned char *stack)
     }
 }
 
-static void
-registers_at_random_are_survived(void **state)
+TEST(registers_at_random_are_survived)
 {
     unsigned char *const stack = map_stack();
     uintptr_t *const words = (uintptr_t *)(void *)stack;
     uintptr_t pcs[32];
 
-    (void)state;
     for (uint32_t round = 0; round < 20000; round++) {
         struct embed_registers from = {.pc = random_address(stack),
                                        .sp = random_address(stack),
@@ -478,22 +450,8 @@ registers_at_random_are_survived(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stack_is_what_libunwind_says),
-        cmocka_unit_test(a_frame_that_aligns_its_stack_has_a_caller),
-        cmocka_unit_test(a_callback_of_libc_has_its_callers),
-        cmocka_unit_test(a_thread_ends_where_it_began),
-        cmocka_unit_test(a_deep_stack_is_cut),
-        cmocka_unit_test(a_coroutine_has_its_own_callers),
-        cmocka_unit_test(a_walk_needs_little_stack),
-        cmocka_unit_test(a_handler_was_called_by_what_it_interrupted),
-        cmocka_unit_test(a_handler_on_its_own_stack_as_well),
-        cmocka_unit_test(before_each_instruction_the_stack_is_right),
-        cmocka_unit_test(registers_at_random_are_survived),
-    };
-
     if (!EMBED_CFI_OFFERED)
         return 0;
     embed_unwind_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,18 +3,12 @@
  * below their callees, registers on the page before; and the buffers that
  * stacks are taken in.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "stack.h"
+#include "unit_test.h"
 #include "unwind.h"
 
 enum { PCS = 8, PAGE = 4096, BUFFERS = 1024 };
@@ -50,8 +44,7 @@ __asm__(".text\n"
         ".cfi_endproc\n"
         ".size given_up, . - given_up\n");
 
-static void
-a_frame_below_its_callee_ends_the_stack(void **state)
+TEST(a_frame_below_its_callee_ends_the_stack)
 {
     const uintptr_t pc = here();
     uintptr_t words[64] = {0};
@@ -59,7 +52,6 @@ a_frame_below_its_callee_ends_the_stack(void **state)
     struct embed_registers from = {
         .pc = pc, .sp = (uintptr_t)&words[32], .fp = (uintptr_t)&words[40]};
 
-    (void)state;
     words[9] = words[41] = pc;
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, false, &own), 2);
     from.fp = (uintptr_t)&words[8];
@@ -67,8 +59,7 @@ a_frame_below_its_callee_ends_the_stack(void **state)
 }
 
 /* Two pages: the stack begins with the second. */
-static void
-a_register_on_the_page_before_is_found(void **state)
+TEST(a_register_on_the_page_before_is_found)
 {
     const uintptr_t pc = here();
     unsigned char *const pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
@@ -78,7 +69,6 @@ a_register_on_the_page_before_is_found(void **state)
                                          .sp = (uintptr_t)sp};
     uintptr_t pcs[PCS];
 
-    (void)state;
     assert_ptr_not_equal(pages, MAP_FAILED);
     sp[-1] = (uintptr_t)&sp[20]; /* its caller's frame */
     sp[0] = pc;
@@ -94,12 +84,10 @@ a_register_on_the_page_before_is_found(void **state)
 
 /* All that there are, twice: the first time their threads do not live to give
  * them back. */
-static void
-buffers_of_threads_that_are_gone_are_taken_back(void **state)
+TEST(buffers_of_threads_that_are_gone_are_taken_back)
 {
     struct embed_stack *stacks[BUFFERS];
 
-    (void)state;
     assert_true(embed_stacks_start());
     alarm(20); /* who gets none waits */
     for (int round = 0; round < 2; round++) {
@@ -116,11 +104,5 @@ buffers_of_threads_that_are_gone_are_taken_back(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frame_below_its_callee_ends_the_stack),
-        cmocka_unit_test(a_register_on_the_page_before_is_found),
-        cmocka_unit_test(buffers_of_threads_that_are_gone_are_taken_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -9,12 +9,10 @@
  */
 #include "textbook.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static struct sim_exhaust_result
 exhaust(const struct sim_kernel *kernel,
@@ -51,8 +49,7 @@ expect(const struct sim_kernel *kernel, uint64_t graphs, uint64_t runs)
         assert_true(r.runs <= runs + r.rechecked);
 }
 
-static void
-the_seqlock_has_as_many_graphs_as_counted(void **state)
+TEST(the_seqlock_has_as_many_graphs_as_counted)
 {
     static const struct {
         uint32_t writes;
@@ -65,14 +62,12 @@ the_seqlock_has_as_many_graphs_as_counted(void **state)
         {3, 1, 99, 0},       {4, 1, 209, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect(fixtures_seqlock(rows[i].writes, rows[i].readers),
                rows[i].graphs, rows[i].runs);
 }
 
-static void
-the_list_table_has_as_many_graphs_as_counted(void **state)
+TEST(the_list_table_has_as_many_graphs_as_counted)
 {
     static const struct {
         uint32_t producers;
@@ -86,26 +81,21 @@ the_list_table_has_as_many_graphs_as_counted(void **state)
         {2, 2, true, 16, 1670}, {3, 0, true, 12, 503},  {3, 1, true, 24, 3965},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect(fixtures_table(rows[i].producers, rows[i].readers,
                               rows[i].same_key),
                rows[i].graphs, rows[i].runs);
 }
 
-static void
-counters_have_one_graph_per_interleaving(void **state)
+TEST(counters_have_one_graph_per_interleaving)
 {
-    (void)state;
     expect(fixtures_counter(2), 6, 11);
     expect(fixtures_counter(3), 90, 161);
     expect(fixtures_counter(4), 2520, 3857);
 }
 
-static void
-litmus_tests_have_as_many_graphs_as_counted(void **state)
+TEST(litmus_tests_have_as_many_graphs_as_counted)
 {
-    (void)state;
     expect(fixtures_litmus(FIXTURES_SB_RELAXED), 4, 16);
     expect(fixtures_litmus(FIXTURES_SB_SEQ_CST), 3, 0);
     expect(fixtures_litmus(FIXTURES_MP_RELEASE_ACQUIRE), 3, 13);
@@ -165,12 +155,10 @@ has(const struct outcomes *o, uint32_t r0, uint32_t r1, uint32_t r2,
     return false;
 }
 
-static void
-each_litmus_test_shows_the_outcomes_that_tell_models_apart(void **state)
+TEST(each_litmus_test_shows_the_outcomes_that_tell_models_apart)
 {
     struct outcomes o;
 
-    (void)state;
     o = outcomes_of(FIXTURES_SB_RELAXED);
     assert_true(has(&o, 0, 0, 0, 0)); /* both stores still buffered */
     o = outcomes_of(FIXTURES_SB_SEQ_CST);
@@ -199,10 +187,8 @@ each_litmus_test_shows_the_outcomes_that_tell_models_apart(void **state)
 
 /* ---- Pruning ---- */
 
-static void
-pruning_loses_no_outcome(void **state)
+TEST(pruning_loses_no_outcome)
 {
-    (void)state;
     for (uint32_t i = 0; i < FIXTURES_LITMUS_COUNT; i++) {
         struct outcomes with = outcomes_of((enum fixtures_litmus)i);
         struct outcomes without = {.count = 0};
@@ -215,14 +201,12 @@ pruning_loses_no_outcome(void **state)
     }
 }
 
-static void
-cut_prefixes_run_on_end_in_known_graphs(void **state)
+TEST(cut_prefixes_run_on_end_in_known_graphs)
 {
     struct sim_exhaust_result r;
     const struct sim_exhaust_options options = {.recheck_of_100 = 100,
                                                 .by_schedules = true};
 
-    (void)state;
     r = exhaust(fixtures_seqlock(2, 2), &options);
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
     assert_int_equal(r.graphs, 1521);
@@ -232,13 +216,11 @@ cut_prefixes_run_on_end_in_known_graphs(void **state)
     assert_true(r.rechecked > 5);
 }
 
-static void
-a_preemption_bound_large_enough_is_no_bound(void **state)
+TEST(a_preemption_bound_large_enough_is_no_bound)
 {
     struct sim_exhaust_options options = {.run = {.bounded = true}};
     uint64_t before = 0;
 
-    (void)state;
     for (uint32_t bound = 0; bound <= 12; bound++) {
         struct sim_exhaust_result r;
 
@@ -267,10 +249,8 @@ expect_few_runs(const struct sim_kernel *kernel, uint64_t graphs)
                  (unsigned long long)graphs);
 }
 
-static void
-two_runs_a_graph_are_enough(void **state)
+TEST(two_runs_a_graph_are_enough)
 {
-    (void)state;
     expect_few_runs(fixtures_independent(8), 1);
     expect_few_runs(fixtures_store_buffer(8, false), 256);
     expect_few_runs(fixtures_store_buffer(6, true), 63);
@@ -282,14 +262,12 @@ two_runs_a_graph_are_enough(void **state)
 }
 
 /* As many as by schedules, without the reduction. */
-static void
-threads_that_sleep_are_reduced_too(void **state)
+TEST(threads_that_sleep_are_reduced_too)
 {
     const struct sim_exhaust_result two =
         exhaust(fixtures_mutex2(2),
                 &(struct sim_exhaust_options){.by_schedules = true});
 
-    (void)state;
     assert_int_equal(two.verdict, SIM_VERDICT_PASS);
     expect_few_runs(fixtures_mutex2(2), two.graphs);
 }
@@ -331,17 +309,13 @@ kill_mutants(const struct sim_kernel *kernel, enum sim_failure_kind want)
     return mutants;
 }
 
-static void
-every_weaker_order_in_the_seqlock_is_found(void **state)
+TEST(every_weaker_order_in_the_seqlock_is_found)
 {
-    (void)state;
     assert_int_equal(kill_mutants(fixtures_seqlock(1, 1), SIM_FAIL_CHECK), 4);
 }
 
-static void
-every_weaker_order_in_the_table_is_found(void **state)
+TEST(every_weaker_order_in_the_table_is_found)
 {
-    (void)state;
     /* Two acquire loads; a compare-exchange: release, or acquire if it fails */
     assert_int_equal(kill_mutants(fixtures_table(2, 1, true), SIM_FAIL_CHECK),
                      4);
@@ -349,12 +323,10 @@ every_weaker_order_in_the_table_is_found(void **state)
                      2);
 }
 
-static void
-plain_fields_behind_a_publication_do_not_race(void **state)
+TEST(plain_fields_behind_a_publication_do_not_race)
 {
     struct sim_exhaust_result r;
 
-    (void)state;
     r = exhaust(fixtures_table_plain(2, 1), &(struct sim_exhaust_options){0});
     if (r.verdict != SIM_VERDICT_PASS)
         fail_msg("%s", r.first_failure.failure.text);
@@ -365,22 +337,5 @@ plain_fields_behind_a_publication_do_not_race(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_seqlock_has_as_many_graphs_as_counted),
-        cmocka_unit_test(the_list_table_has_as_many_graphs_as_counted),
-        cmocka_unit_test(counters_have_one_graph_per_interleaving),
-        cmocka_unit_test(litmus_tests_have_as_many_graphs_as_counted),
-        cmocka_unit_test(
-            each_litmus_test_shows_the_outcomes_that_tell_models_apart),
-        cmocka_unit_test(pruning_loses_no_outcome),
-        cmocka_unit_test(cut_prefixes_run_on_end_in_known_graphs),
-        cmocka_unit_test(a_preemption_bound_large_enough_is_no_bound),
-        cmocka_unit_test(two_runs_a_graph_are_enough),
-        cmocka_unit_test(threads_that_sleep_are_reduced_too),
-        cmocka_unit_test(every_weaker_order_in_the_seqlock_is_found),
-        cmocka_unit_test(every_weaker_order_in_the_table_is_found),
-        cmocka_unit_test(plain_fields_behind_a_publication_do_not_race),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -7,13 +7,11 @@
 #include "textbook.h"
 #include "visited.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static void
 check_case(const struct fixtures_case *c)
@@ -37,10 +35,8 @@ check_case(const struct fixtures_case *c)
     free(r.choices);
 }
 
-static void
-each_case_is_judged_as_it_should_be(void **state)
+TEST(each_case_is_judged_as_it_should_be)
 {
-    (void)state;
     for (uint32_t i = 0; i < fixtures_cases_count; i++)
         check_case(&fixtures_cases[i]);
     for (uint32_t i = 0; i < fixtures_waiting_count; i++)
@@ -49,10 +45,8 @@ each_case_is_judged_as_it_should_be(void **state)
         check_case(&fixtures_unruly[i]);
 }
 
-static void
-a_kernel_that_is_no_function_of_its_choices_is_refused(void **state)
+TEST(a_kernel_that_is_no_function_of_its_choices_is_refused)
 {
-    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         const struct sim_sample_options some = {.runs = 100};
         struct sim_exhaust_result r;
@@ -68,12 +62,10 @@ a_kernel_that_is_no_function_of_its_choices_is_refused(void **state)
 }
 
 /* A second run that does what the first did, and then more. */
-static void
-a_kernel_that_does_more_the_second_time_is_refused(void **state)
+TEST(a_kernel_that_does_more_the_second_time_is_refused)
 {
     struct sim_exhaust_result r;
 
-    (void)state;
     sim_explore_exhaust(&fixtures_forgetful[FIXTURES_GROWS],
                         &(struct sim_exhaust_options){.runs_max = 1}, &r);
     assert_int_equal(r.verdict, SIM_VERDICT_NONDETERMINISTIC);
@@ -126,10 +118,8 @@ compare_graphs(const struct sim_kernel *kernel)
 }
 
 /* Locks, sleep, barriers, marks, choices: all must be part of the state. */
-static void
-pruning_loses_no_graph_of_any_case_that_passes(void **state)
+TEST(pruning_loses_no_graph_of_any_case_that_passes)
 {
-    (void)state;
     for (uint32_t i = 0; i < fixtures_cases_count; i++) {
         if (fixtures_cases[i].want == SIM_FAIL_NONE)
             compare_graphs(&fixtures_cases[i].kernel);
@@ -155,10 +145,8 @@ exhaust_waiting(const char *name)
 }
 
 /* A lock has one graph per order of its holders. */
-static void
-rounds_of_a_wait_loop_are_no_graphs_of_their_own(void **state)
+TEST(rounds_of_a_wait_loop_are_no_graphs_of_their_own)
 {
-    (void)state;
     assert_int_equal(exhaust_waiting("ticket/ticket").graphs, 2);
     /* A compiler may peel the first round, which is then explored apart. */
     assert_in_range(exhaust_waiting("swap/swap").graphs, 2, 4);
@@ -166,21 +154,17 @@ rounds_of_a_wait_loop_are_no_graphs_of_their_own(void **state)
     assert_int_equal(exhaust_waiting("mcs/mcs").bounded, 0);
 }
 
-static void
-a_loop_that_counts_is_said_to_be_bounded(void **state)
+TEST(a_loop_that_counts_is_said_to_be_bounded)
 {
-    (void)state;
     assert_int_not_equal(exhaust_waiting("gives_up_well/raise").bounded, 0);
     assert_int_not_equal(exhaust_waiting("counts_in_memory/raise").bounded, 0);
 }
 
-static void
-a_search_that_ends_no_run_does_not_pass(void **state)
+TEST(a_search_that_ends_no_run_does_not_pass)
 {
     struct sim_kernel kernel;
     struct sim_exhaust_result r;
 
-    (void)state;
     for (uint32_t i = 0; i < fixtures_waiting_count; i++) {
         if (strcmp(fixtures_waiting[i].kernel.name, "counts_in_memory/raise") ==
             0)
@@ -192,13 +176,11 @@ a_search_that_ends_no_run_does_not_pass(void **state)
     assert_int_equal(r.verdict, SIM_VERDICT_EMPTY);
 }
 
-static void
-sampled_waiters_sleep_until_something_changes(void **state)
+TEST(sampled_waiters_sleep_until_something_changes)
 {
     const struct sim_sample_options options = {.runs = 2000, .seed = 5};
     struct sim_exhaust_result r;
 
-    (void)state;
     sim_explore_sample(case_named("wait_for_ready/make_ready"), &options, &r);
     assert_int_equal(r.failures, 0);
     assert_int_equal(r.blocked, 0);
@@ -209,13 +191,11 @@ sampled_waiters_sleep_until_something_changes(void **state)
     free(r.choices);
 }
 
-static void
-weak_exchanges_fail_spuriously_where_asked_and_visible(void **state)
+TEST(weak_exchanges_fail_spuriously_where_asked_and_visible)
 {
     const struct sim_exhaust_options options = {.run = {.spurious_max = 1}};
     struct sim_exhaust_result r;
 
-    (void)state;
     sim_explore_exhaust(case_named("weak_once/nothing"), &options, &r);
     /* clang's weak and strong compare-exchange make the same call. */
     if (strcmp(EXPLORED_BY, "gcc") == 0)
@@ -266,14 +246,12 @@ find_mutant(struct sim_exhaust_result *r, enum sim_op op)
     fail_msg("no site to weaken");
 }
 
-static void
-a_report_names_places_stale_reads_and_what_is_necessary(void **state)
+TEST(a_report_names_places_stale_reads_and_what_is_necessary)
 {
     struct sim_exhaust_result r;
     char *text;
     char *again;
 
-    (void)state;
     find_mutant(&r, SIM_OP_STORE);
     text = report_of(fixtures_seqlock(1, 1), &r);
     contains(text, "a reader accepted halves of two updates (check)");
@@ -292,14 +270,12 @@ a_report_names_places_stale_reads_and_what_is_necessary(void **state)
     free(r.choices);
 }
 
-static void
-a_race_report_names_both_accesses(void **state)
+TEST(a_race_report_names_both_accesses)
 {
     const struct sim_kernel *kernel = case_named("publish_relaxed/consume");
     struct sim_exhaust_result r;
     char *text;
 
-    (void)state;
     sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, &r);
     text = report_of(kernel, &r);
     contains(text, "(data race)");
@@ -309,13 +285,11 @@ a_race_report_names_both_accesses(void **state)
     free(r.choices);
 }
 
-static void
-every_start_shrinks_to_two_stale_reads_and_no_preemption(void **state)
+TEST(every_start_shrinks_to_two_stale_reads_and_no_preemption)
 {
     const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
     struct sim_exhaust_result r;
 
-    (void)state;
     find_mutant(&r, SIM_OP_FENCE);
     free(r.choices);
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -337,12 +311,10 @@ every_start_shrinks_to_two_stale_reads_and_no_preemption(void **state)
     sim_explore_mutate(NULL);
 }
 
-static void
-a_sleeper_may_wake_for_nothing_where_asked(void **state)
+TEST(a_sleeper_may_wake_for_nothing_where_asked)
 {
     struct sim_exhaust_result r = {.runs = 0};
 
-    (void)state;
     for (uint32_t i = 0; i < fixtures_unruly_count; i++) {
         if (strcmp(fixtures_unruly[i].kernel.name, "sleeps-once") == 0)
             sim_explore_exhaust(
@@ -367,8 +339,7 @@ make_one_of_two_mistakes(void *context, uint32_t thread)
         sim_explore_fail("the second mistake");
 }
 
-static void
-a_failure_shrinks_to_one_of_the_same_place(void **state)
+TEST(a_failure_shrinks_to_one_of_the_same_place)
 {
     const struct sim_kernel kernel = {
         .name = "two-mistakes",
@@ -379,7 +350,6 @@ a_failure_shrinks_to_one_of_the_same_place(void **state)
     struct sim_sample_options options = {.runs = 1};
     struct sim_exhaust_result r;
 
-    (void)state;
     do { /* of the seeds, every third */
         options.seed++;
         assert_in_range(options.seed, 1, 100);
@@ -399,26 +369,5 @@ a_failure_shrinks_to_one_of_the_same_place(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_case_is_judged_as_it_should_be),
-        cmocka_unit_test(pruning_loses_no_graph_of_any_case_that_passes),
-        cmocka_unit_test(
-            a_kernel_that_is_no_function_of_its_choices_is_refused),
-        cmocka_unit_test(a_kernel_that_does_more_the_second_time_is_refused),
-        cmocka_unit_test(a_sleeper_may_wake_for_nothing_where_asked),
-        cmocka_unit_test(rounds_of_a_wait_loop_are_no_graphs_of_their_own),
-        cmocka_unit_test(a_loop_that_counts_is_said_to_be_bounded),
-        cmocka_unit_test(a_search_that_ends_no_run_does_not_pass),
-        cmocka_unit_test(sampled_waiters_sleep_until_something_changes),
-        cmocka_unit_test(
-            weak_exchanges_fail_spuriously_where_asked_and_visible),
-        cmocka_unit_test(
-            a_report_names_places_stale_reads_and_what_is_necessary),
-        cmocka_unit_test(a_race_report_names_both_accesses),
-        cmocka_unit_test(
-            every_start_shrinks_to_two_stale_reads_and_no_preemption),
-        cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_place),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,18 +3,15 @@
  */
 #include "explore.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "exit.h"
 #include "kernels.h"
 #include "textbook.h"
+#include "unit_test.h"
 
 /* As in cli/explore/explore.h, which shares its name with the explorer's. */
 enum cli_exit cli_explore(int argc, char **argv);
@@ -59,13 +56,11 @@ contains(const char *part)
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static void
-each_kernel_has_one_line(void **state)
+TEST(each_kernel_has_one_line)
 {
     uint32_t lines = 0;
     uint32_t kernels = 0;
 
-    (void)state;
     assert_int_equal(command("--list", text, sizeof text), 0);
     for (const char *p = text; *p != '\0'; p++)
         lines += *p == '\n';
@@ -81,10 +76,8 @@ each_kernel_has_one_line(void **state)
     contains("holds");
 }
 
-static void
-a_bound_and_a_strategy_are_taken(void **state)
+TEST(a_bound_and_a_strategy_are_taken)
 {
-    (void)state;
     assert_int_equal(command("seqlock-2w1r --bound 1", text, sizeof text), 0);
     contains("holds to 1 preemptions");
     assert_int_equal(
@@ -95,10 +88,8 @@ a_bound_and_a_strategy_are_taken(void **state)
 }
 
 /* seqlock-2w1r has 39 graphs: not all of them prove nothing. */
-static void
-a_search_that_is_cut_short_does_not_pass(void **state)
+TEST(a_search_that_is_cut_short_does_not_pass)
 {
-    (void)state;
     assert_int_equal(
         command("seqlock-2w1r --exhaustive --runs 20", text, sizeof text),
         CLI_INCOMPLETE);
@@ -109,8 +100,7 @@ a_search_that_is_cut_short_does_not_pass(void **state)
     contains("holds");
 }
 
-static void
-wrong_words_are_usage_errors(void **state)
+TEST(wrong_words_are_usage_errors)
 {
     static const char *const rows[] = {
         "no-such-kernel",        "--strategy best", "--bound x",
@@ -118,17 +108,14 @@ wrong_words_are_usage_errors(void **state)
         "flags --replay 0,1,no", "flags --runs 0",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (command(rows[i], text, sizeof text) != 1)
             fail_msg("'%s' was taken", rows[i]);
     }
 }
 
-static void
-the_mutants_of_the_table_are_all_found(void **state)
+TEST(the_mutants_of_the_table_are_all_found)
 {
-    (void)state;
     assert_int_equal(command("table-same-2p1r --mutants", text, sizeof text),
                      0);
     contains("acquire -> relaxed: table-same-2p1r, check, ");
@@ -136,8 +123,7 @@ the_mutants_of_the_table_are_all_found(void **state)
 }
 
 /* The words a failure prints, given back, show the same failure. */
-static void
-a_failure_is_replayed_by_the_words_it_prints(void **state)
+TEST(a_failure_is_replayed_by_the_words_it_prints)
 {
     const struct sim_kernel *kernel = fixtures_seqlock(1, 1);
     struct sim_site sites[16];
@@ -145,7 +131,6 @@ a_failure_is_replayed_by_the_words_it_prints(void **state)
     char again[200];
     const char *words;
 
-    (void)state;
     for (uint32_t i = 0; i < count; i++) {
         if (sites[i].op == SIM_OP_FENCE && sim_explore_weaken(&sites[i], 0)) {
             sim_explore_mutate(&sites[i]);
@@ -168,14 +153,5 @@ a_failure_is_replayed_by_the_words_it_prints(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kernel_has_one_line),
-        cmocka_unit_test(a_bound_and_a_strategy_are_taken),
-        cmocka_unit_test(a_search_that_is_cut_short_does_not_pass),
-        cmocka_unit_test(wrong_words_are_usage_errors),
-        cmocka_unit_test(the_mutants_of_the_table_are_all_found),
-        cmocka_unit_test(a_failure_is_replayed_by_the_words_it_prints),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,15 +2,11 @@
  * test_explore_faults.c -- known mistakes of Go's profiler and tracer are found
  * and shrunk; put right, the same programs pass.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "known_faults.h"
+#include "unit_test.h"
 
 /* The report of what is found. out: text */
 static void
@@ -48,12 +44,10 @@ passes(enum fixtures_fault fault)
     free(result.choices);
 }
 
-static void
-a_cycle_read_before_the_lock_is_found(void **state)
+TEST(a_cycle_read_before_the_lock_is_found)
 {
     char text[8192];
 
-    (void)state;
     find(FIXTURES_CYCLE_BEFORE_LOCK, SIM_FAIL_CHECK, text, sizeof text);
     assert_non_null(
         strstr(text, "an allocation shows in the cycle it was made in"));
@@ -61,12 +55,10 @@ a_cycle_read_before_the_lock_is_found(void **state)
     passes(FIXTURES_CYCLE_BEFORE_LOCK);
 }
 
-static void
-an_owner_who_is_parked_is_found(void **state)
+TEST(an_owner_who_is_parked_is_found)
 {
     char text[8192];
 
-    (void)state;
     find(FIXTURES_OWNER_WHILE_PARKED, SIM_FAIL_RACE, text, sizeof text);
     assert_non_null(strstr(text, "data race"));
     passes(FIXTURES_OWNER_WHILE_PARKED);
@@ -75,10 +67,5 @@ an_owner_who_is_parked_is_found(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cycle_read_before_the_lock_is_found),
-        cmocka_unit_test(an_owner_who_is_parked_is_found),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -14,12 +14,10 @@
 #include "rc11.h"
 #include "tsan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { WRITES_MAX = 4 };
 
@@ -199,30 +197,23 @@ compare(enum class class, uint64_t seed)
     }
 }
 
-static void
-accesses_show_what_is_allowed_and_nothing_else(void **state)
+TEST(accesses_show_what_is_allowed_and_nothing_else)
 {
-    (void)state;
     compare(ACCESSES, 1);
 }
 
-static void
-fences_show_what_is_allowed_and_nothing_else(void **state)
+TEST(fences_show_what_is_allowed_and_nothing_else)
 {
-    (void)state;
     compare(FENCES, 2);
 }
 
-static void
-seq_cst_shows_what_is_allowed_and_nothing_else(void **state)
+TEST(seq_cst_shows_what_is_allowed_and_nothing_else)
 {
-    (void)state;
     compare(SEQ_CST, 3);
 }
 
 /* What seq_cst accesses and fences leave behind must be part of the state. */
-static void
-pruning_loses_no_outcome_of_a_random_program(void **state)
+TEST(pruning_loses_no_outcome_of_a_random_program)
 {
     struct sim_rng rng = {.state = 4};
 
@@ -249,14 +240,7 @@ pruning_loses_no_outcome_of_a_random_program(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accesses_show_what_is_allowed_and_nothing_else),
-        cmocka_unit_test(fences_show_what_is_allowed_and_nothing_else),
-        cmocka_unit_test(seq_cst_shows_what_is_allowed_and_nothing_else),
-        cmocka_unit_test(pruning_loses_no_outcome_of_a_random_program),
-    };
-
     if (argc > 1)
         programs = (uint32_t)strtoul(argv[1], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -8,12 +8,10 @@
 #include "cases.h"
 #include "textbook.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static struct sim_exhaust_result
 sample(const struct sim_kernel *kernel, struct sim_run_options run,
@@ -81,10 +79,8 @@ chi_square(enum sim_strategy strategy)
     return sum;
 }
 
-static void
-urw_makes_all_interleavings_equally_likely(void **state)
+TEST(urw_makes_all_interleavings_equally_likely)
 {
-    (void)state;
     /* P(chi-square with 9 degrees of freedom > 60.66) = 1e-9 */
     assert_true(chi_square(SIM_STRATEGY_URW) < 60.66);
     /* Power: a sampler that is uniform among threads is caught. */
@@ -98,8 +94,7 @@ urw_makes_all_interleavings_equally_likely(void **state)
  * PCT promises 1 / (n k) at least; here n = 2 and k is the needle's steps and
  * the other thread's only one.
  */
-static void
-pct_hits_a_bug_of_depth_two_as_often_as_promised(void **state)
+TEST(pct_hits_a_bug_of_depth_two_as_often_as_promised)
 {
     enum { RUNS = 220000 };
     const double bound = 1.0 / (2 * (FIXTURES_NEEDLE_STEPS + 1));
@@ -107,7 +102,6 @@ pct_hits_a_bug_of_depth_two_as_often_as_promised(void **state)
     struct sim_exhaust_result pct;
     struct sim_exhaust_result random;
 
-    (void)state;
     pct = sample(
         &fixtures_needle,
         (struct sim_run_options){.strategy = SIM_STRATEGY_PCT, .pct_depth = 2},
@@ -120,13 +114,11 @@ pct_hits_a_bug_of_depth_two_as_often_as_promised(void **state)
     assert_true(random.failures < 10);
 }
 
-static void
-pct_of_depth_one_runs_each_thread_first_half_of_the_time(void **state)
+TEST(pct_of_depth_one_runs_each_thread_first_half_of_the_time)
 {
     enum { RUNS = 20000 };
     struct sim_exhaust_result r;
 
-    (void)state;
     /* The order of two whole threads is a coin: one graph or the other. */
     r = sample(
         fixtures_litmus(FIXTURES_CORR),
@@ -143,8 +135,7 @@ pct_of_depth_one_runs_each_thread_first_half_of_the_time(void **state)
 
 /* ---- Stall ---- */
 
-static void
-stall_windows_reach_what_needs_a_long_pause(void **state)
+TEST(stall_windows_reach_what_needs_a_long_pause)
 {
     enum { RUNS = 20000 };
     struct sim_site sites[32];
@@ -154,7 +145,6 @@ stall_windows_reach_what_needs_a_long_pause(void **state)
     struct sim_exhaust_result between;
     struct sim_exhaust_result random;
 
-    (void)state;
     random = sample(&fixtures_lapped, (struct sim_run_options){0}, RUNS, 11);
     anywhere = sample(&fixtures_lapped, stall, RUNS, 11);
     assert_true(anywhere.failures > 100 * (random.failures + 1));
@@ -175,10 +165,8 @@ stall_windows_reach_what_needs_a_long_pause(void **state)
 
 /* ---- All ---- */
 
-static void
-every_strategy_finds_every_graph_of_a_small_program(void **state)
+TEST(every_strategy_finds_every_graph_of_a_small_program)
 {
-    (void)state;
     for (uint32_t s = 0; s < SIM_STRATEGY_COUNT; s++) {
         const struct sim_run_options run = {.strategy = (enum sim_strategy)s};
         struct sim_exhaust_result r =
@@ -189,10 +177,8 @@ every_strategy_finds_every_graph_of_a_small_program(void **state)
     }
 }
 
-static void
-what_a_guided_run_found_replays_as_a_plain_list(void **state)
+TEST(what_a_guided_run_found_replays_as_a_plain_list)
 {
-    (void)state;
     for (uint32_t s = 0; s < SIM_STRATEGY_COUNT; s++) {
         const struct sim_sample_options options = {
             .run = {.strategy = (enum sim_strategy)s},
@@ -224,8 +210,7 @@ what_a_guided_run_found_replays_as_a_plain_list(void **state)
     }
 }
 
-static void
-one_seed_gives_one_run(void **state)
+TEST(one_seed_gives_one_run)
 {
     const struct sim_kernel *kernel = fixtures_seqlock(2, 2);
     struct sim_choice list[512];
@@ -233,7 +218,6 @@ one_seed_gives_one_run(void **state)
     struct sim_run first;
     struct sim_run second;
 
-    (void)state;
     sim_choices_init(&choices, list, 512);
     for (uint64_t seed = 0; seed < 500; seed++) {
         uint64_t hash;
@@ -253,16 +237,5 @@ one_seed_gives_one_run(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(urw_makes_all_interleavings_equally_likely),
-        cmocka_unit_test(pct_hits_a_bug_of_depth_two_as_often_as_promised),
-        cmocka_unit_test(
-            pct_of_depth_one_runs_each_thread_first_half_of_the_time),
-        cmocka_unit_test(stall_windows_reach_what_needs_a_long_pause),
-        cmocka_unit_test(every_strategy_finds_every_graph_of_a_small_program),
-        cmocka_unit_test(what_a_guided_run_found_replays_as_a_plain_list),
-        cmocka_unit_test(one_seed_gives_one_run),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

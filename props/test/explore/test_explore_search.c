@@ -8,9 +8,7 @@
 #include "frontier.h"
 #include "textbook.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static char file[] = "/tmp/profsim-search-XXXXXX";
 
@@ -60,12 +58,10 @@ kernel_numbered(uint32_t i)
                     : fixtures_seqlock(1, 4);
 }
 
-static void
-several_processes_find_the_graphs_of_one(void **state)
+TEST(several_processes_find_the_graphs_of_one)
 {
     static const uint64_t graphs[] = {9801, 2520, 14641};
 
-    (void)state;
     for (uint32_t i = 0; i < 4; i++) {
         struct sim_exhaust_options options = {.by_schedules = i == 3};
         const struct sim_exhaust_result plain =
@@ -85,8 +81,7 @@ several_processes_find_the_graphs_of_one(void **state)
     }
 }
 
-static void
-several_processes_count_and_keep_failures(void **state)
+TEST(several_processes_count_and_keep_failures)
 {
     struct sim_exhaust_options options = {.keep_going = true};
     const struct sim_exhaust_result plain = exhaust(&fixtures_needle, options);
@@ -96,7 +91,6 @@ several_processes_count_and_keep_failures(void **state)
     struct sim_choices choices;
     struct sim_run run;
 
-    (void)state;
     assert_true(plain.failures > 0);
     options.jobs = 2;
     options.alone_ms = 1;
@@ -117,14 +111,12 @@ several_processes_count_and_keep_failures(void **state)
     free(r.choices);
 }
 
-static void
-several_processes_keep_to_limits(void **state)
+TEST(several_processes_keep_to_limits)
 {
     struct sim_exhaust_options options = {
         .jobs = 3, .alone_ms = 1, .runs_max = 5000};
     struct sim_exhaust_result r = exhaust(fixtures_seqlock(3, 2), options);
 
-    (void)state;
     assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
     /* At most: what one has taken, in batches of 32, it may have kept. */
     assert_in_range(r.runs, 5000 - 3 * 32, 5000);
@@ -139,8 +131,7 @@ several_processes_keep_to_limits(void **state)
 }
 
 /* Two reads on the way to a part; that the first may wait is seen below. */
-static void
-an_answer_that_is_learned_late_is_handed_out(void **state)
+TEST(an_answer_that_is_learned_late_is_handed_out)
 {
     const struct sim_step steps[2] = {
         {.choice = {.bound = 10}, .question = {.sources = 1, .allowed = 6}},
@@ -151,7 +142,6 @@ an_answer_that_is_learned_late_is_handed_out(void **state)
     struct sim_frontier f;
     uint32_t part;
 
-    (void)state;
     sim_frontier_begin(&f);
     part = sim_frontier_take(&f);
     sim_frontier_split(&f, part, steps, 2);
@@ -178,10 +168,8 @@ is_there(void)
 }
 
 /* 2,520 graphs in steps of 300 runs, each by a search of its own. */
-static void
-a_search_goes_on_from_its_file(void **state)
+TEST(a_search_goes_on_from_its_file)
 {
-    (void)state;
     for (uint32_t i = 0; i < 3; i++) {
         struct sim_exhaust_options options = {.by_schedules = i == 1};
         const struct sim_exhaust_result plain =
@@ -216,8 +204,7 @@ pause_ms(uint32_t ms)
 }
 
 /* Killed at any moment, it loses no more than what came after the file. */
-static void
-a_killed_search_goes_on_from_its_file(void **state)
+TEST(a_killed_search_goes_on_from_its_file)
 {
     const struct sim_exhaust_options plainly = {0};
     struct sim_exhaust_options options = {
@@ -226,7 +213,6 @@ a_killed_search_goes_on_from_its_file(void **state)
         exhaust(fixtures_seqlock(1, 4), plainly);
     struct sim_exhaust_result r;
 
-    (void)state;
     for (uint32_t kills = 0; kills < 3; kills++) {
         const pid_t child = fork();
 
@@ -281,8 +267,7 @@ make_file(const struct sim_exhaust_options *options)
     assert_true(is_there());
 }
 
-static void
-a_file_of_another_search_is_refused(void **state)
+TEST(a_file_of_another_search_is_refused)
 {
     const struct sim_exhaust_options options = {.checkpoint = file,
                                                 .runs_max = 100};
@@ -291,7 +276,6 @@ a_file_of_another_search_is_refused(void **state)
     long bytes;
     FILE *f;
 
-    (void)state;
     make_file(&options);
     r = exhaust(fixtures_seqlock(1, 1), options);
     assert_int_equal(r.verdict, SIM_VERDICT_REFUSED);
@@ -316,14 +300,12 @@ a_file_of_another_search_is_refused(void **state)
     remove(file);
 }
 
-static void
-a_file_that_cannot_be_written_is_said(void **state)
+TEST(a_file_that_cannot_be_written_is_said)
 {
     const struct sim_exhaust_options options = {
         .checkpoint = "/nowhere/checkpoint", .runs_max = 100};
     const struct sim_exhaust_result r = exhaust(fixtures_counter(4), options);
 
-    (void)state;
     assert_int_equal(r.verdict, SIM_VERDICT_UNFINISHED);
     assert_non_null(strstr(r.trouble, "/nowhere/checkpoint"));
 }
@@ -332,14 +314,12 @@ a_file_that_cannot_be_written_is_said(void **state)
 
 /* Twelve of a hundredth each, of 8 or 12 runs: 880 are left, and about 21 off.
  */
-static void
-an_estimate_is_the_ratio_with_its_error(void **state)
+TEST(an_estimate_is_the_ratio_with_its_error)
 {
     struct sim_estimate e;
     double error;
     double left;
 
-    (void)state;
     sim_estimate_begin(&e);
     assert_true(sim_estimate_left(&e, &error) == 0);
     for (uint32_t i = 1; i <= 12; i++)
@@ -366,8 +346,7 @@ note_progress(void *context, const struct sim_progress *p)
     told->times++;
 }
 
-static void
-a_search_tells_how_far_it_is(void **state)
+TEST(a_search_tells_how_far_it_is)
 {
     struct told told = {.times = 0};
     const struct sim_exhaust_options options = {.time_ms = 1000,
@@ -376,7 +355,6 @@ a_search_tells_how_far_it_is(void **state)
                                                 .progress = note_progress,
                                                 .progress_context = &told};
 
-    (void)state;
     exhaust(fixtures_seqlock(3, 3), options);
     assert_true(told.times >= 2);
     assert_true(told.last.runs > 0 && told.last.share > 0);
@@ -384,8 +362,7 @@ a_search_tells_how_far_it_is(void **state)
 
 /* ---- Random runs in between ---- */
 
-static void
-random_runs_in_between_are_the_same_each_time(void **state)
+TEST(random_runs_in_between_are_the_same_each_time)
 {
     const struct sim_exhaust_options options = {.portfolio = true, .seed = 5};
     const struct sim_exhaust_result plain =
@@ -395,7 +372,6 @@ random_runs_in_between_are_the_same_each_time(void **state)
     const struct sim_exhaust_result again =
         exhaust(fixtures_counter(4), options);
 
-    (void)state;
     expect_same(&once, &plain);
     assert_int_equal(once.runs, plain.runs);
     /* 256 runs, then 512 and so on: each time a quarter as many, in threes. */
@@ -406,14 +382,12 @@ random_runs_in_between_are_the_same_each_time(void **state)
 }
 
 /* What the first question decides, depth-first search tries last. */
-static void
-a_random_run_finds_what_depth_comes_to_late(void **state)
+TEST(a_random_run_finds_what_depth_comes_to_late)
 {
     struct sim_exhaust_options options = {.runs_max = 20000};
     const struct sim_exhaust_result plain = exhaust(&fixtures_early, options);
     struct sim_exhaust_result r;
 
-    (void)state;
     assert_int_equal(plain.verdict, SIM_VERDICT_UNFINISHED);
     options.portfolio = true;
     for (uint32_t jobs = 1; jobs <= 2; jobs++) {
@@ -430,20 +404,6 @@ a_random_run_finds_what_depth_comes_to_late(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_processes_find_the_graphs_of_one),
-        cmocka_unit_test(several_processes_count_and_keep_failures),
-        cmocka_unit_test(several_processes_keep_to_limits),
-        cmocka_unit_test(an_answer_that_is_learned_late_is_handed_out),
-        cmocka_unit_test(a_search_goes_on_from_its_file),
-        cmocka_unit_test(a_killed_search_goes_on_from_its_file),
-        cmocka_unit_test(a_file_of_another_search_is_refused),
-        cmocka_unit_test(a_file_that_cannot_be_written_is_said),
-        cmocka_unit_test(an_estimate_is_the_ratio_with_its_error),
-        cmocka_unit_test(a_search_tells_how_far_it_is),
-        cmocka_unit_test(random_runs_in_between_are_the_same_each_time),
-        cmocka_unit_test(a_random_run_finds_what_depth_comes_to_late),
-    };
     const int descriptor = mkstemp(file);
     int failed;
 
@@ -451,7 +411,7 @@ main(void)
         return 1;
     close(descriptor);
     remove(file);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    failed = tests_run(NULL, NULL);
     remove(file);
     return failed;
 }

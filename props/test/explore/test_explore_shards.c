@@ -4,16 +4,14 @@
  */
 #include "textbook.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static char file[] = "/tmp/profsim-shards-XXXXXX";
 
@@ -64,12 +62,10 @@ expect_whole(const struct sim_kernel *kernel,
     assert_int_equal(sum, plain.graphs_sum);
 }
 
-static void
-shards_find_each_graph_once(void **state)
+TEST(shards_find_each_graph_once)
 {
     static const uint32_t shards[] = {1, 2, 7, 64};
 
-    (void)state;
     for (uint32_t i = 0; i < 3; i++) {
         const uint32_t most = i == 1 ? 4 : 2; /* 64 of the small one */
 
@@ -79,13 +75,11 @@ shards_find_each_graph_once(void **state)
     }
 }
 
-static void
-no_shard_of_seven_is_idle_or_does_it_all(void **state)
+TEST(no_shard_of_seven_is_idle_or_does_it_all)
 {
     const struct sim_exhaust_result plain =
         exhaust(fixtures_seqlock(3, 2), (struct sim_exhaust_options){0});
 
-    (void)state;
     for (uint32_t i = 1; i <= 7; i++) {
         const struct sim_exhaust_options options = {.shard = i, .shards = 7};
         const struct sim_exhaust_result r =
@@ -96,24 +90,20 @@ no_shard_of_seven_is_idle_or_does_it_all(void **state)
     }
 }
 
-static void
-the_first_shard_does_what_is_not_split(void **state)
+TEST(the_first_shard_does_what_is_not_split)
 {
     const struct sim_exhaust_options options = {.by_schedules = true};
     struct sim_exhaust_options second = {
         .by_schedules = true, .shard = 2, .shards = 3};
 
-    (void)state;
     expect_whole(fixtures_counter(3), options, 3, exhaust);
     assert_int_equal(exhaust(fixtures_counter(3), second).graphs, 0);
 }
 
-static void
-a_shard_may_have_several_processes(void **state)
+TEST(a_shard_may_have_several_processes)
 {
     const struct sim_exhaust_options options = {.jobs = 2, .alone_ms = 1};
 
-    (void)state;
     expect_whole(fixtures_counter(4), options, 3, exhaust);
 }
 
@@ -146,10 +136,8 @@ search_killed(const struct sim_kernel *kernel,
     return exhaust(kernel, options);
 }
 
-static void
-a_killed_shard_goes_on_from_its_file(void **state)
+TEST(a_killed_shard_goes_on_from_its_file)
 {
-    (void)state;
     expect_whole(fixtures_seqlock(3, 2), (struct sim_exhaust_options){0}, 7,
                  search_killed);
     assert_int_not_equal(access(file, F_OK), 0);
@@ -174,23 +162,19 @@ search_stepwise(const struct sim_kernel *kernel,
     return r;
 }
 
-static void
-a_shard_goes_on_from_its_file(void **state)
+TEST(a_shard_goes_on_from_its_file)
 {
-    (void)state;
     expect_whole(fixtures_counter(4), (struct sim_exhaust_options){0}, 7,
                  search_stepwise);
 }
 
 /* The file of one shard is of no use to another. */
-static void
-a_file_of_another_shard_is_refused(void **state)
+TEST(a_file_of_another_shard_is_refused)
 {
     struct sim_exhaust_options options = {
         .checkpoint = file, .runs_max = 100, .shard = 1, .shards = 2};
     struct sim_exhaust_result r;
 
-    (void)state;
     exhaust(fixtures_counter(4), options);
     options.shard = 2;
     sim_explore_exhaust(fixtures_counter(4), &options, &r);
@@ -210,15 +194,5 @@ make_name(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shards_find_each_graph_once),
-        cmocka_unit_test(no_shard_of_seven_is_idle_or_does_it_all),
-        cmocka_unit_test(the_first_shard_does_what_is_not_split),
-        cmocka_unit_test(a_shard_may_have_several_processes),
-        cmocka_unit_test(a_killed_shard_goes_on_from_its_file),
-        cmocka_unit_test(a_shard_goes_on_from_its_file),
-        cmocka_unit_test(a_file_of_another_shard_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, make_name, NULL);
+    return tests_run(make_name, NULL);
 }

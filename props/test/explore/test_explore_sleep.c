@@ -8,12 +8,10 @@
 #include "explore.h"
 #include "tsan.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { THREADS_MAX = 3, STEPS_MAX = 4, PLACES = 2 };
 
@@ -152,8 +150,7 @@ fail_program(uint32_t number, const struct sim_exhaust_result *a,
              (unsigned long long)b->graphs, b->failures > 0 ? "one" : "none");
 }
 
-static void
-sleeping_programs_have_the_same_graphs_either_way(void **state)
+TEST(sleeping_programs_have_the_same_graphs_either_way)
 {
     struct sim_rng rng = {.state = 5};
     uint64_t runs = 0;
@@ -187,11 +184,7 @@ sleeping_programs_have_the_same_graphs_either_way(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sleeping_programs_have_the_same_graphs_either_way),
-    };
-
     if (argc > 1)
         programs = (uint32_t)strtoul(argv[1], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

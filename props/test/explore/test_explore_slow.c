@@ -5,11 +5,9 @@
  */
 #include "textbook.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 static void
 expect(uint32_t writes, uint32_t readers, uint64_t graphs, uint64_t runs)
@@ -23,27 +21,21 @@ expect(uint32_t writes, uint32_t readers, uint64_t graphs, uint64_t runs)
     assert_int_equal(r.runs, runs);
 }
 
-static void
-one_write_and_four_readers(void **state)
+TEST(one_write_and_four_readers)
 {
-    (void)state;
     expect(1, 4, 14641, 1075033);
 }
 
-static void
-three_writes_and_three_readers(void **state)
+TEST(three_writes_and_three_readers)
 {
-    (void)state;
     expect(3, 3, 970299, 17264763);
 }
 
 /* The same by three shards that know nothing of each other. */
-static void
-shards_find_as_many(void **state)
+TEST(shards_find_as_many)
 {
     uint64_t graphs = 0;
 
-    (void)state;
     for (uint32_t i = 1; i <= 3; i++) {
         const struct sim_exhaust_options options = {.shard = i, .shards = 3};
         struct sim_exhaust_result r;
@@ -56,14 +48,12 @@ shards_find_as_many(void **state)
 }
 
 /* Without any pruning the same graphs, in thousands of times the runs. */
-static void
-the_plain_odometer_finds_no_other_graph(void **state)
+TEST(the_plain_odometer_finds_no_other_graph)
 {
     const struct sim_exhaust_options options = {.no_pruning = true,
                                                 .run = {.lazy_start = true}};
     struct sim_exhaust_result r;
 
-    (void)state;
     sim_explore_exhaust(fixtures_seqlock(1, 1), &options, &r);
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
     assert_int_equal(r.graphs, 2010);
@@ -72,15 +62,13 @@ the_plain_odometer_finds_no_other_graph(void **state)
     assert_int_equal(r.graphs, 61070);
 }
 
-static void
-every_cut_prefix_of_a_large_program_ends_in_a_known_graph(void **state)
+TEST(every_cut_prefix_of_a_large_program_ends_in_a_known_graph)
 {
     /* By schedules: the search graph by graph cuts nothing. */
     const struct sim_exhaust_options options = {.recheck_of_100 = 100,
                                                 .run = {.lazy_start = true}};
     struct sim_exhaust_result r;
 
-    (void)state;
     sim_explore_exhaust(fixtures_seqlock(1, 4), &options, &r);
     assert_int_equal(r.verdict, SIM_VERDICT_PASS);
     assert_int_equal(r.graphs, 14641);
@@ -90,14 +78,5 @@ every_cut_prefix_of_a_large_program_ends_in_a_known_graph(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plain_odometer_finds_no_other_graph),
-        cmocka_unit_test(one_write_and_four_readers),
-        cmocka_unit_test(
-            every_cut_prefix_of_a_large_program_ends_in_a_known_graph),
-        cmocka_unit_test(shards_find_as_many),
-        cmocka_unit_test(three_writes_and_three_readers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

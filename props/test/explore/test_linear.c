@@ -6,12 +6,10 @@
 #include "linear.h"
 #include "rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { READ, WRITE, SWAP };
 
@@ -58,12 +56,10 @@ check(const struct sim_history *h)
     return plain;
 }
 
-static void
-a_read_may_see_an_overlapping_write_or_not(void **state)
+TEST(a_read_may_see_an_overlapping_write_or_not)
 {
     struct sim_history h;
 
-    (void)state;
     for (uint64_t seen = 0; seen < 3; seen++) {
         sim_history_init(&h);
         add(&h, WRITE, 0, 1, 0, 0, 10);
@@ -72,24 +68,20 @@ a_read_may_see_an_overlapping_write_or_not(void **state)
     }
 }
 
-static void
-a_read_after_a_write_must_see_it(void **state)
+TEST(a_read_after_a_write_must_see_it)
 {
     struct sim_history h;
 
-    (void)state;
     sim_history_init(&h);
     add(&h, WRITE, 0, 1, 0, 0, 1);
     add(&h, READ, 0, 0, 0, 2, 3);
     assert_false(check(&h));
 }
 
-static void
-two_readers_must_agree_on_the_order(void **state)
+TEST(two_readers_must_agree_on_the_order)
 {
     struct sim_history h;
 
-    (void)state;
     sim_history_init(&h);
     add(&h, WRITE, 0, 1, 0, 0, 100);
     add(&h, READ, 0, 0, 1, 10, 20);
@@ -97,12 +89,10 @@ two_readers_must_agree_on_the_order(void **state)
     assert_false(check(&h));
 }
 
-static void
-a_pending_call_may_have_taken_effect_or_not(void **state)
+TEST(a_pending_call_may_have_taken_effect_or_not)
 {
     struct sim_history h;
 
-    (void)state;
     for (uint64_t seen = 0; seen < 2; seen++) {
         sim_history_init(&h);
         add(&h, WRITE, 0, 1, 0, 0, UINT64_MAX);
@@ -113,13 +103,11 @@ a_pending_call_may_have_taken_effect_or_not(void **state)
     assert_false(check(&h));
 }
 
-static void
-an_answer_names_the_key_and_how_far_it_got(void **state)
+TEST(an_answer_names_the_key_and_how_far_it_got)
 {
     struct sim_linear_answer answer;
     struct sim_history h;
 
-    (void)state;
     sim_history_init(&h);
     add(&h, WRITE, 1, 1, 0, 0, 1);
     add(&h, READ, 1, 0, 1, 2, 3);
@@ -177,8 +165,7 @@ random_history(struct sim_history *h, struct sim_rng *rng)
     }
 }
 
-static void
-the_search_agrees_with_trying_every_order(void **state)
+TEST(the_search_agrees_with_trying_every_order)
 {
     struct sim_rng rng = {.state = 1};
     uint32_t good = 0;
@@ -198,13 +185,11 @@ the_search_agrees_with_trying_every_order(void **state)
     assert_in_range(good, 2000, 18000);
 }
 
-static void
-twelve_overlapping_calls_are_judged_at_once(void **state)
+TEST(twelve_overlapping_calls_are_judged_at_once)
 {
     struct sim_linear_answer answer;
     struct sim_history h;
 
-    (void)state;
     sim_history_init(&h);
     for (uint32_t i = 0; i < 12; i++)
         add(&h, SWAP, 0, i + 1, 99, i, 100); /* 99 was never there */
@@ -220,12 +205,10 @@ twelve_overlapping_calls_are_judged_at_once(void **state)
 
 /* ---- With the explorer ---- */
 
-static void
-relaxed_flags_have_a_history_that_no_order_explains(void **state)
+TEST(relaxed_flags_have_a_history_that_no_order_explains)
 {
     struct sim_exhaust_result r;
 
-    (void)state;
     sim_explore_exhaust(fixtures_flags(true), &(struct sim_exhaust_options){0},
                         &r);
     assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
@@ -241,16 +224,5 @@ relaxed_flags_have_a_history_that_no_order_explains(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_read_may_see_an_overlapping_write_or_not),
-        cmocka_unit_test(a_read_after_a_write_must_see_it),
-        cmocka_unit_test(two_readers_must_agree_on_the_order),
-        cmocka_unit_test(a_pending_call_may_have_taken_effect_or_not),
-        cmocka_unit_test(an_answer_names_the_key_and_how_far_it_got),
-        cmocka_unit_test(the_search_agrees_with_trying_every_order),
-        cmocka_unit_test(twelve_overlapping_calls_are_judged_at_once),
-        cmocka_unit_test(relaxed_flags_have_a_history_that_no_order_explains),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,19 +2,15 @@
  * test_fuzz_worlds.c -- a fuzz target that swallows what it finds would fuzz
  * for ever: under rules that are wrong it must end its process, told or not.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fuzz.h"
 #include "rng.h"
+#include "unit_test.h"
 
 enum { INPUTS = 2000, INPUT_BYTES = 512, SECONDS = 120 };
 
@@ -53,22 +49,18 @@ status_of(const char *rules, uint64_t inputs)
     return status;
 }
 
-static void
-a_finding_ends_the_process(void **state)
+TEST(a_finding_ends_the_process)
 {
     const int status = status_of("go1.6-late", INPUTS);
 
-    (void)state;
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void
-what_is_right_goes_on(void **state)
+TEST(what_is_right_goes_on)
 {
     const int status = status_of("exact", INPUTS);
 
-    (void)state;
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
@@ -76,10 +68,5 @@ what_is_right_goes_on(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_finding_ends_the_process),
-        cmocka_unit_test(what_is_right_goes_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,11 +6,6 @@
  * So a checker that is off, a choice that is constant, a campaign that loses a
  * failure or a shrinker that slips to another one has a test that fails.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <glob.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -22,6 +17,7 @@
 #include "replay.h"
 #include "run.h"
 #include "simplify.h"
+#include "unit_test.h"
 
 enum {
     RUNS_TO_NOTICE = 3000, /* every fault is noticed in far fewer */
@@ -62,22 +58,18 @@ outcome_of(props_set asked, uint64_t seeds, uint32_t jobs)
     return outcome;
 }
 
-static void
-a_library_that_tells_the_truth_is_believed(void **state)
+TEST(a_library_that_tells_the_truth_is_believed)
 {
     struct props_outcome outcome;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     outcome = outcome_of(PROPS_ALL, RUNS_TO_NOTICE, 1);
     assert_int_equal(outcome.end, PROPS_END_PASSED);
     assert_int_equal(outcome.runs, RUNS_TO_NOTICE);
 }
 
-static void
-every_fault_is_noticed_by_the_property_that_watches_the_place(void **state)
+TEST(every_fault_is_noticed_by_the_property_that_watches_the_place)
 {
-    (void)state;
     for (int i = 0; i < FAULTY_COUNT; i++) {
         struct props_outcome outcome;
 
@@ -92,13 +84,11 @@ every_fault_is_noticed_by_the_property_that_watches_the_place(void **state)
 }
 
 /* Each third seed from the first, second and third on. */
-static void
-shards_add_up_to_the_whole(void **state)
+TEST(shards_add_up_to_the_whole)
 {
     struct props_outcome sum = {.runs = 0};
     struct props_outcome whole;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     whole = outcome_of(PROPS_ALL, 130, 1);
     for (uint64_t i = 1; i <= 3; i++) {
@@ -120,21 +110,17 @@ shards_add_up_to_the_whole(void **state)
     assert_memory_equal(&sum.cover, &whole.cover, sizeof sum.cover);
 }
 
-static void
-a_lie_that_nobody_asks_about_is_no_failure(void **state)
+TEST(a_lie_that_nobody_asks_about_is_no_failure)
 {
-    (void)state;
     faulty_prof_show(FAULTY_REVERSED, FAULTY_TOTAL_ALLOCS);
     assert_int_equal(outcome_of(PROPS_BIT(PROPS_H2), 100, 1).end,
                      PROPS_END_PASSED);
 }
 
-static void
-no_property_of_a_campaign_is_without_a_lie(void **state)
+TEST(no_property_of_a_campaign_is_without_a_lie)
 {
     props_set told = 0;
 
-    (void)state;
     for (int i = 0; i < FAULTY_COUNT; i++) {
         if (faults[i].property != PROPS_NONE)
             told |= PROPS_BIT(faults[i].property);
@@ -149,12 +135,10 @@ no_property_of_a_campaign_is_without_a_lie(void **state)
     }
 }
 
-static void
-a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met(void **state)
+TEST(a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met)
 {
     struct props_outcome one;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     one = outcome_of(PROPS_ALL, 999, 1);
     for (uint32_t jobs = 2; jobs <= 4; jobs++) {
@@ -168,12 +152,10 @@ a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met(void **state)
     assert_true(one.cover.hits[COVER_DRAINED] > 0);
 }
 
-static void
-every_mark_is_met_by_a_campaign_long_enough(void **state)
+TEST(every_mark_is_met_by_a_campaign_long_enough)
 {
     struct props_outcome outcome;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     outcome = outcome_of(PROPS_ALL, RUNS_FOR_MARKS, 1);
     for (int i = 0; i < COVER_OF_HEAPS; i++) {
@@ -182,12 +164,10 @@ every_mark_is_met_by_a_campaign_long_enough(void **state)
     }
 }
 
-static void
-the_lowest_failing_seed_is_found_whatever_the_number_of_jobs(void **state)
+TEST(the_lowest_failing_seed_is_found_whatever_the_number_of_jobs)
 {
     uint64_t seed;
 
-    (void)state;
     faulty_prof_show(FAULTY_OF_A_HOLDER, FAULTY_NONE);
     seed = outcome_of(PROPS_BIT(PROPS_C2), RUNS_TO_NOTICE, 1).seed;
     assert_true(seed > 1);
@@ -200,12 +180,10 @@ the_lowest_failing_seed_is_found_whatever_the_number_of_jobs(void **state)
     }
 }
 
-static void
-a_run_that_ends_its_process_is_reported_as_such(void **state)
+TEST(a_run_that_ends_its_process_is_reported_as_such)
 {
     uint64_t seed;
 
-    (void)state;
     faulty_prof_show(FAULTY_ABORT, FAULTY_NONE);
     seed = outcome_of(PROPS_ALL, RUNS_TO_NOTICE, 1).seed;
     for (uint32_t jobs = 1; jobs <= 3; jobs++) {
@@ -238,12 +216,10 @@ property_of_seed(uint64_t seed, props_set *broken)
     return property;
 }
 
-static void
-a_failure_has_the_name_of_the_first_property_it_breaks(void **state)
+TEST(a_failure_has_the_name_of_the_first_property_it_breaks)
 {
     uint32_t several = 0;
 
-    (void)state;
     faulty_prof_show(FAULTY_NEGATIVE, FAULTY_REVERSED);
     for (uint64_t seed = 1; seed <= 100; seed++) {
         props_set broken;
@@ -276,8 +252,7 @@ is_asked_of_heaps(uint32_t label, uint32_t last)
                   'h') != NULL;
 }
 
-static void
-every_question_is_asked_and_every_answer_is_given(void **state)
+TEST(every_question_is_asked_and_every_answer_is_given)
 {
     static struct question questions[LABELS_MAX];
     static struct sim_choice list[PROPS_CHOICES_MAX];
@@ -285,7 +260,6 @@ every_question_is_asked_and_every_answer_is_given(void **state)
     struct sim_choices choices;
     uint32_t last = 0;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     assert_non_null(run);
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
@@ -330,13 +304,11 @@ has_every_second_event(void *context, const struct props_event_list *list)
     return next == 10;
 }
 
-static void
-events_that_stand_alone_are_left_out_one_by_one(void **state)
+TEST(events_that_stand_alone_are_left_out_one_by_one)
 {
     struct sim_event events[9];
     struct props_event_list list = {.events = events, .events_count = 9};
 
-    (void)state;
     memset(events, 0, sizeof events);
     for (uint32_t i = 0; i < 9; i++) {
         events[i].kind = SIM_EV_DROP;
@@ -347,14 +319,12 @@ events_that_stand_alone_are_left_out_one_by_one(void **state)
 }
 
 /* Three wait, one of them not yet due: each answer picks who it names. */
-static void
-a_tie_goes_to_the_one_that_the_answer_names(void **state)
+TEST(a_tie_goes_to_the_one_that_the_answer_names)
 {
     static const uint32_t first[] = {0, 2, 2}; /* 1 is not due: the next is */
     struct sim_choice list[4];
     struct sim_choices choices;
 
-    (void)state;
     sim_choices_init(&choices, list, 4);
     for (uint32_t answer = 0; answer < 3; answer++) {
         uint64_t words[SIM_QUEUE_WORDS(3)];
@@ -398,15 +368,13 @@ has_collision(const struct sim_config *config)
     return false;
 }
 
-static void
-some_worlds_have_stacks_that_a_hash_cannot_tell_apart(void **state)
+TEST(some_worlds_have_stacks_that_a_hash_cannot_tell_apart)
 {
     static struct sim_choice list[PROPS_CHOICES_MAX];
     static struct sim_generator generator;
     struct sim_choices choices;
     uint32_t worlds = 0;
 
-    (void)state;
     sim_choices_init(&choices, list, PROPS_CHOICES_MAX);
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         sim_choices_random(&choices, seed);
@@ -474,8 +442,7 @@ judge_shrunk(const struct props_failure *failure, enum props_property property)
     sim_scenario_free(scenario);
 }
 
-static void
-a_failure_shrinks_to_one_of_the_same_property(void **state)
+TEST(a_failure_shrinks_to_one_of_the_same_property)
 {
     /* Of the two faults, the second is easier to meet: shrinking may slip. */
     static const enum faulty_kind pairs[][2] = {
@@ -486,7 +453,6 @@ a_failure_shrinks_to_one_of_the_same_property(void **state)
     };
     const struct props_campaign campaign = campaign_of(PROPS_ALL, 1, 1);
 
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         enum props_property property = PROPS_NONE;
         struct props_failure failure;
@@ -504,8 +470,7 @@ a_failure_shrinks_to_one_of_the_same_property(void **state)
     }
 }
 
-static void
-a_replay_finds_the_property_that_its_file_names(void **state)
+TEST(a_replay_finds_the_property_that_its_file_names)
 {
     static const char text[] = "profsim scenario 2\n"
                                "stack s = main\n"
@@ -515,7 +480,6 @@ a_replay_finds_the_property_that_its_file_names(void **state)
                                "expect property %s broken\n";
     const enum faulty_kind kinds[] = {FAULTY_REVERSED, FAULTY_TOTAL_ALLOCS};
 
-    (void)state;
     faulty_prof_show(kinds[0], kinds[1]);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const enum props_property property = faults[kinds[i]].property;
@@ -537,14 +501,12 @@ a_replay_finds_the_property_that_its_file_names(void **state)
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
 }
 
-static void
-a_failure_that_does_not_come_again_is_called_unstable(void **state)
+TEST(a_failure_that_does_not_come_again_is_called_unstable)
 {
     const struct props_campaign campaign =
         campaign_of(PROPS_BIT(PROPS_H1), 1, 1);
     struct props_failure failure;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE); /* it failed once, they say */
     assert_true(props_failure_of_seed(&failure, &campaign, 1, "a test"));
     assert_true(failure.unstable);
@@ -554,8 +516,7 @@ a_failure_that_does_not_come_again_is_called_unstable(void **state)
 
 /* ---- the world ---- */
 
-static void
-a_scenario_that_ends_its_process_does_not_end_ours(void **state)
+TEST(a_scenario_that_ends_its_process_does_not_end_ours)
 {
     static const char text[] = "profsim scenario 2\n"
                                "stack s = main\n"
@@ -567,7 +528,6 @@ a_scenario_that_ends_its_process_does_not_end_ours(void **state)
     struct sim_scenario *scenario =
         sim_scenario_parse(text, sizeof text - 1, "two.sim", &error);
 
-    (void)state;
     assert_non_null(scenario);
     faulty_prof_show(FAULTY_ABORT, FAULTY_NONE);
     assert_true(props_replay_run(&replay, scenario, PROPS_ALL));
@@ -581,12 +541,10 @@ a_scenario_that_ends_its_process_does_not_end_ours(void **state)
     sim_scenario_free(scenario);
 }
 
-static void
-every_scenario_of_the_fixtures_ends_as_it_says(void **state)
+TEST(every_scenario_of_the_fixtures_ends_as_it_says)
 {
     glob_t files;
 
-    (void)state;
     faulty_prof_show(FAULTY_NONE, FAULTY_NONE);
     assert_int_equal(glob("fixtures/scenarios/*.sim", 0, NULL, &files), 0);
     for (size_t i = 0; i < files.gl_pathc; i++) {
@@ -607,32 +565,5 @@ every_scenario_of_the_fixtures_ends_as_it_says(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_library_that_tells_the_truth_is_believed),
-        cmocka_unit_test(
-            every_fault_is_noticed_by_the_property_that_watches_the_place),
-        cmocka_unit_test(shards_add_up_to_the_whole),
-        cmocka_unit_test(a_lie_that_nobody_asks_about_is_no_failure),
-        cmocka_unit_test(no_property_of_a_campaign_is_without_a_lie),
-        cmocka_unit_test(
-            a_campaign_runs_every_seed_and_adds_up_what_its_jobs_met),
-        cmocka_unit_test(every_mark_is_met_by_a_campaign_long_enough),
-        cmocka_unit_test(
-            the_lowest_failing_seed_is_found_whatever_the_number_of_jobs),
-        cmocka_unit_test(a_run_that_ends_its_process_is_reported_as_such),
-        cmocka_unit_test(
-            a_failure_has_the_name_of_the_first_property_it_breaks),
-        cmocka_unit_test(some_worlds_have_stacks_that_a_hash_cannot_tell_apart),
-        cmocka_unit_test(every_question_is_asked_and_every_answer_is_given),
-        cmocka_unit_test(a_tie_goes_to_the_one_that_the_answer_names),
-        cmocka_unit_test(events_that_stand_alone_are_left_out_one_by_one),
-        cmocka_unit_test(a_failure_shrinks_to_one_of_the_same_property),
-        cmocka_unit_test(a_scenario_that_ends_its_process_does_not_end_ours),
-        cmocka_unit_test(every_scenario_of_the_fixtures_ends_as_it_says),
-        cmocka_unit_test(a_replay_finds_the_property_that_its_file_names),
-        cmocka_unit_test(a_failure_that_does_not_come_again_is_called_unstable),
-    };
-
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,16 +3,11 @@
  * byte changed after the run is noticed, and by the property that watches the
  * place.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "instrument_trace.h"
 #include "run.h"
+#include "unit_test.h"
 
 enum { WORLDS = 60, BYTES_A_SESSION = 40 };
 
@@ -55,8 +50,7 @@ lie_about(struct props_run *run, uint64_t seed, struct noticed *noticed)
     }
 }
 
-static void
-nearly_every_changed_byte_is_noticed(void **state)
+TEST(nearly_every_changed_byte_is_noticed)
 {
     /* What bytes of a file can show. T8, T10 and T11 are about when and how
      * it was read. */
@@ -67,7 +61,6 @@ nearly_every_changed_byte_is_noticed(void **state)
     struct noticed noticed = {.changed = 0};
     struct sim_choices choices;
 
-    (void)state;
     assert_non_null(run);
     sim_choices_init(&choices, list, sizeof list / sizeof *list);
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
@@ -91,9 +84,5 @@ nearly_every_changed_byte_is_noticed(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearly_every_changed_byte_is_noticed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

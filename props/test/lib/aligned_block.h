@@ -2,16 +2,11 @@
 #ifndef PROPS_ALIGNED_BLOCK_H
 #define PROPS_ALIGNED_BLOCK_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/prof.h"
+#include "unit_test.h"
 
 /*
  * Fails the test if there is not enough memory.

@@ -1,17 +1,13 @@
 /* file_stubs.c -- see file_stubs.h. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "file_stubs.h"
+#include "unit_test.h"
 
 enum { ANOTHER = 54321 };
 

@@ -1,16 +1,13 @@
 /* syscall_stubs.c -- calls of the system, replaced at link time. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "prof/cpu.h"
 #include "syscall_stubs.h"
+#include "unit_test.h"
 
 static enum call refused; /* which call fails ... */
 static int refused_errno; /* ... and how; 0: it is let through */

@@ -1,14 +1,12 @@
 /* trace_script.c -- see trace_script.h. */
 #include "trace_script.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define FILL 7
 

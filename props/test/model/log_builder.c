@@ -5,10 +5,10 @@
 
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
+
+#include "unit_test.h"
 
 void
 props_log_begin(struct log_builder *builder, enum model_scheme scheme)

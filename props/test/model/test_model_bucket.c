@@ -4,10 +4,8 @@
  */
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "log_builder.h"
+#include "unit_test.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 
@@ -56,12 +54,10 @@ buckets(uint32_t count_wanted)
     return all;
 }
 
-static void
-a_bucket_is_one_kind_one_size_and_one_stack(void **state)
+TEST_WITH(a_ring, the_end, a_bucket_is_one_kind_one_size_and_one_stack)
 {
     const struct model_bucket *b;
 
-    (void)state;
     props_log_alloc(&builder, 'B', 8);
     props_log_alloc(&builder, 'A', 8);
     props_log_alloc(&builder, 'B', 16);
@@ -85,12 +81,10 @@ a_bucket_is_one_kind_one_size_and_one_stack(void **state)
     assert_int_equal(b[5].kind, MODEL_HEAP);
 }
 
-static void
-a_stack_is_cut_at_the_root(void **state)
+TEST_WITH(a_ring, the_end, a_stack_is_cut_at_the_root)
 {
     const struct model_bucket *b;
 
-    (void)state;
     builder.frames[2][0] = 'A';
     builder.frames[2][2] = 7;
     builder.limits.depth_max = 2;
@@ -109,10 +103,8 @@ a_stack_is_cut_at_the_root(void **state)
     buckets(2);
 }
 
-static void
-an_empty_stack_is_a_bucket_too(void **state)
+TEST_WITH(a_ring, the_end, an_empty_stack_is_a_bucket_too)
 {
-    (void)state;
     builder.limits.frames_max = 0;
     builder.stacks[0].depth = 0;
     props_log_again(&builder);
@@ -121,10 +113,8 @@ an_empty_stack_is_a_bucket_too(void **state)
     assert_int_equal(model_heap_drops(builder.model).no_frames, 0);
 }
 
-static void
-stacks_equal_frame_by_frame_share_a_bucket(void **state)
+TEST_WITH(a_ring, the_end, stacks_equal_frame_by_frame_share_a_bucket)
 {
-    (void)state;
     builder.frames[1][0] = 'A'; /* B is a copy of A under another number */
     props_log_again(&builder);
     props_log_alloc(&builder, 'A', 8);
@@ -132,10 +122,8 @@ stacks_equal_frame_by_frame_share_a_bucket(void **state)
     assert_int_equal(buckets(1)[0].allocs_pending, 2);
 }
 
-static void
-a_shorter_stack_is_another_one(void **state)
+TEST_WITH(a_ring, the_end, a_shorter_stack_is_another_one)
 {
-    (void)state;
     builder.frames[1][0] = 'A';
     builder.stacks[1].depth = 2;
     props_log_again(&builder);
@@ -144,12 +132,10 @@ a_shorter_stack_is_another_one(void **state)
     buckets(2);
 }
 
-static void
-a_new_stack_finds_all_buckets_taken(void **state)
+TEST_WITH(a_ring, the_end, a_new_stack_finds_all_buckets_taken)
 {
     struct model_drops drops;
 
-    (void)state;
     builder.limits.buckets_max = 2;
     builder.limits.frames_max = 2 * LOG_DEPTH; /* short of both from then on */
     props_log_again(&builder);
@@ -167,12 +153,10 @@ a_new_stack_finds_all_buckets_taken(void **state)
     assert_int_equal(buckets(2)[1].allocs, 2);
 }
 
-static void
-a_new_stack_finds_too_few_frames_left(void **state)
+TEST_WITH(a_ring, the_end, a_new_stack_finds_too_few_frames_left)
 {
     struct model_drops drops;
 
-    (void)state;
     builder.limits.buckets_max = 3;
     builder.limits.frames_max = 2 * LOG_DEPTH - 1;
     builder.stacks[2].depth = 2; /* C and D fit where B does not */
@@ -190,14 +174,12 @@ a_new_stack_finds_too_few_frames_left(void **state)
     buckets(3);
 }
 
-static void
-an_object_that_was_dropped_is_freed_nowhere(void **state)
+TEST_WITH(a_ring, the_end, an_object_that_was_dropped_is_freed_nowhere)
 {
     struct model_drops drops;
     uint32_t first;
     uint32_t second;
 
-    (void)state;
     builder.limits.buckets_max = 0;
     builder.limits.explicit_free_dropped = true;
     props_log_again(&builder);
@@ -216,12 +198,10 @@ an_object_that_was_dropped_is_freed_nowhere(void **state)
     buckets(0);
 }
 
-static void
-a_snapshot_lists_what_is_in_use_by_bytes(void **state)
+TEST_WITH(a_ring, the_end, a_snapshot_lists_what_is_in_use_by_bytes)
 {
     uint32_t gone;
 
-    (void)state;
     gone = props_log_alloc(&builder, 'A', 8);
     props_log_object(&builder, TRUTH_FREE_EXPLICIT, gone);
     props_log_alloc(&builder, 'B', 0); /* an object of no bytes */
@@ -236,22 +216,18 @@ a_snapshot_lists_what_is_in_use_by_bytes(void **state)
     assert_true(model_heap_answer(builder.model).all);
 }
 
-static void
-bytes_in_use_are_compared_modulo_2_to_64(void **state)
+TEST_WITH(a_ring, the_end, bytes_in_use_are_compared_modulo_2_to_64)
 {
-    (void)state;
     props_log_alloc(&builder, 'A', UINT64_C(1) << 63);
     props_log_alloc(&builder, 'A', UINT64_C(1) << 63);
     assert_int_equal(props_log_snapshot(&builder, false, ROOM).count, 0);
     assert_string_equal(props_log_published(&builder), "A 2/0");
 }
 
-static void
-iterate_lists_all_and_publishes_nothing(void **state)
+TEST_WITH(a_ring, the_end, iterate_lists_all_and_publishes_nothing)
 {
     struct model_answer answer;
 
-    (void)state;
     props_log_alloc(&builder, 'A', 8);
     wait_ended(TRUTH_BLOCK, 'A', 1);
     answer = read_with_room(TRUTH_ITERATE, 0);
@@ -266,13 +242,11 @@ iterate_lists_all_and_publishes_nothing(void **state)
     assert_string_equal(props_log_published(&builder), ""); /* it lags */
 }
 
-static void
-waits_are_clamped_each_in_its_way(void **state)
+TEST_WITH(a_ring, the_end, waits_are_clamped_each_in_its_way)
 {
     static const int64_t cycles[] = {INT64_MIN, -1, 0, 1, 40};
     const struct model_bucket *b;
 
-    (void)state;
     for (uint32_t i = 0; i < sizeof cycles / sizeof *cycles; i++) {
         wait_ended(TRUTH_BLOCK, 'A', cycles[i]);
         wait_ended(TRUTH_MUTEX, 'B', cycles[i]);
@@ -284,12 +258,10 @@ waits_are_clamped_each_in_its_way(void **state)
     assert_int_equal(b[1].cycles, 0 + 0 + 0 + 1 + 40);
 }
 
-static void
-contention_is_seen_at_once_and_never_cleared(void **state)
+TEST_WITH(a_ring, the_end, contention_is_seen_at_once_and_never_cleared)
 {
     struct model_answer answer;
 
-    (void)state;
     wait_ended(TRUTH_BLOCK, 'A', 1);
     wait_ended(TRUTH_BLOCK, 'B', 1);
     wait_ended(TRUTH_MUTEX, 'C', 0);
@@ -309,26 +281,8 @@ contention_is_seen_at_once_and_never_cleared(void **state)
     assert_int_equal(buckets(4)[0].allocs, 1);
 }
 
-#define RING(test) cmocka_unit_test_setup_teardown(test, a_ring, the_end)
-
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        RING(a_bucket_is_one_kind_one_size_and_one_stack),
-        RING(a_stack_is_cut_at_the_root),
-        RING(an_empty_stack_is_a_bucket_too),
-        RING(stacks_equal_frame_by_frame_share_a_bucket),
-        RING(a_shorter_stack_is_another_one),
-        RING(a_new_stack_finds_all_buckets_taken),
-        RING(a_new_stack_finds_too_few_frames_left),
-        RING(an_object_that_was_dropped_is_freed_nowhere),
-        RING(a_snapshot_lists_what_is_in_use_by_bytes),
-        RING(bytes_in_use_are_compared_modulo_2_to_64),
-        RING(iterate_lists_all_and_publishes_nothing),
-        RING(waits_are_clamped_each_in_its_way),
-        RING(contention_is_seen_at_once_and_never_cleared),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,10 +4,8 @@
  */
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "log_builder.h"
+#include "unit_test.h"
 
 #define ROOM TRUTH_ROOM_ENOUGH
 

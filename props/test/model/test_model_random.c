@@ -8,11 +8,10 @@
  */
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include "log_builder.h"
+#include "unit_test.h"
 
 enum life { LIFE_USED, LIFE_DROPPED, LIFE_DEAD, LIFE_GONE };
 
@@ -293,12 +292,10 @@ run(struct world *world, uint64_t seed, bool faulty)
         step(world);
 }
 
-static void
-on_logs_without_faults_the_oracles_always_agree(void **state)
+TEST(on_logs_without_faults_the_oracles_always_agree)
 {
     static struct world world;
 
-    (void)state;
     props_log_begin(&world.builder, MODEL_RING);
     for (uint64_t seed = 0; seed < 200000; seed++)
         run(&world, seed, false);
@@ -311,12 +308,10 @@ on_logs_without_faults_the_oracles_always_agree(void **state)
     props_log_end(&world.builder);
 }
 
-static void
-on_faulty_logs_the_oracles_agree_wherever_the_heap_is_known(void **state)
+TEST(on_faulty_logs_the_oracles_agree_wherever_the_heap_is_known)
 {
     static struct world world;
 
-    (void)state;
     props_log_begin(&world.builder, MODEL_RING);
     for (uint64_t seed = 0; seed < 100000; seed++)
         run(&world, seed, true);
@@ -328,11 +323,5 @@ on_faulty_logs_the_oracles_agree_wherever_the_heap_is_known(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_logs_without_faults_the_oracles_always_agree),
-        cmocka_unit_test(
-            on_faulty_logs_the_oracles_agree_wherever_the_heap_is_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,16 +1,15 @@
 /* cpu_file_case.c -- the fixtures of cpu_file_case.h. */
 #include "cpu_file_case.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <unistd.h>
+
+#include "unit_test.h"
 
 enum { CPU_BYTES = 1 << 20 };
 

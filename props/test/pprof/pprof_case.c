@@ -1,13 +1,11 @@
 /* pprof_case.c -- what the tests of the profile writers share. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "pprof_case.h"
+#include "unit_test.h"
 
 const struct case_name case_names[] = {
     {0x1000, 0x1100, "runtime.mallocgc", "malloc.go", 100},

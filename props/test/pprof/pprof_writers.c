@@ -1,14 +1,11 @@
 /* pprof_writers.c -- every writer of a profile, with a small profile. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "pprof_case.h"
 #include "pprof_writers.h"
 #include "prof/cpu.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static const uintptr_t stack[] = {CASE_MALLOC, CASE_WORK, CASE_SERVE,
                                   CASE_MAIN};

@@ -3,14 +3,10 @@
  * what is in them, limits are met and not passed, and nothing beyond the end of
  * what was given is read. White box: sizes are those of the core's structs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "builder.h"
 #include "cpu.h"
@@ -20,6 +16,7 @@
 #include "prof/trace.h"
 #include "registry.h"
 #include "tracer.h"
+#include "unit_test.h"
 
 /* Each part of a block begins on a line of its own. */
 static size_t
@@ -45,8 +42,7 @@ power(size_t least)
 
 /* ---- blocks ---- */
 
-static void
-a_cpu_profile_needs_what_is_in_it(void **state)
+TEST(a_cpu_profile_needs_what_is_in_it)
 {
     static const struct prof_cpu_config configs[] = {
         {.ticks_max = 1, .stacks_max = 1, .depth_max = 1},
@@ -55,7 +51,6 @@ a_cpu_profile_needs_what_is_in_it(void **state)
         {.ticks_max = 17, .stacks_max = 65, .depth_max = PROF_DEPTH_LIMIT},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         const struct prof_cpu_config *c = &configs[i];
         const size_t frames = c->depth_max * sizeof(uintptr_t);
@@ -73,8 +68,7 @@ a_cpu_profile_needs_what_is_in_it(void **state)
     }
 }
 
-static void
-a_registry_needs_what_is_in_it(void **state)
+TEST(a_registry_needs_what_is_in_it)
 {
     static const struct prof_registry_config configs[] = {
         {.profiles_max = 0, .entries_max = 0, .depth_max = 1},
@@ -84,7 +78,6 @@ a_registry_needs_what_is_in_it(void **state)
         {.profiles_max = 7, .entries_max = 64, .depth_max = PROF_DEPTH_LIMIT},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
         const struct prof_registry_config *c = &configs[i];
         const size_t profiles = c->profiles_max + (size_t)6;
@@ -101,12 +94,10 @@ a_registry_needs_what_is_in_it(void **state)
 
 /* ---- limits ---- */
 
-static void
-the_largest_cpu_profile_is_one_of_2_24_ticks_or_stacks(void **state)
+TEST(the_largest_cpu_profile_is_one_of_2_24_ticks_or_stacks)
 {
     const uint32_t most = 1U << 24;
 
-    (void)state;
     assert_true(prof_cpu_bytes_needed(
                     &(struct prof_cpu_config){.ticks_max = most}) > 0);
     assert_true(prof_cpu_bytes_needed(
@@ -124,14 +115,12 @@ the_largest_cpu_profile_is_one_of_2_24_ticks_or_stacks(void **state)
                      0);
 }
 
-static void
-the_largest_registry_has_2_16_profiles_or_2_24_entries(void **state)
+TEST(the_largest_registry_has_2_16_profiles_or_2_24_entries)
 {
     const uint32_t profiles = 1U << 16;
     const uint32_t entries = 1U << 24;
     struct prof_registry_config config = {.profiles_max = profiles};
 
-    (void)state;
     assert_true(prof_registry_bytes_needed(&config) > 0);
     config.profiles_max = profiles + 1;
     assert_int_equal(prof_registry_bytes_needed(&config), 0);
@@ -145,14 +134,12 @@ the_largest_registry_has_2_16_profiles_or_2_24_entries(void **state)
     assert_int_equal(prof_registry_bytes_needed(&config), 0);
 }
 
-static void
-the_largest_trace_has_2_24_buffers_or_buffers_of_2_30_bytes(void **state)
+TEST(the_largest_trace_has_2_24_buffers_or_buffers_of_2_30_bytes)
 {
     const uint32_t buffers = 1U << 24;
     const uint32_t bytes = 1U << 30;
     struct prof_trace_config config = {.procs_max = 1, .buffers_max = buffers};
 
-    (void)state;
     assert_true(prof_trace_bytes_needed(&config) > 0);
     config.buffers_max = buffers + 1;
     assert_int_equal(prof_trace_bytes_needed(&config), 0);
@@ -178,15 +165,13 @@ the_largest_trace_has_2_24_buffers_or_buffers_of_2_30_bytes(void **state)
 
 /* ---- arena ---- */
 
-static void
-an_arena_gives_whole_words_to_its_last_byte(void **state)
+TEST(an_arena_gives_whole_words_to_its_last_byte)
 {
     static alignas(PROF_BLOCK_ALIGN) unsigned char memory[192];
     struct prof_output output = {.scratch = memory, .scratch_bytes = 64};
     struct arena arena = prof_arena_of(&output);
     unsigned char *first;
 
-    (void)state;
     memset(memory, 0xa5, sizeof memory);
     first = prof_arena_take(&arena, 1);
     assert_ptr_equal(first, memory);
@@ -206,14 +191,12 @@ is_before(const void *context, uint32_t a, uint32_t b)
     return a < b;
 }
 
-static void
-an_order_needs_room_twice(void **state)
+TEST(an_order_needs_room_twice)
 {
     static alignas(PROF_BLOCK_ALIGN) unsigned char memory[192];
     struct prof_output output = {.scratch = memory, .scratch_bytes = 64};
     struct arena arena = prof_arena_of(&output);
 
-    (void)state;
     memset(memory, 0xa5, sizeof memory);
     assert_non_null(prof_arena_order(&arena, 8, is_before, NULL));
     for (size_t bytes = 0; bytes < 64; bytes += 8) {
@@ -261,14 +244,12 @@ at_the_end(const uint64_t *words, size_t count)
     return at;
 }
 
-static void
-words_that_end_too_early_are_refused_unread(void **state)
+TEST(words_that_end_too_early_are_refused_unread)
 {
     static const uint64_t good[] = {3, 0, 100, 5, 0, 2, 0x2001, 0x2002};
     static const uint64_t wrong_lengths[] = {0, 1, 2, 6, 7, 100, UINT64_MAX};
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     for (size_t count = 0; count <= 8; count++)
         assert_int_equal(
             prof_cpu_load(cpu, at_the_end(good, count), count, NULL, 0),
@@ -283,8 +264,7 @@ words_that_end_too_early_are_refused_unread(void **state)
     }
 }
 
-static void
-a_rate_of_1_and_of_10_9_a_second_can_be_loaded(void **state)
+TEST(a_rate_of_1_and_of_10_9_a_second_can_be_loaded)
 {
     static const struct {
         uint64_t hz;
@@ -297,7 +277,6 @@ a_rate_of_1_and_of_10_9_a_second_can_be_loaded(void **state)
     };
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint64_t words[3] = {3, 0, rows[i].hz};
 
@@ -306,14 +285,12 @@ a_rate_of_1_and_of_10_9_a_second_can_be_loaded(void **state)
     }
 }
 
-static void
-each_record_has_a_place_for_its_labels(void **state)
+TEST(each_record_has_a_place_for_its_labels)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 1, 7, 4, 0, 1, 8};
     static const struct prof_label_set *const none[4];
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     for (size_t count = 0; count <= 4; count++)
         assert_int_equal(prof_cpu_load(cpu, words, 11, none, count),
                          count == 3 ? PROF_OK : PROF_ERR_FORMAT);
@@ -322,27 +299,23 @@ each_record_has_a_place_for_its_labels(void **state)
                          count == 1 ? PROF_OK : PROF_ERR_FORMAT);
 }
 
-static void
-words_replace_what_was_there(void **state)
+TEST(words_replace_what_was_there)
 {
     static const uint64_t first[] = {3, 0, 100, 4, 0, 5, 7};
     static const uint64_t second[] = {3, 0, 100, 4, 0, 2, 8};
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     assert_int_equal(prof_cpu_load(cpu, first, 7, NULL, 0), PROF_OK);
     assert_int_equal(prof_cpu_load(cpu, second, 7, NULL, 0), PROF_OK);
     assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
 }
 
-static void
-a_rate_is_the_periods_number_and_is_at_most_10_6(void **state)
+TEST(a_rate_is_the_periods_number_and_is_at_most_10_6)
 {
     static struct case_run run;
     static const uintptr_t stack[] = {CASE_WORK};
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 0), PROF_ERR_CONFIG);
     assert_int_equal(prof_cpu_start(cpu, 1000001), PROF_ERR_CONFIG);
     assert_int_equal(prof_cpu_start(cpu, 1000000), PROF_OK);
@@ -371,13 +344,11 @@ a_rate_is_the_periods_number_and_is_at_most_10_6(void **state)
     case_end(&run);
 }
 
-static void
-a_ring_holds_its_ticks_and_no_more(void **state)
+TEST(a_ring_holds_its_ticks_and_no_more)
 {
     static const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (uint64_t round = 1; round <= 3; round++) {
         for (int i = 0; i < 5; i++)
@@ -389,8 +360,7 @@ a_ring_holds_its_ticks_and_no_more(void **state)
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
 }
 
-static void
-all_stacks_have_room_beside_lost_ticks(void **state)
+TEST(all_stacks_have_room_beside_lost_ticks)
 {
     for (int lost_first = 0; lost_first < 2; lost_first++) {
         struct prof_cpu *cpu = a_cpu_profile();
@@ -407,11 +377,9 @@ all_stacks_have_room_beside_lost_ticks(void **state)
         assert_int_equal(prof_cpu_totals(cpu).recorded, 8);
         assert_int_equal(prof_cpu_totals(cpu).lost, 2);
     }
-    (void)state;
 }
 
-static void
-nothing_beyond_a_block_is_touched(void **state)
+TEST(nothing_beyond_a_block_is_touched)
 {
     const struct prof_cpu_config config = {
         .ticks_max = 1 << 10, .stacks_max = 1, .depth_max = 1};
@@ -421,7 +389,6 @@ nothing_beyond_a_block_is_touched(void **state)
         aligned_alloc(PROF_BLOCK_ALIGN, lines(bytes + (1 << 17)));
     struct prof_cpu *cpu;
 
-    (void)state;
     assert_non_null(block);
     memset(block, 0xa5, bytes + (1 << 17));
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
@@ -435,12 +402,10 @@ nothing_beyond_a_block_is_touched(void **state)
     free(block);
 }
 
-static void
-a_tick_may_have_no_frames(void **state)
+TEST(a_tick_may_have_no_frames)
 {
     struct prof_cpu *cpu = a_cpu_profile();
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     prof_cpu_tick(cpu, NULL, 0, NULL);
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
@@ -448,14 +413,12 @@ a_tick_may_have_no_frames(void **state)
     assert_int_equal(prof_cpu_totals(cpu).lost, 0);
 }
 
-static void
-a_memory_takes_what_fits_into_it(void **state)
+TEST(a_memory_takes_what_fits_into_it)
 {
     unsigned char bytes[16];
     struct prof_memory memory = {.bytes = bytes, .bytes_max = 10};
     const struct prof_sink sink = prof_memory_sink(&memory);
 
-    (void)state;
     memset(bytes, '.', sizeof bytes);
     assert_int_equal(sink.write(sink.context, "abcdefgh", 8), PROF_OK);
     assert_int_equal(sink.write(sink.context, "ijk", 3), PROF_ERR_SINK);
@@ -468,28 +431,5 @@ a_memory_takes_what_fits_into_it(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cpu_profile_needs_what_is_in_it),
-        cmocka_unit_test(a_registry_needs_what_is_in_it),
-        cmocka_unit_test(
-            the_largest_cpu_profile_is_one_of_2_24_ticks_or_stacks),
-        cmocka_unit_test(
-            the_largest_registry_has_2_16_profiles_or_2_24_entries),
-        cmocka_unit_test(
-            the_largest_trace_has_2_24_buffers_or_buffers_of_2_30_bytes),
-        cmocka_unit_test(an_arena_gives_whole_words_to_its_last_byte),
-        cmocka_unit_test(an_order_needs_room_twice),
-        cmocka_unit_test(words_that_end_too_early_are_refused_unread),
-        cmocka_unit_test(a_rate_of_1_and_of_10_9_a_second_can_be_loaded),
-        cmocka_unit_test(each_record_has_a_place_for_its_labels),
-        cmocka_unit_test(words_replace_what_was_there),
-        cmocka_unit_test(a_rate_is_the_periods_number_and_is_at_most_10_6),
-        cmocka_unit_test(a_ring_holds_its_ticks_and_no_more),
-        cmocka_unit_test(all_stacks_have_room_beside_lost_ticks),
-        cmocka_unit_test(nothing_beyond_a_block_is_touched),
-        cmocka_unit_test(a_tick_may_have_no_frames),
-        cmocka_unit_test(a_memory_takes_what_fits_into_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,17 +4,14 @@
  * is no room for ends the profile. White box: tables and their sizes are the
  * builder's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "aligned_block.h"
 #include "builder.h"
 #include "pprof.h"
+#include "unit_test.h"
 
 enum { NAMES_MAX = 512, FILE_BYTES = 1 << 20, MAPPINGS = 4096 };
 
@@ -91,12 +88,10 @@ finish_and_read(void)
  * Three quarters of 2^7, 2^8, ... slots. A number has at most four bytes of
  * seven bits, so 2^28 slots is the end of it.
  */
-static void
-room_for_addresses_doubles_up_to_2_28_slots(void **state)
+TEST(room_for_addresses_doubles_up_to_2_28_slots)
 {
     static const size_t whole = (size_t)3 << 26;
 
-    (void)state;
     assert_int_equal(prof_builder_bytes(0), prof_builder_bytes(96));
     assert_true(prof_builder_bytes(97) > prof_builder_bytes(96));
     assert_int_equal(prof_builder_bytes(97), prof_builder_bytes(192));
@@ -112,13 +107,11 @@ room_for_addresses_doubles_up_to_2_28_slots(void **state)
  * What is asked for takes so many addresses, each with two texts of its own,
  * and besides them 4096 mappings; and not one address or mapping more.
  */
-static void
-what_is_asked_for_is_what_is_needed(void **state)
+TEST(what_is_asked_for_is_what_is_needed)
 {
     static const uint32_t counts[] = {96, 192, 384};
     static struct prof_mapping mappings[MAPPINGS + 1];
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const uint32_t count = counts[i];
         const size_t bytes = prof_builder_bytes(count);
@@ -155,14 +148,12 @@ what_is_asked_for_is_what_is_needed(void **state)
 }
 
 /* Mappings take room in any scratch: refused until it suffices. */
-static void
-many_mappings_need_room_of_their_own(void **state)
+TEST(many_mappings_need_room_of_their_own)
 {
     static struct prof_mapping mappings[MAPPINGS];
     const size_t least = prof_builder_bytes(1);
     void *block;
 
-    (void)state;
     for (size_t bytes = least - 2 * MAPPINGS; bytes < least; bytes += 8) {
         assert_false(begin(&block, bytes, mappings, MAPPINGS, 0));
         free(block);
@@ -189,14 +180,12 @@ next_at(size_t home, uintptr_t pc)
 }
 
 /* The walk goes on at the first slot; what is behind the table is not its. */
-static void
-addresses_that_meet_in_the_last_slot_keep_apart(void **state)
+TEST(addresses_that_meet_in_the_last_slot_keep_apart)
 {
     enum { COUNT = 5 };
     uintptr_t stack[2 * COUNT];
     void *block;
 
-    (void)state;
     stack[0] = next_at(127, PROGRAM);
     for (size_t i = 1; i < COUNT; i++)
         stack[i] = next_at(127, stack[i - 1] + 1);
@@ -218,8 +207,7 @@ addresses_that_meet_in_the_last_slot_keep_apart(void **state)
 /* Anything that stands where a frame of the runtime would, and as often as it
  * comes.
  */
-static void
-the_runtime_at_the_leaf_is_hidden_each_time(void **state)
+TEST(the_runtime_at_the_leaf_is_hidden_each_time)
 {
     const uintptr_t hidden = RUNTIME;
     const uintptr_t program = next_at(home_of(hidden), PROGRAM);
@@ -227,7 +215,6 @@ the_runtime_at_the_leaf_is_hidden_each_time(void **state)
     const uintptr_t inner[] = {program, hidden, program};
     void *block;
 
-    (void)state;
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, 0));
     put(&program, 1, true); /* in the slot where the walk for both begins */
     put(stack, 2, true);
@@ -250,8 +237,7 @@ the_runtime_at_the_leaf_is_hidden_each_time(void **state)
 
 /* ---- ends ---- */
 
-static void
-a_stack_is_cut_and_an_empty_one_is_lost(void **state)
+TEST(a_stack_is_cut_and_an_empty_one_is_lost)
 {
     enum { LOST = PROGRAM + 11 };
     static uintptr_t deep[PROF_DEPTH_LIMIT + 5];
@@ -260,7 +246,6 @@ a_stack_is_cut_and_an_empty_one_is_lost(void **state)
     unsigned char *end = ids;
     void *block;
 
-    (void)state;
     for (size_t i = 0; i < PROF_DEPTH_LIMIT + 5; i++)
         deep[i] = PROGRAM + i % 7;
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, LOST));
@@ -288,15 +273,13 @@ a_stack_is_cut_and_an_empty_one_is_lost(void **state)
  * Two texts a slot of 128 and 64 besides, "" among them; each keeps its number
  * while the index of them doubles, and the next one is refused.
  */
-static void
-texts_have_numbers_until_there_is_no_room(void **state)
+TEST(texts_have_numbers_until_there_is_no_room)
 {
     enum { ROOM = 2 * 128 + 64 };
     static char texts[ROOM + 1][8];
     const uint32_t own = 3; /* "", and the sample type's */
     void *block;
 
-    (void)state;
     assert_true(begin(&block, prof_builder_bytes(96), NULL, 0, 0));
     for (uint32_t round = 0; round < 2; round++) {
         for (uint32_t i = own; i < ROOM; i++) {
@@ -312,8 +295,7 @@ texts_have_numbers_until_there_is_no_room(void **state)
 }
 
 /* An address belongs to the mapping that holds it, or to none. */
-static void
-an_address_outside_all_mappings_has_none(void **state)
+TEST(an_address_outside_all_mappings_has_none)
 {
     static const struct prof_mapping mappings[] = {
         {.start = PROGRAM, .limit = PROGRAM + 2, .file = "first"},
@@ -324,7 +306,6 @@ an_address_outside_all_mappings_has_none(void **state)
     static const uint64_t want[] = {1, 1, 2, 2, 0};
     void *block;
 
-    (void)state;
     assert_true(begin(&block, prof_builder_bytes(96), mappings, 2, 0));
     put(stack, 5, false);
     finish_and_read();
@@ -374,8 +355,7 @@ count_growing(const unsigned char *at, const unsigned char *end)
 }
 
 /* All that a sample type, a mapping and a function have. */
-static void
-fields_of_a_message_are_written_by_their_numbers(void **state)
+TEST(fields_of_a_message_are_written_by_their_numbers)
 {
     static const struct prof_mapping mapping = {.start = PROGRAM,
                                                 .limit = PROGRAM + 9,
@@ -390,7 +370,6 @@ fields_of_a_message_are_written_by_their_numbers(void **state)
     size_t seen = 0;
     void *block;
 
-    (void)state;
     assert_true(begin(&block, prof_builder_bytes(96), &mapping, 1, 0));
     put(&pc, 1, false);
     assert_int_equal(prof_builder_finish(&builder), PROF_OK);
@@ -412,17 +391,5 @@ fields_of_a_message_are_written_by_their_numbers(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(room_for_addresses_doubles_up_to_2_28_slots),
-        cmocka_unit_test(what_is_asked_for_is_what_is_needed),
-        cmocka_unit_test(many_mappings_need_room_of_their_own),
-        cmocka_unit_test(addresses_that_meet_in_the_last_slot_keep_apart),
-        cmocka_unit_test(the_runtime_at_the_leaf_is_hidden_each_time),
-        cmocka_unit_test(a_stack_is_cut_and_an_empty_one_is_lost),
-        cmocka_unit_test(texts_have_numbers_until_there_is_no_room),
-        cmocka_unit_test(an_address_outside_all_mappings_has_none),
-        cmocka_unit_test(fields_of_a_message_are_written_by_their_numbers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,13 +3,11 @@
  * or the buffer ends, and that nothing beyond an end is read or written. White
  * box: tables are the builder's.
  */
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -82,13 +80,11 @@ slots_taken(void)
 }
 
 /* Of a walk from the last slot but one: that, the last, the first, ... */
-static void
-a_walk_comes_by_each_slot_in_turn(void **state)
+TEST(a_walk_comes_by_each_slot_in_turn)
 {
     static const size_t want[] = {126, 127, 0, 1};
     uintptr_t pc = PROGRAM;
 
-    (void)state;
     begin(NULL, 0);
     /* What lies behind the table looks like a slot that is empty. */
     memset(&builder.table[128], 0, 4 * sizeof *builder.table);
@@ -100,12 +96,10 @@ a_walk_comes_by_each_slot_in_turn(void **state)
     }
 }
 
-static void
-a_table_that_doubles_takes_each_address_once(void **state)
+TEST(a_table_that_doubles_takes_each_address_once)
 {
     uintptr_t pc = next_at(0, PROGRAM, 8); /* the new table's first slot */
 
-    (void)state;
     begin(NULL, 0);
     assert_int_equal(number(&pc, 1), 1);
     for (pc = 2 * PROGRAM; builder.locations_log2 < 9; pc++)
@@ -127,12 +121,10 @@ texts_indexed(void)
     return taken;
 }
 
-static void
-an_index_that_doubles_holds_each_text_once(void **state)
+TEST(an_index_that_doubles_holds_each_text_once)
 {
     static char texts[400][8];
 
-    (void)state;
     begin(NULL, 0);
     for (size_t i = 0; i < 400; i++) {
         snprintf(texts[i], sizeof texts[i], "t%zu", i);
@@ -141,13 +133,11 @@ an_index_that_doubles_holds_each_text_once(void **state)
     }
 }
 
-static void
-texts_of_one_hash_keep_apart(void **state)
+TEST(texts_of_one_hash_keep_apart)
 {
     static const char *const pairs[][2] = {{"154525", "254171"},
                                            {"14176", "130478"}};
 
-    (void)state;
     begin(NULL, 0);
     for (size_t i = 0; i < 2; i++) {
         uint32_t numbers[2];
@@ -165,12 +155,10 @@ texts_of_one_hash_keep_apart(void **state)
 }
 
 /* Its memory is not touched before it is needed. */
-static void
-an_index_is_at_most_three_quarters_full(void **state)
+TEST(an_index_is_at_most_three_quarters_full)
 {
     static char texts[400][8];
 
-    (void)state;
     begin(NULL, 0);
     for (uint32_t i = builder.strings_count; i <= 384; i++) {
         const uint32_t slots = i <= 96 ? 128 : i <= 192 ? 256 : 512;
@@ -184,14 +172,12 @@ an_index_is_at_most_three_quarters_full(void **state)
 }
 
 /* Texts whose walks begin at one slot are in that one and those after it. */
-static void
-a_walk_of_an_index_comes_by_each_slot_in_turn(void **state)
+TEST(a_walk_of_an_index_comes_by_each_slot_in_turn)
 {
     static char texts[4][16];
     const uint32_t *slots;
     uint32_t number = 0;
 
-    (void)state;
     begin(NULL, 0);
     slots = builder.string_index.slots;
     for (uint32_t i = 0; i < 4; number++) {
@@ -206,12 +192,10 @@ a_walk_of_an_index_comes_by_each_slot_in_turn(void **state)
 }
 
 /* An address without room has no number, and the profile has failed. */
-static void
-an_address_without_room_has_no_number(void **state)
+TEST(an_address_without_room_has_no_number)
 {
     static const uintptr_t stack[] = {PROGRAM, PROGRAM + 1};
 
-    (void)state;
     begin(NULL, 0);
     assert_int_equal(number(stack, 1), 1);
     builder.locations_max = builder.locations_count;
@@ -220,10 +204,8 @@ an_address_without_room_has_no_number(void **state)
 }
 
 /* Neither has a text, and no walk ever meets it. */
-static void
-a_text_without_room_has_no_number(void **state)
+TEST(a_text_without_room_has_no_number)
 {
-    (void)state;
     begin(NULL, 0);
     assert_int_equal(prof_builder_string(&builder, "kept"), 1);
     builder.strings_max = builder.strings_count;
@@ -239,14 +221,12 @@ a_text_without_room_has_no_number(void **state)
 /* ---- the buffer ---- */
 
 /* Behind the buffer are the marks of mappings: none holds the address. */
-static void
-messages_at_the_end_of_the_buffer_stay_in_it(void **state)
+TEST(messages_at_the_end_of_the_buffer_stay_in_it)
 {
     static const struct prof_mapping mappings[MAPPINGS];
     static const unsigned char marks[MAPPINGS];
     const uintptr_t pc = UINTPTR_MAX - 5;
 
-    (void)state;
     for (size_t left = 0; left <= 256; left++) {
         begin(mappings, MAPPINGS);
         assert_ptr_equal(builder.mapping_marks,
@@ -263,12 +243,10 @@ messages_at_the_end_of_the_buffer_stay_in_it(void **state)
  * fetched
  */
 
-static void
-a_stack_is_not_fetched_beyond_its_end(void **state)
+TEST(a_stack_is_not_fetched_beyond_its_end)
 {
     static const uintptr_t stack[32] = {PROGRAM};
 
-    (void)state;
     begin(NULL, 0);
     for (uint32_t depth = 0; depth <= 32; depth++)
         prof_builder_fetch(
@@ -277,14 +255,12 @@ a_stack_is_not_fetched_beyond_its_end(void **state)
 }
 
 /* More records than are looked ahead; shallow, deep and empty stacks. */
-static void
-records_are_not_fetched_beyond_their_ends(void **state)
+TEST(records_are_not_fetched_beyond_their_ends)
 {
     enum { RECORDS = 40 };
     static uintptr_t stack[48];
     struct prof_heap_record records[RECORDS];
 
-    (void)state;
     for (size_t i = 0; i < 48; i++)
         stack[i] = PROGRAM + i;
     for (uint32_t i = 0; i < RECORDS; i++)
@@ -310,14 +286,12 @@ comes_before(const void *context, uint32_t a, uint32_t b)
     return a < b;
 }
 
-static void
-an_order_of_more_than_32_bits_count_is_refused(void **state)
+TEST(an_order_of_more_than_32_bits_count_is_refused)
 {
     const uintptr_t nowhere = 1U << 12;
     struct arena arena = {.at = (void *)nowhere,
                           .end = (void *)(nowhere + (UINT64_C(1) << 45))};
 
-    (void)state;
     assert_null(prof_arena_order(&arena, UINT32_MAX, comes_before, NULL));
     assert_null(
         prof_arena_order(&arena, (size_t)UINT32_MAX + 1, comes_before, NULL));
@@ -327,20 +301,5 @@ an_order_of_more_than_32_bits_count_is_refused(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_walk_comes_by_each_slot_in_turn),
-        cmocka_unit_test(a_table_that_doubles_takes_each_address_once),
-        cmocka_unit_test(an_index_that_doubles_holds_each_text_once),
-        cmocka_unit_test(texts_of_one_hash_keep_apart),
-        cmocka_unit_test(an_index_is_at_most_three_quarters_full),
-        cmocka_unit_test(a_walk_of_an_index_comes_by_each_slot_in_turn),
-        cmocka_unit_test(an_address_without_room_has_no_number),
-        cmocka_unit_test(a_text_without_room_has_no_number),
-        cmocka_unit_test(an_order_of_more_than_32_bits_count_is_refused),
-        cmocka_unit_test(messages_at_the_end_of_the_buffer_stay_in_it),
-        cmocka_unit_test(a_stack_is_not_fetched_beyond_its_end),
-        cmocka_unit_test(records_are_not_fetched_beyond_their_ends),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,17 +3,14 @@
  * signals that interrupt each other, and by real timers.
  */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "pprof_case.h"
 #include "prof/process.h"
+#include "unit_test.h"
 
 static struct case_run run;
 static struct prof_cpu *cpu;
@@ -66,8 +63,7 @@ ticks_written(void)
 /* ---- Go's vectors ---- */
 
 /* TestConvertCPUProfile of runtime/pprof. */
-static void
-words_of_gos_runtime_become_a_profile(void **state)
+TEST_WITH(a_small_profile, no_profile, words_of_gos_runtime_become_a_profile)
 {
     static const uint64_t words[] = {
         3, 0, 500,                 /* 500 a second */
@@ -78,7 +74,6 @@ words_of_gos_runtime_become_a_profile(void **state)
     static const uint8_t fields[] = {9, 1, 1, 10, 11, 12, 4, 5,
                                      4, 2, 4, 5,  4,  2,  3};
 
-    (void)state;
     assert_int_equal(
         prof_cpu_load(cpu, words, sizeof words / sizeof *words, NULL, 0),
         PROF_OK);
@@ -102,8 +97,7 @@ words_of_gos_runtime_become_a_profile(void **state)
 
 /* The same words as text: most ticks first, of equals the first one met; lost
  * ticks at the lost address, and all of them in the total. */
-static void
-a_profile_is_also_a_text(void **state)
+TEST_WITH(a_small_profile, no_profile, a_profile_is_also_a_text)
 {
     static const uint64_t words[] = {
         3, 0, 500,    4, 0, 5, 0x9001, 4, 0, 40, 0x9002, 4,
@@ -115,7 +109,6 @@ a_profile_is_also_a_text(void **state)
     static const struct prof_label_set *const labels[] = {NULL,  &set, NULL,
                                                           &none, NULL, NULL};
 
-    (void)state;
     assert_int_equal(prof_cpu_load(cpu, words, sizeof words / sizeof *words,
                                    labels, sizeof labels / sizeof *labels),
                      PROF_OK);
@@ -136,13 +129,12 @@ a_profile_is_also_a_text(void **state)
 }
 
 /* TestConvertCPUProfileEmpty, TestEmptyStack. */
-static void
-no_ticks_and_ticks_without_frames_are_profiles(void **state)
+TEST_WITH(a_small_profile, no_profile,
+          no_ticks_and_ticks_without_frames_are_profiles)
 {
     static const uint64_t none[] = {3, 0, 500};
     static const uint64_t bare[] = {3, 0, 500, 3, 0, 7};
 
-    (void)state;
     assert_int_equal(prof_cpu_load(cpu, none, 3, NULL, 0), PROF_OK);
     write_profile();
     assert_int_equal(run.profile.samples_count, 0);
@@ -155,12 +147,10 @@ no_ticks_and_ticks_without_frames_are_profiles(void **state)
     case_end(&run);
 }
 
-static void
-an_overflow_record_counts_lost_ticks(void **state)
+TEST_WITH(a_small_profile, no_profile, an_overflow_record_counts_lost_ticks)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 17, 4, 0, 2, 0x2001};
 
-    (void)state;
     assert_int_equal(prof_cpu_load(cpu, words, 11, NULL, 0), PROF_OK);
     write_profile();
     assert_int_equal(run.profile.samples[0].values[0], 17);
@@ -170,12 +160,10 @@ an_overflow_record_counts_lost_ticks(void **state)
     case_end(&run);
 }
 
-static void
-two_words_of_count_zero_are_a_stack(void **state)
+TEST_WITH(a_small_profile, no_profile, two_words_of_count_zero_are_a_stack)
 {
     static const uint64_t words[] = {3, 0, 100, 5, 0, 0, 0x2001, 0x2002};
 
-    (void)state;
     assert_int_equal(prof_cpu_load(cpu, words, 8, NULL, 0), PROF_OK);
     assert_int_equal(prof_cpu_totals(cpu).lost, 0);
     write_profile();
@@ -184,8 +172,7 @@ two_words_of_count_zero_are_a_stack(void **state)
     case_end(&run);
 }
 
-static void
-wrong_words_are_refused(void **state)
+TEST_WITH(a_small_profile, no_profile, wrong_words_are_refused)
 {
     static const struct prof_label_set *const labels[3] = {NULL, NULL, NULL};
     static const struct {
@@ -207,7 +194,6 @@ wrong_words_are_refused(void **state)
         {"more labels than records", {3, 0, 100, 4, 0, 1, 1}, 7, 3},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const enum prof_status status = prof_cpu_load(
             cpu, rows[i].words, rows[i].words_count,
@@ -220,12 +206,10 @@ wrong_words_are_refused(void **state)
 
 /* ---- start and stop ---- */
 
-static void
-one_profile_is_taken_at_a_time(void **state)
+TEST_WITH(a_small_profile, no_profile, one_profile_is_taken_at_a_time)
 {
     static const uint64_t words[] = {3, 0, 500};
 
-    (void)state;
     assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
     assert_int_equal(prof_cpu_start(cpu, 0), PROF_ERR_CONFIG);
     assert_int_equal(prof_cpu_start(cpu, 1000001), PROF_ERR_CONFIG);
@@ -244,10 +228,8 @@ one_profile_is_taken_at_a_time(void **state)
     case_end(&run);
 }
 
-static void
-ticks_outside_a_profile_do_not_count(void **state)
+TEST_WITH(a_small_profile, no_profile, ticks_outside_a_profile_do_not_count)
 {
-    (void)state;
     prof_cpu_tick(cpu, work, 2, NULL);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     prof_cpu_tick(cpu, serve, 2, NULL);
@@ -264,10 +246,8 @@ ticks_outside_a_profile_do_not_count(void **state)
 
 /* ---- the ring ---- */
 
-static void
-no_tick_is_lost_uncounted(void **state)
+TEST_WITH(a_small_profile, no_profile, no_tick_is_lost_uncounted)
 {
-    (void)state;
     for (uint64_t ticks = 0; ticks < 200; ticks++) {
         assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
         for (uint64_t i = 0; i < ticks; i++)
@@ -281,10 +261,8 @@ no_tick_is_lost_uncounted(void **state)
     }
 }
 
-static void
-a_drained_ring_takes_more(void **state)
+TEST_WITH(a_small_profile, no_profile, a_drained_ring_takes_more)
 {
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (int i = 0; i < 1000; i++) {
         prof_cpu_tick(cpu, work, 2, NULL);
@@ -296,10 +274,8 @@ a_drained_ring_takes_more(void **state)
     assert_int_equal(prof_cpu_totals(cpu).lost, 0);
 }
 
-static void
-more_stacks_than_fit_are_counted_as_lost(void **state)
+TEST_WITH(a_small_profile, no_profile, more_stacks_than_fit_are_counted_as_lost)
 {
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (uintptr_t i = 0; i < 20; i++) {
         prof_cpu_tick(cpu, &(uintptr_t){0x2000 + i}, 1, NULL);
@@ -313,14 +289,13 @@ more_stacks_than_fit_are_counted_as_lost(void **state)
     case_end(&run);
 }
 
-static void
-deep_stacks_are_cut_and_labels_kept_apart(void **state)
+TEST_WITH(a_small_profile, no_profile,
+          deep_stacks_are_cut_and_labels_kept_apart)
 {
     static const uintptr_t deep[] = {0x2001, 0x2002, 0x2003, 0x2004, 0x2005};
     static const struct prof_label label[] = {{"k", "v"}};
     static const struct prof_label_set set = {label, 1};
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     prof_cpu_tick(cpu, deep, 5, NULL);
     prof_cpu_tick(cpu, deep, 4, NULL);
@@ -339,13 +314,12 @@ deep_stacks_are_cut_and_labels_kept_apart(void **state)
 }
 
 /* More sets than chains: some share one, and are told apart all the same. */
-static void
-every_set_of_labels_is_a_sample_of_its_own(void **state)
+TEST_WITH(a_small_profile, no_profile,
+          every_set_of_labels_is_a_sample_of_its_own)
 {
     static const struct prof_label label[] = {{"k", "v"}};
     static const struct prof_label_set sets[8] = {{label, 1}, {label, 1}};
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < 8; i++)
@@ -386,15 +360,13 @@ tick_many(void *unused)
     return NULL;
 }
 
-static void
-ticks_of_threads_and_handlers_all_count(void **state)
+TEST_WITH(a_small_profile, no_profile, ticks_of_threads_and_handlers_all_count)
 {
     const uint64_t signals = (TICKS + 63) / 64;
     pthread_t threads[THREADS];
     struct sigaction action = {.sa_handler = on_usr1};
     struct sigaction before;
 
-    (void)state;
     sigaction(SIGUSR1, &action, &before);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     ticking = THREADS;
@@ -416,12 +388,10 @@ ticks_of_threads_and_handlers_all_count(void **state)
 /* A real timer: burn CPU until it has ticked, however slow the machine. */
 static volatile uint64_t burned;
 
-static void
-a_threads_timer_ticks_as_it_uses_cpu(void **state)
+TEST_WITH(a_small_profile, no_profile, a_threads_timer_ticks_as_it_uses_cpu)
 {
     struct prof_timer timer;
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_OK);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_ACTIVE);
@@ -444,29 +414,8 @@ a_threads_timer_ticks_as_it_uses_cpu(void **state)
     case_end(&run);
 }
 
-#define WITH(test) \
-    cmocka_unit_test_setup_teardown(test, a_small_profile, no_profile)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        WITH(words_of_gos_runtime_become_a_profile),
-        WITH(a_profile_is_also_a_text),
-        WITH(no_ticks_and_ticks_without_frames_are_profiles),
-        WITH(an_overflow_record_counts_lost_ticks),
-        WITH(two_words_of_count_zero_are_a_stack),
-        WITH(wrong_words_are_refused),
-        WITH(one_profile_is_taken_at_a_time),
-        WITH(ticks_outside_a_profile_do_not_count),
-        WITH(no_tick_is_lost_uncounted),
-        WITH(a_drained_ring_takes_more),
-        WITH(more_stacks_than_fit_are_counted_as_lost),
-        WITH(deep_stacks_are_cut_and_labels_kept_apart),
-        WITH(every_set_of_labels_is_a_sample_of_its_own),
-        WITH(ticks_of_threads_and_handlers_all_count),
-        WITH(a_threads_timer_ticks_as_it_uses_cpu),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -4,9 +4,7 @@
  * of the program. With processes: test_cpu_file_fork.c.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -22,6 +19,7 @@
 
 #include "cpu_file_case.h"
 #include "prof/gzip.h"
+#include "unit_test.h"
 
 enum { TRIES_MAX = 8000 };
 
@@ -69,13 +67,11 @@ __wrap_setitimer(int which, const struct itimerval *value,
     return __real_setitimer(which, value, before);
 }
 
-static void
-a_busy_program_is_in_its_file(void **state)
+TEST_WITH(case_folder_begin, case_folder_end, a_busy_program_is_in_its_file)
 {
     struct prof_cpu_totals totals;
     uint64_t ticks;
 
-    (void)state;
     assert_int_equal(case_start(), PROF_OK);
     assert_int_equal(case_files(), 0); /* nothing, until it is whole */
     case_burn(0.3);
@@ -94,14 +90,12 @@ a_busy_program_is_in_its_file(void **state)
 
 /* Ticks by hand, more than the ring holds, and none is lost: they are drained
  * while the profile is taken. Labels and stacks are as they were told. */
-static void
-ticks_are_drained_while_they_come(void **state)
+TEST_WITH(case_folder_begin, case_folder_end, ticks_are_drained_while_they_come)
 {
     const uintptr_t stack[] = {CASE_WORK, CASE_MAIN};
     struct prof_cpu_file_config config = case_config();
     enum { ROUNDS = 4, TICKS = 48 };
 
-    (void)state;
     config.threads_have_timers = true;
     assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config), PROF_OK);
     for (int i = 0; i < ROUNDS; i++) {
@@ -123,13 +117,11 @@ ticks_are_drained_while_they_come(void **state)
     case_end(&cpu_file.run);
 }
 
-static void
-a_packed_file_is_one_of_gzip(void **state)
+TEST_WITH(case_folder_begin, case_folder_end, a_packed_file_is_one_of_gzip)
 {
     struct prof_cpu_file_config config = case_config();
     unsigned char bytes[4096];
 
-    (void)state;
     config.packing_bytes = prof_gzip_bytes();
     config.packing = malloc(config.packing_bytes);
     assert_non_null(config.packing);
@@ -149,15 +141,14 @@ a_packed_file_is_one_of_gzip(void **state)
  * ends
  */
 
-static void
-starts_and_stops_out_of_order_change_nothing(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          starts_and_stops_out_of_order_change_nothing)
 {
     struct prof_cpu_file other = {.is_running = false};
     struct prof_cpu_file_config config = case_config();
     struct itimerval left;
     struct sigaction action;
 
-    (void)state;
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
     assert_int_equal(case_files(), 0);
     config.hz = 1000001;
@@ -187,13 +178,12 @@ starts_and_stops_out_of_order_change_nothing(void **state)
 }
 
 /* The file of a profile that runs is the one it was started for. */
-static void
-a_start_that_is_refused_changes_no_path(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_start_that_is_refused_changes_no_path)
 {
     struct prof_cpu_file_config config = case_config();
     char other[sizeof cpu_file.folder + 8];
 
-    (void)state;
     snprintf(other, sizeof other, "%s/other", cpu_file.folder);
     config.path = other;
     assert_int_equal(case_start(), PROF_OK);
@@ -221,12 +211,10 @@ blocks_more_than(const sigset_t *before)
     return false;
 }
 
-static void
-what_the_system_refuses_is_undone(void **state)
+TEST_WITH(case_folder_begin, case_folder_end, what_the_system_refuses_is_undone)
 {
     sigset_t before;
 
-    (void)state;
     assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &before), 0);
     for (int i = 0; i < 3; i++) {
         atomic_store(i == 0 ? &refuses_thread : &refuses_timer, 1);
@@ -242,13 +230,12 @@ what_the_system_refuses_is_undone(void **state)
     assert_int_equal(case_files(), 1);
 }
 
-static void
-files_that_cannot_be_written_are_known_early_or_at_the_stop(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          files_that_cannot_be_written_are_known_early_or_at_the_stop)
 {
     static char far[PROF_PATH_MAX + 8];
     struct prof_cpu_file_config config = case_config();
 
-    (void)state;
     config.path = "/no/such/folder/cpu.pb.gz";
     assert_int_equal(prof_cpu_file_start(&cpu_file.file, &config),
                      PROF_ERR_SINK);
@@ -297,13 +284,12 @@ start_and_stop(void *context)
     return context;
 }
 
-static void
-many_threads_may_start_and_stop_it(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          many_threads_may_start_and_stop_it)
 {
     struct prof_cpu_file_config config = case_config();
     pthread_t threads[4];
 
-    (void)state;
     for (int i = 0; i < 4; i++)
         assert_int_equal(
             pthread_create(&threads[i], NULL, start_and_stop, &config), 0);
@@ -318,15 +304,14 @@ many_threads_may_start_and_stop_it(void **state)
 
 /* A signal that all threads of the program block stays pending; it would end
  * the process. */
-static void
-the_writer_takes_no_signals_of_the_program(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          the_writer_takes_no_signals_of_the_program)
 {
     sigset_t blocked;
     sigset_t before;
     const struct timespec no_time = {.tv_sec = 0};
     int seen;
 
-    (void)state;
     assert_int_equal(case_start(), PROF_OK);
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
@@ -340,23 +325,8 @@ the_writer_takes_no_signals_of_the_program(void **state)
     assert_int_equal(prof_cpu_file_stop(&cpu_file.file), PROF_OK);
 }
 
-#define CASE(test) \
-    cmocka_unit_test_setup_teardown(test, case_folder_begin, case_folder_end)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        CASE(a_busy_program_is_in_its_file),
-        CASE(ticks_are_drained_while_they_come),
-        CASE(a_packed_file_is_one_of_gzip),
-        CASE(starts_and_stops_out_of_order_change_nothing),
-        CASE(a_start_that_is_refused_changes_no_path),
-        CASE(what_the_system_refuses_is_undone),
-        CASE(files_that_cannot_be_written_are_known_early_or_at_the_stop),
-        CASE(many_threads_may_start_and_stop_it),
-        CASE(the_writer_takes_no_signals_of_the_program),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

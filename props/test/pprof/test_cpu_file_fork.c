@@ -2,18 +2,16 @@
  * test_cpu_file_fork.c -- a CPU profile's file and processes: a program that
  * ends without a stop, and the child of a fork.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cpu_file_case.h"
+#include "unit_test.h"
 
 static int
 exit_code_of(pid_t child)
@@ -25,12 +23,11 @@ exit_code_of(pid_t child)
     return WEXITSTATUS(status);
 }
 
-static void
-a_program_that_ends_without_a_stop_leaves_nothing(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_program_that_ends_without_a_stop_leaves_nothing)
 {
     pid_t child;
 
-    (void)state;
     fflush(NULL);
     child = fork();
     assert_true(child >= 0);
@@ -59,13 +56,12 @@ stop_and_start_anew(void)
     return prof_cpu_file_stop(&cpu_file.file) == PROF_OK ? 0 : 4;
 }
 
-static void
-a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it)
 {
     char of_child[128];
     pid_t child;
 
-    (void)state;
     assert_int_equal(case_start(), PROF_OK);
     fflush(NULL);
     child = fork();
@@ -81,13 +77,12 @@ a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it(void **state)
 }
 
 /* Another thread of the parent was in a call, which no profile came of. */
-static void
-a_child_may_start_one_though_the_parent_was_busy(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_child_may_start_one_though_the_parent_was_busy)
 {
     char of_child[128];
     pid_t child;
 
-    (void)state;
     prof_port_lock_take(&cpu_file.file.lock);
     fflush(NULL);
     child = fork();
@@ -127,12 +122,11 @@ __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return __real_pthread_create(thread, attributes, run, context);
 }
 
-static void
-a_child_may_start_one_though_the_parent_was_starting(void **state)
+TEST_WITH(case_folder_begin, case_folder_end,
+          a_child_may_start_one_though_the_parent_was_starting)
 {
     char of_child[128];
 
-    (void)state;
     child_of_start = -1;
     assert_int_equal(case_start(), PROF_OK);
     assert_true(child_of_start > 0);
@@ -148,12 +142,10 @@ on_signal(int number)
     (void)number;
 }
 
-static void
-what_was_not_begun_is_not_ended(void **state)
+TEST_WITH(case_folder_begin, case_folder_end, what_was_not_begun_is_not_ended)
 {
     struct sigaction action = {.sa_handler = on_signal};
 
-    (void)state;
     assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
     prof_process_end();
     prof_cpu_file_after_fork_child(&cpu_file.file); /* none is running */
@@ -162,19 +154,8 @@ what_was_not_begun_is_not_ended(void **state)
     assert_true(signal(SIGPROF, SIG_DFL) == on_signal);
 }
 
-#define CASE(test) \
-    cmocka_unit_test_setup_teardown(test, case_folder_begin, case_folder_end)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        CASE(a_program_that_ends_without_a_stop_leaves_nothing),
-        CASE(a_child_of_fork_forgets_the_profile_and_the_parent_keeps_it),
-        CASE(a_child_may_start_one_though_the_parent_was_busy),
-        CASE(a_child_may_start_one_though_the_parent_was_starting),
-        CASE(what_was_not_begun_is_not_ended),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,15 +2,12 @@
  * test_cpu_limits.c -- the CPU profile where something ends: sizes, words of
  * Go's runtime, labels, memory, the sink.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
 #include "prof/cpu.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -31,8 +28,7 @@ a_profile(uint32_t ticks_max, uint32_t stacks_max, uint32_t depth_max)
     return cpu;
 }
 
-static void
-sizes_beyond_the_limits_are_refused(void **state)
+TEST(sizes_beyond_the_limits_are_refused)
 {
     static const struct prof_cpu_config wrong[] = {
         {.ticks_max = UINT32_MAX},
@@ -42,7 +38,6 @@ sizes_beyond_the_limits_are_refused(void **state)
     static _Alignas(64) unsigned char block[64];
     struct prof_cpu *cpu = NULL;
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(prof_cpu_bytes_needed(&wrong[i]), 0);
         assert_int_equal(prof_cpu_init(&cpu, &wrong[i], block, sizeof block),
@@ -52,8 +47,7 @@ sizes_beyond_the_limits_are_refused(void **state)
 }
 
 /* 0 stands for 512 ticks, 4096 stacks, 64 frames. */
-static void
-zeros_stand_for_the_defaults(void **state)
+TEST(zeros_stand_for_the_defaults)
 {
     const struct prof_cpu_config zeros = {0};
     const struct prof_cpu_config named = {
@@ -61,21 +55,18 @@ zeros_stand_for_the_defaults(void **state)
     const struct prof_cpu_config more = {
         .ticks_max = 513, .stacks_max = 4096, .depth_max = 64};
 
-    (void)state;
     assert_int_equal(prof_cpu_bytes_needed(&zeros),
                      prof_cpu_bytes_needed(&named));
     assert_true(prof_cpu_bytes_needed(&more) > prof_cpu_bytes_needed(&named));
 }
 
-static void
-a_block_out_of_line_is_refused(void **state)
+TEST(a_block_out_of_line_is_refused)
 {
     const struct prof_cpu_config config = {
         .ticks_max = 8, .stacks_max = 8, .depth_max = 8};
     static _Alignas(64) unsigned char block[1 << 16];
     struct prof_cpu *cpu = NULL;
 
-    (void)state;
     assert_true(prof_cpu_bytes_needed(&config) < sizeof block - 64);
     for (size_t off = 1; off < 64; off++)
         assert_int_equal(
@@ -85,8 +76,7 @@ a_block_out_of_line_is_refused(void **state)
 }
 
 /* A tick more or less must be a tick of the same labels and the same depth. */
-static void
-equal_frames_with_other_labels_or_depths_stay_apart(void **state)
+TEST(equal_frames_with_other_labels_or_depths_stay_apart)
 {
     struct prof_cpu *cpu = a_profile(8, 64, 8);
     static const struct prof_label one = {"who", "me"};
@@ -94,7 +84,6 @@ equal_frames_with_other_labels_or_depths_stay_apart(void **state)
     static const struct prof_label_set b = {.labels = &one, .count = 1};
     uint64_t ticks = 0;
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (int i = 0; i < 3; i++) {
         prof_cpu_tick(cpu, work, 2, &a);
@@ -116,14 +105,12 @@ equal_frames_with_other_labels_or_depths_stay_apart(void **state)
 }
 
 /* A record of more frames than any stack may have keeps the first ones. */
-static void
-a_record_of_too_many_frames_is_cut(void **state)
+TEST(a_record_of_too_many_frames_is_cut)
 {
     enum { FRAMES = PROF_DEPTH_LIMIT + 3 };
     static uint64_t words[3 + 3 + FRAMES] = {3, 0, 100, 3 + FRAMES, 0, 1};
     struct prof_cpu *cpu = a_profile(2, 2, PROF_DEPTH_LIMIT);
 
-    (void)state;
     for (size_t i = 0; i < FRAMES; i++)
         words[6 + i] = CASE_UNKNOWN + i;
     assert_int_equal(prof_cpu_load(cpu, words, 6 + FRAMES, NULL, 0), PROF_OK);
@@ -134,13 +121,11 @@ a_record_of_too_many_frames_is_cut(void **state)
 }
 
 /* Nothing loaded: 100 Hz, 10 ms a tick; a clock that went back says nothing. */
-static void
-a_profile_that_never_began_is_an_empty_one(void **state)
+TEST(a_profile_that_never_began_is_an_empty_one)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 4};
     struct prof_cpu *cpu = a_profile(8, 8, 8);
 
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_cpu_write(cpu, &run.output, -5));
     assert_int_equal(run.profile.samples_count, 0);
@@ -163,8 +148,7 @@ a_profile_that_never_began_is_an_empty_one(void **state)
 }
 
 /* One more label than a sample may have: the rest is left out. */
-static void
-labels_beyond_the_limit_are_left_out(void **state)
+TEST(labels_beyond_the_limit_are_left_out)
 {
     static struct prof_label many[PROF_LABELS_MAX + 1];
     static char keys[PROF_LABELS_MAX + 1][4];
@@ -172,7 +156,6 @@ labels_beyond_the_limit_are_left_out(void **state)
                                        .count = PROF_LABELS_MAX + 1};
     struct prof_cpu *cpu = a_profile(8, 8, 8);
 
-    (void)state;
     for (size_t i = 0; i <= PROF_LABELS_MAX; i++) {
         keys[i][0] = 'k';
         keys[i][1] = (char)('A' + i / 8);
@@ -197,14 +180,12 @@ refuse(void *context, const void *bytes, size_t bytes_count)
     return PROF_ERR_SINK;
 }
 
-static void
-a_sink_that_fails_ends_the_samples(void **state)
+TEST(a_sink_that_fails_ends_the_samples)
 {
     enum { STACKS = 3000 };
     struct prof_cpu *cpu = a_profile(8, STACKS, 4);
     int calls = 0;
 
-    (void)state;
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (uintptr_t i = 0; i < STACKS; i++) {
         const uintptr_t stack[] = {0x10000 + 16 * i, 0x20000 + 16 * i,
@@ -221,26 +202,22 @@ a_sink_that_fails_ends_the_samples(void **state)
 }
 
 /* A tick has its frames in the ring, a stack has its own. */
-static void
-the_deepest_cpu_profile_is_measured_whole(void **state)
+TEST(the_deepest_cpu_profile_is_measured_whole)
 {
     const struct prof_cpu_config config = {.ticks_max = 1U << 24,
                                            .stacks_max = 1U << 24,
                                            .depth_max = PROF_DEPTH_LIMIT};
 
-    (void)state;
     assert_true(prof_cpu_bytes_needed(&config) >=
                 (UINT64_C(2) << 24) * PROF_DEPTH_LIMIT * sizeof(uintptr_t));
 }
 
-static void
-ticks_beyond_2_to_32_keep_their_time(void **state)
+TEST(ticks_beyond_2_to_32_keep_their_time)
 {
     const uint64_t ticks = (UINT64_C(1) << 32) + 5;
     const uint64_t words[] = {3, 0, 100, 4, 0, ticks, 0x1000};
     struct prof_cpu *cpu = a_profile(8, 8, 8);
 
-    (void)state;
     assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
     case_begin(&run);
     case_read(&run, prof_cpu_write(cpu, &run.output, 1));
@@ -251,14 +228,12 @@ ticks_beyond_2_to_32_keep_their_time(void **state)
 }
 
 /* What differs beyond the depth that is kept is one stack. */
-static void
-stacks_are_compared_as_they_are_kept(void **state)
+TEST(stacks_are_compared_as_they_are_kept)
 {
     const uint64_t words[] = {3, 0,      100,    5, 0, 1, 0x1000, 0x2000, 5, 0,
                               1, 0x1000, 0x2100, 5, 0, 1, 0x1000, 0x2000};
     struct prof_cpu *cpu = a_profile(8, 8, 1);
 
-    (void)state;
     assert_int_equal(
         prof_cpu_load(cpu, words, sizeof words / sizeof *words, NULL, 0),
         PROF_OK);
@@ -272,19 +247,5 @@ stacks_are_compared_as_they_are_kept(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ticks_beyond_2_to_32_keep_their_time),
-        cmocka_unit_test(stacks_are_compared_as_they_are_kept),
-        cmocka_unit_test(the_deepest_cpu_profile_is_measured_whole),
-        cmocka_unit_test(sizes_beyond_the_limits_are_refused),
-        cmocka_unit_test(zeros_stand_for_the_defaults),
-        cmocka_unit_test(a_block_out_of_line_is_refused),
-        cmocka_unit_test(equal_frames_with_other_labels_or_depths_stay_apart),
-        cmocka_unit_test(a_record_of_too_many_frames_is_cut),
-        cmocka_unit_test(a_profile_that_never_began_is_an_empty_one),
-        cmocka_unit_test(labels_beyond_the_limit_are_left_out),
-        cmocka_unit_test(a_sink_that_fails_ends_the_samples),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

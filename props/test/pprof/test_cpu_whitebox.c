@@ -3,18 +3,15 @@
  * race, that come too late, and how stacks are kept. White box: the ring's
  * words are those of cpu.h.
  */
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cpu.h"
 #include "pprof_case.h"
 #include "single_step.h"
+#include "unit_test.h"
 
 #define RUNNING (UINT64_C(1) << 32) /* of cpu.c */
 
@@ -73,8 +70,7 @@ take_number(void)
 }
 
 /* After each instruction somebody else is faster: a handler gives up. */
-static void
-a_tick_that_loses_every_race_is_counted_as_lost(void **state)
+TEST(a_tick_that_loses_every_race_is_counted_as_lost)
 {
     static void (*const others[])(void) = {come_in, take_number};
 
@@ -96,8 +92,7 @@ a_tick_that_loses_every_race_is_counted_as_lost(void **state)
     }
 }
 
-static void
-after_the_end_a_handler_leaves_at_once_though_one_is_inside(void **state)
+TEST(after_the_end_a_handler_leaves_at_once_though_one_is_inside)
 {
     (void)state;
     a_profile(4, 4);
@@ -109,8 +104,7 @@ after_the_end_a_handler_leaves_at_once_though_one_is_inside(void **state)
     }
 }
 
-static void
-who_is_inside_keeps_the_next_profile_from_starting(void **state)
+TEST(who_is_inside_keeps_the_next_profile_from_starting)
 {
     (void)state;
     a_profile(4, 4);
@@ -125,10 +119,8 @@ who_is_inside_keeps_the_next_profile_from_starting(void **state)
 /* ---- stacks ---- */
 
 /* Eight turns fill their lines: the next word is of somebody's stack. */
-static void
-a_ring_begins_with_its_own_turns_only(void **state)
+TEST(a_ring_begins_with_its_own_turns_only)
 {
-    (void)state;
     a_profile(8, 4);
     assert_int_equal((char *)cpu->tick_pcs - (char *)cpu->ticks,
                      8 * sizeof *cpu->ticks);
@@ -138,10 +130,8 @@ a_ring_begins_with_its_own_turns_only(void **state)
 }
 
 /* I1 of cpu.c: taken by its number, filled, and free for the next one. */
-static void
-a_place_goes_from_turn_to_turn(void **state)
+TEST(a_place_goes_from_turn_to_turn)
 {
-    (void)state;
     a_profile(4, 4);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (uint64_t number = 0; number < 12; number++) {
@@ -159,13 +149,11 @@ a_place_goes_from_turn_to_turn(void **state)
  * As many stacks as chains: by chance 63 % of the chains are used, and all but
  * never less than half of 1024.
  */
-static void
-stacks_are_spread_over_their_chains(void **state)
+TEST(stacks_are_spread_over_their_chains)
 {
     enum { STACKS = 1024 };
     size_t used = 0;
 
-    (void)state;
     a_profile(2, STACKS);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
     for (uintptr_t i = 0; i < STACKS; i++) {
@@ -197,13 +185,11 @@ at_the_end(const void *bytes, size_t bytes_count)
 }
 
 /* Also the second record is compared with what is left of the words. */
-static void
-a_later_record_that_is_too_long_is_refused(void **state)
+TEST(a_later_record_that_is_too_long_is_refused)
 {
     static const uint64_t words[] = {3,         0, 100, 4, 0,        1,
                                      CASE_WORK, 5, 0,   1, CASE_MAIN};
 
-    (void)state;
     a_profile(2, 4);
     assert_int_equal(
         prof_cpu_load(cpu, at_the_end(words, sizeof words), 11, NULL, 0),
@@ -211,8 +197,7 @@ a_later_record_that_is_too_long_is_refused(void **state)
     assert_int_equal(prof_cpu_totals(cpu).recorded, 1); /* what was before it */
 }
 
-static void
-more_records_than_labels_are_refused_unread(void **state)
+TEST(more_records_than_labels_are_refused_unread)
 {
     static const struct prof_label label = {"k", "v"};
     static const struct prof_label_set set = {&label, 1};
@@ -222,7 +207,6 @@ more_records_than_labels_are_refused_unread(void **state)
     const struct prof_label_set *const *const last =
         at_the_end(labels, sizeof labels);
 
-    (void)state;
     a_profile(2, 4);
     assert_int_equal(prof_cpu_load(cpu, words, 7, last, 2), PROF_OK);
     assert_int_equal(prof_cpu_load(cpu, words, 11, last, 2), PROF_ERR_FORMAT);
@@ -230,14 +214,12 @@ more_records_than_labels_are_refused_unread(void **state)
 }
 
 /* Ticks that were lost before take no cell from any stack. */
-static void
-lost_ticks_have_a_place_besides_the_stacks(void **state)
+TEST(lost_ticks_have_a_place_besides_the_stacks)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 5,    /* lost */
                                      4, 0, 1,   1, 4, 0, 1, 2, /* two stacks */
                                      4, 0, 1,   3, 4, 0, 1, 1};
 
-    (void)state;
     a_profile(2, 2);
     assert_int_equal(prof_cpu_load(cpu, words, 15, NULL, 0), PROF_OK);
     assert_int_equal(prof_cpu_totals(cpu).recorded, 2);
@@ -248,14 +230,12 @@ lost_ticks_have_a_place_besides_the_stacks(void **state)
 }
 
 /* Nothing stands before a wrong first record: what was there is kept. */
-static void
-a_wrong_first_record_changes_nothing(void **state)
+TEST(a_wrong_first_record_changes_nothing)
 {
     static const struct prof_label_set *const none[] = {NULL};
     static const uint64_t good[] = {3, 0, 100, 4, 0, 7, CASE_WORK};
     static const uint64_t wrong[] = {3, 0, 0};
 
-    (void)state;
     a_profile(2, 4);
     assert_int_equal(prof_cpu_load(cpu, good, 7, NULL, 0), PROF_OK);
     assert_int_equal(prof_cpu_load(cpu, wrong, 3, NULL, 0), PROF_ERR_FORMAT);
@@ -278,13 +258,11 @@ note(void *context, uintptr_t pc, struct prof_symbol *symbol)
 }
 
 /* Lost ticks are one frame: the output's lost address, or 1. */
-static void
-lost_ticks_have_one_frame(void **state)
+TEST(lost_ticks_have_one_frame)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 5};
     static const uintptr_t lost[] = {0, 1, CASE_LOST};
 
-    (void)state;
     a_profile(2, 4);
     assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
@@ -301,12 +279,10 @@ lost_ticks_have_one_frame(void **state)
     }
 }
 
-static void
-values_stand_in_the_order_of_their_types(void **state)
+TEST(values_stand_in_the_order_of_their_types)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 7, CASE_WORK};
 
-    (void)state;
     a_profile(2, 4);
     assert_int_equal(prof_cpu_load(cpu, words, 7, NULL, 0), PROF_OK);
     write_profile();
@@ -323,21 +299,5 @@ values_stand_in_the_order_of_their_types(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tick_that_loses_every_race_is_counted_as_lost),
-        cmocka_unit_test(
-            after_the_end_a_handler_leaves_at_once_though_one_is_inside),
-        cmocka_unit_test(who_is_inside_keeps_the_next_profile_from_starting),
-        cmocka_unit_test(a_ring_begins_with_its_own_turns_only),
-        cmocka_unit_test(a_place_goes_from_turn_to_turn),
-        cmocka_unit_test(stacks_are_spread_over_their_chains),
-        cmocka_unit_test(a_later_record_that_is_too_long_is_refused),
-        cmocka_unit_test(more_records_than_labels_are_refused_unread),
-        cmocka_unit_test(lost_ticks_have_a_place_besides_the_stacks),
-        cmocka_unit_test(a_wrong_first_record_changes_nothing),
-        cmocka_unit_test(lost_ticks_have_one_frame),
-        cmocka_unit_test(values_stand_in_the_order_of_their_types),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,19 +3,16 @@
  * it was given, in pieces of any size; what is behind it may fail at any call,
  * and its memory may be too small.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <isa-l/igzip_lib.h>
 
 #include "prof/gzip.h"
+#include "unit_test.h"
 
 enum {
     BYTES = 600000,
@@ -174,12 +171,10 @@ unpacks_to_given(const struct behind *behind, size_t bytes_count)
     assert_memory_equal(unpacked, given, bytes_count);
 }
 
-static void
-what_comes_out_unpacks_to_what_went_in(void **state)
+TEST(what_comes_out_unpacks_to_what_went_in)
 {
     static const size_t pieces_max[] = {1, 100, 65536, BYTES};
 
-    (void)state;
     for (size_t i = 0; i < sizeof pieces_max / sizeof *pieces_max; i++) {
         struct behind behind = {.calls_max = SIZE_MAX};
 
@@ -190,24 +185,20 @@ what_comes_out_unpacks_to_what_went_in(void **state)
     }
 }
 
-static void
-nothing_at_all_is_a_whole_member_too(void **state)
+TEST(nothing_at_all_is_a_whole_member_too)
 {
     struct behind behind = {.calls_max = SIZE_MAX};
 
-    (void)state;
     assert_int_equal(pack(&behind, 0, 1), PROF_OK);
     unpacks_to_given(&behind, 0);
 }
 
-static void
-the_same_pieces_give_the_same_bytes_again(void **state)
+TEST(the_same_pieces_give_the_same_bytes_again)
 {
     static unsigned char first[PACKED_BYTES_MAX];
     struct behind before = {.calls_max = SIZE_MAX};
     struct behind behind = {.calls_max = SIZE_MAX};
 
-    (void)state;
     assert_int_equal(pack(&before, BYTES, 65536), PROF_OK);
     memcpy(first, packed, before.bytes);
     before_use = 0x5a;
@@ -220,8 +211,7 @@ the_same_pieces_give_the_same_bytes_again(void **state)
  * igzip hashes its own address (gzip.c), which changed the bytes at about one
  * address in 80. The input has few values, so that it repeats itself often.
  */
-static void
-no_address_changes_the_bytes(void **state)
+TEST(no_address_changes_the_bytes)
 {
     enum { STEP = 1 << 16, STEPS = 1000, INPUT_BYTES = 800 };
     unsigned char *const memory = malloc(prof_gzip_bytes() + STEP * STEPS);
@@ -230,7 +220,6 @@ no_address_changes_the_bytes(void **state)
     unsigned char noise[INPUT_BYTES];
     uint64_t seed = 1;
 
-    (void)state;
     assert_non_null(memory);
     memcpy(noise, given, INPUT_BYTES);
     for (size_t i = 0; i < INPUT_BYTES; i++)
@@ -251,12 +240,10 @@ no_address_changes_the_bytes(void **state)
     free(memory);
 }
 
-static void
-a_sink_behind_that_fails_is_reported_and_not_called_again(void **state)
+TEST(a_sink_behind_that_fails_is_reported_and_not_called_again)
 {
     bool whole = false;
 
-    (void)state;
     for (size_t calls_max = 0; !whole; calls_max++) {
         struct behind behind = {.calls_max = calls_max};
         const enum prof_status status = pack(&behind, BYTES, 65536);
@@ -292,21 +279,17 @@ begin_instead(int answer)
     return begin(prof_gzip_bytes());
 }
 
-static void
-a_profile_that_failed_gets_no_end(void **state)
+TEST(a_profile_that_failed_gets_no_end)
 {
-    (void)state;
     begin(prof_gzip_bytes());
     assert_int_equal(prof_gzip_end(&gzip, PROF_ERR_SHORT), PROF_ERR_SHORT);
     assert_int_equal(kept.calls, 0);
 }
 
-static void
-memory_one_byte_too_small_is_reported(void **state)
+TEST(memory_one_byte_too_small_is_reported)
 {
     const size_t sizes[] = {0, 1, prof_gzip_bytes() - 1};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const struct prof_sink sink = begin(sizes[i]);
 
@@ -317,26 +300,22 @@ memory_one_byte_too_small_is_reported(void **state)
 }
 
 /* The ten bytes Go begins with: no name, no time, fastest, unknown system. */
-static void
-a_compressed_profile_says_nothing_of_when_and_where(void **state)
+TEST(a_compressed_profile_says_nothing_of_when_and_where)
 {
     static const unsigned char want[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff};
     struct behind behind = {.calls_max = SIZE_MAX};
 
-    (void)state;
     assert_int_equal(pack(&behind, 10000, 100), PROF_OK);
     assert_memory_equal(packed, want, sizeof want);
 }
 
 /* It counts in 32 bits: what is longer comes in parts, none left out. */
-static void
-more_than_4_gb_at_once_is_packed_in_parts(void **state)
+TEST(more_than_4_gb_at_once_is_packed_in_parts)
 {
     const uint64_t lengths[] = {INT32_MAX - 1, INT32_MAX,
                                 UINT64_C(1) + INT32_MAX,
                                 UINT64_C(2) * INT32_MAX + 5, UINT64_C(1) << 33};
 
-    (void)state;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         const struct prof_sink sink = begin_instead(COMP_OK);
 
@@ -346,12 +325,10 @@ more_than_4_gb_at_once_is_packed_in_parts(void **state)
     }
 }
 
-static void
-an_igzip_that_fails_is_reported_and_nothing_is_handed_on(void **state)
+TEST(an_igzip_that_fails_is_reported_and_nothing_is_handed_on)
 {
     struct prof_sink sink = begin_instead(INVALID_PARAM);
 
-    (void)state;
     assert_int_equal(sink.write(sink.context, given, FIRST_BYTES),
                      PROF_ERR_MEMORY);
     assert_int_equal(prof_gzip_end(&gzip, PROF_OK), PROF_ERR_MEMORY);
@@ -363,10 +340,8 @@ an_igzip_that_fails_is_reported_and_nothing_is_handed_on(void **state)
 }
 
 /* All of the room, but for so many bytes: what comes behind it, at the end. */
-static void
-what_just_fills_the_room_is_handed_on_once(void **state)
+TEST(what_just_fills_the_room_is_handed_on_once)
 {
-    (void)state;
     for (uint32_t left = 0; left < 3; left++) {
         begin_instead(COMP_OK);
         instead.left = left;
@@ -378,12 +353,10 @@ what_just_fills_the_room_is_handed_on_once(void **state)
 }
 
 /* What is left for the end may be a byte. */
-static void
-a_last_byte_is_handed_on(void **state)
+TEST(a_last_byte_is_handed_on)
 {
     const struct prof_sink sink = begin_instead(COMP_OK);
 
-    (void)state;
     instead.left = 0; /* full: handed on */
     assert_int_equal(sink.write(sink.context, given, FIRST_BYTES), PROF_OK);
     assert_int_equal(kept.calls, 1);
@@ -395,8 +368,7 @@ a_last_byte_is_handed_on(void **state)
 }
 
 /* Memory begins anywhere, and what is before and behind it stays. */
-static void
-memory_need_not_be_aligned(void **state)
+TEST(memory_need_not_be_aligned)
 {
     enum { LINE = 64 };
     const size_t bytes = prof_gzip_bytes();
@@ -404,7 +376,6 @@ memory_need_not_be_aligned(void **state)
     unsigned char *const around =
         aligned_alloc(LINE, (bytes + (size_t)3 * LINE - 1) / LINE * LINE);
 
-    (void)state;
     assert_non_null(around);
     for (size_t offset = 1; offset <= LINE; offset += 9) {
         struct behind behind = {.calls_max = SIZE_MAX};
@@ -425,23 +396,5 @@ memory_need_not_be_aligned(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_comes_out_unpacks_to_what_went_in),
-        cmocka_unit_test(nothing_at_all_is_a_whole_member_too),
-        cmocka_unit_test(the_same_pieces_give_the_same_bytes_again),
-        cmocka_unit_test(no_address_changes_the_bytes),
-        cmocka_unit_test(
-            a_sink_behind_that_fails_is_reported_and_not_called_again),
-        cmocka_unit_test(a_profile_that_failed_gets_no_end),
-        cmocka_unit_test(memory_one_byte_too_small_is_reported),
-        cmocka_unit_test(more_than_4_gb_at_once_is_packed_in_parts),
-        cmocka_unit_test(
-            an_igzip_that_fails_is_reported_and_nothing_is_handed_on),
-        cmocka_unit_test(what_just_fills_the_room_is_handed_on_once),
-        cmocka_unit_test(a_last_byte_is_handed_on),
-        cmocka_unit_test(memory_need_not_be_aligned),
-        cmocka_unit_test(a_compressed_profile_says_nothing_of_when_and_where),
-    };
-
-    return cmocka_run_group_tests(tests, some_bytes, no_bytes);
+    return tests_run(some_bytes, no_bytes);
 }

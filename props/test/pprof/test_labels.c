@@ -2,15 +2,12 @@
  * test_labels.c -- a label set as text (P2): the corners of UTF-8 and of what
  * is shown as it is, texts that are cut, and the order of pairs and of sets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 enum { TEXT_MAX = 4096 }; /* bytes of a text that are looked at */
 
@@ -50,8 +47,7 @@ shown_key(const char *key)
 /* ---- characters ---- */
 
 /* The first and the last of each kind, and what is next to them. */
-static void
-characters_are_shown_as_they_are_or_by_number(void **state)
+TEST(characters_are_shown_as_they_are_or_by_number)
 {
     static const struct {
         const char *key;
@@ -72,7 +68,6 @@ characters_are_shown_as_they_are_or_by_number(void **state)
         {"\xf4\x8f\xbf\xbf", "\\U0010ffff"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char want[64];
 
@@ -83,8 +78,7 @@ characters_are_shown_as_they_are_or_by_number(void **state)
 }
 
 /* Bytes that begin no character, with what would follow if they did. */
-static void
-bytes_that_begin_nothing_are_shown_each(void **state)
+TEST(bytes_that_begin_nothing_are_shown_each)
 {
     static const struct {
         const char *key;
@@ -102,7 +96,6 @@ bytes_that_begin_nothing_are_shown_each(void **state)
         {"\xff", "\\xff"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char want[64];
 
@@ -112,13 +105,11 @@ bytes_that_begin_nothing_are_shown_each(void **state)
 }
 
 /* The cut goes through a character: of that, what is left is no character. */
-static void
-a_long_text_is_cut_at_a_byte(void **state)
+TEST(a_long_text_is_cut_at_a_byte)
 {
     static char key[TEXT_MAX + 8];
     static char want[TEXT_MAX + 32];
 
-    (void)state;
     for (size_t bytes = TEXT_MAX - 1; bytes <= TEXT_MAX + 1; bytes++) {
         memset(key, 'k', bytes - 1);
         strcpy(&key[bytes - 1], "\xc3\xa4");
@@ -132,14 +123,12 @@ a_long_text_is_cut_at_a_byte(void **state)
 }
 
 /* Nor is it looked for behind the cut, where the program's memory may end. */
-static void
-a_text_is_not_read_beyond_the_cut(void **state)
+TEST(a_text_is_not_read_beyond_the_cut)
 {
     static const char *const begun[] = {"k", "\xc3", "\xe2\x82",
                                         "\xf0\x9f\x98"};
     static char key[TEXT_MAX];
 
-    (void)state;
     for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
         const size_t bytes = strlen(begun[i]);
         const char *text;
@@ -156,13 +145,11 @@ a_text_is_not_read_beyond_the_cut(void **state)
 
 /* Each order of three pairs is shown as one, and equal pairs as often as they
  * come. */
-static void
-pairs_are_sorted_from_any_order(void **state)
+TEST(pairs_are_sorted_from_any_order)
 {
     static const struct prof_label pairs[] = {
         {"a", "1"}, {"b", "2"}, {"c", ""}};
 
-    (void)state;
     for (size_t i = 0; i < 27; i++) {
         const size_t at[] = {i % 3, i / 3 % 3, i / 9};
         const struct prof_label set[] = {pairs[at[0]], pairs[at[1]],
@@ -185,14 +172,12 @@ pairs_are_sorted_from_any_order(void **state)
 
 /* As texts: the comma of a set that goes on comes before the closing brace, in
  * both forms of the file. */
-static void
-a_set_that_goes_on_stands_before_the_set_that_ends(void **state)
+TEST(a_set_that_goes_on_stands_before_the_set_that_ends)
 {
     static const struct prof_label pairs[] = {
         {"a", "1"}, {"b", "2"}, {"c", ""}};
     struct prof_count_record records[3];
 
-    (void)state;
     for (uint32_t i = 0; i < 3; i++)
         records[i] = (struct prof_count_record){
             .stack = stack, .depth = 1, .labels = pairs, .labels_count = 1 + i};
@@ -217,8 +202,7 @@ a_set_that_goes_on_stands_before_the_set_that_ends(void **state)
 }
 
 /* Equal as texts, whatever the order they are given in. */
-static void
-the_first_of_equal_records_is_the_one_shown(void **state)
+TEST(the_first_of_equal_records_is_the_one_shown)
 {
     static const struct prof_label one[] = {{"b", "2"}, {"a", "1"}};
     static const struct prof_label other[] = {{"a", "1"}, {"b", "2"}};
@@ -228,7 +212,6 @@ the_first_of_equal_records_is_the_one_shown(void **state)
         {.stack = stack, .depth = 1, .labels = other, .labels_count = 2},
     };
 
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_pprof_counts(&run.output, "c", records, 3));
     assert_int_equal(run.profile.samples_count, 1);
@@ -240,15 +223,5 @@ the_first_of_equal_records_is_the_one_shown(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_are_shown_as_they_are_or_by_number),
-        cmocka_unit_test(bytes_that_begin_nothing_are_shown_each),
-        cmocka_unit_test(a_long_text_is_cut_at_a_byte),
-        cmocka_unit_test(a_text_is_not_read_beyond_the_cut),
-        cmocka_unit_test(pairs_are_sorted_from_any_order),
-        cmocka_unit_test(a_set_that_goes_on_stands_before_the_set_that_ends),
-        cmocka_unit_test(the_first_of_equal_records_is_the_one_shown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

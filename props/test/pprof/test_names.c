@@ -2,16 +2,13 @@
  * test_names.c -- a process that profiles itself: its own stacks, its mappings
  * as the kernel tells them, and names and lines as its debug information does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "names.h"
 #include "pprof_case.h"
 #include "prof/process.h"
+#include "unit_test.h"
 
 static struct case_run run;
 static char text[1 << 18];
@@ -36,8 +33,7 @@ a_function_with_a_name(void)
     return address;
 }
 
-static void
-a_process_names_its_own_frames(void **state)
+TEST(a_process_names_its_own_frames)
 {
     uintptr_t library_address;
     uintptr_t stack[3];
@@ -49,7 +45,6 @@ a_process_names_its_own_frames(void **state)
     const char *file;
     size_t count;
 
-    (void)state;
     memcpy(&library_address, &pointer, sizeof library_address);
     stack[0] = a_function_with_a_name();
     stack[1] = library_address + 1; /* a function of a shared library */
@@ -86,8 +81,7 @@ a_process_names_its_own_frames(void **state)
     cli_names_close(names);
 }
 
-static void
-names_stay_where_they_are(void **state)
+TEST(names_stay_where_they_are)
 {
     struct cli_names *names;
     struct prof_symbols symbols;
@@ -97,7 +91,6 @@ names_stay_where_they_are(void **state)
     const char *function;
     size_t count;
 
-    (void)state;
     assert_int_equal(
         prof_process_mappings(mappings, 512, &count, text, sizeof text),
         PROF_OK);
@@ -119,10 +112,5 @@ names_stay_where_they_are(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_names_its_own_frames),
-        cmocka_unit_test(names_stay_where_they_are),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,14 +3,11 @@
  * its end stays in it, it is handed on when the next thing might not fit, and
  * never for nothing. White box: the buffer is out.h's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "out.h"
 #include "prof/symbol.h"
+#include "unit_test.h"
 
 enum { ROOM = 64, GUARD = 16, LONGEST = TAG_MAX + VARINT_MAX };
 
@@ -66,10 +63,8 @@ finish(size_t want_bytes)
     assert_guarded();
 }
 
-static void
-a_sink_is_not_called_for_nothing(void **state)
+TEST(a_sink_is_not_called_for_nothing)
 {
-    (void)state;
     begin(0);
     finish(0);
     begin(0);
@@ -80,10 +75,8 @@ a_sink_is_not_called_for_nothing(void **state)
     assert_int_equal(taken.calls, 0);
 }
 
-static void
-a_single_byte_reaches_the_sink(void **state)
+TEST(a_single_byte_reaches_the_sink)
 {
-    (void)state;
     for (size_t bytes = 1; bytes <= ROOM + 1; bytes += ROOM) {
         begin(bytes);
         finish(bytes);
@@ -92,10 +85,8 @@ a_single_byte_reaches_the_sink(void **state)
 }
 
 /* The longest number has a tag and ten bytes; eleven are room enough. */
-static void
-the_longest_number_fits_at_the_end_of_the_buffer(void **state)
+TEST(the_longest_number_fits_at_the_end_of_the_buffer)
 {
-    (void)state;
     for (size_t left = 0; left <= LONGEST + 1; left++) {
         begin(ROOM - left);
         prof_out_number(&out, 15, UINT64_MAX);
@@ -105,10 +96,8 @@ the_longest_number_fits_at_the_end_of_the_buffer(void **state)
     }
 }
 
-static void
-a_field_begins_at_the_end_of_the_buffer(void **state)
+TEST(a_field_begins_at_the_end_of_the_buffer)
 {
-    (void)state;
     for (size_t left = 0; left <= LONGEST + 1; left++) {
         begin(ROOM - left);
         prof_out_field(&out, 15, "bytes", 5);
@@ -119,8 +108,7 @@ a_field_begins_at_the_end_of_the_buffer(void **state)
     }
 }
 
-static void
-digits_of_a_number_below_zero_follow_a_sign(void **state)
+TEST(digits_of_a_number_below_zero_follow_a_sign)
 {
     static const struct {
         int64_t value;
@@ -131,7 +119,6 @@ digits_of_a_number_below_zero_follow_a_sign(void **state)
                 {INT64_MAX, "9223372036854775807"},
                 {INT64_MIN, "-9223372036854775808"}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(0);
         prof_out_i64(&out, rows[i].value);
@@ -142,14 +129,12 @@ digits_of_a_number_below_zero_follow_a_sign(void **state)
 
 /* ---- sinks, names ---- */
 
-static void
-memory_keeps_every_byte_that_fits(void **state)
+TEST(memory_keeps_every_byte_that_fits)
 {
     unsigned char bytes[3] = {0};
     struct prof_memory memory = {.bytes = bytes, .bytes_max = 2};
     const struct prof_sink sink = prof_memory_sink(&memory);
 
-    (void)state;
     assert_int_equal(sink.write(sink.context, NULL, 0), PROF_OK);
     assert_int_equal(sink.write(sink.context, "a", 1), PROF_OK);
     assert_int_equal(sink.write(sink.context, "bc", 2), PROF_ERR_SINK);
@@ -160,8 +145,7 @@ memory_keeps_every_byte_that_fits(void **state)
     assert_memory_equal(bytes, "ab", 3);
 }
 
-static void
-names_of_the_runtime_begin_with_its_name_and_a_dot(void **state)
+TEST(names_of_the_runtime_begin_with_its_name_and_a_dot)
 {
     static const struct {
         const char *function;
@@ -180,7 +164,6 @@ names_of_the_runtime_begin_with_its_name_and_a_dot(void **state)
         {NULL, PROF_FRAME_PROGRAM},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(prof_frame_kind_go(rows[i].function), rows[i].want);
 }
@@ -188,15 +171,5 @@ names_of_the_runtime_begin_with_its_name_and_a_dot(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sink_is_not_called_for_nothing),
-        cmocka_unit_test(a_single_byte_reaches_the_sink),
-        cmocka_unit_test(the_longest_number_fits_at_the_end_of_the_buffer),
-        cmocka_unit_test(a_field_begins_at_the_end_of_the_buffer),
-        cmocka_unit_test(digits_of_a_number_below_zero_follow_a_sign),
-        cmocka_unit_test(memory_keeps_every_byte_that_fits),
-        cmocka_unit_test(names_of_the_runtime_begin_with_its_name_and_a_dot),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,14 +2,11 @@
  * test_pprof.c -- profile.proto against an independent reader: values, names,
  * numbering, order (P1). Vectors are those of Go's own tests.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -22,15 +19,13 @@ static const struct prof_heap_record converted[] = {
     {.allocs = 1, .frees = 1, .size_bytes = 524288, AT(0x2043, 0x2143)},
 };
 
-static void
-heap_records_are_scaled_as_go_scales_them(void **state)
+TEST(heap_records_are_scaled_as_go_scales_them)
 {
     static const int64_t want[3][4] = {{2050, 2099200, 1537, 1574400},
                                        {1, 829411, 1, 829411},
                                        {1, 829411, 0, 0}};
     static const int64_t sizes[] = {1024, 524288, 524288};
 
-    (void)state;
     case_heap(&run, converted, 3, 524288);
     assert_int_equal(run.profile.samples_count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -56,10 +51,8 @@ heap_records_are_scaled_as_go_scales_them(void **state)
     case_end(&run);
 }
 
-static void
-the_allocs_view_names_its_default_type(void **state)
+TEST(the_allocs_view_names_its_default_type)
 {
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_pprof_heap(&run.output, converted, 3, 524288,
                                     PROF_VIEW_ALLOCS));
@@ -67,8 +60,7 @@ the_allocs_view_names_its_default_type(void **state)
     case_end(&run);
 }
 
-static void
-scaling_follows_its_vectors(void **state)
+TEST(scaling_follows_its_vectors)
 {
     static const struct {
         const char *why;
@@ -93,7 +85,6 @@ scaling_follows_its_vectors(void **state)
         {"objects of no size", 5, 0, 0, 524288, 0, 0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct prof_heap_record record = {.allocs = rows[i].allocs,
                                                 .frees = rows[i].frees,
@@ -112,15 +103,13 @@ scaling_follows_its_vectors(void **state)
 }
 
 /* What was sampled at another rate stands for as much as it did then. */
-static void
-a_record_is_scaled_by_the_rate_it_was_sampled_at(void **state)
+TEST(a_record_is_scaled_by_the_rate_it_was_sampled_at)
 {
     const struct prof_heap_record records[] = {
         {.allocs = 1, .size_bytes = 16, .rate_bytes = 524288, AT(CASE_WORK)},
         {.allocs = 1, .size_bytes = 16, .rate_bytes = 1, AT(CASE_WORK)},
     };
 
-    (void)state;
     case_begin(&run);
     case_read(&run,
               prof_pprof_heap(&run.output, records, 2, 7, PROF_VIEW_INUSE));
@@ -134,14 +123,12 @@ a_record_is_scaled_by_the_rate_it_was_sampled_at(void **state)
 
 /* ---- names, numbers ---- */
 
-static void
-a_call_stands_before_its_return_address(void **state)
+TEST(a_call_stands_before_its_return_address)
 {
     const struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 8, AT(CASE_WORK, 0x2100, CASE_UNKNOWN)};
     const uint64_t want[] = {CASE_WORK - 1, 0x2100, CASE_UNKNOWN - 1};
 
-    (void)state;
     case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.samples[0].locations_count, 3);
     for (size_t i = 0; i < 3; i++)
@@ -154,13 +141,11 @@ a_call_stands_before_its_return_address(void **state)
     case_end(&run);
 }
 
-static void
-functions_of_one_name_share_a_number(void **state)
+TEST(functions_of_one_name_share_a_number)
 {
     const struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 8, AT(CASE_WORK, CASE_COPY, CASE_MAIN)};
 
-    (void)state;
     case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.functions_count, 2);
     assert_int_equal(run.profile.locations_count, 3);
@@ -172,8 +157,7 @@ functions_of_one_name_share_a_number(void **state)
     case_end(&run);
 }
 
-static void
-frames_of_the_runtime_are_hidden_at_the_leaf_only(void **state)
+TEST(frames_of_the_runtime_are_hidden_at_the_leaf_only)
 {
     const struct prof_heap_record records[] = {
         {.allocs = 1,
@@ -191,7 +175,6 @@ frames_of_the_runtime_are_hidden_at_the_leaf_only(void **state)
         {"", NULL},
     };
 
-    (void)state;
     case_heap(&run, records, 4, 1);
     for (size_t i = 0; i < 4; i++) {
         const struct model_pprof_sample *sample = &run.profile.samples[i];
@@ -205,8 +188,7 @@ frames_of_the_runtime_are_hidden_at_the_leaf_only(void **state)
     case_end(&run);
 }
 
-static void
-numbers_count_from_one_in_the_order_of_first_use(void **state)
+TEST(numbers_count_from_one_in_the_order_of_first_use)
 {
     const struct prof_heap_record records[] = {
         {.allocs = 1, .size_bytes = 8, AT(CASE_SERVE, CASE_MAIN)},
@@ -219,7 +201,6 @@ numbers_count_from_one_in_the_order_of_first_use(void **state)
         9,  3,              /* time, the mapping */
     };
 
-    (void)state;
     case_begin(&run);
     run.output.time_ns = 77;
     case_read(&run,
@@ -246,14 +227,12 @@ number_of(const char *text)
     return 0;
 }
 
-static void
-functions_get_their_strings_before_the_labels_of_the_sample(void **state)
+TEST(functions_get_their_strings_before_the_labels_of_the_sample)
 {
     static const struct prof_label labels[] = {{"who", "me"}, {"why", "main"}};
     const struct prof_count_record count = {AT(CASE_WORK), .labels = labels,
                                             .labels_count = 2};
 
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_pprof_counts(&run.output, "own", &count, 1));
     assert_int_equal(number_of("own"), 1);
@@ -266,12 +245,10 @@ functions_get_their_strings_before_the_labels_of_the_sample(void **state)
     case_end(&run);
 }
 
-static void
-numbers_are_packed_from_the_third_on(void **state)
+TEST(numbers_are_packed_from_the_third_on)
 {
     static const uintptr_t stack[] = {0x2041, 0x2042, 0x2043, 0x2044};
 
-    (void)state;
     for (uint32_t depth = 0; depth <= 4; depth++) {
         const struct prof_heap_record heap = {
             .allocs = 1, .size_bytes = 8, .stack = stack, .depth = depth};
@@ -291,12 +268,10 @@ numbers_are_packed_from_the_third_on(void **state)
     }
 }
 
-static void
-an_empty_stack_is_lost_or_stays_empty(void **state)
+TEST(an_empty_stack_is_lost_or_stays_empty)
 {
     const struct prof_heap_record record = {.allocs = 1, .size_bytes = 8};
 
-    (void)state;
     case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.locations[0].address, CASE_LOST - 1);
     assert_string_equal(case_function(&run, 1), "main.lost");
@@ -309,10 +284,8 @@ an_empty_stack_is_lost_or_stays_empty(void **state)
     case_end(&run);
 }
 
-static void
-no_string_is_written_twice(void **state)
+TEST(no_string_is_written_twice)
 {
-    (void)state;
     case_heap(&run, converted, 3, 1);
     for (size_t i = 0; i < run.profile.strings_count; i++) {
         for (size_t j = 0; j < i; j++)
@@ -323,14 +296,12 @@ no_string_is_written_twice(void **state)
 }
 
 /* Twice as many places as addresses, so that many of them meet. */
-static void
-addresses_that_meet_in_the_table_stay_apart(void **state)
+TEST(addresses_that_meet_in_the_table_stay_apart)
 {
     enum { STACKS = 32, DEPTH = 32 };
     static uintptr_t stacks[STACKS][DEPTH];
     static struct prof_heap_record records[STACKS];
 
-    (void)state;
     for (uintptr_t i = 0; i < STACKS; i++) {
         for (uintptr_t j = 0; j < DEPTH; j++)
             stacks[i][j] = 0x100000 + (i * DEPTH + j) * (i * DEPTH + j) * 16;
@@ -359,22 +330,5 @@ addresses_that_meet_in_the_table_stay_apart(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heap_records_are_scaled_as_go_scales_them),
-        cmocka_unit_test(the_allocs_view_names_its_default_type),
-        cmocka_unit_test(scaling_follows_its_vectors),
-        cmocka_unit_test(a_record_is_scaled_by_the_rate_it_was_sampled_at),
-        cmocka_unit_test(a_call_stands_before_its_return_address),
-        cmocka_unit_test(functions_of_one_name_share_a_number),
-        cmocka_unit_test(frames_of_the_runtime_are_hidden_at_the_leaf_only),
-        cmocka_unit_test(numbers_count_from_one_in_the_order_of_first_use),
-        cmocka_unit_test(
-            functions_get_their_strings_before_the_labels_of_the_sample),
-        cmocka_unit_test(numbers_are_packed_from_the_third_on),
-        cmocka_unit_test(an_empty_stack_is_lost_or_stays_empty),
-        cmocka_unit_test(addresses_that_meet_in_the_table_stay_apart),
-        cmocka_unit_test(no_string_is_written_twice),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

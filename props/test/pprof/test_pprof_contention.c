@@ -5,18 +5,15 @@
  * is the file with the waits.
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "binomial.h"
 #include "sampling_fixture.h"
 #include "pprof_case.h"
 #include "prof/registry.h"
+#include "unit_test.h"
 
 enum { RATES = 64 };
 
@@ -154,22 +151,18 @@ enumerate(const struct prof_rules *rules, enum prof_contention kind,
     bench_end(&bench);
 }
 
-static void
-a_mutex_file_means_what_was_waited_whatever_the_fraction(void **state)
+TEST(a_mutex_file_means_what_was_waited_whatever_the_fraction)
 {
     static const uint64_t lengths[] = {0, 1, 50, 1000003};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         for (uint64_t rate = 1; rate <= RATES; rate++)
             enumerate(rules_with_mutex[i], PROF_MUTEX, rate, lengths[rate % 4]);
     }
 }
 
-static void
-an_exact_block_file_means_what_was_waited_whatever_the_rate(void **state)
+TEST(an_exact_block_file_means_what_was_waited_whatever_the_rate)
 {
-    (void)state;
     for (uint64_t rate = 1; rate <= RATES; rate++) {
         for (uint64_t cycles = 1; cycles <= 2 * rate; cycles += 7)
             enumerate(&prof_rules_exact, PROF_BLOCK, rate, cycles);
@@ -177,10 +170,8 @@ an_exact_block_file_means_what_was_waited_whatever_the_rate(void **state)
 }
 
 /* golang/go: TestMutexProfileRateAdjust. */
-static void
-turning_it_off_changes_nothing_of_what_a_file_means(void **state)
+TEST(turning_it_off_changes_nothing_of_what_a_file_means)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct bench bench;
         const struct meaning want = {10, 500};
@@ -203,14 +194,12 @@ turning_it_off_changes_nothing_of_what_a_file_means(void **state)
 
 enum { WAITS = 200000, WAIT_TICKS = 50, FRACTION = 10 };
 
-static void
-a_mutex_file_of_many_waits_says_about_how_many(void **state)
+TEST(a_mutex_file_of_many_waits_says_about_how_many)
 {
     const struct props_interval accept =
         props_binomial_accept(WAITS, 1.0L / FRACTION, PROPS_ALPHA);
     const uintptr_t stack[] = {CASE_WORK};
 
-    (void)state;
     /* Power: a factor of 9 or 11 for 10 passes less than once in 10^12. */
     assert_true(props_binomial_inside(WAITS, 0.09L, accept) < 1e-12L);
     assert_true(props_binomial_inside(WAITS, 0.11L, accept) < 1e-12L);
@@ -235,14 +224,5 @@ a_mutex_file_of_many_waits_says_about_how_many(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_mutex_file_means_what_was_waited_whatever_the_fraction),
-        cmocka_unit_test(
-            an_exact_block_file_means_what_was_waited_whatever_the_rate),
-        cmocka_unit_test(turning_it_off_changes_nothing_of_what_a_file_means),
-        cmocka_unit_test(a_mutex_file_of_many_waits_says_about_how_many),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,16 +2,13 @@
  * test_pprof_counts.c -- count profiles, dumps and debug lines as text, byte
  * for byte (P2).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -25,15 +22,13 @@ counts_text(const char *name, const struct prof_count_record *records,
     return case_text(&run, prof_text_counts(&run.output, name, records, count));
 }
 
-static void
-equal_counts_stand_in_the_order_of_their_keys(void **state)
+TEST(equal_counts_stand_in_the_order_of_their_keys)
 {
     const struct prof_count_record records[] = {
         {AT(0x9)},       {AT(0x10)},       {AT(0x9, 0x1)}, {AT(0x100)},
         {AT(0x10, 0x2)}, {AT(0x10, 0x10)}, {AT(0xff)},     {AT(0xff)},
     };
 
-    (void)state;
     assert_string_equal(counts_text("c", records, 8),
                         "c profile: total 8\n"
                         "2 @ 0xff\n#\t0xfe\n\n"
@@ -52,8 +47,7 @@ compare_lines(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static void
-keys_are_sorted_as_texts_whatever_the_addresses(void **state)
+TEST(keys_are_sorted_as_texts_whatever_the_addresses)
 {
     enum { RECORDS = 60 };
     static uintptr_t pcs[RECORDS][2];
@@ -61,7 +55,6 @@ keys_are_sorted_as_texts_whatever_the_addresses(void **state)
     static struct prof_count_record records[RECORDS];
     uint64_t seed = 7;
 
-    (void)state;
     for (size_t i = 0; i < RECORDS; i++) {
         for (int j = 0; j < 2; j++) {
             seed = seed * 6364136223846793005U + 1442695040888963407U;
@@ -91,8 +84,7 @@ keys_are_sorted_as_texts_whatever_the_addresses(void **state)
 }
 
 /* TestLabelMapStringer of runtime/pprof, and the corners of quoting. */
-static void
-labels_are_quoted_and_sorted_as_text(void **state)
+TEST(labels_are_quoted_and_sorted_as_text)
 {
     static const struct {
         struct prof_label labels[3];
@@ -128,7 +120,6 @@ labels_are_quoted_and_sorted_as_text(void **state)
          "{\" ~~\\x7f\":\"\xdf\xbf\xe0\xa0\x80\xef\xbf\xbd\"}"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct prof_count_record record = {AT(CASE_WORK),
                                                  .labels = rows[i].labels,
@@ -143,8 +134,7 @@ labels_are_quoted_and_sorted_as_text(void **state)
     }
 }
 
-static void
-labels_follow_the_stack_and_come_after_none(void **state)
+TEST(labels_follow_the_stack_and_come_after_none)
 {
     static const struct prof_label a[] = {{"k", "a"}};
     static const struct prof_label b[] = {{"k", "b"}};
@@ -154,7 +144,6 @@ labels_follow_the_stack_and_come_after_none(void **state)
         {AT(CASE_WORK)},
     };
 
-    (void)state;
     counts_text("g", records, 3);
     case_assert_columns(&run, "g profile: total 3\n"
                               "1 @ 0x2040\n"
@@ -166,28 +155,23 @@ labels_follow_the_stack_and_come_after_none(void **state)
 }
 
 /* Go prints `5 @`, which its own reader refuses. */
-static void
-an_empty_stack_is_shown_with_an_address(void **state)
+TEST(an_empty_stack_is_shown_with_an_address)
 {
     const struct prof_count_record records[] = {{.depth = 0}, {.depth = 0}};
 
-    (void)state;
     counts_text("threadcreate", records, 2);
     case_assert_columns(&run, "threadcreate profile: total 2\n"
                               "2 @ 0x4001\n"
                               "#\t0x4000\tmain.lost+0x0\tlost.go:5\n\n");
 }
 
-static void
-a_name_is_one_word(void **state)
+TEST(a_name_is_one_word)
 {
-    (void)state;
     assert_string_equal(counts_text("open files!\n", NULL, 0),
                         "open_files!_ profile: total 0\n");
 }
 
-static void
-frames_of_the_runtime_are_hidden_unless_there_is_nothing_else(void **state)
+TEST(frames_of_the_runtime_are_hidden_unless_there_is_nothing_else)
 {
     const struct prof_count_record records[] = {
         {AT(CASE_MALLOC, CASE_WORK, CASE_NEW, CASE_GOEXIT)},
@@ -195,7 +179,6 @@ frames_of_the_runtime_are_hidden_unless_there_is_nothing_else(void **state)
         {AT(CASE_MALLOC, CASE_UNKNOWN)},
     };
 
-    (void)state;
     counts_text("c", records, 3);
     case_assert_columns(&run,
                         "c profile: total 3\n"
@@ -238,8 +221,7 @@ count_bytes(void *context, const void *bytes, size_t bytes_count)
     return PROF_OK;
 }
 
-static void
-a_dump_grows_its_buffer_until_it_is_not_full(void **state)
+TEST(a_dump_grows_its_buffer_until_it_is_not_full)
 {
     static const struct {
         size_t bytes;
@@ -262,7 +244,6 @@ a_dump_grows_its_buffer_until_it_is_not_full(void **state)
     };
     void *scratch = calloc(1, (size_t)80 << 20);
 
-    (void)state;
     assert_non_null(scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct dumper dumper = {.bytes = rows[i].bytes};
@@ -282,13 +263,11 @@ a_dump_grows_its_buffer_until_it_is_not_full(void **state)
     free(scratch);
 }
 
-static void
-a_dump_without_scratch_is_refused(void **state)
+TEST(a_dump_without_scratch_is_refused)
 {
     struct dumper dumper = {.bytes = 1};
     const struct prof_dump dump = {.print = print_dump, .context = &dumper};
 
-    (void)state;
     case_begin(&run);
     run.output.scratch_bytes = 0;
     assert_int_equal(prof_text_dump(&run.output, &dump), PROF_ERR_MEMORY);
@@ -296,13 +275,11 @@ a_dump_without_scratch_is_refused(void **state)
 }
 
 /* Address 0 has one digit, as 1 has. */
-static void
-address_0_stands_before_1(void **state)
+TEST(address_0_stands_before_1)
 {
     const struct prof_count_record records[] = {
         {AT(0x1)}, {AT(0x0, 0x1)}, {AT(0x0)}, {AT(0x10)}, {AT(0xf)}};
 
-    (void)state;
     assert_string_equal(counts_text("c", records, 5),
                         "c profile: total 5\n"
                         "1 @ 0x0\n#\t0x0\n\n"
@@ -312,12 +289,10 @@ address_0_stands_before_1(void **state)
                         "1 @ 0xf\n#\t0xe\n\n");
 }
 
-static void
-a_count_profile_has_a_time_and_a_period_of_one(void **state)
+TEST(a_count_profile_has_a_time_and_a_period_of_one)
 {
     const struct prof_count_record records[] = {{AT(0x9)}, {AT(0x9)}};
 
-    (void)state;
     case_begin(&run);
     run.output.time_ns = 77;
     case_read(&run, prof_pprof_counts(&run.output, "threads", records, 2));
@@ -330,14 +305,12 @@ a_count_profile_has_a_time_and_a_period_of_one(void **state)
 }
 
 /* It is the whole text, or it is refused. */
-static void
-counts_need_scratch_for_all_their_records(void **state)
+TEST(counts_need_scratch_for_all_their_records)
 {
     static char whole[CASE_BYTES];
     struct prof_count_record records[40];
     size_t refused = 0;
 
-    (void)state;
     for (size_t i = 0; i < 40; i++)
         records[i] = (struct prof_count_record){AT(0x9)};
     strcpy(whole, counts_text("c", records, 40));
@@ -386,23 +359,20 @@ named_text(struct named *names, const uintptr_t *stack, uint32_t depth)
     return case_text(&run, prof_text_counts(&run.output, "c", &record, 1));
 }
 
-static void
-ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks(void **state)
+TEST(ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks)
 {
     static struct named names[] = {
         {"", PROF_FRAME_PROGRAM},
         {"\x01\x1f b!\x7e\x7f\x80", PROF_FRAME_PROGRAM},
     };
 
-    (void)state;
     assert_string_equal(named_text(names, STACK(1), 1),
                         "c profile: total 1\n1 @ 0x1\n"
                         "#\t0x1\t?? b!~?\x80+0x0\tf:1\n\n");
 }
 
 /* A root is not shown, and makes no column wider. */
-static void
-a_root_takes_no_room(void **state)
+TEST(a_root_takes_no_room)
 {
     static struct named names[] = {
         {"", PROF_FRAME_PROGRAM},
@@ -410,14 +380,12 @@ a_root_takes_no_room(void **state)
         {"runtime.a_name_that_is_very_much_longer", PROF_FRAME_ROOT},
     };
 
-    (void)state;
     assert_string_equal(named_text(names, STACK(1, 2), 2),
                         "c profile: total 1\n1 @ 0x1 0x2\n"
                         "#\t0x1\tmain.main+0x0\tf:1\n\n");
 }
 
-static void
-an_address_is_shown_with_what_it_is_off_its_function(void **state)
+TEST(an_address_is_shown_with_what_it_is_off_its_function)
 {
     static struct named names[] = {
         {"zero", PROF_FRAME_PROGRAM}, {"one", PROF_FRAME_PROGRAM},
@@ -425,7 +393,6 @@ an_address_is_shown_with_what_it_is_off_its_function(void **state)
         {"four", PROF_FRAME_PROGRAM}, {"five", PROF_FRAME_PROGRAM},
     };
 
-    (void)state;
     /* The first instruction, the one before any, and return addresses. */
     assert_string_equal(named_text(names, STACK(1, 0, 2, 5), 4),
                         "c profile: total 1\n1 @ 0x1 0x0 0x2 0x5\n"
@@ -435,14 +402,12 @@ an_address_is_shown_with_what_it_is_off_its_function(void **state)
                         "#\t0x4\tfive+0x3\tf:1\n\n");
 }
 
-static void
-a_stack_is_named_to_its_greatest_depth(void **state)
+TEST(a_stack_is_named_to_its_greatest_depth)
 {
     static struct named names[] = {{"", PROF_FRAME_PROGRAM},
                                    {"f", PROF_FRAME_PROGRAM}};
     static uintptr_t deep[PROF_DEPTH_LIMIT + 1];
 
-    (void)state;
     for (uint32_t i = 0; i <= PROF_DEPTH_LIMIT; i++)
         deep[i] = 1;
     for (uint32_t more = 0; more < 2; more++) {
@@ -460,26 +425,5 @@ a_stack_is_named_to_its_greatest_depth(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_counts_stand_in_the_order_of_their_keys),
-        cmocka_unit_test(keys_are_sorted_as_texts_whatever_the_addresses),
-        cmocka_unit_test(labels_are_quoted_and_sorted_as_text),
-        cmocka_unit_test(labels_follow_the_stack_and_come_after_none),
-        cmocka_unit_test(an_empty_stack_is_shown_with_an_address),
-        cmocka_unit_test(a_name_is_one_word),
-        cmocka_unit_test(
-            frames_of_the_runtime_are_hidden_unless_there_is_nothing_else),
-        cmocka_unit_test(a_dump_grows_its_buffer_until_it_is_not_full),
-        cmocka_unit_test(a_dump_without_scratch_is_refused),
-        cmocka_unit_test(address_0_stands_before_1),
-        cmocka_unit_test(a_count_profile_has_a_time_and_a_period_of_one),
-        cmocka_unit_test(counts_need_scratch_for_all_their_records),
-        cmocka_unit_test(
-            ends_of_cells_and_lines_in_a_name_are_shown_as_question_marks),
-        cmocka_unit_test(a_root_takes_no_room),
-        cmocka_unit_test(an_address_is_shown_with_what_it_is_off_its_function),
-        cmocka_unit_test(a_stack_is_named_to_its_greatest_depth),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

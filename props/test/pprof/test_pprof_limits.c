@@ -3,19 +3,16 @@
  * little scratch, more different texts and addresses than there is room for,
  * numbers of three bytes, deep stacks, addresses without a name, broken texts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "pprof_case.h"
 #include "pprof_writers.h"
 #include "prof/cpu.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -36,12 +33,10 @@ is_filled(const unsigned char *from, const unsigned char *limit)
  * until it suffices, nothing behind it touched, and what suffices writes what
  * the largest does.
  */
-static void
-scratch_that_is_too_small_is_refused_at_any_size(void **state)
+TEST(scratch_that_is_too_small_is_refused_at_any_size)
 {
     static unsigned char want[1 << 14];
 
-    (void)state;
     for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         const struct pprof_writer *one = &pprof_writers[writer];
         enum prof_status status = PROF_ERR_MEMORY;
@@ -74,12 +69,10 @@ scratch_that_is_too_small_is_refused_at_any_size(void **state)
     }
 }
 
-static void
-more_records_than_can_be_numbered_are_refused(void **state)
+TEST(more_records_than_can_be_numbered_are_refused)
 {
     const struct prof_heap_record record = {.stack = one_frame, .depth = 1};
 
-    (void)state;
     case_begin(&run);
     assert_int_equal(prof_text_heap(&run.output, &record, UINT32_MAX, 1, NULL),
                      PROF_ERR_MEMORY);
@@ -127,8 +120,7 @@ write_many(size_t count, size_t scratch_bytes, void *scratch, size_t *asked)
  * 20,000 locations: numbers beyond 2^14 take three bytes, functions meet in the
  * table, and each sample still names its own function.
  */
-static void
-many_addresses_keep_their_names(void **state)
+TEST(many_addresses_keep_their_names)
 {
     const size_t bytes = prof_pprof_scratch_bytes(MANY, MANY);
     void *scratch = props_block(bytes, 0);
@@ -136,7 +128,6 @@ many_addresses_keep_their_names(void **state)
                                  .bytes_max = FILE_BYTES};
     size_t asked;
 
-    (void)state;
     assert_non_null(memory.bytes);
     case_begin(&run);
     run.output.sink = prof_memory_sink(&memory);
@@ -159,12 +150,10 @@ many_addresses_keep_their_names(void **state)
 }
 
 /* Too little room for all of them ends the profile, and says so. */
-static void
-more_addresses_than_scratch_holds_are_refused(void **state)
+TEST(more_addresses_than_scratch_holds_are_refused)
 {
     size_t asked;
 
-    (void)state;
     case_begin(&run);
     assert_int_equal(write_many(MANY, CASE_SCRATCH_BYTES, run.scratch, &asked),
                      PROF_ERR_MEMORY);
@@ -172,14 +161,12 @@ more_addresses_than_scratch_holds_are_refused(void **state)
 }
 
 /* As many texts as there is room for, all in labels: the addresses are few. */
-static void
-more_texts_than_scratch_holds_are_refused(void **state)
+TEST(more_texts_than_scratch_holds_are_refused)
 {
     static struct prof_count_record records[MANY];
     static struct prof_label labels[MANY];
     static char texts[MANY][8];
 
-    (void)state;
     for (size_t i = 0; i < MANY; i++) {
         snprintf(texts[i], sizeof texts[i], "v%zu", i);
         labels[i] = (struct prof_label){.key = "key", .value = texts[i]};
@@ -195,8 +182,7 @@ more_texts_than_scratch_holds_are_refused(void **state)
 
 /* ---- stacks ---- */
 
-static void
-a_text_cuts_a_stack_that_is_too_deep(void **state)
+TEST(a_text_cuts_a_stack_that_is_too_deep)
 {
     static uintptr_t deep[PROF_DEPTH_LIMIT + 5];
     const struct prof_heap_record record = {.allocs = 1,
@@ -206,7 +192,6 @@ a_text_cuts_a_stack_that_is_too_deep(void **state)
     const char *text;
     size_t lines = 0;
 
-    (void)state;
     for (size_t i = 0; i < PROF_DEPTH_LIMIT + 5; i++)
         deep[i] = CASE_UNKNOWN + i;
     case_begin(&run);
@@ -238,15 +223,13 @@ name_oddly(void *context, uintptr_t pc, struct prof_symbol *symbol)
  * an entry behind the address gives no distance; what would end a cell is shown
  * as a question mark.
  */
-static void
-odd_addresses_and_names_are_shown_as_they_are(void **state)
+TEST(odd_addresses_and_names_are_shown_as_they_are)
 {
     static const uintptr_t odd[] = {0, CASE_WORK, CASE_SERVE};
     const struct prof_contention_record record = {
         .count = 1, .cycles = 1, .stack = odd, .depth = 3};
     const char *text;
 
-    (void)state;
     case_begin(&run);
     run.output.symbols = (struct prof_symbols){.find = name_oddly};
     text = case_text(
@@ -266,8 +249,7 @@ odd_addresses_and_names_are_shown_as_they_are(void **state)
     case_end(&run);
 }
 
-static void
-without_names_and_without_a_lost_address_texts_show_1(void **state)
+TEST(without_names_and_without_a_lost_address_texts_show_1)
 {
     const struct prof_count_record record = {.stack = one_frame, .depth = 0};
     static const uintptr_t zero[] = {0};
@@ -275,7 +257,6 @@ without_names_and_without_a_lost_address_texts_show_1(void **state)
         .allocs = 1, .size_bytes = 8, .stack = zero, .depth = 1};
     const char *text;
 
-    (void)state;
     case_begin(&run);
     run.output.symbols.find = NULL;
     run.output.lost = 0;
@@ -290,8 +271,7 @@ without_names_and_without_a_lost_address_texts_show_1(void **state)
 /* ---- texts ---- */
 
 /* Five characters as they should be, and how each may be broken. */
-static void
-broken_characters_are_shown_byte_by_byte(void **state)
+TEST(broken_characters_are_shown_byte_by_byte)
 {
     static const struct {
         const char *value;
@@ -308,7 +288,6 @@ broken_characters_are_shown_byte_by_byte(void **state)
         {"\xe2\x82\xac", "\xe2\x82\xac"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct prof_label label = {.key = "k", .value = cases[i].value};
         const struct prof_count_record record = {.stack = one_frame,
@@ -330,8 +309,7 @@ broken_characters_are_shown_byte_by_byte(void **state)
 
 /* Same texts at different addresses are one sample; a NULL value is an empty
  * one; a prefix comes first. */
-static void
-labels_are_compared_by_their_texts(void **state)
+TEST(labels_are_compared_by_their_texts)
 {
     static const struct prof_label a[] = {{"k", "v"}};
     static const struct prof_label b[] = {{"k", "v"}};
@@ -347,7 +325,6 @@ labels_are_compared_by_their_texts(void **state)
     const char *two;
     const char *last;
 
-    (void)state;
     case_begin(&run);
     text = case_text(&run, prof_text_counts(&run.output, "own", records, 6));
     three = strstr(text, "3 @ 0x2040\n# labels: {\"k\":\"v\"}\n");
@@ -380,15 +357,13 @@ count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
 
 /* After the first refusal no record is looked at: a full disk is not waited
  * for. */
-static void
-records_after_a_refusal_are_not_looked_at(void **state)
+TEST(records_after_a_refusal_are_not_looked_at)
 {
     static struct prof_contention_record waits[MANY];
     static struct prof_heap_record heap[MANY];
     static struct prof_count_record counts[MANY];
     static uintptr_t stacks[MANY];
 
-    (void)state;
     for (size_t i = 0; i < MANY; i++) {
         stacks[i] = CASE_UNKNOWN + 8 * i;
         waits[i] = (struct prof_contention_record){
@@ -443,19 +418,5 @@ records_after_a_refusal_are_not_looked_at(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scratch_that_is_too_small_is_refused_at_any_size),
-        cmocka_unit_test(more_records_than_can_be_numbered_are_refused),
-        cmocka_unit_test(many_addresses_keep_their_names),
-        cmocka_unit_test(more_addresses_than_scratch_holds_are_refused),
-        cmocka_unit_test(more_texts_than_scratch_holds_are_refused),
-        cmocka_unit_test(a_text_cuts_a_stack_that_is_too_deep),
-        cmocka_unit_test(odd_addresses_and_names_are_shown_as_they_are),
-        cmocka_unit_test(without_names_and_without_a_lost_address_texts_show_1),
-        cmocka_unit_test(broken_characters_are_shown_byte_by_byte),
-        cmocka_unit_test(labels_are_compared_by_their_texts),
-        cmocka_unit_test(records_after_a_refusal_are_not_looked_at),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

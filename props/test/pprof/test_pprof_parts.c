@@ -2,27 +2,22 @@
  * test_pprof_parts.c -- profile.proto against an independent reader: mappings,
  * contention, counts and labels, and the bounds of a writer (P1).
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
 /* ---- mappings ---- */
 
-static void
-without_mappings_one_stands_for_all_code(void **state)
+TEST(without_mappings_one_stands_for_all_code)
 {
     const struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 8, AT(CASE_WORK)};
 
-    (void)state;
     case_heap(&run, &record, 1, 1);
     assert_int_equal(run.profile.mappings_count, 1);
     assert_int_equal(run.profile.mappings[0].start, 0);
@@ -32,8 +27,7 @@ without_mappings_one_stands_for_all_code(void **state)
     case_end(&run);
 }
 
-static void
-a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
+TEST(a_mapping_has_functions_if_every_address_in_it_has_a_name)
 {
     static const struct prof_mapping mappings[] = {
         {0x1000, 0x2100, 0, "/bin/a", "b1"}, {0x2100, 0x3000, 16, "/lib/b", ""},
@@ -48,7 +42,6 @@ a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
     static const bool want[] = {true, true, false, false, false};
     static const uint64_t mapping_of[] = {1, 2, 4, 5, 2};
 
-    (void)state;
     case_begin(&run);
     run.output.mappings = mappings;
     run.output.mappings_count = 5;
@@ -70,14 +63,12 @@ a_mapping_has_functions_if_every_address_in_it_has_a_name(void **state)
 }
 
 /* One address without a name is enough, whatever comes after it. */
-static void
-a_name_found_later_does_not_make_up_for_one_that_is_missing(void **state)
+TEST(a_name_found_later_does_not_make_up_for_one_that_is_missing)
 {
     static const struct prof_mapping mapping = {0x1000, 0xa000, 0, "/a", ""};
     const struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 8, AT(CASE_UNKNOWN, CASE_WORK)};
 
-    (void)state;
     case_begin(&run);
     run.output.mappings = &mapping;
     run.output.mappings_count = 1;
@@ -123,8 +114,7 @@ a_name_found_later_does_not_make_up_for_one_that_is_missing(void **state)
     "00500000-0050b000 r-xp 00000000 fc:01 787766    /cut\n"
 
 /* TestProcSelfMaps of runtime/pprof: what is read of each line. */
-static void
-executable_mappings_are_read_from_the_kernels_text(void **state)
+TEST(executable_mappings_are_read_from_the_kernels_text)
 {
     char text[] = MAPPINGS_TEXT;
     static const struct prof_mapping want[] = {
@@ -143,7 +133,6 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
     char again[sizeof text];
     size_t count;
 
-    (void)state;
     memcpy(again, text, sizeof text);
     assert_int_equal(prof_mappings_parse(got, 8, &count, text, 0), PROF_OK);
     assert_int_equal(count, 0);
@@ -169,8 +158,7 @@ executable_mappings_are_read_from_the_kernels_text(void **state)
 
 /* ---- contention, counts ---- */
 
-static void
-unscaled_records_are_multiplied_by_the_period(void **state)
+TEST(unscaled_records_are_multiplied_by_the_period)
 {
     static const struct {
         uint64_t count;
@@ -190,7 +178,6 @@ unscaled_records_are_multiplied_by_the_period(void **state)
         {1, 0, INT64_MAX, {INT64_MAX, 0}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct prof_contention_record record = {
             .count = rows[i].count, .cycles = rows[i].cycles, AT(CASE_WORK)};
@@ -204,8 +191,7 @@ unscaled_records_are_multiplied_by_the_period(void **state)
     }
 }
 
-static void
-waits_become_nanoseconds_and_the_longest_stand_first(void **state)
+TEST(waits_become_nanoseconds_and_the_longest_stand_first)
 {
     const struct prof_contention_record records[] = {
         {.count = 2, .cycles = 10, AT(CASE_WORK)},
@@ -215,7 +201,6 @@ waits_become_nanoseconds_and_the_longest_stand_first(void **state)
     /* 3 ticks a nanosecond: the fraction is cut off. */
     static const int64_t want[3][2] = {{7, 333}, {2, 3}, {1, 3}};
 
-    (void)state;
     case_begin(&run);
     run.output.time_ns = 5;
     case_read(&run,
@@ -231,8 +216,7 @@ waits_become_nanoseconds_and_the_longest_stand_first(void **state)
     case_end(&run);
 }
 
-static void
-ticks_become_nanoseconds_in_whole_numbers(void **state)
+TEST(ticks_become_nanoseconds_in_whole_numbers)
 {
     static const struct {
         const char *why;
@@ -267,7 +251,6 @@ ticks_become_nanoseconds_in_whole_numbers(void **state)
         {"one that is faster", 18446744073, 18446744074, 999999999},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct prof_contention_record record = {
             .count = 1, .cycles = rows[i].ticks, AT(CASE_WORK)};
@@ -283,13 +266,11 @@ ticks_become_nanoseconds_in_whole_numbers(void **state)
 }
 
 /* TestGoroutineCounts of runtime/pprof: larger counts first, labels kept. */
-static void
-equal_stacks_with_equal_labels_are_one_sample(void **state)
+TEST(equal_stacks_with_equal_labels_are_one_sample)
 {
     static const struct prof_label labels[] = {{"label", "value"}};
     static struct prof_count_record records[100];
 
-    (void)state;
     for (size_t i = 0; i < 100; i++) {
         const bool one_in_ten = i % 10 == 0;
         const bool one_in_two = i % 2 == 0;
@@ -317,8 +298,7 @@ equal_stacks_with_equal_labels_are_one_sample(void **state)
     case_end(&run);
 }
 
-static void
-the_same_stack_under_other_labels_is_another_sample(void **state)
+TEST(the_same_stack_under_other_labels_is_another_sample)
 {
     static const struct prof_label a[] = {{"k", "a"}};
     static const struct prof_label b[] = {{"k", "b"}};
@@ -330,7 +310,6 @@ the_same_stack_under_other_labels_is_another_sample(void **state)
         {AT(CASE_WORK), .labels = b_again, .labels_count = 1},
     };
 
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_pprof_counts(&run.output, "c", records, 4));
     assert_int_equal(run.profile.samples_count, 3);
@@ -341,8 +320,7 @@ the_same_stack_under_other_labels_is_another_sample(void **state)
     case_end(&run);
 }
 
-static void
-labels_of_other_keys_keep_their_keys(void **state)
+TEST(labels_of_other_keys_keep_their_keys)
 {
     static const struct prof_label a[] = {{"a", "1"}, {"b", "2"}};
     static const struct prof_label b[] = {{"c", "3"}};
@@ -351,7 +329,6 @@ labels_of_other_keys_keep_their_keys(void **state)
         {AT(CASE_SERVE), .labels = b, .labels_count = 1},
     };
 
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_pprof_counts(&run.output, "c", records, 2));
     assert_string_equal(run.profile.samples[0].labels[0].key, "a");
@@ -362,8 +339,7 @@ labels_of_other_keys_keep_their_keys(void **state)
 }
 
 /* A size that nothing was allocated of, or that is 0, says nothing. */
-static void
-the_size_label_is_there_if_it_says_something(void **state)
+TEST(the_size_label_is_there_if_it_says_something)
 {
     const struct prof_heap_record records[] = {
         {.allocs = 1, .size_bytes = 8, AT(CASE_WORK)},
@@ -372,22 +348,19 @@ the_size_label_is_there_if_it_says_something(void **state)
     };
     static const size_t want[] = {1, 0, 0};
 
-    (void)state;
     case_heap(&run, records, 3, 1);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(run.profile.samples[i].labels_count, want[i]);
     case_end(&run);
 }
 
-static void
-more_labels_than_a_sample_holds_are_refused(void **state)
+TEST(more_labels_than_a_sample_holds_are_refused)
 {
     static struct prof_label many[PROF_LABELS_MAX + 1];
     struct prof_count_record record = {AT(CASE_WORK), .labels = many,
                                        .labels_count = PROF_LABELS_MAX + 1};
     struct prof_count_record second[] = {{AT(CASE_WORK)}, record};
 
-    (void)state;
     for (size_t i = 0; i <= PROF_LABELS_MAX; i++)
         many[i] = (struct prof_label){"key", "value"};
     case_begin(&run);
@@ -404,14 +377,12 @@ more_labels_than_a_sample_holds_are_refused(void **state)
 
 /* ---- bounds ---- */
 
-static void
-the_deepest_stack_fits_and_deeper_ones_are_cut(void **state)
+TEST(the_deepest_stack_fits_and_deeper_ones_are_cut)
 {
     static uintptr_t deep[PROF_DEPTH_LIMIT + 5];
     struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 8, .stack = deep};
 
-    (void)state;
     for (size_t i = 0; i < PROF_DEPTH_LIMIT + 5; i++)
         deep[i] = UINTPTR_MAX - i;
     for (record.depth = PROF_DEPTH_LIMIT - 1;
@@ -424,14 +395,12 @@ the_deepest_stack_fits_and_deeper_ones_are_cut(void **state)
     }
 }
 
-static void
-scratch_is_enough_or_the_lack_is_reported(void **state)
+TEST(scratch_is_enough_or_the_lack_is_reported)
 {
     static uintptr_t pcs[2000];
     static struct prof_heap_record records[2000];
     const size_t enough = prof_pprof_scratch_bytes(2000, 2000);
 
-    (void)state;
     for (size_t i = 0; i < 2000; i++) {
         pcs[i] = 0x10000 + 16 * i;
         records[i] = (struct prof_heap_record){
@@ -459,10 +428,8 @@ scratch_is_enough_or_the_lack_is_reported(void **state)
     case_end(&run);
 }
 
-static void
-an_empty_profile_is_a_profile(void **state)
+TEST(an_empty_profile_is_a_profile)
 {
-    (void)state;
     case_heap(&run, NULL, 0, 524288);
     assert_int_equal(run.profile.samples_count, 0);
     assert_int_equal(run.profile.types_count, 4);
@@ -472,25 +439,5 @@ an_empty_profile_is_a_profile(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_mappings_one_stands_for_all_code),
-        cmocka_unit_test(
-            a_mapping_has_functions_if_every_address_in_it_has_a_name),
-        cmocka_unit_test(
-            a_name_found_later_does_not_make_up_for_one_that_is_missing),
-        cmocka_unit_test(executable_mappings_are_read_from_the_kernels_text),
-        cmocka_unit_test(unscaled_records_are_multiplied_by_the_period),
-        cmocka_unit_test(waits_become_nanoseconds_and_the_longest_stand_first),
-        cmocka_unit_test(ticks_become_nanoseconds_in_whole_numbers),
-        cmocka_unit_test(equal_stacks_with_equal_labels_are_one_sample),
-        cmocka_unit_test(the_same_stack_under_other_labels_is_another_sample),
-        cmocka_unit_test(labels_of_other_keys_keep_their_keys),
-        cmocka_unit_test(the_size_label_is_there_if_it_says_something),
-        cmocka_unit_test(more_labels_than_a_sample_holds_are_refused),
-        cmocka_unit_test(the_deepest_stack_fits_and_deeper_ones_are_cut),
-        cmocka_unit_test(scratch_is_enough_or_the_lack_is_reported),
-        cmocka_unit_test(an_empty_profile_is_a_profile),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

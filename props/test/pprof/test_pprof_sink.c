@@ -5,22 +5,19 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "folder.h"
 #include "pprof_case.h"
 #include "pprof_writers.h"
 #include "prof/file.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -60,10 +57,8 @@ length_of(size_t writer)
     return run.memory.bytes_count;
 }
 
-static void
-a_sink_that_fails_at_any_byte_is_reported(void **state)
+TEST(a_sink_that_fails_at_any_byte_is_reported)
 {
-    (void)state;
     for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         const size_t length = length_of(writer);
 
@@ -86,8 +81,7 @@ a_sink_that_fails_at_any_byte_is_reported(void **state)
 }
 
 /* The same with profiles larger than any buffer: many calls of the sink. */
-static void
-a_long_profile_stops_at_the_call_that_fails(void **state)
+TEST(a_long_profile_stops_at_the_call_that_fails)
 {
     enum { RECORDS = 5000 };
     static struct prof_heap_record records[RECORDS];
@@ -95,7 +89,6 @@ a_long_profile_stops_at_the_call_that_fails(void **state)
     size_t calls = 0;
     bool whole = false;
 
-    (void)state;
     for (size_t i = 0; i < RECORDS; i++) {
         pcs[i] = CASE_WORK + i % 100;
         records[i] = (struct prof_heap_record){
@@ -118,10 +111,8 @@ a_long_profile_stops_at_the_call_that_fails(void **state)
     assert_true(calls > 2);
 }
 
-static void
-the_sinks_own_status_is_the_answer(void **state)
+TEST(the_sinks_own_status_is_the_answer)
 {
-    (void)state;
     for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         case_begin(&run);
         run.memory.bytes_max = 10;
@@ -162,14 +153,12 @@ file_bytes(char *to, size_t room)
     return bytes;
 }
 
-static void
-a_file_appears_whole(void **state)
+TEST(a_file_appears_whole)
 {
     static struct prof_file file;
     static char got[CASE_BYTES];
     const size_t length = length_of(0);
 
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     case_begin(&run);
     run.output.sink = prof_file_sink(&file);
@@ -182,14 +171,12 @@ a_file_appears_whole(void **state)
     assert_memory_equal(got, run.bytes, length);
 }
 
-static void
-a_file_that_fails_leaves_the_old_one(void **state)
+TEST(a_file_that_fails_leaves_the_old_one)
 {
     static struct prof_file file;
     char temporary[sizeof folder + sizeof file.temporary];
     char got[16];
 
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(prof_file_sink(&file).write(&file, "old", 3), PROF_OK);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
@@ -203,23 +190,19 @@ a_file_that_fails_leaves_the_old_one(void **state)
     assert_memory_equal(got, "old", 3);
 }
 
-static void
-a_folder_that_is_not_there_is_reported(void **state)
+TEST(a_folder_that_is_not_there_is_reported)
 {
     static struct prof_file file;
 
-    (void)state;
     assert_int_equal(prof_file_begin(&file, "/nowhere/at/all"), PROF_ERR_SINK);
     assert_true(file.error != 0);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
 }
 
-static void
-a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
     static struct prof_file file;
 
-    (void)state;
     for (size_t writer = 0; writer < pprof_writers_count; writer++) {
         memset(&file, 0, sizeof file);
         file.descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -276,8 +259,7 @@ drain_pipe(void *context)
     return NULL;
 }
 
-static void
-interrupted_writes_are_continued(void **state)
+TEST(interrupted_writes_are_continued)
 {
     static char many[1 << 20];
     static struct prof_file file;
@@ -289,7 +271,6 @@ interrupted_writes_are_continued(void **state)
     struct drain drain = {0};
     int ends[2];
 
-    (void)state;
     sigaction(SIGUSR1, &action, &before);
     assert_int_equal(pipe(ends), 0);
     memset(&file, 0, sizeof file);
@@ -312,16 +293,5 @@ interrupted_writes_are_continued(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sink_that_fails_at_any_byte_is_reported),
-        cmocka_unit_test(a_long_profile_stops_at_the_call_that_fails),
-        cmocka_unit_test(the_sinks_own_status_is_the_answer),
-        cmocka_unit_test(a_file_appears_whole),
-        cmocka_unit_test(a_file_that_fails_leaves_the_old_one),
-        cmocka_unit_test(a_folder_that_is_not_there_is_reported),
-        cmocka_unit_test(a_full_disk_is_reported),
-        cmocka_unit_test(interrupted_writes_are_continued),
-    };
-
-    return cmocka_run_group_tests(tests, a_folder, no_folder);
+    return tests_run(a_folder, no_folder);
 }

@@ -2,15 +2,12 @@
  * test_pprof_tasks.c -- tasks with their stacks, and debug lines: the form of
  * Go 1.5's goroutineheader() and traceback(), line by line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
 
@@ -40,8 +37,7 @@ print(const struct prof_task_stack *tasks, size_t count)
 
 /* ---- headers ---- */
 
-static void
-a_header_says_who_how_for_how_long_and_on_what(void **state)
+TEST(a_header_says_who_how_for_how_long_and_on_what)
 {
     static const struct {
         struct prof_task_stack task;
@@ -78,8 +74,7 @@ a_header_says_who_how_for_how_long_and_on_what(void **state)
 
 /* ---- frames ---- */
 
-static void
-frames_of_the_runtime_are_left_out(void **state)
+TEST(frames_of_the_runtime_are_left_out)
 {
     const struct prof_task_stack task = {.id = 1,
                                          .state = "running",
@@ -95,8 +90,7 @@ frames_of_the_runtime_are_left_out(void **state)
                                          "\tmain.go:3 +0x40\n");
 }
 
-static void
-a_stack_of_nothing_but_the_runtime_is_shown_whole(void **state)
+TEST(a_stack_of_nothing_but_the_runtime_is_shown_whole)
 {
     const struct prof_task_stack task = {.id = 1,
                                          .state = "running",
@@ -129,8 +123,7 @@ find_named(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->entry = 100;
 }
 
-static void
-exported_functions_of_the_runtime_are_the_programs(void **state)
+TEST(exported_functions_of_the_runtime_are_the_programs)
 {
     static const char *names[] = {
         "runtime.Gosched", "runtime.gosched_m", "runtime.", "runtime.@",
@@ -155,8 +148,7 @@ exported_functions_of_the_runtime_are_the_programs(void **state)
     assert_memory_equal(text, want, bytes);
 }
 
-static void
-an_address_without_a_name_is_a_distance_from_0(void **state)
+TEST(an_address_without_a_name_is_a_distance_from_0)
 {
     static const uintptr_t stack[] = {CASE_UNKNOWN, 0, CASE_WORK & ~0xff};
     const struct prof_task_stack task = {.id = 1,
@@ -188,8 +180,7 @@ find_without_entry(void *context, uintptr_t pc, struct prof_symbol *symbol)
     symbol->line = 3;
 }
 
-static void
-a_function_without_an_entry_shows_no_distance(void **state)
+TEST(a_function_without_an_entry_shows_no_distance)
 {
     static const uintptr_t stack[] = {0x77};
     const struct prof_task_stack task = {
@@ -215,8 +206,7 @@ lines_with(const char *from, const char *what)
     return lines;
 }
 
-static void
-a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided(void **state)
+TEST(a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided)
 {
     static uintptr_t stack[PROF_TASK_FRAMES_MAX + 3];
     struct prof_task_stack task = {
@@ -253,10 +243,8 @@ static const struct prof_task_stack three[] = {
     {.id = 3, .state = "runnable"},
 };
 
-static void
-tasks_stand_in_the_order_given_with_an_empty_line_between(void **state)
+TEST(tasks_stand_in_the_order_given_with_an_empty_line_between)
 {
-    (void)state;
     assert_string_equal(
         print(three, 3),
         "goroutine 1 [running]:\n"
@@ -273,13 +261,11 @@ tasks_stand_in_the_order_given_with_an_empty_line_between(void **state)
 
 /* The text is cut at the last byte of the room, and nothing behind it changes:
  * a full buffer is how its reader learns that there may be more. */
-static void
-what_does_not_fit_is_left_out_at_any_byte(void **state)
+TEST(what_does_not_fit_is_left_out_at_any_byte)
 {
     static char whole[TEXT_BYTES];
     size_t length;
 
-    (void)state;
     strcpy(whole, print(three, 3));
     length = strlen(whole);
     for (size_t room = 0; room <= length + 1; room++) {
@@ -303,15 +289,13 @@ count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
     ++*(size_t *)context;
 }
 
-static void
-no_task_is_looked_at_when_the_room_is_full(void **state)
+TEST(no_task_is_looked_at_when_the_room_is_full)
 {
     static struct prof_task_stack many[1000];
     size_t asked = 0;
     const struct prof_symbols symbols = {.find = count_questions,
                                          .context = &asked};
 
-    (void)state;
     for (size_t i = 0; i < 1000; i++)
         many[i] = three[0];
     assert_int_equal(prof_text_tasks(text, 600, &symbols, many, 1000), 600);
@@ -342,10 +326,8 @@ begin_lines(void)
     run.output.scratch_bytes = 0;
 }
 
-static void
-debug_lines_say_what_happened_and_show_the_task_with_all_frames(void **state)
+TEST(debug_lines_say_what_happened_and_show_the_task_with_all_frames)
 {
-    (void)state;
     begin_lines();
     assert_int_equal(
         prof_text_trace_alloc(&run.output, 0xc000, 32, "main.T", &seven),
@@ -362,12 +344,10 @@ debug_lines_say_what_happened_and_show_the_task_with_all_frames(void **state)
         "tracefree(0xc000, 0x20)\n" FRAMES "\n");
 }
 
-static void
-a_collection_shows_all_tasks(void **state)
+TEST(a_collection_shows_all_tasks)
 {
     const struct prof_task_stack two[] = {seven, seven};
 
-    (void)state;
     begin_lines();
     assert_string_equal(
         case_text(&run, prof_text_trace_gc(&run.output, two, 2)),
@@ -387,13 +367,11 @@ refuse(void *context, const void *bytes, size_t bytes_count)
     return PROF_ERR_SINK;
 }
 
-static void
-a_collection_stops_at_the_first_refusal(void **state)
+TEST(a_collection_stops_at_the_first_refusal)
 {
     static struct prof_task_stack many[1000];
     size_t asked = 0;
 
-    (void)state;
     for (size_t i = 0; i < 1000; i++)
         many[i] = three[0];
     begin_lines();
@@ -408,24 +386,5 @@ a_collection_stops_at_the_first_refusal(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_header_says_who_how_for_how_long_and_on_what),
-        cmocka_unit_test(frames_of_the_runtime_are_left_out),
-        cmocka_unit_test(a_stack_of_nothing_but_the_runtime_is_shown_whole),
-        cmocka_unit_test(exported_functions_of_the_runtime_are_the_programs),
-        cmocka_unit_test(an_address_without_a_name_is_a_distance_from_0),
-        cmocka_unit_test(a_function_without_an_entry_shows_no_distance),
-        cmocka_unit_test(
-            a_hundred_frames_are_shown_and_the_rest_is_said_to_be_elided),
-        cmocka_unit_test(
-            tasks_stand_in_the_order_given_with_an_empty_line_between),
-        cmocka_unit_test(what_does_not_fit_is_left_out_at_any_byte),
-        cmocka_unit_test(no_task_is_looked_at_when_the_room_is_full),
-        cmocka_unit_test(
-            debug_lines_say_what_happened_and_show_the_task_with_all_frames),
-        cmocka_unit_test(a_collection_shows_all_tasks),
-        cmocka_unit_test(a_collection_stops_at_the_first_refusal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

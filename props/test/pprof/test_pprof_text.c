@@ -2,17 +2,14 @@
  * test_pprof_text.c -- the text forms byte for byte (P2): columns against a
  * model of them, lines against what Go prints, and what readers accept.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "heap_counters.h"
 #include "pprof_case.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -26,8 +23,7 @@ heap_text(const struct prof_heap_record *records, size_t count, int64_t rate,
 
 /* ---- heap ---- */
 
-static void
-heap_records_stand_in_the_order_of_bytes_in_use(void **state)
+TEST(heap_records_stand_in_the_order_of_bytes_in_use)
 {
     const struct prof_heap_record records[] = {
         {.allocs = 5, .frees = 5, .size_bytes = 8, AT(CASE_WORK)},
@@ -35,7 +31,6 @@ heap_records_stand_in_the_order_of_bytes_in_use(void **state)
         {.allocs = 4, .frees = 4, .size_bytes = 99, AT(CASE_UNKNOWN)},
     };
 
-    (void)state;
     assert_int_equal(heap_text(records, 3, 512, NULL), PROF_OK);
     case_assert_columns(&run, "heap profile: 7: 112 [18: 580] @ heap/1024\n"
                               "7: 112 [9: 144] @ 0x2140 0x2240\n"
@@ -59,8 +54,7 @@ assert_begins(const char *wanted)
 }
 
 /* Under UBSan: nothing in between is a signed sum. */
-static void
-totals_wrap_around_silently(void **state)
+TEST(totals_wrap_around_silently)
 {
     const struct prof_heap_record records[] = {
         {.allocs = INT64_MAX, .size_bytes = 1, AT(CASE_UNKNOWN)},
@@ -68,7 +62,6 @@ totals_wrap_around_silently(void **state)
         {.allocs = 4, .size_bytes = UINT64_C(1) << 62, AT(CASE_UNKNOWN)},
     };
 
-    (void)state;
     assert_int_equal(heap_text(records, 1, 1, NULL), PROF_OK);
     assert_begins("heap profile: 9223372036854775807: "
                   "9223372036854775806 [9223372036854775807: "
@@ -79,20 +72,16 @@ totals_wrap_around_silently(void **state)
     assert_begins("heap profile: 2: 0 [2: 1] @ heap/2\n");
 }
 
-static void
-an_empty_heap_has_a_header_that_readers_keep(void **state)
+TEST(an_empty_heap_has_a_header_that_readers_keep)
 {
-    (void)state;
     assert_int_equal(heap_text(NULL, 0, 1, NULL), PROF_OK);
     assert_string_equal(case_text(&run, PROF_OK),
                         "heap profile: 0: 0 [0: 1] @ heap/2\n");
 }
 
 /* Twice the rate is what readers expect, and below 2^63. */
-static void
-the_largest_rates_are_cut_to_what_readers_take(void **state)
+TEST(the_largest_rates_are_cut_to_what_readers_take)
 {
-    (void)state;
     assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2, NULL), PROF_OK);
     assert_begins("heap profile: 0: 0 [0: 1] @ heap/9223372036854775806\n");
     assert_int_equal(heap_text(NULL, 0, INT64_MAX / 2 - 1, NULL), PROF_OK);
@@ -107,10 +96,8 @@ the_largest_rates_are_cut_to_what_readers_take(void **state)
  * The reader keeps the columns of allocations only if one of the two pairs
  * differs and its second number is not 0. All pairs of byte totals up to 20.
  */
-static void
-readers_never_lose_the_columns_of_allocations(void **state)
+TEST(readers_never_lose_the_columns_of_allocations)
 {
-    (void)state;
     for (uint64_t inuse = 0; inuse <= 20; inuse++) {
         for (uint64_t allocs = 0; allocs <= 20; allocs++) {
             const struct prof_heap_record record = {.allocs = allocs,
@@ -133,13 +120,11 @@ readers_never_lose_the_columns_of_allocations(void **state)
     }
 }
 
-static void
-totals_below_zero_are_shown_as_zero(void **state)
+TEST(totals_below_zero_are_shown_as_zero)
 {
     const struct prof_heap_record record = {
         .allocs = 1, .frees = 3, .size_bytes = 16, AT(CASE_WORK)};
 
-    (void)state;
     assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
     case_assert_columns(&run, "heap profile: 0: 0 [1: 16] @ heap/2\n"
                               "-2: -32 [1: 16] @ 0x2040\n"
@@ -148,26 +133,22 @@ totals_below_zero_are_shown_as_zero(void **state)
 }
 
 /* More than a signed number holds: the header's readers take no other. */
-static void
-totals_above_2_63_are_shown_as_zero(void **state)
+TEST(totals_above_2_63_are_shown_as_zero)
 {
     const struct prof_heap_record record = {.allocs = UINT64_MAX,
                                             .frees = UINT64_MAX - 1,
                                             .size_bytes = 16,
                                             AT(CASE_WORK)};
 
-    (void)state;
     assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
     assert_non_null(strstr(case_text(&run, PROF_OK),
                            "heap profile: 1: 16 [0: 17] @ heap/2\n"));
 }
 
-static void
-an_empty_stack_has_a_line(void **state)
+TEST(an_empty_stack_has_a_line)
 {
     const struct prof_heap_record record = {.allocs = 1, .size_bytes = 16};
 
-    (void)state;
     assert_int_equal(heap_text(&record, 1, 1, NULL), PROF_OK);
     assert_string_equal(case_text(&run, PROF_OK),
                         "heap profile: 1: 16 [1: 17] @ heap/2\n"
@@ -186,13 +167,11 @@ name_in_letters(void *context, uintptr_t pc, struct prof_symbol *symbol)
 }
 
 /* Three letters of two bytes, and four of one: a stop at 8 for either. */
-static void
-a_letter_of_two_bytes_is_one_wide(void **state)
+TEST(a_letter_of_two_bytes_is_one_wide)
 {
     const struct prof_heap_record record = {
         .allocs = 1, .size_bytes = 16, AT(1, 2)};
 
-    (void)state;
     case_begin(&run);
     run.output.symbols.find = name_in_letters;
     assert_int_equal(prof_text_heap(&run.output, &record, 1, 1, NULL), PROF_OK);
@@ -201,8 +180,7 @@ a_letter_of_two_bytes_is_one_wide(void **state)
                            "#\t0x2\teeee+0x0\tf:0\n"));
 }
 
-static void
-the_longest_waits_stand_first(void **state)
+TEST(the_longest_waits_stand_first)
 {
     const struct prof_contention_record records[] = {
         {.count = 2, .cycles = 10, AT(CASE_WORK)},
@@ -210,7 +188,6 @@ the_longest_waits_stand_first(void **state)
         {.count = 3, .cycles = 20, AT(CASE_MAIN)},
     };
 
-    (void)state;
     case_begin(&run);
     assert_int_equal(
         prof_text_contention(&run.output, PROF_BLOCK, records, 3, 1000, 1),
@@ -229,14 +206,12 @@ static const struct prof_heap_counters all_counters = {
     .gcs_forced = 25, .gc_cpu_fraction = "1.5e-05", .debug_gc = true,
 };
 
-static void
-the_end_of_a_heap_text_shows_the_embedders_counters(void **state)
+TEST(the_end_of_a_heap_text_shows_the_embedders_counters)
 {
     struct prof_heap_counters counters = all_counters;
     char zeros[2 * PROF_PAUSES + 2];
     char want[4096];
 
-    (void)state;
     for (int i = 0; i < PROF_PAUSES; i++) {
         zeros[2 * i] = '0';
         zeros[2 * i + 1] = i + 1 < PROF_PAUSES ? ' ' : '\0';
@@ -282,8 +257,7 @@ find_listed(void *context, uintptr_t pc, struct prof_symbol *symbol)
 }
 
 /* Frames with names of every width, with nameless ones in between. */
-static void
-columns_are_as_wide_as_their_widest_cell_needs(void **state)
+TEST(columns_are_as_wide_as_their_widest_cell_needs)
 {
     static const char *const pool[] = {
         "",
@@ -302,7 +276,6 @@ columns_are_as_wide_as_their_widest_cell_needs(void **state)
     struct names names = {functions, files};
     uint32_t seed = 1;
 
-    (void)state;
     for (int round = 0; round < 2000; round++) {
         uintptr_t stack[DEPTH];
         char plain[4096];
@@ -345,13 +318,11 @@ columns_are_as_wide_as_their_widest_cell_needs(void **state)
 }
 
 /* What Go 1.19 printed for three frames, tab by tab. */
-static void
-columns_look_as_gos_do(void **state)
+TEST(columns_look_as_gos_do)
 {
     const struct prof_contention_record record = {
         .count = 2, .cycles = 300, AT(CASE_MALLOC, CASE_WORK, 0x7f0000009040)};
 
-    (void)state;
     case_begin(&run);
     assert_int_equal(
         prof_text_contention(&run.output, PROF_MUTEX, &record, 1, 1000, 1),
@@ -368,8 +339,7 @@ columns_look_as_gos_do(void **state)
 }
 
 /* As in Go, where they are signed. */
-static void
-numbers_of_2_63_and_more_are_negative_and_stand_last(void **state)
+TEST(numbers_of_2_63_and_more_are_negative_and_stand_last)
 {
     const struct prof_contention_record records[] = {
         {.count = 1, .cycles = UINT64_C(1) << 63, AT(CASE_WORK)},
@@ -378,7 +348,6 @@ numbers_of_2_63_and_more_are_negative_and_stand_last(void **state)
         {.count = UINT64_C(1) << 63, .cycles = INT64_MAX, AT(CASE_WORK)},
     };
 
-    (void)state;
     case_begin(&run);
     assert_int_equal(
         prof_text_contention(&run.output, PROF_MUTEX, records, 4, 1000, 10),
@@ -407,8 +376,7 @@ count_calls(void *context, const void *bytes, size_t bytes_count)
 }
 
 /* A line at a time, a large profile to a slow file takes for ever. */
-static void
-a_short_text_is_one_call_of_the_sink(void **state)
+TEST(a_short_text_is_one_call_of_the_sink)
 {
     const struct prof_contention_record wait = {
         .count = 2, .cycles = 300, AT(CASE_MALLOC, CASE_WORK, CASE_MAIN)};
@@ -417,7 +385,6 @@ a_short_text_is_one_call_of_the_sink(void **state)
     const struct prof_count_record count = {AT(CASE_WORK, CASE_MAIN)};
     size_t calls = 0;
 
-    (void)state;
     case_begin(&run);
     run.output.sink =
         (struct prof_sink){.write = count_calls, .context = &calls};
@@ -435,23 +402,5 @@ a_short_text_is_one_call_of_the_sink(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heap_records_stand_in_the_order_of_bytes_in_use),
-        cmocka_unit_test(totals_wrap_around_silently),
-        cmocka_unit_test(an_empty_heap_has_a_header_that_readers_keep),
-        cmocka_unit_test(the_largest_rates_are_cut_to_what_readers_take),
-        cmocka_unit_test(readers_never_lose_the_columns_of_allocations),
-        cmocka_unit_test(totals_below_zero_are_shown_as_zero),
-        cmocka_unit_test(totals_above_2_63_are_shown_as_zero),
-        cmocka_unit_test(an_empty_stack_has_a_line),
-        cmocka_unit_test(a_letter_of_two_bytes_is_one_wide),
-        cmocka_unit_test(the_longest_waits_stand_first),
-        cmocka_unit_test(the_end_of_a_heap_text_shows_the_embedders_counters),
-        cmocka_unit_test(columns_are_as_wide_as_their_widest_cell_needs),
-        cmocka_unit_test(columns_look_as_gos_do),
-        cmocka_unit_test(numbers_of_2_63_and_more_are_negative_and_stand_last),
-        cmocka_unit_test(a_short_text_is_one_call_of_the_sink),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -7,17 +7,14 @@
  * by plain floating point from the mathematics library.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "choice.h"
 #include "generate.h"
 #include "pprof_case.h"
 #include "prof/text.h"
 #include "run.h"
+#include "unit_test.h"
 
 enum { SEEDS = 400, CHOICES_MAX = 1 << 20, RECORDS_MAX = 1 << 14 };
 
@@ -184,10 +181,8 @@ compare_worlds(const struct prof_rules *rules)
     free(list);
 }
 
-static void
-profiles_of_generated_worlds_read_back_as_their_snapshots(void **state)
+TEST(profiles_of_generated_worlds_read_back_as_their_snapshots)
 {
-    (void)state;
     records_seen = 0;
     sampled_seen = 0;
     compare_worlds(&prof_rules_exact);
@@ -197,10 +192,8 @@ profiles_of_generated_worlds_read_back_as_their_snapshots(void **state)
                   sampled_seen);
 }
 
-static void
-so_do_those_of_worlds_under_older_rules(void **state)
+TEST(so_do_those_of_worlds_under_older_rules)
 {
-    (void)state;
     compare_worlds(&prof_rules_go1_5);
     compare_worlds(&prof_rules_go1_10);
     compare_worlds(&prof_rules_go1_17);
@@ -209,11 +202,5 @@ so_do_those_of_worlds_under_older_rules(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            profiles_of_generated_worlds_read_back_as_their_snapshots),
-        cmocka_unit_test(so_do_those_of_worlds_under_older_rules),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

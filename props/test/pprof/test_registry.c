@@ -2,17 +2,14 @@
  * test_registry.c -- profiles by name (P3): what is built in, what can be
  * added, and that wrong use is answered and changes nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "aligned_block.h"
 #include "pprof_case.h"
 #include "prof/registry.h"
+#include "unit_test.h"
 
 enum { OWN = 4, ENTRIES = 100 };
 
@@ -154,10 +151,8 @@ assert_names(const char *const *want, size_t want_count)
         assert_string_equal(prof_profile_name(got[i]), want[i]);
 }
 
-static void
-six_profiles_are_built_in(void **state)
+TEST_WITH(a_registry, no_registry, six_profiles_are_built_in)
 {
-    (void)state;
     assert_names(built_in, 6);
     for (size_t i = 0; i < 6; i++)
         assert_string_equal(
@@ -168,8 +163,8 @@ six_profiles_are_built_in(void **state)
     assert_null(prof_registry_find(registry, ""));
 }
 
-static void
-profiles_are_listed_by_the_bytes_of_their_names(void **state)
+TEST_WITH(a_registry, no_registry,
+          profiles_are_listed_by_the_bytes_of_their_names)
 {
     static const char *const want[] = {
         "Open", "a b",   "allocs", "block",        "goroutine",
@@ -177,7 +172,6 @@ profiles_are_listed_by_the_bytes_of_their_names(void **state)
     struct prof_profile *none[9];
     size_t count = 0;
 
-    (void)state;
     own("heap2");
     own("\xc3\xa4");
     own("a b");
@@ -188,15 +182,13 @@ profiles_are_listed_by_the_bytes_of_their_names(void **state)
     assert_int_equal(count, 10);
 }
 
-static void
-a_wrong_name_is_refused_and_nothing_changes(void **state)
+TEST_WITH(a_registry, no_registry, a_wrong_name_is_refused_and_nothing_changes)
 {
     char name[PROF_NAME_MAX + 2];
     struct prof_profile *profile = NULL;
     static const char *const want[] = {"allocs", "block", "goroutine",   "heap",
                                        "mine",   "mutex", "threadcreate"};
 
-    (void)state;
     own("mine");
     memset(name, 'x', sizeof name);
     name[PROF_NAME_MAX + 1] = '\0';
@@ -216,12 +208,10 @@ a_wrong_name_is_refused_and_nothing_changes(void **state)
     assert_string_equal(prof_profile_name(own(name)), name);
 }
 
-static void
-room_for_profiles_runs_out_with_an_answer(void **state)
+TEST_WITH(a_registry, no_registry, room_for_profiles_runs_out_with_an_answer)
 {
     struct prof_profile *profile = NULL;
 
-    (void)state;
     own("1");
     own("2");
     own("3");
@@ -233,12 +223,10 @@ room_for_profiles_runs_out_with_an_answer(void **state)
 
 /* ---- entries ---- */
 
-static void
-entries_are_counted_by_stack(void **state)
+TEST_WITH(a_registry, no_registry, entries_are_counted_by_stack)
 {
     struct prof_profile *files = own("files");
 
-    (void)state;
     for (int key = 0; key < 5; key++)
         assert_int_equal(prof_profile_add(files, &key, sizeof key,
                                           key < 3 ? work : serve, 2),
@@ -263,13 +251,11 @@ entries_are_counted_by_stack(void **state)
     case_end(&run);
 }
 
-static void
-a_key_that_is_open_is_refused(void **state)
+TEST_WITH(a_registry, no_registry, a_key_that_is_open_is_refused)
 {
     struct prof_profile *files = own("files");
     struct prof_profile *sockets = own("sockets");
 
-    (void)state;
     assert_int_equal(prof_profile_add(files, "k", 1, work, 2), PROF_OK);
     assert_int_equal(prof_profile_add(files, "k", 1, serve, 2),
                      PROF_ERR_KEY_TAKEN);
@@ -284,14 +270,12 @@ a_key_that_is_open_is_refused(void **state)
     assert_int_equal(count_of(sockets), 1);
 }
 
-static void
-removing_what_is_not_there_does_nothing(void **state)
+TEST_WITH(a_registry, no_registry, removing_what_is_not_there_does_nothing)
 {
     static char wide_key[UINT16_MAX + 2];
     struct prof_profile *files = own("files");
     char long_key[PROF_KEY_MAX + 1] = {0};
 
-    (void)state;
     assert_int_equal(prof_profile_add(files, "k", 1, work, 2), PROF_OK);
     assert_int_equal(prof_profile_remove(files, "l", 1), PROF_OK);
     assert_int_equal(prof_profile_remove(files, long_key, sizeof long_key),
@@ -307,10 +291,8 @@ removing_what_is_not_there_does_nothing(void **state)
                      PROF_OK);
 }
 
-static void
-built_in_profiles_take_no_entries(void **state)
+TEST_WITH(a_registry, no_registry, built_in_profiles_take_no_entries)
 {
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         struct prof_profile *profile =
             prof_registry_find(registry, built_in[i]);
@@ -325,12 +307,10 @@ built_in_profiles_take_no_entries(void **state)
 }
 
 /* TestEmptyCallStack of runtime/pprof: one entry, with a name that says so. */
-static void
-an_entry_without_a_stack_is_shown_as_lost(void **state)
+TEST_WITH(a_registry, no_registry, an_entry_without_a_stack_is_shown_as_lost)
 {
     struct prof_profile *files = own("test18836");
 
-    (void)state;
     assert_int_equal(prof_profile_add(files, "k", 1, NULL, 0), PROF_OK);
     assert_string_equal(text_of(files, 1),
                         "test18836 profile: total 1\n"
@@ -345,15 +325,13 @@ an_entry_without_a_stack_is_shown_as_lost(void **state)
 }
 
 /* Add and remove at random; a plain array says what must be open. */
-static void
-entries_come_and_go_as_a_simple_list_says(void **state)
+TEST_WITH(a_registry, no_registry, entries_come_and_go_as_a_simple_list_says)
 {
     struct prof_profile *profiles[2] = {own("a"), own("b")};
     bool open[2][256] = {{false}};
     size_t count[2] = {0, 0};
     uint64_t seed = 3;
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         uint8_t bytes[2] = {0, 7};
         size_t bytes_count;
@@ -389,19 +367,17 @@ entries_come_and_go_as_a_simple_list_says(void **state)
 
 /* ---- built-in content ---- */
 
-static void
-counts_of_built_in_profiles_are_their_records(void **state)
+TEST_WITH(a_registry, no_registry,
+          counts_of_built_in_profiles_are_their_records)
 {
     static const size_t want[] = {2, 1, 3, 2, 0, 3};
 
-    (void)state;
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(count_of(prof_registry_find(registry, built_in[i])),
                          want[i]);
 }
 
-static void
-debug_chooses_the_form(void **state)
+TEST_WITH(a_registry, no_registry, debug_chooses_the_form)
 {
     static const struct {
         const char *name;
@@ -428,7 +404,6 @@ debug_chooses_the_form(void **state)
         {"threadcreate", 2, "threadcreate profile: total 3\n3 @ 0x4001\n"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct prof_profile *profile =
             prof_registry_find(registry, rows[i].name);
@@ -443,20 +418,17 @@ debug_chooses_the_form(void **state)
     }
 }
 
-static void
-heap_texts_end_with_the_embedders_counters(void **state)
+TEST_WITH(a_registry, no_registry, heap_texts_end_with_the_embedders_counters)
 {
     const char *text = text_of(prof_registry_find(registry, "heap"), 1);
 
-    (void)state;
     assert_non_null(strstr(text, "\n\n# runtime.MemStats\n# Alloc = 0\n"));
     assert_non_null(strstr(text, "\n# NumGC = 5\n"));
 }
 
-static void
-allocs_differ_from_heap_in_what_is_shown_first(void **state)
+TEST_WITH(a_registry, no_registry,
+          allocs_differ_from_heap_in_what_is_shown_first)
 {
-    (void)state;
     case_begin(&run);
     case_read(&run, prof_profile_write(prof_registry_find(registry, "allocs"),
                                        &run.output, 0));
@@ -469,12 +441,11 @@ allocs_differ_from_heap_in_what_is_shown_first(void **state)
     case_end(&run);
 }
 
-static void
-a_list_that_grows_while_it_is_read_is_read_again(void **state)
+TEST_WITH(a_registry, no_registry,
+          a_list_that_grows_while_it_is_read_is_read_again)
 {
     struct prof_profile *tasks = prof_registry_find(registry, "goroutine");
 
-    (void)state;
     tasks_growth = 30; /* within what is spare */
     assert_non_null(strstr(text_of(tasks, 1), "goroutine profile: total"));
     tasks_growth = 60; /* never enough: an answer all the same */
@@ -484,10 +455,9 @@ a_list_that_grows_while_it_is_read_is_read_again(void **state)
     assert_int_equal(prof_profile_write(tasks, &run.output, 1), PROF_ERR_BUSY);
 }
 
-static void
-scratch_too_small_for_the_records_is_reported(void **state)
+TEST_WITH(a_registry, no_registry,
+          scratch_too_small_for_the_records_is_reported)
 {
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         struct prof_profile *profile =
             prof_registry_find(registry, built_in[i]);
@@ -505,15 +475,13 @@ scratch_too_small_for_the_records_is_reported(void **state)
 
 /* ---- init ---- */
 
-static void
-a_registry_needs_what_it_says(void **state)
+TEST(a_registry_needs_what_it_says)
 {
     struct prof_registry_config config = {.entries_max = 10};
     const size_t bytes = prof_registry_bytes_needed(&config);
     struct prof_registry *made = NULL;
     void *memory = zeroed(bytes);
 
-    (void)state;
     assert_int_equal(prof_registry_init(&made, &config, memory, bytes - 1),
                      PROF_ERR_MEMORY);
     assert_null(made);
@@ -536,8 +504,7 @@ a_registry_needs_what_it_says(void **state)
     free(memory);
 }
 
-static void
-a_configuration_beyond_the_limits_is_refused(void **state)
+TEST(a_configuration_beyond_the_limits_is_refused)
 {
     static const struct prof_registry_config wrong[] = {
         {.profiles_max = UINT32_MAX},
@@ -549,7 +516,6 @@ a_configuration_beyond_the_limits_is_refused(void **state)
     unsigned char *memory = zeroed(bytes + 64);
     struct prof_registry *made = NULL;
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(prof_registry_bytes_needed(&wrong[i]), 0);
     for (size_t off = 1; off < 64; off++)
@@ -561,15 +527,13 @@ a_configuration_beyond_the_limits_is_refused(void **state)
 }
 
 /* Contention is shown in the clock's ticks: twice as fast, half the time. */
-static void
-ticks_are_those_of_the_sources_clock(void **state)
+TEST_WITH(a_registry, no_registry, ticks_are_those_of_the_sources_clock)
 {
     struct prof_registry_config config = {.entries_max = 1};
     size_t bytes;
     void *memory;
     struct prof_registry *made;
 
-    (void)state;
     config.sources =
         (struct prof_sources){.prof = prof, .ticks_per_second = 2000000000};
     bytes = prof_registry_bytes_needed(&config);
@@ -596,13 +560,12 @@ ticks_are_those_of_the_sources_clock(void **state)
 }
 
 /* Of the output, what it leaves open is the registry's. */
-static void
-what_an_output_says_goes_before_what_the_registry_says(void **state)
+TEST_WITH(a_registry, no_registry,
+          what_an_output_says_goes_before_what_the_registry_says)
 {
     struct prof_profile *own;
     const char *text;
 
-    (void)state;
     assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
     assert_int_equal(prof_profile_add(own, "a", 1, NULL, 0), PROF_OK);
     case_begin(&run);
@@ -617,12 +580,10 @@ what_an_output_says_goes_before_what_the_registry_says(void **state)
 }
 
 /* An empty key is a key; equal lengths with other bytes are other keys. */
-static void
-keys_are_compared_to_the_last_byte(void **state)
+TEST_WITH(a_registry, no_registry, keys_are_compared_to_the_last_byte)
 {
     struct prof_profile *own;
 
-    (void)state;
     assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
     for (int i = 0; i < 64; i++) {
         const char key[2] = {'k', (char)i};
@@ -637,13 +598,12 @@ keys_are_compared_to_the_last_byte(void **state)
 }
 
 /* The own profile's scratch: records, then stacks, then the writer's. */
-static void
-scratch_too_small_for_own_entries_is_reported(void **state)
+TEST_WITH(a_registry, no_registry,
+          scratch_too_small_for_own_entries_is_reported)
 {
     struct prof_profile *own;
     size_t refused = 0;
 
-    (void)state;
     assert_int_equal(prof_registry_new(registry, "own", &own), PROF_OK);
     for (char key = 'a'; key <= 'z'; key++)
         assert_int_equal(prof_profile_add(own, &key, 1, work, 2), PROF_OK);
@@ -666,13 +626,12 @@ refuse(void *context, const void *bytes, size_t bytes_count)
     return PROF_ERR_SINK;
 }
 
-static void
-a_sink_that_fails_is_reported_by_each_profile_in_each_form(void **state)
+TEST_WITH(a_registry, no_registry,
+          a_sink_that_fails_is_reported_by_each_profile_in_each_form)
 {
     struct prof_profile *profiles[16];
     size_t count;
 
-    (void)state;
     assert_int_equal(prof_profile_add(own("files"), "k", 1, work, 2), PROF_OK);
     assert_int_equal(prof_registry_list(registry, profiles, 16, &count),
                      PROF_OK);
@@ -698,8 +657,7 @@ no_list(void *context, struct prof_count_record *records, size_t records_max,
     return PROF_ERR_UNSUPPORTED;
 }
 
-static void
-a_source_that_fails_is_reported(void **state)
+TEST_WITH(a_registry, no_registry, a_source_that_fails_is_reported)
 {
     const struct prof_registry_config config = {
         .sources = {.goroutines = {.list = no_list}}};
@@ -709,7 +667,6 @@ a_source_that_fails_is_reported(void **state)
     struct prof_profile *tasks;
     size_t tasks_found = 1;
 
-    (void)state;
     memset(memory, 0xa5, bytes); /* a block may hold anything */
     assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
                      PROF_OK);
@@ -724,8 +681,7 @@ a_source_that_fails_is_reported(void **state)
 
 /* ---- to the last one ---- */
 
-static void
-a_name_that_begins_another_stands_before_it(void **state)
+TEST_WITH(a_registry, no_registry, a_name_that_begins_another_stands_before_it)
 {
     static const char *const want[] = {"allocs", "block",  "goroutine",
                                        "heap",   "heap2",  "heap22",
@@ -733,7 +689,6 @@ a_name_that_begins_another_stands_before_it(void **state)
     struct prof_profile *listed[9];
     size_t count = 0;
 
-    (void)state;
     own("heap22");
     own("heap2");
     own("mutex+");
@@ -745,13 +700,11 @@ a_name_that_begins_another_stands_before_it(void **state)
 }
 
 /* Entries closed are not shown, whichever were opened before them. */
-static void
-what_is_shown_is_what_is_open(void **state)
+TEST_WITH(a_registry, no_registry, what_is_shown_is_what_is_open)
 {
     struct prof_profile *files = own("files");
     struct prof_profile *others = own("others");
 
-    (void)state;
     assert_int_equal(prof_profile_add(files, "a", 1, work, 2), PROF_OK);
     assert_int_equal(prof_profile_add(others, "a", 1, work, 2), PROF_OK);
     assert_int_equal(prof_profile_add(files, "b", 1, serve, 1), PROF_OK);
@@ -766,12 +719,10 @@ what_is_shown_is_what_is_open(void **state)
 }
 
 /* The last entry that there is room for is opened, shown and closed. */
-static void
-the_last_entry_is_as_good_as_the_first(void **state)
+TEST_WITH(a_registry, no_registry, the_last_entry_is_as_good_as_the_first)
 {
     struct prof_profile *files = own("files");
 
-    (void)state;
     for (int key = 0; key < ENTRIES; key++)
         assert_int_equal(prof_profile_add(files, &key, sizeof key, work, 2),
                          PROF_OK);
@@ -788,8 +739,7 @@ the_last_entry_is_as_good_as_the_first(void **state)
 }
 
 /* Stacks are cut where the registry says; what follows is not kept. */
-static void
-a_stack_is_cut_at_its_greatest_depth(void **state)
+TEST_WITH(a_registry, no_registry, a_stack_is_cut_at_its_greatest_depth)
 {
     struct prof_registry_config config = {
         .profiles_max = 1, .entries_max = 3, .depth_max = 2};
@@ -799,7 +749,6 @@ a_stack_is_cut_at_its_greatest_depth(void **state)
     struct prof_registry *made;
     struct prof_profile *files;
 
-    (void)state;
     memset(memory, 0xa5, bytes);
     assert_int_equal(prof_registry_init(&made, &config, memory, bytes),
                      PROF_OK);
@@ -814,13 +763,11 @@ a_stack_is_cut_at_its_greatest_depth(void **state)
 }
 
 /* However little scratch there is, nothing beyond it is touched. */
-static void
-nothing_beyond_the_scratch_is_touched(void **state)
+TEST_WITH(a_registry, no_registry, nothing_beyond_the_scratch_is_touched)
 {
     struct prof_profile *profiles[16];
     size_t count;
 
-    (void)state;
     assert_int_equal(prof_profile_add(own("files"), "k", 1, work, 2), PROF_OK);
     assert_int_equal(prof_registry_list(registry, profiles, 16, &count),
                      PROF_OK);
@@ -837,8 +784,8 @@ nothing_beyond_the_scratch_is_touched(void **state)
     }
 }
 
-static void
-a_profile_is_written_with_the_rules_of_its_source(void **state)
+TEST_WITH(a_registry, no_registry,
+          a_profile_is_written_with_the_rules_of_its_source)
 {
     struct prof_registry_config config = {
         .sources = {.prof = prof, .rules = &prof_rules_go1_5}};
@@ -849,7 +796,6 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
     int64_t objects[2];
     bool sampled = false;
 
-    (void)state;
     prof_heap_rate_set(prof, 512);
     for (int i = 0; i < 100000 && !sampled; i++)
         sampled = prof_heap_sample(prof_proc_at(prof, 0), 56);
@@ -886,44 +832,8 @@ a_profile_is_written_with_the_rules_of_its_source(void **state)
     free(memory);
 }
 
-#define WITH(test) \
-    cmocka_unit_test_setup_teardown(test, a_registry, no_registry)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        WITH(six_profiles_are_built_in),
-        WITH(profiles_are_listed_by_the_bytes_of_their_names),
-        WITH(a_wrong_name_is_refused_and_nothing_changes),
-        WITH(room_for_profiles_runs_out_with_an_answer),
-        WITH(entries_are_counted_by_stack),
-        WITH(a_key_that_is_open_is_refused),
-        WITH(removing_what_is_not_there_does_nothing),
-        WITH(built_in_profiles_take_no_entries),
-        WITH(an_entry_without_a_stack_is_shown_as_lost),
-        WITH(entries_come_and_go_as_a_simple_list_says),
-        WITH(counts_of_built_in_profiles_are_their_records),
-        WITH(debug_chooses_the_form),
-        WITH(heap_texts_end_with_the_embedders_counters),
-        WITH(allocs_differ_from_heap_in_what_is_shown_first),
-        WITH(a_list_that_grows_while_it_is_read_is_read_again),
-        WITH(scratch_too_small_for_the_records_is_reported),
-        WITH(ticks_are_those_of_the_sources_clock),
-        WITH(what_an_output_says_goes_before_what_the_registry_says),
-        WITH(keys_are_compared_to_the_last_byte),
-        WITH(scratch_too_small_for_own_entries_is_reported),
-        WITH(a_sink_that_fails_is_reported_by_each_profile_in_each_form),
-        WITH(a_source_that_fails_is_reported),
-        WITH(a_name_that_begins_another_stands_before_it),
-        WITH(what_is_shown_is_what_is_open),
-        WITH(the_last_entry_is_as_good_as_the_first),
-        WITH(a_stack_is_cut_at_its_greatest_depth),
-        WITH(nothing_beyond_the_scratch_is_touched),
-        WITH(a_profile_is_written_with_the_rules_of_its_source),
-        cmocka_unit_test(a_configuration_beyond_the_limits_is_refused),
-        cmocka_unit_test(a_registry_needs_what_it_says),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,17 +2,14 @@
  * test_registry_whitebox.c -- how a registry keeps names and entries, and what
  * it reads of what it is given. White box: its arrays are those of registry.h.
  */
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "pprof_case.h"
 #include "registry.h"
+#include "unit_test.h"
 
 enum { ENTRIES = 1023 }; /* and 1024 chains */
 
@@ -56,12 +53,10 @@ text_of(const char *name)
  * As many entries as chains: by chance 63 % of the chains are used, and all but
  * never less than half of 1024.
  */
-static void
-entries_are_spread_over_their_chains(void **state)
+TEST_WITH(a_registry, NULL, entries_are_spread_over_their_chains)
 {
     size_t used = 0;
 
-    (void)state;
     for (uint32_t key = 0; key < ENTRIES; key++)
         assert_int_equal(add(&key, sizeof key), PROF_OK);
     assert_int_equal(registry->chains_log2, 10);
@@ -70,10 +65,8 @@ entries_are_spread_over_their_chains(void **state)
     assert_true(used > 512);
 }
 
-static void
-a_key_of_no_bytes_may_be_nowhere(void **state)
+TEST_WITH(a_registry, NULL, a_key_of_no_bytes_may_be_nowhere)
 {
-    (void)state;
     assert_int_equal(add(NULL, 0), PROF_OK);
     assert_int_equal(add("k", 1), PROF_OK);
     assert_int_equal(add(NULL, 0), PROF_ERR_KEY_TAKEN);
@@ -82,15 +75,13 @@ a_key_of_no_bytes_may_be_nowhere(void **state)
 }
 
 /* Names at the end of a page: to read one byte more ends the process. */
-static void
-a_name_is_not_read_beyond_its_end(void **state)
+TEST_WITH(a_registry, NULL, a_name_is_not_read_beyond_its_end)
 {
     static const char *const names[] = {"own", "heap", "goroutin", "h", ""};
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    (void)state;
     assert_ptr_not_equal(pages, MAP_FAILED);
     assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -110,10 +101,8 @@ a_name_is_not_read_beyond_its_end(void **state)
 /* ---- defaults ---- */
 
 /* A record's memory is whole lines, of which there may be too few. */
-static void
-scratch_of_any_size_is_not_left(void **state)
+TEST_WITH(a_registry, NULL, scratch_of_any_size_is_not_left)
 {
-    (void)state;
     assert_int_equal(add("k", 1), PROF_OK);
     for (size_t bytes = 0; bytes < 4 * PROF_BLOCK_ALIGN; bytes++) {
         case_begin(&run);
@@ -127,10 +116,8 @@ scratch_of_any_size_is_not_left(void **state)
 
 /* An output that names a lost address goes before the registry's, which is 1
  * if it names none. */
-static void
-entries_without_a_stack_have_the_lost_address(void **state)
+TEST_WITH(a_registry, NULL, entries_without_a_stack_have_the_lost_address)
 {
-    (void)state;
     assert_int_equal(prof_profile_add(own, "k", 1, NULL, 0), PROF_OK);
     case_begin(&run);
     run.output.lost = 0;
@@ -145,10 +132,8 @@ entries_without_a_stack_have_the_lost_address(void **state)
     case_end(&run);
 }
 
-static void
-a_heap_without_a_source_has_no_rate(void **state)
+TEST_WITH(a_registry, NULL, a_heap_without_a_source_has_no_rate)
 {
-    (void)state;
     case_begin(&run);
     assert_string_equal(text_of("heap"),
                         "heap profile: 0: 0 [0: 1] @ heap/0\n");
@@ -186,14 +171,13 @@ a_registry_of_tasks(void **state)
 }
 
 /* Also so many that their bytes, in 64 bits, would be few. */
-static void
-more_records_than_any_scratch_holds_are_refused(void **state)
+TEST_WITH(a_registry_of_tasks, NULL,
+          more_records_than_any_scratch_holds_are_refused)
 {
     const size_t each = sizeof(struct prof_count_record);
     const size_t claims[] = {CASE_SCRATCH_BYTES / each, SIZE_MAX / each,
                              SIZE_MAX / each + 2, SIZE_MAX - 51};
 
-    (void)state;
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         claimed = claims[i];
         case_begin(&run);
@@ -205,8 +189,7 @@ more_records_than_any_scratch_holds_are_refused(void **state)
 }
 
 /* More than there is room for at the first look: each is written once. */
-static void
-many_records_are_written_all(void **state)
+TEST(many_records_are_written_all)
 {
     enum { RECORDS = 120 };
     static const char *const names[] = {"heap", "block"};
@@ -237,19 +220,5 @@ many_records_are_written_all(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(entries_are_spread_over_their_chains,
-                               a_registry),
-        cmocka_unit_test_setup(a_key_of_no_bytes_may_be_nowhere, a_registry),
-        cmocka_unit_test_setup(a_name_is_not_read_beyond_its_end, a_registry),
-        cmocka_unit_test_setup(scratch_of_any_size_is_not_left, a_registry),
-        cmocka_unit_test_setup(entries_without_a_stack_have_the_lost_address,
-                               a_registry),
-        cmocka_unit_test_setup(a_heap_without_a_source_has_no_rate, a_registry),
-        cmocka_unit_test_setup(more_records_than_any_scratch_holds_are_refused,
-                               a_registry_of_tasks),
-        cmocka_unit_test(many_records_are_written_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

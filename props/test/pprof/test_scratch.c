@@ -3,15 +3,12 @@
  * the byte where it can be said, and too little of it is refused before
  * anything is written. White box: sizes are those of the writers' own memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "frames.h"
 #include "pprof_case.h"
 #include "prof/text.h"
+#include "unit_test.h"
 
 static struct case_run run;
 
@@ -48,13 +45,11 @@ write_deep(uint32_t depth)
 }
 
 /* Of a record: its group, two orders of it, and one of the groups. */
-static void
-a_text_needs_a_buffer_and_the_names_of_its_deepest_stack(void **state)
+TEST(a_text_needs_a_buffer_and_the_names_of_its_deepest_stack)
 {
     const size_t need =
         (1 << 14) + PROF_DEPTH_LIMIT * sizeof(struct prof_symbol) + 5 * 8;
 
-    (void)state;
     for (size_t i = 0; i < PROF_DEPTH_LIMIT + 2; i++)
         deep[i] = CASE_UNKNOWN + i;
     for (uint32_t depth = 0; depth <= PROF_DEPTH_LIMIT + 2; depth++) {
@@ -77,13 +72,11 @@ a_text_needs_a_buffer_and_the_names_of_its_deepest_stack(void **state)
 }
 
 /* The first stack there is: what no frame has filled in is not looked at. */
-static void
-a_stack_of_the_runtime_alone_is_shown_whole(void **state)
+TEST(a_stack_of_the_runtime_alone_is_shown_whole)
 {
     static const uintptr_t stack[] = {CASE_MALLOC, CASE_NEW};
     const struct prof_count_record record = {.stack = stack, .depth = 2};
 
-    (void)state;
     case_begin(&run);
     assert_string_equal(
         case_text(&run, prof_text_counts(&run.output, "c", &record, 1)),
@@ -113,12 +106,10 @@ fill_records(void)
     }
 }
 
-static void
-scratch_for_many_records_of_few_addresses_suffices(void **state)
+TEST(scratch_for_many_records_of_few_addresses_suffices)
 {
     static struct prof_mapping mappings[MAPPINGS];
 
-    (void)state;
     fill_records();
     case_begin(&run);
     run.output.mappings = mappings;
@@ -142,14 +133,12 @@ count_bytes(void *context, const void *bytes, size_t bytes_count)
 }
 
 /* Wherever its memory ends: among groups, orders or names. */
-static void
-many_records_are_written_whole_or_not_at_all(void **state)
+TEST(many_records_are_written_whole_or_not_at_all)
 {
     static const size_t step = 40 << 10;
     size_t whole = 0;
     size_t refused = 0;
 
-    (void)state;
     fill_records();
     for (size_t bytes = CASE_SCRATCH_BYTES; bytes >= step; bytes -= step) {
         size_t written = 0;
@@ -174,13 +163,5 @@ many_records_are_written_whole_or_not_at_all(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_text_needs_a_buffer_and_the_names_of_its_deepest_stack),
-        cmocka_unit_test(a_stack_of_the_runtime_alone_is_shown_whole),
-        cmocka_unit_test(scratch_for_many_records_of_few_addresses_suffices),
-        cmocka_unit_test(many_records_are_written_whole_or_not_at_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,19 +3,15 @@
  * instruction that the signal has interrupted.
  */
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdalign.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "pprof_case.h"
 #include "prof/cpu.h"
 #include "prof/process.h"
+#include "unit_test.h"
 
 #if defined(__x86_64__)
 

@@ -6,15 +6,11 @@
  * can strike is tried in props/kernels/fork.c.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "prof/cpu.h"
@@ -22,6 +18,7 @@
 #include "prof/registry.h"
 #include "prof/trace.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 enum {
     FORKS = 150,
@@ -254,8 +251,7 @@ fork_and_wait(void)
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-static void
-a_child_goes_on_whatever_other_threads_were_doing(void **state)
+TEST(a_child_goes_on_whatever_other_threads_were_doing)
 {
     const struct prof_config config = {.buckets_max = 4 * STACKS,
                                        .procs_max = PROCS,
@@ -265,7 +261,6 @@ a_child_goes_on_whatever_other_threads_were_doing(void **state)
     void *(*const bodies[])(void *) = {record, control, read_trace};
     pthread_t threads[3];
 
-    (void)state;
     prof = props_prof_make(&config);
     make_others();
     assert_int_equal(prof_trace_start(trace, &world), PROF_OK);
@@ -288,9 +283,5 @@ a_child_goes_on_whatever_other_threads_were_doing(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_goes_on_whatever_other_threads_were_doing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

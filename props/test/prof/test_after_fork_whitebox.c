@@ -3,12 +3,8 @@
  * made by hand (white box): counts that no run reaches, a stack larger than a
  * buffer, an entry on no list.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "instance.h"
@@ -16,6 +12,7 @@
 #include "registry.h"
 #include "test_prof_make.h"
 #include "tracer.h"
+#include "unit_test.h"
 
 enum { PROCS = 3, RING_ALLOCS = 2 /* the slot of cycle 0 */ };
 
@@ -108,10 +105,8 @@ try_wrap(const struct wrap_row *row, enum half half)
     props_prof_drop(one);
 }
 
-static void
-a_carry_that_was_not_made_is_made_up_for(void **state)
+TEST(a_carry_that_was_not_made_is_made_up_for)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrap_rows / sizeof *wrap_rows; i++) {
         try_wrap(&wrap_rows[i], ALLOCS);
         try_wrap(&wrap_rows[i], FREES);
@@ -119,15 +114,13 @@ a_carry_that_was_not_made_is_made_up_for(void **state)
 }
 
 /* Allocations of this cycle: published by a first snapshot, or by nothing. */
-static void
-a_first_snapshot_is_gone_on_with_and_no_other(void **state)
+TEST(a_first_snapshot_is_gone_on_with_and_no_other)
 {
     const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
     struct prof *one = props_prof_make(&config);
     struct prof_heap_record record;
     size_t count;
 
-    (void)state;
     prof_heap_alloc(prof_proc_at(one, 0), stack, 2, 16);
     prof_after_fork_child(one);
     assert_int_equal(prof_heap_totals(one).allocs_published, 0);
@@ -146,15 +139,13 @@ a_first_snapshot_is_gone_on_with_and_no_other(void **state)
 }
 
 /* The snapshot had published a row, then its count wrapped: first the carry. */
-static void
-a_first_snapshot_goes_on_with_the_carry(void **state)
+TEST(a_first_snapshot_goes_on_with_the_carry)
 {
     const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
     struct prof *one = props_prof_make(&config);
     struct prof_proc *proc = prof_proc_at(one, 0);
     const prof_bucket bucket = prof_heap_alloc(proc, stack, 2, 16);
 
-    (void)state;
     store_relaxed(&proc->columns.slots[RING_ALLOCS][bucket], 0);
     one->counters.published[RING_ALLOCS][bucket] = UINT32_MAX;
     one->publishes_all = true;
@@ -165,14 +156,12 @@ a_first_snapshot_goes_on_with_the_carry(void **state)
     props_prof_drop(one);
 }
 
-static void
-every_buffer_of_a_tracer_is_empty_again(void **state)
+TEST(every_buffer_of_a_tracer_is_empty_again)
 {
     const struct prof_trace_world world = {
         .thread = 1, .task = 1, .next = no_task};
     uint32_t empty = 0;
 
-    (void)state;
     make_trace();
     assert_int_equal(prof_trace_start(trace, &world), PROF_OK);
     for (uint32_t i = 0; i < PROCS; i++)
@@ -193,8 +182,7 @@ open_entry(struct prof_profile *of, const char *key)
     return prof_profile_add(of, key, 1, stack, 2);
 }
 
-static void
-entries_are_open_or_free_and_profiles_have_their_names(void **state)
+TEST(entries_are_open_or_free_and_profiles_have_their_names)
 {
     const struct prof_registry_config config = {.profiles_max = 2,
                                                 .entries_max = 3};
@@ -204,7 +192,6 @@ entries_are_open_or_free_and_profiles_have_their_names(void **state)
     struct prof_profile *other;
     size_t open;
 
-    (void)state;
     assert_int_equal(prof_registry_init(&one, &config, block_of(bytes), bytes),
                      PROF_OK);
     assert_int_equal(prof_registry_new(one, "own", &own), PROF_OK);
@@ -232,14 +219,12 @@ entries_are_open_or_free_and_profiles_have_their_names(void **state)
     free(one);
 }
 
-static void
-calls_in_flight_are_not_waited_for(void **state)
+TEST(calls_in_flight_are_not_waited_for)
 {
     const struct prof_config config = {
         .buckets_max = 2, .procs_max = 2, .world = PROF_WORLD_RUNNING};
     struct prof *one = props_prof_make(&config);
 
-    (void)state;
     store_relaxed(&prof_proc_at(one, 1)->section.calls, 3);
     assert_int_equal(prof_heap_next_cycle(one), PROF_OK);
     assert_int_equal(prof_heap_flush(one), PROF_ERR_BUSY);
@@ -249,8 +234,7 @@ calls_in_flight_are_not_waited_for(void **state)
 }
 
 /* The mean of a draw is far above 16 bytes: a sampled object was asked for. */
-static void
-a_yes_that_no_allocation_followed_is_forgotten(void **state)
+TEST(a_yes_that_no_allocation_followed_is_forgotten)
 {
     const struct prof_config config = {.buckets_max = 2, .procs_max = 1};
     struct prof *one = props_prof_make(&config);
@@ -258,7 +242,6 @@ a_yes_that_no_allocation_followed_is_forgotten(void **state)
     struct prof_heap_record record;
     size_t count;
 
-    (void)state;
     prof_heap_rate_set(one, 4096);
     for (int i = 0; i < 1000000 && !prof_heap_sample(proc, 16); i++)
         continue;
@@ -324,14 +307,12 @@ has_deep_stack(const uint8_t *file, size_t bytes)
     return false;
 }
 
-static void
-a_stack_that_was_given_out_by_half_is_not_gone_on_with(void **state)
+TEST(a_stack_that_was_given_out_by_half_is_not_gone_on_with)
 {
     uint8_t whole[RECORD_MAX];
     uint8_t file[RECORD_MAX];
     size_t bytes;
 
-    (void)state;
     make_trace();
     trace_a_deep_stack();
     bytes = read_parts(UINT32_MAX, whole);
@@ -351,18 +332,5 @@ a_stack_that_was_given_out_by_half_is_not_gone_on_with(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_carry_that_was_not_made_is_made_up_for),
-        cmocka_unit_test(a_first_snapshot_is_gone_on_with_and_no_other),
-        cmocka_unit_test(a_first_snapshot_goes_on_with_the_carry),
-        cmocka_unit_test(every_buffer_of_a_tracer_is_empty_again),
-        cmocka_unit_test(
-            entries_are_open_or_free_and_profiles_have_their_names),
-        cmocka_unit_test(calls_in_flight_are_not_waited_for),
-        cmocka_unit_test(a_yes_that_no_allocation_followed_is_forgotten),
-        cmocka_unit_test(
-            a_stack_that_was_given_out_by_half_is_not_gone_on_with),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,11 +2,7 @@
  * test_contention.c -- the block and mutex profiles by themselves: what calls
  * do, what threads add up to, and that waits in random worlds are all there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -14,15 +10,14 @@
 #include "generate.h"
 #include "sampling_fixture.h"
 #include "rng.h"
+#include "unit_test.h"
 
 /* ---- calls ---- */
 
-static void
-a_fraction_below_0_only_reads(void **state)
+TEST(a_fraction_below_0_only_reads)
 {
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     assert_int_equal(prof_mutex_fraction_set(fixture.prof, -1), 1);
     assert_int_equal(prof_mutex_fraction_set(fixture.prof, 7), 1);
@@ -32,13 +27,11 @@ a_fraction_below_0_only_reads(void **state)
     props_fixture_end(&fixture);
 }
 
-static void
-an_event_left_out_makes_no_bucket(void **state)
+TEST(an_event_left_out_makes_no_bucket)
 {
     struct props_fixture fixture;
     size_t count;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     prof_block_rate_set(fixture.prof, 100);
     (void)props_fixture_event(&fixture, PROF_BLOCK, UINT64_MAX,
@@ -52,13 +45,11 @@ an_event_left_out_makes_no_bucket(void **state)
     props_fixture_end(&fixture);
 }
 
-static void
-go_1_5_has_no_mutex_profile(void **state)
+TEST(go_1_5_has_no_mutex_profile)
 {
     struct props_fixture fixture;
     size_t count;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_go1_5));
     assert_int_equal(props_fixture_event(&fixture, PROF_MUTEX, 1, 5), 0);
     assert_int_equal(
@@ -69,13 +60,11 @@ go_1_5_has_no_mutex_profile(void **state)
     props_fixture_end(&fixture);
 }
 
-static void
-a_scaled_event_saturates(void **state)
+TEST(a_scaled_event_saturates)
 {
     struct props_fixture fixture;
     struct prof_contention_record record;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     assert_int_equal(prof_mutex_fraction_set(fixture.prof, INT64_C(1) << 40),
                      1);
@@ -86,13 +75,11 @@ a_scaled_event_saturates(void **state)
     props_fixture_end(&fixture);
 }
 
-static void
-those_who_go_on_waiting_are_charged_as_the_mean(void **state)
+TEST(those_who_go_on_waiting_are_charged_as_the_mean)
 {
     struct prof_rules rules = prof_rules_exact;
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &rules));
     assert_int_equal(prof_mutex_cycles(fixture.prof, 10, 4, 3), 10);
     assert_int_equal(prof_mutex_cycles(fixture.prof, -5, 4, 3), -5);
@@ -120,8 +107,7 @@ those_who_go_on_waiting_are_charged_as_the_mean(void **state)
  * for what does not fit: too many whole seconds, or the part of one that goes
  * over, or a number that only unsigned has. Go 1.5 let them become the least.
  */
-static void
-a_rate_becomes_ticks_and_never_overflows(void **state)
+TEST(a_rate_becomes_ticks_and_never_overflows)
 {
     static const struct {
         uint64_t ticks_per_second;
@@ -142,7 +128,6 @@ a_rate_becomes_ticks_and_never_overflows(void **state)
         {1, 1, 1}, /* every event */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int go = 0; go < 2; go++) {
             const struct prof_config config = {
@@ -168,12 +153,10 @@ a_rate_becomes_ticks_and_never_overflows(void **state)
  * Eras that scale by a quotient keep a double: one of 2^63 events and more is
  * shown as 2^63, as the conversion gives it there.
  */
-static void
-more_events_than_can_be_shown_are_shown_as_2_to_the_63(void **state)
+TEST(more_events_than_can_be_shown_are_shown_as_2_to_the_63)
 {
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
     prof_block_rate_set(fixture.prof, INT64_C(1) << 62);
     for (int i = 0; i < 3; i++)
@@ -184,12 +167,10 @@ more_events_than_can_be_shown_are_shown_as_2_to_the_63(void **state)
 }
 
 /* An era's rules may be followed with numbers of 64 bits: r mod R <= c. */
-static void
-rules_of_an_era_work_with_long_random_numbers(void **state)
+TEST(rules_of_an_era_work_with_long_random_numbers)
 {
     struct prof_rules rules = prof_rules_go1_10;
 
-    (void)state;
     rules.random = PROF_RANDOM_64;
     for (uint64_t r = 0; r < 10; r++) {
         struct props_fixture fixture;
@@ -219,14 +200,12 @@ wait_often(void *context)
 }
 
 /* Doubles are added in a loop of compare-and-swap: none may be lost. */
-static void
-counts_of_many_threads_add_up(void **state)
+TEST(counts_of_many_threads_add_up)
 {
     static const struct prof_rules *const all[] = {&prof_rules_exact,
                                                    &prof_rules_go1_17};
     static _Alignas(PROF_BLOCK_ALIGN) unsigned char block[1 << 16];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         /* The loser of the race for the bucket has taken one as well. */
         const struct prof_config config = {
@@ -268,15 +247,13 @@ change_rates(void *context)
  * A wait of 5 ticks counts 2 events and 10 ticks, or 200 and 1000: always 5
  * ticks an event, if the rate that decides is also the one that scales.
  */
-static void
-a_rate_that_changes_meanwhile_is_one_rate_per_event(void **state)
+TEST(a_rate_that_changes_meanwhile_is_one_rate_per_event)
 {
     struct props_fixture fixture;
     struct prof_contention_record record;
     const uintptr_t stack[] = {0x401000};
     pthread_t thread;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     assert_int_equal(pthread_create(&thread, NULL, change_rates, fixture.prof),
                      0);
@@ -371,13 +348,11 @@ run_world(struct sim_world *world, uint64_t seed)
            drops.no_bucket + drops.no_frames == 0;
 }
 
-static void
-every_wait_of_a_world_is_in_its_profile_to_the_tick(void **state)
+TEST(every_wait_of_a_world_is_in_its_profile_to_the_tick)
 {
     struct sim_world *world = sim_world_new(&sim_generator_limits);
     uint64_t waits = 0;
 
-    (void)state;
     assert_non_null(world);
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct sums told = {0, 0};
@@ -399,20 +374,5 @@ every_wait_of_a_world_is_in_its_profile_to_the_tick(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fraction_below_0_only_reads),
-        cmocka_unit_test(an_event_left_out_makes_no_bucket),
-        cmocka_unit_test(go_1_5_has_no_mutex_profile),
-        cmocka_unit_test(a_scaled_event_saturates),
-        cmocka_unit_test(those_who_go_on_waiting_are_charged_as_the_mean),
-        cmocka_unit_test(a_rate_becomes_ticks_and_never_overflows),
-        cmocka_unit_test(
-            more_events_than_can_be_shown_are_shown_as_2_to_the_63),
-        cmocka_unit_test(rules_of_an_era_work_with_long_random_numbers),
-        cmocka_unit_test(counts_of_many_threads_add_up),
-        cmocka_unit_test(a_rate_that_changes_meanwhile_is_one_rate_per_event),
-        cmocka_unit_test(every_wait_of_a_world_is_in_its_profile_to_the_tick),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -5,25 +5,19 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "file_stubs.h"
+#include "unit_test.h"
 
 /* ---- begin ---- */
 
-static void
-a_file_is_made_new_and_nobody_else_may_open_it(void **state)
+TEST_WITH(begin, end, a_file_is_made_new_and_nobody_else_may_open_it)
 {
     struct stat info;
 
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(file.error, 0);
     assert_int_equal(stubs.created_flags,
@@ -41,10 +35,8 @@ a_file_is_made_new_and_nobody_else_may_open_it(void **state)
 }
 
 /* Any reader of the name finds the whole file; only the disk may not. */
-static void
-a_quick_file_does_not_wait_for_the_disk(void **state)
+TEST_WITH(begin, end, a_quick_file_does_not_wait_for_the_disk)
 {
-    (void)state;
     write_text(path, "old");
     stubs.syncs = 0;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
@@ -59,14 +51,12 @@ a_quick_file_does_not_wait_for_the_disk(void **state)
     assert_int_equal(stubs.syncs, 2);
 }
 
-static void
-a_temporary_name_is_random_and_like_no_other(void **state)
+TEST_WITH(begin, end, a_temporary_name_is_random_and_like_no_other)
 {
     static const char digits[] = "0123456789abcdef";
     char names[64][sizeof file.temporary];
     uint32_t met[16] = {0};
 
-    (void)state;
     for (int i = 0; i < 64; i++) {
         assert_int_equal(prof_file_begin(&file, path), PROF_OK);
         memcpy(names[i], file.temporary, sizeof names[i]);
@@ -94,10 +84,8 @@ a_temporary_name_is_random_and_like_no_other(void **state)
 static const char taken[] = ".prof-1f30415263748596.part";
 
 /* What is there was left by nobody knows whom, and may be a link. */
-static void
-a_temporary_name_that_is_taken_is_left_alone(void **state)
+TEST_WITH(begin, end, a_temporary_name_that_is_taken_is_left_alone)
 {
-    (void)state;
     make_text(in_folder("target"), "kept");
     assert_int_equal(symlink("target", in_folder(taken)), 0);
     stubs.fixed_names = 99;
@@ -115,10 +103,8 @@ a_temporary_name_that_is_taken_is_left_alone(void **state)
     assert_holds(path, "new");
 }
 
-static void
-what_interrupts_a_begin_is_waited_for(void **state)
+TEST_WITH(begin, end, what_interrupts_a_begin_is_waited_for)
 {
-    (void)state;
     refuse(CALL_RANDOM, EINTR, 7);
     write_text(path, "new");
     assert_int_equal(stubs.refused_times, 0);
@@ -129,13 +115,11 @@ what_interrupts_a_begin_is_waited_for(void **state)
 }
 
 /* A program may have closed its standard input: the file is descriptor 0. */
-static void
-a_file_may_be_descriptor_0(void **state)
+TEST_WITH(begin, end, a_file_may_be_descriptor_0)
 {
     const int input = dup(0);
     int in_between;
 
-    (void)state;
     assert_true(input > 0);
     in_between = open("/", O_PATH | O_CLOEXEC); /* where the folder was */
     assert_int_equal(close(0), 0);
@@ -156,12 +140,10 @@ a_file_may_be_descriptor_0(void **state)
     assert_holds(path, "zero");
 }
 
-static void
-a_file_that_cannot_be_made_needs_no_undoing(void **state)
+TEST_WITH(begin, end, a_file_that_cannot_be_made_needs_no_undoing)
 {
     static const enum call calls[] = {CALL_CREATE, CALL_RANDOM};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         refuse(calls[i], EACCES, 1);
         assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
@@ -183,12 +165,10 @@ mode_of(const char *name)
     return like(name).st_mode & 07777;
 }
 
-static void
-a_new_file_has_the_mode_that_the_umask_leaves(void **state)
+TEST_WITH(begin, end, a_new_file_has_the_mode_that_the_umask_leaves)
 {
     static const mode_t masks[] = {022, 0, 077, 002, 027, 0777};
 
-    (void)state;
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
         const mode_t before = umask(masks[i]);
 
@@ -200,12 +180,10 @@ a_new_file_has_the_mode_that_the_umask_leaves(void **state)
 }
 
 /* Without /proc nobody knows, and asking would change it for all threads. */
-static void
-where_the_umask_is_not_known_the_file_is_private(void **state)
+TEST_WITH(begin, end, where_the_umask_is_not_known_the_file_is_private)
 {
     const mode_t before = umask(022);
 
-    (void)state;
     refuse(CALL_STATUS, ENOENT, 1);
     write_text(path, "new");
     assert_int_equal(stubs.refused_times, 0);
@@ -228,13 +206,11 @@ where_the_umask_is_not_known_the_file_is_private(void **state)
     umask(before);
 }
 
-static void
-a_file_that_replaces_another_has_its_mode(void **state)
+TEST_WITH(begin, end, a_file_that_replaces_another_has_its_mode)
 {
     static const mode_t modes[] = {0600, 0644, 0666, 0755, 0400, 0, 0777};
     const mode_t before = umask(027);
 
-    (void)state;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         write_text(path, "old");
         assert_int_equal(chmod(path, modes[i]), 0);
@@ -248,10 +224,8 @@ a_file_that_replaces_another_has_its_mode(void **state)
     umask(before);
 }
 
-static void
-a_private_file_stays_private(void **state)
+TEST_WITH(begin, end, a_private_file_stays_private)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(prof_file_begin_private(&file, path), PROF_OK);
         assert_int_equal(put("mine"), PROF_OK);
@@ -262,12 +236,10 @@ a_private_file_stays_private(void **state)
 }
 
 /* Permissions for one group are none for another. */
-static void
-a_group_is_kept_or_gets_what_all_have(void **state)
+TEST_WITH(begin, end, a_group_is_kept_or_gets_what_all_have)
 {
     const bool may_give = geteuid() == 0;
 
-    (void)state;
     write_text(path, "old");
     if (may_give)
         assert_int_equal(chown(path, (uid_t)-1, 54321), 0);
@@ -289,10 +261,8 @@ a_group_is_kept_or_gets_what_all_have(void **state)
     assert_int_equal(mode_of(path), 0611);
 }
 
-static void
-a_mode_that_cannot_be_set_is_a_failure(void **state)
+TEST_WITH(begin, end, a_mode_that_cannot_be_set_is_a_failure)
 {
-    (void)state;
     write_text(path, "old");
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     refuse(CALL_FCHMOD, EPERM, 1);
@@ -303,10 +273,8 @@ a_mode_that_cannot_be_set_is_a_failure(void **state)
 
 /* ---- write ---- */
 
-static void
-a_write_that_takes_few_bytes_is_continued(void **state)
+TEST_WITH(begin, end, a_write_that_takes_few_bytes_is_continued)
 {
-    (void)state;
     for (stubs.write_max = 1; stubs.write_max < 9; stubs.write_max++) {
         assert_int_equal(prof_file_begin(&file, path), PROF_OK);
         refuse(CALL_WRITE, EINTR, 3);
@@ -320,10 +288,8 @@ a_write_that_takes_few_bytes_is_continued(void **state)
 }
 
 /* A write that takes nothing and names no reason would go on for ever. */
-static void
-a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
+TEST_WITH(begin, end, a_write_that_fails_says_why_and_the_first_reason_stays)
 {
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     stubs.errno_before = EINTR; /* something else was interrupted */
     refuse(CALL_WRITE, 0, 1);
@@ -344,14 +310,12 @@ a_write_that_fails_says_why_and_the_first_reason_stays(void **state)
 
 /* ---- end ---- */
 
-static void
-the_file_and_its_folder_are_synced_wherever_it_is(void **state)
+TEST_WITH(begin, end, the_file_and_its_folder_are_synced_wherever_it_is)
 {
     static const char *const names[] = {path, "profsim-here", "/profsim-root",
                                         "./profsim-here", "//./profsim-root"};
     const int before = open(".", O_RDONLY | O_CLOEXEC);
 
-    (void)state;
     assert_true(before >= 0);
     assert_int_equal(chdir(folder), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -373,8 +337,7 @@ the_file_and_its_folder_are_synced_wherever_it_is(void **state)
 }
 
 /* What fails at the end, how, and whether the file is there all the same. */
-static void
-an_end_that_fails_leaves_the_old_file(void **state)
+TEST_WITH(begin, end, an_end_that_fails_leaves_the_old_file)
 {
     static const struct {
         enum call call;
@@ -389,7 +352,6 @@ an_end_that_fails_leaves_the_old_file(void **state)
         {CALL_CLOSE, ENOSPC, 2, false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool stays = cases[i].stays;
 
@@ -417,10 +379,8 @@ an_end_that_fails_leaves_the_old_file(void **state)
 }
 
 /* Of two failures the first is told. */
-static void
-a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk(void **state)
+TEST_WITH(begin, end, a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk)
 {
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(put("half"), PROF_OK);
     refuse(CALL_CLOSE, EIO, 1);
@@ -432,10 +392,8 @@ a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void
-a_folder_that_cannot_be_opened_or_synced_is_no_failure(void **state)
+TEST_WITH(begin, end, a_folder_that_cannot_be_opened_or_synced_is_no_failure)
 {
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     refuse(CALL_FOLDER, EMFILE, 1);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_OK);
@@ -443,12 +401,10 @@ a_folder_that_cannot_be_opened_or_synced_is_no_failure(void **state)
     assert_holds(path, "");
 }
 
-static void
-a_file_that_is_abandoned_is_gone(void **state)
+TEST_WITH(begin, end, a_file_that_is_abandoned_is_gone)
 {
     static const struct prof_file none;
 
-    (void)state;
     prof_file_abandon(&none);
     assert_int_equal(stubs.unlinks, 0);
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
@@ -459,33 +415,8 @@ a_file_that_is_abandoned_is_gone(void **state)
     assert_int_equal(file.error, ENOENT);
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        FILE_TEST(a_file_is_made_new_and_nobody_else_may_open_it),
-        FILE_TEST(a_quick_file_does_not_wait_for_the_disk),
-        FILE_TEST(a_temporary_name_is_random_and_like_no_other),
-        FILE_TEST(a_temporary_name_that_is_taken_is_left_alone),
-        FILE_TEST(what_interrupts_a_begin_is_waited_for),
-        FILE_TEST(a_file_may_be_descriptor_0),
-        FILE_TEST(a_file_that_cannot_be_made_needs_no_undoing),
-        FILE_TEST(a_new_file_has_the_mode_that_the_umask_leaves),
-        FILE_TEST(where_the_umask_is_not_known_the_file_is_private),
-        FILE_TEST(a_file_that_replaces_another_has_its_mode),
-        FILE_TEST(a_private_file_stays_private),
-        FILE_TEST(a_group_is_kept_or_gets_what_all_have),
-        FILE_TEST(a_mode_that_cannot_be_set_is_a_failure),
-        FILE_TEST(a_write_that_takes_few_bytes_is_continued),
-        FILE_TEST(a_write_that_fails_says_why_and_the_first_reason_stays),
-        FILE_TEST(the_file_and_its_folder_are_synced_wherever_it_is),
-        FILE_TEST(an_end_that_fails_leaves_the_old_file),
-        FILE_TEST(a_file_thrown_away_keeps_its_reason_and_waits_for_no_disk),
-        FILE_TEST(a_folder_that_cannot_be_opened_or_synced_is_no_failure),
-        FILE_TEST(a_file_that_is_abandoned_is_gone),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

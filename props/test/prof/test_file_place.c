@@ -4,9 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +11,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "file_stubs.h"
+#include "unit_test.h"
 
 /* ---- paths ---- */
 
-static void
-a_path_may_be_as_long_as_the_system_has_it(void **state)
+TEST_WITH(begin, end, a_path_may_be_as_long_as_the_system_has_it)
 {
     char name[PROF_FILE_NAME_MAX + 2];
     static char longest[PROF_PATH_MAX + 1];
 
-    (void)state;
     memset(name, 'n', sizeof name);
     name[PROF_FILE_NAME_MAX + 1] = '\0';
     assert_refused(in_folder(name), ENAMETOOLONG, "too long");
@@ -43,10 +37,8 @@ a_path_may_be_as_long_as_the_system_has_it(void **state)
     assert_writes(longest, in_folder("x"));
 }
 
-static void
-a_path_that_names_no_file_is_refused(void **state)
+TEST_WITH(begin, end, a_path_that_names_no_file_is_refused)
 {
-    (void)state;
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
     make_text(in_folder("f"), "kept");
     assert_refused("", ENOENT, "No such file");
@@ -67,12 +59,10 @@ a_path_that_names_no_file_is_refused(void **state)
 
 /* ---- links ---- */
 
-static void
-a_link_is_followed_and_stays(void **state)
+TEST_WITH(begin, end, a_link_is_followed_and_stays)
 {
     char target[512];
 
-    (void)state;
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
     assert_int_equal(symlink("d/target", in_folder("relative")), 0);
     assert_int_equal(symlink("relative", in_folder("chain")), 0);
@@ -106,13 +96,11 @@ a_link_is_followed_and_stays(void **state)
     assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
-static void
-links_that_lead_nowhere_are_refused(void **state)
+TEST_WITH(begin, end, links_that_lead_nowhere_are_refused)
 {
     char name[16];
     char next[16];
 
-    (void)state;
     assert_int_equal(symlink("loop", in_folder("loop")), 0);
     assert_refused(in_folder("loop"), ELOOP, "Too many levels");
     assert_int_equal(unlink(in_folder("loop")), 0);
@@ -136,14 +124,12 @@ links_that_lead_nowhere_are_refused(void **state)
 
 /* What the link says and what follows it in the path: 4096 bytes with an end.
  */
-static void
-a_link_that_makes_the_path_too_long_is_refused(void **state)
+TEST_WITH(begin, end, a_link_that_makes_the_path_too_long_is_refused)
 {
     static char target[PROF_PATH_MAX];
     static char name[PROF_PATH_MAX];
     const size_t folder_bytes = strlen(folder);
 
-    (void)state;
     memset(target, '/', 4000);
     memcpy(target, folder, folder_bytes);
     assert_int_equal(symlink(target, in_folder("long")), 0);
@@ -162,13 +148,11 @@ a_link_that_makes_the_path_too_long_is_refused(void **state)
 
 /* ---- pipes and devices ---- */
 
-static void
-a_pipe_is_written_to_and_stays(void **state)
+TEST_WITH(begin, end, a_pipe_is_written_to_and_stays)
 {
     const int reader = make_pipe();
     char got[8] = "";
 
-    (void)state;
     assert_int_equal(symlink("file", in_folder("link")), 0);
     refuse(CALL_OPEN, EINTR, 3);
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
@@ -194,12 +178,10 @@ a_pipe_is_written_to_and_stays(void **state)
     assert_int_equal(unlink(in_folder("link")), 0);
 }
 
-static void
-what_is_swapped_while_it_is_opened_is_refused(void **state)
+TEST_WITH(begin, end, what_is_swapped_while_it_is_opened_is_refused)
 {
     const int reader = make_pipe();
 
-    (void)state;
     make_text(in_folder("other"), "kept");
     stubs.swap = "other";
     assert_int_equal(prof_file_begin(&file, path), PROF_ERR_SINK);
@@ -227,15 +209,13 @@ open_terminal(char *name, size_t name_bytes)
     return master;
 }
 
-static void
-a_device_is_written_to(void **state)
+TEST_WITH(begin, end, a_device_is_written_to)
 {
     char name[64];
     char got[8] = "";
     const int master = open_terminal(name, sizeof name);
     const struct stat before = like(name);
 
-    (void)state;
     stubs.descriptors = 0; /* what was opened otherwise */
     write_text(name, "new");
     assert_int_equal(read(master, got, sizeof got - 1), 3);
@@ -253,13 +233,11 @@ a_device_is_written_to(void **state)
     stubs.descriptors = 0;
 }
 
-static void
-a_socket_is_refused(void **state)
+TEST_WITH(begin, end, a_socket_is_refused)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    (void)state;
     assert_true(server >= 0);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     assert_int_equal(bind(server, (void *)&address, sizeof address), 0);
@@ -270,10 +248,8 @@ a_socket_is_refused(void **state)
     stubs.descriptors = 0; /* socket() is not counted */
 }
 
-static void
-what_comes_meanwhile_and_is_no_file_stays(void **state)
+TEST_WITH(begin, end, what_comes_meanwhile_and_is_no_file_stays)
 {
-    (void)state;
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(prof_file_end(&file, PROF_OK), PROF_ERR_SINK);
@@ -290,8 +266,7 @@ what_comes_meanwhile_and_is_no_file_stays(void **state)
 
 /* ---- own descriptors ---- */
 
-static void
-own_descriptors_are_written_to_where_they_are(void **state)
+TEST_WITH(begin, end, own_descriptors_are_written_to_where_they_are)
 {
     static const char *const none[] = {"/dev/fd/", "/dev/fd/x", "/dev/fd/1x",
                                        "/dev/fd/1000000", "/proc/self/fd/-1"};
@@ -299,7 +274,6 @@ own_descriptors_are_written_to_where_they_are(void **state)
     int opened;
     int descriptor;
 
-    (void)state;
     make_text(path, "begun, ");
     opened = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 123); /* of three digits */
@@ -327,8 +301,7 @@ own_descriptors_are_written_to_where_they_are(void **state)
     }
 }
 
-static void
-standard_output_and_error_have_names(void **state)
+TEST_WITH(begin, end, standard_output_and_error_have_names)
 {
     static const struct {
         const char *name;
@@ -336,7 +309,6 @@ standard_output_and_error_have_names(void **state)
     } cases[] = {{"/dev/stdout", STDOUT_FILENO},
                  {"/dev/stderr", STDERR_FILENO}};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const int before = dup(cases[i].descriptor);
         enum prof_status status;
@@ -361,10 +333,8 @@ standard_output_and_error_have_names(void **state)
 
 /* ---- questions ---- */
 
-static void
-a_file_is_known_under_any_name(void **state)
+TEST_WITH(begin, end, a_file_is_known_under_any_name)
 {
-    (void)state;
     make_text(path, "input");
     assert_int_equal(link(path, in_folder("second")), 0);
     assert_int_equal(symlink("file", in_folder("link")), 0);
@@ -387,12 +357,10 @@ a_file_is_known_under_any_name(void **state)
 }
 
 /* It is for the caller to make, so others cannot choose what is in it. */
-static void
-a_folder_is_made_or_is_there(void **state)
+TEST_WITH(begin, end, a_folder_is_made_or_is_there)
 {
     char longest[PROF_PATH_MAX + 2];
 
-    (void)state;
     assert_int_equal(prof_file_folder(&file, in_folder("d")), PROF_OK);
     assert_true(S_ISDIR(like(in_folder("d")).st_mode));
     assert_int_equal(prof_file_folder(&file, in_folder("d")), PROF_OK);
@@ -418,10 +386,8 @@ a_folder_is_made_or_is_there(void **state)
     assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
-static void
-what_may_not_be_written_is_known_early(void **state)
+TEST_WITH(begin, end, what_may_not_be_written_is_known_early)
 {
-    (void)state;
     assert_int_equal(prof_file_check(&file, path), PROF_OK);
     assert_int_equal(access(path, F_OK), -1); /* and nothing is made */
     assert_int_equal(file.descriptor, -1);
@@ -433,28 +399,8 @@ what_may_not_be_written_is_known_early(void **state)
     assert_int_equal(file.error, EACCES);
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        FILE_TEST(a_path_may_be_as_long_as_the_system_has_it),
-        FILE_TEST(a_path_that_names_no_file_is_refused),
-        FILE_TEST(a_link_is_followed_and_stays),
-        FILE_TEST(links_that_lead_nowhere_are_refused),
-        FILE_TEST(a_link_that_makes_the_path_too_long_is_refused),
-        FILE_TEST(a_pipe_is_written_to_and_stays),
-        FILE_TEST(what_is_swapped_while_it_is_opened_is_refused),
-        FILE_TEST(a_device_is_written_to),
-        FILE_TEST(a_socket_is_refused),
-        FILE_TEST(what_comes_meanwhile_and_is_no_file_stays),
-        FILE_TEST(own_descriptors_are_written_to_where_they_are),
-        FILE_TEST(standard_output_and_error_have_names),
-        FILE_TEST(a_file_is_known_under_any_name),
-        FILE_TEST(a_folder_is_made_or_is_there),
-        FILE_TEST(what_may_not_be_written_is_known_early),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -5,15 +5,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "file_stubs.h"
+#include "unit_test.h"
 
 enum { NULL_DEVICE = 0x103 }; /* 1, 3 on Linux */
 
@@ -27,10 +23,8 @@ assert_kept(void)
     assert_holds(in_folder(elsewhere), "kept");
 }
 
-static void
-a_link_of_another_in_a_shared_folder_is_not_followed(void **state)
+TEST_WITH(begin, end, a_link_of_another_in_a_shared_folder_is_not_followed)
 {
-    (void)state;
     make_text(in_folder(elsewhere), "kept");
     for (int sticky = 0; sticky < 2; sticky++) {
         share_folder(sticky != 0);
@@ -55,10 +49,8 @@ a_link_of_another_in_a_shared_folder_is_not_followed(void **state)
 }
 
 /* Root may do everything anyway. */
-static void
-a_link_of_root_in_a_shared_folder_is_followed(void **state)
+TEST_WITH(begin, end, a_link_of_root_in_a_shared_folder_is_followed)
 {
-    (void)state;
     if (geteuid() != 0)
         skip(); /* there is none */
     share_folder(true);
@@ -70,10 +62,9 @@ a_link_of_root_in_a_shared_folder_is_followed(void **state)
 }
 
 /* Only root makes devices, so whose it is says nothing. */
-static void
-a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names(void **state)
+TEST_WITH(begin, end,
+          a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names)
 {
-    (void)state;
     share_folder(true);
     if (mknod(path, S_IFCHR | 0666, NULL_DEVICE) != 0)
         skip(); /* not root, or in a container */
@@ -86,15 +77,13 @@ a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names(void **state)
 }
 
 /* A user who may not link or write there has not planted it. */
-static void
-a_folder_is_closed_if_it_is_ours_and_only_we_may_write(void **state)
+TEST_WITH(begin, end, a_folder_is_closed_if_it_is_ours_and_only_we_may_write)
 {
     static const struct {
         mode_t mode;
         bool closed;
     } cases[] = {{0755, true}, {0700, true}, {0775, false}, {0757, false}};
 
-    (void)state;
     if (geteuid() != 0)
         skip(); /* who is not root cannot give a link away */
     make_text(in_folder(elsewhere), "kept");
@@ -122,10 +111,9 @@ a_folder_is_closed_if_it_is_ours_and_only_we_may_write(void **state)
 }
 
 /* fs.protected_hardlinks may be off: anybody can give our link another name. */
-static void
-a_link_with_a_second_name_is_not_followed_in_a_shared_folder(void **state)
+TEST_WITH(begin, end,
+          a_link_with_a_second_name_is_not_followed_in_a_shared_folder)
 {
-    (void)state;
     make_text(in_folder(elsewhere), "kept");
     assert_int_equal(symlink(elsewhere, in_folder("ours")), 0);
     assert_int_equal(link(in_folder("ours"), path), 0);
@@ -139,13 +127,11 @@ a_link_with_a_second_name_is_not_followed_in_a_shared_folder(void **state)
     assert_int_equal(unlink(in_folder(elsewhere)), 0);
 }
 
-static void
-a_file_is_replaced_and_never_written_into(void **state)
+TEST_WITH(begin, end, a_file_is_replaced_and_never_written_into)
 {
     const mode_t before = umask(022);
     struct stat old;
 
-    (void)state;
     share_folder(true);
     make_text(in_folder(elsewhere), "kept");
     assert_int_equal(chmod(in_folder(elsewhere), 0666), 0);
@@ -168,10 +154,8 @@ a_file_is_replaced_and_never_written_into(void **state)
 }
 
 /* A folder that is moved away while a file is written takes it along. */
-static void
-a_folder_is_looked_up_once(void **state)
+TEST_WITH(begin, end, a_folder_is_looked_up_once)
 {
-    (void)state;
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
     assert_int_equal(mkdir(in_folder("e"), 0777), 0);
     assert_int_equal(prof_file_begin(&file, in_folder("d/file")), PROF_OK);
@@ -186,13 +170,11 @@ a_folder_is_looked_up_once(void **state)
     assert_int_equal(rmdir(in_folder("moved")), 0);
 }
 
-static void
-a_pipe_of_another_in_a_shared_folder_is_refused(void **state)
+TEST_WITH(begin, end, a_pipe_of_another_in_a_shared_folder_is_refused)
 {
     static const char reason[] = "a pipe that another user may have planted";
     const int reader = make_pipe();
 
-    (void)state;
     if (geteuid() == 0) {
         give_away(path);
         write_text(path, "x"); /* the folder is ours */
@@ -217,10 +199,8 @@ a_pipe_of_another_in_a_shared_folder_is_refused(void **state)
 }
 
 /* The kernel refuses it at the end; who asks knows before the work is done. */
-static void
-a_file_of_another_in_a_sticky_folder_may_not_be_replaced(void **state)
+TEST_WITH(begin, end, a_file_of_another_in_a_sticky_folder_may_not_be_replaced)
 {
-    (void)state;
     make_text(path, "theirs");
     for (int sticky = 0; sticky < 2; sticky++) {
         share_folder(sticky != 0);
@@ -246,10 +226,8 @@ a_file_of_another_in_a_sticky_folder_may_not_be_replaced(void **state)
     assert_int_equal(lchown(folder, 0, (gid_t)-1), 0);
 }
 
-static void
-a_folder_is_not_made_past_a_link_of_another(void **state)
+TEST_WITH(begin, end, a_folder_is_not_made_past_a_link_of_another)
 {
-    (void)state;
     assert_int_equal(mkdir(in_folder("d"), 0777), 0);
     share_folder(true);
     assert_int_equal(symlink("d", in_folder("link")), 0);
@@ -263,24 +241,8 @@ a_folder_is_not_made_past_a_link_of_another(void **state)
     assert_int_equal(rmdir(in_folder("d")), 0);
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        FILE_TEST(a_link_of_another_in_a_shared_folder_is_not_followed),
-        FILE_TEST(a_link_of_root_in_a_shared_folder_is_followed),
-        FILE_TEST(
-            a_device_in_a_shared_folder_is_written_to_unless_it_has_two_names),
-        FILE_TEST(a_folder_is_closed_if_it_is_ours_and_only_we_may_write),
-        FILE_TEST(a_link_with_a_second_name_is_not_followed_in_a_shared_folder),
-        FILE_TEST(a_file_is_replaced_and_never_written_into),
-        FILE_TEST(a_folder_is_looked_up_once),
-        FILE_TEST(a_pipe_of_another_in_a_shared_folder_is_refused),
-        FILE_TEST(a_file_of_another_in_a_sticky_folder_may_not_be_replaced),
-        FILE_TEST(a_folder_is_not_made_past_a_link_of_another),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

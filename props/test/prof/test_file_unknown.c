@@ -3,16 +3,12 @@
  * fstat() fails, as on a network file system that is gone.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "file_stubs.h"
+#include "unit_test.h"
 
 /* The nth answer of fstat() is an error: then that is the reason. */
 static enum prof_status
@@ -44,15 +40,13 @@ check_unanswered(const char *name, int after)
     return status;
 }
 
-static void
-what_the_system_cannot_tell_is_the_reason(void **state)
+TEST_WITH(begin, end, what_the_system_cannot_tell_is_the_reason)
 {
     const int reader = make_pipe();
     char own[32];
     const char *const names[] = {in_folder("link"), path, in_folder("new"),
                                  own};
 
-    (void)state;
     snprintf(own, sizeof own, "/dev/fd/%d", reader);
     assert_int_equal(symlink("new", in_folder("link")), 0);
     for (size_t n = 0; n < 2 * sizeof names / sizeof *names; n++) {
@@ -82,14 +76,12 @@ what_the_system_cannot_tell_is_the_reason(void **state)
 
 /* Of folder or group: then the file is opened to nobody who could not read it
  * in any case. */
-static void
-what_is_not_known_at_the_end_keeps_others_out(void **state)
+TEST_WITH(begin, end, what_is_not_known_at_the_end_keeps_others_out)
 {
     static const mode_t modes[] = {0666, 0640};
     static const mode_t want[] = {0644, 0600};
     const mode_t before = umask(022);
 
-    (void)state;
     for (int after = 0; after < 2; after++) {
         make_text(path, "old");
         assert_int_equal(chmod(path, modes[after]), 0);
@@ -108,15 +100,8 @@ what_is_not_known_at_the_end_keeps_others_out(void **state)
     umask(before);
 }
 
-#define FILE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        FILE_TEST(what_the_system_cannot_tell_is_the_reason),
-        FILE_TEST(what_is_not_known_at_the_end_keeps_others_out),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run(make_folder, remove_folder);
 }

@@ -8,8 +8,6 @@
  * of the two, whole.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "aligned_block.h"
 #include "interrupted.h"
 #include "prof/file.h"
 #include "prof/process.h"
 #include "single_step.h"
+#include "unit_test.h"
 
 enum { FORK_STRIDE = 7, CHILD_SECONDS = 20 };
 
@@ -70,10 +67,8 @@ fork_at(const struct interrupted_call *call, uint32_t at)
     assert_int_equal(child_status, 0);
 }
 
-static void
-a_process_may_fork_in_the_middle_of_any_call(void **state)
+TEST(a_process_may_fork_in_the_middle_of_any_call)
 {
-    (void)state;
     for (size_t i = 0; i < INTERRUPTED_CALLS; i++) {
         uint32_t steps;
 
@@ -125,8 +120,7 @@ leaves(void *cpu)
            prof_process_begin(cpu, NULL) == PROF_OK;
 }
 
-static void
-a_child_ticks_only_if_it_asks_for_it(void **state)
+TEST(a_child_ticks_only_if_it_asks_for_it)
 {
     const struct prof_cpu_config config = {.ticks_max = 64, .stacks_max = 8};
     const size_t bytes = prof_cpu_bytes_needed(&config);
@@ -135,7 +129,6 @@ a_child_ticks_only_if_it_asks_for_it(void **state)
     struct prof_timer timer;
     struct prof_cpu *cpu;
 
-    (void)state;
     assert_int_equal(prof_cpu_init(&cpu, &config, block, bytes), PROF_OK);
     assert_int_equal(prof_cpu_start(cpu, 1), PROF_OK);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
@@ -167,8 +160,7 @@ writes_too(void *path)
            write_text(&file, "of the child");
 }
 
-static void
-two_processes_may_write_one_file(void **state)
+TEST(two_processes_may_write_one_file)
 {
     static struct prof_file file;
     char path[] = "/tmp/profsim-forks-XXXXXX";
@@ -176,7 +168,6 @@ two_processes_may_write_one_file(void **state)
     const int made = mkstemp(path);
     FILE *from;
 
-    (void)state;
     assert_true(made >= 0);
     close(made);
     assert_int_equal(prof_file_begin(&file, path), PROF_OK);
@@ -194,11 +185,5 @@ two_processes_may_write_one_file(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_may_fork_in_the_middle_of_any_call),
-        cmocka_unit_test(a_child_ticks_only_if_it_asks_for_it),
-        cmocka_unit_test(two_processes_may_write_one_file),
-    };
-
-    return cmocka_run_group_tests(tests, interrupted_open, interrupted_close);
+    return tests_run(interrupted_open, interrupted_close);
 }

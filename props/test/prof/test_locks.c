@@ -4,17 +4,14 @@
  * end just before the lock is granted, or just after it was given back: who
  * looked too early, or goes on too long, finds the world changed.
  */
-#include <setjmp.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "pprof_case.h"
 #include "prof/cpu.h"
 #include "prof/port.h"
 #include "prof/registry.h"
+#include "unit_test.h"
 
 void __real_prof_port_lock_take(struct prof_port_lock *lock);
 void __wrap_prof_port_lock_take(struct prof_port_lock *lock);
@@ -137,10 +134,8 @@ __wrap_prof_cpu_count_lost(struct prof_cpu *profile, uint64_t ticks)
 }
 
 /* Ticks that come while it is drained are left for the next time. */
-static void
-a_drain_takes_as_many_ticks_as_the_ring_holds(void **state)
+TEST_WITH(nobody_else, NULL, a_drain_takes_as_many_ticks_as_the_ring_holds)
 {
-    (void)state;
     a_cpu_profile();
     start();
     for (uint32_t i = 0; i < TICKS_MAX; i++)
@@ -154,10 +149,8 @@ a_drain_takes_as_many_ticks_as_the_ring_holds(void **state)
 
 /* A handler that comes when the ring has been emptied finds the profile over.
  */
-static void
-after_a_stop_no_tick_is_left_in_the_ring(void **state)
+TEST_WITH(nobody_else, NULL, after_a_stop_no_tick_is_left_in_the_ring)
 {
-    (void)state;
     a_cpu_profile();
     start();
     for (uint32_t i = 0; i <= TICKS_MAX; i++)
@@ -172,12 +165,10 @@ after_a_stop_no_tick_is_left_in_the_ring(void **state)
     assert_int_equal(seen_ticks, TICKS_MAX);
 }
 
-static void
-each_control_call_of_a_cpu_profile_locks_once(void **state)
+TEST_WITH(nobody_else, NULL, each_control_call_of_a_cpu_profile_locks_once)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 2, CASE_WORK};
 
-    (void)state;
     a_cpu_profile();
     start();
     assert_int_equal(takes, 1);
@@ -197,10 +188,8 @@ each_control_call_of_a_cpu_profile_locks_once(void **state)
     assert_false(held);
 }
 
-static void
-a_ring_is_drained_under_the_lock(void **state)
+TEST_WITH(nobody_else, NULL, a_ring_is_drained_under_the_lock)
 {
-    (void)state;
     a_cpu_profile();
     start();
     tick();
@@ -214,19 +203,15 @@ a_ring_is_drained_under_the_lock(void **state)
     assert_int_equal(seen_ticks, 2); /* not after it */
 }
 
-static void
-of_two_that_start_one_is_refused(void **state)
+TEST_WITH(nobody_else, NULL, of_two_that_start_one_is_refused)
 {
-    (void)state;
     a_cpu_profile();
     before = start;
     assert_int_equal(prof_cpu_start(cpu, PROF_CPU_HZ), PROF_ERR_ACTIVE);
 }
 
-static void
-a_profile_runs_until_its_stop_has_the_lock(void **state)
+TEST_WITH(nobody_else, NULL, a_profile_runs_until_its_stop_has_the_lock)
 {
-    (void)state;
     a_cpu_profile();
     start();
     before = tick;
@@ -261,13 +246,11 @@ add(unsigned char key)
                      PROF_OK);
 }
 
-static void
-each_call_of_a_registry_locks_once(void **state)
+TEST_WITH(nobody_else, NULL, each_call_of_a_registry_locks_once)
 {
     struct prof_profile *profiles[8];
     size_t count;
 
-    (void)state;
     a_registry();
     assert_ptr_equal(prof_registry_find(registry, "own"), own);
     assert_int_equal(takes, 1);
@@ -301,10 +284,9 @@ make_late(void)
     assert_int_equal(prof_registry_new(registry, "late", &late), PROF_OK);
 }
 
-static void
-a_profile_is_found_if_it_is_there_once_the_lock_is_ours(void **state)
+TEST_WITH(nobody_else, NULL,
+          a_profile_is_found_if_it_is_there_once_the_lock_is_ours)
 {
-    (void)state;
     a_registry();
     after = make_late;
     assert_null(prof_registry_find(registry, "late"));
@@ -322,10 +304,8 @@ replace(void)
 }
 
 /* The other's key stands where ours stood: in one of four chains. */
-static void
-an_entry_is_looked_for_under_the_lock(void **state)
+TEST_WITH(nobody_else, NULL, an_entry_is_looked_for_under_the_lock)
 {
-    (void)state;
     for (other_key = 2; other_key < 32; other_key++) {
         size_t count;
 
@@ -339,22 +319,8 @@ an_entry_is_looked_for_under_the_lock(void **state)
     }
 }
 
-#define ALONE(test) cmocka_unit_test_setup(test, nobody_else)
-
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        ALONE(each_control_call_of_a_cpu_profile_locks_once),
-        ALONE(a_ring_is_drained_under_the_lock),
-        ALONE(a_drain_takes_as_many_ticks_as_the_ring_holds),
-        ALONE(after_a_stop_no_tick_is_left_in_the_ring),
-        ALONE(of_two_that_start_one_is_refused),
-        ALONE(a_profile_runs_until_its_stop_has_the_lock),
-        ALONE(each_call_of_a_registry_locks_once),
-        ALONE(a_profile_is_found_if_it_is_there_once_the_lock_is_ours),
-        ALONE(an_entry_is_looked_for_under_the_lock),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -5,27 +5,23 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "prof/port.h"
 #include "prof/process.h"
 #include "prof/prof.h"
 #include "syscall_stubs.h"
+#include "unit_test.h"
 
 /* ---- clocks ---- */
 
-static void
-seconds_and_nanoseconds_of_the_right_clock_make_one_number(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          seconds_and_nanoseconds_of_the_right_clock_make_one_number)
 {
-    (void)state;
     syscall_stubs.set_time = (struct timespec){.tv_sec = 3, .tv_nsec = 7};
     assert_int_equal(prof_process_time_ns(), INT64_C(3000000007));
     assert_int_equal(syscall_stubs.asked_clock, CLOCK_REALTIME);
@@ -53,13 +49,12 @@ assert_futex(size_t index, const uint32_t *word, int operation, int value)
  * leaves a 2, sleeps while it is one, and looks again; here the holder lets go
  * as soon as somebody sleeps.
  */
-static void
-a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one)
 {
     struct prof_port_lock lock = {0};
     uint32_t elsewhere = 0;
 
-    (void)state;
     syscall_stubs.wakes_by = &elsewhere;
     prof_port_lock_take(&lock);
     assert_int_equal(lock.word, 1);
@@ -80,12 +75,11 @@ a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one(void **state)
     assert_futex(1, &lock.word, FUTEX_WAKE_PRIVATE, 1);
 }
 
-static void
-a_wait_sleeps_on_what_was_seen_and_all_are_woken(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          a_wait_sleeps_on_what_was_seen_and_all_are_woken)
 {
     uint32_t word = 77;
 
-    (void)state;
     syscall_stubs.wakes_by = &word;
     prof_port_wait(&word, 77);
     assert_int_equal(syscall_stubs.futexes_count, 1);
@@ -95,13 +89,11 @@ a_wait_sleeps_on_what_was_seen_and_all_are_woken(void **state)
     assert_futex(1, &word, FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
-static void
-a_clock_is_read_and_one_that_fails_says_0(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_clock_is_read_and_one_that_fails_says_0)
 {
     struct timespec now;
     int64_t ns;
 
-    (void)state;
     assert_int_equal(clock_gettime(CLOCK_REALTIME, &now), 0);
     ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     assert_true(prof_process_time_ns() >= ns);
@@ -118,8 +110,7 @@ a_clock_is_read_and_one_that_fails_says_0(void **state)
  */
 
 /* A running world needs the system's barrier, and is refused without. */
-static void
-a_running_world_without_barriers_is_refused(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_running_world_without_barriers_is_refused)
 {
     const struct prof_config config = {.buckets_max = 4,
                                        .world = PROF_WORLD_RUNNING};
@@ -127,7 +118,6 @@ a_running_world_without_barriers_is_refused(void **state)
     void *block = props_block(bytes, 0);
     struct prof *prof;
 
-    (void)state;
     /* The system does not know it; then it registers nobody. */
     syscall_stubs_set(CALL_SYSCALL, ENOSYS, 1);
     assert_int_equal(prof_init(&prof, &config, block, bytes),
@@ -152,10 +142,8 @@ a_running_world_without_barriers_is_refused(void **state)
 }
 
 /* The system registers the process, and refuses the barrier all the same. */
-static void
-a_process_registered_in_vain_has_no_barrier(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_process_registered_in_vain_has_no_barrier)
 {
-    (void)state;
     syscall_stubs.barriers = 0;
     syscall_stubs.refused_barriers = 5; /* the first and the third */
     assert_false(prof_port_barrier());
@@ -167,23 +155,5 @@ a_process_registered_in_vain_has_no_barrier(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(
-            seconds_and_nanoseconds_of_the_right_clock_make_one_number,
-            syscall_stubs_end),
-        cmocka_unit_test_teardown(
-            a_taken_lock_is_slept_on_and_a_wanted_one_wakes_one,
-            syscall_stubs_end),
-        cmocka_unit_test_teardown(
-            a_wait_sleeps_on_what_was_seen_and_all_are_woken,
-            syscall_stubs_end),
-        cmocka_unit_test_teardown(a_clock_is_read_and_one_that_fails_says_0,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(a_running_world_without_barriers_is_refused,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(a_process_registered_in_vain_has_no_barrier,
-                                  syscall_stubs_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

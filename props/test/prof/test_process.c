@@ -5,9 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +13,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "prof/cpu.h"
 #include "prof/process.h"
 #include "syscall_stubs.h"
+#include "unit_test.h"
 
 /* ---- mappings ---- */
 
@@ -31,8 +28,7 @@ map(char *text, size_t text_max, size_t *count)
     return prof_process_mappings(mappings, 256, count, text, text_max);
 }
 
-static void
-the_mappings_of_this_process_hold_this_function(void **state)
+TEST(the_mappings_of_this_process_hold_this_function)
 {
     static char text[1 << 18];
     static struct prof_mapping mappings[512];
@@ -41,7 +37,6 @@ the_mappings_of_this_process_hold_this_function(void **state)
     size_t count = 0;
     size_t holding = 0;
 
-    (void)state;
     assert_int_equal(
         prof_process_mappings(mappings, 512, &count, text, sizeof text),
         PROF_OK);
@@ -59,14 +54,12 @@ the_mappings_of_this_process_hold_this_function(void **state)
                      PROF_ERR_SHORT);
 }
 
-static void
-mappings_that_cannot_be_read_are_reported(void **state)
+TEST_WITH(NULL, syscall_stubs_end, mappings_that_cannot_be_read_are_reported)
 {
     static char text[1 << 16];
     size_t whole;
     size_t count = 7;
 
-    (void)state;
     assert_int_equal(map(text, sizeof text, &whole), PROF_OK);
     assert_true(whole > 0);
     syscall_stubs_set(CALL_OPEN, ENOENT, 1);
@@ -85,8 +78,7 @@ mappings_that_cannot_be_read_are_reported(void **state)
 
 /* Read in pieces, into memory of any content: the same, and nothing stays open.
  */
-static void
-mappings_are_read_to_their_end_in_any_pieces(void **state)
+TEST_WITH(NULL, syscall_stubs_end, mappings_are_read_to_their_end_in_any_pieces)
 {
     static char text[1 << 16];
     const int before = dup(2);
@@ -95,7 +87,6 @@ mappings_are_read_to_their_end_in_any_pieces(void **state)
     size_t count;
     int after;
 
-    (void)state;
     assert_true(before >= 0 && close(before) == 0);
     assert_int_equal(map(text, sizeof text, &whole), PROF_OK);
     assert_int_equal(syscall_stubs.opened_flags, O_RDONLY | O_CLOEXEC);
@@ -126,13 +117,12 @@ mappings_are_read_to_their_end_in_any_pieces(void **state)
     assert_int_equal(close(after), 0);
 }
 
-static void
-what_cannot_be_opened_is_not_read_and_what_breaks_off_is_refused(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          what_cannot_be_opened_is_not_read_and_what_breaks_off_is_refused)
 {
     static char text[1 << 16];
     size_t count;
 
-    (void)state;
     syscall_stubs.reads = 0;
     syscall_stubs_set(CALL_OPEN, EACCES, 1);
     assert_int_equal(map(text, sizeof text, &count), PROF_ERR_UNSUPPORTED);
@@ -147,12 +137,10 @@ what_cannot_be_opened_is_not_read_and_what_breaks_off_is_refused(void **state)
  * syscall_stubs.timers
  */
 
-static void
-a_timer_that_cannot_be_made_leaves_nothing(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_timer_that_cannot_be_made_leaves_nothing)
 {
     struct prof_timer timer;
 
-    (void)state;
     assert_int_equal(prof_timer_open(&timer, 0), PROF_ERR_CONFIG);
     assert_int_equal(prof_timer_open(&timer, 1000001), PROF_ERR_CONFIG);
     syscall_stubs_set(CALL_TIMER_CREATE, EAGAIN, 1);
@@ -164,8 +152,7 @@ a_timer_that_cannot_be_made_leaves_nothing(void **state)
 }
 
 /* From one tick a second, whose period is no fraction of one, to a million. */
-static void
-a_timer_ticks_as_often_as_it_is_told(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_timer_ticks_as_often_as_it_is_told)
 {
     static const struct {
         uint32_t hz;
@@ -177,7 +164,6 @@ a_timer_ticks_as_often_as_it_is_told(void **state)
                  {100, 0, 10000000},
                  {1000000, 0, 1000}};
 
-    (void)state;
     assert_true(signal(SIGPROF, SIG_IGN) != SIG_ERR);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct prof_timer timer;
@@ -236,12 +222,10 @@ unwind_two(const void *context, uintptr_t *stack, uint32_t max)
     return 2;
 }
 
-static void
-own_unwinding_is_used_and_errno_is_kept(void **state)
+TEST_WITH(NULL, syscall_stubs_end, own_unwinding_is_used_and_errno_is_kept)
 {
     struct prof_cpu *cpu = a_profile();
 
-    (void)state;
     unwound = 0;
     assert_int_equal(prof_process_begin(cpu, unwind_two), PROF_OK);
     errno = 33;
@@ -266,12 +250,11 @@ begin_another(void)
 }
 
 /* Else its handler would be replaced by what was there before the first. */
-static void
-who_ends_keeps_others_out_until_the_old_handler_is_back(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          who_ends_keeps_others_out_until_the_old_handler_is_back)
 {
     struct prof_cpu *cpu = a_profile();
 
-    (void)state;
     of_another = cpu;
     told_another = PROF_OK;
     assert_int_equal(prof_process_begin(cpu, unwind_two), PROF_OK);
@@ -288,14 +271,13 @@ who_ends_keeps_others_out_until_the_old_handler_is_back(void **state)
 enum { SA_WAY_BACK = 0x04000000 };
 
 /* A call, not a jump: one more than where it was interrupted. */
-static void
-the_interrupted_address_is_the_stack_and_0_is_none(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          the_interrupted_address_is_the_stack_and_0_is_none)
 {
     struct prof_cpu *cpu = a_profile();
     static ucontext_t context;
     struct sigaction action;
 
-    (void)state;
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
     assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
     assert_int_equal(action.sa_flags & ~SA_WAY_BACK, SA_SIGINFO | SA_RESTART);
@@ -327,13 +309,11 @@ the_interrupted_address_is_the_stack_and_0_is_none(void **state)
 }
 
 /* Whatever flags come with the default action: a late signal would end us. */
-static void
-the_default_action_is_not_put_back(void **state)
+TEST_WITH(NULL, syscall_stubs_end, the_default_action_is_not_put_back)
 {
     static const int flags[] = {0, SA_NOCLDSTOP, SA_NOCLDWAIT, SA_RESTART};
     struct prof_cpu *cpu = a_profile();
 
-    (void)state;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         const struct sigaction action = {.sa_handler = SIG_DFL,
                                          .sa_flags = flags[i]};
@@ -349,13 +329,11 @@ the_default_action_is_not_put_back(void **state)
 }
 
 /* One that was on its way when the profile ended comes to nobody. */
-static void
-a_signal_that_comes_late_is_no_tick(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_signal_that_comes_late_is_no_tick)
 {
     struct prof_cpu *cpu = a_profile();
     struct sigaction action;
 
-    (void)state;
     unwound = 0;
     assert_int_equal(prof_process_begin(cpu, unwind_two), PROF_OK);
     assert_int_equal(sigaction(SIGPROF, NULL, &action), 0);
@@ -385,15 +363,13 @@ on_theirs_with_info(int number, siginfo_t *info, void *context)
 }
 
 /* The former handler has the signal again. */
-static void
-a_handler_that_was_there_before_is_put_back(void **state)
+TEST_WITH(NULL, syscall_stubs_end, a_handler_that_was_there_before_is_put_back)
 {
     struct sigaction action = {.sa_handler = on_theirs};
     struct sigaction with_info = {.sa_sigaction = on_theirs_with_info,
                                   .sa_flags = SA_SIGINFO};
     struct prof_cpu *cpu = a_profile();
 
-    (void)state;
     theirs = 0;
     assert_int_equal(sigaction(SIGPROF, &action, NULL), 0);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_OK);
@@ -412,12 +388,11 @@ a_handler_that_was_there_before_is_put_back(void **state)
     assert_true(signal(SIGPROF, SIG_DFL) != SIG_ERR);
 }
 
-static void
-a_signal_that_cannot_be_taken_is_reported_and_given_up(void **state)
+TEST_WITH(NULL, syscall_stubs_end,
+          a_signal_that_cannot_be_taken_is_reported_and_given_up)
 {
     struct prof_cpu *cpu = a_profile();
 
-    (void)state;
     syscall_stubs_set(CALL_SIGACTION, EINVAL, 1);
     assert_int_equal(prof_process_begin(cpu, NULL), PROF_ERR_UNSUPPORTED);
     /* Not active: the next one may begin. */
@@ -429,37 +404,5 @@ a_signal_that_cannot_be_taken_is_reported_and_given_up(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mappings_of_this_process_hold_this_function),
-        cmocka_unit_test_teardown(mappings_that_cannot_be_read_are_reported,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(mappings_are_read_to_their_end_in_any_pieces,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(
-            what_cannot_be_opened_is_not_read_and_what_breaks_off_is_refused,
-            syscall_stubs_end),
-        cmocka_unit_test_teardown(
-            the_interrupted_address_is_the_stack_and_0_is_none,
-            syscall_stubs_end),
-        cmocka_unit_test_teardown(a_signal_that_comes_late_is_no_tick,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(the_default_action_is_not_put_back,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(a_timer_that_cannot_be_made_leaves_nothing,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(a_timer_ticks_as_often_as_it_is_told,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(own_unwinding_is_used_and_errno_is_kept,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(
-            who_ends_keeps_others_out_until_the_old_handler_is_back,
-            syscall_stubs_end),
-        cmocka_unit_test_teardown(a_handler_that_was_there_before_is_put_back,
-                                  syscall_stubs_end),
-        cmocka_unit_test_teardown(
-            a_signal_that_cannot_be_taken_is_reported_and_given_up,
-            syscall_stubs_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * test_prof_check.c -- prof_check() against damage: one test breaks one thing
  * in the memory of a sound instance, and the check must name what is broken.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "hash.h"
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 enum { STACKS = 5, BUCKETS = 8, DEPTH = 4, FRAMES = 32, FIRST = 8 };
 
@@ -81,10 +76,8 @@ assert_broken(const char *name)
     assert_string_equal(broken, name);
 }
 
-static void
-an_entry_too_deep_breaks_table_i1(void **state)
+TEST_WITH(a_sound_instance, the_end, an_entry_too_deep_breaks_table_i1)
 {
-    (void)state;
     for (uint32_t row = 1; row <= STACKS; row++) {
         entry_of(row)->depth = DEPTH + 1;
         assert_broken("table I1");
@@ -93,50 +86,41 @@ an_entry_too_deep_breaks_table_i1(void **state)
     }
 }
 
-static void
-an_entry_of_no_kind_breaks_table_i1(void **state)
+TEST_WITH(a_sound_instance, the_end, an_entry_of_no_kind_breaks_table_i1)
 {
-    (void)state;
     entry_of(3)->kind = 0;
     assert_broken("table I1");
     entry_of(3)->kind = KIND_MUTEX + 1;
     assert_broken("table I1");
 }
 
-static void
-two_entries_of_one_stack_break_table_i2(void **state)
+TEST_WITH(a_sound_instance, the_end, two_entries_of_one_stack_break_table_i2)
 {
-    (void)state;
     frames_of(4)[0] = 2; /* now as row 2 */
     assert_broken("table I2");
 }
 
-static void
-an_entry_that_changed_breaks_table_i2(void **state)
+TEST_WITH(a_sound_instance, the_end, an_entry_that_changed_breaks_table_i2)
 {
-    (void)state;
     frames_of(4)[1] = 77; /* no walk from its home leads here */
     assert_broken("table I2");
 }
 
-static void
-an_entry_without_a_slot_breaks_table_i2(void **state)
+TEST_WITH(a_sound_instance, the_end, an_entry_without_a_slot_breaks_table_i2)
 {
-    (void)state;
     store_relaxed(slot_of(STACKS), 0);
     assert_broken("table I2");
 }
 
-static void
-a_slot_whose_row_is_unlinked_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_slot_whose_row_is_unlinked_breaks_table_i3)
 {
-    (void)state;
     store_relaxed(&entry_of(2)->frames_at, 0);
     assert_broken("table I3");
 }
 
-static void
-a_row_that_leads_outside_the_entries_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_row_that_leads_outside_the_entries_breaks_table_i3)
 {
     static const uint32_t places[] = {
         FIRST - 1,              /* the last before there are any */
@@ -147,22 +131,20 @@ a_row_that_leads_outside_the_entries_breaks_table_i3(void **state)
         UINT32_MAX,
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         store_relaxed(&entry_of(2)->frames_at, places[i]);
         assert_broken("table I3");
     }
 }
 
-static void
-a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3)
 {
     static const uint32_t places[] = {FIRST - 1, FIRST + 2 * STACKS - 1,
                                       FIRST + 2 * STACKS, (1U << 31) - 1};
     shared_u64 *const slot = slot_of(2);
     const uint64_t upper = load_relaxed(slot) >> 32 << 32;
 
-    (void)state;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         store_relaxed(&entry_of(2)->frames_at, places[i]);
         store_relaxed(slot, upper | places[i]);
@@ -171,13 +153,11 @@ a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3(void **state)
 }
 
 /* Of a stack whose home is the first slot: no walk went past another's. */
-static void
-the_first_slot_is_looked_at_as_well(void **state)
+TEST_WITH(a_sound_instance, the_end, the_first_slot_is_looked_at_as_well)
 {
     shared_u64 *const first = &prof->table.slots[0];
     uint32_t row = STACKS;
 
-    (void)state;
     for (uintptr_t i = 100; load_relaxed(first) == 0; i++) {
         const uint64_t hash = prof_hash_stack(PROF_HASH_MULTILINEAR, &i, 1, 8);
 
@@ -200,77 +180,65 @@ an_empty_slot(void)
     return slot;
 }
 
-static void
-a_slot_that_leads_outside_the_entries_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_slot_that_leads_outside_the_entries_breaks_table_i3)
 {
-    (void)state;
     store_relaxed(an_empty_slot(), UINT64_MAX);
     assert_broken("table I3");
 }
 
-static void
-a_slot_that_leads_to_no_row_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_slot_that_leads_to_no_row_breaks_table_i3)
 {
     shared_u64 *const slot = an_empty_slot();
 
-    (void)state;
     store_relaxed(slot, FIRST);
     assert_broken("table I3");
     store_relaxed(slot, UINT64_C(1) << 63); /* a tag alone */
     assert_broken("table I3");
 }
 
-static void
-a_second_slot_of_a_row_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end, a_second_slot_of_a_row_breaks_table_i3)
 {
-    (void)state;
     store_relaxed(an_empty_slot(), load_relaxed(slot_of(4)));
     assert_broken("table I3");
 }
 
-static void
-a_slot_that_leads_to_frames_of_another_row_breaks_table_i3(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_slot_that_leads_to_frames_of_another_row_breaks_table_i3)
 {
     shared_u64 *const slot = slot_of(3);
     const uint64_t upper = load_relaxed(slot) >> 32 << 32;
 
-    (void)state;
     store_relaxed(slot, upper | load_relaxed(&entry_of(4)->frames_at));
     assert_broken("table I3");
 }
 
-static void
-a_slot_that_leads_to_another_row_breaks_table_i2(void **state)
+TEST_WITH(a_sound_instance, the_end,
+          a_slot_that_leads_to_another_row_breaks_table_i2)
 {
-    (void)state;
     store_relaxed(slot_of(3), load_relaxed(slot_of(4)));
     assert_broken("table I2"); /* row 3 is not found any more */
 }
 
-static void
-more_rows_than_there_are_break_table_i4(void **state)
+TEST_WITH(a_sound_instance, the_end, more_rows_than_there_are_break_table_i4)
 {
-    (void)state;
     store_relaxed(&prof->table.reserved, (uint64_t)(BUCKETS + 1) << 32);
     assert_broken("table I4");
 }
 
-static void
-more_words_than_there_are_break_table_i4(void **state)
+TEST_WITH(a_sound_instance, the_end, more_words_than_there_are_break_table_i4)
 {
     const uint64_t most = FRAMES;
 
-    (void)state;
     store_relaxed(&prof->table.reserved, (uint64_t)STACKS << 32 | most);
     assert_null(prof_check(prof));
     store_relaxed(&prof->table.reserved, (uint64_t)STACKS << 32 | (most + 1));
     assert_broken("table I4");
 }
 
-static void
-a_cycle_at_the_wrap_breaks_heap_i1(void **state)
+TEST_WITH(a_sound_instance, the_end, a_cycle_at_the_wrap_breaks_heap_i1)
 {
-    (void)state;
     store_relaxed(&prof->cycle_word, (PROF_CYCLE_WRAP - 1) << 1 | 1);
     assert_null(prof_check(prof));
     store_relaxed(&prof->cycle_word, PROF_CYCLE_WRAP << 1);
@@ -280,27 +248,5 @@ a_cycle_at_the_wrap_breaks_heap_i1(void **state)
 int
 main(void)
 {
-#define IN(test) \
-    cmocka_unit_test_setup_teardown(test, a_sound_instance, the_end)
-    const struct CMUnitTest tests[] = {
-        IN(an_entry_too_deep_breaks_table_i1),
-        IN(an_entry_of_no_kind_breaks_table_i1),
-        IN(two_entries_of_one_stack_break_table_i2),
-        IN(an_entry_that_changed_breaks_table_i2),
-        IN(an_entry_without_a_slot_breaks_table_i2),
-        IN(a_slot_whose_row_is_unlinked_breaks_table_i3),
-        IN(a_row_that_leads_outside_the_entries_breaks_table_i3),
-        IN(a_place_outside_that_entry_and_slot_agree_on_breaks_table_i3),
-        IN(the_first_slot_is_looked_at_as_well),
-        IN(a_slot_that_leads_outside_the_entries_breaks_table_i3),
-        IN(a_slot_that_leads_to_no_row_breaks_table_i3),
-        IN(a_second_slot_of_a_row_breaks_table_i3),
-        IN(a_slot_that_leads_to_frames_of_another_row_breaks_table_i3),
-        IN(a_slot_that_leads_to_another_row_breaks_table_i2),
-        IN(more_rows_than_there_are_break_table_i4),
-        IN(more_words_than_there_are_break_table_i4),
-        IN(a_cycle_at_the_wrap_breaks_heap_i1),
-    };
-
-    return cmocka_run_group_tests_name("prof check", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

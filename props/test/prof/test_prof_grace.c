@@ -4,15 +4,9 @@
  *
  * A call in flight is a section that the test has entered and not yet left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 enum { PROCS = 3 };
 
@@ -29,10 +23,8 @@ advance(struct prof *prof)
     assert_int_equal(prof_heap_next_cycle(prof), PROF_OK);
 }
 
-static void
-a_running_world_waits_for_the_call_of_each_processor(void **state)
+TEST(a_running_world_waits_for_the_call_of_each_processor)
 {
-    (void)state;
     for (uint32_t i = 0; i < PROCS; i++) {
         struct prof *prof = in_world(PROF_WORLD_RUNNING);
         struct section *section = &prof->procs[i].section;
@@ -48,12 +40,10 @@ a_running_world_waits_for_the_call_of_each_processor(void **state)
     }
 }
 
-static void
-a_stopped_world_is_trusted_and_waits_for_none(void **state)
+TEST(a_stopped_world_is_trusted_and_waits_for_none)
 {
     struct prof *prof = in_world(PROF_WORLD_STOPPED);
 
-    (void)state;
     (void)section_begin(&prof->procs[0].section);
     advance(prof);
     assert_int_equal(prof->procs[0].section.seen, 0); /* nobody looked */
@@ -61,8 +51,7 @@ a_stopped_world_is_trusted_and_waits_for_none(void **state)
     props_prof_drop(prof);
 }
 
-static void
-what_is_refused_changes_nothing_and_may_be_asked_again(void **state)
+TEST(what_is_refused_changes_nothing_and_may_be_asked_again)
 {
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
     struct prof_proc *proc = prof_proc_at(prof, 0);
@@ -72,7 +61,6 @@ what_is_refused_changes_nothing_and_may_be_asked_again(void **state)
     struct prof_heap_record record;
     size_t count = 77;
 
-    (void)state;
     advance(prof);
     assert_int_equal(
         prof_heap_snapshot(prof, PROF_SELECT_ALL, &record, 1, &count),
@@ -96,15 +84,13 @@ what_is_refused_changes_nothing_and_may_be_asked_again(void **state)
 }
 
 /* What a record call leaves behind is not taken for a call in flight. */
-static void
-each_record_call_has_left_its_section(void **state)
+TEST(each_record_call_has_left_its_section)
 {
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
     struct prof_proc *proc = prof_proc_at(prof, 0);
     const uintptr_t frame = 1;
     prof_bucket row = PROF_BUCKET_NONE;
 
-    (void)state;
     for (int call = 0; call < 3; call++) {
         if (call == 0)
             row = prof_heap_alloc(proc, &frame, 1, 8);
@@ -119,8 +105,7 @@ each_record_call_has_left_its_section(void **state)
 }
 
 /* It began after the cycle, so it reads the new cycle. */
-static void
-a_later_call_of_the_same_processor_is_not_waited_for(void **state)
+TEST(a_later_call_of_the_same_processor_is_not_waited_for)
 {
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
     struct prof_proc *proc = prof_proc_at(prof, 1);
@@ -128,7 +113,6 @@ a_later_call_of_the_same_processor_is_not_waited_for(void **state)
     const uintptr_t frame = 1;
     uint64_t calls;
 
-    (void)state;
     for (int cycles = 0; cycles < 3; cycles++) {
         calls = section_begin(section);
         advance(prof);
@@ -141,12 +125,10 @@ a_later_call_of_the_same_processor_is_not_waited_for(void **state)
     props_prof_drop(prof);
 }
 
-static void
-a_handler_within_a_call_does_not_end_it(void **state)
+TEST(a_handler_within_a_call_does_not_end_it)
 {
     const uintptr_t frame = 1;
 
-    (void)state;
     for (int call = 0; call < 3; call++) {
         struct prof *prof = in_world(PROF_WORLD_RUNNING);
         struct prof_proc *proc = prof_proc_at(prof, 0);
@@ -168,14 +150,12 @@ a_handler_within_a_call_does_not_end_it(void **state)
 }
 
 /* The first call of a processor has counted, and is not over. */
-static void
-a_call_in_flight_is_added_up_as_far_as_it_has_counted(void **state)
+TEST(a_call_in_flight_is_added_up_as_far_as_it_has_counted)
 {
     struct prof *prof = in_world(PROF_WORLD_STOPPED);
     const uintptr_t frame = 1;
     struct prof_heap_totals totals;
 
-    (void)state;
     (void)prof_heap_alloc(prof_proc_at(prof, 1), &frame, 1, 8);
     store_relaxed(&prof->procs[1].section.calls, 1);
     totals = prof_heap_totals(prof);
@@ -190,14 +170,12 @@ a_call_in_flight_is_added_up_as_far_as_it_has_counted(void **state)
 }
 
 /* Behind the processors lie the slots of the table. */
-static void
-a_turn_looks_at_no_memory_behind_the_processors(void **state)
+TEST(a_turn_looks_at_no_memory_behind_the_processors)
 {
     enum { WORDS = 8 };
     struct prof *prof = in_world(PROF_WORLD_RUNNING);
     shared_u64 *behind = prof->table.slots;
 
-    (void)state;
     for (uint64_t i = 0; i < WORDS; i++)
         store_relaxed(&behind[i], 2 * i + 1);
     advance(prof);
@@ -214,17 +192,5 @@ a_turn_looks_at_no_memory_behind_the_processors(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_running_world_waits_for_the_call_of_each_processor),
-        cmocka_unit_test(a_stopped_world_is_trusted_and_waits_for_none),
-        cmocka_unit_test(
-            what_is_refused_changes_nothing_and_may_be_asked_again),
-        cmocka_unit_test(each_record_call_has_left_its_section),
-        cmocka_unit_test(a_later_call_of_the_same_processor_is_not_waited_for),
-        cmocka_unit_test(a_handler_within_a_call_does_not_end_it),
-        cmocka_unit_test(a_call_in_flight_is_added_up_as_far_as_it_has_counted),
-        cmocka_unit_test(a_turn_looks_at_no_memory_behind_the_processors),
-    };
-
-    return cmocka_run_group_tests_name("prof grace", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,15 +6,10 @@
  * another writing of its definition there: one frame after the other, products
  * made by hand. How well it spreads: test_prof_hash_quality.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "hash.h"
+#include "unit_test.h"
 
 #define GO_CHAINS       179999U /* hash chains of Go's table */
 #define DEPTH_MAX       64U
@@ -53,10 +48,8 @@ static const struct vector vectors[] = {
     {"sums that wrap", {UINTPTR_MAX, 1}, 2, 8, 0xa59971ba4a9f6833, 70523, 0, 0},
 };
 
-static void
-the_hash_of_go_has_its_known_values_in_64_bits(void **state)
+TEST(the_hash_of_go_has_its_known_values_in_64_bits)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(vectors); i++) {
         const struct vector *v = &vectors[i];
         const uint64_t h = prof_hash_go_64(v->frames, v->depth, v->size_bytes);
@@ -66,10 +59,8 @@ the_hash_of_go_has_its_known_values_in_64_bits(void **state)
     }
 }
 
-static void
-the_hash_of_go_has_its_known_values_in_32_bits(void **state)
+TEST(the_hash_of_go_has_its_known_values_in_32_bits)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(vectors); i++) {
         const struct vector *v = &vectors[i];
         const uint32_t h = prof_hash_go_32(v->frames, v->depth, v->size_bytes);
@@ -81,10 +72,8 @@ the_hash_of_go_has_its_known_values_in_32_bits(void **state)
 }
 
 /* Go's hash is spread by an odd number: that loses nothing, and bit 0 stays. */
-static void
-the_spread_of_go_s_hash_keeps_its_lowest_bit(void **state)
+TEST(the_spread_of_go_s_hash_keeps_its_lowest_bit)
 {
-    (void)state;
     for (uintptr_t frame = 1; frame <= 64; frame++) {
         assert_int_equal(prof_hash_stack(PROF_HASH_GO_64, &frame, 1, 8) & 1,
                          prof_hash_go_64(&frame, 1, 8) & 1);
@@ -93,10 +82,8 @@ the_spread_of_go_s_hash_keeps_its_lowest_bit(void **state)
     }
 }
 
-static void
-the_empty_key_hashes_to_nothing_in_go(void **state)
+TEST(the_empty_key_hashes_to_nothing_in_go)
 {
-    (void)state;
     assert_int_equal(prof_hash_go_64(NULL, 0, 0), 0);
     assert_int_equal(prof_hash_go_32(NULL, 0, 0), 0);
 }
@@ -166,13 +153,11 @@ by_the_book(const uintptr_t *frames, uint32_t depth, uint64_t size_bytes)
     return h ^ high;
 }
 
-static void
-the_multilinear_hash_is_what_its_definition_says(void **state)
+TEST(the_multilinear_hash_is_what_its_definition_says)
 {
     static uintptr_t frames[PROF_DEPTH_LIMIT];
     uint64_t word = 1;
 
-    (void)state;
     for (uint32_t depth = 0; depth <= PROF_DEPTH_LIMIT;
          depth += depth < 100 ? 1 : 61) {
         for (uint32_t round = 0; round < 4; round++) {
@@ -187,10 +172,8 @@ the_multilinear_hash_is_what_its_definition_says(void **state)
     }
 }
 
-static void
-what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds(void **state)
+TEST(what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(primes); i++) {
         assert_true(primes[i] > 1U << 30 && primes[i] < 1U << 31);
         for (uint32_t d = 2; d * d < primes[i]; d++)
@@ -200,14 +183,12 @@ what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds(void **state)
     }
 }
 
-static void
-no_hash_depends_on_where_the_frames_lie(void **state)
+TEST(no_hash_depends_on_where_the_frames_lie)
 {
     /* Every place of a word in a cache line, and several blocks. */
     enum { PLACES = 8 };
     static _Alignas(64) uintptr_t room[DEPTH_MAX + PLACES];
 
-    (void)state;
     for (int hash = 0; hash < PROF_HASH_COUNT; hash++) {
         for (uint32_t depth = 0; depth <= DEPTH_MAX; depth++) {
             uint64_t first = 0;
@@ -229,12 +210,10 @@ no_hash_depends_on_where_the_frames_lie(void **state)
 }
 
 /* A hash may ignore what it likes; one that ignores this is no use. */
-static void
-every_hash_sees_size_depth_and_each_frame(void **state)
+TEST(every_hash_sees_size_depth_and_each_frame)
 {
     uintptr_t frames[DEPTH_MAX] = {0};
 
-    (void)state;
     for (uint32_t i = 0; i < DEPTH_MAX; i++)
         frames[i] = 0x401000 + 16 * (uintptr_t)i;
     for (int kind = 0; kind < PROF_HASH_COUNT; kind++) {
@@ -255,17 +234,5 @@ every_hash_sees_size_depth_and_each_frame(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_of_go_has_its_known_values_in_64_bits),
-        cmocka_unit_test(the_hash_of_go_has_its_known_values_in_32_bits),
-        cmocka_unit_test(the_spread_of_go_s_hash_keeps_its_lowest_bit),
-        cmocka_unit_test(the_empty_key_hashes_to_nothing_in_go),
-        cmocka_unit_test(the_multilinear_hash_is_what_its_definition_says),
-        cmocka_unit_test(
-            what_the_proof_of_the_multilinear_hash_asks_of_its_primes_holds),
-        cmocka_unit_test(no_hash_depends_on_where_the_frames_lie),
-        cmocka_unit_test(every_hash_sees_size_depth_and_each_frame),
-    };
-
-    return cmocka_run_group_tests_name("prof hash", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

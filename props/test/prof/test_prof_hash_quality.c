@@ -11,16 +11,11 @@
  * once in 60000. Counts that are too even are welcome.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "hash.h"
+#include "unit_test.h"
 
 #define KEYS     (1U << 20)
 #define CELLS    65536U
@@ -108,10 +103,8 @@ leaves_of_a_module(struct key *key, uint32_t i)
     key->frames[1] += 32 * (uintptr_t)(i / 1024);
 }
 
-static void
-two_leaves_anywhere_in_a_module_of_32_kb_spread(void **state)
+TEST(two_leaves_anywhere_in_a_module_of_32_kb_spread)
 {
-    (void)state;
     assert_spread(LOW_TEXT, 16, leaves_of_a_module);
     assert_spread(TEXT, 16, leaves_of_a_module);
     assert_spread(TEXT, 2, leaves_of_a_module);
@@ -124,10 +117,8 @@ sizes_and_outermost(struct key *key, uint32_t i)
     key->frames[key->depth - 1] += 16 * (uintptr_t)(i % 1024);
 }
 
-static void
-sizes_and_outermost_frames_spread_at_any_depth(void **state)
+TEST(sizes_and_outermost_frames_spread_at_any_depth)
 {
-    (void)state;
     for (uint32_t depth = 1; depth <= 32; depth *= 2)
         assert_spread(LOW_TEXT, depth, sizes_and_outermost);
     assert_spread(TEXT, 16, sizes_and_outermost);
@@ -147,10 +138,8 @@ pairs_of_16_mb(struct key *key, uint32_t i)
     key->frames[1] = TEXT + (pair >> 24);
 }
 
-static void
-random_leaf_pairs_of_16_mb_of_text_spread(void **state)
+TEST(random_leaf_pairs_of_16_mb_of_text_spread)
 {
-    (void)state;
     assert_spread(TEXT, 16, pairs_of_16_mb);
 }
 
@@ -164,10 +153,8 @@ bits_of_frames(struct key *key, uint32_t i)
             16 * (uintptr_t)(i >> bits * frame & ((1U << bits) - 1));
 }
 
-static void
-differences_of_many_frames_at_once_spread(void **state)
+TEST(differences_of_many_frames_at_once_spread)
 {
-    (void)state;
     assert_spread(TEXT, 4, bits_of_frames);
     assert_spread(TEXT, 5, bits_of_frames);
     assert_spread(TEXT, 10, bits_of_frames);
@@ -181,10 +168,8 @@ around_a_block(struct key *key, uint32_t i)
     key->frames[16] += 16 * (uintptr_t)(i / 1024);
 }
 
-static void
-the_last_frame_of_a_block_and_the_first_of_the_next_spread(void **state)
+TEST(the_last_frame_of_a_block_and_the_first_of_the_next_spread)
 {
-    (void)state;
     assert_spread(TEXT, 17, around_a_block);
     assert_spread(TEXT, 32, around_a_block);
 }
@@ -207,10 +192,8 @@ frames_of_the_upper_bits(struct key *key, uint32_t i)
     key->frames[0] = (uintptr_t)i << 44;
 }
 
-static void
-each_end_of_a_word_spreads(void **state)
+TEST(each_end_of_a_word_spreads)
 {
-    (void)state;
     assert_spread(TEXT, 0, counted_sizes);
     assert_spread(TEXT, 0, sizes_of_the_upper_bits);
     assert_spread(TEXT, 1, frames_of_the_upper_bits);
@@ -223,15 +206,13 @@ each_end_of_a_word_spreads(void **state)
  * which at random one of 500 million counts is (alpha = 2e-9), and there are
  * 70000.
  */
-static void
-each_bit_of_a_key_turns_each_bit_of_the_hash_half_the_time(void **state)
+TEST(each_bit_of_a_key_turns_each_bit_of_the_hash_half_the_time)
 {
     enum { FRAMES = 17, KEY_BITS = 64 * (FRAMES + 1), TRIES = 4096 };
     static uint32_t turned[KEY_BITS][64];
     uint64_t words[FRAMES + 1];
     uint64_t state_word = 1;
 
-    (void)state;
     memset(turned, 0, sizeof turned);
     for (uint32_t i = 0; i < TRIES; i++) {
         uint64_t h;
@@ -262,17 +243,5 @@ each_bit_of_a_key_turns_each_bit_of_the_hash_half_the_time(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_leaves_anywhere_in_a_module_of_32_kb_spread),
-        cmocka_unit_test(sizes_and_outermost_frames_spread_at_any_depth),
-        cmocka_unit_test(random_leaf_pairs_of_16_mb_of_text_spread),
-        cmocka_unit_test(differences_of_many_frames_at_once_spread),
-        cmocka_unit_test(
-            the_last_frame_of_a_block_and_the_first_of_the_next_spread),
-        cmocka_unit_test(each_end_of_a_word_spreads),
-        cmocka_unit_test(
-            each_bit_of_a_key_turns_each_bit_of_the_hash_half_the_time),
-    };
-
-    return cmocka_run_group_tests_name("prof hash quality", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -5,16 +5,11 @@
  * What must be published follows from docs/semantics.md: an allocation of cycle
  * n is published by the flush of n + 2, a free swept in n by that of n + 1.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define SIZE            8U
@@ -166,10 +161,8 @@ tell(struct prof *prof, const struct line *lines, size_t count)
 static const uint32_t starts[] = {
     0, 1, 2, 3, PROF_CYCLE_WRAP - 3, PROF_CYCLE_WRAP - 2, PROF_CYCLE_WRAP - 1};
 
-static void
-ring_an_alloc_shows_two_cycles_on_and_its_free_with_it(void **state)
+TEST(ring_an_alloc_shows_two_cycles_on_and_its_free_with_it)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
         struct prof *prof = ruled_at(&prof_rules_exact, starts[i]);
 
@@ -181,10 +174,8 @@ ring_an_alloc_shows_two_cycles_on_and_its_free_with_it(void **state)
     }
 }
 
-static void
-ring_post_sweep_shows_the_collection_at_once(void **state)
+TEST(ring_post_sweep_shows_the_collection_at_once)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
         struct prof *prof = ruled_at(&prof_rules_exact, starts[i]);
 
@@ -196,24 +187,20 @@ ring_post_sweep_shows_the_collection_at_once(void **state)
     }
 }
 
-static void
-ring_a_free_after_post_sweep_shows_at_the_next_flush(void **state)
+TEST(ring_a_free_after_post_sweep_shows_at_the_next_flush)
 {
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {POST, 1, 0},
          {FREE, 1, 0}, {NEXT, 1, 0}, {FLUSH, 1, 1});
     props_prof_drop(prof);
 }
 
 /* No post_sweep of its own cycle shows it, nor its allocation. */
-static void
-ring_an_explicit_free_shows_with_allocations_of_its_cycle(void **state)
+TEST(ring_an_explicit_free_shows_with_allocations_of_its_cycle)
 {
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     TELL(prof, {ALLOC, 0, 0}, {EXPLICIT, 0, 0}, {POST, 0, 0}, {NEXT, 0, 0},
          {FLUSH, 0, 0}, {ALLOC, 0, 0}, {EXPLICIT, 0, 0}, {NEXT, 0, 0},
          {FLUSH, 1, 1}, {NEXT, 1, 1}, {FLUSH, 2, 2});
@@ -221,25 +208,21 @@ ring_an_explicit_free_shows_with_allocations_of_its_cycle(void **state)
 }
 
 /* A collection that sweeps in the stopped world moves on by two. */
-static void
-ring_two_cycles_in_one_stop_show_the_whole_heap(void **state)
+TEST(ring_two_cycles_in_one_stop_show_the_whole_heap)
 {
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     TELL(prof, {ALLOC, 0, 0}, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FREE, 0, 0},
          {NEXT, 0, 0}, {FLUSH, 2, 1});
     props_prof_drop(prof);
 }
 
-static void
-ring_the_second_flush_of_a_cycle_does_nothing(void **state)
+TEST(ring_the_second_flush_of_a_cycle_does_nothing)
 {
     struct prof *prof = ruled(&prof_rules_exact);
     const prof_bucket bucket = alloc(prof, frame, SIZE);
     shared_u64 *slot;
 
-    (void)state;
     next_and_flush(prof);
     next_and_flush(prof);
     assert_true(prof_heap_phase(prof).flushed);
@@ -253,13 +236,11 @@ ring_the_second_flush_of_a_cycle_does_nothing(void **state)
     props_prof_drop(prof);
 }
 
-static void
-only_a_flush_sets_flushed_and_each_cycle_clears_it(void **state)
+TEST(only_a_flush_sets_flushed_and_each_cycle_clears_it)
 {
     static const struct prof_rules *const sets[] = {
         &prof_rules_exact, &prof_rules_go1_5, &prof_rules_go1_6_late};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         struct prof *prof = ruled_at(sets[i], PROF_CYCLE_WRAP - 2);
 
@@ -283,36 +264,30 @@ only_a_flush_sets_flushed_and_each_cycle_clears_it(void **state)
 }
 
 /* A flush left out delays: the slot comes round again, nothing is lost. */
-static void
-ring_a_missing_flush_delays_and_loses_nothing(void **state)
+TEST(ring_a_missing_flush_delays_and_loses_nothing)
 {
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
          {NEXT, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
          {FLUSH, 1, 0});
     props_prof_drop(prof);
 }
 
-static void
-ring_a_snapshot_publishes_the_slot_of_now(void **state)
+TEST(ring_a_snapshot_publishes_the_slot_of_now)
 {
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     spend_first_snapshot(prof);
     TELL(prof, {ALLOC, 0, 0}, {SNAPSHOT, 0, 0}, {NEXT, 0, 0}, {SNAPSHOT, 0, 0},
          {FREE, 0, 0}, {NEXT, 0, 0}, {SNAPSHOT, 1, 1}, {FLUSH, 1, 1});
     props_prof_drop(prof);
 }
 
-static void
-stages_stopped_show_two_collections_on(void **state)
+TEST(stages_stopped_show_two_collections_on)
 {
     struct prof *prof = ruled(&prof_rules_go1_5);
 
-    (void)state;
     /* Flush, post_sweep and (but for the first) snapshot publish nothing. */
     spend_first_snapshot(prof);
     TELL(prof, {ALLOC, 0, 0}, {ALLOC, 0, 0}, {FLUSH, 0, 0}, {NEXT, 0, 0},
@@ -322,12 +297,10 @@ stages_stopped_show_two_collections_on(void **state)
     props_prof_drop(prof);
 }
 
-static void
-stages_restarted_turn_at_the_flush_and_once_a_cycle(void **state)
+TEST(stages_restarted_turn_at_the_flush_and_once_a_cycle)
 {
     struct prof *prof = ruled(&prof_rules_go1_6_late);
 
-    (void)state;
     spend_first_snapshot(prof);
     TELL(prof, {ALLOC, 0, 0}, {NEXT, 0, 0}, {FLUSH, 0, 0}, {FLUSH, 0, 0},
          {NEXT, 0, 0}, {FREE, 0, 0}, {FLUSH, 1, 1}, {NEXT, 1, 1},
@@ -336,12 +309,10 @@ stages_restarted_turn_at_the_flush_and_once_a_cycle(void **state)
 }
 
 /* golang/go#19311, the seven events of docs/semantics.md. */
-static void
-stages_restarted_show_a_free_before_its_alloc(void **state)
+TEST(stages_restarted_show_a_free_before_its_alloc)
 {
     struct prof *prof = ruled(&prof_rules_go1_6_late);
 
-    (void)state;
     (void)alloc(prof, 0xb, SIZE);
     next_and_flush(prof);
     next_and_flush(prof);
@@ -351,8 +322,7 @@ stages_restarted_show_a_free_before_its_alloc(void **state)
     props_prof_drop(prof);
 }
 
-static void
-eras_without_the_path_drop_an_explicit_free_and_count_it(void **state)
+TEST(eras_without_the_path_drop_an_explicit_free_and_count_it)
 {
     static const struct {
         const struct prof_rules *rules;
@@ -363,7 +333,6 @@ eras_without_the_path_drop_an_explicit_free_and_count_it(void **state)
         {&prof_rules_go1_17, 2},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct prof *prof = ruled(rows[i].rules);
         const prof_bucket bucket = alloc(prof, frame, SIZE);
@@ -379,12 +348,10 @@ eras_without_the_path_drop_an_explicit_free_and_count_it(void **state)
     }
 }
 
-static void
-the_free_of_a_dropped_allocation_does_nothing(void **state)
+TEST(the_free_of_a_dropped_allocation_does_nothing)
 {
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     prof_heap_free(prof_proc_at(prof, 0), PROF_BUCKET_NONE);
     assert_int_equal(prof_heap_totals(prof).frees_pending, 0);
     for (uint32_t i = 0; i < COUNTER_SLOTS; i++)
@@ -396,25 +363,5 @@ the_free_of_a_dropped_allocation_does_nothing(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            ring_an_alloc_shows_two_cycles_on_and_its_free_with_it),
-        cmocka_unit_test(ring_post_sweep_shows_the_collection_at_once),
-        cmocka_unit_test(ring_a_free_after_post_sweep_shows_at_the_next_flush),
-        cmocka_unit_test(
-            ring_an_explicit_free_shows_with_allocations_of_its_cycle),
-        cmocka_unit_test(ring_two_cycles_in_one_stop_show_the_whole_heap),
-        cmocka_unit_test(ring_the_second_flush_of_a_cycle_does_nothing),
-        cmocka_unit_test(only_a_flush_sets_flushed_and_each_cycle_clears_it),
-        cmocka_unit_test(ring_a_missing_flush_delays_and_loses_nothing),
-        cmocka_unit_test(ring_a_snapshot_publishes_the_slot_of_now),
-        cmocka_unit_test(stages_stopped_show_two_collections_on),
-        cmocka_unit_test(stages_restarted_turn_at_the_flush_and_once_a_cycle),
-        cmocka_unit_test(stages_restarted_show_a_free_before_its_alloc),
-        cmocka_unit_test(
-            eras_without_the_path_drop_an_explicit_free_and_count_it),
-        cmocka_unit_test(the_free_of_a_dropped_allocation_does_nothing),
-    };
-
-    return cmocka_run_group_tests_name("prof heap", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

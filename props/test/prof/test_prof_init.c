@@ -2,18 +2,13 @@
  * test_prof_init.c -- configurations and memory: what is refused and why, that
  * a refusal touches nothing, and that the length asked for is enough and exact.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/prof.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -91,12 +86,10 @@ static const struct {
      PROF_OK},
 };
 
-static void
-each_configuration_gets_its_answer(void **state)
+TEST(each_configuration_gets_its_answer)
 {
     static _Alignas(64) unsigned char little[64];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const size_t bytes = prof_bytes_needed(&rows[i].config);
         struct prof *prof = (void *)little;
@@ -116,8 +109,7 @@ each_configuration_gets_its_answer(void **state)
         assert_int_equal(little[i], 0);
 }
 
-static void
-zeros_stand_for_the_defaults(void **state)
+TEST(zeros_stand_for_the_defaults)
 {
     const struct prof_config zeros = {.buckets_max = 8};
     const struct prof_config written = {.rules = &prof_rules_exact,
@@ -126,12 +118,10 @@ zeros_stand_for_the_defaults(void **state)
                                         .frames_max = 8 * 16,
                                         .procs_max = 1};
 
-    (void)state;
     assert_int_equal(prof_bytes_needed(&zeros), prof_bytes_needed(&written));
 }
 
-static void
-a_new_instance_stands_at_its_first_cycle_and_is_empty(void **state)
+TEST(a_new_instance_stands_at_its_first_cycle_and_is_empty)
 {
     const struct prof_config config = {.buckets_max = 2, .cycle_first = 77};
     struct prof *prof = props_prof_make(&config);
@@ -139,7 +129,6 @@ a_new_instance_stands_at_its_first_cycle_and_is_empty(void **state)
     const struct prof_drops drops = prof_drops(prof);
     size_t count = 9;
 
-    (void)state;
     assert_int_equal(prof_heap_phase(prof).cycle, 77);
     assert_false(prof_heap_phase(prof).flushed);
     assert_int_equal(totals.allocs_published + totals.frees_published, 0);
@@ -156,8 +145,7 @@ a_new_instance_stands_at_its_first_cycle_and_is_empty(void **state)
     props_prof_drop(prof);
 }
 
-static void
-a_block_of_any_other_alignment_is_refused(void **state)
+TEST(a_block_of_any_other_alignment_is_refused)
 {
     const struct prof_config config = {.buckets_max = 2};
     const size_t bytes = prof_bytes_needed(&config);
@@ -165,7 +153,6 @@ a_block_of_any_other_alignment_is_refused(void **state)
     unsigned char *block = aligned_alloc(PROF_BLOCK_ALIGN, room);
     struct prof *prof = NULL;
 
-    (void)state;
     assert_non_null(block);
     memset(block, 0, room);
     for (size_t off = 1; off < PROF_BLOCK_ALIGN; off++) {
@@ -179,8 +166,7 @@ a_block_of_any_other_alignment_is_refused(void **state)
 }
 
 /* Every length that is too short, each byte of it looked at. */
-static void
-a_block_of_any_shorter_length_is_refused_untouched(void **state)
+TEST(a_block_of_any_shorter_length_is_refused_untouched)
 {
     const struct prof_config config = {
         .buckets_max = 1, .depth_max = 1, .frames_max = 1};
@@ -189,7 +175,6 @@ a_block_of_any_shorter_length_is_refused_untouched(void **state)
     unsigned char *zeros = calloc(1, bytes);
     struct prof *prof = NULL;
 
-    (void)state;
     assert_non_null(block);
     assert_non_null(zeros);
     memset(block, 0, bytes);
@@ -225,13 +210,11 @@ fill(struct prof *prof, const struct prof_config *config)
     }
 }
 
-static void
-a_full_instance_stays_within_its_block(void **state)
+TEST(a_full_instance_stays_within_its_block)
 {
     static const uint32_t sizes[] = {1, 2, 3, 7, 8, 9, 100, 1000};
     enum { GUARD = 256 };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         const struct prof_config config = {.buckets_max = sizes[i],
                                            .depth_max = 3,
@@ -257,13 +240,11 @@ a_full_instance_stays_within_its_block(void **state)
     }
 }
 
-static void
-a_thousand_instances_do_not_know_of_each_other(void **state)
+TEST(a_thousand_instances_do_not_know_of_each_other)
 {
     enum { INSTANCES = 1000 };
     static struct prof *all[INSTANCES];
 
-    (void)state;
     for (uint32_t i = 0; i < INSTANCES; i++) {
         const struct prof_config config = {.buckets_max = 4, .cycle_first = i};
 
@@ -299,8 +280,7 @@ a_thousand_instances_do_not_know_of_each_other(void **state)
     }
 }
 
-static void
-every_rule_set_is_found_by_its_name_and_no_other(void **state)
+TEST(every_rule_set_is_found_by_its_name_and_no_other)
 {
     static const struct prof_rules *const sets[] = {
         &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
@@ -308,7 +288,6 @@ every_rule_set_is_found_by_its_name_and_no_other(void **state)
     };
     static const char *const none[] = {"", "exac", "exactly", "go1.1", "EXACT"};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sets); i++)
         assert_ptr_equal(prof_rules_find(sets[i]->name), sets[i]);
     for (size_t i = 0; i < COUNT_OF(none); i++)
@@ -349,10 +328,8 @@ static const struct {
      PROF_MUTEX_EXACT, PROF_SAMPLER_EXACT, false, false},
 };
 
-static void
-every_preset_is_what_its_era_did(void **state)
+TEST(every_preset_is_what_its_era_did)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(eras); i++) {
         const struct prof_rules *rules = eras[i].rules;
 
@@ -368,12 +345,10 @@ every_preset_is_what_its_era_did(void **state)
     }
 }
 
-static void
-rules_that_do_not_exist_are_refused(void **state)
+TEST(rules_that_do_not_exist_are_refused)
 {
     struct prof_rules wrong[8];
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         wrong[i] = prof_rules_exact;
     wrong[0].heap = (enum prof_heap_scheme)(PROF_HEAP_RING + 1);
@@ -396,24 +371,20 @@ rules_that_do_not_exist_are_refused(void **state)
 
 /* Of each processor a bucket has three counters and a wait; of all together an
  * entry, and what is published. */
-static void
-the_largest_instance_is_measured_whole(void **state)
+TEST(the_largest_instance_is_measured_whole)
 {
     const struct prof_config config = {
         .buckets_max = PROF_BUCKETS_LIMIT, .frames_max = 1, .procs_max = 3};
     const uint64_t of_each = 3 * sizeof(uint64_t) + 2 * sizeof(uint64_t);
     const uint64_t of_all = 16 + 3 * (sizeof(uint64_t) + 4 * sizeof(uint32_t));
 
-    (void)state;
     assert_true(prof_bytes_needed(&config) >=
                 PROF_BUCKETS_LIMIT * (3 * of_each + of_all));
 }
 
 /* Exact rules divide up 64 random bits: any one of them asks for all 64. */
-static void
-exact_rules_with_a_short_random_number_are_refused(void **state)
+TEST(exact_rules_with_a_short_random_number_are_refused)
 {
-    (void)state;
     for (int exact = 0; exact < 4; exact++) {
         struct prof_rules rules = prof_rules_go1_10;
         const struct prof_config config = {.buckets_max = 1, .rules = &rules};
@@ -431,10 +402,8 @@ exact_rules_with_a_short_random_number_are_refused(void **state)
     }
 }
 
-static void
-every_status_has_a_text_of_its_own(void **state)
+TEST(every_status_has_a_text_of_its_own)
 {
-    (void)state;
     for (int a = 0; a <= PROF_STATUS_COUNT; a++) {
         for (int b = 0; b < a; b++)
             assert_string_not_equal(prof_status_text((enum prof_status)a),
@@ -442,12 +411,10 @@ every_status_has_a_text_of_its_own(void **state)
     }
 }
 
-static void
-the_library_states_the_version_of_its_headers(void **state)
+TEST(the_library_states_the_version_of_its_headers)
 {
     char numbers[32];
 
-    (void)state;
     snprintf(numbers, sizeof numbers, "%d.%d.%d", PROF_VERSION_MAJOR,
              PROF_VERSION_MINOR, PROF_VERSION_PATCH);
     assert_string_equal(PROF_VERSION, numbers);
@@ -457,22 +424,5 @@ the_library_states_the_version_of_its_headers(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_configuration_gets_its_answer),
-        cmocka_unit_test(zeros_stand_for_the_defaults),
-        cmocka_unit_test(a_new_instance_stands_at_its_first_cycle_and_is_empty),
-        cmocka_unit_test(a_block_of_any_other_alignment_is_refused),
-        cmocka_unit_test(a_block_of_any_shorter_length_is_refused_untouched),
-        cmocka_unit_test(a_full_instance_stays_within_its_block),
-        cmocka_unit_test(a_thousand_instances_do_not_know_of_each_other),
-        cmocka_unit_test(every_rule_set_is_found_by_its_name_and_no_other),
-        cmocka_unit_test(every_preset_is_what_its_era_did),
-        cmocka_unit_test(rules_that_do_not_exist_are_refused),
-        cmocka_unit_test(the_largest_instance_is_measured_whole),
-        cmocka_unit_test(exact_rules_with_a_short_random_number_are_refused),
-        cmocka_unit_test(every_status_has_a_text_of_its_own),
-        cmocka_unit_test(the_library_states_the_version_of_its_headers),
-    };
-
-    return cmocka_run_group_tests_name("prof init", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -5,16 +5,11 @@
  *
  * No run counts so far, so the columns are filled in by hand (white box).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define TWO_TO_32 (UINT64_C(1) << 32)
 
@@ -97,10 +92,8 @@ live_from(uint64_t start, const struct prof_rules *rules)
     props_prof_drop(prof);
 }
 
-static void
-heap_counters_pass_every_edge(void **state)
+TEST(heap_counters_pass_every_edge)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         live_from(starts[i], &prof_rules_exact);
         live_from(starts[i], &prof_rules_go1_5);
@@ -108,10 +101,8 @@ heap_counters_pass_every_edge(void **state)
 }
 
 /* The same while they wait to be published. */
-static void
-pending_counters_pass_every_edge(void **state)
+TEST(pending_counters_pass_every_edge)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         const struct prof_config config = {.buckets_max = 4};
         struct prof *prof = props_prof_make(&config);
@@ -136,10 +127,8 @@ pending_counters_pass_every_edge(void **state)
     }
 }
 
-static void
-contention_counters_pass_every_edge(void **state)
+TEST(contention_counters_pass_every_edge)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         const struct prof_config config = {.buckets_max = 4};
         struct prof *prof = props_prof_make(&config);
@@ -166,15 +155,13 @@ contention_counters_pass_every_edge(void **state)
 }
 
 /* A word has 32 bits for each, and a carry goes elsewhere. */
-static void
-the_upper_half_of_a_counter_is_counted_like_the_lower(void **state)
+TEST(the_upper_half_of_a_counter_is_counted_like_the_lower)
 {
     struct prof *prof =
         props_prof_make(&(struct prof_config){.buckets_max = 4});
     const prof_bucket row = prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
     struct prof_heap_record record;
 
-    (void)state;
     set_counted(prof, 2, row, TWO_TO_32 - 1, TWO_TO_32 - 2);
     (void)prof_heap_alloc(prof_proc_at(prof, 0), stack, 2, 8);
     prof_heap_free_explicit(prof_proc_at(prof, 0), row);
@@ -195,10 +182,8 @@ the_upper_half_of_a_counter_is_counted_like_the_lower(void **state)
 }
 
 /* Slots alternate, so each of them comes by its carry in its own cycle. */
-static void
-a_carry_is_published_with_what_it_was_counted_with(void **state)
+TEST(a_carry_is_published_with_what_it_was_counted_with)
 {
-    (void)state;
     for (uint32_t first = 0; first < 2 * COUNTER_SLOTS; first++) {
         struct prof *prof = props_prof_make(
             &(struct prof_config){.buckets_max = 4, .cycle_first = first});
@@ -223,13 +208,11 @@ a_carry_is_published_with_what_it_was_counted_with(void **state)
 }
 
 /* So their pages stay untouched, and nobody looks at them (counters.c, I3). */
-static void
-counts_below_2_to_the_32_need_no_upper_halves(void **state)
+TEST(counts_below_2_to_the_32_need_no_upper_halves)
 {
     static const struct prof_rules *const sets[] = {&prof_rules_exact,
                                                     &prof_rules_go1_5};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         struct prof *prof = props_prof_make(&(struct prof_config){
             .rules = sets[i], .buckets_max = 4, .procs_max = 2});
@@ -252,8 +235,7 @@ counts_below_2_to_the_32_need_no_upper_halves(void **state)
 }
 
 /* Each has room for its own, and the sum has none in 32 bits. */
-static void
-processors_together_may_count_more_than_each_alone(void **state)
+TEST(processors_together_may_count_more_than_each_alone)
 {
     static const struct {
         const char *why;
@@ -266,7 +248,6 @@ processors_together_may_count_more_than_each_alone(void **state)
         {"a bit of each", 1U << 31, 1U << 31, TWO_TO_32},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct prof *prof = props_prof_make(
             &(struct prof_config){.buckets_max = 2, .procs_max = 2});
@@ -289,12 +270,10 @@ processors_together_may_count_more_than_each_alone(void **state)
 }
 
 /* A line is 8 rows: one table fills it to the last, one goes on behind it. */
-static void
-publishing_a_slot_is_all_of_its_rows_and_no_other_slot(void **state)
+TEST(publishing_a_slot_is_all_of_its_rows_and_no_other_slot)
 {
     enum { MARK = 77 };
 
-    (void)state;
     for (uint32_t rows = 7; rows <= 8; rows++) {
         for (uint32_t slot = 0; slot < COUNTER_SLOTS; slot++) {
             struct prof *prof = props_prof_make(
@@ -324,13 +303,11 @@ publishing_a_slot_is_all_of_its_rows_and_no_other_slot(void **state)
 }
 
 /* Whatever bytes of its word change; of one processor, and of two. */
-static void
-any_change_of_a_count_is_published(void **state)
+TEST(any_change_of_a_count_is_published)
 {
     static const uint32_t counts[] = {1,   2,   255,   256,   257,
                                       511, 512, 65535, 65536, UINT32_MAX};
 
-    (void)state;
     for (uint32_t procs = 1; procs <= 2; procs++) {
         for (size_t i = 1; i < sizeof counts / sizeof *counts; i++) {
             struct prof *prof = props_prof_make(
@@ -350,15 +327,13 @@ any_change_of_a_count_is_published(void **state)
     }
 }
 
-static void
-totals_have_what_each_row_has_carried(void **state)
+TEST(totals_have_what_each_row_has_carried)
 {
     enum { ROWS = 3 };
     struct prof *prof =
         props_prof_make(&(struct prof_config){.buckets_max = ROWS});
     struct prof_heap_totals totals;
 
-    (void)state;
     for (uintptr_t i = 1; i <= ROWS; i++) {
         const uint32_t row = prof_heap_alloc(prof_proc_at(prof, 0), &i, 1, 8);
 
@@ -374,14 +349,12 @@ totals_have_what_each_row_has_carried(void **state)
 }
 
 /* Row 0 is no bucket, and nobody shows it: a free way to see what is lost. */
-static void
-an_event_that_is_dropped_is_counted_in_no_column(void **state)
+TEST(an_event_that_is_dropped_is_counted_in_no_column)
 {
     struct prof *prof =
         props_prof_make(&(struct prof_config){.buckets_max = 1});
     struct prof_proc *proc = prof_proc_at(prof, 0);
 
-    (void)state;
     (void)prof_heap_alloc(proc, stack, 2, 8);
     assert_int_equal(prof_heap_alloc(proc, stack, 1, 8), PROF_BUCKET_NONE);
     prof_contention_event(proc, PROF_BLOCK, stack, 2, 5);
@@ -398,8 +371,7 @@ an_event_that_is_dropped_is_counted_in_no_column(void **state)
  * Eras that scale by a quotient keep a double. A bucket that is linked, but in
  * which nothing has been counted yet, shows one block event, as in Go.
  */
-static void
-a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one(void **state)
+TEST(a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one)
 {
     static const struct {
         enum prof_contention kind;
@@ -419,7 +391,6 @@ a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one(void **state)
         {PROF_MUTEX, 2, 2},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct prof *prof = props_prof_make(&(struct prof_config){
             .rules = &prof_rules_go1_17, .buckets_max = 1});
@@ -444,22 +415,5 @@ a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heap_counters_pass_every_edge),
-        cmocka_unit_test(pending_counters_pass_every_edge),
-        cmocka_unit_test(contention_counters_pass_every_edge),
-        cmocka_unit_test(the_upper_half_of_a_counter_is_counted_like_the_lower),
-        cmocka_unit_test(a_carry_is_published_with_what_it_was_counted_with),
-        cmocka_unit_test(
-            publishing_a_slot_is_all_of_its_rows_and_no_other_slot),
-        cmocka_unit_test(any_change_of_a_count_is_published),
-        cmocka_unit_test(totals_have_what_each_row_has_carried),
-        cmocka_unit_test(an_event_that_is_dropped_is_counted_in_no_column),
-        cmocka_unit_test(
-            a_count_that_is_a_double_is_cut_and_a_block_event_is_at_least_one),
-        cmocka_unit_test(counts_below_2_to_the_32_need_no_upper_halves),
-        cmocka_unit_test(processors_together_may_count_more_than_each_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* test_prof_make.c -- instances for the tests of the core. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "aligned_block.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 struct prof *
 props_prof_make(const struct prof_config *config)

@@ -3,10 +3,6 @@
  * contract ends. Each case runs in a process of its own, so that a fault is an
  * answer.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define PAGE    4096U
 #define BUCKETS 4000U
@@ -137,10 +132,8 @@ add_parts(struct parts *parts, const struct prof *prof)
     }
 }
 
-static void
-parts_of_a_block_do_not_overlap(void **state)
+TEST(parts_of_a_block_do_not_overlap)
 {
-    (void)state;
     for (uint32_t rows = 1; rows <= 40; rows++) {
         const struct prof_config config = {
             .buckets_max = rows, .frames_max = rows, .procs_max = 1 + rows % 3};
@@ -220,45 +213,38 @@ flush_guarded(struct prof *prof)
         _exit(1);
 }
 
-static void
-next_cycle_touches_nothing_but_the_instance_itself(void **state)
+TEST(next_cycle_touches_nothing_but_the_instance_itself)
 {
     struct prof *prof = large_instance(&prof_rules_exact);
     const struct ending ending = end_of(next_cycle_guarded, prof);
 
-    (void)state;
     assert_int_equal(ending.status, 0);
     assert_true(ended_well(&ending));
     assert_int_equal(munmap(block, block_bytes), 0);
 }
 
 /* The guard is one: what does touch the buckets dies of it. */
-static void
-a_flush_touches_the_buckets_and_dies_of_the_guard(void **state)
+TEST(a_flush_touches_the_buckets_and_dies_of_the_guard)
 {
     struct prof *prof = large_instance(&prof_rules_exact);
     const struct ending ending = end_of(flush_guarded, prof);
 
-    (void)state;
     assert_true(ended_by(&ending, SIGSEGV));
     assert_int_equal(munmap(block, block_bytes), 0);
 }
 
 /* So does the other scheme: what O(1) is about. */
-static void
-next_cycle_of_the_stages_touches_the_buckets(void **state)
+TEST(next_cycle_of_the_stages_touches_the_buckets)
 {
     struct prof *prof = large_instance(&prof_rules_go1_5);
     const struct ending ending = end_of(next_cycle_guarded, prof);
 
-    (void)state;
     assert_true(ended_by(&ending, SIGSEGV));
     assert_int_equal(munmap(block, block_bytes), 0);
 }
 
 /* init promises to leave the block alone but for its beginning. */
-static void
-a_new_instance_costs_a_page_however_large_it_is(void **state)
+TEST(a_new_instance_costs_a_page_however_large_it_is)
 {
     const struct prof_config config = {.buckets_max = 1U << 20};
     const size_t bytes = prof_bytes_needed(&config);
@@ -269,7 +255,6 @@ a_new_instance_costs_a_page_however_large_it_is(void **state)
     size_t resident = 0;
     unsigned char *pages = calloc(bytes / PAGE + 1, 1);
 
-    (void)state;
     assert_true(large != MAP_FAILED);
     assert_non_null(pages);
     assert_int_equal(madvise(large, bytes, MADV_NOHUGEPAGE), 0);
@@ -290,14 +275,12 @@ take_a_proc_out_of_range(struct prof *prof)
     (void)prof_proc_at(prof, 3);
 }
 
-static void
-a_processor_out_of_range_ends_the_program_and_says_where(void **state)
+TEST(a_processor_out_of_range_ends_the_program_and_says_where)
 {
     const struct prof_config config = {.buckets_max = 1, .procs_max = 3};
     struct prof *prof = props_prof_make(&config);
     const struct ending ending = end_of(take_a_proc_out_of_range, prof);
 
-    (void)state;
     assert_non_null(prof_proc_at(prof, 2));
     assert_true(ended_by(&ending, SIGABRT));
     assert_ptr_equal(strstr(ending.text, "prof: "), ending.text);
@@ -319,15 +302,13 @@ free_explicitly_a_bucket_out_of_range(struct prof *prof)
 }
 
 /* A bucket of another instance, say: it must not write beyond the block. */
-static void
-a_bucket_out_of_range_ends_the_program_and_says_where(void **state)
+TEST(a_bucket_out_of_range_ends_the_program_and_says_where)
 {
     static void (*const cases[])(struct prof *) = {
         free_a_bucket_out_of_range, free_explicitly_a_bucket_out_of_range};
     const struct prof_config config = {.buckets_max = 4};
     struct prof *prof = props_prof_make(&config);
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct ending ending = end_of(cases[i], prof);
 
@@ -341,16 +322,5 @@ a_bucket_out_of_range_ends_the_program_and_says_where(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_of_a_block_do_not_overlap),
-        cmocka_unit_test(next_cycle_touches_nothing_but_the_instance_itself),
-        cmocka_unit_test(a_flush_touches_the_buckets_and_dies_of_the_guard),
-        cmocka_unit_test(next_cycle_of_the_stages_touches_the_buckets),
-        cmocka_unit_test(a_new_instance_costs_a_page_however_large_it_is),
-        cmocka_unit_test(
-            a_processor_out_of_range_ends_the_program_and_says_where),
-        cmocka_unit_test(a_bucket_out_of_range_ends_the_program_and_says_where),
-    };
-
-    return cmocka_run_group_tests_name("prof memory", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
  * test_prof_port.c -- the lock of the Linux port under real threads.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <pthread.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/port.h"
+#include "unit_test.h"
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
@@ -35,12 +30,10 @@ count_under_the_lock(void *unused)
     return NULL;
 }
 
-static void
-a_lock_of_zero_bytes_is_free(void **state)
+TEST(a_lock_of_zero_bytes_is_free)
 {
     struct prof_port_lock fresh;
 
-    (void)state;
     memset(&fresh, 0, sizeof fresh);
     assert_true(prof_port_lock_try(&fresh));
     prof_port_lock_release(&fresh);
@@ -48,10 +41,8 @@ a_lock_of_zero_bytes_is_free(void **state)
     prof_port_lock_release(&fresh);
 }
 
-static void
-trying_a_lock_that_is_held_fails_until_its_release(void **state)
+TEST(trying_a_lock_that_is_held_fails_until_its_release)
 {
-    (void)state;
     prof_port_lock_take(&lock);
     for (int i = 0; i < 3; i++)
         assert_false(prof_port_lock_try(&lock));
@@ -61,12 +52,10 @@ trying_a_lock_that_is_held_fails_until_its_release(void **state)
     prof_port_lock_release(&lock);
 }
 
-static void
-threads_that_contend_count_right(void **state)
+TEST(threads_that_contend_count_right)
 {
     pthread_t threads[THREADS];
 
-    (void)state;
     counted = 0;
     tried = 0;
     for (int i = 0; i < THREADS; i++)
@@ -93,10 +82,8 @@ come_and_take(void *unused)
     return NULL;
 }
 
-static void
-every_sleeper_is_woken(void **state)
+TEST(every_sleeper_is_woken)
 {
-    (void)state;
     for (int round = 0; round < 200; round++) {
         pthread_t threads[THREADS];
 
@@ -119,12 +106,5 @@ every_sleeper_is_woken(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lock_of_zero_bytes_is_free),
-        cmocka_unit_test(trying_a_lock_that_is_held_fails_until_its_release),
-        cmocka_unit_test(threads_that_contend_count_right),
-        cmocka_unit_test(every_sleeper_is_woken),
-    };
-
-    return cmocka_run_group_tests_name("prof port", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,16 +6,11 @@
  * the calls they make led through a hook, which acts as the other thread. So an
  * interleaving is a line of the test and not a matter of luck.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 /* The other thread, and how many hooked calls it waits for. */
 static void (*other_thread)(void);
@@ -80,13 +75,11 @@ an_object_is_born_and_freed(void)
     prof_heap_free_explicit(prof_proc_at(prof, 0), alloc(1));
 }
 
-static void
-a_first_snapshot_shows_no_free_before_its_allocation(void **state)
+TEST(a_first_snapshot_shows_no_free_before_its_allocation)
 {
     static const struct prof_rules *const sets[] = {&prof_rules_exact,
                                                     &prof_rules_go1_5};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         for (uint32_t calls = 0; calls < 8; calls++) {
             struct prof_heap_record record;
@@ -158,10 +151,8 @@ the_bucket_arrives(void)
         props_prof_drop(prof);                          \
     } while (0)
 
-static void
-a_bucket_that_arrives_in_a_snapshot_pushes_none_out(void **state)
+TEST(a_bucket_that_arrives_in_a_snapshot_pushes_none_out)
 {
-    (void)state;
     for (uint32_t calls = 0; calls < 12; calls++) {
         struct prof_heap_record records[2] = {{0}, {0}};
         enum prof_status status;
@@ -178,10 +169,8 @@ a_bucket_that_arrives_in_a_snapshot_pushes_none_out(void **state)
     }
 }
 
-static void
-a_bucket_that_arrives_in_a_contention_snapshot_pushes_none_out(void **state)
+TEST(a_bucket_that_arrives_in_a_contention_snapshot_pushes_none_out)
 {
-    (void)state;
     for (uint32_t calls = 0; calls < 8; calls++) {
         struct prof_contention_record records[2] = {{0}, {0}};
         enum prof_status status;
@@ -202,12 +191,5 @@ a_bucket_that_arrives_in_a_contention_snapshot_pushes_none_out(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_first_snapshot_shows_no_free_before_its_allocation),
-        cmocka_unit_test(a_bucket_that_arrives_in_a_snapshot_pushes_none_out),
-        cmocka_unit_test(
-            a_bucket_that_arrives_in_a_contention_snapshot_pushes_none_out),
-    };
-
-    return cmocka_run_group_tests_name("prof race", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

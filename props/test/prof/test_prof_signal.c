@@ -3,16 +3,10 @@
  * record call it interrupts is about to count in, at any instruction
  * (props/test/lib/single_step.h), also where the count passes 2^32.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "instance.h"
 #include "single_step.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define STEPS_MAX 100000U
 #define EACH_STEP 0U
@@ -148,10 +142,8 @@ begin(void)
     wait();
 }
 
-static void
-a_handler_that_strikes_anywhere_loses_no_event(void **state)
+TEST(a_handler_that_strikes_anywhere_loses_no_event)
 {
-    (void)state;
     if (!PROPS_STEPS)
         skip();
     for (uint32_t i = 0; i < CASES; i++) {
@@ -173,10 +165,8 @@ fill_lower_halves(void)
     store_relaxed(&prof->counters.carries, 0);
 }
 
-static void
-a_handler_that_strikes_anywhere_loses_no_carry(void **state)
+TEST(a_handler_that_strikes_anywhere_loses_no_carry)
 {
-    (void)state;
     if (!PROPS_STEPS)
         skip();
     for (uint32_t i = 0; i < FREES_IN_FREES; i++) {
@@ -198,10 +188,5 @@ a_handler_that_strikes_anywhere_loses_no_carry(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handler_that_strikes_anywhere_loses_no_event),
-        cmocka_unit_test(a_handler_that_strikes_anywhere_loses_no_carry),
-    };
-
-    return cmocka_run_group_tests_name("prof signal", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * test_prof_snapshot.c -- what the readings of a profile promise: the short
  * buffer, the first snapshot, the filter, busy, totals.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define ROOM            8U
@@ -48,14 +43,12 @@ next_and_flush(struct prof *prof)
     assert_int_equal(prof_heap_flush(prof), PROF_OK);
 }
 
-static void
-a_short_buffer_is_not_touched_and_the_need_is_told(void **state)
+TEST(a_short_buffer_is_not_touched_and_the_need_is_told)
 {
     struct prof_heap_record records[3];
     struct prof_heap_record before[3];
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     for (uintptr_t i = 1; i <= 3; i++)
         (void)alloc(prof, i, 8);
     memset(records, 0xa5, sizeof records);
@@ -84,13 +77,11 @@ a_short_buffer_is_not_touched_and_the_need_is_told(void **state)
     props_prof_drop(prof);
 }
 
-static void
-a_short_buffer_of_contention_is_not_touched_either(void **state)
+TEST(a_short_buffer_of_contention_is_not_touched_either)
 {
     static const enum prof_contention kinds[] = {PROF_BLOCK, PROF_MUTEX};
     struct prof *prof = ruled(&prof_rules_exact);
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         struct prof_contention_record records[2];
         struct prof_contention_record before[2];
@@ -116,8 +107,7 @@ a_short_buffer_of_contention_is_not_touched_either(void **state)
     props_prof_drop(prof);
 }
 
-static void
-clocks_that_ran_backwards_count_the_least(void **state)
+TEST(clocks_that_ran_backwards_count_the_least)
 {
     static const struct {
         const char *why;
@@ -134,7 +124,6 @@ clocks_that_ran_backwards_count_the_least(void **state)
         {"mutex, two ticks", PROF_MUTEX, 2, 2},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct prof *prof = ruled(&prof_rules_exact);
         struct prof_contention_record record;
@@ -152,15 +141,13 @@ clocks_that_ran_backwards_count_the_least(void **state)
     }
 }
 
-static void
-the_first_snapshot_shows_all_and_the_next_what_is_due(void **state)
+TEST(the_first_snapshot_shows_all_and_the_next_what_is_due)
 {
     static const struct prof_rules *const sets[] = {
         &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
         &prof_rules_go1_10, &prof_rules_go1_17,
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         struct prof *prof = ruled(sets[i]);
         struct prof_heap_record records[ROOM];
@@ -186,8 +173,7 @@ the_first_snapshot_shows_all_and_the_next_what_is_due(void **state)
     }
 }
 
-static void
-asking_for_the_size_spends_the_first_snapshot_by_rule(void **state)
+TEST(asking_for_the_size_spends_the_first_snapshot_by_rule)
 {
     static const struct {
         const struct prof_rules *rules;
@@ -198,7 +184,6 @@ asking_for_the_size_spends_the_first_snapshot_by_rule(void **state)
         {&prof_rules_go1_17, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct prof *prof = ruled(rows[i].rules);
         struct prof_heap_record records[ROOM];
@@ -219,15 +204,13 @@ asking_for_the_size_spends_the_first_snapshot_by_rule(void **state)
 }
 
 /* The torn picture of docs/semantics.md: all so far, nothing stronger. */
-static void
-a_first_snapshot_amid_a_sweep_shows_what_was_swept(void **state)
+TEST(a_first_snapshot_amid_a_sweep_shows_what_was_swept)
 {
     struct prof *prof = ruled(&prof_rules_exact);
     const prof_bucket a = alloc(prof, 0xa, 8);
     const prof_bucket b = alloc(prof, 0xb, 8);
     struct prof_heap_record records[ROOM];
 
-    (void)state;
     next_and_flush(prof);
     prof_heap_free(prof_proc_at(prof, 0), a);
     assert_int_equal(snapshot(prof, PROF_SELECT_ALL, records), 2);
@@ -243,8 +226,7 @@ a_first_snapshot_amid_a_sweep_shows_what_was_swept(void **state)
 }
 
 /* The filter looks at bytes, as Go's does: 0 x 3 and 2 x 2^63 are none. */
-static void
-in_use_is_a_matter_of_bytes(void **state)
+TEST(in_use_is_a_matter_of_bytes)
 {
     static const struct {
         const char *why;
@@ -260,7 +242,6 @@ in_use_is_a_matter_of_bytes(void **state)
         {"a byte", 1, 1, 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct prof *prof = ruled(&prof_rules_exact);
         struct prof_heap_record records[ROOM];
@@ -277,14 +258,12 @@ in_use_is_a_matter_of_bytes(void **state)
     }
 }
 
-static void
-totals_tell_the_published_from_the_pending(void **state)
+TEST(totals_tell_the_published_from_the_pending)
 {
     struct prof *prof = ruled(&prof_rules_exact);
     struct prof_heap_totals totals;
     prof_bucket bucket = PROF_BUCKET_NONE;
 
-    (void)state;
     prof_contention_event(prof_proc_at(prof, 0), PROF_MUTEX, NULL, 0, 1000);
     for (uintptr_t i = 1; i <= 4; i++)
         bucket = alloc(prof, i, 8);
@@ -320,13 +299,11 @@ ask_for_the_next_cycle(void *context, const struct prof_heap_record *record)
     assert_int_equal(prof_heap_next_cycle(visit->prof), PROF_ERR_BUSY);
 }
 
-static void
-next_cycle_amid_a_control_call_is_busy_and_changes_nothing(void **state)
+TEST(next_cycle_amid_a_control_call_is_busy_and_changes_nothing)
 {
     static const struct prof_rules *const sets[] = {&prof_rules_exact,
                                                     &prof_rules_go1_5};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         struct prof *prof = ruled(sets[i]);
         struct visit visit = {.prof = prof};
@@ -351,13 +328,11 @@ next_cycle_amid_a_control_call_is_busy_and_changes_nothing(void **state)
 }
 
 /* A collection that met a control call lags; it never shows half an object. */
-static void
-after_a_busy_next_cycle_frees_wait_for_their_allocations(void **state)
+TEST(after_a_busy_next_cycle_frees_wait_for_their_allocations)
 {
     static const struct prof_rules *const sets[] = {&prof_rules_exact,
                                                     &prof_rules_go1_5};
 
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sets); i++) {
         struct prof *prof = ruled(sets[i]);
         struct visit visit = {.prof = prof};
@@ -425,13 +400,11 @@ check_sum(const uint64_t counted[3], bool reversed)
 }
 
 /* Each sum is of 64 bits, whichever of the numbers is the large one. */
-static void
-sums_of_processors_pass_2_to_32(void **state)
+TEST(sums_of_processors_pass_2_to_32)
 {
     static const uint64_t edges[] = {0, 1, 0x7fffffff, 0x80000000, UINT32_MAX};
     enum { EDGES = sizeof edges / sizeof *edges };
 
-    (void)state;
     for (uint32_t i = 0; i < EDGES * EDGES * EDGES; i++) {
         const uint64_t counted[] = {edges[i % EDGES], edges[i / EDGES % EDGES],
                                     edges[i / EDGES / EDGES]};
@@ -444,21 +417,5 @@ sums_of_processors_pass_2_to_32(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_of_processors_pass_2_to_32),
-        cmocka_unit_test(a_short_buffer_is_not_touched_and_the_need_is_told),
-        cmocka_unit_test(a_short_buffer_of_contention_is_not_touched_either),
-        cmocka_unit_test(clocks_that_ran_backwards_count_the_least),
-        cmocka_unit_test(the_first_snapshot_shows_all_and_the_next_what_is_due),
-        cmocka_unit_test(asking_for_the_size_spends_the_first_snapshot_by_rule),
-        cmocka_unit_test(a_first_snapshot_amid_a_sweep_shows_what_was_swept),
-        cmocka_unit_test(in_use_is_a_matter_of_bytes),
-        cmocka_unit_test(totals_tell_the_published_from_the_pending),
-        cmocka_unit_test(
-            next_cycle_amid_a_control_call_is_busy_and_changes_nothing),
-        cmocka_unit_test(
-            after_a_busy_next_cycle_frees_wait_for_their_allocations),
-    };
-
-    return cmocka_run_group_tests_name("prof snapshot", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

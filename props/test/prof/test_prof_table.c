@@ -2,17 +2,12 @@
  * test_prof_table.c -- the bucket table from inside: who shares a bucket, what
  * runs out and when, equal hashes, the end of the slots.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "hash.h"
 #include "instance.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #define BUCKETS         64U
 #define DEPTH           6U
@@ -75,26 +70,22 @@ rows(void)
     return prof_table_rows(&prof->table);
 }
 
-static void
-the_same_stack_twice_shares_one_bucket(void **state)
+TEST_WITH(a_table, whole, the_same_stack_twice_shares_one_bucket)
 {
     const uintptr_t once[] = {1, 2, 3};
     const uintptr_t again[] = {1, 2, 3};
 
-    (void)state;
     assert_int_equal(heap_row(once, 3, 8), 1);
     assert_int_equal(heap_row(again, 3, 8), 1);
     assert_int_equal(rows(), 1);
 }
 
-static void
-an_entry_keeps_its_own_copy_of_the_stack(void **state)
+TEST_WITH(a_table, whole, an_entry_keeps_its_own_copy_of_the_stack)
 {
     uintptr_t frames[] = {1, 2, 3};
     const uint32_t row = heap_row(frames, 3, 8);
     const struct bucket bucket = prof_table_bucket(&prof->table, row);
 
-    (void)state;
     memset(frames, 0, sizeof frames);
     if (bucket.entry == NULL) {
         fail();
@@ -108,14 +99,12 @@ an_entry_keeps_its_own_copy_of_the_stack(void **state)
     assert_int_equal(bucket.entry->kind, KIND_HEAP);
 }
 
-static void
-size_tells_buckets_apart(void **state)
+TEST_WITH(a_table, whole, size_tells_buckets_apart)
 {
     static const uint64_t sizes[] = {
         0, 1, 8, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
     const uintptr_t frame = 1;
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < COUNT_OF(sizes); i++)
             assert_int_equal(heap_row(&frame, 1, sizes[i]), i + 1);
@@ -123,12 +112,10 @@ size_tells_buckets_apart(void **state)
 }
 
 /* The kind is not hashed, so these three meet in the same slots. */
-static void
-kind_tells_buckets_apart(void **state)
+TEST_WITH(a_table, whole, kind_tells_buckets_apart)
 {
     const uintptr_t frame = 1;
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         for (uint32_t kind = KIND_HEAP; kind <= KIND_MUTEX; kind++)
             assert_int_equal(prof_table_intern(&prof->table,
@@ -138,12 +125,10 @@ kind_tells_buckets_apart(void **state)
     }
 }
 
-static void
-a_bucket_of_contention_is_of_its_kind_and_of_no_size(void **state)
+TEST_WITH(a_table, whole, a_bucket_of_contention_is_of_its_kind_and_of_no_size)
 {
     const uintptr_t frame = 1;
 
-    (void)state;
     prof_contention_event(prof_proc_at(prof, 0), PROF_BLOCK, &frame, 1, 5);
     prof_contention_event(prof_proc_at(prof, 0), PROF_MUTEX, &frame, 1, 5);
     for (uint32_t row = 1; row <= 2; row++) {
@@ -154,24 +139,20 @@ a_bucket_of_contention_is_of_its_kind_and_of_no_size(void **state)
     }
 }
 
-static void
-depth_tells_buckets_apart(void **state)
+TEST_WITH(a_table, whole, depth_tells_buckets_apart)
 {
     const uintptr_t frames[DEPTH] = {0}; /* each a prefix of the next */
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         for (uint32_t depth = 0; depth <= DEPTH; depth++)
             assert_int_equal(heap_row(frames, depth, 8), depth + 1);
     }
 }
 
-static void
-each_frame_tells_buckets_apart(void **state)
+TEST_WITH(a_table, whole, each_frame_tells_buckets_apart)
 {
     uintptr_t frames[DEPTH] = {0};
 
-    (void)state;
     assert_int_equal(heap_row(frames, DEPTH, 8), 1);
     for (uint32_t i = 0; i < DEPTH; i++) {
         frames[i] = (uintptr_t)1 << 63; /* what 32 bits of it do not show */
@@ -180,12 +161,10 @@ each_frame_tells_buckets_apart(void **state)
     }
 }
 
-static void
-what_is_deeper_than_the_limit_is_cut_off(void **state)
+TEST_WITH(a_table, whole, what_is_deeper_than_the_limit_is_cut_off)
 {
     uintptr_t frames[DEPTH + 2] = {0};
 
-    (void)state;
     for (uint32_t depth = DEPTH; depth <= DEPTH + 2; depth++) {
         frames[DEPTH + 1] = depth;
         assert_int_equal(heap_row(frames, depth, 8), 1);
@@ -195,14 +174,12 @@ what_is_deeper_than_the_limit_is_cut_off(void **state)
     assert_int_equal(heap_row(frames, DEPTH + 2, 8), 2);
 }
 
-static void
-a_limit_of_0_keeps_32_frames(void **state)
+TEST(a_limit_of_0_keeps_32_frames)
 {
     const struct prof_config config = {.buckets_max = 4};
     struct prof *by_default = props_prof_make(&config);
     uintptr_t frames[40] = {0};
 
-    (void)state;
     for (uint32_t depth = 31; depth <= 33; depth++) {
         const uint32_t kept = depth < 32 ? depth : 32;
         const uint32_t row =
@@ -215,22 +192,18 @@ a_limit_of_0_keeps_32_frames(void **state)
     props_prof_drop(by_default);
 }
 
-static void
-the_empty_stack_is_a_stack(void **state)
+TEST_WITH(a_table, whole, the_empty_stack_is_a_stack)
 {
     const uintptr_t unread = 1;
 
-    (void)state;
     assert_int_equal(heap_row(NULL, 0, 16), 1);
     assert_int_equal(heap_row(&unread, 0, 16), 1);
     assert_int_equal(heap_row(NULL, 0, 0), 2);
     assert_int_equal(prof_table_bucket(&prof->table, 1).entry->depth, 0);
 }
 
-static void
-buckets_run_out_exactly_and_drops_are_counted(void **state)
+TEST_WITH(a_table, whole, buckets_run_out_exactly_and_drops_are_counted)
 {
-    (void)state;
     for (uintptr_t frame = 1; frame <= BUCKETS; frame++)
         assert_int_equal(heap_row(&frame, 1, 8), frame);
     for (uintptr_t frame = 1; frame <= 2 * BUCKETS; frame++)
@@ -241,12 +214,10 @@ buckets_run_out_exactly_and_drops_are_counted(void **state)
 }
 
 /* For every limit: the same steps, in which each stack comes twice. */
-static void
-whatever_the_limit_recorded_and_dropped_are_what_was_offered(void **state)
+TEST(whatever_the_limit_recorded_and_dropped_are_what_was_offered)
 {
     enum { STACKS = 24 };
 
-    (void)state;
     for (uint32_t limit = 1; limit <= STACKS + 1; limit++) {
         const uint32_t kept = limit < STACKS ? limit : STACKS;
         const struct prof_config config = {.buckets_max = limit};
@@ -267,8 +238,7 @@ whatever_the_limit_recorded_and_dropped_are_what_was_offered(void **state)
     }
 }
 
-static void
-frames_run_out_exactly_and_drops_are_counted(void **state)
+TEST_WITH(a_table, whole, frames_run_out_exactly_and_drops_are_counted)
 {
     const struct prof_config config = {.buckets_max = BUCKETS,
                                        .frames_max = 10};
@@ -276,7 +246,6 @@ frames_run_out_exactly_and_drops_are_counted(void **state)
     struct prof *small = props_prof_make(&config);
     struct table *table = &small->table;
 
-    (void)state;
     assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 1), 1);
     assert_int_equal(prof_table_intern(table, KIND_HEAP, frames, 4, 2), 2);
     /* Two are left: not enough for four or three, enough for none, and two. */
@@ -292,13 +261,11 @@ frames_run_out_exactly_and_drops_are_counted(void **state)
     props_prof_drop(small);
 }
 
-static void
-stacks_with_one_hash_keep_apart(void **state)
+TEST_WITH(a_table_of_go, whole, stacks_with_one_hash_keep_apart)
 {
     uintptr_t frames[20][2] = {{0x401000, 0x402000}};
     const uint64_t hash = prof_hash_stack(PROF_HASH_GO_64, frames[0], 2, 8);
 
-    (void)state;
     for (uint32_t i = 1; i < COUNT_OF(frames); i++) {
         props_prof_collide(frames[i], frames[i - 1]);
         assert_true(prof_hash_stack(PROF_HASH_GO_64, frames[i], 2, 8) == hash);
@@ -327,14 +294,13 @@ frame_at_home(uintptr_t frame, uint64_t index)
     return 0;
 }
 
-static void
-a_probe_goes_on_from_the_last_slot_to_the_first(void **state)
+TEST_WITH(a_little_table_of_go, whole,
+          a_probe_goes_on_from_the_last_slot_to_the_first)
 {
     const uint64_t last = (UINT64_C(1) << prof->table.slots_log2) - 1;
     uintptr_t at_end[4];
     const uintptr_t at_start = frame_at_home(0, 0);
 
-    (void)state;
     at_end[0] = frame_at_home(0, last);
     for (uint32_t i = 1; i < COUNT_OF(at_end); i++)
         at_end[i] = frame_at_home(at_end[i - 1], last);
@@ -352,10 +318,8 @@ a_probe_goes_on_from_the_last_slot_to_the_first(void **state)
 }
 
 /* An empty slot always remains, so that a miss ends: in every table. */
-static void
-a_full_table_still_answers_that_a_stack_is_missing(void **state)
+TEST(a_full_table_still_answers_that_a_stack_is_missing)
 {
-    (void)state;
     for (uint32_t limit = 1; limit < 40; limit++) {
         const struct prof_config config = {.buckets_max = limit};
         struct prof *small = props_prof_make(&config);
@@ -372,13 +336,11 @@ a_full_table_still_answers_that_a_stack_is_missing(void **state)
     }
 }
 
-static void
-a_listing_is_newest_first_and_names_each_bucket_once(void **state)
+TEST_WITH(a_table, whole, a_listing_is_newest_first_and_names_each_bucket_once)
 {
     struct prof_heap_record records[BUCKETS];
     size_t count = 0;
 
-    (void)state;
     for (uintptr_t i = 0; i < 3 * BUCKETS; i++) {
         const uintptr_t frame = i % BUCKETS + 1;
 
@@ -397,28 +359,5 @@ a_listing_is_newest_first_and_names_each_bucket_once(void **state)
 int
 main(void)
 {
-#define IN(fixture, test) cmocka_unit_test_setup_teardown(test, fixture, whole)
-    const struct CMUnitTest tests[] = {
-        IN(a_table, the_same_stack_twice_shares_one_bucket),
-        IN(a_table, an_entry_keeps_its_own_copy_of_the_stack),
-        IN(a_table, size_tells_buckets_apart),
-        IN(a_table, kind_tells_buckets_apart),
-        IN(a_table, a_bucket_of_contention_is_of_its_kind_and_of_no_size),
-        IN(a_table, depth_tells_buckets_apart),
-        IN(a_table, each_frame_tells_buckets_apart),
-        IN(a_table, what_is_deeper_than_the_limit_is_cut_off),
-        cmocka_unit_test(a_limit_of_0_keeps_32_frames),
-        IN(a_table, the_empty_stack_is_a_stack),
-        IN(a_table, buckets_run_out_exactly_and_drops_are_counted),
-        cmocka_unit_test(
-            whatever_the_limit_recorded_and_dropped_are_what_was_offered),
-        IN(a_table, frames_run_out_exactly_and_drops_are_counted),
-        IN(a_table_of_go, stacks_with_one_hash_keep_apart),
-        IN(a_little_table_of_go,
-           a_probe_goes_on_from_the_last_slot_to_the_first),
-        cmocka_unit_test(a_full_table_still_answers_that_a_stack_is_missing),
-        IN(a_table, a_listing_is_newest_first_and_names_each_bucket_once),
-    };
-
-    return cmocka_run_group_tests_name("prof table", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -8,15 +8,9 @@
  *
  * Under a sanitizer the drive begins ten cycles below the wrap.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "prof/prof.h"
 #include "test_prof_make.h"
+#include "unit_test.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -113,14 +107,12 @@ compare(struct drive *drive, uint64_t n)
     drive->compared++;
 }
 
-static void
-every_cycle_number_is_driven_through(void **state)
+TEST(every_cycle_number_is_driven_through)
 {
     const uint32_t first = IS_SLOW ? WRAP - 10 : 0;
     const struct prof_config config = {.buckets_max = 1, .cycle_first = first};
     struct drive drive = {.prof = props_prof_make(&config)};
 
-    (void)state;
     for (uint64_t n = first; n < (uint64_t)WRAP + AFTER; n++) {
         const bool is_busy = is_near_an_edge(n) || events_of(n) > 0;
 
@@ -140,12 +132,10 @@ every_cycle_number_is_driven_through(void **state)
 }
 
 /* From each phase of the ring: snapshots and post_sweep across the wrap. */
-static void
-a_collection_across_the_wrap_shows_as_any_other(void **state)
+TEST(a_collection_across_the_wrap_shows_as_any_other)
 {
     static const uintptr_t frame = 0x401000;
 
-    (void)state;
     assert_int_equal(PROF_CYCLE_WRAP, WRAP);
     for (uint32_t below = 1; below <= 12; below++) {
         const struct prof_config config = {.buckets_max = 1,
@@ -177,10 +167,5 @@ a_collection_across_the_wrap_shows_as_any_other(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_collection_across_the_wrap_shows_as_any_other),
-        cmocka_unit_test(every_cycle_number_is_driven_through),
-    };
-
-    return cmocka_run_group_tests_name("prof wrap", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

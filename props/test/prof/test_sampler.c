@@ -2,16 +2,13 @@
  * test_sampler.c -- the heap sampler beside the model of it, from chosen states
  * of the random numbers on: how far it is to the next mark, to the byte.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 
 #include "heap_sampler.h"
 #include "sampling_fixture.h"
 #include "sampling.h"
 #include "stream.h"
+#include "unit_test.h"
 
 static const struct prof_rules *const all_rules[] = {
     &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
@@ -38,12 +35,10 @@ shown_rate(const struct props_fixture *fixture)
     return record.rate_bytes;
 }
 
-static void
-a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now(void **state)
+TEST(a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now)
 {
     const uintptr_t stack[] = {1};
 
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         const bool exact = all_rules[i]->sampler == PROF_SAMPLER_EXACT;
         struct props_fixture fixture;
@@ -61,8 +56,7 @@ a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now(void **state)
 
 /* More rates than buckets can keep apart: the last that found a place is then
  * the one that is drawn from, and the one that samples say. */
-static void
-a_rate_too_many_is_taken_for_the_last(void **state)
+TEST(a_rate_too_many_is_taken_for_the_last)
 {
     enum { KEPT_APART = 64 };
     const int64_t last = INT64_C(1) << 40;
@@ -71,7 +65,6 @@ a_rate_too_many_is_taken_for_the_last(void **state)
     struct props_fixture fixture;
     size_t count;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
         prof_heap_rate_set(fixture.prof, rate);
@@ -96,14 +89,12 @@ a_rate_too_many_is_taken_for_the_last(void **state)
 
 /* With no place left for its rate, a processor draws once and counts down, as
  * it does at any rate; a draw costs fifty times the allocation. */
-static void
-a_rate_too_many_is_drawn_for_once(void **state)
+TEST(a_rate_too_many_is_drawn_for_once)
 {
     enum { KEPT_APART = 64 };
     struct props_fixture fixture;
     uint64_t drawn;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     for (int64_t rate = 2; rate <= KEPT_APART; rate++) {
         prof_heap_rate_set(fixture.prof, rate);
@@ -169,8 +160,7 @@ walk_both(struct both *both)
     props_fixture_end(&both->fixture);
 }
 
-static void
-the_way_to_a_mark_is_the_model_s_to_the_byte(void **state)
+TEST(the_way_to_a_mark_is_the_model_s_to_the_byte)
 {
     enum { CAP_UNIFORM = 0x3fffffff };
     static const int64_t rates[] = {
@@ -191,7 +181,6 @@ the_way_to_a_mark_is_the_model_s_to_the_byte(void **state)
         INT64_MAX,
     };
 
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
             for (uint64_t n = 0; n < 100; n++) {
@@ -206,15 +195,13 @@ the_way_to_a_mark_is_the_model_s_to_the_byte(void **state)
 }
 
 /* The lowest and the highest number that an era can draw, and some between. */
-static void
-ways_from_numbers_of_choice_are_the_model_s(void **state)
+TEST(ways_from_numbers_of_choice_are_the_model_s)
 {
     static const uint64_t numbers[] = {
         0,        1,          2,          (1U << 26) - 2, (1U << 26) - 1,
         1U << 26, 0x7ffffffe, 0x7fffffff, 0xffffffff,
     };
 
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
             for (int64_t rate = 0x3ffffffe; rate <= 0x40000001; rate++) {
@@ -233,12 +220,10 @@ ways_from_numbers_of_choice_are_the_model_s(void **state)
 
 /* R V + U is 2^64 - 1 for R = 2^63 - k, V = 2 and U = 2 k - 1, and no longer
  * way fits: one in eleven such U is followed by two successes and no more. */
-static void
-a_way_too_long_for_64_bits_is_the_longest_there_is(void **state)
+TEST(a_way_too_long_for_64_bits_is_the_longest_there_is)
 {
     uint32_t longest = 0;
 
-    (void)state;
     for (uint64_t k = 1; k <= 200; k++) {
         const uint64_t rate = (UINT64_C(1) << 63) - k;
         struct both both;
@@ -260,14 +245,12 @@ a_way_too_long_for_64_bits_is_the_longest_there_is(void **state)
 }
 
 /* What one overshoots, allocations of no size, and those as large as a rate. */
-static void
-a_row_of_allocations_is_sampled_as_the_model_does(void **state)
+TEST(a_row_of_allocations_is_sampled_as_the_model_does)
 {
     enum { RATE = 100, ROW = 4000 };
     static const uint64_t sizes[] = {0,        1,    2,        RATE / 2,
                                      RATE - 1, RATE, RATE + 1, 3 * RATE};
 
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         struct both both;
         uint64_t chosen = 7;
@@ -310,13 +293,11 @@ model_samples(const struct props_fixture *fixture, uint64_t drawn,
  * the corners of the table, q = (32 + i) 2^20, libm says how much that is. One
  * byte more or less is 1.3e-8 of a binary logarithm.
  */
-static void
-each_corner_of_the_table_is_a_logarithm(void **state)
+TEST(each_corner_of_the_table_is_a_logarithm)
 {
     static const struct prof_rules *const with_table[] = {&prof_rules_go1_10,
                                                           &prof_rules_go1_17};
 
-    (void)state;
     for (int r = 0; r < 2; r++) {
         struct props_fixture fixture;
 
@@ -384,10 +365,8 @@ check_taken(const struct prof_rules *rules, int64_t rate)
     props_fixture_end(&taken);
 }
 
-static void
-a_number_taken_away_samples_the_same(void **state)
+TEST(a_number_taken_away_samples_the_same)
 {
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         check_taken(all_rules[i], 4096);
         check_taken(all_rules[i], 2);
@@ -397,12 +376,10 @@ a_number_taken_away_samples_the_same(void **state)
     }
 }
 
-static void
-no_number_is_taken_before_the_first_nor_after_a_change(void **state)
+TEST(no_number_is_taken_before_the_first_nor_after_a_change)
 {
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     prof_heap_rate_set(fixture.prof, 4096);
     assert_int_equal(prof_heap_until_take(fixture.proc), 0);
@@ -418,14 +395,12 @@ no_number_is_taken_before_the_first_nor_after_a_change(void **state)
 /* Who counts down by itself sees a new rate late: only when its number is used
  * up. What it comes to is a sample of the old rate; all bytes before it were
  * judged by that. */
-static void
-the_mark_of_an_old_rate_is_still_a_sample_of_it(void **state)
+TEST(the_mark_of_an_old_rate_is_still_a_sample_of_it)
 {
     const uintptr_t stack[] = {1};
     struct props_fixture fixture;
     uint64_t until;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     prof_heap_rate_set(fixture.prof, 4096);
     (void)prof_heap_sample(fixture.proc, 0);
@@ -446,12 +421,10 @@ the_mark_of_an_old_rate_is_still_a_sample_of_it(void **state)
 }
 
 /* It counted on while nothing was sampled, down to less than an allocation. */
-static void
-what_is_left_after_a_time_without_samples_is_no_way_to_one(void **state)
+TEST(what_is_left_after_a_time_without_samples_is_no_way_to_one)
 {
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
     prof_heap_rate_set(fixture.prof, INT64_C(1) << 40);
     (void)prof_heap_sample(fixture.proc, 0);
@@ -466,23 +439,5 @@ what_is_left_after_a_time_without_samples_is_no_way_to_one(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            a_bucket_shows_the_rate_it_was_sampled_at_or_in_go_that_of_now),
-        cmocka_unit_test(a_rate_too_many_is_taken_for_the_last),
-        cmocka_unit_test(a_rate_too_many_is_drawn_for_once),
-        cmocka_unit_test(the_way_to_a_mark_is_the_model_s_to_the_byte),
-        cmocka_unit_test(ways_from_numbers_of_choice_are_the_model_s),
-        cmocka_unit_test(a_way_too_long_for_64_bits_is_the_longest_there_is),
-        cmocka_unit_test(a_row_of_allocations_is_sampled_as_the_model_does),
-        cmocka_unit_test(each_corner_of_the_table_is_a_logarithm),
-        cmocka_unit_test(a_number_taken_away_samples_the_same),
-        cmocka_unit_test(
-            no_number_is_taken_before_the_first_nor_after_a_change),
-        cmocka_unit_test(the_mark_of_an_old_rate_is_still_a_sample_of_it),
-        cmocka_unit_test(
-            what_is_left_after_a_time_without_samples_is_no_way_to_one),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

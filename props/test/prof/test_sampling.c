@@ -2,10 +2,6 @@
  * test_sampling.c -- sampling under every rule set: enumerations, the figures
  * that were seen on a live Go runtime, and the generators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +11,7 @@
 #include "sampling_fixture.h"
 #include "sampling.h"
 #include "stream.h"
+#include "unit_test.h"
 
 static const struct prof_rules *const all_rules[] = {
     &prof_rules_exact,  &prof_rules_go1_5,  &prof_rules_go1_6_late,
@@ -25,10 +22,8 @@ enum { RULES = sizeof all_rules / sizeof *all_rules };
 
 /* ---- checkers ---- */
 
-static void
-every_rule_set_follows_its_own_formula(void **state)
+TEST(every_rule_set_follows_its_own_formula)
 {
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         for (int p = 0; p < PROPS_COUNT; p++) {
             const struct props_question question = {all_rules[i], NULL, false};
@@ -57,10 +52,8 @@ worst_of(const struct prof_rules *rules, enum props_property property)
     return finding.deviation;
 }
 
-static void
-only_exact_rules_are_right_on_average(void **state)
+TEST(only_exact_rules_are_right_on_average)
 {
-    (void)state;
     for (int p = 0; p < PROPS_U1; p++) { /* those of the library */
         if (props_checker_exists((enum props_property)p))
             assert_true(worst_of(&prof_rules_exact, (enum props_property)p) ==
@@ -87,10 +80,8 @@ time_factor(enum model_era era, uint64_t cycles, uint64_t rate)
     return model_factors_of(&sums, cycles).cycles;
 }
 
-static void
-formulas_give_the_figures_of_a_live_go_runtime(void **state)
+TEST(formulas_give_the_figures_of_a_live_go_runtime)
 {
-    (void)state;
     /* Two million events each, on Go 1.19; three digits are sure. */
     assert_true(fabs(time_factor(MODEL_GO_1_17, 1, 10) - 2.0) < 1e-8);
     assert_true(fabs(time_factor(MODEL_GO_1_17, 2, 10) - 1.5) < 1e-8);
@@ -108,13 +99,11 @@ formulas_give_the_figures_of_a_live_go_runtime(void **state)
                 0.0005);
 }
 
-static void
-a_count_in_doubles_loses_one_past_2_to_the_53(void **state)
+TEST(a_count_in_doubles_loses_one_past_2_to_the_53)
 {
     const int64_t rate = INT64_C(1) << 53;
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_go1_17));
     prof_block_rate_set(fixture.prof, rate);
     (void)props_fixture_event(&fixture, PROF_BLOCK, 0, 1); /* counts 2^53 */
@@ -149,10 +138,8 @@ ticks_of(const struct prof_rules *rules, int64_t ns, uint64_t per_second)
     return prof_block_rate_ticks(prof);
 }
 
-static void
-a_rate_in_ns_becomes_ticks(void **state)
+TEST(a_rate_in_ns_becomes_ticks)
 {
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         const struct prof_rules *rules = all_rules[i];
 
@@ -165,10 +152,8 @@ a_rate_in_ns_becomes_ticks(void **state)
     }
 }
 
-static void
-a_rate_too_large_saturates_or_turns_off(void **state)
+TEST(a_rate_too_large_saturates_or_turns_off)
 {
-    (void)state;
     assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 2596000000),
                      INT64_MAX);
     assert_int_equal(ticks_of(&prof_rules_exact, INT64_MAX, 1000000000),
@@ -196,13 +181,11 @@ map31_apply(const struct map31 *map, uint32_t x)
     return y;
 }
 
-static void
-the_shift_register_meets_every_number_but_0(void **state)
+TEST(the_shift_register_meets_every_number_but_0)
 {
     struct map31 map;
     struct map31 power;
 
-    (void)state;
     for (int i = 0; i < 31; i++) {
         uint64_t x = UINT64_C(1) << i;
 
@@ -222,8 +205,7 @@ the_shift_register_meets_every_number_but_0(void **state)
     assert_int_not_equal(map.of[0], 1);
 }
 
-static void
-a_generator_can_be_made_to_give_any_number(void **state)
+TEST(a_generator_can_be_made_to_give_any_number)
 {
     static const uint64_t wanted[] = {0,          1,
                                       2,          5,
@@ -231,7 +213,6 @@ a_generator_can_be_made_to_give_any_number(void **state)
                                       0xffffffff, UINT64_C(1) << 32,
                                       UINT64_MAX, 0x0123456789abcdef};
 
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         const enum model_era era = props_era_of(all_rules[i]);
         const struct model_draws draws = model_era_draws(era);
@@ -249,10 +230,8 @@ a_generator_can_be_made_to_give_any_number(void **state)
     }
 }
 
-static void
-library_and_model_draw_the_same_numbers(void **state)
+TEST(library_and_model_draw_the_same_numbers)
 {
-    (void)state;
     for (int i = 0; i < RULES; i++) {
         struct props_fixture fixture;
         uint64_t model;
@@ -272,12 +251,10 @@ library_and_model_draw_the_same_numbers(void **state)
     }
 }
 
-static void
-an_impossible_state_becomes_a_possible_one(void **state)
+TEST(an_impossible_state_becomes_a_possible_one)
 {
     struct props_fixture fixture;
 
-    (void)state;
     assert_true(props_fixture_begin(&fixture, &prof_rules_go1_5));
     prof_proc_rng_resume(fixture.proc, 0);
     assert_int_equal(prof_proc_rng_state(fixture.proc), 1);
@@ -288,27 +265,23 @@ an_impossible_state_becomes_a_possible_one(void **state)
     props_fixture_end(&fixture);
 }
 
-static void
-exact_rules_refuse_a_generator_of_few_bits(void **state)
+TEST(exact_rules_refuse_a_generator_of_few_bits)
 {
     struct prof_rules rules = prof_rules_exact;
     const struct prof_config config = {.rules = &rules, .buckets_max = 1};
 
-    (void)state;
     assert_true(prof_bytes_needed(&config) > 0);
     rules.random = PROF_RANDOM_XORSHIFT32;
     assert_int_equal(prof_bytes_needed(&config), 0);
 }
 
 /* 2^64 mod the rate is 2^62: one number in four leads nowhere. */
-static void
-a_number_of_no_use_is_followed_by_another(void **state)
+TEST(a_number_of_no_use_is_followed_by_another)
 {
     const uint64_t rate = UINT64_C(3) << 61;
     const int64_t cycles = INT64_C(1) << 62;
     uint32_t useless = 0;
 
-    (void)state;
     for (uint64_t number = 0; number < 64; number++) {
         /* r n modulo 2^64 is below 2^62 for an r of 0 or 3 modulo 8. */
         const uint64_t r = number << 55 | number % 8;
@@ -363,8 +336,7 @@ check_unsampling(const struct prof_rules *rules,
     }
 }
 
-static void
-unsampling_gives_go_s_vectors(void **state)
+TEST(unsampling_gives_go_s_vectors)
 {
     static const struct unsampling vectors[] = {
         {{4, 4096}, 524288, {2050, 2099200}},
@@ -380,14 +352,12 @@ unsampling_gives_go_s_vectors(void **state)
         {{5, 0}, 512, {0, 0}},
     };
 
-    (void)state;
     check_unsampling(&prof_rules_go1_17, vectors,
                      sizeof vectors / sizeof *vectors);
 }
 
 /* Under exact rules; e / (e - 1) is 1.58198. */
-static void
-exact_unsampling_rounds_to_the_nearest_and_saturates(void **state)
+TEST(exact_unsampling_rounds_to_the_nearest_and_saturates)
 {
     static const struct unsampling vectors[] = {
         {{1, 524288}, 524288, {2, 829411}},
@@ -401,18 +371,15 @@ exact_unsampling_rounds_to_the_nearest_and_saturates(void **state)
         {{-1, INT64_MIN}, 2, {-1, INT64_MIN}},
     };
 
-    (void)state;
     check_unsampling(&prof_rules_exact, vectors,
                      sizeof vectors / sizeof *vectors);
 }
 
-static void
-unsampling_without_a_cap_keeps_to_the_rate(void **state)
+TEST(unsampling_without_a_cap_keeps_to_the_rate)
 {
     const struct model_heap_sampling capped =
         model_heap_sampling(MODEL_GO_1_17, 1000, 1000000000);
 
-    (void)state;
     assert_true(fabs(capped.factor - 8.51) < 0.01);
     assert_true(model_heap_sampling(MODEL_EXACT, 1000, 1000000000).factor == 1);
     assert_true(fabs(model_heap_sampling(MODEL_GO_1_10, 524288, 524288).factor -
@@ -420,14 +387,12 @@ unsampling_without_a_cap_keeps_to_the_rate(void **state)
 }
 
 /* Rules of one's own may mix: how blocks count is not how mutexes do. */
-static void
-a_mutex_event_counts_alike_where_block_counts_are_not_whole(void **state)
+TEST(a_mutex_event_counts_alike_where_block_counts_are_not_whole)
 {
     struct prof_rules mixed = prof_rules_exact;
     struct prof_contention_record record;
     struct props_fixture fixture;
 
-    (void)state;
     mixed.block = PROF_BLOCK_CORRECTED;
     assert_true(props_fixture_begin(&fixture, &mixed));
     fixture.era = MODEL_EXACT; /* that of its numbers */
@@ -445,25 +410,5 @@ a_mutex_event_counts_alike_where_block_counts_are_not_whole(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_rule_set_follows_its_own_formula),
-        cmocka_unit_test(only_exact_rules_are_right_on_average),
-        cmocka_unit_test(formulas_give_the_figures_of_a_live_go_runtime),
-        cmocka_unit_test(a_count_in_doubles_loses_one_past_2_to_the_53),
-        cmocka_unit_test(a_rate_in_ns_becomes_ticks),
-        cmocka_unit_test(a_rate_too_large_saturates_or_turns_off),
-        cmocka_unit_test(the_shift_register_meets_every_number_but_0),
-        cmocka_unit_test(a_generator_can_be_made_to_give_any_number),
-        cmocka_unit_test(library_and_model_draw_the_same_numbers),
-        cmocka_unit_test(an_impossible_state_becomes_a_possible_one),
-        cmocka_unit_test(exact_rules_refuse_a_generator_of_few_bits),
-        cmocka_unit_test(
-            a_mutex_event_counts_alike_where_block_counts_are_not_whole),
-        cmocka_unit_test(a_number_of_no_use_is_followed_by_another),
-        cmocka_unit_test(unsampling_gives_go_s_vectors),
-        cmocka_unit_test(exact_unsampling_rounds_to_the_nearest_and_saturates),
-        cmocka_unit_test(unsampling_without_a_cap_keeps_to_the_rate),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

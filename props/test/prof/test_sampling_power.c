@@ -2,24 +2,19 @@
  * test_sampling_power.c -- sampling, measured: exact thresholds, and that they
  * notice what is a little wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 
 #include "binomial.h"
 #include "sampling_fixture.h"
 #include "sampling.h"
+#include "unit_test.h"
 
-static void
-binomial_thresholds_are_exact_where_one_can_count(void **state)
+TEST(binomial_thresholds_are_exact_where_one_can_count)
 {
     /* 2^-20 each: one tail of the least and most alone is 2^-20 < 1e-6. */
     const struct props_interval accept =
         props_binomial_accept(20, 0.5L, 0x1p-18L);
 
-    (void)state;
     assert_int_equal(accept.least, 1);
     assert_int_equal(accept.most, 19);
     /* 1 + 20 of 2^20 outside on each side. */
@@ -47,14 +42,12 @@ kept_events(int64_t cycles)
     return kept;
 }
 
-static void
-a_bias_of_one_percent_is_noticed(void **state)
+TEST(a_bias_of_one_percent_is_noticed)
 {
     const struct props_interval accept =
         props_binomial_accept(POWER_EVENTS, 0.1L, PROPS_ALPHA);
     uint64_t kept;
 
-    (void)state;
     /* The power, computed: what is off by 1 % passes once in a million. */
     assert_true(props_binomial_inside(POWER_EVENTS, 0.101L, accept) < 1e-6L);
     assert_true(props_binomial_inside(POWER_EVENTS, 0.099L, accept) < 1e-6L);
@@ -82,8 +75,7 @@ sampled_allocations(int64_t rate)
     return hits;
 }
 
-static void
-a_heap_rate_one_percent_off_is_noticed(void **state)
+TEST(a_heap_rate_one_percent_off_is_noticed)
 {
     const long double chance =
         (long double)model_heap_sampling(MODEL_EXACT, 524288, 524288).chance;
@@ -93,7 +85,6 @@ a_heap_rate_one_percent_off_is_noticed(void **state)
         props_binomial_accept(HEAP_TRIALS, chance, PROPS_ALPHA);
     uint64_t hits;
 
-    (void)state;
     /* The power: the chance that the other rate passes. */
     assert_true(props_binomial_inside(HEAP_TRIALS, off, accept) < 0.2L);
     assert_true(props_binomial_inside(HEAP_TRIALS, 0.99L * chance, accept) <
@@ -141,10 +132,8 @@ check_weights(const struct prof_rules *rules)
     props_fixture_end(&fixture);
 }
 
-static void
-short_and_long_waits_weigh_the_same(void **state)
+TEST(short_and_long_waits_weigh_the_same)
 {
-    (void)state;
     check_weights(&prof_rules_exact);
     check_weights(&prof_rules_go1_17); /* 1 % more: 101 in 1000 are kept */
 }
@@ -152,12 +141,5 @@ short_and_long_waits_weigh_the_same(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(binomial_thresholds_are_exact_where_one_can_count),
-        cmocka_unit_test(a_bias_of_one_percent_is_noticed),
-        cmocka_unit_test(a_heap_rate_one_percent_off_is_noticed),
-        cmocka_unit_test(short_and_long_waits_weigh_the_same),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

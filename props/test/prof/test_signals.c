@@ -8,15 +8,9 @@
  * prof_trace_emit() must not be called by a handler, so it is interrupted and
  * does not interrupt.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "interrupted.h"
 #include "single_step.h"
+#include "unit_test.h"
 
 enum {
     STEPS_MAX = 20000,  /* of one call */
@@ -49,10 +43,8 @@ strike(const struct interrupted_call *call, uint32_t at)
     return steps;
 }
 
-static void
-a_handler_may_record_at_any_instruction(void **state)
+TEST(a_handler_may_record_at_any_instruction)
 {
-    (void)state;
     for (size_t i = 0; i < INTERRUPTED_CALLS; i++) {
         const struct interrupted_call *call = &interrupted_calls[i];
         const uint32_t steps = steps_of(call->call);
@@ -64,10 +56,8 @@ a_handler_may_record_at_any_instruction(void **state)
     }
 }
 
-static void
-a_handler_may_record_after_each_instruction_of_one_call(void **state)
+TEST(a_handler_may_record_after_each_instruction_of_one_call)
 {
-    (void)state;
     for (size_t i = 0; i < INTERRUPTED_CALLS; i++)
         assert_in_range(strike(&interrupted_calls[i], 0), 10 * PROPS_STEPS,
                         STEPS_MAX);
@@ -76,11 +66,5 @@ a_handler_may_record_after_each_instruction_of_one_call(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handler_may_record_at_any_instruction),
-        cmocka_unit_test(
-            a_handler_may_record_after_each_instruction_of_one_call),
-    };
-
-    return cmocka_run_group_tests(tests, interrupted_open, interrupted_close);
+    return tests_run(interrupted_open, interrupted_close);
 }

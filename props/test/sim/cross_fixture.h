@@ -5,14 +5,8 @@
 #ifndef PROPS_CROSS_FIXTURE_H
 #define PROPS_CROSS_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cross.h"
+#include "unit_test.h"
 
 /* Stacks of the world: two frames, three, and one. */
 enum { LEAF, DEEP, OTHER };

@@ -1,10 +1,11 @@
-/* scenario_case.h -- a scenario from a text, for tests; after <cmocka.h>. */
+/* scenario_case.h -- a scenario from a text, for tests. */
 #ifndef SCENARIO_CASE_H
 #define SCENARIO_CASE_H
 
 #include <string.h>
 
 #include "scenario.h"
+#include "unit_test.h"
 
 #define FIRST "profsim scenario 2\n"
 

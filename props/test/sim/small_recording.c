@@ -1,14 +1,10 @@
 /* small_recording.c -- see small_recording.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "small_recording.h"
+#include "unit_test.h"
 
 const uint64_t props_recording_dropped[CLI_RECFILE_CAUSES] = {1, 2, 3, 4,
                                                               5, 6, 7, 8};

@@ -4,13 +4,8 @@
  * lines against the bound that the hottest sets.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "cores.h"
+#include "unit_test.h"
 
 enum { ROWS = 64 };
 
@@ -38,15 +33,13 @@ static const uint32_t one_row[] = {UINT32_MAX};
 
 /* Work w, hand-over h: n / (w + h) until the line is always busy, then 1 / h.
  */
-static void
-one_line_of_fixed_times_goes_round(void **state)
+TEST(one_line_of_fixed_times_goes_round)
 {
     static const struct {
         uint64_t work_ps;
         uint64_t handover_ps;
     } machines[] = {{30000, 11000}, {30000, 150000}, {1000, 999}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         for (uint32_t n = 2; n <= 12; n++) {
             const struct sim_cores_config config = {
@@ -69,8 +62,7 @@ one_line_of_fixed_times_goes_round(void **state)
     }
 }
 
-static void
-a_line_costs_more_from_another_die(void **state)
+TEST(a_line_costs_more_from_another_die)
 {
     struct sim_cores_config config = {
         .cores = 2,
@@ -83,7 +75,6 @@ a_line_costs_more_from_another_die(void **state)
     };
     double handovers;
 
-    (void)state;
     assert_near(rate_of(&config, 4000, &handovers), 1 / 0.150, 1e-2);
     config.cores_of_die = 2;
     assert_near(rate_of(&config, 4000, &handovers), 2 / 0.041, 1e-2);
@@ -109,12 +100,10 @@ repairman(uint32_t n, double w, double h, double *rate, double *handovers)
     *rate = *handovers + 1 / sum / w;
 }
 
-static void
-one_line_of_exponential_times_is_the_repairman(void **state)
+TEST(one_line_of_exponential_times_is_the_repairman)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 8, 16, 64};
 
-    (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         const struct sim_cores_config config = {
             .cores = counts[i],
@@ -147,8 +136,7 @@ make_ends(uint32_t *ends)
     ends[ROWS - 1] = UINT32_MAX;
 }
 
-static void
-the_hottest_line_bounds_them_all(void **state)
+TEST(the_hottest_line_bounds_them_all)
 {
     uint32_t ends[ROWS];
     struct sim_cores_config config = {
@@ -164,7 +152,6 @@ the_hottest_line_bounds_them_all(void **state)
     const double line = third + (1 - third) * 7 / (ROWS - 1);
     double handovers;
 
-    (void)state;
     make_ends(ends);
     for (uint32_t n = 1; n <= 128; n *= 2) {
         const double bound = 1 / (0.020 * line);
@@ -193,12 +180,5 @@ the_hottest_line_bounds_them_all(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_line_of_fixed_times_goes_round),
-        cmocka_unit_test(a_line_costs_more_from_another_die),
-        cmocka_unit_test(one_line_of_exponential_times_is_the_repairman),
-        cmocka_unit_test(the_hottest_line_bounds_them_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void
-what_the_instruments_say_agrees(void **state)
+TEST_WITH(set_up, tear_down, what_the_instruments_say_agrees)
 {
     static const enum props_cover met[] = {
         COVER_CROSS_BLOCK,    COVER_CROSS_MUTEX,      COVER_CROSS_HEAP_ALLOC,
@@ -17,7 +16,6 @@ what_the_instruments_say_agrees(void **state)
         COVER_CROSS_CPU,
     };
 
-    (void)state;
     run_all();
     judge();
     assert_holds();
@@ -27,10 +25,8 @@ what_the_instruments_say_agrees(void **state)
     }
 }
 
-static void
-a_wait_that_is_longer_in_the_profile_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_wait_that_is_longer_in_the_profile_is_noticed)
 {
-    (void)state;
     run_all();
     assert_int_equal(cross.sessions[0].end[PROF_BLOCK].count, 1);
     assert_int_equal(cross.sessions[0].end[PROF_BLOCK].sites[0].cycles,
@@ -40,10 +36,8 @@ a_wait_that_is_longer_in_the_profile_is_noticed(void **state)
     assert_true(only(PROPS_X1));
 }
 
-static void
-a_release_that_the_mutex_profile_lacks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_release_that_the_mutex_profile_lacks_is_noticed)
 {
-    (void)state;
     run_all();
     assert_int_equal(cross.sessions[0].end[PROF_MUTEX].count, 1);
     cross.sessions[0].end[PROF_MUTEX].sites[0].count--;
@@ -51,10 +45,8 @@ a_release_that_the_mutex_profile_lacks_is_noticed(void **state)
     assert_true(only(PROPS_X1));
 }
 
-static void
-a_wait_at_another_stack_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_wait_at_another_stack_is_noticed)
 {
-    (void)state;
     run_all();
     cross.sessions[0].end[PROF_BLOCK].sites[0].depth--;
     judge();
@@ -96,10 +88,9 @@ site_of(enum prof_contention kind, const uintptr_t *stack)
     return NULL;
 }
 
-static void
-who_waits_behind_another_is_charged_from_the_hand_over_on(void **state)
+TEST_WITH(set_up, tear_down,
+          who_waits_behind_another_is_charged_from_the_hand_over_on)
 {
-    (void)state;
     run_queue();
     judge();
     assert_holds();
@@ -110,60 +101,50 @@ who_waits_behind_another_is_charged_from_the_hand_over_on(void **state)
     assert_true(only(PROPS_X1));
 }
 
-static void
-a_wait_that_began_before_the_trace_is_compared(void **state)
+TEST_WITH(set_up, tear_down, a_wait_that_began_before_the_trace_is_compared)
 {
-    (void)state;
     run_queue();
     site_of(PROF_BLOCK, deep)->cycles += 32;
     judge();
     assert_true(only(PROPS_X1));
 }
 
-static void
-a_wait_of_a_task_that_parks_by_itself_is_not_of_the_profile(void **state)
+TEST_WITH(set_up, tear_down,
+          a_wait_of_a_task_that_parks_by_itself_is_not_of_the_profile)
 {
-    (void)state;
     run_queue();
     site_of(PROF_BLOCK, deep)->count++;
     judge();
     assert_true(only(PROPS_X1));
 }
 
-static void
-a_task_that_the_goroutine_profile_lacks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_task_that_the_goroutine_profile_lacks_is_noticed)
 {
-    (void)state;
     run_all();
     cross.readings[0].count--;
     judge();
     assert_true(only(PROPS_X3));
 }
 
-static void
-a_task_in_another_state_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_task_in_another_state_is_noticed)
 {
-    (void)state;
     run_all();
     cross.readings[0].listed[1].state = "chan send";
     judge();
     assert_true(only(PROPS_X3));
 }
 
-static void
-a_task_at_another_place_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_task_at_another_place_is_noticed)
 {
-    (void)state;
     run_all();
     cross.readings[0].listed[0].depth--;
     judge();
     assert_true(only(PROPS_X3));
 }
 
-static void
-a_reading_at_a_moment_that_the_trace_lacks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down,
+          a_reading_at_a_moment_that_the_trace_lacks_is_noticed)
 {
-    (void)state;
     run_all();
     assert_int_equal(cross.readings_count, 2);
     cross.readings[1].gomaxprocs++;
@@ -208,10 +189,9 @@ listed(uint64_t id)
     return NULL;
 }
 
-static void
-a_task_that_the_trace_knows_nothing_of_stays_where_it_was(void **state)
+TEST_WITH(set_up, tear_down,
+          a_task_that_the_trace_knows_nothing_of_stays_where_it_was)
 {
-    (void)state;
     run_away(true);
     judge();
     assert_holds();
@@ -222,20 +202,18 @@ a_task_that_the_trace_knows_nothing_of_stays_where_it_was(void **state)
     assert_true(only(PROPS_X3));
 }
 
-static void
-a_task_that_waits_for_something_else_than_before_is_noticed(void **state)
+TEST_WITH(set_up, tear_down,
+          a_task_that_waits_for_something_else_than_before_is_noticed)
 {
-    (void)state;
     run_away(true);
     listed(2)->state = "chan send";
     judge();
     assert_true(only(PROPS_X3));
 }
 
-static void
-a_task_that_comes_out_of_its_system_call_later_is_still_in_it(void **state)
+TEST_WITH(set_up, tear_down,
+          a_task_that_comes_out_of_its_system_call_later_is_still_in_it)
 {
-    (void)state;
     run_away(false);
     judge();
     assert_holds();
@@ -244,10 +222,8 @@ a_task_that_comes_out_of_its_system_call_later_is_still_in_it(void **state)
     assert_true(only(PROPS_X3));
 }
 
-static void
-ticks_of_another_task_are_noticed(void **state)
+TEST_WITH(set_up, tear_down, ticks_of_another_task_are_noticed)
 {
-    (void)state;
     run_all();
     /* The label's value is in the strings of the profile. */
     for (size_t i = 0; i + 2 < cross.sessions[0].cpu_bytes; i++) {
@@ -264,10 +240,9 @@ ticks_of_another_task_are_noticed(void **state)
 
 /* A span of 80 us may hold a tick each 100 us, or none: that depends on when
  * the timer began. */
-static void
-a_tick_that_the_phase_of_the_timer_forbids_is_noticed(void **state)
+TEST_WITH(set_up, tear_down,
+          a_tick_that_the_phase_of_the_timer_forbids_is_noticed)
 {
-    (void)state;
     begin_tasks();
     P(0, TRACE_START, LEAF, .lock = 0);
     P(0, CPU_START, NOWHERE, .size_bytes = 10000);
@@ -292,29 +267,8 @@ a_tick_that_the_phase_of_the_timer_forbids_is_noticed(void **state)
     assert_true(only(PROPS_X5));
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH(what_the_instruments_say_agrees),
-        WITH(a_wait_that_is_longer_in_the_profile_is_noticed),
-        WITH(a_release_that_the_mutex_profile_lacks_is_noticed),
-        WITH(a_wait_at_another_stack_is_noticed),
-        WITH(who_waits_behind_another_is_charged_from_the_hand_over_on),
-        WITH(a_wait_that_began_before_the_trace_is_compared),
-        WITH(a_wait_of_a_task_that_parks_by_itself_is_not_of_the_profile),
-        WITH(a_task_that_the_goroutine_profile_lacks_is_noticed),
-        WITH(a_task_in_another_state_is_noticed),
-        WITH(a_task_at_another_place_is_noticed),
-        WITH(a_reading_at_a_moment_that_the_trace_lacks_is_noticed),
-        WITH(a_task_that_the_trace_knows_nothing_of_stays_where_it_was),
-        WITH(a_task_that_waits_for_something_else_than_before_is_noticed),
-        WITH(a_task_that_comes_out_of_its_system_call_later_is_still_in_it),
-        WITH(ticks_of_another_task_are_noticed),
-        WITH(a_tick_that_the_phase_of_the_timer_forbids_is_noticed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,20 +6,16 @@
 
 #include "instrument_debug.h"
 
-static void
-a_snapshot_with_one_allocation_more_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_snapshot_with_one_allocation_more_is_noticed)
 {
-    (void)state;
     run_all();
     cross.snapshots[0].allocs += 2;
     judge();
     assert_true(only(PROPS_X2));
 }
 
-static void
-a_line_too_few_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_line_too_few_is_noticed)
 {
-    (void)state;
     run_all();
     cross.sessions[0].lines_end--;
     judge();
@@ -33,10 +29,8 @@ read_lines(void)
                                  sim_debug_text(world).bytes_count));
 }
 
-static void
-an_allocation_of_another_task_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, an_allocation_of_another_task_is_noticed)
 {
-    (void)state;
     run_all();
     read_lines();
     for (uint32_t i = 0; i < cross.lines.count; i++) {
@@ -47,10 +41,8 @@ an_allocation_of_another_task_is_noticed(void **state)
     assert_true(only(PROPS_X4));
 }
 
-static void
-an_allocation_on_another_processor_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, an_allocation_on_another_processor_is_noticed)
 {
-    (void)state;
     run_all();
     for (uint32_t i = 0; i < cross.origins_count; i++) {
         if (cross.origins[i].kind == SIM_EV_ALLOC)
@@ -60,10 +52,8 @@ an_allocation_on_another_processor_is_noticed(void **state)
     assert_true(only(PROPS_X4));
 }
 
-static void
-objects_that_nobody_allocated_are_noticed(void **state)
+TEST_WITH(set_up, tear_down, objects_that_nobody_allocated_are_noticed)
 {
-    (void)state;
     run_all();
     read_lines();
     for (uint32_t i = 0; i < cross.lines.frames_count; i++)
@@ -95,10 +85,8 @@ run_collections(void)
     return &cross.records[cross.snapshots[0].records_at];
 }
 
-static void
-each_record_of_a_snapshot_has_its_lines(void **state)
+TEST_WITH(set_up, tear_down, each_record_of_a_snapshot_has_its_lines)
 {
-    (void)state;
     (void)run_collections();
     judge();
     assert_holds();
@@ -107,12 +95,10 @@ each_record_of_a_snapshot_has_its_lines(void **state)
 }
 
 /* The sum is right: what one record has too much another one lacks. */
-static void
-an_object_in_another_record_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, an_object_in_another_record_is_noticed)
 {
     struct prof_heap_record *records;
 
-    (void)state;
     records = run_collections();
     records[0].allocs--;
     records[1].allocs++;
@@ -120,20 +106,17 @@ an_object_in_another_record_is_noticed(void **state)
     assert_true(only(PROPS_X4));
 }
 
-static void
-a_record_that_a_snapshot_lacks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_record_that_a_snapshot_lacks_is_noticed)
 {
-    (void)state;
     (void)run_collections();
     cross.snapshots[0].records_count--;
     judge();
     assert_true(only(PROPS_X4));
 }
 
-static void
-a_free_that_is_published_while_the_collector_marks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down,
+          a_free_that_is_published_while_the_collector_marks_is_noticed)
 {
-    (void)state;
     (void)run_collections();
     cross.snapshots[1].frees++;
     judge();
@@ -141,12 +124,10 @@ a_free_that_is_published_while_the_collector_marks_is_noticed(void **state)
 }
 
 /* A byte of a HeapAlloc that is not there: NextGC is not twice the heap. */
-static void
-a_goal_that_is_not_twice_what_is_left_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_goal_that_is_not_twice_what_is_left_is_noticed)
 {
     uint32_t goals = 0;
 
-    (void)state;
     (void)run_collections();
     judge();
     assert_holds();
@@ -159,10 +140,8 @@ a_goal_that_is_not_twice_what_is_left_is_noticed(void **state)
     assert_true(only(PROPS_X2));
 }
 
-static void
-a_sweep_that_the_trace_does_not_have_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_sweep_that_the_trace_does_not_have_is_noticed)
 {
-    (void)state;
     run_all();
     judge();
     assert_holds();
@@ -176,10 +155,8 @@ a_sweep_that_the_trace_does_not_have_is_noticed(void **state)
 }
 
 /* The trace ends its marking after the sweep. */
-static void
-a_sweep_while_the_trace_marks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_sweep_while_the_trace_marks_is_noticed)
 {
-    (void)state;
     run_all();
     judge();
     assert_holds();
@@ -192,10 +169,8 @@ a_sweep_while_the_trace_marks_is_noticed(void **state)
     assert_true(only(PROPS_X2));
 }
 
-static void
-a_flush_at_another_moment_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_flush_at_another_moment_is_noticed)
 {
-    (void)state;
     run_all();
     assert_int_equal(cross.controls_count, 4);
     judge();
@@ -206,37 +181,16 @@ a_flush_at_another_moment_is_noticed(void **state)
     assert_true(only(PROPS_X2));
 }
 
-static void
-a_flush_while_the_trace_marks_is_noticed(void **state)
+TEST_WITH(set_up, tear_down, a_flush_while_the_trace_marks_is_noticed)
 {
-    (void)state;
     run_all();
     cross.controls[1].at.is_marking = true;
     judge();
     assert_true(only(PROPS_X2));
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH(a_snapshot_with_one_allocation_more_is_noticed),
-        WITH(a_line_too_few_is_noticed),
-        WITH(an_allocation_of_another_task_is_noticed),
-        WITH(an_allocation_on_another_processor_is_noticed),
-        WITH(objects_that_nobody_allocated_are_noticed),
-        WITH(each_record_of_a_snapshot_has_its_lines),
-        WITH(an_object_in_another_record_is_noticed),
-        WITH(a_record_that_a_snapshot_lacks_is_noticed),
-        WITH(a_free_that_is_published_while_the_collector_marks_is_noticed),
-        WITH(a_goal_that_is_not_twice_what_is_left_is_noticed),
-        WITH(a_sweep_that_the_trace_does_not_have_is_noticed),
-        WITH(a_sweep_while_the_trace_marks_is_noticed),
-        WITH(a_flush_at_another_moment_is_noticed),
-        WITH(a_flush_while_the_trace_marks_is_noticed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

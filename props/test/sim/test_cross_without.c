@@ -7,12 +7,10 @@
 #include "cross_without.h"
 #include "instrument_debug.h"
 
-static void
-without_one_the_others_say_the_same(void **state)
+TEST_WITH(set_up, tear_down, without_one_the_others_say_the_same)
 {
     struct cross_without without = {.limits = limits};
 
-    (void)state;
     run_all();
     for (int i = 0; SIM_ALL_INSTRUMENTS >> i != 0; i++) {
         if (!cross_without_try(&without, &config, script, script_count,
@@ -23,12 +21,10 @@ without_one_the_others_say_the_same(void **state)
 }
 
 /* The end of a session that nobody has read is compared, too. */
-static void
-what_was_not_read_is_read_before_it_is_compared(void **state)
+TEST_WITH(set_up, tear_down, what_was_not_read_is_read_before_it_is_compared)
 {
     struct cross_without without = {.limits = limits};
 
-    (void)state;
     begin_tasks();
     begin_trace();
     T(1, ALLOC, LEAF, .object = 0, .size_bytes = 64);
@@ -61,12 +57,11 @@ run_two_sessions(void)
     P(0, SNAPSHOT_ALL, NOWHERE, .lock = 0);
 }
 
-static void
-each_is_stopped_and_started_and_the_others_say_the_same(void **state)
+TEST_WITH(set_up, tear_down,
+          each_is_stopped_and_started_and_the_others_say_the_same)
 {
     struct cross_without without = {.limits = limits};
 
-    (void)state;
     run_two_sessions();
     for (int i = 0; SIM_ALL_INSTRUMENTS >> i != 0; i++) {
         if (!cross_without_try(&without, &config, script, script_count,
@@ -78,13 +73,11 @@ each_is_stopped_and_started_and_the_others_say_the_same(void **state)
 }
 
 /* What was stopped has not recorded what happened meanwhile. */
-static void
-what_is_stopped_records_nothing(void **state)
+TEST_WITH(set_up, tear_down, what_is_stopped_records_nothing)
 {
     struct cross_without without = {.limits = limits};
     struct sim_answer *answer;
 
-    (void)state;
     run_two_sessions();
     assert_true(cross_without_try(&without, &config, script, script_count,
                                   SIM_HEAP_PROFILE));
@@ -98,17 +91,8 @@ what_is_stopped_records_nothing(void **state)
     cross_without_release(&without);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WITH(without_one_the_others_say_the_same),
-        WITH(what_was_not_read_is_read_before_it_is_compared),
-        WITH(each_is_stopped_and_started_and_the_others_say_the_same),
-        WITH(what_is_stopped_records_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

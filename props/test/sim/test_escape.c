@@ -4,17 +4,13 @@
  */
 #include <limits.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-#include <cmocka.h>
-
 #include "escape.h"
+#include "unit_test.h"
 
 static char *
 escaped(const char *text)
@@ -41,10 +37,8 @@ check(const char *text, const char *want)
     free(twice);
 }
 
-static void
-what_ends_lines_or_steers_a_terminal_is_escaped(void **state)
+TEST(what_ends_lines_or_steers_a_terminal_is_escaped)
 {
-    (void)state;
     check("", "");
     check("main.work", "main.work");
     check("a\nverdict: ok", "a\\nverdict: ok");
@@ -67,13 +61,11 @@ what_ends_lines_or_steers_a_terminal_is_escaped(void **state)
 }
 
 /* Every character of Unicode, and every pair of bytes. */
-static void
-only_well_formed_utf_8_is_printable(void **state)
+TEST(only_well_formed_utf_8_is_printable)
 {
     const char *locale = setlocale(LC_CTYPE, "C.UTF-8");
     uint32_t kept = 0;
 
-    (void)state;
     assert_non_null(locale);
     for (uint32_t c = 0xa0; c < 0x110000; c++) {
         char bytes[MB_LEN_MAX];
@@ -102,8 +94,7 @@ only_well_formed_utf_8_is_printable(void **state)
     (void)setlocale(LC_CTYPE, "C");
 }
 
-static void
-a_line_has_one_end(void **state)
+TEST(a_line_has_one_end)
 {
     static char name[5000];
     static char want[5100];
@@ -111,7 +102,6 @@ a_line_has_one_end(void **state)
     size_t bytes = 0;
     FILE *file = open_memstream(&result, &bytes);
 
-    (void)state;
     memset(name, 'n', sizeof name - 2);
     name[4000] = '\n';
     assert_non_null(file);
@@ -127,11 +117,5 @@ a_line_has_one_end(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_ends_lines_or_steers_a_terminal_is_escaped),
-        cmocka_unit_test(only_well_formed_utf_8_is_printable),
-        cmocka_unit_test(a_line_has_one_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,17 +2,14 @@
  * test_faults.c -- faults of worlds: each strikes, goes from a failure that
  * does not need it, stays in one that does, and ends with the run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "campaign.h"
 #include "faults.h"
 #include "run.h"
 #include "shrink.h"
+#include "unit_test.h"
 
 enum { SEEDS_MAX = 4000, SHRINK_CALLS = 4000 };
 
@@ -107,38 +104,32 @@ shrink_each(struct plant *plant, char world, enum props_cover plain)
     }
 }
 
-static void
-a_fault_of_heaps_goes_when_it_is_not_needed(void **state)
+TEST(a_fault_of_heaps_goes_when_it_is_not_needed)
 {
     struct plant plant = {.run = props_run_new(&sim_generator_limits),
                           .worlds = SIM_WORLDS_HEAPS};
 
-    (void)state;
     assert_non_null(plant.run);
     shrink_each(&plant, 'h', COVER_SNAPSHOT_NOT_EMPTY);
     props_run_delete(plant.run);
 }
 
-static void
-a_fault_of_traces_goes_when_it_is_not_needed(void **state)
+TEST(a_fault_of_traces_goes_when_it_is_not_needed)
 {
     struct plant plant = {.run = props_run_new(&sim_generator_limits_all),
                           .worlds = SIM_WORLDS_TRACED};
 
-    (void)state;
     assert_non_null(plant.run);
     shrink_each(&plant, 't', COVER_TRACE_SESSION);
     props_run_delete(plant.run);
 }
 
-static void
-a_run_without_faults_meets_none(void **state)
+TEST(a_run_without_faults_meets_none)
 {
     struct plant plant = {.run = props_run_new(&sim_generator_limits),
                           .worlds = SIM_WORLDS_HEAPS};
     const uint32_t none = 0;
 
-    (void)state;
     assert_non_null(plant.run);
     sim_choices_init(&plant.choices, list, PROPS_CHOICES_MAX);
     sim_choices_replay(&plant.choices, &none, 1);
@@ -147,12 +138,10 @@ a_run_without_faults_meets_none(void **state)
     props_run_delete(plant.run);
 }
 
-static void
-each_fault_has_a_name_and_is_met_somewhere(void **state)
+TEST(each_fault_has_a_name_and_is_met_somewhere)
 {
     char text[1024];
 
-    (void)state;
     for (int i = 0; i < SIM_FAULT_COUNT; i++) {
         const enum sim_fault fault = (enum sim_fault)i;
         const bool by_worlds = props_fault_cover(fault) != COVER_COUNT;
@@ -175,12 +164,5 @@ each_fault_has_a_name_and_is_met_somewhere(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fault_has_a_name_and_is_met_somewhere),
-        cmocka_unit_test(a_run_without_faults_meets_none),
-        cmocka_unit_test(a_fault_of_heaps_goes_when_it_is_not_needed),
-        cmocka_unit_test(a_fault_of_traces_goes_when_it_is_not_needed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,18 +2,14 @@
  * test_live_heap.c -- the heap of a recording against brute force: small random
  * recordings, whose every prefix is counted anew from a plain list of objects.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "live_heap.h"
 #include "small_recording.h"
 #include "rng.h"
+#include "unit_test.h"
 
 enum {
     EVENTS_MAX = 200,
@@ -289,8 +285,7 @@ draw(struct drawing *drawing, struct sim_rng *rng)
     }
 }
 
-static void
-every_moment_counts_as_brute_force_counts_it(void **state)
+TEST(every_moment_counts_as_brute_force_counts_it)
 {
     static struct drawing drawing;
     struct sim_rng rng = {.state = 13};
@@ -313,8 +308,7 @@ every_moment_counts_as_brute_force_counts_it(void **state)
 }
 
 /* More objects and more buckets than one chunk and one table have. */
-static void
-a_heap_of_many_objects_is_counted_too(void **state)
+TEST(a_heap_of_many_objects_is_counted_too)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
     enum { OBJECTS = 20000, KEPT_EVERY = 100 };
@@ -324,7 +318,6 @@ a_heap_of_many_objects_is_counted_too(void **state)
     uint64_t kept_bytes = 0;
     uint64_t all_bytes = 0;
 
-    (void)state;
     cli_recfile_init(&file, 0);
     props_small_recording_tables(&file);
     for (uint64_t i = 0; i < OBJECTS; i++) {
@@ -355,8 +348,7 @@ a_heap_of_many_objects_is_counted_too(void **state)
     cli_recfile_release(&file);
 }
 
-static void
-sites_are_apart_however_many_there_are(void **state)
+TEST(sites_are_apart_however_many_there_are)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
     static const struct cli_recfile_about about = {.ticks_per_second = 1,
@@ -367,7 +359,6 @@ sites_are_apart_however_many_there_are(void **state)
     struct sim_recording *recording;
     struct sim_live_heap heap;
 
-    (void)state;
     cli_recfile_init(&file, 0);
     cli_recfile_about(&file, &about);
     for (uint32_t i = 0; i < MANY; i++)
@@ -387,8 +378,7 @@ sites_are_apart_however_many_there_are(void **state)
 }
 
 /* The last object of a chunk outlives all others of it. */
-static void
-an_object_is_known_until_it_is_freed(void **state)
+TEST(an_object_is_known_until_it_is_freed)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
     enum { OBJECTS = 3 * 4096, LATE = 4095 };
@@ -396,7 +386,6 @@ an_object_is_known_until_it_is_freed(void **state)
     struct sim_recording *recording;
     struct sim_live_heap heap;
 
-    (void)state;
     cli_recfile_init(&file, 0);
     props_small_recording_tables(&file);
     for (uint64_t i = 0; i < OBJECTS; i++)
@@ -416,14 +405,12 @@ an_object_is_known_until_it_is_freed(void **state)
     cli_recfile_release(&file);
 }
 
-static void
-a_recording_without_allocations_has_no_peak(void **state)
+TEST(a_recording_without_allocations_has_no_peak)
 {
     const struct drawing drawing = {.count = 0};
     struct sim_recording *recording = write_drawing(&drawing);
     struct sim_live_heap heap;
 
-    (void)state;
     assert_true(sim_live_heap_open(&heap, recording, NULL));
     assert_int_equal(heap.peak_event, 0);
     assert_int_equal(heap.total.peak.bytes, 0);
@@ -432,10 +419,8 @@ a_recording_without_allocations_has_no_peak(void **state)
     sim_recording_close(recording);
 }
 
-static void
-size_classes_are_powers_of_two(void **state)
+TEST(size_classes_are_powers_of_two)
 {
-    (void)state;
     assert_int_equal(sim_heap_class(0), 0);
     assert_int_equal(sim_heap_class(1), 1);
     assert_int_equal(sim_heap_class(2), 2);
@@ -446,12 +431,10 @@ size_classes_are_powers_of_two(void **state)
 
 /* 100 of 104 and 50 of 56 bytes, 20 that are freed; 100 grow to 200 of 208, the
  * peak; then less. */
-static void
-usable_bytes_are_those_at_the_peak(void **state)
+TEST(usable_bytes_are_those_at_the_peak)
 {
     static const uint64_t none_dropped[CLI_RECFILE_CAUSES];
 
-    (void)state;
     for (uint64_t known = 0; known <= 56; known += 56) {
         const struct cli_recfile_request first = {.usable_bytes = 104};
         const struct cli_recfile_request second = {.usable_bytes = known};
@@ -484,15 +467,5 @@ usable_bytes_are_those_at_the_peak(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_moment_counts_as_brute_force_counts_it),
-        cmocka_unit_test(a_heap_of_many_objects_is_counted_too),
-        cmocka_unit_test(sites_are_apart_however_many_there_are),
-        cmocka_unit_test(an_object_is_known_until_it_is_freed),
-        cmocka_unit_test(a_recording_without_allocations_has_no_peak),
-        cmocka_unit_test(size_classes_are_powers_of_two),
-        cmocka_unit_test(usable_bytes_are_those_at_the_peak),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

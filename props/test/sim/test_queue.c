@@ -2,14 +2,9 @@
  * test_queue.c -- the event queue against a list that is searched: who is
  * first, and who wins a tie, for every number of actors up to a few lines.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "queue.h"
 #include "rng.h"
+#include "unit_test.h"
 
 enum { ACTORS_MAX = 70, STEPS = 400 };
 
@@ -22,14 +17,12 @@ due_from(const uint64_t *at, uint32_t actors, uint32_t who, uint64_t first)
     return who;
 }
 
-static void
-the_first_is_the_first_of_a_list(void **state)
+TEST(the_first_is_the_first_of_a_list)
 {
     struct sim_rng rng = {1};
     struct sim_choice list[1];
     struct sim_choices choices;
 
-    (void)state;
     sim_choices_init(&choices, list, 1);
     for (uint32_t actors = 1; actors <= ACTORS_MAX; actors++) {
         uint64_t words[SIM_QUEUE_WORDS(ACTORS_MAX)];
@@ -64,15 +57,13 @@ the_first_is_the_first_of_a_list(void **state)
 }
 
 /* A question is asked if there is one, and only then. */
-static void
-a_tie_is_a_question_among_all(void **state)
+TEST(a_tie_is_a_question_among_all)
 {
     uint64_t words[SIM_QUEUE_WORDS(5)];
     struct sim_choice list[1];
     struct sim_choices choices;
     struct sim_queue queue;
 
-    (void)state;
     sim_choices_init(&choices, list, 1);
     sim_choices_random(&choices, 1);
     sim_queue_init(&queue, words, 5);
@@ -92,10 +83,5 @@ a_tie_is_a_question_among_all(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_is_the_first_of_a_list),
-        cmocka_unit_test(a_tie_is_a_question_among_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,17 +3,13 @@
  *
  * Writer (cli/recfile) and reader (sim/recording) share no code.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "small_recording.h"
 #include "rng.h"
+#include "unit_test.h"
 
 static void
 expect_event(const struct sim_recorded *got, const struct sim_recorded *want)
@@ -70,15 +66,13 @@ expect_tables(const struct sim_recording *recording)
     assert_false(sim_recording_find(recording, 0x1011, &frame));
 }
 
-static void
-what_is_written_is_read_whatever_the_blocks(void **state)
+TEST(what_is_written_is_read_whatever_the_blocks)
 {
     static const size_t block_bytes[] = {0, 1, 10, 20};
     struct cli_recfile file;
     size_t i;
     size_t n;
 
-    (void)state;
     for (i = 0; i < 4; i++) {
         struct sim_recording *recording;
         struct sim_recording_cursor cursor;
@@ -97,8 +91,7 @@ what_is_written_is_read_whatever_the_blocks(void **state)
 }
 
 /* Stacks are written as what differs from the one before. */
-static void
-stacks_are_those_that_were_written(void **state)
+TEST(stacks_are_those_that_were_written)
 {
     enum { STACKS = 300, DEPTH = 6 };
     struct sim_rng rng = {.state = sim_mix64(7)};
@@ -135,13 +128,11 @@ stacks_are_those_that_were_written(void **state)
     cli_recfile_release(&file);
 }
 
-static void
-a_file_cut_anywhere_is_refused_with_an_offset(void **state)
+TEST(a_file_cut_anywhere_is_refused_with_an_offset)
 {
     struct cli_recfile file;
     size_t count;
 
-    (void)state;
     props_small_recording_write(&file, 20);
     for (count = 0; count < file.bytes_count; count++) {
         struct sim_recording *recording;
@@ -157,8 +148,7 @@ a_file_cut_anywhere_is_refused_with_an_offset(void **state)
     cli_recfile_release(&file);
 }
 
-static void
-any_changed_byte_is_refused_with_an_offset(void **state)
+TEST(any_changed_byte_is_refused_with_an_offset)
 {
     struct sim_rng rng = {.state = sim_mix64(20)};
     struct cli_recfile file;
@@ -185,8 +175,7 @@ any_changed_byte_is_refused_with_an_offset(void **state)
     cli_recfile_release(&file);
 }
 
-static void
-what_is_no_recording_is_refused_in_one_line(void **state)
+TEST(what_is_no_recording_is_refused_in_one_line)
 {
     static const struct {
         const char *path;
@@ -199,7 +188,6 @@ what_is_no_recording_is_refused_in_one_line(void **state)
     };
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sim_recording *recording;
         struct sim_recording_error error;
@@ -211,8 +199,7 @@ what_is_no_recording_is_refused_in_one_line(void **state)
     }
 }
 
-static void
-the_recording_in_fixtures_is_whole_and_named(void **state)
+TEST(the_recording_in_fixtures_is_whole_and_named)
 {
     static const char path[] = "fixtures/recordings/python-index.rec";
     struct sim_recording *recording;
@@ -221,7 +208,6 @@ the_recording_in_fixtures_is_whole_and_named(void **state)
     uint32_t named = 0;
     uint32_t i;
 
-    (void)state;
     assert_true(sim_recording_open(&recording, path, &error));
     props_small_recording_walk(recording);
     totals = sim_recording_totals(recording);
@@ -238,14 +224,5 @@ the_recording_in_fixtures_is_whole_and_named(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read_whatever_the_blocks),
-        cmocka_unit_test(stacks_are_those_that_were_written),
-        cmocka_unit_test(a_file_cut_anywhere_is_refused_with_an_offset),
-        cmocka_unit_test(any_changed_byte_is_refused_with_an_offset),
-        cmocka_unit_test(what_is_no_recording_is_refused_in_one_line),
-        cmocka_unit_test(the_recording_in_fixtures_is_whole_and_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -5,17 +5,13 @@
  * docs/recording.md alone; and files whose checksums are good but whose records
  * are not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "small_recording.h"
 #include "rng.h"
+#include "unit_test.h"
 
 #define HEAD_BYTES 12u
 
@@ -78,8 +74,7 @@ static const uint8_t document[] =
     "\x86\x00\x00\x02\x00\x02\x01\x01"
     "Z\x0f\0\0\0cccc\x01\x01\x01\0\x01\0\x08\0\0\0\0\0\0\0\0";
 
-static void
-the_bytes_are_those_of_the_document(void **state)
+TEST(the_bytes_are_those_of_the_document)
 {
     static const char *const arguments[] = {"p"};
     static const uint8_t id[1] = {0xee};
@@ -93,7 +88,6 @@ the_bytes_are_those_of_the_document(void **state)
     struct cli_recfile file;
     uint8_t bytes[sizeof document - 1];
 
-    (void)state;
     cli_recfile_init(&file, 0);
     cli_recfile_about(&file, &about);
     cli_recfile_string(&file, "/m");
@@ -116,14 +110,12 @@ the_bytes_are_those_of_the_document(void **state)
 }
 
 /* Earlier recorders had seven causes. */
-static void
-a_recording_with_seven_causes_is_read(void **state)
+TEST(a_recording_with_seven_causes_is_read)
 {
     const size_t count = sizeof document - 2;
     uint8_t bytes[sizeof document - 1];
     struct sim_recording *recording;
 
-    (void)state;
     memcpy(bytes, document, sizeof bytes);
     bytes[count - 22] = 14; /* of payload */
     bytes[count - 8] = 7;   /* causes */
@@ -135,8 +127,7 @@ a_recording_with_seven_causes_is_read(void **state)
 }
 
 /* What the reader makes of the same bytes. */
-static void
-the_events_are_those_of_the_document(void **state)
+TEST(the_events_are_those_of_the_document)
 {
     uint8_t bytes[sizeof document - 1];
     struct sim_recording *recording;
@@ -144,7 +135,6 @@ the_events_are_those_of_the_document(void **state)
     struct sim_recorded events[5] = {{0}};
     int count = 0;
 
-    (void)state;
     memcpy(bytes, document, sizeof bytes);
     reseal(bytes, sizeof bytes);
     recording = props_small_recording_read(bytes, sizeof bytes);
@@ -172,8 +162,7 @@ the_events_are_those_of_the_document(void **state)
 }
 
 /* One allocation of 200 bytes by thread 5, at f in /m, then its free. */
-static void
-version_1_is_read(void **state)
+TEST(version_1_is_read)
 {
     static const uint8_t old[] =
         "PROFREC\n\1\0\0\0"
@@ -192,7 +181,6 @@ version_1_is_read(void **state)
     struct sim_recording_error error;
     struct sim_recording *recording;
 
-    (void)state;
     memcpy(bytes, old, sizeof bytes);
     reseal(bytes, sizeof bytes);
     recording = props_small_recording_read(bytes, sizeof bytes);
@@ -212,8 +200,7 @@ version_1_is_read(void **state)
 }
 
 /* With good checksums the records themselves are what stands in the way. */
-static void
-a_forged_file_is_refused_or_sound(void **state)
+TEST(a_forged_file_is_refused_or_sound)
 {
     struct sim_rng rng = {.state = sim_mix64(21)};
     struct cli_recfile file;
@@ -302,8 +289,7 @@ forge(struct cli_recfile *file, enum forgery forgery)
     }
 }
 
-static void
-a_file_that_lies_is_refused_with_the_reason(void **state)
+TEST(a_file_that_lies_is_refused_with_the_reason)
 {
     static const struct {
         enum forgery forgery;
@@ -323,7 +309,6 @@ a_file_that_lies_is_refused_with_the_reason(void **state)
     };
     size_t i;
 
-    (void)state;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct cli_recfile file;
         struct sim_recording *recording;
@@ -344,14 +329,5 @@ a_file_that_lies_is_refused_with_the_reason(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bytes_are_those_of_the_document),
-        cmocka_unit_test(the_events_are_those_of_the_document),
-        cmocka_unit_test(a_recording_with_seven_causes_is_read),
-        cmocka_unit_test(version_1_is_read),
-        cmocka_unit_test(a_forged_file_is_refused_or_sound),
-        cmocka_unit_test(a_file_that_lies_is_refused_with_the_reason),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /*
  * test_releases.c -- recorded releases against waits drawn by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "small_recording.h"
 #include "releases.h"
+#include "unit_test.h"
 
 /* A release, or a wait that ends at `ticks`. */
 struct step {
@@ -59,50 +55,41 @@ expect_cycles(const struct step *steps, uint32_t steps_count,
     cli_recfile_release(&file);
 }
 
-static void
-a_release_is_charged_from_the_start_of_the_wait(void **state)
+TEST(a_release_is_charged_from_the_start_of_the_wait)
 {
     const struct step steps[] = {{.ticks = 70}, {75, 65, 0}};
     const int64_t cycles[] = {60};
 
-    (void)state;
     expect_cycles(steps, 2, cycles, 1);
 }
 
-static void
-of_two_who_wait_the_first_to_get_it_is_charged(void **state)
+TEST(of_two_who_wait_the_first_to_get_it_is_charged)
 {
     const struct step steps[] = {
         {.ticks = 90}, {100, 100, 0}, {.ticks = 190}, {200, 190, 0}};
     const int64_t cycles[] = {90, 180};
 
-    (void)state;
     expect_cycles(steps, 4, cycles, 2);
 }
 
-static void
-two_releases_share_the_wait_they_fall_into(void **state)
+TEST(two_releases_share_the_wait_they_fall_into)
 {
     const struct step steps[] = {{.ticks = 40}, {.ticks = 90}, {100, 90, 0}};
     const int64_t cycles[] = {30, 50};
 
-    (void)state;
     expect_cycles(steps, 3, cycles, 2);
 }
 
-static void
-a_wait_that_began_later_leaves_a_release_to_a_longer_one(void **state)
+TEST(a_wait_that_began_later_leaves_a_release_to_a_longer_one)
 {
     const struct step steps[] = {
         {.ticks = 30}, {.ticks = 80}, {90, 40, 0}, {100, 100, 0}};
     const int64_t cycles[] = {30, 30};
 
-    (void)state;
     expect_cycles(steps, 4, cycles, 2);
 }
 
-static void
-locks_are_apart_and_a_release_of_no_wait_is_charged_to_none(void **state)
+TEST(locks_are_apart_and_a_release_of_no_wait_is_charged_to_none)
 {
     const struct step steps[] = {{.ticks = 10},
                                  {.ticks = 50, .lock = 1},
@@ -111,22 +98,11 @@ locks_are_apart_and_a_release_of_no_wait_is_charged_to_none(void **state)
                                  {.ticks = 80, .lock = 1}};
     const int64_t cycles[] = {-1, 10, -1};
 
-    (void)state;
     expect_cycles(steps, 5, cycles, 3);
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_release_is_charged_from_the_start_of_the_wait),
-        cmocka_unit_test(of_two_who_wait_the_first_to_get_it_is_charged),
-        cmocka_unit_test(two_releases_share_the_wait_they_fall_into),
-        cmocka_unit_test(
-            a_wait_that_began_later_leaves_a_release_to_a_longer_one),
-        cmocka_unit_test(
-            locks_are_apart_and_a_release_of_no_wait_is_charged_to_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

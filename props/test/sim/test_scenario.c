@@ -2,14 +2,11 @@
  * test_scenario.c -- the language of scenario files: what it means, what it
  * refuses and in which words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenario_case.h"
+#include "unit_test.h"
 
 static void
 assert_refused_bytes(const char *text, size_t bytes, const char *reason)
@@ -28,12 +25,10 @@ assert_refused(const char *text, const char *reason)
 
 /* ---- meaning ---- */
 
-static void
-what_is_not_said_has_a_default(void **state)
+TEST(what_is_not_said_has_a_default)
 {
     struct sim_scenario *s = read_good(FIRST);
 
-    (void)state;
     assert_ptr_equal(s->config.rules, &prof_rules_exact);
     assert_int_equal(s->config.hash, PROF_HASH_MULTILINEAR);
     assert_int_equal(s->config.buckets_max, SIM_SCENARIO_BUCKETS_DEFAULT);
@@ -47,15 +42,13 @@ what_is_not_said_has_a_default(void **state)
     sim_scenario_free(s);
 }
 
-static void
-every_directive_sets_its_field(void **state)
+TEST(every_directive_sets_its_field)
 {
     struct sim_scenario *s = read_good(
         FIRST "rules go1.17\nhash go-32\nbuckets 7\ndepth 1024\nframes 99\n"
               "cycle 100663295\nprocs 8\n"
               "clock 7 offset=-12 drift=+30ppm\nclock 0 drift=-1000000ppm\n");
 
-    (void)state;
     assert_ptr_equal(s->config.rules, &prof_rules_go1_17);
     assert_int_equal(s->config.hash, PROF_HASH_GO_32);
     assert_int_equal(s->config.buckets_max, 7);
@@ -69,14 +62,12 @@ every_directive_sets_its_field(void **state)
     sim_scenario_free(s);
 }
 
-static void
-a_stack_is_written_root_first_and_kept_leaf_first(void **state)
+TEST(a_stack_is_written_root_first_and_kept_leaf_first)
 {
     struct sim_scenario *s =
         read_good(FIRST "stack a = main > 0x1F>lookup@0x401005\nstack b = -\n");
     const struct truth_stack *a = &s->config.stacks[0];
 
-    (void)state;
     assert_int_equal(s->config.stacks_count, 2);
     assert_int_equal(a->depth, 3);
     assert_int_equal(a->frames[0], 0x401005);
@@ -89,23 +80,20 @@ a_stack_is_written_root_first_and_kept_leaf_first(void **state)
     sim_scenario_free(s);
 }
 
-static void
-a_function_lives_at_an_address_made_of_its_name(void **state)
+TEST(a_function_lives_at_an_address_made_of_its_name)
 {
     /* FNV-1a, 64 bits: its authors give these hashes of "a" and "foobar". */
     const uint64_t a = 0xaf63dc4c8601ec8cU;
     const uint64_t foobar = 0x85944171f73967e8U;
     const uint64_t places = UINT64_C(1) << 42;
 
-    (void)state;
     assert_int_equal(sim_frame_address("a"),
                      (UINT64_C(1) << 46) + 16 * (a % places) + 5);
     assert_int_equal(sim_frame_address("foobar"),
                      (UINT64_C(1) << 46) + 16 * (foobar % places) + 5);
 }
 
-static void
-an_event_has_a_delay_a_task_and_arguments(void **state)
+TEST(an_event_has_a_delay_a_task_and_arguments)
 {
     struct sim_scenario *s = read_good(
         FIRST "stack a = main\n@+10 t3: alloc x a 18446744073709551615\n"
@@ -113,7 +101,6 @@ an_event_has_a_delay_a_task_and_arguments(void **state)
               "snapshot\niterate\nblock-snapshot room=4294967294\n");
     const struct sim_event *e = s->events;
 
-    (void)state;
     assert_int_equal(s->events_count, 6);
     assert_int_equal(e[0].kind, SIM_EV_ALLOC);
     assert_int_equal(e[0].delay_ticks, 10);
@@ -129,8 +116,7 @@ an_event_has_a_delay_a_task_and_arguments(void **state)
     sim_scenario_free(s);
 }
 
-static void
-line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing(void **state)
+TEST(line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing)
 {
     struct sim_scenario *s = read_good("profsim scenario 2\r\n"
                                        "# first\r\n#\r\n#   third \r\n\r\n"
@@ -138,7 +124,6 @@ line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing(void **state)
                                        "\tstack  a\t= main\t# why\r\n"
                                        "alloc x a 1#2\r\nsnapshot");
 
-    (void)state;
     assert_string_equal(s->header, "first\n\n  third\n");
     assert_int_equal(s->events_count, 2);
     assert_int_equal(s->events[0].size_bytes, 1);
@@ -146,8 +131,7 @@ line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing(void **state)
     sim_scenario_free(s);
 }
 
-static void
-printing_is_canonical(void **state)
+TEST(printing_is_canonical)
 {
     static const char wanted[] =
         "profsim scenario 2\n# why\n\n"
@@ -171,7 +155,6 @@ printing_is_canonical(void **state)
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
 
-    (void)state;
     assert_non_null(file);
     assert_true(sim_scenario_print(file, s));
     assert_int_equal(fclose(file), 0);
@@ -182,10 +165,8 @@ printing_is_canonical(void **state)
 
 /* ---- refusals ---- */
 
-static void
-a_mistyped_word_is_answered_with_the_nearest_one(void **state)
+TEST(a_mistyped_word_is_answered_with_the_nearest_one)
 {
-    (void)state;
     assert_refused(FIRST "\nsnapsot\n", "x.sim:3: unknown event 'snapsot'; "
                                         "did you mean 'snapshot'?");
     assert_refused(FIRST "ruels exact\n",
@@ -203,13 +184,11 @@ a_mistyped_word_is_answered_with_the_nearest_one(void **state)
                    "did you mean 'nothing'?");
 }
 
-static void
-what_is_not_a_scenario_is_called_so(void **state)
+TEST(what_is_not_a_scenario_is_called_so)
 {
     static const char other[] =
         "x.sim:1: not a scenario: the first line is not 'profsim scenario 2'";
 
-    (void)state;
     assert_refused("", other);
     assert_refused("\n" FIRST, other);
     assert_refused("\xef\xbb\xbf" FIRST, other);
@@ -234,10 +213,8 @@ what_is_not_a_scenario_is_called_so(void **state)
                    "x.sim:2: not a text file: byte 0xc2 in column 3");
 }
 
-static void
-a_number_out_of_range_is_quoted_with_its_range(void **state)
+TEST(a_number_out_of_range_is_quoted_with_its_range)
 {
-    (void)state;
     assert_refused(FIRST "depth 0\n",
                    "x.sim:2: depth '0' is not a whole number from 1 to 1024");
     assert_refused(FIRST "depth 1025\n", "x.sim:2: depth '1025' is not a whole "
@@ -279,10 +256,8 @@ a_number_out_of_range_is_quoted_with_its_range(void **state)
                    "address");
 }
 
-static void
-a_name_means_one_thing(void **state)
+TEST(a_name_means_one_thing)
 {
-    (void)state;
     assert_refused(FIRST "stack a = f\nstack a = g\n",
                    "x.sim:3: stack 'a' was given before");
     assert_refused(FIRST "stack a = f\nalloc o a 1\nalloc o a 1\n",
@@ -304,10 +279,8 @@ a_name_means_one_thing(void **state)
                    "x.sim:2: there is no processor 1; give 'procs' first");
 }
 
-static void
-lines_have_their_places(void **state)
+TEST(lines_have_their_places)
 {
-    (void)state;
     assert_refused(FIRST "snapshot\ndepth 3\n",
                    "x.sim:3: 'depth' must come before the first event");
     assert_refused(FIRST "expect nothing\n",
@@ -343,12 +316,10 @@ long_line(size_t bytes)
     return text;
 }
 
-static void
-a_line_may_be_a_mebibyte_long_and_no_longer(void **state)
+TEST(a_line_may_be_a_mebibyte_long_and_no_longer)
 {
     char *text = long_line(SIM_SCENARIO_LINE_MAX);
 
-    (void)state;
     sim_scenario_free(read_good(text));
     free(text);
     text = long_line(SIM_SCENARIO_LINE_MAX + 1);
@@ -356,14 +327,12 @@ a_line_may_be_a_mebibyte_long_and_no_longer(void **state)
     free(text);
 }
 
-static void
-a_stack_may_have_2048_frames_and_no_more(void **state)
+TEST(a_stack_may_have_2048_frames_and_no_more)
 {
     char text[64 + 2 * 2049];
     size_t used = sizeof FIRST "stack a = f" - 1;
     struct sim_scenario *s;
 
-    (void)state;
     memcpy(text, FIRST "stack a = f", used);
     for (uint32_t i = 1; i < 2048; i++) {
         text[used++] = '>';
@@ -378,8 +347,7 @@ a_stack_may_have_2048_frames_and_no_more(void **state)
     assert_refused(text, "x.sim:2: the stack is deeper than 2048 frames");
 }
 
-static void
-a_million_events_are_read_and_one_more_is_refused(void **state)
+TEST(a_million_events_are_read_and_one_more_is_refused)
 {
     static const char line[] = "iterate\n";
     const size_t line_bytes = sizeof line - 1;
@@ -389,7 +357,6 @@ a_million_events_are_read_and_one_more_is_refused(void **state)
     struct sim_error error = {{0}};
     struct sim_scenario *s;
 
-    (void)state;
     assert_non_null(text);
     memcpy(text, FIRST, first_bytes);
     for (size_t at = first_bytes; at <= bytes; at += line_bytes)
@@ -403,12 +370,10 @@ a_million_events_are_read_and_one_more_is_refused(void **state)
     free(text);
 }
 
-static void
-a_file_that_cannot_be_read_is_named(void **state)
+TEST(a_file_that_cannot_be_read_is_named)
 {
     struct sim_error error = {{0}};
 
-    (void)state;
     assert_null(sim_scenario_read("no/such.sim", &error));
     assert_string_equal(error.text, "no/such.sim: No such file or directory");
     assert_null(sim_scenario_read(".", &error));
@@ -418,25 +383,5 @@ a_file_that_cannot_be_read_is_named(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_said_has_a_default),
-        cmocka_unit_test(every_directive_sets_its_field),
-        cmocka_unit_test(a_stack_is_written_root_first_and_kept_leaf_first),
-        cmocka_unit_test(a_function_lives_at_an_address_made_of_its_name),
-        cmocka_unit_test(an_event_has_a_delay_a_task_and_arguments),
-        cmocka_unit_test(
-            line_ends_tabs_comments_and_a_missing_last_line_end_change_nothing),
-        cmocka_unit_test(printing_is_canonical),
-        cmocka_unit_test(a_mistyped_word_is_answered_with_the_nearest_one),
-        cmocka_unit_test(what_is_not_a_scenario_is_called_so),
-        cmocka_unit_test(a_number_out_of_range_is_quoted_with_its_range),
-        cmocka_unit_test(a_name_means_one_thing),
-        cmocka_unit_test(lines_have_their_places),
-        cmocka_unit_test(a_line_may_be_a_mebibyte_long_and_no_longer),
-        cmocka_unit_test(a_stack_may_have_2048_frames_and_no_more),
-        cmocka_unit_test(a_million_events_are_read_and_one_more_is_refused),
-        cmocka_unit_test(a_file_that_cannot_be_read_is_named),
-    };
-
-    return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,14 +2,11 @@
  * test_scenario_answer.c -- comparing answers with `expect` lines, and the
  * words for the first difference.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "scenario_case.h"
+#include "unit_test.h"
 
 static void
 assert_differs(const struct sim_scenario *s, const struct sim_answer *answer,
@@ -21,8 +18,7 @@ assert_differs(const struct sim_scenario *s, const struct sim_answer *answer,
     assert_string_equal(error.text, text);
 }
 
-static void
-the_first_difference_of_a_heap_answer_is_described(void **state)
+TEST(the_first_difference_of_a_heap_answer_is_described)
 {
     struct sim_scenario *s =
         read_good(FIRST "depth 2\nstack a = x>g>f\nsnapshot\nexpect count 1\n"
@@ -36,7 +32,6 @@ the_first_difference_of_a_heap_answer_is_described(void **state)
                                 .heap = &record};
     struct sim_error error = {{0}};
 
-    (void)state;
     assert_true(sim_scenario_check_answer(s, 0, &answer, &error));
     record.frees = 2;
     assert_differs(s, &answer, "x.sim:7: expected a 8 2/1, found 2/2");
@@ -51,8 +46,7 @@ the_first_difference_of_a_heap_answer_is_described(void **state)
     sim_scenario_free(s);
 }
 
-static void
-a_short_answer_lists_nothing(void **state)
+TEST(a_short_answer_lists_nothing)
 {
     struct sim_scenario *s =
         read_good(FIRST "stack a = f\nsnapshot room=0\nexpect count 1\n"
@@ -60,7 +54,6 @@ a_short_answer_lists_nothing(void **state)
     struct sim_answer answer = {
         .kind = SIM_EV_SNAPSHOT, .status = PROF_ERR_SHORT, .count = 1};
 
-    (void)state;
     assert_differs(s, &answer,
                    "x.sim:6: expected a listing, found 'the buffer is too "
                    "short'");
@@ -70,8 +63,7 @@ a_short_answer_lists_nothing(void **state)
     sim_scenario_free(s);
 }
 
-static void
-the_first_difference_of_a_contention_answer_is_described(void **state)
+TEST(the_first_difference_of_a_contention_answer_is_described)
 {
     struct sim_scenario *s =
         read_good(FIRST "stack a = f\nstack b = -\nmutex-snapshot\n"
@@ -83,7 +75,6 @@ the_first_difference_of_a_contention_answer_is_described(void **state)
                                 .count = 1,
                                 .contention = &record};
 
-    (void)state;
     assert_differs(s, &answer,
                    "x.sim:6: expected a listed once, found it 0 "
                    "times");
@@ -97,12 +88,5 @@ the_first_difference_of_a_contention_answer_is_described(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_difference_of_a_heap_answer_is_described),
-        cmocka_unit_test(a_short_answer_lists_nothing),
-        cmocka_unit_test(
-            the_first_difference_of_a_contention_answer_is_described),
-    };
-
-    return cmocka_run_group_tests_name("scenario answer", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -7,15 +7,12 @@
 #include "scenario.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "generate.h"
 #include "rng.h"
+#include "unit_test.h"
 
 enum {
     FILES_MAX = 256,
@@ -168,10 +165,8 @@ assert_survives_text(const struct sim_scenario *s)
 
 /* ---- fixtures ---- */
 
-static void
-every_fixture_says_what_it_pins_and_what_comes_of_it(void **state)
+TEST(every_fixture_says_what_it_pins_and_what_comes_of_it)
 {
-    (void)state;
     assert_in_range(files_count, 12, FILES_MAX);
     for (uint32_t i = 0; i < files_count; i++) {
         struct sim_scenario *s = read_again(&files[i]);
@@ -184,10 +179,8 @@ every_fixture_says_what_it_pins_and_what_comes_of_it(void **state)
     }
 }
 
-static void
-every_fixture_survives_text(void **state)
+TEST(every_fixture_survives_text)
 {
-    (void)state;
     for (uint32_t i = 0; i < files_count; i++) {
         struct sim_scenario *s = read_again(&files[i]);
 
@@ -196,10 +189,8 @@ every_fixture_survives_text(void **state)
     }
 }
 
-static void
-every_fixture_gets_the_answers_it_expects(void **state)
+TEST(every_fixture_gets_the_answers_it_expects)
 {
-    (void)state;
     for (uint32_t i = 0; i < files_count; i++) {
         struct sim_error error = {{0}};
         struct sim_scenario *s = sim_scenario_read(paths[i], &error);
@@ -249,10 +240,8 @@ assert_answered(const char *bytes, size_t count)
     return true;
 }
 
-static void
-a_file_cut_anywhere_is_answered(void **state)
+TEST(a_file_cut_anywhere_is_answered)
 {
-    (void)state;
     for (uint32_t i = 0; i < files_count; i++) {
         for (size_t count = 0; count < files[i].count; count++) {
             /* Of its exact size, so that a read past the end is seen. */
@@ -299,14 +288,12 @@ mutate(struct sim_rng *rng, char *bytes, size_t count)
     }
 }
 
-static void
-a_mutated_file_is_answered(void **state)
+TEST(a_mutated_file_is_answered)
 {
     enum { STEPS_MAX = 4 };
     struct sim_rng rng = {20};
     uint32_t accepted = 0;
 
-    (void)state;
     for (uint32_t i = 0; i < MUTATIONS; i++) {
         const struct text *file = &files[sim_rng_below(&rng, files_count)];
         const uint32_t steps = 1 + sim_rng_below(&rng, STEPS_MAX);
@@ -363,8 +350,7 @@ assert_same_run(struct sim_world *world, const struct sim_scenario *s)
     assert_int_equal(sim_world_truth(world)->entries_count, entries);
 }
 
-static void
-what_a_generator_made_survives_text_and_runs_again(void **state)
+TEST(what_a_generator_made_survives_text_and_runs_again)
 {
     static struct sim_choice list[LIST_MAX];
     static struct sim_event events[SIM_EVENTS_MAX];
@@ -372,7 +358,6 @@ what_a_generator_made_survives_text_and_runs_again(void **state)
     struct sim_world *world = sim_world_new(&sim_generator_limits);
     struct sim_choices choices;
 
-    (void)state;
     assert_non_null(world);
     sim_choices_init(&choices, list, LIST_MAX);
     for (uint64_t seed = 0; seed < BUILDS; seed++) {
@@ -402,8 +387,7 @@ what_a_generator_made_survives_text_and_runs_again(void **state)
     sim_world_delete(world);
 }
 
-static void
-what_is_built_closes_up_and_is_named(void **state)
+TEST(what_is_built_closes_up_and_is_named)
 {
     const uintptr_t frames[] = {0x30, 0x20, 0x10};
     const struct truth_stack stacks[] = {
@@ -423,7 +407,6 @@ what_is_built_closes_up_and_is_named(void **state)
     struct sim_scenario *s = sim_scenario_build(&source, &error);
     struct text text;
 
-    (void)state;
     assert_non_null(s);
     text = printed(s);
     assert_string_equal(text.bytes,
@@ -473,21 +456,12 @@ path_order(const void *a, const void *b)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fixture_says_what_it_pins_and_what_comes_of_it),
-        cmocka_unit_test(every_fixture_survives_text),
-        cmocka_unit_test(every_fixture_gets_the_answers_it_expects),
-        cmocka_unit_test(a_file_cut_anywhere_is_answered),
-        cmocka_unit_test(a_mutated_file_is_answered),
-        cmocka_unit_test(what_a_generator_made_survives_text_and_runs_again),
-        cmocka_unit_test(what_is_built_closes_up_and_is_named),
-    };
     int failed;
 
     qsort(argv + 1, (size_t)argc - 1, sizeof *argv, path_order);
     for (int i = 1; i < argc; i++)
         load(argv[i]);
-    failed = cmocka_run_group_tests_name("scenario trip", tests, NULL, NULL);
+    failed = tests_run(NULL, NULL);
     while (files_count > 0)
         free(files[--files_count].bytes);
     return failed;

@@ -8,12 +8,9 @@
  */
 #include "shrink.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { LIST_MAX = 512, OPS_MAX = 64 };
 
@@ -68,13 +65,11 @@ first_failing_seed(struct world *w, uint64_t from)
     return 0;
 }
 
-static void
-the_minimum_of_a_list_of_operations_is_reached_from_any_start(void **state)
+TEST(the_minimum_of_a_list_of_operations_is_reached_from_any_start)
 {
     static const uint32_t minimum[] = {1, 3, 0, 1, 5, 1001, 1, 1};
     static struct world w;
 
-    (void)state;
     for (uint64_t start = 1; start <= 6; start++) {
         struct sim_choice list[LIST_MAX];
         struct sim_shrink shrink = {
@@ -107,8 +102,7 @@ sum_still_fails(void *context, const uint32_t *values, uint32_t count)
     return sum >= 1000;
 }
 
-static void
-weight_spread_over_neighbours_moves_into_one(void **state)
+TEST(weight_spread_over_neighbours_moves_into_one)
 {
     struct sim_choice list[] = {
         {.bound = 2000, .value = 500, .kind = SIM_DATA},
@@ -117,7 +111,6 @@ weight_spread_over_neighbours_moves_into_one(void **state)
     };
     struct sim_shrink shrink = {.still_fails = sum_still_fails};
 
-    (void)state;
     assert_int_equal(sim_shrink(&shrink, list, 3), 1);
     assert_int_equal(list[0].value, 1000);
 }
@@ -132,8 +125,7 @@ needle_still_fails(void *context, const uint32_t *values, uint32_t count)
     return count > 40 && values[40] == 1;
 }
 
-static void
-whole_kinds_are_zeroed_before_anything_else(void **state)
+TEST(whole_kinds_are_zeroed_before_anything_else)
 {
     struct sim_choice list[41];
     uint64_t runs = 0;
@@ -141,7 +133,6 @@ whole_kinds_are_zeroed_before_anything_else(void **state)
                                 .context = &runs,
                                 .calls_max = 1 + 4};
 
-    (void)state;
     for (uint32_t i = 0; i <= 40; i++) {
         list[i] = (struct sim_choice){.bound = 2, .value = 1};
         list[i].kind = (uint16_t)(i == 40      ? SIM_OP
@@ -155,8 +146,7 @@ whole_kinds_are_zeroed_before_anything_else(void **state)
     assert_int_equal(list[40].value, 1);
 }
 
-static void
-every_answer_left_is_shown_necessary(void **state)
+TEST(every_answer_left_is_shown_necessary)
 {
     struct sim_choice list[] = {
         {.bound = 2000, .value = 600, .kind = SIM_DATA},
@@ -168,7 +158,6 @@ every_answer_left_is_shown_necessary(void **state)
     struct sim_shrink shrink = {.still_fails = sum_still_fails};
     bool necessary[5];
 
-    (void)state;
     assert_int_equal(sim_shrink_necessary(&shrink, list, 5, necessary), 3);
     assert_true(necessary[0]);
     assert_false(necessary[1]); /* already 0 */
@@ -178,8 +167,7 @@ every_answer_left_is_shown_necessary(void **state)
     assert_int_equal(shrink.calls, 4);
 }
 
-static void
-a_list_that_passes_is_left_alone_and_reported(void **state)
+TEST(a_list_that_passes_is_left_alone_and_reported)
 {
     struct sim_choice list[] = {
         {.bound = 2000, .value = 999, .kind = SIM_DATA},
@@ -187,15 +175,13 @@ a_list_that_passes_is_left_alone_and_reported(void **state)
     };
     struct sim_shrink shrink = {.still_fails = sum_still_fails};
 
-    (void)state;
     assert_int_equal(sim_shrink(&shrink, list, 2), 2);
     assert_true(shrink.unstable);
     assert_int_equal(list[0].value, 999);
     assert_int_equal(shrink.calls, 1);
 }
 
-static void
-the_budget_of_runs_is_kept(void **state)
+TEST(the_budget_of_runs_is_kept)
 {
     static struct world w;
     struct sim_choice list[LIST_MAX];
@@ -205,7 +191,6 @@ the_budget_of_runs_is_kept(void **state)
                                 .calls_max = 10};
     uint32_t count;
 
-    (void)state;
     sim_choices_init(&w.choices, w.list, LIST_MAX);
     count = first_failing_seed(&w, 77);
     memcpy(list, w.list, count * sizeof *list);
@@ -231,8 +216,7 @@ far_still_fails(void *context, const uint32_t *values, uint32_t count)
     return (v[0] == 1 && v[1] == 1 && v[2] == 1) || v[9] == 1;
 }
 
-static void
-the_fewest_surprises_are_found_where_no_step_leads(void **state)
+TEST(the_fewest_surprises_are_found_where_no_step_leads)
 {
     static struct world w;
     struct sim_choice list[24] = {
@@ -246,7 +230,6 @@ the_fewest_surprises_are_found_where_no_step_leads(void **state)
                                 .fewest_first = true};
     uint32_t count;
 
-    (void)state;
     sim_choices_init(&w.choices, w.list, LIST_MAX);
     count = sim_shrink(&shrink, list, 3);
     assert_int_equal(count, 3); /* stuck */
@@ -266,16 +249,5 @@ the_fewest_surprises_are_found_where_no_step_leads(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            the_minimum_of_a_list_of_operations_is_reached_from_any_start),
-        cmocka_unit_test(weight_spread_over_neighbours_moves_into_one),
-        cmocka_unit_test(whole_kinds_are_zeroed_before_anything_else),
-        cmocka_unit_test(every_answer_left_is_shown_necessary),
-        cmocka_unit_test(a_list_that_passes_is_left_alone_and_reported),
-        cmocka_unit_test(the_budget_of_runs_is_kept),
-        cmocka_unit_test(the_fewest_surprises_are_found_where_no_step_leads),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,21 +3,17 @@
  * as the same world, the fixtures end as they say, and wrong text gets its
  * line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <unistd.h>
 
 #include "folder.h"
 #include "instrument_trace.h"
 #include "run.h"
 #include "scenario.h"
+#include "unit_test.h"
 
 #define FIXTURES "fixtures/scenarios/"
 
@@ -93,13 +89,11 @@ run_all(struct props_run *run, const struct sim_scenario *scenario)
     return run->hash;
 }
 
-static void
-a_world_that_was_printed_runs_as_before(void **state)
+TEST(a_world_that_was_printed_runs_as_before)
 {
     struct props_run *run = props_run_new(&sim_generator_limits_all);
     struct sim_choices choices;
 
-    (void)state;
     assert_non_null(run);
     sim_choices_init(&choices, list, sizeof list / sizeof *list);
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -126,8 +120,7 @@ a_world_that_was_printed_runs_as_before(void **state)
     props_run_delete(run);
 }
 
-static void
-the_fixtures_end_as_they_say(void **state)
+TEST(the_fixtures_end_as_they_say)
 {
     static const struct {
         const char *name;
@@ -144,7 +137,6 @@ the_fixtures_end_as_they_say(void **state)
         {FIXTURES "cut-by-the-clock.sim", 1, 5, MODEL_TRACE_OK},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sim_error error;
         struct sim_scenario *scenario = sim_scenario_read(rows[i].name, &error);
@@ -172,8 +164,7 @@ the_fixtures_end_as_they_say(void **state)
     }
 }
 
-static void
-wrong_text_is_refused_with_its_line(void **state)
+TEST(wrong_text_is_refused_with_its_line)
 {
 #define FIRST "profsim scenario 2\nscheduled\n"
     static const struct {
@@ -197,7 +188,6 @@ wrong_text_is_refused_with_its_line(void **state)
         {"profsim scenario 2\np0: end\n", "say 'scheduled' before"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct sim_error error = {""};
         struct sim_scenario *scenario;
@@ -212,11 +202,5 @@ wrong_text_is_refused_with_its_line(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world_that_was_printed_runs_as_before),
-        cmocka_unit_test(the_fixtures_end_as_they_say),
-        cmocka_unit_test(wrong_text_is_refused_with_its_line),
-    };
-
-    return cmocka_run_group_tests(tests, a_folder, no_folder);
+    return tests_run(a_folder, no_folder);
 }

@@ -2,16 +2,11 @@
  * test_traced_worlds.c -- random worlds that are traced, with a heap and
  * without, judged by all properties.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "run.h"
+#include "unit_test.h"
 
 static struct sim_choice list[8192];
 
@@ -59,12 +54,10 @@ worlds_count(void)
     return bound == NULL ? 2000 : strtoull(bound, NULL, 10);
 }
 
-static void
-two_thousand_worlds_are_traced_as_they_were(void **state)
+TEST(two_thousand_worlds_are_traced_as_they_were)
 {
     struct props_coverage coverage;
 
-    (void)state;
     run_worlds(SIM_WORLDS_TRACED, PROPS_OF_TRACES, worlds_count(), &coverage);
     for (int i = COVER_TRACE_SESSION; i < COVER_CROSS_BLOCK; i++) {
         if (coverage.hits[i] == 0)
@@ -73,8 +66,7 @@ two_thousand_worlds_are_traced_as_they_were(void **state)
 }
 
 /* The same collection, the same waits: in the profiles and in the trace. */
-static void
-two_thousand_worlds_have_a_heap_and_a_trace(void **state)
+TEST(two_thousand_worlds_have_a_heap_and_a_trace)
 {
     static const enum props_cover wanted[] = {
         COVER_TRACE_SESSION, COVER_SNAPSHOT_JUDGED_BY_HEAP,
@@ -83,7 +75,6 @@ two_thousand_worlds_have_a_heap_and_a_trace(void **state)
         COVER_TRACE_BY_CLOCK};
     struct props_coverage coverage;
 
-    (void)state;
     run_worlds(SIM_WORLDS_BOTH, PROPS_ALL, worlds_count(), &coverage);
     for (int i = COVER_CROSS_BLOCK; i < COVER_OF_LIBRARY; i++) {
         if (coverage.hits[i] == 0)
@@ -98,10 +89,5 @@ two_thousand_worlds_have_a_heap_and_a_trace(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_thousand_worlds_are_traced_as_they_were),
-        cmocka_unit_test(two_thousand_worlds_have_a_heap_and_a_trace),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -6,14 +6,9 @@
  * any time that the world does not refuse: a flush in the middle of marking, a
  * post-sweep twice, a snapshot that only asks for the size.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "choice.h"
 #include "run.h"
+#include "unit_test.h"
 
 enum {
     OBJECTS = 2,
@@ -160,13 +155,11 @@ count_of(const struct prof_rules *rules)
     return count;
 }
 
-static void
-every_small_world_holds_under_every_good_rule_set(void **state)
+TEST(every_small_world_holds_under_every_good_rule_set)
 {
     static const struct prof_rules *const rules[] = {
         &prof_rules_exact, &prof_rules_go1_5, &prof_rules_go1_10};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         const struct count count = count_of(rules[i]);
 
@@ -181,12 +174,10 @@ every_small_world_holds_under_every_good_rule_set(void **state)
     }
 }
 
-static void
-small_worlds_show_what_a_late_rotation_breaks(void **state)
+TEST(small_worlds_show_what_a_late_rotation_breaks)
 {
     const struct count count = count_of(&prof_rules_go1_6_late);
 
-    (void)state;
     assert_true(count.broken[PROPS_H1] > 0);
     assert_true(count.broken[PROPS_H2] > 0);
     assert_true(count.broken[PROPS_H5] > 0);
@@ -197,10 +188,5 @@ small_worlds_show_what_a_late_rotation_breaks(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_world_holds_under_every_good_rule_set),
-        cmocka_unit_test(small_worlds_show_what_a_late_rotation_breaks),
-    };
-
-    return cmocka_run_group_tests_name("worlds", tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

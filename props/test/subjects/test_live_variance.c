@@ -2,15 +2,12 @@
  * test_live_variance.c -- the variance of live bytes, against all outcomes of a
  * small history and what can be worked out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 
 #include "check_near.h"
 #include "live_variance.h"
 #include "strata.h"
+#include "unit_test.h"
 
 enum { OBJECTS = 7, RATE = 6, BLOCKS = 4 };
 
@@ -61,15 +58,13 @@ squared_error(const uint64_t *found)
     return sum / SUBJECTS_MOMENTS;
 }
 
-static void
-strata_vary_as_all_their_outcomes_do(void **state)
+TEST(strata_vary_as_all_their_outcomes_do)
 {
     const unsigned outcomes = 6 * 6 * 6 * 6;
     const struct subjects_live live = subjects_live_strata(&history, RATE);
     double squares = 0;
     double samples = 0;
 
-    (void)state;
     for (unsigned outcome = 0; outcome < outcomes; outcome++) {
         struct subjects_stratum stratum = {0};
         struct points points = {outcome};
@@ -86,14 +81,12 @@ strata_vary_as_all_their_outcomes_do(void **state)
     CHECK_NEAR(live.samples, samples / outcomes, 1e-9, "samples");
 }
 
-static void
-independent_samples_vary_as_their_chances_say(void **state)
+TEST(independent_samples_vary_as_their_chances_say)
 {
     const struct subjects_live live = subjects_live_exact(&history, RATE);
     double variance = 0;
     double samples = 0;
 
-    (void)state;
     for (int i = 0; i < OBJECTS; i++) {
         const double size = (double)objects[i].size_bytes;
         const double chance = 1 - exp(-size / RATE);
@@ -113,15 +106,13 @@ independent_samples_vary_as_their_chances_say(void **state)
  * one in four does. Chances of lambda S and lambda 2 S / 2 are alike, so 20
  * samples have 1/10 each: 100 S^2 9 + 25 (2 S)^2 9. By bytes, S/R with R = 15 S
  * for small and large: 100 S^2 14 + 25 (2 S)^2 6.5, of 6.67 + 13.33 samples. */
-static void
-best_chances_weigh_sizes_by_how_they_live(void **state)
+TEST(best_chances_weigh_sizes_by_how_they_live)
 {
     enum { COUNT = 200, SIZE = 64 };
     struct subjects_object two[COUNT];
     const struct subjects_history all = {two, COUNT, COUNT * 96};
     struct subjects_live best;
 
-    (void)state;
     /* All are born before the first moment, as far as this counts. */
     for (int i = 0; i < COUNT; i++)
         two[i] =
@@ -132,15 +123,13 @@ best_chances_weigh_sizes_by_how_they_live(void **state)
     CHECK_NEAR(best.variance / (SIZE * SIZE), 900 + 900, 1e-3, "variance");
 }
 
-static void
-the_best_strata_are_no_worse_than_one_rate(void **state)
+TEST(the_best_strata_are_no_worse_than_one_rate)
 {
     double rate;
     const struct subjects_live one =
         subjects_live_strata_of(&history, 4, &rate);
     const struct subjects_live best = subjects_live_best_strata(&history, 4);
 
-    (void)state;
     CHECK_NEAR(one.samples, 4, 0.05, "samples");
     assert_true(best.samples <= 4 + 1e-9);
     assert_true(best.variance <=
@@ -152,12 +141,5 @@ the_best_strata_are_no_worse_than_one_rate(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strata_vary_as_all_their_outcomes_do),
-        cmocka_unit_test(independent_samples_vary_as_their_chances_say),
-        cmocka_unit_test(best_chances_weigh_sizes_by_how_they_live),
-        cmocka_unit_test(the_best_strata_are_no_worse_than_one_rate),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,10 +3,6 @@
  * themselves against their own draws, and the enumerations against brute force
  * and chance.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +11,7 @@
 #include "law.h"
 #include "machine.h"
 #include "rule_sets.h"
+#include "unit_test.h"
 #include "workloads.h"
 
 /* ---- the laws ---- */
@@ -55,12 +52,10 @@ law_tolerance(const struct subjects_rules *rules)
     return rules->chain == SUBJECTS_CARRIED ? 1e-9 : 1e-13;
 }
 
-static void
-laws_are_those_of_the_draws(void **state)
+TEST(laws_are_those_of_the_draws)
 {
     static const uint64_t rates[] = {8, 4096, 524288};
 
-    (void)state;
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
         const struct subjects_rules *rules = subjects_rules_all[i];
 
@@ -83,8 +78,7 @@ laws_are_those_of_the_draws(void **state)
 
 /* Half of the numbers lie below, so thresholds are R ln 2 = 363408.69 with what
  * each rule set makes of it; uniform ones are R. Worked out by hand. */
-static void
-draws_of_half_are_as_worked_out(void **state)
+TEST(draws_of_half_are_as_worked_out)
 {
     static const struct {
         const struct subjects_rules *rules;
@@ -115,7 +109,6 @@ draws_of_half_are_as_worked_out(void **state)
         {&subjects_since_last, UINT64_C(1) << 52, 363409},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_NEAR((double)rows[i].rules->threshold(524288, rows[i].number),
                    (double)rows[i].threshold, 0, "%s, half",
@@ -135,10 +128,8 @@ counted_mean(const struct subjects_rules *rules, uint64_t rate)
     return mean;
 }
 
-static void
-means_of_approximate_logarithms(void **state)
+TEST(means_of_approximate_logarithms)
 {
-    (void)state;
     /* Words: 4096 / 8; "the right mean when lambda is small". */
     CHECK_NEAR(counted_mean(&subjects_statmemprof, 4096) / 512, 1, 2e-5,
                "statmemprof");
@@ -229,8 +220,7 @@ dense_step(const struct subjects_rules *rules, const double *law,
 }
 
 /* The sizes reach over several gaps, so that shortcuts and draws are met. */
-static void
-carried_countdowns_are_as_brute_force_has_them(void **state)
+TEST(carried_countdowns_are_as_brute_force_has_them)
 {
     static const struct subjects_rules *const all[] = {
         &subjects_go1_5,     &subjects_libdatadog,  &subjects_otel,
@@ -238,7 +228,6 @@ carried_countdowns_are_as_brute_force_has_them(void **state)
     static const uint64_t sizes[] = {16, 61, 5, 23};
     static double law[DENSE_STATES];
 
-    (void)state;
     for (size_t r = 0; r < sizeof all / sizeof *all; r++) {
         const struct subjects_rules *rules = all[r];
         struct dense dense = {{0}};
@@ -358,12 +347,10 @@ check_by_chance(const struct subjects_rules *rules, const uint64_t *sizes)
                  rules->name, RUNS_MOST, CHANCE_RATE);
 }
 
-static void
-random_runs_agree_with_the_enumerations(void **state)
+TEST(random_runs_agree_with_the_enumerations)
 {
     static const uint64_t sizes[SIZES] = {100, 1300, 40, 512};
 
-    (void)state;
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++)
         check_by_chance(subjects_rules_all[i], sizes);
 }
@@ -372,10 +359,8 @@ enum { THREADS = 40000 };
 
 /* Estimates of a thread of ten lie between 0 and some multiple of the truth:
  * the standard error is measured. */
-static void
-threads_of_ten_allocations_agree_by_chance(void **state)
+TEST(threads_of_ten_allocations_agree_by_chance)
 {
-    (void)state;
     for (size_t i = 0; subjects_rules_all[i] != NULL; i++) {
         const struct subjects_rules *rules = subjects_rules_all[i];
         double sum = 0;
@@ -403,8 +388,7 @@ threads_of_ten_allocations_agree_by_chance(void **state)
 
 /* ---- the exact two ---- */
 
-static void
-exact_rules_are_right_for_every_size(void **state)
+TEST(exact_rules_are_right_for_every_size)
 {
     static const struct subjects_rules *const all[] = {&subjects_exact,
                                                        &subjects_min_variance};
@@ -412,7 +396,6 @@ exact_rules_are_right_for_every_size(void **state)
     uint64_t sizes[SUBJECTS_PERIOD_MAX];
     double mean[SUBJECTS_PERIOD_MAX];
 
-    (void)state;
     for (size_t r = 0; r < 2; r++) {
         for (size_t i = 0; i < 3; i++) {
             for (int w = rates[i] == 8 ? 11 : 1; w <= SUBJECTS_WORKLOADS; w++) {
@@ -431,15 +414,5 @@ exact_rules_are_right_for_every_size(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(laws_are_those_of_the_draws),
-        cmocka_unit_test(draws_of_half_are_as_worked_out),
-        cmocka_unit_test(means_of_approximate_logarithms),
-        cmocka_unit_test(carried_countdowns_are_as_brute_force_has_them),
-        cmocka_unit_test(random_runs_agree_with_the_enumerations),
-        cmocka_unit_test(threads_of_ten_allocations_agree_by_chance),
-        cmocka_unit_test(exact_rules_are_right_for_every_size),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,10 +2,6 @@
  * test_rules_effects.c -- sampling rules of other profilers: realloc,
  * alignment, threads, changes of the rate, and small cases worked out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <math.h>
 
 #include "check_near.h"
@@ -14,18 +10,17 @@
 #include "jfr.h"
 #include "rule_sets.h"
 #include "strata.h"
+#include "unit_test.h"
 
 /* Go 1.5 at R = 2 and sizes of 1: gaps 0 to 3, a quarter each. From a gap of 1
  * the next is any; from 0 it is 0, 0, 1, 2, as one byte was overshot; 2 and 3
  * become 1 and 2. So the shares of 0, 1, 2, 3 are 4, 8, 5, 2 of 19, and those
  * of 0 and 1 are sampled. */
-static void
-go1_5_carries_what_was_overshot(void **state)
+TEST(go1_5_carries_what_was_overshot)
 {
     const uint64_t one = 1;
     double chance;
 
-    (void)state;
     subjects_chances(&subjects_go1_5, 2, &one, 1, &chance);
     CHECK_NEAR(chance, 12.0 / 19, 1e-9, "go1.5");
 }
@@ -48,15 +43,13 @@ next_digit(void *context, uint64_t rate)
 
 /* R = 6: four blocks and 6^4 places of their points. Each allocation stands for
  * its size on average, in whole numbers, wherever the blocks begin. */
-static void
-strata_are_unbiased_over_all_points(void **state)
+TEST(strata_are_unbiased_over_all_points)
 {
     enum { RATE = 6, OUTCOMES = 6 * 6 * 6 * 6, ALLOCATIONS = 7 };
     static const uint64_t sizes[ALLOCATIONS] = {5, 1, 4, 5, 9, 3, 5};
     uint64_t points[ALLOCATIONS] = {0};
     uint64_t sampled_twice = 0;
 
-    (void)state;
     for (unsigned outcome = 0; outcome < OUTCOMES; outcome++) {
         struct odometer odometer = {
             {outcome % 6, outcome / 6 % 6, outcome / 36 % 6, outcome / 216}, 0};
@@ -85,12 +78,10 @@ effects_of(const struct subjects_rules *rules, uint64_t size_bytes)
     return subjects_effects(rules, 4096, size_bytes);
 }
 
-static void
-effects_are_as_the_sources_say(void **state)
+TEST(effects_are_as_the_sources_say)
 {
     const double x = 16.0 / 4096;
 
-    (void)state;
     assert_int_equal(effects_of(&subjects_jemalloc, 16).zero_ticks, 8);
     assert_int_equal(effects_of(&subjects_tcmalloc, 16).zero_ticks, 1);
     assert_int_equal(effects_of(&subjects_heapprofd, 16).zero_ticks, 0);
@@ -134,14 +125,12 @@ effects_are_as_the_sources_say(void **state)
 /* Buffers of 100: 40 and 40 fit, the third does not and weighs what was in the
  * buffer, but only sets the base the first time; one that is larger than a
  * buffer weighs what came before it, and itself. */
-static void
-a_buffer_is_refilled_as_the_jvm_does(void **state)
+TEST(a_buffer_is_refilled_as_the_jvm_does)
 {
     static const uint64_t sizes[] = {50, 50, 1, 99, 10, 200, 20};
     static const uint64_t weights[] = {0, 0, 0, 0, 100, 200, 0};
     struct subjects_buffer buffer = {0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_int_equal(subjects_buffer_step(&buffer, 100, sizes[i]),
                          weights[i]);
@@ -158,14 +147,12 @@ each_ten_bytes(uint64_t rate, struct subjects_piece *pieces)
     return 1;
 }
 
-static void
-what_does_not_settle_is_no_figure(void **state)
+TEST(what_does_not_settle_is_no_figure)
 {
     struct subjects_rules rules = subjects_heapprofd;
     const uint64_t size_bytes = 6;
     double mean;
 
-    (void)state;
     subjects_mean(&rules, 10, &size_bytes, 1, &mean);
     if (isnan(mean))
         fail_msg("a law that settles has no mean");
@@ -180,13 +167,5 @@ what_does_not_settle_is_no_figure(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strata_are_unbiased_over_all_points),
-        cmocka_unit_test(go1_5_carries_what_was_overshot),
-        cmocka_unit_test(effects_are_as_the_sources_say),
-        cmocka_unit_test(a_buffer_is_refilled_as_the_jvm_does),
-        cmocka_unit_test(what_does_not_settle_is_no_figure),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

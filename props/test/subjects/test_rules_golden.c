@@ -2,10 +2,6 @@
  * test_rules_golden.c -- every figure of fixtures/audit/golden.csv, which
  * others have computed, is reached.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +9,7 @@
 #include <string.h>
 
 #include "figures.h"
+#include "unit_test.h"
 #include "workloads.h"
 
 enum { WRONG_MOST = 5 }; /* the rest is not tried then */
@@ -101,15 +98,13 @@ figure(const struct golden *golden)
     return NAN;
 }
 
-static void
-every_golden_number_is_reached(void **state)
+TEST(every_golden_number_is_reached)
 {
     char line[256];
     int rows = 0;
     int wrong = 0;
     FILE *file = fopen("fixtures/audit/golden.csv", "r");
 
-    (void)state;
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file));
     while (wrong < WRONG_MOST && fgets(line, sizeof line, file) != NULL) {
@@ -132,9 +127,5 @@ every_golden_number_is_reached(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_golden_number_is_reached),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,17 +3,12 @@
  * each mistake of the past is named, with its figure by arithmetic of its own
  * and the least period that shows it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "check_near.h"
 #include "rule_sets.h"
+#include "unit_test.h"
 #include "verdict.h"
 
 enum { RATE = 4096 };
@@ -25,15 +20,13 @@ chance(double bytes)
     return -expm1(-bytes / RATE);
 }
 
-static void
-what_is_right_holds(void **state)
+TEST(what_is_right_holds)
 {
     static const struct subjects_rules *const right[] = {
         &subjects_exact, &subjects_min_variance, &subjects_heapprofd,
         &subjects_jemalloc};
     struct subjects_verdict verdict;
 
-    (void)state;
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         subjects_verdict_make(&verdict, right[i], RATE);
         assert_int_equal(verdict.count, 0);
@@ -48,13 +41,11 @@ give_nan(const struct subjects_sample *sample)
     return NAN;
 }
 
-static void
-what_is_no_number_is_wrong(void **state)
+TEST(what_is_no_number_is_wrong)
 {
     struct subjects_rules rules = subjects_exact;
     struct subjects_verdict verdict;
 
-    (void)state;
     rules.estimate = give_nan;
     subjects_verdict_make(&verdict, &rules, RATE);
     assert_true(verdict.count > 0);
@@ -78,13 +69,11 @@ scale_by_objects(const struct subjects_sample *sample)
 
 /* Objects are counted down, not bytes: not even the largest one is sampled for
  * sure, and its estimate makes up for that. */
-static void
-what_counts_objects_is_right(void **state)
+TEST(what_counts_objects_is_right)
 {
     struct subjects_rules rules = subjects_exact;
     struct subjects_verdict verdict;
 
-    (void)state;
     rules.ticks = one_tick;
     rules.estimate = scale_by_objects;
     subjects_verdict_make(&verdict, &rules, RATE);
@@ -93,8 +82,7 @@ what_counts_objects_is_right(void **state)
                  verdict.faults[0].what, verdict.faults[0].figure);
 }
 
-static void
-each_mistake_is_named(void **state)
+TEST(each_mistake_is_named)
 {
     static const struct {
         const struct subjects_rules *rules;
@@ -123,7 +111,6 @@ each_mistake_is_named(void **state)
         0,
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct subjects_verdict verdict;
         const struct subjects_fault *const fault = &verdict.faults[0];
@@ -139,12 +126,10 @@ each_mistake_is_named(void **state)
 }
 
 /* Go's reader uses the rate of now; the first threshold of V8 is the rate. */
-static void
-effects_are_judged(void **state)
+TEST(effects_are_judged)
 {
     struct subjects_verdict verdict;
 
-    (void)state;
     subjects_verdict_make(&verdict, &subjects_go1_17, RATE);
     assert_int_equal(verdict.count, 2);
     assert_string_equal(verdict.faults[0].property, "G1");
@@ -160,13 +145,5 @@ effects_are_judged(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_right_holds),
-        cmocka_unit_test(what_is_no_number_is_wrong),
-        cmocka_unit_test(what_counts_objects_is_right),
-        cmocka_unit_test(each_mistake_is_named),
-        cmocka_unit_test(effects_are_judged),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

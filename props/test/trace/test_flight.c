@@ -2,14 +2,8 @@
  * test_flight.c -- the flight recorder: what generations are kept, each a file
  * that opens by itself; in both orders of events.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "prof/flight.h"
@@ -17,6 +11,7 @@
 #include "prof/prof.h"
 #include "trace_map.h"
 #include "trace_reader.h"
+#include "unit_test.h"
 
 enum {
     KEPT = 4, /* generations: one is written, three can be read */
@@ -190,10 +185,8 @@ expect_nothing(void)
 
 /* ---- tests ---- */
 
-static void
-the_last_generations_are_kept_and_each_opens(void **state)
+TEST_WITH(set_up, tear_down, the_last_generations_are_kept_and_each_opens)
 {
-    (void)state;
     expect_nothing();
     assert_int_equal(next(), PROF_ERR_OFF);
     assert_int_equal(start(), PROF_OK);
@@ -218,12 +211,10 @@ the_last_generations_are_kept_and_each_opens(void **state)
     expect_generation(12, 12);
 }
 
-static void
-a_generation_that_is_being_read_stays(void **state)
+TEST_WITH(set_up, tear_down, a_generation_that_is_being_read_stays)
 {
     struct prof_flight_part part;
 
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     emit(1);
     assert_int_equal(next(), PROF_OK);
@@ -249,14 +240,13 @@ a_generation_that_is_being_read_stays(void **state)
 
 /* Task 2 left its system call at a moment of an earlier generation, of which
  * the file says nothing: it left when the file says it. */
-static void
-a_moment_of_an_earlier_generation_is_not_of_this_one(void **state)
+TEST_WITH(set_up, tear_down,
+          a_moment_of_an_earlier_generation_is_not_of_this_one)
 {
     const struct model_trace_event *event = NULL;
     struct prof_trace_stamp left;
     int64_t left_ticks;
 
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     for (uint64_t i = 0; i < 10; i++)
         emit(i); /* so that its numbers are above the next one's, if that
@@ -285,8 +275,7 @@ a_moment_of_an_earlier_generation_is_not_of_this_one(void **state)
 }
 
 /* The one who calls for the next generation is descheduled where it runs. */
-static void
-the_caller_is_descheduled_on_its_processor(void **state)
+TEST_WITH(set_up, tear_down, the_caller_is_descheduled_on_its_processor)
 {
     const uintptr_t stack[] = {0x401005, 0x402005};
     const struct model_trace_event *event = NULL;
@@ -295,7 +284,6 @@ the_caller_is_descheduled_on_its_processor(void **state)
     uint64_t thread = 9;
     uint32_t given = 0;
 
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     prof_trace_emit(prof_flight_tracer(flight), 0, PROF_EV_GO_SCHED, NULL, NULL,
                     0);
@@ -319,10 +307,8 @@ the_caller_is_descheduled_on_its_processor(void **state)
     assert_int_equal(pcs[0], 0x401005);
 }
 
-static void
-the_task_of_timers_is_handed_on(void **state)
+TEST_WITH(set_up, tear_down, the_task_of_timers_is_handed_on)
 {
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     prof_trace_timer_task(prof_flight_enter(flight), 2);
     prof_flight_leave(flight);
@@ -336,14 +322,12 @@ the_task_of_timers_is_handed_on(void **state)
     }
 }
 
-static void
-a_full_generation_is_a_prefix_and_says_so(void **state)
+TEST_WITH(set_up, tear_down, a_full_generation_is_a_prefix_and_says_so)
 {
     const struct model_trace_event *event = NULL;
     uint64_t emitted = 0;
     uint32_t found;
 
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     assert_false(prof_flight_is_filling(flight));
     while (!prof_flight_is_filling(flight))
@@ -366,12 +350,10 @@ a_full_generation_is_a_prefix_and_says_so(void **state)
     assert_int_equal(losses.no_buffer, 0);
 }
 
-static void
-a_generation_that_is_forgotten_leaves_all_its_room(void **state)
+TEST_WITH(set_up, tear_down, a_generation_that_is_forgotten_leaves_all_its_room)
 {
     uint64_t first = 0;
 
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     for (int i = 0; i < 4 * KEPT; i++) {
         uint64_t emitted = 0;
@@ -387,12 +369,10 @@ a_generation_that_is_forgotten_leaves_all_its_room(void **state)
     assert_in_range(first, 100, 2000);
 }
 
-static void
-a_child_begins_anew(void **state)
+TEST_WITH(set_up, tear_down, a_child_begins_anew)
 {
     struct prof_flight_part part;
 
-    (void)state;
     assert_int_equal(start(), PROF_OK);
     emit(1);
     assert_int_equal(next(), PROF_OK);
@@ -410,15 +390,13 @@ a_child_begins_anew(void **state)
                      1);
 }
 
-static void
-a_wrong_configuration_is_refused(void **state)
+TEST_WITH(set_up, tear_down, a_wrong_configuration_is_refused)
 {
     struct prof_flight_config config = {.trace = tracer,
                                         .generations_max = KEPT};
     struct prof_flight *made = NULL;
     const size_t bytes = prof_flight_bytes_needed(&config);
 
-    (void)state;
     assert_int_equal(prof_flight_init(&made, &config, block, bytes - 1),
                      PROF_ERR_MEMORY);
     assert_int_equal(prof_flight_init(&made, &config, (char *)block + 8, bytes),
@@ -436,26 +414,12 @@ a_wrong_configuration_is_refused(void **state)
     assert_null(made);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(the_last_generations_are_kept_and_each_opens),
-        TEST(a_generation_that_is_being_read_stays),
-        TEST(a_moment_of_an_earlier_generation_is_not_of_this_one),
-        TEST(the_caller_is_descheduled_on_its_processor),
-        TEST(the_task_of_timers_is_handed_on),
-        TEST(a_full_generation_is_a_prefix_and_says_so),
-        TEST(a_generation_that_is_forgotten_leaves_all_its_room),
-        TEST(a_child_begins_anew),
-        TEST(a_wrong_configuration_is_refused),
-    };
     int failed;
 
-    cmocka_set_test_filter(getenv("TEST_FILTER"));
-    failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);
+    failed = tests_run(NULL, NULL);
     tracer.order = PROF_TRACE_ORDER_CLOCK;
-    return failed + cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+    return failed + tests_run(NULL, NULL);
 }

@@ -9,19 +9,15 @@
  * usage: test_trace_fuzz [full]     ten times the corruptions: a million, or
  *                                   50,000 under a sanitizer
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sys/resource.h>
 
 #include "trace_reader.h"
 #include "trace_script.h"
+#include "unit_test.h"
 
 #ifndef __has_feature
 #define __has_feature(feature) 0
@@ -89,8 +85,7 @@ truncate_everywhere(struct model_trace *trace, const char *path,
     free(bytes);
 }
 
-static void
-a_recorded_trace_cut_before_its_frequency_is_an_error(void **state)
+TEST(a_recorded_trace_cut_before_its_frequency_is_an_error)
 {
     static const struct {
         const char *path;
@@ -98,7 +93,6 @@ a_recorded_trace_cut_before_its_frequency_is_an_error(void **state)
     } files[] = {{http, 0}, {stress, 3}};
     struct model_trace trace;
 
-    (void)state;
     model_trace_init(&trace);
     for (size_t i = 0; i < 2; i++) {
         size_t count;
@@ -113,15 +107,13 @@ a_recorded_trace_cut_before_its_frequency_is_an_error(void **state)
     model_trace_release(&trace);
 }
 
-static void
-every_vector_cut_anywhere_gets_a_verdict(void **state)
+TEST(every_vector_cut_anywhere_gets_a_verdict)
 {
     FILE *index = fopen("fixtures/trace/vectors/INDEX.tsv", "r");
     char line[256];
     size_t verdicts[3] = {0};
     struct model_trace trace;
 
-    (void)state;
     assert_non_null(index);
     model_trace_init(&trace);
     while (fgets(line, sizeof line, index) != NULL) {
@@ -169,14 +161,12 @@ corrupt(struct model_trace *trace, const char *path, size_t rounds,
     free(bytes);
 }
 
-static void
-corruptions_get_a_verdict(void **state)
+TEST(corruptions_get_a_verdict)
 {
     const size_t rare = corruptions / 200;
     size_t verdicts[3] = {0};
     struct model_trace trace;
 
-    (void)state;
     model_trace_init(&trace);
     corrupt(&trace, http, rare, verdicts);
     corrupt(&trace, stress, corruptions - rare, verdicts);
@@ -190,15 +180,13 @@ corruptions_get_a_verdict(void **state)
     model_trace_release(&trace);
 }
 
-static void
-random_bytes_after_a_header_get_a_verdict(void **state)
+TEST(random_bytes_after_a_header_get_a_verdict)
 {
     uint64_t random = 7;
     uint8_t bytes[16 + 64] = "go 1.5 trace";
     size_t verdicts[3] = {0};
     struct model_trace trace;
 
-    (void)state;
     model_trace_init(&trace);
     for (unsigned round = 0; round < corruptions / 10; round++) {
         const size_t count = 16 + random_next(&random) % 65;
@@ -211,13 +199,11 @@ random_bytes_after_a_header_get_a_verdict(void **state)
 }
 
 /* Names chosen by the file must not cost more than their bits are long. */
-static void
-hostile_names_do_not_make_the_reader_slow(void **state)
+TEST(hostile_names_do_not_make_the_reader_slow)
 {
     struct model_trace_map map = {0};
     const uint32_t count = 200000;
 
-    (void)state;
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(model_trace_map_put(&map, (uint64_t)i << 40), i);
     for (uint32_t i = 0; i < count; i++) {
@@ -243,17 +229,9 @@ within_64_mib(void **state)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recorded_trace_cut_before_its_frequency_is_an_error),
-        cmocka_unit_test(every_vector_cut_anywhere_gets_a_verdict),
-        cmocka_unit_test(corruptions_get_a_verdict),
-        cmocka_unit_test(random_bytes_after_a_header_get_a_verdict),
-        cmocka_unit_test(hostile_names_do_not_make_the_reader_slow),
-    };
-
     if (argc == 2 && strcmp(argv[1], "full") == 0)
         corruptions *= 10;
     else if (argc != 1)
         return 2;
-    return cmocka_run_group_tests(tests, within_64_mib, NULL);
+    return tests_run(within_64_mib, NULL);
 }

@@ -6,28 +6,21 @@
  * from docs/trace-format.md. The rules of goroutines and processors have a file
  * of their own, test_trace_rules.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "trace_reader.h"
 #include "trace_rows.h"
 #include "trace_script.h"
+#include "unit_test.h"
 
-static void
-every_vector_gets_its_verdict(void **state)
+TEST(every_vector_gets_its_verdict)
 {
     FILE *index = fopen("fixtures/trace/vectors/INDEX.tsv", "r");
     char line[256];
     unsigned seen = 0;
 
-    (void)state;
     assert_non_null(index);
     while (fgets(line, sizeof line, index) != NULL) {
         char name[128];
@@ -57,8 +50,7 @@ every_vector_gets_its_verdict(void **state)
     assert_int_equal(seen, 56);
 }
 
-static void
-recorded_traces_are_accepted_with_their_number_of_events(void **state)
+TEST(recorded_traces_are_accepted_with_their_number_of_events)
 {
     static const struct {
         const char *path;
@@ -69,7 +61,6 @@ recorded_traces_are_accepted_with_their_number_of_events(void **state)
         {"fixtures/trace/recorded/stress_1_5_good", 1279, 4},
     };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         size_t count;
         uint8_t *bytes = props_trace_load(files[i].path, &count);
@@ -84,8 +75,7 @@ recorded_traces_are_accepted_with_their_number_of_events(void **state)
     }
 }
 
-static void
-time_that_runs_backwards_is_a_verdict_of_its_own(void **state)
+TEST(time_that_runs_backwards_is_a_verdict_of_its_own)
 {
     static const struct props_trace_row rows[] = {
         {"the frequency is 0", "p0 heap:1 freq:0", TIME_ORDER, 0, "0 ticks"},
@@ -112,12 +102,10 @@ time_that_runs_backwards_is_a_verdict_of_its_own(void **state)
          TIME_ORDER, 0, "0 ticks"},
     };
 
-    (void)state;
     PROPS_TRACE_JUDGE(rows);
 }
 
-static void
-broken_records_are_errors(void **state)
+TEST(broken_records_are_errors)
 {
     static const struct props_trace_row rows[] = {
         {"nothing", "", ERROR, 0, "trace is empty"},
@@ -147,12 +135,10 @@ broken_records_are_errors(void **state)
         {"type 63", "heap:1 raw:0x3f", ERROR, 0, "unknown event type 63"},
     };
 
-    (void)state;
     PROPS_TRACE_JUDGE(rows);
 }
 
-static void
-futile_wake_ups_leave_the_trace_whole(void **state)
+TEST(futile_wake_ups_leave_the_trace_whole)
 {
     static const struct props_trace_row rows[] = {
         {"unblock, start, mark and block go",
@@ -180,17 +166,14 @@ futile_wake_ups_leave_the_trace_whole(void **state)
         {"everything may go", "p0 futile select", OK, 0, NULL},
     };
 
-    (void)state;
     PROPS_TRACE_JUDGE(rows);
 }
 
-static void
-events_of_one_number_keep_the_order_of_the_file(void **state)
+TEST(events_of_one_number_keep_the_order_of_the_file)
 {
     struct props_trace_script script;
     struct model_trace trace;
 
-    (void)state;
     props_trace_script(&script, "p0 heap:1@5 heap:2@5 p1 heap:3@4 heap:4@5 "
                                 "p0 heap:5@5 heap:6@6");
     model_trace_init(&trace);
@@ -204,8 +187,7 @@ events_of_one_number_keep_the_order_of_the_file(void **state)
     model_trace_release(&trace);
 }
 
-static void
-places_and_first_instructions_are_restored(void **state)
+TEST(places_and_first_instructions_are_restored)
 {
     struct props_trace_script script;
     struct model_trace trace;
@@ -224,7 +206,6 @@ places_and_first_instructions_are_restored(void **state)
         {MODEL_TRACE_GC_START, MODEL_TRACE_ON_GC, 0},
     };
 
-    (void)state;
     props_trace_script(&script, "p0 create:1 start:1 net unblock:1 start:1 "
                                 "sysblock sysexit:1 gcstart");
     model_trace_init(&trace);
@@ -251,8 +232,7 @@ read_good(struct model_trace *trace, struct props_trace_script *script,
         fail_msg("%s: %s", text, trace->reason.text);
 }
 
-static void
-who_leaves_a_processor_does_nothing_there_afterwards(void **state)
+TEST(who_leaves_a_processor_does_nothing_there_afterwards)
 {
     static const struct {
         const char *word;
@@ -266,7 +246,6 @@ who_leaves_a_processor_does_nothing_there_afterwards(void **state)
         {"futile", 1},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct props_trace_script script;
         struct model_trace trace;
@@ -281,14 +260,12 @@ who_leaves_a_processor_does_nothing_there_afterwards(void **state)
     }
 }
 
-static void
-collections_and_scans_are_nobodys_sweeps_are_somebodys(void **state)
+TEST(collections_and_scans_are_nobodys_sweeps_are_somebodys)
 {
     struct props_trace_script script;
     struct model_trace trace;
     const uint64_t want[] = {0, 1, 0, 0, 0, 0, 1, 1};
 
-    (void)state;
     read_good(&trace, &script,
               "p0 create:1 start:1 gcstart scanstart scandone gcdone "
               "sweepstart sweepdone");
@@ -297,14 +274,12 @@ collections_and_scans_are_nobodys_sweeps_are_somebodys(void **state)
     model_trace_release(&trace);
 }
 
-static void
-the_last_stack_of_an_id_holds_and_empty_ones_say_nothing(void **state)
+TEST(the_last_stack_of_an_id_holds_and_empty_ones_say_nothing)
 {
     struct props_trace_script script;
     struct model_trace trace;
     uint64_t pcs[MODEL_TRACE_FRAMES_MAX];
 
-    (void)state;
     read_good(&trace, &script,
               "heap:1 raw:0xc3 raw:3 raw:5 raw:1 raw:0x33 " /* 5: 33 */
               "raw:0xc3 raw:3 raw:0 raw:1 raw:0x44 "        /* 0: 44 */
@@ -326,21 +301,5 @@ the_last_stack_of_an_id_holds_and_empty_ones_say_nothing(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_vector_gets_its_verdict),
-        cmocka_unit_test(
-            recorded_traces_are_accepted_with_their_number_of_events),
-        cmocka_unit_test(time_that_runs_backwards_is_a_verdict_of_its_own),
-        cmocka_unit_test(broken_records_are_errors),
-        cmocka_unit_test(futile_wake_ups_leave_the_trace_whole),
-        cmocka_unit_test(events_of_one_number_keep_the_order_of_the_file),
-        cmocka_unit_test(who_leaves_a_processor_does_nothing_there_afterwards),
-        cmocka_unit_test(
-            collections_and_scans_are_nobodys_sweeps_are_somebodys),
-        cmocka_unit_test(
-            the_last_stack_of_an_id_holds_and_empty_ones_say_nothing),
-        cmocka_unit_test(places_and_first_instructions_are_restored),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

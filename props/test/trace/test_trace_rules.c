@@ -4,18 +4,12 @@
  * Each rule of docs/trace-format.md that can fail has a script that breaks it
  * and no other; and each has one that keeps it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "trace_rows.h"
+#include "unit_test.h"
 
-static void
-possible_events_are_accepted(void **state)
+TEST(possible_events_are_accepted)
 {
     static const struct props_trace_row rows[] = {
         {"a whole life", "p0 procstart:5 create:1 start:1 end procstop", OK, 5,
@@ -56,12 +50,10 @@ possible_events_are_accepted(void **state)
         {"one event is enough", "heap:1", OK, 1, NULL},
     };
 
-    (void)state;
     PROPS_TRACE_JUDGE(rows);
 }
 
-static void
-each_rule_of_processors_and_phases_can_be_broken(void **state)
+TEST(each_rule_of_processors_and_phases_can_be_broken)
 {
     static const struct props_trace_row rows[] = {
         {"started twice", "p3 procstart:1 procstart:1", ERROR, 0,
@@ -89,12 +81,10 @@ each_rule_of_processors_and_phases_can_be_broken(void **state)
          "GCSweepDone of what"},
     };
 
-    (void)state;
     PROPS_TRACE_JUDGE(rows);
 }
 
-static void
-each_rule_of_goroutines_can_be_broken(void **state)
+TEST(each_rule_of_goroutines_can_be_broken)
 {
     static const struct props_trace_row rows[] = {
         {"waiting, but unknown", "p0 waiting:5", ERROR, 0,
@@ -163,13 +153,11 @@ each_rule_of_goroutines_can_be_broken(void **state)
          "p 0 runs g 0, not g 1, at GoCreate"},
     };
 
-    (void)state;
     PROPS_TRACE_JUDGE(rows);
 }
 
 /* The events that need their goroutine to run right there. */
-static void
-what_a_running_goroutine_does_takes_one_that_runs_there(void **state)
+TEST(what_a_running_goroutine_does_takes_one_that_runs_there)
 {
     static const char *const words[] = {
         "end",  "stop", "sched", "preempt", "sleep",  "block",   "send",
@@ -187,7 +175,6 @@ what_a_running_goroutine_does_takes_one_that_runs_there(void **state)
          "p 0 runs g 0, not g 1, at"},
     };
 
-    (void)state;
     for (size_t word = 0; word < sizeof words / sizeof *words; word++) {
         for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
             char script[128];
@@ -203,13 +190,5 @@ what_a_running_goroutine_does_takes_one_that_runs_there(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(possible_events_are_accepted),
-        cmocka_unit_test(each_rule_of_processors_and_phases_can_be_broken),
-        cmocka_unit_test(each_rule_of_goroutines_can_be_broken),
-        cmocka_unit_test(
-            what_a_running_goroutine_does_takes_one_that_runs_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

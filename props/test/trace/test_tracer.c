@@ -2,17 +2,12 @@
  * test_tracer.c -- sessions of the tracer, one thread: what is emitted is what
  * the reader of model/ finds in the file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/prof.h"
 #include "tracer_fixture.h"
+#include "unit_test.h"
 
 static const uintptr_t frames[] = {0x401005, 0x402005, UINTPTR_MAX, 0};
 
@@ -424,29 +419,29 @@ the_frequency_is_that_of_the_clock(void **state)
 int
 main(void)
 {
-#define TEST(name)                            \
+#define WITH(name)                            \
     cmocka_unit_test_prestate_setup_teardown( \
         name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
     const struct CMUnitTest tests[] = {
-        TEST(a_session_begins_with_the_world_as_it_is),
-        TEST(every_event_keeps_its_arguments_and_its_stack),
-        TEST(equal_stacks_have_one_number_and_numbers_begin_at_1),
-        TEST(a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not),
-        TEST(an_event_whose_stack_finds_no_room_is_kept_and_counted),
-        TEST(a_syscall_exit_stands_where_the_thread_came_back),
-        TEST(a_return_noted_before_the_session_counts_as_now),
-        TEST(a_return_when_the_clock_reads_0_keeps_its_moment),
-        TEST(
+        WITH(a_session_begins_with_the_world_as_it_is),
+        WITH(every_event_keeps_its_arguments_and_its_stack),
+        WITH(equal_stacks_have_one_number_and_numbers_begin_at_1),
+        WITH(a_stack_deeper_than_the_limit_is_cut_and_one_as_deep_is_not),
+        WITH(an_event_whose_stack_finds_no_room_is_kept_and_counted),
+        WITH(a_syscall_exit_stands_where_the_thread_came_back),
+        WITH(a_return_noted_before_the_session_counts_as_now),
+        WITH(a_return_when_the_clock_reads_0_keeps_its_moment),
+        WITH(
             processors_that_read_the_clock_at_one_moment_have_different_numbers),
-        TEST(nothing_is_traced_while_it_is_off),
-        TEST(starting_and_stopping_at_the_wrong_time_is_refused),
-        TEST(a_second_session_knows_nothing_of_the_first),
-        TEST(events_of_no_processor_have_a_batch_of_their_own),
-        TEST(the_timer_task_is_named_in_every_session_until_another_is),
-        TEST(a_wake_up_for_nothing_leaves_the_trace),
-        TEST(the_buffer_of_a_processor_that_dies_is_read_before_the_end),
-        TEST(a_collection_under_way_at_the_start_may_end),
-        TEST(the_frequency_is_that_of_the_clock),
+        WITH(nothing_is_traced_while_it_is_off),
+        WITH(starting_and_stopping_at_the_wrong_time_is_refused),
+        WITH(a_second_session_knows_nothing_of_the_first),
+        WITH(events_of_no_processor_have_a_batch_of_their_own),
+        WITH(the_timer_task_is_named_in_every_session_until_another_is),
+        WITH(a_wake_up_for_nothing_leaves_the_trace),
+        WITH(the_buffer_of_a_processor_that_dies_is_read_before_the_end),
+        WITH(a_collection_under_way_at_the_start_may_end),
+        WITH(the_frequency_is_that_of_the_clock),
     };
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);

@@ -2,16 +2,13 @@
  * test_tracer_bounds.c -- what a tracer takes if it is told nothing, what it
  * refuses, and where its buffers are when nobody writes. White box.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "trace_buffer.h"
 #include "tracer.h"
+#include "unit_test.h"
 
 static const struct prof_trace_config small = {.procs_max = 2,
                                                .buffers_max = 5,
@@ -42,14 +39,12 @@ count_empty(const struct prof_trace *trace)
 }
 
 /* As the header says: 16384 stacks, 32 frames a stack, 64 clock ticks. */
-static void
-what_is_not_told_is_as_documented(void **state)
+TEST(what_is_not_told_is_as_documented)
 {
     const struct prof_trace_config nothing = {.procs_max = 2, .buffers_max = 4};
     struct prof_trace_config told = nothing;
     struct prof_trace *trace = a_tracer(&nothing);
 
-    (void)state;
     told.stacks_max = 16384;
     told.frames_max = UINT64_C(16384) * 32;
     told.buffer_bytes = PROF_TRACE_BUFFER_BYTES;
@@ -68,14 +63,12 @@ what_is_not_told_is_as_documented(void **state)
     free(trace);
 }
 
-static void
-stacks_that_no_table_holds_are_refused(void **state)
+TEST(stacks_that_no_table_holds_are_refused)
 {
     struct prof_trace_config config = small;
     static _Alignas(64) unsigned char block[64];
     struct prof_trace *trace;
 
-    (void)state;
     config.stacks_max = UINT32_MAX;
     assert_int_equal(prof_trace_bytes_needed(&config), 0);
     assert_int_equal(prof_trace_init(&trace, &config, block, sizeof block),
@@ -89,15 +82,13 @@ stacks_that_no_table_holds_are_refused(void **state)
  * Numbers of the clock's order have room for the processors, the events of
  * none, and what belongs to no event: 4 places with 2 processors, 5 with 3.
  */
-static void
-places_have_as_many_bits_as_they_need(void **state)
+TEST(places_have_as_many_bits_as_they_need)
 {
     static const struct {
         uint32_t procs;
         uint32_t bits;
     } rows[] = {{1, 2}, {2, 2}, {3, 3}, {6, 3}, {7, 4}, {14, 4}, {15, 5}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct prof_trace_config config = small;
         struct prof_trace *trace;
@@ -113,13 +104,11 @@ places_have_as_many_bits_as_they_need(void **state)
 }
 
 /* 1, 2, 4, ... are shifts; what is no power of two is divided by. */
-static void
-ticks_of_the_file_are_those_of_the_clock_by_the_divisor(void **state)
+TEST(ticks_of_the_file_are_those_of_the_clock_by_the_divisor)
 {
     static const uint32_t divisors[] = {1, 2, 3, 5, 6, 64, 96, 1U << 31};
     static const uint64_t clocks[] = {0, 1, 63, 64, 65, 1000000007, UINT32_MAX};
 
-    (void)state;
     for (size_t i = 0; i < sizeof divisors / sizeof *divisors; i++) {
         struct prof_trace_config config = small;
         struct prof_trace *trace;
@@ -134,14 +123,12 @@ ticks_of_the_file_are_those_of_the_clock_by_the_divisor(void **state)
 }
 
 /* A buffer nobody wrote to is empty again, and does not wake the reader. */
-static void
-an_empty_buffer_goes_back_to_the_others(void **state)
+TEST(an_empty_buffer_goes_back_to_the_others)
 {
     struct prof_trace *trace = a_tracer(&small);
     struct trace_buffer *taken[5];
     struct trace_buffer *none = NULL;
 
-    (void)state;
     for (size_t round = 0; round < 3; round++) {
         for (size_t i = 0; i < 5; i++) {
             taken[i] = prof_trace_take_empty(trace);
@@ -174,15 +161,13 @@ __wrap_prof_port_wake(const uint32_t *word)
 }
 
 /* One with a byte is queued, and that is told, before a sleeper looks at it. */
-static void
-a_buffer_with_bytes_is_queued_and_told(void **state)
+TEST(a_buffer_with_bytes_is_queued_and_told)
 {
     struct prof_trace *trace = a_tracer(&small);
     struct trace_buffer *first = prof_trace_take_empty(trace);
     struct trace_buffer *second = prof_trace_take_empty(trace);
     struct trace_buffer *const want[] = {first, second};
 
-    (void)state;
     trace_put_byte(first, 1);
     trace_put_byte(second, 2);
     second->next = second; /* whatever it was */
@@ -223,13 +208,11 @@ sleeps(struct prof_trace *trace)
 
 /* Asleep only if there is a session, its header was read, and no buffer is
  * full; not beside another reader. */
-static void
-a_reader_sleeps_only_if_there_is_nothing_to_read(void **state)
+TEST(a_reader_sleeps_only_if_there_is_nothing_to_read)
 {
     struct prof_trace *trace = a_tracer(&small);
     struct trace_buffer *buffer = prof_trace_take_empty(trace);
 
-    (void)state;
     store_relaxed(&trace->reader_wakeups, 41);
     assert_false(sleeps(trace)); /* off */
     trace->stage = STAGE_ON;
@@ -294,13 +277,11 @@ read_all(struct prof_trace *trace)
 }
 
 /* With too few buffers for the events, too, and in whatever order. */
-static void
-a_session_that_was_read_has_given_back_all_buffers(void **state)
+TEST(a_session_that_was_read_has_given_back_all_buffers)
 {
     uint64_t number = 0;
     struct prof_trace_config config = small;
 
-    (void)state;
     config.clock = (struct prof_trace_clock){next_number, next_number, &number};
     for (uint32_t order = 0; order < 2; order++) {
         struct prof_trace *trace;
@@ -322,13 +303,11 @@ a_session_that_was_read_has_given_back_all_buffers(void **state)
 }
 
 /* A row whose thread lost the race for its stack names none (table.c, I3). */
-static void
-a_stack_that_is_not_linked_is_not_written(void **state)
+TEST(a_stack_that_is_not_linked_is_not_written)
 {
     static const uintptr_t stack[] = {0x1000};
     struct prof_trace *trace = a_tracer(&small);
 
-    (void)state;
     for (int lost = 0; lost < 2; lost++) {
         start(trace);
         prof_trace_emit(trace, 0, PROF_EV_GO_SYSCALL, NULL, stack, 1);
@@ -345,18 +324,5 @@ a_stack_that_is_not_linked_is_not_written(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_told_is_as_documented),
-        cmocka_unit_test(stacks_that_no_table_holds_are_refused),
-        cmocka_unit_test(places_have_as_many_bits_as_they_need),
-        cmocka_unit_test(
-            ticks_of_the_file_are_those_of_the_clock_by_the_divisor),
-        cmocka_unit_test(an_empty_buffer_goes_back_to_the_others),
-        cmocka_unit_test(a_reader_sleeps_only_if_there_is_nothing_to_read),
-        cmocka_unit_test(a_buffer_with_bytes_is_queued_and_told),
-        cmocka_unit_test(a_session_that_was_read_has_given_back_all_buffers),
-        cmocka_unit_test(a_stack_that_is_not_linked_is_not_written),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -2,17 +2,12 @@
  * test_tracer_buffers.c -- buffers of the tracer: any size, too few of them,
  * the room for stacks, and configurations that cannot be.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/prof.h"
 #include "tracer_fixture.h"
+#include "unit_test.h"
 
 static const struct prof_trace_task caller = {.id = 1};
 
@@ -172,14 +167,14 @@ a_later_session_has_room_for_as_many_stacks(void **state)
 int
 main(void)
 {
-#define TEST(name)                            \
+#define WITH(name)                            \
     cmocka_unit_test_prestate_setup_teardown( \
         name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
     const struct CMUnitTest tests[] = {
-        TEST(a_buffer_of_any_size_shows_the_same_events),
-        TEST(a_configuration_out_of_range_is_refused),
-        TEST(a_later_session_has_room_for_as_many_stacks),
-        TEST(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
+        WITH(a_buffer_of_any_size_shows_the_same_events),
+        WITH(a_configuration_out_of_range_is_refused),
+        WITH(a_later_session_has_room_for_as_many_stacks),
+        WITH(events_without_a_buffer_are_counted_and_what_is_read_has_no_gap),
     };
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);

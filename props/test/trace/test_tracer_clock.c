@@ -3,17 +3,12 @@
  * any reading, a moment may be tick 0, and a frequency may be the largest
  * number there is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "prof/prof.h"
 #include "tracer_fixture.h"
+#include "unit_test.h"
 
 static const struct prof_trace_task tasks[] = {
     {.id = 1}, {.id = 4, .state = PROF_TASK_IN_SYSCALL}};
@@ -229,18 +224,18 @@ the_last_records_are_the_frequency_and_the_timers(void **state)
 int
 main(void)
 {
-#define TEST(name)                            \
+#define WITH(name)                            \
     cmocka_unit_test_prestate_setup_teardown( \
         name, tracer_fixture_setup, tracer_fixture_teardown, &fixture)
     const struct CMUnitTest tests[] = {
-        TEST(a_clock_may_begin_anywhere),
-        TEST(a_return_at_the_tick_0_keeps_its_moment),
-        TEST(numbers_do_not_grow_from_session_to_session),
-        TEST(a_session_ends_before_its_numbers_do),
-        TEST(a_moment_before_the_session_is_old_at_any_tick),
-        TEST(the_last_records_are_the_frequency_and_the_timers),
-        TEST(a_tick_for_each_nanosecond_is_1_ghz),
-        TEST(a_frequency_beyond_the_largest_number_is_that_number),
+        WITH(a_clock_may_begin_anywhere),
+        WITH(a_return_at_the_tick_0_keeps_its_moment),
+        WITH(numbers_do_not_grow_from_session_to_session),
+        WITH(a_session_ends_before_its_numbers_do),
+        WITH(a_moment_before_the_session_is_old_at_any_tick),
+        WITH(the_last_records_are_the_frequency_and_the_timers),
+        WITH(a_tick_for_each_nanosecond_is_1_ghz),
+        WITH(a_frequency_beyond_the_largest_number_is_that_number),
     };
 
     int failed = cmocka_run_group_tests_name("stamps", tests, NULL, NULL);

@@ -5,14 +5,11 @@
  * (a divisor that is no power of two). What is read back is what was emitted,
  * when it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "tracer_fixture.h"
+#include "unit_test.h"
 
 static const struct prof_trace_task caller = {.id = 1};
 
@@ -102,10 +99,8 @@ check_divisor(uint32_t tick_divisor)
     tracer_fixture_close(&fixture);
 }
 
-static void
-numbers_of_every_length_are_read_back(void **state)
+TEST(numbers_of_every_length_are_read_back)
 {
-    (void)state;
     check_divisor(1);
     check_divisor(64);
     check_divisor(3);
@@ -114,11 +109,7 @@ numbers_of_every_length_are_read_back(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_every_length_are_read_back),
-    };
-
     tracer_fixture_order = PROF_TRACE_ORDER_CLOCK;
     tracer_fixture_has_counter = true;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

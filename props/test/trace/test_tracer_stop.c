@@ -2,14 +2,9 @@
  * test_tracer_stop.c -- waiting until the reader has taken the last part of a
  * trace, with real threads: a slow reader, signals, one that died.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +14,7 @@
 #include "aligned_block.h"
 #include "prof/prof.h"
 #include "prof/trace.h"
+#include "unit_test.h"
 
 static void *block;
 
@@ -104,8 +100,7 @@ wait_for_the_end(void *trace)
 
 /* Though signals come while it sleeps; and each wait is for its own session:
  * the next one may start at once. */
-static void
-who_waits_for_the_reader_goes_on_when_all_was_read(void **state)
+TEST(who_waits_for_the_reader_goes_on_when_all_was_read)
 {
     const struct sigaction action = {.sa_handler = do_nothing};
     struct sigaction before;
@@ -114,7 +109,6 @@ who_waits_for_the_reader_goes_on_when_all_was_read(void **state)
     pthread_t thread;
     uint64_t bytes = 0;
 
-    (void)state;
     assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
     assert_int_equal(prof_trace_stop_wait(trace), PROF_OK);
     assert_int_equal(pthread_create(&thread, NULL, read_slowly, &reader), 0);
@@ -145,8 +139,7 @@ who_waits_for_the_reader_goes_on_when_all_was_read(void **state)
 }
 
 /* A reader that died: another thread reads the rest, and that is the end. */
-static void
-another_thread_may_read_the_rest_for_those_who_wait(void **state)
+TEST(another_thread_may_read_the_rest_for_those_who_wait)
 {
     struct prof_trace *const trace = new_trace();
     pthread_t waiters[3];
@@ -154,7 +147,6 @@ another_thread_may_read_the_rest_for_those_who_wait(void **state)
     size_t count;
     enum prof_status status;
 
-    (void)state;
     start(trace);
     assert_int_equal(prof_trace_read(trace, &bytes, &count), PROF_OK);
     assert_int_equal(prof_trace_stop(trace, 0, NULL, 0), PROF_OK);
@@ -178,10 +170,5 @@ another_thread_may_read_the_rest_for_those_who_wait(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_for_the_reader_goes_on_when_all_was_read),
-        cmocka_unit_test(another_thread_may_read_the_rest_for_those_who_wait),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -5,15 +5,10 @@
  * The clock is a counter that every reading moves on: the ticks in the file say
  * in which order it was read, and must rise with the sequence numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -23,6 +18,7 @@
 #include "prof/trace.h"
 #include "trace_reader.h"
 #include "trace_readers.h"
+#include "unit_test.h"
 
 enum {
     PROCS = 3,
@@ -149,8 +145,7 @@ take_second_stamp(void *context)
     return NULL;
 }
 
-static void
-nobody_gets_a_number_while_another_reads_the_clock(void **state)
+TEST(nobody_gets_a_number_while_another_reads_the_clock)
 {
     const struct prof_trace_config config = {.procs_max = 1, .buffers_max = 3};
     const struct prof_trace_clock clock = {slow_clock, slow_clock, NULL};
@@ -164,7 +159,6 @@ nobody_gets_a_number_while_another_reads_the_clock(void **state)
     size_t bytes;
     void *block;
 
-    (void)state;
     mine.clock = clock;
     mine.clock.context = &window;
     bytes = prof_trace_bytes_needed(&mine);
@@ -360,17 +354,13 @@ run_orders(uint32_t buffers_max, uint32_t buffer_bytes)
     run_sessions(&config);
 }
 
-static void
-threads_and_sessions_lose_nothing_with_room_for_all(void **state)
+TEST(threads_and_sessions_lose_nothing_with_room_for_all)
 {
-    (void)state;
     run_orders(2000, 512);
 }
 
-static void
-threads_and_sessions_leave_no_gap_with_little_room(void **state)
+TEST(threads_and_sessions_leave_no_gap_with_little_room)
 {
-    (void)state;
     run_orders(PROCS + 4, 128);
 }
 
@@ -431,8 +421,7 @@ counters_agree(void)
     return agree;
 }
 
-static void
-what_follows_on_another_processor_is_later_by_the_counter(void **state)
+TEST(what_follows_on_another_processor_is_later_by_the_counter)
 {
     const struct prof_trace_config config = {.procs_max = 2,
                                              .buffers_max = 64,
@@ -449,7 +438,6 @@ what_follows_on_another_processor_is_later_by_the_counter(void **state)
     struct relay relay = {0};
     pthread_t second;
 
-    (void)state;
     if (!counters_agree())
         skip();
     open_stage(&stage, &config, &(struct prof_trace_clock){0});
@@ -468,12 +456,10 @@ what_follows_on_another_processor_is_later_by_the_counter(void **state)
     close_stage(&stage);
 }
 
-static void
-a_second_reader_is_refused_and_the_first_is_woken_by_the_end(void **state)
+TEST(a_second_reader_is_refused_and_the_first_is_woken_by_the_end)
 {
     const char *why = trace_readers_try();
 
-    (void)state;
     if (why != NULL)
         fail_msg("%s", why);
 }
@@ -481,15 +467,5 @@ a_second_reader_is_refused_and_the_first_is_woken_by_the_end(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_gets_a_number_while_another_reads_the_clock),
-        cmocka_unit_test(threads_and_sessions_lose_nothing_with_room_for_all),
-        cmocka_unit_test(threads_and_sessions_leave_no_gap_with_little_room),
-        cmocka_unit_test(
-            what_follows_on_another_processor_is_later_by_the_counter),
-        cmocka_unit_test(
-            a_second_reader_is_refused_and_the_first_is_woken_by_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

@@ -3,16 +3,13 @@
  * is held when, what a reading of the clock becomes, where an event no longer
  * fits, what a cut leaves. White box; locks are replaced at link time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "trace_buffer.h"
 #include "tracer.h"
+#include "unit_test.h"
 
 enum { PROCS = 2, PLACE_BITS = 2, STAMP_LANE = PROCS + 1, BUFFERS = 8 };
 
@@ -183,10 +180,8 @@ tell_a_session(void)
     assert_no_lock_is_held();
 }
 
-static void
-every_lock_is_taken_before_it_is_given_back(void **state)
+TEST(every_lock_is_taken_before_it_is_given_back)
 {
-    (void)state;
     for (int order = 0; order < 2; order++) {
         open_with((enum prof_trace_order)order, false, 1);
         tell_a_session();
@@ -196,10 +191,8 @@ every_lock_is_taken_before_it_is_given_back(void **state)
 }
 
 /* It would write over what lies behind the processors. */
-static void
-a_processor_that_there_is_not_ends_the_process(void **state)
+TEST(a_processor_that_there_is_not_ends_the_process)
 {
-    (void)state;
     open_with(PROF_TRACE_ORDER_STAMPS, false, 1);
     start();
     expect_assert_failure(emit(PROCS, 1));
@@ -210,13 +203,11 @@ a_processor_that_there_is_not_ends_the_process(void **state)
 /* ---- the clock ---- */
 
 /* The least that is later, on a clock that stands or goes back. */
-static void
-a_reading_that_is_not_later_is_the_one_before_plus_1(void **state)
+TEST(a_reading_that_is_not_later_is_the_one_before_plus_1)
 {
     uint64_t before;
     uint64_t sequence;
 
-    (void)state;
     open_with(PROF_TRACE_ORDER_CLOCK, false, 1);
     start();
     clock_now += 1000;
@@ -236,12 +227,10 @@ a_reading_that_is_not_later_is_the_one_before_plus_1(void **state)
 }
 
 /* Moments have a lane that no event has, and count from the start. */
-static void
-numbers_of_moments_have_their_lane_and_begin_low(void **state)
+TEST(numbers_of_moments_have_their_lane_and_begin_low)
 {
     struct prof_trace_stamp moment;
 
-    (void)state;
     open_with(PROF_TRACE_ORDER_CLOCK, false, 1);
     start();
     clock_now += 1000;
@@ -252,13 +241,11 @@ numbers_of_moments_have_their_lane_and_begin_low(void **state)
 }
 
 /* Who has read the clock last, and how far it then goes back. */
-static void
-a_session_begins_where_the_one_before_was_last(void **state)
+TEST(a_session_begins_where_the_one_before_was_last)
 {
     static const uint64_t steps_back[] = {0, 1, 2, 1000};
     enum { LANES = PROCS + 2 };
 
-    (void)state;
     for (uint32_t i = 0; i < LANES * 4; i++) {
         const uint32_t lane = i % LANES;
         uint64_t latest;
@@ -290,10 +277,8 @@ a_session_begins_where_the_one_before_was_last(void **state)
 }
 
 /* What the clock is told to go on from is the tracer's own. */
-static void
-a_session_begins_without_stacks(void **state)
+TEST(a_session_begins_without_stacks)
 {
-    (void)state;
     open_with(PROF_TRACE_ORDER_CLOCK, false, 1);
     start();
     for (uint64_t i = 0; i <= trace->stacks.slots_mask; i++)
@@ -302,8 +287,7 @@ a_session_begins_without_stacks(void **state)
 }
 
 /* The short way is for the processor's own counter, shifted. */
-static void
-events_go_the_short_way_by_the_counter_alone(void **state)
+TEST(events_go_the_short_way_by_the_counter_alone)
 {
     static const struct {
         enum prof_trace_order order;
@@ -319,7 +303,6 @@ events_go_the_short_way_by_the_counter_alone(void **state)
         {PROF_TRACE_ORDER_CLOCK, true, 1U << 31, WAY_CYCLES},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         open_with(rows[i].order, rows[i].has_counter, rows[i].tick_divisor);
         assert_int_equal(load_relaxed(&trace->on), WAY_NONE);
@@ -332,10 +315,8 @@ events_go_the_short_way_by_the_counter_alone(void **state)
 /* ---- the rooms ---- */
 
 /* An event of any numbers has room where the largest has, and only there. */
-static void
-an_event_goes_where_the_largest_has_room(void **state)
+TEST(an_event_goes_where_the_largest_has_room)
 {
-    (void)state;
     for (int way = 0; way < 3; way++) {
         for (uint32_t left = EVENT_BYTES_MAX - 2; left < EVENT_BYTES_MAX + 2;
              left++) {
@@ -372,12 +353,10 @@ batch_bytes(const struct trace_buffer *buffer)
 }
 
 /* Wherever it is among events with and without a length, short and long. */
-static void
-a_cut_leaves_the_events_before_it(void **state)
+TEST(a_cut_leaves_the_events_before_it)
 {
     enum { EVENTS = 6 };
 
-    (void)state;
     for (uint32_t kept = 0; kept <= EVENTS; kept++) {
         struct trace_buffer *buffer = NULL;
         uint32_t used_bytes = 0;
@@ -423,13 +402,11 @@ fill_all_buffers_and_go_on(void)
 }
 
 /* Its processor took the buffer, and then the trace ended. */
-static void
-a_buffer_of_which_nothing_is_left_is_empty_again(void **state)
+TEST(a_buffer_of_which_nothing_is_left_is_empty_again)
 {
     struct trace_buffer *buffer;
     size_t empty = 0;
 
-    (void)state;
     open_with(PROF_TRACE_ORDER_CLOCK, false, 1);
     start();
     before_reading = fill_all_buffers_and_go_on;
@@ -446,10 +423,8 @@ a_buffer_of_which_nothing_is_left_is_empty_again(void **state)
     free(trace);
 }
 
-static void
-a_number_has_a_byte_for_each_7_bits(void **state)
+TEST(a_number_has_a_byte_for_each_7_bits)
 {
-    (void)state;
     for (uint32_t bits = 1; bits <= 64; bits++) {
         const struct trace_buffer *buffer;
         uint32_t before;
@@ -469,19 +444,5 @@ a_number_has_a_byte_for_each_7_bits(void **state)
 int
 main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_lock_is_taken_before_it_is_given_back),
-        cmocka_unit_test(a_processor_that_there_is_not_ends_the_process),
-        cmocka_unit_test(a_reading_that_is_not_later_is_the_one_before_plus_1),
-        cmocka_unit_test(numbers_of_moments_have_their_lane_and_begin_low),
-        cmocka_unit_test(a_session_begins_where_the_one_before_was_last),
-        cmocka_unit_test(a_session_begins_without_stacks),
-        cmocka_unit_test(events_go_the_short_way_by_the_counter_alone),
-        cmocka_unit_test(an_event_goes_where_the_largest_has_room),
-        cmocka_unit_test(a_cut_leaves_the_events_before_it),
-        cmocka_unit_test(a_buffer_of_which_nothing_is_left_is_empty_again),
-        cmocka_unit_test(a_number_has_a_byte_for_each_7_bits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return tests_run(NULL, NULL);
 }

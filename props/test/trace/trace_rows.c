@@ -1,13 +1,10 @@
 /* trace_rows.c -- see trace_rows.h. */
 #include "trace_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "trace_script.h"
+#include "unit_test.h"
 
 static void
 judge_row(const struct props_trace_row *row)

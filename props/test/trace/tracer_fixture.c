@@ -1,16 +1,11 @@
 /* tracer_fixture.c -- see tracer_fixture.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "aligned_block.h"
 #include "prof/prof.h"
 #include "tracer_fixture.h"
+#include "unit_test.h"
 
 enum prof_trace_order tracer_fixture_order = PROF_TRACE_ORDER_STAMPS;
 bool tracer_fixture_has_counter = false;

@@ -1,0 +1,77 @@
+/*
+ * unit_test.h -- a test program: its tests, named as sentences, and its main.
+ *
+ *      TEST(a_free_counts_once)
+ *      {
+ *          assert_int_equal(...);
+ *      }
+ *
+ *      int
+ *      main(void)
+ *      {
+ *          return tests_run(NULL, NULL);
+ *      }
+ *
+ * tests_run() runs every TEST() of its file, in the order in which they stand
+ * there. TEST_FILTER=NAME in the environment runs that test only; * and ? match
+ * any characters.
+ */
+#ifndef PROPS_UNIT_TEST_H
+#define PROPS_UNIT_TEST_H
+
+/* cmocka.h needs the first four. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+enum { TESTS_MAX = 64 };
+
+static struct CMUnitTest tests_added[TESTS_MAX] __attribute__((unused));
+static int tests_lines[TESTS_MAX] __attribute__((unused));
+static size_t tests_count __attribute__((unused));
+
+/* Constructors run in no fixed order: the line decides. */
+static inline void
+tests_add(struct CMUnitTest test, int line)
+{
+    size_t at = tests_count++;
+
+    if (at == TESTS_MAX)
+        abort();
+    for (; at > 0 && tests_lines[at - 1] > line; at--) {
+        tests_added[at] = tests_added[at - 1];
+        tests_lines[at] = tests_lines[at - 1];
+    }
+    tests_added[at] = test;
+    tests_lines[at] = line;
+}
+
+#define TEST(name) TEST_WITH(NULL, NULL, name)
+
+/* The same; `setup` prepares this test, `teardown` clears up behind it. */
+#define TEST_WITH(setup, teardown, name)                                   \
+    static void name(void **state);                                        \
+    __attribute__((constructor)) static void name##_add(void)              \
+    {                                                                      \
+        tests_add((struct CMUnitTest){#name, name, setup, teardown, NULL}, \
+                  __LINE__);                                               \
+    }                                                                      \
+    static void name(__attribute__((unused)) void **state)
+
+/*
+ * in:      what prepares all tests and clears up behind them, or NULL
+ * returns: how many failed
+ */
+static inline int
+tests_run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return _cmocka_run_group_tests("tests", tests_added, tests_count, setup,
+                                   teardown);
+}
+
+#endif
