@@ -2,7 +2,9 @@
 const events = data.events;
 const broken = data.broken;
 const isThreads = data.kind === "threads";
-const needed = data.needed ? new Set(data.needed) : null;
+// A star on every event would say nothing.
+const allNeeded = data.needed && data.needed.length === data.events_count;
+const needed = data.needed && !allNeeded ? new Set(data.needed) : null;
 const columns = data.columns.slice();
 for (const e of events)
   while (e.column !== undefined && e.column >= columns.length) columns.push("p" + columns.length);
@@ -32,6 +34,9 @@ function rowsAt(index) {
   return rows;
 }
 
+// The first event after which a published number is not the oracle's; -1: none.
+const firstWrong = events.findIndex((e) => (e.rows || []).some((r) => r[1] !== r[3] || r[2] !== r[4]));
+
 // ---- head ----
 // A breach of traces is of a whole session: it breaks where that first differs.
 if (broken && broken.event === undefined && events.length)
@@ -59,8 +64,9 @@ function head() {
 
 // ---- timeline ----
 const phases = {marking: "marking", terminated: "mark ended", sweeping: "sweeping", idle: ""};
+const hasBands = !isThreads && events.some((e) => (e.phase && e.phase !== "idle") || e.column === undefined);
 const hasTicks = events.some((e) => e.ticks > 0);
-const width = columns.length + !isThreads + hasTicks; // cells behind the number
+const width = columns.length + hasBands + hasTicks; // cells behind the number
 let current = 0;
 const lines = [];
 
@@ -74,7 +80,6 @@ function choicesBefore(n) {
 }
 
 function timeline() {
-  const hasBands = !isThreads;
   const body = el("tbody");
   let phase = "idle";
   let ticks = 0;
@@ -97,6 +102,8 @@ function timeline() {
     phase = event.phase;
     lines.push(row);
     body.append(row);
+    for (const f of event.faults || []) body.append(el("tr", {class: "note"}, el("td"), el("td", {colspan: width},
+        "\u26a1 fault: " + f)));
     if (event.stale) body.append(el("tr", {class: "note"}, el("td"), el("td", {colspan: width},
         "\u21b0 stale: " + event.stale.text)));
   });
@@ -175,7 +182,7 @@ function heapTable(event, rows, before) {
   const table = el("table", {class: "grid ring"}, el("thead", {}, el("tr", {}, el("th", {}, "bucket"),
       slots.map((s) => el("th", {class: "number"}, s.text + " \u2192", el("span", {class: "slot"}, s.about))),
       el("th", {class: "number"}, "published", el("span", {class: "slot"}, "allocs / frees")),
-      el("th", {class: "number"}, "must be", el("span", {class: "slot"}, "by the oracle")))),
+      el("th", {class: "number"}, "published must be", el("span", {class: "slot"}, "by the oracle")))),
     el("tbody", {}, list.map((r) => {
       const wrong = r[1] !== r[3] || r[2] !== r[4];
       wrongs += wrong;
@@ -273,6 +280,17 @@ function memoryTable(index) {
     here.stale && el("p", {class: "why"}, "This read returned an old value, " + here.read + ": " + here.stale.text + ".")];
 }
 
+// What a word of a scenario says that one cannot guess.
+const words = {
+  free: "the program frees it, not the sweeper", drop: "nothing refers to it any more", "gc-sweep": "the sweeper frees it",
+  "gc-mark": "the collector begins to mark", "gc-terminate": "marking ends; the next cycle of the profile begins",
+  "gc-terminate-stw": "marking ends and all is swept while the world is stopped; the next cycle of the profile begins",
+  "gc-flush": "the profile publishes its oldest cycle", "gc-post-sweep": "the sweep is said to be done",
+  snapshot: "the profile of what is in use is read", "snapshot-all": "the whole profile is read", iterate: "what is published is read",
+  block: "a wait of so many ticks has ended at a stack", mutex: "a release has ended waits of so many ticks at a stack",
+};
+const wordOf = (event) => isThreads ? "" : words[event.text.replace(/^(@\+\d+ )?([pt]\d+: )?/, "").split(" ")[0]] || "";
+
 function state(index) {
   const event = events[index];
   const rows = rowsAt(index);
@@ -282,10 +300,11 @@ function state(index) {
   return [
     el("h2", {}, "After event " + event.n),
     el("div", {class: "event"}, el("code", {}, event.text), " ", el("span", {class: "soft"}, "on " + where,
-        event.line ? ", line " + event.line : "", event.ticks !== undefined ? ", tick " + number(event.ticks) : "", event.site ? ", " + event.site : "")),
+        event.ticks !== undefined ? ", tick " + number(event.ticks) : "", event.site ? ", " + event.site : "", wordOf(event) && ": " + wordOf(event))),
     isNeeded === true && el("p", {}, "\u2605 Without this event the failure disappears."),
-    (event.faults || []).map((f) => el("p", {}, "Fault: " + f)),
-    index === brokenIndex && el("div", {class: "why"}, el("b", {}, "Here it breaks. "), broken.text),
+    (event.faults || []).map((f) => el("p", {}, "A fault that the scenario puts in here: " + f + ".")),
+    index === brokenIndex && el("div", {class: "why"}, el("b", {}, traces.length ? "Here the trace first differs. " : "Here it breaks. "), broken.text,
+        firstWrong >= 0 && firstWrong < index && [" The profile differs since ", el("button", {click: () => show(firstWrong)}, "event " + events[firstWrong].n), "."]),
     snapshotTable(event), subjectTable(event), heapTable(event, rows, before),
     waitTable(rows, before, "block", "Block profile"), waitTable(rows, before, "mutex", "Mutex profile"),
     memoryTable(index), tasksTable(event), traceTables(event.n),
@@ -318,7 +337,7 @@ function show(index) {
 
 function jumpNeeded(step) {
   for (let i = current + step; i >= 0 && i < events.length; i += step)
-    if (needed ? needed.has(events[i].n) : i === brokenIndex) return show(i);
+    if (needed ? needed.has(events[i].n) : allNeeded || i === brokenIndex) return show(i);
 }
 
 const keys = {
@@ -327,6 +346,7 @@ const keys = {
   PageDown: () => show(current + 10), PageUp: () => show(current - 10),
   Home: () => show(0), End: () => show(events.length - 1),
   n: () => jumpNeeded(1), p: () => jumpNeeded(-1), b: () => brokenIndex >= 0 && show(brokenIndex),
+  d: () => firstWrong >= 0 && show(firstWrong),
 };
 
 document.addEventListener("keydown", (e) => {
@@ -351,6 +371,8 @@ document.body.append(head(),
             el("button", {click: () => show(current - 1), "aria-label": "back"}, "\u25c0"), slider,
             el("button", {click: () => show(current + 1), "aria-label": "forward"}, "\u25b6"), at), timeline()),
         el("div", {class: "legend"}, el("kbd", {}, "\u2191"), " ", el("kbd", {}, "\u2193"), " step, ",
+            allNeeded && "each event is needed for the failure, ",
+            firstWrong >= 0 && [el("kbd", {}, "d"), " where the profile first differs, "],
             needed && [el("kbd", {}, "n"), " ", el("kbd", {}, "p"), " next and previous \u2605 event that the failure needs, "],
             broken && [el("kbd", {}, "b"), " where it breaks, "], el("kbd", {}, "Home"), " ", el("kbd", {}, "End"), ". ",
             cut ? "The first " + number(events[0].n - 1) + " events are left out. " : "",

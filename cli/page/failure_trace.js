@@ -93,16 +93,16 @@ function firstTraceDifference() {
 
 function traceRow(row, n, session, elsewhere) {
   const {want, got} = row;
-  const shown = want || got;
   const lines = [];
   const cellsOf = (sign, e, wrongTick, wrongStack, note) => el("tr", {
     class: (row.n === n ? "here" : row.n > n ? "later" : "") + (sign === " " ? "" : " differs"),
     "data-trace": row.n, click: () => { const i = events.findIndex((v) => v.n >= row.n); show(i < 0 ? events.length - 1 : i); },
-  }, el("td", {class: sign === " " ? "soft" : "wrong"}, sign), el("td", {class: "number soft"}, row.n > events[events.length - 1].n ? "end" : row.n || ""),
+  }, el("td", {class: sign === " " ? "soft" : "wrong"}, sign), el("td", {class: "number soft"}, !row.want ? "" : row.n > events[events.length - 1].n ? "end" : row.n || ""),
+      el("td", {class: "number soft"}, e === got ? number(e[5]) : ""),
       el("td", {}, e[0]), el("td", {}, e[1] < 0 ? "none" : "p" + e[1]), el("td", {}, meaning(e), note && el("b", {class: "wrong"}, "  " + note)),
-      hasTraceTicks && el("td", {class: "number" + (wrongTick ? " wrong" : "")}, e === got || e[4] === e[5] ? number(e[4]) : number(e[4]) + ".." + number(e[5])),
+      hasTraceTicks && el("td", {class: "number" + (wrongTick ? " wrong" : "")}, e === got ? number(e[4]) : e[4] === e[5] ? number(e[4]) : number(e[4]) + ".." + number(e[5])),
       hasTraceStacks && el("td", {class: wrongStack ? "wrong" : ""}, e[7]));
-  if (row.good) return [cellsOf(" ", shown)];
+  if (row.good) return [cellsOf(" ", got)];
   if (want && got) {
     const tick = !ticksAgree(want, got), stack = !stacksAgree(want, got, session);
     return [cellsOf("\u2212", want, tick, stack), cellsOf("+", got, tick, stack)];
@@ -113,12 +113,19 @@ function traceRow(row, n, session, elsewhere) {
   return lines;
 }
 
+// The numbers of a record under their names (docs/trace-format.md).
+function recordNumbers([, type, ...numbers]) {
+  const names = type === "Batch" ? ["processor", "sequence", "ticks"] : type === "Frequency" ? ["ticks a second"]
+      : type === "Stack" ? ["stack", "frames"] : type === "TimerGoroutine" ? ["task"] : ["sequence +", "ticks +"];
+  return numbers.map((n, i) => i < names.length ? names[i] + (names[i].endsWith("+") ? "" : " ") + n : n).join(", ");
+}
+
 function recordsTable(session) {
   const starts = new Set([0, ...session.parts]);
   return el("details", {}, el("summary", {class: "soft"}, `The file, record by record (${number(session.bytes)} bytes)`),
       el("div", {class: "panel scroll"}, el("table", {class: "grid"}, el("thead", {}, el("tr", {}, el("th", {class: "number"}, "offset"), el("th", {}, "record"), el("th", {}, "numbers"))),
           el("tbody", {}, session.records.map((r) => el("tr", {}, el("td", {class: "number"}, r[0]), el("td", {}, r[1]),
-              el("td", {}, r.slice(2).join(" "), starts.has(r[0]) && el("span", {class: "soft"}, "  a part for the reader begins"))))))));
+              el("td", {}, recordNumbers(r), starts.has(r[0]) && el("span", {class: "soft"}, "  a part for the reader begins"))))))));
 }
 
 function traceTables(n) {
@@ -139,11 +146,11 @@ function traceTables(n) {
     return [el("h3", {}, "The trace", traces.length > 1 ? " of session " + session.session : ""),
       el("div", {class: "legend"}, !session.stopped ? "" : differ ? el("b", {class: "verdict bad"}, "\u2717 ", plural(differ, "line differs", "lines differ"), ". ") : "\u2713 Each event is as it must be. ",
           session.says.length > 0 && el("b", {}, session.says.join("; "), ". ")),
-      el("div", {class: "panel scroll"}, el("table", {class: "grid trace"}, el("thead", {}, el("tr", {}, el("th", {}, ""), el("th", {class: "number"}, "#"),
-          ["event of the trace", "on", "meaning"].map((t) => el("th", {}, t)), hasTraceTicks && el("th", {class: "number"}, "tick"), hasTraceStacks && el("th", {}, "stack"))),
+      el("div", {class: "panel scroll"}, el("table", {class: "grid trace"}, el("thead", {}, el("tr", {}, el("th", {}, ""), el("th", {class: "number"}, "#"), el("th", {class: "number"}, "seq."),
+          ["event of the trace", "on", "meaning"].map((t) => el("th", {}, t)), hasTraceTicks && el("th", {class: "number"}, "tick of the file"), hasTraceStacks && el("th", {}, "stack"))),
         el("tbody", {}, rows.slice(from, to).flatMap((r) => traceRow(r, n, session, elsewhere))))),
       el("div", {class: "legend"}, from > 0 || to < rows.length ? `Lines ${from + 1} to ${Math.min(to, rows.length)} of ${number(rows.length)}. ` : "",
-          "# is the event at which it happened. \u2212: must be in the trace here; +: is there instead. What comes after the selected event is pale."),
+          "# is the event on the left at which it happened, by the oracle; seq. the number that the file gives it. \u2212: must be in the trace here; +: is there instead. What comes after the selected event is pale."),
       recordsTable(session)];
   });
 }

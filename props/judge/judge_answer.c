@@ -324,14 +324,14 @@ judge_listing(struct props_judge *judge, const struct listing *listing)
         const bool listed = match(judge, listing, bucket, index, &at);
 
         if (listed != must_list(bucket, listing->kind, listing->all)) {
-            judge_breach(judge,
-                         listing->all
-                             ? PROPS_B1
+            judge_breach(
+                judge,
+                listing->all ? PROPS_B1
                              : property_of_numbers(judge, listing->oracle),
-                         "%s is %slisted, expected the opposite",
-                         name_of(name, sizeof name, bucket->frames,
-                                 bucket->depth, bucket->size_bytes),
-                         listed ? "" : "not ");
+                "%s is %s be",
+                name_of(name, sizeof name, bucket->frames, bucket->depth,
+                        bucket->size_bytes),
+                listed ? "listed, but must not" : "not listed, but must");
             continue;
         }
         if (listed && at != index)

@@ -91,10 +91,10 @@ miss(struct trace_judge *judge, uint32_t index)
         property = PROPS_T10;
     trace_judge_breach(
         judge, property,
-        "event %" PRIu32 " of the trace must be %s of task %" PRIu64
-        " on processor %" PRId64 " (%" PRIu64 ") at tick %" PRId64
-        "%s; in its place is %s of task %" PRIu64 " on processor %" PRId64
-        " (%" PRIu64 ")",
+        "entry %" PRIu32 " of the trace must be %s (task %" PRIu64
+        ", processor %" PRId64 ", argument %" PRIu64 ") at tick %" PRId64
+        "%s; in its place is %s (task %" PRIu64 ", processor %" PRId64
+        ", argument %" PRIu64 ")",
         index + 1, model_trace_type_name(want->type), want->g, proc_of(want),
         want->arg, want->ticks, is_late ? ", which comes later" : "",
         found == NULL
@@ -128,13 +128,13 @@ judge_stack(struct trace_judge *judge, uint32_t index)
         if (pcs[i] != stack->frames[i])
             trace_judge_breach(
                 judge, PROPS_T6,
-                "event %" PRIu32 ": frame %" PRIu32 " of stack %" PRIu64
+                "entry %" PRIu32 ": frame %" PRIu32 " of stack %" PRIu64
                 " is 0x%" PRIx64 ", not 0x%" PRIxPTR,
                 index + 1, i + 1, found->stack, pcs[i], stack->frames[i]);
     }
     if (got != depth || (depth == 0) != (found->stack == 0))
         trace_judge_breach(judge, PROPS_T6,
-                           "event %" PRIu32 ": stack %" PRIu64 " has %" PRIu32
+                           "entry %" PRIu32 ": stack %" PRIu64 " has %" PRIu32
                            " frames, not %" PRIu32,
                            index + 1, found->stack, got, depth);
     if (stack->depth > PROF_TRACE_DEPTH_LIMIT)
@@ -151,18 +151,18 @@ judge_event(struct trace_judge *judge, uint32_t index)
 
     if (!is_then(want, found))
         trace_judge_breach(judge, PROPS_T1,
-                           "event %" PRIu32 ", %s, is at tick %" PRId64
+                           "entry %" PRIu32 ", %s, is at tick %" PRId64
                            ", not %" PRId64,
                            index + 1, model_trace_type_name(want->type),
                            found->ticks, want->ticks);
     if (want->type == MODEL_TRACE_GO_CREATE && found->pc != want->pc)
         trace_judge_breach(judge, PROPS_T12,
-                           "event %" PRIu32 ": task %" PRIu64
+                           "entry %" PRIu32 ": task %" PRIu64
                            " begins at 0x%" PRIx64 ", not 0x%" PRIx64,
                            index + 1, want->arg, found->pc, want->pc);
     if (index > 0 && found->seq <= found_at(judge, index - 1)->seq)
         trace_judge_breach(judge, PROPS_T1,
-                           "events %" PRIu32 " and %" PRIu32
+                           "entries %" PRIu32 " and %" PRIu32
                            " both have number %" PRId64,
                            index, index + 1, found->seq);
     return judge_stack(judge, index);

@@ -90,10 +90,11 @@ def test_heap():
         "key('b'), document.documentElement.dataset.event",
         "key('p'), document.documentElement.dataset.event",
         "key('End'), key('ArrowDown'), document.documentElement.dataset.event",
+        "key('Home'), key('d'), document.documentElement.dataset.event",
     ])
     # After event 1 the allocation waits in the recent stage, as it must.
     same("heap page", got, ["7", "\u2717 H2 broken", 7, "\u2717 7", True, "1", 0, "s1, 16 B|+1||0 / 0|\u2713",
-                            "3", 1, "4", "2", "7", "6", "7"])
+                            "3", 1, "4", "2", "7", "6", "7", "6"])
 
 
 def test_threads():
@@ -133,14 +134,14 @@ def test_trace():
     steps = [
         "document.documentElement.dataset.event",
         "all('#state h3').filter((h) => h.textContent.startsWith('The trace')).length",
-        "all('.trace tr.differs').map((r) => r.cells[0].textContent + r.cells[1].textContent + ' ' + r.cells[2].textContent).join()",
+        "all('.trace tr.differs').map((r) => r.cells[0].textContent + r.cells[1].textContent + ' ' + r.cells[3].textContent).join()",
         "all('.trace b.wrong').map((b) => b.textContent.trim()).join()",
         "all('.trace tr.here').length",
         "all('.trace tr.differs')[0].click(), document.documentElement.dataset.event",
     ]
     same("trace page", browse(os.path.join(work, "trace.html"), steps[:3]), ["1", 2, ""])
     same("trace page, spoilt", browse(os.path.join(work, "trace.html"), steps, spoil), [
-        "19", 2, "\u221219 GoSysExit,+20 GoSysExit,\u221222 GoPreempt,+22 GoPreempt", "comes 2 lines later,belongs 2 lines earlier", 1, "19"])
+        "19", 2, "\u221219 GoSysExit,+ GoSysExit,\u221222 GoPreempt,+22 GoPreempt", "comes 2 lines later,belongs 2 lines earlier", 1, "19"])
 
 
 def test_run():
