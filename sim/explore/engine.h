@@ -224,6 +224,7 @@ struct engine {
     struct thread threads[SIM_THREADS_MAX];
     struct sim_fiber main;
     uint32_t threads_count;
+    uint32_t threads_known; /* of any run of this search */
     uint32_t current;
     uint32_t ready; /* bit per thread that may run */
     uint32_t preemptions_left;
@@ -333,6 +334,7 @@ void sim_wait_fruitless(uint32_t first, uintptr_t site);
 /* round.c */
 void sim_round_arrive(uintptr_t site);
 void sim_round_progress(void);
+void sim_round_look(void);
 
 /* calls.c; returns outside a run only */
 void sim_calls_fail(const char *what, uintptr_t site);
@@ -352,6 +354,7 @@ uint32_t sim_thread_create(void (*body)(void *argument), void *argument,
                            uintptr_t function, uintptr_t site);
 void sim_thread_vanish(uint32_t i);
 const char *sim_thread_name(const struct sim_kernel *kernel, uint32_t i);
+void sim_thread_end_event(void);
 _Noreturn void sim_thread_end(void);
 void sim_thread_join(uint32_t i, uintptr_t site);
 

@@ -3,7 +3,12 @@
 
 #include <string.h>
 
-enum { OBJECTS_MAX = 256, EVENT_OBJECT = 24, EVENT_SPURIOUS = 26 };
+enum {
+    OBJECTS_MAX = 256,
+    EVENT_OBJECT = 24,
+    EVENT_SPURIOUS = 26,
+    EVENT_GONE_ON
+};
 
 static struct object objects[OBJECTS_MAX];
 static uint32_t objects_count;
@@ -17,7 +22,6 @@ sim_object_reset(void)
 struct object *
 sim_object_at(const void *address, uintptr_t site)
 {
-    sim_reduce_refuse();
     for (uint32_t i = 0; i < objects_count; i++) {
         if (objects[i].address == address)
             return &objects[i];
@@ -30,16 +34,23 @@ sim_object_at(const void *address, uintptr_t site)
     return &objects[objects_count++];
 }
 
+static void
+check_usable(const struct object *o, uintptr_t site)
+{
+    if (o->destroyed)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
+                          "used after it was destroyed");
+}
+
 struct object *
 sim_object_used(const volatile void *address, uintptr_t site)
 {
     struct object *o;
 
-    sim_heap_check((uintptr_t)address, 1, site);
+    /* So that a race with who gives its memory back is seen. */
+    sim_plain_access((uintptr_t)address, 1, false, site);
     o = sim_object_at((const void *)(uintptr_t)address, site);
-    if (o->destroyed)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, 0,
-                          "used after it was destroyed");
+    check_usable(o, site);
     return o;
 }
 
@@ -98,9 +109,55 @@ sim_object_settle(const struct object *o)
 }
 
 void
-sim_object_point(uintptr_t site)
+sim_object_point(struct object *o, bool looks, uintptr_t site)
 {
     sim_engine_point(site);
+    sim_order_ask(&o->order, looks, NULL, NULL);
+    check_usable(o, site);
+}
+
+void
+sim_object_done(struct object *o, bool changed)
+{
+    sim_order_done(&o->order, changed);
+}
+
+static bool
+admits_lock(void *context)
+{
+    return sim_object_admits(context, SIM_NEED_LOCK);
+}
+
+static bool
+admits_read(void *context)
+{
+    return sim_object_admits(context, SIM_NEED_READ);
+}
+
+static bool
+admits_count(void *context)
+{
+    return sim_object_admits(context, SIM_NEED_COUNT);
+}
+
+/* It is admitted: now, or after others? */
+static void
+ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
+{
+    static sim_can_take *const can_take[] = {[SIM_NEED_LOCK] = admits_lock,
+                                             [SIM_NEED_READ] = admits_read,
+                                             [SIM_NEED_COUNT] = admits_count};
+
+    sim_order_ask(&o->order, need == SIM_NEED_READ, can_take[need], o);
+    check_usable(o, site);
+}
+
+/* When time passes depends on all threads: no reduction. */
+static void
+refuse_limit(enum sim_limit limit)
+{
+    if (limit != SIM_UNLIMITED)
+        sim_reduce_refuse();
 }
 
 /* May the thread give up at any moment? */
@@ -134,6 +191,7 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
     struct thread *t = sim_self();
     bool in_time;
 
+    refuse_limit(limit);
     if (is_impatient(t, limit)) {
         sim_engine_point(site);
         in_time = sim_object_admits(o, need);
@@ -154,19 +212,21 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
     t->timed = false;
     in_time = !t->timed_out;
     t->timed_out = false;
+    ask_admitted(o, need, site);
     return in_time;
 }
 
 /* A sleeper that may give up at any moment wants the lock right away. */
 bool
-sim_object_sleep(struct object *o, struct object *lock, enum sim_limit limit,
-                 uintptr_t site)
+sim_object_sleep(struct object *o, bool changed, struct object *lock,
+                 enum sim_limit limit, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct thread *t = sim_self();
     const bool impatient = is_impatient(t, limit);
     bool woken;
 
+    refuse_limit(limit);
     if (!impatient)
         note_bound(limit);
     t->sleeps_for = o;
@@ -183,6 +243,9 @@ sim_object_sleep(struct object *o, struct object *lock, enum sim_limit limit,
         e->ready &= ~(1U << e->current);
     if (impatient && lock != NULL)
         sim_object_settle(lock);
+    sim_order_offer(&o->order, changed);
+    if (lock != NULL)
+        sim_order_offer(&lock->order, true);
     sim_engine_yield(site);
     woken = t->sleeps_for == NULL;
     if (!woken)
@@ -191,6 +254,8 @@ sim_object_sleep(struct object *o, struct object *lock, enum sim_limit limit,
     t->waits_on = NULL;
     t->timed = false;
     t->timed_out = false;
+    if (lock != NULL)
+        ask_admitted(lock, SIM_NEED_LOCK, site);
     return woken;
 }
 
@@ -224,6 +289,7 @@ wake_thread(uint32_t i)
     struct engine *e = &sim_engine;
     struct thread *t = &e->threads[i];
 
+    sim_clock_join(&t->causal, &sim_self()->causal);
     t->sleeps_for = NULL;
     t->waits_on = t->relock;
     t->need = SIM_NEED_LOCK;
@@ -279,22 +345,58 @@ sim_object_changed(void)
     sim_self()->object_own++;
 }
 
+static void
+trace(const struct object *o, const char *what, bool ok, uintptr_t site)
+{
+    struct trace_event *event = sim_trace_add(SIM_OP_CALL, site);
+
+    if (event == NULL)
+        return;
+    event->what = what;
+    event->address = (uintptr_t)o->address;
+    event->ok = ok;
+}
+
+void
+sim_object_gone_on(const struct object *o, const char *what, bool woken,
+                   uintptr_t site)
+{
+    trace(o, what, true, site);
+    sim_engine_event(EVENT_GONE_ON, woken);
+}
+
 void
 sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                  uintptr_t site)
 {
-    struct trace_event *event = sim_trace_add(SIM_OP_CALL, site);
-
-    if (event != NULL) {
-        event->what = what;
-        event->address = (uintptr_t)o->address;
-        event->ok = ok;
-    }
+    trace(o, what, ok, site);
     sim_engine_event(EVENT_OBJECT, o->version | (uint64_t)ok << 32);
     o->version += orders;
-    sim_self()->object_looks++;
+    sim_round_look();
     if (orders)
         sim_object_changed();
+}
+
+void
+sim_object_init(struct object *o, uintptr_t site)
+{
+    sim_engine_point(site);
+    sim_order_ask(&o->order, false, NULL, NULL);
+    o->destroyed = false;
+    sim_object_event(o, "initialise", true, true, site);
+    sim_object_done(o, true);
+}
+
+void
+sim_object_destroy(struct object *o, uintptr_t site)
+{
+    sim_object_point(o, false, site);
+    if (o->holder != SIM_THREADS_MAX || o->readers != 0)
+        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
+                          "a lock is destroyed while it is held");
+    o->destroyed = true;
+    sim_object_event(o, "destroy", true, true, site);
+    sim_object_done(o, true);
 }
 
 void

@@ -28,15 +28,16 @@ enum sim_limit {
 
 struct object {
     const void *address;
-    uint32_t holder;   /* of a lock; SIM_THREADS_MAX: nobody */
-    uint32_t readers;  /* bit per thread that holds it for reading */
-    uint32_t count;    /* recursion, semaphore, arrivals at a barrier */
-    uint32_t size;     /* threads of a barrier; kind of a mutex */
-    uint32_t state;    /* what else the caller keeps */
-    uint32_t version;  /* operations that had an effect */
-    struct clock sync; /* what who takes it learns */
-    struct clock read; /* ... and who takes it for writing, of readers */
-    uintptr_t site;    /* where it was taken last */
+    uint32_t holder;    /* of a lock; SIM_THREADS_MAX: nobody */
+    uint32_t readers;   /* bit per thread that holds it for reading */
+    uint32_t count;     /* recursion, semaphore, arrivals at a barrier */
+    uint32_t size;      /* threads of a barrier; kind of a mutex */
+    uint32_t state;     /* what else the caller keeps */
+    uint32_t version;   /* operations that had an effect */
+    struct clock sync;  /* what who takes it learns */
+    struct clock read;  /* ... and who takes it for writing, of readers */
+    struct order order; /* of the operations on it, graph by graph */
+    uintptr_t site;     /* where it was taken last */
     uint8_t held[SIM_THREADS_MAX]; /* how often, for reading */
     bool destroyed;
     bool known; /* no longer new */
@@ -59,11 +60,13 @@ void sim_object_forget(uintptr_t address, size_t bytes);
 
 /*
  * The scheduling point before an operation; with a need, the thread gets past
- * it only when the object admits it.
+ * it only when the object admits it. Each operation ends with
+ * sim_object_done(), or goes to sleep.
  *
+ * in:      looks, it is known to be no more than a look (reduce.h)
  * returns: false if the time was over first
  */
-void sim_object_point(uintptr_t site);
+void sim_object_point(struct object *o, bool looks, uintptr_t site);
 bool sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
                      uintptr_t site);
 
@@ -77,6 +80,13 @@ bool sim_object_admits(const struct object *o, enum sim_need need);
 void sim_object_event(struct object *o, const char *what, bool ok, bool orders,
                       uintptr_t site);
 
+/* The operation is over: search graph by graph orders it, if it was no look. */
+void sim_object_done(struct object *o, bool changed);
+
+/* The first operation on an object, and the last. */
+void sim_object_init(struct object *o, uintptr_t site);
+void sim_object_destroy(struct object *o, uintptr_t site);
+
 /* An operation without order had an effect that others may wait for. */
 void sim_object_changed(void);
 
@@ -85,15 +95,19 @@ void sim_object_settle(const struct object *o);
 
 /*
  * Sleep on `o` until woken, then take `lock` again in the same step (or no
- * lock, if NULL).
+ * lock, if NULL). Going to sleep has been recorded; `changed` says as what.
  *
  * returns: false if the time was over first
  */
-bool sim_object_sleep(struct object *o, struct object *lock,
+bool sim_object_sleep(struct object *o, bool changed, struct object *lock,
                       enum sim_limit limit, uintptr_t site);
 
 /* Will the sleep that comes next end for no reason (--spurious)? */
 bool sim_object_spurious(void);
+
+/* It goes on after a sleep; nobody else sees that. */
+void sim_object_gone_on(const struct object *o, const char *what, bool woken,
+                        uintptr_t site);
 
 /* Wake so many who sleep on `o`, chosen; returns: how many. */
 uint32_t sim_object_wake(struct object *o, uint32_t most);

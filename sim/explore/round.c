@@ -24,6 +24,23 @@ sim_round_progress(void)
     sim_self()->states_count = 0;
 }
 
+/*
+ * It looks at an object. What was done to objects before its round's first look
+ * is nothing new, even if it was done after the round had begun.
+ */
+void
+sim_round_look(void)
+{
+    struct thread *t = sim_self();
+
+    for (uint32_t i = t->states_count; i-- > 0;) {
+        if (t->states[i].looks != t->object_looks)
+            break;
+        t->states[i].seen = sim_object_changes(t);
+    }
+    t->object_looks++;
+}
+
 static uint64_t
 hash_of(uintptr_t begin, uintptr_t end, uint64_t hash)
 {

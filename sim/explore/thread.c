@@ -2,9 +2,11 @@
  * thread.c -- threads that a run creates itself, and how they end.
  *
  * A new thread runs up to its first event right away, as those of a kernel do:
- * nobody can see the order. A slot is used again when its thread has been
- * joined, or has ended detached, and the creator knows of its last event: then
- * no access of the old thread can be concurrent with one of the new.
+ * nobody can see the order. When all slots have been used, one is used again
+ * whose thread has been joined, or has ended detached, if the creator knows of
+ * its last event: then no access of the old thread can be concurrent with one
+ * of the new. Search graph by graph does not: it may wait for a thread by its
+ * number.
  */
 #include "object.h"
 
@@ -68,14 +70,39 @@ slot(uintptr_t site)
 {
     struct engine *e = &sim_engine;
 
+    if (e->threads_count < SIM_THREADS_MAX)
+        return e->threads_count++;
+    sim_reduce_refuse();
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (reusable(i))
             return i;
     }
-    if (e->threads_count == SIM_THREADS_MAX)
-        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
-                          "more than 8 threads at once");
-    return e->threads_count++;
+    sim_engine_refuse(SIM_FAIL_LIMIT, site, 0, "more than 8 threads at once");
+}
+
+/* Who creates a thread gives it a number, so creations are in an order. */
+static void
+order_creation(uintptr_t site)
+{
+    sim_engine_point(site);
+    sim_order_ask(&sim_engine.creations, false, NULL, NULL);
+}
+
+/*
+ * There are more threads than in any run before: the search begins again, and
+ * knows from the beginning for whom to wait.
+ */
+static void
+learn_threads(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (!e->reduced || e->threads_known >= e->threads_count)
+        return;
+    if (e->shard.count != 0) /* shards would not learn it alike */
+        sim_reduce_refuse();
+    e->threads_known = e->threads_count;
+    e->learned = true;
 }
 
 uint32_t
@@ -83,7 +110,7 @@ sim_thread_create(void (*body)(void *argument), void *argument,
                   uintptr_t function, uintptr_t site)
 {
     struct engine *e = &sim_engine;
-    const uint32_t used = (sim_reduce_refuse(), e->threads_count);
+    const uint32_t used = (order_creation(site), e->threads_count);
     const uint32_t i = slot(site);
     struct thread *t = &e->threads[i];
     const uint32_t stamp = i < used ? t->now.at[i] : 0;
@@ -91,6 +118,9 @@ sim_thread_create(void (*body)(void *argument), void *argument,
     trace("create", i, site);
     sim_engine_event(EVENT_CREATE, i);
     sim_engine_thread_reset(i);
+    sim_order_record(&e->creations, sim_self()->asked, true);
+    learn_threads();
+    t->causal = sim_self()->causal;
     t->now = sim_self()->now;
     t->now.at[i] = stamp;
     t->body = body;
@@ -101,17 +131,25 @@ sim_thread_create(void (*body)(void *argument), void *argument,
     e->ready |= 1U << i;
     e->unfinished++;
     sim_engine_start(i);
+    sim_order_offer(&e->creations, true);
     return i;
+}
+
+void
+sim_thread_end_event(void)
+{
+    struct thread *t = sim_self();
+
+    sim_engine_event(EVENT_END, 0);
+    t->ended_at = t->now.at[sim_engine.current];
+    sim_clock_join(&t->causal, &t->now);
 }
 
 /* The thread's body has returned. */
 _Noreturn void
 sim_thread_end(void)
 {
-    struct thread *t = sim_self();
-
-    sim_engine_event(EVENT_END, 0);
-    t->ended_at = t->now.at[sim_engine.current];
+    sim_thread_end_event();
     for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
         if (sim_engine.threads[i].joins == sim_engine.current + 1)
             sim_engine.ready |= 1U << i;
@@ -132,5 +170,6 @@ sim_thread_join(uint32_t i, uintptr_t site)
     trace("join", i, site);
     sim_engine_event(EVENT_JOIN, i);
     sim_clock_join(&sim_self()->now, &t->now);
+    sim_clock_join(&sim_self()->causal, &t->causal);
     t->joinable = false;
 }

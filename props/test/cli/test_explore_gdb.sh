@@ -19,7 +19,7 @@ debug() { # WORD...; gdb's commands come from standard input
 }
 
 # Two threads hold a lock each: one waits, the other is about to take its first.
-debug fixtures/explore/user/deadlock.c --replay 0,1 --gdb 3 <<'END'
+debug fixtures/explore/user/deadlock.c --replay 0,0,1 --gdb 3 <<'END'
 profsim-thread 1
 up 4
 info symbol $rip

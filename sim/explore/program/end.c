@@ -71,9 +71,14 @@ leave(int status, uintptr_t stack, uintptr_t site)
     struct engine *e = &sim_engine;
     char text[SIM_FAILURE_TEXT_BYTES];
 
-    if (e->unfinished > 1)
+    if (e->unfinished > 1) {
+        if (status == 0) /* it comes before or after all that others do */
+            sim_reduce_refuse();
         sim_engine_point(site);
-    sim_engine_event(EVENT_EXIT, (uint64_t)(uint32_t)status);
+        sim_engine_event(EVENT_EXIT, (uint64_t)(uint32_t)status);
+    } else {
+        sim_thread_end_event(); /* no matter who is the last: the same graph */
+    }
     if (status != 0) {
         snprintf(text, sizeof text, "the program exits with status %d",
                  status & 0xff);

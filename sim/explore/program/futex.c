@@ -36,22 +36,28 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
            uintptr_t site)
 {
     struct object *o = sim_object_at(word, site);
+    struct asked asked;
     bool spurious;
     bool woken;
 
     sim_heap_check((uintptr_t)word, sizeof *word, site);
     sim_round_arrive(site);
-    sim_object_point(site);
+    sim_object_point(o, true, site);
+    asked = sim_self()->asked;
     if ((uint32_t)sim_memory_system_read((uintptr_t)word, sizeof *word,
                                          &o->sync, site) != seen) {
         sim_object_event(o, "no sleep on", true, false, site);
+        sim_order_record(&o->order, asked, false);
+        sim_order_offer(&o->order, false);
         return fails(EAGAIN);
     }
-    sim_object_event(o, "sleep on", true, true, site);
+    sim_object_event(o, "sleep on", true, false, site);
+    sim_object_changed();
+    sim_order_record(&o->order, asked, false);
     spurious = sim_object_spurious();
     woken = sim_object_sleep(
-        o, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
-    sim_object_event(o, end_text(woken, spurious), true, true, site);
+        o, false, NULL, spurious ? SIM_PASSED : sim_clock_limit(until), site);
+    sim_object_gone_on(o, end_text(woken, spurious), woken, site);
     sim_round_progress(); /* a wake-up is used up */
     if (woken || spurious)
         return 0;
@@ -63,13 +69,17 @@ static long
 futex_wake(const uint32_t *word, uint32_t most, uintptr_t site)
 {
     struct object *o = sim_object_at(word, site);
+    uint32_t woken;
 
-    sim_object_point(site);
+    sim_object_point(o, false, site);
     sim_object_event(o, most == 1 ? "wake one on" : "wake all on", true, true,
                      site);
     sim_clock_join(&o->sync, &sim_self()->now);
     sim_round_progress();
-    return (long)sim_object_wake(o, most);
+    sim_order_record(&o->order, sim_self()->asked, true);
+    woken = sim_object_wake(o, most);
+    sim_order_offer(&o->order, true);
+    return (long)woken;
 }
 
 static long

@@ -46,21 +46,16 @@ lock_init(const volatile void *lock, uintptr_t site)
     if (!o->destroyed && (o->holder != SIM_THREADS_MAX || o->readers != 0))
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
                           "a lock is initialised while it is held");
-    o->destroyed = false;
     o->known = true;
     o->count = 0;
     o->state = 0;
+    sim_object_init(o, site);
 }
 
 static void
 lock_destroy(const volatile void *lock, uintptr_t site)
 {
-    struct object *o = sim_object_used(lock, site);
-
-    if (o->holder != SIM_THREADS_MAX || o->readers != 0)
-        sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
-                          "a lock is destroyed while it is held");
-    o->destroyed = true;
+    sim_object_destroy(sim_object_used(lock, site), site);
 }
 
 static bool
@@ -89,6 +84,23 @@ taken(struct object *o, const char *what, uintptr_t site)
     sim_object_event(o, what, true, true, site);
     sim_object_take(o, site);
     o->count = 1;
+    sim_object_done(o, true);
+}
+
+static void
+not_taken(struct object *o, const char *what, uintptr_t site)
+{
+    sim_object_event(o, what, false, false, site);
+    sim_object_done(o, false);
+}
+
+static void
+given(struct object *o, uintptr_t site)
+{
+    sim_object_point(o, false, site);
+    sim_object_event(o, "unlock", true, true, site);
+    sim_object_give(o, site);
+    sim_object_done(o, true);
 }
 
 int
@@ -101,7 +113,7 @@ sim_mutex_lock(pthread_mutex_t *m, const struct timespec *until, uintptr_t site)
     sim_round_arrive(site);
     if (!sim_object_wait(o, SIM_NEED_LOCK, sim_clock_limit(until), site)) {
         sim_clock_reach(until);
-        sim_object_event(o, "timed lock", false, false, site);
+        not_taken(o, "timed lock", site);
         return ETIMEDOUT;
     }
     taken(o, "lock", site);
@@ -122,9 +134,7 @@ sim_mutex_unlock(pthread_mutex_t *m, uintptr_t site)
     }
     if (kind == PTHREAD_MUTEX_RECURSIVE && --o->count > 0)
         return 0;
-    sim_object_point(site);
-    sim_object_event(o, "unlock", true, true, site);
-    sim_object_give(o, site);
+    given(o, site);
     return 0;
 }
 
@@ -138,9 +148,9 @@ sim_mutex_try(pthread_mutex_t *m, uintptr_t site)
         return 0;
     }
     sim_round_arrive(site);
-    sim_object_point(site);
+    sim_object_point(o, false, site);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {
-        sim_object_event(o, "try lock", false, false, site);
+        not_taken(o, "try lock", site);
         return EBUSY;
     }
     taken(o, "try lock", site);
@@ -265,9 +275,9 @@ explored_pthread_spin_trylock(pthread_spinlock_t *lock)
         return 0;
     o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
-    sim_object_point(HERE);
+    sim_object_point(o, false, HERE);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {
-        sim_object_event(o, "try lock", false, false, HERE);
+        not_taken(o, "try lock", HERE);
         return EBUSY;
     }
     taken(o, "try lock", HERE);
@@ -285,8 +295,6 @@ explored_pthread_spin_unlock(pthread_spinlock_t *lock)
     if (!is_mine(o))
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,
                           "a thread gives back a lock that it does not hold");
-    sim_object_point(HERE);
-    sim_object_event(o, "unlock", true, true, HERE);
-    sim_object_give(o, HERE);
+    given(o, HERE);
     return 0;
 }

@@ -3,14 +3,18 @@
  */
 #include "program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
 #include "explored.h"
 #include "registry.h"
 #include "start.h"
+
+enum { OUTPUT_BYTES = 1 << 16 };
 
 static struct {
     int (*entry)(void *context);
@@ -62,10 +66,29 @@ sim_program_kernel(void)
     return &kernel;
 }
 
+/*
+ * The buffer of standard output must not lie in the heap, which is as it was at
+ * the begin of each run: it may have been made by the program before the first.
+ */
+static void
+move_output(void)
+{
+    static char *buffer;
+    const bool terminal = isatty(STDOUT_FILENO);
+
+    (void)fflush(stdout);
+    if (buffer == NULL)
+        buffer = mmap(NULL, OUTPUT_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (buffer != MAP_FAILED)
+        (void)setvbuf(stdout, buffer, terminal ? _IOLBF : _IOFBF, OUTPUT_BYTES);
+}
+
 void
 sim_program_start(const char *name, int (*entry)(void *context), void *context,
                   void *stack, bool whole)
 {
+    move_output();
     kernel.name = name;
     program.entry = entry;
     program.context = context;

@@ -103,8 +103,12 @@ sim_pthread_leave(void *result)
     r->result = result;
     sim_thread_exits_run();
     run_destructors(r);
-    if (sim_engine.unfinished == 1)
-        sim_program_exit(0, 0); /* the last thread: the process ends */
+    if (sim_engine.unfinished == 1) {
+        /* The last thread: the process ends, after all others. */
+        for (uint32_t i = 0; i < sim_engine.threads_count; i++)
+            sim_clock_join(&sim_self()->now, &sim_engine.threads[i].now);
+        sim_program_exit(0, 0);
+    }
     r->ended = true;
     if (r->detached)
         sim_engine.threads[sim_engine.current].joinable = false;
@@ -253,12 +257,12 @@ once_begin(const void *flag, bool done_before, uintptr_t site)
                           "a once function calls itself");
     sim_object_wait(o, SIM_NEED_LOCK, SIM_UNLIMITED, site);
     sim_object_event(o, "once", true, o->state == ONCE_NEW, site);
-    if (o->state == ONCE_DONE) {
+    if (o->state == ONCE_DONE)
         sim_clock_join(&sim_self()->now, &o->sync);
-        return false;
-    }
-    sim_object_take(o, site);
-    return true;
+    else
+        sim_object_take(o, site);
+    sim_object_done(o, o->state == ONCE_NEW);
+    return o->state == ONCE_NEW;
 }
 
 static void
@@ -266,10 +270,11 @@ once_end(const void *flag, bool done, uintptr_t site)
 {
     struct object *o = sim_object_at(flag, site);
 
-    sim_object_point(site);
+    sim_object_point(o, false, site);
     o->state = done ? ONCE_DONE : ONCE_NEW;
     sim_object_event(o, "once done", true, true, site);
     sim_object_give(o, site);
+    sim_object_done(o, true);
 }
 
 /* A once function that is running; it may end by an exception. */

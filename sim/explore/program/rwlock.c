@@ -17,6 +17,23 @@ read_taken(struct object *o, const char *what, uintptr_t site)
     o->site = site;
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_object_settle(o);
+    sim_object_done(o, false);
+}
+
+static void
+write_taken(struct object *o, const char *what, uintptr_t site)
+{
+    sim_object_event(o, what, true, true, site);
+    sim_object_take(o, site);
+    sim_object_done(o, true);
+}
+
+/* If readers are why, it does not commute with them, who only look. */
+static void
+not_taken(struct object *o, const char *what, uintptr_t site)
+{
+    sim_object_event(o, what, false, false, site);
+    sim_object_done(o, o->readers != 0);
 }
 
 static int
@@ -28,7 +45,7 @@ read_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
         return EDEADLK;
     if (!sim_object_wait(o, SIM_NEED_READ, sim_clock_limit(until), site)) {
         sim_clock_reach(until);
-        sim_object_event(o, "timed read lock", false, false, site);
+        not_taken(o, "timed read lock", site);
         return ETIMEDOUT;
     }
     read_taken(o, "read lock", site);
@@ -44,11 +61,10 @@ write_lock(pthread_rwlock_t *lock, const struct timespec *until, uintptr_t site)
         return EDEADLK;
     if (!sim_object_wait(o, SIM_NEED_LOCK, sim_clock_limit(until), site)) {
         sim_clock_reach(until);
-        sim_object_event(o, "timed write lock", false, false, site);
+        not_taken(o, "timed write lock", site);
         return ETIMEDOUT;
     }
-    sim_object_event(o, "write lock", true, true, site);
-    sim_object_take(o, site);
+    write_taken(o, "write lock", site);
     return 0;
 }
 
@@ -61,10 +77,11 @@ unlock(pthread_rwlock_t *lock, uintptr_t site)
     if (o->holder != e->current && (o->readers >> e->current & 1) == 0)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, o->site,
                           "a thread gives back a lock that it does not hold");
-    sim_object_point(site);
+    sim_object_point(o, o->holder != e->current, site);
     if (o->holder == e->current) {
         sim_object_event(o, "write unlock", true, true, site);
         sim_object_give(o, site);
+        sim_object_done(o, true);
         return 0;
     }
     sim_object_event(o, "read unlock", true, false, site);
@@ -73,6 +90,7 @@ unlock(pthread_rwlock_t *lock, uintptr_t site)
     sim_clock_join(&o->read, &sim_self()->now);
     sim_object_changed();
     sim_object_settle(o);
+    sim_object_done(o, false);
     return 0;
 }
 
@@ -82,7 +100,7 @@ explored_pthread_rwlock_init(pthread_rwlock_t *lock,
 {
     if (sim_program_runs()) {
         sim_program_writes(lock, sizeof *lock, HERE);
-        sim_object_at(lock, HERE)->destroyed = false;
+        sim_object_init(sim_object_at(lock, HERE), HERE);
     }
     return pthread_rwlock_init(lock, attr);
 }
@@ -90,14 +108,8 @@ explored_pthread_rwlock_init(pthread_rwlock_t *lock,
 int
 explored_pthread_rwlock_destroy(pthread_rwlock_t *lock)
 {
-    if (sim_program_runs()) {
-        struct object *o = sim_object_used(lock, HERE);
-
-        if (o->holder != SIM_THREADS_MAX || o->readers != 0)
-            sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, o->site,
-                              "a lock is destroyed while it is held");
-        o->destroyed = true;
-    }
+    if (sim_program_runs())
+        sim_object_destroy(sim_object_used(lock, HERE), HERE);
     return pthread_rwlock_destroy(lock);
 }
 
@@ -136,9 +148,9 @@ explored_pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
         return pthread_rwlock_tryrdlock(lock);
     o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
-    sim_object_point(HERE);
+    sim_object_point(o, true, HERE);
     if (!sim_object_admits(o, SIM_NEED_READ)) {
-        sim_object_event(o, "try read lock", false, false, HERE);
+        not_taken(o, "try read lock", HERE);
         return EBUSY;
     }
     read_taken(o, "try read lock", HERE);
@@ -180,13 +192,12 @@ explored_pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
         return pthread_rwlock_trywrlock(lock);
     o = sim_object_used(lock, HERE);
     sim_round_arrive(HERE);
-    sim_object_point(HERE);
+    sim_object_point(o, false, HERE);
     if (!sim_object_admits(o, SIM_NEED_LOCK)) {
-        sim_object_event(o, "try write lock", false, false, HERE);
+        not_taken(o, "try write lock", HERE);
         return EBUSY;
     }
-    sim_object_event(o, "try write lock", true, true, HERE);
-    sim_object_take(o, HERE);
+    write_taken(o, "try write lock", HERE);
     return 0;
 }
 

@@ -25,23 +25,31 @@ sim_cond_wait(pthread_cond_t *c, pthread_mutex_t *m,
     struct object *cond = sim_object_used(c, site);
     struct object *lock = sim_object_used(m, site);
     uint32_t count = lock->count;
+    struct asked asked;
     bool spurious;
     bool woken;
 
     if (lock->holder != sim_engine.current)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, site, lock->site,
                           "a thread waits without the lock of the condition");
-    sim_object_point(site);
-    sim_object_event(cond, until != NULL ? "timed wait" : "wait", true, true,
+    sim_object_point(cond, true, site);
+    asked = sim_self()->asked;
+    sim_order_ask(&lock->order, false, NULL, NULL);
+    sim_object_event(cond, until != NULL ? "timed wait" : "wait", true, false,
                      site);
+    sim_object_changed();
     spurious = sim_object_spurious();
     lock->version++;
     sim_object_give(lock, site);
-    woken = sim_object_sleep(
-        cond, lock, spurious ? SIM_PASSED : sim_clock_limit(until), site);
+    sim_order_record(&cond->order, asked, false);
+    sim_order_record(&lock->order, sim_self()->asked, true);
+    woken =
+        sim_object_sleep(cond, false, lock,
+                         spurious ? SIM_PASSED : sim_clock_limit(until), site);
     sim_object_event(lock, end_text(woken, spurious), woken, true, site);
     sim_object_take(lock, site);
     lock->count = count;
+    sim_object_done(lock, true);
     if (woken || spurious)
         return 0;
     sim_clock_reach(until);
@@ -53,9 +61,11 @@ sim_cond_wake(pthread_cond_t *c, bool all, uintptr_t site)
 {
     struct object *o = sim_object_used(c, site);
 
-    sim_object_point(site);
+    sim_object_point(o, false, site);
     sim_object_event(o, all ? "broadcast" : "signal", true, true, site);
+    sim_order_record(&o->order, sim_self()->asked, true);
     sim_object_wake(o, all ? UINT32_MAX : 1);
+    sim_order_offer(&o->order, true);
     return 0;
 }
 
@@ -64,7 +74,7 @@ explored_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
     if (sim_program_runs()) {
         sim_program_writes(c, sizeof *c, HERE);
-        sim_object_at(c, HERE)->destroyed = false;
+        sim_object_init(sim_object_at(c, HERE), HERE);
     }
     return pthread_cond_init(c, attr);
 }
@@ -74,7 +84,7 @@ explored_pthread_cond_destroy(pthread_cond_t *c)
 {
     if (!sim_program_runs())
         return pthread_cond_destroy(c);
-    sim_object_used(c, HERE)->destroyed = true;
+    sim_object_destroy(sim_object_used(c, HERE), HERE);
     return 0;
 }
 
@@ -137,10 +147,10 @@ explored_pthread_barrier_init(pthread_barrier_t *b,
         return EINVAL;
     sim_program_writes(b, sizeof *b, HERE);
     o = sim_object_at(b, HERE);
-    o->destroyed = false;
     o->known = true;
     o->size = count;
     o->count = 0;
+    sim_object_init(o, HERE);
     return 0;
 }
 
@@ -149,7 +159,7 @@ explored_pthread_barrier_destroy(pthread_barrier_t *b)
 {
     if (!sim_program_runs())
         return pthread_barrier_destroy(b);
-    sim_object_used(b, HERE)->destroyed = true;
+    sim_object_destroy(sim_object_used(b, HERE), HERE);
     return 0;
 }
 
@@ -166,14 +176,15 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     if (o->size == 0)
         sim_engine_refuse(SIM_FAIL_LOCK_MISUSE, HERE, 0,
                           "a barrier is used that was not initialised");
-    sim_object_point(HERE);
+    sim_object_point(o, false, HERE);
     if (o->count == 0)
         o->read = sim_self()->now; /* of a new round */
     sim_object_event(o, "barrier", true, true, HERE);
     sim_clock_join(&o->read, &sim_self()->now);
+    sim_order_record(&o->order, sim_self()->asked, true);
     if (++o->count < o->size) {
-        sim_object_sleep(o, NULL, SIM_UNLIMITED, HERE);
-        sim_object_event(o, "past barrier", true, false, HERE);
+        sim_object_sleep(o, true, NULL, SIM_UNLIMITED, HERE);
+        sim_object_gone_on(o, "past barrier", true, HERE);
         sim_clock_join(&sim_self()->now, &o->sync);
         return 0;
     }
@@ -181,6 +192,7 @@ explored_pthread_barrier_wait(pthread_barrier_t *b)
     o->sync = o->read;
     sim_clock_join(&sim_self()->now, &o->sync);
     sim_object_wake(o, UINT32_MAX);
+    sim_order_offer(&o->order, true);
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
@@ -209,9 +221,9 @@ explored_sem_init(sem_t *s, int shared, unsigned int value)
         return sem_init(s, shared, value);
     sim_program_writes(s, sizeof *s, HERE);
     o = sim_object_at(s, HERE);
-    o->destroyed = false;
     o->known = true;
     o->count = value;
+    sim_object_init(o, HERE);
     return 0;
 }
 
@@ -220,8 +232,18 @@ explored_sem_destroy(sem_t *s)
 {
     if (!sim_program_runs())
         return sem_destroy(s);
-    sim_object_used(s, HERE)->destroyed = true;
+    sim_object_destroy(sim_object_used(s, HERE), HERE);
     return 0;
+}
+
+static void
+count_down(struct object *o)
+{
+    o->count--;
+    sim_round_progress();
+    sim_clock_join(&sim_self()->now, &o->sync);
+    sim_object_settle(o);
+    sim_object_done(o, true);
 }
 
 static int
@@ -233,14 +255,12 @@ sem_take(sem_t *s, const struct timespec *until, uintptr_t site)
     if (!sim_object_wait(o, SIM_NEED_COUNT, sim_clock_limit(until), site)) {
         sim_clock_reach(until);
         sim_object_event(o, "timed wait", false, false, site);
+        sim_object_done(o, false);
         *explored___errno_location() = ETIMEDOUT;
         return -1;
     }
     sim_object_event(o, "wait", true, true, site);
-    o->count--;
-    sim_round_progress();
-    sim_clock_join(&sim_self()->now, &o->sync);
-    sim_object_settle(o);
+    count_down(o);
     return 0;
 }
 
@@ -269,16 +289,14 @@ explored_sem_trywait(sem_t *s)
         return sem_trywait(s);
     o = semaphore_at(s, HERE);
     sim_round_arrive(HERE);
-    sim_object_point(HERE);
+    sim_object_point(o, false, HERE);
     sim_object_event(o, "try wait", o->count > 0, o->count > 0, HERE);
     if (o->count == 0) {
+        sim_object_done(o, false);
         *explored___errno_location() = EAGAIN;
         return -1;
     }
-    o->count--;
-    sim_round_progress();
-    sim_clock_join(&sim_self()->now, &o->sync);
-    sim_object_settle(o);
+    count_down(o);
     return 0;
 }
 
@@ -290,12 +308,13 @@ explored_sem_post(sem_t *s)
     if (!sim_program_runs())
         return sem_post(s);
     o = semaphore_at(s, HERE);
-    sim_object_point(HERE);
+    sim_object_point(o, false, HERE);
     sim_object_event(o, "post", true, true, HERE);
     o->count++;
     sim_round_progress();
     sim_clock_join(&o->sync, &sim_self()->now);
     sim_object_settle(o);
+    sim_object_done(o, true);
     return 0;
 }
 
@@ -308,9 +327,10 @@ explored_sem_getvalue(sem_t *s, int *value)
         return sem_getvalue(s, value);
     o = semaphore_at(s, HERE);
     sim_round_arrive(HERE);
-    sim_object_point(HERE);
+    sim_object_point(o, true, HERE);
     sim_object_event(o, "value of", true, false, HERE);
     sim_program_writes(value, sizeof *value, HERE);
     *value = (int)o->count;
+    sim_object_done(o, false);
     return 0;
 }

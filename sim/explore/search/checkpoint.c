@@ -32,6 +32,7 @@ struct header {
     uint64_t counts[7];
     uint32_t reduced;
     uint32_t sites;
+    uint64_t threads;
 };
 
 struct file {
@@ -146,6 +147,7 @@ header_of(const struct sim_control *c)
     h.sample_seed = c->search->sample_seed;
     h.reduced = c->search->reduced;
     h.sites = sim_wait_sites(&sites);
+    h.threads = sim_engine.threads_known;
     h.counts[0] = r->runs;
     h.counts[1] = r->graphs;
     h.counts[2] = r->graphs_sum;
@@ -279,6 +281,7 @@ take_header(struct sim_control *c, const struct header *h)
 
     c->spent_us = h->spent_us;
     c->search->reduced = h->reduced;
+    sim_engine.threads_known = (uint32_t)h->threads;
     c->search->rechecks = false; /* what is cut may be searched later */
     c->search->sample_at = h->sample_at;
     c->search->sample_seed = h->sample_seed;

@@ -109,6 +109,9 @@ uint32_t sim_question_first(struct sim_question *q);
 /* Move the choice to its next answer. returns: false if there is none */
 bool sim_question_next(struct sim_question *q, struct sim_choice *choice);
 
+/* Threads that may be waited for; those not created yet are among them. */
+uint8_t sim_question_threads(void);
+
 /* returns: true if sim_question_next() would find one */
 bool sim_question_has_next(const struct sim_question *q,
                            const struct sim_choice *choice);

@@ -203,8 +203,8 @@ take_again(struct jobs *j, const struct sim_message *m)
         memcpy(&site, m->data + i * sizeof site, sizeof site);
         sim_wait_learn(site);
     }
-    if (m->count != 0)
-        j->control->search->reduced = false;
+    j->control->search->reduced = (m->count & 1) != 0;
+    sim_engine.threads_known = m->count >> 1;
     finish(j, SIM_SEARCH_AGAIN);
 }
 

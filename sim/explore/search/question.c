@@ -6,6 +6,19 @@
 #include "engine.h"
 #include "frontier.h"
 
+uint8_t
+sim_question_threads(void)
+{
+    const struct engine *e = &sim_engine;
+    uint8_t unfinished = 0;
+
+    for (uint32_t i = 0; i < e->threads_count || i < e->threads_known; i++) {
+        if (!e->threads[i].finished)
+            unfinished |= (uint8_t)(1U << i);
+    }
+    return unfinished;
+}
+
 static uint8_t
 open_threads(const struct sim_question *q)
 {

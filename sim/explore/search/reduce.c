@@ -185,15 +185,11 @@ void
 sim_reduce_open(uint32_t from)
 {
     const struct engine *e = &sim_engine;
-    uint8_t unfinished = 0;
+    uint8_t unfinished;
 
     if (!e->reduced || e->choices->backend != SIM_ODOMETER)
         return;
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (!e->threads[i].finished)
-            unfinished |= (uint8_t)(1U << i);
-    }
-    unfinished &= (uint8_t)~waiting_threads();
+    unfinished = sim_question_threads() & (uint8_t)~waiting_threads();
     for (uint32_t i = from; i < e->choices->count; i++) {
         if (questions[i].sources != 0)
             questions[i].enabled |= unfinished;

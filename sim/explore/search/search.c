@@ -35,6 +35,7 @@ sim_search_begin(struct sim_search *s)
     init_sets(s);
     s->rechecks = s->options->jobs <= 1;
     sim_futile_forget();
+    sim_engine.threads_known = 0;
     s->sample_at = SLICE_RUNS;
     s->sample_seed = s->options->seed;
     sim_choices_init(&s->choices, choice_list, SIM_CHOICES_MAX);

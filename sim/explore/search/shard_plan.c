@@ -25,7 +25,6 @@ uint8_t
 sim_shard_enter(uint32_t at)
 {
     struct engine *e = &sim_engine;
-    uint8_t unfinished = 0;
 
     if (at >= e->shard.depth) {
         e->shard.owned =
@@ -36,11 +35,7 @@ sim_shard_enter(uint32_t at)
         }
         return 0;
     }
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (!e->threads[i].finished)
-            unfinished |= (uint8_t)(1U << i);
-    }
-    return unfinished;
+    return sim_question_threads();
 }
 
 /* The least depth with so many prefixes, or with all that there are. */

@@ -238,8 +238,9 @@ send_again(const struct sim_search *s)
     const uintptr_t *sites;
     const uint32_t count = sim_wait_sites(&sites);
 
-    quit_unless(sim_message_send(w->fd, SIM_MESSAGE_AGAIN, !s->reduced, sites,
-                                 count * sizeof *sites));
+    quit_unless(sim_message_send(w->fd, SIM_MESSAGE_AGAIN,
+                                 s->reduced | sim_engine.threads_known << 1,
+                                 sites, count * sizeof *sites));
 }
 
 static void
