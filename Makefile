@@ -60,7 +60,7 @@ mutants:
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
-	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE)
+	@$(run) props/fuzz/fuzz.sh $(TIME) --engine $(ENGINE) $(if $(CORPUS),--corpus '$(CORPUS)')
 soak:
 	@$(seconds).ci/deps build test
 	@ninja $(soaked)

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "build_program.h"
 #include "conform.h"
+#include "corpus.h"
 #include "images.h"
 #include "list_command.h"
 #include "merge.h"
@@ -31,6 +32,7 @@ static const struct {
     {"convert", cli_convert_folder, "what a recorder left that was killed"},
     {"check", cli_check, "judge random worlds by every property"},
     {"merge", cli_merge, "the results of shards, added up"},
+    {"corpus", cli_corpus, "inputs of fuzzers on other machines"},
     {"shard", cli_list_shard, "one shard of a list of commands"},
     {"conform", cli_conform, "a producer of otel_memory probes: the contract"},
     {"bias", cli_bias, "how far a sampled block profile is off"},

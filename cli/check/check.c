@@ -13,6 +13,7 @@
 #include "check_recording.h"
 #include "check_saved.h"
 #include "check_shard.h"
+#include "corpus.h"
 #include "checker.h"
 #include "command.h"
 #include "escape.h"
@@ -138,6 +139,31 @@ search(const struct cli_check_options *options, struct cli_search *search)
     return exit_code;
 }
 
+/* Send failures to campaigns on other machines, and take theirs. */
+static bool
+exchange(const struct cli_check_options *options)
+{
+    struct cli_corpus_counts counts;
+
+    if (options->corpus == NULL)
+        return true;
+    if (!cli_corpus_exchange(options->corpus, options->save, ".sim", &counts))
+        return false;
+    fprintf(stderr,
+            "corpus: %" PRIu32 " failures sent, %" PRIu32 " taken, %" PRIu32
+            " files ignored\n",
+            counts.sent, counts.taken, counts.ignored);
+    return true;
+}
+
+static enum cli_exit
+check_seeds(const struct cli_check_options *options, struct cli_search *found)
+{
+    if (options->shard.count != 0 || options->result != NULL)
+        return cli_check_shard(options, found);
+    return cli_search_end(options, found, search(options, found));
+}
+
 enum cli_exit
 cli_check(int argc, char **argv)
 {
@@ -155,8 +181,10 @@ cli_check(int argc, char **argv)
         return cli_report_end(&report, check_files(&options, argv));
     if (options.drawn)
         printf("seeds from %" PRIu64 " on\n", options.campaign.seed_first);
-    if (options.shard.count != 0 || options.result != NULL)
-        return cli_report_end(&report, cli_check_shard(&options, &found));
-    exit_code = search(&options, &found);
-    return cli_report_end(&report, cli_search_end(&options, &found, exit_code));
+    if (!exchange(&options))
+        return cli_report_drop(&report, CLI_USAGE);
+    exit_code = check_seeds(&options, &found);
+    if (exit_code != CLI_USAGE && !exchange(&options))
+        exit_code = CLI_USAGE;
+    return cli_report_end(&report, exit_code);
 }

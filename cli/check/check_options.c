@@ -23,6 +23,7 @@ enum {
     RULES,
     SUBJECT,
     SAVE,
+    CORPUS,
     EXPECT
 };
 
@@ -42,6 +43,8 @@ static const struct cli_option table[] = {
     {SAVE, 0, "save", "DIR",
      "where failures are kept, and replayed first\n(" FAILURES_DIR
      "; of a subject " SUBJECT_FAILURES_DIR "/NAME)"},
+    {CORPUS, 0, "corpus", "DIR",
+     "exchange them with campaigns on other machines\nthrough this folder"},
     {EXPECT, 0, "expect", "unbiased",
      "ask that sampling be right on average, not only as\nthe rules say; "
      "enumerates, runs no worlds"},
@@ -129,6 +132,10 @@ take(struct cli_check_options *options, int id, const char *value)
         options->save = value;
         return *value != '\0' ||
                cli_complain("--save needs the name of a folder");
+    case CORPUS:
+        options->corpus = value;
+        return *value != '\0' ||
+               cli_complain("--corpus needs the name of a folder");
     case CLI_REPORT_JSON:
     case CLI_REPORT_JUNIT:
     case CLI_REPORT_HTML:
@@ -165,6 +172,16 @@ check_asked(const struct cli_check_options *options)
                                           "with --subject");
     }
     return true;
+}
+
+/* returns: false if nothing is exchanged through a corpus */
+static bool
+check_corpus(const struct cli_check_options *options)
+{
+    return options->corpus == NULL ||
+           (options->campaign.subject == NULL && options->files_count == 0 &&
+            !options->unbiased) ||
+           cli_complain("--corpus is about seeds of the library");
 }
 
 /* returns: false if a shard, or the seeds of one, cannot be */
@@ -264,7 +281,8 @@ cli_check_options(struct cli_check_options *options, struct cli_report *report,
     if (words.ended)
         return false;
     *exit_code = CLI_USAGE;
-    return check_asked(options) && check_shard(options) &&
+    return check_asked(options) && check_corpus(options) &&
+           check_shard(options) &&
            (options->campaign.seconds == 0 || seeds ||
             options->files_count > 0 || draw_seed(options));
 }

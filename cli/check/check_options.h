@@ -14,6 +14,7 @@ struct cli_check_options {
     const char *save;
     const char *save_above; /* the folder of that, if both may be new */
     char save_room[64];
+    const char *corpus; /* a folder to exchange them through; NULL: none */
     const char *subject_path; /* of campaign.subject; NULL: the library */
     bool named; /* properties were, so each of them must be tried */
     bool rules_named;

@@ -5,7 +5,11 @@
 # profsim-failures/ or as a file in out/fuzz/findings/.
 # FUZZ_WORK is another folder than out/fuzz for corpus, findings and logs, so that
 # several can run at a time; SEED is where the engine's random numbers begin.
-# usage: props/fuzz/fuzz.sh SECONDS [--engine libfuzzer|afl] [TARGET...]
+# With --corpus (of libFuzzer, which reads what comes in), inputs are exchanged with fuzzers on other machines through
+# DIR/TARGET each ten seconds, and findings through DIR/TARGET-failures; those of
+# others are tried first, and one that fails here, too, is this run's finding.
+# usage: props/fuzz/fuzz.sh SECONDS [--engine libfuzzer|afl] [--corpus DIR]
+#                           [TARGET...]
 set -u
 
 all="worlds kernels scenario recording trace"
@@ -14,7 +18,8 @@ findings=$work/findings
 
 usage() {
     echo "fuzz: $*" >&2
-    echo "usage: fuzz.sh SECONDS [--engine libfuzzer|afl] [TARGET...]" >&2
+    echo "usage: fuzz.sh SECONDS [--engine libfuzzer|afl] [--corpus DIR]" \
+        "[TARGET...]" >&2
     exit 2
 }
 
@@ -63,6 +68,45 @@ with_afl() { # TARGET SECONDS SEEDS
     [ $status -eq 0 ]
 }
 
+# ---- Fuzzers on other machines ----
+
+exchange() { # TARGET
+    [ -n "$corpus" ] || return 0
+    out/profsim corpus "$corpus/$1" "$work/corpus/$1" >"$log.corpus" 2>&1
+}
+
+# Each ten seconds until the process ends.
+keep_exchanging() { # TARGET PROCESS
+    while [ -n "$corpus" ] && kill -0 "$2" 2>/dev/null; do
+        exchange "$1"
+        for _ in 1 2 3 4 5 6 7 8 9 10; do
+            kill -0 "$2" 2>/dev/null && sleep 1
+        done
+    done
+}
+
+# What failed elsewhere and fails here becomes a finding.
+try_failures() { # TARGET
+    [ -n "$corpus" ] || return 0
+    failures=$work/failures/$1
+    out/profsim corpus "$corpus/$1-failures" "$failures" >"$log.corpus" 2>&1 ||
+        return 0
+    for file in "$failures"/*; do
+        [ -f "$file" ] || continue
+        timeout -k 10 60 "out/fuzz/fuzz_$1" -timeout=20 -rss_limit_mb=2048 \
+            "$file" >"$log" 2>&1 && continue
+        cp "$file" "$findings/$1-${file##*/}"
+        return 1
+    done
+}
+send_failure() { # TARGET FILE
+    [ -n "$corpus" ] || return 0
+    mkdir -p "$work/failures/$1"
+    cp "$2" "$work/failures/$1/"
+    out/profsim corpus "$corpus/$1-failures" "$work/failures/$1" \
+        >"$log.corpus" 2>&1
+}
+
 # Show what a finding comes down to. The parsers' files are made smaller by
 # libFuzzer; the others shrink choices and not bytes.
 tell() { # TARGET FILE
@@ -92,8 +136,18 @@ try() { # TARGET SECONDS
     seeds_of "$1" "$work/seeds/$1"
     rm -f "$findings/$1"-*
     [ ! -t 2 ] || printf '\r\033[K%s, for %s s' "$1" "$2" >&2
-    with_$engine "$1" "$2" "$work/seeds/$1"
-    status=$?
+    runs=
+    status=1
+    if try_failures "$1"; then
+        exchange "$1"
+        keep_exchanging "$1" $$ &
+        exchanging=$!
+        with_$engine "$1" "$2" "$work/seeds/$1"
+        status=$?
+        kill $exchanging 2>/dev/null
+        wait $exchanging 2>/dev/null
+        exchange "$1"
+    fi
     [ ! -t 2 ] || printf '\r\033[K' >&2
     found=$(find $findings -name "$1-*" | sort | head -n 1)
     if [ $status -eq 0 ] && [ -z "$found" ] && [ "${runs:-0}" -gt 0 ]; then
@@ -103,6 +157,7 @@ try() { # TARGET SECONDS
     echo "FAILED: $1 (exit $status), after ${runs:-?} runs"
     if [ -n "$found" ]; then
         tell "$1" "$found"
+        send_failure "$1" "$found"
     else
         tail -n 20 "$log"
     fi
@@ -115,13 +170,21 @@ case $seconds in
 esac
 shift
 engine=libfuzzer
-if [ "${1:-}" = --engine ]; then
-    engine=${2:-}
+corpus=
+while :; do
+    case ${1:-} in
+    --engine) engine=${2:-} ;;
+    --corpus) corpus=${2:-} ;;
+    *) break ;;
+    esac
     shift 2
-fi
+done
 case $engine in
 libfuzzer) ;;
-afl) command -v afl-fuzz >/dev/null || usage "there is no afl-fuzz" ;;
+afl)
+    command -v afl-fuzz >/dev/null || usage "there is no afl-fuzz"
+    [ -z "$corpus" ] || usage "--corpus is for libfuzzer, which reads it on"
+    ;;
 *) usage "there is no engine '$engine'" ;;
 esac
 [ $# -gt 0 ] || set -- $all

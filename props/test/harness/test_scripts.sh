@@ -112,6 +112,22 @@ program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 0"'
 exits 1 'FAILED: worlds (exit 0), after 0 runs' "no runs are no pass" \
     sh "$scripts/fuzz/fuzz.sh" 1
 
+program out/profsim 'case $2 in
+c/worlds-failures) mkdir -p "$3" && echo x >"$3/theirs" ;;
+esac'
+program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 7"'
+exits 0 'fuzz: 1 passed' "a failure of others that passes here" \
+    sh "$scripts/fuzz/fuzz.sh" 1 --corpus c worlds
+program out/fuzz/fuzz_worlds 'case $* in
+*theirs*) exit 77 ;;
+esac
+echo "stat::number_of_executed_units: 7"'
+exits 1 'FAILED: worlds (exit 1)' "... and one that fails here, too" \
+    sh "$scripts/fuzz/fuzz.sh" 1 --corpus c worlds
+program out/afl-fuzz true
+exits 2 'for libfuzzer' "no exchange with AFL++" \
+    env PATH="$dir/out:$PATH" sh "$scripts/fuzz/fuzz.sh" 1 --engine afl --corpus c
+
 # -------------------------------------------------------------------- mutants
 
 printf 'X(H1, A, "a")\nX(H2, A, "b")\n' >props/property.def

@@ -1,0 +1,311 @@
+/* corpus.c -- see corpus.h. */
+#include "corpus.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "complaint.h"
+#include "options.h"
+#include "prof/file.h"
+
+enum { DIGITS = 32, NAME_BYTES = 256 };
+
+struct folder {
+    const char *path;
+    int fd;
+    char (*names)[NAME_BYTES]; /* in order */
+    uint32_t count;
+};
+
+struct exchange {
+    const char *suffix;
+    struct folder shared;
+    struct folder local;
+    char (*known)[DIGITS + 1]; /* hashes of what is local, in order */
+    uint32_t known_count;
+    uint64_t taken_bytes;
+    char *bytes; /* of one file */
+    size_t bytes_count;
+    struct cli_corpus_counts *counts;
+};
+
+/* ---- Folders ---- */
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Names that end in the suffix, none of them hidden. */
+static bool
+read_names(struct folder *folder, const char *suffix)
+{
+    const int fd = dup(folder->fd);
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry;
+
+    folder->names = malloc(CLI_CORPUS_FILES * sizeof *folder->names);
+    while (list != NULL && folder->names != NULL &&
+           folder->count < CLI_CORPUS_FILES &&
+           (entry = readdir(list)) != NULL) {
+        const size_t bytes = strlen(entry->d_name);
+        const size_t end = strlen(suffix);
+
+        if (entry->d_name[0] != '.' && bytes < NAME_BYTES && bytes > end &&
+            strcmp(&entry->d_name[bytes - end], suffix) == 0)
+            memcpy(folder->names[folder->count++], entry->d_name, bytes + 1);
+    }
+    if (list == NULL || folder->names == NULL) {
+        cli_complain("%s: %s", folder->path, strerror(errno));
+        if (list == NULL && fd >= 0)
+            close(fd);
+    }
+    if (list != NULL)
+        closedir(list);
+    if (list == NULL || folder->names == NULL)
+        return false;
+    qsort(folder->names, folder->count, sizeof *folder->names, by_text);
+    return true;
+}
+
+static bool
+open_folder(struct folder *folder, const char *path, const char *suffix)
+{
+    struct prof_file made;
+
+    *folder = (struct folder){.path = path, .fd = -1};
+    if (prof_file_folder(&made, path) != PROF_OK)
+        return cli_complain("%s: %s", path, prof_file_reason(&made));
+    folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->fd < 0)
+        return cli_complain("%s: %s", path, strerror(errno));
+    return read_names(folder, suffix);
+}
+
+static void
+close_folder(struct folder *folder)
+{
+    free(folder->names);
+    if (folder->fd >= 0)
+        close(folder->fd);
+}
+
+/* ---- One file ---- */
+
+/* out: x->bytes. returns: false if it is no file that may be exchanged */
+static bool
+read_file(struct exchange *x, const struct folder *folder, const char *name)
+{
+    const int fd =
+        openat(folder->fd, name,
+               O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    struct stat like;
+    ssize_t count = 1;
+
+    x->bytes_count = 0;
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &like) != 0 || !S_ISREG(like.st_mode))
+        count = -1;
+    while (count > 0 && x->bytes_count <= CLI_CORPUS_BYTES) {
+        count = read(fd, x->bytes + x->bytes_count,
+                     CLI_CORPUS_BYTES + 1 - x->bytes_count);
+        x->bytes_count += count > 0 ? (size_t)count : 0;
+    }
+    close(fd);
+    return count == 0;
+}
+
+static void
+hash_of(const struct exchange *x, char digits[DIGITS + 1])
+{
+    const XXH128_hash_t hash = XXH3_128bits(x->bytes, x->bytes_count);
+
+    snprintf(digits, DIGITS + 1, "%016" PRIx64 "%016" PRIx64, hash.high64,
+             hash.low64);
+}
+
+static bool
+write_bytes(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        const ssize_t written = write(fd, bytes, count);
+
+        if (written < 0 && errno != EINTR)
+            return false;
+        bytes += written > 0 ? written : 0;
+        count -= written > 0 ? (size_t)written : 0;
+    }
+    return fsync(fd) == 0;
+}
+
+/* Write x->bytes: a new file that takes the name's place, whatever has it. */
+static bool
+write_file(const struct exchange *x, const struct folder *folder,
+           const char *name)
+{
+    char temporary[32];
+    uint64_t number = 0;
+    bool good;
+    int fd;
+
+    (void)!getrandom(&number, sizeof number, 0);
+    snprintf(temporary, sizeof temporary, ".part-%016" PRIx64, number);
+    fd = openat(folder->fd, temporary,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    good = fd >= 0 && write_bytes(fd, x->bytes, x->bytes_count);
+    if (fd >= 0)
+        good &= close(fd) == 0;
+    good = good && renameat(folder->fd, temporary, folder->fd, name) == 0;
+    if (good)
+        return fsync(folder->fd) == 0 || errno == EINVAL;
+    cli_complain("%s/%s: %s", folder->path, name, strerror(errno));
+    if (fd >= 0)
+        unlinkat(folder->fd, temporary, 0);
+    return false;
+}
+
+/* ---- Both ways ---- */
+
+/* Send what is local: x->bytes holds it, `digits` is its hash. */
+static bool
+send_file(struct exchange *x, const char *digits)
+{
+    char name[NAME_BYTES];
+    char found[DIGITS + 1];
+    char *const mine = x->bytes;
+    const size_t mine_count = x->bytes_count;
+    bool there;
+
+    snprintf(name, sizeof name, "%s%s", digits, x->suffix);
+    x->bytes = mine + CLI_CORPUS_BYTES + 1; /* the other half */
+    there = read_file(x, &x->shared, name);
+    if (there)
+        hash_of(x, found);
+    x->bytes = mine;
+    x->bytes_count = mine_count;
+    if (there && strcmp(found, digits) == 0)
+        return true;
+    if (!write_file(x, &x->shared, name))
+        return false;
+    x->counts->sent++;
+    return true;
+}
+
+static bool
+send_all(struct exchange *x)
+{
+    x->known = malloc(((size_t)x->local.count + 1) * sizeof *x->known);
+    if (x->known == NULL)
+        return cli_complain("not enough memory");
+    for (uint32_t i = 0; i < x->local.count; i++) {
+        char *digits = x->known[x->known_count];
+
+        if (!read_file(x, &x->local, x->local.names[i]))
+            continue; /* gone, or nothing to exchange */
+        hash_of(x, digits);
+        x->known_count++;
+        if (!send_file(x, digits))
+            return false;
+    }
+    qsort(x->known, x->known_count, sizeof *x->known, by_text);
+    return true;
+}
+
+/* Take a file of the shared folder, if it is what its name says. */
+static bool
+take_file(struct exchange *x, const char *name)
+{
+    const size_t bytes = strlen(name);
+    char digits[DIGITS + 1];
+    char found[DIGITS + 1];
+
+    if (bytes != DIGITS + strlen(x->suffix) ||
+        strspn(name, "0123456789abcdef") < DIGITS) {
+        x->counts->ignored++;
+        return true;
+    }
+    snprintf(digits, sizeof digits, "%s", name);
+    if (bsearch(digits, x->known, x->known_count, sizeof *x->known, by_text) !=
+        NULL)
+        return true;
+    if (read_file(x, &x->shared, name))
+        hash_of(x, found);
+    else
+        found[0] = '\0';
+    if (strcmp(found, digits) != 0 ||
+        x->taken_bytes + x->bytes_count > CLI_CORPUS_TAKEN_BYTES) {
+        x->counts->ignored++;
+        return true;
+    }
+    if (!write_file(x, &x->local, name))
+        return false;
+    x->taken_bytes += x->bytes_count;
+    x->counts->taken++;
+    return true;
+}
+
+bool
+cli_corpus_exchange(const char *shared, const char *local, const char *suffix,
+                    struct cli_corpus_counts *counts)
+{
+    struct exchange x = {.suffix = suffix,
+                         .shared = {.fd = -1},
+                         .local = {.fd = -1},
+                         .counts = counts};
+    bool good;
+
+    *counts = (struct cli_corpus_counts){0, 0, 0};
+    x.bytes = malloc(2 * (CLI_CORPUS_BYTES + 1));
+    good = x.bytes != NULL || cli_complain("not enough memory");
+    good = good && open_folder(&x.shared, shared, suffix) &&
+           open_folder(&x.local, local, suffix) && send_all(&x);
+    for (uint32_t i = 0; good && i < x.shared.count; i++)
+        good = take_file(&x, x.shared.names[i]);
+    close_folder(&x.shared);
+    close_folder(&x.local);
+    free(x.known);
+    free(x.bytes);
+    return good;
+}
+
+/* ---- The command ---- */
+
+static const struct cli_syntax syntax = {
+    .command = "corpus",
+    .words = "SHARED LOCAL",
+    .about = "Exchange inputs with fuzzers on other machines: send the files "
+             "of the folder\nLOCAL to SHARED, each named by its content, and "
+             "take those that LOCAL lacks\n(docs/scale.md).\n",
+};
+
+enum cli_exit
+cli_corpus(int argc, char **argv)
+{
+    struct cli_corpus_counts counts;
+    struct cli_options options;
+    int words;
+
+    cli_options_begin(&options, &syntax, argc, argv);
+    if (!cli_options_words(&options, &words))
+        return options.exit_code;
+    if (words != 2)
+        return cli_options_missing(&options, "SHARED and LOCAL");
+    if (!cli_corpus_exchange(argv[1], argv[2], "", &counts))
+        return CLI_USAGE;
+    printf("%" PRIu32 " sent, %" PRIu32 " taken, %" PRIu32 " ignored\n",
+           counts.sent, counts.taken, counts.ignored);
+    return CLI_OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * corpus.h -- a folder through which fuzzers and campaigns on different
+ * machines exchange inputs and failures (docs/scale.md). A file is named by its
+ * content: the XXH3 hash as 32 hex digits, and a suffix.
+ *
+ *      local folder  --> shared folder     what it lacks, under its hash
+ *                    <-- what has the hash that its name says
+ *
+ * Anybody may write to the shared folder. Only regular files of at most
+ * CLI_CORPUS_BYTES are read, no link is followed, and a name that is not its
+ * content's is ignored. What comes in is an input like any other: whoever uses
+ * it judges it anew. A file appears whole (written, synced, renamed), and none
+ * is removed.
+ */
+#ifndef CLI_CORPUS_H
+#define CLI_CORPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exit.h"
+
+enum {
+    CLI_CORPUS_BYTES = 1 << 20,
+    CLI_CORPUS_FILES = 1 << 16,      /* of a folder; the others are left */
+    CLI_CORPUS_TAKEN_BYTES = 1 << 28 /* at a time */
+};
+
+struct cli_corpus_counts {
+    uint32_t sent;
+    uint32_t taken;
+    uint32_t ignored; /* in the shared folder */
+};
+
+/*
+ * Exchange the files that end in `suffix`. Both folders are made if need be.
+ *
+ * out:     *counts
+ * returns: false, and a complaint
+ */
+bool cli_corpus_exchange(const char *shared, const char *local,
+                         const char *suffix, struct cli_corpus_counts *counts);
+
+/* `profsim corpus SHARED LOCAL` */
+enum cli_exit cli_corpus(int argc, char **argv);
+
+#endif
