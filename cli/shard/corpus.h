@@ -8,8 +8,8 @@
  *
  * Anybody may write to the shared folder. Only regular files of at most
  * CLI_CORPUS_BYTES are read, no link is followed, and a name that is not its
- * content's is ignored. What comes in is an input like any other: whoever uses
- * it judges it anew. A file appears whole (written, synced, renamed), and none
+ * content's is ignored. What comes in is an input like any other, and is
+ * judged anew. A file appears whole (written, synced, renamed), and none
  * is removed.
  */
 #ifndef CLI_CORPUS_H
