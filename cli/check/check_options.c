@@ -24,7 +24,8 @@ enum {
     SUBJECT,
     SAVE,
     CORPUS,
-    EXPECT
+    EXPECT,
+    PAIRS
 };
 
 static const struct cli_option table[] = {
@@ -48,6 +49,8 @@ static const struct cli_option table[] = {
     {EXPECT, 0, "expect", "unbiased",
      "ask that sampling be right on average, not only as\nthe rules say; "
      "enumerates, runs no worlds"},
+    {PAIRS, 0, "pairs", NULL,
+     "say which two coverage goals no run has met together"},
     CLI_REPORT_PAGE_OPTION,
     CLI_REPORT_OPTIONS,
     {0},
@@ -128,6 +131,8 @@ take(struct cli_check_options *options, int id, const char *value)
         options->unbiased = true;
         return strcmp(value, "unbiased") == 0 ||
                cli_complain("--expect takes 'unbiased', not '%s'", value);
+    case PAIRS:
+        return options->pairs = true;
     case SAVE:
         options->save = value;
         return *value != '\0' ||

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "check_pairs.h"
 #include "file_result.h"
 #include "subject_file.h"
 
@@ -277,6 +278,7 @@ cli_search_end(const struct cli_check_options *options,
                struct cli_search *search, enum cli_exit exit_code)
 {
     struct props_coverage cover = search->heaps.cover;
+    struct props_pairs pairs = search->heaps.pairs;
     bool complete = true;
 
     props_coverage_add(&cover, &search->traces.cover);
@@ -285,6 +287,9 @@ cli_search_end(const struct cli_check_options *options,
     } else if (exit_code == CLI_OK) {
         complete = print_cover(options, search, &cover);
         complete = print_verdict(options, search, &cover) && complete;
+        props_pairs_add(&pairs, &search->traces.pairs);
+        if (options->pairs)
+            complete = cli_check_pairs(options->report, &pairs) && complete;
     }
     add_results(options, search);
     return complete ? exit_code : CLI_INCOMPLETE;

@@ -25,8 +25,10 @@ section_begin(struct section *section)
 {
     const uint64_t calls = load_relaxed(&section->calls);
 
-    /* Relaxed: the barrier of prof_grace_begin() orders it for both sides. */
-    store_relaxed(&section->calls, calls | 1);
+    /* Release [pair: section]: who waits for the call before this one may see
+     * this one's beginning first. The barrier of prof_grace_begin() orders it
+     * with what follows. */
+    store_release(&section->calls, calls | 1);
     signal_fence(); /* the compiler must not read the cycle before */
     return calls;
 }

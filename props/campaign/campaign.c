@@ -37,6 +37,7 @@ struct job {
     uint64_t events;
     uint64_t hash;
     struct props_coverage cover;
+    struct props_pairs pairs;
     bool failed;
     bool differed; /* failed: the seed's two runs did not do the same */
     pid_t pid;     /* the parent's */
@@ -145,6 +146,7 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
     struct job *job = &progress->jobs[index];
     struct props_run *run = props_campaign_runner(campaign);
     const double end_seconds = now_seconds() + campaign->seconds;
+    struct props_coverage before = {{0}};
     struct sim_choices choices;
 
     if (run == NULL)
@@ -167,6 +169,8 @@ work(const struct props_campaign *campaign, struct shared_progress *progress,
             note_failure(progress, seed);
             break;
         }
+        props_pairs_note(&job->pairs, &before, &run->cover);
+        before = run->cover;
         job->events += run->events_count;
         job->hash += sim_mix64(run->hash ^ sim_mix64(seed));
         atomic_fetch_add_explicit(&job->runs, 1, memory_order_relaxed);
@@ -296,6 +300,7 @@ sum_up(const struct props_campaign *campaign,
         outcome->events += job->events;
         outcome->hash += job->hash;
         props_coverage_add(&outcome->cover, &job->cover);
+        props_pairs_add(&outcome->pairs, &job->pairs);
         if (job->failed && atomic_load(&job->seed) == failed) {
             outcome->end = PROPS_END_BROKEN;
             outcome->differed = job->differed;

@@ -10,6 +10,7 @@
 
 #include "choice.h"
 #include "cover.h"
+#include "pairs.h"
 #include "property.h"
 #include "prof/rules.h"
 
@@ -49,6 +50,7 @@ struct props_outcome {
     uint64_t hash; /* of all runs; the same whatever the jobs */
     double seconds;
     struct props_coverage cover;
+    struct props_pairs pairs; /* of goals met in one run */
 };
 
 /*

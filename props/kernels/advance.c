@@ -258,3 +258,54 @@ const struct sim_kernel props_kernel_advance_stalled = {
                 {"collector", turn_four_times, NULL}},
     .threads_count = 2,
 };
+
+/* ---- A world of one processor ---- */
+
+static prof_bucket only; /* of an object that a sweep may find dead */
+
+static void
+one_processor(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 1, .world = PROF_WORLD_RUNNING, .procs_max = 1});
+    only = kernel_alloc(0, 0);
+    kernel_advance_alone();
+}
+
+/* Sums of one processor take a shorter way: they are copied. */
+static void
+free_and_alloc(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    prof_heap_free(prof_proc_at(kernel_prof, 0), only);
+    kernel_alloc(0, 0);
+}
+
+static void
+advance_sweep_and_look(void *context, uint32_t thread)
+{
+    advance(1);
+    kernel_look(context, thread);
+    /* Busy is an answer: the next cycle publishes it. */
+    if (prof_heap_post_sweep(kernel_prof) == PROF_OK)
+        kernel_look(context, thread);
+}
+
+static void
+two_allocs_one_free(void *context)
+{
+    (void)context;
+    kernel_drain_and_check(2, 1);
+}
+
+const struct sim_kernel props_kernel_advance_one = {
+    .name = "advance-one-processor",
+    .about = "one processor's counts are published whole, and in their cycle",
+    .setup = one_processor,
+    .finish = two_allocs_one_free,
+    .threads = {{"mutator", free_and_alloc, NULL},
+                {"collector", advance_sweep_and_look, NULL}},
+    .threads_count = 2,
+};
