@@ -6,7 +6,7 @@
 #include "instrument.h"
 #include "faults.h"
 #include "options.h"
-#include "cover.h"
+#include "pairs.h"
 
 static const struct cli_syntax syntax = {
     .command = "list",
@@ -25,6 +25,27 @@ list_faults(void)
         printf("  %-19s %s (%s)\n", sim_fault_name(fault),
                sim_fault_sentence(fault),
                test != NULL ? test : props_cover_id(props_fault_cover(fault)));
+    }
+}
+
+static void
+list_pairs(void)
+{
+    const struct props_pairs_sums known = props_pairs_known();
+
+    printf(
+        "\npairs of goals that one run of `profsim check --seeds 1..1000000 "
+        "--pairs`\nmeets: %u, all but %u that none can meet and %u that none "
+        "has met:\n",
+        known.met, known.impossible, known.possible);
+    for (size_t i = 0; i < props_pairs_unmet_count; i++) {
+        const struct props_pairs_unmet *row = &props_pairs_unmet[i];
+
+        printf("  %-26s with %s", props_cover_id(row->goal),
+               props_cover_id(row->first));
+        if (row->last != row->first)
+            printf(" to %s", props_cover_id(row->last));
+        printf(": %s%s\n", row->possible ? "not yet; " : "", row->reason);
     }
 }
 
@@ -60,5 +81,6 @@ cli_list(int argc, char **argv)
     for (int i = 0; i < COVER_COUNT; i++)
         printf("  %-26s %s\n", props_cover_id((enum props_cover)i),
                props_cover_text((enum props_cover)i));
+    list_pairs();
     return CLI_OK;
 }

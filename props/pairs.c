@@ -1,7 +1,5 @@
-/* pairs.c -- see pairs.h; pairs.def has those that no run can meet. */
+/* pairs.c -- see pairs.h; pairs.def has those that no run has met. */
 #include "pairs.h"
-
-#include <stddef.h>
 
 void
 props_pairs_note(struct props_pairs *pairs, const struct props_coverage *before,
@@ -37,10 +35,53 @@ props_pairs_met(const struct props_pairs *pairs, enum props_cover a,
     return (pairs->met[a][b / 64] >> b % 64 & 1) != 0;
 }
 
-const char *
-props_pairs_reason(enum props_cover a, enum props_cover b)
+/* ---- pairs.def ---- */
+
+const struct props_pairs_unmet props_pairs_unmet[] = {
+#define CANNOT(goal, first, last, reason) \
+    {COVER_##goal, COVER_##first, COVER_##last, false, reason},
+#define NOT_YET(goal, first, last, reason) \
+    {COVER_##goal, COVER_##first, COVER_##last, true, reason},
+#include "pairs.def"
+#undef CANNOT
+#undef NOT_YET
+};
+const size_t props_pairs_unmet_count =
+    sizeof props_pairs_unmet / sizeof *props_pairs_unmet;
+
+static bool
+is_of(const struct props_pairs_unmet *row, enum props_cover a,
+      enum props_cover b)
 {
-    (void)a;
-    (void)b;
+    return row->goal == a && row->first <= b && b <= row->last;
+}
+
+const struct props_pairs_unmet *
+props_pairs_find(enum props_cover a, enum props_cover b)
+{
+    for (size_t i = 0; i < props_pairs_unmet_count; i++) {
+        const struct props_pairs_unmet *row = &props_pairs_unmet[i];
+
+        if (is_of(row, a, b) || is_of(row, b, a))
+            return row;
+    }
     return NULL;
+}
+
+struct props_pairs_sums
+props_pairs_known(void)
+{
+    struct props_pairs_sums sums = {0};
+
+    for (uint32_t i = 0; i < COVER_OF_LIBRARY; i++) {
+        for (uint32_t j = i + 1; j < COVER_OF_LIBRARY; j++) {
+            const struct props_pairs_unmet *row =
+                props_pairs_find((enum props_cover)i, (enum props_cover)j);
+
+            sums.met += row == NULL;
+            sums.impossible += row != NULL && !row->possible;
+            sums.possible += row != NULL && row->possible;
+        }
+    }
+    return sums;
 }

@@ -8,6 +8,8 @@
 #ifndef PROPS_PAIRS_H
 #define PROPS_PAIRS_H
 
+#include <stddef.h>
+
 #include "cover.h"
 
 enum { PROPS_PAIR_WORDS = (COVER_OF_LIBRARY + 63) / 64 };
@@ -16,6 +18,18 @@ enum { PROPS_PAIR_WORDS = (COVER_OF_LIBRARY + 63) / 64 };
 struct props_pairs {
     uint64_t met[COVER_OF_LIBRARY][PROPS_PAIR_WORDS];
 };
+
+/* Pairs of pairs.def: a goal, and some that follow each other in cover.def. */
+struct props_pairs_unmet {
+    enum props_cover goal;
+    enum props_cover first;
+    enum props_cover last;
+    bool possible; /* none of the campaign's runs met it, another one may */
+    const char *reason; /* why not */
+};
+
+extern const struct props_pairs_unmet props_pairs_unmet[];
+extern const size_t props_pairs_unmet_count;
 
 /* A run has met what was hit more often after it than before. */
 void props_pairs_note(struct props_pairs *pairs,
@@ -27,7 +41,18 @@ void props_pairs_add(struct props_pairs *to, const struct props_pairs *from);
 bool props_pairs_met(const struct props_pairs *pairs, enum props_cover a,
                      enum props_cover b);
 
-/* returns: why no run meets both; NULL if one does */
-const char *props_pairs_reason(enum props_cover a, enum props_cover b);
+/* returns: the line of pairs.def for a and b; NULL if a run meets both */
+const struct props_pairs_unmet *props_pairs_find(enum props_cover a,
+                                                 enum props_cover b);
+
+/* How many of all pairs a run meets, none can meet, and none has met so far. */
+struct props_pairs_sums {
+    uint32_t met;
+    uint32_t impossible;
+    uint32_t possible;
+};
+
+/* returns: as pairs.def has it */
+struct props_pairs_sums props_pairs_known(void);
 
 #endif

@@ -8,10 +8,10 @@
 #include "report.h"
 
 /*
- * Print how many pairs were met in one run, and each that was missed without a
- * reason, or met though pairs.def has a reason why it cannot be.
+ * Print how many pairs were met in one run, and each that is other than
+ * pairs.def says.
  *
- * returns: false if there is one
+ * returns: false if one was missed that is met elsewhere, or met that cannot be
  */
 bool cli_check_pairs(struct cli_report *report, const struct props_pairs *met);
 
