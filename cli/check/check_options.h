@@ -19,7 +19,7 @@ struct cli_check_options {
     bool named; /* properties were, so each of them must be tried */
     bool rules_named;
     bool unbiased;
-    bool pairs; /* of coverage goals are asked for */
+    bool pairs;             /* of coverage goals are asked for */
     bool drawn;             /* the first seed, so that no two runs are alike */
     struct cli_shard shard; /* of count 0: none was asked for */
     const char *result;     /* the file or folder of it; NULL: none */

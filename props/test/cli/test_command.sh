@@ -50,6 +50,10 @@ for row in "check --seed --seeds" "check --seed=1..2 --seeds" \
 done
 refuses "an unknown letter" "unknown option '-x'" check -x
 refuses "an option that takes no value" "takes no value" explore --list=3
+exits "pairs of goals that few runs miss" 6 \
+    "^pairs of coverage goals in one run: [0-9]* reached of 4560" \
+    check --seeds 1..50 --pairs
+exits "all pairs of goals" 0 "with TRACE_SESSION to CROSS_STOPPED" list
 refuses "a kernel that was mistyped" "did you mean 'seqlock-2w2r'?" \
     explore seqlock-2w2
 refuses "rules that were mistyped" "did you mean 'go1.17'?" check --rules go1.71
