@@ -29,7 +29,10 @@ check:
 test: ; @.ci/deps build test && .ci/test '$(T)'
 pictures:
 	@.ci/deps build test pages
-	@ninja out/docs/ring.svg out/docs/failure.png out/docs/run.png && cp out/docs/ring.svg out/docs/failure.png out/docs/run.png docs/pictures/
+	@ninja out/docs/ring.svg out/docs/failure.png out/docs/run.png out/docs/campaign.png && cp out/docs/ring.svg out/docs/failure.png out/docs/run.png out/docs/campaign.png docs/pictures/
+	@python3 bench/page.py reports/bench.csv >reports/bench.html
+	@python3 subjects/live/table.py reports/audit.csv >reports/audit.html
+	@python3 props/mutants/report.py page reports/mutants.csv >reports/mutants.html
 # What editors and clang tools read.
 compile_commands.json: build.ninja rooms.ninja rules.ninja
 	@.ci/deps build test && ninja -t compdb cc | python3 -c "import json, sys; \

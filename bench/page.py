@@ -8,11 +8,14 @@ takes than the library.
 usage: page.py [--json] BENCH.CSV >OUT
 """
 import csv
-import html
 import json
+import os
 import sys
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "cli", "page"))
+import measurements  # noqa: E402
 
 TABLES = ["profsim", "go1.19", "absl", "boost", "glib", "ck_hs", "lfht",
           "uthash", "(lower bound)", "(one line)"]
@@ -52,9 +55,6 @@ PAIRS = [("table|hit|4|10000|zipf", TABLES), ("table|hit|16|100|zipf", TABLES),
          ("heap|alloc|16|10000|zipf", ["profsim", "(lower bound)", "go1.19"]),
          ("heap|free|16|10000|zipf", ["profsim", "go1.19"])]
 KEY = ["noun", "operation", "depth", "n", "order", "threads"]
-STYLE = """<style>body{font:14px sans-serif;max-width:64em;margin:2em auto}
-td,th{padding:0 .7em;text-align:right}td:first-child,th:first-child{
-text-align:left}svg{margin:0 1em 1em 0}</style>"""
 
 
 class Run:
@@ -83,10 +83,6 @@ class Run:
         return {}
 
 
-def text(string):
-    return html.escape(string, quote=False)
-
-
 def label(row):
     words = [row["operation"]]
     if int(row["depth"]) + int(row["n"]) > 0:
@@ -98,42 +94,38 @@ def label(row):
     return " ".join(words)
 
 
-def table(head, rows):
-    cells = ["<tr>%s</tr>" % "".join("<th>%s</th>" % name for name in head)]
-    for row in rows:
-        cells.append("<tr>%s</tr>" % "".join(
-            "<td>%s</td>" % text(cell) for cell in row))
-    return "<table>%s</table>" % "\n".join(cells)
+def table(title, text, columns, rows, **more):
+    return dict(title=title, text=text, columns=columns, rows=rows, **more)
 
 
 def plot(run, title, key, xs, entrants, depth):
     """A line for each entrant; nothing if there are not two points."""
-    lines = {}
+    lines = []
     for name in entrants:
         points = [(x, run.medians.get((key.replace("*", str(x)), name)))
                   for x in xs]
-        lines[name] = [(x, y) for x, y in points if y]
-    seen = sorted({x for line in lines.values() for x, _ in line})
+        points = [(x, y) for x, y in points if y]
+        if points:
+            lines.append({"name": name, "points": points})
+    seen = sorted({x for line in lines for x, _ in line["points"]})
     if len(seen) < 2:
-        return ""
+        return None
     # What a lookup may touch: slot, entry, frames, a line of counters.
-    full = {name: count / (12 + 16 + 8 * depth + 64)
+    full = {name: count // (12 + 16 + 8 * depth + 64)
             for name, count in run.cache_bytes().items() if depth}
-    import plots  # what has nothing to plot needs no matplotlib
-    return plots.plot(title, lines, {name: buckets for name, buckets
-                                     in full.items()
-                                     if seen[0] < buckets < seen[-1]})
-
-
-def bars(rows):
-    import plots
-    return plots.bars({"%s: %s" % (label(row), row["entrant"]): row
-                       for row in rows})
+    what, _, x = title.rpartition(", by ")
+    return {"title": title, "part": True, "plot": {
+        "x": x if what else "buckets",
+        "y": "M/s" if "million" in title else "ns",
+        "marks": [[buckets, name] for name, buckets in full.items()
+                  if seen[0] < buckets < seen[-1]],
+        "series": lines}}
 
 
 # ---- The page ----
 
 def goals(run):
+    """Cards, and the section of what was missed."""
     ours, floors, missed = {}, {}, []
     met = noisy = 0
     for row in run.rows:
@@ -147,20 +139,19 @@ def goals(run):
         met += row["goal"] == "met"
         if row["goal"] == "missed":
             missed.append((name, row, is_ours))
-    yield ("<h2>Goals</h2><p>%d met, %d missed; %d of %d numbers were too noisy "
-           "to report. Goals are ratios that were measured on another machine; "
-           "<code>docs/speed.md</code> says why this one misses some. A lower "
-           "bound, in parentheses, does the least possible.</p>" %
-           (met, len(missed), noisy, len(run.rows)))
-    if missed:
-        yield table(
-            ["missed", "against", "reached", "goal", "ours", "lower bounds"],
-            [[name, "" if is_ours else row["entrant"],
-              row["median"] + " " + row["unit"] if is_ours
-              else "%.2f" % float(row["ratio"]), row["goal_value"],
-              "%.3g %s" % (float(ours[name]["median"]), ours[name]["unit"])
-              if ours[name]["ok"] else "noisy", "; ".join(floors.get(name, []))]
-             for name, row, is_ours in missed])
+    cards = [(met, "goals met"), (len(missed), "missed"),
+             ("%d of %d" % (noisy, len(run.rows)), "too noisy to report")]
+    return cards, table(
+        "Goals missed", "Goals are ratios that were measured on another machine; "
+        "docs/speed.md says why this one misses some. A lower bound, in "
+        "parentheses, does the least possible.",
+        ["row", "against", "reached", "goal", "ours", "lower bounds"],
+        [[name, "" if is_ours else row["entrant"],
+          row["median"] + " " + row["unit"] if is_ours
+          else "%.2f" % float(row["ratio"]), row["goal_value"],
+          "%.3g %s" % (float(ours[name]["median"]), ours[name]["unit"])
+          if ours[name]["ok"] else "noisy", "; ".join(floors.get(name, []))]
+         for name, row, is_ours in missed])
 
 
 def threads(run):
@@ -173,47 +164,53 @@ def threads(run):
                 rows.append([key.replace("|", " "), name, "%.1f" % (1e3 / one),
                              "%.1f" % (1e3 / two), "%.2f" % (one / two)])
     if rows:
-        yield "<p>A second thread: million operations a second.</p>"
-        yield table(["row", "entrant", "one", "two", "gain"], rows)
+        yield table("A second thread", "Million operations a second.",
+                    ["row", "entrant", "one", "two", "gain"], rows)
 
 
 def by_noun(run):
-    yield ("<h2>Row by row</h2><p>Bars: the peer's time over ours in the same "
-           "round, median. Right of 1 we are faster. Red line: the goal. Rows "
-           "whose rounds disagree are not shown.</p>")
+    yield dict(title="Row by row", text="Bars: the peer's time over ours in the "
+               "same round, median, on an axis of powers of two from a quarter to "
+               "64. Right of the line we are faster. Dashed: the goal. Rows whose "
+               "rounds disagree are not shown.")
     for noun in dict.fromkeys(row["noun"] for row in run.rows):
         rows = [row for row in run.rows if row["noun"] == noun]
         first = {label(row): row for row in reversed(rows)}
         peers = [row for row in rows if row["ok"] and
                  row is not first[label(row)]]
-        yield "<h3>%s</h3>" % text(noun)
         if peers:
-            yield bars(peers)
-        yield "<details><summary>numbers</summary>"
-        yield table(["row", "entrant", "median", "ratio", "goal"],
+            yield dict(title=noun, part=True, bars=[
+                ["%s: %s" % (label(row), row["entrant"]), float(row["ratio"]),
+                 float(row["goal_value"] or 0)] for row in peers])
+        yield table("numbers of " + noun, "",
+                    ["row", "entrant", "median", "ratio", "goal"],
                     [[label(row), row["entrant"], "%.2f %s" % (
                         float(row["median"]), row["unit"]) if row["ok"] else
                       "noisy", "%.2f" % float(row["ratio"]) if row["ok"] else "",
-                      row["goal"] and row["goal"] + " " + row["goal_value"]]
-                     for row in rows])
-        yield "</details>"
+                      [row["goal"] + " " + row["goal_value"],
+                       "good" if row["goal"] == "met" else "bad"]
+                      if row["goal"] else ""]
+                     for row in rows], folded=True)
+
+
+def sections(run):
+    yield goals(run)[1]
+    yield dict(title="Where it bends", text="Dotted verticals: so many buckets "
+               "fill the second-level cache, what the TLB covers with pages of "
+               "4 KB, the third-level cache. A lookup waits for two lines of "
+               "memory, the slot's and then the entry's; between two verticals it "
+               "costs what those lines cost there.")
+    for row in PLOTS:
+        drawn = plot(run, *row)
+        if drawn:
+            yield drawn
+    yield from threads(run)
+    yield from by_noun(run)
 
 
 def page(run):
-    yield "<!doctype html><meta charset='utf-8'><title>profsim: speed</title>"
-    yield STYLE
-    yield "<h1>Speed, side by side</h1><p>%s</p>" % "<br>\n".join(
-        text(line) for line in run.about)
-    yield from goals(run)
-    yield ("<h2>Where it bends</h2><p>Nanoseconds an operation. Dotted verticals: "
-           "so many buckets fill the second-level cache, what the TLB covers with "
-           "pages of 4 KB, the third-level cache. A lookup waits for two lines of "
-           "memory, the slot's and then the entry's; between two verticals it "
-           "costs what those lines cost there.</p>")
-    for row in PLOTS:
-        yield plot(run, *row)
-    yield from threads(run)
-    yield from by_noun(run)
+    return measurements.page("Speed, side by side", run.about,
+                             list(sections(run)), goals(run)[0])
 
 
 def as_json(run):
@@ -237,4 +234,4 @@ if __name__ == "__main__":
     if "--json" in sys.argv[1:-1]:
         print(as_json(wanted))
     else:
-        print("\n".join(page(wanted)))
+        sys.stdout.write(page(wanted))

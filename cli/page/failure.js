@@ -304,7 +304,7 @@ function state(index) {
     isNeeded === true && el("p", {}, "\u2605 Without this event the failure disappears."),
     (event.faults || []).map((f) => el("p", {}, "A fault that the scenario puts in here: " + f + ".")),
     index === brokenIndex && el("div", {class: "why"}, el("b", {}, traces.length ? "Here the trace first differs. " : "Here it breaks. "), broken.text,
-        firstWrong >= 0 && firstWrong < index && [" The profile differs since ", el("button", {click: () => show(firstWrong)}, "event " + events[firstWrong].n), "."]),
+        firstWrong >= 0 && firstWrong < index && [". The profile differs since ", el("button", {click: () => show(firstWrong)}, "event " + events[firstWrong].n), "."]),
     snapshotTable(event), subjectTable(event), heapTable(event, rows, before),
     waitTable(rows, before, "block", "Block profile"), waitTable(rows, before, "mutex", "Mutex profile"),
     memoryTable(index), tasksTable(event), traceTables(event.n),

@@ -19,6 +19,7 @@
             ".popsection\n");                 \
     extern const char cli_page_##name[] __attribute__((visibility("hidden")));
 
+TEMPLATE(frame, "page.html")
 TEMPLATE(css, "page.css")
 TEMPLATE(common_js, "page.js")
 TEMPLATE(failure_trace_js, "failure_trace.js")
@@ -78,6 +79,16 @@ find_folder(char *folder, const char *html)
     snprintf(folder + used, PATH_MAX - used, "%s", to + same);
 }
 
+/* Print the frame up to a line of its own. returns: what is behind that line */
+static const char *
+put_frame(FILE *file, const char *frame, const char *line)
+{
+    const char *end = strstr(frame, line);
+
+    fwrite(frame, 1, (size_t)(end - frame), file);
+    return end + strlen(line);
+}
+
 /* The browser may run what stands in the page, and load nothing. */
 static void
 put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page,
@@ -85,23 +96,12 @@ put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page,
 {
     static const char *const scripts[] = {cli_page_failure_js, cli_page_run_js,
                                           cli_page_campaign_js};
+    const char *frame = put_frame(file, cli_page_frame, "@STYLE\n");
 
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-          "<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-          "'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-          "img-src data:\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width\">\n"
-          "<link rel=\"icon\" href=\"data:,\">\n"
-          "<title>profsim</title>\n<style>\n",
-          file);
     fputs(cli_page_css, file);
-    fputs("</style>\n</head>\n<body>\n<noscript>This page needs "
-          "JavaScript.</noscript>\n"
-          "<script type=\"application/json\" id=\"data\">\n",
-          file);
+    frame = put_frame(file, frame, "@DATA\n");
     fwrite(page->bytes, 1, page->bytes_count, file);
-    fputs("</script>\n<script>\n\"use strict\";\n", file);
+    frame = put_frame(file, frame, "@SCRIPT\n");
     if (kind == CLI_PAGE_CAMPAIGN) { /* the others link to nothing */
         fputs("const folder = ", file);
         sim_json_string(file, folder);
@@ -111,7 +111,7 @@ put_page(FILE *file, enum cli_page_kind kind, const struct cli_page *page,
     if (kind == CLI_PAGE_FAILURE)
         fputs(cli_page_failure_trace_js, file);
     fputs(scripts[kind], file);
-    fputs("</script>\n</body>\n</html>\n", file);
+    fputs(frame, file);
 }
 
 /* returns: NULL, or why there is no such file */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Pictures of the pages in docs/pages.md, by a headless Chromium: a failure with
-# the heap that a snapshot should have shown, and a recorded run.
-# usage: docs/pictures/pages.sh PROFSIM failure|run OUT.png
+# the heap that a snapshot should have shown, a recorded run, and a campaign.
+# usage: docs/pictures/pages.sh PROFSIM failure|run|campaign OUT.png
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,6 +18,12 @@ run)
     height=800
     "$1" run fixtures/recordings/python-index.rec --html "$work/page.html" \
         >"$work/said"
+    ;;
+campaign)
+    height=640
+    profsim=$(realpath "$1")
+    (cd "$work" && "$profsim" check --rules go1.6-late --seeds 1..1000 \
+        --html page.html) >"$work/said" 2>"$work/progress" || [ $? -eq 2 ]
     ;;
 esac
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \

@@ -2,12 +2,21 @@
 """Rows of mutants.py to a matrix and a score.
 
 usage: report.py CSV MD ROW...
-out: the csv, the md, the matrix and the score on standard output, a line for
-     each mutant that is not caught as its header demands; then exit 1
+       report.py page CSV >HTML
+out: the csv, a page of it, the md, the matrix and the score on standard output,
+     a line for each mutant that is not caught as its header demands; then
+     exit 1
 """
+import csv as csv_format
+import os
 import re
 import statistics
 import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                '..', '..', 'cli', 'page'))
+import measurements  # noqa: E402
 
 INTRODUCTION = '''<!-- made by: make mutants FULL=1 -->
 # Mutants
@@ -191,6 +200,36 @@ def csv_of(rows, columns):
     return '\n'.join(lines) + '\n'
 
 
+def cell_of(row):
+    return [row['caught by'] if row['verdict'] == 'caught' else row['verdict'],
+            None if row['verdict'] in ('caught', 'holds') else 'bad']
+
+
+def html_of(text):
+    """A page of the lines of the csv."""
+    rows = list(csv_format.DictReader(text.splitlines()))
+    verdicts = [row['verdict'] for row in rows]
+    runs = [int(row['runs']) for row in rows if row['runs']]
+    killed = {name: sum(bool(row[name]) for row in rows)
+              for name in (rows[0] if rows else []) if re.match('[A-Z]+[0-9]', name)}
+    return measurements.page(
+        'Mutants', [INTRODUCTION.split('\n\n', 1)[1].replace('\n', ' ')], [
+            {'title': 'Each mutant', 'text': '',
+             'columns': ['mutant', 'caught by', 'runs', 'named by',
+                         'events, shrunk', 'what is wrong'],
+             'rows': [[row['mutant'], cell_of(row),
+                       row['runs'] and int(row['runs']), row['named by'],
+                       row['events'] and int(row['events']),
+                       row['title'] + (f' ({row["issue"]})' if row['issue'] else '')]
+                      for row in rows]},
+            {'title': 'Each property', 'text': 'How many mutants it catches, asked '
+             'for alone.', 'columns': ['property', 'mutants'],
+             'rows': [[name, count] for name, count in killed.items()]}],
+        [(verdicts.count(name), name) for name in dict.fromkeys(verdicts)] +
+        [(statistics.median_low(runs or [0]), 'runs to detection, median'),
+         (max(runs, default=0), 'runs, most')])
+
+
 def write(paths, csv, md, others='a twentieth'):
     """Both files and the summary; returns the exit code."""
     rows = [Row(path) for path in paths]
@@ -203,6 +242,8 @@ def write(paths, csv, md, others='a twentieth'):
     runs = [row.detection() for row in rows if row.detection() != '']
     bugs = real_bugs(rows)
     for path, text in ((csv, csv_of(rows, columns)),
+                       (re.sub('[.]csv$', '', csv) + '.html',
+                        html_of(csv_of(rows, columns))),
                        (md, page(rows, columns, score, runs, bugs, others))):
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
@@ -218,6 +259,10 @@ def write(paths, csv, md, others='a twentieth'):
 
 
 if __name__ == '__main__':
+    if len(sys.argv) == 3 and sys.argv[1] == 'page':
+        with open(sys.argv[2], encoding='utf-8') as table:
+            sys.stdout.write(html_of(table.read()))
+        sys.exit(0)
     if len(sys.argv) < 4:
         sys.exit(__doc__)
     sys.exit(write(sys.argv[3:], sys.argv[1], sys.argv[2]))

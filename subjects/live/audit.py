@@ -21,7 +21,7 @@ import table
 import tools
 from judge import RUNS_LEAST, UNDECIDED, Cell, Correlation
 
-RATE = 65536
+RATE = table.RATE
 STEPS = 5         # of a block that grows by realloc
 MORE_RUNS = 4     # times as many
 PLAIN_RUNS = 5    # without the tool
@@ -157,10 +157,9 @@ def correlate(tool, mode, runs, progress):
 
 
 def write(words, audit, versions):
-    modes = {name: mode for name, (mode, _) in WORKLOADS.items()}
-    table.write_csv(os.path.join(words.out, "audit.csv"), audit, versions)
-    table.write_html(os.path.join(words.out, "audit.html"), audit, versions, RATE,
-                     modes)
+    path = os.path.join(words.out, "audit")
+    table.write_csv(path + ".csv", audit, versions)
+    table.write_html(path + ".html", path + ".csv")
 
 
 def main():

@@ -1,29 +1,25 @@
-"""The table of an audit, as audit.csv and audit.html."""
+"""The table of an audit, as audit.csv and, made from that, audit.html.
+
+usage: table.py AUDIT.CSV >AUDIT.HTML
+"""
 import csv
-import html
 import math
 import os
+import sys
 
-STYLE = """
-:root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif }
-body { max-width: 70em; margin: 2em auto; padding: 0 1em }
-table { border-collapse: collapse; margin: 1em 0 }
-th, td { padding: .2em .6em; text-align: right; border-bottom: 1px solid #8884 }
-th:first-child, td:first-child { text-align: left }
-.few, .not { opacity: .5 }
-.biased, .off, .correlated { font-weight: bold; outline: 2px solid #c40 }
-caption { text-align: left; font-weight: bold }
-"""
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "cli", "page"))
+import measurements  # noqa: E402
 
-HEAD = """<!doctype html><html lang=en><meta charset=utf-8>
-<title>Live profilers against the truth</title>
-<style>%s</style>
-<h1>Live profilers against the truth</h1>
-<p>What each tool says, divided by the truth: the mean of its runs. After ± stands
-how far the mean of an unbiased tool may be off with a chance of 1e-9. A framed bold
-cell is further off; in a faint one the samples are too few, or nothing is decided.
-d is the dispersion: the variance from run to run over an ideal sampler's. Rate: one
-byte in %d.</p>"""
+RATE = 65536 # bytes, at which tools sample
+ABOUT = ("What each tool says, divided by the truth: the mean of its runs. After "
+         "\u00b1 stands how far the mean of an unbiased tool may be off with a chance "
+         "of 1e-9. A cell with a cross is further off; in a pale one the samples are "
+         "too few, or nothing is decided. d is the dispersion: the variance from run "
+         "to run over an ideal sampler's. Rate: one byte in %d." % RATE)
+TONES = {"biased": "bad", "off": "bad", "correlated": "bad", "too": "soft",
+         "not": "soft"}
 
 
 def number(value, form):
@@ -57,87 +53,87 @@ def write_csv(path, audit, versions):
     os.rename(path + ".part", path)
 
 
-def table(caption, heads, rows):
-    """in: rows, of a name and (class, text) each"""
-    out = ["<table><caption>%s</caption><tr>%s" % (
-        caption, "".join("<th>%s" % head for head in heads))]
-    for name, columns in rows:
-        out.append("<tr><td>%s" % html.escape(name))
-        out += ["<td class='%s'>%s" % column for column in columns]
-    return out + ["</table>"]
+# ---- The page, of the rows of audit.csv ----
+
+def first_of(rows, *names):
+    """Each combination of values once, in the order of the rows."""
+    return list(dict.fromkeys(tuple(row[name] for name in names) for row in rows))
 
 
-def text_of(cell):
-    if cell is None:
-        return "", "-"
-    text = "%.3f" % cell.mean
-    if not cell.tool.exact:
-        text += " ±%.3f" % cell.bound
-    if not math.isnan(cell.dispersion):
-        text += ", d %.1f" % cell.dispersion
-    return cell.verdict, text
+def cell(row, text):
+    return [text, TONES.get(row["verdict"].split()[0]), row["verdict"]]
 
 
-def of_workload(workload, mode, cells):
-    out = []
-    for quantity in dict.fromkeys(cell.quantity for cell in cells):
-        mine = [cell for cell in cells if cell.quantity == quantity]
-        labels = sorted({cell.label for cell in mine},
-                        key=lambda label: int(label.split("+")[0]))
-        rows = []
-        for name in dict.fromkeys(cell.tool.name for cell in mine):
-            row = {cell.label: cell for cell in mine if cell.tool.name == name}
-            rows.append((name, [text_of(row.get(label)) for label in labels]))
-        out += table("%s (%s): %s, by the size of objects" %
-                     (workload, mode, quantity), ["tool"] + labels, rows)
-    return out
+def text_of(row):
+    text = row["said / truth"]
+    if row["verdict"] not in ("exact", "off"):
+        text += " \u00b1" + row["bound"]
+    if row["dispersion"]:
+        text += ", d %.1f" % float(row["dispersion"])
+    return cell(row, text)
 
 
-def text_of_cost(cost):
-    if cost is None or math.isnan(cost.plain_cpu_s):
+def matrix(title, columns, rows, name_of, text):
+    """A line for each tool, a column for each of `columns`."""
+    found = {(row["tool"], name_of(row)): text(row) for row in rows}
+    return {"title": title, "part": True, "columns": ["tool"] + columns,
+            "rows": [[tool] + [found.get((tool, name), "-") for name in columns]
+                     for tool, in first_of(rows, "tool")]}
+
+
+def of_workload(workload, rows):
+    for quantity, in first_of(rows, "quantity"):
+        mine = [row for row in rows if row["quantity"] == quantity]
+        sizes = sorted({row["site bytes"] for row in mine},
+                       key=lambda size: int(size.split("+")[0]))
+        yield matrix("%s: %s, by the size of objects" % (workload, quantity),
+                     sizes, mine, lambda row: row["site bytes"], text_of)
+
+
+def text_of_cost(row):
+    if not row["plain cpu s"]:
         return "-"
-    return "%+.2f s, %+.1f MiB" % (cost.cpu_s - cost.plain_cpu_s,
-                                   (cost.rss_kib - cost.plain_rss_kib) / 1024)
+    return "%+.2f s, %+.1f MiB" % (
+        float(row["cpu s"]) - float(row["plain cpu s"]),
+        (float(row["rss KiB"]) - float(row["plain rss KiB"])) / 1024)
 
 
-def of_costs(costs):
-    names = list(dict.fromkeys(name for name, _ in costs))
-    workloads = list(dict.fromkeys(workload for _, workload in costs))
-    rows = []
-    for name in names:
-        row = [costs.get((name, workload)) for workload in workloads]
-        rows.append((name, [("", text_of_cost(cost)) for cost in row]))
-    return table("cost: CPU time and most resident memory of the program under the "
-                 "tool, less those without it (medians)", ["tool"] + workloads,
-                 rows)
+def sections(rows):
+    cells = [row for row in rows if row["site bytes"]]
+    pairs = [row for row in rows if not row["site bytes"]]
+    for workload, in first_of(cells, "workload"):
+        yield from of_workload(workload, [row for row in cells
+                                          if row["workload"] == workload])
+    if pairs:
+        yield matrix("correlation: of threads one after the other (siblings), of "
+                     "parent and child (fork)",
+                     [name for name, in first_of(pairs, "workload")], pairs,
+                     lambda row: row["workload"], lambda row: cell(
+                         row, row["said / truth"] + " \u00b1" + row["bound"]))
+    yield matrix("cost: CPU time and most resident memory of the program under the "
+                 "tool, less those without it (medians)",
+                 [name for name, in first_of(cells, "workload")], cells,
+                 lambda row: row["workload"], text_of_cost)
 
 
-def of_correlations(correlations):
-    workloads = list(dict.fromkeys(row.workload for row in correlations))
-    rows = []
-    for name in dict.fromkeys(row.tool.name for row in correlations):
-        mine = {row.workload: row for row in correlations
-                if row.tool.name == name}
-        rows.append((name, [
-            (mine[workload].verdict, "%s ±%.3f" % (
-                number(mine[workload].value, "%.3f"), mine[workload].bound))
-            if workload in mine else ("", "-") for workload in workloads]))
-    return table("correlation: of threads one after the other (siblings), of parent "
-                 "and child (fork)", ["tool"] + workloads, rows)
+def page(csv_path):
+    with open(csv_path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    verdicts = [row["verdict"] for row in rows]
+    return measurements.page(
+        "Live profilers against the truth",
+        [ABOUT] + ["%s: %s" % pair for pair in first_of(rows, "tool", "version")],
+        list(sections(rows)),
+        [(verdicts.count(word), word) for word in dict.fromkeys(verdicts)])
 
 
-def write_html(path, audit, versions, rate, modes):
-    """in: modes, of the workloads, in the order of the page"""
-    out = [HEAD % (STYLE, rate), "<ul>"]
-    out += ["<li>%s: %s" % (html.escape(name), html.escape(version))
-            for name, version in versions.items()]
-    out.append("</ul>")
-    for workload, mode in modes.items():
-        out += of_workload(workload, mode, [
-            cell for cell in audit.cells if cell.workload == workload])
-    if audit.correlations:
-        out += of_correlations(audit.correlations)
-    out += of_costs(audit.costs)
+def write_html(path, csv_path):
     with open(path + ".part", "w") as file:
-        file.write("\n".join(out) + "\n")
+        file.write(page(csv_path))
     os.rename(path + ".part", path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    sys.stdout.write(page(sys.argv[1]))
