@@ -14,6 +14,25 @@
 
 #include <string.h>
 
+struct word *
+sim_memory_word(uintptr_t address, uintptr_t site)
+{
+    struct engine *e = &sim_engine;
+    const uint64_t mask = (1U << WORDS_LOG2) - 1;
+    uint64_t i = (address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2);
+
+    while (e->words[i].run == e->run_number) {
+        if (e->words[i].address == address)
+            return &e->words[i];
+        i = (i + 1) & mask;
+    }
+    if (++e->words_used > mask / 4 * 3)
+        sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
+                          "the threads touch too many different words");
+    e->words[i] = (struct word){.address = address, .run = e->run_number};
+    return &e->words[i];
+}
+
 /* Of the heap of a whole program (program/heap.c); 0: there is none. */
 uintptr_t sim_heap_base;
 void (*sim_heap_check_block)(uintptr_t address, size_t bytes, uintptr_t site);

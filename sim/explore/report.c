@@ -253,31 +253,6 @@ print_curve(FILE *out, struct replay *replay)
     free(values);
 }
 
-const char *
-sim_failure_kind_text(enum sim_failure_kind kind)
-{
-    static const char *const texts[SIM_FAIL_KIND_COUNT] = {
-        "no failure",
-        "check",
-        "data race",
-        "deadlock",
-        "lock rank",
-        "lock misuse",
-        "livelock",
-        "refused: mixed sizes",
-        "refused: stack shared",
-        "crash",
-        "limit of the explorer",
-        "unsound pruning",
-        "heap",
-        "leak",
-        "exit",
-        "refused",
-    };
-
-    return texts[kind];
-}
-
 /* ---- All of it ---- */
 
 static void

@@ -1,6 +1,31 @@
 /* report_text.c -- events and choices of a failing run, in words. */
 #include "failing_run.h"
 
+const char *
+sim_failure_kind_text(enum sim_failure_kind kind)
+{
+    static const char *const texts[SIM_FAIL_KIND_COUNT] = {
+        "no failure",
+        "check",
+        "data race",
+        "deadlock",
+        "lock rank",
+        "lock misuse",
+        "livelock",
+        "refused: mixed sizes",
+        "refused: stack shared",
+        "crash",
+        "limit of the explorer",
+        "unsound pruning",
+        "heap",
+        "leak",
+        "exit",
+        "refused",
+    };
+
+    return texts[kind];
+}
+
 void
 sim_report_place(struct report_places *places, char *text, uintptr_t address)
 {

@@ -1,12 +1,7 @@
-/*
- * control.c -- exhaustive search: in this process, or in several.
- */
+/* control.c -- see control.h. */
 #include "control.h"
-#include "engine.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     LOOK_US = 200000,
@@ -14,15 +9,6 @@ enum {
     SAVE_MS = 5000,
     SAVE_SHARE = 20 /* writing the file takes at most a 20th of the time */
 };
-
-uint64_t
-sim_control_now_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static uint64_t
 save_every_us(const struct sim_control *c)
@@ -47,17 +33,6 @@ sim_control_begin(struct sim_control *c, struct sim_search *s)
     c->save_us = c->begun_us + save_every_us(c);
     sim_frontier_begin(&c->frontier);
     sim_estimate_begin(&c->estimate);
-}
-
-void
-sim_control_again(struct sim_control *c)
-{
-    sim_search_clear(c->search);
-    sim_frontier_free(&c->frontier);
-    sim_frontier_begin(&c->frontier);
-    sim_estimate_begin(&c->estimate);
-    c->part = SIM_NO_PART;
-    c->is_idle = !sim_shard_plan(c->search);
 }
 
 void
@@ -92,94 +67,6 @@ sim_control_file_is_due(const struct sim_control *c)
     return c->options->checkpoint != NULL && sim_control_now_us() >= c->save_us;
 }
 
-/* ---- In this process ---- */
-
-static double
-share_of(const struct sim_control *c)
-{
-    double sum;
-    double *done = calloc(c->frontier.parts_count + 1, sizeof *done);
-
-    if (done == NULL)
-        abort();
-    if (c->part != SIM_NO_PART)
-        done[c->part] = sim_search_share(c->search);
-    sum = sim_frontier_share(&c->frontier, done);
-    free(done);
-    return sum;
-}
-
-static bool
-pause_here(struct sim_search *s)
-{
-    struct sim_control *c = s->context;
-    const uint64_t runs = s->result->runs;
-
-    if (c->options->runs_max != 0 && runs >= c->options->runs_max) {
-        c->late = true;
-        return true;
-    }
-    if (runs % 32 != 0 || sim_control_now_us() < c->look_us)
-        return false;
-    sim_control_look(c, runs, s->result->graphs, share_of(c));
-    return c->late || (c->hand_out && c->options->jobs > 1) ||
-           sim_control_file_is_due(c);
-}
-
-/* in: f, the frontier or a copy of it */
-static void
-split_for(const struct sim_control *c, struct sim_frontier *f)
-{
-    const uint32_t from = c->search->base;
-    const uint32_t to = sim_search_depth(c->search);
-    struct sim_step *steps = malloc((to - from + 1) * sizeof *steps);
-    uint8_t *learned = calloc(from + 1, 1);
-
-    if (steps == NULL || learned == NULL)
-        abort();
-    sim_search_steps(c->search, from, to, steps);
-    sim_search_learned(c->search, learned);
-    sim_frontier_enable(f, c->part, learned, from);
-    sim_frontier_split(f, c->part, steps, to - from);
-    sim_frontier_return(f, c->part);
-    free(steps);
-    free(learned);
-}
-
-static void
-give_back(struct sim_control *c)
-{
-    split_for(c, &c->frontier);
-    c->part = SIM_NO_PART;
-}
-
-static bool
-take_part(struct sim_control *c)
-{
-    static struct sim_step path[SIM_CHOICES_MAX];
-
-    c->part = sim_frontier_take(&c->frontier);
-    if (c->part == SIM_NO_PART)
-        return false;
-    sim_frontier_path(&c->frontier, c->part, path);
-    sim_search_load(c->search, path, sim_frontier_depth(&c->frontier, c->part));
-    return true;
-}
-
-static void
-finish_part(struct sim_control *c)
-{
-    uint8_t *learned = calloc(c->search->base + 1, 1);
-
-    if (learned == NULL)
-        abort();
-    sim_search_learned(c->search, learned);
-    sim_frontier_enable(&c->frontier, c->part, learned, c->search->base);
-    sim_frontier_done(&c->frontier, c->part);
-    c->part = SIM_NO_PART;
-    free(learned);
-}
-
 void
 sim_control_saved(struct sim_control *c, uint64_t begun_us)
 {
@@ -188,125 +75,4 @@ sim_control_saved(struct sim_control *c, uint64_t begun_us)
 
     c->save_us =
         now + (pause_us > save_every_us(c) ? pause_us : save_every_us(c));
-}
-
-/* The search goes on where it is; the file has it cut up. */
-static bool
-save(struct sim_control *c)
-{
-    const uint64_t begun = sim_control_now_us();
-    struct sim_frontier copy;
-    bool saved;
-
-    sim_frontier_copy(&copy, &c->frontier);
-    split_for(c, &copy);
-    saved = sim_checkpoint_save(c, &copy);
-    sim_frontier_free(&copy);
-    sim_control_saved(c, begun);
-    return saved;
-}
-
-/* returns: true to go on */
-static bool
-after_pause(struct sim_control *c)
-{
-    if (!c->late && (!c->hand_out || c->options->jobs <= 1))
-        return save(c);
-    if (c->part != SIM_NO_PART) /* jobs have none */
-        give_back(c);
-    return !c->late;
-}
-
-/* returns: it is through, and nothing failed */
-static bool
-run_here(struct sim_control *c)
-{
-    enum sim_search_end end;
-
-    for (;;) {
-        if (c->is_idle)
-            return true;
-        if (c->hand_out && c->options->jobs > 1)
-            end = sim_jobs_run(c);
-        else if (c->part == SIM_NO_PART && !take_part(c))
-            return true;
-        else
-            end = sim_search_continue(c->search);
-        if (end == SIM_SEARCH_OVER)
-            return false;
-        if (end == SIM_SEARCH_AGAIN)
-            sim_control_again(c);
-        else if (end == SIM_SEARCH_PAUSED && !after_pause(c))
-            return false;
-        else if (end == SIM_SEARCH_DONE && c->part == SIM_NO_PART)
-            return true; /* jobs have done all parts */
-        else if (end == SIM_SEARCH_DONE)
-            finish_part(c);
-    }
-}
-
-/* What acts between any two accesses, or is checked there, needs schedules. */
-static bool
-is_reducible(const struct sim_kernel *kernel,
-             const struct sim_exhaust_options *options)
-{
-    if (options->run.bounded || options->run.lazy_start ||
-        options->no_pruning || options->by_schedules ||
-        kernel->invariant != NULL)
-        return false;
-    for (uint32_t i = 0; i < kernel->threads_count; i++) {
-        if (kernel->threads[i].signal != NULL)
-            return false;
-    }
-    return true;
-}
-
-/* The file, if the search stays unfinished; none, once it is through. */
-static void
-leave_file(struct sim_control *c, bool finished)
-{
-    const bool ended =
-        finished || c->result->failures > 0 || c->result->difference[0] != '\0';
-
-    if (c->options->checkpoint == NULL)
-        return;
-    if (!ended)
-        sim_checkpoint_save(c, &c->frontier);
-    else if (c->result->difference[0] == '\0')
-        remove(c->options->checkpoint);
-}
-
-enum sim_verdict
-sim_explore_exhaust(const struct sim_kernel *kernel,
-                    const struct sim_exhaust_options *options,
-                    struct sim_exhaust_result *result)
-{
-    struct sim_search search = {
-        .kernel = kernel,
-        .options = options,
-        .result = result,
-        .reduced = is_reducible(kernel, options),
-        .shard = {.index = options->shard, .count = options->shards},
-        .pause = pause_here};
-    struct sim_control control;
-    bool finished = false;
-
-    memset(result, 0, sizeof *result);
-    sim_search_begin(&search);
-    sim_control_begin(&control, &search);
-    search.context = &control;
-    if (!sim_checkpoint_load(&control)) {
-        result->verdict = SIM_VERDICT_REFUSED;
-    } else {
-        control.is_idle = !sim_shard_plan(&search);
-        finished = run_here(&control);
-        leave_file(&control, finished);
-        result->verdict = control.is_idle && finished
-                              ? SIM_VERDICT_PASS
-                              : sim_search_verdict(result, finished);
-    }
-    result->states = sim_visited_count(&search.visited);
-    sim_frontier_free(&control.frontier);
-    sim_search_end(&search);
-    return result->verdict;
 }

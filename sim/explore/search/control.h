@@ -4,6 +4,8 @@
 #ifndef SIM_CONTROL_H
 #define SIM_CONTROL_H
 
+#include <time.h>
+
 #include "estimate.h"
 #include "search.h"
 
@@ -23,7 +25,14 @@ struct sim_control {
     bool is_idle;      /* a shard of a search that is not split */
 };
 
-uint64_t sim_control_now_us(void);
+static inline uint64_t
+sim_control_now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
 
 void sim_control_begin(struct sim_control *c, struct sim_search *s);
 
@@ -37,9 +46,6 @@ void sim_control_look(struct sim_control *c, uint64_t runs, uint64_t graphs,
                       double share);
 
 bool sim_control_file_is_due(const struct sim_control *c);
-
-/* Begin everything again: something was learned. */
-void sim_control_again(struct sim_control *c);
 
 /* Note that the file has just been written. */
 void sim_control_saved(struct sim_control *c, uint64_t begun_us);

@@ -94,25 +94,6 @@ sim_search_load(struct sim_search *s, const struct sim_step *path,
 
 /* ---- The results of runs ---- */
 
-void
-sim_search_keep_failure(struct sim_exhaust_result *result,
-                        const struct sim_run *run,
-                        const struct sim_choice *list, uint32_t count,
-                        const struct sim_run_options *options)
-{
-    const size_t bytes = count * sizeof *list;
-
-    if (result->failures++ != 0)
-        return;
-    result->first_failure = *run;
-    result->options = *options;
-    result->choices_count = count;
-    result->choices = malloc(bytes > 0 ? bytes : 1);
-    if (result->choices == NULL)
-        abort();
-    memcpy(result->choices, list, bytes);
-}
-
 static void
 keep_failure(struct sim_search *s, const struct sim_run *run)
 {

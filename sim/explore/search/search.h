@@ -7,7 +7,7 @@
 
 #include "explore.h"
 #include "frontier.h"
-#include "shard_plan.h"
+#include "shard.h"
 #include "visited.h"
 
 enum { SIM_CHOICES_MAX = 1 << 16 };

@@ -1,42 +1,8 @@
-/*
- * shard_plan.h -- exhaustive search by several who know nothing of each other.
- *
- * Search graph by graph (reduce.c) has one list for each graph. Whose a list
- * is, the hash of its first answers says; all shards go through these, and each
- * goes on below its own. What is learned below a question, for whom it may
- * wait, is learned by one shard and would be of use to another: so of the first
- * questions each answer is tried that could come to anything. Some come to
- * nothing, and their runs end there; no graph is found twice.
- *
- * A search by schedules is not split: the first shard does all of it.
- */
+/* shard_plan.h -- how deep the shards of a search divide it. */
 #ifndef SIM_SHARD_PLAN_H
 #define SIM_SHARD_PLAN_H
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#include "choice.h"
-
-struct sim_shard {
-    uint32_t index; /* 1 .. count; 0: of nobody, to count prefixes */
-    uint32_t count; /* 0: all lists are its own */
-    uint32_t depth; /* answers that decide */
-    bool owned;     /* of the present run: the list is its own */
-    bool foreign;   /* ... it is another's, and the run ends there */
-};
-
-/* returns: is the list, or what has been answered of it, this shard's? */
-bool sim_shard_owns(const struct sim_shard *shard,
-                    const struct sim_choices *choices);
-
-/*
- * In a run, at a question that is new; ends the run if the list is another's.
- *
- * in:      at, its place in the list
- * returns: the threads for which waiting may come to something, a bit each
- */
-uint8_t sim_shard_enter(uint32_t at);
 
 struct sim_search;
 

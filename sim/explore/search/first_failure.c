@@ -1,0 +1,24 @@
+/* first_failure.c -- of several failures the first one is kept. */
+#include "search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+sim_search_keep_failure(struct sim_exhaust_result *result,
+                        const struct sim_run *run,
+                        const struct sim_choice *list, uint32_t count,
+                        const struct sim_run_options *options)
+{
+    const size_t bytes = count * sizeof *list;
+
+    if (result->failures++ != 0)
+        return;
+    result->first_failure = *run;
+    result->options = *options;
+    result->choices_count = count;
+    result->choices = malloc(bytes > 0 ? bytes : 1);
+    if (result->choices == NULL)
+        abort();
+    memcpy(result->choices, list, bytes);
+}

@@ -1,0 +1,36 @@
+/* shard.c -- see shard.h. */
+#include "shard.h"
+
+#include "engine.h"
+#include "frontier.h"
+
+bool
+sim_shard_owns(const struct sim_shard *shard, const struct sim_choices *choices)
+{
+    const uint32_t count =
+        choices->count < shard->depth ? choices->count : shard->depth;
+    uint64_t hash = count;
+
+    if (shard->count == 0 || shard->depth == 0)
+        return true;
+    for (uint32_t i = 0; i < count; i++)
+        hash = sim_mix64(hash ^ choices->list[i].value) + i;
+    return sim_mix64(hash) % shard->count + 1 == shard->index;
+}
+
+uint8_t
+sim_shard_enter(uint32_t at)
+{
+    struct engine *e = &sim_engine;
+
+    if (at >= e->shard.depth) {
+        e->shard.owned =
+            e->shard.owned || sim_shard_owns(&e->shard, e->choices);
+        if (!e->shard.owned) {
+            e->shard.foreign = e->cut = true;
+            sim_engine_stop(SIM_END_PRUNED);
+        }
+        return 0;
+    }
+    return sim_question_threads();
+}
