@@ -3,8 +3,7 @@
 
 A file needs another of its folder if it uses a function or a variable that only
 the other defines. What several files define, as embed_on_alloc(), is an
-interface: who calls it does not know whom. The engine and the search of the
-explorer are each one state machine in several files, and may be circles.
+interface: who calls it does not know whom.
 usage: .ci/text/circles.py FILE.c...
 """
 import collections
@@ -12,7 +11,6 @@ import os
 import re
 import sys
 
-MACHINES = ("sim/explore", "sim/explore/search")
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#[^\n]*', re.S | re.M)
 FUNCTION = re.compile(r"^(\w+)\([^;{]*?\)\s*(?:__attribute__\(\(.*?\)\)\s*)?\{", re.M | re.S)
 VARIABLE = re.compile(r"^(?!static|typedef|extern|return)[A-Za-z_][\w \*]*?[ \*](\w+)"
@@ -57,8 +55,6 @@ def main():
     interfaces = {name for name, count in definers.items() if count > 1}
     failed = 0
     for room, files in sorted(rooms.items()):
-        if room in MACHINES:
-            continue
         needs = {a: {b for b in files if b != a and files[a][1] & files[b][0] - interfaces}
                  for a in files}
         for circle in sorted(circles(needs), key=sorted):

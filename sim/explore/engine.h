@@ -333,13 +333,18 @@ void sim_wait_fruitless(uint32_t first, uintptr_t site);
 
 /* round.c */
 void sim_round_arrive(uintptr_t site);
-void sim_round_progress(void);
+/* The rounds before are over. */
+static inline void
+sim_round_progress(void)
+{
+    sim_self()->states_count = 0;
+}
 void sim_round_look(void);
 
 /* calls.c; returns outside a run only */
 void sim_calls_fail(const char *what, uintptr_t site);
 
-/* object.c */
+/* blocked.c */
 bool sim_object_time_out(void);
 
 /* How often have other threads changed an object? Not 0. */
@@ -413,6 +418,10 @@ bool sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site);
 void sim_wait_before_write(struct location *location, uintptr_t site);
 void sim_wait_wrote(void);
 void sim_wait_leave(void);
+/* blocked.c: the last store there; is it another than the one that was read? */
+const struct store *sim_wait_newest(const struct location *l);
+bool sim_wait_is_new(const struct round_read *read);
+uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
 bool sim_wait_has_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);

@@ -75,39 +75,6 @@ sim_object_forget(uintptr_t address, size_t bytes)
 
 /* ---- Waiting ---- */
 
-bool
-sim_object_admits(const struct object *o, enum sim_need need)
-{
-    switch (need) {
-    case SIM_NEED_LOCK:
-        return o->holder == SIM_THREADS_MAX && o->readers == 0;
-    case SIM_NEED_READ:
-        return o->holder == SIM_THREADS_MAX;
-    case SIM_NEED_COUNT:
-        return o->count > 0;
-    case SIM_NEED_WAKE:
-        break;
-    }
-    return false;
-}
-
-void
-sim_object_settle(const struct object *o)
-{
-    struct engine *e = &sim_engine;
-
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        const struct thread *t = &e->threads[i];
-
-        if (t->waits_on != o || t->finished)
-            continue;
-        if (sim_object_admits(o, (enum sim_need)t->need))
-            e->ready |= 1U << i;
-        else if (i != e->current || t->need != SIM_NEED_WAKE)
-            e->ready &= ~(1U << i);
-    }
-}
-
 void
 sim_object_point(struct object *o, bool looks, uintptr_t site)
 {
@@ -257,30 +224,6 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
     if (lock != NULL)
         ask_admitted(lock, SIM_NEED_LOCK, site);
     return woken;
-}
-
-/* Nobody can go on: let time pass for all who wait for a limited time. */
-bool
-sim_object_time_out(void)
-{
-    struct engine *e = &sim_engine;
-
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        struct thread *t = &e->threads[i];
-
-        if (!t->timed || t->finished)
-            continue;
-        t->timed = false;
-        t->timed_out = true;
-        if (t->sleeps_for != NULL && t->relock != NULL) {
-            t->waits_on = t->relock;
-            t->need = SIM_NEED_LOCK;
-            sim_object_settle(t->relock);
-        } else {
-            e->ready |= 1U << i;
-        }
-    }
-    return e->ready != 0;
 }
 
 static void

@@ -18,12 +18,6 @@ enum {
     PROBE_LOOKS_MAX = 1 << 16 /* of a probe that never is where it was */
 };
 
-void
-sim_round_progress(void)
-{
-    sim_self()->states_count = 0;
-}
-
 /*
  * It looks at an object. What was done to objects before its round's first look
  * is nothing new, even if it was done after the round had begun.

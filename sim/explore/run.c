@@ -14,12 +14,39 @@
 #include <string.h>
 #include <sys/time.h>
 
-enum { STEPS_MAX_DEFAULT = 20000, SILENT_MS_DEFAULT = 2000, EVENT_START = 16 };
+enum {
+    STEPS_MAX_DEFAULT = 20000,
+    SILENT_MS_DEFAULT = 2000,
+    EVENT_START = 16,
+    EVENT_END = 22
+};
 
 static sigjmp_buf crash_return;
 static volatile sig_atomic_t crash_expected;
 
 /* ---- Threads ---- */
+
+void
+sim_thread_end_event(void)
+{
+    struct thread *t = sim_self();
+
+    sim_engine_event(EVENT_END, 0);
+    t->ended_at = t->now.at[sim_engine.current];
+    sim_clock_join(&t->causal, &t->now);
+}
+
+/* The body of a thread that the run created has returned. */
+_Noreturn void
+sim_thread_end(void)
+{
+    sim_thread_end_event();
+    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
+        if (sim_engine.threads[i].joins == sim_engine.current + 1)
+            sim_engine.ready |= 1U << i;
+    }
+    sim_engine_thread_end();
+}
 
 static void
 thread_main(void)

@@ -70,26 +70,17 @@ write_script(const struct trace_event *trace, uint32_t count, const bool *runs)
     }
 }
 
-bool
-sim_script_fails(const struct trace_event *trace, uint32_t count,
-                 const bool *runs, const struct sim_failure *failure,
-                 struct sim_choices *choices)
+void
+sim_script_begin(const struct trace_event *trace, uint32_t count,
+                 const bool *runs, uint32_t last)
 {
-    static struct trace_event events[TRACE_MAX];
-    const bool reduced = sim_engine.options.reduced;
-    struct sim_run run;
-
     write_script(trace, count, runs);
-    script.last = failure->thread;
-    sim_choices_replay(choices, NULL, 0);
-    sim_engine.options.reduced = false;
-    sim_engine.trace = events;
+    script.last = last;
     sim_script_runs = true;
-    sim_engine_run(choices, &run);
+}
+
+void
+sim_script_end(void)
+{
     sim_script_runs = false;
-    sim_engine.trace = NULL;
-    sim_engine.options.reduced = reduced;
-    return run.end == SIM_END_FAILED && run.failure.kind == failure->kind &&
-           run.failure.site == failure->site &&
-           strcmp(run.failure.text, failure->text) == 0;
 }

@@ -10,7 +10,7 @@
  */
 #include "object.h"
 
-enum { EVENT_CREATE = 21, EVENT_END = 22, EVENT_JOIN = 23 };
+enum { EVENT_CREATE = 21, EVENT_JOIN = 23 };
 
 void
 sim_thread_vanish(uint32_t i)
@@ -133,28 +133,6 @@ sim_thread_create(void (*body)(void *argument), void *argument,
     sim_engine_start(i);
     sim_order_offer(&e->creations, true);
     return i;
-}
-
-void
-sim_thread_end_event(void)
-{
-    struct thread *t = sim_self();
-
-    sim_engine_event(EVENT_END, 0);
-    t->ended_at = t->now.at[sim_engine.current];
-    sim_clock_join(&t->causal, &t->now);
-}
-
-/* The thread's body has returned. */
-_Noreturn void
-sim_thread_end(void)
-{
-    sim_thread_end_event();
-    for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
-        if (sim_engine.threads[i].joins == sim_engine.current + 1)
-            sim_engine.ready |= 1U << i;
-    }
-    sim_engine_thread_end();
 }
 
 void

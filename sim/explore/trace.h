@@ -45,13 +45,14 @@ uint32_t sim_script_choose(const struct location *l, const uint32_t *found,
                            uint32_t count, bool place);
 
 /*
- * Does a run of these events alone fail in the same way?
+ * The next run is made of these events, until the end.
  *
  * in:      runs, for each event of the trace: is it one of them?
+ *          last, the thread that goes on behind them
  */
-bool sim_script_fails(const struct trace_event *trace, uint32_t count,
-                      const bool *runs, const struct sim_failure *failure,
-                      struct sim_choices *choices);
+void sim_script_begin(const struct trace_event *trace, uint32_t count,
+                      const bool *runs, uint32_t last);
+void sim_script_end(void);
 
 /*
  * slice.c: which events the failure depends on; all, if a run of these alone

@@ -32,7 +32,7 @@
 
 #include <string.h>
 
-enum { ROUNDS_MAX = 4096, UNROLL_DEFAULT = 1, LEFT_MAX = 4 };
+enum { ROUNDS_MAX = 4096 };
 
 /* ---- The state of the calling code ---- */
 
@@ -147,33 +147,6 @@ sim_wait_wrote(void)
     sim_self()->round.real = 0;
 }
 
-static const struct store *
-newest_of(const struct location *l)
-{
-    return &l->stores[l->stores_count - 1];
-}
-
-static bool
-is_new(const struct round_read *read)
-{
-    const struct store *s = newest_of(read->location);
-
-    return s->thread != read->thread || s->stamp != read->stamp;
-}
-
-/* Could the next round of a waiting thread read anything new? */
-bool
-sim_wait_has_change(uint32_t thread)
-{
-    const struct round *r = &sim_engine.threads[thread].round;
-
-    for (uint32_t i = 0; i < r->count; i++) {
-        if (is_new(&r->reads[i]))
-            return true;
-    }
-    return false;
-}
-
 /* The next round must not read again what this one found too old. */
 static void
 forget_old_values(void)
@@ -183,21 +156,13 @@ forget_old_values(void)
     for (uint32_t i = 0; i < r->count; i++) {
         struct location *l = r->reads[i].location;
 
-        if (is_new(&r->reads[i]))
+        if (sim_wait_is_new(&r->reads[i]))
             l->least.at[sim_engine.current] = l->stores_count - 1;
     }
     r->count = 0;
 }
 
 /* ---- The probe ---- */
-
-static uint32_t
-unroll(void)
-{
-    const uint32_t asked = sim_engine.options.unroll;
-
-    return asked != 0 ? asked : UNROLL_DEFAULT;
-}
 
 /*
  * The probe's first load: with which one did the round begin?
@@ -228,7 +193,7 @@ begin_round(struct round *r, uintptr_t site, const struct location *location)
     if (state != 0)
         first = find_round(r, site, location, state);
     r->counts = first == ROUND_READS_MAX;
-    if (r->counts && r->real >= unroll())
+    if (r->counts && r->real >= sim_wait_unroll())
         first = find_round(r, site, location, 0);
     if (first == ROUND_READS_MAX)
         return false;
@@ -244,30 +209,6 @@ is_expected(const struct round *r, uintptr_t site,
 {
     return r->at < r->count && r->reads[r->at].site == site &&
            r->reads[r->at].location == location;
-}
-
-/* The probe does what the round did not: it is a probe no more. */
-void
-sim_wait_leave(void)
-{
-    struct engine *e = &sim_engine;
-    struct thread *t = sim_self();
-    struct round *r = &t->round;
-
-    if (e->last_round)
-        sim_engine_stop(SIM_END_BLOCKED); /* somebody can go on after all */
-    t->probing = false;
-    if (!r->bracketed && r->real < unroll()) {
-        r->count = 0;
-        r->real++; /* the first round was another one: no harm */
-        return;
-    }
-    r->count = 0;
-    e->run->bounded = true;
-    if (++r->left > LEFT_MAX + unroll()) {
-        sim_reduce_open(0);
-        sim_engine_stop(SIM_END_BLOCKED);
-    }
 }
 
 /* The round came back to where it began: is it all that this value led to? */
@@ -311,7 +252,7 @@ bool
 sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
 {
     struct round *r = &sim_self()->round;
-    const struct store *newest = newest_of(location);
+    const struct store *newest = sim_wait_newest(location);
 
     if (!r->bracketed && !begin_round(r, site, location)) {
         sim_wait_leave();
@@ -325,7 +266,8 @@ sim_wait_probe(struct location *location, uint64_t *value, uintptr_t site)
         sim_wait_leave();
         return false;
     }
-    if (is_new(&r->reads[r->at]) && !probe_newest(&r->reads[r->at], newest))
+    if (sim_wait_is_new(&r->reads[r->at]) &&
+        !probe_newest(&r->reads[r->at], newest))
         return false;
     r->at++;
     *value = newest->value;
@@ -340,8 +282,8 @@ sim_wait_before_write(struct location *location, uintptr_t site)
 
     if (!r->bracketed && !begin_round(r, site, location))
         return;
-    if (is_expected(r, site, location) && is_new(&r->reads[r->at]))
-        probe_newest(&r->reads[r->at], newest_of(location));
+    if (is_expected(r, site, location) && sim_wait_is_new(&r->reads[r->at]))
+        probe_newest(&r->reads[r->at], sim_wait_newest(location));
 }
 
 /* ---- The end of a round ---- */
@@ -446,26 +388,4 @@ sim_wait_fruitless(uint32_t first, uintptr_t site)
         memmove(r->reads, r->reads + first, r->count * sizeof *r->reads);
     }
     wait_for_change(site);
-}
-
-/*
- * Nobody can run: let a waiting thread for which something changed go round
- * once more.
- *
- * returns: the thread, or SIM_THREADS_MAX if none has any
- */
-uint32_t
-sim_wait_last_round(void)
-{
-    struct engine *e = &sim_engine;
-
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        struct thread *t = &e->threads[i];
-
-        if ((!t->dropped && !t->spinning) || !sim_wait_has_change(i))
-            continue;
-        e->last_round = true;
-        return i;
-    }
-    return SIM_THREADS_MAX;
 }

@@ -1,0 +1,151 @@
+/*
+ * blocked.c -- threads that wait: could one go on after all?
+ *
+ * In a loop (wait.c) if somebody has stored to what it read; for an object
+ * (object.c) if that admits it, or if its time may run out.
+ */
+#include "object.h"
+
+enum { UNROLL_DEFAULT = 1, LEFT_MAX = 4 };
+
+/* ---- In a loop ---- */
+
+const struct store *
+sim_wait_newest(const struct location *l)
+{
+    return &l->stores[l->stores_count - 1];
+}
+
+bool
+sim_wait_is_new(const struct round_read *read)
+{
+    const struct store *s = sim_wait_newest(read->location);
+
+    return s->thread != read->thread || s->stamp != read->stamp;
+}
+
+/* Could the next round of a waiting thread read anything new? */
+bool
+sim_wait_has_change(uint32_t thread)
+{
+    const struct round *r = &sim_engine.threads[thread].round;
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (sim_wait_is_new(&r->reads[i]))
+            return true;
+    }
+    return false;
+}
+
+uint32_t
+sim_wait_unroll(void)
+{
+    const uint32_t asked = sim_engine.options.unroll;
+
+    return asked != 0 ? asked : UNROLL_DEFAULT;
+}
+
+/* The probe does what the round did not: it is a probe no more. */
+void
+sim_wait_leave(void)
+{
+    struct engine *e = &sim_engine;
+    struct thread *t = sim_self();
+    struct round *r = &t->round;
+
+    if (e->last_round)
+        sim_engine_stop(SIM_END_BLOCKED); /* somebody can go on after all */
+    t->probing = false;
+    if (!r->bracketed && r->real < sim_wait_unroll()) {
+        r->count = 0;
+        r->real++; /* the first round was another one: no harm */
+        return;
+    }
+    r->count = 0;
+    e->run->bounded = true;
+    if (++r->left > LEFT_MAX + sim_wait_unroll()) {
+        sim_reduce_open(0);
+        sim_engine_stop(SIM_END_BLOCKED);
+    }
+}
+
+/*
+ * Nobody can run: let a waiting thread for which something changed go round
+ * once more.
+ *
+ * returns: the thread, or SIM_THREADS_MAX if none has any
+ */
+uint32_t
+sim_wait_last_round(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        struct thread *t = &e->threads[i];
+
+        if ((!t->dropped && !t->spinning) || !sim_wait_has_change(i))
+            continue;
+        e->last_round = true;
+        return i;
+    }
+    return SIM_THREADS_MAX;
+}
+
+/* ---- For an object ---- */
+
+bool
+sim_object_admits(const struct object *o, enum sim_need need)
+{
+    switch (need) {
+    case SIM_NEED_LOCK:
+        return o->holder == SIM_THREADS_MAX && o->readers == 0;
+    case SIM_NEED_READ:
+        return o->holder == SIM_THREADS_MAX;
+    case SIM_NEED_COUNT:
+        return o->count > 0;
+    case SIM_NEED_WAKE:
+        break;
+    }
+    return false;
+}
+
+void
+sim_object_settle(const struct object *o)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        const struct thread *t = &e->threads[i];
+
+        if (t->waits_on != o || t->finished)
+            continue;
+        if (sim_object_admits(o, (enum sim_need)t->need))
+            e->ready |= 1U << i;
+        else if (i != e->current || t->need != SIM_NEED_WAKE)
+            e->ready &= ~(1U << i);
+    }
+}
+
+/* Nobody can go on: let time pass for all who wait for a limited time. */
+bool
+sim_object_time_out(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        struct thread *t = &e->threads[i];
+
+        if (!t->timed || t->finished)
+            continue;
+        t->timed = false;
+        t->timed_out = true;
+        if (t->sleeps_for != NULL && t->relock != NULL) {
+            t->waits_on = t->relock;
+            t->need = SIM_NEED_LOCK;
+            sim_object_settle(t->relock);
+        } else {
+            e->ready |= 1U << i;
+        }
+    }
+    return e->ready != 0;
+}
