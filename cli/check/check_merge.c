@@ -13,8 +13,6 @@
 #include "failure.h"
 #include "file_result.h"
 #include "missing.h"
-#include "quote.h"
-#include "replay.h"
 
 enum { WORDS_MAX = 128 };
 
@@ -269,88 +267,58 @@ is_missing(const void *context, uint32_t shard)
 
 /* ---- Failures ---- */
 
-/* A scenario of a file is judged anew: it must fail as the file says. */
+/* Two runs of a seed may differ, and one that was slow need not be again. */
 static enum cli_exit
-replay(const struct merge *m, const struct cli_shard_failure *failure,
-       const char *path)
+tell_unstable(struct merge *m, int part, const char *path)
 {
-    struct props_replay replay;
-    struct sim_error error;
-    struct sim_scenario *scenario = sim_scenario_parse(
-        failure->scenario, strlen(failure->scenario), path, &error);
-    bool done;
+    const struct cli_shard_failure *failure = &m->whole.parts[part].failure;
+    const struct props_failure told = {
+        .breach = {.property = failure->property},
+        .crashed = failure->property == PROPS_NONE};
 
-    if (scenario == NULL)
-        return cli_usage("its scenario: %s", error.text);
-    if (scenario->config.rules != m->options.campaign.rules) {
-        sim_scenario_free(scenario);
-        return cli_usage("%s: its scenario is of other rules", path);
-    }
-    done = props_replay_run(&replay, scenario, m->options.campaign.asked);
-    sim_scenario_free(scenario);
-    if (!done)
-        return cli_usage("not enough memory");
-    if (replay.refused || replay.crashed != (failure->property == PROPS_NONE) ||
-        (!replay.crashed && replay.breach.property != failure->property))
-        return cli_usage("%s: its scenario does not fail as it says", path);
-    if (replay.crashed)
-        return cli_crash(path, replay.signal, &replay.breach);
-    printf("%s broken: %s\n", props_property_id(replay.breach.property),
-           props_property_sentence(replay.breach.property));
-    sim_escape_line(stdout, "  %s", replay.breach.text);
-    return cli_exit_of(replay.breach.property);
+    sim_escape_line(stdout, "%s: seed %" PRIu64 " of %s failed, and holds here",
+                    path, failure->seed,
+                    cli_part_name((enum cli_part_kind)part));
+    cli_result_seeds(cli_search_failed(&m->options, &m->search, &told,
+                                       part == CLI_PART_TRACES,
+                                       failure->exit_code),
+                     failure->seed, failure->seed);
+    return failure->exit_code;
 }
 
-static void
-save_failure(const struct merge *m, const struct cli_shard_failure *failure,
-             int part)
-{
-    const struct props_failure kept = {.text = failure->scenario};
-    struct sim_error error;
-    char path[PATH_MAX];
-    char name[128];
-
-    snprintf(
-        name, sizeof name, "%s-%s-%" PRIu64,
-        failure->property == PROPS_NONE ? "crash"
-                                        : props_property_id(failure->property),
-        part == CLI_PART_TRACES ? "traced" : m->options.campaign.rules->name,
-        failure->seed);
-    if (!props_failure_save(&kept, m->options.save, name, path, sizeof path,
-                            &error)) {
-        sim_escape_line(stdout, "not saved: %s", error.text);
-        return;
-    }
-    fputs("replay: profsim replay ", stdout);
-    cli_quote_path(stdout, path);
-    putchar('\n');
-}
-
-/* Tell the failure that the whole campaign would have ended at. */
+/* The whole campaign would have ended at this seed: run it again. */
 static enum cli_exit
 tell_failure(struct merge *m, int part)
 {
-    const struct cli_shard_failure *failure = &m->whole.parts[part].failure;
+    const struct cli_shard_failure *said = &m->whole.parts[part].failure;
     const char *path = m->failed_at[part];
-    enum cli_exit exit_code = failure->exit_code;
-    struct props_failure told = {.breach = {.property = failure->property},
-                                 .crashed = failure->property == PROPS_NONE};
+    struct cli_shard_failure found = {.exit_code = CLI_OK};
+    struct props_outcome outcome;
+    struct props_campaign one;
+    enum cli_exit exit_code;
 
-    sim_escape_line(stdout, "seed %" PRIu64 " of %s fails (%s)", failure->seed,
-                    cli_part_name((enum cli_part_kind)part), path);
-    if (failure->scenario != NULL)
-        exit_code = replay(m, failure, path);
-    if (exit_code == CLI_USAGE)
-        return exit_code;
-    cli_result_seeds(cli_search_failed(&m->options, &m->search, &told,
-                                       part == CLI_PART_TRACES, exit_code),
-                     failure->seed, failure->seed);
-    if (failure->scenario != NULL)
-        save_failure(m, failure, part);
-    else
-        printf("replay: profsim check --rules %s --seeds %" PRIu64 "..%" PRIu64
-               "\n",
-               m->options.campaign.rules->name, failure->seed, failure->seed);
+    cli_check_part(&m->options, (enum cli_part_kind)part, &one);
+    one.seconds = 0;
+    one.show_progress = false;
+    one.seed_first = one.seed_last = said->seed;
+    one.seed_step = 1;
+    if (!props_campaign_run(&one, &outcome))
+        return cli_usage("the system refused memory or a process");
+    if (outcome.end == PROPS_END_PASSED &&
+        (said->exit_code == CLI_NONDETERMINISM ||
+         said->exit_code == CLI_LIVENESS))
+        return tell_unstable(m, part, path);
+    if (outcome.end == PROPS_END_PASSED)
+        return cli_usage("%s: seed %" PRIu64 " of %s does not fail", path,
+                         said->seed, cli_part_name((enum cli_part_kind)part));
+    exit_code =
+        cli_check_failed(&m->options, &one, &m->search, &outcome, &found);
+    free(found.scenario);
+    if (exit_code != CLI_USAGE &&
+        (exit_code != said->exit_code || found.property != said->property))
+        return cli_usage("%s: seed %" PRIu64 " of %s does not fail as it says",
+                         path, said->seed,
+                         cli_part_name((enum cli_part_kind)part));
     return exit_code;
 }
 
@@ -367,18 +335,30 @@ tell_enumerated(struct merge *m)
     if (cells > 0)
         printf("rules %s: %" PRIu64 " cells enumerated or measured\n",
                m->options.campaign.rules->name, cells);
-    if (m->whole.checker.exit_code != CLI_OK)
-        printf("%s does not hold\nreplay: profsim check %s --rules %s\n",
-               props_property_id(m->whole.checker.property),
-               props_property_id(m->whole.checker.property),
-               m->options.campaign.rules->name);
-    return m->whole.checker.exit_code;
+    return CLI_OK;
+}
+
+/* ... and what it says does not hold is enumerated again. */
+static enum cli_exit
+tell_checker(struct merge *m)
+{
+    const struct cli_shard_failure *said = &m->whole.checker;
+    struct props_finding worst;
+    enum cli_exit exit_code;
+
+    if (said->exit_code == CLI_OK)
+        return tell_enumerated(m);
+    exit_code = cli_check_enumerated(&m->options, &m->search, &worst);
+    if (exit_code != said->exit_code || worst.property != said->property)
+        return cli_usage("%s does not fail as the first shard says",
+                         props_property_id(said->property));
+    return exit_code;
 }
 
 static enum cli_exit
 tell(struct merge *m, const char *folder)
 {
-    enum cli_exit exit_code = tell_enumerated(m);
+    enum cli_exit exit_code = tell_checker(m);
     uint32_t missing;
 
     for (int i = 0; i < CLI_PART_COUNT; i++) {

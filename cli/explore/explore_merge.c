@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "complaint.h"
 #include "escape.h"
+#include "explore.h"
 #include "explore_result.h"
+#include "kernel_groups.h"
 #include "line_reader.h"
 #include "missing.h"
 #include "quote.h"
@@ -24,6 +28,7 @@ struct seen {
 struct merge {
     struct cli_explored whole; /* sums; the first failure */
     const char *first;         /* the file that says what it is */
+    const char *failed_at;     /* the file with the failure */
     struct seen *shards;
 };
 
@@ -132,6 +137,7 @@ add(struct merge *m, struct cli_explored *e, const char *path)
         free(m->whole.choices);
         m->whole.choices = e->choices;
         e->choices = NULL;
+        m->failed_at = path;
     }
     return true;
 }
@@ -144,16 +150,95 @@ is_missing(const void *context, uint32_t shard)
     return m->shards[shard].path == NULL;
 }
 
+/* ---- A failure is run again ---- */
+
+enum { WORDS_MAX = 16 };
+
+/* `profsim explore ... --replay CHOICES`, in a process of its own. */
+static enum cli_exit
+replay(const struct cli_explored *e)
+{
+    static char asked[CLI_EXPLORED_WORDS];
+    char option[] = "--replay";
+    char *words[WORDS_MAX + 3];
+    char *rest;
+    int count = 0;
+    int status = 0;
+    pid_t child;
+
+    snprintf(asked, sizeof asked, "%s", e->asked);
+    for (char *word = strtok_r(asked, " ", &rest);
+         word != NULL && count < WORDS_MAX; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    words[count++] = option;
+    words[count++] = e->choices;
+    words[count] = NULL;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        const enum cli_exit exit_code = cli_explore(count, words);
+
+        fflush(stdout);
+        _exit((int)exit_code);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return cli_usage("the system refused a process");
+    return WIFEXITED(status) ? (enum cli_exit)WEXITSTATUS(status) : CLI_CRASH;
+}
+
+/* Another one is of a user's program, which is not at hand. */
+static bool
+is_own_kernel(const struct cli_explored *e)
+{
+    const char *name = e->asked + strlen("explore ");
+    const size_t bytes = strcspn(name, " ");
+
+    for (size_t g = 0; cli_kernel_groups[g] != NULL; g++) {
+        for (size_t k = 0; cli_kernel_groups[g][k].name != NULL; k++) {
+            if (strlen(cli_kernel_groups[g][k].name) == bytes &&
+                memcmp(cli_kernel_groups[g][k].name, name, bytes) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Only what fails here, too, has failed. returns: how to exit */
+static enum cli_exit
+confirm(const struct merge *m)
+{
+    const struct cli_explored *w = &m->whole;
+
+    if (w->exit_code == CLI_OK)
+        return CLI_OK;
+    if (!is_own_kernel(w)) {
+        sim_escape_line(stdout,
+                        "%s: a failure of a program that is not a kernel of "
+                        "profsim; it was not run again",
+                        m->failed_at);
+        return w->exit_code;
+    }
+    if (w->choices == NULL)
+        return cli_usage("%s: a failure without choices cannot be run again",
+                         m->failed_at);
+    if (replay(w) != w->exit_code)
+        return cli_usage("%s: its choices do not fail as it says",
+                         m->failed_at);
+    return w->exit_code;
+}
+
 static enum cli_exit
 tell(const struct merge *m, const char *folder, struct cli_report *report)
 {
     const struct cli_explored *w = &m->whole;
     const char *kernel = w->asked + strcspn(w->asked, " ");
-    enum cli_exit exit_code = w->exit_code;
-    const uint32_t missing =
-        cli_missing_tell(is_missing, m, shards_of(w), w->asked, folder);
+    enum cli_exit exit_code = confirm(m);
+    uint32_t missing;
     struct cli_result *result;
 
+    if (exit_code == CLI_USAGE)
+        return exit_code;
+    missing = cli_missing_tell(is_missing, m, shards_of(w), w->asked, folder);
     if (exit_code == CLI_OK && (missing > 0 || w->graphs == 0))
         exit_code = CLI_INCOMPLETE;
     printf("%s: %" PRIu64 " runs, %" PRIu64 " graphs, log hash %016" PRIx64

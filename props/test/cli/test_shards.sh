@@ -171,6 +171,57 @@ timeout 60 "$profsim" replay merged.d/*.sim >>log 2>&1
 [ $? -eq 2 ]
 count "... and it replays" $?
 
+# Nobody's word for a failure is taken: it is made again.
+forge() { # FILE SED-WORDS...: with a sum that fits
+    file=$1
+    shift
+    sed -i -e '$d' "$@" "$file"
+    python3 -c '
+import ctypes, sys
+text = open(sys.argv[1], "rb").read()
+sum64 = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
+sum64.restype = ctypes.c_uint64
+sum64.argtypes = ctypes.c_char_p, ctypes.c_size_t
+open(sys.argv[1], "ab").write(b"end %016x\n" % sum64(text, len(text)))' "$file"
+}
+# believed NAME COMPLAINT: or rather not
+disbelieved() {
+    merge forged >merged 2>err
+    [ $? -eq 1 ] && grep -q -- "$2" err && ! grep -q 'holds$' merged
+    count "$1" $?
+}
+mkdir forged
+check --seeds 1..9 --shard 1/1 --result forged/h.result >>log 2>&1
+sed -i '$d' forged/h.result && cp forged/h.result whole.result
+echo end >>forged/h.result
+forge forged/h.result -e '/^part traces/,$!s/^seeds .*/seeds 1..8 step 1/' \
+    -e '/^part traces/,$!s/^runs .*/runs 8/' \
+    -e 's/^part traces/failure H2 seed 9 exit 2 scenario 0\n&/'
+disbelieved "a forged failure without a scenario" 'seed 9 of heaps does not fail'
+cp whole.result forged/h.result && echo end >>forged/h.result
+forge forged/h.result -e 's/^holds S2 .*/&/' \
+    -e '0,/^part heaps/s/^part heaps/failure S1 seed 0 exit 2 scenario 0\n&/'
+disbelieved "a forged failure of what is enumerated" 'S1 does not fail as'
+rm forged/*
+cp f/*.result forged
+sed -n '/^failure/{s/ .* scenario.*//p;}' forged/* | grep -q failure
+for file in forged/*; do
+    forge "$file" -e 's/^failure [A-Z0-9]* /failure H5 /'
+done
+disbelieved "a failure under another name" 'does not fail as it says'
+timeout 60 "$profsim" explore counter-4 --shard 1/1 --result forged.explored >>log 2>&1
+rm forged/* && cp forged.explored forged/e.result
+forge forged/e.result -e 's/^exit 0/exit 2\nchoices g0,0/'
+disbelieved "a forged failure of an ordering" 'its choices do not fail as it says'
+cp forged.explored forged/e.result
+forge forged/e.result -e 's/^exit 0/exit 2/'
+disbelieved "... and one without choices" 'a failure without choices'
+cp forged.explored forged/e.result
+forge forged/e.result -e 's/^exit 0/exit 2\nchoices g0,0/' -e 's/counter-4/mine/'
+merge forged >merged 2>>log
+[ $? -eq 2 ] && grep -q 'it was not run again' merged
+count "... and that of a program which is not here is not run again" $?
+
 if [ $# -gt 1 ]; then # they take their time
     check --time 1 >one 2>>log
     check --time 1 >two 2>>log
