@@ -1,33 +1,55 @@
-"""Verdicts on what a tool says of a workload, over many runs.
+"""Verdicts on what a tool says of a workload: how many runs, and what follows.
 
-A cell is called biased if its mean is further from 1 than a right tool's is with a
-chance of 1e-9. With N - 1 >= 23 degrees of freedom, Student's t is beyond 10 with a
-chance below 1e-9; and no run-to-run variance is believed that is below an ideal
-sampler's, which takes each object by itself with chance p = 1 - exp(-S/R): beyond
-6.2 of its standard deviations is a chance below 1e-9, too. So the bound is the
-larger of the two. A tool that counts everything has no bound: it must be exact.
+Runs and margin of a cell are fixed before any run. A run of an ideal sampler, which
+takes each object by itself with chance p = 1 - exp(-S/R), has a variance that is known.
+N runs resolve a margin M if the interval around their mean, T(N) standard errors to
+either side, would be M wide in all: half as wide as the band 1 - M to 1 + M. A
+workload is run as often as its cells need for 10 %, as far as the tool's most_runs
+allow; the margin of a cell is 10 % if the runs resolve it, else 25 %. In the workload
+near-rate it is 1 %. If they resolve none, the samples are too few for a verdict.
 
-A cell is called unbiased below three tenths of the bound, if the bound is below 1.
-In between nothing is decided, and more runs are made. So two audits contradict each
-other only if two means differ by 7 of their standard errors (1e-6). Too few are the
-samples of a cell where even an ideal sampler's bound were 1 or more; they are known
-before any run.
+The verdict is that of an equivalence test. With the interval as wide as the runs vary
+(and not less than an ideal sampler's would), a tool is
+
+  unbiased     if the interval lies within the band,
+  biased       if it lies outside of it,
+  not decided  if a border of the band lies in the interval.
+
+T(N) is the quantile of Student's t that is passed with a chance of 1e-10; 1e-9 leaves
+room for figures that are not quite normal. So with a chance below 1e-9 a tool is called
+biased that is off by M or less, or unbiased that is off by M or more, and two audits
+never contradict each other. A right tool that varies like an ideal sampler is at
+least T(N) > 6.8 standard errors away from "not decided", one that is off by 2 M is
+as far within "biased". A tool that varies far more stays undecided.
 
 Dispersion is the variance from run to run, over the ideal sampler's.
 
 A correlation is that of pairs of figures, which are independent for a right tool:
-Fisher's transform of it has a standard error of 1 / sqrt(pairs - 3). Correlated is
-beyond ten of them, independent below three.
+Fisher's transform of it has a standard error of 1 / sqrt(pairs - 3). The band is -0.5
+to 0.5, the interval 6.7 standard errors to either side.
 """
 import math
 import statistics
 
-RUNS_LEAST = 24
-STUDENT_T = 10.0  # of 23 degrees of freedom and more, two-sided 1e-9
-NORMAL_Z = 6.2    # two-sided 1e-9
-ACCEPTED = 0.3    # of the bound
+# Runs, and Student's t of one degree less that is passed, on either side, with 1e-10.
+T = {24: 11.12, 48: 8.28, 96: 7.28, 192: 6.85}
+MARGINS = (0.1, 0.25)
+
+NORMAL_Z = 6.7
+CORRELATION = 0.5
+CORRELATION_RUNS = {"siblings": 192, "fork": 96}  # of four pairs, and of eight
 
 UNDECIDED = "not decided"
+
+
+def side(low, high, margin):
+    """in: low, high, of an interval around what is off, 0 if nothing is
+    returns: 0 within the margin, 1 outside, None: a border is in it"""
+    if -margin <= low and high <= margin:
+        return 0
+    if low > margin or high < -margin:
+        return 1
+    return None
 
 
 class Cell:
@@ -40,30 +62,43 @@ class Cell:
         self.truth = truth
         self.ideal = ideal    # relative variance of a run, and how many objects
         self.missed = missed  # are not sampled, of an ideal sampler
+        self.margin = 0.0     # NaN: too few
         self.ratios = []
 
+    def resolves(self, runs, margin):
+        return 2 * T[runs] * math.sqrt(self.ideal / runs) <= margin
+
     def judge(self):
+        runs = len(self.ratios)
         self.mean = statistics.fmean(self.ratios)
-        spread = (statistics.variance(self.ratios) if len(self.ratios) > 1
-                  else 0.0)
+        spread = statistics.variance(self.ratios) if runs > 1 else 0.0
         if self.tool.exact:
             self.bound, self.dispersion = 0.0, math.nan
             self.verdict = "exact" if spread == 0 and self.mean == 1 else "off"
             return
-        runs = len(self.ratios)
-        self.bound = max(STUDENT_T * math.sqrt(spread / runs),
-                         NORMAL_Z * math.sqrt(self.ideal / runs))
+        self.bound = T[runs] * math.sqrt(max(spread, self.ideal) / runs)
         # Where nearly every object is sampled, there is nothing to compare.
         self.dispersion = spread / self.ideal if self.missed >= 1 else math.nan
-        off = abs(self.mean - 1)
-        if NORMAL_Z * math.sqrt(self.ideal / RUNS_LEAST) >= 1:
+        if math.isnan(self.margin):
             self.verdict = "too few"
-        elif off > self.bound:
-            self.verdict = "biased"
-        elif off <= ACCEPTED * self.bound and self.bound < 1:
-            self.verdict = "unbiased"
-        else:  # who says nothing at all is not unbiased
-            self.verdict = UNDECIDED
+            return
+        off = self.mean - 1
+        self.verdict = {0: "unbiased", 1: "biased", None: UNDECIDED}[side(
+            off - self.bound, off + self.bound, self.margin)]
+
+
+def plan(cells, most_runs, margins=MARGINS):
+    """Fix the margin of each cell; returns the number of runs."""
+    ladder = [runs for runs in T if runs <= most_runs]
+    best = {}
+    for cell in cells:
+        if cell.tool.exact:
+            return 1
+        fit = [margin for margin in margins if cell.resolves(ladder[-1], margin)]
+        cell.margin = fit[0] if fit else math.nan
+        best[cell] = [runs for runs in ladder
+                      if not fit or cell.resolves(runs, fit[0])][0]
+    return max(best.values())
 
 
 class Correlation:
@@ -75,15 +110,12 @@ class Correlation:
 
     def judge(self):
         first, second = zip(*self.pairs)
-        error = 1 / math.sqrt(len(self.pairs) - 3)
-        self.bound = math.tanh(STUDENT_T * error)
+        half = NORMAL_Z / math.sqrt(len(self.pairs) - 3)
+        self.bound = math.tanh(half)
         if len(set(first)) == 1 or len(set(second)) == 1:
             self.value, self.verdict = math.nan, "constant"
             return
         self.value = statistics.correlation(first, second)
-        if abs(self.value) > self.bound:
-            self.verdict = "correlated"
-        elif abs(self.value) <= math.tanh(ACCEPTED * STUDENT_T * error):
-            self.verdict = "independent"
-        else:
-            self.verdict = UNDECIDED
+        near = math.atanh(max(-1 + 1e-12, min(self.value, 1 - 1e-12)))
+        self.verdict = {0: "independent", 1: "correlated", None: UNDECIDED}[side(
+            near - half, near + half, math.atanh(CORRELATION))]

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Live profilers against the truth: what has to be installed is there, then
 # audit.py runs, whose head says what it does.
-# usage: [RUNS=N] subjects/live/run.sh FOLDER
+# usage: [AGAINST=CSV] [OUT=FOLDER] subjects/live/run.sh FOLDER
 set -eu
 
 for command in heaptrack node; do
@@ -17,4 +17,5 @@ for library in libjemalloc.so.2 libtcmalloc.so.4; do
     }
 done
 valgrind --version >/dev/null
-exec /usr/bin/python3 subjects/live/audit.py "$1" ${RUNS:+--runs "$RUNS"}
+exec /usr/bin/python3 subjects/live/audit.py "$1" ${OUT:+--out "$OUT"} \
+    ${AGAINST:+--against "$AGAINST"}

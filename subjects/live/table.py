@@ -11,13 +11,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "cli", "page"))
 import measurements  # noqa: E402
+from judge import CORRELATION, MARGINS  # noqa: E402
 
 RATE = 65536 # bytes, at which tools sample
-ABOUT = ("What each tool says, divided by the truth: the mean of its runs. After "
-         "\u00b1 stands how far the mean of an unbiased tool may be off with a chance "
-         "of 1e-9. A cell with a cross is further off; in a pale one the samples are "
-         "too few, or nothing is decided. d is the dispersion: the variance from run "
-         "to run over an ideal sampler's. Rate: one byte in %d." % RATE)
+ABOUT = ("What each tool says, divided by the truth: the mean of its runs, and after "
+         "\u00b1 how far the true mean may be from it (a chance of 1e-9). In a cell with "
+         "a cross all of that is further from 1 than the margin, which is 10 % (25 % "
+         "where a * stands, 1 % in near-rate); in a pale one nothing is decided, or the "
+         "samples are too few to; in all others it is within the margin. d is the "
+         "dispersion: the variance from run to run over an ideal sampler's. Rate: one "
+         "byte in {:,}, unless --rate said otherwise.".format(RATE))
 TONES = {"biased": "bad", "off": "bad", "correlated": "bad", "too": "soft",
          "not": "soft"}
 
@@ -32,7 +35,7 @@ def write_csv(path, audit, versions):
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["tool", "language", "version", "workload", "site bytes",
                        "quantity", "runs", "truth", "said / truth", "bound",
-                       "dispersion", "verdict", "cpu s", "plain cpu s",
+                       "margin", "dispersion", "verdict", "cpu s", "plain cpu s",
                        "rss KiB", "plain rss KiB"])
         for cell in audit.cells:
             cost = audit.costs[cell.tool.name, cell.workload]
@@ -40,7 +43,7 @@ def write_csv(path, audit, versions):
                 cell.tool.name, cell.tool.language, versions[cell.tool.name],
                 cell.workload, cell.label, cell.quantity, len(cell.ratios),
                 cell.truth, "%.4f" % cell.mean, "%.4f" % cell.bound,
-                number(cell.dispersion, "%.2f"), cell.verdict,
+                number(cell.margin, "%g"), number(cell.dispersion, "%.2f"), cell.verdict,
                 number(cost.cpu_s, "%.3f"), number(cost.plain_cpu_s, "%.3f"),
                 number(cost.rss_kib, "%.0f"),
                 number(cost.plain_rss_kib, "%.0f")])
@@ -49,8 +52,16 @@ def write_csv(path, audit, versions):
                 row.tool.name, row.tool.language, versions[row.tool.name],
                 row.workload, "", "correlation of " + row.quantity,
                 len(row.pairs), "", number(row.value, "%.4f"),
-                "%.4f" % row.bound, "", row.verdict, "", "", "", ""])
+                "%.4f" % row.bound, "%g" % CORRELATION, "", row.verdict, "", "", "", ""])
     os.rename(path + ".part", path)
+
+
+def read_verdicts(path):
+    """in: path, of a CSV; returns: verdicts by tool, workload, site and quantity"""
+    with open(path, newline="") as file:
+        return {tuple(row[name] for name in ("tool", "workload", "site bytes",
+                                             "quantity")): row["verdict"]
+                for row in csv.DictReader(file)}
 
 
 # ---- The page, of the rows of audit.csv ----
@@ -67,7 +78,7 @@ def cell(row, text):
 def text_of(row):
     text = row["said / truth"]
     if row["verdict"] not in ("exact", "off"):
-        text += " \u00b1" + row["bound"]
+        text += " \u00b1" + row["bound"] + "*" * (row["margin"] == "%g" % MARGINS[-1])
     if row["dispersion"]:
         text += ", d %.1f" % float(row["dispersion"])
     return cell(row, text)

@@ -4,11 +4,14 @@
 An ideal sampler must be called unbiased, one that is off by more than the bound
 says biased: seeds are fixed, so this passes always or never.
 """
+import contextlib
+import io
 import math
 import os
 import random
 import sys
 import tempfile
+import threading
 
 sys.dont_write_bytecode = True
 import audit  # noqa: E402
@@ -31,7 +34,6 @@ class Sampler(Tool):
     """Takes each object by itself with the byte sampler's chance."""
     name = "sampler"
     says = ("bytes", "objects")
-    most_runs = judge.RUNS_LEAST
 
     def __init__(self, scale=1.0, keeps_numbers=False):
         super().__init__("", audit.RATE)
@@ -57,88 +59,149 @@ class Sampler(Tool):
                              parts)[0] for at in range(2)]
 
 
-def verdicts(tool, workload="uneven"):
-    return audit.measure(tool, workload, judge.RUNS_LEAST, lambda text: None)[0]
+def cells(tool, workload="uneven"):
+    return audit.measure(tool, workload, lambda text: None)[0]
 
 
-ideal = verdicts(Sampler())
+# ---- How many runs, and with which margin: before any run ----
+
+
+def chance_beyond(t, degrees):
+    """Of Student's t on both sides: Simpson's rule over 1/t."""
+    factor = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2))
+    density = lambda u: u and (1 + 1 / (u * u * degrees)) ** (
+        -(degrees + 1) / 2) / (u * u)
+    steps = 2000
+    width = 1 / t / steps
+    weights = (1 if at in (0, steps) else 4 if at % 2 else 2
+               for at in range(steps + 1))
+    return 2 * factor / math.sqrt(degrees * math.pi) * width / 3 * sum(
+        each * density(at * width) for at, each in enumerate(weights))
+
+
+check("each T is passed with a chance of 1e-10", all(
+    0.9e-10 < chance_beyond(t, runs - 1) <= 1.001e-10
+    for runs, t in judge.T.items()))
+
+
+def planned(ideals, most_runs=192, margins=judge.MARGINS):
+    """Runs and margins of cells with these variances of a run."""
+    made = [judge.Cell(Sampler(), "", 0, "", "bytes", 1, ideal, 5)
+            for ideal in ideals]
+    return judge.plan(made, most_runs, margins), [cell.margin for cell in made]
+
+
+# 2 * 8.28 * 0.04 / sqrt(48) is 0.0956; with 24 runs 11.12 gives 0.182.
+check("as many runs as 10 % take", planned([0.04 ** 2]) == (48, [0.1]))
+check("the most demanding part decides",
+      planned([0.0001, 0.04 ** 2]) == (48, [0.1, 0.1]))
+# 2 * 6.85 * 0.15 / sqrt(192) is 0.148; with 96 runs 7.28 gives 0.223.
+check("where the most runs do not resolve 10 %, it is 25 %",
+      planned([0.15 ** 2]) == (96, [0.25]))
+check("1 % where it is asked for", planned([0.0069 ** 2], 192, (0.01,)) == (
+    192, [0.01]))
+few = planned([1.0])
+check("where they do not resolve that, the samples are too few",
+      few[0] == 24 and math.isnan(few[1][0]))
+tiny = audit.WORKLOADS["tiny"] = ("plain", [(16, 8, 1)])
+silent = []
+
+
+class Silent(Sampler):
+    def measure(self, mode, seed, parts):
+        silent.append(seed)
+        return super().measure(mode, seed, parts)
+
+
+check("a workload without a margin is not run",
+      audit.measure(Silent(), "tiny", lambda text: None) == ([], None) and
+      not silent)
+
+# ---- Verdicts ----
+
+ideal = cells(Sampler())
 check("an ideal sampler is unbiased, or its samples are too few",
       {c.verdict for c in ideal} == {"unbiased", "too few"})
 check("its samples suffice at all sizes but the smallest",
       {c.label for c in ideal if c.verdict == "too few"} == {"16"})
-check("its dispersion is near 1", all(0.3 < c.dispersion < 2.5 for c in ideal))
-silent = verdicts(Sampler(0.0))
-check("which is known before any run", {(c.label, c.quantity) for c in ideal
-      if c.verdict == "too few"} == {(c.label, c.quantity) for c in silent
-                                     if c.verdict == "too few"})
-check("who says nothing is never unbiased",
-      {c.verdict for c in silent} == {"biased", "too few"})
-cell = judge.Cell(Sampler(), "", 0, "", "bytes", 1, 1e-6, 5)
-cell.ratios = [0.9, 1.1] * 12  # a standard deviation of 0.1 sqrt(24/23)
-cell.judge()
-check("the bound is ten standard errors", abs(cell.bound - 0.20851) < 1e-5)
-check("the dispersion is by the ideal variance",
-      abs(cell.dispersion - 0.0104348e6) < 1)
-cell.ratios, cell.ideal = [1.0] * 24, 0.01
-cell.judge()
-check("and not below 6.2 of an ideal sampler's", abs(cell.bound - 0.12656) < 1e-5)
-
-
-def verdict_at(off, ideal=1e-6):
-    """Of a cell that is off by so many of its standard errors."""
-    cell = judge.Cell(Sampler(), "", 0, "", "bytes", 1, ideal, 5)
-    cell.ratios = [0.9, 1.1] * 12
-    error = math.sqrt(0.01 * 24 / 23 / 24)
-    cell.ratios = [ratio + off * error for ratio in cell.ratios]
-    cell.judge()
-    return cell.verdict
-
-
-check("three standard errors and ten are the borders", [
-    verdict_at(off) for off in (0, -2.9, 3.1, -9.9, 10.1, -10.1)] == [
-    "unbiased", "unbiased", "not decided", "not decided", "biased", "biased"])
-check("too few samples are not judged", verdict_at(40, 0.7) == "too few")
-runs = []
-
-
-class Slow(Sampler):
-    """Off by about five standard errors of 24 runs."""
-    most_runs = 400
-
-    def measure(self, mode, seed, parts):
-        runs.append(seed)
-        return super().measure(mode, seed, parts)
-
-
-sure = audit.measure(Slow(1.026), "large", judge.RUNS_LEAST, lambda text: None)[0]
-check("what is not decided is run four times as often",
-      runs == list(range(1, 97)) and "biased" in {c.verdict for c in sure})
+check("its dispersion is near 1", all(0.6 < c.dispersion < 1.6 for c in ideal))
+check("all parts have the runs that were planned",
+      {len(c.ratios) for c in ideal} == {96})
+silent = cells(Sampler(0.0))
+check("who says nothing is biased", {c.verdict for c in silent} ==
+      {"biased", "too few"})
 for scale in (0.6321, 1.5820):
-    check("%.4f of the truth is biased" % scale, any(
-        c.verdict == "biased" for c in verdicts(Sampler(scale))))
-same = verdicts(Sampler(keeps_numbers=True))
+    check("%.4f of the truth is biased" % scale, {
+        c.verdict for c in cells(Sampler(scale))} == {"biased", "too few"})
+check("a small bias of many samples is, within 1 %",
+      {c.verdict for c in cells(Sampler(0.98), "near-rate")} == {"biased"})
+check("and nothing else is", {c.verdict for c in cells(Sampler(), "near-rate")}
+      == {"unbiased"})
+same = cells(Sampler(keeps_numbers=True))
 check("the same numbers in each run have no dispersion",
       all(c.dispersion < 1e-9 for c in same))
+
+
+def cell_at(off, spread=0.1, ideal=1e-6, margin=0.1):
+    """Of 96 runs whose mean is off by that."""
+    cell = judge.Cell(Sampler(), "", 0, "", "bytes", 1, ideal, 5)
+    cell.margin = margin
+    cell.ratios = [1 + off - spread, 1 + off + spread] * 48
+    cell.judge()
+    return cell
+
+
+cell = cell_at(0)  # a standard deviation of 0.1 sqrt(96/95)
+half = 7.28 * 0.1 / math.sqrt(95)
+check("the interval is T standard errors to either side",
+      abs(cell.bound - half) < 1e-9)
+check("the dispersion is by the ideal variance",
+      abs(cell.dispersion - 0.01 * 96 / 95 / 1e-6) < 1e-3)
+check("no run-to-run variance is believed below an ideal sampler's",
+      abs(cell_at(0, 0.0, 0.01).bound - 7.28 * 0.1 / math.sqrt(96)) < 1e-9)
+check("the borders are where the interval meets the margin", [
+    cell_at(sign * off).verdict for sign in (-1, 1) for off in (
+        0, 0.1 - half - 1e-6, 0.1 - half + 1e-6, 0.1, 0.1 + half - 1e-6,
+        0.1 + half + 1e-6)] == ["unbiased", "unbiased", "not decided",
+                                "not decided", "not decided", "biased"] * 2)
+check("who varies too much is not decided, whatever the mean",
+      {cell_at(off, 3).verdict for off in (0, 0.5, 1, -1)} == {"not decided"})
+check("too few samples are not judged",
+      cell_at(9, margin=math.nan).verdict == "too few")
 
 
 # ---- Correlation ----
 
 
 def correlation(tool, mode):
-    return audit.correlate(tool, mode, judge.RUNS_LEAST, lambda text: None)
+    return audit.correlate(tool, mode, lambda text: None)
 
 
 free = correlation(Sampler(), "siblings")
 check("threads of an ideal sampler are independent",
-      free.verdict == "independent" and len(free.pairs) == 24 * 4)
+      free.verdict == "independent" and len(free.pairs) == 192 * 4)
 free = correlation(Sampler(), "fork")
 check("so are parent and child",
-      free.verdict == "independent" and len(free.pairs) == 24 * 8)
+      free.verdict == "independent" and len(free.pairs) == 96 * 8)
 tied = correlation(Sampler(keeps_numbers=True), "fork")
 check("a child with the numbers of its parent correlates",
       tied.verdict == "correlated" and tied.value > 0.999999)
-check("the bound is ten standard errors of Fisher's transform",
-      abs(tied.bound - math.tanh(10 / math.sqrt(189))) < 1e-12)
+check("the interval is 6.7 standard errors of Fisher's transform",
+      abs(tied.bound - math.tanh(6.7 / math.sqrt(765))) < 1e-12)
+
+
+def correlated_at(share):
+    """Of 1,000 pairs: as many have the same figure, the others none in common."""
+    row = judge.Correlation(Sampler(), "fork", "bytes")
+    row.pairs = [(at % 2, at % 2 if at < share * 1000 else at // 2 % 2)
+                 for at in range(1000)]
+    row.judge()
+    return row.verdict
+
+
+check("half correlated is not decided, more and less is", [
+    correlated_at(share) for share in (0.2, 0.5, 0.8)] == [
+    "independent", "not decided", "correlated"])
 silent = correlation(Sampler(0.0), "siblings")
 check("who says nothing does not correlate", silent.verdict == "constant")
 
@@ -146,7 +209,7 @@ check("who says nothing does not correlate", silent.verdict == "constant")
 
 whole = audit.Audit()
 whole.cells, whole.costs["sampler", "uneven"] = audit.measure(
-    Sampler(), "uneven", judge.RUNS_LEAST, lambda text: None)
+    Sampler(), "uneven", lambda text: None)
 whole.correlations = [tied]
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "audit")
@@ -156,12 +219,56 @@ with tempfile.TemporaryDirectory() as folder:
         rows = file.read().splitlines()
     with open(path + ".html") as file:
         page = file.read()
+    now = table.read_verdicts(path + ".csv")
 check("a cell has its cost, and that without the tool",
       rows[1].endswith(",2.000,0.500,3072,1024"))
 check("a correlation is a row", rows[-1] ==
-      "sampler,,1,fork,,correlation of bytes,192,,1.0000,0.6215,,correlated,,,,")
+      "sampler,,1,fork,,correlation of bytes,768,,1.0000,0.2376,0.5,,correlated,,,,")
 check("the page has both", "+1.50 s, +2.0 MiB" in page and
-      '["1.0000 ±0.6215","bad","correlated"]' in page)
+      '["1.0000 ±0.2376","bad","correlated"]' in page)
+check("verdicts are read back", now["sampler", "fork", "", "correlation of bytes"]
+      == "correlated" and len(now) == 7)
+said = io.StringIO()
+with contextlib.redirect_stdout(said):
+    check("a table agrees with itself", audit.agrees(now, now))
+    check("and with a part of itself", audit.agrees(now, dict([*now.items()][:3])))
+    check("but not with another verdict", not audit.agrees(now, {
+        cell: "biased" for cell in now}))
+check("which is told", "sampler, uneven, 65536, bytes: unbiased, was biased\n" in
+      said.getvalue() and "7 of 7 cells" in said.getvalue() and
+      "3 of 3 cells" in said.getvalue())
+
+# ---- Two runs at once ----
+
+
+class Noting(Sampler):
+    """Notes which folder each run had, and is not yet done when another begins."""
+    modes = ("plain",)
+    folders = []
+    both = threading.Barrier(2, timeout=60)
+
+    def __init__(self, folder, rate, scratch):
+        super().__init__()
+        self.scratch = scratch
+
+    def measure(self, mode, seed, parts):
+        if seed == 1:
+            self.both.wait()
+        self.folders.append(self.scratch)
+        return super().measure(mode, seed, parts)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    names = ["large", "uneven"]
+    steps = []
+    together = audit.measure_all([(Noting, name) for name in names], folder,
+                                 audit.RATE, lambda now: steps.append(len(now.costs)))
+    check("two runs at once have folders of their own",
+          len(set(Noting.folders)) == 2 and all(map(os.path.isdir, Noting.folders)))
+check("the table is kept after each", steps == [1, 2])
+check("and the table has their order", list(dict.fromkeys(
+    cell.workload for cell in together.cells)) == names and
+    [name for _, name in together.costs] == names)
 
 
 class Counter(Sampler):
@@ -179,9 +286,9 @@ class Counter(Sampler):
 
 
 check("who counts everything is exact",
-      all(c.verdict == "exact" for c in verdicts(Counter())))
+      all(c.verdict == "exact" for c in cells(Counter())))
 check("who forgets one object is off",
-      all(c.verdict == "off" for c in verdicts(Counter(1))))
+      all(c.verdict == "off" for c in cells(Counter(1))))
 
 # ---- The readers, on files as the tools write them ----
 

@@ -45,23 +45,26 @@ class Tool:
     exact = False       # counts everything
     says = ()           # of objects, bytes, live_objects, live_bytes
     modes = ("plain",)
+    workloads = ()      # of these modes; (): all
     least = 16          # the smallest object that can be asked for
     keeps_all = False   # objects in use are all it sees
-    most_runs = 384     # if a cell is not decided
+    most_runs = 192     # of a workload: what its slowest part costs
 
     def counted(self, mode, size):
         """Bytes that it counts for an object that the program asked for."""
         return size
 
-    def __init__(self, folder, rate):
+    def __init__(self, folder, rate, scratch=None):
+        """in: folder, of the truth programs; scratch, for the files of a run"""
         self.folder, self.rate = folder, rate
+        self.scratch = scratch or folder
 
     def sums(self, parts):
         return [dict.fromkeys(self.says, 0.0) for _ in parts]
 
     def run(self, command, env=None):
         """Run a truth program; returns its output and its Cost."""
-        path = self.folder + "/cost.txt"
+        path = self.scratch + "/cost.txt"
         words = ["%s=%s" % each for each in (env or {}).items()]
         # What is preloaded is for the program alone.
         text = run([self.folder + "/cost", path, "env"] + words + command)

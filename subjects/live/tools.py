@@ -45,11 +45,11 @@ class Symbols:
 class OfC(Tool):
     """A tool around malloc, and the truth program in C."""
     language = "C"
-    modes = ("plain", "one-site", "threads", "realloc", "aligned", "calloc",
-             "siblings", "fork")
+    modes = ("plain", "cold", "between", "near-rate", "one-site", "threads",
+             "alive", "realloc", "aligned", "calloc", "siblings", "fork")
 
-    def __init__(self, folder, rate):
-        super().__init__(folder, rate)
+    def __init__(self, folder, rate, scratch=None):
+        super().__init__(folder, rate, scratch)
         self.program = folder + "/truth"
         self.symbols = Symbols(self.program)
 
@@ -72,7 +72,7 @@ class Dumper(OfC):
     """A tool that writes the file that the truth program asks for."""
 
     def measure(self, mode, seed, parts):
-        dump = os.path.join(self.folder, self.file)
+        dump = os.path.join(self.scratch, self.file)
         cost = self.run(self.words(mode, seed, parts, dump),
                         self.settings(self.rate))[1]
         return self.read(dump, parts), cost
@@ -82,7 +82,7 @@ class Dumper(OfC):
         return self.run(self.words(mode, seed, parts), self.settings(0))[1]
 
     def fork(self, seed, parts):
-        dump = os.path.join(self.folder, self.file)
+        dump = os.path.join(self.scratch, self.file)
         return self.measure("fork", seed, parts)[0], self.read(
             dump + ".child", parts)
 
@@ -175,7 +175,7 @@ class Heaptrack(OfC):
         return package_version("heaptrack")
 
     def measure(self, mode, seed, parts):
-        raw, data = self.folder + "/heaptrack.raw", self.folder + "/heaptrack.gz"
+        raw, data = self.scratch + "/heaptrack.raw", self.scratch + "/heaptrack.gz"
         if os.path.exists(raw):
             os.remove(raw)  # or it is written over, and keeps its end
         cost = self.run(self.words(mode, seed, parts), {
@@ -187,7 +187,7 @@ class Heaptrack(OfC):
                 capture_output=True, check=True, timeout=LIMIT_S).stdout)
         sums = self.sums(parts)
         for name, kind in self.costs.items():
-            stacks = self.folder + "/heaptrack.stacks"
+            stacks = self.scratch + "/heaptrack.stacks"
             run(["heaptrack_print", "-f", data, "-F", stacks,
                  "--flamegraph-cost-type", kind])
             with open(stacks) as file:
@@ -201,13 +201,14 @@ class Heaptrack(OfC):
 class Dhat(OfC):
     name = "valgrind dhat"
     exact = True
+    modes = tuple(mode for mode in OfC.modes if mode != "alive")  # 500 threads
     says = ("objects", "bytes", "live_objects", "live_bytes")
 
     def version(self):
         return version_of(["valgrind", "--version"])
 
     def measure(self, mode, seed, parts):
-        dump = self.folder + "/dhat.json"
+        dump = self.scratch + "/dhat.json"
         cost = self.run(["valgrind", "--tool=dhat", "--dhat-out-file=" + dump] +
                         self.words(mode, seed, parts))[1]
         with open(dump) as file:
@@ -225,6 +226,7 @@ class Dhat(OfC):
 
 class Ours(OfC):
     name = "profsim profile"
+    most_runs = 96
     says = ("objects", "bytes", "live_objects", "live_bytes")
 
     def version(self):
@@ -243,7 +245,7 @@ class Ours(OfC):
 
     def record(self, mode, seed, parts):
         """Returns the profiles that were written, and the Cost."""
-        folder = self.folder + "/profsim"
+        folder = self.scratch + "/profsim"
         for old in glob.glob(folder + "/*"):
             os.remove(old)
         cost = self.run([self.folder + "/../profsim", "profile", "--heap",
@@ -265,7 +267,7 @@ class Ours(OfC):
 class Go(Tool):
     name, language = "Go runtime", "Go"
     says = ("objects", "bytes", "live_objects", "live_bytes")
-    modes = ("plain", "threads", "siblings")
+    modes = ("plain", "cold", "near-rate", "threads", "siblings")
 
     def version(self):
         return version_of(["go", "version"])
@@ -291,7 +293,7 @@ class OfJava(Tool):
     language = "Java"
     most_runs = 96
     says = ("objects", "bytes")
-    modes = ("plain", "threads", "siblings")
+    modes = ("plain", "cold", "threads", "siblings")
 
     def version(self):
         return version_of(["java", "-version"])
@@ -308,7 +310,7 @@ class Jep331(OfJava):
     name = "JEP 331, S/p"
 
     def measure(self, mode, seed, parts):
-        dump = self.folder + "/jep331.txt"
+        dump = self.scratch + "/jep331.txt"
         cost = self.run(["java", "-agentpath:%s/libaudit-jvm.so=%d,%s" %
                          (self.folder, self.rate, dump)] +
                         self.words(mode, seed, parts))[1]
@@ -324,12 +326,12 @@ class Jep331(OfJava):
 class Jfr(OfJava):
     name = "JFR ObjectAllocationSample"
     says = ("bytes",)
-    units = {"bytes": 1, "byte": 1, "kB": 1024, "MB": 1024 ** 2,
-             "GB": 1024 ** 3}
+    most_runs = 24  # of three seconds each
+    workloads = ("equal-bytes", "large", "short-threads")
 
     def measure(self, mode, seed, parts):
-        dump = self.folder + "/audit.jfr"
-        settings = self.folder + "/audit.jfc"
+        dump = self.scratch + "/audit.jfr"
+        settings = self.scratch + "/audit.jfc"
         with open(settings, "w") as file:
             file.write('<configuration version="2.0">'
                        '<event name="jdk.ObjectAllocationSample">'
@@ -355,6 +357,7 @@ class Jfr(OfJava):
 
 class Memprof(Tool):
     name, language = "OCaml Gc.Memprof", "OCaml"
+    most_runs = 96  # each begins further on
     says = ("bytes",)
     modes = ("plain", "fork")
     least = 32  # smaller ones look like the program's own lists and numbers
@@ -389,7 +392,8 @@ class Memprof(Tool):
 
 class V8(Tool):
     name, language = "V8 sampling", "JavaScript"
-    most_runs = 96
+    most_runs = 48
+    modes = ("plain", "cold")
     says = ("live_bytes",)
     least = 64
     keeps_all = True

@@ -7,11 +7,15 @@
  * The i-th SIZE is allocated at site_i, COUNT times; each KEEP-th block is
  * kept. Sites take turns by chance, in proportion to what is left of them. DUMP
  * is where a profiler that is asked (jemalloc, gperftools) writes; "-": it
- * writes by itself.
+ * writes by itself. A program allocates 32 MiB before, at no site, so that what
+ * a profiler does at its start is over; "cold" is without.
  *
  *      plain     malloc
+ *      cold      malloc, from the start
+ *      near-rate, between  malloc
  *      one-site  all sizes at site_0
  *      threads   each thread allocates ten blocks and ends
+ *      alive     each thread allocates ten blocks; none ends before the last
  *      realloc   a block grows to its size by doubling, from a sixteenth
  *      aligned   aligned to 2,048 bytes
  *      calloc    zeroed
@@ -33,9 +37,10 @@
 enum {
     SITES = 8,
     A_THREAD = 10,
+    ALIVE_MAX = 2048,
     ALIGNMENT = 2048,
     STEPS = 5,
-    BEFORE_FORK = 4096, /* blocks of 8 KiB: gperftools skips 16 MiB */
+    WARM_UP = 4096, /* blocks of 8 KiB: gperftools skips 16 MiB */
 };
 
 struct part {
@@ -173,6 +178,49 @@ allocate_ten(void *unused)
     return &parts[0];
 }
 
+/* One thread allocates at a time: main starts the next when it has. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t one_has = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t all_have = PTHREAD_COND_INITIALIZER;
+static int allocated; /* threads that have */
+static bool is_over;
+
+static void *
+allocate_ten_and_stay(void *unused)
+{
+    const bool was_last = allocate_ten(unused) == NULL;
+
+    pthread_mutex_lock(&lock);
+    allocated++;
+    is_over = was_last;
+    pthread_cond_signal(&one_has);
+    while (!is_over)
+        pthread_cond_wait(&all_have, &lock);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static void
+allocate_alive(void)
+{
+    static pthread_t threads[ALIVE_MAX];
+    int count = 0;
+
+    pthread_mutex_lock(&lock);
+    while (!is_over) {
+        if (count == ALIVE_MAX ||
+            pthread_create(&threads[count++], NULL, allocate_ten_and_stay,
+                           NULL) != 0)
+            abort();
+        while (allocated < count)
+            pthread_cond_wait(&one_has, &lock);
+    }
+    pthread_cond_broadcast(&all_have);
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void *
 allocate_part(void *part)
 {
@@ -194,19 +242,23 @@ run_thread(void *(*function)(void *), void *argument)
     return result;
 }
 
-/* What a child inherits: a sampler that has begun. */
 static void
-fork_child(char *path, size_t path_bytes)
+warm_up(void)
 {
-    int status = 1;
-    pid_t pid;
-
-    for (int i = 0; i < BEFORE_FORK; i++) {
+    for (int i = 0; i < WARM_UP; i++) {
         void *volatile block = malloc(8192);
 
         free(block);
     }
-    pid = fork();
+}
+
+/* A child inherits a sampler that has begun. */
+static void
+fork_child(char *path, size_t path_bytes)
+{
+    int status = 1;
+    const pid_t pid = fork();
+
     if (pid == 0 && strcmp(path, "-") != 0)
         strncat(path, ".child", path_bytes - strlen(path) - 1);
     if (pid < 0 ||
@@ -220,6 +272,8 @@ allocate_all(void)
     if (strcmp(mode, "threads") == 0) {
         while (run_thread(allocate_ten, NULL) != NULL)
             continue;
+    } else if (strcmp(mode, "alive") == 0) {
+        allocate_alive();
     } else if (strcmp(mode, "siblings") == 0) {
         for (int i = 0; i < parts_count; i++)
             run_thread(allocate_part, &parts[i]);
@@ -253,6 +307,8 @@ main(int argc, char **argv)
     if (kept == MAP_FAILED)
         return 2;
     strcpy(path, argv[3]);
+    if (strcmp(mode, "cold") != 0)
+        warm_up();
     if (strcmp(mode, "fork") == 0)
         fork_child(path, sizeof path);
     allocate_all();

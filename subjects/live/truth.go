@@ -82,6 +82,14 @@ func allocateOf(parts []part, i int) {
 	p.done++
 }
 
+var last []byte
+
+func warmUp() {
+	for i := 0; i < 4096; i++ {
+		last = make([]byte, 8192)
+	}
+}
+
 // scaled is what pprof makes of a record.
 func scaled(objects, bytes, rate int64) (float64, float64) {
 	if objects == 0 || bytes == 0 {
@@ -134,6 +142,9 @@ func main() {
 	parts := make([]part, len(os.Args)-3)
 	for i := range parts {
 		fmt.Sscanf(os.Args[i+3], "%d:%d:%d", &parts[i].bytes, &parts[i].left, &parts[i].keep)
+	}
+	if os.Args[1] != "cold" {
+		warmUp()
 	}
 	if os.Args[1] == "siblings" {
 		for i := range parts {

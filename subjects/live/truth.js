@@ -43,11 +43,20 @@ function allocateAll() {
     }
 }
 
+let last;
+
+function warmUp() {
+    for (let i = 0; i < 4096; i++)
+        last = new Array(1018);
+}
+
 const rate = Number(process.env.AUDIT_RATE); // 0: without a profile
 const session = new inspector.Session();
 session.connect();
 if (rate > 0)
     session.post('HeapProfiler.startSampling', {samplingInterval: rate});
+if (process.argv[2] !== 'cold')
+    warmUp();
 allocateAll();
 if (rate > 0)
     session.post('HeapProfiler.getSamplingProfile', (error, {profile}) => {
