@@ -4,8 +4,7 @@
  *      prog.c --cc -fsanitize=thread--> prog.s --as--> prog.o --\
  *                                       libprofsim-explore.a ----> program
  *
- * The program explores itself: the explorer is linked to it, with a main of its
- * own. All that is built lies in a folder that is removed.
+ * The explorer is linked to it, with a main of its own, in a folder of its own.
  */
 #include "build_program.h"
 
@@ -262,6 +261,7 @@ add_flags(struct words *command, const struct build *b)
         "-g",           "-O1",
         "-pthread",     "-fno-omit-frame-pointer",
         "-fno-builtin", "-U_FORTIFY_SOURCE",
+        "-Wno-tsan",    "-Wno-unknown-warning-option",
         NULL,
     };
 

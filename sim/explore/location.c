@@ -79,7 +79,7 @@ sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
     const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
     struct word *word;
 
-    if (address % bytes != 0)
+    if ((address & (bytes - 1)) != 0)
         sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
     sim_heap_check(address, bytes, site);
     word = sim_memory_word(address - offset, site);

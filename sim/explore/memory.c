@@ -89,9 +89,10 @@ store_insert(struct location *l, uint32_t index)
         if (l->stores == NULL)
             abort();
     }
+    if (index == l->stores_count++)
+        return &l->stores[index];
     memmove(&l->stores[index + 1], &l->stores[index],
-            (l->stores_count - index) * sizeof *l->stores);
-    l->stores_count++;
+            (l->stores_count - 1 - index) * sizeof *l->stores);
     for (uint32_t i = 0; i < SIM_THREADS_MAX; i++)
         l->least.at[i] += l->least.at[i] >= index && l->least.at[i] != 0;
     return &l->stores[index];
