@@ -20,7 +20,7 @@ slurm_pids=
 trap 'slurm_stop; rm -rf "$dir"' EXIT
 trap 'exit 1' INT TERM HUP
 mkdir "$dir/bin"
-ln -s "$profsim" "$dir/bin/profsim"
+cp "$profsim" "$dir/bin/profsim" # a build in between changes nothing
 export PATH="$dir/bin:$PATH"
 shards=${SHARDS:-4}
 failed=0

@@ -25,7 +25,7 @@ trap clean EXIT
 trap 'exit 1' INT TERM HUP
 : >"$dir/log"
 mkdir "$dir/bin"
-ln -s "$profsim" "$dir/bin/profsim"
+cp "$profsim" "$dir/bin/profsim" # a build in between changes nothing
 export PATH="$dir/bin:$PATH"
 export SEEDS=1..24000
 python=/usr/bin/python3 # of the Debian packages
