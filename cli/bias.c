@@ -1,14 +1,15 @@
-/* bias.c -- `profsim bias`: how far a sampled block profile is off. */
+/* bias.c -- `profsim bias`: how far sampled waits and bytes are off. */
 #include "bias.h"
 
 #include <string.h>
 
+#include "check.h"
 #include "command.h"
 #include "options.h"
 
 #define GHZ UINT64_C(1000000000)
 
-enum { RULES = 1, RATE, FREQUENCY, FORMAT };
+enum { RULES = 1, RATE, FREQUENCY, FORMAT, VERIFY };
 
 static const struct cli_option table[] = {
     {RULES, 0, "rules", "NAME", "whose sampling (all)"},
@@ -17,15 +18,20 @@ static const struct cli_option table[] = {
     {FORMAT, 0, "format", "F",
      "text; csv: all rule sets at several rates, relative\nerrors; svg: the "
      "same as a plot"},
+    {VERIFY, 0, "verify", NULL,
+     "ask instead whether sampling is right on average: every\nproperty of "
+     "it, or those named, enumerated under the rules (exact)"},
+    CLI_REPORT_OPTIONS,
     {0},
 };
 
 static const struct cli_syntax syntax = {
     .command = "bias",
-    .words = "[OPTION...]",
+    .words = "[OPTION...] [--verify [PROPERTY...]]",
     .about = "What a block profile records of waits of one length, divided by "
              "what\nthey were: 1 is right.\n",
     .options = table,
+    .exits = CLI_EXIT_HELP,
 };
 
 enum format { TEXT, CSV, SVG };
@@ -35,6 +41,10 @@ struct options {
     uint64_t rate_ns;
     uint64_t ticks_per_second;
     enum format format;
+    bool table; /* an option of the tables was given */
+    bool verify;
+    props_set asked; /* by --verify; 0: all */
+    struct cli_report report;
 };
 
 /* A decimal number of up to 9 places, above 0 and at most 10, times 10^9. */
@@ -81,6 +91,7 @@ parse_format(const char *text, enum format *format)
 static bool
 take(struct options *options, int id, const char *value)
 {
+    options->table |= id == RATE || id == FREQUENCY || id == FORMAT;
     switch (id) {
     case RULES:
         return (options->rules = cli_rules(value)) != NULL;
@@ -90,8 +101,14 @@ take(struct options *options, int id, const char *value)
         return parse_ghz(value, &options->ticks_per_second);
     case FORMAT:
         return parse_format(value, &options->format);
+    case VERIFY:
+        options->verify = true;
+        return true;
+    case CLI_REPORT_JSON:
+    case CLI_REPORT_JUNIT:
+        return cli_report_take(&options->report, id, value);
     default:
-        return cli_complain("bias: takes no words, not '%s'", value);
+        return cli_property(value, &options->asked);
     }
 }
 
@@ -116,6 +133,32 @@ print_tables(const struct options *options)
     }
 }
 
+/* returns: do the options go together? */
+static bool
+is_sound(const struct options *options)
+{
+    const bool reports =
+        options->report.json != NULL || options->report.junit != NULL;
+
+    if (options->verify)
+        return !options->table ||
+               cli_complain("--verify tries every rate: it goes with --rules, "
+                            "--json and --junit only");
+    return (options->asked == 0 && !reports) ||
+           cli_complain("properties, --json and --junit go with --verify");
+}
+
+static enum cli_exit
+verify(struct options *options)
+{
+    const struct prof_rules *const rules =
+        options->rules != NULL ? options->rules : &prof_rules_exact;
+
+    return cli_report_end(
+        &options->report,
+        cli_check_unbiased(rules, options->asked, &options->report));
+}
+
 enum cli_exit
 cli_bias(int argc, char **argv)
 {
@@ -123,19 +166,26 @@ cli_bias(int argc, char **argv)
     struct cli_options words;
     int id;
 
+    cli_report_begin(&options.report, argc, argv);
     cli_options_begin(&words, &syntax, argc, argv);
     while ((id = cli_options_next(&words)) != CLI_OPTIONS_END) {
         if (!take(&options, id, words.value))
-            return CLI_USAGE;
+            return cli_report_drop(&options.report, CLI_USAGE);
     }
     if (words.ended)
-        return words.exit_code;
+        return cli_report_drop(&options.report, words.exit_code);
+    if (!is_sound(&options))
+        return cli_report_drop(&options.report, CLI_USAGE);
+    if (options.verify)
+        return verify(&options);
     if (options.format == CSV)
         props_bias_csv(stdout);
     else if (options.format == SVG)
         props_bias_svg(stdout);
     else
         print_tables(&options);
-    return fflush(stdout) == 0 ? CLI_OK
-                               : cli_usage("bias: standard output is full");
+    return cli_report_drop(&options.report,
+                           fflush(stdout) == 0
+                               ? CLI_OK
+                               : cli_usage("bias: standard output is full"));
 }

@@ -132,7 +132,7 @@ search(const struct cli_check_options *options, struct cli_search *search)
     /* Of a subject, what is exact comes first: it says more. */
     if (exit_code == CLI_OK && options->campaign.subject == NULL)
         exit_code = cli_check_enumerated(options, search, NULL);
-    if (exit_code == CLI_OK && !options->unbiased)
+    if (exit_code == CLI_OK)
         exit_code = run_campaigns(options, search);
     if (exit_code == CLI_OK && options->campaign.subject != NULL)
         exit_code = cli_check_enumerated(options, search, NULL);
@@ -162,6 +162,22 @@ check_seeds(const struct cli_check_options *options, struct cli_search *found)
     if (options->shard.count != 0 || options->result != NULL)
         return cli_check_shard(options, found);
     return cli_search_end(options, found, search(options, found));
+}
+
+enum cli_exit
+cli_check_unbiased(const struct prof_rules *rules, props_set asked,
+                   struct cli_report *report)
+{
+    const struct cli_check_options options = {
+        .campaign = {.rules = rules, .asked = asked != 0 ? asked : PROPS_ALL},
+        .named = asked != 0,
+        .unbiased = true,
+        .report = report,
+    };
+    struct cli_search found = {.reported = 0};
+
+    return cli_search_end(&options, &found,
+                          cli_check_enumerated(&options, &found, NULL));
 }
 
 enum cli_exit

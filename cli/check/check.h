@@ -8,6 +8,16 @@
 #include "shard_result.h"
 
 /*
+ * `profsim bias --verify`: is sampling right on average?
+ *
+ * in:      asked, the properties; 0: all
+ *          report, which takes the verdict on each
+ * returns: how to exit
+ */
+enum cli_exit cli_check_unbiased(const struct prof_rules *rules,
+                                 props_set asked, struct cli_report *report);
+
+/*
  * What can be enumerated or measured, printed as it is found.
  *
  * out:     *found, the gravest failure, or one that has not `failed`; or NULL

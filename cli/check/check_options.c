@@ -24,7 +24,6 @@ enum {
     SUBJECT,
     SAVE,
     CORPUS,
-    EXPECT,
     PAIRS
 };
 
@@ -46,9 +45,6 @@ static const struct cli_option table[] = {
      "; of a subject " SUBJECT_FAILURES_DIR "/NAME)"},
     {CORPUS, 0, "corpus", "DIR",
      "exchange them with campaigns on other machines\nthrough this folder"},
-    {EXPECT, 0, "expect", "unbiased",
-     "ask that sampling be right on average, not only as\nthe rules say; "
-     "enumerates, runs no worlds"},
     {PAIRS, 0, "pairs", NULL,
      "say which two coverage goals no run has met together"},
     CLI_REPORT_PAGE_OPTION,
@@ -127,10 +123,6 @@ take(struct cli_check_options *options, int id, const char *value)
                                 value);
         options->subject_path = value;
         return (campaign->subject = cli_subject_load(value)) != NULL;
-    case EXPECT:
-        options->unbiased = true;
-        return strcmp(value, "unbiased") == 0 ||
-               cli_complain("--expect takes 'unbiased', not '%s'", value);
     case PAIRS:
         return options->pairs = true;
     case SAVE:
@@ -164,8 +156,6 @@ check_asked(const struct cli_check_options *options)
     const bool subject = options->campaign.subject != NULL;
     const props_set known = subject ? PROPS_OF_SUBJECTS : PROPS_ALL;
 
-    if (subject && options->unbiased)
-        return cli_complain("--expect is about the library's rules");
     if (subject && options->rules_named)
         return cli_complain("--rules is about the library, not a subject");
     for (int i = 0; i < PROPS_COUNT; i++) {
@@ -184,8 +174,7 @@ static bool
 check_corpus(const struct cli_check_options *options)
 {
     return options->corpus == NULL ||
-           (options->campaign.subject == NULL && options->files_count == 0 &&
-            !options->unbiased) ||
+           (options->campaign.subject == NULL && options->files_count == 0) ||
            cli_complain("--corpus is about seeds of the library");
 }
 
@@ -198,8 +187,6 @@ check_shard(const struct cli_check_options *options)
     if (shard && options->campaign.subject != NULL)
         return cli_complain("--shard and --result are about the library, not "
                             "a subject");
-    if (shard && options->unbiased)
-        return cli_complain("--expect has no shards: it takes a second");
     if (shard && options->files_count > 0)
         return cli_complain("--shard and --result are about seeds, not files");
     if (options->shard.count > 1 &&

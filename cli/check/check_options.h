@@ -18,7 +18,7 @@ struct cli_check_options {
     const char *subject_path; /* of campaign.subject; NULL: the library */
     bool named; /* properties were, so each of them must be tried */
     bool rules_named;
-    bool unbiased;
+    bool unbiased;          /* `profsim bias --verify` */
     bool pairs;             /* of coverage goals are asked for */
     bool drawn;             /* the first seed, so that no two runs are alike */
     struct cli_shard shard; /* of count 0: none was asked for */

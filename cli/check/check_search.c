@@ -101,9 +101,9 @@ cli_search_checked(const struct cli_check_options *options,
     if (options->campaign.subject != NULL)
         snprintf(command, sizeof command, "%s %s", begin, id);
     else
-        snprintf(command, sizeof command, "%s %s --rules %s%s", begin, id,
-                 options->campaign.rules->name,
-                 options->unbiased ? " --expect unbiased" : "");
+        snprintf(command, sizeof command, "%s %s --rules %s",
+                 options->unbiased ? "profsim bias --verify" : begin, id,
+                 options->campaign.rules->name);
     cli_result_replay(options->report, result, command, NULL);
 }
 

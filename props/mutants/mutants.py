@@ -25,7 +25,7 @@ A patch begins with a header, then comes a unified diff against this tree:
       cover:ID       a campaign never reaches this goal
       test_NAME     the test program test_NAME.c of props/test/ fails;
                     test_scripts is the test of the scripts
-      test_NAME/TEST  one of its tests, if it knows TEST_FILTER
+      test_NAME/TEST  one of its tests
       kernel:NAME   every ordering of this kernel over the core is tried
                     (props/kernels/), and one of them fails
       run:NAME      the test that makes NAME.ok fails, with the mutant in

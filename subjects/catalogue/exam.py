@@ -192,7 +192,7 @@ class Waits:
         self.profsim = os.path.join(build, "profsim")
 
     def check(self, name):
-        return run([self.profsim, "check", "--rules", name, "--expect", "unbiased"])
+        return run([self.profsim, "bias", "--verify", "--rules", name])
 
     def right_form(self, _):
         code, output = self.check("exact")
@@ -206,7 +206,7 @@ class Waits:
         if code != 2 or said is None:
             return None
         return Finding(said[1], said[2],
-                       "profsim check --rules %s --expect unbiased" % name,
+                       "profsim bias --verify --rules %s" % name,
                        [1] * max(seeds, 1), "one wait")
 
 
