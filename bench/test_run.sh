@@ -30,6 +30,7 @@ exits() {
 
 mkdir "$work/programs"
 ln -s "$root/bench" "$work/bench"
+ln -s "$root/cli" "$work/cli"
 cat >"$work/programs/good" <<'END'
 #!/bin/sh
 printf 'good\thit\t16\t100\tzipf\t1\tprofsim\tns\t20\t0.01\t1\t7\tok\t\t0\n' \

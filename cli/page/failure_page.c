@@ -25,7 +25,10 @@
 #include "replay.h"
 #include "subject_file.h"
 
-enum { HANG_SECONDS = 10 };
+enum {
+    HANG_SECONDS = 10,
+    EVENTS_BYTES_MAX = 1200000 /* of a page of at most 2 MB */
+};
 
 /* What the children find, in memory shared with them. */
 struct found {
@@ -40,6 +43,7 @@ struct found {
 struct telling {
     const struct sim_scenario *scenario;
     props_set asked;
+    uint32_t shown_from; /* index of the first event that is printed */
     struct props_run *run;
     struct cli_buckets *buckets; /* NULL: it carries no profiles */
     FILE *events;
@@ -88,7 +92,7 @@ happen(struct telling *telling, uint32_t index)
     if (refused != NULL)
         return refuse(telling, index, refused);
     telling->facts[index] = sim_world_truth(world)->entries_count;
-    if (index + CLI_FAILURE_EVENTS_MAX >= scenario->events_count)
+    if (index >= telling->shown_from)
         cli_event_print(telling->events, &event);
     if (sim_scenario_check_answer(scenario, index, sim_world_answer(world),
                                   &telling->found->error))
@@ -300,11 +304,51 @@ copy_traces(FILE *file, FILE *traces)
         fwrite(block, 1, bytes, file);
 }
 
+/* Forget a run. returns: false if a file has an error */
+static bool
+begin_again(struct telling *telling)
+{
+    *telling->found = (struct found){.breach = {.property = PROPS_NONE}};
+    rewind(telling->events);
+    rewind(telling->traces);
+    return ftruncate(fileno(telling->events), 0) == 0 &&
+           ftruncate(fileno(telling->traces), 0) == 0;
+}
+
+/*
+ * Run it in a child, once more if that ended before the events that were to be
+ * shown, or if they are too much for a page.
+ *
+ * returns: as apart()
+ */
+static int
+run_shown(struct telling *telling)
+{
+    uint32_t shown = CLI_FAILURE_EVENTS_MAX;
+    uint32_t end = telling->scenario->events_count;
+
+    for (;;) {
+        int status;
+
+        telling->shown_from = end > shown ? end - shown : 0;
+        status = apart(telling, tell_run);
+        if (status == -1 || fseek(telling->events, 0, SEEK_END) != 0)
+            return -1;
+        if (ftell(telling->events) > EVENTS_BYTES_MAX && shown > 1)
+            shown /= 4;
+        else if (telling->found->begun == end || telling->shown_from == 0)
+            return status;
+        end = telling->found->begun;
+        if (!begin_again(telling))
+            return -1;
+    }
+}
+
 static bool
 tell(FILE *file, struct telling *telling, const char *command)
 {
     const struct sim_scenario *scenario = telling->scenario;
-    int status = apart(telling, tell_run);
+    int status = run_shown(telling);
 
     if (status == -1)
         return false;

@@ -13,8 +13,8 @@
 #include "trace_judge.h"
 
 enum {
-    EVENTS_SHOWN = 4000, /* of a session */
-    RECORDS_SHOWN = 2000
+    EVENTS_SHOWN = 1000, /* of a session */
+    RECORDS_SHOWN = 1000
 };
 
 struct print {
@@ -98,7 +98,8 @@ static void
 print_wanted(const struct print *print,
              const struct model_oracle_session *session, uint32_t kept)
 {
-    fputs(",\n\"expected\":[", print->file);
+    fprintf(print->file, ",\n\"expected_count\":%" PRIu32 ",\"expected\":[",
+            kept);
     for (uint32_t i = 0; i < kept && i < EVENTS_SHOWN; i++) {
         const struct model_oracle_event *event =
             &session->events[print->judge->wanted[i]];
@@ -122,7 +123,8 @@ print_found(const struct print *print)
     static uint64_t frames[MODEL_TRACE_FRAMES_MAX];
     const struct model_trace *trace = &print->judge->trace;
 
-    fputs(",\n\"found\":[", print->file);
+    fprintf(print->file, ",\n\"found_count\":%" PRIu32 ",\"found\":[",
+            trace->events_count);
     for (uint32_t i = 0; i < trace->events_count && i < EVENTS_SHOWN; i++) {
         const struct model_trace_event *event =
             &trace->events[print->judge->found[i]];

@@ -74,6 +74,8 @@ for (const session of traces) {
   });
   const [least, most, said] = session.ticks_per_second;
   session.says = [
+    session.found_count !== session.expected_count && `it holds ${plural(session.found_count, "event")}, it must hold ${number(session.expected_count)}`,
+    session.expected_count > session.expected.length && `only the first ${number(session.expected.length)} of ${number(session.expected_count)} events are compared here`,
     session.dropped > 0 && plural(session.dropped, "event") + " dropped for want of a buffer: the list ends there",
     session.reason && `reading it gives "${session.verdict}": ${session.reason}`,
     session.read && (said < least || said > most) && `its frequency is ${number(said)} ticks a second, it must be ${number(most)}`,

@@ -75,6 +75,29 @@ check "waits are charged as the oracle says" says "$work/locks.json" \
 check "what runs on each processor" says "$work/tasks.json" \
     "d['events'][25]['procs'] == ['t1', 't4', 't2'] and d['events'][25]['tracing']"
 
+# ---- long ones ----
+long() { # N: a heap published N times, and read; it expects what is not so
+    awk -v n="$1" 'BEGIN {
+        print "profsim scenario 2\nbuckets 4096"
+        for (s = 0; s < 1000; s++) printf "stack s%d = 0x%x\n", s, 4194304 + s
+        for (i = 0; i < n; i++) {
+            for (s = 0; s < 1000; s++)
+                printf "alloc o%d_%d s%d 16\n", i, s, s
+            print "gc-mark\ngc-terminate\ngc-flush"
+        }
+        for (i = 0; i < 300; i++) print "snapshot"
+        print "expect nothing"
+        for (i = 0; i < 5000; i++) print "iterate"
+    }'
+}
+long 5 >"$work/long.sim"
+"$profsim" replay "$work/long.sim" --html "$work/long.html" \
+    --data "$work/long.json" >"$work/said" 2>&1
+check "a page is below 2 MB, whatever is in it" test \
+    "$(wc -c <"$work/long.html")" -lt 2000000
+check "it ends where the run does, not the file" says "$work/long.json" \
+    "d['events'][-1]['n'] == d['broken']['event'] == 5315 and len(d['events']) == 31"
+
 # ---- traces: numbers that follow from the scenario alone ----
 "$profsim" replay fixtures/scenarios/late-return-across-sessions.sim \
     --data "$work/trace.json" >"$work/said"
