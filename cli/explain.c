@@ -282,7 +282,8 @@ tell(struct explanation *explanation)
         if (!holds)
             break;
     }
-    cli_heap_plot_print(explanation->plot);
+    if (explanation->run->has_profiles)
+        cli_heap_plot_print(explanation->plot);
     if (explanation->breach.property == PROPS_NONE)
         printf("\n%severy property holds%s\n", cli_tone(CLI_TONE_GOOD),
                cli_tone(CLI_TONE_PLAIN));

@@ -55,7 +55,8 @@ run 2 "$profsim" replay --subject "$from/example.c" "$saved" &&
     has "$saved: A7 broken"
 verdict "it is replayed" $?
 run 2 "$profsim" explain --subject "$from/example.c" "$saved" &&
-    has '   1 \* alloc o1 s1 16' && has '   2 \* realloc-fails o1 s1 1'
+    has '   1 \* alloc o1 s1 16' && has '   2 \* realloc-fails o1 s1 1' &&
+    ! grep -q published out # which is what the library does
 verdict "it is explained: both events are needed" $?
 { sed 's/^realloc/snapshot\nfree o2\n&/; s/^alloc/alloc o2 s1 16\n&/' "$saved"; } \
     >longer.sim
