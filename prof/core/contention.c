@@ -193,22 +193,55 @@ record(struct prof_proc *proc, enum bucket_kind kind, const uintptr_t *stack,
     add_owned(&wait->cycles, charge.cycles);
 }
 
+/* Apart, as record(): what is decided here needs registers. in: rate, the one
+ * that is set */
+static __attribute__((noinline)) void
+decide(struct prof_proc *proc, enum prof_contention kind,
+       const uintptr_t *stack, uint32_t depth, int64_t cycles, int64_t rate)
+{
+    const bool block = kind == PROF_BLOCK;
+    const int64_t least = block ? 1 : 0;
+    const int64_t clamped = cycles < least ? least : cycles; /* I1 */
+    const struct charge charge = block ? block_charge(proc, clamped, rate)
+                                       : mutex_charge(proc, clamped, rate);
+
+    if (charge.count != 0)
+        record(proc, bucket_kind_of(kind), stack, depth, charge);
+}
+
+/*
+ * Does the next random number leave out a block event under EXACT? Most are
+ * left out, and this says so in 30 instructions. If it does not, the number is
+ * still to be taken, and block_exact() decides.
+ */
+static inline bool
+is_left_out(struct rng *rng, int64_t cycles, int64_t rate)
+{
+    const int64_t clamped = cycles < 1 ? 1 : cycles; /* I1 */
+    struct rng ahead = *rng;
+    uint64_t u;
+
+    if (clamped >= rate ||
+        prof_rng_try_below(&ahead, (uint64_t)rate, &u) < (uint64_t)rate ||
+        u < (uint64_t)clamped)
+        return false;
+    *rng = ahead;
+    return true;
+}
+
 void
 prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                       const uintptr_t *stack, uint32_t depth, int64_t cycles)
 {
     struct prof *prof = proc->prof;
     const bool block = kind == PROF_BLOCK;
-    const int64_t least = block ? 1 : 0;
-    const int64_t clamped = cycles < least ? least : cycles; /* I1 */
     /* Relaxed: any rate that was set will do; but one (I2). */
     const int64_t rate = (int64_t)load_relaxed(block ? &prof->block_rate_ticks
                                                      : &prof->mutex_fraction);
-    const struct charge charge = block ? block_charge(proc, clamped, rate)
-                                       : mutex_charge(proc, clamped, rate);
 
-    if (charge.count != 0)
-        record(proc, bucket_kind_of(kind), stack, depth, charge);
+    if (!block || prof->rules.block != PROF_BLOCK_EXACT ||
+        !is_left_out(&proc->rng, cycles, rate))
+        decide(proc, kind, stack, depth, cycles, rate);
 }
 
 /* ---- rates ---- */

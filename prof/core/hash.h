@@ -126,19 +126,40 @@ hash_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* What is left of a stack, HASH_BLOCK frames at most, upon the sum `h`. */
+static inline uint64_t
+hash_end(uint64_t h, const uintptr_t *frames, uint32_t depth)
+{
+    h += depth == HASH_BLOCK ? hash_sum_block(frames)
+                             : hash_sum_rest(frames, depth);
+    h = hash_stir(h);
+    return hash_fold(h ^ h >> 32, HASH_LAST);
+}
+
+static inline uint64_t
+hash_begin(uint32_t depth, uint64_t size_bytes)
+{
+    return size_bytes * HASH_PSIZE + (uint64_t)depth * HASH_PDEPTH;
+}
+
 /* The hash of the record path; here so that it becomes part of the lookup. */
 static inline uint64_t
 prof_hash_multilinear(const uintptr_t *frames, uint32_t depth,
                       uint64_t size_bytes)
 {
-    uint64_t h = size_bytes * HASH_PSIZE + (uint64_t)depth * HASH_PDEPTH;
+    uint64_t h = hash_begin(depth, size_bytes);
 
     for (; depth > HASH_BLOCK; depth -= HASH_BLOCK, frames += HASH_BLOCK)
         h = hash_stir(h + hash_sum_block(frames));
-    h += depth == HASH_BLOCK ? hash_sum_block(frames)
-                             : hash_sum_rest(frames, depth);
-    h = hash_stir(h);
-    return hash_fold(h ^ h >> 32, HASH_LAST);
+    return hash_end(h, frames, depth);
+}
+
+/* The same of HASH_BLOCK frames at most. */
+static inline uint64_t
+prof_hash_multilinear_few(const uintptr_t *frames, uint32_t depth,
+                          uint64_t size_bytes)
+{
+    return hash_end(hash_begin(depth, size_bytes), frames, depth);
 }
 
 #endif

@@ -10,12 +10,14 @@
  *
  * A slot holds a tag, a row and where its frames begin. Rows and frames are
  * taken from the front of their arrays with one compare-and-swap and never
- * returned; probing is linear. So a lookup reads one line of slots, and then
- * side by side the entry, the frames and, since the slot has the row, the
- * counter of a recorded event: the misses of a large table wait for the slot
- * and then for each other, not one after the other. The row takes as many of
- * the upper 32 bits as rows_max has; the tag, bits of the hash, has the rest:
- * 18 bits with 10,000 buckets, 12 with a million, 4 at the limit.
+ * returned. Probing is linear, and begins with the first slot of a group, which
+ * is a line. So a lookup reads one line of slots, compares its tags at once
+ * (find_tagged), and then reads side by side the entry, the frames and, since
+ * the slot has the row, the counter of a recorded event: the misses of a large
+ * table wait for the slot and then for each other, not one after the other. The
+ * row takes as many of the upper 32 bits as rows_max has; the tag, bits of the
+ * hash, has the rest: 18 bits with 10,000 buckets, 12 with a million, 4 at the
+ * limit.
  *
  * Why entries are a column, apart from their frames: a snapshot by reference
  * needs no frame, so it reads 16 bytes a bucket in the order they lie in. And
@@ -52,6 +54,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "compare.h"
+#include "group.h"
 #include "hash.h"
 #include "poison.h"
 
@@ -71,7 +75,6 @@ struct key {
     uint64_t hash;
     uint32_t depth;
     uint32_t shape;
-    const shared_u64 *column; /* fetch the row's counter; NULL: none */
 };
 
 enum prof_status
@@ -81,7 +84,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     const uint64_t rows = config->buckets_max;
     const uint64_t frames =
         config->frames_max != 0 ? config->frames_max : rows * FRAMES_DEFAULT;
-    uint32_t slots_log2 = 1;
+    uint32_t slots_log2 = GROUP_LOG2 + 1; /* two groups: a shift below 64 */
     uint32_t row_bits = 1;
 
     if (rows == 0 || rows > PROF_BUCKETS_LIMIT ||
@@ -96,7 +99,7 @@ prof_table_layout(struct table *table, struct table_layout *layout,
 
     table->slots_log2 = slots_log2;
     table->slots_mask = (UINT64_C(1) << slots_log2) - 1;
-    table->home_shift = 64 - slots_log2;
+    table->home_shift = 64 - (slots_log2 - GROUP_LOG2);
     table->row_mask = (UINT32_C(1) << row_bits) - 1;
     table->tag_mask = (uint64_t)~table->row_mask << 32;
     table->rows_max = (uint32_t)rows;
@@ -104,6 +107,10 @@ prof_table_layout(struct table *table, struct table_layout *layout,
     table->depth_max =
         config->depth_max != 0 ? config->depth_max : DEPTH_DEFAULT;
     table->hash = config->hash;
+    table->few_end = 0;
+    if (table->hash == PROF_HASH_MULTILINEAR)
+        table->few_end =
+            1 + (table->depth_max < HASH_BLOCK ? table->depth_max : HASH_BLOCK);
     layout->slots_bytes = sizeof *table->slots << slots_log2;
     layout->entries_bytes = (rows + 1) * sizeof *table->entries;
     layout->words_bytes = (FRAMES_AT_FIRST + frames) * sizeof *table->words;
@@ -115,6 +122,12 @@ static inline uint32_t
 shape_of(uint32_t depth, uint32_t kind)
 {
     return kind << 16 | depth;
+}
+
+static inline uint32_t
+depth_of(uint32_t shape)
+{
+    return shape & UINT16_MAX;
 }
 
 static inline uint64_t
@@ -140,34 +153,27 @@ row_of(const struct table *table, uint64_t slot)
     return (uint32_t)(slot >> 32) & table->row_mask;
 }
 
-static inline bool
-has_tag(const struct table *table, uint64_t slot, const struct key *key)
-{
-    return ((slot ^ key->hash << 32) & table->tag_mask) == 0;
-}
-
 /* Does a slot with the key's tag lead to its entry? An empty slot leads to row
- * 0, which is of no shape. */
-static inline bool
-holds(const struct table *table, uint64_t slot, const struct key *key)
+ * 0, which is of no shape. in: few, HASH_BLOCK frames at most */
+static inline __attribute__((always_inline)) bool
+holds(const struct table *table, uint64_t slot, const struct key *key, bool few)
 {
     const struct entry *entry = &table->entries[row_of(table, slot)];
     const uintptr_t *frames = &table->words[(uint32_t)slot];
 
     return entry->size_bytes == key->size_bytes && entry->shape == key->shape &&
-           (key->depth == 0 ||
-            memcmp(frames, key->frames, key->depth * sizeof *frames) == 0);
+           (few ? are_few_equal(frames, key->frames, key->depth)
+                : are_equal(frames, key->frames, key->depth));
 }
 
 /* The row that a slot leads to, if it is the key's; else 0. */
 static inline uint32_t
 match(const struct table *table, uint64_t slot, const struct key *key)
 {
-    if (!has_tag(table, slot, key))
-        return 0;
-    if (key->column != NULL)
-        __builtin_prefetch(&key->column[row_of(table, slot)], 1);
-    return holds(table, slot, key) ? row_of(table, slot) : 0;
+    return has_tag(slot, key->hash, table->tag_mask) &&
+                   holds(table, slot, key, false)
+               ? row_of(table, slot)
+               : 0;
 }
 
 /*
@@ -197,10 +203,11 @@ probe(const struct table *table, const struct key *key, uint64_t *index)
     return 0;
 }
 
+/* The first slot of a hash's group. */
 static inline uint64_t
-home(const struct table *table, const struct key *key)
+home(const struct table *table, uint64_t hash)
 {
-    return key->hash >> table->home_shift;
+    return hash >> table->home_shift << GROUP_LOG2;
 }
 
 /* Take a row and room for its frames; 0 and a counted drop if either is out. */
@@ -283,18 +290,68 @@ insert(struct table *table, const struct key *key, uint64_t index)
     PROF_UNREACHABLE(); /* slots outnumber rows (I4) */
 }
 
-/* The rest of the walk, for a key that its first two slots do not lead to. */
+/*
+ * The whole walk. It takes the key in registers, so that a lookup that needs it
+ * not keeps nothing in memory.
+ */
 static __attribute__((noinline)) uint32_t
-intern_slowly(struct table *table, const struct key *key, bool home_was_empty)
+intern_slowly(struct table *table, const uintptr_t *frames, uint32_t shape,
+              uint64_t size_bytes, uint64_t hash)
 {
-    uint64_t index = home(table, key);
-    uint32_t row = 0;
+    const struct key key = {
+        .frames = frames,
+        .size_bytes = size_bytes,
+        .hash = hash,
+        .depth = depth_of(shape),
+        .shape = shape,
+    };
+    uint64_t index = home(table, hash);
+    const uint32_t row = probe(table, &key, &index);
 
-    if (!home_was_empty) {
-        index = (index + 1) & table->slots_mask;
-        row = probe(table, key, &index);
+    return row != 0 ? row : insert(table, &key, index);
+}
+
+/*
+ * Nearly every key lies in its group, but one in three behind another: compared
+ * one by one, where the walk ends is what no processor can foresee.
+ *
+ * in: few, HASH_BLOCK frames at most
+ */
+static inline __attribute__((always_inline)) uint32_t
+intern(struct table *table, const uintptr_t *frames, uint32_t shape,
+       uint64_t size_bytes, uint64_t hash, const shared_u64 *column, bool few)
+{
+    const struct key key = {
+        .frames = frames,
+        .size_bytes = size_bytes,
+        .hash = hash,
+        .depth = depth_of(shape),
+        .shape = shape,
+    };
+    const shared_u64 *const group = &table->slots[home(table, hash)];
+    const uint32_t tagged = find_tagged(group, hash, table->tag_mask);
+
+    if (__builtin_expect(tagged != 0, 1)) {
+        /* Acquire [pair: slot]: as in probe(). */
+        const uint64_t slot = load_acquire(&group[__builtin_ctz(tagged)]);
+
+        if (column != NULL)
+            __builtin_prefetch(&column[row_of(table, slot)], 1);
+        if (__builtin_expect(holds(table, slot, &key, few), 1))
+            return row_of(table, slot);
     }
-    return row != 0 ? row : insert(table, key, index);
+    return intern_slowly(table, frames, shape, size_bytes, hash);
+}
+
+/* Any depth, any hash. */
+static __attribute__((noinline)) uint32_t
+intern_any(struct table *table, enum bucket_kind kind, const uintptr_t *frames,
+           uint32_t depth, uint64_t size_bytes, const shared_u64 *column)
+{
+    const uint32_t kept = depth < table->depth_max ? depth : table->depth_max;
+
+    return intern(table, frames, shape_of(kept, kind), size_bytes,
+                  hash_of(table, frames, kept, size_bytes), column, false);
 }
 
 uint32_t
@@ -302,34 +359,11 @@ prof_table_intern_counted(struct table *table, enum bucket_kind kind,
                           const uintptr_t *frames, uint32_t depth,
                           uint64_t size_bytes, const shared_u64 *column)
 {
-    const uint32_t kept = depth < table->depth_max ? depth : table->depth_max;
-    const struct key key = {
-        .frames = frames,
-        .size_bytes = size_bytes,
-        .hash = hash_of(table, frames, kept, size_bytes),
-        .depth = kept,
-        .shape = shape_of(kept, kind),
-        .column = column,
-    };
-    uint64_t index = home(table, &key);
-    uint64_t first, slot;
-    uint32_t row;
-
-    /*
-     * The first two steps of the walk without a branch: one key in five is not
-     * at home, and which, no processor can foresee. Past an empty slot there is
-     * nothing of this key, or it came a moment ago.
-     * Relaxed: this one only chooses, and a slot never changes (I5).
-     */
-    first = load_relaxed(&table->slots[index]);
-    index += !has_tag(table, first, &key);
-    /* Acquire [pair: slot]: as in probe(). */
-    slot = load_acquire(&table->slots[index & table->slots_mask]);
-    row = match(table, slot, &key);
-    if (__builtin_expect(row != 0, 1))
-        return row;
-    const struct key missing = key; /* only this one needs memory */
-    return intern_slowly(table, &missing, first == 0);
+    if (depth >= table->few_end)
+        return intern_any(table, kind, frames, depth, size_bytes, column);
+    return intern(table, frames, shape_of(depth, kind), size_bytes,
+                  prof_hash_multilinear_few(frames, depth, size_bytes), column,
+                  true);
 }
 
 uint32_t
@@ -362,7 +396,7 @@ prof_table_tentative_is_linked(const struct table *table, uint32_t row)
         .depth = entry->depth,
         .shape = entry->shape,
     };
-    uint64_t index = home(table, &key);
+    uint64_t index = home(table, key.hash);
 
     return probe(table, &key, &index) == row;
 }

@@ -40,6 +40,7 @@ struct table {
     uint32_t row_mask;   /* of a slot's upper half; the rest is the tag */
     uint32_t home_shift; /* a hash's home is what is left of it */
     uint32_t depth_max;
+    uint32_t few_end; /* depths below it are looked up without a call */
     enum prof_hash hash;
     uint32_t slots_log2;
     uint32_t rows_max;

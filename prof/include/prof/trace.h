@@ -48,7 +48,15 @@ struct prof_trace_clock {
     void *context;
 };
 
-/* What puts the events of different processors in order. */
+/*
+ * What puts the events of different processors in order.
+ *
+ * Take CLOCK if all processors read one clock that never stands still, as the
+ * cycle counter of x86-64 is if the kernel calls it constant and nonstop
+ * (/proc/cpuinfo): an event takes half as long, and threads that trace at once
+ * do not wait for each other. Take STAMPS if you do not know, or if the clock
+ * is your own: with two threads an event takes five times as long.
+ */
 enum prof_trace_order {
     /* One counter, read together with the clock: any clock will do. */
     PROF_TRACE_ORDER_STAMPS,

@@ -45,6 +45,60 @@ TEST(an_event_left_out_makes_no_bucket)
     props_fixture_end(&fixture);
 }
 
+/* Of a rate of 2^n the upper n bits of a number are the outcome, and the rest
+ * says which way is taken to it: none below, and one at or above, the rate. */
+TEST(an_event_is_kept_if_the_outcome_is_below_its_ticks)
+{
+    static const struct {
+        int64_t rate;
+        uint64_t number;
+        int64_t cycles;
+        bool is_kept;
+    } events[] = {
+        {128, UINT64_C(10) << 57, 10, false},
+        {128, (UINT64_C(10) << 57) + 1, 10, false},
+        {128, (UINT64_C(10) << 57) - 1, 10, true},
+        {128, UINT64_C(9) << 57, 10, true},
+        {128, UINT64_C(1) << 57, 0, false},
+        {128, (UINT64_C(1) << 57) + 1, -5, false},
+        {128, 1, 0, true},
+        {128, 0, INT64_MIN, true},
+        {INT64_C(1) << 40, (UINT64_C(1000) << 24) + 1, INT64_C(1) << 32, true},
+    };
+
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        struct props_fixture fixture;
+        struct prof_contention_record record;
+
+        assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+        prof_block_rate_set(fixture.prof, events[i].rate);
+        assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK,
+                                             events[i].number,
+                                             events[i].cycles),
+                         1);
+        record = props_fixture_read(&fixture, PROF_BLOCK);
+        assert_int_equal(record.cycles, events[i].is_kept ? events[i].rate : 0);
+        props_fixture_end(&fixture);
+    }
+}
+
+/* 2^64 modulo 100 is 16, and this number times 100 leaves 4: the first of one
+ * too many that lead to 6. */
+TEST(a_number_of_no_use_is_followed_by_another)
+{
+    const uint64_t number = (uint64_t)-1 / 100 * 6 + 1;
+    struct props_fixture fixture;
+
+    assert_int_equal(number * 100, 4);
+    assert_true(props_fixture_begin(&fixture, &prof_rules_exact));
+    prof_block_rate_set(fixture.prof, 100);
+    assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, number, 1), 2);
+    assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, number + 1, 1),
+                     1);
+    assert_int_equal(props_fixture_event(&fixture, PROF_BLOCK, number, 100), 0);
+    props_fixture_end(&fixture);
+}
+
 TEST(go_1_5_has_no_mutex_profile)
 {
     struct props_fixture fixture;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "group.h"
 #include "hash.h"
 #include "instance.h"
 #include "test_prof_make.h"
@@ -31,7 +32,7 @@ static int
 a_little_table_of_go(void **state)
 {
     const struct prof_config config = {.hash = PROF_HASH_GO_64,
-                                       .buckets_max = 8};
+                                       .buckets_max = GROUP + 2};
 
     (void)state;
     prof = props_prof_make(&config);
@@ -279,42 +280,41 @@ TEST_WITH(a_table_of_go, whole, stacks_with_one_hash_keep_apart)
                             frames[i], sizeof frames[i]);
 }
 
-/* The next one-frame stack after `frame` whose home is slot `index`. */
+/* The next one-frame stack after `frame` whose group is `group`. */
 static uintptr_t
-frame_at_home(uintptr_t frame, uint64_t index)
+frame_of_group(uintptr_t frame, uint64_t group)
 {
     for (uint32_t tries = 0; tries < 100000; tries++) {
         frame++;
         if (prof_hash_stack(PROF_HASH_GO_64, &frame, 1, 8) >>
-                (64 - prof->table.slots_log2) ==
-            index)
+                (64 - prof->table.slots_log2 + GROUP_LOG2) ==
+            group)
             return frame;
     }
-    fail_msg("no stack is at home in slot %u", (unsigned)index);
+    fail_msg("no stack is of group %u", (unsigned)group);
     return 0;
 }
 
 TEST_WITH(a_little_table_of_go, whole,
           a_probe_goes_on_from_the_last_slot_to_the_first)
 {
-    const uint64_t last = (UINT64_C(1) << prof->table.slots_log2) - 1;
-    uintptr_t at_end[4];
-    const uintptr_t at_start = frame_at_home(0, 0);
+    const uint64_t slots = UINT64_C(1) << prof->table.slots_log2;
+    uintptr_t at_end[GROUP + 1];
+    const uintptr_t at_start = frame_of_group(0, 0);
 
-    at_end[0] = frame_at_home(0, last);
+    assert_int_equal(slots, 2 * GROUP);
+    at_end[0] = frame_of_group(0, 1);
     for (uint32_t i = 1; i < COUNT_OF(at_end); i++)
-        at_end[i] = frame_at_home(at_end[i - 1], last);
+        at_end[i] = frame_of_group(at_end[i - 1], 1);
     for (int round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t i = 0; i < COUNT_OF(at_end); i++)
             assert_int_equal(heap_row(&at_end[i], 1, 8), i + 1);
-        /* At home in slot 0, which has been taken. */
-        assert_int_equal(heap_row(&at_start, 1, 8), 4);
-        assert_int_equal(heap_row(&at_end[3], 1, 8), 5);
+        /* Its group begins with slot 0, which has been taken. */
+        assert_int_equal(heap_row(&at_start, 1, 8), GROUP + 2);
     }
-    for (uint64_t i = 1; i < last; i++)
-        assert_int_equal(load_relaxed(&prof->table.slots[i]) != 0, i < 4);
-    assert_true(load_relaxed(&prof->table.slots[last]) != 0);
-    assert_true(load_relaxed(&prof->table.slots[0]) != 0);
+    for (uint64_t i = 0; i < slots; i++)
+        assert_int_equal(load_relaxed(&prof->table.slots[i]) != 0,
+                         i < 2 || i >= GROUP);
 }
 
 /* An empty slot always remains, so that a miss ends: in every table. */

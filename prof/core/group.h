@@ -1,0 +1,69 @@
+/*
+ * group.h -- a line of slots of the bucket table, and the tags in it.
+ *
+ * The tag is in the upper half of a slot, beside the row (table.c).
+ */
+#ifndef PROF_GROUP_H
+#define PROF_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "atomic.h"
+
+enum { GROUP_LOG2 = 3, GROUP = 1 << GROUP_LOG2 }; /* slots of a line */
+
+/* Has a slot the tag of a hash? in: tag_mask, its bits in a slot */
+static inline bool
+has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
+{
+    return ((slot ^ hash << 32) & tag_mask) == 0;
+}
+
+/*
+ * Which slots of a group have the hash's tag, a bit each. Only a hint: a slot
+ * that another thread is filling may be seen or not, and may be of another
+ * stack. Who follows it compares, and the walk finds what it does not.
+ */
+#if defined(__SSE2__) && !defined(PROF_THREADS_CHECKED)
+typedef uint32_t four_u32 __attribute__((vector_size(16), may_alias));
+typedef int32_t four_i32 __attribute__((vector_size(16)));
+typedef int16_t eight_i16 __attribute__((vector_size(16)));
+typedef char sixteen_bytes __attribute__((vector_size(16)));
+
+/* The upper halves of four slots. */
+#define UPPER_HALVES(slots) \
+    __builtin_shufflevector((slots)[0], (slots)[1], 1, 3, 5, 7)
+
+static inline uint32_t
+find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
+{
+    const four_u32 *const slots = (const four_u32 *)(const void *)group;
+    const uint32_t mask = (uint32_t)(tag_mask >> 32);
+    const uint32_t tag = (uint32_t)hash & mask;
+    const four_i32 first = (UPPER_HALVES(slots) & mask) == tag;
+    const four_i32 last = (UPPER_HALVES(slots + 2) & mask) == tag;
+    const eight_i16 all = __builtin_ia32_packssdw128(first, last);
+    const eight_i16 none = {0};
+
+    return (uint32_t)__builtin_ia32_pmovmskb128(
+        (sixteen_bytes)__builtin_ia32_packsswb128(all, none));
+}
+#else
+/* The first of them alone, if no empty slot comes before it. */
+static inline uint32_t
+find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
+{
+    for (uint32_t i = 0; i < GROUP; i++) {
+        const uint64_t slot = load_relaxed(&group[i]); /* a hint */
+
+        if (slot == 0)
+            break;
+        if (has_tag(slot, hash, tag_mask))
+            return 1U << i;
+    }
+    return 0;
+}
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * test_lookup.c -- the two steps of a lookup that work on several words at
+ * once: finding tags in a line of slots, and comparing frames.
+ */
+#include <stdalign.h>
+
+#include "compare.h"
+#include "group.h"
+#include "hash.h"
+#include "instance.h"
+#include "test_prof_make.h"
+#include "unit_test.h"
+
+enum { FRAMES = 40 };
+
+#define TAG_MASK UINT64_C(0xffffc00000000000) /* 18 bits */
+#define HASH     UINT64_C(0x0123456789abcdef)
+
+/* A slot with the hash's tag, and with other bits where the tag ends. */
+static uint64_t
+slot_of_tag(uint64_t hash, uint32_t i)
+{
+    return (hash << 32 & TAG_MASK) | (uint64_t)(i + 1) << 32 | (i + 8);
+}
+
+TEST(a_tag_is_found_in_each_slot)
+{
+    alignas(64) shared_u64 group[GROUP];
+
+    for (uint32_t at = 0; at < GROUP; at++) {
+        /* Full of tags that differ in one bit, the lowest or the highest. */
+        for (uint32_t i = 0; i < GROUP; i++)
+            store_relaxed(&group[i], slot_of_tag(HASH, i) ^
+                                         (i % 2 != 0 ? UINT64_C(1) << 46
+                                                     : UINT64_C(1) << 63));
+        assert_int_equal(find_tagged(group, HASH, TAG_MASK), 0);
+        store_relaxed(&group[at], slot_of_tag(HASH, at));
+        assert_int_equal(find_tagged(group, HASH, TAG_MASK), 1U << at);
+    }
+}
+
+TEST(the_first_of_several_is_the_lowest_bit)
+{
+    alignas(64) shared_u64 group[GROUP];
+    uint32_t found;
+
+    for (uint32_t i = 0; i < GROUP; i++)
+        store_relaxed(&group[i], slot_of_tag(i < 3 ? ~HASH : HASH, i));
+    found = find_tagged(group, HASH, TAG_MASK);
+    assert_int_equal(__builtin_ctz(found), 3);
+    assert_true(found < 1U << GROUP);
+}
+
+TEST(each_frame_counts_at_each_depth)
+{
+    uintptr_t a[FRAMES + 2];
+    uintptr_t b[FRAMES + 2];
+
+    for (uint32_t depth = 0; depth <= FRAMES; depth++) {
+        for (uint32_t from = 0; from < 2; from++) {
+            for (uint32_t i = 0; i < FRAMES + 2; i++)
+                a[i] = b[i] = 0x401000 + i;
+            /* What is beside them does not count. */
+            b[from + depth] ^= 1;
+            if (from > 0)
+                b[0] ^= 1;
+            assert_true(are_equal(&a[from], &b[from], depth));
+            if (depth <= HASH_BLOCK)
+                assert_true(are_few_equal(&a[from], &b[from], depth));
+            for (uint32_t i = from; i < from + depth; i++) {
+                b[i] ^= UINTPTR_MAX / 2 + 1;
+                assert_false(are_equal(&a[from], &b[from], depth));
+                if (depth <= HASH_BLOCK)
+                    assert_false(are_few_equal(&a[from], &b[from], depth));
+                b[i] ^= UINTPTR_MAX / 2 + 1;
+            }
+        }
+    }
+}
+
+/*
+ * Two frames moved so that p d = q e: the stacks have one hash, so that tag and
+ * home do not tell them apart. In a whole block they are in its middle.
+ */
+TEST(stacks_with_one_hash_keep_apart)
+{
+    static const uint32_t depths[] = {8, 9, 15, HASH_BLOCK, 2 * HASH_BLOCK + 1};
+
+    for (size_t at = 0; at < sizeof depths / sizeof *depths; at++) {
+        const struct prof_config config = {
+            .buckets_max = 8, .depth_max = FRAMES, .frames_max = 8 * FRAMES};
+        struct prof *prof = props_prof_make(&config);
+        uintptr_t frames[FRAMES];
+        const uint32_t depth = depths[at];
+        const bool is_block = depth >= HASH_BLOCK;
+
+        for (uint32_t i = 0; i < depth; i++)
+            frames[i] = 0x401000 + 16 * i;
+        for (uint32_t row = 1; row <= 8; row++) {
+            const uint64_t hash = prof_hash_multilinear(frames, depth, 8);
+
+            for (int round = 0; round < 2; round++)
+                assert_int_equal(prof_table_intern(&prof->table, KIND_HEAP,
+                                                   frames, depth, 8),
+                                 row);
+            frames[is_block ? 8 : 0] += is_block ? HASH_P9 : HASH_P1;
+            frames[is_block ? 9 : 1] -= is_block ? HASH_P8 : HASH_P0;
+            assert_true(hash == prof_hash_multilinear(frames, depth, 8));
+        }
+        props_prof_drop(prof);
+    }
+}
+
+/* One hash, whichever way a stack is looked up. */
+TEST(the_short_hash_is_the_hash)
+{
+    uintptr_t frames[HASH_BLOCK];
+
+    for (uint32_t depth = 0; depth <= HASH_BLOCK; depth++) {
+        for (uint32_t i = 0; i < depth; i++)
+            frames[i] = 0x7f0000401000 + 64 * i * depth;
+        assert_true(prof_hash_multilinear_few(frames, depth, 24) ==
+                    prof_hash_stack(PROF_HASH_MULTILINEAR, frames, depth, 24));
+    }
+}
+
+/* Whether a stack is looked up the short way depends on its depth, the limit
+ * and the hash; that it is found does not. */
+TEST(stacks_of_all_depths_are_found_again)
+{
+    static const uint32_t limits[] = {1, 15, 16, 17, FRAMES};
+    uintptr_t frames[FRAMES];
+
+    for (uint32_t i = 0; i < FRAMES; i++)
+        frames[i] = 0x401000 + 16 * i;
+    for (uint32_t hash = 0; hash < PROF_HASH_COUNT; hash++) {
+        for (size_t at = 0; at < sizeof limits / sizeof *limits; at++) {
+            const uint32_t limit = limits[at];
+            const struct prof_config config = {.buckets_max = FRAMES + 1,
+                                               .frames_max = FRAMES * FRAMES,
+                                               .depth_max = limit,
+                                               .hash = (enum prof_hash)hash};
+            struct prof *prof = props_prof_make(&config);
+
+            for (uint32_t depth = 0; depth <= FRAMES; depth++) {
+                const uint32_t kept = depth < limit ? depth : limit;
+
+                for (int round = 0; round < 2; round++)
+                    assert_int_equal(prof_table_intern(&prof->table, KIND_HEAP,
+                                                       frames, depth, 8),
+                                     kept + 1);
+            }
+            assert_null(prof_check(prof));
+            props_prof_drop(prof);
+        }
+    }
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
