@@ -71,7 +71,7 @@ merge_pass(const struct model_trace *trace, const uint32_t *from, uint32_t *to)
         const uint32_t end = middle < trace->events_count
                                  ? run_end(trace, from, middle)
                                  : middle;
-        merge(trace, from, to, (const uint32_t[3]){start, middle, end});
+        merge(trace, from, to, (const uint32_t[]){start, middle, end});
         runs += end > middle ? 2 : 1;
         start = end;
     }

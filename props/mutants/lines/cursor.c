@@ -46,6 +46,19 @@ is_whole(const char *text, size_t begin, size_t end)
     return depth == 0 && strchr("~&|+-*/%<>=!,?:^", last) == NULL;
 }
 
+/* Sources of the rooms whose lines are changed; a public header has no code. */
+static bool
+is_tried(const char *path)
+{
+    static const char *const rooms[] = {"prof/", "model/"};
+
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        if (strncmp(path, rooms[i], strlen(rooms[i])) == 0)
+            return strncmp(path, "prof/include/", 13) != 0;
+    }
+    return false;
+}
+
 struct range
 find_range_of(struct walk *walk, CXCursor cursor)
 {
@@ -62,8 +75,7 @@ find_range_of(struct walk *walk, CXCursor cursor)
     clang_getFileLocation(clang_getRangeEnd(extent), NULL, NULL, NULL, &end);
     name = clang_getFileName(file);
     path = clang_getCString(name);
-    if (path != NULL && strncmp(path, "prof/", 5) == 0 &&
-        strncmp(path, "prof/include/", 13) != 0 && begin < end)
+    if (path != NULL && is_tried(path) && begin < end)
         range = (struct range){site_source(walk->sites, path), begin, end};
     if (range.source != NULL && !is_whole(range.source->text, begin, end))
         range.source = NULL;
@@ -99,9 +111,9 @@ bool
 find_is_hint(CXCursor cursor)
 {
     static const char *const names[] = {
-        "PROF_ASSERT",        "PROF_UNREACHABLE", "prof_port_panic",
-        "__builtin_prefetch", "prof_table_fetch", "prof_port_spin_pause",
-        "signal_fence",
+        "PROF_ASSERT",          "MODEL_ASSERT",       "PROF_UNREACHABLE",
+        "prof_port_panic",      "__builtin_prefetch", "prof_table_fetch",
+        "prof_port_spin_pause", "signal_fence",
     };
 
     return is_named(cursor, names, sizeof names / sizeof *names);

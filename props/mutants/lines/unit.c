@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "lines/trial.h"
 
@@ -236,7 +237,8 @@ by_cost(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-/* Kernels of the explorer, by their list. */
+/* Kernels of the explorer, by their list; an oracle is in none, so its folder
+ * has no command. */
 static void
 add_kernels(struct trial *trial)
 {
@@ -248,6 +250,8 @@ add_kernels(struct trial *trial)
     if (asprintf(&program, "%s/profsim", trial->folder) < 0 ||
         asprintf(&command, "%s explore --list", program) < 0)
         abort();
+    if (access(program, F_OK) != 0)
+        return;
     names = popen(command, "r");
     while (names != NULL && fgets(line, sizeof line, names) != NULL) {
         char name[600];

@@ -1,7 +1,7 @@
 /*
  * worlds.c -- random worlds against a library that has one mutant.
  *
- * usage: mutate_worlds heaps|traces RUNS
+ * usage: mutate_worlds heaps|traces RUNS [RULES]
  *
  * As a campaign of `profsim check`, in one process. Exit 1 if a run broke
  * something, after a line: the property it is named by, and the seed. Seeds
@@ -52,8 +52,10 @@ main(int argc, char **argv)
                                       .asked = PROPS_ALL};
     struct props_run *run;
 
-    if (argc != 3) {
-        fputs("usage: mutate_worlds heaps|traces RUNS\n", stderr);
+    if (argc == 4)
+        campaign.rules = prof_rules_find(argv[3]);
+    if (argc < 3 || argc > 4 || campaign.rules == NULL) {
+        fputs("usage: mutate_worlds heaps|traces RUNS [RULES]\n", stderr);
         return 2;
     }
     if (strcmp(argv[1], "heaps") != 0) {
