@@ -65,8 +65,8 @@ count "... and that is what the command prints without shards" $?
 same 0 "memory orders" mutants --memory-order $kernel
 "$profsim" mutants --memory-order heap-totals 2>>log | sed '$d' >plain
 "$profsim" mutants --memory-order heap-totals --result m/ 2>>log | sed '$d' >rows
-[ "$(wc -l <rows)" -eq 24 ] && cmp plain rows >>log
-count "... and so are the twelve of a kernel" $?
+[ -s rows ] && cmp plain rows >>log
+count "... and so are those of a kernel" $?
 
 # ---- A list of commands ----
 
