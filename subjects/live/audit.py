@@ -245,7 +245,11 @@ def words_of():
     is_part = words.tools or words.workloads or words.rate != RATE
     if words.out is None:
         words.out = words.folder if is_part else "reports"
-    words.earlier = words.against and table.read_verdicts(words.against)
+    try:
+        words.earlier = words.against and table.read_verdicts(words.against)
+    except (OSError, KeyError) as error:
+        parser.error("--against: %s: no table of an audit: %s" % (
+            words.against, error))
     return words
 
 
