@@ -1,27 +1,6 @@
 /* workloads.c -- the twelve periods of sizes that tell rule sets apart. */
 #include "workloads.h"
 
-static const char *const about[SUBJECTS_WORKLOADS] = {
-    "16",
-    "R",
-    "16, R/2",
-    "16, R",
-    "16, R + R/8",
-    "four of R/512, then R/2",
-    "R - 1",
-    "R + 1",
-    "1.1 R",
-    "3 R",
-    "16 x 2^((5 i) mod 17): 16 B to 1 MiB",
-    "8",
-};
-
-const char *
-subjects_workload_about(int number)
-{
-    return about[number - 1];
-}
-
 static size_t
 two(uint64_t *sizes, uint64_t first, uint64_t second)
 {

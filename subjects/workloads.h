@@ -14,7 +14,4 @@ enum { SUBJECTS_WORKLOADS = 12, SUBJECTS_PERIOD_MAX = 17 };
  */
 size_t subjects_workload(int number, uint64_t rate, uint64_t *sizes);
 
-/* returns: what it is made of, in words */
-const char *subjects_workload_about(int number);
-
 #endif

@@ -257,9 +257,10 @@ save(struct saver *saver, size_t number)
 }
 
 /*
- * Most bytes first: a shell that starts the program makes many small blocks. Of
- * equals the one with more events (locks only), then the one that started last,
- * as of `env prog`.
+ * The image that allocated most bytes comes first, not the one with most
+ * events: a shell that starts the program makes many small blocks. If both
+ * allocated as much, more events decide (a recording of locks only), then the
+ * later start: of `env prog`, prog.
  */
 static int
 compare_sizes(const void *left, const void *right)

@@ -118,7 +118,7 @@ uint64_t model_heap_cycles(const struct model_heap *model);
 bool model_heap_flushed(const struct model_heap *model);
 
 /*
- * What the last TRUTH_SNAPSHOT (or _BLOCK_, _MUTEX_, ITERATE) had to answer.
+ * What the last TRUTH_SNAPSHOT (or _BLOCK_, _MUTEX_, ITERATE) must return.
  * The last two kinds have no filter, and ITERATE has no room: it always fits.
  */
 struct model_answer {

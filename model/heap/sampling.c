@@ -110,13 +110,6 @@ model_factors_of(const struct model_sums *sums, uint64_t cycles)
     };
 }
 
-bool
-model_is_unbiased(const struct model_sums *sums, uint64_t cycles)
-{
-    return sums->count_top == sums->draws * sums->count_bottom &&
-           sums->cycles == sums->draws * cycles;
-}
-
 /* ---- heap ---- */
 
 /*

@@ -59,9 +59,6 @@ struct model_factors {
 struct model_factors model_factors_of(const struct model_sums *sums,
                                       uint64_t cycles);
 
-/* returns: whether count and cycles are right on average, exactly */
-bool model_is_unbiased(const struct model_sums *sums, uint64_t cycles);
-
 /*
  * The heap sampler: the chance that an allocation is recorded, and the factor
  * by which a reader's estimate is off, on average. In doubles: exp is no whole

@@ -404,8 +404,8 @@ usual_mode(void)
 }
 
 /*
- * The mode of the file that takes another's place. Where the group cannot be
- * kept, its new one may do what all may.
+ * The mode of a file that replaces another. If the new file cannot be given the
+ * old one's group, its group gets no more rights than everybody has.
  */
 static mode_t
 mode_after(struct prof_file *file, const struct stat *old)

@@ -3,18 +3,6 @@
 
 #include "rng.h"
 
-const char *
-truth_text(enum truth_kind kind)
-{
-    static const char *const texts[] = {
-#define X(id, calls, text) text,
-#include "truth.def"
-#undef X
-    };
-
-    return texts[kind];
-}
-
 char
 truth_calls(enum truth_kind kind)
 {

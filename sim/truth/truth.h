@@ -70,9 +70,6 @@ truth_next(struct truth_log *log)
     return &log->spare;
 }
 
-/* returns: what a kind means, a few words */
-const char *truth_text(enum truth_kind kind);
-
 /* returns: what the library is called for, a letter of truth.def */
 char truth_calls(enum truth_kind kind);
 

@@ -352,35 +352,6 @@ sim_heap_leak(uintptr_t stack, uintptr_t *site)
     return 0;
 }
 
-/* Names a block by the place that allocated it, and how far in. */
-bool
-sim_heap_text(char *text, size_t text_bytes, uintptr_t address)
-{
-    const struct head *h;
-    uint32_t number = 0;
-    uint32_t i;
-
-    if (!is_ours((const void *)address))
-        return false;
-    i = (uint32_t)((address - sim_heap_base) / ARENA_BYTES);
-    h = block_around(address);
-    if (h == NULL)
-        return false;
-    for (uint64_t at = arenas[i].last; at != 0; number++) {
-        const struct head *other =
-            (const struct head *)(sim_heap_base + i * ARENA_BYTES + at - 1);
-
-        if (other == h)
-            number = 0;
-        at = other->previous;
-    }
-    snprintf(text, text_bytes, "block%u.%u", (unsigned)i, (unsigned)number);
-    if (address > (uintptr_t)(h + 1))
-        snprintf(text + strlen(text), text_bytes - strlen(text), "+%u",
-                 (unsigned)(address - (uintptr_t)(h + 1)));
-    return true;
-}
-
 /* ---- What a program calls ---- */
 
 static bool

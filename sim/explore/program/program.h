@@ -30,7 +30,6 @@ void sim_heap_give(void *block, uintptr_t site);
 /* in: stack, from where on that of the current thread is in use; or 0
  * returns: bytes of the first leaked block, or 0 */
 size_t sim_heap_leak(uintptr_t stack, uintptr_t *site);
-bool sim_heap_text(char *text, size_t text_bytes, uintptr_t address);
 
 /* image.c: the program's variables. */
 /* in: stack, what lies beyond it of the process's own stack is kept, too */
