@@ -18,7 +18,7 @@
 #include "explore.h"
 #include "fiber.h"
 #include "reduce.h"
-#include "shard.h"
+#include "graph_shard.h"
 #include "trace.h"
 #include "visited.h"
 

@@ -7,7 +7,7 @@
 
 #include "explore.h"
 #include "frontier.h"
-#include "shard.h"
+#include "graph_shard.h"
 #include "visited.h"
 
 enum { SIM_CHOICES_MAX = 1 << 16 };

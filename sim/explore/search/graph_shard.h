@@ -1,5 +1,5 @@
 /*
- * shard.h -- exhaustive search by several who know nothing of each other.
+ * graph_shard.h -- exhaustive search by several who know nothing of each other.
  *
  * Search graph by graph (reduce.c) has one list for each graph. Whose a list
  * is, the hash of its first answers says; all shards go through these, and each
@@ -10,8 +10,8 @@
  *
  * A search by schedules is not split: the first shard does all of it.
  */
-#ifndef SIM_SHARD_H
-#define SIM_SHARD_H
+#ifndef SIM_GRAPH_SHARD_H
+#define SIM_GRAPH_SHARD_H
 
 #include <stdbool.h>
 #include <stdint.h>

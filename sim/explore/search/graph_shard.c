@@ -1,5 +1,5 @@
-/* shard.c -- see shard.h. */
-#include "shard.h"
+/* graph_shard.c -- see graph_shard.h. */
+#include "graph_shard.h"
 
 #include "engine.h"
 #include "frontier.h"
