@@ -187,6 +187,9 @@ check_shard(const struct cli_check_options *options)
     if (shard && options->campaign.subject != NULL)
         return cli_complain("--shard and --result are about the library, not "
                             "a subject");
+    if (shard && options->pairs)
+        return cli_complain("--pairs has no shards: a result does not hold "
+                            "them");
     if (shard && options->files_count > 0)
         return cli_complain("--shard and --result are about seeds, not files");
     if (options->shard.count > 1 &&

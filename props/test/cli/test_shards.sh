@@ -237,7 +237,7 @@ fi
 
 for words in "--result r x.sim" "--seeds 1.." \
     "--shard 1/2 --json x" "--result" "--shard 1/2 --expect" \
-    "--shard 3/2"; do
+    "--shard 3/2" "--pairs --shard 1/2"; do
     check $words >>log 2>err
     [ $? -eq 1 ] && [ "$(wc -l <err)" -eq 1 ]
     count "refused: $words" $?
