@@ -36,7 +36,7 @@ whole() {
 # same NAME: $dir/merged is what one process prints
 same() {
     whole
-    cmp "$dir/whole" "$dir/merged" >>"$dir/log" 2>&1
+    diff "$dir/whole" "$dir/merged" >"$dir/log" 2>&1
     count "$1" $?
 }
 
