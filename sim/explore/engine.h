@@ -146,12 +146,14 @@ struct thread {
     uint32_t waits_for_thread;
     bool (*can_take)(void *context);
     void *can_take_context;
-    bool blocks;          /* it is no choice to wait while it cannot take */
-    bool orders;          /* its operation is one on an object (order.c) */
-    bool looks;           /* ... and waits for one that changes something */
-    uint32_t question;    /* its latest read's */
-    uint32_t offered;     /* ... and that about what it waited for */
-    struct asked asked;   /* of its operation on an object; order.c */
+    bool blocks;        /* it is no choice to wait while it cannot take */
+    bool orders;        /* its operation is one on an object (order.c) */
+    bool looks;         /* ... and waits for one that changes something */
+    uint32_t question;  /* its latest read's */
+    uint32_t offered;   /* ... and that about what it waited for */
+    struct asked asked; /* of its operation on an object; order.c */
+    bool needs;         /* the same, while it is recorded */
+    bool shuts;
     uint64_t read_name;   /* of the place in the code; see futile.c */
     struct chain *awaits; /* blocked: nothing there is of use */
     bool released;        /* ... and nothing will come */

@@ -151,6 +151,7 @@ sim_lock_release(const void *lock, uintptr_t site)
     sim_engine_event(EVENT_UNLOCK, l->version++);
     l->holder = SIM_THREADS_MAX;
     l->sync = sim_self()->now;
+    sim_self()->asked.shuts = true; /* it was held until now */
     for (uint32_t i = 0; i < e->threads_count; i++) {
         if (e->threads[i].wants == l)
             e->ready |= 1U << i;

@@ -115,6 +115,9 @@ ask_admitted(struct object *o, enum sim_need need, uintptr_t site)
                                              [SIM_NEED_READ] = admits_read,
                                              [SIM_NEED_COUNT] = admits_count};
 
+    o->users |= 1U << sim_engine.current;
+    if (__builtin_popcount(o->users) > 2)
+        sim_reduce_refuse(); /* it wastes more runs than schedules take */
     sim_order_ask(&o->order, need == SIM_NEED_READ, can_take[need], o);
     check_usable(o, site);
 }
@@ -356,6 +359,7 @@ void
 sim_object_give(struct object *o, uintptr_t site)
 {
     (void)site;
+    sim_self()->asked.shuts = true; /* it was held until now */
     o->holder = SIM_THREADS_MAX;
     o->sync = sim_self()->now;
     sim_object_settle(o);

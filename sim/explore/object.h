@@ -33,6 +33,7 @@ struct object {
     uint32_t count;     /* recursion, semaphore, arrivals at a barrier */
     uint32_t size;      /* threads of a barrier; kind of a mutex */
     uint32_t state;     /* what else the caller keeps */
+    uint32_t users;     /* bit per thread that it has admitted */
     uint32_t version;   /* operations that had an effect */
     struct clock sync;  /* what who takes it learns */
     struct clock read;  /* ... and who takes it for writing, of readers */

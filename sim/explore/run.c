@@ -96,6 +96,7 @@ sim_engine_thread_reset(uint32_t i)
     t->waits_for_chain = NULL;
     t->blocks = false;
     t->looks = t->orders = false;
+    t->needs = t->shuts = false;
     t->awaits = NULL;
     t->released = false;
     t->read_name = 0;

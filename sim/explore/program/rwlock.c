@@ -85,6 +85,7 @@ unlock(pthread_rwlock_t *lock, uintptr_t site)
         return 0;
     }
     sim_object_event(o, "read unlock", true, false, site);
+    sim_self()->asked.shuts = true;
     if (--o->held[e->current] == 0)
         o->readers &= ~(1U << e->current);
     sim_clock_join(&o->read, &sim_self()->now);

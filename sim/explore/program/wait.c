@@ -310,6 +310,7 @@ explored_sem_post(sem_t *s)
     o = semaphore_at(s, HERE);
     sim_object_point(o, false, HERE);
     sim_object_event(o, "post", true, true, HERE);
+    sim_self()->asked.shuts = o->count == 0;
     o->count++;
     sim_round_progress();
     sim_clock_join(&o->sync, &sim_self()->now);

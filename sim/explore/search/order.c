@@ -26,7 +26,9 @@ sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
     while (sim_reduce_read(&order->chain, 1, 0) == SIM_STAYED)
         ;
     t->looks = t->orders = false;
-    t->asked = (struct asked){.question = t->question, .offered = t->offered};
+    t->asked = (struct asked){.question = t->question,
+                              .offered = t->offered,
+                              .needs = can_take != NULL};
 }
 
 void
@@ -38,8 +40,11 @@ sim_order_record(struct order *order, struct asked asked, bool changed)
         return;
     t->question = asked.question;
     t->offered = asked.offered;
+    t->needs = asked.needs;
+    t->shuts = asked.shuts;
     sim_reduce_did(&order->chain, changed ? SIM_CHANGE : SIM_LOOK,
                    &order->chain.causal);
+    t->needs = t->shuts = false;
     if (changed)
         sim_clock_join(&t->causal, &order->looks);
     else

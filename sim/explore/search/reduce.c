@@ -45,6 +45,7 @@ struct entry {
     uint32_t question; /* NONE if it read nothing */
     uint32_t offered;  /* and that of what it has waited for, or the same */
     bool changed;
+    bool shuts;
 };
 
 static struct sim_question *questions;
@@ -361,7 +362,8 @@ enable_waiting(const struct chain *chain, const struct clock *before, bool look)
         const struct entry *r = &entries[i - 1];
 
         if (r->thread == me || r->question == NONE || (!r->changed && look) ||
-            r->stamp <= before->at[r->thread])
+            r->stamp <= before->at[r->thread] ||
+            (r->shuts && sim_self()->needs))
             continue;
         for (uint32_t q = r->offered; q != NONE; q = earlier[q])
             questions[q].enabled |= (uint8_t)(1U << me);
@@ -466,6 +468,7 @@ sim_reduce_did(struct chain *chain, enum sim_operation operation,
         .question = read ? t->question : NONE,
         .offered = read ? t->offered : NONE,
         .changed = operation == SIM_STORE || operation == SIM_CHANGE,
+        .shuts = t->shuts,
     };
     chain->last = entries_count;
     if (source != NULL)

@@ -47,6 +47,8 @@ struct order {
 struct asked {
     uint32_t question;
     uint32_t offered;
+    bool needs; /* it waits until the object admits it */
+    bool shuts; /* nothing that needs admission can come right before it */
 };
 
 /* May the operation come right after what was just done? NULL: always. */
