@@ -61,6 +61,7 @@ one_before(void *context)
         .ticks_max = 2, .stacks_max = 4, .depth_max = 1};
 
     (void)context;
+    prof_process_end(); /* of a run that was left in the middle */
     ticked = false;
     memset(block, 0, sizeof block);
     if (prof_cpu_init(&cpu, &config, block, sizeof block) != PROF_OK ||
