@@ -58,8 +58,9 @@ function head() {
           isThreads || !events.length || traces.length ? "" : el("b", {}, "Event " + broken.event + ": "), broken.text,
           broken.site && el("div", {}, "at ", el("code", {}, broken.site), broken.against && [", against ", el("code", {}, broken.against)])),
       data.command && commandLine(data.command),
-      data.about && el("details", {}, el("summary", {class: "soft"}, "About this file"),
-          el("p", {style: "white-space: pre-wrap"}, data.about.trim())));
+      (data.scenario || data.about) && el("details", {},
+          el("summary", {class: "soft"}, data.scenario ? "The scenario as a file, with what it sets" : "About this file"),
+          el(data.scenario ? "pre" : "p", {style: "white-space: pre-wrap"}, (data.scenario || data.about).trim())));
 }
 
 // ---- timeline ----

@@ -27,7 +27,8 @@
 
 enum {
     HANG_SECONDS = 10,
-    EVENTS_BYTES_MAX = 1200000 /* of a page of at most 2 MB */
+    EVENTS_BYTES_MAX = 1200000, /* of a page of at most 2 MB */
+    SCENARIO_BYTES_MAX = 1 << 16
 };
 
 /* What the children find, in memory shared with them. */
@@ -267,6 +268,24 @@ print_head(FILE *file, const struct sim_scenario *scenario, const char *command)
     fprintf(file, ",\n\"events_count\":%" PRIu32, scenario->events_count);
 }
 
+/* The file itself, with what it sets before the first event, unless large. */
+static void
+print_scenario(FILE *file, const struct sim_scenario *scenario)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+
+    if (memory == NULL)
+        return;
+    sim_scenario_print(memory, scenario);
+    if (fclose(memory) == 0 && bytes <= SCENARIO_BYTES_MAX) {
+        fputs(",\n\"scenario\":", file);
+        sim_json_string(file, text);
+    }
+    free(text);
+}
+
 /* What the child printed, a line an event; of a crash the last may be half. */
 static void
 copy_events(FILE *file, FILE *events)
@@ -353,6 +372,7 @@ tell(FILE *file, struct telling *telling, const char *command)
     if (status == -1)
         return false;
     print_head(file, scenario, command);
+    print_scenario(file, scenario);
     print_columns(file, scenario);
     print_stacks(file, scenario);
     print_broken(file, telling->found, status);

@@ -77,15 +77,19 @@ must_list(const struct model_bucket *bucket, enum model_bucket_kind kind,
            (all | inuse); /* no branch, as in hit_if() */
 }
 
-/* Text of a bucket for a message: its first frame, depth and size. */
+/* Text of a bucket for a message: its first frame, depth and, of a heap's,
+ * size. */
 static const char *
 name_of(char *text, size_t text_bytes, const uintptr_t *frames, uint32_t depth,
         uint64_t size_bytes)
 {
-    snprintf(
-        text, text_bytes,
-        "bucket (stack 0x%" PRIxPTR "%s, %" PRIu32 " frames, size %" PRIu64 ")",
-        depth > 0 ? frames[0] : 0, depth > 1 ? ".." : "", depth, size_bytes);
+    char size[32] = "";
+
+    if (size_bytes > 0)
+        snprintf(size, sizeof size, ", size %" PRIu64, size_bytes);
+    snprintf(text, text_bytes,
+             "bucket (stack 0x%" PRIxPTR "%s, %" PRIu32 " frames%s)",
+             depth > 0 ? frames[0] : 0, depth > 1 ? ".." : "", depth, size);
     return text;
 }
 

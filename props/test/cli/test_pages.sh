@@ -44,6 +44,8 @@ check "and in the report" says "$work/report.json" \
 "$profsim" explain "$saved.sim" --data "$work/h2.json" >"$work/said"
 check "what is broken, and where" says "$work/h2.json" \
     "d['broken']['property'] == 'H2' and d['broken']['event'] == 7"
+check "the whole file, with what it sets" says "$work/h2.json" \
+    "d['scenario'] == open('$saved.sim').read() and 'rules go1.6-late' in d['scenario']"
 check "all its events are needed" says "$work/h2.json" \
     "d['needed'] == [1, 2, 3, 4, 5, 6, 7]"
 check "shown: no allocation, a free; the oracle: both" says "$work/h2.json" \
