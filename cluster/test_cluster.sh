@@ -101,8 +101,9 @@ run_slurm() {
     count "slurm: a controller and two nodes are up" $?
     (
         cd "$dir/jobs" &&
-            array=$(sbatch --parsable --array=0-6 "$here/campaign.sbatch") &&
-            sbatch --parsable --dependency=afterany:$array -o merged \
+            ARRAY=$(sbatch --parsable --array=0-6 "$here/campaign.sbatch") &&
+            export ARRAY &&
+            sbatch --parsable --dependency=afterany:$ARRAY -o merged \
                 "$here/merge.sbatch"
     ) >"$dir/log" 2>&1
     count "slurm: the array and its merge are queued" $?
