@@ -99,9 +99,8 @@ run_slurm() {
     slurm_start "$dir/controller" >"$dir/log" 2>&1
     cd "$dir/jobs"
     begun=$(now_ms)
-    ARRAY=$(sbatch --parsable --array="1-$shards" "$here/campaign.sbatch")
-    export ARRAY
-    sbatch --parsable --dependency="afterany:$ARRAY" -o merged \
+    array=$(sbatch --parsable --array="1-$shards" "$here/campaign.sbatch")
+    sbatch --parsable --dependency="afterany:$array" -o merged \
         "$here/merge.sbatch" >/dev/null
     limit=$((seconds * 50 + 600)) # fifths of a second
     while [ -n "$(squeue -h)" ] && [ $limit -gt 0 ]; do

@@ -54,7 +54,6 @@ wait_for() {
 # ---- GNU parallel, over ssh ----
 
 run_parallel() {
-    export RESULTS="$dir/parallel" SHARDS=7 EVERY=1
     port=$((40000 + $$ % 20000))
     mkdir -p /run/sshd
     ssh-keygen -q -t ed25519 -N '' -f "$dir/key"
@@ -71,7 +70,8 @@ run_parallel() {
     login="$(echo $login) $(id -un)@127.0.0.1"
     wait_for 10 $login true
     count "parallel: sshd is up on loopback" $?
-    HOSTS="2/$login" "$here/campaign.parallel" >"$dir/merged" 2>"$dir/err"
+    HOSTS="2/$login" RESULTS="$dir/parallel" SHARDS=7 EVERY=1 \
+        "$here/campaign.parallel" >"$dir/merged" 2>"$dir/err"
     count "parallel: the campaign of 7 shards over ssh" $?
     same "parallel: the same verdict and log hash"
     kill $sshd
@@ -101,9 +101,8 @@ run_slurm() {
     count "slurm: a controller and two nodes are up" $?
     (
         cd "$dir/jobs" &&
-            ARRAY=$(sbatch --parsable --array=0-6 "$here/campaign.sbatch") &&
-            export ARRAY &&
-            sbatch --parsable --dependency=afterany:$ARRAY -o merged \
+            array=$(sbatch --parsable --array=0-6 "$here/campaign.sbatch") &&
+            sbatch --parsable --dependency=afterany:$array -o merged \
                 "$here/merge.sbatch"
     ) >"$dir/log" 2>&1
     count "slurm: the array and its merge are queued" $?
