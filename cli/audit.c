@@ -11,6 +11,7 @@
 #include "nearest.h"
 #include "options.h"
 #include "output.h"
+#include "result_path.h"
 #include "rows.h"
 #include "workloads.h"
 
@@ -192,9 +193,7 @@ take(struct options *options, int id, const char *value)
     case SHARD:
         return cli_shard_parse(&options->shard, value);
     case RESULT:
-        options->result = value;
-        return *value != '\0' ||
-               cli_complain("--result needs the name of a file");
+        return cli_result_take(&options->result, value);
     case SVG:
         options->svg = value;
         return true;

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "complaint.h"
 #include "conform_stream.h"
 #include "escape.h"
@@ -101,15 +101,6 @@ become_check(const struct conform *conform, const char *name, int output)
     _exit(CLI_NOT_EXECUTABLE);
 }
 
-static int64_t
-now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Read up to the end of the file or the time. returns: false if time is over */
 static bool
 read_until(int input, char *text, size_t room, int64_t end_ms)
@@ -118,7 +109,7 @@ read_until(int input, char *text, size_t room, int64_t end_ms)
 
     for (;;) {
         struct pollfd ready = {.fd = input, .events = POLLIN};
-        const int64_t left_ms = end_ms - now_ms();
+        const int64_t left_ms = end_ms - (int64_t)cli_now_ms();
         ssize_t got;
 
         text[used] = '\0';
@@ -186,8 +177,9 @@ try_check(const struct conform *conform, const char *name,
         become_check(conform, name, ends[1]);
     setpgid(child, child);
     close(ends[1]);
-    in_time = read_until(ends[0], line, sizeof line,
-                         now_ms() + (int64_t)conform->time_s * 1000);
+    in_time =
+        read_until(ends[0], line, sizeof line,
+                   (int64_t)cli_now_ms() + (int64_t)conform->time_s * 1000);
     close(ends[0]);
     kill(-child, SIGKILL); /* and what it left behind */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)

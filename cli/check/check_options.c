@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "options.h"
+#include "result_path.h"
 #include "subject_file.h"
 
 #define FAILURES_DIR         "profsim-failures"
@@ -108,9 +109,7 @@ take(struct cli_check_options *options, int id, const char *value)
     case SHARD:
         return cli_shard_parse(&options->shard, value);
     case RESULT:
-        options->result = value;
-        return *value != '\0' ||
-               cli_complain("--result needs the name of a file");
+        return cli_result_take(&options->result, value);
     case EVERY:
         return parse_small("--every", value, 0, 3600, &options->every_seconds);
     case RULES:

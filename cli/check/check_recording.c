@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "escape.h"
 #include "file_result.h"
 #include "progress_line.h"
@@ -19,19 +19,10 @@ static struct props_progress_line progress_line;
 static uint64_t began_ms;
 static uint64_t done_before;
 
-static uint64_t
-now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void
 cli_show_progress(uint64_t done, uint64_t total)
 {
-    const uint64_t now = now_ms();
+    const uint64_t now = cli_now_ms();
     double seconds;
 
     if (began_ms == 0 || done < done_before) /* it is read again */

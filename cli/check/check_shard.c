@@ -6,10 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "clock.h"
 #include "complaint.h"
 #include "progress_line.h"
 #include "result_path.h"
@@ -39,15 +39,6 @@ static void
 note_signal(int number)
 {
     stopped = number;
-}
-
-static uint64_t
-now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* ---- What is asked, and what is left ---- */
@@ -216,7 +207,7 @@ write_result(struct work *w)
 {
     const char *reason;
 
-    w->written_ms = now_ms();
+    w->written_ms = cli_now_ms();
     w->result->spent_ms = w->spent_before_ms + w->written_ms - w->begun_ms;
     if (w->path[0] == '\0')
         return true;
@@ -265,7 +256,7 @@ run_seeds(const struct work *w, struct cli_part *part,
 static enum cli_exit
 run_slice(struct work *w, enum cli_part_kind kind)
 {
-    const uint64_t begun = now_ms();
+    const uint64_t begun = cli_now_ms();
     const uint64_t left = cli_check_left(w->options, w->result, kind);
     struct cli_part *part = &w->result->parts[kind];
     struct props_outcome outcome;
@@ -285,7 +276,7 @@ run_slice(struct work *w, enum cli_part_kind kind)
         cli_check_failed(w->options, &slice, w->search, &outcome,
                          &part->failure) == CLI_USAGE)
         return CLI_USAGE;
-    took = now_ms() - begun;
+    took = cli_now_ms() - begun;
     w->part_ms[kind] += took;
     if (took < SLICE_MS / 2)
         w->slice[kind] *= 2;
@@ -299,7 +290,7 @@ static void
 show_progress(struct work *w)
 {
     const struct cli_shard_result *result = w->result;
-    const uint64_t took_ms = now_ms() - w->begun_ms;
+    const uint64_t took_ms = cli_now_ms() - w->begun_ms;
     const uint64_t limit_ms = UINT64_C(1000) * w->options->campaign.seconds;
     uint64_t runs = 0;
     uint64_t left = 0;
@@ -348,8 +339,8 @@ run_slices(struct work *w)
     while (stopped == 0 && !cli_check_is_done(w->options, w->result)) {
         if (run_slice(w, choose_part(w)) != CLI_OK)
             return CLI_USAGE;
-        w->result->spent_ms = w->spent_before_ms + now_ms() - w->begun_ms;
-        if (now_ms() - w->written_ms >=
+        w->result->spent_ms = w->spent_before_ms + cli_now_ms() - w->begun_ms;
+        if (cli_now_ms() - w->written_ms >=
             UINT64_C(1000) * w->options->every_seconds)
             write_result(w); /* tried again in a minute */
         show_progress(w);
@@ -455,7 +446,7 @@ cli_check_shard(const struct cli_check_options *options,
     struct work w = {.options = options,
                      .search = search,
                      .result = &result,
-                     .begun_ms = now_ms(),
+                     .begun_ms = cli_now_ms(),
                      .slice = {SLICE_FIRST * options->campaign.jobs,
                                SLICE_FIRST * options->campaign.jobs}};
     struct cli_shard shard = options->shard;

@@ -8,6 +8,7 @@
 #include "nearest.h"
 #include "options.h"
 #include "report.h"
+#include "result_path.h"
 
 enum {
     EXHAUSTIVE = 1,
@@ -151,9 +152,7 @@ take(struct cli_explore_words *w, int id, const char *value)
     case SHARD:
         return cli_shard_parse(&w->shard, value);
     case RESULT:
-        w->result = value;
-        return *value != '\0' ||
-               cli_complain("--result needs the name of a file");
+        return cli_result_take(&w->result, value);
     case REPLAY:
         w->replay = value;
         return true;

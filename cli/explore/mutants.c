@@ -18,6 +18,7 @@
 #include "input.h"
 #include "mutants.h"
 #include "options.h"
+#include "result_path.h"
 #include "rows.h"
 #include "scenario_words.h"
 
@@ -365,9 +366,7 @@ take(struct words *words, int id, const char *value)
     case SHARD:
         return cli_shard_parse(&words->orders.shard, value);
     case RESULT:
-        words->orders.result = value;
-        return *value != '\0' ||
-               cli_complain("--result needs the name of a file");
+        return cli_result_take(&words->orders.result, value);
     case CLI_REPORT_JSON:
     case CLI_REPORT_JUNIT:
         return cli_report_take(words->orders.report, id, value);

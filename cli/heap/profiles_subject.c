@@ -15,7 +15,6 @@
 #include "instrument_subject.h"
 #include "output.h"
 #include "prof/file.h"
-#include "prof/gzip.h"
 #include "profiles.h"
 #include "proto.h"
 #include "scenario.h"
@@ -134,32 +133,6 @@ complain(const char *path, const char *why)
     return false;
 }
 
-static bool
-write_packed(const struct message *message, const struct props_output *to)
-{
-    const size_t room_bytes = prof_gzip_bytes();
-    void *room = malloc(room_bytes);
-    enum prof_status status = PROF_ERR_MEMORY;
-    struct prof_file file = {.error = 0};
-    struct prof_sink sink;
-    struct prof_gzip gzip;
-
-    if (room != NULL)
-        status = props_output_begin(&file, to);
-    if (status == PROF_OK) {
-        sink = prof_file_sink(&file);
-        prof_gzip_begin(&gzip, &sink, room, room_bytes);
-        sink = prof_gzip_sink(&gzip);
-        status = sink.write(sink.context, message->profile.at,
-                            message->profile.count);
-        status = props_output_end(&file, prof_gzip_end(&gzip, status));
-    }
-    free(room);
-    return status == PROF_OK ||
-           complain(to->path, file.error != 0 ? prof_file_reason(&file)
-                                              : prof_status_text(status));
-}
-
 /* Write it as NAME.pb.gz, and release it. */
 static bool
 finish(struct message *message, const char *folder, const char *name,
@@ -167,18 +140,20 @@ finish(struct message *message, const char *folder, const char *name,
 {
     char path[PROF_PATH_MAX];
     const struct props_output to = {.path = path, .input = input};
-    bool good;
+    const char *why;
+    bool good = false;
 
     cli_proto_put(&message->profile, message->strings.at,
                   message->strings.count);
-    good = !message->profile.failed && !message->strings.failed;
-    if (!good)
+    if (message->profile.failed || message->strings.failed) {
         complain(folder, "not enough memory");
-    else if (snprintf(path, sizeof path, "%s/%s.pb.gz", folder, name) >=
-             (int)sizeof path)
-        good = complain(folder, "File name too long");
-    else
-        good = write_packed(message, &to);
+    } else if (snprintf(path, sizeof path, "%s/%s.pb.gz", folder, name) >=
+               (int)sizeof path) {
+        complain(folder, "File name too long");
+    } else {
+        why = cli_proto_save(&message->profile, &to);
+        good = why == NULL || complain(path, why);
+    }
     free(message->profile.at);
     free(message->strings.at);
     free(message->pcs);

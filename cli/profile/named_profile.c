@@ -15,7 +15,6 @@
 #include "names.h"
 #include "output.h"
 #include "pprof.h"
-#include "prof/gzip.h"
 
 enum { MAPPING = 3, LOCATION, FUNCTION, STRING, DEFAULT_TYPE = 14 };
 
@@ -258,25 +257,6 @@ const char *
 cli_named_profile_save(const struct cli_named_profile *named, const char *path)
 {
     const struct props_output output = {.path = path};
-    void *const memory = malloc(prof_gzip_bytes());
-    struct prof_file file;
-    struct prof_sink to;
-    struct prof_gzip gzip;
-    struct prof_sink packed;
-    enum prof_status status;
 
-    if (memory == NULL)
-        return "not enough memory";
-    status = props_output_begin(&file, &output);
-    if (status == PROF_OK) {
-        to = prof_file_sink(&file);
-        prof_gzip_begin(&gzip, &to, memory, prof_gzip_bytes());
-        packed = prof_gzip_sink(&gzip);
-        status =
-            packed.write(packed.context, named->proto.at, named->proto.count);
-        status = prof_gzip_end(&gzip, status);
-        status = props_output_end(&file, status);
-    }
-    free(memory);
-    return status == PROF_OK ? NULL : prof_file_reason(&file);
+    return cli_proto_save(&named->proto, &output);
 }

@@ -10,6 +10,13 @@
 #include "prof/file.h"
 
 bool
+cli_result_take(const char **asked, const char *value)
+{
+    *asked = value;
+    return *value != '\0' || cli_complain("--result needs the name of a file");
+}
+
+bool
 cli_result_path(const char *asked, struct cli_shard shard, char *path,
                 size_t room)
 {

@@ -7,6 +7,10 @@
 
 #include "shard.h"
 
+/* Take the value of --result. returns: false, and a complaint, if it is empty
+ */
+bool cli_result_take(const char **asked, const char *value);
+
 /*
  * `asked` names a file, or a folder, which is made if it ends in a slash; there
  * the shard names the file: DIR/shard-3-of-7.result.

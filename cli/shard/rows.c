@@ -7,25 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "clock.h"
 #include "complaint.h"
 #include "line_writer.h"
 #include "prof/version.h"
 
 enum { WRITE_MS = 1000 };
-
-static uint64_t
-now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void
 cli_rows_name(uint64_t *list, const char *name)
@@ -78,7 +69,7 @@ print_rows(FILE *file, const void *value)
 static bool
 write_rows(struct cli_rows *rows)
 {
-    const uint64_t now = now_ms();
+    const uint64_t now = cli_now_ms();
     const char *reason;
 
     rows->spent_ms += now - rows->begun_ms;
@@ -129,7 +120,7 @@ cli_rows_begin(struct cli_rows *rows, const char *asked, struct cli_shard shard,
         .list = list,
         .count = count,
         .path = path,
-        .begun_ms = now_ms(),
+        .begun_ms = cli_now_ms(),
     };
     if (count == 0 || count > CLI_ROWS_MAX)
         return cli_complain("a list has 1 to %d items, not %" PRIu32,
@@ -194,7 +185,7 @@ cli_rows_add(struct cli_rows *rows, uint32_t item, enum cli_exit exit_code,
     if (bytes > CLI_ROWS_BYTES)
         return cli_complain("a result holds %d bytes of rows; take more shards",
                             CLI_ROWS_BYTES);
-    if (now_ms() - rows->written_ms >= WRITE_MS)
+    if (cli_now_ms() - rows->written_ms >= WRITE_MS)
         return write_rows(rows);
     return true;
 }

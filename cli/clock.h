@@ -1,0 +1,15 @@
+/* clock.h -- a clock that only goes on. */
+#ifndef CLI_CLOCK_H
+#define CLI_CLOCK_H
+
+#include <stdint.h>
+
+#include "prof/process.h"
+
+static inline uint64_t
+cli_now_ms(void)
+{
+    return (uint64_t)prof_process_monotonic_ns() / 1000000;
+}
+
+#endif
