@@ -257,14 +257,17 @@ static enum cli_exit
 tell(struct explanation *explanation)
 {
     const struct sim_scenario *scenario = explanation->scenario;
+    const struct subject *const subject = scenario->config.subject;
     const char *refused = props_run_begin(explanation->run, &scenario->config,
                                           explanation->asked);
 
     if (refused != NULL)
         return cli_usage("%s: %s", scenario->name, refused);
     sim_escape_line(
-        stdout, "%s: rules %s, %" PRIu32 " events%s", scenario->name,
-        scenario->config.rules->name, scenario->events_count,
+        stdout, "%s: %s %s, %" PRIu32 " events%s", scenario->name,
+        subject != NULL ? "subject" : "rules",
+        subject != NULL ? subject->name : scenario->config.rules->name,
+        scenario->events_count,
         explanation->needed != NULL ? "; * without it the failure disappears"
                                     : "");
     putchar('\n');

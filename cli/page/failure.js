@@ -51,7 +51,7 @@ function head() {
   document.title = name + " \u2013 " + data.title;
   return el("header", {},
       el("div", {class: "kicker"}, "profsim \u00b7 ", data.title,
-          data.rules ? " \u00b7 rules " + data.rules : ""),
+          data.rules ? " \u00b7 rules " + data.rules : data.subject ? " \u00b7 subject " + data.subject : ""),
       el("h1", {}, el("span", {class: "verdict " + (broken ? "bad" : "good")},
           (broken ? "\u2717 " : "\u2713 ") + name), broken && broken.sentence ? ": " + broken.sentence : ""),
       broken && el("div", {class: "why"},

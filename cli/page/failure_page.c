@@ -261,8 +261,10 @@ print_head(FILE *file, const struct sim_scenario *scenario, const char *command)
     sim_json_string(file, scenario->name);
     fputs(",\n\"command\":", file);
     sim_json_string(file, command);
-    fprintf(file, ",\n\"rules\":\"%s\",\"scheme\":\"%s\",\"about\":",
-            config->rules->name,
+    fprintf(file, ",\n\"%s\":\"%s\",\"scheme\":\"%s\",\"about\":",
+            config->subject != NULL ? "subject" : "rules",
+            config->subject != NULL ? config->subject->name
+                                    : config->rules->name,
             config->rules->heap == PROF_HEAP_RING ? "ring" : "stages");
     sim_json_string(file, scenario->header);
     fprintf(file, ",\n\"events_count\":%" PRIu32, scenario->events_count);

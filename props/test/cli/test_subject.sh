@@ -55,6 +55,7 @@ run 2 "$profsim" replay --subject "$from/example.c" "$saved" &&
     has "$saved: A7 broken"
 verdict "it is replayed" $?
 run 2 "$profsim" explain --subject "$from/example.c" "$saved" &&
+    grep -q ': subject example, ' out &&
     has '   1 \* alloc o1 s1 16' && has '   2 \* realloc-fails o1 s1 1' &&
     ! grep -q published out # which is what the library does
 verdict "it is explained: both events are needed" $?
