@@ -29,16 +29,22 @@ token_of(uint64_t offset)
 {
     const uint64_t now = atomic_load(&embed_generation);
 
-    return offset != 0 ? now << GENERATION_BIT | offset : 0;
+    return now << GENERATION_BIT | offset;
 }
 
-/* returns: its offset, 0 if it is of another image */
+static bool
+is_of_this_image(uint64_t token)
+{
+    return (token ^ token_of(0)) >> GENERATION_BIT == 0;
+}
+
+/* returns: its offset, 0 if there is none or it is of another image */
 static uint64_t
 offset_of(uint64_t token)
 {
-    const uint64_t offset = token & ((UINT64_C(1) << GENERATION_BIT) - 1);
-
-    return token_of(offset) == token ? offset : 0;
+    return is_of_this_image(token)
+               ? token & ((UINT64_C(1) << GENERATION_BIT) - 1)
+               : 0;
 }
 
 /* Log with a stack. in: words, the last is left to it */
@@ -226,7 +232,7 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     (void)frame; /* it was taken before the wait */
     if (!embed_enter())
         return;
-    if (wait->registered)
+    if (wait->registered && is_of_this_image(wait->stack))
         unregister_waiter(wait->lock);
     if (status != 0 && status != EOWNERDEAD)
         detail |= 0x80;
@@ -234,8 +240,8 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     if (words[3] != 0)
         embed_log(EMBED_WAIT, detail, words, 4, NULL);
     else /* its stack had no room, or is the parent's */
-        embed_drop(wait->stack == 0 ? embed_state->full_cause
-                                    : EMBED_DROP_INSIDE);
+        embed_drop(is_of_this_image(wait->stack) ? embed_state->full_cause
+                                                 : EMBED_DROP_INSIDE);
     embed_leave();
     errno = saved_errno;
 }

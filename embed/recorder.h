@@ -121,7 +121,8 @@ extern struct embed_config embed_config;
 /*
  * Begin to log. Starts the recorder, or the log of a forked child.
  *
- * returns: false if there is nothing to do: off, not startable yet, or inside
+ * returns: false if there is nothing to do: off, not startable yet, or inside;
+ *          then errno is left alone
  */
 bool embed_enter(void);
 void embed_leave(void);

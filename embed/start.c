@@ -146,6 +146,8 @@ start(void)
 bool
 embed_enter(void)
 {
+    const int saved_errno = errno;
+
     if (embed_inside) {
         embed_drop(EMBED_DROP_INSIDE);
         return false;
@@ -159,6 +161,7 @@ embed_enter(void)
     if (atomic_load_explicit(&config_phase, memory_order_relaxed) ==
         EMBED_FRESH)
         embed_drop(EMBED_DROP_EARLY);
+    errno = saved_errno;
     return false;
 }
 

@@ -3,6 +3,7 @@
  * below their callees, registers on the page before; and the buffers that
  * stacks are taken in.
  */
+#include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,6 +81,54 @@ TEST(a_register_on_the_page_before_is_found)
     assert_int_equal(mprotect(pages, PAGE, PROT_NONE), 0);
     assert_int_equal(embed_unwind_walk(pcs, PCS, &from, true, &own), 2);
     munmap(pages, 2 * PAGE);
+}
+
+static int looked_up;
+static bool unloads_meanwhile;
+
+int __real__dl_find_object(void *place, struct dl_find_object *found);
+int __wrap__dl_find_object(void *place, struct dl_find_object *found);
+int
+__wrap__dl_find_object(void *place, struct dl_find_object *found)
+{
+    const int status = __real__dl_find_object(place, found);
+
+    looked_up++;
+    if (unloads_meanwhile) /* another thread, just now */
+        embed_unwind_forget();
+    return status;
+}
+
+/* To the first caller: of more, two might share an entry of the cache.
+ * returns: how often tables were looked for */
+static int
+step_and_count(const struct embed_registers *from)
+{
+    uintptr_t pcs[2];
+
+    looked_up = 0;
+    assert_int_equal(embed_unwind_walk(pcs, 2, from, false, &own), 2);
+    return looked_up;
+}
+
+/* What was learned of code is not true of what comes into its place, and that
+ * may happen between the look and the note of it. */
+TEST(a_rule_holds_until_an_unload)
+{
+    const struct embed_registers from =
+        embed_caller_of(__builtin_frame_address(0));
+
+    assert_int_equal(step_and_count(&from), 1);
+    assert_int_equal(step_and_count(&from), 1); /* there is no memory for it */
+    embed_unwind_start();
+    assert_int_equal(step_and_count(&from), 1);
+    assert_int_equal(step_and_count(&from), 0);
+    embed_unwind_forget();
+    unloads_meanwhile = true;
+    assert_int_equal(step_and_count(&from), 1);
+    unloads_meanwhile = false;
+    assert_int_equal(step_and_count(&from), 1);
+    assert_int_equal(step_and_count(&from), 0);
 }
 
 /* All that there are, twice: the first time their threads do not live to give

@@ -1,0 +1,238 @@
+/* log_world.c -- see log_world.h. */
+#include "log_world.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "recorder.h"
+#include "unit_test.h"
+#include "unwind.h"
+
+enum { NOBODY = -1 };
+
+/* Where a stack's offset no longer fits into a short record. */
+#define FAR_BYTES ((UINT64_C(1) << 29) - 512)
+#define MAP_BYTES (FAR_BYTES + MODEL_LOG_BYTES)
+
+struct log_world log_world;
+
+static uint8_t *log_memory;
+static int stack_held = NOBODY;
+static uint64_t stacks_noted;
+static struct embed_stack the_stack;
+static const char frames[MODEL_STACKS];
+
+const void *
+log_world_frame(void)
+{
+    return &frames[log_world.now.stack];
+}
+
+/* ---- what events.c and log.c call; errno is nothing to them ---- */
+
+_Atomic uint32_t embed_awaited;
+
+int __wrap_clock_gettime(clockid_t which, struct timespec *to);
+int
+__wrap_clock_gettime(clockid_t which, struct timespec *to)
+{
+    const uint64_t ns = which == CLOCK_MONOTONIC_COARSE
+                            ? log_world.now.coarse_ticks
+                            : log_world.now.ticks;
+
+    *to = (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                            .tv_nsec = (long)(ns % 1000000000u)};
+    errno = EINVAL;
+    return 0;
+}
+
+bool
+embed_enter(void)
+{
+    assert_false(log_world.is_entered);
+    log_world.is_entered = !log_world.is_barred;
+    errno = log_world.is_entered ? EPERM : errno;
+    return log_world.is_entered;
+}
+
+void
+embed_leave(void)
+{
+    assert_true(log_world.is_entered);
+    log_world.is_entered = false;
+    errno = ENOENT;
+}
+
+struct embed_stack *
+embed_stack_borrow(void)
+{
+    assert_int_equal(stack_held, NOBODY);
+    stack_held = 0;
+    return &the_stack;
+}
+
+/* From log_world.now on it is another thread's. */
+void
+embed_stack_return(struct embed_stack *stack)
+{
+    assert_int_not_equal(stack_held, NOBODY);
+    stack_held = NOBODY;
+    memset(stack, 0xee, sizeof *stack);
+    stack->depth = 2;
+}
+
+void
+embed_stack_take(struct embed_stack *stack, const void *frame,
+                 struct embed_own_stack *own)
+{
+    stack_held = (int)((const char *)frame - frames);
+    assert_in_range(stack_held, 0, MODEL_STACKS - 1);
+    assert_ptr_equal(own, &embed_self.stack);
+    stack->depth = log_model_stack((uint32_t)stack_held, stack->pcs);
+    stack->hash = log_model_hash((uint32_t)stack_held);
+    errno = ENOMEM;
+}
+
+bool
+embed_reserve(uint64_t bytes)
+{
+    struct embed_state *const state = embed_state;
+    const uint64_t most = log_world.model.disk_bytes < state->limit_bytes
+                              ? log_world.model.disk_bytes
+                              : state->limit_bytes;
+
+    assert_true(bytes > state->reserved_bytes && bytes <= state->limit_bytes);
+    if (bytes > log_world.model.disk_bytes)
+        return false;
+    bytes += 8 * sim_rng_below(&log_world.rng, 20);
+    state->reserved_bytes = bytes < most ? bytes : most;
+    return true;
+}
+
+void
+embed_modules_note(struct embed_stack *stack)
+{
+    uintptr_t pcs[EMBED_DEPTH_MAX];
+    const uint32_t depth = log_model_stack((uint32_t)stack_held, pcs);
+
+    assert_int_equal(atomic_load(&embed_state->lock), 0);
+    assert_int_equal(stack->depth, depth);
+    assert_memory_equal(stack->pcs, pcs, depth * sizeof *pcs);
+    stacks_noted++;
+}
+
+void
+embed_unwind_forget(void)
+{
+    errno = EIO;
+}
+
+size_t
+embed_usable_bytes(void *address)
+{
+    (void)address;
+    return log_world.usable_bytes;
+}
+
+/* ---- images ---- */
+
+static void *
+pages(uint64_t bytes)
+{
+    void *const place =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    assert_true(place != MAP_FAILED);
+    return place;
+}
+
+static uint64_t
+some_limit(uint64_t first_bytes)
+{
+    return first_bytes + (sim_rng_below(&log_world.rng, 3) == 0
+                              ? 8 * sim_rng_below(&log_world.rng, 300)
+                              : MODEL_LOG_BYTES);
+}
+
+void
+log_world_begin_image(void)
+{
+    const bool is_far = sim_rng_below(&log_world.rng, 4) == 0;
+    const uint64_t first = is_far ? FAR_BYTES : EMBED_SPOOL_FIRST;
+    const uint32_t before = sim_rng_below(&log_world.rng, 4) == 0 ? 4094 : 0;
+
+    log_model_begin(&log_world.model, first, log_world.now.ticks, before);
+    log_world.model.limit_bytes = some_limit(first);
+    log_world.model.disk_bytes = some_limit(first);
+    log_memory = pages(MAP_BYTES);
+    embed_state = pages(sizeof *embed_state);
+    embed_state->log = log_memory;
+    embed_state->limit_bytes = log_world.model.limit_bytes;
+    embed_state->used_bytes = first;
+    embed_state->reserved_bytes = first;
+    embed_state->last_ticks = log_world.now.ticks;
+    embed_state->thread_count = before;
+    embed_publish_locked();
+    atomic_store(&embed_state->phase, EMBED_ON);
+    atomic_fetch_add(&embed_generation, 1);
+    atomic_store(&embed_awaited, 0);
+    stacks_noted = 0;
+}
+
+/* Hashes of stacks are the log's own business. */
+static void
+take_hashes(void)
+{
+    const uint64_t bytes =
+        log_world.model.used_bytes - log_world.model.first_bytes;
+
+    for (uint64_t at = 0; at < bytes;) {
+        struct embed_record record;
+
+        memcpy(&record, &log_world.model.bytes[at], sizeof record);
+        if (record.kind == EMBED_STACK)
+            memcpy(&log_world.model.bytes[at + 8],
+                   &log_memory[log_world.model.first_bytes + at + 8], 8);
+        at += record.kind == EMBED_SHORT_ALLOC  ? 16
+              : record.kind == EMBED_SHORT_FREE ? 8
+                                                : 8 * record.words;
+    }
+}
+
+void
+log_world_check(void)
+{
+    const struct embed_spool_header *const header = embed_header();
+
+    assert_int_equal(embed_state->used_bytes, log_world.model.used_bytes);
+    assert_int_equal(atomic_load(&header->used_bytes),
+                     log_world.model.published_bytes);
+    assert_int_equal(atomic_load(&header->events), log_world.model.events);
+    assert_int_equal(atomic_load(&header->asked_bytes),
+                     log_world.model.asked_bytes);
+    assert_int_equal(atomic_load(&header->executed), log_world.model.executed);
+    assert_int_equal(atomic_load(&embed_awaited), log_world.model.awaited);
+    assert_int_equal(atomic_load(&embed_state->lock), 0);
+    assert_int_equal(stacks_noted, log_world.model.notes);
+    assert_int_equal(stack_held, NOBODY);
+    assert_false(log_world.is_entered);
+    for (int i = 0; i < EMBED_DROP_COUNT; i++)
+        assert_int_equal(atomic_load(&header->dropped[i]),
+                         log_world.model.dropped[i]);
+}
+
+void
+log_world_end_image(void)
+{
+    log_world_check();
+    take_hashes();
+    assert_memory_equal(
+        log_memory + log_world.model.first_bytes, log_world.model.bytes,
+        log_world.model.used_bytes - log_world.model.first_bytes);
+    munmap(log_memory, MAP_BYTES);
+    munmap(embed_state, sizeof *embed_state);
+    embed_state = NULL;
+}

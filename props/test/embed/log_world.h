@@ -1,0 +1,39 @@
+/*
+ * log_world.h -- what surrounds the recorder's events and log in a test:
+ * threads that enter, stacks, a disk, a clock; and beside them a model of the
+ * log.
+ *
+ * One stack is borrowed at a time; when it is given back it is overwritten. No
+ * function leaves errno as it was.
+ */
+#ifndef LOG_WORLD_H
+#define LOG_WORLD_H
+
+#include "log_model.h"
+#include "rng.h"
+
+struct log_world {
+    struct log_model model;
+    struct sim_rng rng;
+    struct model_moment now;
+    uint64_t usable_bytes; /* of any block */
+    bool is_barred;        /* nobody can enter the recorder */
+    bool is_entered;
+};
+
+extern struct log_world log_world;
+
+/* returns: a frame whose stack is that of now */
+const void *log_world_frame(void);
+
+/* Begin the log of a new process: near or far from the file's beginning, with
+ * little room or much. */
+void log_world_begin_image(void);
+
+/* Is all that is counted as the model has it? */
+void log_world_check(void);
+
+/* The same of all that was logged. */
+void log_world_end_image(void);
+
+#endif
