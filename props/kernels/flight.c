@@ -222,3 +222,63 @@ const struct sim_kernel props_kernel_flight_readers = {
     .threads = {{"first", read_part, NULL}, {"second", read_part, NULL}},
     .threads_count = 2,
 };
+
+/* ---- The end of a generation tells its own losses ---- */
+
+enum { EVENTS_MAX = 1000 };
+
+static struct prof_flight_part last_part;
+static uint64_t lost; /* of the first generation */
+
+/* The first generation has lost events, and only its end is left to read. */
+static void
+some_are_lost(void *context)
+{
+    const uint64_t argument = 7;
+    struct prof_trace *trace;
+    struct prof_flight_part part;
+
+    setup(context);
+    trace = prof_flight_tracer(flight);
+    for (int i = 0; i < EVENTS_MAX && prof_trace_drops(trace).no_buffer == 0;
+         i++)
+        prof_trace_emit(trace, PROF_TRACE_NO_PROC, PROF_EV_HEAP_ALLOC,
+                        &argument, NULL, 0);
+    next_generation();
+    lost = prof_trace_drops(trace).no_buffer;
+    sim_explore_check(lost > 0, "there is room for all");
+    next_generation();
+    do
+        if (prof_flight_read(flight, &part) != PROF_OK)
+            sim_explore_fail("the generation has no footer");
+    while (part.bytes[0] != FREQUENCY);
+    last_part = (struct prof_flight_part){0};
+}
+
+static void
+read_the_end(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    sim_explore_check(prof_flight_read(flight, &last_part) == PROF_ERR_END,
+                      "the generation does not end");
+}
+
+static void
+losses_are_its_own(void *context)
+{
+    (void)context;
+    sim_explore_check(last_part.generation == 1,
+                      "another generation's end was read");
+    sim_explore_check(last_part.losses.no_buffer == lost,
+                      "the end tells the losses of another generation");
+}
+
+const struct sim_kernel props_kernel_flight_losses = {
+    .name = "flight-losses",
+    .about = "the end of a generation tells what that one lost",
+    .setup = some_are_lost,
+    .finish = losses_are_its_own,
+    .threads = {{"control", go_on, NULL}, {"reader", read_the_end, NULL}},
+    .threads_count = 2,
+};

@@ -216,6 +216,49 @@ const struct sim_kernel props_kernel_refused = {
     .threads_count = 2,
 };
 
+/* ---- ... and also if it is a flush that refuses it ---- */
+
+static void
+flush_is_due(void *context)
+{
+    (void)context;
+    kernel_new_instance((struct prof_config){
+        .buckets_max = 2, .world = PROF_WORLD_RUNNING, .procs_max = 2});
+    kernel_alloc(0, 2);
+    kernel_advance_alone();
+    kernel_advance_alone();
+    if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
+        sim_explore_fail("nobody is there, and the cycle does not begin");
+}
+
+/* The object is of the cycle that the flush belongs to. */
+static void
+allocate_collect_sweep(void *context, uint32_t thread)
+{
+    born = kernel_alloc(thread, 0);
+    collect(context, thread);
+}
+
+/* The next cycle shows both events, or none of them. */
+static void
+both_or_none(void *context)
+{
+    (void)context;
+    kernel_advance_alone();
+    kernel_look(NULL, 0);
+    check_counted(2);
+}
+
+const struct sim_kernel props_kernel_refused_by_flush = {
+    .name = "advance-refused-by-flush",
+    .about = "the flush that refuses a cycle does not end the refusal",
+    .setup = flush_is_due,
+    .finish = both_or_none,
+    .threads = {{"collection", allocate_collect_sweep, NULL},
+                {"publisher", flush_only, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- The first snapshot meets the sweep of a refused cycle ---- */
 
 /* An event that is counted already would hide that a look at it is old. */

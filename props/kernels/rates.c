@@ -83,6 +83,119 @@ const struct sim_kernel props_kernel_contention_rates = {
     .threads_count = 2,
 };
 
+/* ---- ... also of a rate by which it is drawn ---- */
+
+enum {
+    DRAWN_RATE_TICKS = 2 * WAIT_TICKS,
+    RARE_RATE_TICKS = 20 * WAIT_TICKS,
+    RARE_FRACTION = 20,
+    SEEDS_MAX = 1000
+};
+
+static uint64_t seed; /* keeps the first event at the first rates alone */
+
+static void
+new_with_rates(int64_t block_ns, int64_t fraction)
+{
+    kernel_new_instance(
+        (struct prof_config){.buckets_max = 4, .procs_max = 2, .seed = seed});
+    prof_block_rate_set(kernel_prof, block_ns);
+    (void)prof_mutex_fraction_set(kernel_prof, fraction);
+}
+
+static void
+wait_of(enum prof_contention kind)
+{
+    /* A processor each: the draws of one do not move those of the other. */
+    prof_contention_event(prof_proc_at(kernel_prof, kind == PROF_MUTEX), kind,
+                          kernel_stacks[0], 2, WAIT_TICKS);
+}
+
+static size_t
+events_of(enum prof_contention kind, struct prof_contention_record *record)
+{
+    size_t count = 0;
+
+    sim_explore_check(prof_contention_snapshot(kernel_prof, kind, record, 1,
+                                               &count) == PROF_OK,
+                      "snapshot");
+    return count;
+}
+
+/* returns: how many of the two kinds keep their first event */
+static size_t
+kept_at(int64_t block_ns, int64_t fraction)
+{
+    struct prof_contention_record record;
+
+    new_with_rates(block_ns, fraction);
+    wait_of(PROF_BLOCK);
+    wait_of(PROF_MUTEX);
+    return events_of(PROF_BLOCK, &record) + events_of(PROF_MUTEX, &record);
+}
+
+static void
+some_are_recorded(void *context)
+{
+    (void)context;
+    while (seed < SEEDS_MAX &&
+           (kept_at(DRAWN_RATE_TICKS, MUTEX_FRACTION) != 2 ||
+            kept_at(RARE_RATE_TICKS, RARE_FRACTION) != 0))
+        seed++;
+    sim_explore_check(seed < SEEDS_MAX, "no seed tells the rates apart");
+    new_with_rates(DRAWN_RATE_TICKS, MUTEX_FRACTION);
+}
+
+static void
+wait_by_chance(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    wait_of(PROF_BLOCK);
+    wait_of(PROF_MUTEX);
+}
+
+/* To rates that keep neither event, and then off. */
+static void
+set_rare_and_off(void *context, uint32_t thread)
+{
+    (void)context;
+    (void)thread;
+    prof_block_rate_set(kernel_prof, RARE_RATE_TICKS);
+    (void)prof_mutex_fraction_set(kernel_prof, RARE_FRACTION);
+    prof_block_rate_set(kernel_prof, 0);
+    (void)prof_mutex_fraction_set(kernel_prof, 0);
+}
+
+static void
+check_first_rate(enum prof_contention kind, uint64_t scale)
+{
+    struct prof_contention_record record;
+
+    sim_explore_check(
+        events_of(kind, &record) == 0 ||
+            (record.count == scale && record.cycles == scale * WAIT_TICKS),
+        "an event was drawn by one rate and scaled by another");
+}
+
+static void
+each_of_the_first_rate(void *context)
+{
+    (void)context;
+    check_first_rate(PROF_BLOCK, DRAWN_RATE_TICKS / WAIT_TICKS);
+    check_first_rate(PROF_MUTEX, MUTEX_FRACTION);
+}
+
+const struct sim_kernel props_kernel_drawn_rates = {
+    .name = "contention-drawn-rates",
+    .about = "the rate that draws an event scales it, whatever comes after",
+    .setup = some_are_recorded,
+    .finish = each_of_the_first_rate,
+    .threads = {{"waiter", wait_by_chance, NULL},
+                {"control", set_rare_and_off, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- A rate below a tick is never off ---- */
 
 static void

@@ -3,17 +3,13 @@
 #include "prof/port.h"
 #include "traced.h"
 
-enum { READS_MAX = 12 };
-
 static struct prof_trace_stamp stamps[SIM_THREADS_MAX];
-static bool ended;
 static struct prof_port_lock world;
 
 static void
 setup(void *context)
 {
     (void)context;
-    ended = false;
     traced_new(PROF_TRACE_ORDER_STAMPS);
 }
 
@@ -85,127 +81,6 @@ const struct sim_kernel props_kernel_handover = {
     .threads = {{"writer", traced_emit_twice, NULL},
                 {"reader", traced_read_some, NULL}},
     .threads_count = 2,
-};
-
-/* ---- A reader that sleeps ---- */
-
-static void
-emit_and_stop(void *context, uint32_t thread)
-{
-    (void)context;
-    session_emit_full(thread);
-    session_emit(thread);
-    sim_explore_check(session_stop() == PROF_OK, "the session does not stop");
-}
-
-static void
-read_to_the_end(void *context, uint32_t thread)
-{
-    enum prof_status status = PROF_OK;
-
-    (void)context;
-    (void)thread;
-    for (int i = 0; i < READS_MAX && status == PROF_OK; i++) {
-        status = session_read(&traced_file);
-        if (status == PROF_ERR_AGAIN)
-            status = prof_trace_wait(session_trace);
-    }
-    ended = status == PROF_ERR_END;
-}
-
-static void
-whole_file(void *context)
-{
-    (void)context;
-    sim_explore_check(ended, "the reader is not told of the end");
-    sim_explore_check(traced_look(&traced_file) == 2, "an event is lost");
-    session_check_gapless(&traced_events);
-}
-
-const struct sim_kernel props_kernel_reader = {
-    .name = "trace-reader",
-    .about = "a reader that sleeps is woken for all there is, and for the end",
-    .setup = setup,
-    .finish = whole_file,
-    .threads = {{"writer", emit_and_stop, NULL},
-                {"reader", read_to_the_end, NULL}},
-    .threads_count = 2,
-};
-
-/* ---- Somebody waits until all was read ---- */
-
-static void
-stop_wait_start(void *context, uint32_t thread)
-{
-    (void)context;
-    (void)thread;
-    sim_explore_check(session_stop() == PROF_OK, "the session does not stop");
-    sim_explore_check(prof_trace_stop_wait(session_trace) == PROF_OK,
-                      "who waits for the reader is refused");
-    /* The reader wrote it: not to be seen without [pair: end]. */
-    sim_explore_check(traced_file.count > 16, "the reader is not seen");
-    sim_explore_check(session_start() == PROF_OK,
-                      "the next session is refused after the wait");
-}
-
-static void
-file_is_whole(void *context)
-{
-    (void)context;
-    sim_explore_check(ended, "the reader is not told of the end");
-    (void)traced_look(&traced_file);
-    session_check_gapless(&traced_events);
-}
-
-const struct sim_kernel props_kernel_stop_wait = {
-    .name = "trace-stop-wait",
-    .about = "who waits for the reader to end is woken, and may start again",
-    .setup = setup,
-    .finish = file_is_whole,
-    .threads = {{"control", stop_wait_start, NULL},
-                {"reader", read_to_the_end, NULL}},
-    .threads_count = 2,
-};
-
-static bool waited[SIM_THREADS_MAX];
-
-/* Past all parts: what is left to be read is the end. */
-static void
-end_is_left(void *context)
-{
-    setup(context);
-    waited[0] = false;
-    waited[1] = false;
-    sim_explore_check(session_stop() == PROF_OK, "the session does not stop");
-    for (int i = 0; i < 3; i++)
-        sim_explore_check(session_read(&traced_file) == PROF_OK,
-                          "header, events and footer come first");
-}
-
-static void
-wait_for_the_end(void *context, uint32_t thread)
-{
-    (void)context;
-    waited[thread] = prof_trace_stop_wait(session_trace) == PROF_OK;
-}
-
-static void
-all_waited(void *context)
-{
-    (void)context;
-    sim_explore_check(ended, "the reader is not told of the end");
-    sim_explore_check(waited[0] && waited[1], "who waits is refused");
-}
-
-const struct sim_kernel props_kernel_stop_waiters = {
-    .name = "trace-stop-waiters",
-    .about = "all who wait for the reader to end are woken by the end",
-    .setup = end_is_left,
-    .finish = all_waited,
-    .threads = {{"first", wait_for_the_end, NULL},
-                {"second", wait_for_the_end, NULL},
-                {"reader", read_to_the_end, NULL}},
-    .threads_count = 3,
 };
 
 /* ---- Only one reader ---- */

@@ -12,11 +12,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "unit_test.h"
+
+/* ---- What the disk has ---- */
+
+static ino_t synced; /* the last file that was, and how long it was then */
+static off_t synced_bytes;
+static uint32_t renames;
+static uint32_t renames_unsynced; /* not all of the file was on the disk */
+
+int __real_fsync(int descriptor);
+int __real_rename(const char *from, const char *to);
+int __wrap_fsync(int descriptor);
+int __wrap_rename(const char *from, const char *to);
+
+int
+__wrap_fsync(int descriptor)
+{
+    struct stat like;
+
+    assert_int_equal(fstat(descriptor, &like), 0);
+    synced = like.st_ino;
+    synced_bytes = like.st_size;
+    return __real_fsync(descriptor);
+}
+
+int
+__wrap_rename(const char *from, const char *to)
+{
+    struct stat like;
+
+    assert_int_equal(stat(from, &like), 0);
+    renames++;
+    renames_unsynced += like.st_ino != synced || like.st_size != synced_bytes;
+    return __real_rename(from, to);
+}
 
 static char file[] = "/tmp/profsim-search-XXXXXX";
 
@@ -193,6 +228,23 @@ TEST(a_search_goes_on_from_its_file)
         expect_same(&r, &plain);
         assert_int_equal(r.runs, plain.runs);
     }
+}
+
+/* A power cut finds the old file under the name, or all of the new one. */
+TEST(a_file_has_its_name_when_all_of_it_is_on_the_disk)
+{
+    const struct sim_exhaust_options options = {.checkpoint = file,
+                                                .runs_max = 100};
+
+    remove(file);
+    renames = 0;
+    renames_unsynced = 0;
+    exhaust(fixtures_counter(4), options);
+    exhaust(fixtures_counter(4), options); /* over a file that is there */
+    assert_true(is_there());
+    assert_int_equal(renames, 2);
+    assert_int_equal(renames_unsynced, 0);
+    remove(file);
 }
 
 static void

@@ -40,6 +40,30 @@ TEST(a_running_world_waits_for_the_call_of_each_processor)
     }
 }
 
+/* Every order in which three calls in flight end. */
+TEST(of_several_calls_in_flight_the_last_one_ends_the_wait)
+{
+    static const uint32_t orders[][PROCS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct prof *prof = in_world(PROF_WORLD_RUNNING);
+        uint64_t calls[PROCS];
+
+        for (uint32_t j = 0; j < PROCS; j++)
+            calls[j] = section_begin(&prof->procs[j].section);
+        advance(prof);
+        for (uint32_t j = 0; j < PROCS; j++) {
+            const uint32_t at = orders[i][j];
+
+            assert_int_equal(prof_heap_flush(prof), PROF_ERR_BUSY);
+            section_end(&prof->procs[at].section, calls[at]);
+        }
+        assert_int_equal(prof_heap_flush(prof), PROF_OK);
+        props_prof_drop(prof);
+    }
+}
+
 TEST(a_stopped_world_is_trusted_and_waits_for_none)
 {
     struct prof *prof = in_world(PROF_WORLD_STOPPED);
