@@ -1,3 +1,7 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
 /** As truth.c, for the JVM: byte arrays of SIZE bytes, header included. */
 public class Truth {
     static final int HEADER = 16;
@@ -71,6 +75,40 @@ public class Truth {
         }
     }
 
+    static boolean allocateTen() {
+        boolean more = true;
+        for (int i = 0; i < 10 && more; i++) {
+            more = allocateOne();
+        }
+        return more;
+    }
+
+    /** Each thread allocates ten and waits: none ends before the last. */
+    static void allocateAlive() throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        final boolean[] more = {true};
+        while (more[0]) {
+            CountDownLatch has = new CountDownLatch(1);
+            Thread thread = new Thread(() -> {
+                more[0] = allocateTen();
+                has.countDown();
+                try {
+                    over.await();
+                } catch (InterruptedException stop) {
+                    throw new IllegalStateException(stop);
+                }
+            });
+            thread.start();
+            has.await();
+            threads.add(thread);
+        }
+        over.countDown();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
     public static void main(String[] words) throws Exception {
         int sites = words.length - 2;
         int room = 0;
@@ -104,14 +142,12 @@ public class Truth {
         } else if (words[0].equals("threads")) {
             final boolean[] more = {true};
             while (more[0]) {
-                Thread thread = new Thread(() -> {
-                    for (int i = 0; i < 10 && more[0]; i++) {
-                        more[0] = allocateOne();
-                    }
-                });
+                Thread thread = new Thread(() -> more[0] = allocateTen());
                 thread.start();
                 thread.join();
             }
+        } else if (words[0].equals("alive")) {
+            allocateAlive();
         } else {
             while (allocateOne()) {
             }

@@ -16,6 +16,7 @@ import collections
 import concurrent.futures
 import math
 import os
+import re
 import statistics
 import sys
 import threading
@@ -59,7 +60,11 @@ WORKLOADS = {
     "between": ("between", [(24, 1 << 20, 4), (40, 1 << 19, 4)]),
     # Three and four times the rate, with a margin of 1 %.
     "near-rate": ("near-rate", [(196608, 1280, 1 << 20), (262144, 512, 1 << 20)]),
+    # Experiments of reports/findings, not in the table: run if asked for.
+    "all-alive": ("alive", [(512, 8192, 4), (8192, 4096, 4)]),
+    "live-threads-warm": ("alive-warm", [(512, 2048, 4), (8192, 1024, 4)]),
 }
+EXPERIMENTS = ("all-alive", "live-threads-warm")
 MARGINS_OF = {"near-rate": (0.01,)}
 
 # An ideal sampler takes 12 objects of each part, give or take 3.
@@ -221,7 +226,7 @@ def all_names():
     return list(WORKLOADS) + list(CORRELATION_RUNS)
 
 
-def words_of():
+def words_of(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--tools")
@@ -230,19 +235,22 @@ def words_of():
                         help="a sample every so many bytes, a power of two (65536)")
     parser.add_argument("--out", help="of the table; for a part of it, FOLDER")
     parser.add_argument("--against", help="the verdicts must be those of this table")
-    words = parser.parse_args()
+    words = parser.parse_args(arguments)
     words.folder = os.path.realpath(words.folder)
-    words.names = words.workloads.split(",") if words.workloads else all_names()
+    words.names = words.workloads.split(",") if words.workloads else [
+        name for name in all_names() if name not in EXPERIMENTS]
     for name in words.names:
         if name not in all_names():
             parser.error("no workload '%s': %s" % (name, ", ".join(all_names())))
     known = [make.name for make in tools.TOOLS]
-    for name in words.tools.split(",") if words.tools else []:
+    # "JEP 331, S/p" is one name.
+    words.tools = re.split(",(?! )", words.tools) if words.tools else known
+    for name in words.tools:
         if name not in known:
             parser.error("no tool '%s': %s" % (name, "; ".join(known)))
     if words.rate < 1 or words.rate & (words.rate - 1) != 0:
         parser.error("--rate: a power of two")
-    is_part = words.tools or words.workloads or words.rate != RATE
+    is_part = words.tools != known or words.workloads or words.rate != RATE
     if words.out is None:
         words.out = words.folder if is_part else "reports"
     try:
@@ -284,7 +292,7 @@ def main():
     words = words_of()
     chosen, versions = [], {}
     for make in tools.TOOLS:
-        if words.tools and make.name not in words.tools.split(","):
+        if make.name not in words.tools:
             continue
         version = make(words.folder, words.rate).version()
         if version is None:

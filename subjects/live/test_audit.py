@@ -238,6 +238,20 @@ check("which is told", "sampler, uneven, 65536, bytes: unbiased, was biased\n" i
       said.getvalue() and "7 of 7 cells" in said.getvalue() and
       "3 of 3 cells" in said.getvalue())
 
+# ---- Which are run ----
+
+words = audit.words_of(["x", "--tools", "JEP 331, S/p,jemalloc"])
+check("a name with a comma", words.tools == ["JEP 331, S/p", "jemalloc"])
+check("a part is not written into reports", words.out == words.folder)
+words = audit.words_of(["x"])
+check("all tools", len(words.tools) == len(tools.TOOLS) and
+      words.out == "reports")
+check("experiments are not in the table", "kept" in words.names and
+      not set(words.names) & set(audit.EXPERIMENTS))
+words = audit.words_of(["x", "--workloads", "all-alive"])
+check("but run if asked for", words.names == ["all-alive"])
+
+
 # ---- Two runs at once ----
 
 

@@ -133,6 +133,7 @@ class Jemalloc(Dumper):
 
 class Gperftools(Dumper):
     name = "gperftools sampler"
+    modes = OfC.modes + ("alive-warm",)
     says = ("live_objects", "live_bytes")
     keeps_all = True
     library = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
@@ -308,6 +309,7 @@ class OfJava(Tool):
 
 class Jep331(OfJava):
     name = "JEP 331, S/p"
+    modes = OfJava.modes + ("alive",)
 
     def measure(self, mode, seed, parts):
         dump = self.scratch + "/jep331.txt"

@@ -16,6 +16,7 @@
  *      one-site  all sizes at site_0
  *      threads   each thread allocates ten blocks and ends
  *      alive     each thread allocates ten blocks; none ends before the last
+ *      alive-warm  the same, after each thread has allocated 1 MiB at no site
  *      realloc   a block grows to its size by doubling, from a sixteenth
  *      aligned   aligned to 2,048 bytes
  *      calloc    zeroed
@@ -41,6 +42,7 @@ enum {
     ALIGNMENT = 2048,
     STEPS = 5,
     WARM_UP = 4096, /* blocks of 8 KiB: gperftools skips 16 MiB */
+    WARM_UP_THREAD = 128,
 };
 
 struct part {
@@ -178,6 +180,16 @@ allocate_ten(void *unused)
     return &parts[0];
 }
 
+static void
+warm_up(int blocks)
+{
+    for (int i = 0; i < blocks; i++) {
+        void *volatile block = malloc(8192);
+
+        free(block);
+    }
+}
+
 /* One thread allocates at a time: main starts the next when it has. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_has = PTHREAD_COND_INITIALIZER;
@@ -188,8 +200,11 @@ static bool is_over;
 static void *
 allocate_ten_and_stay(void *unused)
 {
-    const bool was_last = allocate_ten(unused) == NULL;
+    bool was_last;
 
+    if (strcmp(mode, "alive-warm") == 0)
+        warm_up(WARM_UP_THREAD);
+    was_last = allocate_ten(unused) == NULL;
     pthread_mutex_lock(&lock);
     allocated++;
     is_over = was_last;
@@ -242,16 +257,6 @@ run_thread(void *(*function)(void *), void *argument)
     return result;
 }
 
-static void
-warm_up(void)
-{
-    for (int i = 0; i < WARM_UP; i++) {
-        void *volatile block = malloc(8192);
-
-        free(block);
-    }
-}
-
 /* A child inherits a sampler that has begun. */
 static void
 fork_child(char *path, size_t path_bytes)
@@ -272,7 +277,7 @@ allocate_all(void)
     if (strcmp(mode, "threads") == 0) {
         while (run_thread(allocate_ten, NULL) != NULL)
             continue;
-    } else if (strcmp(mode, "alive") == 0) {
+    } else if (strncmp(mode, "alive", strlen("alive")) == 0) {
         allocate_alive();
     } else if (strcmp(mode, "siblings") == 0) {
         for (int i = 0; i < parts_count; i++)
@@ -308,7 +313,7 @@ main(int argc, char **argv)
         return 2;
     strcpy(path, argv[3]);
     if (strcmp(mode, "cold") != 0)
-        warm_up();
+        warm_up(WARM_UP);
     if (strcmp(mode, "fork") == 0)
         fork_child(path, sizeof path);
     allocate_all();

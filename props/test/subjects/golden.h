@@ -1,0 +1,49 @@
+/*
+ * golden.h -- fixtures/audit/golden.csv, figures that others have computed.
+ */
+#ifndef PROPS_GOLDEN_H
+#define PROPS_GOLDEN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "figures.h"
+#include "workloads.h"
+
+struct golden {
+    char line[256];
+    char kind[16];
+    uint64_t rate;
+    const struct subjects_rules *rules;
+    char workload[16];
+    char size[16];
+    double value;
+    double tolerance;
+};
+
+/* A workload is enumerated once for all of its rows. Start with {0}. */
+struct golden_workload {
+    const struct subjects_rules *rules;
+    uint64_t rate;
+    int number;
+    size_t count;
+    uint64_t sizes[SUBJECTS_PERIOD_MAX];
+    double mean[SUBJECTS_PERIOD_MAX];
+};
+
+/* returns: fixtures/audit/golden.csv, its first line read; never NULL */
+FILE *golden_open(void);
+
+/* out: the next row; returns: false at the end of the file */
+bool golden_next(FILE *file, struct golden *golden);
+
+/* returns: the figure of the row by `rules`, which may be others than its own
+ */
+double golden_figure(const struct golden *golden,
+                     const struct subjects_rules *rules,
+                     struct golden_workload *workload);
+
+/* returns: whether the figure is the row's to the digits given */
+bool golden_is(const struct golden *golden, double figure);
+
+#endif

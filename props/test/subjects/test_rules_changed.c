@@ -1,0 +1,307 @@
+/*
+ * test_rules_changed.c -- each golden figure is changed by a mistake in the
+ * rule set whose figure it is.
+ *
+ * A figure that no mistake changes could be reached by a wrong rule set, too.
+ * Below are the mistakes. They are made in each rule set one after the other,
+ * until the figure is no longer the golden one, to the digits given.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "golden.h"
+#include "law.h"
+#include "unit_test.h"
+
+/* Whose functions the changed ones call. */
+static const struct subjects_rules *base;
+
+/* ---- Where the next point lies ---- */
+
+static double
+above_later(uint64_t rate, uint64_t n)
+{
+    return n == 0 ? 1 : base->above(rate, n - 1);
+}
+
+static size_t
+pieces_later(uint64_t rate, struct subjects_piece *pieces)
+{
+    const size_t count = base->pieces(rate, pieces);
+
+    for (size_t i = 0; i < count; i++)
+        pieces[i].from++;
+    return count;
+}
+
+static bool
+points_later(struct subjects_rules *rules)
+{
+    if (rules->above != NULL)
+        rules->above = above_later;
+    if (rules->pieces != NULL)
+        rules->pieces = pieces_later;
+    return rules->above != NULL || rules->pieces != NULL;
+}
+
+static double
+above_evenly(uint64_t rate, uint64_t n)
+{
+    return n < 2 * rate ? 1 - (double)n / (2 * (double)rate) : 0;
+}
+
+static double
+above_exponential(uint64_t rate, uint64_t n)
+{
+    return exp(-(double)n / (double)rate);
+}
+
+static double
+above_base_2(uint64_t rate, uint64_t n)
+{
+    return exp2(-(double)n / (double)rate);
+}
+
+static bool
+renewal_by(struct subjects_rules *rules, double (*above)(uint64_t, uint64_t))
+{
+    rules->chain = SUBJECTS_RENEWAL;
+    rules->above = above;
+    return true;
+}
+
+static bool
+gaps_even(struct subjects_rules *rules)
+{
+    return renewal_by(rules, above_evenly);
+}
+
+static bool
+logarithm_of_base_2(struct subjects_rules *rules)
+{
+    return renewal_by(rules, above_base_2);
+}
+
+/* ---- What an allocation takes off the countdown ---- */
+
+static uint64_t
+ticks_with_header(uint64_t rate, uint64_t size_bytes)
+{
+    return subjects_ticks(base, rate, size_bytes) + 16;
+}
+
+static bool
+header_counts(struct subjects_rules *rules)
+{
+    rules->ticks = ticks_with_header;
+    return rules->chain != SUBJECTS_KEPT;
+}
+
+static bool
+overshoot_dropped(struct subjects_rules *rules)
+{
+    return rules->chain != SUBJECTS_RENEWAL &&
+           renewal_by(rules, above_exponential);
+}
+
+static size_t
+pieces_geometric(uint64_t rate, struct subjects_piece *pieces)
+{
+    const double chance = -expm1(-1 / (double)rate);
+
+    pieces[0] = (struct subjects_piece){
+        .from = 1, .first = chance, .ratio = 1 - chance};
+    return 1;
+}
+
+static bool
+overshoot_carried(struct subjects_rules *rules)
+{
+    rules->chain = SUBJECTS_CARRIED;
+    rules->pieces = pieces_geometric;
+    return !rules->needs_threshold && base->chain != SUBJECTS_CARRIED;
+}
+
+static bool
+next_block_sampled(struct subjects_rules *rules)
+{
+    rules->samples_next = !rules->samples_next;
+    return rules->chain == SUBJECTS_RENEWAL && !rules->needs_threshold;
+}
+
+static bool
+at_least_the_rate(uint64_t rate, uint64_t size_bytes)
+{
+    return size_bytes >= rate;
+}
+
+static bool
+large_blocks_always(struct subjects_rules *rules)
+{
+    rules->always = rules->always == NULL ? at_least_the_rate : NULL;
+    return rules->chain != SUBJECTS_KEPT;
+}
+
+static bool
+shortcut_not_taken(struct subjects_rules *rules)
+{
+    rules->shortcut = false;
+    return base->shortcut;
+}
+
+static bool
+start_like_any(struct subjects_rules *rules)
+{
+    rules->manners.start = SUBJECTS_START_DRAWN;
+    return base->manners.start != SUBJECTS_START_DRAWN;
+}
+
+/* ---- What a sample stands for ---- */
+
+static double
+own_bytes(const struct subjects_sample *sample)
+{
+    return (double)sample->size_bytes;
+}
+
+static bool
+weighs_by(struct subjects_rules *rules,
+          double (*estimate)(const struct subjects_sample *))
+{
+    rules->estimate = estimate;
+    rules->live = NULL;
+    rules->needs_threshold = false;
+    return true;
+}
+
+static bool
+weighs_its_own_bytes(struct subjects_rules *rules)
+{
+    return weighs_by(rules, own_bytes);
+}
+
+static bool
+weighs_the_rate(struct subjects_rules *rules)
+{
+    return weighs_by(rules, subjects_estimate_rate);
+}
+
+static bool
+weighs_the_larger(struct subjects_rules *rules)
+{
+    return weighs_by(rules, subjects_estimate_max);
+}
+
+static bool
+weighs_by_its_chance(struct subjects_rules *rules)
+{
+    return weighs_by(rules, subjects_estimate_scaled);
+}
+
+static bool
+points_of_a_block_are_one(struct subjects_rules *rules)
+{
+    rules->by_points = !rules->by_points;
+    return rules->chain == SUBJECTS_CARRIED;
+}
+
+static const struct change {
+    const char *name;
+    bool (*make)(struct subjects_rules *rules); /* false: not of such rules */
+} changes[] = {
+    {"the block after is sampled", next_block_sampled},
+    {"a header of 16 bytes counts", header_counts},
+    {"a logarithm of base 2", logarithm_of_base_2},
+    {"gaps are even up to twice the rate", gaps_even},
+    {"the overshoot is dropped", overshoot_dropped},
+    {"a sample weighs the rate", weighs_the_rate},
+    {"a sample weighs S / p", weighs_by_its_chance},
+    {"a sample weighs max(S, R)", weighs_the_larger},
+    {"a sample weighs its own bytes", weighs_its_own_bytes},
+    {"a point lies one tick later", points_later},
+    {"points of a block count one by one, or not", points_of_a_block_are_one},
+    {"large blocks: always, or no longer", large_blocks_always},
+    {"no shortcut", shortcut_not_taken},
+    {"a thread starts like any gap", start_like_any},
+    {"the overshoot is carried", overshoot_carried},
+};
+enum { CHANGES = sizeof changes / sizeof changes[0], RULES_MAX = 32 };
+
+/* One of each for all of the test: enumerations remember rules by address. */
+static struct changed {
+    const struct subjects_rules *base;
+    struct subjects_rules rules[CHANGES];
+    bool is_made[CHANGES];
+    struct golden_workload workload[CHANGES];
+} all[RULES_MAX];
+
+static int noticed[CHANGES]; /* how many figures are changed by it first */
+
+static struct changed *
+changed_of(const struct subjects_rules *rules)
+{
+    struct changed *changed = all;
+
+    while (changed->base != NULL && changed->base != rules)
+        changed++;
+    assert_true(changed < &all[RULES_MAX - 1]);
+    base = rules;
+    if (changed->base == NULL) {
+        changed->base = rules;
+        for (size_t i = 0; i < CHANGES; i++) {
+            changed->rules[i] = *rules;
+            changed->is_made[i] = changes[i].make(&changed->rules[i]);
+        }
+    }
+    return changed;
+}
+
+/* returns: whether a change makes another figure of it; the first is enough */
+static bool
+is_noticed(const struct golden *golden)
+{
+    struct changed *changed = changed_of(golden->rules);
+
+    for (size_t i = 0; i < CHANGES; i++) {
+        double figure;
+
+        if (!changed->is_made[i])
+            continue;
+        figure =
+            golden_figure(golden, &changed->rules[i], &changed->workload[i]);
+        if (isfinite(figure) && !golden_is(golden, figure)) {
+            noticed[i]++;
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(every_golden_number_is_changed_by_a_mistake)
+{
+    struct golden golden;
+    int rows = 0;
+    int changed = 0;
+    FILE *file = golden_open();
+
+    while (golden_next(file, &golden)) {
+        rows++;
+        if (is_noticed(&golden))
+            changed++;
+        else
+            print_error("no mistake changes: %s", golden.line);
+    }
+    (void)fclose(file);
+    print_message("%d figures, %d changed by a mistake in their rules\n", rows,
+                  changed);
+    for (size_t i = 0; i < CHANGES; i++)
+        print_message("%s: %d\n", changes[i].name, noticed[i]);
+    assert_true(rows > 600);
+    assert_int_equal(changed, rows);
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
