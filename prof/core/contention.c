@@ -193,39 +193,53 @@ record(struct prof_proc *proc, enum bucket_kind kind, const uintptr_t *stack,
     add_owned(&wait->cycles, charge.cycles);
 }
 
-/* Apart, as record(): what is decided here needs registers. in: rate, the one
- * that is set */
+/*
+ * Apart, as record(): what is decided here needs registers. The arguments lie
+ * where prof_contention_event() has them, but for the one that a multiplication
+ * takes.
+ *
+ * in: rate, the one that is set
+ */
 static __attribute__((noinline)) void
-decide(struct prof_proc *proc, enum prof_contention kind,
-       const uintptr_t *stack, uint32_t depth, int64_t cycles, int64_t rate)
+decide_block(struct prof_proc *proc, const uintptr_t *stack, int64_t rate,
+             uint32_t depth, int64_t cycles)
 {
-    const bool block = kind == PROF_BLOCK;
-    const int64_t least = block ? 1 : 0;
-    const int64_t clamped = cycles < least ? least : cycles; /* I1 */
-    const struct charge charge = block ? block_charge(proc, clamped, rate)
-                                       : mutex_charge(proc, clamped, rate);
+    const int64_t clamped = cycles < 1 ? 1 : cycles; /* I1 */
+    const struct charge charge = block_charge(proc, clamped, rate);
 
     if (charge.count != 0)
-        record(proc, bucket_kind_of(kind), stack, depth, charge);
+        record(proc, KIND_BLOCK, stack, depth, charge);
+}
+
+static __attribute__((noinline)) void
+decide_mutex(struct prof_proc *proc, const uintptr_t *stack, int64_t rate,
+             uint32_t depth, int64_t cycles)
+{
+    const int64_t clamped = cycles < 0 ? 0 : cycles; /* I1 */
+    const struct charge charge = mutex_charge(proc, clamped, rate);
+
+    if (charge.count != 0)
+        record(proc, KIND_MUTEX, stack, depth, charge);
 }
 
 /*
  * Does the next random number leave out a block event under EXACT? Most are
- * left out, and this says so in 30 instructions. If it does not, the number is
- * still to be taken, and block_exact() decides.
+ * left out, and this says so without a register that must be saved: the number
+ * is taken from the state here, and cycles are not clamped. If it does not, the
+ * number is still to be taken, and block_exact() decides.
  */
 static inline bool
 is_left_out(struct rng *rng, int64_t cycles, int64_t rate)
 {
-    const int64_t clamped = cycles < 1 ? 1 : cycles; /* I1 */
     struct rng ahead = *rng;
     uint64_t u;
 
-    if (clamped >= rate ||
+    /* u is below the rate, so events as long as the rate are not left out. */
+    if (rate <= 0 ||
         prof_rng_try_below(&ahead, (uint64_t)rate, &u) < (uint64_t)rate ||
-        u < (uint64_t)clamped)
+        u == 0 || (int64_t)u < cycles) /* u < 1: I1 */
         return false;
-    *rng = ahead;
+    rng->state = ahead.state;
     return true;
 }
 
@@ -233,15 +247,19 @@ void
 prof_contention_event(struct prof_proc *proc, enum prof_contention kind,
                       const uintptr_t *stack, uint32_t depth, int64_t cycles)
 {
-    struct prof *prof = proc->prof;
-    const bool block = kind == PROF_BLOCK;
-    /* Relaxed: any rate that was set will do; but one (I2). */
-    const int64_t rate = (int64_t)load_relaxed(block ? &prof->block_rate_ticks
-                                                     : &prof->mutex_fraction);
+    const struct prof *prof = proc->prof;
+    int64_t rate;
 
-    if (!block || prof->rules.block != PROF_BLOCK_EXACT ||
-        !is_left_out(&proc->rng, cycles, rate))
-        decide(proc, kind, stack, depth, cycles, rate);
+    /* Relaxed: any rate that was set will do; but one (I2). */
+    if (kind == PROF_BLOCK) {
+        rate = (int64_t)load_relaxed(&prof->block_rate_ticks);
+        if (prof->rules.block != PROF_BLOCK_EXACT ||
+            !is_left_out(&proc->rng, cycles, rate))
+            decide_block(proc, stack, rate, depth, cycles);
+    } else {
+        rate = (int64_t)load_relaxed(&prof->mutex_fraction);
+        decide_mutex(proc, stack, rate, depth, cycles);
+    }
 }
 
 /* ---- rates ---- */

@@ -32,6 +32,9 @@
  *   I4  What is published changes only under the control lock.
  *   I5  Of slots that are being added to, the frees are read before the
  *       allocations: an object freed in between shows neither.
+ *   I6  The cycle is changed by the thread with the cycle lock if the next one
+ *       begins at once, else by the one with the control lock. Control calls
+ *       take both: the cycle stands under them.
  *
  * Why the record path needs no lock: each processor adds to columns of its own,
  * and each event is one addition, because the size is part of the bucket's key
@@ -52,6 +55,7 @@
  * Source of the rules: docs/semantics.md, "Heap profile".
  */
 #include "check.h"
+#include "control.h"
 #include "instance.h"
 #include "poison.h"
 
@@ -59,12 +63,6 @@ _Static_assert(PROF_CYCLE_WRAP % COUNTER_SLOTS == 0,
                "slots follow each other across the wrap");
 
 /* ---- recording ---- */
-
-static inline uint32_t
-cycle_now(const struct prof *prof)
-{
-    return cycle_of_word(load_relaxed(&prof->cycle_word));
-}
 
 /* The slot that is published `ahead` cycles from now, or it plus COUNTER_SLOTS;
  * RING only. */
@@ -199,39 +197,65 @@ prof_heap_mend(struct prof *prof)
 static enum prof_status
 begin_publishing(struct prof *prof)
 {
-    prof_port_lock_take(&prof->control);
+    lock_control(prof);
     if (prof_grace_is_over(prof))
         return PROF_OK;
-    prof_port_lock_release(&prof->control);
+    unlock_control(prof);
     return PROF_ERR_BUSY;
 }
 
-enum prof_status
-prof_heap_next_cycle(struct prof *prof)
+static inline void
+advance(struct prof *prof)
 {
-    uint32_t cycle;
+    const uint32_t word = load_relaxed(&prof->cycle_word);
 
-    if (!prof_port_lock_try(&prof->control)) {
-        /* Relaxed: the sweep begins after this call, and sees it. */
-        store_relaxed(&prof->frees_in_alloc_slot, 1);
-        return PROF_ERR_BUSY;
-    }
+    store_relaxed(&prof->cycle_word, next_cycle_word(word));
+    /* Release [pair: late]: first the new cycle, then frees go by it. */
+    store_release(&prof->frees_in_alloc_slot, 0);
+}
+
+static enum prof_status
+refuse(struct prof *prof)
+{
+    /* Relaxed: the sweep begins after this call, and sees it. */
+    store_relaxed(&prof->frees_in_alloc_slot, 1);
+    return PROF_ERR_BUSY;
+}
+
+/* A next cycle that begins with more than a store. */
+static enum prof_status
+next_cycle_locked(struct prof *prof)
+{
+    if (!prof_port_lock_try(&prof->control))
+        return refuse(prof);
     if (!prof_grace_is_over(prof)) {
-        store_relaxed(&prof->frees_in_alloc_slot, 1); /* the same */
+        (void)refuse(prof);
         prof_port_lock_release(&prof->control);
         return PROF_ERR_BUSY;
     }
     if (prof->rules.heap == PROF_HEAP_STAGES &&
         prof->rules.rotate == PROF_ROTATE_STOPPED)
         prof_counters_rotate(prof);
-    cycle = cycle_now(prof) + 1;
-    if (cycle == PROF_CYCLE_WRAP)
-        cycle = 0;
-    store_relaxed(&prof->cycle_word, cycle_word_of(cycle));
-    /* Release [pair: late]: first the new cycle, then frees go by it. */
-    store_release(&prof->frees_in_alloc_slot, 0);
+    advance(prof);
     prof_grace_begin(prof);
     prof_port_lock_release(&prof->control);
+    return PROF_OK;
+}
+
+/* Apart, so that a cycle that begins at once needs no register saved. */
+static __attribute__((noinline)) enum prof_status
+next_cycle_slowly(struct prof *prof)
+{
+    return advances_at_once(prof) ? refuse(prof) : next_cycle_locked(prof);
+}
+
+enum prof_status
+prof_heap_next_cycle(struct prof *prof)
+{
+    if (!try_cycle_lock(prof))
+        return next_cycle_slowly(prof);
+    advance(prof);
+    unlock_cycle(prof);
     return PROF_OK;
 }
 
@@ -251,7 +275,7 @@ prof_heap_flush(struct prof *prof)
             prof_counters_rotate(prof);
         store_relaxed(&prof->cycle_word, word | 1);
     }
-    prof_port_lock_release(&prof->control);
+    unlock_control(prof);
     return PROF_OK;
 }
 
@@ -264,7 +288,7 @@ prof_heap_post_sweep(struct prof *prof)
         return status;
     if (prof->rules.heap == PROF_HEAP_RING)
         publish_slot(prof, 1);
-    prof_port_lock_release(&prof->control);
+    unlock_control(prof);
     return PROF_OK;
 }
 
@@ -409,7 +433,7 @@ prof_heap_snapshot(struct prof *prof, enum prof_select select,
     if (status != PROF_OK)
         return status;
     status = snapshot_locked(prof, select, records, records_max, count);
-    prof_port_lock_release(&prof->control);
+    unlock_control(prof);
     return status;
 }
 
@@ -419,7 +443,7 @@ prof_heap_iterate(struct prof *prof,
                                 const struct prof_heap_record *record),
                   void *context)
 {
-    prof_port_lock_take(&prof->control);
+    lock_control(prof);
     for (uint32_t row = prof_table_rows(&prof->table); row > 0; row--) {
         const struct bucket bucket = heap_bucket(prof, row);
 
@@ -430,7 +454,7 @@ prof_heap_iterate(struct prof *prof,
             visit(context, &record);
         }
     }
-    prof_port_lock_release(&prof->control);
+    unlock_control(prof);
 }
 
 struct prof_heap_totals
@@ -439,10 +463,10 @@ prof_heap_totals(struct prof *prof)
     struct row_counts published;
     struct row_counts recorded;
 
-    prof_port_lock_take(&prof->control);
+    lock_control(prof);
     published = prof_counters_published_all(prof);
     recorded = prof_counters_recorded_all(prof);
-    prof_port_lock_release(&prof->control);
+    unlock_control(prof);
     return (struct prof_heap_totals){
         .allocs_published = published.allocs,
         .frees_published = published.frees,

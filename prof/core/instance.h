@@ -21,6 +21,7 @@ struct prof {
     uint32_t procs_count;
     enum prof_world world;         /* immutable after init */
     struct prof_port_lock control; /* one control call at a time */
+    shared_u32 cycle_lock; /* CYCLE_MOVES, or the cycle stands (heap.c, I6) */
     shared_u32 cycle_word; /* cycle_word_of() | flushed; any thread reads,
                               written under control */
     shared_u32 frees_in_alloc_slot; /* 1: next_cycle was refused (heap.c); any
@@ -45,7 +46,11 @@ struct prof {
  */
 void prof_heap_mend(struct prof *prof);
 
-/* A cycle's word: its number above bit 0, the index of its slot from bit 30. */
+/* Of cycle_lock. */
+enum { CYCLE_MOVES, CYCLE_STANDS };
+
+/* A cycle's word: its number above bit 0, which says that it was flushed, and
+ * the index of its slot from bit 30. */
 enum { CYCLE_SLOT_SHIFT = 30 };
 
 _Static_assert(PROF_CYCLE_WRAP <= 1U << (CYCLE_SLOT_SHIFT - 1),
@@ -61,6 +66,27 @@ static inline uint32_t
 cycle_of_word(uint32_t word)
 {
     return (word & ((1U << CYCLE_SLOT_SHIFT) - 1)) >> 1;
+}
+
+/* The word of the next cycle, not flushed. */
+static inline uint32_t
+next_cycle_word(uint32_t word)
+{
+    const uint32_t slot = 1U << CYCLE_SLOT_SHIFT;
+    const uint32_t next =
+        (word | 1) + 1 + /* the cycle, and its slot */
+        (word / slot < COUNTER_SLOTS - 1 ? slot : -(COUNTER_SLOTS - 1U) * slot);
+
+    return next == PROF_CYCLE_WRAP << 1 ? 0 : next;
+}
+
+/* Does the next cycle begin at once? In a running world it begins to wait for
+ * calls in flight, and stages may rotate with it. */
+static inline bool
+advances_at_once(const struct prof *prof)
+{
+    return prof->world == PROF_WORLD_STOPPED &&
+           prof->rules.heap == PROF_HEAP_RING;
 }
 
 struct prof_proc {

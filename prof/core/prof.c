@@ -176,6 +176,8 @@ prof_init(struct prof **out, const struct prof_config *config, void *block,
     store_relaxed(&prof->mutex_fraction, 1);
     store_relaxed(&prof->heap_rate_bytes, PROF_HEAP_RATE_DEFAULT);
     store_relaxed(&prof->cycle_word, cycle_word_of(config->cycle_first));
+    store_relaxed(&prof->cycle_lock,
+                  advances_at_once(prof) ? CYCLE_MOVES : CYCLE_STANDS);
     *out = prof;
     return PROF_OK;
 }

@@ -24,7 +24,7 @@
  *   rotation of stages      some rows moved up         nothing, see below
  *   next_cycle              the old or the new cycle,  sections ended; frees
  *                           frees late or not          may be late, see below
- *   any control call        the lock taken             lock reset
+ *   any control call        the locks taken            locks reset
  *   emit, read, start       locks, an odd stamp,       all of it reset: the
  *                           buffers anywhere, half a   session goes on in the
  *                           stack given out            parent alone
@@ -72,6 +72,8 @@ void
 prof_after_fork_child(struct prof *prof)
 {
     prof_port_lock_reset(&prof->control);
+    if (advances_at_once(prof))
+        store_relaxed(&prof->cycle_lock, CYCLE_MOVES);
     for (uint32_t i = prof->procs_count; i-- > 0;)
         free_proc(&prof->procs[i]);
     prof_heap_mend(prof);

@@ -160,6 +160,35 @@ const struct sim_kernel props_kernel_flush_turn = {
     .threads_count = 2,
 };
 
+/* ---- A flush sees what was counted before its cycle ---- */
+
+static void
+sweep_and_turn(void *context, uint32_t thread)
+{
+    prof_heap_free(prof_proc_at(kernel_prof, thread), born);
+    try_to_turn(context, thread);
+}
+
+static void
+sweep_is_published(void *context)
+{
+    const struct prof_heap_phase phase = prof_heap_phase(kernel_prof);
+    const bool is_due = phase.cycle == 2 && phase.flushed;
+
+    (void)context;
+    sim_explore_check(prof_heap_totals(kernel_prof).frees_published == is_due,
+                      "a flush publishes the sweep that its cycle ended");
+}
+
+const struct sim_kernel props_kernel_flush_after = {
+    .name = "heap-flush-after",
+    .about = "a flush of a new cycle finds what was freed before it began",
+    .setup = one_cycle_old,
+    .finish = sweep_is_published,
+    .threads = {{"world", sweep_and_turn, NULL}, {"flush", flush, NULL}},
+    .threads_count = 2,
+};
+
 /* ---- Two control calls at once ---- */
 
 static void
