@@ -43,9 +43,10 @@ double bench_insert_all(const struct bench_load *load, bench_batch_fn batch,
                         void *context, uint64_t *batch_ticks);
 
 /*
- * Insert all keys of a load, two threads at a time, each its half.
+ * Insert all keys of a load; each of two threads inserts half of them.
  *
- * returns: ns an operation of both together; < 0: they were not both running
+ * returns: ns an operation, of both together; < 0 if they did not run at the
+ *          same time
  */
 double bench_insert_pair(const struct bench_batches *batches);
 

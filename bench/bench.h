@@ -1,8 +1,8 @@
 /*
- * bench.h -- benchmarks that compare: a row is one operation on one load, done
- * by several entrants, interleaved (A B C, A B C, ...) in one run. What is
- * believed is the ratio of two entrants in the same round; a median stands for
- * a row only if the rounds agree (compare.c).
+ * bench.h -- benchmarks that compare. A row is one operation on one load, done
+ * by several entrants, interleaved (A B C, A B C, ...) in one run. Its result
+ * is the ratio of two entrants in the same round; the median is shown only if
+ * the rounds agree (compare.c).
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -101,12 +101,13 @@ uint64_t bench_cpu_ns(void);
 /* returns: nanoseconds in a tick; measured once, at bench_begin() */
 double bench_ns_a_tick(void);
 
-/* Keep to one processor from now on; silently not if that is refused. */
+/* Keep to one processor from now on; go on without a word if that is
+ * refused. */
 void bench_pin(uint32_t cpu);
 
 /*
- * The mean of the middle half: of many equal batches, those that an interrupt
- * or another process hit do not count, nor the luckiest.
+ * The mean of the middle half. Of many equal batches this leaves out those that
+ * an interrupt or another process hit, and the luckiest.
  *
  * in: values, reordered
  */
@@ -123,8 +124,8 @@ bench_use(uint64_t value)
 }
 
 /*
- * Touch and return memory, so that a first touch right after costs what the
- * kernel asks for a page, and not what the host asks for one it took away.
+ * Touch and return memory, so that a first touch right after this costs what
+ * the kernel takes for a page, not what the host takes to give one back.
  */
 void bench_warm_pages(size_t bytes);
 

@@ -1,8 +1,9 @@
 /*
- * capture.c -- taking the stack that all other rows leave out; and malloc and
- * free with every allocation recorded. The recorder reads unwind tables and
- * remembers each return address: it must also see through programs without
- * frame pointers. Of those that keep them, and say so, it walks the frames.
+ * capture.c -- the cost of taking a stack, which all other rows leave out; and
+ * malloc and free with every allocation recorded. The recorder reads unwind
+ * tables and remembers each return address, because it must also see through
+ * programs without frame pointers. In programs that keep frame pointers, and
+ * say so, it walks the frames.
  */
 #define UNW_LOCAL_ONLY
 #include <execinfo.h>

@@ -4,8 +4,9 @@
  * A round runs every entrant once. One round before the first warms up and is
  * thrown away. Rounds go on until the spread of every entrant is narrow, or
  * until the row has had its time. The spread is the distance of the quartiles
- * over the median. A row whose ratio (of the same round) is still too wide is
- * noisy: its numbers are not shown, as they would not come out again.
+ * over the median. A row whose ratio (of the same round) still spreads too
+ * widely is noisy: its numbers are not shown, because another run would give
+ * others.
  *
  * An entrant without peers in its row is judged by its own spread.
  */

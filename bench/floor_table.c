@@ -1,6 +1,6 @@
 /*
- * floor_table.c -- what the machine asks for at least, as entrants of the table
- * rows.
+ * floor_table.c -- the least that the table rows can cost on this machine, as
+ * entrants.
  *
  * (lower bound) is open addressing with our hash and compare and none of our
  * promises: one thread, one word a slot (16 bits of the hash over a pointer),

@@ -1,7 +1,7 @@
 /*
- * insert.c -- adding new stacks: on pages that the kernel has yet to give, on
- * pages used before, by two threads; the longest that 64 insertions ever took;
- * and memory a bucket. Entrants as in table.c.
+ * insert.c -- adding new stacks: on pages that the kernel has yet to supply, on
+ * pages used before, and by two threads; the longest time that 64 insertions
+ * ever took; and memory per bucket. Entrants as in table.c.
  */
 #include <malloc.h>
 #include <stdlib.h>

@@ -27,8 +27,8 @@ uint64_t bench_ours_block(void *context, const struct bench_stage *stage,
                           uint32_t count);
 
 /*
- * What the machine asks for a free at least: one atomic addition to the
- * bucket's counter, and nothing else.
+ * The least that a free can cost on this machine: one atomic addition to the
+ * bucket's counter.
  */
 uint64_t bench_floor_free(void *context, const struct bench_stage *stage,
                           uint32_t count);

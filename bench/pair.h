@@ -1,9 +1,9 @@
 /*
  * pair.h -- two threads that do something at the same time, round after round.
  *
- * They meet before each round. A round counts only if both were at it for half
- * of the time: on a busy machine one of two threads is often not running, and
- * two that take turns on the processors measure nothing but themselves.
+ * They meet before each round. A round counts only if both threads ran for half
+ * of it: on a busy machine one of the two is often not running, and two threads
+ * that share one processor measure only each other.
  */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H

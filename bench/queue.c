@@ -1,7 +1,8 @@
 /*
- * queue.c -- the simulator's event queue beside the one of ns-3: hold, the
- * first that is due acts and is due again some time later, with so many actors
- * in it. Ours asks for a choice where several are due; theirs goes by number.
+ * queue.c -- the simulator's event queue beside the one of ns-3. The operation
+ * is "hold": with so many actors in the queue, the first that is due acts and
+ * is due again some time later. Where several are due, ours asks for a choice
+ * and theirs goes by number.
  */
 #include "queue.h"
 

@@ -2,7 +2,7 @@
  * sharing.c -- what two processors cost each other: atomic additions to one
  * counter, to two counters of one line, and to two lines; and how long a line
  * takes from one to the other. The record path makes one such addition an
- * event, so this says when buckets get in each other's way (docs/speed.md).
+ * event, so this shows when buckets contend (docs/speed.md).
  */
 #include <stdatomic.h>
 

@@ -1,10 +1,10 @@
 /*
  * trace.c -- events into a trace, from one processor and from two, beside Go's
- * runtime and tracers that are no part of a language, LTTng-ust and OTF2. A
- * trace is on and nobody reads it meanwhile, on all sides. Ours is shown with
+ * runtime and two tracers that belong to no language, LTTng-ust and OTF2. On
+ * all sides a trace is on and nobody reads it meanwhile. Ours is shown with
  * both orders: by the clock alone, and by one counter for all processors, as
- * the 1.5 format numbers events. No stack; those are in table.c. Bytes of an
- * event are those of the file.
+ * the 1.5 format numbers events. There are no stacks; those are in table.c.
+ * Bytes of an event are those of the file.
  */
 #include <stdlib.h>
 #include <unistd.h>

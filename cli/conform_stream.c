@@ -1,6 +1,6 @@
 /*
- * conform_stream.c -- `profsim conform -- COMMAND`: the events of a command's
- * own probes, judged by what an order of events alone can show.
+ * conform_stream.c -- `profsim conform -- COMMAND`: judges the events of a
+ * command's own probes by what their order alone can show.
  */
 #include "conform_stream.h"
 

@@ -1,7 +1,7 @@
 /*
- * exit.h -- how a command ends. No code is one that a shell (126, 127), a
- * signal (128 and more) or `timeout` (124) gives, except those of `record`,
- * which runs a program and follows `env`.
+ * exit.h -- exit codes. None is one that a shell (126, 127), a signal (128 and
+ * more) or `timeout` (124) uses. `record` is the exception: it runs a program,
+ * and uses the codes of `env`.
  */
 #ifndef CLI_EXIT_H
 #define CLI_EXIT_H
@@ -34,8 +34,8 @@ enum cli_exit {
     "exit code: 0; 1 usage, bad input, or output that cannot be written\n"
 
 /*
- * returns: the one that matters more: bad input before a failure, a failure
- *          before what is incomplete; of failures the larger code
+ * returns: the graver of two: bad input before a failure, a failure before an
+ *          incomplete run; of two failures, the larger code
  */
 enum cli_exit cli_exit_worse(enum cli_exit a, enum cli_exit b);
 

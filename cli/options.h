@@ -61,7 +61,7 @@ void cli_options_begin(struct cli_options *options,
  *
  * returns: an option's id, CLI_OPTIONS_WORD, CLI_OPTIONS_END. After the latter,
  *          options->ended says that help was printed or complained about a
- *          word, and options->exit_code how to exit.
+ *          word, and options->exit_code the exit code.
  */
 int cli_options_next(struct cli_options *options);
 
@@ -73,7 +73,7 @@ int cli_options_next(struct cli_options *options);
  */
 bool cli_options_words(struct cli_options *options, int *words);
 
-/* Complain that `what` is missing: "a FILE". returns: how to exit */
+/* Complain that `what` is missing: "a FILE". returns: the exit code */
 enum cli_exit cli_options_missing(const struct cli_options *options,
                                   const char *what);
 

@@ -6,11 +6,12 @@
  *      ...                   1     rsp + 16  CFA - 16   at CFA - 8
  *                            4     rbp + 16  CFA - 16   at CFA - 8
  *
- * A table has one function after the other; each is a list of instructions that
- * make this matrix row by row, and running them up to a pc gives its row. Four
- * columns are kept. Compilers compute the CFA from rsp and rbp, and in signal
- * frames, linkage stubs and frames that align their stack by an expression of
- * them; a row that needs another register ends a stack.
+ * A table describes one function after the other. Each is a list of
+ * instructions that make this matrix row by row; running them up to a pc gives
+ * its row. Four columns are kept. Compilers compute the CFA from rsp and rbp;
+ * in signal frames, linkage stubs and frames that align their stack they
+ * compute it by an expression of these. A row that needs another register ends
+ * a stack.
  */
 #include "cfi.h"
 

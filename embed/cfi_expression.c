@@ -1,8 +1,8 @@
 /*
  * cfi_expression.c -- the DWARF expressions that occur in unwind tables.
  *
- * A machine with a stack of numbers; only the registers that are followed can
- * be asked for. Without jumps each operation runs once, so an expression ends.
+ * A machine with a stack of numbers. It knows only the registers that the walk
+ * follows. Without jumps each operation runs once, so an expression ends.
  */
 #include "cfi.h"
 #include "cfi_read.h"

@@ -9,8 +9,8 @@
  * lengthen the time the lock is held, and so change what is measured.
  *
  * A waiter for a mutex or a read-write lock registers it in a small table, so
- * that a release costs one load to know whether somebody waits. Two locks that
- * fall on one slot: the later is not registered, and counted.
+ * that a release costs one load to know whether somebody waits. If two locks
+ * fall on one slot, the later one is not registered, and that is counted.
  */
 #include "recorder.h"
 

@@ -7,9 +7,9 @@
  *
  * A child may be forked by a signal handler that interrupted the recorder. When
  * the handler returns, the child goes on in the middle of a log that is not its
- * own. So fork() leaves such a child the state as it was, with memory nobody
- * reads where the log was, and wipes the state when the child leaves the
- * recorder. Threads that are gone in the child hold nothing any more.
+ * own. So fork() leaves such a child the state as it was, with memory that
+ * nobody reads where the log was, and wipes the state when the child leaves the
+ * recorder. Threads that the child does not have hold nothing any more.
  */
 #include "recorder.h"
 

@@ -9,14 +9,15 @@
  *      frame [caller's frame | return address] ----------+   make
  *      low   ...
  *
- * A function that keeps no frame pointer leaves its caller's in the register,
- * and that caller is missing from the stack; or it keeps there what it likes,
- * and the walk reads that as a frame. Hence
+ * A function that keeps no frame pointer either leaves its caller's in the
+ * register, and that caller is missing from the stack; or it keeps something
+ * else there, and the walk reads that as a frame. Hence
  *
  *   I1  Each frame read lies whole between `low`, which is the end of the frame
  *       before, and `high`. So the walk ends after (high - low) / 16 frames.
  *
- * What lies above a frame in use is a stack's, and mapped, up to its top.
+ * What lies above a frame in use belongs to a stack, and is mapped up to its
+ * top.
  */
 #include "frames.h"
 

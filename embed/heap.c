@@ -1,8 +1,8 @@
 /*
  * heap.c -- the malloc family, interposed.
  *
- * An allocation is told after the real call, a free before it: so what is told
- * of one address is in the order in which it happened.
+ * An allocation is reported after the real call, a free before it; so reports
+ * about one address come in the order in which things happened.
  *
  * Until the real functions are known -- dlsym itself may allocate -- memory
  * comes from a small arena that is never given back.

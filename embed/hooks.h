@@ -36,9 +36,9 @@ extern _Thread_local bool embed_inside
     __attribute__((tls_model("initial-exec")));
 
 /*
- * The program has one thread, which waits for no other: from now on its mutexes
- * go straight to the real functions, until the end. The recorder, which logs
- * waits for other processes, too, never begins it.
+ * From now on, until the end, mutexes go straight to the real functions: the
+ * program has one thread, which waits for no other. The recorder never sets
+ * this, because it logs waits for other processes, too.
  */
 void embed_alone_begin(void);
 void embed_alone_end(void);

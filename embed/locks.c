@@ -1,9 +1,9 @@
 /*
  * locks.c -- waits for locks that really blocked, interposed.
  *
- * A lock is tried first; only when that fails is there anything to tell. And a
- * release is told only while somebody waits for one lock or another. While the
- * program has one thread (hooks.h) its mutexes are not even tried.
+ * A lock is tried first; only if that fails is there anything to report. And a
+ * release is reported only while somebody waits for one lock or another. While
+ * the program has one thread (hooks.h) its mutexes are not even tried.
  */
 #include "hooks.h"
 

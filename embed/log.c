@@ -4,8 +4,9 @@
  *      malloc -> real malloc -> embed_log(ALLOC)
  *      free   -> embed_log(FREE) -> real free
  *
- * With one lock around "take the clock, append", that order of calls gives S2:
- * between the two lines of an address's life nobody else can be given it.
+ * With one lock around "take the clock, append", this order of calls gives S2:
+ * between the two lines of an address's life no other thread can be given the
+ * address.
  *
  * Invariants
  *   L1  log != NULL and used_bytes <= reserved_bytes <= limit_bytes while the

@@ -1,12 +1,12 @@
 /*
  * modules.c -- what is mapped where, to name pcs later.
  *
- * _dl_find_object() says it without a lock. dl_iterate_phdr() takes one: a
+ * _dl_find_object() finds it without a lock. dl_iterate_phdr() takes one: a
  * thread that forks while another one is in dlopen() leaves its child with that
  * lock taken for ever, and a program may allocate in a callback under it.
  *
- * A module is logged when a stack that is new has a frame in it: it is in the
- * log even if it is unloaded, or the process killed, later.
+ * A module is logged when a new stack has a frame in it, so it is in the log
+ * even if it is unloaded later, or the process is killed.
  */
 #include "recorder.h"
 

@@ -191,7 +191,7 @@ uint64_t embed_log_stack(struct embed_stack *stack);
 uint64_t embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
                         uint64_t ticks);
 
-/* A module is gone: what was logged of its place is not true from now on. */
+/* A module is gone: what was logged about its addresses no longer holds. */
 void embed_log_unload(void);
 
 /* A RESIZE turned out to be something else: a FREE, or nothing. */

@@ -1,17 +1,19 @@
 /*
  * spool.c -- the file that a process image logs into.
  *
- * It is created, mapped and closed at once: the program owns its descriptors.
- * Room on the disk is made in steps, ahead of what is written, by asking the
- * kernel to populate the mapping: on a full disk that fails, where a write to a
- * hole would end the program with SIGBUS. A kernel that cannot do that (before
- * 5.14) has all the room made at the start.
+ * It is created, mapped and closed at once, because the program owns its
+ * descriptors. Space on the disk is allocated in steps, ahead of what is
+ * written, by asking the kernel to populate the mapping: on a full disk that
+ * fails, whereas a write to a hole would end the program with SIGBUS. With a
+ * kernel that cannot do that (before 5.14) all the space is allocated at the
+ * start.
  *
  * The folder is the one that `profsim record` made, known by its device and
  * inode: once it is gone, somebody else may give its name to another.
  *
- * System calls that open and close are made raw: the library's are points of
- * cancellation, malloc is not, and a thread must not end under the lock.
+ * System calls that open and close are made directly: the library's are
+ * cancellation points, malloc is not, and a thread must not end while it holds
+ * the lock.
  */
 #include "recorder.h"
 

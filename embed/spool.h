@@ -94,8 +94,9 @@ enum embed_kind {
  *   and of SHORT_ALLOC        bytes, 14 bits; ticks since the event before, 24;
  *                             offset of the stack / 8, 26; nothing in detail
  *
- * A SHORT_FREE has the ticks of the event before it. (Fewer pages to be zeroed:
- * that is half of what a log costs a program that does nothing but allocate.)
+ * A SHORT_FREE has the ticks of the event before it. (That leaves fewer pages
+ * to be zeroed, which is half of what a log costs a program that does nothing
+ * but allocate.)
  */
 #define EMBED_SHORT_THREAD_BITS  12u
 #define EMBED_SHORT_ADDRESS_BITS 44u

@@ -4,10 +4,10 @@
  *      low    [sp ...... frames ...... | thread's control block]    high
  *
  * A thread's own stack ends at its control block, the main thread's at what the
- * kernel put there; all in between is mapped and stays so while the thread
- * runs. So once every page from sp up to that end was found readable they need
- * not be asked for again. A thread that is on another stack has a gap there, or
- * more than it may ask for.
+ * kernel put there. Everything in between is mapped, and stays so while the
+ * thread runs. So once every page from sp up to that end was found readable,
+ * none need be checked again. A thread that is on another stack has a gap
+ * there, or more than may be checked.
  */
 #include "stack_memory.h"
 

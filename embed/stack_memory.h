@@ -2,10 +2,10 @@
  * stack_memory.h -- what of a stack can be read.
  *
  * A walk reads where unwind tables and frame pointers lead, and those may be
- * wrong; so each word is checked to lie on the stack that the walk is on. Of a
- * thread's own stack the mapped part is found out once and remembered; of any
- * other (a coroutine's, a signal handler's) a page is asked for when a walk
- * comes to it, by a system call that needs no descriptor.
+ * wrong. So each word is checked to lie on the stack that the walk is on. The
+ * mapped part of a thread's own stack is found out once and remembered. On any
+ * other stack (a coroutine's, a signal handler's) each page is checked when the
+ * walk reaches it, by a system call that needs no descriptor.
  */
 #ifndef EMBED_STACK_MEMORY_H
 #define EMBED_STACK_MEMORY_H

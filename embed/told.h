@@ -1,8 +1,8 @@
 /*
- * told.h -- which calls of malloc and its kin are told (hooks.h).
+ * told.h -- which calls of malloc and its kin the hooks report (hooks.h).
  *
- * The recorder is told all of them. The profiler (EMBED_SAMPLES) needs few, and
- * is in the way of the others as little as possible:
+ * The recorder gets all of them. The profiler (EMBED_SAMPLES) needs few, and
+ * costs the others as little as possible:
  *
  *      malloc(n)   embed_until_bytes > n: take n off, call the real one
  *      free(p)     embed_filter[p / 16] == 0: no sample, call the real one
@@ -18,15 +18,15 @@
 #ifdef EMBED_SAMPLES
 
 /*
- * A thread's allocations of fewer bytes than this are not told, if each makes
- * it less by its size. 0: all are told.
+ * Allocations of fewer bytes than this are not reported; each subtracts its
+ * size from it. 0: all are reported.
  */
 extern _Thread_local uint64_t embed_until_bytes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /*
- * Count an allocation down. Read once: a handler that allocates in between may
- * be forgotten, but the number must not come below 0.
+ * Count an allocation down. The number is read once: an allocation by a signal
+ * handler in between may be lost, but the number must not fall below 0.
  *
  * returns: false if it must be told
  */
@@ -43,9 +43,9 @@ embed_skips(size_t bytes)
 }
 
 /*
- * Blocks whose free is told, counted by the low bits of their address; the free
- * of others is not. A megabyte of the program is 64 KiB here, in order, so that
- * what is in its cache is in ours.
+ * Blocks whose free is reported, counted by the low bits of their address; the
+ * free of others is not. A megabyte of the program is 64 KiB here, in order: if
+ * the one is in the cache, so is the other.
  */
 #define EMBED_FILTER_LOG2 16u
 extern _Atomic uint8_t embed_filter[1u << EMBED_FILTER_LOG2]

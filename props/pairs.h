@@ -31,7 +31,7 @@ struct props_pairs_unmet {
 extern const struct props_pairs_unmet props_pairs_unmet[];
 extern const size_t props_pairs_unmet_count;
 
-/* A run has met what was hit more often after it than before. */
+/* A goal is met in a run if its count is higher after it than before. */
 void props_pairs_note(struct props_pairs *pairs,
                       const struct props_coverage *before,
                       const struct props_coverage *after);
@@ -45,7 +45,8 @@ bool props_pairs_met(const struct props_pairs *pairs, enum props_cover a,
 const struct props_pairs_unmet *props_pairs_find(enum props_cover a,
                                                  enum props_cover b);
 
-/* How many of all pairs a run meets, none can meet, and none has met so far. */
+/* How many of all pairs a run meets, how many none can meet, and how many
+ * have not been met so far. */
 struct props_pairs_sums {
     uint32_t met;
     uint32_t impossible;

@@ -39,7 +39,8 @@ typedef uint64_t props_set;
      PROPS_BIT(PROPS_T12) | PROPS_BIT(PROPS_T13) | PROPS_BIT(PROPS_T14) | \
      PROPS_BIT(PROPS_L2))
 
-/* returns: does it say something of a subject, or does that lack what it takes?
+/* returns: does it apply to the subject, or does the subject lack what it
+ *          needs?
  */
 struct subject;
 bool props_applies(enum props_property property, const struct subject *subject);

@@ -7,14 +7,14 @@
  *      points      .         .     .
  *      blocks  [   16    ][ 3 ][  ...
  *
- * The state is where the next point lies. Its law is kept as a running value a
- * piece, for all ticks to come at once: a point that was reached with chance c
- * adds c * first to the running value where the piece begins and takes what is
- * left of it away where it ends. So a tick costs a few additions, and the whole
- * law moves on without a table of it.
+ * The state is where the next point lies. Its law is kept in pieces, each with
+ * a running value that covers all ticks to come: a point reached with chance c
+ * adds c * first to the running value where a piece begins, and takes away what
+ * is left of it where the piece ends. So a tick costs a few additions, and the
+ * law moves on without a table.
  *
- * Beside each chance c = P(state) runs b = E[Y; state], Y being what has been
- * estimated so far, less its mean: from both follows the variance.
+ * Beside each chance c = P(state) there is b = E[Y; state], where Y is the
+ * estimate so far less its mean. The variance follows from both.
  */
 #ifndef SUBJECTS_CARRIED_H
 #define SUBJECTS_CARRIED_H

@@ -6,8 +6,9 @@
  *
  * Two threads allocate and free, one of them what the other has made; a third
  * one reads meanwhile. In each order no reading may have negative numbers, or
- * bytes without objects, and the one at the end is exact. What a subject lacks
- * is left out. It must be safe for threads: config->random() is.
+ * bytes without objects, and the one at the end is exact. Functions that a
+ * subject lacks are not called. The subject must be thread-safe;
+ * config->random() is.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -45,7 +45,7 @@ struct subjects_live subjects_live_exact(const struct subjects_history *history,
 struct subjects_live
 subjects_live_strata(const struct subjects_history *history, double rate);
 
-/* The same with the R that takes so many samples. out: *rate */
+/* The same, with the R that gives so many samples. out: *rate */
 struct subjects_live
 subjects_live_strata_of(const struct subjects_history *history, double samples,
                         double *rate);

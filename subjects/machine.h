@@ -1,8 +1,8 @@
 /*
  * machine.h -- a rule set at work: one thread, numbers from a seed.
  *
- * It shares with the enumerations what a rule set says of itself, and nothing
- * else: how the countdown runs is written here once more, as the tools do it.
+ * It shares with the enumerations only the description of a rule set. How the
+ * countdown runs is written here a second time, as the tools do it.
  */
 #ifndef SUBJECTS_MACHINE_H
 #define SUBJECTS_MACHINE_H

@@ -10,8 +10,9 @@
  *                                             falls there with chance
  *                                             above(sum before) - above(sum)
  *
- * From each position all k are tried until less than 1e-15 is left; the chain
- * is solved, and what samples stand for is weighed by it. Nothing is drawn.
+ * From each position all k are tried until less than 1e-15 is left. The chain
+ * is solved, and the estimates of its samples are weighted by it. Nothing is
+ * drawn.
  */
 #ifndef SUBJECTS_RENEWAL_H
 #define SUBJECTS_RENEWAL_H

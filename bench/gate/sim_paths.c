@@ -1,7 +1,7 @@
 /*
- * sim_paths.c -- hot paths of the simulator and the explorer: see paths.c. A
- * program of its own, since the explorer takes the place of what code compiled
- * for it calls.
+ * sim_paths.c -- hot paths of the simulator and the explorer: see paths.c. It
+ * is a program of its own, because the explorer replaces what code compiled for
+ * it calls.
  */
 #include "explore.h"
 #include "paths.h"

@@ -1,4 +1,5 @@
-/* ck.c -- Concurrency Kit's ck_hs as a peer: one writer, readers take no lock.
+/* ck_hs.c -- Concurrency Kit's ck_hs as a peer: one writer, readers take no
+ * lock.
  */
 #include <stdlib.h>
 #include <string.h>

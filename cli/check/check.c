@@ -123,7 +123,7 @@ check_files(const struct cli_check_options *options, char **files)
     return worst;
 }
 
-/* returns: how to exit, if it is not for what was not tried */
+/* returns: the exit code, apart from what was not tried */
 static enum cli_exit
 search(const struct cli_check_options *options, struct cli_search *search)
 {

@@ -12,7 +12,7 @@
  *
  * in:      asked, the properties; 0: all
  *          report, which takes the verdict on each
- * returns: how to exit
+ * returns: the exit code
  */
 enum cli_exit cli_check_unbiased(const struct prof_rules *rules,
                                  props_set asked, struct cli_report *report);
@@ -21,7 +21,7 @@ enum cli_exit cli_check_unbiased(const struct prof_rules *rules,
  * What can be enumerated or measured, printed as it is found.
  *
  * out:     *found, the gravest failure, or one that has not `failed`; or NULL
- * returns: how to exit
+ * returns: the exit code
  */
 enum cli_exit cli_check_enumerated(const struct cli_check_options *options,
                                    struct cli_search *search,
@@ -47,7 +47,7 @@ void cli_check_tell(FILE *file, const struct props_campaign *campaign,
  * A seed failed: shrink that, print it and keep it.
  *
  * out:     *kept, for a result; or NULL
- * returns: how to exit
+ * returns: the exit code
  */
 enum cli_exit cli_check_failed(const struct cli_check_options *options,
                                const struct props_campaign *campaign,

@@ -1,6 +1,7 @@
 /*
- * check_merge.h -- the results of the shards of one campaign, added up: in any
- * order, each shard once, whatever the files say that anybody may have written.
+ * check_merge.h -- adds up the results of the shards of one campaign, in any
+ * order, each shard once. Anybody may have written the files, so nothing in
+ * them is trusted.
  */
 #ifndef CLI_CHECK_MERGE_H
 #define CLI_CHECK_MERGE_H

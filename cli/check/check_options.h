@@ -31,7 +31,7 @@ struct cli_check_options {
 /*
  * in:      report, which takes --json and --junit
  * out:     *options; argv, its first words are the files
- *          *exit_code, if false: how to exit
+ *          *exit_code, if false
  * returns: false after help, or a complaint
  */
 bool cli_check_options(struct cli_check_options *options,

@@ -8,8 +8,8 @@
 #include "report.h"
 
 /*
- * Print how many pairs were met in one run, and each that is other than
- * pairs.def says.
+ * Print how many pairs were met in one run, and each pair for which pairs.def
+ * is wrong.
  *
  * returns: false if one was missed that is met elsewhere, or met that cannot be
  */

@@ -1,6 +1,6 @@
 /*
- * check_recording.c -- see check_recording.h. The collector is simulated: what
- * the program itself had in use is `profsim run`'s to say.
+ * check_recording.c -- see check_recording.h. The collector is simulated, so
+ * this does not show what the program itself had in use; `profsim run` does.
  */
 #include "check_recording.h"
 

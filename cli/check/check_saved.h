@@ -5,7 +5,7 @@
 
 #include "check_options.h"
 
-/* returns: CLI_OK if none fails; at the first that does, how to exit */
+/* returns: CLI_OK if none fails; else the exit code of the first that does */
 enum cli_exit cli_check_saved(const struct cli_check_options *options);
 
 #endif

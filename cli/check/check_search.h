@@ -19,11 +19,12 @@ struct cli_search {
     bool missing; /* of a merge: shards are */
 };
 
-/* Say which properties a subject lacks something for. returns: the others */
+/* Print which properties cannot be tried on the subject, and why. returns:
+ * the others */
 props_set cli_search_applicable(const struct cli_check_options *options,
                                 struct cli_search *search);
 
-/* returns: how to exit for a checker that failed */
+/* returns: the exit code for a checker that failed */
 enum cli_exit cli_search_exit(const struct props_finding *finding);
 
 /* Take note of what a checker found. */

@@ -370,7 +370,7 @@ enumerate(struct work *w)
             .exit_code = exit_code, .property = worst.property};
 }
 
-/* Of what is the shard's own. returns: how to exit */
+/* Of what is the shard's own. returns: the exit code */
 static enum cli_exit
 tell(const struct work *w)
 {

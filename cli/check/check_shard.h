@@ -1,7 +1,7 @@
 /*
- * check_shard.h -- `profsim check --shard I/N --result FILE`: each N-th seed
- * from the I-th on, a slice of each kind of worlds in turn, so that a shard
- * that is stopped has spread its time over both.
+ * check_shard.h -- `profsim check --shard I/N --result FILE`: every N-th seed
+ * from the I-th on. A shard takes slices of each kind of worlds in turn, so one
+ * that is stopped early has spread its time over both.
  */
 #ifndef CLI_CHECK_SHARD_H
 #define CLI_CHECK_SHARD_H
@@ -9,7 +9,7 @@
 #include "check_search.h"
 #include "shard_result.h"
 
-/* returns: how to exit */
+/* returns: the exit code */
 enum cli_exit cli_check_shard(const struct cli_check_options *options,
                               struct cli_search *search);
 

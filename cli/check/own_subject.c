@@ -1,10 +1,10 @@
 /*
  * own_subject.c -- the library as a subject: `--subject own`. Campaigns without
- * --subject bind to it when they are compiled, which costs nothing; this is the
- * same library behind the table that others fill in, judged as they are.
+ * --subject are compiled against the library, at no cost; this is the same
+ * library behind the table that other subjects fill in, judged as they are.
  *
- * As its user is told, a record stands for 1 / (1 - exp(-S/R)) objects each; a
- * reader rounds them once it has added them up.
+ * As its user is told, each record stands for 1 / (1 - exp(-S/R)) objects; a
+ * reader rounds after adding them up.
  */
 #include <math.h>
 #include <stdio.h>

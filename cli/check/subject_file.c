@@ -1,7 +1,7 @@
 /*
  * subject_file.c -- see subject_file.h. A source is compiled in a folder of its
- * own, where subject.h lies as well, and which is removed at once: what is
- * loaded needs no file.
+ * own, together with subject.h. The folder is removed at once: a loaded object
+ * needs no file.
  */
 #include "subject_file.h"
 

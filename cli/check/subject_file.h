@@ -54,11 +54,11 @@ bool cli_subject_words(struct cli_options *words, char **argv, int *count,
 /* Enough for a command with a path of which every byte is quoted. */
 enum { CLI_SUBJECT_COMMAND_BYTES = 4 * PATH_MAX + 256 };
 
-/* Write "profsim VERB --subject PATH"; without a path, without it. */
+/* Write "profsim VERB --subject PATH", or "profsim VERB" without a path. */
 void cli_subject_command(char *text, size_t text_bytes, const char *verb,
                          const char *path);
 
-/* The same with the FILE that it is about behind it, quoted. */
+/* The same, followed by the FILE that it is about, quoted. */
 void cli_subject_command_on(char *text, size_t text_bytes, const char *verb,
                             const char *path, const char *file);
 

@@ -1,8 +1,8 @@
 /*
  * explore.c -- `profsim explore`: every ordering of small programs.
  *
- * One line per kernel; a failure is shrunk, drawn, and given with the words
- * that run it again.
+ * One line per kernel; a failure is shrunk, drawn, and shown with the command
+ * that replays it.
  */
 #include "explore.h"
 

@@ -203,7 +203,7 @@ is_own_kernel(const struct cli_explored *e)
     return false;
 }
 
-/* Only what fails here, too, has failed. returns: how to exit */
+/* Only what fails here, too, has failed. returns: the exit code */
 static enum cli_exit
 confirm(const struct merge *m)
 {

@@ -50,8 +50,9 @@ bool cli_explored_read(struct cli_explored *explored, const char *path);
 void cli_explored_free(struct cli_explored *explored);
 
 /*
- * Know the wait loops that other shards have found whose results lie in the
- * same folder: who knows others, searches other lists.
+ * Take over the wait loops that other shards have found, from the results in
+ * the same folder: shards that know different wait loops search different
+ * lists.
  */
 void cli_explored_learn(const struct cli_explored *mine, const char *path);
 

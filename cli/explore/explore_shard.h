@@ -5,8 +5,7 @@
 #include "explore_words.h"
 
 /*
- * Before the search: the names of its files, and what other shards have
- * learned.
+ * Before the search: find its files, and read what other shards have learned.
  *
  * out:     w->result, w->checkpoint
  * returns: false, after a complaint
@@ -17,7 +16,7 @@ bool cli_explore_shard_begin(struct cli_explore_words *w);
  * After it: the result, unless the search is not finished.
  *
  * in:      exit_code, of the search
- * returns: how to exit
+ * returns: the exit code
  */
 enum cli_exit cli_explore_shard_end(const struct cli_explore_words *w,
                                     const struct sim_exhaust_result *r,

@@ -34,7 +34,7 @@ struct cli_explore_words {
     struct cli_report *report;
 };
 
-/* returns: false if that is all; then *exit_code says how to exit */
+/* returns: false if there is nothing more to do; then *exit_code is set */
 bool cli_explore_parse(struct cli_explore_words *w, int argc, char **argv,
                        enum cli_exit *exit_code);
 

@@ -1,10 +1,10 @@
 /*
  * explored_program.c -- a program that explores itself.
  *
- * Built by `profsim explore prog.c`, its main is __wrap_main, and the linker
+ * If `profsim explore prog.c` builds it, main is __wrap_main, and the linker
  * gives it the program's own as __real_main (--wrap=main), or the function of
- * --entry as profsim_entry. Linked by hand with -lprofsim-explore, a program
- * keeps its main and calls __tsan_simulate(), as LLVM proposes it.
+ * --entry as profsim_entry. If it is linked by hand with -lprofsim-explore, the
+ * program keeps its main and calls __tsan_simulate(), as LLVM proposes it.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 enum { CLI_REPLAY_BYTES = 4096 };
 
-/* What the command that runs it again begins and ends with. */
+/* What the command that replays it begins and ends with. */
 extern char cli_only_prefix[CLI_REPLAY_BYTES];
 extern char cli_only_suffix[CLI_REPLAY_BYTES];
 

@@ -2,9 +2,9 @@
  * call_tree.h -- the stacks of one or two recordings merged from the root: what
  * graphs, collapsed stacks and comparisons are made of.
  *
- * Calls are the same if their functions are: addresses and lines, which differ
- * from build to build and run to run, do not matter. Malloc and its kin are
- * left out at the leaf.
+ * Two calls are the same if their functions are: addresses and lines differ
+ * from build to build and from run to run, so they do not count. Malloc and its
+ * kin are left out at the leaf.
  */
 #ifndef CLI_CALL_TREE_H
 #define CLI_CALL_TREE_H

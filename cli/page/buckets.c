@@ -2,8 +2,8 @@
  * buckets.c -- see buckets.h.
  *
  * A bucket of the page is a row of the library's table, a bucket of the oracle,
- * or both: they are paired by kind, size and frames. All that is read here is
- * read without a call that publishes anything.
+ * or both: they are paired by kind, size and frames. No call made here
+ * publishes anything.
  */
 #include "buckets.h"
 

@@ -26,8 +26,8 @@ void cli_buckets_close(struct cli_buckets *buckets);
 void cli_buckets_changes(FILE *file, struct cli_buckets *buckets,
                          const struct props_judge *judge);
 
-/* Print the member `snapshot`, after a comma, if the last event was one of the
- * heap. */
+/* Print the member `snapshot`, after a comma, if the last event was a heap
+ * snapshot. */
 void cli_buckets_snapshot(FILE *file, struct cli_buckets *buckets,
                           const struct props_judge *judge);
 

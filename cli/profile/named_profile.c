@@ -1,10 +1,10 @@
 /*
  * named_profile.c -- see named_profile.h.
  *
- * Fields of a message may stand in any order, and repeated ones anywhere, so
- * everything is copied as it is, but for two kinds of messages: a location gets
- * a line, a mapping the flags that it has names. The functions and strings that
- * the lines refer to come at the end of the file.
+ * Fields of a message may stand in any order, and repeated ones anywhere. So
+ * everything is copied as it is, except two kinds of messages: a location gets
+ * a line, and a mapping the flag that it has names. The functions and strings
+ * that the lines refer to come at the end of the file.
  */
 #include "named_profile.h"
 

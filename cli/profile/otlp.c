@@ -2,8 +2,8 @@
  * otlp.c -- see otlp.h.
  *
  * ProfilesData has one dictionary, whose tables begin with a zero entry, and a
- * Profile for each value of the pprof file. Samples of one stack are one, as
- * the format asks for, so sizes of blocks are added up.
+ * Profile for each value of the pprof file. The format wants one sample for
+ * each stack, so the sizes of its blocks are added up.
  */
 #include "otlp.h"
 

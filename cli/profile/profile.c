@@ -6,8 +6,8 @@
  *         +-- names them  <------+
  *               FOLDER/PID.heap.pb.gz, ...
  *
- * A process writes addresses; names are looked up here, when it has ended, so
- * that nothing in it reads files and tables for them.
+ * A process writes addresses only. Names are looked up here when it has ended,
+ * so that nothing in it reads files and tables for them.
  */
 #include "profile.h"
 

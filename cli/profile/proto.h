@@ -6,8 +6,8 @@
  *      cli_proto_number(&line, 2, 17);
  *      cli_proto_message(&location, 4, &line);
  *
- * A message that could not get memory is failed, and so is one that it is put
- * into; what it holds is then not to be used.
+ * A message that could not get memory is marked as failed, and so is any
+ * message that it is put into; do not use what a failed one holds.
  */
 #ifndef CLI_PROTO_H
 #define CLI_PROTO_H

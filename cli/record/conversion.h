@@ -33,8 +33,9 @@ struct cli_sighting {
 };
 
 /*
- * Where a file was, another may be later. What is of the n-th one is moved by n
- * times this, past all addresses, so that each has its own.
+ * A module may be mapped where another one was before. The addresses of the
+ * n-th module there are moved up by n times this distance, which is larger than
+ * any address, so each module has addresses of its own.
  */
 #define CLI_LAYER_BITS 48u
 

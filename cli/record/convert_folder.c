@@ -1,6 +1,7 @@
 /*
- * convert_folder.c -- `profsim convert`: what a recorder logged whose `profsim
- * record` was ended before it could save it, or of processes that outlived it.
+ * convert_folder.c -- `profsim convert`: saves what a recorder logged if its
+ * `profsim record` ended before it could save it, and what processes logged
+ * that outlived it.
  */
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
  * modules.c -- which module was at an address, and when.
  *
  * The log begins a new epoch whenever a module is unloaded, and then names the
- * modules of its stacks again. One that is the same as before is one module;
- * one that lies where another was is put in a layer of its own.
+ * modules of its stacks again. A module that is the same as before is one
+ * module; one that lies where another was gets a layer of its own.
  */
 #include "conversion.h"
 

@@ -2,7 +2,7 @@
  * names.c -- names for the addresses of this very process, by libdw.
  *
  * Each address is looked up once; its texts are kept, because a profile's
- * writer wants them to stay where they are.
+ * writer needs them to stay valid.
  */
 #include "names.h"
 

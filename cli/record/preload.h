@@ -30,8 +30,9 @@ bool cli_preload_find(char *path, size_t path_bytes,
 void cli_preload_add(const char *path);
 
 /*
- * Run the command to its end. It keeps its stdio; ^C is its affair, a request
- * to end is handed on to it. Signals stay held until cli_preload_let_go().
+ * Run the command to its end. It keeps its stdio. ^C is left to the command,
+ * and a request to end is handed on to it. Signals stay held until
+ * cli_preload_let_go().
  *
  * out:     *status, as of waitpid(), if it was run
  * in:      path, of cli_preload_find()

@@ -5,9 +5,9 @@
  *        |                         PROFSIM_SPOOL=<private directory>
  *        +-- spool per image  -->  FILE, FILE.2, ... (images.c)
  *
- * The command keeps its stdio, its arguments and its exit status; what there is
- * to say goes to stderr, after it has ended. While it runs, ^C is its affair;
- * we stay to save what it has done.
+ * The command keeps its stdio, its arguments and its exit status; messages go
+ * to stderr after it has ended. ^C while it runs is left to the command; this
+ * process stays, to save what it has done.
  */
 #include "record.h"
 

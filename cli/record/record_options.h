@@ -19,7 +19,7 @@ struct cli_record_options {
 
 /*
  * out:     *options
- *          *exit_code, if false: how to exit
+ *          *exit_code, if false
  * returns: false after help, or a complaint
  */
 bool cli_record_options(struct cli_record_options *options, int argc,

@@ -17,8 +17,8 @@ struct cli_symbol {
 };
 
 /*
- * Open what a log or profile says was mapped: a name that anything may have by
- * now. A pipe would be waited for, and opening a device may do something.
+ * Open a path that a log or profile names. By now it may name anything: opening
+ * a pipe would wait for its other end, and opening a device may have an effect.
  *
  * returns: a descriptor of a regular file, or -1
  */
@@ -36,7 +36,7 @@ void cli_symbols_close(struct cli_symbols *symbols);
 
 /*
  * Tell where a file is mapped. A file that is gone, or has another build id by
- * now, is not used: its pcs are named by path and offset.
+ * now, is not used: its addresses are named by path and offset.
  *
  * in: bias, what the linker added to the file's addresses; start, limit and
  *     offset of one mapping; id, its build id (none if id_bytes is 0)

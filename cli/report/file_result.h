@@ -27,12 +27,12 @@ void cli_file_skipped(struct cli_report *report, const char *subject,
 struct props_breach cli_no_breach(void);
 
 /* Say how a run ended its process. in: signal, 0 if by exit. out: *breach
- * returns: how to exit */
+ * returns: the exit code */
 enum cli_exit cli_crash(const char *path, int signal,
                         struct props_breach *breach);
 
 /* Say that a file has no events, so that it broke nothing and shows nothing.
- * out: *breach. returns: how to exit */
+ * out: *breach. returns: the exit code */
 enum cli_exit cli_no_events(const char *path, struct props_breach *breach);
 
 /* returns: the exit code that goes with a broken property */

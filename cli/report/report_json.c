@@ -1,6 +1,6 @@
 /*
- * report_json.c -- a report as JSON; docs/ci.md says what is in it, and
- * docs/ci/report.schema.json says it to programs.
+ * report_json.c -- a report as JSON. docs/ci.md describes it, and
+ * docs/ci/report.schema.json is its schema.
  */
 #include <inttypes.h>
 

@@ -7,8 +7,8 @@
 enum { CLI_PROGRAM_ID_BYTES = 33 }; /* 32 digits and the zero */
 
 /*
- * Two builds of the same sources by the same compiler are the same bytes, so
- * they have the same id; two that differ in one byte have not.
+ * Two builds of the same sources by the same compiler have the same bytes, and
+ * so the same id. Builds that differ in one byte have different ids.
  *
  * out:     id, the XXH3 hash of the file of this process as 32 hex digits
  * returns: false, and a complaint, if that file cannot be read

@@ -5,8 +5,8 @@
  *
  *      items  0 1 2 3 4 5 ...     shard I of N has each N-th from the I-th on
  *
- * All shards know the whole list, and a hash of its names says that it is the
- * same one.
+ * All shards know the whole list; a hash of its names shows whether two of them
+ * have the same one.
  */
 #ifndef CLI_ROWS_H
 #define CLI_ROWS_H
@@ -71,7 +71,7 @@ bool cli_rows_begin(struct cli_rows *rows, const char *asked,
 bool cli_rows_wants(const struct cli_rows *rows, uint32_t item);
 
 /*
- * Keep the row of an item, and write the file if that was a second ago.
+ * Keep the row of an item; write the file if the last write was a second ago.
  *
  * returns: false, and a complaint
  */

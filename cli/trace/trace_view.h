@@ -9,9 +9,9 @@
  *      "timers", "network", "syscalls"   instants
  *      "HeapAlloc", "NextGC", "Gomaxprocs"   counters
  *
- * Every event becomes exactly one item, so the writers of all formats agree in
- * number; slices still open at the end get an extra END without an event. A
- * track is declared once, right before its first item.
+ * Every event becomes exactly one item, so all formats have the same number of
+ * items; a slice that is still open at the end gets an extra END without an
+ * event. A track is declared once, right before its first item.
  */
 #ifndef MODEL_TRACE_VIEW_H
 #define MODEL_TRACE_VIEW_H

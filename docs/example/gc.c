@@ -7,10 +7,10 @@
  *
  * usage: gc HEAP.pb.gz THREADS [incremental]
  *
- * The collector is conservative: what it keeps is more than what the program
- * knows to be alive. So after each collection the profile is compared with what
- * the collector itself says: it clears the links to the objects that died. What
- * the program knows to be alive must be among the others.
+ * The collector is conservative: it keeps more than what the program knows to
+ * be alive. So after each collection the profile is compared with the
+ * collector's own account: it clears the links to the objects that died. What
+ * the program knows to be alive must be among those that remain.
  */
 #define GC_THREADS
 #include <gc/gc.h>

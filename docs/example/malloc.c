@@ -3,7 +3,7 @@
  *
  *      cc malloc.c -lprof-malloc
  *
- * usage: malloc FOLDER: where PID.heap.pb and the like are to be
+ * usage: malloc FOLDER: where to write PID.heap.pb and the like
  */
 #include <prof/malloc.h>
 

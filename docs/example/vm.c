@@ -6,9 +6,10 @@
  *
  * usage: vm HEAP.pb.gz MUTEX.pb.gz
  *
- * Two threads run under one lock, the world: a thread lets go of it at its safe
- * points, and who holds it may collect garbage, for nobody else runs then. What
- * lives at the end is printed, so that the profile can be compared with it.
+ * Two threads run under one lock, the world: a thread releases it at its safe
+ * points, and the thread that holds it may collect garbage, because no other
+ * runs then. What lives at the end is printed, so that the profile can be
+ * compared with it.
  */
 #include <prof/fork.h>
 #include <prof/process.h>

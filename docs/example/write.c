@@ -1,4 +1,5 @@
-/* write.c -- a file, a packer before it, a writer before that. */
+/* write.c -- a file, the packer in front of it, and the writer in front of
+ * that. */
 #include "write.h"
 
 #include <prof/file.h>

@@ -2,14 +2,16 @@
  * probes.h -- otel_memory:alloc and otel_memory:free, static probes for a
  * tracer that watches from outside (docs/profiling.md, "Probes").
  *
- * A semaphore says whether somebody does; nobody: one load and a jump.
+ * A semaphore says whether a tracer is attached. If none is, a probe costs one
+ * load and a jump.
  */
 #ifndef EMBED_PROBES_H
 #define EMBED_PROBES_H
 
 #include <stdint.h>
 
-/* Counted up by those who watch; their addresses are in the probes' notes. */
+/* Counted up by each tracer that is attached; the probes' notes name their
+ * addresses. */
 extern unsigned short otel_memory_alloc_semaphore
     __attribute__((visibility("hidden")));
 extern unsigned short otel_memory_free_semaphore

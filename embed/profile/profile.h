@@ -115,8 +115,8 @@ extern _Thread_local struct profile_thread profile_thread
 /* Get the thread a processor of its own, until it exits. context: inside */
 void profile_thread_begin(void);
 
-/* Give back what the thread has taken of its processor's bytes to the next
- * sample: from now on it is asked. */
+/* Give back what is left of the bytes that the thread has taken of its
+ * processor's way to the next sample: from now on each allocation asks. */
 void profile_until_give(void);
 
 /* Borrow a processor for one call. context: inside */
@@ -203,8 +203,9 @@ void profile_dump_after_fork_child(void);
 /* rights.c */
 
 /*
- * returns: has the process forbidden itself system calls, or made ready to? It
- *          begins no thread and opens no file, as it might be killed for that.
+ * returns: has the process forbidden itself some system calls, or prepared to?
+ *          It begins no thread and opens no file then, as it might be killed
+ *          for that.
  */
 bool profile_is_confined(void);
 void profile_rights_after_fork_child(void);

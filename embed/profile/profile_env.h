@@ -13,8 +13,8 @@
 #define PROFILE_ENV_EVERY    "PROFSIM_PROFILE_EVERY_S"
 #define PROFILE_ENV_NO_AGENT "PROFSIM_PROFILE_NO_AGENT"
 
-/* FOLDER/PID.lost: what PID's profiles do not have, a name and a count a line.
- * It is there if there is anything. */
+/* FOLDER/PID.lost: what PID's profiles lack, a name and a count a line. The
+ * file exists only if something is missing. */
 #define PROFILE_LOST_END ".lost"
 
 /* Where an agent listens: an abstract socket of this name and the process. */

@@ -1,16 +1,16 @@
 /*
- * rights.c -- the program changes what a thread of it may do. Linux has such
- * rights for each thread; the agent's must not be in the way.
+ * rights.c -- the program changes its threads' rights. Linux keeps such rights
+ * for each thread, and the agent's must not get in the way.
  *
- * libc changes the user of all threads at once, and aborts the program if one
- * may and another may not. So the agent ends before the program changes its
- * capabilities, and before it enters a user namespace, which a process with two
- * threads cannot do. The next sample begins an agent with the new rights, but
- * not in a process that is confined: there the agent writes the last files.
+ * libc changes the user of all threads at once, and aborts the program if some
+ * may change and others may not. So the agent ends before the program changes
+ * its capabilities, and before it enters a user namespace, which a process with
+ * two threads cannot do. The next sample begins an agent with the new rights,
+ * but not in a process that is confined: there the agent writes the last files.
  *
- * A filter of system calls needs no_new_privs ahead of it, unless it is root's.
- * From then on no thread is begun and no file opened where the filter may be:
- * the agent, which is there already, is not under it.
+ * Unless the program is root's, a filter of system calls must come after
+ * no_new_privs. From then on no thread is begun and no file opened where the
+ * filter may apply; an agent that already runs is not under it.
  */
 #include <errno.h>
 #include <pthread.h>

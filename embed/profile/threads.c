@@ -3,9 +3,9 @@
  *
  * A thread gets one when it first allocates and gives it back when it exits. A
  * processor's count of bytes until the next sample goes on with its next
- * thread: the chance of an allocation to be sampled does not depend on what was
- * allocated before it, nor by whom. More threads than processors borrow one for
- * each call.
+ * thread: the chance that an allocation is sampled does not depend on what was
+ * allocated before it, nor by which thread. If there are more threads than
+ * processors, the others borrow one for each call.
  */
 #include <mqueue.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
  *
  * A waiter registers its lock in a table, so that a thread that unlocks knows
  * by one load whether somebody waits (embed_awaited), and by another whether
- * for this lock. The time waited is charged to the holder that unlocks (mutex
- * profile), after it has, and to the waiter (block profile). Two locks that
- * fall on one slot: the later is not registered, and counted.
+ * for this lock. The time waited is charged to the holder after it unlocks
+ * (mutex profile), and to the waiter (block profile). If two locks fall on one
+ * slot, the later one is not registered, and that is counted.
  */
 #include <errno.h>
 #include <sys/single_threaded.h>

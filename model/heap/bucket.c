@@ -2,10 +2,10 @@
  * bucket.c -- which bucket an event belongs to, and which events get none.
  *
  * A bucket is one kind, one size, one stack cut to depth_max frames from the
- * leaf. It is found by looking at all of them. Generated worlds have so few
- * that this is enough; real programs have thousands, so the outcome is
- * remembered per stack of the log: buckets never go away, and an identity
- * refused once is refused forever, since what there is no room for can only
+ * leaf. It is found by a search through all of them. Generated worlds have so
+ * few that this is enough. Real programs have thousands, so the outcome is
+ * remembered for each stack of the log: buckets never go away, and an identity
+ * refused once is refused for ever, since what there is no room for can only
  * become less likely to fit (only the cause may change).
  */
 #include "bucket.h"

@@ -1,5 +1,5 @@
 /*
- * contention.c -- the oracle of contention.h, by the rules as they are told.
+ * contention.c -- the oracle of contention.h, by the rules as documented.
  *
  *   go1.5, go1.10  an event of c ticks below the rate R is kept when the random
  *                  number modulo R is at most c; it counts once, and c ticks

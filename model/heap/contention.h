@@ -2,8 +2,8 @@
  * contention.h -- the oracle of block and mutex events: what each must add to
  * its bucket, and how many random numbers that takes.
  *
- * It has its own generators, and divides where the library compares, in 128
- * bits. Closed forms, without any random number, are in sampling.h.
+ * It has its own generators, and divides in 128 bits where the library
+ * compares. Closed forms, which need no random number, are in sampling.h.
  */
 #ifndef MODEL_CONTENTION_H
 #define MODEL_CONTENTION_H
@@ -71,8 +71,8 @@ uint64_t model_contention_count(const struct model_contention *model,
 uint64_t model_draw(enum model_era era, uint64_t *state);
 
 /*
- * Take numbers of the exact era until one gives a number below `limit` with
- * equal chances: draw * limit / 2^64, unless the remainder is below 2^64 mod
+ * Take numbers of the exact era until one gives a number below `limit`, all
+ * equally likely: draw * limit / 2^64, unless the remainder is below 2^64 mod
  * limit. 64 at most.
  *
  * returns: false if none was of use; *value is then the last one's

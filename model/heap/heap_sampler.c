@@ -1,5 +1,5 @@
 /*
- * heap_sampler.c -- the three samplers as docs/sampling.md tells them.
+ * heap_sampler.c -- the three samplers as docs/sampling.md describes them.
  *
  *   go1.5          gap uniform below 2R, less what the last sample overshot
  *   go1.10, 1.17   gap = 1 + floor(-ln 2 R log2(q / 2^26)), q from 1 to 2^26

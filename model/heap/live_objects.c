@@ -1,5 +1,6 @@
 /*
- * live.c -- the heap oracle: which objects there were at a mark termination.
+ * live_objects.c -- the heap oracle: which objects there were at a mark
+ * termination.
  *
  * g counts the mark terminations. An object remembers under which g it was born
  * and freed, and which marking found it dead; the heap at termination k is what
@@ -10,18 +11,18 @@
  * numbers lack something of heap k; they never hold more than heap k, so
  * nothing else can make up for it.
  *
- *   Overdue data (ring). Allocations stop to become final in cycle n when n-2
- *   ends, swept frees when n-1 ends. So during cycle n the data of n is
- *   complete, and one flush or snapshot publishes all of it; so does a
- *   post_sweep in n-1 for what was recorded up to then. What is left when n
- *   ends is overdue, and heap k not all there, until a flush or snapshot in n+3
- *   or a post_sweep in n+2; if none of these comes either, in n+6, and so on.
- *   Hence three flushed terminations after a missed one always heal.
+ *   Overdue data (ring). Allocations for cycle n are complete when n-2 ends,
+ *   swept frees when n-1 ends. So during cycle n the data of n is complete, and
+ *   one flush or snapshot publishes all of it; so does a post_sweep in n-1 for
+ *   what was recorded up to then. What is left when n ends is overdue, and heap
+ *   k is incomplete, until a flush or snapshot in n+3 or a post_sweep in n+2;
+ *   if none of these comes either, in n+6, and so on. Hence three flushed
+ *   terminations after a missed one always heal.
  *
  *   Late frees. An object that marking d <= k found dead must be swept before
- *   the next_cycle (or post_sweep) that made k the answer, as a free recorded
- *   after it becomes final later. Which frees are late is therefore settled at
- *   each of these calls, and nothing in between heals or breaks it.
+ *   the next_cycle (or post_sweep) that made k the current heap, because a free
+ *   recorded after that call becomes final later. So each of these calls
+ *   settles which frees are late, and nothing in between changes that.
  */
 #include "live_objects.h"
 

@@ -1,5 +1,6 @@
 /*
- * live.h -- the heap oracle: which objects there were at a mark termination.
+ * live_objects.h -- the heap oracle: which objects there were at a mark
+ * termination.
  *
  * It is told the facts of the log one by one, of counted objects only.
  */

@@ -4,9 +4,9 @@
  *      draws 0 1 2 ... by remainder:  0 1 .. c .. R-1 | 0 1 .. c .. R-1 | 0 1
  * .. [kept]            [kept]            [ke
  *
- * Of M draws from 0, those with a remainder of at most c (c < R) are
- * floor(M/R) (c+1) + min(M mod R, c+1); those that begin elsewhere are a
- * difference of two such numbers.
+ * Of the M draws from 0, floor(M/R) (c+1) + min(M mod R, c+1) have a remainder
+ * of at most c (c < R). For draws that begin elsewhere it is the difference of
+ * two such numbers.
  */
 #include "sampling.h"
 

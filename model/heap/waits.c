@@ -1,9 +1,10 @@
 /*
  * waits.c -- the waits of waits.h.
  *
- * A moment in which a task heads the queue of a mutex is charged to the release
- * that ends it; the next in the queue heads it from then on. With `all`, each
- * of those who stay is charged for as the mean of first and last.
+ * While a task heads the queue of a mutex, its waiting is charged to the
+ * release that ends it; the next in the queue then becomes the head. With
+ * `all`, each of those who still wait is charged for as the mean of first and
+ * last.
  */
 #include "waits.h"
 

@@ -1,9 +1,9 @@
 /*
  * pprof_tabs.c -- columns, by the rules of Go's tabwriter, cell by cell.
  *
- * The width of a cell is what is widest in its column: over the line itself and
- * over the lines above and below it, as far as they all have a cell there that
- * a tab ends.
+ * The width of a cell is that of the widest cell in its column. A column
+ * reaches from the line itself up and down, as far as all lines have a cell
+ * there that ends in a tab.
  */
 #include "pprof.h"
 

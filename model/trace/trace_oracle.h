@@ -6,10 +6,10 @@
  * processor through the log, and lists for each session what a reader must
  * find: first the world as it was, then each fact as the event that tells it.
  *
- * An event has two places. It is told in the order of the list. It happened in
- * the order of `rank`: they differ for the return from a system call, which is
- * told when a processor is found, and happened when the thread came back --
- * unless that was before this session could know of it; then they are the same.
+ * An event has two positions. It is told at its position in the list. It
+ * happened at its `rank`. The two differ only for the return from a system
+ * call: it is told when a processor is found, but happened when the thread came
+ * back. If that was before this session could know of it, they are the same.
  */
 #ifndef MODEL_TRACE_ORACLE_H
 #define MODEL_TRACE_ORACLE_H

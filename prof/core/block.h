@@ -17,7 +17,7 @@ aligned(size_t bytes)
     return (bytes + PROF_BLOCK_ALIGN - 1) / PROF_BLOCK_ALIGN * PROF_BLOCK_ALIGN;
 }
 
-/* returns: n, at least 1, of the least 2^n that is not below `least` <= 2^31 */
+/* returns: the smallest n, at least 1, with 2^n >= `least`, which is <= 2^31 */
 static inline uint32_t
 log2_of(uint32_t least)
 {

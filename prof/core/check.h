@@ -2,7 +2,7 @@
  * check.h -- assertions of the core.
  *
  * PROF_ASSERT is always compiled in: O(1), no side effects; it guards memory.
- * It is about our own mistakes and broken caller contracts, never about data.
+ * It catches our own mistakes and broken contracts, never bad data.
  */
 #ifndef PROF_CHECK_H
 #define PROF_CHECK_H

@@ -1,9 +1,9 @@
 /*
  * compare.h -- are the frames of two stacks the same?
  *
- * Short stacks are compared in place, two frames at a time: a call of memcmp()
- * would cost more than what it does, and the lookup around it would have to
- * keep what it needs after the call. From 17 frames on memcmp() is faster.
+ * Short stacks are compared in place, two frames at a time. A call of memcmp()
+ * would cost more than the comparison, and the lookup around it would have to
+ * save what it needs after the call. From 17 frames on memcmp() is faster.
  */
 #ifndef PROF_COMPARE_H
 #define PROF_COMPARE_H

@@ -98,7 +98,7 @@ void prof_counters_publish_all(struct prof *prof);
 void prof_counters_rotate(struct prof *prof);
 
 /*
- * Make up for the carry that a record call has not made: its counter is 0, and
+ * Make up for a carry that a record call did not make: its counter is 0, so
  * less is counted than was published (I2).
  *
  * in:      proc, whose thread is gone

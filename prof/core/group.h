@@ -22,8 +22,9 @@ has_tag(uint64_t slot, uint64_t hash, uint64_t tag_mask)
 
 /*
  * Which slots of a group have the hash's tag, a bit each. Only a hint: a slot
- * that another thread is filling may be seen or not, and may be of another
- * stack. Who follows it compares, and the walk finds what it does not.
+ * that another thread is filling may be missed, and a match may be another
+ * stack's. So the caller compares each match, and the walk finds what the hint
+ * missed.
  */
 #if defined(__SSE2__) && !defined(PROF_THREADS_CHECKED)
 typedef uint32_t four_u32 __attribute__((vector_size(16), may_alias));
@@ -50,7 +51,7 @@ find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
         (sixteen_bytes)__builtin_ia32_packsswb128(all, none));
 }
 #else
-/* The first of them alone, if no empty slot comes before it. */
+/* Only the first of them, and only if no empty slot comes before it. */
 static inline uint32_t
 find_tagged(const shared_u64 *group, uint64_t hash, uint64_t tag_mask)
 {

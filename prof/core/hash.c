@@ -1,10 +1,10 @@
 /*
  * hash.c -- the hashes of hash.h.
  *
- * Go's hash is a dependent chain of 3 operations a frame and its top bits are
- * poor on regular keys (equal for whole families of stacks), so it is spread by
- * a multiplication before use; equal stays equal and different stays different.
- * The multilinear one is in the header.
+ * Go's hash is a dependent chain of 3 operations a frame, and its top bits are
+ * poor on regular keys (equal for whole families of stacks). So it is spread by
+ * a multiplication before use; this keeps equal hashes equal and different ones
+ * different. The multilinear hash is in the header.
  */
 #include "hash.h"
 

@@ -1,18 +1,18 @@
 /*
  * hash.h -- hashes of a bucket's key: what it sums up is (size, stack).
  *
- * PROF_HASH_MULTILINEAR: a block of 16 frames is the sum of each times the
- * prime of its place, in 64 bits that wrap (Carter and Wegman's multilinear
- * hash); one multiplication and one addition a frame, in any order. After a
- * full block the sum is stirred, which is a permutation; the rest of the stack
- * uses the same primes again, its places told apart by the bits of its length.
+ * PROF_HASH_MULTILINEAR: a block of 16 frames is the sum of each frame times
+ * the prime of its position, modulo 2^64 (Carter and Wegman's multilinear
+ * hash): one multiplication and one addition a frame, in any order. After a
+ * full block the sum is stirred, which is a permutation. The rest of the stack
+ * uses the same primes again; the bits of its length tell its positions apart.
  *
- * What no key can do: two keys that differ in one place of a block differ in
- * their sums, as primes are odd. Nor do sums agree if two places of a block
+ * What no key can do: two keys that differ in one position of a block differ in
+ * their sums, because primes are odd. Nor can sums agree if two positions
  * differ, each by less than 2^30 (1 GB of text): p d = q e without a wrap means
  * that q, a prime above 2^30, divides d. Beyond that it is a matter of chance,
- * 2^-64 a pair of keys or little more; props/test/prof/test_prof_hash_quality.c
- * looks at regular keys.
+ * 2^-64 for a pair of keys or little more;
+ * props/test/prof/test_prof_hash_quality.c tries regular keys.
  */
 #ifndef PROF_HASH_H
 #define PROF_HASH_H
@@ -39,8 +39,8 @@ uint64_t prof_hash_stack(enum prof_hash hash, const uintptr_t *frames,
                          uint32_t depth, uint64_t size_bytes);
 
 /*
- * Primes of 31 bits above 3 * 2^29, drawn at random: of the places of a block,
- * of the size and of the depth. Below 2^31 they are part of the instruction.
+ * Random primes of 31 bits above 3 * 2^29: one for each position of a block,
+ * for the size and for the depth. Below 2^31 they are part of the instruction.
  */
 #define HASH_P0     0x6d176001U
 #define HASH_P1     0x6354a169U
@@ -89,7 +89,7 @@ hash_sum_block(const uintptr_t *f)
            f[13] * HASH_P13 + f[14] * HASH_P14 + f[15] * HASH_P15;
 }
 
-/* Less than a block: which places it has, the bits of its length say. */
+/* Less than a block: the bits of the length say which positions it has. */
 static inline uint64_t
 hash_sum_rest(const uintptr_t *f, uint32_t depth)
 {
@@ -126,7 +126,7 @@ hash_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* What is left of a stack, HASH_BLOCK frames at most, upon the sum `h`. */
+/* Add the rest of a stack, HASH_BLOCK frames at most, to the sum `h`. */
 static inline uint64_t
 hash_end(uint64_t h, const uintptr_t *frames, uint32_t depth)
 {

@@ -2,8 +2,8 @@
  * index.h -- from hashes to the numbers of things that lie elsewhere, in the
  * order in which they came: open addressing in memory of the caller's.
  *
- * It begins small and doubles, at most three quarters full: who has memory for
- * many things and comes to know few does not pay for clearing it all.
+ * It begins small and doubles, at most three quarters full. So a caller who has
+ * memory for many things but meets few does not pay for clearing all of it.
  */
 #ifndef PROF_INDEX_H
 #define PROF_INDEX_H

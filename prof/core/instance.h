@@ -31,8 +31,8 @@ struct prof {
     shared_u64 block_rate_ticks; /* int64_t; set by any thread, read by all */
     shared_u64 mutex_fraction;   /* the same; off: the last one, negative */
     shared_u64 heap_rate_bytes;  /* the same */
-    /* Rates that heap buckets were sampled at, first come first; a rate, once
-       in its place, stays. Any thread. */
+    /* Rates that heap buckets were sampled at, in the order in which they
+     * came. A rate that is in the list stays. Any thread. */
     shared_u64 heap_rates[SAMPLER_RATES];
     uint64_t ticks_per_second; /* immutable after init */
     bool publishes_all;        /* at this moment (fork.c); guarded by control */

@@ -7,7 +7,7 @@
  *      64          splitmix64                      0 .. 2^64 - 1, all alike
  *
  * Over its whole period splitmix64 gives every 64-bit number exactly once, so a
- * single draw is uniform without any "nearly".
+ * single draw is exactly uniform.
  *
  * A number below n, without bias and without a division: r n / 2^64, rounded
  * down. Of the 2^64 draws r, floor(2^64 / n) or one more lead to each result;

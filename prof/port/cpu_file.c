@@ -2,8 +2,8 @@
  * cpu_file.c -- a thread that drains the ticks of a CPU profile and writes its
  * file, on Linux.
  *
- * The lock is held by start and stop to their end, also while stop waits for
- * the writer. The writer never takes it, so nobody waits in a circle.
+ * Start and stop hold the lock to their end, stop even while it waits for the
+ * writer. The writer never takes it, so there is no deadlock.
  */
 #include "prof/cpu_file.h"
 

@@ -4,8 +4,8 @@
  * Header 1f 8b 08 00, time 0, XFL 4 (fastest), system ff (unknown): the same
  * ten bytes that Go writes, and no trace of when or where.
  *
- * Why level 1: as fast as level 0 on a profile, and the file is an eighth
- * smaller; the levels above gain little and take longer.
+ * Why level 1: on a profile it is as fast as level 0, and the file is an eighth
+ * smaller; higher levels gain little and take longer.
  */
 #include "prof/gzip.h"
 

@@ -1,8 +1,8 @@
 /*
  * linux.c -- the platform on Linux: a futex lock and a panic that only writes.
  *
- * A lock's word is FREE, TAKEN, or WANTED: taken, and somebody may be asleep.
- * Release wakes one sleeper only if the word says there may be one.
+ * A lock's word is FREE, TAKEN, or WANTED: taken, and a thread may be asleep.
+ * Release wakes one sleeper, and only if the word says that there may be one.
  */
 #include "prof/port.h"
 

@@ -4,10 +4,10 @@
  *      samples --> locations.c   return address -> location, function
  *                  strings.c  text -> number
  *
- * A location, function or sample is written the moment it is complete; only
- * tables of locations and strings stay, strings to be written last. They lie in
- * the caller's scratch, which bounds them; a table that is full ends the
- * profile with PROF_ERR_MEMORY.
+ * A location, function or sample is written as soon as it is complete. Only the
+ * tables of locations and strings stay; the strings are written last. They lie
+ * in the caller's scratch, which bounds them; a full table ends the profile
+ * with PROF_ERR_MEMORY.
  */
 #include "builder.h"
 

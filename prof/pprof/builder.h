@@ -150,7 +150,7 @@ uint32_t prof_builder_stack(struct builder *builder,
 /* Begin with a small table of locations; builder->location_memory is there. */
 void prof_builder_locations_begin(struct builder *builder);
 
-/* Ask for what a stack will be looked up in. */
+/* Prefetch what the next stack will be looked up in. */
 void prof_builder_fetch(const struct builder *builder, const uintptr_t *stack,
                         uint32_t depth);
 

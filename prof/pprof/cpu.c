@@ -16,9 +16,9 @@
  *       leaves at once; so when state is 0, nothing is under way.
  *   I4  ticks offered = ticks of all stacks + those in the ring + lost.
  *
- * Why a handler may interrupt another's owner at any point: it only ever takes
- * the next number. Every loop of it is bounded; a tick that loses too many
- * races counts as lost.
+ * Why a handler may interrupt another one at any point: it only ever takes the
+ * next number. Each of its loops is bounded; a tick that loses too many races
+ * counts as lost.
  *
  * Who may run with whom: tick with everything; the others exclude each other by
  * the lock.

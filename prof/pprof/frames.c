@@ -8,8 +8,8 @@
  * and tab stops every 8: a cell that a tab ends is filled with tabs up to the
  * widest cell of its column plus one, rounded up to a stop. A column goes on
  * over adjacent lines that have it; a line without a name has only the first.
- * The last cell of a line has no width. So two numbers per run of named lines
- * are all there is to know before the first of them is written.
+ * The last cell of a line has no width. So before the first line of a run of
+ * named lines is written, two numbers must be known.
  */
 #include "frames.h"
 

@@ -2,12 +2,12 @@
  * labels.c -- a label set as text, read a piece at a time: no text is ever
  * built, so no memory bounds its length.
  *
- * A reader yields the pairs in the order of their quoted texts, and the closing
- * brace, which counts when sets are compared: it comes after the comma of a
- * longer set. Quoting is Go's
- * for all of ASCII and for broken UTF-8; of the characters beyond ASCII, Go's
- * tables say which are printable. Here all are but control characters, blanks,
- * marks of direction, private use and what is no character at all.
+ * A reader yields the pairs in the order of their quoted texts, and then the
+ * closing brace, which counts when sets are compared: it comes after the comma
+ * of a longer set. Quoting is Go's for all of ASCII and for broken UTF-8.
+ * Beyond ASCII Go has tables of the characters that are printable; here all are
+ * printable except control characters, blanks, marks of direction, private use
+ * and what is no character at all.
  */
 #include "labels.h"
 

@@ -1,7 +1,7 @@
 /*
  * pprof.c -- heap and contention profiles as profile.proto.
  *
- * Heap values are scaled up here: a bucket holds what was sampled, a reader
+ * Heap values are scaled up here: a bucket holds what was sampled, and a reader
  * wants what happened. All objects of a bucket have one size, so the chance
  * that one is sampled is known exactly, and the scaled sum is unbiased.
  *

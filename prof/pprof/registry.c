@@ -14,7 +14,7 @@
  *   I4  The first BUILT_IN_COUNT profiles are the built-in ones; they have no
  *       entries.
  *
- * Wrong use is answered, never punished: a status, and nothing has changed.
+ * Wrong use returns a status and changes nothing.
  */
 #include "registry.h"
 

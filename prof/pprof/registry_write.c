@@ -2,9 +2,9 @@
  * registry_write.c -- what each profile of a registry shows.
  *
  * Records are read into the front of the caller's scratch; the rest is the
- * writer's. There is room for some more than there were at the last look, since
- * more may arrive before they are read: then they are read again, a bounded
- * number of times.
+ * writer's. There is room for some more records than there were when they were
+ * counted, since others may arrive before they are read. If still more arrive,
+ * they are read again, a bounded number of times.
  */
 #include <string.h>
 

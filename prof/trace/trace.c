@@ -5,11 +5,11 @@
  *                 |            ^                              |
  *            one counter       +----------- empty <-----------+
  *
- * The stamp is a lock of one word: even, it is twice the next sequence number;
- * odd, somebody is between taking a number and reading the clock. So numbers
- * and clock readings have the same order, on one condition: the clocks of the
- * processors agree. Where they do not, the file says so by itself (its times
- * then go backwards in sequence order).
+ * The stamp is a lock of one word. If it is even, it is twice the next sequence
+ * number; if odd, a thread is between taking a number and reading the clock. So
+ * numbers and clock readings have the same order, on one condition: the clocks
+ * of the processors agree. Where they do not, the file itself shows it (its
+ * times then go backwards in sequence order).
  *
  * Invariants
  *   I1  Sequence numbers of events are unique and grow in the order in which

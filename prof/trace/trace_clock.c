@@ -4,12 +4,12 @@
  *
  *      sequence number:   | clock - clock_first | lane  |
  *
- * The lane is the processor's number; events of no processor have the next
- * one, stamps the one after that. So numbers differ, and sort by the clock.
- * A processor touches its own line and its own buffer, and no instruction is
- * locked. `clock_first` is read anew where a session begins, so that numbers
- * do not grow with the uptime; moments that are noted (prof_trace_stamp) are
- * plain readings, which can be compared across sessions.
+ * The lane is the processor's number; events of no processor have the next one,
+ * stamps the one after that. So numbers differ, and sort by the clock. A
+ * processor touches its own line and its own buffer, and no instruction is
+ * locked. `clock_first` is read anew when a session begins, so that numbers do
+ * not grow with the uptime. Moments that are noted (prof_trace_stamp) are plain
+ * readings, which can be compared across sessions.
  *
  * Invariants
  *   I1  Readings of one lane grow: one that does not is taken as the one
@@ -21,8 +21,8 @@
  *   I4  Numbers stay below 2^63, where readers see them as negative: a session
  *       that has used half of them gets no more buffers, and ends.
  *
- * Why I1: a difference of 0 would make two numbers equal, and one below 0
- * would be a number of ten bytes that readers take for a time far ahead.
+ * Why I1: a difference of 0 would make two numbers equal, and one below 0 would
+ * be a number of ten bytes, which readers take for a time far ahead.
  *
  * What orders an event after another processor's. The first was numbered
  * before whatever its processor did later could be seen, for a processor shows

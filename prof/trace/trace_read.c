@@ -3,9 +3,9 @@
  * footer.
  *
  * The reader owns one buffer at a time, `reader_buffer`: a full one from the
- * queue, or one it fills itself with what no processor writes. Stacks are
- * written out one buffer after the other as the reader asks for them, so they
- * need no room of their own and cannot be lost.
+ * queue, or one that it fills itself with the parts that no processor writes.
+ * Stacks are written out one buffer after the other as the reader asks for
+ * them, so they need no room of their own and cannot be lost.
  *
  * Invariants
  *   I1  Bytes come in the order header, buffers as they were queued, stacks by

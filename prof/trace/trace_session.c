@@ -7,8 +7,8 @@
  *
  * A session begins with the world as it is: every task, then the caller on its
  * processor. `sequence_first` is the number after all that. A moment that was
- * noted below it belongs to no event of this session: the file may have said
- * since that the task is still in its system call.
+ * noted below it belongs to no event of this session: the file may since have
+ * said that the task is still in its system call.
  */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* trace_shapes.c -- how the event of each kind looks. */
+/* trace_shapes.c -- the layout of each kind of event. */
 #include "tracer.h"
 
 #define FIRST(number, more) ((number) | ((more) < 3 ? (more) : 3) << 6)

@@ -147,8 +147,8 @@ uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
                                  uint64_t clock);
 
 /*
- * What was is before what comes, on all processors that have no buffer,
- * whatever the clock does.
+ * What happened so far comes before what follows, on all processors that have
+ * no buffer, whatever the clock does.
  *
  * in:      begins, numbers count from here: nothing of the session is written
  * context: the stopped world, ordered by the clock

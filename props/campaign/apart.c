@@ -1,8 +1,7 @@
 /*
- * apart.c -- attempts in a process of their own: what a subject does wrong when
- * less happens may be to crash, or not to end. The list of choices and the
- * crash_log of events are shared with the child anyway; the rest comes back
- * here.
+ * apart.c -- attempts in a process of their own: with less happening, a faulty
+ * subject may crash or hang. The list of choices and the crash_log of events
+ * are shared with the child anyway; the rest comes back here.
  */
 #include <errno.h>
 #include <sys/mman.h>

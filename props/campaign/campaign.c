@@ -2,10 +2,10 @@
  * campaign.c -- a campaign on several processes.
  *
  * Job j of J runs each J-th seed from the j-th on; a page shared with the
- * parent says where each stands. A job stops at its first failure and leaves
- * the seed there; the others stop when they have passed it, so that the lowest
- * failing seed wins whatever the number of jobs. A process per job also means
- * that a crash of the code under test ends the job and not the campaign.
+ * parent shows where each job is. A job stops at its first failure and leaves
+ * the seed there; the others stop when they have passed that seed, so the
+ * lowest failing seed wins whatever the number of jobs. Because each job is a
+ * process, a crash of the code under test ends the job and not the campaign.
  */
 #include "campaign.h"
 

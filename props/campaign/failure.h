@@ -1,7 +1,7 @@
 /*
- * failure.h -- what a failing seed comes down to: the smallest list of choices,
- * then the smallest list of events, as a scenario or a schedule that fails the
- * same way.
+ * failure.h -- reduces a failing seed to the smallest list of choices, and that
+ * to the smallest list of events: a scenario or a schedule that fails the same
+ * way.
  */
 #ifndef PROPS_FAILURE_H
 #define PROPS_FAILURE_H

@@ -1,5 +1,5 @@
 /*
- * writer.c -- from the events of a failing run to a scenario.
+ * failure_file.c -- from the events of a failing run to a scenario.
  *
  *      events --simplify.c--> events --sim_scenario_build()--> scenario
  */

@@ -1,9 +1,9 @@
 /*
- * minimizer.h -- what a failure comes down to: runs are made
- * again, with less in them, as long as they fail in the same way.
+ * minimizer.h -- reduces a failure: runs are repeated with less in them, as
+ * long as they fail in the same way.
  *
- * "The same failure" is the same property. A crash is looked at in a child
- * process: each attempt forks, and the events are in memory shared with it.
+ * "The same failure" is the same property. A crash is tried in a child process:
+ * each attempt forks, and the events are in memory that both share.
  */
 #ifndef PROPS_MINIMIZER_H
 #define PROPS_MINIMIZER_H
@@ -57,7 +57,7 @@ bool props_minimizer_try(struct props_minimizer *minimizer,
 /* Wait for a child. out: *status. returns: false if there is none */
 bool props_minimizer_wait(pid_t pid, int *status);
 
-/* Make the attempt that is to be told about, and say what it breaks. */
+/* Repeat the attempt that is to be reported, and say what it breaks. */
 void props_minimizer_end(struct props_minimizer *minimizer,
                          props_attempt *attempt, void *context);
 

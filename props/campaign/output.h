@@ -1,7 +1,7 @@
 /*
- * output.h -- a file that the command writes: whole or not at all, as
- * prof/file.h has it, also when a signal ends the command, and never over the
- * file that was read.
+ * output.h -- a file that the command writes: whole or not at all
+ * (prof/file.h), even if a signal ends the command, and never over the file
+ * that was read.
  */
 #ifndef PROPS_OUTPUT_H
 #define PROPS_OUTPUT_H

@@ -1,5 +1,6 @@
-/* progress_line.h -- how far long work is, on standard error: on a terminal one
- * line again and again, else, as in the log of a CI job, a line a minute. */
+/* progress_line.h -- the progress of long work, on standard error: on a
+ * terminal one line that is rewritten; elsewhere, as in the log of a CI job,
+ * a line a minute. */
 #ifndef PROPS_PROGRESS_LINE_H
 #define PROPS_PROGRESS_LINE_H
 

@@ -1,6 +1,6 @@
 /*
- * cross.h -- what the instruments of one run say of the same events, compared
- * with each other: X1 to X6. What really happened is not asked.
+ * cross.h -- compares what the instruments of one run say of the same events:
+ * X1 to X6. What really happened plays no part.
  *
  *      block, mutex profile   <- X1 ->   the trace's waits
  *      heap profile, lines    <- X2 ->   the trace's HeapAlloc, NextGC, GCStart

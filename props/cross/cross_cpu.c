@@ -6,10 +6,10 @@
  *      profile        1   1         1   1
  *
  * The timer ticks at whole periods from the beginning of the profile, and a
- * tick is of the task that runs then. So the trace tells how many each task
- * has; only of ticks that fall where a running time begins or ends, within what
- * a trace and the profile's times in ns round off, it does not know whose they
- * are.
+ * tick belongs to the task that runs then. So the trace tells how many ticks
+ * each task has. It cannot tell whose a tick is that falls where a running time
+ * begins or ends, within the rounding of the trace and of the profile's times
+ * in ns.
  *
  * Times of several processors are compared, so all clocks must be one: where
  * they differ, drift, jump or stand still, nothing is compared (has_one_clock).

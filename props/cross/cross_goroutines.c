@@ -1,13 +1,12 @@
 /*
  * cross_goroutines.c -- X3: the goroutine profile against the tasks of a trace.
  *
- * The world is stopped for the profile and started again, and then the trace
- * has a Gomaxprocs: right before it is the moment to compare.
+ * For the profile the world is stopped and started again, and the trace then
+ * has a Gomaxprocs. The moment right before that event is the one to compare.
  *
- * Of a task that waits, or could run, since before the trace began, the trace
- * does not say where it stands. But it says that nothing has happened to it:
- * so it must be listed as it was by the profile before (compare_before()
- * below).
+ * If a task has waited, or could run, since before the trace began, the trace
+ * does not have its stack. But it shows that nothing has happened to it, so it
+ * must be listed as in the profile before (compare_before() below).
  */
 #include <inttypes.h>
 #include <string.h>

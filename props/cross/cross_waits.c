@@ -6,17 +6,17 @@
  *      block:    one event at s, of so many ticks
  *      mutex:    one event at u, of so many, if it was a mutex
  *
- * A trace does not say which waits are of locks, and of which one: a task that
+ * A trace does not say which waits are for locks, and for which: a task that
  * parks by itself looks the same, and no profile is told of it. So the n-th
  * wait that the trace has of a task is paired with the n-th that was noted when
  * the event happened (cross.waits). Then stacks and counts must be the same.
  *
- * Who waits behind another is charged only from the last time on that the mutex
+ * A task that waits behind another is charged only from the last time the mutex
  * was handed over.
  *
  * The trace has ticks divided by its divisor and rounded down, so a wait is
- * known to within one less than that; where the clock orders, it also moves on
- * between a fact and the event that tells it.
+ * known to within one tick of the file; where the clock orders, it also
+ * advances between a fact and the event that tells it.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * cross_without.h -- X6: a run is made three times more, side by side: as it
+ * cross_without.h -- X6: a run is repeated three times, side by side: as it
  * was, with one instrument less, and with that instrument stopped in the second
- * third of the run. Whatever the others say must be the same in all three.
+ * third of the run. The other instruments must say the same in all three.
  */
 #ifndef PROPS_CROSS_WITHOUT_H
 #define PROPS_CROSS_WITHOUT_H

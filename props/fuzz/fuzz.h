@@ -1,9 +1,9 @@
 /*
  * fuzz.h -- the one function of a fuzz target, as libFuzzer and AFL++ call it.
  *
- * A finding ends the process at once, as both engines want it: they keep the
- * bytes. With PROFSIM_TELL in the environment a target shrinks what the bytes
- * show, prints it with the words that replay it, and ends the process then;
+ * A finding ends the process at once, as both engines expect; they keep the
+ * bytes. With PROFSIM_TELL in the environment a target first shrinks what the
+ * bytes show, and prints it with the command that replays it;
  * props/fuzz/fuzz.sh runs each finding once more that way.
  */
 #ifndef PROPS_FUZZ_H

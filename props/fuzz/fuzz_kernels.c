@@ -2,10 +2,10 @@
  * fuzz_kernels.c -- the first byte picks a kernel over the production core, the
  * others are its schedule and its stale reads.
  *
- * The code of a racing program is covered by its first run, its orderings never
- * are. So each pair of a read and the write it reads from counts as coverage,
- * as places in the source: a release that nobody has yet read from is new, the
- * same release in another run is not.
+ * The first run of a racing program covers its code, but not its orderings. So
+ * each pair of a read and the write it reads from counts as coverage,
+ * identified by source location: the first read from a release is new, the same
+ * pair in another run is not.
  *
  * PROFSIM_KERNEL names the kernel; the first byte is then one like the others.
  * PROFSIM_PAIRS=off leaves the pairs out, to see what they are worth.

@@ -1,4 +1,5 @@
-/* fuzz_recording.c -- any bytes as a recording: an answer, and a sound walk. */
+/* fuzz_recording.c -- any bytes as a recording: accepted or refused, and
+ * then walked safely. */
 #include <stdlib.h>
 
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz_scenario.c -- any bytes as a scenario file: an answer, never a crash;
- * and what is read prints to what reads the same.
+ * fuzz_scenario.c -- any bytes as a scenario file: accepted or refused, never a
+ * crash; and what is read prints to what reads the same.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * fuzz_worlds.c -- bytes are the choices of a world: which one it is, who acts
- * next, what is done. What a finding comes down to is printed and saved as a
- * scenario: of a run that ends its process, too, because each attempt forks.
+ * fuzz_worlds.c -- the bytes are the choices of a world: which one it is, who
+ * acts next, what is done. A finding is reduced, printed and saved as a
+ * scenario, even if its run ends the process, because each attempt forks.
  *
  * PROFSIM_RULES names the rules that the library follows (exact).
  */

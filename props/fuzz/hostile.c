@@ -1,14 +1,14 @@
 /*
- * hostile.c -- the command on files that were changed at random, thousands of a
- * kind. Whatever the file: no crash, no report of a sanitizer, no run of more
- * than ten seconds, no byte printed that is no text, no memory above 64 MiB and
- * 64 times the file, and no exit code 0 for a file that is damaged.
+ * hostile.c -- the command on files that were changed at random, thousands of
+ * each kind. Whatever the file: no crash, no report of a sanitizer, no run of
+ * more than ten seconds, no byte printed that is not text, no memory above 64
+ * MiB and 64 times the file, and no exit code 0 for a damaged file.
  *
  *      hostile KIND COUNT FILE...       inputs 1 to COUNT, made from FILEs
  *      hostile KIND =NUMBER FILE...     that one, kept as ./hostile-KIND-NUMBER
  *
- * A file is damaged if a change that no reader may overlook was the last one:
- * any at all where there are checksums, those of mutate_damage_*() elsewhere.
+ * A file is damaged if its last change was one that no reader may overlook: any
+ * at all where there are checksums, those of mutate_damage_*() elsewhere.
  */
 #include <inttypes.h>
 #include <signal.h>

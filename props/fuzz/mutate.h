@@ -1,6 +1,6 @@
 /*
- * mutate.h -- files made worse: any change at all, or damage that no reader may
- * overlook. A file and a seed give the same bytes always.
+ * mutate.h -- damaged files: any change at all, or damage that every reader
+ * must notice. The same file and seed always give the same bytes.
  */
 #ifndef PROPS_FUZZ_MUTATE_H
 #define PROPS_FUZZ_MUTATE_H
@@ -24,15 +24,14 @@ void mutate_any(struct mutate_file *file, const struct mutate_file *other,
                 bool text, uint64_t *seed);
 
 /*
- * Do to a text what makes any text of ours wrong: a byte that is no text, a
- * first line that is another, a line of no known word, a number beyond all
- * ranges.
+ * Do to a text what makes any text of ours invalid: a byte that is not text,
+ * another first line, a line with an unknown word, a number beyond all ranges.
  *
  * returns: false if the text has nothing to do it to
  */
 bool mutate_damage_text(struct mutate_file *file, uint64_t *seed);
 
-/* Do to a trace what makes it none: its header, its last number, its end. */
+/* Make a trace invalid: change its header, its last number or its end. */
 bool mutate_damage_trace(struct mutate_file *file, uint64_t *seed);
 
 /* Make a recorder's spool with one record of each kind. */

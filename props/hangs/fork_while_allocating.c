@@ -3,8 +3,8 @@
  * and load libraries; the child allocates and ends. (By _exit(): the loader's
  * lock may be held, and exit() takes it.)
  *
- * gperftools#1425, #178, dd-trace-py#1693: the child has a copy of a lock that
- * a thread held which it does not have.
+ * gperftools#1425, #178, dd-trace-py#1693: the child has a copy of a lock whose
+ * holder does not exist in the child.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * loaded objects and waits for it.
  *
  * async-profiler#1151, gperftools#1188, #1583: the profiler unwinds inside the
- * allocator through dl_iterate_phdr(), which waits for the lock of the one who
- * iterates, who waits for the allocator.
+ * allocator through dl_iterate_phdr(). That waits for the lock of the thread
+ * that iterates, which waits for the allocator.
  */
 #include <link.h>
 #include <semaphore.h>

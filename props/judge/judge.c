@@ -1,6 +1,6 @@
 /*
  * judge.c -- after every event: feed the model, compare the library's accounts
- * and, if the event read a profile, its answer.
+ * and, if the event read a profile, what it returned.
  *
  * The cheap comparisons (phase, totals, drops) are made after each event, so a
  * breach is named at the event that caused it and not at the next snapshot.

@@ -1,6 +1,6 @@
 /*
- * judge.h -- compare what the library answers with what the model says it must,
- * after every event of a world.
+ * judge.h -- after every event of a world, compares what the library returns
+ * with what the model says it must return.
  */
 #ifndef PROPS_JUDGE_H
 #define PROPS_JUDGE_H

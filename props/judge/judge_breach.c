@@ -1,4 +1,5 @@
-/* judge_breach.c -- what every part of the judge needs: its verdict and cycle.
+/* judge_breach.c -- what every part of the judge needs: its verdict and the
+ * current cycle.
  */
 #include "judge_internal.h"
 

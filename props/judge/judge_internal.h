@@ -11,7 +11,7 @@ void judge_breach(struct props_judge *judge, enum props_property property,
                   const char *format, ...)
     __attribute__((cold, format(printf, 3, 4)));
 
-/* Add a word of an answer to the run's hash. */
+/* Add a word of a result to the run's hash. */
 void judge_hash(struct props_judge *judge, uint64_t word);
 
 /* returns: the cycle number, if it did not wrap */
@@ -23,7 +23,7 @@ bool judge_near_wrap(const struct props_judge *judge);
 /* Compare the answer of a reading event. */
 void judge_answer(struct props_judge *judge);
 
-/* L1: is all published, or what waits for what? */
+/* L1: is everything published? If not, what waits for what? */
 void judge_pending(struct props_judge *judge);
 
 /* Note what the event has met. */

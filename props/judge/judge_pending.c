@@ -1,10 +1,10 @@
 /*
- * judge_pending.c -- L1: after the quiet end of a run everything is published,
- * or it is said what waits for what.
+ * judge_pending.c -- L1: after the quiet end of a run everything is published;
+ * if not, the report says what waits for what.
  *
  * Why three collections are enough. What dies is dropped before the first of
  * them, or was doomed by one that was under way; so the first one's marking
- * finds the last dead object, and its sweep tells the last free. An event of
+ * finds the last dead object, and its sweep reports the last free. An event of
  * cycle c is published by the flush of cycle c + 2 at the latest, and each
  * collection brings one.
  */

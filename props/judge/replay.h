@@ -1,7 +1,7 @@
 /*
- * replay.h -- run a scenario: judge each event, and hold the answers against
- * the file's `expect` lines. In a process of its own, because a saved scenario
- * may be one that ends its process.
+ * replay.h -- runs a scenario: judges each event, and compares the results with
+ * the file's `expect` lines. It does so in a process of its own, because a
+ * saved scenario may be one that ends its process.
  */
 #ifndef PROPS_REPLAY_H
 #define PROPS_REPLAY_H
@@ -21,8 +21,8 @@ struct props_replay {
 };
 
 /*
- * The property that the file expects to be broken is looked for alone if
- * another one is broken first.
+ * If the file expects a broken property and another one breaks first, the
+ * expected one is judged alone.
  *
  * out:     *replay
  * returns: false if the system refused memory or a process
@@ -42,9 +42,9 @@ struct props_replay_way {
 };
 
 /*
- * The same in the caller's process: a run that crashes ends it, one that hangs
- * does not end. Before event way->break_before SIGTRAP is raised, where a
- * debugger stops.
+ * The same in the caller's process: a run that crashes ends it, and one that
+ * hangs never returns. Before event way->break_before it raises SIGTRAP, where
+ * a debugger stops.
  */
 bool props_replay_here(struct props_replay *replay,
                        const struct sim_scenario *scenario, props_set asked,

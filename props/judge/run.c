@@ -6,10 +6,10 @@
  *
  * The shadow world has the same configuration under the other accounting
  * scheme. It runs as long as the schemes are defined to agree: no post-sweep
- * (stages have none), no fault, no explicit free that one of the two drops, and
- * no snapshot that spends the first-snapshot rule in one of the two only. It is
- * behind the world, and follows when there is a snapshot to compare: what comes
- * after the last one would show nothing.
+ * (stages have none), no fault, no explicit free that only one of the two
+ * drops, and no snapshot that uses up the first-snapshot rule in only one of
+ * them. It lags behind the world, and catches up when there is a snapshot to
+ * compare: what comes after the last one would show nothing.
  */
 #include "run.h"
 

@@ -1,8 +1,7 @@
 /*
- * subject_fork.c -- a real fork of a subject that takes one. The child is
- * judged to its end, as the end of a run is: it reads, frees all that lives,
- * and reads again. What it broke comes back through a pipe; then the parent
- * goes on.
+ * subject_fork.c -- a real fork, of a subject that supports it. The child is
+ * judged like the end of a run: it reads, frees all that lives, and reads
+ * again. What it broke comes back through a pipe; then the parent goes on.
  */
 #include <errno.h>
 #include <stdio.h>

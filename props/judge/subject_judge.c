@@ -1,7 +1,7 @@
 /*
  * subject_judge.c -- see subject_judge.h. At the end of a run, and of the child
- * of a real fork, it is read at rest, everything is freed, and it is read
- * again.
+ * of a real fork, the subject is read at rest, everything is freed, and it is
+ * read again.
  */
 #include "subject_judge.h"
 

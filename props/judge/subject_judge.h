@@ -1,8 +1,8 @@
 /*
  * subject_judge.h -- compare what a subject shows with what happened.
  *
- * Estimates are not judged here but for what no estimate may say: that is the
- * business of U1 and U2.
+ * Estimates are judged here only for what no estimate may say; their means are
+ * for U1 and U2.
  */
 #ifndef PROPS_SUBJECT_JUDGE_H
 #define PROPS_SUBJECT_JUDGE_H

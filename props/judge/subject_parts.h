@@ -36,7 +36,7 @@ void subject_fork(struct subject_judge *judge, const struct truth_entry *fact,
                   void (*judge_child)(struct subject_judge *judge));
 
 /* subject_snapshot.c: what was read at a snapshot; and are the two views the
- * same? property: broken if they are not. */
+ * same? property: the one that is broken if they are not. */
 void subject_judge_snapshot(struct subject_judge *judge);
 void subject_judge_same(struct subject_judge *judge,
                         enum props_property property, const char *when);

@@ -1,10 +1,10 @@
 /*
- * subject_reading.c -- O3: what a reading in parts shows is the heap of one
- * moment between its begin and its end; or, if that is all that the subject
- * promises, each site is as of some such moment.
+ * subject_reading.c -- O3: a reading in parts shows the heap of one moment
+ * between its begin and its end; or, if the subject promises no more, each site
+ * as of some such moment.
  *
- * The moments are gone when the reading ends, so the model learns them again.
- * At a moment a site fits if what is shown of it is right then, and if anything
+ * The moments are gone when the reading ends, so the model replays them. At a
+ * moment a site fits if what is shown of it is right then, and if everything
  * that has a record had been allocated.
  */
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
  * subject_snapshot.c -- what a snapshot shows. A difference is named after what
  * has happened before it: A2 or A6 if nothing special has. The shrinker leaves
- * out what the difference does not need, and then the name is right.
+ * out what the difference does not need; then the name is right.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -17,8 +17,8 @@ bool subject_view_same_site(const struct sim_subject_record *a,
                             const struct sim_subject_record *b);
 
 /*
- * A site may have several records, one of each processor, say: they are added
- * up. Those of objects (by_object) stand alone.
+ * A site may have several records, for example one of each processor: they are
+ * added up. Those of objects (by_object) are kept apart.
  *
  * out:     *sum, of the site of record `index`
  * returns: false if an earlier record is of the same site
@@ -26,7 +26,8 @@ bool subject_view_same_site(const struct sim_subject_record *a,
 bool subject_view_sum(const struct sim_subject_view *view, size_t index,
                       bool by_object, struct sim_subject_record *sum);
 
-/* Is a number of two readings the same? What is no number, A3 tells. */
+/* Are the numbers of two readings the same? If one is not a number, A3
+ * reports it. */
 bool subject_is_same(double a, double b);
 
 /* returns: the hash that goes on with all that the view shows */

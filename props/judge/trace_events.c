@@ -2,7 +2,7 @@
  * trace_events.c -- the decoded events against what the model wants.
  *
  * Both are put into the order in which things happened: ours by rank, theirs by
- * sequence number. The first place where they differ says what is wrong.
+ * sequence number. The first position where they differ says what is wrong.
  */
 #include <inttypes.h>
 #include <stdlib.h>

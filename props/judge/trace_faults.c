@@ -2,10 +2,10 @@
  * trace_faults.c -- which faults a traced run has met, and how it ends when
  * there are no more (L2).
  *
- * The quiet end takes at most QUIET_EVENTS_MAX events: one for each processor
- * that stands still and for the reader, then up to four until a task runs, one
- * that stops tracing, one that reads. The reader then needs no more parts than
- * there are buffers and pieces of stacks, a header and a footer.
+ * The quiet end takes at most QUIET_EVENTS_MAX events: one for each stalled
+ * processor and for the reader, then up to four until a task runs, one that
+ * stops tracing, one that reads. The reader then needs no more parts than there
+ * are buffers and pieces of stacks, a header and a footer.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /*
  * trace_judge.c -- a run of a traced world, judged at its end.
  *
- * Sessions are judged one by one, and for each what is nearer to the bytes
- * first: records (trace_records.c), events (trace_events.c), spoilt copies
- * (trace_spoilt.c). The first difference names the failure; what follows from
- * it is not looked for.
+ * Sessions are judged one by one, from the bytes up: records (trace_records.c),
+ * events (trace_events.c), spoilt copies (trace_spoilt.c). The first difference
+ * names the failure; its consequences are not reported.
  */
 #include "trace_judge.h"
 

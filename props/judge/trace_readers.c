@@ -5,7 +5,7 @@
  * end second:                           refused, until it is so main: stop
  * ---------------wakes-^
  *
- * Every wait is bounded; who is right needs none of the bounds.
+ * Every wait is bounded; a right reader needs none of the bounds.
  */
 #include "trace_readers.h"
 

@@ -3,7 +3,7 @@
 #define PROPS_TRACE_READERS_H
 
 /*
- * Let one reader sleep, a second one try, and tracing stop.
+ * Let one reader sleep, let a second one try to read, and stop tracing.
  *
  * returns: NULL if all went as it must, else what did not (static text)
  */

@@ -2,8 +2,8 @@
  * trace_spoilt.c -- the reader and spoilt copies of a trace: cut anywhere
  * (T13), bytes changed anywhere (T14).
  *
- * A file that is cut lacks its frequency, so nothing but the whole of it is
- * accepted; what was read up to there is what the whole file says.
+ * A cut file lacks its frequency, so only the whole file is accepted; but what
+ * was read up to the cut must be what the whole file says.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,11 +2,10 @@
  * advance.c -- kernels of the running world: the cycle advances while others
  * record.
  *
- * What can go wrong is a record call that reads the cycle, is overtaken by
- * advances, and adds to a slot that is being published or that belongs to a
- * later cycle by now. Two things show it: a free published before its
- * allocation, and an event that is still pending two cycles after it was
- * recorded.
+ * What can go wrong: a record call reads the cycle, is overtaken by advances,
+ * and adds to a slot that is being published or by now belongs to a later
+ * cycle. Two things show it: a free published before its allocation, and an
+ * event that is still pending two cycles after it was recorded.
  */
 #include "instance.h"
 #include "kernels.h"

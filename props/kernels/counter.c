@@ -1,15 +1,15 @@
 /*
- * counter.c -- what spin.h puts in the place of the instructions that read the
+ * counter.c -- what spin.h substitutes for the instructions that read the
  * counter of cycles, and that wait for loads.
  *
  * One counter for all processors. A reading after a fence comes later than all
- * that were made before it, on whichever processor: the counter moves on with
- * each. One without may find it where the latest left it, or may have been made
- * as early as right after the one before it on the same processor: processors
- * read ahead. Which it is the explorer chooses.
+ * that were made before it, on any processor: the counter advances with each. A
+ * reading without a fence may find it where the latest left it, or may have
+ * been made as early as right after the one before it on the same processor:
+ * processors read ahead. The explorer chooses which.
  *
- * The counter orders nothing else: it is relaxed. Who needs to see what another
- * processor wrote must have an order of his own.
+ * The counter orders nothing else: it is relaxed. Code that needs to see what
+ * another processor wrote must establish its own order.
  *
  * A processor that takes a reading for one above its last has not overtaken the
  * counter: it moves on by more than the events of a kernel at once.

@@ -2,8 +2,8 @@
  * cpu.c -- kernels: ticks of the CPU profile come from handlers, while others
  * tick, drain, stop and start.
  *
- * That a cell is handed over whole is the race detector's to say: the fields
- * of a tick are plain.
+ * The race detector shows that a cell is handed over whole: the fields of a
+ * tick are plain.
  */
 #include <stdalign.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* flight.c -- kernels of the flight recorder: who writes or reads while a new
- * generation begins. */
+/* flight.c -- kernels of the flight recorder: threads write and read while a
+ * new generation begins. */
 #include <stdalign.h>
 #include <string.h>
 

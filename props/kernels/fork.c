@@ -1,9 +1,9 @@
 /*
- * fork.c -- kernels of a fork that strikes before any access of a call on the
- * heap: what is left must do for the child, which is the only thread then.
+ * fork.c -- kernels of a fork before any access of a call on the heap: the
+ * child, which has only this thread, must be able to go on with what is left.
  *
- * A thread's signal function forks, so the thread itself is one of those that
- * are not in the child.
+ * A thread's signal function forks, so the interrupted thread is one of those
+ * that the child does not have.
  */
 #include "instance.h"
 #include "kernels.h"

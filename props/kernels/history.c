@@ -3,7 +3,7 @@
  * calls explains what they returned.
  *
  * One call is before another here if its caller could tell the other's caller:
- * both ends of a call pass a turnstile. Without it, a call might be over and
+ * both ends of a call pass a turnstile. Without it, one call might end and
  * another begin without any thread having learned of it, and C11 promises
  * nothing about such calls.
  */

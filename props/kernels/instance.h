@@ -33,19 +33,20 @@ void kernel_check_blocks(uint64_t count);
 void kernel_check_listing(uint32_t buckets);
 
 /*
- * As threads do: take a snapshot, of which no bucket may show more frees than
- * allocations. kernel_look() may be told that the library is busy.
+ * Take a snapshot, as threads do: no bucket in it may show more frees than
+ * allocations. kernel_look() allows the library to be busy.
  */
 void kernel_look(void *context, uint32_t thread);
 void kernel_snapshot(void *context, uint32_t thread);
 
-/* Flush, as often as the library says that somebody is late. */
+/* Flush again and again, while the library says that somebody is late. */
 void kernel_flush(void);
 
 /* Turn and flush; nobody is busy. */
 void kernel_advance_alone(void);
 
-/* After all threads have ended: two cycles publish whatever was recorded. */
+/* After all threads have ended: two cycles, which publish whatever was
+ * recorded. */
 void kernel_drain_and_check(uint64_t allocs, uint64_t frees);
 
 #endif

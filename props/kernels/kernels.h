@@ -2,8 +2,8 @@
  * kernels.h -- small closed programs over the production core, for the
  * explorer. kernel.def lists them.
  *
- * They are linked with the core's own source, compiled with -fsanitize=thread,
- * and nothing of it is visible outside: see kernels.ninja.
+ * They are linked with the core's own source, compiled with -fsanitize=thread;
+ * nothing of it is visible outside (kernels.ninja).
  */
 #ifndef PROPS_KERNELS_H
 #define PROPS_KERNELS_H

@@ -1,9 +1,9 @@
 /*
  * lock.c -- kernel: the lock of the Linux port itself.
  *
- * Its source is taken in under other names, and its system calls are answered
- * by the explorer. The explorer wakes all who sleep on a word, the system one:
- * what goes wrong only if the wrong one is woken is not found here.
+ * Its source is included under other names, and the explorer answers its system
+ * calls. The explorer wakes all threads that sleep on a word, the system only
+ * one: a failure that needs the wrong one to be woken is not found here.
  */
 #include <unistd.h>
 

@@ -37,8 +37,8 @@ struct session_events {
 extern struct prof_trace *session_trace;
 
 /*
- * A tracer of two processors and four small buffers, which is off. In the order
- * of stamps its clock is session_tick()'s, in the other the processor's.
+ * A tracer of two processors and four small buffers, which is off. By stamps
+ * its clock is session_tick(); by the clock, it is the processor's counter.
  */
 void session_make(enum prof_trace_order order);
 
@@ -78,7 +78,7 @@ void session_end(struct session_file *file);
 void session_check(const struct session_file *file,
                    struct session_events *events);
 
-/* No number is missing: all stamps were those of events. */
+/* No number is missing: every stamp was that of an event. */
 void session_check_gapless(const struct session_events *events);
 
 /* returns: how many events of that kind */

@@ -1,11 +1,12 @@
 /*
  * trace_clock.c -- kernels: a tracer in the order of the processor's counter.
  *
- * Nothing is shared when an event is written, so what can go wrong is between
- * the counter (counter.c) and what processors see of each other, and where the
- * trace is cut. The judge of order is the explorer's: an event whose writing
- * was over before that of another began, is before it in the trace, and in the
- * trace if that one is. (Both of a kind that follows from other processors'.)
+ * Nothing is shared when an event is written. So two things can go wrong: how
+ * the counter (counter.c) relates to what processors see of each other, and
+ * where the trace is cut. The explorer judges the order: if the writing of one
+ * event was over before that of another began, it is before it in the trace;
+ * and if the other is in the trace, so is it. (Both of a kind that follows from
+ * other processors'.)
  */
 #include <stdatomic.h>
 #include <string.h>

@@ -33,8 +33,8 @@ void traced_stop_and_start_stopped(void *context, uint32_t thread);
 void traced_return(void *context, uint32_t thread);
 void traced_one_return(void *context);
 
-/* A return that has no processor, so no world stops for it: between two
- * sessions it is told in neither. */
+/* A return that has no processor, so no stopped world stops it: between two
+ * sessions it is in neither. */
 void traced_return_without_processor(void *context, uint32_t thread);
 void traced_return_or_none(void *context);
 

@@ -2,9 +2,9 @@
  * world.c -- kernels of a world that is stopped by a hand-shake, and of
  * everything at once.
  *
- * The world's lock is what a stop comes to for the library: a mutator holds it
- * through a record call, the collector through next_cycle, so no record call is
- * in flight then and all see what was before.
+ * To the library a stopped world is a lock: a mutator holds it through a record
+ * call, the collector through next_cycle. So no record call is in flight during
+ * next_cycle, and all see what was before.
  */
 #include "instance.h"
 #include "kernels.h"

@@ -14,10 +14,10 @@
  *      missed GOAL               not met in RUNS runs
  *
  * A word is a property, cover:GOAL, or anything else that all properties decide
- * (`crash`, `nobody`). A property named is asked about for RUNS runs; `matrix`
- * asks about each other one for a twentieth as many, `named` asks for nothing
- * that no word wants. The shrunk scenario is left in DIR. Seeds count from 1,
- * so a seed is the number of runs to detection.
+ * (`crash`, `nobody`). A named property is judged for RUNS runs. `matrix` also
+ * judges each other one, for a twentieth as many runs; `named` judges only
+ * those that a word names. The shrunk scenario is left in DIR. Seeds count from
+ * 1, so a seed is the number of runs to detection.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,17 +1,17 @@
 /*
  * go_gaps.c -- from one sampled allocation to the next, in bytes.
  *
- * Under a rate R the runtime draws how many bytes the next sample is away, and
- * so do our go1.17 rules; by the same 26 random bits both must come to the same
- * byte. (Of a number of 32 bits Go's fastrandn takes the upper 26, our sampler
- * the lower: it is given them there.)
+ * Under a rate R the runtime draws the number of bytes to the next sample, and
+ * so do our go1.17 rules; from the same 26 random bits both must get the same
+ * number. (Of a number of 32 bits Go's fastrandn takes the upper 26, our
+ * sampler the lower: it is given them there.)
  *
  * Rates from 2 on. At rate 1 the runtime leaves a gap of 0 behind, so the first
  * allocation after the rate was raised is always sampled; our sampler goes on
  * with the gap it had before, or draws its first.
  *
- * The library does not tell a gap, but it can be found: an allocation of S
- * bytes is sampled if S is at least the gap, so it is halved until it is known,
+ * The library does not report a gap, but it can be found: an allocation of S
+ * bytes is sampled if S is at least the gap. So the gap is found by bisection,
  * and drawn anew from the same number for each try.
  */
 #include "go_gaps.h"

@@ -1,9 +1,9 @@
 /*
  * go_tape.c -- the calls on their way into the library, and its answers.
  *
- * A wait may take a random number. Go's generator is given a state, ours the
- * state from which it gives the same 32 bits; so both decide by one number,
- * which the tape chooses: every other one close to where the decision turns.
+ * A wait may take a random number. Go's generator is set to a state, ours to
+ * the state from which it gives the same 32 bits. So both decide by one number,
+ * which the tape chooses: every other one close to where the decision flips.
  */
 #include "go_tape.h"
 

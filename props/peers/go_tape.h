@@ -1,6 +1,6 @@
 /*
- * go_tape.h -- write down the calls that a world makes of the library, and the
- * library's answers, for the Go runtime to be asked the same.
+ * go_tape.h -- records the calls that a world makes to the library, and the
+ * library's results, so that the Go runtime can be asked the same.
  *
  * The linker puts the tape between the callers of prof/ and the library
  * (--wrap, go_tape.wrap). Both files are lines of words; those of the schedule
@@ -43,7 +43,7 @@ struct go_tape {
     struct go_tape_counts counts;
 };
 
-/* The one tape; calls pass it by while `prof` is not theirs. */
+/* The one tape. It records the calls to `prof` and no others. */
 extern struct go_tape go_tape;
 
 /* Write the beginning of a schedule; the tape's fields are set. */

@@ -1,10 +1,10 @@
 /*
  * binomial.c -- sums of binomial terms.
  *
- * The term at the mode is taken from log-gamma; the others follow by ratios,
+ * The term at the mode is computed from log-gamma; the others follow by ratios,
  * outwards, until they are below 1e-40 of it: what is left out is then below
- * trials * 1e-40. Log-gamma of n <= 1e9 is below 2e10 and is good to about
- * 1e-18 of that, so the terms are good to 1e-7 of themselves; the thresholds
+ * trials * 1e-40. Log-gamma of n <= 1e9 is below 2e10 and accurate to about
+ * 1e-18 of that, so the terms have a relative error of 1e-7; the thresholds
  * move only if a sum lies that close to alpha / 2.
  */
 #include "binomial.h"

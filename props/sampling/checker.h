@@ -1,6 +1,6 @@
 /*
- * checker.h -- properties that are enumerated or measured, not met by chance in
- * a campaign: S1 to S5, and U1, U2 and W3 of subjects.
+ * checker.h -- properties that are enumerated or measured, not tried by a
+ * campaign's random worlds: S1 to S5, and U1, U2 and W3 of subjects.
  */
 #ifndef PROPS_CHECKER_H
 #define PROPS_CHECKER_H
@@ -39,8 +39,9 @@ bool props_checker_run(enum props_property property,
 /* Is there a checker for it? */
 bool props_checker_exists(enum props_property property);
 
-/* returns: whether a says something more grave than b: broken rules before
- * means that are off, and those by their ratio to the truth */
+/* returns: whether a is graver than b: a broken rule is graver than a mean
+ *          that is off, and of two means the one whose ratio is further from
+ *          1 */
 bool props_finding_is_worse(const struct props_finding *a,
                             const struct props_finding *b);
 

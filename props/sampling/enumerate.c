@@ -2,10 +2,10 @@
  * enumerate.c -- S2, S3, S4, S5: every cell of (length, rate) is given every
  * remainder once, and sums are compared with the closed forms. No tolerance.
  *
- * For rates too large for that, the numbers that are kept are counted by their
- * borders. In each block of `rate` numbers they are the first so many; the
- * border is found by halving, and the block's ends are looked at. Exact rules
- * have too many numbers for that: there it is counted how many lead to an
+ * For rates too large for that, the kept numbers are counted by their borders.
+ * In each block of `rate` numbers the first so many are kept; the border is
+ * found by bisection, and the block's ends are checked. Exact rules have too
+ * many numbers for that: there the test counts how many numbers lead to an
  * outcome, which must be the same for all, and which outcomes are kept.
  */
 #include "checker.h"

@@ -1,6 +1,7 @@
 /*
- * fixture.h -- an instance of the library on a bench: one processor, numbers
- * fed by hand, profiles read back. Nothing but public functions.
+ * sampling_fixture.h -- an instance of the library under test: one processor,
+ * random numbers chosen by the test, profiles read back. It uses public
+ * functions only.
  */
 #ifndef PROPS_SAMPLING_FIXTURE_H
 #define PROPS_SAMPLING_FIXTURE_H

@@ -1,8 +1,8 @@
 /*
  * stream.h -- make a generator give a chosen number next.
  *
- * So a test can feed the shipped library every number that a draw can be,
- * through its public functions: resume at this state, offer an event.
+ * So a test can feed the library, as it ships, every number that a draw can be,
+ * through its public functions: resume at this state, then offer an event.
  */
 #ifndef PROPS_STREAM_H
 #define PROPS_STREAM_H

@@ -1,9 +1,9 @@
 /*
- * subject_apart.h -- checkers of subjects: figures that are held against the
- * truth, in a process of their own, as a subject may crash or hang.
+ * subject_apart.h -- checkers that compare a subject's figures with the truth.
+ * A subject may crash or hang, so they run it in a process of its own.
  *
- * More than 7.5 standard errors off is no chance (1e-13 for one figure), and
- * what is 11.5 off is missed in one case of 30,000.
+ * A figure more than 7.5 standard errors off is no chance (1e-13 for one
+ * figure); one that is really 11.5 off is missed once in 30,000.
  */
 #ifndef PROPS_SUBJECT_APART_H
 #define PROPS_SUBJECT_APART_H

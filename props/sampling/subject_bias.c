@@ -7,10 +7,10 @@
  * held against 1: more than 7.5 standard errors off is no chance (1e-13 for one
  * figure), and what is 11.5 off is missed in one case of 30,000.
  *
- * U2 looks at a thread that allocates once, or ten times, and ends. Its first
- * random number is one of as many places, evenly spread, as there are runs, so
- * a rule with a draw for each gap is enumerated and not drawn; the bound is the
- * same and only too wide then.
+ * U2 tries a thread that allocates once, or ten times, and ends. Its first
+ * random numbers are spread evenly over the range, one for each run, so a rule
+ * with a draw for each gap is enumerated and not drawn; the bound is the same,
+ * and then wider than necessary.
  */
 #include <math.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
  *      workers   record; meet at a barrier; the leader begins a cycle; go on
  *      reader    reads all the time, also while the world is stopped
  *
- * Workers record allocations and frees of their own objects and contention, all
- * with the same stacks, so that the first event of a stack is a race. What each
- * has recorded it counts for itself, and at the end the sums must agree.
+ * Workers record allocations and frees of their own objects, and contention,
+ * all with the same stacks, so that the first event of a stack is a race. Each
+ * counts for itself what it has recorded, and at the end the sums must agree.
  *
  * Bounded by rounds, not by time. Prints what failed, and a line of numbers.
  */

@@ -5,7 +5,8 @@
  * A free that is swept names an object of an earlier cycle, as a collector
  * would; an explicit one may name any. So in every snapshot, whatever the
  * timing, no bucket may show more frees than allocations, and at the end
- * nothing may be missing. Timing decides what is met, never what is right.
+ * nothing may be missing. Timing decides which situations are met, never what
+ * is right.
  */
 #include <pthread.h>
 #include <sched.h>

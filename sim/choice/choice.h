@@ -55,8 +55,8 @@ enum sim_backend {
 
 struct sim_choices {
     enum sim_backend backend;
-    struct sim_rng rng;         /* RANDOM, PREFIX */
-    uint64_t fraction;          /* what is left of a number of it, in 2^-64 */
+    struct sim_rng rng; /* RANDOM, PREFIX */
+    uint64_t fraction;  /* what is left of a random number, in units of 2^-64 */
     uint64_t fraction_outcomes; /* of the answers that it has given */
     const uint32_t *given;      /* REPLAY, PREFIX; owned by the caller */
     const uint8_t *bytes;       /* BYTES; owned by the caller */
@@ -130,7 +130,7 @@ uint32_t sim_choices_wish(struct sim_choices *choices, uint32_t bound);
 uint32_t sim_choose_guided(struct sim_choices *choices, uint32_t bound,
                            enum sim_kind kind, uint16_t label, uint32_t wish);
 
-/* Take a new random number. Before a few questions it saves one in between. */
+/* Take a new random number now, so that the next few questions need none. */
 static inline void
 sim_choices_refresh(struct sim_choices *choices)
 {
@@ -139,9 +139,8 @@ sim_choices_refresh(struct sim_choices *choices)
 }
 
 /*
- * Apart, so that what nearly every question takes is short enough to be
- * inlined: sim_choices_refresh(); and sim_choose(), whatever the back end and
- * the bound.
+ * These are apart so that the common path of a question is short enough to be
+ * inlined: sim_choices_refresh(), and sim_choose() for any back end and bound.
  */
 __attribute__((noinline)) void
 sim_choices_refresh_apart(struct sim_choices *choices);
@@ -152,9 +151,9 @@ sim_choose_otherwise(struct sim_choices *choices, uint32_t bound,
 __extension__ typedef unsigned __int128 sim_u128;
 
 /*
- * A random number: the whole part of fraction * bound; the rest is as good a
- * fraction, with fewer bits. At least 32 are left when a bound is asked for, so
- * the bias is below bound / 2^32.
+ * A random number: the whole part of fraction * bound. The rest is a fraction
+ * for the next question, with fewer bits. At least 32 are left when a bound is
+ * asked for, so the bias is below bound / 2^32.
  */
 static inline uint32_t
 sim_choices_draw(struct sim_choices *choices, uint32_t bound)

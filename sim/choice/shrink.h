@@ -30,9 +30,10 @@ struct sim_shrink {
      */
     const struct sim_choices *ran;
     /*
-     * Compare lists by their number of non-zero answers first. For schedules:
-     * what is read is how many switches and stale reads a failure takes, and
-     * a run asks more or fewer questions depending on the answers.
+     * Compare lists by their number of non-zero answers first. This is for
+     * schedules: a reader wants few switches and stale reads, while the length
+     * of a list says little, because a run asks more or fewer questions
+     * depending on the answers.
      */
     bool fewest_first;
     uint64_t calls_max; /* in: stop after so many runs; 0: 20 000 */

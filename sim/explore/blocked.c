@@ -1,8 +1,8 @@
 /*
  * blocked.c -- threads that wait: could one go on after all?
  *
- * In a loop (wait.c) if somebody has stored to what it read; for an object
- * (object.c) if that admits it, or if its time may run out.
+ * In a loop (wait.c) if another thread has stored to what it read; for an
+ * object (object.c) if that admits it, or if its time may run out.
  */
 #include "object.h"
 

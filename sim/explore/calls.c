@@ -1,5 +1,5 @@
 /*
- * calls.c -- what a kernel's own code may ask of the explorer.
+ * calls.c -- the calls that a kernel's own code may make to the explorer.
  */
 #include "engine.h"
 

@@ -4,9 +4,9 @@
  * Who calls whom:  tsan.c (ABI) -> memory.c, plain.c, lock.c -> engine.c
  * (scheduling points) -> sched.c (wishes) -> choice.c.
  *
- * Time stamps: thread t's k-th event has the stamp k in t's own component; a
- * plain access between events k and k+1 has the stamp k+1, so that only an
- * event after it can publish it. Clock[t] >= k means "knows t's event k".
+ * Time stamps: thread t's k-th event has the stamp k in t's own component. A
+ * plain access between events k and k+1 has the stamp k+1: only an event after
+ * it can publish it. Clock[t] >= k means "has seen t's event k".
  *
  * The graph hash is a commutative sum over events of
  * mix(thread, stamp, kind, read-from or modification index): equal for any two
@@ -214,8 +214,8 @@ struct engine {
     bool logged;      /* its accesses are compared; see repeat.c */
     bool cut;         /* the run ends for what is known from runs */
     bool learned;     /* a new site of a wait loop: begin again */
-    bool last_round;  /* nobody can run: those who wait look once more */
-    bool freeing;     /* a free stands for a write to the block */
+    bool last_round;  /* no thread can run: those that wait look once more */
+    bool freeing;     /* a free counts as a write to the block */
     bool program;     /* a whole program: stacks are memory like any other */
     struct sim_shard shard;
     uint32_t unfinished;
@@ -273,7 +273,7 @@ struct engine {
 
 extern struct engine sim_engine;
 
-/* What a call preserves, as it stood when explored code made its latest. */
+/* The registers that a call preserves, as of explored code's latest call. */
 struct sim_caller {
     uint64_t registers[6];
     const uint64_t *stack;

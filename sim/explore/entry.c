@@ -1,5 +1,6 @@
 /*
- * entry.c -- where explored code comes in, before a register is touched.
+ * entry.c -- where explored code enters the explorer, before a register is
+ * touched.
  *
  * A wait loop is recognised by the state of the code that goes round it
  * (wait.c): its stack, and the registers that a call preserves. They are noted

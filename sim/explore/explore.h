@@ -2,19 +2,22 @@
  * explore.h -- run real C code under every ordering that C11 allows.
  *
  * A kernel is a closed program: a setup, a few threads, a final check. Its
- * source is compiled with -fsanitize=thread (rule cc_explored of
- * explore.ninja) and linked against this library instead of the sanitizer's
- * runtime, so that each atomic access comes here with its order and its place.
- * Threads are fibers; who runs next and which store a load returns are choices
+ * source is compiled with -fsanitize=thread (rule cc_explored of explore.ninja)
+ * and linked against this library instead of the sanitizer's runtime, so each
+ * atomic access arrives here with its memory order and its call site. Threads
+ * are fibers; who runs next and which store a load returns are choices
  * (choice.h). One kernel runs at a time; the explorer is not reentrant.
  *
- *      struct sim_kernel k = {"mp", "message passing", NULL, setup, finish,
- *                             NULL, {{"writer", write_it}, {"reader",
- * read_it}}, 2}; struct sim_exhaust_result r; sim_explore_exhaust(&k, &(struct
- * sim_exhaust_options){0}, &r);
+ *      struct sim_kernel k = {
+ *          "mp", "message passing", NULL, setup, finish, NULL,
+ *          {{"writer", write_it}, {"reader", read_it}}, 2};
+ *      struct sim_exhaust_result r;
+ *
+ *      sim_explore_exhaust(&k, &(struct sim_exhaust_options){0}, &r);
  *
  * What is not modelled: load buffering (a load never sees a store that has not
- * run yet). 16-byte atomics and atomics of mixed size at one place are refused.
+ * run yet). 16-byte atomics, and atomics of different sizes at one location,
+ * are refused.
  */
 #ifndef SIM_EXPLORE_H
 #define SIM_EXPLORE_H
@@ -68,8 +71,8 @@ void sim_explore_check(bool holds, const char *what);
 uint32_t sim_explore_choose(uint32_t bound, enum sim_kind kind);
 
 /*
- * An event that touches nothing, but whose place in the order of all marks is
- * part of the state: begins and ends of operations in a recorded history.
+ * An event that touches nothing, but whose position in the order of all marks
+ * is part of the state: begins and ends of operations in a recorded history.
  *
  * returns: how many marks came before
  */
@@ -96,8 +99,9 @@ bool sim_explore_trylock(const void *lock, uint32_t rank);
 void sim_explore_unlock(const void *lock);
 
 /*
- * A full fence on every thread at once, wherever each stands (membarrier):
- * what each did before is seen by the caller after, and the other way round.
+ * A full fence on all threads at once, wherever each stands (membarrier):
+ * afterwards the caller sees what each did before, and each sees what the
+ * caller did before.
  */
 void sim_explore_barrier(void);
 
@@ -114,11 +118,11 @@ void sim_explore_wake_one(const uint32_t *word);
 
 /*
  * The end of one round of a wait loop that found nothing; the processor's pause
- * instruction is taken for it. If the next round would do the same, exhaustive
+ * instruction counts as one. If the next round would do the same, exhaustive
  * search leaves the thread here (the run in which it reads later stands for
- * this one), sampling lets it sleep until a place it read has changed. A loop
- * that counts its rounds is followed to where it gives up (wait.c). If nothing
- * can change any more, it is a livelock.
+ * this one), and sampling lets it sleep until a location it read has changed. A
+ * loop that counts its rounds is followed until it gives up (wait.c). If
+ * nothing can change any more, it is a livelock.
  */
 void sim_explore_spin_wait(void);
 
@@ -321,7 +325,8 @@ struct sim_exhaust_result {
     char trouble[SIM_FAILURE_TEXT_BYTES];    /* with the file or a process */
     bool found_by_sampling;                  /* the first failure */
     bool resumed;                            /* from the file */
-    uint32_t shard_depth; /* answers that say whose a list is; 0: one's all */
+    uint32_t shard_depth; /* answers that decide which shard has a list; 0: one
+                             has all */
     bool fewest_known;    /* shrunk: no failure takes fewer surprises */
 };
 
@@ -348,8 +353,8 @@ enum sim_verdict sim_explore_sample(const struct sim_kernel *kernel,
 /* ---- Shards ---- */
 
 /*
- * Loads in wait loops are found while searching, and make other lists. Shards
- * of one search must know the same ones.
+ * Loads in wait loops are found while searching, and change the lists. So the
+ * shards of one search must know the same ones.
  *
  * out:     offsets[0 .. returned), in the program, ascending
  */

@@ -1,8 +1,9 @@
 /*
- * lock.c -- locks and sleeping of the port, ranks, who waits for whom.
+ * lock.c -- locks and sleeping of the port, ranks, and which thread waits for
+ * which.
  *
- * A thread that wants a held lock is not ready; when nobody is ready the
- * engine looks who waits for what. Ranks are taken upwards only: a violation
+ * A thread that wants a held lock is not ready; when no thread is ready the
+ * engine checks which waits for what. Ranks are taken upwards only: a violation
  * is reported in any run that shows it, whether or not it deadlocks there.
  */
 #include "engine.h"

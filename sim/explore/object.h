@@ -53,7 +53,8 @@ struct object *sim_object_at(const void *address, uintptr_t site);
 /* The same for an operation on it: it must not have been destroyed. */
 struct object *sim_object_used(const volatile void *address, uintptr_t site);
 
-/* Is this the first question for it? Then what it is stands in memory still. */
+/* Is this the first question about it? Then memory still has its initial
+ * state. */
 bool sim_object_is_new(struct object *o);
 
 /* Forget the objects in a block of memory that is given back. */

@@ -6,11 +6,11 @@
  * number], so that answer 0 goes on without a switch.
  *
  * Pruning: at a point that no earlier run has passed with these answers, the
- * hash of the partial graph is looked up. If another run was in the same
- * state, everything beyond has been explored from there. Part of the state
- * besides the graph: a thread started or not (lazy start), with a preemption
- * bound who runs and the budget left, and what seq_cst fences, locks, marks
- * and choices of the kernel add to the hash of their events.
+ * hash of the partial graph is looked up. If another run was in the same state,
+ * everything beyond has been explored from there. The state is the graph and:
+ * whether each thread has started (lazy start); with a preemption bound, which
+ * thread runs and the budget left; and what seq_cst fences, locks, marks and
+ * choices of the kernel add to the hash of their events.
  */
 #include "engine.h"
 #include "futile.h"

@@ -5,9 +5,9 @@
  * explored. A lock is a lock of the explorer, a panic a failed check, the
  * barrier on all threads a full fence wherever each thread stands.
  *
- * The clock stands still: a time that depends on the interleaving would be
- * part of the state, and every interleaving its own state. A kernel that needs
- * time passes its own clock.
+ * The clock stands still: a time that depends on the interleaving would be part
+ * of the state, so every interleaving would be a state of its own. A kernel
+ * that needs time passes its own clock.
  */
 #include "prof/port.h"
 

@@ -2,8 +2,8 @@
  * repeat.c -- is a run a function of its choices?
  *
  * One list in a hundred, and the first, is run twice, and every access of the
- * second run is compared with the first's. A kernel that asks for the time, a
- * random number or an address, or whose setup forgets something, is refused
+ * second run is compared with the first's. A kernel that depends on the time, a
+ * random number or an address, or whose setup leaves something over, is refused
  * with the first access that differs: nothing that was explored of it counts.
  */
 #include "engine.h"

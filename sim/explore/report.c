@@ -3,7 +3,7 @@
  *
  * The list is shrunk first; then the run is traced and drawn with time going
  * down and one column per thread. A load that did not return the newest store
- * names both. Two measurements say what matters: which choices cannot be set
+ * names both. Two measurements show what matters: which choices cannot be set
  * to 0, and how likely the failure is once the first p choices are given.
  */
 #include "failing_run.h"

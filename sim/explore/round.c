@@ -2,10 +2,10 @@
  * round.c -- wait loops of a whole program, which says nothing about them.
  *
  * A thread is in a wait loop when it comes to the same access again with the
- * same registers and the same stack, and has changed nothing in between: then
- * the round was fruitless, and so will be the next, until another thread does
- * something. Leaving that round out of the run gives another run, in which the
- * thread reads later; so this one may end here, as at a pause.
+ * same registers and the same stack, and has changed nothing in between. Then
+ * the round was fruitless, and the next one will be, too, until another thread
+ * does something. Leaving that round out gives another run, in which the thread
+ * reads later; so this run may end here, as at a pause.
  *
  * A loop that counts its rounds is not such a loop: its registers differ.
  */

@@ -1,9 +1,9 @@
 /*
  * script.c -- a run made of the events that a failure is said to depend on.
  *
- * If it fails in the same way, the others did not matter: nothing is left out
- * of a report on the word of slice.c alone. Who runs next is who has the next
- * event in the trace; a read takes the store that it took there, and a store
+ * If it fails in the same way, the others did not matter: slice.c alone is not
+ * trusted to leave anything out of a report. The thread with the next event in
+ * the trace runs next; a read takes the store that it took there, and a store
  * goes where it went.
  */
 #include "engine.h"

@@ -13,10 +13,10 @@
  * before f' by reads-from, modification order and reads-before, as often as one
  * likes (eco)
  *
- * The order of execution says nothing about it. A thread that reads the newest
+ * The order of execution does not matter here. A thread that reads the newest
  * store, or stores at the end of the modification order, comes after all else:
- * nothing leads from there, and no cycle is closed. So only the others are
- * checked.
+ * nothing leads from there, so no cycle is closed. So only the other accesses
+ * are checked.
  */
 #include "engine.h"
 

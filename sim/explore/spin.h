@@ -4,8 +4,8 @@
  * Production code that waits for another thread tells the processor that it
  * spins. In an explored run that is the end of a fruitless round.
  *
- * Who reads the processor's counter of cycles reads the explorer's
- * it (props/kernels/counter.c).
+ * Code that reads the processor's counter of cycles reads the explorer's
+ * (props/kernels/counter.c).
  */
 #ifndef SIM_SPIN_H
 #define SIM_SPIN_H

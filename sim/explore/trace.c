@@ -2,8 +2,8 @@
  * trace.c -- the events of one run, kept only while a report is made.
  *
  * A debugger stops at sim_trace_stop(), before a chosen event, and finds the
- * stacks of all threads in sim_trace_view: plain words at a known place, since
- * the explorer is linked without debug information.
+ * stacks of all threads in sim_trace_view: plain words at a known address,
+ * since the explorer is linked without debug information.
  */
 #include "engine.h"
 

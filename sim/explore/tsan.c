@@ -1,7 +1,7 @@
 /*
  * tsan.c -- the calls that -fsanitize=thread puts into explored code.
  *
- * Covers what gcc 12 and clang 14 emit for C. The place of an access is the
+ * Covers what gcc 12 and clang 14 emit for C. An access is identified by the
  * address its call returns to. Outside a run (setup, final check) and on the
  * running thread's own stack an access is just done.
  *

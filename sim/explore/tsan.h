@@ -1,7 +1,7 @@
 /*
  * tsan.h -- prototypes of the calls that -fsanitize=thread emits.
  *
- * The names and signatures are the compilers'; nobody else calls them.
+ * The names and signatures are the compilers'; only compiled code calls them.
  */
 #ifndef SIM_TSAN_H
 #define SIM_TSAN_H

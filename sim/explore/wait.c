@@ -2,7 +2,7 @@
  * wait.c -- rounds of wait loops: when may a thread be left waiting?
  *
  * At the end of a fruitless round (a pause of the processor, or
- * sim_explore_spin_wait) the thread goes round again as a probe: its loads
+ * sim_explore_spin_wait) the thread repeats the round as a probe: its loads
  * return the newest values, are no events and take no choices. If the probe
  * begins in the state in which the round began, registers and stack included,
  * the loop is a pure wait:
@@ -24,8 +24,8 @@
  * newest values. If all come back to waiting, nothing will ever change.
  *
  * Reading the state of a thread costs more than a load, so it is read only at
- * sites known to stand in a wait loop. A search that meets a new one begins
- * again (sim_engine.learned).
+ * sites known to be in a wait loop. A search that meets a new one begins again
+ * (sim_engine.learned).
  */
 #include "engine.h"
 #include "futile.h"

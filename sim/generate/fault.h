@@ -1,11 +1,11 @@
 /*
- * fault.h -- named faults, in two stages: a run has a site at all with some
- * chance, and then it strikes at each visit with some chance. So most runs
- * have few kinds of faults, and enough of those.
+ * fault.h -- named faults, in two stages: a run has a fault at all with some
+ * chance, and then it strikes at each visit with some chance. So most runs have
+ * few kinds of faults, and enough of those.
  *
- * Stage one is a choice of the swarm, stage two of kind SIM_FAULT: a shrinker
- * that zeroes all of that kind leaves every question where it was, and what did
- * not need the fault fails without it.
+ * Stage one is a choice of the swarm, stage two of kind SIM_FAULT. A shrinker
+ * that zeroes all of that kind leaves every other question where it was; a
+ * failure that did not need the fault then fails without it.
  */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
@@ -60,7 +60,7 @@ sim_fault_strikes(const struct sim_faults *faults, enum sim_fault fault)
 }
 
 /*
- * How hard a fault strikes that shapes the whole run.
+ * How hard a fault that shapes the whole run strikes.
  *
  * in:      bound > 0
  * returns: 0 if the run has not got it, else a value below bound

@@ -2,9 +2,9 @@
  * generate.c -- the swarm generator of generate.h.
  *
  * Actors in the event queue: one per processor (its tasks), the collector, the
- * observer. Each step an actor does one thing or nothing, then waits for a
+ * observer. At each step an actor does one thing or nothing, then waits for a
  * drawn delay. Every answer 0 is dull: no time passes, the first actor acts,
- * and does nothing. What goes wrong is asked of the faults (fault.h).
+ * and does nothing. The faults decide what goes wrong (fault.h).
  */
 #include "generate.h"
 

@@ -121,7 +121,7 @@ bool sim_generator_next(struct sim_generator *generator,
 
 /*
  * The end of a run where processors take tasks: no fault strikes any more, what
- * stands still goes on, tracing stops, and the trace is read to its end.
+ * was stalled goes on, tracing stops, and the trace is read to its end.
  *
  * out:     *event, the next one
  * returns: false if all that is done

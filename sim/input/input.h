@@ -1,7 +1,8 @@
 /*
  * input.h -- a file that was given to a command, read whole into memory. Pipes
- * will do, and `-` is standard input. What a file is, its first bytes say, not
- * its name; one that is nothing we know is not read on, for it may have no end.
+ * will do, and `-` is standard input. The first bytes decide what a file is,
+ * not its name. A file of no known kind is not read further, because it may
+ * have no end.
  */
 #ifndef SIM_INPUT_H
 #define SIM_INPUT_H
@@ -34,8 +35,8 @@ struct sim_input {
 bool sim_input_read(struct sim_input *input, const char *path);
 
 /*
- * Read a regular file; anything else is refused. No link is followed, no pipe
- * waited for: for what lies in a folder, where anybody may have put it.
+ * Read a regular file; anything else is refused. No link is followed and no
+ * pipe waited for. This is for a folder in which anybody may have put things.
  */
 bool sim_input_read_regular(struct sim_input *input, const char *path);
 

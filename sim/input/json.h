@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * Print a string with its quotes. What sim_escape_text() escapes is escaped as
- * there, but for the ends of lines and tabs, which JSON can say; `<` is printed
- * as \u003c, so that no text ends a script. Errors are those of `file`.
+ * Print a string with its quotes. Escapes what sim_escape_text() escapes,
+ * except the ends of lines and tabs, which JSON can express; `<` is printed as
+ * \u003c, so that no text ends a script. Errors are those of `file`.
  *
  * in: text; NULL prints null
  */

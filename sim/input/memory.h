@@ -1,6 +1,6 @@
 /*
- * memory.h -- what a file may take of memory when it is run, whatever it says:
- * 64 MiB and 64 times its size. It is asked for before anything is taken.
+ * memory.h -- how much memory a file may take when it is run, whatever it says:
+ * 64 MiB and 64 times its size. The check comes before anything is allocated.
  */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H

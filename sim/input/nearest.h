@@ -1,4 +1,4 @@
-/* nearest.h -- of known words, the one that a wrong word was meant to be. */
+/* nearest.h -- finds the known word that a wrong word was meant to be. */
 #ifndef SIM_NEAREST_H
 #define SIM_NEAREST_H
 

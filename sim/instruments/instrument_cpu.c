@@ -6,9 +6,9 @@
  *      processor 0      [ task 1    ][ task 2 ]
  *      charged to           1       1       2
  *
- * What happens in a world happens at once, and time passes between events. So a
- * tick is charged to the task that the last fact left on its processor, where
- * that task last said that it was. Processors that run no task are not charged.
+ * Things in a world happen at once, and time passes between events. So a tick
+ * is charged to the task that the last fact left on its processor, at the stack
+ * that the task last reported. Processors that run no task are not charged.
  */
 #include "instrument_cpu.h"
 

@@ -12,7 +12,7 @@ struct sim_cpu_profile {
     uint32_t hz;
     uint64_t begin_ns; /* of the world's time */
     uint64_t end_ns;
-    char wrong[128]; /* the first status that must not be; "": none was */
+    char wrong[128]; /* the first status that should not have been; "": none */
 };
 
 /* in: world, which carries it */

@@ -62,15 +62,15 @@ const struct sim_subject_view *sim_subject_view(const struct sim_world *world,
 const struct sim_subject_waits *sim_subject_waits(const struct sim_world *world,
                                                   int which);
 
-/* Is it being read in parts? From `read-begin` to its end; it is read into
- * view 0. */
+/* Is it being read in parts? From `read-begin` on, into view 0, until the
+ * reading ends. */
 bool sim_subject_is_read(const struct sim_world *world);
 
 /* returns: where an object is that was not freed; where `site` is cut */
 uint64_t sim_subject_address(const struct sim_world *world, uint32_t object);
 uint32_t sim_subject_site(const struct sim_world *world, uint32_t stack);
 
-/* The process has forked, as a subject with SUBJECT_FORKS was not told yet. */
+/* The process has forked, but a subject with SUBJECT_FORKS was not told yet. */
 void sim_subject_forked(struct sim_world *world, uint32_t thread,
                         bool is_child);
 

@@ -1,7 +1,7 @@
 /*
- * drive.h -- a recording of a real program drives a world, with the simulated
- * collector on top: a recorded free is the moment an object becomes
- * unreachable, and the collector finds that out in its own time.
+ * drive.h -- a recording of a real program drives a world with the simulated
+ * collector: a recorded free is the moment an object becomes unreachable, and
+ * the collector finds that out later.
  */
 #ifndef SIM_DRIVE_H
 #define SIM_DRIVE_H

@@ -2,8 +2,8 @@
  * live_heap.h -- the heap of a recorded program: an object is in use from its
  * allocation to its free.
  *
- * A resize is a free and an allocation at one moment, from the stack and by the
- * thread of the resize; in the counts of both it is one.
+ * A resize is a free and an allocation at one moment, by the stack and the
+ * thread of the resize. It counts as one allocation and one free.
  *
  * Nothing is estimated and no collector is involved. The *peak* is the first
  * moment at which most bytes were in use, of all moments. Bytes are those that

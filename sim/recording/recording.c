@@ -5,10 +5,10 @@
  *                            |       |                     ^
  *      tables: strings, modules, frames, nodes, stacks     cursor
  *
- * A file is foreign: whatever it holds, the answer is a recording or an offset
- * and a reason. All is checked at opening, in one pass in file order; events
- * are then decoded again from the bytes by each cursor, with the same function
- * and nothing left to fail.
+ * A file is foreign: whatever it holds, the result is a recording, or an offset
+ * and a reason. Everything is checked at opening, in one pass in file order.
+ * Each cursor then decodes events again from the bytes, with the same function,
+ * and nothing can fail any more.
  *
  * Invariants
  *   I1  each record of a table costs the file at least one byte and us a fixed

@@ -2,9 +2,9 @@
  * recording.h -- what a real program did, read from a `.rec` file.
  *
  * The format is docs/recording.md. A recording is checked whole when it is
- * opened: afterwards every event, stack and name can be used as it is. Objects
- * are numbered from 0 in order of allocation, locks in order of appearance,
- * threads from 0; there are no addresses but those of code.
+ * opened; afterwards every event, stack and name can be used without a check.
+ * Objects are numbered from 0 in order of allocation, locks in order of
+ * appearance, threads from 0. The only addresses are those of code.
  */
 #ifndef SIM_RECORDING_H
 #define SIM_RECORDING_H
@@ -108,7 +108,7 @@ struct sim_recording_error {
 /* Checksum of blocks, as gzip has it. in: crc, of what is before; at first 0 */
 uint32_t sim_recording_crc(uint32_t crc, const uint8_t *bytes, uint64_t count);
 
-/* Where an iteration stands; plain data, copy it to remember a place. */
+/* Where an iteration stands; plain data, copy it to remember a position. */
 struct sim_recording_cursor {
     const struct sim_recording *recording;
     uint64_t offset_bytes;

@@ -129,7 +129,7 @@ struct sim_scenario *sim_scenario_read(const char *path,
                                        struct sim_error *error);
 
 /*
- * Read a scenario from memory. Any bytes at all get an answer.
+ * Read a scenario from memory. Any bytes are accepted or refused with a reason.
  *
  * out:     *error, on NULL
  * in:      text, `bytes` long, needs no end mark; name, for messages
@@ -155,7 +155,8 @@ struct sim_scenario_source {
 /*
  * Make a scenario of a configuration and events, such as a shrunk failure.
  * Objects are called o1, o2, ... and stacks s1, s2, ... in the order of their
- * first event; stacks without an event are left out, and numbers close up.
+ * first event. Stacks without an event are left out, and the others are
+ * renumbered without gaps.
  *
  * out:     *error, on NULL: an event or field that no file could say
  * returns: as sim_scenario_read()
@@ -183,7 +184,7 @@ void sim_scenario_print_event(FILE *file, const struct sim_scenario *scenario,
                               const struct sim_event *event);
 
 /*
- * Compare an answer with the `expect` lines that follow an event.
+ * Compare a result with the `expect` lines that follow an event.
  *
  * out:     *error, on false: "FILE:LINE: ...", the first difference
  * in:      event, index of the event that was applied last
@@ -201,7 +202,7 @@ const char *sim_scenario_frame_name(const struct sim_scenario *scenario,
 /* returns: the virtual return address that a function gets by its name */
 uintptr_t sim_frame_address(const char *function);
 
-/* returns: does this event ask the library for an answer? */
+/* returns: does this event ask the library for a result? */
 bool sim_event_reads(enum sim_event_kind kind);
 
 #endif

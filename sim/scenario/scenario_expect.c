@@ -1,10 +1,9 @@
 /*
  * scenario_expect.c -- reading the `expect` lines.
  *
- * Two sorts: what the answer to the reading event just above must be, and,
- * once, after everything else, the outcome of the whole scenario. The word
- * after `expect` tells which; the words with a meaning cannot be names of
- * stacks.
+ * Two sorts: what the event just above must read, and, once, after everything
+ * else, the outcome of the whole scenario. The word after `expect` tells which;
+ * these words cannot be names of stacks.
  */
 #include "scenario_parser.h"
 

@@ -1,11 +1,10 @@
 /*
  * scenario_parse.c -- reading a scenario: files, lines and events.
  *
- * A line is read left to right, once, in its own bytes; nothing is looked at
- * twice, so reading takes time in proportion to the file (names by hash). The
- * first thing wrong ends it, with the line and the word. The grammar is in
- * docs/scenarios.md; directives are read in scenario_directive.c, expect lines
- * in scenario_expect.c.
+ * A line is read left to right, once, in its own bytes, so reading takes time
+ * in proportion to the file (names are found by hash). The first error ends it,
+ * with the line and the word. The grammar is in docs/scenarios.md; directives
+ * are read in scenario_directive.c, expect lines in scenario_expect.c.
  */
 #include "scenario.h"
 

@@ -9,7 +9,7 @@
 
 #define SIM_INDEX_NONE UINT32_MAX
 
-/* A set of numbers by hash; equality is the asker's business. */
+/* A set of numbers by hash; the caller compares. */
 struct sim_index {
     struct sim_index_slot *slots;
     uint32_t slots_count; /* 0 or a power of two */

@@ -1,5 +1,5 @@
 /*
- * clock.h -- virtual cycle clocks, one per processor, in integers only.
+ * clock.h -- virtual cycle clocks, one per processor, computed in integers.
  *
  * World time is what the event queue counts. A processor's clock reads
  *

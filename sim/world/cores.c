@@ -4,10 +4,10 @@
  *      processor   ---work---|asks|..waits..|hand-over|---work---|asks| ...
  *      line                       |  others |  to it  |
  *
- * An event of the queue is that a processor asks for a line. Requests are so
- * met in order of time, and a line serves them in that order: it is busy until
- * `free_ps`, then goes to the next. One addition of a processor is under way at
- * a time, as with a locked instruction.
+ * An event of the queue is that a processor asks for a line. So requests come
+ * in order of time, and a line serves them in that order: it is busy until
+ * `free_ps`, then goes to the next. A processor has one addition under way at a
+ * time, as with a locked instruction.
  *
  * Invariants
  *   I1  who has a line is who asked for it last.

@@ -1,12 +1,12 @@
 /*
  * cores.h -- a machine of many processors that count events, in virtual time:
- * what a line of memory costs that goes from one to the other.
+ * what it costs when a line of memory goes from one to the other.
  *
- * Each processor does some work of its own, then adds to the counter of a row,
- * for ever. The line of the counter is with the processor that added to it
- * last; to get it costs a hand-over, and a processor that asks for it meanwhile
- * waits in a queue. Who does something next comes from the event queue
- * (queue.h), ties from a choice list, all else from the seed.
+ * For ever, each processor does some work of its own, then adds to the counter
+ * of a row. The counter's line is with the processor that added to it last.
+ * Another one must wait for a hand-over; a processor that asks for the line
+ * meanwhile waits in a queue. The event queue (queue.h) decides who is next, a
+ * choice list decides ties, and the seed decides all else.
  */
 #ifndef SIM_CORES_H
 #define SIM_CORES_H

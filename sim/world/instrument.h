@@ -7,7 +7,7 @@
  * that hear facts of that kind, in the order of instrument.def. An instrument
  * calls the library as a runtime would at that moment, and keeps what the
  * library returned for the judge. It never changes the world and makes no
- * choice, so what is left out of a run changes nothing in the rest of it.
+ * choice, so a run without it is otherwise the same.
  */
 #ifndef SIM_INSTRUMENT_H
 #define SIM_INSTRUMENT_H
@@ -100,7 +100,8 @@ struct sim_instrument_kind {
                            const struct sim_world *world,
                            const struct sim_event *event);
 
-    /* An event has happened, and all its facts were told. NULL: no matter. */
+    /* Called when an event has happened and all its facts were told; may be
+     * NULL. */
     void (*after)(struct sim_instrument *instrument, struct sim_world *world,
                   const struct sim_event *event);
 

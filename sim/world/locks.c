@@ -5,9 +5,9 @@
  *                   head of mutex 0            next        last
  *
  * Charging (as Go does since it has a mutex profile): a release is charged with
- * the time that the first in the queue has waited; then the new first one's
- * clock starts again, so a moment in which somebody waits is charged once,
- * however many wait.
+ * the time that the first in the queue has waited; then the clock of the new
+ * first one starts again. So a moment in which tasks wait is charged once,
+ * however many they are.
  *
  * Invariants
  *   I1  A task waits at most once.

@@ -1,11 +1,12 @@
 /*
  * locks.h -- simulated locks with queues of waiting tasks, so that contention
- * comes from who ran when, not from a generator.
+ * follows from who ran when, not from a generator.
  *
  * Four kinds, numbered from 0 each: mutexes (which readers may share),
  * conditions, semaphores and channels. Semaphore n begins with n mod 3 units,
- * channel n has room for n mod 3 items. Everything is first come, first served,
- * and is handed over directly: who is let go has what it waited for.
+ * channel n has room for n mod 3 items. All queues are first come, first
+ * served, and a lock is handed over directly: a task that wakes up has what it
+ * waited for.
  */
 #ifndef SIM_LOCKS_H
 #define SIM_LOCKS_H
@@ -35,10 +36,10 @@ struct sim_waiter {
     uint32_t task;
     uint32_t stack;      /* where it waits */
     int64_t began_ticks; /* by its own processor's clock */
-    int64_t since_ticks; /* what it has waited that nobody was charged with */
+    int64_t since_ticks; /* the part of its wait that nobody was charged with */
 };
 
-/* A task that was let go, and what the one who did it is charged with. */
+/* A task that was woken, and what the task that woke it is charged with. */
 struct sim_wake {
     struct sim_waiter waiter;
     int64_t last_since_ticks; /* of the one who came last, if others > 0 */

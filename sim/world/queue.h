@@ -4,9 +4,9 @@
  * Each actor, by number, is due at one time, or never. Of those due at the same
  * time any may go first: a tie is a choice (SIM_SCHED) among all actors, by
  * number; if the chosen one is not due, the next one that is goes. So an answer
- * names an actor, and still names it when delays elsewhere have changed, which
- * is what a shrinker needs. A fixed order of ties would be a blind spot: some
- * orders could never be met.
+ * names an actor, and still names the same one when delays elsewhere have
+ * changed, which a shrinker needs. With a fixed order of ties some orders could
+ * never be met.
  */
 #ifndef SIM_QUEUE_H
 #define SIM_QUEUE_H

@@ -8,10 +8,10 @@
  *                       +--returns--+              QUEUED <--queued--+
  *                       +-------------------run------+------run------+
  *
- * What a runtime owes a tracer is kept here: a thread that takes a processor
- * from a task in a system call says so before the thread's return is noted; a
- * task that comes out of one is said to be back before it runs; a wake-up is
- * called futile only if a trace that is on has seen all of it.
+ * This file keeps what a runtime owes a tracer: a thread that takes a processor
+ * from a task in a system call reports that before the thread's return is
+ * noted; a task that comes out of one is reported back before it runs; a
+ * wake-up is called futile only if a trace that is on has seen all of it.
  */
 #include "world_internal.h"
 

@@ -3,10 +3,10 @@
  * virtual clocks, and the instruments that watch them (instrument.h).
  *
  * A world is driven by events (event.h), one at a time, each to completion
- * (level 1). It makes no choices and keeps no opinion on what is right: it does
- * what the event says, states the facts in the truth log, and tells them to the
- * instruments that the run carries. They call the library as a runtime would,
- * and keep what it returned for the judge.
+ * (level 1). It makes no choices and does not judge: it does what the event
+ * says, states the facts in the truth log, and tells them to the instruments
+ * that the run carries. They call the library as a runtime would, and keep what
+ * it returned for the judge.
  *
  * Tasks come in two ways. Where nothing is scheduled, task t runs on processor
  * t mod procs, always. Where processors take tasks (config.scheduled), a task
@@ -135,7 +135,7 @@ struct sim_proc {
 #define SIM_SYSTEM_PC(id)    (UINT64_C(0x800000) + 16 * (uint64_t)(id))
 #define SIM_IS_SYSTEM_PC(pc) ((pc) >= SIM_SYSTEM_PC(0))
 
-/* What the library answered to the event before, if it was a reading one. */
+/* What the library returned for the event before, if that read something. */
 struct sim_answer {
     enum sim_event_kind kind; /* SIM_EV_COUNT: it was not a reading one */
     enum prof_status status;
@@ -158,17 +158,17 @@ struct sim_limits {
     uint32_t buckets_max; /* largest config.buckets_max */
     uint64_t frames_max;  /* largest config.frames_max */
     uint32_t instruments; /* that it may carry; 0: SIM_PROFILES */
-    bool unlogged;        /* it keeps no truth log: nobody judges it, and all
-                             that is looked at are its heap snapshots */
+    bool unlogged; /* no truth log is kept: nobody judges this world, only its
+                      heap snapshots are read */
 };
 
 /*
- * returns: entries that the truth log may come to. Every event but a stopped
- *          sweep states one fact of its own, that one four, and an object is
- *          dropped, found dead and swept by events of others; which is below
- *          four times the events. The rest is for the end of a run: three
- *          collections of four facts, what is left of one before, a snapshot;
- *          and, where there may be a trace, for worlds that stop.
+ * returns: the most entries that the truth log may get. Every event states one
+ *          fact of its own, a stopped sweep four; an object is dropped, found
+ *          dead and swept by events of others: together less than four times
+ *          the events. The rest is for the end of a run: three collections of
+ *          four facts, what is left of one before, a snapshot; and, where there
+ *          may be a trace, for worlds that stop.
  */
 uint32_t sim_limits_truths(const struct sim_limits *limits);
 
@@ -214,12 +214,12 @@ bool sim_world_task_waits(const struct sim_world *world, uint32_t task);
 bool sim_world_task_holds(const struct sim_world *world, uint32_t task,
                           uint32_t lock, bool shares);
 
-/* returns: does the processor stand still (event `stall`)? Does any? */
+/* returns: is the processor stalled (event `stall`)? Is any? */
 bool sim_world_stalls(const struct sim_world *world, uint32_t proc);
 bool sim_world_stalls_anywhere(const struct sim_world *world);
 
-/* returns: world time until no processor stands still that will go on by
- *          itself; 0 if none does */
+/* returns: world time until no processor is stalled that will go on by
+ *          itself; 0 if none is */
 uint64_t sim_world_stall_ticks(const struct sim_world *world);
 
 /* returns: what a processor's clock reads now */
@@ -250,8 +250,8 @@ uint32_t sim_world_threads(const struct sim_world *world);
 bool sim_world_runs(const struct sim_world *world, uint32_t proc);
 bool sim_world_is_free(const struct sim_world *world, uint32_t proc);
 
-/* returns: is tracing wanted; is a trace not read to its end; does the reader
- *          stand still? */
+/* returns: is tracing wanted; is a trace not read to its end; is the reader
+ *          stalled? */
 bool sim_world_traces(const struct sim_world *world);
 bool sim_world_is_unread(const struct sim_world *world);
 bool sim_world_reader_stalls(const struct sim_world *world);

@@ -1,13 +1,13 @@
 /*
  * world_clock_fault.c -- what faults do to a world: processors, clocks and a
- * reader that stand still, and clocks that jump.
+ * reader that stall, and clocks that jump.
  *
- * A clock that stands still goes on where it stopped, so it lags by as much
- * from then on. Nothing happens on a processor that stands still, and where
- * processors take tasks, the world cannot be stopped meanwhile, for that waits
- * for all of them. What others do to its tasks they do: a waiter is let go by
- * the one that lets it go. What happens on no processor goes on, and so does
- * the time of the world.
+ * A clock that stands still resumes where it stopped, so it lags by as much
+ * from then on. Nothing happens on a stalled processor; and where processors
+ * take tasks, the world cannot be stopped meanwhile, because a stop waits for
+ * all of them. Other processors may still act on its tasks: one can wake a
+ * waiter. What happens on no processor goes on, and so does the time of the
+ * world.
  */
 #include "world_internal.h"
 

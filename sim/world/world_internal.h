@@ -78,7 +78,8 @@ sim_world_reads(const struct sim_world *world, uint32_t proc)
                      (uint64_t)fault->jumped_ticks);
 }
 
-/* Tell a fact that the log has to those who hear its kind. */
+/* Tell a fact that the log already has to the instruments that hear its
+ * kind. */
 static inline void
 sim_world_tell(struct sim_world *world, const struct truth_entry *entry)
 {
@@ -160,11 +161,12 @@ typedef const char *sim_rule(struct sim_world *world,
 #include "event.def"
 #undef X
 
-/* blocks.c: where a subject watches. Why can it not be told of this? */
+/* blocks.c: where a subject watches. Why can it not be told of this event? */
 const char *sim_world_against_subject(const struct sim_world *world,
                                       const struct sim_event *event);
 
-/* world_clock_fault.c: faults. Why does one keep the event from happening? */
+/* world_clock_fault.c: faults. Does one keep the event from happening, and
+ * why? */
 const char *sim_world_held(const struct sim_world *world,
                            const struct sim_event *event);
 

@@ -2,14 +2,14 @@
  * world_wait.c -- waiting in a world: events whose length is given, locks whose
  * waits take as long as they take, and rates.
  *
- * When a release lets a task go, two facts say so, as a runtime tells two
+ * When a release wakes a task, two facts are stated, as a runtime tells two
  * profiles: on the releaser's processor RELEASED, with the releaser's stack
- * (for mutexes alone); on the waiter's WOKEN, with the waiter's stack. How long
- * it was are differences of clock readings, which may be of two clocks.
+ * (for mutexes alone); on the waiter's WOKEN, with the waiter's stack.
+ * Durations are differences of clock readings, which may be of two clocks.
  *
  * Where processors take tasks, a task that must wait leaves its processor, and
- * who lets it go makes it ready to run. The waiter has no processor then, so
- * the end of its wait is what the releaser's clock reads.
+ * the task that wakes it makes it ready to run. The waiter has no processor
+ * then, so its wait ends at the reading of the releaser's clock.
  */
 #include "world_internal.h"
 

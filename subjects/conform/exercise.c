@@ -3,7 +3,7 @@
  *
  * usage: profsim-conform [CHECK]; without one, names all
  *
- * Run with the producer preloaded. Prints one line: a word and a text.
+ * Run it with the producer preloaded. It prints one line: a word and a text.
  */
 #include "exercise.h"
 

@@ -1,7 +1,7 @@
 /*
  * exercise.h -- what the checks of a producer share. A check runs in a process
- * of its own, does things, looks at the events they fire, and ends the process
- * with a verdict.
+ * of its own: it does things, looks at the events that they fire, and ends the
+ * process with a verdict.
  */
 #ifndef CONFORM_EXERCISE_H
 #define CONFORM_EXERCISE_H
@@ -27,10 +27,10 @@ _Noreturn void not_applicable(const char *format, ...)
 
 /*
  * A count of independent events, each of chance p. Broken if a right producer
- * would have such a count with a chance below PROPS_ALPHA.
+ * would have such a count with a chance of less than PROPS_ALPHA.
  *
- * returns: the relative deviation of the chance that is noticed with a chance
- *          of 0.999, about
+ * returns: the smallest relative error of the chance that is noticed with
+ *          probability 0.999, about
  */
 double judge_count(const char *what, uint64_t trials, double p, uint64_t count);
 

@@ -1,8 +1,9 @@
 /*
  * producer.c -- a plain producer of otel_memory probes, to be preloaded: the
- * smallest that conforms. CONFORM_FAULT names one of fault.def, or several with
- * commas between, that it does wrong; "reference" is the three of the published
- * reference producer; "crossings" is no fault: weights count intervals.
+ * smallest that conforms. CONFORM_FAULT names one fault of fault.def, or
+ * several separated by commas, that it has; "reference" stands for the three of
+ * the published reference producer; "crossings" is no fault: weights count
+ * intervals.
  *
  * A byte sampler with a mean gap of 512 KiB: each thread counts down to the
  * next sampled byte. Sampled blocks that are open stand in one table.

@@ -1,6 +1,6 @@
 /*
- * producer_table.c -- see producer_table.h. A block stands at its home or
- * behind it. Nothing is ever moved, so a walk goes on over what was closed.
+ * producer_table.c -- see producer_table.h. A block lies in its home slot or
+ * behind it. Nothing is ever moved, so a walk goes on past closed entries.
  */
 #include "producer_table.h"
 

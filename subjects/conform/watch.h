@@ -32,12 +32,13 @@ struct watch_event {
 const char *watch_begin(const char *provider,
                         void (*sink)(const struct watch_event *event));
 
-/* How many places there are of a kind; of them all, those with a semaphore. */
+/* How many sites with probes there are of a kind; of them all, those with a
+ * semaphore. */
 size_t watch_places(enum watch_kind kind);
 size_t watch_semaphores(void);
 
-/* As a consumer that comes, or goes: one more on each semaphore, or one less.
- * Without semaphores, events go on. */
+/* Attach or detach as a consumer does: add one to each semaphore, or take
+ * one away. Without semaphores, events go on. */
 void watch_attach(void);
 void watch_detach(void);
 

@@ -1,8 +1,8 @@
 /*
  * cost.c -- run a command and write what it cost: CPU microseconds and the most
- * KiB that were resident. In a process of its own, as the system counts what
- * was resident before an exec, too: that of an interpreter would hide what a
- * small program takes.
+ * KiB that were resident. It is a process of its own, because the system's
+ * count includes what was resident before an exec: an interpreter's memory
+ * would hide what a small program takes.
  *
  * usage: cost FILE COMMAND...
  */

@@ -5,10 +5,10 @@
  * usage: truth MODE SEED DUMP SIZE:COUNT:KEEP...
  *
  * The i-th SIZE is allocated at site_i, COUNT times; each KEEP-th block is
- * kept. Sites take turns by chance, in proportion to what is left of them. DUMP
- * is where a profiler that is asked (jemalloc, gperftools) writes; "-": it
- * writes by itself. A program allocates 32 MiB before, at no site, so that what
- * a profiler does at its start is over; "cold" is without.
+ * kept. Sites take turns at random, in proportion to what is left of them. DUMP
+ * is the file of a profiler that writes on request (jemalloc, gperftools); "-":
+ * it writes by itself. Before that the program allocates 32 MiB at no site, so
+ * that the profiler has finished starting up; "cold" leaves this out.
  *
  *      plain     malloc
  *      cold      malloc, from the start

@@ -2,7 +2,7 @@
  * jfr.h -- what jdk.ObjectAllocationSample reports, followed event by event.
  *
  * There is no random number in it: the figures are those of one thread whose
- * buffers are of the rate's size, over a whole cycle of the pattern.
+ * buffers have the rate's size, over a whole cycle of the pattern.
  */
 #ifndef SUBJECTS_JFR_H
 #define SUBJECTS_JFR_H

@@ -15,9 +15,9 @@
  *      CARRIED         the next one starts where this one ended, so a long
  *                      allocation may reach several
  *
- * A rule set never draws: the caller hands it a number, and the one who
- * enumerates it asks for the law (`above`). So machine.c and the enumerators
- * share these functions and nothing else, and each checks the other.
+ * A rule set never draws. The caller gives it a number, or an enumerator asks
+ * it for the law (`above`). So machine.c and the enumerators share these
+ * functions and nothing else, and each checks the other.
  */
 #ifndef SUBJECTS_RULES_H
 #define SUBJECTS_RULES_H

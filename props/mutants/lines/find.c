@@ -2,10 +2,10 @@
  * find.c -- the mutants of a file: walk its functions, as the compiler sees
  * them.
  *
- * What a macro makes is left alone, but for what the call of a macro was given:
- * it stands in the text. Nothing is changed where the compiler wants a constant
- * (cases, sizes, static tables), nor in assertions, hints and panics, which do
- * not do the work.
+ * What a macro expands to is left alone, except the arguments of its call,
+ * which stand in the text. Nothing is changed where the compiler wants a
+ * constant (cases, sizes, static tables), nor in assertions, hints and panics,
+ * which do not do the work.
  */
 #include "lines/find.h"
 

@@ -2,10 +2,10 @@
  * run.c -- try each mutant with one judge after the other, until one catches
  * it.
  *
- * A job tries one mutant. A process that needs more than ten times its time,
- * and some more, is taken for one that never ends, and has caught it, too. But
- * not a kernel: a mutant that does nothing wrong may give it more orderings to
- * try.
+ * A job tries one mutant. A process that takes more than ten times its usual
+ * time, and some more, counts as one that never ends, and so has caught the
+ * mutant. This does not hold for a kernel: a harmless mutant may give it more
+ * orderings to try.
  */
 #include <signal.h>
 #include <stdio.h>

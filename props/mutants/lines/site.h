@@ -2,9 +2,9 @@
  * site.h -- where source files may be wrong, and how.
  *
  * A spot is a range of a file's text, an expression or a statement, with the
- * mutants that differ there. Spots nest; what overlaps otherwise is dropped. A
- * mutant is named by what stays when lines move: file, function, its text, what
- * stands there instead, and which of those that share all four.
+ * mutants that differ there. Spots nest; of two that overlap otherwise one is
+ * dropped. A mutant is named by what stays when lines move: file, function, its
+ * text, its replacement, and a number if several share all four.
  */
 #ifndef MUTATE_SITE_H
 #define MUTATE_SITE_H

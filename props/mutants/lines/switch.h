@@ -3,8 +3,8 @@
  *
  * props/mutants/lines/generate.c writes copies of the library's source that
  * include this file. One mutant, two or none are on for the life of a process:
- * numbers $PROF_MUTANT and $PROF_MUTANT_TOO. A process also tells which mutants
- * it came by, in the file $PROF_MUTANTS_MET.
+ * numbers $PROF_MUTANT and $PROF_MUTANT_TOO. A process also notes which mutants
+ * it reached, in the file $PROF_MUTANTS_MET.
  */
 #ifndef MUTATE_SWITCH_H
 #define MUTATE_SWITCH_H
@@ -24,8 +24,9 @@ void mutant_meet(unsigned first_id);
 int mutant_is(unsigned id);
 
 /*
- * In an expression: first_id, the lowest number of its spot. What the explorer
- * runs calls functions, lest it takes these for accesses of the program.
+ * In an expression: first_id, the lowest number of its spot. Code that the
+ * explorer runs calls functions, because it would take these reads for accesses
+ * of the program.
  */
 #ifdef MUTANT_BY_CALL
 #define MUTANT_MET(first_id) mutant_meet(first_id)

@@ -1,8 +1,8 @@
 /*
  * trial.h -- mutants, what judges them, and what came of it.
  *
- * A unit is a judge that is run as one process: so many random worlds, or one
- * test of a test program. A unit that never comes by a mutant cannot judge it.
+ * A unit is a judge that runs as one process: so many random worlds, or one
+ * test of a test program. A unit that never reaches a mutant cannot judge it.
  */
 #ifndef MUTATE_TRIAL_H
 #define MUTATE_TRIAL_H
@@ -17,7 +17,8 @@
 enum {
     TRIAL_UNITS_MAX = 1024,
     TRIAL_ARGUMENTS_MAX = 126,
-    TRIAL_NOT_STARTED = 126 /* how a process ends that is no judge yet */
+    TRIAL_NOT_STARTED =
+        126 /* the exit code of a process that could not begin to judge */
 };
 
 struct unit {
@@ -83,7 +84,7 @@ bool trial_find_units(struct trial *trial, const char *programs);
 /* run.c: try the chosen mutants. */
 void trial_run(struct trial *trial);
 
-/* Nothing that has not run may count as a judge: end here. in: status */
+/* A judge that did not run must not count: end here. in: status */
 void trial_must_have_started(const struct unit *unit, int status);
 
 /* A process of a unit. */

@@ -1,8 +1,8 @@
 /*
  * unit.c -- the judges: random worlds first, then each test of each program.
  *
- * Each is run once without a mutant. Cheap ones come first; what they cost is
- * rounded much, so that who catches what is nearly always the same.
+ * Each is run once without a mutant. Cheap ones come first; costs are rounded
+ * coarsely, so that nearly always the same judge catches a mutant.
  */
 #include <errno.h>
 #include <signal.h>

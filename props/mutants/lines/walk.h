@@ -62,7 +62,7 @@ struct spot *find_spot_of(struct walk *walk, const struct range *range);
 /* Add the mutants of an expression and of what is in it. */
 void find_visit(struct walk *walk, CXCursor cursor);
 
-/* A condition, or an answer of true or false, the other way round. */
+/* A condition, or a result of true or false, negated. */
 void find_negate(struct walk *walk, CXCursor cursor, const char *kind);
 
 bool find_is_enumerator(CXCursor cursor);

@@ -3,10 +3,10 @@
  *
  * usage: mutate_worlds heaps|traces RUNS [RULES]
  *
- * As a campaign of `profsim check`, in one process. Exit 1 if a run broke
- * something, after a line: the property it is named by, and the seed. Seeds
- * count from 1: a seed is the number of runs.
- * What ends the process leaves the seed in mutant_runs.
+ * Like a campaign of `profsim check`, in one process. If a run broke something
+ * it prints the property that names it and the seed, and exits with 1. Seeds
+ * count from 1, so a seed is the number of runs. If a run ends the process, the
+ * seed is in mutant_runs.
  */
 #include <inttypes.h>
 #include <stdio.h>

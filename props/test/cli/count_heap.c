@@ -5,13 +5,15 @@
  *      program -> count_heap -> recorder -> libc
  *
  * It stands before the recorder and holds its lock while the others work, so
- * both see the same events in the same order, whatever the threads do; what the
- * recorder allocates itself comes back here from inside and is passed on. The
- * counts are in a shared mapping of the file $COUNT_HEAP/PROCESS: they are
- * right up to the last instruction. The last image of a process has the file.
+ * both see the same events in the same order, whatever the threads do. Memory
+ * that the recorder allocates itself comes back here from inside and is passed
+ * on. The counts are in a shared mapping of the file $COUNT_HEAP/PROCESS, so
+ * they are right up to the last instruction. The last image of a process has
+ * the file.
  *
  * A forked child starts anew: everything lies in memory that fork wipes, the
- * lock included. Frees of what it inherited are unknown to both.
+ * lock included. Neither the child's counts nor the recorder's contain frees of
+ * inherited blocks.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * test_audit_recording.c -- `profsim audit --recording`: what it makes of a
- * recording is the same for two that say the same.
+ * test_audit_recording.c -- `profsim audit --recording`: equal recordings give
+ * equal results.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * test_demangle.c -- names as their source has them, and names that are bombs.
+ * test_demangle.c -- names as their source has them, and names that expand to
+ * gigabytes.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* test_exit.c -- exit codes and verdicts: what no good library can show. */
+/* test_exit.c -- exit codes and verdicts that no good library can cause. */
 #include <signal.h>
 #include <string.h>
 

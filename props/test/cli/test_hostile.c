@@ -1,6 +1,6 @@
 /*
- * test_hostile.c -- files that were made to harm: what they say is printed as
- * text, what they claim takes no memory, and what is damaged is refused.
+ * test_hostile.c -- files made to do harm: what they say is printed as text,
+ * what they claim takes no memory, and damaged ones are refused.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test_lost_files.c -- what processes lost: told, and kept until it is saved.
+/* test_lost_files.c -- what processes lost is reported, and kept until it is
+ * saved.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,9 +2,10 @@
  * test_hooks.c -- the order in which hooks tell of a call and make it, without
  * a recorder.
  *
- * A block that is given away is another thread's at once: its free or its
- * resize is told before. What is executed or spawned logs at once: its note has
- * a time before. Malloc and its kin are the hooks in this program, too.
+ * A block that is given away is another thread's at once, so its free or its
+ * resize is reported before the call. A program that is executed or spawned
+ * logs at once, so its note has an earlier time. Malloc and its kin are the
+ * hooks in this program, too.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
  * the limit.
  *
  * The same calls are logged once with room for all, then once for every limit
- * from nothing to all, in steps of a word: each log is as much of the first one
- * as whole records have room, and what is not in it is counted.
+ * from nothing to all, in steps of a word: each log is a prefix of the first
+ * one, as many whole records as there is room for, and what is missing is
+ * counted.
  */
 #include <string.h>
 #include <sys/mman.h>

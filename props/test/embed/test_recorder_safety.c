@@ -1,5 +1,5 @@
 /*
- * test_recorder_safety.c -- a recorder that cannot hurt: guarded_program runs
+ * test_recorder_safety.c -- a recorder that does no harm: guarded_program runs
  * under it as if it were alone, whatever it does and whatever is short.
  *
  * usage: [TEST_FILTER=TEST] test_recorder_safety PROFSIM RECORDER PROGRAM

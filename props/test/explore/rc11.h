@@ -1,9 +1,10 @@
 /*
  * rc11.h -- which outcomes C11 allows to a small program of atomics.
  *
- * Enumerates who reads from whom and in which order places are written, and
- * keeps what the axioms of repaired C11 allow (RC11; release sequences as in
- * C++20). Written from the axioms: it knows nothing of threads that run.
+ * It enumerates which load reads from which store and in which order each
+ * location is written, and keeps what the axioms of repaired C11 allow (RC11;
+ * release sequences as in C++20). It is written from the axioms and runs no
+ * threads.
  */
 #ifndef PROPS_RC11_H
 #define PROPS_RC11_H

@@ -1,11 +1,10 @@
 /*
  * test_explore_model.c -- random programs, explored and reasoned about.
  *
- * The same small program is run under every ordering by the explorer, and is
- * given to a checker that enumerates who reads from whom and in which order
- * places are written, and keeps what the axioms of repaired C11 (RC11, with
- * the release sequences of C++20) allow. The explorer must show all of that,
- * and nothing else.
+ * The explorer runs the same small program under every ordering. A checker
+ * enumerates which load reads from which store and in which order each location
+ * is written, and keeps what the axioms of repaired C11 (RC11, with the release
+ * sequences of C++20) allow. The explorer must show exactly these outcomes.
  *
  *      test_explore_model            600 programs of each class
  *      test_explore_model 5000       so many

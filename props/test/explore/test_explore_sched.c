@@ -1,9 +1,9 @@
 /*
  * test_explore_sched.c -- samplers against what theory promises.
  *
- * Seeds are fixed, so the outcome never changes without the code. Limits are
- * chosen so that a right sampler would miss them with a chance below 1e-9, and
- * a wrong one is shown to miss them.
+ * Seeds are fixed, so the outcome changes only with the code. Limits are chosen
+ * so that a right sampler would miss them with a chance below 1e-9, and a wrong
+ * one is shown to miss them.
  */
 #include "cases.h"
 #include "textbook.h"

@@ -1,5 +1,5 @@
 /*
- * faulty_prof.h -- a library with a fault that is asked for, to test the
+ * faulty_prof.h -- a library with a fault that the test chooses, to test the
  * judges.
  *
  * A program that links faulty_prof.o with the words of faulty_prof.wrap calls
@@ -18,7 +18,7 @@ enum faulty_kind {
     FAULTY_COUNT
 };
 
-/* Show these faults from now on, FAULTY_NONE for none. */
+/* Have these faults from now on, FAULTY_NONE for none. */
 void faulty_prof_show(enum faulty_kind kind, enum faulty_kind another);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * test_fuzz_worlds.c -- a fuzz target that swallows what it finds would fuzz
- * for ever: under rules that are wrong it must end its process, told or not.
+ * test_fuzz_worlds.c -- a fuzz target that swallowed its findings would fuzz
+ * for ever: under wrong rules it must end its process, whether it was asked to
+ * tell or not.
  */
 #include <signal.h>
 #include <stdlib.h>

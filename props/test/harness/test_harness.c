@@ -1,10 +1,11 @@
 /*
- * test_harness.c -- tests the judges: a faulty library is noticed, by
- * the property that watches that place; a campaign reports every failure; every
- * question is asked and every answer given; what is shrunk fails as before.
+ * test_harness.c -- tests the judges: a fault of the library is noticed by the
+ * property meant for it; a campaign reports every failure; every choice is
+ * asked and every outcome occurs; a shrunk failure fails as before.
  *
- * So a checker that is off, a choice that is constant, a campaign that loses a
- * failure or a shrinker that slips to another one has a test that fails.
+ * So there is a test that fails for a checker that is off, a choice that is
+ * constant, a campaign that loses a failure, and a shrinker that slips to
+ * another one.
  */
 #include <glob.h>
 #include <signal.h>

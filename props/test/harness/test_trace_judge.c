@@ -1,7 +1,6 @@
 /*
- * test_trace_judge.c -- who judges the judge of traced worlds: a trace with one
- * byte changed after the run is noticed, and by the property that watches the
- * place.
+ * test_trace_judge.c -- tests the judge of traced worlds: one byte changed in a
+ * trace after the run is noticed, by the property meant for it.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
- * file_stubs.h -- the system as the tests of prof/file.h want it: calls are
- * replaced at link time, one is made to fail, and what they were asked for is
- * noted. With --wrap for each of them.
+ * file_stubs.h -- the system as the tests of prof/file.h need it: calls are
+ * replaced at link time (--wrap for each), one is made to fail, and their
+ * arguments are noted.
  */
 #ifndef PROPS_FILE_STUBS_H
 #define PROPS_FILE_STUBS_H

@@ -2,9 +2,9 @@
  * syscall_injector.c -- the supervisor of syscall_injector.h, by ptrace.
  *
  * The command stops at the beginning and at the end of each system call. A call
- * that shall fail is turned into one that does not exist, and its answer is
- * replaced; a close is made all the same, as Linux does; a write that shall be
- * short is asked to write less.
+ * that shall fail is turned into one that does not exist, and its result is
+ * replaced. A close is made all the same, as Linux does; a short write is asked
+ * to write less.
  */
 #include "syscall_injector.h"
 

@@ -1,8 +1,7 @@
 /*
- * syscall_stubs.h -- the system as the tests of the port want it: calls that
- * fail, read few bytes or end a sleep at once, and what they were asked for.
- * With
- * --wrap for each of them.
+ * syscall_stubs.h -- the system as the tests of the port need it: calls fail,
+ * read few bytes or end a sleep at once, and their arguments are noted. Link
+ * with --wrap for each of them.
  */
 #ifndef PROPS_SYSCALL_STUBS_H
 #define PROPS_SYSCALL_STUBS_H

@@ -1,6 +1,6 @@
 /*
- * test_model_heap.c -- the oracle on logs written by hand; the answers are
- * reasoned from the rules, see "Who is visible when".
+ * test_model_heap.c -- the oracle on logs written by hand; the expected results
+ * follow from the rules, see "Who is visible when".
  */
 #include <stdarg.h>
 #include <stddef.h>

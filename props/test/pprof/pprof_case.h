@@ -77,7 +77,7 @@ void case_assert_values(const struct case_run *run, size_t sample,
 /* returns: what was written, as a text */
 const char *case_text(struct case_run *run, enum prof_status status);
 
-/* What was written is what the columns model makes of single tabs. */
+/* What was written equals what the columns model makes of single tabs. */
 void case_assert_columns(struct case_run *run, const char *single_tabs);
 
 /* The name of a location of the read profile; "" if it has none. */

@@ -1,7 +1,7 @@
 /*
  * test_bounds.c -- how large a thing may be, to the byte: blocks are as long as
- * what is in them, limits are met and not passed, and nothing beyond the end of
- * what was given is read. White box: sizes are those of the core's structs.
+ * their contents, limits are reached and not passed, and nothing beyond the end
+ * of an argument is read. White box: sizes are those of the core's structs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * test_builder.c -- numbers of addresses and texts while their tables grow,
- * meet and end: each has one number, is asked for once, and the one that there
- * is no room for ends the profile. White box: tables and their sizes are the
- * builder's.
+ * collide and fill up: each gets one number and is looked up once, and the
+ * first that does not fit ends the profile. White box: tables and their sizes
+ * are the builder's.
  */
 #include <stdio.h>
 #include <stdlib.h>

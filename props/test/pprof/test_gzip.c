@@ -1,7 +1,7 @@
 /*
- * test_gzip.c -- the compressing sink: gzip(1) finds in what it handed on what
- * it was given, in pieces of any size; what is behind it may fail at any call,
- * and its memory may be too small.
+ * test_gzip.c -- the compressing sink: gzip(1) unpacks its output to its input,
+ * given in pieces of any size; the sink behind it may fail at any call, and its
+ * memory may be too small.
  */
 #include <stdbool.h>
 #include <stdio.h>

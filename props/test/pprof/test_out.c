@@ -1,7 +1,7 @@
 /*
  * test_out.c -- the buffer in front of a sink, to the byte: what is placed at
- * its end stays in it, it is handed on when the next thing might not fit, and
- * never for nothing. White box: the buffer is out.h's.
+ * its end stays in it; it is flushed when the next item might not fit, and
+ * never without need. White box: the buffer is out.h's.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
- * test_pprof_contention.c -- what a contention file means is, on average, what
+ * test_pprof_contention.c -- a contention file means, on average, the time that
  * was waited (P1): each rule set that promises it, each form of the file, read
- * as its readers read it. No use of the library's own period: what is compared
- * is the file with the waits.
+ * as its readers read it. The library's own period is not used: the file is
+ * compared with the waits.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * was written from (P1), over the worlds of the generator.
  *
  * The snapshot itself is judged elsewhere. Here: no record is missing, none is
- * there twice, every frame, size and value is what the library answered, scaled
- * by plain floating point from the mathematics library.
+ * there twice, and every frame, size and value is what the library returned,
+ * scaled by plain floating point from the mathematics library.
  */
 #include <math.h>
 #include <stdlib.h>

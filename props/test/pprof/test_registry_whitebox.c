@@ -1,6 +1,6 @@
 /*
  * test_registry_whitebox.c -- how a registry keeps names and entries, and what
- * it reads of what it is given. White box: its arrays are those of registry.h.
+ * it reads of its arguments. White box: its arrays are those of registry.h.
  */
 #include <stdalign.h>
 #include <string.h>

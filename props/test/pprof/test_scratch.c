@@ -1,7 +1,7 @@
 /*
- * test_scratch.c -- the scratch of the writers: what is asked for suffices, to
- * the byte where it can be said, and too little of it is refused before
- * anything is written. White box: sizes are those of the writers' own memory.
+ * test_scratch.c -- the scratch of the writers: the size they ask for suffices,
+ * to the byte where that can be checked, and less is refused before anything is
+ * written. White box: sizes are those of the writers' own memory.
  */
 #include <string.h>
 

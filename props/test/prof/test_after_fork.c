@@ -2,8 +2,8 @@
  * test_after_fork.c -- a thread forks while others are inside calls of the
  * library: the child goes on with everything, at once.
  *
- * Real threads and forks meet what timing lets them; every place that a fork
- * can strike is tried in props/kernels/fork.c.
+ * Real threads and forks meet only what timing lets them; props/kernels/fork.c
+ * tries a fork at every point.
  */
 #include <pthread.h>
 #include <stdatomic.h>

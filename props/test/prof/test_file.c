@@ -1,6 +1,6 @@
 /*
- * test_file.c -- files that appear whole or not at all, when the system
- * returns oddly: it takes few bytes, is interrupted, has no room, cannot sync,
+ * test_file.c -- files that appear whole or not at all, when the system behaves
+ * oddly: it writes few bytes, is interrupted, has no room, or cannot sync,
  * close or rename. And the mode that a file has, before and after.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * test_file_unknown.c -- files of which the system cannot tell what they are:
- * fstat() fails, as on a network file system that is gone.
+ * test_file_unknown.c -- files whose type the system cannot tell: fstat()
+ * fails, as on a network file system that is gone.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * it finishes the call, records more, publishes everything and finds its own
  * events; the parent finds its own and no others.
  *
- * Timers do not come along; and both may write the same file, which is then one
- * of the two, whole.
+ * Timers are not inherited. Both processes may write the same file, which is
+ * then one of the two, whole.
  */
 #include <errno.h>
 #include <stdio.h>

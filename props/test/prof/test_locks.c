@@ -1,8 +1,8 @@
 /*
- * test_locks.c -- what a lock guards is looked at while it is held. The linker
+ * test_locks.c -- what a lock guards is read only while it is held. The linker
  * sends takes and releases here, where a call of "another thread" runs to its
- * end just before the lock is granted, or just after it was given back: who
- * looked too early, or goes on too long, finds the world changed.
+ * end just before the lock is granted, or just after it was released: code that
+ * reads too early, or goes on too long, finds the world changed.
  */
 #include <stdalign.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * test_prof_hash.c -- the hashes of a bucket's key.
  *
  * The vectors of Go's hash were checked against the buckets of a running Go
- * program (docs/semantics.md, "Hash"). The multilinear one is compared with
- * another writing of its definition there: one frame after the other, products
- * made by hand. How well it spreads: test_prof_hash_quality.c.
+ * program (docs/semantics.md, "Hash"). The multilinear hash is compared with a
+ * second implementation of its definition there: one frame after the other,
+ * products computed by hand. How well it spreads: test_prof_hash_quality.c.
  */
 #include <string.h>
 

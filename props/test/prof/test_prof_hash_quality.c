@@ -2,13 +2,13 @@
  * test_prof_hash_quality.c -- how the default hash spreads keys that are as
  * regular as a program's: 2^20 of each family, all different.
  *
- * No two of a family may agree in all 64 bits: with hashes drawn at random that
- * would happen once in 2^25 families. The bits that a table uses, 16 at a time,
- * are counted into 2^16 cells of 16 keys each. Were keys thrown in at random,
- * chi-square of those counts would be normal to a good approximation, with
- * 65535 degrees of freedom; it may be Z deviations too large, which at random
- * happens once in 3.5 million (alpha = 2.9e-7) and for all that is counted here
- * once in 60000. Counts that are too even are welcome.
+ * No two of a family may agree in all 64 bits: with random hashes that would
+ * happen once in 2^25 families. The bits that a table uses, 16 at a time, are
+ * counted into 2^16 cells of 16 keys each. For random keys, chi-square of those
+ * counts is nearly normal, with 65535 degrees of freedom. It may be Z
+ * deviations too large; by chance that happens once in 3.5 million (alpha =
+ * 2.9e-7), and once in 60000 for all that is counted here. Counts that are too
+ * even are welcome.
  */
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * test_prof_memory.c -- what memory a call touches (H10), and how a broken
+ * test_prof_memory.c -- which memory a call touches (H10), and how a broken
  * contract ends. Each case runs in a process of its own, so that a fault is an
- * answer.
+ * observable result.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * done by one thread at a chosen point.
  *
  * counters.c, heap.c and contention.c are compiled into this file with two of
- * the calls they make led through a hook, which acts as the other thread. So an
+ * their calls redirected to a hook, which acts as the other thread. So an
  * interleaving is a line of the test and not a matter of luck.
  */
 #include <string.h>

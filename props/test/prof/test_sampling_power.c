@@ -1,6 +1,6 @@
 /*
  * test_sampling_power.c -- sampling, measured: exact thresholds, and that they
- * notice what is a little wrong.
+ * notice small errors.
  */
 #include <math.h>
 

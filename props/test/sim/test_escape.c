@@ -1,6 +1,6 @@
 /*
- * test_escape.c -- foreign bytes are printed as text: escape.h. What is valid
- * UTF-8 is asked of the C library, which shares nothing with ours.
+ * test_escape.c -- foreign bytes are printed as text: escape.h. The C library,
+ * which shares no code with ours, decides what is valid UTF-8.
  */
 #include <limits.h>
 #include <locale.h>

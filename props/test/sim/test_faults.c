@@ -1,6 +1,6 @@
 /*
- * test_faults.c -- faults of worlds: each strikes, goes from a failure that
- * does not need it, stays in one that does, and ends with the run.
+ * test_faults.c -- faults of worlds: each strikes; it is removed from a failure
+ * that does not need it and stays in one that does; and it ends with the run.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
  * test_recording_forged.c -- recordings put together by hand.
  *
- * A third voice beside writer and reader: bytes and checksums written down from
- * docs/recording.md alone; and files whose checksums are good but whose records
- * are not.
+ * A third opinion beside writer and reader: bytes and checksums written down
+ * from docs/recording.md alone; and files whose checksums are good but whose
+ * records are not.
  */
 #include <stdio.h>
 #include <stdlib.h>

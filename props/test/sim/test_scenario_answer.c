@@ -1,5 +1,5 @@
 /*
- * test_scenario_answer.c -- comparing answers with `expect` lines, and the
+ * test_scenario_answer.c -- comparing results with `expect` lines, and the
  * words for the first difference.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * test_scenario_trip.c -- scenarios survive every way through text: those of
- * fixtures/ and their answers, cut and mutated ones, and built ones.
+ * test_scenario_trip.c -- scenarios survive every round trip through text:
+ * those of fixtures/ and their results, cut and mutated ones, and built ones.
  *
  * usage: test_scenario_trip FILE.sim...
  */

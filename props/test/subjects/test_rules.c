@@ -1,7 +1,6 @@
 /*
- * test_rules.c -- sampling rules of other profilers: what they say of
- * themselves against their own draws, and the enumerations against brute force
- * and chance.
+ * test_rules.c -- sampling rules of other profilers: their stated laws against
+ * their own draws, and the enumerations against brute force and random runs.
  */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * test_rules_golden.c -- every figure of fixtures/audit/golden.csv, which
- * others have computed, is reached.
+ * others have computed, is reproduced.
  */
 #include "golden.h"
 #include "unit_test.h"

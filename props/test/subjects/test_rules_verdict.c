@@ -1,7 +1,7 @@
 /*
- * test_rules_verdict.c -- the verdict on a rule set: what is right holds, and
- * each mistake of the past is named, with its figure by arithmetic of its own
- * and the least period that shows it.
+ * test_rules_verdict.c -- the verdict on a rule set: right ones hold, and each
+ * mistake of the past is named, with its figure computed independently and the
+ * smallest period that shows it.
  */
 #include <math.h>
 #include <string.h>

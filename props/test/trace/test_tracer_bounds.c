@@ -1,6 +1,6 @@
 /*
- * test_tracer_bounds.c -- what a tracer takes if it is told nothing, what it
- * refuses, and where its buffers are when nobody writes. White box.
+ * test_tracer_bounds.c -- the defaults of a tracer, what it refuses, and where
+ * its buffers are when nobody writes. White box.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * test_tracer_whitebox.c -- the tracer from the inside, one thread: which lock
- * is held when, what a reading of the clock becomes, where an event no longer
- * fits, what a cut leaves. White box; locks are replaced at link time.
+ * is held when, how a clock reading is converted, where an event no longer
+ * fits, and what a cut leaves. White box; locks are replaced at link time.
  */
 #include <stdlib.h>
 #include <string.h>

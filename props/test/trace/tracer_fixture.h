@@ -1,6 +1,6 @@
 /*
- * tracer_fixture.h -- a tracer with a clock in one's hand, and all that was
- * read of it, for tests.
+ * tracer_fixture.h -- a tracer whose clock the test sets, and all that was read
+ * of it.
  */
 #ifndef PROPS_TRACER_FIXTURE_H
 #define PROPS_TRACER_FIXTURE_H
@@ -36,7 +36,8 @@ struct tracer_fixture {
 /* The order of the tracers that are opened from now on. */
 extern enum prof_trace_order tracer_fixture_order;
 
-/* They read the processor's own counter, instead of a clock in one's hand. */
+/* They read the processor's own counter, instead of a clock that the test
+ * sets. */
 extern bool tracer_fixture_has_counter;
 
 /*

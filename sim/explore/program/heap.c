@@ -4,11 +4,11 @@
  *      arena of a thread:  |head|block....|head|block......|head|block|  free
  *      shadow:              0000 8888 8884 0000 9999 9999   0000 8888
  *
- * Each thread has an arena of its own, so that an address depends on what the
- * thread did and not on the others. Blocks are never used again within a run:
- * a thread that touches a dead one is found, and no reuse can look like a race.
- * A byte of shadow for 8 of the arena says how many of them may be touched;
- * FREED are those of a block that was given back.
+ * Each thread has an arena of its own, so an address depends only on what the
+ * thread itself did. Blocks are not reused within a run: a thread that touches
+ * a dead one is found, and no reuse can look like a race. One byte of shadow
+ * for 8 of the arena says how many of them may be touched; FREED marks those of
+ * a block that was freed.
  */
 #include "program.h"
 

@@ -1,8 +1,8 @@
 /*
  * mutex.c -- mutexes, spin locks and rwlocks of a program.
  *
- * What a lock is, is read from its own memory, as the static initialisers of
- * glibc write it; who holds it is kept in its object (object.h).
+ * What kind of lock it is, is read from its own memory, as the static
+ * initialisers of glibc write it; its holder is kept in its object (object.h).
  */
 #include "program.h"
 

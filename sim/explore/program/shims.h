@@ -1,7 +1,7 @@
 /*
- * shims.h -- what pthread.h and threads.h have in common. `site` is the place
- * that the program called from; `until`, if not NULL, the end of a wait.
- * Private to sim/explore/program/.
+ * shims.h -- what pthread.h and threads.h have in common. `site` is where the
+ * program made the call; `until`, if not NULL, the end of a wait. Private to
+ * sim/explore/program/.
  */
 #ifndef SIM_SHIMS_H
 #define SIM_SHIMS_H

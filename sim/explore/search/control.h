@@ -1,5 +1,5 @@
 /*
- * control.h -- a search from outside: its parts, its time, its file.
+ * control.h -- a search seen from outside: its parts, its time, its file.
  */
 #ifndef SIM_CONTROL_H
 #define SIM_CONTROL_H

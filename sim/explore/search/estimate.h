@@ -1,14 +1,15 @@
 /*
  * estimate.h -- how many runs does a search still need?
  *
- * Weighted backtracking: each run seen stands for the share of the tree that it
- * would have if all answers of a question led to as much, so that
+ * Weighted backtracking: each run stands for the share of the tree that it
+ * would have if all answers of a question led to subtrees of the same size, so
+ * that
  *
  *      all runs  =  runs seen / share of the tree done
  *
  * The error is that of this ratio over stretches of the search (batches), as if
- * they were drawn; what comes late and is different from all before it cannot
- * know.
+ * they were drawn at random. It cannot foresee a late stretch that is unlike
+ * all before it.
  */
 #ifndef SIM_ESTIMATE_H
 #define SIM_ESTIMATE_H

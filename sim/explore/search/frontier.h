@@ -1,17 +1,17 @@
 /*
  * frontier.h -- what is left of a search, as parts that can be handed out.
  *
- * A search is a tree: its nodes are questions, the edges below a node its
- * answers. One who searches has a part of it, all lists that begin with a
- * certain path, and keeps no more than the list that it is at. When it shares,
- * the questions on the way become nodes here, and their other answers parts for
- * others.
+ * A search is a tree: its nodes are questions, the edges below a node are its
+ * answers. A process that searches has a part of it: all lists that begin with
+ * a certain path. It keeps only the list that it is at. When it shares, the
+ * questions on the way become nodes here, and their other answers become parts
+ * for others.
  *
  *      part 1: [0 1 | 2 0 1 ...]     path | the questions it may move
  *
- * In a search graph by graph, whether a question has more answers is learned by
- * runs below it, wherever they run (reduce.c): so a node is kept until the last
- * part below it is done.
+ * In a search graph by graph, runs below a question show whether it has more
+ * answers, wherever they run (reduce.c). So a node is kept until the last part
+ * below it is done.
  */
 #ifndef SIM_FRONTIER_H
 #define SIM_FRONTIER_H
@@ -22,7 +22,7 @@
 
 #include "choice.h"
 
-/* What is known of a question, by its place in the list of choices. */
+/* What is known of a question, by its index in the list of choices. */
 struct sim_question {
     uint32_t sources; /* of a read (reduce.c); 0: an ordinary choice */
     uint8_t allowed;  /* threads that it may wait for, a bit each */

@@ -1,12 +1,12 @@
 /*
  * graph_shard.h -- exhaustive search by several who know nothing of each other.
  *
- * Search graph by graph (reduce.c) has one list for each graph. Whose a list
- * is, the hash of its first answers says; all shards go through these, and each
- * goes on below its own. What is learned below a question, for whom it may
- * wait, is learned by one shard and would be of use to another: so of the first
- * questions each answer is tried that could come to anything. Some come to
- * nothing, and their runs end there; no graph is found twice.
+ * Search graph by graph (reduce.c) has one list for each graph. The hash of its
+ * first answers decides which shard has a list: all shards go through these
+ * answers, and each goes on only below its own. One shard may learn below a
+ * question which threads are worth waiting for, and another could use that. So
+ * of the first questions each answer is tried that could lead anywhere. Some
+ * lead nowhere, and their runs end there; no graph is found twice.
  *
  * A search by schedules is not split: the first shard does all of it.
  */

@@ -4,11 +4,11 @@
  *      coordinator  <- socket ->  worker: one part of the tree each
  *             \___ slots, sets of states: shared memory ___/
  *
- * A worker that is through gets the largest part that nobody works at; if there
- * is none, another is asked for some of its own: it gives away the answers that
- * are left of its first open question, and goes on below the present one. The
- * sets of states and of graphs are shared, so that nobody does again what
- * another has done.
+ * A worker that has finished gets the largest part that nobody works at. If
+ * there is none, another worker is asked to share: it gives away the remaining
+ * answers of its first open question, and goes on below the present one. The
+ * sets of states and of graphs are shared, so that no worker repeats another's
+ * work.
  */
 #include "control.h"
 #include "engine.h"

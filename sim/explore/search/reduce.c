@@ -2,30 +2,30 @@
  * reduce.c -- each execution graph once, without trying every schedule.
  *
  * Threads run in a fixed way: the current one goes on until it cannot. So a
- * schedule decides nothing; what differs between two graphs is asked where it
- * differs. A read (a load, an exchange, taking a lock) may
+ * schedule decides nothing; a question is asked wherever two graphs can differ.
+ * A read (a load, an exchange, taking a lock) may
  *
  *      take one of the stores that are there:    answers 0 .. sources - 1
  *      wait for one that thread k has yet to do: answer  sources + k
  *
  * In the second case only thread k runs, until it has written to that object;
  * then the waiting read is made at once, or goes on waiting for k's next write.
- * Two different lists so give different graphs, and every graph has one: follow
+ * So two different lists give different graphs, and every graph has one: follow
  * it, and take or wait as it says.
  *
- * Whether waiting for k can come to anything is learned. When k writes to an
- * object, each earlier read of it that k's write did not depend on (by program
- * order and reads-from, precursors()) could have waited: its question gets the
- * answer `sources + k`, to be tried when the others are through. Such a list
- * may still come to nothing, if k now decides otherwise; it ends there.
+ * Whether it is worth waiting for k is learned. When k writes to an object,
+ * each earlier read of it that k's write did not depend on (by program order
+ * and reads-from, precursors()) could have waited: its question gets the answer
+ * `sources + k`, to be tried after the others. Such a list may still lead
+ * nowhere, if k now decides otherwise; it ends there.
  *
  * The last answer, `sources + SIM_THREADS_MAX`, is to stay blocked until
  * somebody writes to the object, and then to ask again (futile.c).
  *
- * Writes do not wait: a store finds its place in modification order when it is
- * made (memory.c). Objects are locked, slept on and woken in a like way
- * (order.c). What acts on all threads, or is checked after each event, has
- * no place here: such kernels are explored by schedules (engine.c).
+ * Writes do not wait: a store gets its position in modification order when it
+ * is made (memory.c). Locking, sleeping and waking work in a similar way
+ * (order.c). Kernels with operations that act on all threads, or with a check
+ * after each event, are explored by schedules instead (engine.c).
  */
 #include "engine.h"
 #include "frontier.h"

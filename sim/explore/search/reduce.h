@@ -1,4 +1,5 @@
-/* reduce.h -- what operations tell the search graph by graph; see reduce.c. */
+/* reduce.h -- what operations report to the search graph by graph
+ * (reduce.c). */
 #ifndef SIM_REDUCE_H
 #define SIM_REDUCE_H
 
@@ -7,7 +8,7 @@
 struct sim_choices;
 struct sim_question;
 
-/* What operations are ordered on: a place, an object. */
+/* What operations are ordered on: a location, an object. */
 struct chain {
     uint32_t last;       /* operation on it: entry index + 1 */
     struct clock causal; /* what the last change depends on */
@@ -15,7 +16,7 @@ struct chain {
 
 /* What an operation does to its chain. */
 enum sim_operation {
-    SIM_LOAD,   /* of a place: it took a store, perhaps an old one */
+    SIM_LOAD,   /* of a location: it took a store, perhaps an old one */
     SIM_STORE,  /* to a place */
     SIM_CHANGE, /* reads and writes, so it is ordered with all others */
     SIM_LOOK,   /* at an object: commutes with other looks */
@@ -43,7 +44,7 @@ struct order {
     struct clock looks; /* what the looks at it depend on */
 };
 
-/* The questions about an operation's place among the others. */
+/* The questions about an operation's position among the others. */
 struct asked {
     uint32_t question;
     uint32_t offered;
@@ -55,7 +56,8 @@ struct asked {
 typedef bool sim_can_take(void *context);
 
 /*
- * Before the running thread's next operation on the object: when does it come?
+ * Before the running thread's next operation on the object: when is it its
+ * turn?
  *
  * in:      looks, it is known to be no more than a look
  *          can_take, may it come right after what was just done? NULL: always

@@ -55,8 +55,8 @@ void sim_search_load(struct sim_search *s, const struct sim_step *path,
 enum sim_search_end sim_search_continue(struct sim_search *s);
 
 /*
- * Go through all lists as far as the shard's depth, as one to whom none
- * belongs.
+ * Go through all lists down to the depth at which shards divide, as one that
+ * owns none.
  *
  * out:     *prefixes, how many go on behind it
  * returns: false if something was learned that makes other lists
