@@ -56,11 +56,10 @@ static const struct cli_option option_table[] = {
 static const struct cli_syntax syntax = {
     .command = "conform",
     .words = "[OPTION...] LIBRARY | [OPTION...] -- COMMAND...",
-    .about = "Check a producer of otel_memory probes against the contract: a "
-             "library\n"
-             "that is preloaded, by every check, or the probes of a command, "
-             "by what\n"
-             "its events show (docs/conform.md). Prints TAP.\n",
+    .about = "Check a producer of otel_memory probes against the contract "
+             "(docs/conform.md). A\nLIBRARY is preloaded and gets every check; "
+             "the probes of a COMMAND are judged by\nwhat its events show. "
+             "Prints TAP.\n",
     .ends_at_word = true,
     .options = option_table,
     .exits = CLI_EXIT_HELP};

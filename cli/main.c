@@ -23,27 +23,30 @@ static const struct {
     enum cli_exit (*run)(int argc, char **argv);
     const char *what;
 } commands[] = {
-    {"run", cli_run, "a scenario or a recording of a real program"},
-    {"record", cli_record, "the allocations and lock waits of a program"},
-    {"diff", cli_diff, "two recorded runs: where memory grew"},
-    {"profile", cli_profile, "sampled profiles of a running program"},
-    {"top", cli_top, "what such a program has in use"},
-    {"dump", cli_dump, "its profiles, now"},
-    {"convert", cli_convert_folder, "what a recorder left that was killed"},
+    {"run", cli_run, "run a scenario, or show a recorded program's heap"},
+    {"record", cli_record, "record a program's allocations and lock waits"},
+    {"diff", cli_diff, "compare two recorded runs: where memory grew"},
+    {"profile", cli_profile, "take sampled profiles of a running program"},
+    {"top", cli_top, "show what a profiled program has in use"},
+    {"dump", cli_dump, "write the profiles of a profiled program, now"},
+    {"convert", cli_convert_folder, "save what a killed recorder left"},
     {"check", cli_check, "judge random worlds by every property"},
-    {"merge", cli_merge, "the results of shards, added up"},
-    {"corpus", cli_corpus, "inputs of fuzzers on other machines"},
-    {"shard", cli_list_shard, "one shard of a list of commands"},
-    {"conform", cli_conform, "a producer of otel_memory probes: the contract"},
-    {"bias", cli_bias, "how far a sampled block profile is off"},
-    {"audit", cli_audit, "how far sampling rules of other profilers are off"},
-    {"explore", cli_explore_any, "every ordering of a C or C++ program"},
-    {"mutants", cli_mutants, "a library that is wrong: who notices?"},
+    {"merge", cli_merge, "add up the results of shards"},
+    {"corpus", cli_corpus, "exchange inputs with fuzzers on other machines"},
+    {"shard", cli_list_shard, "run one shard of a list of commands"},
+    {"conform", cli_conform, "test a producer of otel_memory probes"},
+    {"bias", cli_bias, "show how far a sampled block profile is off"},
+    {"audit", cli_audit,
+     "compute the error of other profilers' sampling rules"},
+    {"explore", cli_explore_any, "run every ordering of a C or C++ program"},
+    {"mutants", cli_mutants,
+     "show which mistakes in the library the tests notice"},
     {"replay", cli_replay, "run saved scenarios again"},
     {"explain", cli_explain, "tell a scenario event by event"},
     {"shrink", cli_shrink, "leave out what a failing scenario does not need"},
     {"trace", cli_trace, "check, show and convert execution traces"},
-    {"list", cli_list, "properties, rules, events, faults, coverage goals"},
+    {"list", cli_list,
+     "list properties, rules, events, faults, coverage goals"},
 };
 
 static void
@@ -53,7 +56,7 @@ print_usage(FILE *file)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].what);
     fputs("\n'profsim COMMAND --help' or 'profsim help COMMAND' says more;\n"
-          "'profsim version' says which profsim this is.\n",
+          "'profsim version' prints the version.\n",
           file);
 }
 

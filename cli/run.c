@@ -353,7 +353,7 @@ static const struct cli_option table[] = {
     {VERDICTS, 0, "verdicts", NULL,
      "also judge the library on it (recordings), as\n"
      "`profsim check FILE` does"},
-    {RULES, 0, "rules", "NAME", "what the library then follows (exact)"},
+    {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     {SUBJECT, 0, "subject", "FILE",
      "the profiler that scenarios are about (docs/subjects.md):\nprint what "
      "it shows at the end; --out then writes\nheap.pb.gz and, of waits, "
@@ -366,11 +366,11 @@ static const struct cli_option table[] = {
 static const struct cli_syntax syntax = {
     .command = "run",
     .words = "[OPTION...] FILE...",
-    .about = "A scenario is run and compared with its `expect` "
-             "lines. Of a\nrecorded program the heap is shown: its peak, what "
-             "it never freed, what it\nallocated; by site, time, thread and "
-             "size. Which of them FILE is, its first\nbytes say; it may be a "
-             "pipe, and - is standard input.\n",
+    .about = "Run a scenario and compare it with its `expect` lines, or "
+             "show the heap of a\nrecorded program: its peak, what it never "
+             "freed and what it allocated, by site,\ntime, thread and size. "
+             "The first bytes of FILE tell which it is. It may be a\npipe; - "
+             "is standard input.\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
 };

@@ -88,7 +88,7 @@ enum embed_kind {
 };
 
 /*
- * Most events fit into one or two words, without word 0 of the others:
+ * Short records. Most events fit into one or two words, and have no word 0:
  *
  *   SHORT_ALLOC, SHORT_FREE   kind, 8 bits; thread, 12; address / 16, 44
  *   and of SHORT_ALLOC        bytes, 14 bits; ticks since the event before, 24;

@@ -37,7 +37,7 @@ static const struct cli_option table[] = {
     {SHARD, 0, "shard", CLI_SHARD_WORDS, CLI_SHARD_HELP},
     {RESULT, 0, "result", "FILE", CLI_RESULT_HELP},
     {EVERY, 0, "every", "S", "write it each S seconds (60)"},
-    {RULES, 0, "rules", "NAME", "what the library follows (exact)"},
+    {RULES, 0, "rules", "NAME", "the library's rule set (exact)"},
     {SUBJECT, 0, "subject", "FILE",
      "judge this profiler instead: a shared object, or a .c\nfile, that "
      "defines a subject (subject.h)"},

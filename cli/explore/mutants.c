@@ -341,10 +341,11 @@ static const struct cli_syntax syntax = {
     .command = "mutants",
     .words = "[OPTION...] [TABLE]\n"
              "       profsim mutants --memory-order [OPTION...] [KERNEL]",
-    .about = "Show what 'make mutants FULL=1' has found out about every line "
-             "of the\nlibrary, file by file (reports/mutation.csv). A mutant "
-             "that survives breaks\nthe property that all are caught; a weaker "
-             "order that no kernel notices\nis said, and need not be wrong.\n",
+    .about =
+        "Show what 'make mutants FULL=1' has found out about every line "
+        "of the\nlibrary, file by file (reports/mutation.csv). A "
+        "mutant that\nsurvives is a failure. A weaker order that no kernel "
+        "notices is only\nlisted, because it need not be wrong.\n",
     .options = options_table,
     .exits = CLI_EXIT_HELP,
 };

@@ -73,8 +73,8 @@ static const struct cli_syntax syntax = {
              "'profsim dump' ask for them.\n",
     .options = table,
     .exits =
-        "exit: as COMMAND, by its signal if one ended it; 125 if there are "
-        "no profiles;\n126 if COMMAND cannot be run; 127 if it is not "
+        "exit: as COMMAND (by the same signal, if one ended it); 125 if there "
+        "are no\nprofiles; 126 if COMMAND cannot be run; 127 if it is not "
         "found\n",
     .ends_at_word = true,
     .usage_error = CLI_RECORD,

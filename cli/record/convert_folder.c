@@ -20,8 +20,8 @@ static const struct cli_option table[] = {
 static const struct cli_syntax syntax = {
     .command = "convert",
     .words = "[OPTION...] FOLDER",
-    .about = "Make recordings of the logs in FOLDER, a profsim-XXXXXX of "
-             "$TMPDIR or /tmp that\nan ended `profsim record` left. Once they "
+    .about = "Make recordings of the logs in FOLDER, a profsim-XXXXXX in "
+             "$TMPDIR or /tmp that\na killed `profsim record` left. Once they "
              "are saved all logs are removed,\nunless a process still writes "
              "to them.\n",
     .options = table,

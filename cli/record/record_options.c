@@ -16,11 +16,12 @@ static const struct cli_option table[] = {
     {IMAGES, 0, "images", "N",
      "keep the N process images that asked for most bytes (32)"},
     {DEPTH, 0, "depth", "N", "frames kept of a stack (32)"},
-    {LIMIT, 0, "limit", "BYTES", "of a process's log: 64k to 1024G (512M)"},
+    {LIMIT, 0, "limit", "BYTES",
+     "size of a process's log, 64k to 1024G (512M)"},
     {FRAMES, 0, "frame-pointers", NULL,
-     "take stacks by frame pointers, which COMMAND keeps"},
+     "walk frame pointers; COMMAND must keep them"},
     {USABLE, 0, "usable", NULL,
-     "ask malloc, too, how many bytes of each block may be used"},
+     "also ask malloc how many bytes of each block are usable"},
     {0},
 };
 
@@ -30,9 +31,9 @@ static const struct cli_syntax syntax = {
     .about = "Run a command and record what it allocates, frees and waits "
              "for.\n",
     .options = table,
-    .exits = "exit: as COMMAND, by its signal if one ended it; 125 if there is "
-             "no recording;\n126 if COMMAND cannot be run; 127 if it is not "
-             "found\n",
+    .exits = "exit: as COMMAND (by the same signal, if one ended it); 125 if "
+             "there is no\nrecording; 126 if COMMAND cannot be run; 127 if it "
+             "is not found\n",
     .ends_at_word = true,
     .usage_error = CLI_RECORD,
 };

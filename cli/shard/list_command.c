@@ -29,10 +29,10 @@ static const struct cli_option table[] = {
 static const struct cli_syntax syntax = {
     .command = "shard",
     .words = "--asked WORDS --result FILE [OPTION...] COMMAND [WORD...]",
-    .about = "Run one shard of a list: the lines of standard input are items, "
-             "and COMMAND\nruns once for each that is the shard's, the item "
-             "behind its words. 'make mutants',\n'make fuzz' and 'make soak' "
-             "use it if SHARD and RESULT are set.\n",
+    .about = "Run one shard of a list. The lines of standard input are its "
+             "items; COMMAND runs\nonce for each item of the shard, with the "
+             "item as its last word. 'make mutants',\n'make fuzz' and 'make "
+             "soak' use it if SHARD and RESULT are set.\n",
     .options = table,
     .exits = CLI_EXIT_HELP,
     .ends_at_word = true,

@@ -20,9 +20,9 @@ struct cli_shard {
 #define CLI_SHARD_HELP                                    \
     "the I-th of N shards; 'auto' or 'auto/N': the one\n" \
     "that the scheduler's variables name (docs/scale.md)"
-#define CLI_RESULT_HELP                                    \
-    "write what was found there, each minute and at the\n" \
-    "end, and go on from it; DIR/ names it by the shard"
+#define CLI_RESULT_HELP                                     \
+    "write the result there, each minute and at the end,\n" \
+    "and go on from it; DIR/ names it by the shard"
 
 /*
  * Read the value of --shard: "3/7", "auto" or "auto/7".

@@ -136,9 +136,8 @@ struct model_answer model_heap_answer(const struct model_heap *model);
  * out:     *k, the mark termination whose heap the snapshot must equal
  * returns: false if the snapshot cannot equal that heap: the collector broke a
  *          precondition (a missing flush, an object not swept in time) and it
- *          has not healed yet. Exact: with true the published numbers of a
- *          right library equal allocs_then and frees_then, with false they do
- *          not.
+ *          has not healed yet. This is exact: a right library publishes
+ *          allocs_then and frees_then if, and only if, the result is true.
  */
 bool model_heap_at(struct model_heap *model, uint32_t *k);
 

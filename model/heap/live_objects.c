@@ -7,9 +7,9 @@
  * these numbers say. k is g-1, or g once the sweep of g is known to be
  * complete.
  *
- * Preconditions. Each is kept as the exact condition under which the published
- * numbers lack something of heap k; they never hold more than heap k, so
- * nothing else can make up for it.
+ * Preconditions. Each is stated as the exact condition under which the
+ * published numbers lack something of heap k. They never hold more than heap k,
+ * so an excess elsewhere cannot hide what is missing.
  *
  *   Overdue data (ring). Allocations for cycle n are complete when n-2 ends,
  *   swept frees when n-1 ends. So during cycle n the data of n is complete, and

@@ -80,8 +80,8 @@ uint64_t sim_explore_mark(void);
 
 /*
  * Go on as the child of a fork: of all threads only the caller is left, and
- * memory is as it stands. What the others were about to do is never done;
- * called by a signal function, neither is what the signal interrupted.
+ * memory is as it stands. What the others were about to do is never done. If a
+ * signal function calls this, what the signal interrupted is never done either.
  *
  * in:      child, what the child does; the thread ends after it
  */

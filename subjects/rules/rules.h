@@ -123,9 +123,9 @@ struct subjects_rules {
     /* out: the law of the threshold, CARRIED. returns: how many pieces */
     size_t (*pieces)(uint64_t rate, struct subjects_piece *pieces);
 
-    /* returns: whether such a size is sampled, once, whatever the countdown
+    /* returns: whether a size is always sampled, once, whatever the countdown
      * says. A RENEWAL starts afresh then; a CARRIED countdown is left as it
-     * was, unless `always_ticks`. NULL: none is */
+     * was, unless `always_ticks`. NULL: no size is */
     bool (*always)(uint64_t rate, uint64_t size_bytes);
     bool always_ticks;
 
