@@ -120,7 +120,7 @@ enum embed_lock_kind {
 struct embed_wait {
     uintptr_t lock;
     uint64_t start_ticks;
-    uint64_t stack; /* of the waiter; the implementer's */
+    uint64_t stack; /* of the waiter, or its image; the implementer's */
     bool registered;
 };
 

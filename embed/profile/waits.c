@@ -26,6 +26,7 @@ struct slot {
 };
 
 static struct slot slots[1u << SLOTS_LOG2];
+static _Atomic uint64_t forks; /* that this process comes of */
 static struct prof_port_lock guard;
 
 static struct slot *
@@ -96,6 +97,7 @@ embed_on_wait(struct embed_wait *wait, const void *lock, bool has_releaser,
     embed_inside = true;
     wait->lock = (uintptr_t)lock;
     wait->start_ticks = prof_port_now_ns();
+    wait->stack = atomic_load_explicit(&forks, memory_order_relaxed);
     wait->registered = register_waiter(wait->lock, wait->start_ticks);
     if (!wait->registered)
         atomic_fetch_add_explicit(&profile.losses.waits, 1,
@@ -114,7 +116,9 @@ embed_on_waited(const struct embed_wait *wait, enum embed_lock_kind kind,
     (void)kind;
     (void)status;
     embed_inside = true;
-    if (wait->registered)
+    /* A handler may have forked meanwhile: then nobody is registered. */
+    if (wait->registered &&
+        wait->stack == atomic_load_explicit(&forks, memory_order_relaxed))
         unregister_waiter(wait->lock);
     if (profile.config.block_rate_ns > 0)
         record(PROF_BLOCK, prof_port_now_ns() - wait->start_ticks, frame);
@@ -199,6 +203,7 @@ void
 profile_waits_after_fork_child(void)
 {
     atomic_store_explicit(&embed_awaited, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
     begin_alone();
     for (uint32_t i = 0; i < 1u << SLOTS_LOG2; i++) {
         slots[i].waiters = 0;

@@ -1,0 +1,50 @@
+/*
+ * profile_world.h -- what surrounds the samples and waits of the malloc
+ * profiler in a test: the library, threads with and without a processor,
+ * stacks, locks, a clock. What the library is told in one call is noted, a
+ * letter each:
+ *
+ *      t thread begun   u bytes given back   s asked   a allocation   f free
+ *      p, q probes      g agent started      m mutex   b block
+ */
+#ifndef PROFILE_WORLD_H
+#define PROFILE_WORLD_H
+
+#include "profile.h"
+#include "rng.h"
+
+enum { PROFILE_NOTED_MAX = 12 };
+
+struct profile_world {
+    struct sim_rng rng;
+    /* What the library and the profiler say next. */
+    bool samples;
+    bool begins;
+    prof_bucket next_bucket;
+    uint64_t next_until;
+    int64_t rate;
+    uint64_t clock_ns;
+    /* What they were told. */
+    char noted[PROFILE_NOTED_MAX + 1];
+    uint64_t noted_value[PROFILE_NOTED_MAX];
+    int forgotten;   /* what was learned of code, so often */
+    int alone_begun; /* so often */
+};
+
+extern struct profile_world profile_world;
+
+/* Draw what the next call finds: now and then it is another thread's, or
+ * inside. Nothing is noted. */
+void profile_world_draw(void);
+
+/* returns: a frame of a program, any */
+const void *profile_world_frame(void);
+
+/* What prof_mutex_cycles() returns here: a sum that says what it is of. */
+uint64_t profile_world_charge(uint64_t first_ns, uint64_t last_ns,
+                              uint32_t others);
+
+/* returns: is no lock, no processor and no stack held? */
+bool profile_world_is_quiet(void);
+
+#endif

@@ -1,0 +1,493 @@
+/*
+ * test_profile_worlds.c -- random calls told to the malloc profiler's samples
+ * and waits, beside a model of what must be recorded of each.
+ *
+ * The library is the test's: it says which allocation is a sample and gives it
+ * a number, and notes what it is told. Resizes and waits overlap, processors
+ * are own or borrowed, locks share slots, and a handler forks in between.
+ */
+#include "profile_world.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "probes.h"
+#include "table.h"
+#include "told.h"
+#include "unit_test.h"
+
+enum {
+    WORLDS = 1000,
+    CALLS = 100,
+    ADDRESSES = 24,
+    LOCKS = 4,
+    BEGUN_MAX = 5,
+    OFF_BYTES = 65536
+};
+
+static struct profile_world *const world = &profile_world;
+
+/* ---- the model ---- */
+
+static struct block {
+    bool is_known, is_probed;
+    prof_bucket bucket;
+} blocks[ADDRESSES];
+
+static struct {
+    uint32_t waiters;
+    uint64_t first_ns, last_ns;
+    int lock; /* whose it is, while there are waiters */
+} slots[LOCKS];
+
+static struct {
+    bool is_used, is_wait;
+    int at; /* a lock, or an address */
+    uint64_t token;
+    struct block block; /* that is being resized */
+    uint64_t fork;
+    struct embed_wait wait;
+} begun[BEGUN_MAX];
+
+static uint64_t locks[LOCKS];
+static uint64_t forks;
+static uint64_t unseen, early, lost_waits, untracked;
+
+/* Letters with their values, in order; "" and nothing else. */
+static size_t wanted;
+
+static void
+want(char what, uint64_t value)
+{
+    assert_int_equal(world->noted[wanted], what);
+    assert_int_equal(world->noted_value[wanted], value);
+    wanted++;
+}
+
+static void *
+block_at(int at)
+{
+    return (void *)(uintptr_t)(4096 + 16 * (uint64_t)at);
+}
+
+static void
+want_free(struct block *block, int at)
+{
+    want('f', block->bucket);
+    if (block->is_probed && otel_memory_free_semaphore != 0)
+        want('q', (uintptr_t)block_at(at));
+    block->is_known = false;
+}
+
+/* Whether the thread had a processor is the stub's to say. */
+static void
+want_thread(bool had_none, uint64_t until)
+{
+    if (had_none)
+        want('t', 0);
+    if (until != 0)
+        want('u', until);
+}
+
+static void
+want_sample(int at, uint64_t bytes)
+{
+    want('a', bytes);
+    if (world->next_bucket == PROF_BUCKET_NONE)
+        return;
+    if (blocks[at].is_known) {
+        want_free(&blocks[at], at);
+        unseen++;
+    }
+    blocks[at].is_known = true;
+    blocks[at].bucket = world->next_bucket;
+    blocks[at].is_probed = otel_memory_alloc_semaphore != 0;
+    if (blocks[at].is_probed)
+        want('p', (uintptr_t)block_at(at));
+    want('g', 0);
+}
+
+static uint64_t
+some_bytes(void)
+{
+    static const uint64_t sizes[] = {0, 1, 512, 70000, UINT32_MAX, 1ull << 33};
+
+    return sizes[sim_rng_below(&world->rng, 6)];
+}
+
+static void
+want_alloc(int at, uint64_t bytes, bool had_none, uint64_t until)
+{
+    if (embed_inside)
+        return;
+    if (!world->begins) {
+        early++;
+        return;
+    }
+    want_thread(had_none, until);
+    want('s', bytes);
+    if (world->samples && at >= 0)
+        want_sample(at, bytes);
+    until = profile_thread.proc != NULL ? world->next_until : 0;
+    assert_int_equal(profile_thread.is_off, until == 0 && world->rate <= 0);
+    assert_int_equal(embed_until_bytes,
+                     until == 0 && world->rate <= 0 ? OFF_BYTES : until);
+}
+
+static bool
+has_none(void)
+{
+    return profile_thread.proc == NULL && !profile_thread.is_surplus;
+}
+
+static uint64_t
+left(void)
+{
+    return profile_thread.is_off ? 0 : embed_until_bytes;
+}
+
+static void
+allocate(void)
+{
+    const int at = (int)sim_rng_below(&world->rng, ADDRESSES + 1) - 1;
+    const uint64_t bytes = some_bytes();
+    const bool had_none = has_none();
+    const uint64_t until = left();
+
+    embed_on_alloc(at >= 0 ? block_at(at) : NULL,
+                   (struct embed_request){.bytes = bytes},
+                   profile_world_frame());
+    want_alloc(at, bytes, had_none, until);
+}
+
+static void
+release(void)
+{
+    const int at = (int)sim_rng_below(&world->rng, ADDRESSES);
+
+    embed_on_free(block_at(at));
+    if (blocks[at].is_known && !embed_inside)
+        want_free(&blocks[at], at);
+}
+
+static void
+begin_resize(size_t i)
+{
+    const int at = (int)sim_rng_below(&world->rng, ADDRESSES);
+
+    begun[i].is_used = true;
+    begun[i].is_wait = false;
+    begun[i].at = at;
+    begun[i].block = blocks[at];
+    begun[i].token = embed_on_resize(block_at(at));
+    assert_int_equal(begun[i].token != 0, blocks[at].is_known && !embed_inside);
+    if (begun[i].token != 0)
+        blocks[at].is_known = false;
+}
+
+/* If it fails the block is as it was, and its address nobody else's. */
+static void
+end_resize(size_t i)
+{
+    const int old = begun[i].at;
+    const int at = (int)sim_rng_below(&world->rng, ADDRESSES + 8) - 8;
+    const bool had_none = has_none();
+    const uint64_t until = left();
+    uint64_t bytes = some_bytes();
+    bool skips;
+
+    begun[i].is_used = false;
+    embed_inside = false;
+    if (blocks[old].is_known && at < 0)
+        bytes = 0;
+    skips = bytes < embed_until_bytes;
+    embed_on_resized(begun[i].token, block_at(old),
+                     at >= 0 ? block_at(at) : NULL, bytes,
+                     profile_world_frame());
+    if (begun[i].token != 0 && (at >= 0 || bytes == 0))
+        want_free(&begun[i].block, old);
+    else if (begun[i].token != 0)
+        blocks[old] = begun[i].block;
+    if (!skips)
+        want_alloc(at, bytes, had_none, until);
+}
+
+static int
+slot_of(int lock)
+{
+    return lock / 2; /* as choose_locks() has them */
+}
+
+static void
+begin_wait(size_t i)
+{
+    const int lock = (int)sim_rng_below(&world->rng, LOCKS);
+    const int slot = slot_of(lock);
+    const bool has_releaser = sim_rng_below(&world->rng, 8) != 0;
+    const bool is_free = slots[slot].waiters == 0 || slots[slot].lock == lock;
+
+    embed_inside = false;
+    begun[i].is_used =
+        embed_on_wait(&begun[i].wait, (void *)(uintptr_t)locks[lock],
+                      has_releaser, profile_world_frame());
+    assert_int_equal(begun[i].is_used, has_releaser);
+    if (!has_releaser)
+        return;
+    begun[i].is_wait = true;
+    begun[i].at = lock;
+    begun[i].fork = forks;
+    assert_int_equal(begun[i].wait.registered, is_free);
+    assert_int_equal(begun[i].wait.start_ticks, world->clock_ns);
+    lost_waits += !is_free;
+    if (!is_free)
+        return;
+    slots[slot].lock = lock;
+    if (slots[slot].waiters++ == 0)
+        slots[slot].first_ns = world->clock_ns;
+    slots[slot].last_ns = world->clock_ns;
+}
+
+static void
+end_wait(size_t i)
+{
+    const int slot = slot_of(begun[i].at);
+
+    begun[i].is_used = embed_inside = false;
+    embed_on_waited(&begun[i].wait, EMBED_LOCK_MUTEX, 0, profile_world_frame());
+    if (begun[i].wait.registered && begun[i].fork == forks)
+        slots[slot].waiters--;
+    if (profile.config.block_rate_ns > 0)
+        want('b', world->clock_ns - begun[i].wait.start_ticks);
+}
+
+static void
+unlock(void)
+{
+    const int lock = (int)sim_rng_below(&world->rng, LOCKS);
+    const int slot = slot_of(lock);
+    const bool is_told = slots[slot].waiters > 0 && slots[slot].lock == lock &&
+                         !embed_inside && profile.config.mutex_fraction != 0;
+    const uint64_t token =
+        embed_on_release((void *)(uintptr_t)locks[lock], EMBED_LOCK_MUTEX,
+                         profile_world_frame());
+
+    if (!is_told) {
+        assert_int_equal(token, 0);
+        return;
+    }
+    assert_int_equal(
+        token, profile_world_charge(world->clock_ns - slots[slot].first_ns,
+                                    world->clock_ns - slots[slot].last_ns,
+                                    slots[slot].waiters - 1));
+    slots[slot].first_ns = slots[slot].last_ns = world->clock_ns;
+    embed_on_released(token, profile_world_frame());
+    want('m', token);
+}
+
+static void
+fork_here(void)
+{
+    const int before = world->alone_begun;
+
+    profile_waits_after_fork_child();
+    assert_int_equal(world->alone_begun - before,
+                     profile.config.block_rate_ns == 0);
+    memset(slots, 0, sizeof slots);
+    forks++;
+}
+
+static void
+call(void)
+{
+    const size_t i = sim_rng_below(&world->rng, BEGUN_MAX);
+    const uint32_t which = sim_rng_below(&world->rng, 16);
+
+    if (which < 5)
+        allocate();
+    else if (which < 8)
+        release();
+    else if (which < 13 && begun[i].is_used)
+        begun[i].is_wait ? end_wait(i) : end_resize(i);
+    else if (which < 11)
+        begin_resize(i);
+    else if (which < 13)
+        begin_wait(i);
+    else if (which < 15)
+        unlock();
+    else if (sim_rng_below(&world->rng, 8) == 0)
+        fork_here();
+}
+
+static void
+expect_all(void)
+{
+    uint64_t known = 0;
+    uint32_t awaited = 0;
+
+    assert_int_equal(world->noted[wanted], '\0');
+    for (int i = 0; i < ADDRESSES; i++)
+        known += blocks[i].is_known;
+    for (int i = 0; i < LOCKS; i++)
+        awaited += slots[i].waiters > 0;
+    assert_int_equal(table_count(), known);
+    assert_int_equal(atomic_load(&embed_awaited), awaited);
+    assert_int_equal(atomic_load(&profile.losses.early), early);
+    assert_int_equal(atomic_load(&profile.losses.unseen), unseen);
+    assert_int_equal(atomic_load(&profile.losses.untracked), untracked);
+    assert_int_equal(atomic_load(&profile.losses.waits), lost_waits);
+    assert_true(profile_world_is_quiet());
+}
+
+static void
+run_world(uint64_t seed)
+{
+    world->rng.state = sim_mix64(seed);
+    profile.config.block_rate_ns = sim_rng_below(&world->rng, 2);
+    profile.config.mutex_fraction = sim_rng_below(&world->rng, 4) != 0;
+    for (int i = 0; i < CALLS; i++) {
+        bool inside;
+
+        profile_world_draw();
+        wanted = 0;
+        inside = embed_inside;
+        errno = 1000 + i;
+        call();
+        assert_int_equal(errno, 1000 + i);
+        assert_true(embed_inside == inside || !embed_inside);
+        embed_inside = false;
+        expect_all();
+    }
+}
+
+static uint64_t seed;
+
+static int
+tell_seed(void **state)
+{
+    (void)state;
+    if (seed <= WORLDS)
+        print_error("in the world of seed %u\n", (unsigned)seed);
+    return 0;
+}
+
+TEST_WITH(NULL, tell_seed, what_is_told_is_recorded)
+{
+    for (seed = 1; seed <= WORLDS; seed++)
+        run_world(seed);
+}
+
+static int
+clear(void **state)
+{
+    struct table_entry entry;
+
+    (void)state;
+    memset(world->noted, 0, sizeof world->noted);
+    wanted = 0;
+    for (int i = 0; i < ADDRESSES; i++)
+        (void)table_take_out((uintptr_t)block_at(i), &entry);
+    profile_thread = (struct profile_thread){.is_surplus = true};
+    embed_until_bytes = 0;
+    otel_memory_alloc_semaphore = otel_memory_free_semaphore = 0;
+    world->samples = world->begins = true;
+    world->next_bucket = 7;
+    return 0;
+}
+
+/* A block whose free nobody would know is in no profile of what is in use. */
+TEST_WITH(clear, NULL, what_finds_no_room_is_freed_and_counted)
+{
+    struct table_entry entry = {.bucket = 1};
+    struct table_entry before;
+    uint64_t token;
+
+    embed_on_alloc(block_at(0), (struct embed_request){.bytes = 9},
+                   profile_world_frame());
+    token = embed_on_resize(block_at(0));
+    assert_true(token != 0);
+    for (entry.address = 1 << 20; table_count() < TABLE_FULL;)
+        assert_true(table_put_in(&entry, &before) && (entry.address += 16));
+    clear(state);
+    embed_on_alloc(block_at(0), (struct embed_request){.bytes = 9},
+                   profile_world_frame());
+    want('s', 9);
+    want('a', 9);
+    want('f', 7);
+    untracked++;
+    assert_int_equal(world->noted[wanted], '\0');
+    assert_int_equal(atomic_load(&profile.losses.untracked), untracked);
+    clear(state);
+    world->samples = false;
+    embed_on_resized(token, block_at(0), NULL, 9, profile_world_frame());
+    want('s', 9);
+    assert_int_equal(world->noted[wanted], '\0');
+    assert_int_equal(atomic_load(&profile.losses.untracked), untracked + 1);
+    embed_on_early();
+    assert_int_equal(atomic_load(&profile.losses.early), early + 1);
+}
+
+/* A child that takes a sample is no longer about to execute something. */
+TEST_WITH(clear, NULL, a_child_that_samples_is_not_idle)
+{
+    struct table_entry entry = {0};
+
+    atomic_store(&profile.is_idle_child, true);
+    world->next_bucket = PROF_BUCKET_NONE;
+    embed_on_alloc(block_at(0), (struct embed_request){.bytes = 9},
+                   profile_world_frame());
+    assert_true(atomic_load(&profile.is_idle_child));
+    world->next_bucket = 3;
+    for (uintptr_t i = 0; i < TABLE_FULL; i++)
+        (void)table_take_out((1 << 20) + 16 * i, &entry);
+    assert_int_equal(table_count(), 0);
+    clear(state);
+    embed_on_alloc(block_at(0), (struct embed_request){.bytes = 9},
+                   profile_world_frame());
+    assert_false(atomic_load(&profile.is_idle_child));
+}
+
+TEST(an_unload_forgets_what_was_learned_of_code)
+{
+    const int before = world->forgotten;
+
+    (void)state;
+    embed_on_unload();
+    assert_int_equal(world->forgotten, before + 1);
+}
+
+/* While there is a block profile the waits of one thread are told, too. */
+TEST(one_thread_alone_is_told_of_no_mutex)
+{
+    const int before = world->alone_begun;
+
+    (void)state;
+    profile.config.block_rate_ns = 1;
+    profile_waits_start();
+    assert_int_equal(world->alone_begun, before);
+    profile.config.block_rate_ns = 0;
+    profile_waits_start();
+    assert_int_equal(world->alone_begun, before + 1);
+}
+
+/* The first two share a slot, the others another one. */
+static int
+choose_locks(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LOCKS; i++) {
+        const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+
+        locks[i] = 0x1000 + 0x100000 * (uint64_t)i;
+        while (i % 2 == 1 &&
+               locks[i] * factor >> 54 != locks[i - 1] * factor >> 54)
+            locks[i] += 8;
+    }
+    atomic_store(&profile.phase, PROFILE_ON);
+    return 0;
+}
+
+int
+main(void)
+{
+    return tests_run(choose_locks, NULL);
+}
