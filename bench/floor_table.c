@@ -49,7 +49,7 @@ make_slots(uint64_t count)
 }
 
 static void *
-bare_create(uint32_t n, uint32_t depth)
+floor_create(uint32_t n, uint32_t depth)
 {
     struct floor_table *table = calloc(1, sizeof *table);
 
@@ -63,7 +63,7 @@ bare_create(uint32_t n, uint32_t depth)
 }
 
 static void
-bare_destroy(void *context)
+floor_destroy(void *context)
 {
     struct floor_table *table = context;
 
@@ -132,8 +132,8 @@ BENCH_LOOP(floor_intern, struct floor_table, find_or_add(table, key));
 
 const struct bench_table bench_floor_table = {
     .name = "(lower bound)",
-    .create = bare_create,
-    .destroy = bare_destroy,
+    .create = floor_create,
+    .destroy = floor_destroy,
     .intern = floor_intern,
     .concurrent = true, /* while nobody inserts */
     .large = true,
@@ -150,10 +150,10 @@ find_and_count(struct floor_table *table, const struct bench_key *key)
 
 BENCH_LOOP(floor_count, struct floor_table, find_and_count(table, key));
 
-const struct bench_table bench_bare_counted = {
+const struct bench_table bench_floor_counted = {
     .name = "(lower bound)",
-    .create = bare_create,
-    .destroy = bare_destroy,
+    .create = floor_create,
+    .destroy = floor_destroy,
     .intern = floor_count,
     .concurrent = true,
     .large = true,

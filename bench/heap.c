@@ -67,7 +67,7 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
     static const char *const frees[] = {"free", "free2"};
     struct bench_load load;
     struct bench_ours ours;
-    void *bare;
+    void *floor_table;
     struct bench_batches batches[2] = {
         {.load = &load, .context = &ours, .threads = point->threads},
         {.load = &load, .context = &ours, .threads = point->threads}};
@@ -77,17 +77,18 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
     bench_ours_make(&ours, &load);
     if (go->to != NULL)
         (void)bench_peer_ask(go, "load %s", load.path);
-    bare = bench_bare_counted.create(load.n, load.depth);
-    (void)bench_insert_all(&load, bench_bare_counted.intern, bare, NULL);
+    floor_table = bench_floor_counted.create(load.n, load.depth);
+    (void)bench_insert_all(&load, bench_floor_counted.intern, floor_table,
+                           NULL);
     batches[0].batch = bench_ours_alloc;
-    batches[1].batch = bench_bare_counted.intern; /* what the machine asks */
-    batches[1].context = bare;
+    batches[1].batch = bench_floor_counted.intern; /* what the machine asks */
+    batches[1].context = floor_table;
     run_operation(bench, point,
                   (struct bench_row){.operation = "alloc",
                                      .goal_ratio = point->goal_alloc},
                   batches, go, allocs);
     batches[0].batch = bench_ours_free_batch;
-    bench_bare_counted.destroy(bare);
+    bench_floor_counted.destroy(floor_table);
     batches[1].batch = bench_floor_free;
     batches[1].context = &ours;
     run_operation(

@@ -224,7 +224,7 @@ static bool
 check_rate(struct options *options)
 {
     const uint64_t rate = options->pattern.rate;
-    const struct subjects_rules *refusing[RULES_MAX];
+    const struct subjects_rules *refusers[RULES_MAX];
     const char *errors[RULES_MAX];
     size_t kept = 0, refused = 0;
 
@@ -236,15 +236,15 @@ check_rate(struct options *options)
         if (errors[refused] == NULL)
             options->rules[kept++] = rules;
         else
-            refusing[refused++] = rules;
+            refusers[refused++] = rules;
     }
     options->rules_count = kept;
     if (kept == 0)
         return cli_complain("--rate %" PRIu64 ": %s %s%s", rate,
-                            refusing[0]->name, errors[0],
+                            refusers[0]->name, errors[0],
                             refused > 1 ? "; no rule set takes it" : "");
     for (size_t i = 0; i < refused; i++)
-        fprintf(stderr, "profsim: left out: %s %s\n", refusing[i]->name,
+        fprintf(stderr, "profsim: left out: %s %s\n", refusers[i]->name,
                 errors[i]);
     return true;
 }

@@ -320,7 +320,7 @@ cli_conform_stream_run(char **command)
     cli_preload_let_go();
     if (exit_code != CLI_OK)
         return exit_code;
-    if (stream->places == 0)
+    if (stream->sites == 0)
         return cli_usage("%s: no module that it loads at its start has a probe "
                          "otel_memory:alloc",
                          command[0]);

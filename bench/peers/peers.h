@@ -27,7 +27,7 @@ bool bench_peer_start(struct bench_peer *peer, const char *name,
                       const char *path);
 void bench_peer_stop(struct bench_peer *peer);
 
-/* returns: what it answered, < 0 if it did not */
+/* returns: what it replied, < 0 if it did not */
 double bench_peer_ask(struct bench_peer *peer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

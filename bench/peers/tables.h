@@ -40,10 +40,11 @@ void bench_tables_add_peers(struct bench_tables *tables,
 /* Ours, of buckets and of a trace's stacks; and those of floor_table.c. */
 extern const struct bench_table bench_ours_table;
 extern const struct bench_table bench_ours_stacks;
-extern const struct bench_table bench_floor_table;  /* "(lower bound)" */
-extern const struct bench_table bench_bare_counted; /* and an atomic addition */
-extern const struct bench_table bench_line_table;   /* "(one miss)": hits */
-extern const struct bench_table bench_copy_table;   /* "(copy)": inserts */
+extern const struct bench_table bench_floor_table; /* "(lower bound)" */
+extern const struct bench_table
+    bench_floor_counted;                          /* and an atomic addition */
+extern const struct bench_table bench_line_table; /* "(one miss)": hits */
+extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
 
 /* An entry of any of them: links of the peer, then the key, then counters. */
 enum { BENCH_COUNTER_BYTES = 64 };

@@ -175,7 +175,7 @@ cli_check_recording(const struct sim_recording *recording, const char *path,
         result.breach.broken |= PROPS_BIT(PROPS_D1);
         result.breach.property = PROPS_D1;
         snprintf(result.breach.text, sizeof result.breach.text,
-                 "two replays gave different answers");
+                 "two replays gave different results");
     }
     sim_escape_line(stdout,
                     "%s under a simulated collector: %" PRIu64

@@ -19,12 +19,12 @@
 
 #include "complaint.h"
 
-enum { PLACE_BYTES = 1024 };
+enum { LOCATION_BYTES = 1024 };
 
 struct reader {
     const char *source;
-    char place[PLACE_BYTES]; /* FILE:LINE, or "" */
-    char said[PLACE_BYTES];  /* the place of the latest complaint */
+    char location[LOCATION_BYTES]; /* FILE:LINE, or "" */
+    char said[LOCATION_BYTES];     /* the location of the latest complaint */
     bool inside;
     bool between; /* gcc: two statements, with lines of its own */
     bool ok;
@@ -58,23 +58,23 @@ take_text(struct reader *r, const char *line)
             break;
         line += bytes;
     }
-    if (*line == '\0' || (!r->ok && strcmp(r->said, r->place) == 0))
+    if (*line == '\0' || (!r->ok && strcmp(r->said, r->location) == 0))
         return;
     r->ok = cli_complain("%s: inline assembly: what it touches would not be "
                          "seen",
-                         r->place[0] != '\0' ? r->place : r->source);
-    memcpy(r->said, r->place, sizeof r->said);
+                         r->location[0] != '\0' ? r->location : r->source);
+    memcpy(r->said, r->location, sizeof r->said);
 }
 
 /* gcc's `# 7 "prog.c" 1`. returns: false if the line is something else */
 static bool
 take_marker(struct reader *r, const char *line)
 {
-    char file[PLACE_BYTES - 16];
+    char file[LOCATION_BYTES - 16];
     unsigned number;
 
     if (sscanf(line, "# %u \"%1007[^\"]\"", &number, file) == 2) {
-        snprintf(r->place, sizeof r->place, "%s:%u", file, number);
+        snprintf(r->location, sizeof r->location, "%s:%u", file, number);
         r->between = false;
         return true;
     }
@@ -94,7 +94,8 @@ take_location(struct reader *r, const char *line)
     if (strncmp(line + strspn(line, " \t"), ".loc", 4) != 0 || colon == NULL)
         return;
     name += 1 + strspn(name + 1, " ");
-    snprintf(r->place, sizeof r->place, "%.*s", (int)(colon - name), name);
+    snprintf(r->location, sizeof r->location, "%.*s", (int)(colon - name),
+             name);
 }
 
 static void

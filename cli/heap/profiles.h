@@ -51,7 +51,7 @@ struct cli_profiles {
     const void *heap_text_context;
     const struct prof_contention_record *contention[2]; /* by kind */
     size_t contention_count[2];
-    int64_t rate_bytes;             /* of now */
+    int64_t rate_bytes;             /* the current one */
     const struct prof_rules *rules; /* of the records; NULL: exact */
     uint64_t ticks_per_second;
     uint64_t mutex_period; /* what mutex records are multiplied by */

@@ -20,7 +20,7 @@
 struct slot {
     _Atomic uintptr_t lock; /* 0: free */
     uint32_t waiters;       /* all below: guarded by `guard` */
-    uint64_t first_ns;      /* when the first waiter of now began, or somebody
+    uint64_t first_ns;      /* when the current first waiter began, or somebody
                                was charged last */
     uint64_t last_ns;       /* the same of the last one */
 };

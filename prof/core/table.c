@@ -34,7 +34,7 @@
  *   I4  rows used <= rows_max; frames used <= frames_max.
  *   I5  A slot, once not 0, never changes. Hence two inserters of one stack
  *       walk the same slots and meet at the first empty one: the loser of the
- *       compare-and-swap looks at what won, and goes on if it is another stack.
+ *       compare-and-swap compares what won, and goes on if it is another stack.
  *
  * The moment of insertion is the compare-and-swap on the slot. The entry must
  * have its frames_at before it: otherwise another thread could find the bucket,
@@ -270,7 +270,7 @@ insert(struct table *table, const struct key *key, uint64_t index)
 
         /*
          * Release [pair: slot]: entry first, then the way to it (I1). Acquire
-         * on failure: what won is looked at.
+         * on failure: what won is compared.
          */
         if (cas_release_acquire(&table->slots[index], &seen,
                                 slot_of(table, key, row, frames_at))) {

@@ -218,7 +218,7 @@ prof_cpu_stop(struct prof_cpu *cpu)
 
 /*
  * A tick whose thread is gone holds its cell for ever, and a drain may have
- * been linking a stack: so nothing of the ring and the stacks is looked at.
+ * been linking a stack: so the ring and the stacks are not read.
  */
 void
 prof_cpu_after_fork_child(struct prof_cpu *cpu)

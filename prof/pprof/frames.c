@@ -141,7 +141,7 @@ put_named(struct text *text, uintptr_t pc, const struct prof_symbol *symbol,
 /*
  * Write the named lines from `from` on, up to a frame without a name.
  *
- * returns: the first frame not looked at
+ * returns: the first frame that was not read
  */
 static uint32_t
 put_run(struct text *text, const uintptr_t *stack, uint32_t from,

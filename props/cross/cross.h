@@ -209,7 +209,7 @@ bool cross_same_stack(const struct cross *cross,
                       const struct model_trace *trace, uint64_t id,
                       const uintptr_t *stack, uint32_t depth);
 
-/* Keep what is said, or told, at this moment (cross_keep.c). */
+/* Keep what instruments say, or are told, at this moment (cross_keep.c). */
 void cross_keep_tasks(struct cross *cross);    /* the goroutine profile */
 void cross_keep_snapshot(struct cross *cross); /* of the heap */
 void cross_keep_cpu(struct cross *cross);      /* profile, if it is whole */

@@ -184,7 +184,7 @@ repeat_call(struct props_judge *judge, enum truth_kind last)
     else if (last == TRUTH_POST_SWEEP && judge->events % 2 != 0)
         status = prof_heap_post_sweep(prof);
     if (status != PROF_OK)
-        judge_breach(judge, PROPS_H5, "a second call answers: %s",
+        judge_breach(judge, PROPS_H5, "a second call returns: %s",
                      prof_status_text(status));
 }
 

@@ -25,7 +25,7 @@ struct props_judge {
     struct sim_world *world;
     struct model_heap *model;
     struct props_coverage *cover;
-    props_set asked; /* properties that count; others are not looked at */
+    props_set asked; /* properties that count; the others are not judged */
     struct props_breach breach;
     uint64_t hash; /* of every answer: equal for equal runs */
     uint32_t events;

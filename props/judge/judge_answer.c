@@ -368,7 +368,7 @@ judge_status(struct props_judge *judge)
         judge_breach(judge, PROPS_H8, "%zu buckets to list, expected %" PRIu32,
                      answer->count, expected.count);
     if (answer->status != status)
-        judge_breach(judge, PROPS_H8, "the call answers: %s; expected: %s",
+        judge_breach(judge, PROPS_H8, "the call returns: %s; expected: %s",
                      prof_status_text(answer->status),
                      prof_status_text(status));
     return answer->status == PROF_OK && status == PROF_OK;

@@ -51,7 +51,7 @@ subject_counted_bytes(const struct subject *subject, uint64_t size_bytes,
                : size_bytes;
 }
 
-/* Is an allocation of now recorded? It pays off what is left of a gap. */
+/* Is the current allocation recorded? It pays off what is left of a gap. */
 static enum recorded
 recorded_now(struct subject_model *model, uint32_t thread, uint64_t bytes)
 {

@@ -142,7 +142,7 @@ tell_pending(const struct sim_world *world, char *pending, size_t pending_bytes)
         snprintf(pending, pending_bytes,
                  "the reader waits for the end of session %" PRIu32
                  ": tracing is off, it has %" PRIu32
-                 " parts, and a read answers: %s",
+                 " parts, and a read returns: %s",
                  sessions, session->chunks,
                  prof_status_text(sim_trace_answers(world)->last_read));
     else if (session->chunks - session->chunks_on >

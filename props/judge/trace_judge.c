@@ -45,7 +45,7 @@ trace_judge_release(struct trace_judge *judge)
     free(judge->scratch);
 }
 
-/* What the tracer answered to start, stop and read, on the whole. */
+/* What start, stop and read returned, in all. */
 static void
 judge_answers(struct trace_judge *judge)
 {

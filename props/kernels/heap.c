@@ -102,7 +102,7 @@ turn_once(void *context, uint32_t thread)
     (void)context;
     (void)thread;
     sim_explore_check(status == PROF_OK || status == PROF_ERR_BUSY,
-                      "next_cycle answers ok or busy");
+                      "next_cycle returns ok or busy");
 }
 
 const struct sim_kernel props_kernel_busy = {
@@ -283,7 +283,7 @@ static void
 check_room(enum prof_status status, size_t count, size_t room)
 {
     sim_explore_check(status == PROF_OK || status == PROF_ERR_SHORT,
-                      "a snapshot answers ok or short");
+                      "a snapshot returns ok or short");
     sim_explore_check((status == PROF_OK) == (count <= room),
                       "it is short if there is no room, and only then");
 }

@@ -95,7 +95,7 @@ stop_if_on(void)
     status = session_stop();
     prof_port_lock_release(&world);
     sim_explore_check(status == PROF_OK || status == PROF_ERR_OFF,
-                      "stop answers ok or off");
+                      "stop returns ok or off");
 }
 
 static void
@@ -106,7 +106,7 @@ wait_then_stop(void *context, uint32_t thread)
     (void)context;
     (void)thread;
     sim_explore_check(status == PROF_OK || status == PROF_ERR_BUSY,
-                      "a second reader is answered busy");
+                      "a second reader gets busy");
     stop_if_on();
 }
 
@@ -147,7 +147,7 @@ one_buffer_is_full(void *context)
     session_emit_full(0);
 }
 
-/* The bytes are not looked at: they are those of who reads next. */
+/* The bytes are not checked: they belong to the next reader. */
 static void
 read_once(void *context, uint32_t thread)
 {

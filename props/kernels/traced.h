@@ -7,7 +7,7 @@
 /* Of the run: what was read of its first session, and of its second. */
 extern struct session_file traced_file;
 extern struct session_file traced_second_file;
-extern struct session_events traced_events; /* of the file looked at last */
+extern struct session_events traced_events; /* of the file that was read last */
 
 /* A tracer that is on, and nothing read. */
 void traced_new(enum prof_trace_order order);

@@ -1,5 +1,5 @@
 /*
- * go_schedules.c -- schedules for the Go runtime, with our answers.
+ * go_schedules.c -- schedules for the Go runtime, with our results.
  *
  * usage: go_schedules KIND FIRST COUNT SCHEDULES ANSWERS
  *

@@ -1,5 +1,5 @@
 /*
- * go_tape.c -- the calls on their way into the library, and its answers.
+ * go_tape.c -- the calls on their way into the library, and its results.
  *
  * A wait may take a random number. Go's generator is set to a state, ours to
  * the state from which it gives the same 32 bits. So both decide by one number,

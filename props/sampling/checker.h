@@ -13,7 +13,7 @@
 /* What a checker has to say. */
 struct props_finding {
     enum props_property property;
-    uint64_t cells;   /* combinations that were looked at */
+    uint64_t cells;   /* combinations that were tried */
     double deviation; /* relative error of the worst mean, if `unbiased` */
     bool failed;
     int signal;     /* failed: that ended the subject; 0: none did */

@@ -273,7 +273,7 @@ check_added(struct border *border, uint64_t u, uint64_t rate,
 
 /*
  * Under exact rules: that the kept ones are the first so many outcomes is found
- * by halving; outcomes at every border, and some between, are looked at.
+ * by halving; outcomes at every border, and some between, are checked.
  */
 static void
 check_exact_width(struct border *border, uint64_t rate,

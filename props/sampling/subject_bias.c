@@ -31,7 +31,7 @@ enum {
 struct cell {
     uint64_t rate_bytes;
     uint64_t sizes[SIZES_MAX]; /* 0: no more */
-    uint32_t before;           /* allocations that are not looked at */
+    uint32_t before;           /* allocations that do not count */
     uint32_t count;            /* and that are */
     bool one_site;
     bool ends; /* the thread ends before its profile is read */

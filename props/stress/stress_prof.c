@@ -216,7 +216,7 @@ read_one(void *context, const struct prof_heap_record *record)
     reading->allocs += record->allocs;
 }
 
-/* Reads until the workers are done; answers the first fault, or NULL. */
+/* Reads until the workers are done; returns the first fault, or NULL. */
 static void *
 reader_main(void *context)
 {

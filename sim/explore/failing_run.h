@@ -5,8 +5,8 @@
 #include "engine.h"
 
 enum {
-    PLACES_MAX = 64,
-    PLACE_BYTES = 24,
+    REPORT_LOCATIONS_MAX = 64,
+    LOCATION_BYTES = 24,
     CHOICE_BYTES = 64,
     CURVE_POINTS_MAX = 24,
     CURVE_RUNS = 500,
@@ -27,18 +27,20 @@ struct replay {
 };
 
 /* Addresses without a name, by the number that stands for each. */
-struct report_places {
-    uintptr_t address[PLACES_MAX];
+struct report_locations {
+    uintptr_t address[REPORT_LOCATIONS_MAX];
     uint32_t count;
 };
 
-/* Each writes a text, cut to its room: PLACE_BYTES, or `bytes`. */
-void sim_report_place(struct report_places *places, char *text,
-                      uintptr_t address);
-void sim_report_value(const struct replay *replay, struct report_places *places,
-                      char *text, uint64_t value);
-void sim_report_event(const struct replay *replay, struct report_places *places,
-                      char *text, size_t bytes, const struct trace_event *v);
+/* Each writes a text, cut to its room: LOCATION_BYTES, or `bytes`. */
+void sim_report_location(struct report_locations *locations, char *text,
+                         uintptr_t address);
+void sim_report_value(const struct replay *replay,
+                      struct report_locations *locations, char *text,
+                      uint64_t value);
+void sim_report_event(const struct replay *replay,
+                      struct report_locations *locations, char *text,
+                      size_t bytes, const struct trace_event *v);
 void sim_report_choice(const struct sim_exhaust_result *result,
                        const struct sim_choice *c, char *text, size_t bytes);
 

@@ -40,7 +40,7 @@ struct sim_history {
 struct sim_linear_model {
     size_t state_bytes; /* at most SIM_LINEAR_STATE_BYTES; begins all zero */
     /*
-     * Apply one operation; its result is not looked at if it is pending.
+     * Apply one operation; its result is not compared if it is pending.
      *
      * returns: false if the operation cannot have this result here
      */

@@ -49,7 +49,7 @@ prune(bool can_continue)
     e->detour_rng.state = key[0];
 }
 
-/* Has another thread done something to a lock since i's round looked at one? */
+/* Has another thread done something to a lock since i's round read one? */
 static bool
 objects_changed(uint32_t i)
 {

@@ -109,7 +109,7 @@ print_header(FILE *out, const struct sim_kernel *kernel)
 }
 
 static void
-print_event(FILE *out, struct report_places *places,
+print_event(FILE *out, struct report_locations *locations,
             const struct replay *replay, uint32_t index)
 {
     const struct trace_event *v = &replay->trace[index];
@@ -117,7 +117,7 @@ print_event(FILE *out, struct report_places *places,
     char site[64];
 
     text[0] = '\0';
-    sim_report_event(replay, places, text, sizeof text, v);
+    sim_report_event(replay, locations, text, sizeof text, v);
     snprintf(site, sizeof site, "%s", sim_site_text(v->site));
     fprintf(out, "%3u  %*s%-*s  %s\n", (unsigned)index,
             (int)(v->thread * COLUMN_WIDTH), "",
@@ -141,12 +141,12 @@ static void
 print_diagram(FILE *out, const struct sim_kernel *kernel,
               const struct replay *replay)
 {
-    struct report_places places = {.count = 0};
+    struct report_locations locations = {.count = 0};
 
     print_header(out, kernel);
     for (uint32_t i = 0; i < replay->trace_count; i++) {
         if (replay->needed[i])
-            print_event(out, &places, replay, i);
+            print_event(out, &locations, replay, i);
     }
     if (replay->kept < replay->trace_count)
         fprintf(out,

@@ -40,26 +40,26 @@ print_broken(FILE *file, const struct replay *replay)
     fputc('}', file);
 }
 
-/* What the event read of a place, and what it left there. */
+/* What the event read of a location, and what it left there. */
 static void
 print_memory(FILE *file, const struct replay *replay,
-             struct report_places *places, const struct trace_event *v)
+             struct report_locations *locations, const struct trace_event *v)
 {
     const bool stores = v->op == SIM_OP_STORE || v->op == SIM_OP_RMW ||
                         (v->op == SIM_OP_CAS && v->ok);
-    char text[PLACE_BYTES];
+    char text[LOCATION_BYTES];
 
     if (v->op != SIM_OP_LOAD && v->op != SIM_OP_STORE && v->op != SIM_OP_RMW &&
         v->op != SIM_OP_CAS)
         return;
-    sim_report_place(places, text, v->address);
+    sim_report_location(locations, text, v->address);
     fputs(",\"place\":", file);
     sim_json_string(file, text);
-    sim_report_value(replay, places, text, v->value);
+    sim_report_value(replay, locations, text, v->value);
     if (v->op != SIM_OP_STORE) {
         fputs(",\"read\":", file);
         sim_json_string(file, text);
-        sim_report_value(replay, places, text, v->written);
+        sim_report_value(replay, locations, text, v->written);
     }
     if (stores) {
         fputs(",\"stored\":", file);
@@ -94,18 +94,18 @@ print_stale(FILE *file, const struct trace_event *v, uint32_t index)
 
 static void
 print_event(FILE *file, const struct replay *replay,
-            struct report_places *places, uint32_t index)
+            struct report_locations *locations, uint32_t index)
 {
     const struct trace_event *v = &replay->trace[index];
     char text[128] = "";
 
-    sim_report_event(replay, places, text, sizeof text, v);
+    sim_report_event(replay, locations, text, sizeof text, v);
     fprintf(file, "{\"n\":%" PRIu32 ",\"column\":%" PRIu32 ",\"text\":", index,
             v->thread);
     sim_json_string(file, text);
     fputs(",\"site\":", file);
     sim_json_string(file, sim_site_text(v->site));
-    print_memory(file, replay, places, v);
+    print_memory(file, replay, locations, v);
     print_stale(file, v, index);
     if (v->before != TRACE_MAX)
         fprintf(file, ",\"before\":%" PRIu32, v->before);
@@ -115,7 +115,7 @@ print_event(FILE *file, const struct replay *replay,
 static void
 print_events(FILE *file, const struct replay *replay)
 {
-    struct report_places places = {.count = 0};
+    struct report_locations locations = {.count = 0};
     const char *comma = "\n";
 
     fputs(",\n\"events\":[", file);
@@ -123,7 +123,7 @@ print_events(FILE *file, const struct replay *replay)
         if (!replay->needed[i])
             continue;
         fputs(comma, file);
-        print_event(file, replay, &places, i);
+        print_event(file, replay, &locations, i);
         comma = ",\n";
     }
     fprintf(file, "],\n\"events_count\":%" PRIu32 ",\"left_out\":%" PRIu32,

@@ -27,17 +27,18 @@ sim_failure_kind_text(enum sim_failure_kind kind)
 }
 
 void
-sim_report_place(struct report_places *places, char *text, uintptr_t address)
+sim_report_location(struct report_locations *locations, char *text,
+                    uintptr_t address)
 {
     uint32_t i = 0;
 
-    if (sim_site_address_text(text, PLACE_BYTES, address))
+    if (sim_site_address_text(text, LOCATION_BYTES, address))
         return;
-    while (i < places->count && places->address[i] != address)
+    while (i < locations->count && locations->address[i] != address)
         i++;
-    if (i == places->count && i < PLACES_MAX)
-        places->address[places->count++] = address;
-    snprintf(text, PLACE_BYTES, "place%u", (unsigned)i);
+    if (i == locations->count && i < REPORT_LOCATIONS_MAX)
+        locations->address[locations->count++] = address;
+    snprintf(text, LOCATION_BYTES, "place%u", (unsigned)i);
 }
 
 static const char *
@@ -66,70 +67,71 @@ is_pointer(const struct replay *replay, uint64_t value)
 
 /* Pointers differ from process to process: one is shown by name. */
 void
-sim_report_value(const struct replay *replay, struct report_places *places,
-                 char *text, uint64_t value)
+sim_report_value(const struct replay *replay,
+                 struct report_locations *locations, char *text, uint64_t value)
 {
     if (value < 1U << 20)
-        snprintf(text, PLACE_BYTES, "%u", (unsigned)value);
+        snprintf(text, LOCATION_BYTES, "%u", (unsigned)value);
     else if (is_pointer(replay, value))
-        sim_report_place(places, text, (uintptr_t)value);
+        sim_report_location(locations, text, (uintptr_t)value);
     else
-        snprintf(text, PLACE_BYTES, "0x%llx", (unsigned long long)value);
+        snprintf(text, LOCATION_BYTES, "0x%llx", (unsigned long long)value);
 }
 
 void
-sim_report_event(const struct replay *replay, struct report_places *places,
-                 char *text, size_t bytes, const struct trace_event *v)
+sim_report_event(const struct replay *replay,
+                 struct report_locations *locations, char *text, size_t bytes,
+                 const struct trace_event *v)
 {
-    char place[PLACE_BYTES];
-    char value[PLACE_BYTES];
-    char written[PLACE_BYTES];
+    char where[LOCATION_BYTES];
+    char value[LOCATION_BYTES];
+    char written[LOCATION_BYTES];
     const char *const order = order_text(v->order);
 
-    sim_report_place(places, place, v->address);
-    sim_report_value(replay, places, value, v->value);
-    sim_report_value(replay, places, written, v->written);
+    sim_report_location(locations, where, v->address);
+    sim_report_value(replay, locations, value, v->value);
+    sim_report_value(replay, locations, written, v->written);
     switch (v->op) {
     case SIM_OP_LOAD:
-        snprintf(text, bytes, "%s is %s (%s)", place, value, order);
+        snprintf(text, bytes, "%s is %s (%s)", where, value, order);
         break;
     case SIM_OP_STORE:
-        snprintf(text, bytes, "%s = %s (%s)", place, value, order);
+        snprintf(text, bytes, "%s = %s (%s)", where, value, order);
         break;
     case SIM_OP_RMW:
-        snprintf(text, bytes, "%s %s -> %s (%s)", place, value, written, order);
+        snprintf(text, bytes, "%s %s -> %s (%s)", where, value, written, order);
         break;
     case SIM_OP_CAS:
         if (v->ok)
-            snprintf(text, bytes, "%s cas %s -> %s (%s)", place, value, written,
+            snprintf(text, bytes, "%s cas %s -> %s (%s)", where, value, written,
                      order);
         else
-            snprintf(text, bytes, "%s cas fails: %s (%s)", place, value, order);
+            snprintf(text, bytes, "%s cas fails: %s (%s)", where, value, order);
         break;
     case SIM_OP_FENCE:
         snprintf(text, bytes, "fence (%s)", order);
         break;
     case SIM_OP_LOCK:
-        snprintf(text, bytes, "%s %s", v->ok ? "lock" : "try fails:", place);
+        snprintf(text, bytes, "%s %s", v->ok ? "lock" : "try fails:", where);
         break;
     case SIM_OP_UNLOCK:
-        snprintf(text, bytes, "unlock %s", place);
+        snprintf(text, bytes, "unlock %s", where);
         break;
     case SIM_OP_BARRIER:
         snprintf(text, bytes, "barrier on all threads");
         break;
     case SIM_OP_CALL:
-        snprintf(text, bytes, "%s %s%s", v->what, place, v->ok ? "" : " fails");
+        snprintf(text, bytes, "%s %s%s", v->what, where, v->ok ? "" : " fails");
         break;
     case SIM_OP_THREAD:
         snprintf(text, bytes, "%s thread %u", v->what, (unsigned)v->value);
         break;
     case SIM_OP_WAIT:
         snprintf(text, bytes, "%s %s", v->ok ? "sleep on" : "no sleep on",
-                 place);
+                 where);
         break;
     case SIM_OP_WAKE:
-        snprintf(text, bytes, "wake %s", place);
+        snprintf(text, bytes, "wake %s", where);
         break;
     case SIM_OP_MARK:
         snprintf(text, bytes, "mark %u", (unsigned)v->value);

@@ -31,7 +31,7 @@ sim_script_pick(void)
     return next;
 }
 
-/* The store that is said to be read, or to stand behind the new one. */
+/* The store that must be read, or stand behind the new one. */
 uint32_t
 sim_script_choose(const struct location *l, const uint32_t *found,
                   uint32_t count, bool place)

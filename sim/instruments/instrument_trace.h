@@ -30,7 +30,7 @@ struct sim_trace_answers {
     uint32_t starts_refused_on;   /* while tracing was on: it must be */
     uint32_t starts_refused_read; /* while a trace was unread: it must be */
     uint32_t stops_refused;       /* while it was off: it must be */
-    uint32_t wrong_controls;      /* answers to those that must not be */
+    uint32_t wrong_controls;      /* results that must not be */
     uint32_t wrong_reads;         /* same, to reads */
     char wrong_text[128];         /* the first of them */
     enum prof_status last_read;

@@ -1,6 +1,6 @@
 /*
  * tracer.c -- the tracer of an instrument is started, stopped and read, and
- * what it returns is looked at each time.
+ * what it returns is checked each time.
  *
  * Invariant
  *   I1  bytes borrowed from the tracer are copied as late as its contract
@@ -93,7 +93,7 @@ sim_tracer_start(struct tracer *tracer, uint32_t proc)
     const enum prof_status status = start_on(tracer, proc);
 
     if (status != PROF_OK)
-        note_wrong(tracer, &tracer->answers.wrong_controls, "start answers",
+        note_wrong(tracer, &tracer->answers.wrong_controls, "start returns",
                    status);
     tracer->traces = true;
     tracer->sessions_count++;
@@ -106,7 +106,7 @@ sim_tracer_stop(struct tracer *tracer, uint32_t proc, uint32_t stack)
     struct sim_session *session = &tracer->sessions[tracer->sessions_count - 1];
 
     if (status != PROF_OK)
-        note_wrong(tracer, &tracer->answers.wrong_controls, "stop answers",
+        note_wrong(tracer, &tracer->answers.wrong_controls, "stop returns",
                    status);
     tracer->traces = false;
     session->chunks_on = session->chunks;
@@ -120,7 +120,7 @@ sim_tracer_start_in_vain(struct tracer *tracer, uint32_t proc)
 
     if (status != PROF_ERR_BUSY)
         note_wrong(tracer, &tracer->answers.wrong_controls,
-                   "a start that must be refused answers", status);
+                   "a start that must be refused returns", status);
     tracer->answers.starts_refused_on += tracer->traces;
     tracer->answers.starts_refused_read += !tracer->traces;
 }
@@ -132,7 +132,7 @@ sim_tracer_stop_in_vain(struct tracer *tracer, uint32_t proc, uint32_t stack)
 
     if (status != PROF_ERR_OFF)
         note_wrong(tracer, &tracer->answers.wrong_controls,
-                   "a stop that must be refused answers", status);
+                   "a stop that must be refused returns", status);
     tracer->answers.stops_refused++;
 }
 
@@ -179,7 +179,7 @@ read_one(struct tracer *tracer, struct sim_world *world, uint32_t clock_proc)
         return status;
     if (!sim_world_is_unread(world) || tracer->traces) {
         note_wrong(tracer, &tracer->answers.wrong_reads,
-                   "a read inside a session answers", status);
+                   "a read inside a session returns", status);
         return status;
     }
     session = &tracer->sessions[tracer->sessions_count - 1];
@@ -209,5 +209,5 @@ sim_tracer_take(struct tracer *tracer, struct sim_world *world, uint64_t chunks,
                    : was_unread   ? PROF_ERR_END
                                   : PROF_ERR_OFF))
         note_wrong(tracer, &tracer->answers.wrong_reads,
-                   "the last read answers", status);
+                   "the last read returns", status);
 }

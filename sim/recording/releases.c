@@ -16,7 +16,7 @@
  *
  * Invariant: the releases of a lock that have no wait yet are a list, the
  * latest first. A wait takes those that came after its start off the front, so
- * a release is looked at once when it is taken, and a wait looks at one more.
+ * a release is read once when it is taken, and a wait reads one more.
  */
 #include "releases.h"
 

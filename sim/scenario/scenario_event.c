@@ -66,7 +66,7 @@ parse_who(struct sim_parser *p, struct sim_word word, char *letter,
 /*
  * `@+TICKS` and who does it, if they are there; then `word` is what follows.
  *
- * out:     *by, 't' or 'p', if it is said; *number, of it
+ * out:     *by, 't' or 'p', if it is given; *number, of it
  */
 static bool
 parse_prefixes(struct sim_parser *p, struct sim_word *word,
@@ -186,7 +186,7 @@ parse_lock(struct sim_parser *p, struct sim_word word, uint32_t *lock)
     return true;
 }
 
-/* For how long; for ever if nothing is said. */
+/* For how long; for ever if nothing is given. */
 static bool
 parse_while(struct sim_parser *p, int64_t *cycles)
 {

@@ -337,7 +337,7 @@ main(int argc, char **argv)
         problem = watch_begin(provider, sink);
         if (problem != NULL)
             not_tried("the probes cannot be watched: %s", problem);
-        if (watch_places(WATCH_ALLOC) == 0)
+        if (watch_sites(WATCH_ALLOC) == 0)
             not_tried("no module that is loaded has a probe %s:alloc",
                       provider);
         watch_attach();

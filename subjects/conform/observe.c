@@ -54,7 +54,7 @@ static void __attribute__((constructor)) begin(void)
         return;
     if (watch_begin("otel_memory", write_event) != NULL)
         __atomic_fetch_add(&stream->refused, 1, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&stream->places, watch_places(WATCH_ALLOC),
+    __atomic_fetch_add(&stream->sites, watch_sites(WATCH_ALLOC),
                        __ATOMIC_SEQ_CST);
     watch_attach();
 }

@@ -12,9 +12,9 @@
 #include "notes.h"
 #include "operand.h"
 
-enum { PLACES_MAX = 64, ARGUMENTS_MAX = 3, BREAKPOINT = 0xcc };
+enum { SITES_MAX = 64, ARGUMENTS_MAX = 3, BREAKPOINT = 0xcc };
 
-struct place {
+struct site {
     uint8_t *nop;
     uint32_t nop_bytes;
     enum watch_kind kind;
@@ -26,15 +26,15 @@ static const struct {
     uint32_t arguments;
 } kinds[WATCH_KINDS] = {{"alloc", 3}, {"free", 1}};
 
-static struct place places[PLACES_MAX];
-static size_t places_count;
-static uint16_t *semaphores[PLACES_MAX];
+static struct site sites[SITES_MAX];
+static size_t sites_count;
+static uint16_t *semaphores[SITES_MAX];
 static size_t semaphores_count;
 static void (*event_sink)(const struct watch_event *event);
 static const char *wanted_provider;
 static const char *failure;
 
-/* ---- The places ---- */
+/* ---- The sites ---- */
 
 /* returns: the nop's length, 0 if there is none */
 static uint32_t
@@ -72,31 +72,31 @@ add_semaphore(uint16_t *semaphore)
 static const char *
 add_place(const struct note *note, uintptr_t base, enum watch_kind kind)
 {
-    struct place *const place = &places[places_count];
+    struct site *const site = &sites[sites_count];
     const char *text = note->arguments;
 
-    if (places_count == PLACES_MAX)
-        return "it has too many places with a probe";
-    place->kind = kind;
-    place->nop = (uint8_t *)(base + note->address);
-    place->nop_bytes = nop_bytes_at(place->nop);
-    if (place->nop_bytes == 0)
+    if (sites_count == SITES_MAX)
+        return "it has too many sites with a probe";
+    site->kind = kind;
+    site->nop = (uint8_t *)(base + note->address);
+    site->nop_bytes = nop_bytes_at(site->nop);
+    if (site->nop_bytes == 0)
         return "there is no nop where a probe should be";
     for (uint32_t i = 0; i < kinds[kind].arguments; i++) {
-        text = operand_parse(text, &place->operands[i]);
+        text = operand_parse(text, &site->operands[i]);
         if (text == NULL)
             return "an argument of a probe is missing, or of an unknown form";
     }
     if (note->semaphore != 0)
         add_semaphore((uint16_t *)(base + note->semaphore));
-    places_count++;
-    return put_breakpoint(place->nop) ? NULL : "a breakpoint cannot be written";
+    sites_count++;
+    return put_breakpoint(site->nop) ? NULL : "a breakpoint cannot be written";
 }
 
 static int
 look_at_module(struct dl_phdr_info *module, size_t bytes, void *context)
 {
-    static struct note notes[PLACES_MAX];
+    static struct note notes[SITES_MAX];
     size_t count = 0;
 
     (void)bytes;
@@ -104,7 +104,7 @@ look_at_module(struct dl_phdr_info *module, size_t bytes, void *context)
     /* What is no file (the vdso) has no probes. */
     (void)notes_read(module->dlpi_name[0] != '\0' ? module->dlpi_name
                                                   : "/proc/self/exe",
-                     wanted_provider, notes, PLACES_MAX, &count);
+                     wanted_provider, notes, SITES_MAX, &count);
     for (size_t i = 0; i < count && failure == NULL; i++)
         for (int kind = 0; kind < WATCH_KINDS && failure == NULL; kind++)
             if (strcmp(notes[i].name, kinds[kind].name) == 0)
@@ -126,19 +126,19 @@ on_trap(int number, siginfo_t *info, void *context)
     uint64_t values[ARGUMENTS_MAX] = {0};
 
     (void)info;
-    while (i < places_count && places[i].nop != nop)
+    while (i < sites_count && sites[i].nop != nop)
         i++;
-    if (i == places_count) { /* not ours: as if nobody were here */
+    if (i == sites_count) { /* not ours: as if nobody were here */
         signal(number, SIG_DFL);
         return;
     }
-    for (uint32_t j = 0; j < kinds[places[i].kind].arguments; j++)
-        values[j] = operand_value(&places[i].operands[j], at);
-    event_sink(&(struct watch_event){.kind = places[i].kind,
+    for (uint32_t j = 0; j < kinds[sites[i].kind].arguments; j++)
+        values[j] = operand_value(&sites[i].operands[j], at);
+    event_sink(&(struct watch_event){.kind = sites[i].kind,
                                      .address = values[0],
                                      .bytes = values[1],
                                      .weight_bytes = values[2]});
-    *rip += places[i].nop_bytes - 1;
+    *rip += sites[i].nop_bytes - 1;
     errno = error;
 }
 
@@ -158,12 +158,12 @@ watch_begin(const char *provider, void (*sink)(const struct watch_event *event))
 }
 
 size_t
-watch_places(enum watch_kind kind)
+watch_sites(enum watch_kind kind)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < places_count; i++)
-        count += places[i].kind == kind;
+    for (size_t i = 0; i < sites_count; i++)
+        count += sites[i].kind == kind;
     return count;
 }
 

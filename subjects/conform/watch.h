@@ -34,7 +34,7 @@ const char *watch_begin(const char *provider,
 
 /* How many sites with probes there are of a kind; of them all, those with a
  * semaphore. */
-size_t watch_places(enum watch_kind kind);
+size_t watch_sites(enum watch_kind kind);
 size_t watch_semaphores(void);
 
 /* Attach or detach as a consumer does: add one to each semaphore, or take

@@ -133,7 +133,7 @@ struct subjects_rules {
      * one point of several if `by_points`. Linear in `threshold`. */
     double (*estimate)(const struct subjects_sample *sample);
     bool by_points; /* CARRIED, STRATA: times how many points were reached */
-    bool needs_threshold; /* RENEWAL: `threshold` is looked at */
+    bool needs_threshold; /* RENEWAL: `threshold` is read */
     bool draws_once;      /* CARRIED: one point at most, the next at least 0 */
     bool shortcut;        /* CARRIED: whole rates of overshoot count one each */
 

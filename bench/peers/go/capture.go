@@ -50,7 +50,7 @@ func mallocs() float64 {
 	return float64(spent) / captures
 }
 
-// captured answers verbs that begin with "capture", and "malloc".
+// captured handles verbs that begin with "capture", and "malloc".
 func captured(verb string) float64 {
 	if verb == "malloc" {
 		return mallocs()
@@ -62,7 +62,7 @@ func captured(verb string) float64 {
 	return capture(depth)
 }
 
-// gosched answers nanoseconds of a switch between two tasks of one processor.
+// gosched returns nanoseconds of a switch between two tasks of one processor.
 func gosched() float64 {
 	const switches = 100000
 	before := runtime.GOMAXPROCS(1)

@@ -45,7 +45,7 @@ func fillProfile() {
 	}
 }
 
-// profile answers milliseconds.
+// profile returns milliseconds.
 func profile() float64 {
 	if pool == nil {
 		makePool()

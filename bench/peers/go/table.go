@@ -103,7 +103,7 @@ func warmPages(bytes int) {
 	syscall.Munmap(b)
 }
 
-// insertBatch answers the ticks that adding these keys took.
+// insertBatch returns the ticks that adding these keys took.
 func insertBatch(s *staged, from, count int) uint64 {
 	for i := 0; i < count; i++ {
 		s.put(i, from+i)
@@ -160,7 +160,7 @@ func insert() float64 {
 
 var least []uint64 // ticks of each batch in its best round
 
-// stall answers milliseconds, as bench/insert.c.
+// stall returns milliseconds, as bench/insert.c.
 func stall() float64 {
 	if want := keys.n / batchOps; len(least) != want {
 		least = make([]uint64, want)
@@ -278,7 +278,7 @@ func (m *meeting) meet(round int) {
 	}
 }
 
-// onTwo answers the mean of what a function gave on two threads.
+// onTwo returns the mean of what a function gave on two threads.
 func onTwo(f func(m *meeting, thread int) float64) float64 {
 	var m meeting
 	got := make(chan float64)

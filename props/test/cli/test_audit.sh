@@ -43,7 +43,7 @@ prints "details" '^libdatadog  *16  *0.99.* 0.0000 ' --rules libdatadog \
 prints "one that does not take the rate is left out of many" '^exact' \
     --rules jemalloc,exact --rate 5000 --sizes 16
 grep -q 'left out: jemalloc' "$dir/err"
-count "and that is said" $?
+count "and that is reported" $?
 
 prints "a rule set that is right" '^exact: holds; [0-9]* figures within 1 %' \
     --judge --rules exact

@@ -1,7 +1,7 @@
 #!/bin/bash
 # test_barred.sh -- programs that the preloaded libraries do not reach, or that
 # forbid them system calls: each ends as it does alone, and what is not in the
-# recording or the profile is said.
+# recording or the profile is reported.
 # usage: props/test/cli/test_barred.sh PROFSIM PROGRAM STATIC_PROGRAM
 set -u
 profsim=$(realpath "$1")
@@ -101,7 +101,7 @@ else
         grep -q '^ *7700 *100 .*allocate_before .*< run_confined' shown
     count "confined, recorded: all allocations of it" $?
     grep -q '^not recorded  *1 children, forked by a process that confined' shown
-    count "confined, recorded: what is missing is said" $?
+    count "confined, recorded: what is missing is reported" $?
 
     for agent in "" " --no-agent"; do
         as_alone "confined$agent" "profile --heap 1$agent" "$program" confine
@@ -112,7 +112,7 @@ else
         count "confined$agent: files of the parent" $?
         grep -q 'not in its profiles: .*confined itself' err &&
             grep -q 'confined itself' f/*.lost.txt
-        count "confined$agent: what is missing is said" $?
+        count "confined$agent: what is missing is reported" $?
     done
     as_alone "confined" "profile --heap 1" "$program" confine
     grep -q '^ *7700 .*allocate_after' err && grep -q '^ *7700 .*allocate_before' err
@@ -159,10 +159,10 @@ fi
 
 as_alone "its own timer" "profile --heap 1 --cpu 100" "$program" take-timer
 grep -q 'not in its profiles: ticks .*SIGPROF or ITIMER_PROF' err
-count "its own timer: ticks are missing, and that is said" $?
+count "its own timer: ticks are missing, and that is reported" $?
 as_alone "no timer" "profile --heap 1 --cpu 100" "$program" allocate
 ! grep -q 'not in its profiles' err && ! ls f | grep -q lost
-count "no timer of its own: nothing is said" $?
+count "no timer of its own: nothing is reported" $?
 
 [ -z "$(ls spools)" ]
 count "no spool is left" $?

@@ -35,4 +35,4 @@ for rules in go1.5 go1.6-late go1.10 go1.17; do
     [ $status = 2 ] || die "$rules: exit $status"
     echo "$said" | grep -q 'at a rate of' || die "$rules: no cell is named"
 done
-echo "bias: all answers are right"
+echo "bias: all results are right"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# test_command.sh -- the command from outside: answers, errors, exit codes.
+# test_command.sh -- the command from outside: output, errors, exit codes.
 #
-# A mistake of the user is answered by one line on stderr, nothing on stdout,
+# A mistake of the user is reported in one line on stderr, nothing on stdout,
 # and exit 1; a known-bad rule set by a short scenario that replays.
 # usage: props/test/cli/test_command.sh PROFSIM
 set -u
@@ -347,7 +347,7 @@ exits "a failure that was saved is replayed first" 2 "is still broken" \
     check --rules go1.6-late --seeds 1..10 --save "$dir/saved"
 grep -q "^replay: profsim replay $dir/saved/H2-" "$dir/out" &&
     grep -q "delete it to search on" "$dir/out"
-count "what to do about it is said" $?
+count "what to do about it is reported" $?
 exits "a failure of other rules is left alone" 0 "left alone" \
     check --seeds 1..10 --save "$dir/saved"
 

@@ -107,7 +107,7 @@ check "a replay's words are quoted for a shell" [ $? = 2 ]
 # The report says how far the verdict goes.
 "$profsim" explore fixtures/explore/user/timed_again.c \
     --json "$work/bound.json" >/dev/null
-check "a bound on waits is said, and no other" \
+check "a bound on waits is reported, and no other" \
     says "$work/bound.json" '"holds, waits to a bound"'
 
 # A failure shows what it depends on, and where each thread is.
@@ -153,7 +153,7 @@ for list in '' 0,,1 0,1, 1x -1 0,99 0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1; do
     check "the list '$list' is bad input" [ $? = 1 ]
 done
 
-# What is wrong is said, and nothing is left behind.
+# What is wrong is reported, and nothing is left behind.
 mkdir "$work/tmp"
 TMPDIR=$work/tmp "$profsim" explore "$work/missing.c" >"$work/out" 2>&1
 check "a missing file is bad input" [ $? = 1 ]

@@ -4,7 +4,7 @@
 #
 # At rate 1 every number must be the program's own. At a real rate they are
 # estimates: the bounds below are 6.1 standard deviations wide, which a right
-# profiler leaves once in 1e9 runs; what they would miss is said where they
+# profiler leaves once in 1e9 runs; what they would miss is reported where they
 # stand. Profiles are read by install/read_profile.py, which knows the format
 # alone.
 # usage: props/test/cli/test_profile.sh PROFSIM LIBRARY PROGRAM ALONE
@@ -237,7 +237,7 @@ count "cpu: ticks go to the function that burns" $?
 
 profile --heap 0 -- "$program" status 0
 [ $? -eq 0 ] && [ -z "$(ls f)" ] && grep -q 'nothing to sample' err
-count "nothing is sampled: no file, and that is said" $?
+count "nothing is sampled: no file, and that is reported" $?
 profile --heap 1 --mutex 0 -- "$program" heap
 [ "$(ls f | sed 's/^[0-9]*//' | tr '\n' ' ')" = ".allocs.pb.gz .heap.pb.gz " ]
 count "--mutex 0: the heap's files alone" $?

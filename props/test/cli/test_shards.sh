@@ -113,7 +113,7 @@ count "no shard goes on from the result of another" $?
 mkdir empty
 merge empty >>log 2>err
 [ $? -eq 1 ] && grep -q 'ends in .result' err
-count "a folder without results is said" $?
+count "a folder without results is reported" $?
 
 # Every ordering of a kernel: each graph is found once.
 timeout 60 "$profsim" explore counter-4 --result whole.explored >>log 2>&1

@@ -11,7 +11,7 @@
 # container), they are left as they are.
 #
 # Without root, user namespaces are tried (uidmap); with neither, nothing is
-# tested, and that is said and counted as a failure.
+# tested, and that is reported and counted as a failure.
 # usage: props/test/cli/test_shared.sh PROFSIM RECORDER
 set -u
 if [ "$(id -u)" -ne 0 ]; then

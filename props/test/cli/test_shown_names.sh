@@ -74,7 +74,7 @@ shows "no debug information: the symbol" " outer < main < "
 gcc -O2 -s -o program program.c
 shows "no symbols: the module, and where in it" " program+0x"
 
-# What is missing is said, and what to do about it.
+# What is missing is reported, and what to do about it.
 "$profsim" record --limit 64k -o x.rec -- python3 -c pass 2>words
 "$profsim" run x.rec >shown
 if grep -q '^not recorded  *[1-9][0-9]* events after the log was full: .* larger --limit' shown; then

@@ -172,7 +172,7 @@ sed 's/main.parse/main.other/; $arealloc-fails o3 s1 1' heap.sim >broken.sim
 run 2 "$profsim" run --subject "$from/example.c" --json run.json broken.sim &&
     has 'broken.sim: A7 broken: ' && has 's1 at 0x[0-9a-f]*, live 1 (8 bytes)$' &&
     grep -q "profsim run --subject $from/example.c broken.sim" run.json
-verdict "what is broken is said, and what was shown" $?
+verdict "what is broken is reported, and what was shown" $?
 run 1 "$profsim" run shown.sim && has 'profsim: .*--subject FILE$' &&
     run 1 "$profsim" run --subject own --subject own shown.sim &&
     has "profsim: .*'own' is one more" &&

@@ -102,7 +102,7 @@ put_thread(struct log_model *model, uint32_t thread)
 }
 
 /* The hash is whatever it is, but for one stack it is one in an epoch: it is
- * not looked at here. */
+ * not checked here. */
 static uint64_t
 put_stack(struct log_model *model, uint32_t stack)
 {

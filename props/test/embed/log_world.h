@@ -23,7 +23,7 @@ struct log_world {
 
 extern struct log_world log_world;
 
-/* returns: a frame whose stack is that of now */
+/* returns: a frame with the current stack */
 const void *log_world_frame(void);
 
 /* Begin the log of a new process: near or far from the file's beginning, with

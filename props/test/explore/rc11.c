@@ -8,7 +8,7 @@
 
 enum {
     EVENTS_MAX =
-        PROPS_RC11_PLACES + PROPS_RC11_THREADS_MAX * PROPS_RC11_STEPS_MAX
+        PROPS_RC11_LOCATIONS + PROPS_RC11_THREADS_MAX * PROPS_RC11_STEPS_MAX
 };
 
 void
@@ -41,7 +41,7 @@ props_rc11_put(uint64_t outcome, uint32_t thread, uint32_t step, uint32_t value)
 
 struct event {
     enum props_rc11_op op;
-    uint32_t place; /* PROPS_RC11_PLACES for a fence */
+    uint32_t location; /* PROPS_RC11_LOCATIONS for a fence */
     int order;
     uint32_t value;
     uint32_t thread;
@@ -57,7 +57,7 @@ struct graph {
     struct event events[EVENTS_MAX];
     uint32_t count;
     uint32_t from[EVENTS_MAX];    /* reads-from, for readers */
-    uint32_t written[EVENTS_MAX]; /* place in modification order */
+    uint32_t written[EVENTS_MAX]; /* location in modification order */
     struct relation sb, rf, mo, fr, hb, eco;
 };
 
@@ -162,7 +162,7 @@ sequence(const struct graph *g, uint32_t w)
     uint32_t set = 1U << w;
 
     for (uint32_t round = 0; round < g->count; round++) {
-        for (uint32_t e = PROPS_RC11_PLACES; e < g->count; e++) {
+        for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
             if (g->events[e].op == PROPS_RC11_EXCHANGE &&
                 (set >> g->from[e] & 1) != 0)
                 set |= 1U << e;
@@ -177,7 +177,7 @@ synchronize(struct graph *g, struct relation *sw, uint32_t a, uint32_t w)
 {
     const uint32_t set = sequence(g, w);
 
-    for (uint32_t r = PROPS_RC11_PLACES; r < g->count; r++) {
+    for (uint32_t r = PROPS_RC11_LOCATIONS; r < g->count; r++) {
         if (!reads(&g->events[r]) || (set >> g->from[r] & 1) == 0)
             continue;
         if (acquires(&g->events[r]))
@@ -195,7 +195,7 @@ derive_hb(struct graph *g)
 {
     struct relation sw = {{0}};
 
-    for (uint32_t a = PROPS_RC11_PLACES; a < g->count; a++) {
+    for (uint32_t a = PROPS_RC11_LOCATIONS; a < g->count; a++) {
         if (!releases(&g->events[a]))
             continue;
         if (writes(&g->events[a]))
@@ -217,7 +217,7 @@ derive_eco(struct graph *g)
     struct relation r;
 
     memset(&g->fr, 0, sizeof g->fr);
-    for (uint32_t e = PROPS_RC11_PLACES; e < g->count; e++) {
+    for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
         if (reads(&g->events[e]))
             g->fr.row[e] = g->mo.row[g->from[e]] & ~(1U << e);
     }
@@ -226,7 +226,7 @@ derive_eco(struct graph *g)
     g->eco = closure(r);
 }
 
-/* Keep only pairs whose places differ, or are the same. */
+/* Keep only pairs whose locations differ, or are the same. */
 static struct relation
 by_place(const struct graph *g, const struct relation *r, bool same)
 {
@@ -234,8 +234,8 @@ by_place(const struct graph *g, const struct relation *r, bool same)
 
     for (uint32_t a = 0; a < g->count; a++) {
         for (uint32_t b = 0; b < g->count; b++) {
-            const bool equal = g->events[a].place == g->events[b].place &&
-                               g->events[a].place != PROPS_RC11_PLACES;
+            const bool equal = g->events[a].location == g->events[b].location &&
+                               g->events[a].location != PROPS_RC11_LOCATIONS;
 
             if (in(r, a, b) && equal == same)
                 put(&out, a, b);
@@ -263,7 +263,7 @@ seq_cst_holds(const struct graph *g)
 
     for (uint32_t e = 0; e < g->count; e++) {
         put(&identity, e, e);
-        if (e >= PROPS_RC11_PLACES && g->events[e].order == __ATOMIC_SEQ_CST)
+        if (e >= PROPS_RC11_LOCATIONS && g->events[e].order == __ATOMIC_SEQ_CST)
             *(g->events[e].op == PROPS_RC11_FENCE ? &fences : &accesses) |=
                 1U << e;
     }
@@ -309,7 +309,7 @@ is_allowed(struct graph *g)
 static bool
 is_atomic(const struct graph *g)
 {
-    for (uint32_t e = PROPS_RC11_PLACES; e < g->count; e++) {
+    for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
         if (g->events[e].op == PROPS_RC11_EXCHANGE &&
             g->written[e] != g->written[g->from[e]] + 1)
             return false;
@@ -324,7 +324,7 @@ judge_graph(struct graph *g)
 
     memset(&g->rf, 0, sizeof g->rf);
     memset(&g->mo, 0, sizeof g->mo);
-    for (uint32_t e = PROPS_RC11_PLACES; e < g->count; e++) {
+    for (uint32_t e = PROPS_RC11_LOCATIONS; e < g->count; e++) {
         if (reads(&g->events[e])) {
             put(&g->rf, g->from[e], e);
             outcome =
@@ -335,7 +335,7 @@ judge_graph(struct graph *g)
     for (uint32_t a = 0; a < g->count; a++) {
         for (uint32_t b = 0; b < g->count; b++) {
             if (writes(&g->events[a]) && writes(&g->events[b]) &&
-                g->events[a].place == g->events[b].place &&
+                g->events[a].location == g->events[b].location &&
                 g->written[a] < g->written[b])
                 put(&g->mo, a, b);
         }
@@ -357,8 +357,9 @@ enumerate_mo(struct graph *g, uint32_t e)
         judge_graph(g);
         return;
     }
-    for (uint32_t i = PROPS_RC11_PLACES; i < g->count; i++) {
-        if (!writes(&g->events[i]) || g->events[i].place != g->events[e].place)
+    for (uint32_t i = PROPS_RC11_LOCATIONS; i < g->count; i++) {
+        if (!writes(&g->events[i]) ||
+            g->events[i].location != g->events[e].location)
             continue;
         writers++;
         if (i < e)
@@ -378,12 +379,12 @@ enumerate_rf(struct graph *g, uint32_t e)
     while (e < g->count && !reads(&g->events[e]))
         e++;
     if (e == g->count) {
-        enumerate_mo(g, PROPS_RC11_PLACES);
+        enumerate_mo(g, PROPS_RC11_LOCATIONS);
         return;
     }
     for (uint32_t w = 0; w < g->count; w++) {
         if (w == e || !writes(&g->events[w]) ||
-            g->events[w].place != g->events[e].place)
+            g->events[w].location != g->events[e].location)
             continue;
         g->from[e] = w;
         enumerate_rf(g, e + 1);
@@ -399,23 +400,23 @@ props_rc11_allowed(const struct props_rc11_program *program,
     memset(&g, 0, sizeof g);
     found = allowed;
     allowed->count = 0;
-    for (uint32_t p = 0; p < PROPS_RC11_PLACES; p++)
+    for (uint32_t p = 0; p < PROPS_RC11_LOCATIONS; p++)
         g.events[g.count++] =
-            (struct event){.op = PROPS_RC11_STORE, .place = p};
+            (struct event){.op = PROPS_RC11_STORE, .location = p};
     for (uint32_t t = 0; t < program->threads; t++) {
         const uint32_t first = g.count;
 
         for (uint32_t i = 0; i < program->length; i++) {
             const struct props_rc11_step *s = &program->steps[t][i];
 
-            for (uint32_t p = 0; p < PROPS_RC11_PLACES; p++)
+            for (uint32_t p = 0; p < PROPS_RC11_LOCATIONS; p++)
                 put(&g.sb, p, g.count);
             for (uint32_t before = first; before < g.count; before++)
                 put(&g.sb, before, g.count);
             g.events[g.count++] = (struct event){
                 .op = s->op,
-                .place =
-                    s->op == PROPS_RC11_FENCE ? PROPS_RC11_PLACES : s->place,
+                .location = s->op == PROPS_RC11_FENCE ? PROPS_RC11_LOCATIONS
+                                                      : s->location,
                 .order = s->order,
                 .value = s->value,
                 .thread = t,
@@ -423,5 +424,5 @@ props_rc11_allowed(const struct props_rc11_program *program,
             };
         }
     }
-    enumerate_rf(&g, PROPS_RC11_PLACES);
+    enumerate_rf(&g, PROPS_RC11_LOCATIONS);
 }

@@ -15,7 +15,7 @@
 enum {
     PROPS_RC11_THREADS_MAX = 3,
     PROPS_RC11_STEPS_MAX = 3,
-    PROPS_RC11_PLACES = 2,
+    PROPS_RC11_LOCATIONS = 2,
     PROPS_RC11_OUTCOMES_MAX = 4096,
 };
 
@@ -28,7 +28,7 @@ enum props_rc11_op {
 
 struct props_rc11_step {
     enum props_rc11_op op;
-    uint32_t place;
+    uint32_t location;
     int order;
     uint32_t value; /* stored; each store's own */
 };

@@ -25,7 +25,7 @@ static uint32_t programs = 600;
 /* ---- Explored ---- */
 
 static struct props_rc11_program program;
-static uint32_t memory[PROPS_RC11_PLACES];
+static uint32_t memory[PROPS_RC11_LOCATIONS];
 static uint32_t read_by[PROPS_RC11_THREADS_MAX][PROPS_RC11_STEPS_MAX];
 static struct props_rc11_outcomes explored;
 static struct props_rc11_outcomes allowed;
@@ -48,14 +48,14 @@ run_thread(void *context, uint32_t thread)
         switch (s->op) {
         case PROPS_RC11_LOAD:
             read_by[thread][i] =
-                __tsan_atomic32_load(&memory[s->place], s->order);
+                __tsan_atomic32_load(&memory[s->location], s->order);
             break;
         case PROPS_RC11_STORE:
-            __tsan_atomic32_store(&memory[s->place], s->value, s->order);
+            __tsan_atomic32_store(&memory[s->location], s->value, s->order);
             break;
         case PROPS_RC11_EXCHANGE:
-            read_by[thread][i] =
-                __tsan_atomic32_exchange(&memory[s->place], s->value, s->order);
+            read_by[thread][i] = __tsan_atomic32_exchange(&memory[s->location],
+                                                          s->value, s->order);
             break;
         case PROPS_RC11_FENCE:
             __tsan_atomic_thread_fence(s->order);
@@ -141,7 +141,7 @@ draw_program(struct sim_rng *rng, enum class class)
 
             s->op = (enum props_rc11_op)sim_rng_below(
                 rng, class == ACCESSES ? 3 : 4);
-            s->place = sim_rng_below(rng, PROPS_RC11_PLACES);
+            s->location = sim_rng_below(rng, PROPS_RC11_LOCATIONS);
             if (value > WRITES_MAX && s->op != PROPS_RC11_FENCE)
                 s->op =
                     PROPS_RC11_LOAD; /* orders of writes grow as a factorial */
@@ -163,7 +163,7 @@ print_program(void)
             const struct props_rc11_step *s = &program.steps[t][i];
 
             print_message("T%u: %s %u order %d value %u\n", t, names[s->op],
-                          s->place, s->order, s->value);
+                          s->location, s->order, s->value);
         }
     }
 }

@@ -19,7 +19,7 @@ enum op { LOAD, STORE, CAS, WAIT, WAKE_ONE, WAKE_ALL, LOCKED, TRY, OPS_COUNT };
 
 struct step {
     enum op op;
-    uint32_t place;
+    uint32_t location;
     uint32_t value;
 };
 
@@ -43,38 +43,39 @@ setup(void *context)
 static void
 do_step(const struct step *s)
 {
-    uint32_t *place = &memory[s->place];
+    uint32_t *location = &memory[s->location];
     uint32_t expected = s->value;
 
     switch (s->op) {
     case LOAD:
-        __tsan_atomic32_load(place, __ATOMIC_ACQUIRE);
+        __tsan_atomic32_load(location, __ATOMIC_ACQUIRE);
         break;
     case STORE:
-        __tsan_atomic32_store(place, s->value, __ATOMIC_RELEASE);
+        __tsan_atomic32_store(location, s->value, __ATOMIC_RELEASE);
         break;
     case CAS:
-        __tsan_atomic32_compare_exchange_strong(
-            place, &expected, s->value + 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        __tsan_atomic32_compare_exchange_strong(location, &expected,
+                                                s->value + 1, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED);
         break;
     case WAIT:
-        sim_explore_wait(place, s->value);
+        sim_explore_wait(location, s->value);
         break;
     case WAKE_ONE:
-        sim_explore_wake_one(place);
+        sim_explore_wake_one(location);
         break;
     case WAKE_ALL:
-        sim_explore_wake(place);
+        sim_explore_wake(location);
         break;
     case LOCKED:
         sim_explore_lock(&lock, 0);
-        __tsan_atomic32_load(place, __ATOMIC_RELAXED);
+        __tsan_atomic32_load(location, __ATOMIC_RELAXED);
         sim_explore_unlock(&lock);
         break;
     case TRY:
         if (!sim_explore_trylock(&lock, 0))
             break;
-        __tsan_atomic32_store(place, s->value, __ATOMIC_RELAXED);
+        __tsan_atomic32_store(location, s->value, __ATOMIC_RELAXED);
         sim_explore_unlock(&lock);
         break;
     case OPS_COUNT:
@@ -121,7 +122,7 @@ draw_program(struct sim_rng *rng)
             s->op = sim_rng_below(rng, 2) == 0
                         ? (enum op)(WAIT + sim_rng_below(rng, 3))
                         : (enum op)sim_rng_below(rng, OPS_COUNT);
-            s->place = sim_rng_below(rng, 4) == 0;
+            s->location = sim_rng_below(rng, 4) == 0;
             s->value = sim_rng_below(rng, 2);
         }
     }
@@ -139,7 +140,7 @@ fail_program(uint32_t number, const struct sim_exhaust_result *a,
         for (uint32_t i = 0; i < program.length; i++) {
             const struct step *s = &program.steps[t][i];
 
-            print_message("T%u: %s %u, %u\n", t, names[s->op], s->place,
+            print_message("T%u: %s %u, %u\n", t, names[s->op], s->location,
                           s->value);
         }
     }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_determinism.sh -- D1 across processes: the same seeds, the same answers,
+# test_determinism.sh -- D1 across processes: the same seeds, the same results,
 # whatever compiler, optimisation, locale, time zone, clock, address layout,
 # environment and number of jobs.
 #

@@ -109,7 +109,7 @@ rm fail
 touch vanish
 judges '#'
 check "a judge that does not start catches nothing" exits 1
-check "and it is said" grep -q 'judge does not start' said
+check "and it is reported" grep -q 'judge does not start' said
 check "no mutant counts as caught by it" test ! -s results
 
 echo "mutate: $passed passed, $failed failed"

@@ -1,5 +1,5 @@
 /*
- * log_builder.c -- write a truth log by hand and read the model's answers.
+ * log_builder.c -- write a truth log by hand and read what the model says.
  */
 #include "log_builder.h"
 

@@ -1,5 +1,5 @@
 /*
- * log_builder.h -- write a truth log by hand and read the model's answers as
+ * log_builder.h -- write a truth log by hand and read what the model says as
  * text. Stacks have the names A, B, C, ...
  */
 #ifndef PROPS_LOG_BUILDER_H

@@ -32,7 +32,7 @@ next_word(uint64_t *state)
     return *state >> 33;
 }
 
-/* Noise, runs and repetitions in turns, so that both kinds of blocks occur. */
+/* Noise, runs and repetitions in turn, so that both kinds of blocks occur. */
 static int
 some_bytes(void **state)
 {

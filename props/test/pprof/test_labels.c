@@ -9,7 +9,7 @@
 #include "prof/text.h"
 #include "unit_test.h"
 
-enum { TEXT_MAX = 4096 }; /* bytes of a text that are looked at */
+enum { TEXT_MAX = 4096 }; /* bytes of a text that are read */
 
 static struct case_run run;
 static const uintptr_t stack[] = {CASE_WORK};

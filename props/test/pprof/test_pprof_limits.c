@@ -346,7 +346,7 @@ take_calls(void *context, const void *bytes, size_t bytes_count)
     return --*(long *)context >= 0 ? PROF_OK : PROF_ERR_SINK;
 }
 
-/* A question to the names shows that a record is looked at. */
+/* A question to the names shows that a record is read. */
 static void
 count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
 {
@@ -355,7 +355,7 @@ count_questions(void *context, uintptr_t pc, struct prof_symbol *symbol)
     ++*(size_t *)context;
 }
 
-/* After the first refusal no record is looked at: a full disk is not waited
+/* After the first refusal no record is read: a full disk is not waited
  * for. */
 TEST(records_after_a_refusal_are_not_looked_at)
 {
@@ -410,7 +410,7 @@ TEST(records_after_a_refusal_are_not_looked_at)
         }
         assert_int_equal(status, PROF_ERR_SINK);
         if (asked == 0 || asked >= MANY)
-            fail_msg("writer %d: %zu of %d looked at", writer, asked, MANY);
+            fail_msg("writer %d: %zu of %d read", writer, asked, MANY);
         free(scratch);
     }
 }

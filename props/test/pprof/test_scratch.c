@@ -71,7 +71,7 @@ TEST(a_text_needs_a_buffer_and_the_names_of_its_deepest_stack)
     }
 }
 
-/* The first stack there is: what no frame has filled in is not looked at. */
+/* The first stack there is: what no frame has filled in is not read. */
 TEST(a_stack_of_the_runtime_alone_is_shown_whole)
 {
     static const uintptr_t stack[] = {CASE_MALLOC, CASE_NEW};

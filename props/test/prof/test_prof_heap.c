@@ -226,7 +226,7 @@ TEST(ring_the_second_flush_of_a_cycle_does_nothing)
     next_and_flush(prof);
     next_and_flush(prof);
     assert_true(prof_heap_phase(prof).flushed);
-    /* What a stray event would leave in the slot of now stays there. */
+    /* What a stray event would leave in the current slot stays there. */
     slot = &prof_proc_at(prof, 0)->columns.slots[prof_heap_phase(prof).cycle %
                                                  COUNTER_SLOTS][bucket];
     store_relaxed(slot, load_relaxed(slot) + 7);

@@ -165,7 +165,7 @@ TEST(a_block_of_any_other_alignment_is_refused)
     free(block);
 }
 
-/* Every length that is too short, each byte of it looked at. */
+/* Every length that is too short, each byte of it checked. */
 TEST(a_block_of_any_shorter_length_is_refused_untouched)
 {
     const struct prof_config config = {
@@ -250,7 +250,7 @@ TEST(a_thousand_instances_do_not_know_of_each_other)
 
         all[i] = props_prof_make(&config);
     }
-    /* Instance i: i allocations, and i % 3 cycles; in turns. */
+    /* Instance i: i allocations, and i % 3 cycles; in turn. */
     for (uint32_t round = 0; round < INSTANCES; round++) {
         for (uint32_t i = round + 1; i < INSTANCES; i++) {
             const uintptr_t frame = 0x1000 + i;

@@ -125,7 +125,7 @@ TEST(each_mistake_is_named)
     }
 }
 
-/* Go's reader uses the rate of now; the first threshold of V8 is the rate. */
+/* Go's reader uses the current rate; the first threshold of V8 is the rate. */
 TEST(effects_are_judged)
 {
     struct subjects_verdict verdict;

@@ -97,7 +97,7 @@ TEST(time_that_runs_backwards_is_a_verdict_of_its_own)
          ERROR, 0, "unknown event type 0"},
         {"broken bytes come before a bad frequency",
          "p0 heap:1 freq:0 raw:0x61", ERROR, 0, "ends inside a number"},
-        {"but wrong records after a bad frequency are not looked at",
+        {"but wrong records after a bad frequency are not read",
          "p0 heap:1 freq:0 raw:0x06 raw:0 raw:0 raw:0x05 raw:0 raw:0",
          TIME_ORDER, 0, "0 ticks"},
     };

@@ -366,7 +366,7 @@ TEST(threads_and_sessions_leave_no_gap_with_little_room)
 
 /* ---- the processors' counter ---- */
 
-/* Task 2 is blocked and woken over and over, by two processors in turns. */
+/* Task 2 is blocked and woken over and over, by two processors in turn. */
 struct relay {
     struct prof_trace *trace;
     _Atomic int baton; /* handoffs so far: odd, the task is ready */

@@ -38,7 +38,7 @@ struct jobs {
     struct sim_control *control;
     struct job list[SIM_JOBS_MAX];
     uint32_t count;
-    struct sim_board *board;
+    struct sim_shared *shared;
     struct sim_exhaust_result before; /* what was found by one process */
     enum sim_search_end end;
     bool over;
@@ -61,7 +61,7 @@ start(struct jobs *j, uint32_t i)
         close(ends[0]);
         for (uint32_t k = 0; k < i; k++)
             close(j->list[k].fd);
-        sim_worker_main(j->control->search, ends[1], j->board, i);
+        sim_worker_main(j->control->search, ends[1], j->shared, i);
     }
     close(ends[1]);
     if (pid < 0) {
@@ -96,7 +96,7 @@ sum_up(struct jobs *j)
 
     for (uint32_t i = 0; i < j->count; i++) {
         for (uint32_t k = 0; k < SIM_COUNT_COUNT; k++)
-            sum[k] += atomic_load(&j->board->slots[i].counts[k]);
+            sum[k] += atomic_load(&j->shared->slots[i].counts[k]);
     }
     r->runs = b->runs + sum[SIM_COUNT_RUNS];
     r->graphs = b->graphs + sum[SIM_COUNT_GRAPHS];
@@ -148,7 +148,7 @@ ask(struct jobs *j, uint32_t i, enum sim_request request)
     if (job->part == SIM_NO_PART || job->asked)
         return;
     job->asked = true;
-    atomic_store(&j->board->slots[i].request, request);
+    atomic_store(&j->shared->slots[i].request, request);
 }
 
 /* Somebody has nothing to do: the others share. */
@@ -232,7 +232,7 @@ take_done(struct jobs *j, uint32_t i, const struct sim_message *m)
     sim_frontier_done(f, job->part);
     job->part = SIM_NO_PART;
     job->asked = false;
-    atomic_store(&j->board->slots[i].request, SIM_REQUEST_NONE);
+    atomic_store(&j->shared->slots[i].request, SIM_REQUEST_NONE);
     if (sim_frontier_is_empty(f))
         finish(j, SIM_SEARCH_DONE);
 }
@@ -352,7 +352,7 @@ share_of(const struct jobs *j)
     for (uint32_t i = 0; i < j->count; i++) {
         if (j->list[i].part != SIM_NO_PART)
             done[j->list[i].part] =
-                (double)atomic_load(&j->board->slots[i].share) / SIM_SHARE_ONE;
+                (double)atomic_load(&j->shared->slots[i].share) / SIM_SHARE_ONE;
     }
     sum = sim_frontier_share(f, done);
     free(done);
@@ -424,13 +424,14 @@ sim_jobs_run(struct sim_control *c)
     memset(&j, 0, sizeof j);
     j.control = c;
     j.before = *c->result;
-    j.board = mmap(NULL, sizeof *j.board, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (j.board == MAP_FAILED)
+    j.shared = mmap(NULL, sizeof *j.shared, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (j.shared == MAP_FAILED)
         abort();
-    j.board->runs_left = c->options->runs_max != 0
-                             ? (int64_t)(c->options->runs_max - c->result->runs)
-                             : INT64_MAX;
+    j.shared->runs_left =
+        c->options->runs_max != 0
+            ? (int64_t)(c->options->runs_max - c->result->runs)
+            : INT64_MAX;
     while (j.count < wanted && start(&j, j.count))
         j.count++;
     if (j.count == 0) {
@@ -440,6 +441,6 @@ sim_jobs_run(struct sim_control *c)
     }
     coordinate(&j);
     stop_all(&j);
-    munmap(j.board, sizeof *j.board);
+    munmap(j.shared, sizeof *j.shared);
     return j.end;
 }

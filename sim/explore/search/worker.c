@@ -16,9 +16,9 @@ enum { RUNS_AT_ONCE = 32 };
 
 struct worker {
     int fd;
-    struct sim_board *board;
+    struct sim_shared *shared;
     struct sim_slot *slot;
-    uint32_t runs_left; /* that it has taken from the board's */
+    uint32_t runs_left; /* that it has taken from the shared ones */
     bool failure_sent;
 };
 
@@ -197,7 +197,7 @@ take_run(struct worker *w)
     int64_t left;
 
     if (w->runs_left == 0) {
-        left = atomic_fetch_sub(&w->board->runs_left, RUNS_AT_ONCE);
+        left = atomic_fetch_sub(&w->shared->runs_left, RUNS_AT_ONCE);
         w->runs_left = left <= 0             ? 0
                        : left < RUNS_AT_ONCE ? (uint32_t)left
                                              : RUNS_AT_ONCE;
@@ -276,10 +276,11 @@ search_part(struct sim_search *s, const struct sim_message *part)
 }
 
 _Noreturn void
-sim_worker_main(struct sim_search *s, int fd, struct sim_board *board,
+sim_worker_main(struct sim_search *s, int fd, struct sim_shared *shared,
                 uint32_t number)
 {
-    struct worker w = {.fd = fd, .board = board, .slot = &board->slots[number]};
+    struct worker w = {
+        .fd = fd, .shared = shared, .slot = &shared->slots[number]};
     struct sim_exhaust_result result;
     struct sim_message part;
 

@@ -36,7 +36,7 @@ struct sim_slot {
 };
 
 /* In memory that all share. */
-struct sim_board {
+struct sim_shared {
     _Atomic int64_t runs_left;
     struct sim_slot slots[SIM_JOBS_MAX];
 };
@@ -75,6 +75,6 @@ void sim_message_free(struct sim_message *m);
 
 /* Search what comes over the socket, until it ends. */
 _Noreturn void sim_worker_main(struct sim_search *s, int fd,
-                               struct sim_board *board, uint32_t number);
+                               struct sim_shared *shared, uint32_t number);
 
 #endif
