@@ -1,6 +1,6 @@
 /*
- * explorer.c -- complete runs a second of the explorer of instruction
- * orderings, on programs whose numbers of orderings are known.
+ * explorer.c -- how many complete runs the explorer of instruction orderings
+ * makes per second, on programs whose number of orderings is known.
  */
 #include "bench.h"
 #include "explore.h"

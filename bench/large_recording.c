@@ -1,6 +1,6 @@
 /*
- * large_recording.c -- writes a recording as large as wanted, of a program that
- * never was: stacks like a tree, sizes and lifetimes like most programs'.
+ * large_recording.c -- writes a recording of any size, of an imaginary program:
+ * stacks form a tree, sizes and lifetimes are like most programs'.
  *
  * usage: large_recording FILE EVENTS STACKS [THREADS]
  */

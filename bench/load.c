@@ -1,5 +1,6 @@
 /*
- * load.c -- loads: a made-up program's call graph, and orders of access.
+ * load.c -- loads: the call graph of an imaginary program, and orders of
+ * access.
  *
  * The program has FUNCTIONS functions in some 16 MB of text; each has a few
  * call sites, most with one callee, popular callees among them. A stack is a

@@ -1,8 +1,8 @@
 /*
- * simulator.c -- level-1 events a second of the simulator on one core: worlds
- * generated and applied without any judge; the same events again without the
- * generator; and whole judged runs with every property asked for, of heaps and
- * of worlds that carry every instrument.
+ * simulator.c -- level-1 events per second of the simulator on one core: worlds
+ * generated and applied without a judge; the same events again without the
+ * generator; and whole judged runs with every property, of heaps and of worlds
+ * that carry every instrument.
  */
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@ struct sim_nearest;
 enum cli_exit cli_usage(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* returns: what was complained about last; "" if nothing was */
+/* returns: the last complaint; "" if there was none */
 const char *cli_complaint_last(void);
 
 /* As cli_usage(). returns: false */

@@ -18,14 +18,15 @@
 
 #define EMBED_HOOK __attribute__((visibility("default")))
 
-/* What a function returns last is jumped to, not called, in every build. */
+/* Makes a function's last call a jump in every build. */
 #ifdef __clang__
 #define EMBED_JUMPS
 #else
 #define EMBED_JUMPS __attribute__((optimize("O2")))
 #endif
 
-/* Behind the last use of a function's frame: no call before it is a jump. */
+/* Stands after the last use of a function's frame, so that no call before it
+ * becomes a jump. */
 #define EMBED_KEEP_FRAME() __asm__ volatile("" ::: "memory")
 
 /*
@@ -44,8 +45,8 @@ void embed_alone_begin(void);
 void embed_alone_end(void);
 
 /*
- * Slots in use in the implementer's table of locks that somebody waits for. 0:
- * no release need be told.
+ * How many slots are in use in the implementer's table of locks that threads
+ * wait for. 0: no release need be reported.
  */
 extern _Atomic uint32_t embed_awaited __attribute__((visibility("hidden")));
 
@@ -72,8 +73,8 @@ embed_prctl(int option, va_list words)
 
 /* --------------------------------------------------- implemented by each user
  *
- * frame is __builtin_frame_address(0) of the interposed function. errno may be
- * changed by none of them.
+ * frame is __builtin_frame_address(0) of the interposed function. None of them
+ * may change errno.
  */
 
 /* How a block was asked for. */

@@ -87,7 +87,7 @@ extern struct embed_state *embed_state; /* NULL until the first start */
 extern _Atomic uint32_t embed_generation; /* of images: parent, child, ... */
 extern _Atomic uint64_t embed_early_drops;
 extern _Atomic uint32_t embed_names; /* times that a thread was named */
-/* Calls by which the process has forbidden itself system calls, or made ready
+/* Calls by which the process has forbidden itself system calls, or prepared
  * to (seccomp): after one a child might be killed for opening a spool. */
 extern _Atomic uint32_t embed_confinements;
 extern uint64_t embed_forked_ticks; /* of this process; 0: it was not */
@@ -197,7 +197,7 @@ void embed_log_unload(void);
 /* A RESIZE turned out to be something else: a FREE, or nothing. */
 void embed_log_change(uint64_t offset, enum embed_kind kind);
 
-/* returns: where so many words belong; NULL if there is no room */
+/* returns: where to put so many words; NULL if there is no room */
 uint64_t *embed_append_words_locked(uint32_t words_count);
 
 /*

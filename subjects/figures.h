@@ -44,8 +44,8 @@ double subjects_live(const struct subjects_rules *rules, uint64_t rate,
                      uint64_t size_bytes);
 
 /*
- * One site that makes all sizes in turn, for a reader that knows the site's
- * mean size only: many samples, so that counts are as their chances.
+ * One site that allocates all sizes in turn, for a reader that knows only the
+ * site's mean size, in the limit of many samples.
  *
  * out:     objects, bytes: estimates divided by the truth
  */

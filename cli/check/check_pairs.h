@@ -11,7 +11,8 @@
  * Print how many pairs were met in one run, and each pair for which pairs.def
  * is wrong.
  *
- * returns: false if one was missed that is met elsewhere, or met that cannot be
+ * returns: false if a pair was missed that other runs meet, or one was met that
+ *          cannot be
  */
 bool cli_check_pairs(struct cli_report *report, const struct props_pairs *met);
 

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /*
- * Look at what the objects need, and neither they nor the archive have.
+ * Check the functions that the objects need, and that neither they nor the
+ * archive have.
  *
  * in:      objects[0..count), relocatable files; archive, the explorer's
  * returns: false if there is such a function, or a file cannot be read;

@@ -37,8 +37,8 @@ struct cli_call_tree *cli_call_tree_new(void);
 void cli_call_tree_delete(struct cli_call_tree *tree);
 
 /*
- * Add what a recording counts by one measure to a column. The names stay those
- * of `calls`, which must live as long as the tree.
+ * Add a recording's counts by one measure to a column. The names stay those of
+ * `calls`, which must live as long as the tree.
  *
  * returns: false if there is no memory
  */

@@ -11,7 +11,7 @@
 
 #include "recording.h"
 
-/* Most calls of one stack; what lies nearer to the root is left away. */
+/* The most calls of one stack; those nearer to the root are left out. */
 enum { CLI_CALLS_MAX = 1024 };
 
 struct cli_call {

@@ -50,8 +50,8 @@ struct cli_page {
 void cli_page_begin(struct cli_page *page);
 
 /*
- * Write the files that were asked for, each whole or not at all, and let go of
- * the memory.
+ * Write the files that were asked for, each whole or not at all, and free the
+ * memory.
  *
  * in:      input, the file that was read and must not be written over; or NULL
  * returns: false, and a complaint, if a file was not written
@@ -59,7 +59,7 @@ void cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page, enum cli_page_kind kind,
                   const struct cli_page_paths *paths, const char *input);
 
-/* Let go of one that is not to be written. */
+/* Free one that is not to be written. */
 void cli_page_drop(struct cli_page *page);
 
 #endif

@@ -113,17 +113,17 @@ cli_conversion_length(const struct embed_record *record)
 /* returns: a new zeroed item, NULL if there is no memory */
 void *cli_items_add(struct cli_items *items, size_t item_bytes);
 
-/* modules.c. Take the module at offset, unless it is known. */
+/* modules.c. Add the module at offset, unless it is known. */
 bool cli_modules_take(struct cli_conversion *convert, uint64_t offset);
 
-/* All are known: find out which came in place of another. */
+/* When all are known: find out which of them replaced another. */
 void cli_modules_place(struct cli_conversion *convert);
 
 /* returns: how far a pc of a stack of this epoch is to be moved */
 uint64_t cli_modules_shift(const struct cli_conversion *convert, uint64_t epoch,
                            uint64_t pc);
 
-/* Pass 1: check all records, take everything that is not an event. */
+/* Pass 1: check all records, and keep everything that is not an event. */
 bool cli_conversion_take_tables(struct cli_conversion *convert);
 
 /* Name what was taken, and write it. */

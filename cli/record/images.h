@@ -53,8 +53,8 @@ bool cli_images_save(struct cli_images *images, const char *output,
                      size_t most);
 
 /*
- * Remove the spools that are done, and the folder if it is empty then; say
- * what is left and how to get at it.
+ * Remove the spools that are done, and the folder if it is empty then; say what
+ * is left and how to save it.
  */
 void cli_images_remove(const struct cli_images *images);
 

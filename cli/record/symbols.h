@@ -57,7 +57,8 @@ void cli_symbols_added(struct cli_symbols *symbols);
 void cli_symbols_find(struct cli_symbols *symbols, uint64_t pc,
                       struct cli_symbol *symbol);
 
-/* Most functions at one pc: those inlined there, and the one they are in. */
+/* The most functions at one pc: those inlined there, and the one they are
+ * in. */
 enum { CLI_SYMBOLS_MAX = 65 };
 
 /*

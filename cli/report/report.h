@@ -115,8 +115,8 @@ uint64_t cli_report_count(const struct cli_report *report, const char *subject,
                           enum cli_verdict verdict);
 
 /*
- * Write the files that were asked for, each whole or not at all, and let go of
- * the memory.
+ * Write the files that were asked for, each whole or not at all, and free the
+ * memory.
  *
  * in:      exit_code, of what was judged
  * returns: exit_code; CLI_USAGE, after a complaint, if a file was not written
@@ -124,7 +124,7 @@ uint64_t cli_report_count(const struct cli_report *report, const char *subject,
 enum cli_exit cli_report_end(struct cli_report *report,
                              enum cli_exit exit_code);
 
-/* Let go of a report that is not to be written. returns: exit_code */
+/* Free a report that is not to be written. returns: exit_code */
 enum cli_exit cli_report_drop(struct cli_report *report,
                               enum cli_exit exit_code);
 

@@ -92,7 +92,7 @@ void cli_rows_free(struct cli_rows *rows);
 /* Print how many rows there are, and the sum of their hashes. */
 void cli_rows_tell(const struct cli_rows *rows);
 
-/* Is that a command which runs nothing but profsim's own lists? */
+/* Does the command run nothing but profsim's own lists? */
 bool cli_rows_may_ask(const char *asked);
 
 /*

@@ -33,7 +33,7 @@ struct cli_shard_failure {
     char *scenario; /* malloc'd; NULL: none that shows it again */
 };
 
-/* The worlds of a campaign come in two kinds, and each seed is one of each. */
+/* The worlds of a campaign come in two kinds; each seed gives one of each. */
 enum cli_part_kind { CLI_PART_HEAPS, CLI_PART_TRACES, CLI_PART_COUNT };
 
 struct cli_part {

@@ -109,7 +109,7 @@ const struct model_sum *model_heap_sum(const struct model_heap *model);
 
 struct model_drops model_heap_drops(const struct model_heap *model);
 
-/* Rates, and where each processor's random numbers must stand. */
+/* Rates, and the state that each processor's random numbers must have. */
 const struct model_contention *
 model_heap_contention(const struct model_heap *model);
 

@@ -1,8 +1,8 @@
 /*
  * sampling.c -- the closed forms of sampling.h.
  *
- *      draws 0 1 2 ... by remainder:  0 1 .. c .. R-1 | 0 1 .. c .. R-1 | 0 1
- * .. [kept]            [kept]            [ke
+ *      draws 0 1 2 ... by remainder:  0 1 .. c .. R-1 | 0 1 .. c .. R-1 | ...
+ *                                     [kept]           [kept]
  *
  * Of the M draws from 0, floor(M/R) (c+1) + min(M mod R, c+1) have a remainder
  * of at most c (c < R). For draws that begin elsewhere it is the difference of

@@ -70,8 +70,7 @@ struct model_heap_sampling {
 };
 
 /*
- * in:      MODEL_GO_1_5 is not given: its chance depends on the allocations
- *          before
+ * in: MODEL_GO_1_5 is excluded: its chance depends on the allocations before
  */
 struct model_heap_sampling model_heap_sampling(enum model_era era,
                                                uint64_t size_bytes,

@@ -1,6 +1,7 @@
 /*
- * index.h -- from hashes to the numbers of things that lie elsewhere, in the
- * order in which they came: open addressing in memory of the caller's.
+ * index.h -- a hash index: from the hash of a thing to its number. The things
+ * lie elsewhere and are numbered in the order in which they came. Open
+ * addressing, in the caller's memory.
  *
  * It begins small and doubles, at most three quarters full. So a caller who has
  * memory for many things but meets few does not pay for clearing all of it.

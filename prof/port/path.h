@@ -1,6 +1,6 @@
 /*
- * path.h -- the way to a file that will be written, past links that others may
- * have planted.
+ * path.h -- finds the way to a file that will be written, past links that
+ * others may have planted.
  */
 #ifndef PROF_PORT_PATH_H
 #define PROF_PORT_PATH_H

@@ -1,6 +1,6 @@
 /*
- * trace_clock.c -- events in the order of the clock alone: what processors
- * share is that they read the same one.
+ * trace_clock.c -- events in the order of the clock alone. All processors read
+ * the same clock, and share nothing else.
  *
  *      sequence number:   | clock - clock_first | lane  |
  *

@@ -36,7 +36,7 @@ enum trace_part {
     PART_END
 };
 
-/* Somebody who writes events: a processor, or all who are on none. */
+/* A writer of events: a processor, or all threads that are on none. */
 struct trace_proc {
     alignas(PROF_BLOCK_ALIGN) struct trace_buffer *buffer; /* its thread's */
     uint64_t last_clock; /* ordered by the clock: the latest event's */
@@ -193,8 +193,8 @@ void prof_trace_empty_buffers(struct prof_trace *trace);
 /* returns: whether less than half of the buffers are empty */
 bool prof_trace_is_filling(struct prof_trace *trace);
 
-/* Forget a session that has stopped; nobody has begun to read it, or waits. No
- * session: does nothing. */
+/* Forget a session that has stopped, and that nobody has begun to read or
+ * waits for. Does nothing if there is none. */
 void prof_trace_discard(struct prof_trace *trace);
 
 /* Tell the reader, awake or asleep, that there is something new. */

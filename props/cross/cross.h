@@ -34,7 +34,7 @@ enum {
     CROSS_SNAPSHOTS_MAX = 64 /* of the heap, in a run */
 };
 
-/* What one stack of a contention profile has got. */
+/* The sums of one stack of a contention profile. */
 struct cross_site {
     const uintptr_t *stack;
     uint32_t depth;
@@ -48,7 +48,8 @@ struct cross_sites {
     struct cross_site sites[CROSS_SITES_MAX];
 };
 
-/* A wait of a task: of a lock, as a profile is told, or of something else. */
+/* A wait of a task: for a lock, as reported to a profile, or for something
+ * else. */
 struct cross_wait {
     uint8_t task;
     bool is_of_lock;
@@ -80,7 +81,7 @@ struct cross_reading {
     } listed[SIM_SCHEDULED_MAX];
 };
 
-/* A moment of a session: what had been told of it by then. */
+/* A moment of a session: what had been reported by then. */
 struct cross_moment {
     uint32_t session;
     uint32_t lines;   /* of the run */
@@ -235,8 +236,8 @@ void cross_heap(struct cross *cross, uint32_t session,
 void cross_snapshot(struct cross *cross, const struct cross_snapshot *snapshot,
                     const uint64_t allocs_before[3]);
 
-/* What the heap profile has published, against the lines of the whole run: for
- * one session, as the others have the same. */
+/* What the heap profile has published, compared with the lines of the whole
+ * run. One session is enough, since the others would give the same. */
 void cross_published(struct cross *cross);
 
 void cross_goroutines(struct cross *cross, uint32_t session,

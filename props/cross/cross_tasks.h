@@ -1,6 +1,6 @@
 /*
- * cross_tasks.h -- the tasks that a trace tells of, as they are after each of
- * its events, and nothing else: what other instruments say is compared with it.
+ * cross_tasks.h -- the state of a trace's tasks after each of its events, from
+ * the trace alone, to compare with what other instruments say.
  *
  * Wake-ups that led to nothing are followed, too; the reader of traces leaves
  * them out.

@@ -29,8 +29,8 @@ struct cross_without {
 void cross_without_release(struct cross_without *without);
 
 /*
- * Make a run again, whose events are all possible, up to a quiet end: traces
- * are read to theirs.
+ * Repeat a run whose events are all possible, up to a quiet end, at which
+ * traces have been read to theirs.
  *
  * in:      left_out, which the run carries
  * returns: false if another instrument says something else; see `difference`

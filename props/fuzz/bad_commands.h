@@ -1,4 +1,5 @@
-/* bad_commands.h -- commands that do what none may: hostile.c must notice. */
+/* bad_commands.h -- commands that misbehave on purpose, which hostile.c must
+ * notice. */
 #ifndef PROPS_FUZZ_BAD_COMMANDS_H
 #define PROPS_FUZZ_BAD_COMMANDS_H
 

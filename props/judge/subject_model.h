@@ -79,7 +79,8 @@ enum subject_fit subject_model_fit(const struct subject_model *model,
                                    const struct subject_sums *sums,
                                    const struct subject_count *shown);
 
-/* Less than expected, by more than sums in double can be off? More? */
+/* Is it less than expected, by more than rounding in doubles explains? Is it
+ * more? */
 bool subject_is_less(const struct subject_model *model, double shown,
                      double expected);
 bool subject_is_more(const struct subject_model *model, double shown,

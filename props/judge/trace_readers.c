@@ -1,9 +1,9 @@
 /*
  * trace_readers.c -- a reader that sleeps, and another one.
  *
- *      first:   read the header, read: nothing yet, sleep ......... read on,
- * end second:                           refused, until it is so main: stop
- * ---------------wakes-^
+ *      first    reads the header, finds no more, sleeps ..... reads the end
+ *      second                 tries until it is refused           ^
+ *      main                                        stops, and wakes
  *
  * Every wait is bounded; a right reader needs none of the bounds.
  */

@@ -1,6 +1,6 @@
 /*
- * futex.h -- system calls on words that threads sleep on, answered by the
- * explorer. Included ahead of a source that is taken in whole.
+ * futex.h -- system calls on words that threads sleep on, handled by the
+ * explorer. Include it before a source that is included whole.
  */
 #ifndef PROPS_KERNELS_FUTEX_H
 #define PROPS_KERNELS_FUTEX_H

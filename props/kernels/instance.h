@@ -14,7 +14,7 @@ extern const uintptr_t kernel_stacks[KERNEL_STACKS][2];
 
 extern struct prof *kernel_prof;
 
-/* What the kernel's configuration leaves out is a small default. */
+/* Fields that the kernel's configuration leaves out get small defaults. */
 void kernel_new_instance(struct prof_config config);
 
 /* Record an allocation of 16 bytes on a processor. */

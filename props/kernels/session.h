@@ -45,7 +45,8 @@ void session_make(enum prof_trace_order order);
 /* The same, and it is on. */
 void session_new(enum prof_trace_order order);
 
-/* A world of one task, told once. in: context, bool: is it told? */
+/* A world of one task, which is listed once. in: context, a bool: was it
+ * listed? */
 bool session_one_task(void *context, struct prof_trace_task *task);
 
 /* Begin a session: one task, the caller, on processor 0. */

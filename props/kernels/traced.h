@@ -27,8 +27,8 @@ void traced_read_some(void *context, uint32_t thread);
 /* The next session begins when this one was read to its end. */
 void traced_stop_and_start(void *context, uint32_t thread);
 
-/* The same in a stopped world, beside a return from a system call, and at the
- * end: one return is told, in its own session. */
+/* The same in a stopped world, during a return from a system call, and at
+ * the end: the return is told once, in its own session. */
 void traced_stop_and_start_stopped(void *context, uint32_t thread);
 void traced_return(void *context, uint32_t thread);
 void traced_one_return(void *context);

@@ -17,7 +17,7 @@
 #include "rng.h"
 #include "truth/truth.h"
 
-/* What was met, to be sure that it was. */
+/* Counts of what was met, to be sure that all of it was. */
 struct go_tape_counts {
     uint64_t calls;
     uint64_t shorts;    /* readings with too little room */

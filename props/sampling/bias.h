@@ -1,6 +1,6 @@
 /*
  * bias.h -- how far the means of a block profile are off, as a table and a
- * plot. The numbers are the closed forms that S2 holds against the library.
+ * plot. The numbers are the closed forms that S2 compares with the library.
  */
 #ifndef PROPS_BIAS_H
 #define PROPS_BIAS_H

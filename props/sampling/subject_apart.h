@@ -35,7 +35,7 @@ struct subject_result {
 void props_subject_add(struct subject_figure *figure, double found);
 
 /*
- * Hold the mean of so many runs against the truth.
+ * Compare the mean of so many runs with the truth.
  *
  * out:     *mean and its standard error, as parts of the truth; *result, but
  * for its text returns: false if it is off

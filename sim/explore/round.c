@@ -1,5 +1,5 @@
 /*
- * round.c -- wait loops of a whole program, which says nothing about them.
+ * round.c -- wait loops of a whole program, which does not announce them.
  *
  * A thread is in a wait loop when it comes to the same access again with the
  * same registers and the same stack, and has changed nothing in between. Then

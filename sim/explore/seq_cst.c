@@ -7,11 +7,11 @@
  *
  *   psc_base  from e, or from f and what happens after it, by scb, to e', or to
  *             what happens before f' and f'
- *   scb       program order; happens-before between accesses to one position,
- * or from and to other places; modification order; reads-before psc_F     from
- * f to f' by happens-before, or from what happens after f to what happens
- * before f' by reads-from, modification order and reads-before, as often as one
- * likes (eco)
+ *   scb       program order; happens-before between accesses to one location,
+ *             or from and to other locations; modification order; reads-before
+ *   psc_F     from f to f' by happens-before, or from what happens after f to
+ *             what happens before f' by reads-from, modification order and
+ *             reads-before, any number of times (eco)
  *
  * The order of execution does not matter here. A thread that reads the newest
  * store, or stores at the end of the modification order, comes after all else:

@@ -131,19 +131,20 @@ bool sim_generator_next_for_subject(struct sim_generator *g,
                                     const struct sim_world *world,
                                     struct sim_event *event);
 
-/* generate_tasks_faults.c: the clocks, and how far the tracer's memory goes;
- * does a fault strike now, on a processor or the reader? */
+/* generate_tasks_faults.c: draw how the clocks go wrong and how little
+ * memory the tracer has; does a fault strike now, on a processor or the
+ * reader? */
 void sim_draw_trace_limits(struct sim_generator *g);
 bool sim_draw_trace_fault(struct sim_generator *g,
                           const struct sim_world *world, uint32_t proc,
                           struct sim_event *event);
 
-/* Does something happen to the task's processor, instead of by the task? */
+/* Does an event happen to the task's processor, instead of one by the task? */
 bool sim_draw_hold(struct sim_generator *g, const struct sim_world *world,
                    struct sim_event *event);
 
 /*
- * Let the event of a processor that stands still be another's.
+ * Give the event of a stalled processor to another one.
  *
  * returns: false if all stand still
  */

@@ -63,7 +63,7 @@ enum sim_expect_kind {
     SIM_EXPECT_ORDER       /* the listing is listed[first .. first + second) */
 };
 
-/* What the answer to a reading event must be. */
+/* What a reading event must return. */
 struct sim_expect {
     enum sim_expect_kind kind;
     uint32_t event; /* index of the reading event it follows */

@@ -51,7 +51,7 @@ uint64_t sim_text_hash(const char *text, size_t bytes);
 
 uintptr_t sim_text_address(const char *function, size_t bytes);
 
-/* How a world is traced that does not say. */
+/* How a world is traced if it does not say. */
 extern const struct sim_trace_config sim_trace_plain;
 
 /* The words of the language. */

@@ -129,8 +129,8 @@ struct sim_proc {
     uint32_t task; /* 0: none */
 };
 
-/* The first pc of a task. One that no task created is the runtime's own, but
- * for the first, and its code is elsewhere. */
+/* The first pc of a task. Tasks that no task created are the runtime's own,
+ * except the first; their code lies elsewhere. */
 #define SIM_TASK_PC(id)      (UINT64_C(0x400000) + 16 * (uint64_t)(id))
 #define SIM_SYSTEM_PC(id)    (UINT64_C(0x800000) + 16 * (uint64_t)(id))
 #define SIM_IS_SYSTEM_PC(pc) ((pc) >= SIM_SYSTEM_PC(0))
@@ -238,8 +238,8 @@ uint32_t sim_world_tasks(const struct sim_world *world);
 const struct sim_task *sim_world_task(const struct sim_world *world,
                                       uint32_t task);
 
-/* returns: what a task does that no processor has, a few words; NULL if one
- *          has it, or if it is no more */
+/* returns: in a few words, what a task without a processor does; NULL if it
+ *          has one, or no longer exists */
 const char *sim_task_text(const struct sim_task *task);
 
 /* returns: threads named so far */

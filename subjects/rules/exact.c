@@ -6,10 +6,10 @@
  *   rule      the allocation that brings the sum to it is sampled
  *   estimate  S / (1 - e^(-x)), the rate being part of the record
  *
- * P(gap > n) = e^(-n/R) for whole n, without an error; here the gap is drawn by
- * a logarithm instead, which is the same law but for the last of 53 bits.
- * "max-rate" credits each sample with max(S, R), as async-profiler does; below
- * it are mistakes that were put right, with the same draw.
+ * P(gap > n) = e^(-n/R) for whole n, exactly; here the gap is drawn by a
+ * logarithm instead, which gives the same law except for the last of 53 bits.
+ * "max-rate" credits each sample with max(S, R), as async-profiler does. The
+ * rule sets below it are mistakes that were put right, with the same draw.
  */
 #include "law.h"
 #include "rule_sets.h"

@@ -16,8 +16,9 @@
  *             allocation, which is sampled whatever it is, and scaled as if by
  *             chance.
  *
- * Counted is the size class. Means are at most 117440512 (0x7000000). The
- * reader scales all by 1 / (1 - e^(-x)), with the rate of then.
+ * The size class is counted. Means are at most 117440512 (0x7000000). The
+ * reader scales everything by 1 / (1 - e^(-x)), with the rate at the time of
+ * reading.
  */
 #include <math.h>
 

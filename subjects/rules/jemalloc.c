@@ -7,8 +7,9 @@
  *   counted   the size class; malloc(0) counts the smallest
  *   estimate  a table by size class, rounded to whole bytes
  *
- * The table divides by 1 - e^(-z/R), the draw has 1 - (1 - 1/R)^z: 1/(2R) too
- * much, 3.8 % for z = R = 8; and it is rounded, 12.66 to 13 there.
+ * The table divides by 1 - e^(-z/R), but the draw samples with 1 - (1 - 1/R)^z.
+ * So estimates are 1/(2R) too high, 3.8 % for z = R = 8; and they are rounded,
+ * there from 12.66 to 13.
  */
 #include <math.h>
 

@@ -8,7 +8,7 @@
  *   estimate  none: here the agent's S / (1 - e^(-x))
  *
  * So there are 17,408 different gaps, and near R = 2^19 they lie 348 bytes
- * apart: whether 16 bytes that follow 512 KiB can be hit at all is a matter of
+ * apart. Whether 16 bytes that follow 512 KiB can be hit at all depends on
  * where this lattice lies.
  */
 #include <math.h>

@@ -6,8 +6,8 @@
  * count one each without a draw; the rest is carried estimate  libdatadog: R a
  * point; otel: S / (1 - e^(-x)) an allocation
  *
- * The least gap of 8 shows where R is small: 0.7433 at S = R = 8 (the setter
- * does not take less than 65,536). The largest, which one draw in 5 10^8
+ * The smallest gap of 8 matters where R is small: 0.7433 at S = R = 8 (the
+ * setter refuses less than 65,536). The largest, which one draw in 5 10^8
  * reaches, is left out of the law. realloc counts nothing; a block aligned to
  * more than 1,024 has its sample thrown away.
  */

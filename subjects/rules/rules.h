@@ -35,7 +35,7 @@ enum subjects_chain {
     SUBJECTS_STRATA    /* strata.c: a point in each block of a size class */
 };
 
-/* A sample as its rule set sees it when it says what the sample stands for. */
+/* A sample, as its rule set sees it when it computes the estimate. */
 struct subjects_sample {
     uint64_t rate;
     uint64_t size_bytes; /* as the rule set counts it */
@@ -108,11 +108,11 @@ struct subjects_rules {
     /* returns: what an allocation takes off the countdown; NULL: its bytes */
     uint64_t (*ticks)(uint64_t rate, uint64_t size_bytes);
 
-    /* returns: the threshold for a number below 2^number_bits, which falls or
-     * stays as the number grows, or grows or stays (`number_grows`). RENEWAL:
-     * it is reached by the allocation that brings the sum of ticks to it.
-     * CARRIED: the next point lies so many ticks behind the one before, or
-     * behind the tick before the first. */
+    /* returns: the threshold for a number below 2^number_bits: it never
+     *          grows with the number or, if `number_grows`, never falls.
+     *          RENEWAL: it is reached by the allocation that brings the sum
+     *          of ticks to it. CARRIED: the next point lies so many ticks
+     *          behind the one before, or behind the tick before the first. */
     uint64_t (*threshold)(uint64_t rate, uint64_t number);
     unsigned number_bits;
     bool number_grows;

@@ -5,9 +5,9 @@
  *   rule      c -= S; sampled if c < 0. Then, if S > R, c += S, as if nothing
  * had been; else draws are added until c >= 0 estimate  max(S, R)
  *
- * S <= R: P = 1 - e^(-x) and weight R, 0.6321 at S = R. A larger block is
- * sampled or not by the state alone, and leaves it as it was if it is: after
- * the first one all are, until a small block draws anew.
+ * S <= R: P = 1 - e^(-x) and weight R, 0.6321 at S = R. Whether a larger block
+ * is sampled depends on the state alone, and a sampled one leaves the state as
+ * it was: after the first one all are sampled, until a small block draws anew.
  */
 #include "law.h"
 #include "rule_sets.h"

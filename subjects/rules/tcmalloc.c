@@ -6,9 +6,9 @@
  *             a chance; the one that brings the sum to f is sampled
  *   estimate  W = R + sum - f ticks; W / (k + 1) objects of k bytes
  *
- * f is one less than a geometric number, so of an object of k bytes right after
- * a sample P(sampled) = 1 - e^(-(k+2)/R), and not (k+1)/R: what is small and
- * follows what is large comes out up to 1 / (k+1) too high.
+ * f is one less than a geometric number, so an object of k bytes right after a
+ * sample has P(sampled) = 1 - e^(-(k+2)/R), and not (k+1)/R: the estimate of a
+ * small object that follows a large one is up to 1 / (k+1) too high.
  */
 #include "law.h"
 #include "rule_sets.h"

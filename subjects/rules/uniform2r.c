@@ -6,7 +6,7 @@
  *             countdown begins anew
  *   estimate  by the reader, S / (1 - e^(-x)): the formula of another law
  *
- * The reader's cut towards zero is not here: with many samples it does not
+ * The reader's cut towards zero is left out: with many samples it does not
  * show.
  */
 #include "law.h"

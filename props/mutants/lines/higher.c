@@ -1,6 +1,6 @@
 /*
- * higher.c -- mutants of more than an operator: a load made again, an integer
- * cut, another field's limit. Statements that move are in find.c.
+ * higher.c -- mutants that change more than an operator: a load made again, an
+ * integer cut, another field's limit. Statements that move are in find.c.
  */
 #include <clang-c/Index.h>
 #include <ctype.h>

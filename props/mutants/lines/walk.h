@@ -17,7 +17,7 @@ struct range {
     size_t end;
 };
 
-/* A variable of a function that begins as a load of what others write. */
+/* A local variable that is initialised by a load of shared data. */
 struct load {
     CXCursor variable;
     struct range value;
@@ -52,7 +52,8 @@ char *find_text_of(const struct range *range);
 
 bool find_is_quiet(const struct walk *walk, const struct range *range);
 
-/* returns: it is a call that does no work: an assertion, a prefetch */
+/* returns: is it a call that does no work, such as an assertion or a
+ *          prefetch? */
 bool find_is_hint(CXCursor cursor);
 
 struct spot *find_spot_of(struct walk *walk, const struct range *range);

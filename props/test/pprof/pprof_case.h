@@ -61,8 +61,9 @@ void case_begin(struct case_run *run);
 void case_read(struct case_run *run, enum prof_status status);
 void case_end(struct case_run *run);
 
-/* returns: a copy at the end of a page that ends the process if it is left, or
- * behind such a page; until the next call. At most a page. */
+/* returns: a copy that ends where its page ends, or begins where it begins,
+ *          beside a page that ends the process when it is touched; valid
+ *          until the next call. At most a page. */
 void *case_beside_a_wall(const void *bytes, size_t bytes_count, bool behind);
 
 /* Write a heap profile as of Go 1.17, every record at one rate; read it back.

@@ -2,9 +2,9 @@
  * test_prof_wrap.c -- the heap profile through every cycle number there is
  * (H6), and a little further.
  *
- * What must be published after the flush of cycle n is a matter of sums, with
- * n counted on and on in 64 bits: the allocations of cycles up to n - 2 and the
- * frees of cycles up to n - 1. No remainder is taken anywhere.
+ * What must be published after the flush of cycle n is computed from sums, with
+ * n a count of 64 bits that never wraps: the allocations of cycles up to n - 2
+ * and the frees of cycles up to n - 1. No remainder is taken anywhere.
  *
  * Under a sanitizer the drive begins ten cycles below the wrap.
  */

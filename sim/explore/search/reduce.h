@@ -72,7 +72,7 @@ void sim_order_done(struct order *order, bool changed);
 void sim_order_record(struct order *order, struct asked asked, bool changed);
 void sim_order_offer(struct order *order, bool changed);
 
-/* There is an operation that has no place here: the search begins again. */
+/* This search does not cover the operation: it begins again without. */
 void sim_reduce_refuse(void);
 
 #endif
