@@ -24,17 +24,21 @@ sim_wait_is_new(const struct round_read *read)
     return s->thread != read->thread || s->stamp != read->stamp;
 }
 
-/* Could the next round of a waiting thread read anything new? */
-bool
-sim_wait_has_change(uint32_t thread)
+/*
+ * Could the next round of a waiting thread read anything new?
+ *
+ * returns: the first such read of its last round; NULL: no
+ */
+const struct round_read *
+sim_wait_change(uint32_t thread)
 {
     const struct round *r = &sim_engine.threads[thread].round;
 
     for (uint32_t i = 0; i < r->count; i++) {
         if (sim_wait_is_new(&r->reads[i]))
-            return true;
+            return &r->reads[i];
     }
-    return false;
+    return NULL;
 }
 
 uint32_t
@@ -83,7 +87,7 @@ sim_wait_last_round(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if ((!t->dropped && !t->spinning) || !sim_wait_has_change(i))
+        if ((!t->dropped && !t->spinning) || sim_wait_change(i) == NULL)
             continue;
         e->last_round = true;
         return i;

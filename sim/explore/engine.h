@@ -108,7 +108,8 @@ struct round_read {
     uint32_t stamp;
     uint64_t state; /* of the code before it; 0: not known */
     uint64_t value;
-    uint32_t done; /* events and plain accesses of its thread, then */
+    uint32_t question; /* in search graph by graph; UINT32_MAX: none */
+    uint32_t done;     /* events and plain accesses of its thread, then */
 };
 
 /* What a thread has read since it last wrote; see wait.c. */
@@ -424,7 +425,7 @@ void sim_wait_leave(void);
 const struct store *sim_wait_newest(const struct location *l);
 bool sim_wait_is_new(const struct round_read *read);
 uint32_t sim_wait_unroll(void); /* rounds to explore like any code */
-bool sim_wait_has_change(uint32_t thread);
+const struct round_read *sim_wait_change(uint32_t thread);
 uint32_t sim_wait_last_round(void);
 uint64_t sim_wait_state(void);
 void sim_wait_enter(uintptr_t site);

@@ -67,7 +67,7 @@ wake_spinners(void)
     for (uint32_t i = 0; i < e->threads_count; i++) {
         struct thread *t = &e->threads[i];
 
-        if (t->spinning && (sim_wait_has_change(i) || objects_changed(i))) {
+        if (t->spinning && (sim_wait_change(i) != NULL || objects_changed(i))) {
             t->spinning = false;
             e->spinners--;
             e->ready |= 1U << i;

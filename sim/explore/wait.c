@@ -134,6 +134,7 @@ sim_wait_note(struct location *location, const struct store *store,
         .stamp = store->stamp,
         .state = sim_self()->entry_state,
         .value = store->value,
+        .question = sim_self()->question,
         .done = done_by(sim_self()),
     };
 }
@@ -235,6 +236,7 @@ probe_newest(struct round_read *read, const struct store *newest)
     }
     if (e->options.drop_waiters) {
         learn_futile(&sim_self()->round);
+        sim_reduce_open(read->question + 1);
         sim_engine_stop(SIM_END_BLOCKED);
     }
     forget_old_values();

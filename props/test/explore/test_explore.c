@@ -272,6 +272,28 @@ TEST(threads_that_sleep_are_reduced_too)
     expect_few_runs(fixtures_mutex2(2), two.graphs);
 }
 
+static void
+expect_as_by_schedules(const struct sim_kernel *kernel, uint64_t graphs)
+{
+    const struct sim_exhaust_result reduced =
+        exhaust(kernel, &(struct sim_exhaust_options){0});
+    const struct sim_exhaust_result schedules =
+        exhaust(kernel, &(struct sim_exhaust_options){.by_schedules = true});
+
+    assert_int_equal(schedules.graphs, graphs);
+    assert_int_equal(reduced.graphs, graphs);
+    assert_int_equal(reduced.graphs_sum, schedules.graphs_sum);
+    assert_int_equal(reduced.states, 0); /* it was no other search */
+}
+
+/* A round that comes to nothing ends its run; one with other values may not. */
+TEST(rounds_of_two_reads_lose_no_graph)
+{
+    expect_as_by_schedules(fixtures_held_word(1), 40);
+    expect_as_by_schedules(fixtures_held_word(2), 2116);
+    expect_as_by_schedules(fixtures_either_flag(), 2); /* which one it sees */
+}
+
 /* ---- Mutants ---- */
 
 /*

@@ -435,8 +435,11 @@ cut_if_awaited(void)
     struct engine *e = &sim_engine;
 
     for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (e->threads[i].dropped && sim_wait_has_change(i)) {
-            sim_reduce_open(e->threads[i].question + 1);
+        const struct round_read *change =
+            e->threads[i].dropped ? sim_wait_change(i) : NULL;
+
+        if (change != NULL) {
+            sim_reduce_open(change->question + 1);
             sim_engine_stop(SIM_END_BLOCKED);
         }
     }
