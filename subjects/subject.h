@@ -21,6 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define SUBJECT_VERSION 2
 
 enum { SUBJECT_THREADS_MAX = 8 };
@@ -180,5 +184,9 @@ struct subject {
 
 /* What a shared object or source file defines. returns: its table */
 const struct subject *profsim_subject(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

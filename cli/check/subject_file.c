@@ -154,28 +154,51 @@ missing(const struct subject *subject)
     return NULL;
 }
 
+/* in: error, of dlopen(), which begins with the path; source, the file that
+ * was compiled, or NULL */
+static void
+complain_of_load(const char *path, const char *source, const char *error)
+{
+    const size_t length = strlen(path);
+
+    if (strncmp(error, path, length) == 0 && error[length] == ':')
+        error += length + 1 + (error[length + 1] == ' ');
+    if (source == NULL && (strstr(error, "invalid ELF header") != NULL ||
+                           strstr(error, "file too short") != NULL))
+        cli_usage("%s: it must be a shared object, or a C source (.c)", path);
+    else if (source == NULL)
+        cli_usage("%s: %s", path, error);
+    else
+        cli_usage("%s: %s; a source is compiled alone: to link others, build a "
+                  "shared object",
+                  source, error);
+}
+
+/* in: source, that the library was compiled from; NULL: from none that is
+ * known */
 static const struct subject *
-load(const char *path)
+load(const char *path, const char *source)
 {
     const struct subject *(*give)(void) = NULL;
     const struct subject *subject = NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *shown = source != NULL ? source : path;
     const char *why;
 
     if (library == NULL) {
-        cli_usage("%s", dlerror());
+        complain_of_load(path, source, dlerror());
         return NULL;
     }
     *(void **)&give = dlsym(library, "profsim_subject");
     if (give == NULL) {
-        cli_usage("%s: it has no function profsim_subject()", path);
+        cli_usage("%s: it has no function profsim_subject()", shown);
         return NULL;
     }
     subject = give();
     why = missing(subject);
     if (why == NULL)
         return subject;
-    cli_usage("%s: %s", path, why);
+    cli_usage("%s: %s", shown, why);
     return NULL;
 }
 
@@ -194,12 +217,12 @@ cli_subject_load(const char *path)
          * system. */
         snprintf(at, sizeof at, "%s%s", strchr(path, '/') != NULL ? "" : "./",
                  path);
-        return load(at);
+        return load(at, NULL);
     }
     if (!open_workshop(&workshop))
         return NULL;
     if (compile(&workshop, path))
-        subject = load(workshop.library);
+        subject = load(workshop.library, path);
     close_workshop(&workshop);
     return subject;
 }

@@ -191,8 +191,20 @@ verdict "a folder that cannot be made is told" $?
 
 echo 'int x;' >none.c
 run 1 "$profsim" check --subject none.c &&
-    has 'profsim: .*: it has no function profsim_subject()'
+    has 'profsim: none.c: it has no function profsim_subject()'
 verdict "a source without a table" $?
+{
+    cat mended.c
+    echo 'void elsewhere(void); __attribute__((constructor)) static void'
+    echo 'call(void) { elsewhere(); }'
+} >part.c
+run 1 "$profsim" check --subject part.c &&
+    has 'profsim: part.c: undefined symbol: elsewhere; a source is compiled alone'
+verdict "a source that is not all" $?
+echo '#include "subject.h"' >table.cpp
+run 1 "$profsim" check --subject table.cpp &&
+    has 'profsim: ./table.cpp: it must be a shared object, or a C source'
+verdict "a source in another language" $?
 cp mended.c ./-x.c
 run 0 env CC='env gcc' TMPDIR="$folder" "$profsim" check --subject=-x.c A2 \
     --seeds 1..2 && [ -z "$(find . -name 'profsim-subject-*')" ] &&
@@ -224,6 +236,26 @@ verdict "a long name" $?
 gcc -shared -fPIC -I "$from/../../subjects" -o mended.so mended.c -lm &&
     run 0 "$profsim" check --subject mended.so A2 A6 --seeds 1..200
 verdict "a shared object" $?
+cat >>table.cpp <<'END'
+static void *begin(const subject_config *config) { return config->memory; }
+static void alloc(void *, uint32_t, const subject_site *, const subject_block *) {}
+static void snapshot(void *, subject_visit *, void *) {}
+const subject *profsim_subject(void)
+{
+    static subject table;
+    table.version = SUBJECT_VERSION;
+    table.name = "cpp";
+    table.memory_bytes = 1;
+    table.begin = begin;
+    table.alloc = alloc;
+    table.snapshot = snapshot;
+    return &table;
+}
+END
+g++ -Wall -Werror -shared -fPIC -I "$from/../../subjects" -o cpp.so table.cpp &&
+    run 0 "$profsim" check --subject ./cpp.so --seeds 1..20 &&
+    has 'every property that was tried holds; not tried: '
+verdict "a shared object in C++" $?
 
 long=$(printf '%0200d/%0200d' 0 0)
 mkdir -p "$long"
