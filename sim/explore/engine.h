@@ -155,13 +155,16 @@ struct thread {
     struct asked asked; /* of its operation on an object; order.c */
     bool needs;         /* the same, while it is recorded */
     bool shuts;
-    uint64_t read_name;   /* of the place in the code; see futile.c */
-    struct chain *awaits; /* blocked: nothing there is of use */
-    bool released;        /* ... and nothing will come */
-    struct clock causal;  /* what its events depend on, reads included */
-    struct clock before;  /* the same, before the operation it is in */
-    uint32_t steps;       /* scheduling points passed in this run */
-    uint32_t plain_count; /* plain accesses made in this run */
+    uint64_t read_name;     /* of the place in the code; see futile.c */
+    struct chain *awaits;   /* blocked: nothing there is of use */
+    struct offer offers[2]; /* done, and still to be offered */
+    uint32_t offers_count;
+    uint32_t offered_stamp; /* of the one that is offered */
+    bool released;          /* ... and nothing will come */
+    struct clock causal;    /* what its events depend on, reads included */
+    struct clock before;    /* the same, before the operation it is in */
+    uint32_t steps;         /* scheduling points passed in this run */
+    uint32_t plain_count;   /* plain accesses made in this run */
     uint8_t signals_left;
     bool started;
     bool finished;
@@ -324,6 +327,14 @@ void sim_engine_signal_point(void);
 bool sim_engine_spurious(void);
 
 void sim_engine_go(uint32_t next);
+
+/* Before a thread looks at what others may change. */
+static inline void
+sim_engine_settle(void)
+{
+    if (sim_self()->offers_count > 0)
+        sim_offer_settle();
+}
 
 /* run.c */
 void sim_engine_thread_reset(uint32_t i);

@@ -100,6 +100,7 @@ sim_lock_take(const void *lock, uint32_t rank, uintptr_t site)
 
     if (!sim_engine.active)
         return;
+    sim_engine_settle();
     l = lock_of(lock, rank, site);
     check_rank(l, site);
     l->site = l->holder == SIM_THREADS_MAX ? site : l->site;

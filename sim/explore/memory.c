@@ -148,8 +148,7 @@ read_event(struct location *l, uint32_t index, enum sim_op op, int order,
     }
     read_store(l, index, order, site);
     if (sim_engine.reduced)
-        /* One that fails might not, were it earlier: it counts as a write. */
-        sim_reduce_did(&l->chain, op == SIM_OP_CAS ? SIM_CHANGE : SIM_LOAD,
+        sim_reduce_did(&l->chain, op == SIM_OP_CAS ? SIM_LOOK : SIM_LOAD,
                        &s->causal);
     sim_seq_cst_access(l, s, false, seq_cst, site);
     sim_repeat_note(site, value ^ (uint64_t)op << 56);
@@ -248,7 +247,7 @@ sim_atomic_store(uintptr_t address, uint32_t bytes, uint64_t value, int order,
     sim_wait_wrote();
     sim_engine_after_event();
     if (sim_engine.reduced)
-        sim_reduce_wrote(&l->chain);
+        sim_offer_later(&l->chain, true);
 }
 
 uint64_t
@@ -281,7 +280,7 @@ sim_atomic_rmw(uintptr_t address, uint32_t bytes,
     rmw_event(l, from, SIM_OP_RMW, change(old, operand) & mask, order, site);
     sim_engine_after_event();
     if (sim_engine.reduced)
-        sim_reduce_wrote(&l->chain);
+        sim_offer_later(&l->chain, true);
     return old;
 }
 
@@ -329,7 +328,7 @@ sim_atomic_cas(uintptr_t address, uint32_t bytes, uint64_t *expected,
     }
     sim_engine_after_event();
     if (done && sim_engine.reduced)
-        sim_reduce_wrote(&l->chain);
+        sim_offer_later(&l->chain, true);
     return done;
 }
 

@@ -162,6 +162,7 @@ sim_object_wait(struct object *o, enum sim_need need, enum sim_limit limit,
     bool in_time;
 
     refuse_limit(limit);
+    sim_engine_settle();
     if (is_impatient(t, limit)) {
         sim_engine_point(site);
         in_time = sim_object_admits(o, need);

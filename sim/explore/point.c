@@ -268,7 +268,8 @@ sim_engine_signal_point(void)
         sim_engine_ask(2, SIM_FAULT, (uint16_t)e->current) == 0)
         return;
     t->signals_left--;
-    sim_engine_event(EVENT_SIGNAL, 0);
+    /* Part of the state: between which plain accesses it struck. */
+    sim_engine_event(EVENT_SIGNAL, t->plain_count);
     e->kernel->threads[e->current].signal(e->kernel->context, e->current);
 }
 
@@ -280,6 +281,7 @@ sim_engine_point(uintptr_t site)
 
     if (t->probing)
         sim_wait_leave();
+    sim_engine_settle();
     if (++e->run->steps > e->steps_max)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many steps (does a wait loop "
@@ -305,6 +307,7 @@ sim_engine_block(uintptr_t site)
 
     if (sim_self()->probing)
         sim_wait_leave();
+    sim_engine_settle();
     e->ready &= ~(1U << e->current);
     sim_engine_yield(site);
 }
@@ -313,6 +316,7 @@ sim_engine_block(uintptr_t site)
 void
 sim_engine_yield(uintptr_t site)
 {
+    sim_engine_settle();
     sim_self()->next_site = site;
     if (sim_engine.starting)
         start_over();
@@ -342,6 +346,7 @@ sim_engine_thread_end(void)
 
     if (sim_self()->probing)
         sim_wait_leave();
+    sim_engine_settle();
     e->threads[e->current].finished = true;
     e->ready &= ~(1U << e->current);
     if (e->starting)

@@ -99,8 +99,10 @@ __attribute__((noinline)) void
 sim_round_arrive(uintptr_t site)
 {
     __builtin_unwind_init();
-    if (sim_engine.active && sim_engine.program && !sim_engine.starting)
-        arrive((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
+    if (!sim_engine.active || !sim_engine.program || sim_engine.starting)
+        return;
+    sim_engine_settle();
+    arrive((uintptr_t)__builtin_frame_address(0) - SAVED_BYTES, site);
 }
 #else
 void

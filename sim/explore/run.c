@@ -40,6 +40,7 @@ sim_thread_end_event(void)
 _Noreturn void
 sim_thread_end(void)
 {
+    sim_engine_settle();
     sim_thread_end_event();
     for (uint32_t i = 0; i < sim_engine.threads_count; i++) {
         if (sim_engine.threads[i].joins == sim_engine.current + 1)
@@ -98,6 +99,7 @@ sim_engine_thread_reset(uint32_t i)
     t->looks = t->orders = false;
     t->needs = t->shuts = false;
     t->awaits = NULL;
+    t->offers_count = 0;
     t->released = false;
     t->read_name = 0;
     memset(&t->causal, 0, sizeof t->causal);

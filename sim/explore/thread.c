@@ -140,6 +140,7 @@ sim_thread_join(uint32_t i, uintptr_t site)
 {
     struct thread *t = &sim_engine.threads[i];
 
+    sim_engine_settle();
     if (!t->finished) {
         sim_self()->joins = i + 1;
         sim_engine_block(site);

@@ -346,6 +346,7 @@ sim_wait_round(uintptr_t site)
     struct round *r = &t->round;
     uint64_t state;
 
+    sim_engine_settle();
     if (!t->probing) {
         if (++e->run->steps > e->steps_max)
             sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,

@@ -249,6 +249,16 @@ expect_few_runs(const struct sim_kernel *kernel, uint64_t graphs)
                  (unsigned long long)graphs);
 }
 
+/* Three insert the same key: who waits for one that finds it waits in vain. */
+TEST(a_failing_exchange_is_waited_for_by_exchanges_alone)
+{
+    const struct sim_exhaust_result r =
+        exhaust(fixtures_table(3, 1, true), &(struct sim_exhaust_options){0});
+
+    assert_int_equal(r.graphs, 24);
+    assert_true(r.runs <= 80);
+}
+
 TEST(two_runs_a_graph_are_enough)
 {
     expect_few_runs(fixtures_independent(8), 1);

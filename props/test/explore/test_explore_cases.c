@@ -14,12 +14,14 @@
 #include "unit_test.h"
 
 static void
-check_case(const struct fixtures_case *c)
+check_case_by(const struct fixtures_case *c, bool by_schedules)
 {
     struct sim_exhaust_result r;
 
     sim_explore_exhaust(
-        &c->kernel, &(struct sim_exhaust_options){.run = {.silent_ms = 100}},
+        &c->kernel,
+        &(struct sim_exhaust_options){.run = {.silent_ms = 100},
+                                      .by_schedules = by_schedules},
         &r);
     if (r.first_failure.failure.kind != c->want)
         fail_msg("%s (%s): found '%s: %s', wanted '%s'", c->kernel.about,
@@ -33,6 +35,13 @@ check_case(const struct fixtures_case *c)
     }
     assert_int_equal(r.verdict, SIM_VERDICT_FAIL);
     free(r.choices);
+}
+
+static void
+check_case(const struct fixtures_case *c)
+{
+    check_case_by(c, false);
+    check_case_by(c, true);
 }
 
 TEST(each_case_is_judged_as_it_should_be)

@@ -55,12 +55,8 @@ sim_order_record(struct order *order, struct asked asked, bool changed)
 void
 sim_order_offer(struct order *order, bool changed)
 {
-    if (!sim_engine.reduced)
-        return;
-    if (changed)
-        sim_reduce_wrote(&order->chain);
-    else
-        sim_reduce_offer(&order->chain, true);
+    if (sim_engine.reduced)
+        sim_offer_later(&order->chain, changed);
 }
 
 void

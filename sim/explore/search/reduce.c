@@ -9,7 +9,8 @@
  *      wait for one that thread k has yet to do: answer  sources + k
  *
  * In the second case only thread k runs, until it has written to that object;
- * then the waiting read is made at once, or goes on waiting for k's next write.
+ * then the waiting read is made before k's next operation (offer.c), or goes on
+ * waiting for k's next write.
  * So two different lists give different graphs, and every graph has one: follow
  * it, and take or wait as it says.
  *
@@ -54,7 +55,6 @@ static struct entry *entries;
 static uint32_t entries_count;
 static uint32_t stack[SIM_THREADS_MAX]; /* threads that wait, innermost last */
 static uint32_t stack_count;
-static uint32_t awaiting; /* threads that stay blocked */
 static uint32_t resume; /* who goes on at the next scheduling point, or NONE */
 
 void
@@ -69,7 +69,6 @@ sim_reduce_begin(void)
     }
     entries_count = 0;
     stack_count = 0;
-    awaiting = 0;
     resume = NONE;
 }
 
@@ -294,9 +293,7 @@ stay(struct chain *chain)
     struct thread *t = sim_self();
 
     t->awaits = chain;
-    awaiting++;
     sim_engine_block(t->next_site);
-    awaiting--;
     t->awaits = NULL;
 }
 
@@ -403,7 +400,7 @@ takes(uint32_t d, bool look)
     return answer == 0;
 }
 
-/* To those who wait for the operation that was just done. */
+/* To those who wait for the operation: they do theirs now, one by one. */
 void
 sim_reduce_offer(struct chain *chain, bool look)
 {
@@ -425,23 +422,6 @@ sim_reduce_offer(struct chain *chain, bool look)
         sim_engine_go(d);
         resume = saved;
         i = i < stack_count ? i : stack_count;
-    }
-}
-
-/* Somebody waits in a loop for a store like this: that is another list. */
-static void
-cut_if_awaited(void)
-{
-    struct engine *e = &sim_engine;
-
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        const struct round_read *change =
-            e->threads[i].dropped ? sim_wait_change(i) : NULL;
-
-        if (change != NULL) {
-            sim_reduce_open(change->question + 1);
-            sim_engine_stop(SIM_END_BLOCKED);
-        }
     }
 }
 
@@ -477,19 +457,4 @@ sim_reduce_did(struct chain *chain, enum sim_operation operation,
     if (source != NULL)
         sim_clock_join(&t->causal, source);
     precursors();
-}
-
-/* After that: let others take what was written. */
-void
-sim_reduce_wrote(struct chain *chain)
-{
-    struct engine *e = &sim_engine;
-
-    chain->causal = *precursors();
-    sim_reduce_offer(chain, false);
-    for (uint32_t i = 0; awaiting > 0 && i < e->threads_count; i++) {
-        if (e->threads[i].awaits == chain)
-            e->ready |= 1U << i;
-    }
-    cut_if_awaited();
 }

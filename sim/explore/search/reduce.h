@@ -19,7 +19,8 @@ enum sim_operation {
     SIM_LOAD,   /* of a location: it took a store, perhaps an old one */
     SIM_STORE,  /* to a place */
     SIM_CHANGE, /* reads and writes, so it is ordered with all others */
-    SIM_LOOK,   /* at an object: commutes with other looks */
+    SIM_LOOK,   /* changes nothing, this time: a compare-exchange that fails,
+                 * a look at an object. Commutes with other looks. */
 };
 
 /* reduce.c */
@@ -33,7 +34,6 @@ uint32_t sim_reduce_read(struct chain *chain, uint32_t sources,
                          uint64_t futile);
 void sim_reduce_did(struct chain *chain, enum sim_operation operation,
                     const struct clock *source);
-void sim_reduce_wrote(struct chain *chain);
 void sim_reduce_offer(struct chain *chain, bool look);
 void sim_reduce_open(uint32_t from);
 
@@ -71,6 +71,21 @@ void sim_order_done(struct order *order, bool changed);
 /* The same in two steps, for an operation on two objects. */
 void sim_order_record(struct order *order, struct asked asked, bool changed);
 void sim_order_offer(struct order *order, bool changed);
+
+/* ---- Offers (offer.c) ---- */
+
+/* An operation that others may wait for. */
+struct offer {
+    struct chain *chain;
+    uint32_t stamp; /* of its event */
+    bool changed;
+};
+
+/* The running thread has done the operation. */
+void sim_offer_later(struct chain *chain, bool changed);
+
+/* It comes to the next one: those who wait for what it has done go on. */
+void sim_offer_settle(void);
 
 /* This search does not cover the operation: it begins again without. */
 void sim_reduce_refuse(void);

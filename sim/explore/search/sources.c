@@ -134,7 +134,7 @@ static uint32_t
 just_written(const struct location *l)
 {
     const uint32_t writer = sim_self()->waits_for_thread;
-    const uint32_t stamp = sim_engine.threads[writer].now.at[writer];
+    const uint32_t stamp = sim_engine.threads[writer].offered_stamp;
     uint32_t i = l->stores_count - 1;
 
     while (i > 0 &&
@@ -193,7 +193,12 @@ choose_reduced(struct reading *r)
         count = sources_of(r, found);
         picked = sim_reduce_read(&l->chain, count, futile_of(l, found, count));
     } while (picked == SIM_STAYED);
-    return picked < count ? found[picked] : just_written(l);
+    if (picked < count)
+        return found[picked];
+    /* It has waited, and others have gone on: is it still a place to read? */
+    sim_location_of(l->address, l->bytes, r->writes && r->expected == NULL,
+                    t->next_site);
+    return just_written(l);
 }
 
 /* The store that the access reads: an index. */

@@ -1,0 +1,75 @@
+/*
+ * offer.c -- what a thread has done is offered to those who wait for it.
+ *
+ * Not at once, but when the thread comes to its next operation. Until then it
+ * may do what the explorer does not see: code that is not instrumented keeps
+ * its own state in plain memory. That code runs right after the operation that
+ * it follows, as it does in a search by schedules, where nobody else runs
+ * before the next scheduling point. So each run graph by graph is a run that
+ * schedules could make, and unseen state is changed in the order of events.
+ */
+#include "engine.h"
+
+void
+sim_offer_later(struct chain *chain, bool changed)
+{
+    struct thread *t = sim_self();
+
+    if (changed) {
+        sim_clock_join(&t->causal, &t->now);
+        chain->causal = t->causal;
+    }
+    t->offers[t->offers_count++] = (struct offer){
+        .chain = chain,
+        .stamp = t->now.at[sim_engine.current],
+        .changed = changed,
+    };
+}
+
+/* Who stays blocked until the place changes asks again. */
+static void
+wake_blocked(const struct chain *chain)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        if (e->threads[i].awaits == chain)
+            e->ready |= 1U << i;
+    }
+}
+
+/* Somebody waits in a loop for a store like this: that is another list. */
+static void
+cut_if_awaited(void)
+{
+    struct engine *e = &sim_engine;
+
+    for (uint32_t i = 0; i < e->threads_count; i++) {
+        const struct round_read *change =
+            e->threads[i].dropped ? sim_wait_change(i) : NULL;
+
+        if (change != NULL) {
+            sim_reduce_open(change->question + 1);
+            sim_engine_stop(SIM_END_BLOCKED);
+        }
+    }
+}
+
+void
+sim_offer_settle(void)
+{
+    struct thread *t = sim_self();
+
+    while (t->offers_count > 0) {
+        const struct offer offer = t->offers[0];
+
+        t->offers[0] = t->offers[1];
+        t->offers_count--;
+        t->offered_stamp = offer.stamp;
+        sim_reduce_offer(offer.chain, !offer.changed);
+        if (offer.changed) {
+            wake_blocked(offer.chain);
+            cut_if_awaited();
+        }
+    }
+}
