@@ -8,123 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert.h"
-#include "recording.h"
+#include "spool_case.h"
 #include "rng.h"
-#include "hooks.h"
-#include "spool.h"
 #include "unit_test.h"
-
-#define SPOOL_BYTES (EMBED_SPOOL_FIRST + 4096u)
-#define START       UINT64_C(1000)
-
-static char directory[64];
-static uint8_t spool[SPOOL_BYTES];
-
-static struct embed_spool_header *
-header(void)
-{
-    return (struct embed_spool_header *)(void *)spool;
-}
-
-static const char *
-path_of(const char *name)
-{
-    static char path[2][96];
-    static int turn;
-
-    turn = !turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", directory, name);
-    return path[turn];
-}
-
-/* Append a record; returns its offset. */
-static uint64_t
-append(enum embed_kind kind, uint8_t detail, uint32_t number,
-       const uint64_t *words, uint32_t words_count)
-{
-    uint64_t offset = atomic_load(&header()->used_bytes);
-    struct embed_record record = {(uint8_t)kind, detail,
-                                  (uint16_t)(words_count + 1), number};
-
-    assert_true(offset + 8 * (words_count + 1) <= SPOOL_BYTES);
-    memcpy(spool + offset, &record, sizeof record);
-    memcpy(spool + offset + 8, words, 8 * (size_t)words_count);
-    atomic_store(&header()->used_bytes, offset + 8 * (words_count + 1));
-    return offset;
-}
-
-static void
-begin_spool(void)
-{
-    static const uint64_t thread[] = {77};
-
-    memset(spool, 0, sizeof spool);
-    header()->magic = EMBED_SPOOL_MAGIC;
-    header()->version = EMBED_SPOOL_VERSION;
-    header()->depth_max = 8;
-    header()->process = 42;
-    header()->start_ticks = START;
-    header()->command_bytes = 7;
-    memcpy(header()->command, "run\0it", 7);
-    atomic_store(&header()->used_bytes, EMBED_SPOOL_FIRST);
-    append(EMBED_THREAD, 0, 0, thread, 1);
-}
-
-static uint64_t
-append_stack(uint64_t first_pc, uint32_t depth)
-{
-    uint64_t words[9] = {first_pc};
-    uint32_t i;
-
-    for (i = 0; i < depth; i++)
-        words[1 + i] = first_pc + 16 * i;
-    return append(EMBED_STACK, 0, depth, words, 1 + depth);
-}
-
-static void
-append_alloc(uint64_t ticks, uint64_t address, uint64_t bytes, uint64_t stack)
-{
-    uint64_t words[4] = {START + ticks, address, bytes, stack};
-
-    append(EMBED_ALLOC, 0, 0, words, 4);
-}
-
-static uint64_t
-append_free(enum embed_kind kind, uint64_t ticks, uint64_t address)
-{
-    uint64_t words[2] = {START + ticks, address};
-
-    return append(kind, 0, 0, words, 2);
-}
-
-static void
-append_resized(uint64_t ticks, uint64_t address, uint64_t bytes, uint64_t begun,
-               uint64_t stack)
-{
-    uint64_t words[5] = {START + ticks, address, bytes, begun, stack};
-
-    append(EMBED_RESIZED, 0, 0, words, 5);
-}
-
-static void
-append_module_of(const char *path)
-{
-    const size_t bytes = strlen(path);
-    uint64_t words[40] = {0x5000, 0x5000, 0x6000, 0x200,
-                          4 | (uint64_t)bytes << 32};
-
-    assert_true(bytes < 200);
-    memcpy(&words[5], "\1\2\3\4", 4);
-    memcpy((char *)&words[5] + 4, path, bytes);
-    append(EMBED_MODULE, 0, 0, words, (uint32_t)(5 + (bytes + 11) / 8));
-}
-
-static void
-append_module(void)
-{
-    append_module_of("/no/file");
-}
 
 /* One of everything. */
 static void
@@ -135,49 +21,22 @@ fill_spool(void)
     uint64_t stack;
     uint64_t other;
 
-    begin_spool();
-    append_module();
-    stack = append_stack(0x5010, 3);
-    other = append_stack(0x9010, 2);
-    append_alloc(1, 0xa000, 10, stack);
-    append_alloc(2, 0xb000, 20, other);
-    append_free(EMBED_FREE, 3, 0xa000);
-    append_free(EMBED_CANCELLED, 4, 0xb000);
-    append_free(EMBED_FREE, 5, 0xdead); /* not ours */
-    append_alloc(6, 0xa000, 30, stack); /* the address again */
-    append_alloc(7, 0xb000, 40, stack); /* its free went unseen */
-    wait[3] = append_stack(0x5010, 3);  /* written twice: one stack */
-    append(EMBED_WAIT, 0x80 | EMBED_LOCK_WRITE, 0, wait, 4);
+    spool_begin();
+    spool_append_module();
+    stack = spool_append_stack(0x5010, 3);
+    other = spool_append_stack(0x9010, 2);
+    spool_append_alloc(1, 0xa000, 10, stack);
+    spool_append_alloc(2, 0xb000, 20, other);
+    spool_append_free(EMBED_FREE, 3, 0xa000);
+    spool_append_free(EMBED_CANCELLED, 4, 0xb000);
+    spool_append_free(EMBED_FREE, 5, 0xdead); /* not ours */
+    spool_append_alloc(6, 0xa000, 30, stack); /* the address again */
+    spool_append_alloc(7, 0xb000, 40, stack); /* its free went unseen */
+    wait[3] = spool_append_stack(0x5010, 3);  /* written twice: one stack */
+    spool_append(EMBED_WAIT, 0x80 | EMBED_LOCK_WRITE, 0, wait, 4);
     release[2] = other;
-    append(EMBED_RELEASE, EMBED_LOCK_READ, 0, release, 3);
-    atomic_store(&header()->dropped[EMBED_DROP_INSIDE], 9);
-}
-
-static bool
-convert(struct cli_converted *what, char *error, size_t error_bytes)
-{
-    FILE *file = fopen(path_of("spool"), "wb");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(spool, 1, sizeof spool, file), sizeof spool);
-    assert_int_equal(fclose(file), 0);
-    unlink(path_of("x.rec"));
-    return cli_convert(path_of("spool"), path_of("x.rec"), NULL, what, error,
-                       error_bytes);
-}
-
-static struct sim_recording *
-open_result(void)
-{
-    struct sim_recording *recording;
-    struct sim_recording_error error;
-    char line[200];
-
-    if (sim_recording_open(&recording, path_of("x.rec"), &error))
-        return recording;
-    sim_recording_explain(&error, "x.rec", line, sizeof line);
-    fail_msg("%s", line);
-    return NULL;
+    spool_append(EMBED_RELEASE, EMBED_LOCK_READ, 0, release, 3);
+    atomic_store(&spool_header()->dropped[EMBED_DROP_INSIDE], 9);
 }
 
 /* Two are under way at a time, one of them has no end, one no beginning. */
@@ -204,23 +63,24 @@ TEST(a_resize_keeps_its_object)
     char error[200];
     size_t count = 0;
 
-    begin_spool();
-    stack = append_stack(0x5010, 3);
-    append_alloc(1, 0xa000, 10, stack);
-    append_alloc(2, 0xb000, 20, stack);
-    append_alloc(3, 0xc000, 30, stack);
-    begun[0] = append_free(EMBED_RESIZE, 4, 0xa000);
-    begun[1] = append_free(EMBED_RESIZE, 5, 0xb000);
-    append_alloc(6, 0xb000, 5, stack); /* the old address, given out again */
-    append_resized(7, 0xb100, 21, begun[1], stack);
-    append_resized(8, 0xa000, 11, begun[0], stack);
-    append_free(EMBED_FREE, 9, 0xa000);
-    append_free(EMBED_FREE, 9, 0xb100);
-    append_free(EMBED_RESIZE, 10, 0xc000); /* the process ended in it */
-    append_resized(11, 0xd000, 6, 0, stack);
-    if (!convert(&what, error, sizeof error))
+    spool_begin();
+    stack = spool_append_stack(0x5010, 3);
+    spool_append_alloc(1, 0xa000, 10, stack);
+    spool_append_alloc(2, 0xb000, 20, stack);
+    spool_append_alloc(3, 0xc000, 30, stack);
+    begun[0] = spool_append_free(EMBED_RESIZE, 4, 0xa000);
+    begun[1] = spool_append_free(EMBED_RESIZE, 5, 0xb000);
+    spool_append_alloc(6, 0xb000, 5,
+                       stack); /* the old address, given out again */
+    spool_append_resized(7, 0xb100, 21, begun[1], stack);
+    spool_append_resized(8, 0xa000, 11, begun[0], stack);
+    spool_append_free(EMBED_FREE, 9, 0xa000);
+    spool_append_free(EMBED_FREE, 9, 0xb100);
+    spool_append_free(EMBED_RESIZE, 10, 0xc000); /* the process ended in it */
+    spool_append_resized(11, 0xd000, 6, 0, stack);
+    if (!spool_convert(&what, error, sizeof error))
         fail_msg("%s", error);
-    recording = open_result();
+    recording = spool_open_result();
     sim_recording_begin(recording, &cursor);
     while (sim_recording_next(&cursor, &event)) {
         assert_true(count < sizeof want / sizeof *want);
@@ -241,10 +101,10 @@ static void
 append_words(uint64_t first, uint64_t second, uint32_t words_count)
 {
     const uint64_t words[] = {first, second};
-    const uint64_t offset = atomic_load(&header()->used_bytes);
+    const uint64_t offset = atomic_load(&spool_header()->used_bytes);
 
     memcpy(spool + offset, words, 8 * (size_t)words_count);
-    atomic_store(&header()->used_bytes, offset + 8 * words_count);
+    atomic_store(&spool_header()->used_bytes, offset + 8 * words_count);
 }
 
 /* Each field at its largest, but for the thread. */
@@ -263,16 +123,16 @@ TEST(a_short_record_counts_on_from_the_one_before)
     char error[200];
     uint64_t stack;
 
-    begin_spool();
+    spool_begin();
     for (uint32_t i = 1; i <= LAST_THREAD; i++)
-        append(EMBED_THREAD, 0, i, number, 1);
-    stack = append_stack(0x5010, 3);
-    append_free(EMBED_CANCELLED, 10, 0xb000);
+        spool_append(EMBED_THREAD, 0, i, number, 1);
+    stack = spool_append_stack(0x5010, 3);
+    spool_append_free(EMBED_CANCELLED, 10, 0xb000);
     append_words(place, bytes | passed << 14 | stack / 8 << 38, 2);
     append_words(FREE | address / 16 << 20, 0, 1);
-    if (!convert(&what, error, sizeof error))
+    if (!spool_convert(&what, error, sizeof error))
         fail_msg("%s", error);
-    recording = open_result();
+    recording = spool_open_result();
     sim_recording_begin(recording, &cursor);
     assert_true(sim_recording_next(&cursor, &event));
     assert_int_equal(event.kind, SIM_RECORDED_ALLOC);
@@ -288,7 +148,7 @@ TEST(a_short_record_counts_on_from_the_one_before)
     assert_int_equal(what.dropped, 0);
     sim_recording_close(recording);
     append_words(ALLOC, 0, 1);
-    assert_false(convert(&what, error, sizeof error));
+    assert_false(spool_convert(&what, error, sizeof error));
     assert_non_null(strstr(error, "a record reaches past the end"));
 }
 
@@ -298,9 +158,9 @@ TEST(an_event_of_no_known_thread_is_refused)
     struct cli_converted what;
     char error[200];
 
-    begin_spool();
-    append(EMBED_FREE, 0, 1, words, 2); /* there is thread 0 */
-    assert_false(convert(&what, error, sizeof error));
+    spool_begin();
+    spool_append(EMBED_FREE, 0, 1, words, 2); /* there is thread 0 */
+    assert_false(spool_convert(&what, error, sizeof error));
     assert_non_null(strstr(error, "an event of no known thread"));
 }
 
@@ -325,12 +185,12 @@ TEST(addresses_become_numbers_and_losses_are_counted)
     size_t n;
 
     fill_spool();
-    assert_true(convert(&what, error, sizeof error));
+    assert_true(spool_convert(&what, error, sizeof error));
     assert_int_equal(what.events, 8);
     assert_int_equal(what.stacks, 2);
     assert_int_equal(what.dropped, 10);
     assert_string_equal(what.command, "run it");
-    recording = open_result();
+    recording = spool_open_result();
     sim_recording_begin(recording, &cursor);
     for (n = 0; sim_recording_next(&cursor, &event); n++) {
         assert_int_equal(event.kind, want[n].kind);
@@ -351,6 +211,91 @@ TEST(addresses_become_numbers_and_losses_are_counted)
     sim_recording_close(recording);
 }
 
+/* Times and sizes on both sides of 32 bits. */
+TEST(large_numbers_are_kept_whole)
+{
+    static const uint64_t values[] = {UINT32_MAX, UINT64_C(1) << 32,
+                                      (UINT64_C(1) << 32) + 40,
+                                      (UINT64_C(1) << 40) - 1};
+    enum { VALUES = sizeof values / sizeof *values };
+    struct sim_recording_cursor cursor;
+    struct sim_recording *recording;
+    struct cli_converted what;
+    struct sim_recorded event;
+    char error[200];
+    uint64_t stack;
+
+    spool_begin();
+    stack = spool_append_stack(0x5010, 3);
+    for (uint64_t i = 0; i < VALUES; i++) {
+        const uint64_t ticks = (UINT64_C(1) << 41) + i;
+        const uint64_t wait[4] = {START + ticks, 0xbeef,
+                                  START + ticks - values[i], stack};
+
+        spool_append_alloc(ticks, 0xa000 + 16 * i, values[i], stack);
+        spool_append(EMBED_WAIT, EMBED_LOCK_MUTEX, 0, wait, 4);
+    }
+    if (!spool_convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    recording = spool_open_result();
+    sim_recording_begin(recording, &cursor);
+    for (uint64_t i = 0; i < VALUES; i++) {
+        assert_true(sim_recording_next(&cursor, &event));
+        assert_int_equal(event.ticks, (UINT64_C(1) << 41) + i);
+        assert_int_equal(event.size_bytes, values[i]);
+        assert_true(sim_recording_next(&cursor, &event));
+        assert_int_equal(event.wait_ticks, values[i]);
+    }
+    assert_false(sim_recording_next(&cursor, &event));
+    sim_recording_close(recording);
+}
+
+static void
+expect_first_frame(const struct sim_recording *recording, uint32_t stack,
+                   const char *function)
+{
+    uint32_t number;
+
+    assert_true(sim_recording_stack(recording, stack, &number, 1) > 0);
+    assert_string_equal(sim_recording_frame(recording, number).function,
+                        function);
+}
+
+/* Five at one place, one after the other; then the second one again. */
+TEST(each_module_at_a_place_has_its_own_names)
+{
+    static const char *const files[] = {"/no/a", "/no/b", "/no/c",
+                                        "/no/d", "/no/e", "/no/b"};
+    enum { FILES = sizeof files / sizeof *files };
+    struct sim_recording_cursor cursor;
+    struct sim_recording *recording;
+    struct cli_converted what;
+    struct sim_recorded event;
+    char error[200];
+
+    spool_begin();
+    for (uint64_t i = 0; i < FILES; i++) {
+        const uint64_t unload = START + i;
+
+        spool_append_alloc(i, 0xa000 + 16 * i, 1,
+                           spool_append_stack(0x5010, 1));
+        spool_append_module_of(files[i]);
+        spool_append(EMBED_UNLOAD, 0, 0, &unload, 1);
+    }
+    if (!spool_convert(&what, error, sizeof error))
+        fail_msg("%s", error);
+    recording = spool_open_result();
+    sim_recording_begin(recording, &cursor);
+    for (uint64_t i = 0; i < FILES; i++) {
+        char function[32];
+
+        assert_true(sim_recording_next(&cursor, &event));
+        snprintf(function, sizeof function, "%s+0x210", files[i] + 4);
+        expect_first_frame(recording, event.stack, function);
+    }
+    sim_recording_close(recording);
+}
+
 TEST(a_pc_without_a_symbol_is_named_by_its_place)
 {
     struct cli_converted what;
@@ -359,8 +304,8 @@ TEST(a_pc_without_a_symbol_is_named_by_its_place)
     char error[200];
 
     fill_spool();
-    assert_true(convert(&what, error, sizeof error));
-    recording = open_result();
+    assert_true(spool_convert(&what, error, sizeof error));
+    recording = spool_open_result();
     /* Mapped from offset 0x200 at 0x5000. */
     assert_true(sim_recording_find(recording, 0x5010, &frame));
     assert_string_equal(frame.function, "file+0x210");
@@ -380,15 +325,15 @@ TEST(a_module_that_is_no_file_has_no_names)
     char error[200];
     char pipe[96];
 
-    snprintf(pipe, sizeof pipe, "%s", path_of("pipe"));
+    snprintf(pipe, sizeof pipe, "%s", spool_path_of("pipe"));
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    begin_spool();
-    append_module_of(pipe);
-    append_alloc(1, 0xa000, 10, append_stack(0x5010, 1));
+    spool_begin();
+    spool_append_module_of(pipe);
+    spool_append_alloc(1, 0xa000, 10, spool_append_stack(0x5010, 1));
     alarm(20);
-    assert_true(convert(&what, error, sizeof error));
+    assert_true(spool_convert(&what, error, sizeof error));
     alarm(0);
-    recording = open_result();
+    recording = spool_open_result();
     assert_true(sim_recording_find(recording, 0x5010, &frame));
     assert_string_equal(frame.function, "pipe+0x210");
     sim_recording_close(recording);
@@ -409,44 +354,24 @@ TEST(a_spool_written_over_is_refused_or_gives_a_sound_recording)
         int changes;
 
         fill_spool();
-        used = atomic_load(&header()->used_bytes) - EMBED_SPOOL_FIRST;
+        used = atomic_load(&spool_header()->used_bytes) - EMBED_SPOOL_FIRST;
         for (changes = 0; changes < 2; changes++)
             spool[EMBED_SPOOL_FIRST + sim_rng_next(&rng) % used] =
                 (uint8_t)sim_rng_next(&rng);
         spool[sim_rng_next(&rng) % 128] = (uint8_t)sim_rng_next(&rng);
-        if (!convert(&what, error, sizeof error)) {
+        if (!spool_convert(&what, error, sizeof error)) {
             refused++;
             assert_true(error[0] != '\0');
-            assert_int_not_equal(access(path_of("x.rec"), F_OK), 0);
+            assert_int_not_equal(access(spool_path_of("x.rec"), F_OK), 0);
         } else {
-            sim_recording_close(open_result());
+            sim_recording_close(spool_open_result());
         }
     }
     assert_in_range(refused, 100, 1900);
 }
 
-static int
-make_directory(void **state)
-{
-    /* Written and synced thousands of times: in memory if there is such. */
-    const char *base = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-
-    (void)state;
-    snprintf(directory, sizeof directory, "%s/test_convert-XXXXXX", base);
-    return mkdtemp(directory) != NULL ? 0 : -1;
-}
-
-static int
-remove_directory(void **state)
-{
-    (void)state;
-    unlink(path_of("spool"));
-    unlink(path_of("x.rec"));
-    return rmdir(directory);
-}
-
 int
 main(void)
 {
-    return tests_run(make_directory, remove_directory);
+    return tests_run(spool_make_folder, spool_remove_folder);
 }

@@ -222,6 +222,29 @@ merge forged >merged 2>>log
 [ $? -eq 2 ] && grep -q 'it was not run again' merged
 count "... and that of a program which is not here is not run again" $?
 
+# Two files of one shard that cannot both be true, whichever is read first.
+differs() { # NAME SED-WORDS...: what one of them has in its part of heaps
+    what=$1
+    shift
+    for pair in "a b" "b a"; do
+        rm -f forged/*
+        for file in $pair; do
+            cp whole.result "forged/$file.result"
+            echo end >>"forged/$file.result"
+        done
+        forge "forged/${pair% *}.result" "$@"
+        forge "forged/${pair#* }.result" -e ''
+        merge forged >merged 2>err
+        [ $? -ne 0 ] && grep -q 'the same seeds did different things' merged
+        count "two results of a shard differ: $what, ${pair% *} of a and b" $?
+    done
+}
+differs "by what they did" -e '0,/^hash/s/^hash .*/hash 0000000000000005/'
+differs "by their events" -e '0,/^events/s/^events .*/events 5/'
+differs "the smaller failed" -e '/^part traces/,$!s/^seeds .*/seeds 1..4 step 1/' \
+    -e '/^part traces/,$!s/^runs .*/runs 4/' \
+    -e 's/^part traces/failure H2 seed 5 exit 2 scenario 0\n&/'
+
 if [ $# -gt 1 ]; then # they take their time
     check --time 1 >one 2>>log
     check --time 1 >two 2>>log

@@ -2,6 +2,7 @@
  * test_symbol_cache.c -- names that are kept from one image to the next: never
  * those of another file or address.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,6 +83,76 @@ TEST(what_cannot_be_told_apart_is_not_kept)
         cli_symbol_cache_get(cache, file, UINT64_C(1) << 48 | 64, found), 0);
     assert_int_equal(cli_symbol_cache_get(cache, file, 64, found), 0);
     cli_symbol_cache_close(cache);
+}
+
+/* ---- no memory ---- */
+
+static uint32_t fails_at; /* counted down; 0: never again */
+
+static bool
+fails(void)
+{
+    return fails_at > 0 && --fails_at == 0;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *
+__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t count, size_t each_bytes);
+void *__wrap_calloc(size_t count, size_t each_bytes);
+void *
+__wrap_calloc(size_t count, size_t each_bytes)
+{
+    return fails() ? NULL : __real_calloc(count, each_bytes);
+}
+
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *
+__wrap_realloc(void *old, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(old, bytes);
+}
+
+/* One request fails; behind it there is memory again. */
+static void
+keep_without(uint32_t request)
+{
+    enum { NAMES = 1100 }; /* more than the list has room for at first */
+    struct cli_symbol found[CLI_SYMBOLS_MAX];
+    struct cli_symbol_cache *const cache = cli_symbol_cache_open();
+    uint32_t missing = 0;
+    uint32_t file;
+
+    fails_at = request;
+    file = cli_symbol_cache_file(cache, "/a", first_id, 3);
+    if (file == 0)
+        file = cli_symbol_cache_file(cache, "/a", first_id, 3);
+    assert_int_equal(file, 1);
+    for (uint64_t i = 0; i < NAMES; i++)
+        keep(cache, file, i * 16);
+    fails_at = 0;
+    for (uint64_t i = 0; i < NAMES; i++)
+        if (cli_symbol_cache_get(cache, file, i * 16, found) == 0)
+            missing++;
+        else
+            expect(cache, file, i * 16);
+    assert_true(missing <= 1);
+    cli_symbol_cache_close(cache);
+}
+
+/* About one request a name, and a few when lists grow. */
+TEST(a_name_that_found_no_memory_is_none)
+{
+    for (uint32_t i = 1; i < 12; i++)
+        keep_without(i);
+    for (uint32_t i = 1020; i < 1060; i++)
+        keep_without(i);
 }
 
 int

@@ -196,27 +196,59 @@ TEST(stat_accounts_for_every_tick_of_every_goroutine)
         struct model_trace trace;
         struct model_trace_stat stat;
         uint64_t events = 0;
+        uint64_t done = 0; /* by goroutines */
         model_trace_init(&trace);
         (void)model_trace_read(&trace, bytes, count);
         assert_true(model_trace_stat_make(&stat, &trace));
         for (unsigned type = 0; type < MODEL_TRACE_TYPE_COUNT; type++)
             events += stat.events_by_type[type];
         assert_int_equal(events, model_trace_count(&trace));
+        for (uint32_t at = 0; at < model_trace_count(&trace); at++)
+            done += model_trace_at(&trace, at)->g != 0;
         for (uint32_t at = 0; at < stat.tasks_count; at++) {
             const struct model_trace_task *task = &stat.tasks[at];
             uint64_t sum = 0;
             for (unsigned span = 0; span < MODEL_TRACE_SPAN_COUNT; span++)
                 sum += task->span_ticks[span];
+            done -= task->events;
             assert_int_equal(sum, task->lifetime_ticks);
             assert_true(sum <= stat.span_ticks);
             assert_true(at == 0 || task[-1].g < task->g);
         }
+        assert_int_equal(done, 0);
         model_trace_stat_release(&stat);
         model_trace_release(&trace);
         free(bytes);
         assert_int_equal(run("stat", paths[i], NULL), 0);
         assert_non_null(strstr(said, "sched-wait-ns"));
     }
+}
+
+/* The list of goroutines grows while one that is in it creates another. */
+TEST(who_creates_many_goroutines_has_done_all_of_it)
+{
+    enum { CREATED = 300 };
+    char text[32 * CREATED] = "p0 create:1 start:1";
+    size_t end = strlen(text);
+    struct props_trace_script script;
+    struct model_trace trace;
+    struct model_trace_stat stat;
+
+    for (int i = 0; i < CREATED; i++)
+        end += (size_t)snprintf(&text[end], sizeof text - end, " create:%d",
+                                2 + i);
+    props_trace_script(&script, text);
+    model_trace_init(&trace);
+    assert_int_equal(model_trace_read(&trace, script.bytes, script.bytes_count),
+                     MODEL_TRACE_OK);
+    assert_true(model_trace_stat_make(&stat, &trace));
+    assert_int_equal(stat.tasks_count, 1 + CREATED);
+    assert_int_equal(stat.tasks[0].g, 1);
+    assert_int_equal(stat.tasks[0].events, 1 + CREATED);
+    for (uint32_t i = 1; i < stat.tasks_count; i++)
+        assert_int_equal(stat.tasks[i].events, 0);
+    model_trace_stat_release(&stat);
+    model_trace_release(&trace);
 }
 
 /* Items of a viewer: begins, ends, instants, counters. */
