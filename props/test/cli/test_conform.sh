@@ -3,63 +3,53 @@
 # of fault.def is noticed by the check that stands beside it.
 # usage: test_conform.sh PROFSIM PRODUCER OUR_LIBRARY
 set -u
+. props/test/lib/count.sh
 
 profsim=$1
 producer=$(realpath "$2")
 ours=$(realpath "$3")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0
-failed=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+shown=out
 
 # Nobody's settings but the test's.
 unset LD_PRELOAD CONFORM_FAULT
 
-verdict() { # NAME STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $1"
-        sed 's/^/    /' "$folder/out"
-    fi
-}
-
 run() { # STATUS WORD...
     wanted=$1
     shift
-    "$@" >"$folder/out" 2>&1
+    "$@" >"$dir/out" 2>&1
     got=$?
     [ "$got" -eq "$wanted" ] && return 0
-    echo "exit code $got, not $wanted" >>"$folder/out"
+    echo "exit code $got, not $wanted" >>"$dir/out"
     return 1
 }
 
 has() { # LINE-BEGINNING
-    grep -q "^$1" "$folder/out"
+    grep -q "^$1" "$dir/out"
 }
 
 # ------------------------------------------------------------ who conforms
 
 for library in "$producer" "$ours"; do
     run 0 "$profsim" conform "$library" && has '1\.\.31' &&
-        [ "$(grep -c '^ok' "$folder/out")" -eq 31 ] && ! has '.* # SKIP'
-    verdict "$library conforms" $?
+        [ "$(grep -c '^ok' "$dir/out")" -eq 31 ] && ! has '.* # SKIP'
+    count "$library conforms" $?
 done
 
 # The first version of the contract: weights are numbers of intervals.
 CONFORM_FAULT=crossings run 0 "$profsim" conform "$producer" &&
-    [ "$(grep -c '^ok' "$folder/out")" -eq 31 ] &&
-    [ "$(grep -c ' # SKIP' "$folder/out")" -eq 1 ] &&
+    [ "$(grep -c '^ok' "$dir/out")" -eq 31 ] &&
+    [ "$(grep -c ' # SKIP' "$dir/out")" -eq 1 ] &&
     has 'ok 4 - C3 rounding # SKIP not-applicable: weights count intervals'
-verdict "weights that count intervals" $?
+count "weights that count intervals" $?
 CONFORM_FAULT=crossings LD_PRELOAD=$producer run 0 "$profsim" conform \
     --only weights -- python3 -c 'for j in range(20000): x = b"x" * 100000' &&
     has '# .* weights count intervals of 524288 bytes'
-verdict "the same of a command" $?
+count "the same of a command" $?
 CONFORM_FAULT=weight_varies LD_PRELOAD=$producer run 2 "$profsim" conform \
     --only weights -- python3 -c 'for j in range(20000): x = b"x" * 100000'
-verdict "a command whose weights vary" $?
+count "a command whose weights vary" $?
 
 # ------------------------------------------------------------ who does not
 
@@ -73,49 +63,48 @@ for row in $(sed -n 's/^X(\(.*\), \(.*\))$/\1:\2/p' subjects/conform/fault.def);
     CONFORM_FAULT=$fault run $wanted "$profsim" conform --time $time \
         --only "$check" "$producer" && has 'not ok 1' &&
         has "  replay: profsim conform --only $check "
-    verdict "$fault is noticed by $check" $?
+    count "$fault is noticed by $check" $?
 done
 
 # The published reference, by what the contract leaves open: it does not count
 # what realloc adds, and loses samples of blocks that are aligned widely.
 CONFORM_FAULT=reference run 2 "$profsim" conform "$producer" &&
-    [ "$(sed -n 's/^not ok [0-9]* - //p' "$folder/out" | tr '\n' ' ')" = \
+    [ "$(sed -n 's/^not ok [0-9]* - //p' "$dir/out" | tr '\n' ' ')" = \
         "C11 realloc-of-sampled C11 realloc-of-unsampled C13 entry-points C13 alignment " ]
-verdict "the reference fails where the contract says it must" $?
+count "the reference fails where the contract says it must" $?
 
 # ------------------------------------------------------------ a command's own
 
 LD_PRELOAD=$producer run 0 "$profsim" conform --only frees -- python3 -c \
     'x = [b"x" * i for i in range(30000)]; del x' &&
     has 'ok 1 - C7 frees'
-verdict "the events of a command" $?
+count "the events of a command" $?
 CONFORM_FAULT=free_forgotten LD_PRELOAD=$producer \
     run 2 "$profsim" conform --only frees -- python3 -c \
     'for j in range(20000): x = b"x" * 100000' &&
     has 'not ok 1 - C7 frees'
-verdict "frees that a command forgets" $?
+count "frees that a command forgets" $?
 LD_PRELOAD=$producer run 6 "$profsim" conform --only weights -- true
-verdict "a command without events is not tried" $?
+count "a command without events is not tried" $?
 run 1 "$profsim" conform -- true && has 'profsim: true: no module'
-verdict "a command without probes" $?
-run 127 "$profsim" conform -- "$folder/none" || run 1 "$profsim" conform -- "$folder/none"
-verdict "a command that is not there" $?
+count "a command without probes" $?
+run 127 "$profsim" conform -- "$dir/none" || run 1 "$profsim" conform -- "$dir/none"
+count "a command that is not there" $?
 
 # ------------------------------------------------------------ reports, bad words
 
-run 0 "$profsim" conform --only weights --json "$folder/r.json" \
-    --junit "$folder/r.xml" "$producer" &&
-    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$folder/r.json" &&
-    grep -q '<testcase .*weights' "$folder/r.xml"
-verdict "JSON and JUnit" $?
-run 0 "$profsim" conform --list && [ "$(wc -l <"$folder/out")" -eq 31 ]
-verdict "the list" $?
-for words in "" "--only nonsense $producer" "--time 0 $producer" "$folder/none" \
+run 0 "$profsim" conform --only weights --json "$dir/r.json" \
+    --junit "$dir/r.xml" "$producer" &&
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$dir/r.json" &&
+    grep -q '<testcase .*weights' "$dir/r.xml"
+count "JSON and JUnit" $?
+run 0 "$profsim" conform --list && [ "$(wc -l <"$dir/out")" -eq 31 ]
+count "the list" $?
+for words in "" "--only nonsense $producer" "--time 0 $producer" "$dir/none" \
     "/etc/passwd" "$producer $producer" "--nonsense"; do
     # shellcheck disable=SC2086
-    run 1 "$profsim" conform $words && [ "$(wc -l <"$folder/out")" -eq 1 ]
-    verdict "one error for: conform $words" $?
+    run 1 "$profsim" conform $words && [ "$(wc -l <"$dir/out")" -eq 1 ]
+    count "one error for: conform $words" $?
 done
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish conform

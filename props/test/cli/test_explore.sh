@@ -6,8 +6,8 @@
 set -u
 profsim=$(realpath "$1")
 all=${2:-}
-passed=0
-failed=0
+. props/test/lib/count.sh
+shown=
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export profsim work
@@ -15,12 +15,8 @@ export profsim work
 check() { # WHAT CONDITION...
     what=$1
     shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$what"
-    fi
+    "$@"
+    count "$what" $?
 }
 
 says() { # FILE TEXT
@@ -295,5 +291,4 @@ check "and leaves no folder" [ -z "$(ls "$work/folder")" ]
 CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
 check "clang's code" says "$work/out" "data race"
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+finish explore

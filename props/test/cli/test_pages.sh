@@ -4,21 +4,17 @@
 # usage: test_pages.sh PROFSIM
 set -u
 profsim=$1
-passed=0
-failed=0
+. props/test/lib/count.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+dir=$work
+shown=out
 
 check() { # WHAT COMMAND...
     what=$1
     shift
-    if "$@" >"$work/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "not ok: $what"
-        head -c 2000 "$work/out"
-    fi
+    "$@" >"$work/out" 2>&1
+    count "$what" $?
 }
 
 # says FILE EXPRESSION: is a Python expression about the data, d, true?
@@ -192,5 +188,4 @@ check "no folder: said" grep -q 'No such file' "$work/said"
 check "one file: said" grep -q 'take one file' "$work/said"
 check "one file: nothing written" test ! -e "$work/y.html"
 
-echo "pages: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish pages

@@ -3,27 +3,22 @@
 # threads; a lock left out, and two steps where one is due, are found.
 # usage: test_subject_explored.sh PROFSIM SUBJECTS FIXTURES
 set -u
+. props/test/lib/count.sh
 
 profsim=$(realpath "$1")
 subjects=$(realpath "$2")
 from=$(realpath "$3")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-passed=0
-failed=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+shown=out
 
 explores() { # STATUS SOURCE TEXT NAME
     "$profsim" explore "$subjects/explored.c" "$2" -- -I "$subjects" >out 2>&1
     got=$?
-    if [ "$got" -eq "$1" ] && grep -q "$3" out &&
-        { [ "$1" -eq 0 ] || ! cmp -s "$2" "$from/locked.c"; }; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $4: exit code $got, not $1"
-        sed 's/^/    /' out
-    fi
+    [ "$got" -eq "$1" ] && grep -q "$3" out &&
+        { [ "$1" -eq 0 ] || ! cmp -s "$2" "$from/locked.c"; }
+    count "$4: exit code $got, not $1" $?
 }
 
 between='    pthread_mutex_unlock(\&l->lock);\
@@ -40,5 +35,4 @@ sed "s/        record.freed.objects = .*/$between\\
 &/" "$from/locked.c" >torn.c
 explores 2 torn.c '^A3: site' "a record that is read in two steps"
 
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish subject_explored

@@ -4,25 +4,19 @@
 # nothing which has not run may judge.
 # usage: props/test/harness/test_mutate.sh RUN
 set -u
+. props/test/lib/count.sh
 run=$(cd "$(dirname "$1")" && pwd)/${1##*/}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-passed=0
-failed=0
+shown="out said results"
 
 # check NAME COMMAND...: it must hold
 check() {
     name=$1
     shift
-    if "$@" >out 2>&1; then
-        passed=$((passed + 1))
-        echo "ok: $name"
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name"
-        cat out said results
-    fi
+    "$@" >out 2>&1
+    count "$name" $?
 }
 
 # mutant NUMBER
@@ -112,5 +106,4 @@ check "a judge that does not start catches nothing" exits 1
 check "and it is reported" grep -q 'judge does not start' said
 check "no mutant counts as caught by it" test ! -s results
 
-echo "mutate: $passed passed, $failed failed"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+finish mutate

@@ -3,22 +3,12 @@
 # and compared. And what is built is hardened.
 # usage: props/test/harness/test_reproducible.sh TARGET...    (ninja's, files in out/)
 set -u
-passed=0
-failed=0
+. props/test/lib/count.sh
+shown=
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 there="$dir/another folder, with a longer name"
 export CCACHE_DISABLE=1 # it hands out what was built in other folders
-
-# holds STATUS TEXT: count a check, and say TEXT if it failed
-holds() {
-    if [ "$1" -eq 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $2"
-    fi
-}
 
 # build FOLDER TARGET...: in a copy of the tree
 build() {
@@ -34,9 +24,9 @@ TZ=Asia/Kathmandu LC_ALL=C build "$there" "$@"
 cd "$dir/here" || exit 1
 for built in "$@"; do
     cmp "$built" "$there/$built"
-    holds $? "$built has other bytes when it is built elsewhere"
+    count "$built has other bytes when it is built elsewhere" $?
     ! grep -qF "$dir" "$built"
-    holds $? "$built names the folder where it was built"
+    count "$built names the folder where it was built" $?
     case $built in
     *.a) continue ;;
     esac
@@ -44,26 +34,25 @@ for built in "$@"; do
     nm -D "$built" >"$dir/symbols"
     objdump -d --no-show-raw-insn "$built" >"$dir/code"
     grep -q GNU_RELRO "$dir/headers" && grep -q BIND_NOW "$dir/headers"
-    holds $? "$built is not relocated read-only at once"
+    count "$built is not relocated read-only at once" $?
     grep -q 'GNU_STACK.* RW ' "$dir/headers"
-    holds $? "$built has a stack that can be run"
+    count "$built has a stack that can be run" $?
     grep -q 'Elf file type is DYN' "$dir/headers"
-    holds $? "$built is not position independent"
+    count "$built is not position independent" $?
     case $built in
     *libprof.so*) continue ;; # small functions that read no foreign bytes
     esac
     grep -q __stack_chk_fail "$dir/symbols"
-    holds $? "$built has no stack protector"
+    count "$built has no stack protector" $?
     # More than 50, or half of what a file has that is smaller.
     functions=$(grep '^[0-9a-f]* <' "$dir/code" | grep -vc '@plt')
     [ "$functions" -lt 100 ] || functions=100
     [ "$(grep -c endbr64 "$dir/code")" -gt $((functions / 2)) ]
-    holds $? "$built does not mark where calls may arrive (CET)"
+    count "$built does not mark where calls may arrive (CET)" $?
     case $built in
     *.so) continue ;; # it is built without builtins, the checked ones, too
     esac
     grep -q '__[a-z]*printf_chk' "$dir/symbols"
-    holds $? "$built does not check the sizes of buffers (FORTIFY)"
+    count "$built does not check the sizes of buffers (FORTIFY)" $?
 done
-echo "test_reproducible: $passed passed, $failed failed"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+finish reproducible

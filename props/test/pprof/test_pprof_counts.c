@@ -304,32 +304,6 @@ TEST(a_count_profile_has_a_time_and_a_period_of_one)
     case_end(&run);
 }
 
-/* It is the whole text, or it is refused. */
-TEST(counts_need_scratch_for_all_their_records)
-{
-    static char whole[CASE_BYTES];
-    struct prof_count_record records[40];
-    size_t refused = 0;
-
-    for (size_t i = 0; i < 40; i++)
-        records[i] = (struct prof_count_record){AT(0x9)};
-    strcpy(whole, counts_text("c", records, 40));
-    for (size_t bytes = 0; bytes < CASE_SCRATCH_BYTES; bytes += 64) {
-        enum prof_status status;
-
-        case_begin(&run);
-        run.output.scratch_bytes = bytes;
-        status = prof_text_counts(&run.output, "c", records, 40);
-        if (status == PROF_OK) {
-            assert_string_equal(case_text(&run, status), whole);
-            break;
-        }
-        assert_int_equal(status, PROF_ERR_MEMORY);
-        refused++;
-    }
-    assert_true(refused > 40 * 2 * sizeof(uint32_t) / 64);
-}
-
 struct named {
     const char *function;
     enum prof_frame_kind kind;

@@ -160,26 +160,6 @@ TEST(more_addresses_than_scratch_holds_are_refused)
     assert_true(asked < MANY);
 }
 
-/* As many texts as there is room for, all in labels: the addresses are few. */
-TEST(more_texts_than_scratch_holds_are_refused)
-{
-    static struct prof_count_record records[MANY];
-    static struct prof_label labels[MANY];
-    static char texts[MANY][8];
-
-    for (size_t i = 0; i < MANY; i++) {
-        snprintf(texts[i], sizeof texts[i], "v%zu", i);
-        labels[i] = (struct prof_label){.key = "key", .value = texts[i]};
-        records[i] = (struct prof_count_record){.stack = one_frame,
-                                                .depth = 1,
-                                                .labels = &labels[i],
-                                                .labels_count = 1};
-    }
-    case_begin(&run);
-    assert_int_equal(prof_pprof_counts(&run.output, "goroutine", records, MANY),
-                     PROF_ERR_MEMORY);
-}
-
 /* ---- stacks ---- */
 
 TEST(a_text_cuts_a_stack_that_is_too_deep)

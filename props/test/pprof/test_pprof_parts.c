@@ -320,24 +320,6 @@ TEST(the_same_stack_under_other_labels_is_another_sample)
     case_end(&run);
 }
 
-TEST(labels_of_other_keys_keep_their_keys)
-{
-    static const struct prof_label a[] = {{"a", "1"}, {"b", "2"}};
-    static const struct prof_label b[] = {{"c", "3"}};
-    const struct prof_count_record records[] = {
-        {AT(CASE_WORK), .labels = a, .labels_count = 2},
-        {AT(CASE_SERVE), .labels = b, .labels_count = 1},
-    };
-
-    case_begin(&run);
-    case_read(&run, prof_pprof_counts(&run.output, "c", records, 2));
-    assert_string_equal(run.profile.samples[0].labels[0].key, "a");
-    assert_string_equal(run.profile.samples[0].labels[1].key, "b");
-    assert_string_equal(run.profile.samples[0].labels[1].text, "2");
-    assert_string_equal(run.profile.samples[1].labels[0].key, "c");
-    case_end(&run);
-}
-
 /* A size that nothing was allocated of, or that is 0, says nothing. */
 TEST(the_size_label_is_there_if_it_says_something)
 {
@@ -393,39 +375,6 @@ TEST(the_deepest_stack_fits_and_deeper_ones_are_cut)
                                                          : PROF_DEPTH_LIMIT);
         case_end(&run);
     }
-}
-
-TEST(scratch_is_enough_or_the_lack_is_reported)
-{
-    static uintptr_t pcs[2000];
-    static struct prof_heap_record records[2000];
-    const size_t enough = prof_pprof_scratch_bytes(2000, 2000);
-
-    for (size_t i = 0; i < 2000; i++) {
-        pcs[i] = 0x10000 + 16 * i;
-        records[i] = (struct prof_heap_record){
-            .allocs = 1, .size_bytes = 8, .stack = &pcs[i], .depth = 1};
-    }
-    assert_true(enough <= CASE_SCRATCH_BYTES);
-    for (size_t bytes = 0; bytes <= enough; bytes += 4096 + enough % 64) {
-        enum prof_status status;
-
-        case_begin(&run);
-        run.output.scratch_bytes = bytes;
-        status =
-            prof_pprof_heap(&run.output, records, 2000, 1, PROF_VIEW_INUSE);
-        assert_true(status == PROF_OK || status == PROF_ERR_MEMORY);
-        /* Nothing beyond the block was touched. */
-        for (size_t i = bytes; i < CASE_SCRATCH_BYTES; i += 509)
-            assert_int_equal(run.scratch[i], 0xa5);
-    }
-    case_begin(&run);
-    run.output.scratch_bytes = enough;
-    case_read(&run,
-              prof_pprof_heap(&run.output, records, 2000, 1, PROF_VIEW_INUSE));
-    assert_int_equal(run.profile.samples_count, 2000);
-    assert_int_equal(run.profile.locations_count, 2000);
-    case_end(&run);
 }
 
 TEST(an_empty_profile_is_a_profile)
