@@ -134,6 +134,8 @@ void *bench_pages(size_t bytes);
 
 /* Hand out pages that were touched before, as if used for the second time. */
 void bench_pages_recycled(bool on);
+/* Take pages of 2 MB, where a block is as large. */
+void bench_pages_huge(bool on);
 void bench_pages_return(void *pages, size_t bytes);
 
 #endif

@@ -16,18 +16,21 @@ struct point {
     double goal_alloc; /* Go / ours; 0: none */
     double goal_free;
     bool quick;
+    bool huge; /* pages, as prof_init() says */
 };
 
 static const struct point points[] = {
-    {4, 10000, BENCH_ZIPF, 1, 0, 0, false},
-    {16, 100, BENCH_ZIPF, 1, 0, 0, false},
-    {16, 10000, BENCH_ZIPF, 1, 2.5, 3.0, true},
-    {16, 10000, BENCH_ZIPF, 2, 11, 2.9, true},
-    {32, 10000, BENCH_ZIPF, 1, 0, 0, false},
-    {128, 10000, BENCH_ZIPF, 1, 0, 0, false},
-    {16, 100000, BENCH_ZIPF, 1, 0, 0, false},
-    {16, 1000000, BENCH_ZIPF, 1, 7, 1.6, true},
-    {16, 1000000, BENCH_UNIFORM, 1, 7, 0, false},
+    {4, 10000, BENCH_ZIPF, 1, 0, 0, false, false},
+    {16, 100, BENCH_ZIPF, 1, 0, 0, false, false},
+    {16, 10000, BENCH_ZIPF, 1, 3, 3.0, true, false},
+    {16, 10000, BENCH_ZIPF, 2, 9, 2.9, true, false},
+    {32, 10000, BENCH_ZIPF, 1, 0, 0, false, false},
+    {128, 10000, BENCH_ZIPF, 1, 0, 0, false, false},
+    {16, 100000, BENCH_ZIPF, 1, 0, 0, false, false},
+    {16, 1000000, BENCH_ZIPF, 1, 7, 1.6, true, false},
+    {16, 1000000, BENCH_UNIFORM, 1, 7, 0, false, false},
+    {16, 1000000, BENCH_ZIPF, 1, 7, 0, false, true},
+    {16, 1000000, BENCH_UNIFORM, 1, 7, 0, false, true},
 };
 
 enum { POINTS = sizeof points / sizeof *points };
@@ -42,7 +45,8 @@ run_operation(struct bench *bench, const struct point *point,
         {"profsim", bench_batches_once, &batches[0]}};
     size_t count = 1;
 
-    row.order = bench_order_name(point->order);
+    row.order = point->huge ? bench_order_name_huge(point->order)
+                            : bench_order_name(point->order);
     row.unit = "ns";
     row.goal_peer = go->name;
     row.depth = point->depth;
@@ -74,10 +78,12 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
 
     bench_load_make(&load, BENCH_CALLS, point->depth, point->n);
     bench_load_order(&load, point->order);
+    bench_pages_huge(point->huge);
     bench_ours_make(&ours, &load);
     if (go->to != NULL)
         (void)bench_peer_ask(go, "load %s", load.path);
     floor_table = bench_floor_counted.create(load.n, load.depth);
+    bench_pages_huge(false);
     (void)bench_insert_all(&load, bench_floor_counted.intern, floor_table,
                            NULL);
     batches[0].batch = bench_ours_alloc;
@@ -85,6 +91,11 @@ run_point(struct bench *bench, const struct point *point, struct bench_peer *go)
     batches[1].context = floor_table;
     run_operation(bench, point,
                   (struct bench_row){.operation = "alloc",
+                                     .goal_ratio = point->goal_alloc},
+                  batches, go, allocs);
+    batches[0].batch = bench_ours_alloc_many;
+    run_operation(bench, point,
+                  (struct bench_row){.operation = "alloc-many",
                                      .goal_ratio = point->goal_alloc},
                   batches, go, allocs);
     batches[0].batch = bench_ours_free_batch;
@@ -107,7 +118,7 @@ main(void)
 
     bench_begin(&bench, "heap", 0);
     for (uint32_t i = 0; i < POINTS; i++)
-        bench.rows_planned += bench.quick && !points[i].quick ? 0 : 2;
+        bench.rows_planned += bench.quick && !points[i].quick ? 0 : 3;
     if (!bench_go_start(&go))
         bench_skip(&bench, go.name, "not built (make bench-peers)");
     for (uint32_t i = 0; i < POINTS; i++) {

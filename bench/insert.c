@@ -17,7 +17,7 @@ enum {
     SMALL = 100000,
     LARGE = 1000000,
     BATCHES = LARGE / BENCH_BATCH + 1,
-    ROWS = 7,
+    ROWS = 10,
     ROWS_QUICK = 2
 };
 
@@ -170,6 +170,7 @@ struct kind {
     double (*once)(void *context, uint32_t round);
     const char *go_verb; /* NULL: Go takes no part */
     bool recycled;
+    bool huge; /* pages */
 };
 
 static bool
@@ -219,11 +220,13 @@ run_row(struct bench *bench, struct rows *rows, struct bench_row row,
             (struct bench_entrant){rows->go.name, bench_peer_once, &go};
     }
     bench_pages_recycled(kind->recycled);
+    bench_pages_huge(kind->huge);
     /* What a table frees it gets again, and not the kernel. */
     mallopt(M_MMAP_MAX, kind->recycled ? 0 : 65536);
     mallopt(M_TRIM_THRESHOLD, kind->recycled ? INT32_MAX : 128 << 10);
     bench_compare(bench, &row, entrants, count);
     bench_pages_recycled(false);
+    bench_pages_huge(false);
     for (size_t i = 0; i < count; i++) {
         if (entrants[i].context != &go)
             bench_pages_return(inserters[i].batch_ticks, ticks_bytes);
@@ -237,7 +240,7 @@ static const struct {
     struct bench_row row;
     struct kind kind;
 } all_rows[] = {
-    {{.order = "fresh-pages", .goal_ratio = 3.3, .n = SMALL},
+    {{.order = "fresh-pages", .goal_ratio = 4, .n = SMALL},
      {.once = insert_once, .go_verb = "insert"}},
     {{.order = "recycled", .goal_best = 0.93, .n = SMALL},
      {.once = insert_once, .recycled = true}},
@@ -245,8 +248,14 @@ static const struct {
      {.once = insert_once, .recycled = true}},
     {{.order = "fresh-pages", .goal_ratio = 4.7, .n = LARGE},
      {.once = insert_once, .go_verb = "insert"}},
-    {{.order = "fresh-pages", .goal_ratio = 9.2, .n = SMALL, .threads = 2},
+    {{.order = "fresh-pages", .goal_ratio = 5, .n = SMALL, .threads = 2},
      {.once = insert_once, .go_verb = "insert2"}},
+    {{.order = "fresh-huge-pages", .goal_ratio = 4, .n = SMALL},
+     {.once = insert_once, .go_verb = "insert", .huge = true}},
+    {{.order = "fresh-huge-pages", .goal_ratio = 4, .n = LARGE},
+     {.once = insert_once, .go_verb = "insert", .huge = true}},
+    {{.order = "fresh-huge-pages", .goal_ratio = 5, .n = SMALL, .threads = 2},
+     {.once = insert_once, .go_verb = "insert2", .huge = true}},
     {{.operation = "stall-of-64",
       .order = "fresh-pages",
       .unit = "ms",

@@ -305,6 +305,12 @@ bench_order_name(enum bench_order order)
     return order == BENCH_ZIPF ? "zipf" : "uniform";
 }
 
+const char *
+bench_order_name_huge(enum bench_order order)
+{
+    return order == BENCH_ZIPF ? "zipf-huge-pages" : "uniform-huge-pages";
+}
+
 void
 bench_stage_make(struct bench_stage *stage, uint32_t depth)
 {

@@ -53,6 +53,8 @@ void bench_load_free(struct bench_load *load);
 void bench_load_order(struct bench_load *load, enum bench_order order);
 
 const char *bench_order_name(enum bench_order order);
+/* The same of a row whose tables lie in huge pages. */
+const char *bench_order_name_huge(enum bench_order order);
 
 static inline const uint64_t *
 bench_record(const struct bench_load *load, uint32_t index)

@@ -72,6 +72,23 @@ bench_ours_alloc(void *context, const struct bench_stage *stage, uint32_t count)
 }
 
 uint64_t
+bench_ours_alloc_many(void *context, const struct bench_stage *stage,
+                      uint32_t count)
+{
+    struct prof_heap_event events[BENCH_BATCH];
+    prof_bucket buckets[BENCH_BATCH];
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bench_key *key = bench_staged(stage, i);
+
+        events[i] = (struct prof_heap_event){key->frames, stage->depth,
+                                             key->size_bytes};
+    }
+    prof_heap_alloc_many(proc_of(context), events, count, buckets);
+    return buckets[0];
+}
+
+uint64_t
 bench_ours_free_batch(void *context, const struct bench_stage *stage,
                       uint32_t count)
 {

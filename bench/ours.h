@@ -19,6 +19,8 @@ void bench_ours_make(struct bench_ours *ours, const struct bench_load *load);
 void bench_ours_free(struct bench_ours *ours);
 
 /* Batches of record calls; context is a struct bench_ours. */
+uint64_t bench_ours_alloc_many(void *context, const struct bench_stage *stage,
+                               uint32_t count);
 uint64_t bench_ours_alloc(void *context, const struct bench_stage *stage,
                           uint32_t count);
 uint64_t bench_ours_free_batch(void *context, const struct bench_stage *stage,

@@ -8,6 +8,7 @@
 
 static double ns_a_tick;
 static bool pages_recycled;
+static bool pages_huge;
 
 uint64_t
 bench_now_ns(void)
@@ -104,8 +105,14 @@ bench_pages_recycled(bool on)
     pages_recycled = on;
 }
 
-void *
-bench_pages(size_t bytes)
+void
+bench_pages_huge(bool on)
+{
+    pages_huge = on;
+}
+
+static unsigned char *
+map(size_t bytes)
 {
     void *pages =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -117,6 +124,26 @@ bench_pages(size_t bytes)
         exit(1);
     }
     return pages;
+}
+
+/* As prof_init() says; small blocks stay as they are. */
+void *
+bench_pages(size_t bytes)
+{
+    const size_t huge = 2U << 20;
+    unsigned char *pages;
+    size_t before;
+
+    if (!pages_huge || bytes < huge)
+        return map(bytes);
+    pages = map(bytes + huge);
+    before = (huge - (uintptr_t)pages % huge) % huge;
+    if (before != 0)
+        munmap(pages, before);
+    munmap(pages + before + (bytes + 4095) / 4096 * 4096,
+           huge - before - (4096 - bytes % 4096) % 4096);
+    (void)madvise(pages + before, bytes, MADV_HUGEPAGE);
+    return pages + before;
 }
 
 void

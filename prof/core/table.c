@@ -57,6 +57,7 @@
 #include "compare.h"
 #include "group.h"
 #include "hash.h"
+#include "slot.h"
 #include "poison.h"
 
 #define TENTATIVE       TABLE_TENTATIVE
@@ -147,12 +148,6 @@ slot_of(const struct table *table, const struct key *key, uint32_t row,
            frames_at;
 }
 
-static inline uint32_t
-row_of(const struct table *table, uint64_t slot)
-{
-    return (uint32_t)(slot >> 32) & table->row_mask;
-}
-
 /* Does a slot with the key's tag lead to its entry? An empty slot leads to row
  * 0, which is of no shape. in: few, HASH_BLOCK frames at most */
 static inline __attribute__((always_inline)) bool
@@ -201,13 +196,6 @@ probe(const struct table *table, const struct key *key, uint64_t *index)
     }
     *index = i;
     return 0;
-}
-
-/* The first slot of a hash's group. */
-static inline uint64_t
-home(const struct table *table, uint64_t hash)
-{
-    return hash >> table->home_shift << GROUP_LOG2;
 }
 
 /* Take a row and room for its frames; 0 and a counted drop if either is out. */

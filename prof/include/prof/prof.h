@@ -160,6 +160,27 @@ typedef uint32_t prof_bucket;
 prof_bucket prof_heap_alloc(struct prof_proc *proc, const uintptr_t *stack,
                             uint32_t depth, uint64_t size_bytes);
 
+/* An allocation; each field as in prof_heap_alloc(). */
+struct prof_heap_event {
+    const uintptr_t *stack;
+    uint32_t depth;
+    uint64_t size_bytes;
+};
+
+/*
+ * Count allocations, as prof_heap_alloc() of one after the other would. With
+ * more stacks than a cache holds that takes about half the time, as their
+ * misses overlap; with few it gains nothing. For recorders that have collected
+ * events, and for replays.
+ *
+ * out:     buckets, one of each event
+ * in:      events, `count` of them
+ * context: as prof_heap_alloc()
+ */
+void prof_heap_alloc_many(struct prof_proc *proc,
+                          const struct prof_heap_event *events, size_t count,
+                          prof_bucket *buckets);
+
 /*
  * Count an object that the collector found dead, when it is swept.
  *

@@ -16,6 +16,46 @@
 
 static const uintptr_t frame = 0x401000;
 
+/* Of all depths from none to more than are kept, with repeats, one more than
+ * three times as many as are recorded together; the last find no room. */
+TEST(many_allocations_are_one_after_the_other)
+{
+    enum { EVENTS = 25, DEPTH = 20 };
+    static const uint32_t counts[] = {0, 1, 7, 8, 9, EVENTS};
+    uintptr_t frames[EVENTS + DEPTH];
+    struct prof_heap_event events[EVENTS];
+
+    for (size_t i = 0; i < EVENTS + DEPTH; i++)
+        frames[i] = frame + i % 19;
+    for (uint32_t i = 0; i < EVENTS; i++)
+        events[i] =
+            (struct prof_heap_event){&frames[i], i * 7 % DEPTH, 8 * (i % 2)};
+    for (size_t k = 0; k < COUNT_OF(counts); k++) {
+        const struct prof_config config = {.buckets_max = 20, .depth_max = 17};
+        struct prof *one = props_prof_make(&config);
+        struct prof *many = props_prof_make(&config);
+        prof_bucket buckets[EVENTS + 1];
+
+        for (uint32_t again = 0; again < 2; again++) {
+            memset(buckets, 0xff, sizeof buckets);
+            prof_heap_alloc_many(prof_proc_at(many, 0), events, counts[k],
+                                 buckets);
+            for (uint32_t i = 0; i < counts[k]; i++)
+                assert_int_equal(
+                    buckets[i],
+                    prof_heap_alloc(prof_proc_at(one, 0), events[i].stack,
+                                    events[i].depth, events[i].size_bytes));
+            assert_int_equal(buckets[counts[k]], UINT32_MAX);
+        }
+        assert_int_equal(prof_heap_totals(many).allocs_pending,
+                         prof_heap_totals(one).allocs_pending);
+        assert_int_equal(prof_drops(many).no_bucket, prof_drops(one).no_bucket);
+        assert_int_equal(prof_drops(many).no_bucket != 0, counts[k] == EVENTS);
+        props_prof_drop(one);
+        props_prof_drop(many);
+    }
+}
+
 enum step {
     ALLOC = 'a',
     FREE = 'f',     /* found dead, swept */

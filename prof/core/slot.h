@@ -1,0 +1,23 @@
+/* slot.h -- what a slot of the bucket table leads to, and where one is. */
+#ifndef PROF_SLOT_H
+#define PROF_SLOT_H
+
+#include <stdint.h>
+
+#include "group.h"
+#include "table.h"
+
+static inline uint32_t
+row_of(const struct table *table, uint64_t slot)
+{
+    return (uint32_t)(slot >> 32) & table->row_mask;
+}
+
+/* The first slot of a hash's group. */
+static inline uint64_t
+home(const struct table *table, uint64_t hash)
+{
+    return hash >> table->home_shift << GROUP_LOG2;
+}
+
+#endif
