@@ -19,41 +19,9 @@ static const struct subjects_rules *base;
 /* ---- Where the next point lies ---- */
 
 static double
-above_later(uint64_t rate, uint64_t n)
-{
-    return n == 0 ? 1 : base->above(rate, n - 1);
-}
-
-static size_t
-pieces_later(uint64_t rate, struct subjects_piece *pieces)
-{
-    const size_t count = base->pieces(rate, pieces);
-
-    for (size_t i = 0; i < count; i++)
-        pieces[i].from++;
-    return count;
-}
-
-static bool
-points_later(struct subjects_rules *rules)
-{
-    if (rules->above != NULL)
-        rules->above = above_later;
-    if (rules->pieces != NULL)
-        rules->pieces = pieces_later;
-    return rules->above != NULL || rules->pieces != NULL;
-}
-
-static double
 above_evenly(uint64_t rate, uint64_t n)
 {
     return n < 2 * rate ? 1 - (double)n / (2 * (double)rate) : 0;
-}
-
-static double
-above_exponential(uint64_t rate, uint64_t n)
-{
-    return exp(-(double)n / (double)rate);
 }
 
 static double
@@ -62,24 +30,27 @@ above_base_2(uint64_t rate, uint64_t n)
     return exp2(-(double)n / (double)rate);
 }
 
-static bool
-renewal_by(struct subjects_rules *rules, double (*above)(uint64_t, uint64_t))
+static size_t
+pieces_base_2(uint64_t rate, struct subjects_piece *pieces)
 {
-    rules->chain = SUBJECTS_RENEWAL;
-    rules->above = above;
-    return true;
-}
-
-static bool
-gaps_even(struct subjects_rules *rules)
-{
-    return renewal_by(rules, above_evenly);
+    return base->pieces((uint64_t)((double)rate / log(2)), pieces);
 }
 
 static bool
 logarithm_of_base_2(struct subjects_rules *rules)
 {
-    return renewal_by(rules, above_base_2);
+    rules->above = above_base_2;
+    rules->pieces = pieces_base_2;
+    return rules->chain == SUBJECTS_RENEWAL || rules->chain == SUBJECTS_CARRIED;
+}
+
+/* As uniform2r does: the overshoot is dropped. */
+static bool
+gaps_even(struct subjects_rules *rules)
+{
+    rules->chain = SUBJECTS_RENEWAL;
+    rules->above = above_evenly;
+    return base->chain == SUBJECTS_RENEWAL || base->chain == SUBJECTS_CARRIED;
 }
 
 /* ---- What an allocation takes off the countdown ---- */
@@ -95,31 +66,6 @@ header_counts(struct subjects_rules *rules)
 {
     rules->ticks = ticks_with_header;
     return rules->chain != SUBJECTS_KEPT;
-}
-
-static bool
-overshoot_dropped(struct subjects_rules *rules)
-{
-    return rules->chain != SUBJECTS_RENEWAL &&
-           renewal_by(rules, above_exponential);
-}
-
-static size_t
-pieces_geometric(uint64_t rate, struct subjects_piece *pieces)
-{
-    const double chance = -expm1(-1 / (double)rate);
-
-    pieces[0] = (struct subjects_piece){
-        .from = 1, .first = chance, .ratio = 1 - chance};
-    return 1;
-}
-
-static bool
-overshoot_carried(struct subjects_rules *rules)
-{
-    rules->chain = SUBJECTS_CARRIED;
-    rules->pieces = pieces_geometric;
-    return !rules->needs_threshold && base->chain != SUBJECTS_CARRIED;
 }
 
 static bool
@@ -140,20 +86,6 @@ large_blocks_always(struct subjects_rules *rules)
 {
     rules->always = rules->always == NULL ? at_least_the_rate : NULL;
     return rules->chain != SUBJECTS_KEPT;
-}
-
-static bool
-shortcut_not_taken(struct subjects_rules *rules)
-{
-    rules->shortcut = false;
-    return base->shortcut;
-}
-
-static bool
-start_like_any(struct subjects_rules *rules)
-{
-    rules->manners.start = SUBJECTS_START_DRAWN;
-    return base->manners.start != SUBJECTS_START_DRAWN;
 }
 
 /* ---- What a sample stands for ---- */
@@ -187,22 +119,9 @@ weighs_the_rate(struct subjects_rules *rules)
 }
 
 static bool
-weighs_the_larger(struct subjects_rules *rules)
-{
-    return weighs_by(rules, subjects_estimate_max);
-}
-
-static bool
 weighs_by_its_chance(struct subjects_rules *rules)
 {
     return weighs_by(rules, subjects_estimate_scaled);
-}
-
-static bool
-points_of_a_block_are_one(struct subjects_rules *rules)
-{
-    rules->by_points = !rules->by_points;
-    return rules->chain == SUBJECTS_CARRIED;
 }
 
 static const struct change {
@@ -212,18 +131,11 @@ static const struct change {
     {"the block after is sampled", next_block_sampled},
     {"a header of 16 bytes counts", header_counts},
     {"a logarithm of base 2", logarithm_of_base_2},
-    {"gaps are even up to twice the rate", gaps_even},
-    {"the overshoot is dropped", overshoot_dropped},
     {"a sample weighs the rate", weighs_the_rate},
     {"a sample weighs S / p", weighs_by_its_chance},
-    {"a sample weighs max(S, R)", weighs_the_larger},
     {"a sample weighs its own bytes", weighs_its_own_bytes},
-    {"a point lies one tick later", points_later},
-    {"points of a block count one by one, or not", points_of_a_block_are_one},
     {"large blocks: always, or no longer", large_blocks_always},
-    {"no shortcut", shortcut_not_taken},
-    {"a thread starts like any gap", start_like_any},
-    {"the overshoot is carried", overshoot_carried},
+    {"gaps are even up to twice the rate", gaps_even},
 };
 enum { CHANGES = sizeof changes / sizeof changes[0], RULES_MAX = 32 };
 
