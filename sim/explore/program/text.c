@@ -150,6 +150,14 @@ explored_strcmp(const char *a, const char *b)
 }
 
 int
+explored_strcasecmp(const char *a, const char *b)
+{
+    reads_string(a, HERE);
+    reads_string(b, HERE);
+    return strcasecmp(a, b);
+}
+
+int
 explored_strncmp(const char *a, const char *b, size_t most)
 {
     reads(a, strnlen(a, most), HERE);
@@ -177,6 +185,43 @@ explored_strstr(const char *s, const char *part)
     reads_string(s, HERE);
     reads_string(part, HERE);
     return strstr(s, part);
+}
+
+size_t
+explored_strspn(const char *s, const char *accepted)
+{
+    const size_t length = strspn(s, accepted);
+
+    reads(s, length + 1, HERE);
+    reads_string(accepted, HERE);
+    return length;
+}
+
+size_t
+explored_strcspn(const char *s, const char *rejected)
+{
+    const size_t length = strcspn(s, rejected);
+
+    reads(s, length + 1, HERE);
+    reads_string(rejected, HERE);
+    return length;
+}
+
+/* It reads as far as the word it returns, and may end that in the string. */
+char *
+explored_strtok_r(char *restrict s, const char *restrict between,
+                  char **restrict rest)
+{
+    char *begin = s != NULL ? s : *rest;
+    char *word = strtok_r(s, between, rest);
+    const char *end = word != NULL ? word + strlen(word) : *rest;
+
+    reads_string(between, HERE);
+    writes(rest, sizeof *rest, HERE);
+    reads(begin, (size_t)(end - begin) + 1, HERE);
+    if (*rest > end)
+        writes(*rest - 1, 1, HERE);
+    return word;
 }
 
 static char *
