@@ -128,9 +128,9 @@ struct embed_wait {
 /*
  * A thread is about to block, and no longer does.
  *
- * in:      has_releaser, will somebody call embed_on_release()?
+ * in:      has_releaser: will somebody call embed_on_release()?
  *          status, of the call; 0 or an error
- * returns: false if the wait is not wanted: no end follows
+ * returns: false if the wait is of no interest: its end is then not reported
  */
 bool embed_on_wait(struct embed_wait *wait, const void *lock, bool has_releaser,
                    const void *frame);

@@ -14,8 +14,8 @@ enum props_cover {
     COVER_COUNT
 };
 
-/* Those before it are met by worlds of heaps, the others by traced ones; and
- * from the second one on by those of subjects. */
+/* Goals before the first are met by worlds of heaps, those up to the second by
+ * traced worlds, the others by worlds of subjects. */
 #define COVER_OF_HEAPS   COVER_TRACE_SESSION
 #define COVER_OF_LIBRARY COVER_SUBJECT_READ
 

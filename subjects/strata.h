@@ -33,9 +33,10 @@ struct subjects_stratum {
 };
 
 /*
- * in:      draw, gives a number below rate, each as likely as any other; one is
- *          taken where a block begins
- *          rate, R; below it size_bytes, or the stratum is left alone
+ * in:      draw, gives a number below rate, all equally likely; it is called
+ *          where a block begins
+ *          rate, R
+ *          size_bytes, below R, or the stratum is left alone
  * returns: how many points lie in the allocation; 1 from R up
  */
 uint64_t subjects_stratum_step(struct subjects_stratum *stratum, uint64_t rate,

@@ -11,7 +11,7 @@
 /*
  * in:      paths, of the results; folder, where they lie
  *          save, the folder for failures; NULL: that of `profsim check`
- * returns: how the whole campaign would have ended; CLI_INCOMPLETE if nothing
+ * returns: the exit code of the whole campaign; CLI_INCOMPLETE if nothing
  *          failed and a part is missing; CLI_USAGE after a complaint about each
  *          file that does not belong here
  */

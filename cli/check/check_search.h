@@ -47,9 +47,9 @@ struct cli_result *cli_search_failed(const struct cli_check_options *options,
  * was asked about to the report.
  *
  * in:      exit_code, of the search
- * returns: exit_code; CLI_INCOMPLETE if it is CLI_OK, but something that should
- *          have been tried was not: a property that was named, or anything in
- *          so many runs that it is no chance
+ * returns: exit_code, or CLI_INCOMPLETE instead of CLI_OK if something that
+ *          should have been tried was not: a property that was named, or any in
+ *          a campaign long enough to meet it
  */
 enum cli_exit cli_search_end(const struct cli_check_options *options,
                              struct cli_search *search,

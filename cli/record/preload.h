@@ -45,8 +45,8 @@ void cli_preload_let_go(void);
 /*
  * End as the command did: our parent sees its code or its signal.
  *
- * returns: its code, or 128 and the signal if that spares us (process 1 of a
- *          container is not ended by its own signals)
+ * returns: its exit code, or 128 and the signal if the signal does not end this
+ *          process (process 1 of a container is not ended by its own signals)
  */
 enum cli_exit cli_preload_end_as(int status);
 

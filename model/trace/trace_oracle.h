@@ -61,9 +61,9 @@ void model_oracle_delete(struct model_oracle *oracle);
 /*
  * Read a log from its beginning.
  *
- * in:      tick_divisor, clock ticks in one tick of the file; late_ticks, how
- *          much later than the step its clock may have been read (the clock
- *          moves on by itself; else 0)
+ * in:      tick_divisor, clock ticks in one tick of the file
+ *          late_ticks, by how much the clock may be read later than its step:
+ *          above 0 only if the clock moves on by itself
  */
 void model_oracle_read(struct model_oracle *oracle, const struct truth_log *log,
                        uint64_t tick_divisor, uint64_t late_ticks);

@@ -61,9 +61,10 @@ bool prof_rng_below_again(struct rng *rng, uint64_t limit, uint64_t *value);
  * Take numbers until one can be made into a number below `limit` without bias.
  * PROF_RANDOM_64 only.
  *
- * out:     *value, below limit, all alike, if true
+ * out:     *value, below limit, all values equally likely, if true
  * in:      limit, at least 1 and at most 2^63
- * returns: false if 64 numbers were of no use: chance below (limit / 2^64)^64
+ * returns: false if all 64 numbers were rejected: the chance of that is
+ *          below (limit / 2^64)^64
  */
 static inline bool
 prof_rng_below(struct rng *rng, uint64_t limit, uint64_t *value)

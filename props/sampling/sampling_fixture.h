@@ -36,8 +36,8 @@ void props_fixture_set_rate(struct props_fixture *fixture,
 uint64_t props_fixture_first(const struct props_fixture *fixture);
 
 /*
- * returns: the number to feed for the u-th of `rate` equally likely outcomes;
- *          under Go's rules one whose remainder is u, apart from a whole `rate`
+ * returns: the random number that leads to the u-th of `rate` equally likely
+ *          outcomes. Under Go's rules it is the u-th number of a draw
  */
 uint64_t props_fixture_number(const struct props_fixture *fixture, uint64_t u,
                               uint64_t rate);

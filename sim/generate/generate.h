@@ -131,9 +131,9 @@ bool sim_quiet_next(const struct sim_world *world, struct sim_event *event);
 /*
  * Where the collector can do something now.
  *
- * out:     *event, its processor, which a world without any ignores; or what
- *          must happen before
- * returns: true if it can
+ * out:     *event: its processor, which a world without processors ignores; or
+ *          another event, which must happen first
+ * returns: true if it can happen
  */
 bool sim_collector_place(const struct sim_world *world,
                          struct sim_event *event);

@@ -24,8 +24,8 @@ struct sim_task_list {
 /*
  * List the tasks as they are now.
  *
- * in:      own, the task that asks; 0: nobody
- *          with_system, the runtime's own tasks, too
+ * in:      own, the calling task; 0: none
+ *          with_system: the runtime's own tasks, too
  */
 void sim_task_list(struct sim_task_list *list, const struct sim_world *world,
                    uint32_t own, bool with_system);

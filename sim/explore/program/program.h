@@ -27,12 +27,14 @@ void sim_heap_keep(void);  /* what is allocated now is there in each run */
 void sim_heap_reset(void); /* ... and nothing else */
 void *sim_heap_take(size_t bytes, size_t alignment, uintptr_t site);
 void sim_heap_give(void *block, uintptr_t site);
-/* in: stack, from where on that of the current thread is in use; or 0
+/* in:      stack, the address from which the current thread's stack is in use;
+ *          or 0
  * returns: bytes of the first leaked block, or 0 */
 size_t sim_heap_leak(uintptr_t stack, uintptr_t *site);
 
 /* image.c: the program's variables. */
-/* in: stack, what lies beyond it of the process's own stack is kept, too */
+/* in:      stack: what lies beyond it on the process's own stack is kept,
+ *          too */
 void sim_image_keep(uintptr_t stack);
 void sim_image_reset(void);
 void sim_image_each(void (*visit)(uintptr_t begin, uintptr_t end));

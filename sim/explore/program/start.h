@@ -8,9 +8,10 @@
  * Explore `entry`, as a whole program that begins with it, from the state that
  * memory is in now.
  *
- * in:      name, for reports; entry, returns the exit status; stack, from
- *          where on the process's own stack is the program's; whole, the
- *          end of entry is the end of the process
+ * in:      name, for reports
+ *          entry, returns the exit status
+ *          stack, where the program's part of the process's own stack begins
+ *          whole: is the end of entry the end of the process?
  */
 void sim_program_start(const char *name, int (*entry)(void *context),
                        void *context, void *stack, bool whole);

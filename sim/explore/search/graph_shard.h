@@ -33,8 +33,8 @@ bool sim_shard_owns(const struct sim_shard *shard,
 /*
  * In a run, at a question that is new; ends the run if the list is another's.
  *
- * in:      at, its place in the list
- * returns: the threads for which waiting may come to something, a bit each
+ * in:      at, its index in the list
+ * returns: the threads that may be worth waiting for, a bit each
  */
 uint8_t sim_shard_enter(uint32_t at);
 

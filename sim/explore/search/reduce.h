@@ -59,8 +59,8 @@ typedef bool sim_can_take(void *context);
  * Before the running thread's next operation on the object: when is it its
  * turn?
  *
- * in:      looks, it is known to be no more than a look
- *          can_take, may it come right after what was just done? NULL: always
+ * in:      looks: is it known to be only a look?
+ *          can_take: may it come right after what was just done? NULL: always
  */
 void sim_order_ask(struct order *order, bool looks, sim_can_take *can_take,
                    void *context);

@@ -1,8 +1,7 @@
 /*
  * accounts.h -- a profiler that counts everything, as a subject of `profsim
- * check
- * --subject`. The profilers of this folder change one thing of it, as a real
- * one had it; with FIXED they change nothing.
+ * check --subject`. Each profiler of this folder changes one thing in it, as a
+ * real one had it; with FIXED it changes nothing.
  */
 #ifndef ACCOUNTS_H
 #define ACCOUNTS_H
