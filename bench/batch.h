@@ -1,7 +1,7 @@
 /*
- * batch.h -- repetitions of short operations: keys are staged untimed, 64 at a
- * time, then a batch of 64 operations is timed, and the batches of a repetition
- * are summed up by the mean of their middle half.
+ * batch.h -- repetitions of short operations. Keys are staged untimed, 64 at a
+ * time; then a batch of 64 operations is timed. The result of a repetition is
+ * the mean of the middle half of its batches.
  */
 #ifndef BENCH_BATCH_H
 #define BENCH_BATCH_H

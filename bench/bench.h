@@ -17,7 +17,7 @@ enum {
     BENCH_ENTRANTS_MAX = 12,
 };
 
-/* One who takes part in a row. The first of a row is ours. */
+/* One entrant of a row. The first of a row is ours. */
 struct bench_entrant {
     const char *name;
     /* One repetition. returns: the measure, < 0 if it cannot be taken */
@@ -25,7 +25,7 @@ struct bench_entrant {
     void *context;
 };
 
-/* What a row is about. 0 and NULL: not a parameter of this operation. */
+/* What a row is about. 0 or NULL: the operation has no such parameter. */
 struct bench_row {
     const char *operation;
     const char *order; /* of the accesses, or the kind of stacks */
@@ -93,8 +93,8 @@ bench_ticks(void)
 uint64_t bench_now_ns(void);
 
 /*
- * returns: processor time of the calling thread: for repetitions of many
- *          microseconds, in which others may get the processor meanwhile
+ * returns: processor time of the calling thread, for repetitions of many
+ *          microseconds, during which others may get the processor
  */
 uint64_t bench_cpu_ns(void);
 

@@ -29,8 +29,8 @@ struct bench_pair {
 };
 
 /*
- * returns: ticks of one thread for a round; < 0 if less than a fifth of the
- *          rounds were made by both at the same time
+ * returns: ticks of one thread for a round; < 0 if both threads ran at the same
+ *          time in less than a fifth of the rounds
  */
 double bench_pair_run(const struct bench_pair *pair);
 

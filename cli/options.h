@@ -1,6 +1,6 @@
 /*
- * options.h -- the words after a command: its options, by one table, and the
- * help that is printed from it.
+ * options.h -- the words after a command: its options, described by a table,
+ * from which the help is printed, too.
  *
  *      --name VALUE   --name=VALUE   -n VALUE   -nVALUE
  *      --flag         -f             -fn VALUE

@@ -1,6 +1,6 @@
-/* tone.h -- colour on standard output, where a person reads it: on a terminal,
- * unless NO_COLOR is set or --color says otherwise. What it marks can be read
- * without it, too. */
+/* tone.h -- colour on standard output for a person: on a terminal, unless
+ * NO_COLOR is set or --color says otherwise. Colour never carries
+ * information alone. */
 #ifndef CLI_TONE_H
 #define CLI_TONE_H
 

@@ -118,7 +118,8 @@ bool embed_cfi_step(struct embed_registers *registers,
                     void *context);
 
 /*
- * A row in 64 bits, for a cache: all that compilers make for code that calls.
+ * A row in 64 bits, for the cache. It can express every row that compilers make
+ * for code that calls functions.
  *
  *      bit 0       1
  *      bits 1-2    enum embed_packed_cfa

@@ -1,8 +1,8 @@
 /*
  * cfi_read.h -- numbers as DWARF writes them, read within bounds.
  *
- * Past the end every number is 0 and `bad` is set, so that a reader may look
- * at it once, after several numbers.
+ * Past the end every number is 0 and `bad` is set, so a reader may check it
+ * once, after several numbers.
  */
 #ifndef EMBED_CFI_READ_H
 #define EMBED_CFI_READ_H

@@ -4,10 +4,10 @@
  *      0        header
  *      8192     record record record ...                 up to used_bytes
  *
- * The file is a shared mapping: it survives whatever ends the process. A
- * record counts once used_bytes has moved past it, so that a process killed in
- * the middle of one leaves a whole log. Native byte order and raw addresses:
- * a spool is read once, on the same machine, by `profsim record`.
+ * The file is a shared mapping: it survives whatever ends the process. A record
+ * counts once used_bytes has moved past it, so a process killed in the middle
+ * of a record leaves a whole log. Native byte order and raw addresses: a spool
+ * is read once, on the same machine, by `profsim record`.
  *
  * Invariants
  *   S1  used_bytes only grows, by whole records, each a multiple of 8 bytes.

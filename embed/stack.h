@@ -1,8 +1,8 @@
 /*
  * stack.h -- the call stack of an event, and memory to take it in.
  *
- * A stack is taken in borrowed memory: a hook may run on a coroutine with a few
- * KiB of stack, and must take little of it.
+ * A stack is taken in borrowed memory: a hook may run on a coroutine's stack of
+ * a few KiB, and must use little of it.
  */
 #ifndef EMBED_STACK_H
 #define EMBED_STACK_H

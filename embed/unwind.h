@@ -15,12 +15,13 @@
 #include "stack_memory.h"
 
 /*
- * Get memory for what walks learn about code. Without it every walk reads the
- * tables again.
+ * Get memory in which walks remember what they learn about code. Without it
+ * every walk reads the tables again.
  */
 void embed_unwind_start(void);
 
-/* A library is about to be unloaded, or was: code may change at its place. */
+/* A library is about to be unloaded, or was: other code may come to lie at
+ * its addresses. */
 void embed_unwind_forget(void);
 
 /*

@@ -60,8 +60,9 @@ struct subjects_live
 subjects_live_best_chances(const struct subjects_history *history,
                            double samples);
 
-/* Strata with an R for each class, out of powers of sqrt 2, that have the least
- * variance at up to so many samples; known only afterwards. */
+/* Strata with an R for each class, out of powers of sqrt 2, that have the
+ * least variance at up to so many samples. A profiler could know them only
+ * afterwards. */
 struct subjects_live
 subjects_live_best_strata(const struct subjects_history *history,
                           double samples);

@@ -4,8 +4,8 @@
  * example).
  *
  * The harness calls a subject as a runtime or an allocator would, from one
- * thread of its own: which of the simulated threads acts is an argument. A
- * function that is NULL, and a flag that is not set, say what a subject lacks;
+ * thread of its own; an argument says which of the simulated threads acts. A
+ * function that is NULL, or a flag that is not set, says what a subject lacks;
  * properties that need it are then not applicable.
  *
  * What makes runs repeatable
@@ -130,8 +130,8 @@ struct subject {
 
     void (*alloc)(void *state, uint32_t thread, const struct subject_site *site,
                   const struct subject_block *block);
-    /* `to` takes the place of `from`: elsewhere, at the same address, or not at
-     * all (address 0), and then `from` stays. */
+    /* `to` replaces `from`: elsewhere, at the same address, or not at all
+     * (address 0), and then `from` stays. */
     void (*realloc)(void *state, uint32_t thread,
                     const struct subject_site *site,
                     const struct subject_block *from,
@@ -140,9 +140,9 @@ struct subject {
     void (*free)(void *state, uint32_t thread,
                  const struct subject_block *block, bool swept);
 
-    /* A collection: marking has ended and the world stands still; then, when
-     * it goes on. A subject that has cycle() shows the heap as of a completed
-     * collection, and after three that nothing disturbs, all of it. */
+    /* A collection: first when marking has ended and the world is stopped;
+     * then when it goes on. A subject that has cycle() shows the heap as of
+     * a completed collection, and all of it after three undisturbed ones. */
     void (*cycle)(void *state);
     void (*flush)(void *state);
 
@@ -151,7 +151,8 @@ struct subject {
 
     /* The process has forked. child: this is the child, where `thread` is the
      * only one left; else its parent, where nothing has changed. With
-     * SUBJECT_FORKS it really has, and handlers of pthread_atfork() have run.
+     * SUBJECT_FORKS it really has forked, and handlers of pthread_atfork() have
+     * run.
      */
     void (*fork)(void *state, uint32_t thread, bool child);
 
@@ -176,9 +177,9 @@ struct subject {
     void (*read_waits)(void *state, enum subject_waits which,
                        subject_visit_wait *visit, void *context);
 
-    /* From now on: 1, all waits, as after begin(); 0, none (SUBJECT_OFF); more
-     * (SUBJECT_WAITS_SAMPLED): of block waits one for so many ticks on average,
-     * of mutex waits one in so many. */
+    /* The rate from now on: 1, all waits, as after begin(); 0, none
+     * (SUBJECT_OFF); more (SUBJECT_WAITS_SAMPLED): on average one block wait
+     * for so many ticks, and one mutex wait in so many. */
     void (*set_wait_rate)(void *state, enum subject_waits which, uint64_t rate);
 };
 

@@ -1,6 +1,6 @@
 /*
- * peers.h -- peers in processes of their own. They take part in our rounds: a
- * command line goes to their standard input, a number comes back.
+ * peers.h -- peers in processes of their own, which take part in our rounds:
+ * each reads a command line from standard input and writes a number.
  */
 #ifndef BENCH_PEERS_H
 #define BENCH_PEERS_H

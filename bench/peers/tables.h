@@ -1,7 +1,7 @@
 /*
- * tables.h -- general-purpose hash tables that take part beside the bucket
- * table: each finds a key of (kind, size, stack) or adds it, with the hash that
- * our table uses, so that tables are compared and not hashes.
+ * tables.h -- general-purpose hash tables as peers of the bucket table: each
+ * finds a key of (kind, size, stack) or adds it. All use our table's hash, so
+ * that tables are compared and not hashes.
  */
 #ifndef BENCH_PEERS_TABLES_H
 #define BENCH_PEERS_TABLES_H
@@ -46,7 +46,7 @@ extern const struct bench_table
 extern const struct bench_table bench_line_table; /* "(one miss)": hits */
 extern const struct bench_table bench_copy_table; /* "(copy)": inserts */
 
-/* An entry of any of them: links of the peer, then the key, then counters. */
+/* An entry of any peer table: the peer's links, then the key, then counters. */
 enum { BENCH_COUNTER_BYTES = 64 };
 
 /* Memory that lives as long as the arena. */

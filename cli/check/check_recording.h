@@ -22,7 +22,8 @@ enum cli_exit cli_check_recording(const struct sim_recording *recording,
 void cli_show_progress(uint64_t done, uint64_t total);
 void cli_hide_progress(void);
 
-/* returns: the recording, to be closed; NULL, and a complaint, if it is none */
+/* returns: the recording, to be closed; NULL, and a complaint, if it is not
+ *          one */
 struct sim_recording *cli_take_recording(struct sim_input *input,
                                          const char *path);
 

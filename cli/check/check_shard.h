@@ -22,8 +22,8 @@ enum cli_exit cli_check_shard(const struct cli_check_options *options,
 bool cli_check_asked(const struct cli_check_options *options,
                      char asked[CLI_ASKED_BYTES]);
 
-/* returns: the seeds of a part that the shard has left; 0 if it is through, or
- * another part has failed that ends the campaign */
+/* returns: how many seeds of a part the shard has left; 0 if it is done, or
+ *          if a failure of another part has ended the campaign */
 uint64_t cli_check_left(const struct cli_check_options *options,
                         const struct cli_shard_result *result,
                         enum cli_part_kind kind);

@@ -23,7 +23,7 @@ const struct subject *cli_subject_own(void);
  */
 const struct subject *cli_subject_load(const char *path);
 
-/* Let a scenario that is about subjects be about this one. in: subject or NULL
+/* Bind a scenario about subjects to this one. in: subject or NULL
  * returns: the properties that then count */
 props_set cli_subject_give(struct sim_scenario *scenario,
                            const struct subject *subject);

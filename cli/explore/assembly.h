@@ -5,9 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Look for inline assembly in what the compiler has made of a source, headers
- * and macros included. A barrier for the compiler ("") and a pause are
- * harmless.
+ * Look for inline assembly in the compiler's output for a source, headers and
+ * macros included. A barrier for the compiler ("") and a pause are harmless.
  *
  * in:      path, the compiler's output of -S with -g; source, for messages
  * returns: false if there is any, or the file cannot be read; reported

@@ -1,7 +1,7 @@
 /*
  * explore_result.h -- what a shard of an exhaustive search has found, as a file
- * (docs/scale.md). It is written when the shard ends; what is left of one that
- * does not is in its checkpoint.
+ * (docs/scale.md). It is written when the shard ends; the state of an
+ * unfinished one is in its checkpoint.
  */
 #ifndef CLI_EXPLORE_RESULT_H
 #define CLI_EXPLORE_RESULT_H

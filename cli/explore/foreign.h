@@ -1,6 +1,6 @@
 /*
  * foreign.h -- the functions that a program calls and that the explorer can
- * neither see into nor stand for.
+ * neither see into nor replace.
  */
 #ifndef CLI_FOREIGN_H
 #define CLI_FOREIGN_H

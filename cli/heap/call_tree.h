@@ -16,7 +16,8 @@
 #include "heap_report.h"
 #include "live_heap.h"
 
-/* What a node can count: in use at the peak, never freed, ...; or two runs. */
+/* What a node can count: in use at the peak, never freed, ...; or, in a
+ * comparison, the two runs. */
 enum { CLI_TREE_COLUMNS = 3 };
 
 struct cli_tree_node {

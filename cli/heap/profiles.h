@@ -8,7 +8,8 @@
  *      of a scenario whose processors take tasks goroutine, threadcreate and
  *      profile, too, goroutine-stacks.txt and trace.out
  *
- * Each file appears whole or not at all, and depends on nothing but the run.
+ * Each file appears whole or not at all, and its content depends only on the
+ * run.
  */
 #ifndef CLI_PROFILES_H
 #define CLI_PROFILES_H
@@ -44,7 +45,7 @@ struct cli_profiles {
     /* NULL: none of that kind. Stacks are the same in all of them. */
     const struct prof_heap_record *heaps[CLI_PROFILES_HEAPS];
     size_t heap_count;
-    /* How a heap is written as text, with its context; NULL: as Go does. */
+    /* Writes a heap as text, with its context; NULL: as Go does. */
     enum prof_status (*heap_text)(const void *context,
                                   const struct prof_sink *to,
                                   enum cli_profiles_heap heap);

@@ -53,7 +53,7 @@ void cli_page_begin(struct cli_page *page);
  * Write the files that were asked for, each whole or not at all, and free the
  * memory.
  *
- * in:      input, the file that was read and must not be written over; or NULL
+ * in: input, the file that was read and must not be written over; or NULL
  * returns: false, and a complaint, if a file was not written
  */
 bool cli_page_end(struct cli_page *page, enum cli_page_kind kind,

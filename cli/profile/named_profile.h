@@ -17,7 +17,7 @@ struct cli_named_profile {
 };
 
 /*
- * Name the locations of a profile by the files that its mappings tell of, as
+ * Name the locations of a profile from the files that its mappings name, as
  * they are on this machine. Locations that have lines already keep them.
  *
  * out:     *named, to be released also on failure
@@ -27,7 +27,8 @@ const char *cli_named_profile_make(struct cli_named_profile *named,
                                    const uint8_t *bytes, size_t bytes_count);
 
 /*
- * Let readers show the values of a type first. in: a type that the profile has
+ * Make readers show the values of this type first. in: a type that the profile
+ * has
  *
  * returns: NULL, or why it cannot be done
  */

@@ -41,7 +41,8 @@ void cli_proto_text(struct cli_proto *to, uint32_t field, const char *text);
 void cli_proto_message(struct cli_proto *to, uint32_t field,
                        struct cli_proto *message);
 
-/* Write a message to a file, packed by gzip. returns: NULL, or why it is not */
+/* Write a message to a file, packed by gzip. returns: NULL, or why it was
+ * not written */
 const char *cli_proto_save(const struct cli_proto *message,
                            const struct props_output *to);
 

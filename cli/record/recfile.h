@@ -1,9 +1,9 @@
 /*
  * recfile.h -- writes recordings, docs/recording.md.
  *
- * Records are handed over in the order of the file: about, strings, modules,
- * frames, stacks, threads, events, end. Deltas and blocks are made here. The
- * file grows in memory, so that it appears whole or not at all.
+ * Records come in the order of the file: about, strings, modules, frames,
+ * stacks, threads, events, end. Deltas and blocks are made here. The file grows
+ * in memory, so that it appears whole or not at all.
  */
 #ifndef CLI_RECFILE_H
 #define CLI_RECFILE_H

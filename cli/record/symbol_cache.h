@@ -1,6 +1,6 @@
 /*
- * symbol_cache.h -- names that were looked up, for the images that follow: most
- * of what a command starts has the same libraries.
+ * symbol_cache.h -- names that were looked up, kept for the images that follow:
+ * most images of a command have the same libraries.
  *
  * A file is known by its path and build id, an address by its offset from where
  * the file was loaded.

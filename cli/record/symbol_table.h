@@ -27,8 +27,9 @@ void cli_symbol_table_fill(struct cli_symbol_table *table, Dwfl_Module *module);
 void cli_symbol_table_release(struct cli_symbol_table *table);
 
 /*
- * The innermost symbol around an address; of several for the same bytes a
- * global one before a weak one before a local one, then the table's first.
+ * The innermost symbol around an address. Of several for the same bytes, a
+ * global one wins over a weak one, a weak one over a local one, then the first
+ * in the table.
  *
  * returns: NULL if none covers it
  */

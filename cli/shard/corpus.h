@@ -33,7 +33,8 @@ struct cli_corpus_counts {
 };
 
 /*
- * Exchange the files that end in `suffix`. Both folders are made if need be.
+ * Exchange the files that end in `suffix`. Both folders are made if they do not
+ * exist.
  *
  * out:     *counts
  * returns: false, and a complaint

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /*
- * Print all lines but the last, which is added: "end SUM". The file appears
+ * Print all lines but the last, "end SUM", which is added. The file appears
  * whole or not at all.
  *
  * in:      print, called once with the value

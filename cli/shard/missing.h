@@ -1,4 +1,5 @@
-/* missing.h -- the shards that a merge lacks, and the command that runs them.
+/* missing.h -- the shards that are missing from a merge, and the command that
+ * runs them.
  */
 #ifndef CLI_MISSING_H
 #define CLI_MISSING_H

@@ -1,7 +1,7 @@
 /*
- * rows.h -- the result of a shard that judges items one by one, as a file: a
- * weaker memory order, a rule set, a command. Each has a row: how it ended, and
- * what it printed (docs/scale.md).
+ * rows.h -- the result, as a file, of a shard that judges items one by one:
+ * weaker memory orders, rule sets or commands. Each item has a row: how it
+ * ended, and what it printed (docs/scale.md).
  *
  *      items  0 1 2 3 4 5 ...     shard I of N has each N-th from the I-th on
  *

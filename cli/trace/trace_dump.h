@@ -12,9 +12,9 @@
  *      SEQ TICKS offset=0x.. p=P g=G NAME [what it takes] [stack=ID]
  *      stack ID: 0xPC 0xPC ...
  *
- * P is "timers", "network", "syscalls" or "gc" for what happened on no
- * processor. SEQ and TICKS are those of the file. A trace that was not
- * accepted is written as far as it was understood.
+ * P is "timers", "network", "syscalls" or "gc" for events of no processor. SEQ
+ * and TICKS are those of the file. A trace that was not accepted is written as
+ * far as it was understood.
  *
  * returns: false without memory
  */

@@ -55,13 +55,14 @@ struct profile_config {
 
 /* What was not recorded. */
 struct profile_losses {
-    _Atomic uint64_t early;     /* allocations before the profiler began */
-    _Atomic uint64_t untracked; /* samples whose free cannot be known: too many
-                                   are live. They are in the totals. */
-    _Atomic uint64_t unseen;    /* frees that were not seen, known because the
-                                   address was allocated again */
-    _Atomic uint64_t waits;     /* waits beside another lock in the table */
-    _Atomic uint64_t timer;     /* 1: the program took SIGPROF or its timer */
+    _Atomic uint64_t early; /* allocations before the profiler began */
+    _Atomic uint64_t
+        untracked; /* samples whose free cannot be recognised because too many
+                      are live; they are in the totals */
+    _Atomic uint64_t unseen; /* frees that were not seen, known because the
+                                address was allocated again */
+    _Atomic uint64_t waits;  /* waits beside another lock in the table */
+    _Atomic uint64_t timer;  /* 1: the program took SIGPROF or its timer */
 };
 
 enum profile_phase { PROFILE_FRESH, PROFILE_STARTING, PROFILE_ON, PROFILE_OFF };
@@ -136,7 +137,8 @@ bool profile_threads_after_fork_child(void);
 /* Begin the CPU profile, if one is wanted. */
 void profile_cpu_begin(void);
 
-/* Does the program have SIGPROF or its timer for itself by now? Counts that. */
+/* Has the program taken SIGPROF or its timer for itself by now? If so, this
+ * counts it. */
 void profile_cpu_look(void);
 
 /* Write it, and begin anew. */
@@ -185,8 +187,9 @@ PROF_NODISCARD enum prof_status profile_dump(enum profile_kind kind,
 #define PROFILE_ALL ((1u << PROFILE_KINDS) - 1)
 
 /*
- * Write those of some kinds that are taken into files of a folder. The first is
- * written whatever it holds, contentions after it only if there are any.
+ * Write the profiles of some kinds, as far as they are taken, into files of a
+ * folder. The first is always written, those of contention only if they have an
+ * entry.
  *
  * in:      kinds, 1 << kind each
  * returns: PROF_OK, or why the first that failed did; PROF_ERR_CONFIG: the path

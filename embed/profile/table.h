@@ -54,11 +54,11 @@ uint64_t table_count(void);
 
 /*
  * Keep the table whole over a fork: another thread may be changing it. The
- * thread that forks may use the table in between, as fork handlers of the
- * program do when they allocate.
+ * thread that forks may use the table in between, as the program's fork
+ * handlers do when they allocate.
  *
  * context: also a signal handler that interrupted any of these functions; then
- *          the child must let them come to their end
+ *          the child must let them end first
  */
 void table_before_fork(void);
 void table_after_fork(void);

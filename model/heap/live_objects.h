@@ -2,7 +2,7 @@
  * live_objects.h -- the heap oracle: which objects there were at a mark
  * termination.
  *
- * It is told the facts of the log one by one, of counted objects only.
+ * It is given the facts of the log one by one, those of counted objects only.
  */
 #ifndef MODEL_LIVE_OBJECTS_H
 #define MODEL_LIVE_OBJECTS_H

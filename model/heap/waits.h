@@ -1,6 +1,6 @@
 /*
- * waits.h -- who waits for which lock since when, by the truth log; and what a
- * release and the end of a wait amount to.
+ * waits.h -- who has waited for which lock since when, by the truth log; and
+ * what a release and the end of a wait add to the profiles.
  */
 #ifndef MODEL_WAITS_H
 #define MODEL_WAITS_H

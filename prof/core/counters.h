@@ -13,7 +13,7 @@ enum { COUNTER_SLOTS = 3 };
  */
 enum { PREVIOUS, RECENT, MOVED };
 
-/* What a row counts in a slot is a word: the halves of it. */
+/* A row's counts in a slot are one word; these are its halves. */
 enum half { ALLOCS, FREES, HALVES };
 
 /* A contention row's sums, of one processor. */
@@ -32,8 +32,8 @@ struct counters {
 
 /* Of one processor; any thread reads. */
 struct columns {
-    /* By row. Twice the same slots, so that an index may go past the last
-       without a division. */
+    /* By row. Every slot is there twice, so that an index may go past the
+     * last without a division. */
     shared_u64 *slots[2 * COUNTER_SLOTS];
     struct wait *waits;
 };

@@ -25,9 +25,9 @@ section_begin(struct section *section)
 {
     const uint64_t calls = load_relaxed(&section->calls);
 
-    /* Release [pair: section]: who waits for the call before this one may see
-     * this one's beginning first. The barrier of prof_grace_begin() orders it
-     * with what follows. */
+    /* Release [pair: section]: a thread that waits for the call before this
+     * one may see this one begin first. The barrier of prof_grace_begin()
+     * orders it with what follows. */
     store_release(&section->calls, calls | 1);
     signal_fence(); /* the compiler must not read the cycle before */
     return calls;

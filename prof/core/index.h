@@ -62,7 +62,8 @@ index_add(struct index *index, uint32_t hash, uint32_t number)
 }
 
 /*
- * Double an index that would be more than three quarters full with one more.
+ * Double an index if one more thing would make it more than three quarters
+ * full.
  *
  * returns: whether all that are in it are to be added again
  */

@@ -14,7 +14,8 @@ struct rng {
 
 void prof_rng_seed(struct rng *rng, uint64_t seed);
 
-/* Continue at `state`, or at one near it if the generator has no such state. */
+/* Continue at `state`, or at a state near it if the generator does not have
+ * it. */
 void prof_rng_resume(struct rng *rng, uint64_t state);
 
 /* Take one number: 31, 32 or 64 bits, as the kind has it. */

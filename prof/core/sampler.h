@@ -19,7 +19,8 @@ struct sampler {
 
 struct prof;
 
-/* Which rate the allocation was sampled at that is recorded now; 0: all are. */
+/* The rate at which the allocation that is being recorded was sampled; 0:
+ * all are recorded. */
 static inline uint32_t
 prof_sampler_take(struct sampler *sampler)
 {

@@ -11,7 +11,8 @@
 
 enum bucket_kind { KIND_HEAP = 1, KIND_BLOCK, KIND_MUTEX };
 
-/* Above these bits of a kind, for the heap: which rate it was sampled at. */
+/* The bits of a heap bucket's kind above these say at which rate it was
+ * sampled. */
 #define KIND_BITS 4
 #define KIND_MASK ((1U << KIND_BITS) - 1)
 

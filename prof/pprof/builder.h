@@ -133,7 +133,8 @@ void prof_builder_value_type(struct builder *builder, uint32_t field,
 /* returns: the number of a text, written out by prof_builder_finish() */
 uint32_t prof_builder_string(struct builder *builder, const char *text);
 
-/* A stack's numbers: 5 bytes each at most, and what a whole word writes more.
+/* A stack's numbers take 5 bytes each at most; add what a store of a whole word
+ * writes more.
  */
 #define STACK_BYTES_MAX ((size_t)PROF_DEPTH_LIMIT * 5 + 8)
 

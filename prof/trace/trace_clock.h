@@ -1,5 +1,5 @@
 /*
- * trace_clock.h -- the shortest way of an event into its buffer; theory in
+ * trace_clock.h -- the fast path of an event into its buffer; theory in
  * trace_clock.c.
  */
 #ifndef PROF_TRACE_CLOCK_H

@@ -29,7 +29,7 @@ trace_ticks_now(const struct prof_trace *trace)
 }
 
 /*
- * Take the stamp word: nobody else has a stamp until it is stored again,
+ * Take the stamp word: no other thread has a stamp until it is stored again,
  * plus 2.
  *
  * returns: the word, even

@@ -150,8 +150,9 @@ uint64_t prof_trace_clock_moment(const struct prof_trace *trace,
  * What happened so far comes before what follows, on all processors that have
  * no buffer, whatever the clock does.
  *
- * in:      begins, numbers count from here: nothing of the session is written
- * context: the stopped world, ordered by the clock
+ * in:      begins: numbers count from here, because nothing of the session is
+ *          written yet
+ * context: the stopped world, in the order of the clock
  */
 void prof_trace_clock_meet(struct prof_trace *trace, bool begins);
 

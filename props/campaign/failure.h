@@ -62,8 +62,8 @@ void props_failure_free(struct props_failure *failure);
 /*
  * Write the file DIR/NAME.sim, whole or not at all.
  *
- * out:     path, where it is
- * returns: false and *error if that did not work
+ * out: path, of the file
+ * returns: false and *error if it could not be written
  */
 bool props_failure_save(const struct props_failure *failure, const char *dir,
                         const char *name, char *path, size_t path_bytes,

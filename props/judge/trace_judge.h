@@ -54,8 +54,8 @@ void trace_judge_release(struct trace_judge *judge);
 bool trace_judge_run(struct trace_judge *judge);
 
 /*
- * L2: let a run end without faults: what stands still goes on, tracing stops,
- * the reader reads. To be called before trace_judge_run(); its text is kept.
+ * L2: let a run end without faults: what was stalled goes on, tracing stops,
+ * the reader reads. Call it before trace_judge_run(); its text is kept.
  *
  * out:     pending, "" or what waits for what
  */

@@ -5,7 +5,8 @@
 /*
  * Let one reader sleep, let a second one try to read, and stop tracing.
  *
- * returns: NULL if all went as it must, else what did not (static text)
+ * returns: NULL if everything happened as it must, else what did not (static
+ *          text)
  */
 const char *trace_readers_try(void);
 

@@ -16,8 +16,8 @@ struct props_interval {
 };
 
 /*
- * The counts to accept of `trials` events of chance p, 0 < p < 1: each side
- * outside has a chance of at most alpha / 2, by the sum of the terms.
+ * The counts to accept of `trials` events of chance p, 0 < p < 1: on each side
+ * a count outside has a chance of at most alpha / 2, by the sum of the terms.
  */
 struct props_interval props_binomial_accept(uint64_t trials, long double p,
                                             long double alpha);

@@ -45,7 +45,7 @@ bool props_subject_weigh(const struct subject_figure *figure, uint32_t runs,
                          double *error);
 
 /*
- * Tries the cells that the context tells. in: memory, as of subject_config
+ * Tries the cells that the context names. in: memory, as of subject_config
  * out: *result; done, unless begin() returned NULL
  */
 typedef void subject_try(const struct subject *subject, void *memory,

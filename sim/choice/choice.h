@@ -112,8 +112,8 @@ bool sim_choices_next(struct sim_choices *choices);
 void sim_choices_carry(struct sim_choices *choices, uint32_t count);
 
 /*
- * A number for a guided answer: drawn under RANDOM and PREFIX, 0 otherwise (the
- * list answers then).
+ * A number for a guided answer: drawn under RANDOM and PREFIX, 0 otherwise,
+ * because the list then gives the answer.
  *
  * in:      bound > 0
  * returns: a value in [0, bound)

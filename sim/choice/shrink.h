@@ -18,8 +18,8 @@ struct sim_shrink {
     /*
      * Re-run the system under `values` (then zeros).
      *
-     * returns: whether it fails in the same way. "The same" is the caller's
-     *          business: compare the property and the place, else the list
+     * returns: whether it fails in the same way. What that means is up to the
+     *          caller: compare the property and the location, else the list
      *          slips to another, easier failure.
      */
     bool (*still_fails)(void *context, const uint32_t *values, uint32_t count);

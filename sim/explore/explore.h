@@ -251,7 +251,7 @@ struct sim_run_options {
 
 /*
  * One run under the back end that `choices` was begun with. PCT and URW learn
- * how long threads are from earlier runs: for those, sim_explore_sample().
+ * how long threads are from earlier runs: use sim_explore_sample() for those.
  *
  * returns: run->end
  */

@@ -3,8 +3,8 @@
  * one event after the other.
  *
  * Swarm: each run first draws which features it has at all, instruments among
- * them. A run in which everything may happen rarely does one thing often
- * enough.
+ * them. If every feature were possible in every run, a run would rarely do one
+ * thing often enough.
  */
 #ifndef SIM_GENERATE_H
 #define SIM_GENERATE_H

@@ -17,8 +17,8 @@ sim_memory_ceiling(uint64_t file_bytes)
     return SIM_MEMORY_BYTES + SIM_MEMORY_TIMES * file_bytes;
 }
 
-/* returns: bytes of a judged run for so many: a world, its shadow world, the
- * model */
+/* returns: bytes that a judged run of so many takes: a world, its shadow
+ *          world, the model */
 uint64_t sim_memory_of_run(uint32_t buckets_max, uint64_t frames_max,
                            uint32_t procs);
 

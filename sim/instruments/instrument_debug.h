@@ -8,7 +8,7 @@
 #include "prof/symbol.h"
 #include "world.h"
 
-/* The address that an object of a world is printed with. Objects are numbers;
+/* The address that is printed for an object of a world. Objects are numbers;
  * their sizes do not matter. */
 #define SIM_OBJECT_ADDRESS(object) \
     (UINT64_C(0xc000000000) + 16 * (uint64_t)(object))

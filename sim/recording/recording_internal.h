@@ -126,7 +126,7 @@ void sim_recording_read_frame(struct sim_recording_reader *reader);
 void sim_recording_read_stack(struct sim_recording_reader *reader);
 void sim_recording_read_thread(struct sim_recording_reader *reader);
 
-/* For the search by pc, when all frames are there; returns: false: no memory */
+/* For the search by pc, once all frames are there; returns: false: no memory */
 bool sim_recording_sort_frames(struct sim_recording_reader *reader);
 
 /*

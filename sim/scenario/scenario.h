@@ -165,7 +165,7 @@ struct sim_scenario *
 sim_scenario_build(const struct sim_scenario_source *source,
                    struct sim_error *error);
 
-/* returns: how large a world must be for it, and for one event more */
+/* returns: how large a world must be for it, with room for one event more */
 struct sim_limits sim_scenario_limits(const struct sim_scenario *scenario);
 
 /* in: scenario, NULL does nothing */

@@ -66,8 +66,8 @@ struct sim_instrument {
     const struct sim_instrument_kind *kind;
 };
 
-/* Takes a fact. What belongs to the event behind it (the room of a snapshot,
- * say) is in the fact as well. */
+/* Takes a fact. It also has what belongs to its event (the room of a
+ * snapshot, for example). */
 typedef void sim_hear(struct sim_instrument *instrument,
                       struct sim_world *world, const struct truth_entry *fact);
 
@@ -86,13 +86,13 @@ struct sim_instrument_kind {
                          struct sim_world *world);
 
     /*
-     * Asked once. returns: what is told facts of this kind, as soon as they are
-     * stated; NULL if nothing is
+     * Called once for each kind. returns: the function that is told facts of
+     * this kind, as soon as they are stated; NULL: none
      */
     sim_hear *(*hears)(enum truth_kind kind);
 
     /*
-     * The world is about to let an event happen. NULL: it never refuses one.
+     * Asked before the world lets an event happen. NULL: it never refuses one.
      *
      * returns: NULL, or why this event cannot happen now (static text)
      */
@@ -105,8 +105,8 @@ struct sim_instrument_kind {
     void (*after)(struct sim_instrument *instrument, struct sim_world *world,
                   const struct sim_event *event);
 
-    /* Stop recording, as the library offers it, or start again. NULL: while
-     * stopped it is told nothing. */
+    /* Stop recording, as the library offers it, or start again. NULL: it is
+     * told nothing while it is stopped. */
     void (*stop)(struct sim_instrument *instrument, struct sim_world *world,
                  bool stops);
 };
@@ -130,8 +130,8 @@ struct sim_instrument *sim_world_instrument(const struct sim_world *world,
 /* returns: where an instrument puts what was read of it (world.h) */
 struct sim_answer *sim_world_answer_room(struct sim_world *world);
 
-/* returns: the end of a wait that the fact RELEASED or WOKEN is about; NULL for
- *          all others */
+/* returns: the end of the wait that the fact RELEASED or WOKEN is about;
+ *          NULL for other facts */
 const struct sim_wake *sim_world_wake(const struct sim_world *world);
 
 /* For the tracer: its reader has read a trace to its end. */

@@ -245,8 +245,8 @@ const char *sim_task_text(const struct sim_task *task);
 /* returns: threads named so far */
 uint32_t sim_world_threads(const struct sim_world *world);
 
-/* returns: does a task run on the processor, not being in a system call? Is it
- *          free, so that the scheduler itself runs there? */
+/* returns: does a task run on the processor, outside system calls? Is the
+ *          processor free, so that the scheduler itself runs there? */
 bool sim_world_runs(const struct sim_world *world, uint32_t proc);
 bool sim_world_is_free(const struct sim_world *world, uint32_t proc);
 

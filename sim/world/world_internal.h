@@ -120,7 +120,7 @@ sim_world_log(struct sim_world *world, enum truth_kind kind,
 }
 
 /*
- * State a fact, and tell it. One that may be traced moves the clock on that
+ * State a fact, and tell it. A fact that may be traced advances the clock that
  * orders.
  *
  * in:      fact, without its time; clock_proc, the processor whose clock tells

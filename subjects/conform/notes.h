@@ -20,8 +20,8 @@ struct note {
 };
 
 /*
- * Read the notes of .note.stapsdt that are of a provider, up to `room` of them.
- * What is damaged, and what is no ELF file of this machine, has none.
+ * Read the notes of .note.stapsdt that belong to a provider, up to `room` of
+ * them. A damaged file, or one that is no ELF file of this machine, has none.
  *
  * out:     notes[0 .. *count - 1]
  * returns: NULL, or why the file cannot be read

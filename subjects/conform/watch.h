@@ -1,10 +1,10 @@
 /*
- * watch.h -- see the otel_memory probes of the process one is in: a breakpoint
+ * watch.h -- watches the otel_memory probes of its own process: a breakpoint
  * stands in place of each nop, and a handler of SIGTRAP reads the arguments. No
  * help from the kernel or another process is needed.
  *
- * x86-64 only. A thread that blocks SIGTRAP where a probe fires is ended by the
- * kernel.
+ * x86-64 only. The kernel ends a thread that blocks SIGTRAP where a probe
+ * fires.
  */
 #ifndef CONFORM_WATCH_H
 #define CONFORM_WATCH_H

@@ -1,7 +1,7 @@
 /*
- * weights.h -- weights that differ for one size: of a producer that counts the
- * sampling intervals a block crosses, as the first version of the contract had
- * it.
+ * weights.h -- weights that differ for one size, from a producer that counts
+ * the sampling intervals a block crosses, as the first version of the contract
+ * said.
  */
 #ifndef CONFORM_WEIGHTS_H
 #define CONFORM_WEIGHTS_H

@@ -10,7 +10,8 @@
 char *name_of_mutant(const char *file, const char *function, const char *text,
                      const char *instead, uint32_t ordinal);
 
-/* Is it one of the sample of one in `every`? The same wherever and whenever. */
+/* Is it in the sample of one in `every`? The same mutants are, wherever and
+ * whenever. */
 bool name_is_sampled(const char *name, uint64_t every);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* A file of so many bytes: which mutants were met, and the runs at its end. */
+/* The bytes of a file: which mutants were met, and at its end the runs. */
 enum { SWITCH_MUTANTS_MAX = 16384, SWITCH_BYTES = SWITCH_MUTANTS_MAX + 64 };
 
 extern unsigned mutant_on;         /* 0: none */

@@ -1,6 +1,6 @@
 /*
- * guarded.h -- the parts of guarded_program. Each guard returns 0 if all is as
- * if the program were alone; else 1, reported.
+ * guarded.h -- the parts of guarded_program. Each guard returns 0 if everything
+ * is as it would be without the recorder; else 1, reported.
  */
 #ifndef PROPS_GUARDED_H
 #define PROPS_GUARDED_H

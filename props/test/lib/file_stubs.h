@@ -68,7 +68,7 @@ int remove_folder(void **state);
 int begin(void **state);
 int end(void **state);
 
-/* returns: the path of a name in the folder; one of four, in turn */
+/* returns: the path of a name in the folder, in one of four buffers in turn */
 const char *in_folder(const char *name);
 
 /* Write text to the file that was begun. */

@@ -1,8 +1,8 @@
 /*
- * single_step.h -- a signal after each instruction of a piece of code: the
+ * single_step.h -- a signal after each instruction of a piece of code, by the
  * processor's own trap flag. Each instruction between props_step_begin() and
  * props_step_end() is followed by a SIGTRAP, whose handler is not stepped
- * itself. Deterministic, and nothing else has to know.
+ * itself. It is deterministic, and no other code has to know of it.
  */
 #ifndef PROPS_SINGLE_STEP_H
 #define PROPS_SINGLE_STEP_H

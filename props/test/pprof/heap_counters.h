@@ -1,6 +1,6 @@
 /*
- * heap_counters.h -- the embedder's counters of a heap text, each with a number
- * of its own: for an initialiser.
+ * heap_counters.h -- an initialiser for the embedder's counters of a heap text,
+ * each with a number of its own.
  */
 #ifndef HEAP_COUNTERS_H
 #define HEAP_COUNTERS_H

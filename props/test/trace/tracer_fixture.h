@@ -50,7 +50,8 @@ void tracer_fixture_open(struct tracer_fixture *fixture,
                          const struct prof_trace_config *config);
 void tracer_fixture_close(struct tracer_fixture *fixture);
 
-/* A usual tracer. As the fixture of a test, for the fixture that *state is. */
+/* A usual tracer. As a test's fixture, it makes a tracer for the fixture
+ * that *state is. */
 extern const struct prof_trace_config tracer_fixture_small;
 int tracer_fixture_setup(void **state);
 int tracer_fixture_teardown(void **state);

@@ -67,8 +67,8 @@ void sim_frontier_path(const struct sim_frontier *f, uint32_t part,
                        struct sim_step *steps);
 
 /*
- * The part becomes smaller: it goes on below steps[count - 1] alone, and the
- * other answers of these steps are open to all.
+ * The part becomes smaller: it goes on below steps[count - 1] alone, and other
+ * parts get the other answers of these steps.
  */
 void sim_frontier_split(struct sim_frontier *f, uint32_t part,
                         const struct sim_step *steps, uint32_t count);
@@ -88,7 +88,8 @@ void sim_frontier_return(struct sim_frontier *f, uint32_t part);
 bool sim_frontier_is_empty(const struct sim_frontier *f);
 
 /*
- * How much of the tree is done, if all answers of a question lead to as much.
+ * How much of the tree is done, if all answers of a question lead to subtrees
+ * of the same size.
  *
  * in:      done[part], how much of each part, or NULL: nothing
  * returns: in [0, 1]
@@ -118,8 +119,8 @@ bool sim_question_has_next(const struct sim_question *q,
 
 /* ---- In a file ---- */
 
-/* Parts that are worked at are written as free ones. returns: false if it
- * failed */
+/* Parts that are being searched are written as free ones. returns: false if
+ * it failed */
 bool sim_frontier_write(const struct sim_frontier *f,
                         bool (*put)(void *file, const void *data, size_t bytes),
                         void *file);

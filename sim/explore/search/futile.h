@@ -29,7 +29,8 @@ bool sim_futile_learn(uint64_t name, uint64_t value);
 void sim_futile_mark(void);
 
 /*
- * Nobody can run: a blocked thread is to read what there is, and go round.
+ * No thread can run: a blocked thread reads what there is, and goes round its
+ * loop.
  *
  * returns: the thread, or SIM_THREADS_MAX
  */

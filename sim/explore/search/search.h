@@ -58,8 +58,8 @@ enum sim_search_end sim_search_continue(struct sim_search *s);
  * Go through all lists down to the depth at which shards divide, as one that
  * owns none.
  *
- * out:     *prefixes, how many go on behind it
- * returns: false if something was learned that makes other lists
+ * out: *prefixes, how many lists go on below that depth
+ * returns: false if something was learned that changes the lists
  */
 bool sim_search_prefixes(struct sim_search *s, uint64_t *prefixes);
 
@@ -68,7 +68,8 @@ bool sim_search_prefixes(struct sim_search *s, uint64_t *prefixes);
 /* Questions that are answered for the next run. */
 uint32_t sim_search_depth(const struct sim_search *s);
 
-/* The first of them, of this part's, that has another answer; or the depth */
+/* The first question of this part's path that has another answer; or the
+ * depth */
 uint32_t sim_search_open(const struct sim_search *s);
 
 /* out: steps[0 .. to - from) */
