@@ -197,8 +197,7 @@ function page(    i, n, k, list, w) {
     print "by hand are in mutants.md, weaker memory orders in memory-order.md.\n" > md
     print score "\n" > md
     print "Of " orders " weaker memory orders in prof/ " orders_noticed \
-        " are noticed; memory-order.md says why the\nothers make no" \
-        " difference.\n" > md
+        " are noticed; memory-order.md says why the\nothers are not.\n" > md
     print "| file | mutants | caught | no mistake | survive | score |" > md
     print "|---|---|---|---|---|---|" > md
     n = sorted(files, list)
