@@ -280,7 +280,7 @@ struct operation {
 static const uint32_t sizes[] = {10000, 100000, 1000000};
 
 static const struct operation operations[] = {
-    {"next_cycle", next_cycle_once, "next", {0.94, 0, 0}, "(lock)", lock_once},
+    {"next_cycle", next_cycle_once, "next", {1, 0, 0}, "(lock)", lock_once},
     {"flush", flush_once, "flush", {0, 12, 12}, "(plain arrays)", plain_once},
     {"flush-idle", flush_idle_once, "flushidle", {0, 0, 0}, NULL, NULL},
     {"post_sweep",
@@ -298,7 +298,7 @@ static const struct operation operations[] = {
     {"snapshot-copied",
      copying_once,
      "snapshot",
-     {0, 2.25, 3.2},
+     {0, 3, 3},
      "(plain copies)",
      copies_once},
 };

@@ -27,7 +27,7 @@ struct point {
 
 /* From peers.md's machine; docs/speed.md says what ours allows. */
 static const double GOAL_TWO_THREADS = 2.25;
-static const double GOAL_BEST = 1;
+static const double GOAL_BEST = 1.1;
 
 static const struct point points[] = {
     {BENCH_CALLS, 4, 10000, BENCH_ZIPF, 1.47, -1, true, false, false},

@@ -283,7 +283,7 @@ main(void)
     run_row(&bench, &rows,
             (struct bench_row){.operation = "event-1-arg",
                                .goal_ratio = 3,
-                               .goal_best = 0.92,
+                               .goal_best = 1.5,
                                .threads = 1},
             PROF_EV_HEAP_ALLOC, "trace1");
     run_row(&bench, &rows,

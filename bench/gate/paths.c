@@ -65,6 +65,17 @@ alloc(void)
 }
 
 static void
+alloc_many(void)
+{
+    static struct prof_heap_event events[STACKS];
+
+    for (uint32_t i = 0; i < STACKS; i++)
+        events[i] =
+            (struct prof_heap_event){gate_stack(bed.frames, i), bed.depth, 64};
+    prof_heap_alloc_many(bed.proc, events, STACKS, bed.buckets);
+}
+
+static void
 free_swept(void)
 {
     for (uint32_t i = 0; i < STACKS; i++)
@@ -148,6 +159,7 @@ main(void)
     count_depth(32);
     count_depth(128);
     count_depth(16);
+    count("alloc-many-16", alloc_many);
     count("free", free_swept);
     count("free_explicit", free_explicit);
     must(prof_heap_next_cycle(bed.prof));

@@ -169,9 +169,9 @@ struct prof_heap_event {
 
 /*
  * Count allocations, as prof_heap_alloc() of one after the other would. With
- * more stacks than a cache holds that takes about half the time, as their
- * misses overlap; with few it gains nothing. For recorders that have collected
- * events, and for replays.
+ * 100,000 stacks or more that takes about half the time, as their misses
+ * overlap; with a few hundred, all in the nearest cache, it takes longer. For
+ * recorders that have collected events, and for replays.
  *
  * out:     buckets, one of each event
  * in:      events, `count` of them
