@@ -50,7 +50,7 @@ is_whole(const char *text, size_t begin, size_t end)
 static bool
 is_tried(const char *path)
 {
-    static const char *const rooms[] = {"prof/", "model/"};
+    static const char *const rooms[] = {"prof/", "model/", "sim/explore/"};
 
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         if (strncmp(path, rooms[i], strlen(rooms[i])) == 0)

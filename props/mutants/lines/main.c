@@ -2,13 +2,15 @@
  * main.c -- try the mutants that mutate_generate has written.
  *
  * usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] [--every N]
- * [--higher N] [--pairs N] [--only PREFIX] FOLDER RESULTS
+ * [--higher N] [--pairs N] [--only PREFIX] [--memory GIB] FOLDER RESULTS
  *
  * FOLDER has mutants.tsv, programs and worlds. Judges that need more than
  * --slow by FILE, props/mutants/lines/costs.txt, are not asked. With --every
  * one of N mutants is tried, the same each time; of those that are more than an
  * operator (higher.c, and statements that move in find.c) one in N of --higher,
- * else none. --pairs puts N pairs of two operators of one function together.
+ * else none. --pairs puts about N pairs of two operators of one function
+ * together, both of those that are tried alone.
+ * A judge may have 8 GiB of address space, or what --memory says.
  * PREFIX is of names: a file, or a file and a function; or some, with commas.
  * RESULTS has a line for each mutant that was tried.
  */
@@ -105,6 +107,13 @@ choose(struct trial *trial, const struct wanted *wanted)
     }
 }
 
+/* Is it one of those that are tried, and a single operator? */
+static bool
+is_operator(const struct mutant *mutant)
+{
+    return mutant->chosen && !is_higher(mutant);
+}
+
 static bool
 is_same_function(const struct mutant *a, const struct mutant *b)
 {
@@ -122,7 +131,7 @@ partner_of(const struct trial *trial, size_t count, size_t at, uint64_t hash)
     for (size_t i = 0; i < count; i++) {
         const struct mutant *mutant = &trial->mutants[i];
 
-        if (mutant->spot != trial->mutants[at].spot && !is_higher(mutant) &&
+        if (mutant->spot != trial->mutants[at].spot && is_operator(mutant) &&
             is_same_function(mutant, &trial->mutants[at]) && hash % ++seen == 0)
             found = mutant;
     }
@@ -134,18 +143,22 @@ static void
 choose_pairs(struct trial *trial, const struct wanted *wanted)
 {
     const size_t count = trial->mutants_count;
-    const uint64_t every = wanted->pairs == 0 ? 0 : count / wanted->pairs;
+    uint64_t operators = 0;
+    uint64_t every;
 
-    for (size_t i = 0;
-         every != 0 && i < count && trial->mutants_count < SWITCH_MUTANTS_MAX;
+    for (size_t i = 0; i < count; i++)
+        operators += is_operator(&trial->mutants[i]);
+    if (wanted->pairs == 0)
+        return;
+    every = operators > wanted->pairs ? operators / wanted->pairs : 1;
+    for (size_t i = 0; i < count && trial->mutants_count < SWITCH_MUTANTS_MAX;
          i++) {
         struct mutant *pair = &trial->mutants[trial->mutants_count];
         char *name = trial_name(&trial->mutants[i]);
         const bool is_chosen = name_is_sampled(name, every);
 
         *pair = trial->mutants[i];
-        pair->chosen =
-            is_chosen && begins(name, wanted->only) && !is_higher(pair);
+        pair->chosen = is_chosen && is_operator(pair);
         pair->kind = "pair";
         pair->other = pair->chosen ? partner_of(trial, count, i, i) : NULL;
         trial->mutants_count += pair->other != NULL;
@@ -171,6 +184,8 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
             wanted->higher = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--pairs") == 0)
             wanted->pairs = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--memory") == 0)
+            trial->memory_gib = strtoull(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--only") == 0)
             wanted->only = argv[i + 1];
         else
@@ -183,15 +198,18 @@ read_options(int argc, char **argv, struct trial *trial, struct wanted *wanted)
 int
 main(int argc, char **argv)
 {
-    static struct trial trial = {
-        .jobs = 2, .slow_ms = 250, .costs = "props/mutants/lines/costs.txt"};
+    static struct trial trial = {.jobs = 2,
+                                 .slow_ms = 250,
+                                 .memory_gib = 8,
+                                 .costs = "props/mutants/lines/costs.txt"};
     struct wanted wanted = {.only = "prof/", .every = 1};
     char *programs = NULL;
 
     if (!read_options(argc, argv, &trial, &wanted) ||
         asprintf(&programs, "%s/programs", trial.folder) < 0) {
         fputs("usage: mutate_run [--jobs N] [--slow MS] [--costs FILE] "
-              "[--every N] [--higher N] [--pairs N] [--only PREFIX] FOLDER "
+              "[--every N] [--higher N] [--pairs N] [--only PREFIX] [--memory "
+              "GIB] FOLDER "
               "RESULTS\n",
               stderr);
         return 1;

@@ -14,8 +14,6 @@
 
 #include "lines/trial.h"
 
-#define MEMORY_BYTES ((rlim_t)8 << 30)
-
 enum { JUDGE_MAX_S = 600 };
 
 uint64_t
@@ -70,12 +68,13 @@ set_number(const char *name, uint64_t value)
  * memory.
  */
 static void
-set_limits(uint64_t milliseconds)
+set_limits(uint64_t milliseconds, uint64_t memory_gib)
 {
+    const rlim_t bytes = (rlim_t)memory_gib << 30;
     const struct itimerval once = {
         .it_value = {(time_t)(milliseconds / 1000),
                      (suseconds_t)(milliseconds % 1000 * 1000)}};
-    const struct rlimit memory = {MEMORY_BYTES, MEMORY_BYTES};
+    const struct rlimit memory = {bytes, bytes};
     const struct rlimit none = {0, 0};
 
     setitimer(ITIMER_VIRTUAL, &once, NULL);
@@ -129,7 +128,7 @@ trial_start(const struct trial *trial, struct process *process,
         set_number("PROF_MUTANT_TOO", mutant != NULL && mutant->other != NULL
                                           ? mutant->other->id
                                           : 0);
-        set_limits(limit_ms(unit, mutant));
+        set_limits(limit_ms(unit, mutant), trial->memory_gib);
         alarm(JUDGE_MAX_S);
         if (unit->test != NULL)
             setenv("PROF_MUTANT_TEST", unit->test, 1);

@@ -70,6 +70,7 @@ struct trial {
     const char *folder; /* for scratch files */
     uint32_t jobs;
     uint64_t slow_ms;  /* a judge that needs longer is not asked */
+    uint64_t memory_gib; /* address space of a judge */
     const char *costs; /* a file: a line "MS JUDGE" for each that is slow */
     FILE *results;
 };

@@ -128,6 +128,25 @@ TEST(each_record_call_has_left_its_section)
     props_prof_drop(prof);
 }
 
+/* A number that came back would be taken for a call that is waited for. */
+TEST(calls_are_counted_beyond_2_to_32)
+{
+    const uint64_t many = UINT64_C(1) << 33;
+    struct prof *prof = in_world(PROF_WORLD_RUNNING);
+    struct prof_proc *proc = prof_proc_at(prof, 0);
+    const uintptr_t frame = 1;
+    prof_bucket row;
+
+    store_relaxed(&proc->section.calls, many);
+    row = prof_heap_alloc(proc, &frame, 1, 8);
+    assert_int_equal(load_relaxed(&proc->section.calls), many + 2);
+    prof_heap_free(proc, row);
+    assert_int_equal(load_relaxed(&proc->section.calls), many + 4);
+    prof_heap_free_explicit(proc, row);
+    assert_int_equal(load_relaxed(&proc->section.calls), many + 6);
+    props_prof_drop(prof);
+}
+
 /* It began after the cycle, so it reads the new cycle. */
 TEST(a_later_call_of_the_same_processor_is_not_waited_for)
 {

@@ -1,0 +1,124 @@
+#!/bin/sh
+# Try mutants of every line of one room that is not the library: `model`, the
+# oracles, judged by worlds of the right library and the tests that name them;
+# `explore`, the explorer and its search, judged by their tests.
+#
+# usage: room.sh model|explore [EVERY]     one in so many (25), the same each time
+# out: out/mutate-ROOM/results.tsv, survivors.txt; exit 1 if the score is below
+# 95 %
+set -eu
+
+room=$1
+every=${2:-25}
+bar=95
+from=out/gcc
+to=out/mutate-$room
+known=props/mutants/lines/equivalent-$room.txt
+case $room in
+model)
+    rules='go1.5 go1.10 go1.17'
+    kernels=
+    tests='test_model_bucket test_model_fault test_model_heap test_model_pprof
+    test_model_random test_contention test_cpu test_cross test_cross_heap
+    test_cross_without test_faults test_fuzz_worlds test_labels test_pprof
+    test_pprof_contention test_pprof_counts test_pprof_parts test_pprof_tasks
+    test_pprof_text test_pprof_worlds test_registry test_sampling test_trace_judge
+    test_trace_reader test_trace_rules test_traced_worlds test_tracer'
+    headers="-iquote model -iquote model/heap -iquote model/trace
+    -iquote model/pprof -iquote sim/truth"
+    sources=$(ls model/*/*.c)
+    built=$from/model
+    archives=$from/libmodel
+    ;;
+explore)
+    rules=
+    kernels='port-lock recorder-lock visited-two-keys advance-in-flush fork-first
+    wait-signal contention-drawn-rates trace-handover clock-returns'
+    tests='test_explore_gcc test_explore_cases_gcc test_explore_sched_gcc
+    test_explore_faults test_explore_model test_explore_search
+    test_explore_shards test_explore_sleep test_linear_gcc'
+    headers="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/explore
+    -iquote sim/explore/search"
+    sources=$(ls sim/explore/*.c sim/explore/search/*.c | grep -v /port.c)
+    built=$from/explore
+    archives=$from/libexplore.a
+    ;;
+esac
+
+ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
+    $from/props/explore_all $(printf "$from/props/%s " $tests)
+rm -rf $to
+mkdir -p $to/props $to/explore $(dirname $sources | sort -u | sed "s,^,$to/,")
+for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
+    sort -u); do
+    mkdir -p "$to/$(dirname "$header")"
+    cp "$header" "$to/$header"
+done
+out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE $headers -- $sources
+# The object of a source has the name that the build gives it.
+object() { # SOURCE
+    case $room in
+    model) echo "$to/${1%.c}.o" ;;
+    explore) echo "$to/explore/$(basename "${1%.c}").o" ;;
+    esac
+}
+for source in $sources; do
+    echo gcc -std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off \
+        -w -O1 -g -fsanitize=undefined -fno-sanitize-recover=all \
+        -include props/mutants/lines/switch.h $headers \
+        -c $to/$source -o "$(object $source)"
+done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
+
+# As the build makes each archive, of these objects.
+for archive in $(ninja -t targets rule ar | grep "^$archives" | cut -d: -f1); do
+    ninja -t commands -s "$archive" |
+        sed -e "s, $built/, $to/${built#"$from"/}/,g" \
+            -e "s,$archive,$to/${archive##*/},g" |
+        sh
+done
+
+# The commands that link are those of the build, but for what has mutants.
+relink() { # PROGRAM
+    command=$(ninja -t commands -s "$1" | sed \
+        -e "s, -o $from/, -o $to/,g" -e "s, $archives, $to/${archives##*/},g")
+    case $command in
+    *switch.o*) ;;
+    *) command="$command out/mutate/switch.o" ;;
+    esac
+    sh -c "$command -lubsan"
+}
+
+relink $from/worlds
+[ -z "$kernels" ] || relink $from/props/explore_all
+for test in $tests; do
+    relink $from/props/$test
+    ninja -t commands -s "$from/props/$test.ok" |
+        sed -n "s,.*$from/props/$test *\(.*\) > $from/props/$test.*,\1,p" |
+        while read -r arguments; do
+            echo "$to/props/$test" $arguments
+        done
+done >$to/programs
+for kernel in $kernels; do
+    echo "$to/props/explore_all $kernel --exhaustive"
+done >>$to/programs
+for name in $rules; do
+    echo "$to/worlds heaps 400 $name"
+done >>$to/programs
+# Sets of states that processes share are reserved, not used.
+only=$(dirname $sources | sort -u | sed 's,$,/,' | tr '\n' ,)
+out/mutate/run --every "$every" --only "$only" --slow 2400 --memory 256 \
+    $to $to/results.part
+sort -n $to/results.part >$to/results.tsv
+: >$to/survivors.txt
+sed -n 's/^ \{4\}//p' "$known" |
+    awk -F'\t' -v bar=$bar -v room=$room -v survivors=$to/survivors.txt '
+    FNR == NR { known[$0] = 1; next }
+    { total++ }
+    $7 !~ /survives|unmet/ { caught++; next }
+    $6 in known { equal++; next }
+    { print $6 >survivors }
+    END {
+        printf "%s: %d of %d mutants caught, %d are no mistake: %.1f %%\n", \
+            room, caught, total, equal, 100 * (caught + equal) / total
+        exit 100 * (caught + equal) < bar * total
+    }' - $to/results.tsv
