@@ -69,9 +69,9 @@ struct trial {
     size_t mutants_count;
     const char *folder; /* for scratch files */
     uint32_t jobs;
-    uint64_t slow_ms;  /* a judge that needs longer is not asked */
+    uint64_t slow_ms;    /* a judge that needs longer is not asked */
     uint64_t memory_gib; /* address space of a judge */
-    const char *costs; /* a file: a line "MS JUDGE" for each that is slow */
+    const char *costs;   /* a file: a line "MS JUDGE" for each that is slow */
     FILE *results;
 };
 
