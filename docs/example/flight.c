@@ -66,7 +66,7 @@ emit(enum prof_trace_event event, uint64_t argument)
 /* Task 1 gives way to task 2, which gives it back, unless it is a slow turn.
  * returns: whether task 2 ran */
 static bool
-take_turn(int turn)
+take_step(int turn)
 {
     const bool is_slow = turn >= SLOW_TURN && turn < SLOW_TURN + 500;
 
@@ -137,7 +137,7 @@ main(int argc, char **argv)
     for (turn = 0; turn < TURNS; turn++) {
         if (turn % TURNS_A_GENERATION == 0 || prof_flight_is_filling(flight))
             begin_generation();
-        waited = take_turn(turn) ? 0 : waited + 1;
+        waited = take_step(turn) ? 0 : waited + 1;
         if (waited == 100) { /* the recorder has what led to it */
             begin_generation();
             return dump(argv[1]) > 0 ? 0 : 1;

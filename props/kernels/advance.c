@@ -105,7 +105,7 @@ const struct sim_kernel props_kernel_advance_explicit = {
 /* ---- Two control calls, one of which advances ---- */
 
 static void
-turn_once(void *context, uint32_t thread)
+advance_once(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -117,7 +117,8 @@ const struct sim_kernel props_kernel_advance_busy = {
     .about = "control calls of a running world exclude each other, too",
     .setup = new_world_with_one,
     .finish = NULL,
-    .threads = {{"collector", turn_once, NULL}, {"reader", kernel_look, NULL}},
+    .threads = {{"collector", advance_once, NULL},
+                {"reader", kernel_look, NULL}},
     .threads_count = 2,
 };
 
@@ -138,7 +139,7 @@ alloc_then_free(void *context, uint32_t thread)
 }
 
 static void
-turn_and_look(void *context, uint32_t thread)
+advance_and_look(void *context, uint32_t thread)
 {
     advance(1);
     kernel_look(context, thread);
@@ -153,7 +154,7 @@ const struct sim_kernel props_kernel_advance_free = {
     .setup = new_world,
     .finish = one_life,
     .threads = {{"mutator", alloc_then_free, NULL},
-                {"collector", turn_and_look, NULL}},
+                {"collector", advance_and_look, NULL}},
     .threads_count = 2,
 };
 
@@ -215,7 +216,7 @@ new_world_unhandled(void *context)
 }
 
 static void
-alloc_and_turn(void *context, uint32_t thread)
+alloc_and_advance(void *context, uint32_t thread)
 {
     kept = kernel_alloc(thread, 0);
     advance(3);
@@ -234,14 +235,14 @@ const struct sim_kernel props_kernel_flush_signal = {
     .about = "a handler that records never waits for what it interrupts",
     .setup = new_world_unhandled,
     .finish = one_or_two,
-    .threads = {{"collector", alloc_and_turn, life_in_signal}},
+    .threads = {{"collector", alloc_and_advance, life_in_signal}},
     .threads_count = 1,
 };
 
 /* ---- A thread stalls between reading the cycle and adding ---- */
 
 static void
-turn_four_times(void *context, uint32_t thread)
+advance_four_times(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -254,7 +255,7 @@ const struct sim_kernel props_kernel_advance_stalled = {
     .setup = new_world,
     .finish = one_alloc,
     .threads = {{"mutator", alloc_once, NULL},
-                {"collector", turn_four_times, NULL}},
+                {"collector", advance_four_times, NULL}},
     .threads_count = 2,
 };
 

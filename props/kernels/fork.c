@@ -114,7 +114,7 @@ const struct sim_kernel props_kernel_fork_record = {
 /* ---- Control calls, while another thread records ---- */
 
 static void
-turn_and_publish(void *context, uint32_t thread)
+advance_and_publish(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -152,7 +152,7 @@ const struct sim_kernel props_kernel_fork_control = {
     .name = "fork-control",
     .about = "a fork inside a control call leaves no lock and no grace period",
     .setup = one_old_running,
-    .threads = {{"collector", turn_and_publish, fork_in_control},
+    .threads = {{"collector", advance_and_publish, fork_in_control},
                 {"mutator", alloc_other, NULL}},
     .threads_count = 2,
 };

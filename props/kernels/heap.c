@@ -95,7 +95,7 @@ const struct sim_kernel props_kernel_first_snapshot = {
 /* ---- next_cycle refuses instead of waiting ---- */
 
 static void
-turn_once(void *context, uint32_t thread)
+advance_once(void *context, uint32_t thread)
 {
     const enum prof_status status = prof_heap_next_cycle(kernel_prof);
 
@@ -110,7 +110,7 @@ const struct sim_kernel props_kernel_busy = {
     .about = "the cycle never advances in the middle of a snapshot",
     .setup = nothing_yet,
     .finish = NULL,
-    .threads = {{"collector", turn_once, NULL},
+    .threads = {{"collector", advance_once, NULL},
                 {"reader", kernel_snapshot, NULL}},
     .threads_count = 2,
 };
@@ -127,7 +127,7 @@ nothing_turned(void *context)
 }
 
 static void
-try_to_turn(void *context, uint32_t thread)
+try_to_advance(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -151,22 +151,22 @@ cycle_is_kept(void *context)
                       "the cycle is not the one that was begun");
 }
 
-const struct sim_kernel props_kernel_flush_turn = {
+const struct sim_kernel props_kernel_flush_advance = {
     .name = "heap-flush-advance",
     .about = "a cycle that was accepted stays beside a flush",
     .setup = nothing_turned,
     .finish = cycle_is_kept,
-    .threads = {{"world", try_to_turn, NULL}, {"flush", flush, NULL}},
+    .threads = {{"world", try_to_advance, NULL}, {"flush", flush, NULL}},
     .threads_count = 2,
 };
 
 /* ---- A flush sees what was counted before its cycle ---- */
 
 static void
-sweep_and_turn(void *context, uint32_t thread)
+sweep_and_advance(void *context, uint32_t thread)
 {
     prof_heap_free(prof_proc_at(kernel_prof, thread), born);
-    try_to_turn(context, thread);
+    try_to_advance(context, thread);
 }
 
 static void
@@ -185,7 +185,7 @@ const struct sim_kernel props_kernel_flush_after = {
     .about = "a flush of a new cycle finds what was freed before it began",
     .setup = one_cycle_old,
     .finish = sweep_is_published,
-    .threads = {{"world", sweep_and_turn, NULL}, {"flush", flush, NULL}},
+    .threads = {{"world", sweep_and_advance, NULL}, {"flush", flush, NULL}},
     .threads_count = 2,
 };
 

@@ -60,7 +60,7 @@ live_between_stops(void *context, uint32_t thread)
 }
 
 static enum prof_status
-turn_stopped(void)
+advance_stopped(void)
 {
     enum prof_status status;
 
@@ -74,7 +74,7 @@ static void
 collect_twice(void *context, uint32_t thread)
 {
     for (int i = 0; i < 2; i++) {
-        if (turn_stopped() == PROF_OK)
+        if (advance_stopped() == PROF_OK)
             sim_explore_check(prof_heap_flush(kernel_prof) == PROF_OK,
                               "busy, though the world was stopped");
         kernel_look(context, thread);
@@ -101,11 +101,11 @@ const struct sim_kernel props_kernel_stopped_world = {
 /* ---- Everything at once, in a stopped world ---- */
 
 static void
-one_turn(void *context, uint32_t thread)
+one_advance(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
-    if (turn_stopped() == PROF_OK && prof_heap_flush(kernel_prof) == PROF_OK)
+    if (advance_stopped() == PROF_OK && prof_heap_flush(kernel_prof) == PROF_OK)
         sim_explore_check(prof_heap_post_sweep(kernel_prof) == PROF_OK,
                           "busy, though the world was stopped");
 }
@@ -116,7 +116,7 @@ const struct sim_kernel props_kernel_everything = {
     .setup = one_cycle_old,
     .finish = two_allocs_one_free,
     .threads = {{"mutator", live_between_stops, NULL},
-                {"collector", one_turn, NULL},
+                {"collector", one_advance, NULL},
                 {"reader", kernel_look, NULL}},
     .threads_count = 3,
 };
@@ -139,7 +139,7 @@ live_running(void *context, uint32_t thread)
 }
 
 static void
-one_turn_running(void *context, uint32_t thread)
+one_advance_running(void *context, uint32_t thread)
 {
     (void)context;
     (void)thread;
@@ -165,7 +165,7 @@ const struct sim_kernel props_kernel_everything_running = {
     .setup = one_cycle_old_running,
     .finish = all_is_counted,
     .threads = {{"mutator", live_running, NULL},
-                {"collector", one_turn_running, NULL},
+                {"collector", one_advance_running, NULL},
                 {"reader", kernel_look, NULL}},
     .threads_count = 3,
 };

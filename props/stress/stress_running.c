@@ -113,7 +113,7 @@ advance_cycles(struct prof *prof, uint32_t cycles, uint64_t *wrong)
     }
 }
 
-TEST(cycles_turn_while_others_record)
+TEST(cycles_advance_while_others_record)
 {
     const struct prof_config config = {
         .buckets_max = 64, /* lost races of insertion waste a few */

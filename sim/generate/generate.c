@@ -110,7 +110,7 @@ sim_generator_begin(struct sim_generator *g, struct sim_choices *choices,
 
 /* One step of a task. */
 static bool
-draw_turn(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
+draw_step(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
           struct sim_event *event)
 {
     const uint32_t task = ask(g, TASKS_PER_PROC, SIM_DATA, LABEL_TASK);
@@ -131,7 +131,7 @@ draw_turn(struct sim_generator *g, const struct sim_world *world, uint32_t proc,
 
 /* One step of the actor that is due; false if it does nothing. */
 static bool
-take_turn(struct sim_generator *g, const struct sim_world *world,
+take_step(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)
 {
     static const uint64_t delays[] = {0, 1, 7, 100};
@@ -145,7 +145,7 @@ take_turn(struct sim_generator *g, const struct sim_world *world,
     g->now_ticks = sim_queue_first_ticks(&g->queue);
     memset(event, 0, sizeof *event);
     if (who < procs)
-        acts = draw_turn(g, world, who, event);
+        acts = draw_step(g, world, who, event);
     else if (who == procs)
         acts = sim_draw_collection(g, world, event);
     else
@@ -169,7 +169,7 @@ sim_generator_next(struct sim_generator *g, const struct sim_world *world,
         return sim_generator_next_for_subject(g, world, event);
     while (g->events < SIM_EVENTS_MAX &&
            ask(g, g->more_bound, SIM_FLOW, LABEL_MORE) != 0) {
-        if (take_turn(g, world, event)) {
+        if (take_step(g, world, event)) {
             event->delay_ticks = g->now_ticks - g->applied_ticks;
             g->applied_ticks = g->now_ticks;
             g->events++;

@@ -329,7 +329,7 @@ draw_of_heap(struct candidates *c, int what, struct sim_event *event)
 
 /* One step of a processor; false if nothing is done. */
 static bool
-take_turn(struct sim_generator *g, const struct sim_world *world,
+take_step(struct sim_generator *g, const struct sim_world *world,
           struct sim_event *event)
 {
     struct candidates c = {.generator = g, .world = world};
@@ -360,7 +360,7 @@ sim_generator_next_task(struct sim_generator *g, const struct sim_world *world,
         if (g->events >= SIM_EVENTS_MAX - LAST_EVENTS ||
             ask(g, g->more_bound, SIM_FLOW, LABEL_TRACE_MORE) == 0)
             break;
-        if (take_turn(g, world, event)) {
+        if (take_step(g, world, event)) {
             g->events++;
             return true;
         }

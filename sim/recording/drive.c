@@ -246,7 +246,7 @@ take_recorded(struct sim_drive *drive, struct sim_event *event)
 }
 
 static bool
-program_turn(struct sim_drive *drive, struct sim_event *event)
+program_step(struct sim_drive *drive, struct sim_event *event)
 {
     while (drive->has_ahead) {
         const bool taken = take_recorded(drive, event);
@@ -264,7 +264,7 @@ program_turn(struct sim_drive *drive, struct sim_event *event)
 }
 
 static bool
-snapshot_turn(struct sim_event *event)
+snapshot_step(struct sim_event *event)
 {
     event->kind = SIM_EV_SNAPSHOT_ALL;
     event->room = SIM_ROOM_ENOUGH;
@@ -272,7 +272,7 @@ snapshot_turn(struct sim_event *event)
 }
 
 static bool
-collector_turn(struct sim_event *event, enum sim_event_kind kind)
+collector_step(struct sim_event *event, enum sim_event_kind kind)
 {
     event->kind = kind;
     return true;
@@ -280,14 +280,14 @@ collector_turn(struct sim_event *event, enum sim_event_kind kind)
 
 /* Sweep one dead object, if any is left. */
 static bool
-sweep_turn(struct sim_drive *drive, const struct sim_world *world,
+sweep_step(struct sim_drive *drive, const struct sim_world *world,
            struct sim_event *event)
 {
     if (sim_world_gc(world)->dead == 0)
         return false;
     drive->sweep_from = sim_world_find(world, SIM_DEAD, drive->sweep_from);
     event->object = drive->sweep_from;
-    return collector_turn(event, SIM_EV_GC_SWEEP);
+    return collector_step(event, SIM_EV_GC_SWEEP);
 }
 
 static uint64_t
@@ -299,7 +299,7 @@ heap_goal_bytes(const struct sim_drive *drive)
 
 /* What the collector or the observer does before the program goes on. */
 static bool
-phase_turn(struct sim_drive *drive, const struct sim_world *world,
+phase_step(struct sim_drive *drive, const struct sim_world *world,
            struct sim_event *event)
 {
     switch ((enum phase)drive->phase) {
@@ -310,10 +310,10 @@ phase_turn(struct sim_drive *drive, const struct sim_world *world,
         drive->marking_lasts =
             MARKING_MIN_EVENTS + sim_world_objects_count(world) / 64;
         enter(drive, MARKING);
-        return collector_turn(event, SIM_EV_GC_MARK);
+        return collector_step(event, SIM_EV_GC_MARK);
     case MARKING:
         enter(drive, MARKED);
-        return snapshot_turn(event);
+        return snapshot_step(event);
     case MARKED:
         if (drive->phase_events < drive->marking_lasts && drive->has_ahead)
             return false;
@@ -321,36 +321,36 @@ phase_turn(struct sim_drive *drive, const struct sim_world *world,
         drive->collections++;
         drive->sweep_from = 0;
         enter(drive, TERMINATED);
-        return collector_turn(event, SIM_EV_GC_TERMINATE);
+        return collector_step(event, SIM_EV_GC_TERMINATE);
     case TERMINATED:
         if (drive->phase_events < EVENTS_TO_FLUSH && drive->has_ahead)
             return false;
         enter(drive, UNFLUSHED);
-        return snapshot_turn(event);
+        return snapshot_step(event);
     case UNFLUSHED:
         enter(drive, SWEEPING);
-        return collector_turn(event, SIM_EV_GC_FLUSH);
+        return collector_step(event, SIM_EV_GC_FLUSH);
     case SWEEPING:
         if (drive->phase_events % 2 == 1 && drive->has_ahead)
             return false; /* one object swept, one event of the program */
         drive->phase_events++;
-        if (sweep_turn(drive, world, event))
+        if (sweep_step(drive, world, event))
             return true;
         enter(drive, SWEPT);
-        return snapshot_turn(event);
+        return snapshot_step(event);
     case SWEPT:
         if (drive->collections % POST_SWEEP_EVERY != 0 && drive->has_ahead) {
             enter(drive, IDLE);
             return false;
         }
         enter(drive, POST_SWEPT);
-        return collector_turn(event, SIM_EV_GC_POST_SWEEP);
+        return collector_step(event, SIM_EV_GC_POST_SWEEP);
     case POST_SWEPT:
         enter(drive, drive->has_ahead ? IDLE : SIZED);
-        return snapshot_turn(event);
+        return snapshot_step(event);
     case SIZED:
         enter(drive, OVER);
-        snapshot_turn(event);
+        snapshot_step(event);
         event->room = 1;
         return true;
     case OVER:
@@ -364,7 +364,7 @@ sim_drive_next(struct sim_drive *drive, const struct sim_world *world,
                struct sim_event *event)
 {
     memset(event, 0, sizeof *event);
-    if (phase_turn(drive, world, event))
+    if (phase_step(drive, world, event))
         return true;
-    return drive->phase != OVER && program_turn(drive, event);
+    return drive->phase != OVER && program_step(drive, event);
 }

@@ -23,7 +23,8 @@ struct sim_heap_count {
     uint64_t bytes;
 };
 
-/* What happened to some objects: of a site, a thread, a size class, all. */
+/* What happened to the objects of a site, of a thread, of a size class, or to
+ * all. */
 struct sim_heap_sums {
     struct sim_heap_count allocs;      /* of the whole run */
     struct sim_heap_count exit;        /* in use at the end */

@@ -119,7 +119,7 @@ TEST(who_is_inside_keeps_the_next_profile_from_starting)
 /* ---- stacks ---- */
 
 /* Eight turns fill their lines: the next word is of somebody's stack. */
-TEST(a_ring_begins_with_its_own_turns_only)
+TEST(a_ring_begins_with_its_own_sequences_only)
 {
     a_profile(8, 4);
     assert_int_equal((char *)cpu->tick_pcs - (char *)cpu->ticks,
@@ -130,7 +130,7 @@ TEST(a_ring_begins_with_its_own_turns_only)
 }
 
 /* I1 of cpu.c: taken by its number, filled, and free for the next one. */
-TEST(a_place_goes_from_turn_to_turn)
+TEST(a_cell_goes_from_sequence_to_sequence)
 {
     a_profile(4, 4);
     assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
@@ -214,7 +214,7 @@ TEST(more_records_than_labels_are_refused_unread)
 }
 
 /* Ticks that were lost before take no cell from any stack. */
-TEST(lost_ticks_have_a_place_besides_the_stacks)
+TEST(lost_ticks_have_a_cell_besides_the_stacks)
 {
     static const uint64_t words[] = {3, 0, 100, 4, 0, 0, 5,    /* lost */
                                      4, 0, 1,   1, 4, 0, 1, 2, /* two stacks */

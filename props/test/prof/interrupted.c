@@ -162,7 +162,7 @@ do_trace(void)
 }
 
 static void
-do_turn(void)
+do_advance(void)
 {
     /* A handler's own call may be in flight: then it is to be tried again. */
     (void)!prof_heap_next_cycle(prof);
@@ -200,7 +200,7 @@ const struct interrupted_call interrupted_calls[INTERRUPTED_CALLS] = {
     {"mutex event", do_mutex, true},
     {"tick", do_tick, true},
     {"trace event", do_trace, true},
-    {"next cycle and flush", do_turn, false},
+    {"next cycle and flush", do_advance, false},
     {"post-sweep", do_post_sweep, false},
     {"snapshot", do_snapshot, false},
     {"drain of ticks", do_drain, false},

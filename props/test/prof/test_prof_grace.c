@@ -213,7 +213,7 @@ TEST(a_call_in_flight_is_added_up_as_far_as_it_has_counted)
 }
 
 /* Behind the processors lie the slots of the table. */
-TEST(a_turn_looks_at_no_memory_behind_the_processors)
+TEST(an_advance_reads_no_memory_behind_the_processors)
 {
     enum { WORDS = 8 };
     struct prof *prof = in_world(PROF_WORLD_RUNNING);

@@ -337,7 +337,7 @@ TEST(stages_stopped_show_two_collections_on)
     props_prof_drop(prof);
 }
 
-TEST(stages_restarted_turn_at_the_flush_and_once_a_cycle)
+TEST(stages_restarted_rotate_at_the_flush_and_once_a_cycle)
 {
     struct prof *prof = ruled(&prof_rules_go1_6_late);
 

@@ -1,6 +1,7 @@
 /*
- * old_buffers.c -- K27, openj9#6024: what is allocated from a thread's buffer
- * does not ask whether sampling is on; buffers that exist then are not told.
+ * old_buffers.c -- K27, openj9#6024: allocations from a thread's buffer do not
+ * check whether sampling is on, and buffers that exist when it is switched on
+ * are not told.
  */
 #include "world.h"
 
