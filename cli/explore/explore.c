@@ -244,6 +244,7 @@ explore_one(const struct cli_explore_words *w,
         .checkpoint = w->checkpoint,
         .shard = w->shard.index,
         .shards = w->shard.count,
+        .shards_whole = w->shards_whole,
         .progress = cli_progress_show,
         .progress_context = &progress,
     };

@@ -25,7 +25,15 @@ struct seen {
     enum cli_exit exit_code;
 };
 
+/* What a shard may learn of the program: what all together have learned. */
+struct known {
+    uint64_t loops[SIM_LOOPS_MAX]; /* in order */
+    uint64_t loops_count;
+    uint64_t depth; /* of those that know all of it */
+};
+
 struct merge {
+    struct known known;
     struct cli_explored whole; /* sums; the first failure */
     const char *first;         /* the file that says what it is */
     const char *failed_at;     /* the file with the failure */
@@ -105,12 +113,37 @@ fits(const struct merge *m, const struct cli_explored *e, const char *path)
                                         what, m->first);
 }
 
-/* Do both know the same wait loops, and so the same lists? */
+/* ---- What the shards have learned ---- */
+
 static bool
-same_lists(const struct cli_explored *a, const struct cli_explored *b)
+has_loops(const struct cli_explored *e, const struct known *k)
 {
-    return a->depth == b->depth && a->loops_count == b->loops_count &&
-           memcmp(a->loops, b->loops, a->loops_count * sizeof *a->loops) == 0;
+    return e->loops_count == k->loops_count &&
+           memcmp(e->loops, k->loops, k->loops_count * sizeof *k->loops) == 0;
+}
+
+static void
+know_loop(struct known *k, uint64_t loop)
+{
+    uint64_t i = k->loops_count;
+
+    while (i > 0 && k->loops[i - 1] > loop)
+        i--;
+    if ((i > 0 && k->loops[i - 1] == loop) || k->loops_count == SIM_LOOPS_MAX)
+        return;
+    memmove(&k->loops[i + 1], &k->loops[i],
+            (k->loops_count - i) * sizeof *k->loops);
+    k->loops[i] = loop;
+    k->loops_count++;
+}
+
+/* Has it searched the lists that all who know as much do? */
+static bool
+is_up_to_date(const struct known *k, const struct cli_explored *e)
+{
+    if (e->depth != k->depth)
+        return false;
+    return has_loops(e, k) || (e->depth == 0 && e->graphs == 0);
 }
 
 static bool
@@ -260,9 +293,46 @@ tell(const struct merge *m, const char *folder, struct cli_report *report)
     return exit_code;
 }
 
-/* All that were found knowing what the first did; the others are missing. */
+typedef bool take_result(struct merge *m, struct cli_explored *e,
+                         const char *path);
+
+static bool
+learn_loops(struct merge *m, struct cli_explored *e, const char *path)
+{
+    if ((m->first == NULL && !begin(m, e, path)) || !fits(m, e, path))
+        return false;
+    for (uint64_t i = 0; i < e->loops_count; i++)
+        know_loop(&m->known, e->loops[i]);
+    return true;
+}
+
+/* If one had to do all of it, so have the others. */
+static bool
+learn_depth(struct merge *m, struct cli_explored *e, const char *path)
+{
+    (void)path;
+    if (e->depth == 0 ||
+        (m->known.depth == UINT64_MAX && has_loops(e, &m->known)))
+        m->known.depth = e->depth;
+    return true;
+}
+
+/* One that knows less than all together is missing. */
+static bool
+add_known(struct merge *m, struct cli_explored *e, const char *path)
+{
+    if (e->exit_code != CLI_OK || is_up_to_date(&m->known, e))
+        return add(m, e, path);
+    sim_escape_line(stdout,
+                    "%s: other shards have learned more of the program: this "
+                    "one begins again",
+                    path);
+    return true;
+}
+
 static enum cli_exit
-add_all(struct merge *m, char *const *paths, uint32_t paths_count)
+take_all(struct merge *m, char *const *paths, uint32_t paths_count,
+         take_result *take)
 {
     enum cli_exit exit_code = CLI_OK;
 
@@ -273,18 +343,22 @@ add_all(struct merge *m, char *const *paths, uint32_t paths_count)
             exit_code = CLI_USAGE;
             continue;
         }
-        if ((m->first == NULL && !begin(m, &e, paths[i])) ||
-            !fits(m, &e, paths[i]))
-            exit_code = CLI_USAGE;
-        else if (e.exit_code == CLI_OK && !same_lists(&m->whole, &e))
-            sim_escape_line(stdout,
-                            "%s: its wait loops are not those of %s: the shard "
-                            "begins again",
-                            paths[i], m->first);
-        else if (!add(m, &e, paths[i]))
+        if (!take(m, &e, paths[i]))
             exit_code = CLI_USAGE;
         cli_explored_free(&e);
     }
+    return exit_code;
+}
+
+static enum cli_exit
+add_all(struct merge *m, char *const *paths, uint32_t paths_count)
+{
+    static take_result *const takes[] = {learn_loops, learn_depth, add_known};
+    enum cli_exit exit_code = CLI_OK;
+
+    m->known.depth = UINT64_MAX;
+    for (size_t i = 0; i < 3 && exit_code == CLI_OK; i++)
+        exit_code = take_all(m, paths, paths_count, takes[i]);
     return exit_code;
 }
 

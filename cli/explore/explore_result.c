@@ -127,27 +127,32 @@ is_result(const char *name)
            strcmp(&name[length - 7], ".result") == 0;
 }
 
-static void
+/* returns: has it found that the search cannot be split? */
+static bool
 learn_from(const struct cli_explored *mine, const char *path)
 {
     struct cli_explored other;
+    bool whole = false;
 
     if (!cli_explored_read(&other, path))
-        return; /* `merge` refuses it */
+        return false; /* `merge` refuses it */
     if (strcmp(other.program, mine->program) == 0 &&
         strcmp(other.asked, mine->asked) == 0) {
         for (uint64_t i = 0; i < other.loops_count; i++)
             sim_explore_learn_loop(other.loops[i]);
+        whole = other.depth == 0 && other.shard.count == mine->shard.count;
     }
     cli_explored_free(&other);
+    return whole;
 }
 
-void
+bool
 cli_explored_learn(const struct cli_explored *mine, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char folder[PATH_MAX];
     struct dirent *entry;
+    bool whole = false;
     DIR *list;
 
     snprintf(folder, sizeof folder, "%.*s",
@@ -160,8 +165,9 @@ cli_explored_learn(const struct cli_explored *mine, const char *path)
         if (is_result(entry->d_name) &&
             snprintf(other, sizeof other, "%s/%s", folder, entry->d_name) <
                 (int)sizeof other)
-            learn_from(mine, other);
+            whole |= learn_from(mine, other);
     }
     if (list != NULL)
         closedir(list);
+    return whole;
 }

@@ -53,7 +53,9 @@ void cli_explored_free(struct cli_explored *explored);
  * Take over the wait loops that other shards have found, from the results in
  * the same folder: shards that know different wait loops search different
  * lists.
+ *
+ * returns: has one found that the search cannot be split?
  */
-void cli_explored_learn(const struct cli_explored *mine, const char *path);
+bool cli_explored_learn(const struct cli_explored *mine, const char *path);
 
 #endif

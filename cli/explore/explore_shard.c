@@ -74,7 +74,7 @@ cli_explore_shard_begin(struct cli_explore_words *w)
                          sizeof result_path) ||
         !begin_result(w, &mine) || !may_replace(&mine))
         return false;
-    cli_explored_learn(&mine, result_path);
+    w->shards_whole = cli_explored_learn(&mine, result_path);
     w->result = result_path;
     if (w->checkpoint == NULL) {
         snprintf(checkpoint_path, sizeof checkpoint_path, "%s.checkpoint",

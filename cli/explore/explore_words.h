@@ -27,6 +27,7 @@ struct cli_explore_words {
     uint64_t time_s; /* 0: no limit */
     const char *checkpoint;
     struct cli_shard shard; /* of count 0: none was asked for */
+    bool shards_whole;      /* ... the first does all of it */
     const char *result;     /* NULL: none is written */
     struct sim_run_options run;
     bool bound_given;

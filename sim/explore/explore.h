@@ -286,8 +286,9 @@ struct sim_exhaust_options {
     uint32_t alone_ms;      /* before there are several; 0: 50 */
     const char *checkpoint; /* a file to go on from and to write, or NULL */
     uint32_t checkpoint_ms; /* how often, at most; 0: 5000 */
-    uint32_t shard;  /* 1 .. shards: of the lists, those that are its own */
-    uint32_t shards; /* 0: there are none */
+    uint32_t shard;    /* 1 .. shards: of the lists, those that are its own */
+    uint32_t shards;   /* 0: there are none */
+    bool shards_whole; /* the first does all: another one had to */
     /* Called several times a second; or NULL. */
     void (*progress)(void *context, const struct sim_progress *progress);
     void *progress_context;

@@ -204,6 +204,7 @@ sim_lock_wait(const uint32_t *word, uint32_t seen, uintptr_t site)
         return;
     sim_engine_point(site);
     l = lock_of(word, 0, site);
+    sim_shard_sleeps();
     sim_order_ask(&l->order, true, NULL, NULL);
     sleeps = sim_memory_system_read((uintptr_t)word, sizeof *word, &l->sync,
                                     site) == seen;

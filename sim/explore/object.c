@@ -198,6 +198,7 @@ sim_object_sleep(struct object *o, bool changed, struct object *lock,
     bool woken;
 
     refuse_limit(limit);
+    sim_shard_sleeps();
     if (!impatient)
         note_bound(limit);
     t->sleeps_for = o;

@@ -115,33 +115,6 @@ merge empty >>log 2>err
 [ $? -eq 1 ] && grep -q 'ends in .result' err
 count "a folder without results is reported" $?
 
-# Every ordering of a kernel: each graph is found once.
-timeout 60 "$profsim" explore counter-4 --result whole.explored >>log 2>&1
-mkdir e
-for i in 3 1 4 2; do
-    timeout 60 "$profsim" explore counter-4 --shard $i/4 --result e/ \
-        >>log 2>&1
-done
-merge e >merged 2>>log
-[ $? -eq 0 ] && grep -q ' 2520 graphs, .*, holds$' merged &&
-    [ "$(sed -n 's/.*log hash \([0-9a-f]*\),.*/\1/p' merged)" = \
-        "$(sed -n 's/^hash //p' whole.explored)" ]
-count "orderings in shards: the same graphs as in one process" $?
-rm e/shard-2-of-4.result
-merge e >merged 2>>log
-[ $? -eq 6 ] && sed -n 's/^run them: //p' merged >command && . ./command \
-    >>log 2>&1 && merge e >merged 2>>log && grep -q ' 2520 graphs' merged
-count "... and the one that is missing is run by the command printed" $?
-sed 's/^graphs .*/graphs 1/' e/shard-2-of-4.result >e/copy.result
-merge e >merged 2>err
-[ $? -eq 1 ] && grep -q 'e/copy.result:.*damaged' err
-count "... and a result that was changed is refused" $?
-rm e/copy.result
-timeout 60 "$profsim" explore flags --shard 1/4 --result e/z.result >>log 2>&1
-merge e >merged 2>err
-[ $? -eq 1 ] && grep -q 'e/z.result: it is of another search' err
-count "... and so is one of another kernel" $?
-
 # A signal that asks to end is obeyed between two slices.
 "$profsim" check --seeds 1..100000000 --shard 1/2 --result stop.result >out 2>>log &
 running=$!

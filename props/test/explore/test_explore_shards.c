@@ -100,6 +100,16 @@ TEST(the_first_shard_does_what_is_not_split)
     assert_int_equal(exhaust(fixtures_counter(3), second).graphs, 0);
 }
 
+/* Two lists may lead to one graph: of two shards both would count it. */
+TEST(the_first_shard_does_all_if_a_thread_sleeps)
+{
+    const struct sim_exhaust_options second = {.shard = 2, .shards = 7};
+
+    expect_whole(fixtures_mutex2(2), (struct sim_exhaust_options){0}, 7,
+                 exhaust);
+    assert_int_equal(exhaust(fixtures_mutex2(2), second).graphs, 0);
+}
+
 TEST(a_shard_may_have_several_processes)
 {
     const struct sim_exhaust_options options = {.jobs = 2, .alone_ms = 1};

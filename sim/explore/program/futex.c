@@ -42,6 +42,7 @@ futex_wait(uint32_t *word, uint32_t seen, const struct timespec *until,
 
     sim_heap_check((uintptr_t)word, sizeof *word, site);
     sim_round_arrive(site);
+    sim_shard_sleeps();
     sim_object_point(o, true, site);
     asked = sim_self()->asked;
     if ((uint32_t)sim_memory_system_read((uintptr_t)word, sizeof *word,

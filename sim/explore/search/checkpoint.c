@@ -30,7 +30,8 @@ struct header {
     uint64_t sample_at;
     uint64_t sample_seed;
     uint64_t counts[7];
-    uint32_t reduced;
+    uint16_t reduced;
+    uint16_t whole; /* not split among shards */
     uint32_t sites;
     uint64_t threads;
 };
@@ -146,6 +147,7 @@ header_of(const struct sim_control *c)
     h.sample_at = c->search->sample_at;
     h.sample_seed = c->search->sample_seed;
     h.reduced = c->search->reduced;
+    h.whole = c->search->shard.whole;
     h.sites = sim_wait_sites(&sites);
     h.threads = sim_engine.threads_known;
     h.counts[0] = r->runs;
@@ -281,6 +283,7 @@ take_header(struct sim_control *c, const struct header *h)
 
     c->spent_us = h->spent_us;
     c->search->reduced = h->reduced;
+    c->search->shard.whole = h->whole;
     sim_engine.threads_known = (uint32_t)h->threads;
     c->search->rechecks = false; /* what is cut may be searched later */
     c->search->sample_at = h->sample_at;

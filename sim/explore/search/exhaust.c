@@ -191,13 +191,14 @@ sim_explore_exhaust(const struct sim_kernel *kernel,
                     const struct sim_exhaust_options *options,
                     struct sim_exhaust_result *result)
 {
-    struct sim_search search = {
-        .kernel = kernel,
-        .options = options,
-        .result = result,
-        .reduced = is_reducible(kernel, options),
-        .shard = {.index = options->shard, .count = options->shards},
-        .pause = pause_here};
+    struct sim_search search = {.kernel = kernel,
+                                .options = options,
+                                .result = result,
+                                .reduced = is_reducible(kernel, options),
+                                .shard = {.index = options->shard,
+                                          .count = options->shards,
+                                          .whole = options->shards_whole},
+                                .pause = pause_here};
     struct sim_control control;
     bool finished = false;
 

@@ -18,6 +18,17 @@ sim_shard_owns(const struct sim_shard *shard, const struct sim_choices *choices)
     return sim_mix64(hash) % shard->count + 1 == shard->index;
 }
 
+void
+sim_shard_sleeps(void)
+{
+    struct engine *e = &sim_engine;
+
+    if (e->shard.depth == 0)
+        return;
+    e->shard.whole = true;
+    e->learned = true; /* the search begins again */
+}
+
 uint8_t
 sim_shard_enter(uint32_t at)
 {

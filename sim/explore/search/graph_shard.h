@@ -8,7 +8,9 @@
  * of the first questions each answer is tried that could lead anywhere. Some
  * lead nowhere, and their runs end there; no graph is found twice.
  *
- * A search by schedules is not split: the first shard does all of it.
+ * A search by schedules is not split: the first shard does all of it. Nor is
+ * one in which a thread goes to sleep: that asks twice, for its turn and for
+ * the word it sleeps on, so two lists may lead to one graph.
  */
 #ifndef SIM_GRAPH_SHARD_H
 #define SIM_GRAPH_SHARD_H
@@ -22,6 +24,7 @@ struct sim_shard {
     uint32_t index; /* 1 .. count; 0: of nobody, to count prefixes */
     uint32_t count; /* 0: all lists are its own */
     uint32_t depth; /* answers that decide */
+    bool whole;     /* not split, although it could be by its options */
     bool owned;     /* of the present run: the list is its own */
     bool foreign;   /* ... it is another's, and the run ends there */
 };
@@ -29,6 +32,9 @@ struct sim_shard {
 /* returns: is the list, or what has been answered of it, this shard's? */
 bool sim_shard_owns(const struct sim_shard *shard,
                     const struct sim_choices *choices);
+
+/* A thread is about to go to sleep. */
+void sim_shard_sleeps(void);
 
 /*
  * In a run, at a question that is new; ends the run if the list is another's.

@@ -204,7 +204,8 @@ take_again(struct jobs *j, const struct sim_message *m)
         sim_wait_learn(site);
     }
     j->control->search->reduced = (m->count & 1) != 0;
-    sim_engine.threads_known = m->count >> 1;
+    j->control->search->shard.whole = (m->count & 2) != 0;
+    sim_engine.threads_known = m->count >> 2;
     finish(j, SIM_SEARCH_AGAIN);
 }
 

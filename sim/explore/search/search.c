@@ -33,6 +33,7 @@ void
 sim_search_begin(struct sim_search *s)
 {
     init_sets(s);
+    sim_reduce_begin(); /* a file may bring questions before the first run */
     s->rechecks = s->options->jobs <= 1;
     sim_futile_forget();
     sim_engine.threads_known = 0;
@@ -262,6 +263,7 @@ sim_search_continue(struct sim_search *s)
         sim_engine_run(&s->choices, &run);
         if (sim_engine.irreducible)
             s->reduced = false;
+        s->shard.whole = sim_engine.shard.whole;
         if (sim_engine.irreducible || sim_engine.learned)
             return SIM_SEARCH_AGAIN;
         judge(s, &run);
@@ -284,6 +286,7 @@ sim_search_prefixes(struct sim_search *s, uint64_t *prefixes)
         sim_engine_run(&s->choices, &run);
         if (sim_engine.irreducible)
             s->reduced = false;
+        s->shard.whole = sim_engine.shard.whole;
         if (sim_engine.irreducible || sim_engine.learned)
             return false;
         *prefixes += sim_engine.shard.foreign;

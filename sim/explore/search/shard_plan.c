@@ -32,12 +32,12 @@ sim_shard_plan(struct sim_search *search)
     if (search->shard.count == 0)
         return true;
     search->shard.index = 0;
-    while (search->reduced && !find_depth(search))
+    while (search->reduced && !search->shard.whole && !find_depth(search))
         sim_engine.learned = false; /* what was learned makes other lists */
     sim_futile_forget();
     search->shard.index = index;
-    if (!search->reduced)
+    if (!search->reduced || search->shard.whole)
         search->shard.depth = 0;
     search->result->shard_depth = search->shard.depth;
-    return search->reduced || index == 1;
+    return search->shard.depth > 0 || index == 1;
 }

@@ -239,7 +239,8 @@ send_again(const struct sim_search *s)
     const uint32_t count = sim_wait_sites(&sites);
 
     quit_unless(sim_message_send(w->fd, SIM_MESSAGE_AGAIN,
-                                 s->reduced | sim_engine.threads_known << 1,
+                                 s->reduced | (s->shard.whole ? 2U : 0) |
+                                     sim_engine.threads_known << 2,
                                  sites, count * sizeof *sites));
 }
 
