@@ -36,7 +36,7 @@ explore)
     wait-signal contention-drawn-rates trace-handover clock-returns'
     tests='test_explore_gcc test_explore_cases_gcc test_explore_sched_gcc
     test_explore_faults test_explore_model test_explore_search
-    test_explore_shards test_explore_sleep test_linear_gcc'
+    test_explore_shards test_explore_sleep test_explore_command test_linear_gcc'
     headers="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/explore
     -iquote sim/explore/search"
     sources=$(ls sim/explore/*.c sim/explore/search/*.c | grep -v /port.c)
