@@ -50,7 +50,8 @@ is_whole(const char *text, size_t begin, size_t end)
 static bool
 is_tried(const char *path)
 {
-    static const char *const rooms[] = {"prof/", "model/", "sim/explore/"};
+    static const char *const rooms[] = {"prof/", "model/", "sim/explore/",
+                                        "embed/", "cli/"};
 
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         if (strncmp(path, rooms[i], strlen(rooms[i])) == 0)
@@ -111,9 +112,17 @@ bool
 find_is_hint(CXCursor cursor)
 {
     static const char *const names[] = {
-        "PROF_ASSERT",          "MODEL_ASSERT",       "PROF_UNREACHABLE",
-        "prof_port_panic",      "__builtin_prefetch", "prof_table_fetch",
-        "prof_port_spin_pause", "signal_fence",
+        "PROF_ASSERT",
+        "MODEL_ASSERT",
+        "PROF_UNREACHABLE",
+        "prof_port_panic",
+        "__builtin_prefetch",
+        "prof_table_fetch",
+        "prof_port_spin_pause",
+        "signal_fence",
+        "LOCK",
+        "SEM_WAIT",
+        "LIST", /* statements: embed/locks.c, exec.c */
     };
 
     return is_named(cursor, names, sizeof names / sizeof *names);

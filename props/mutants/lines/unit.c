@@ -86,7 +86,8 @@ add_tests(struct trial *trial, char *line)
         add_arguments(add(trial, program, NULL, slash + 1), line);
         return;
     }
-    if (asprintf(&command, "PROF_MUTANT_TESTS=1 %s", program) < 0)
+    if (asprintf(&command, "PROF_MUTANT_TESTS=1 %s %s", program,
+                 line != NULL ? line : "") < 0)
         abort();
     names = popen(command, "r");
     while (names != NULL && fgets(test, sizeof test, names) != NULL) {

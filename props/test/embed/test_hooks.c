@@ -7,6 +7,8 @@
  * logs at once, so its note has an earlier time. Malloc and its kin are the
  * hooks in this program, too.
  */
+#include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +72,12 @@ embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
     note(token == 7 ? 'd' : '?');
 }
 
+static int early;
+
 void
 embed_on_early(void)
 {
+    early++;
 }
 
 void
@@ -82,6 +87,8 @@ embed_locks_resolve(void)
 
 /* ---- what is noted of an exec; a clock that ticks when it is read ---- */
 
+static char *const *argv_called;
+static char *const *envp_called;
 static uint64_t clock_ticks;
 static uint64_t noted_ticks;
 static uint64_t called_ticks;
@@ -181,8 +188,8 @@ static int
 real_exec(const char *path, char *const argv[], char *const envp[])
 {
     (void)path;
-    (void)argv;
-    (void)envp;
+    argv_called = argv;
+    envp_called = envp;
     note('X');
     called_ticks = ++clock_ticks;
     return -1;
@@ -207,6 +214,8 @@ real_spawn(pid_t *process, const char *path,
     real_exec(path, argv, envp);
     return 0;
 }
+
+static bool is_hidden; /* nothing is known yet */
 
 void
 embed_resolve(void *function, const char *name, const char *version)
@@ -236,6 +245,10 @@ embed_resolve(void *function, const char *name, const char *version)
     };
 
     (void)version;
+    if (is_hidden && strcmp(name, "malloc") == 0)
+        memset(function, 0, sizeof rows[0].real);
+    if (is_hidden)
+        return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0)
             memcpy(function, &rows[i].real, sizeof rows[i].real);
@@ -297,6 +310,114 @@ TEST(a_block_is_told_while_it_is_the_callers)
     assert_int_equal(posix_memalign(&place, 64, 100), 0);
     expect("Aa");
     free(place);
+}
+
+static void
+expect_arguments(const char *last)
+{
+    expect("nXc");
+    assert_string_equal(argv_called[0], "first");
+    assert_string_equal(argv_called[1], "second");
+    assert_string_equal(argv_called[2], last);
+    assert_null(argv_called[3]);
+    watch();
+}
+
+/* A list becomes an array, with its end. */
+TEST(arguments_are_handed_on)
+{
+    static char words[3][8] = {"first", "second", "third"};
+    char *const argv[] = {words[0], words[1], words[2], NULL};
+    char *const envp[] = {words[2], NULL};
+
+    watch();
+    assert_int_equal(execv("x", argv), -1);
+    assert_ptr_equal(envp_called, environ);
+    expect_arguments("third");
+    assert_int_equal(execve("x", argv, envp), -1);
+    assert_ptr_equal(envp_called, envp);
+    expect_arguments("third");
+    assert_int_equal(execvpe("x", argv, envp), -1);
+    assert_ptr_equal(envp_called, envp);
+    expect_arguments("third");
+    assert_int_equal(execl("x", "first", "second", "l", NULL), -1);
+    assert_ptr_equal(envp_called, environ);
+    expect_arguments("l");
+    assert_int_equal(execlp("x", "first", "second", "lp", NULL), -1);
+    assert_ptr_equal(envp_called, environ);
+    expect_arguments("lp");
+    assert_int_equal(execle("x", "first", "second", "le", NULL, envp), -1);
+    assert_ptr_equal(envp_called, envp);
+    expect_arguments("le");
+}
+
+/* ---- before malloc is known ---- */
+
+enum { ALIGN = 64, ARENA_BYTES = 64 << 10 };
+
+static void
+expect_early(unsigned char *block, size_t bytes, unsigned char *before)
+{
+    assert_non_null(block);
+    assert_int_equal((uintptr_t)block % ALIGN, 0);
+    assert_true(before == NULL || block >= before + ALIGN);
+    for (size_t i = 0; i < bytes; i++)
+        assert_int_equal(block[i], 0);
+    memset(block, 0xff, bytes);
+}
+
+/* Blocks do not overlap; each is written to its end. */
+TEST(before_malloc_is_known_memory_is_given_once)
+{
+    static const size_t sizes[] = {0, 1, 63, 64, 65, 127, 128, 1000};
+    unsigned char *blocks[8];
+    unsigned char *kept;
+    void *place = NULL;
+
+    (void)state;
+    is_hidden = true;
+    embed_heap_resolve();
+    early = 0;
+    for (size_t i = 0; i < 8; i++) {
+        blocks[i] = i % 2 == 0 ? malloc(sizes[i]) : calloc(1, sizes[i]);
+        expect_early(blocks[i], sizes[i],
+                     i > 0 ? blocks[i - 1] + sizes[i - 1] : NULL);
+    }
+    assert_int_equal(early, 8);
+    assert_null(aligned_alloc(2 * ALIGN, 10));
+    assert_non_null(aligned_alloc(ALIGN, 10));
+    assert_null(memalign(2 * ALIGN, 10));
+    assert_non_null(memalign(ALIGN, 10));
+    assert_null(valloc(10));
+    assert_null(pvalloc(10));
+    assert_int_equal(posix_memalign(&place, ALIGN, 10), ENOMEM);
+    kept = realloc(blocks[5], 2000);
+    for (size_t i = 0; i < 2000; i++)
+        assert_int_equal(kept[i], i < sizes[5] ? 0xff : 0);
+    expect_early(realloc(NULL, 70), 70, kept + 2000);
+    errno = 0;
+    place = malloc(ARENA_BYTES / 2 + 1);
+    assert_null(place);
+    assert_int_equal(errno, ENOMEM);
+    place = malloc(ARENA_BYTES / 2);
+    expect_early(place, ARENA_BYTES / 2, kept);
+    errno = 0;
+    place = malloc(ARENA_BYTES / 2);
+    assert_null(place);
+    assert_int_equal(errno, ENOMEM);
+    is_hidden = false;
+    embed_heap_resolve();
+    for (size_t i = 0; i < 8; i++)
+        for (size_t k = 0; k < sizes[i]; k++)
+            assert_int_equal(blocks[i][k], 0xff);
+    watch();
+    free(blocks[1]); /* it is nobody's to give back */
+    expect("");
+    watch();
+    kept = realloc(blocks[7], 10);
+    expect("Aa");
+    assert_int_equal(kept[9], 0xff);
+    free(kept);
 }
 
 TEST(what_is_executed_is_noted_before)

@@ -102,10 +102,18 @@ take_bytes(void *unused)
     return (void *)(intptr_t)number_of(profile_thread.proc);
 }
 
-TEST(the_first_thread_is_no_second)
+static int
+begin(void **state)
 {
+    (void)state;
     profile_threads_start();
     profile_thread_begin();
+    return 0;
+}
+
+TEST(the_first_thread_is_no_second)
+{
+    (void)state;
     assert_int_equal(number_of(profile_thread.proc), 0);
     assert_int_equal(alone_ended, 0);
 }
@@ -339,5 +347,5 @@ TEST(who_begins_a_thread_is_no_longer_alone)
 int
 main(void)
 {
-    return tests_run(NULL, NULL);
+    return tests_run(begin, NULL);
 }

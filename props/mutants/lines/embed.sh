@@ -1,0 +1,69 @@
+#!/bin/sh
+# Try mutants of every line of embed/, the recorder and the malloc profiler: what
+# judges them are tests in one process, and programs that are recorded.
+#
+# usage: embed.sh [EVERY]     one in so many (15), the same each time
+# out: out/mutate-embed/results.tsv, survivors.txt; exit 1 if the score is below
+# 95 %
+set -eu
+
+every=${1:-15}
+from=out/gcc
+to=out/mutate-embed
+tests='test_log test_log_worlds test_fork_log test_hooks test_lock_hooks test_cfi
+test_frames test_unwind test_unwind_ends test_profile_table test_profile_threads
+test_profile_agent test_profile_worlds test_recorder test_recorder_calls'
+scripts='test_profile test_barred'
+libraries='libprofsim-record.so libprof-malloc.so'
+headers='-iquote embed/profile -iquote embed -Iprof/include'
+sources=$(ls embed/*.c embed/profile/*.c | grep -v -e /probes.c)
+hidden='-fPIC -fvisibility=hidden -ftls-model=initial-exec'
+
+ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
+    $from/profsim $(printf "$from/%s " $libraries) \
+    $(printf "$from/props/%s.ok " $tests $scripts)
+rm -rf $to
+mkdir -p $to/props $to/commands $to/embed/profile
+cp embed/*.h $to/embed/
+cp embed/profile/*.h $to/embed/profile/
+cp $from/worlds $to/worlds # meets none
+out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE -DEMBED_SAMPLES \
+    $headers -- $sources
+gcc -std=c11 -D_GNU_SOURCE -O2 -w $hidden -iquote props/mutants \
+    -iquote props -c props/mutants/lines/switch.c -o $to/switch.o
+
+# As the build makes each object and archive, of these sources.
+here() {
+    sed -e "s, -o $from/, -o $to/,g" -e "s, $from/embed/, $to/embed/,g" \
+        -e "s, $from/libembed_unwind, $to/libembed_unwind,g" \
+        -e "s, -MMD -MF [^ ]*,,"
+}
+for object in $(ninja -t targets rule cc | grep "^$from/embed/"); do
+    ninja -t commands -s "$object" | here |
+        sed -e "s, -c embed/, -w -include props/mutants/lines/switch.h -c $to/embed/,"
+done >$to/commands
+sed -i "s,$to/embed/profile/probes.c,embed/profile/probes.c," $to/commands
+tr '\n' '\0' <$to/commands | xargs -0 -P 2 -n 1 sh -c
+ninja -t commands -s $from/libembed_unwind.a | here |
+    sed "s,$from/libembed_unwind,$to/libembed_unwind,g" | sh
+for library in $libraries; do
+    sh -c "$(ninja -t commands -s $from/$library | here) $to/switch.o"
+done
+for test in $tests; do
+    sh -c "$(ninja -t commands -s $from/props/$test | here) out/mutate/switch.o"
+    ninja -t commands -s "$from/props/$test.ok" |
+        sed -n "s,.*$from/props/$test *\(.*\) > $from/props/$test.*,\1,p" |
+        sed "s,$from/\(lib[a-z-]*\.so\),$to/\1,g" |
+        while read -r arguments; do
+            echo "$to/props/$test" $arguments
+        done
+done >$to/programs
+for script in $scripts; do
+    printf '#!/bin/sh\nexec %s\n' "$(ninja -t commands -s $from/props/$script.ok |
+        sed -n "s,^{ *timeout [0-9]* \(.*\) > $from/props/$script.*,\1,p" |
+        sed "s,$from/\(lib[a-z-]*\.so\),$to/\1,g")" >$to/commands/$script
+    chmod +x $to/commands/$script
+    echo "$to/commands/$script"
+done >>$to/programs
+out/mutate/run --every "$every" --only embed/ --slow 60000 $to $to/results.part
+props/mutants/lines/score.sh embed $to 95
