@@ -41,9 +41,9 @@ here() {
 for object in $(ninja -t targets rule cc | grep "^$from/embed/"); do
     ninja -t commands -s "$object" | here |
         sed -e "s, -c embed/, -w -include props/mutants/lines/switch.h -c $to/embed/,"
-done >$to/commands
-sed -i "s,$to/embed/profile/probes.c,embed/profile/probes.c," $to/commands
-tr '\n' '\0' <$to/commands | xargs -0 -P 2 -n 1 sh -c
+done >$to/compile
+sed -i "s,$to/embed/profile/probes.c,embed/profile/probes.c," $to/compile
+tr '\n' '\0' <$to/compile | xargs -0 -P 2 -n 1 sh -c
 ninja -t commands -s $from/libembed_unwind.a | here |
     sed "s,$from/libembed_unwind,$to/libembed_unwind,g" | sh
 for library in $libraries; do
