@@ -60,7 +60,8 @@ mutants:
 	@ninja -k 0 $(call built,out/gcc/mutate.ready)
 	@$(if $(BUILD_ONLY),ninja $(call built,out/gcc/check),props/mutants/mutants.py $(if $(FULL),full,all)); \
 	    status=$$?; $(run) props/mutants/lines/mutate.sh $(if $(FULL),full) && \
-	    $(if $(FULL),props/mutants/lines/embed.sh && props/mutants/lines/cli.sh &&) exit $$status
+	    $(if $(FULL),for room in model explore; do props/mutants/lines/room.sh $$room || exit 1; done && \
+	        props/mutants/lines/embed.sh && props/mutants/lines/cli.sh &&) exit $$status
 fuzz:
 	@$(seconds)$(engine).ci/deps build test $(if $(filter afl,$(ENGINE)),fuzz)
 	@ninja $(or $(PART),fuzz$(if $(filter afl,$(ENGINE)),-afl))
