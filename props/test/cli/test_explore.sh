@@ -235,25 +235,6 @@ check "the replay of a simulation shows the same" says "$work/again" \
 simulate 'while (!__atomic_load_n((int *)p, __ATOMIC_SEQ_CST));'
 check "__tsan_simulate returns 0 if it holds" [ $? = 0 ]
 
-# Random programs: the same graphs, graph by graph and by schedules. Of those
-# that fail, that they do.
-programs=150
-[ -z "$all" ] || programs=3000
-gcc -g -O1 -fsanitize=thread -c fixtures/explore/random_program.c \
-    -o "$work/random.o" &&
-    gcc -o "$work/random" "$work/random.o" \
-        -L"$(dirname "$profsim")" -lprofsim-explore -l:libdw.so.1
-graphs_of() { # WORD...: a line a program
-    PROFSIM_EXPLORE="--exhaustive $*" timeout 600 "$work/random" 1 $programs |
-        awk '$4 == "runs" { print $1, /  holds/ ? $5 " graphs" : "fails" }'
-}
-graphs_of >"$work/by_graphs"
-graphs_of --schedules >"$work/by_schedules"
-check "all random programs are explored" [ \
-    "$(grep -c ' graphs$' "$work/by_graphs")" -ge $((programs / 2)) ]
-check "random programs have the same graphs either way" \
-    diff "$work/by_graphs" "$work/by_schedules"
-
 # Who ends the command ends its search, and nothing stays behind.
 cat >"$work/long.c" <<'END'
 #include <pthread.h>

@@ -213,14 +213,18 @@ lowest(uint32_t set)
     return (uint32_t)__builtin_ctz(set);
 }
 
+static bool
+is_blocked(const struct thread *t)
+{
+    return t->blocks && !t->can_take(t->can_take_context);
+}
+
 /* Are those who wait kept from what they want, no matter who runs? */
 static bool
 all_blocked(void)
 {
     for (uint32_t i = 0; i < stack_count; i++) {
-        const struct thread *t = &sim_engine.threads[stack[i]];
-
-        if (!t->blocks || t->can_take(t->can_take_context))
+        if (!is_blocked(&sim_engine.threads[stack[i]]))
             return false;
     }
     return true;
@@ -238,11 +242,13 @@ sim_reduce_pick(bool can_continue)
         return next;
     }
     for (uint32_t i = stack_count; i-- > 0;) {
-        const uint32_t wanted = e->threads[stack[i]].waits_for_thread;
+        const struct thread *t = &e->threads[stack[i]];
+        const uint32_t wanted = t->waits_for_thread;
 
         if ((e->ready >> wanted & 1) != 0)
             return wanted;
-        if (e->threads[wanted].finished && e->ready != 0)
+        /* Who is blocked may stay so: that is known when all have run. */
+        if (e->threads[wanted].finished && e->ready != 0 && !is_blocked(t))
             dead_end();
     }
     if (stack_count > 0 && e->ready == 0) {
