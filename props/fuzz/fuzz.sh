@@ -5,9 +5,10 @@
 # profsim-failures/ or as a file in out/fuzz/findings/.
 # FUZZ_WORK is another folder than out/fuzz for corpus, findings and logs, so that
 # several can run at a time; SEED is where the engine's random numbers begin.
-# With --corpus (of libFuzzer, which reads what comes in), inputs are exchanged with fuzzers on other machines through
-# DIR/TARGET each ten seconds, and findings through DIR/TARGET-failures; those of
-# others are tried first, and one that fails here, too, is this run's finding.
+# With --corpus, inputs are exchanged with fuzzers on other machines through
+# DIR/TARGET each ten seconds (AFL++ begins with what is there, and sends its own
+# at the end), and findings through DIR/TARGET-failures; those of others are tried first,
+# and one that fails here, too, is this run's finding.
 # usage: props/fuzz/fuzz.sh SECONDS [--engine libfuzzer|afl] [--corpus DIR]
 #                           [TARGET...]
 set -u
@@ -49,9 +50,19 @@ with_libfuzzer() { # TARGET SECONDS SEEDS
     return $status
 }
 
+# What AFL++ has kept goes where the exchange takes it from.
+keep_queue() { # TARGET
+    [ -z "$corpus" ] || [ ! -d "$out/default/queue" ] ||
+        find "$out/default/queue" -maxdepth 1 -name 'id*' \
+            -exec cp -t "$work/corpus/$1" {} +
+}
+
 with_afl() { # TARGET SECONDS SEEDS
     out=${FUZZ_WORK:-out/afl}/$1
     from=$3
+    if [ -n "$corpus" ]; then # it begins with all that machines have exchanged
+        keep_queue "$1" && rm -rf "$out" && cp -r "$work/corpus/$1/." "$3"
+    fi
     [ ! -d "$out" ] || from=- # goes on with its corpus
     AFL_AUTORESUME=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 \
         AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_FORKSRV_INIT_TMOUT=10000 \
@@ -61,6 +72,7 @@ with_afl() { # TARGET SECONDS SEEDS
     status=$?
     runs=$(sed -n 's/^execs_done *: *//p' "$out/default/fuzzer_stats" \
         2>/dev/null)
+    keep_queue "$1"
     for found in "$out"/default/crashes/id* "$out"/default/hangs/id*; do
         [ -e "$found" ] &&
             mv "$found" "$findings/$1-$(cksum <"$found" | cut -d' ' -f1)"
@@ -72,6 +84,7 @@ with_afl() { # TARGET SECONDS SEEDS
 
 exchange() { # TARGET
     [ -n "$corpus" ] || return 0
+    mkdir -p "$work/corpus/$1"
     out/profsim corpus "$corpus/$1" "$work/corpus/$1" >"$log.corpus" 2>&1
 }
 
@@ -89,6 +102,7 @@ keep_exchanging() { # TARGET PROCESS
 try_failures() { # TARGET
     [ -n "$corpus" ] || return 0
     failures=$work/failures/$1
+    mkdir -p "$failures"
     out/profsim corpus "$corpus/$1-failures" "$failures" >"$log.corpus" 2>&1 ||
         return 0
     for file in "$failures"/*; do
@@ -183,10 +197,10 @@ case $engine in
 libfuzzer) ;;
 afl)
     command -v afl-fuzz >/dev/null || usage "there is no afl-fuzz"
-    [ -z "$corpus" ] || usage "--corpus is for libfuzzer, which reads it on"
     ;;
 *) usage "there is no engine '$engine'" ;;
 esac
+[ -z "$corpus" ] || [ -d "$corpus" ] || usage "there is no folder '$corpus'"
 [ $# -gt 0 ] || set -- $all
 for target in "$@"; do
     case " $all " in

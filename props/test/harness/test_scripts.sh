@@ -112,6 +112,9 @@ program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 0"'
 exits 1 'FAILED: worlds (exit 0), after 0 runs' "no runs are no pass" \
     sh "$scripts/fuzz/fuzz.sh" 1
 
+exits 2 "no folder 'c'" "a shared folder that is not there" \
+    sh "$scripts/fuzz/fuzz.sh" 1 --corpus c worlds
+mkdir c
 program out/profsim 'case $2 in
 c/worlds-failures) mkdir -p "$3" && echo x >"$3/theirs" ;;
 esac'
@@ -124,9 +127,19 @@ esac
 echo "stat::number_of_executed_units: 7"'
 exits 1 'FAILED: worlds (exit 1)' "... and one that fails here, too" \
     sh "$scripts/fuzz/fuzz.sh" 1 --corpus c worlds
-program out/afl-fuzz true
-exits 2 'for libfuzzer' "no exchange with AFL++" \
-    env PATH="$dir/out:$PATH" sh "$scripts/fuzz/fuzz.sh" 1 --engine afl --corpus c
+program out/fuzz/fuzz_worlds 'echo "stat::number_of_executed_units: 7"'
+# Of AFL++: does it read what was received, and is what it finds sent?
+program out/profsim 'case $2 in
+c/worlds) echo x >"$3/theirs" && cat "$3"/id* >>sent ;;
+esac'
+program out/afl-fuzz '[ -e out/fuzz/seeds/worlds/theirs ] || exit 1
+mkdir -p out/afl/worlds/default/queue
+echo found >out/afl/worlds/default/queue/id:000001
+echo "execs_done : 7" >out/afl/worlds/default/fuzzer_stats'
+exits 0 'fuzz: 1 passed' "AFL++ reads the inputs of others" \
+    env PATH="$dir/out:$PATH" sh "$scripts/fuzz/fuzz.sh" 1 --engine afl \
+    --corpus c worlds
+exits 0 found "... and sends what it finds" cat sent
 
 # -------------------------------------------------------------------- mutants
 
