@@ -12,7 +12,7 @@ from=out/gcc
 to=out/mutate-cli
 tests='test_exit test_shard test_convert test_recording test_symbol_cache
 test_trace_cli test_otlp test_lost_files'
-scripts='shards rows command report'
+scripts='shards rows'
 headers="$(ninja -t commands -s $from/cli/check/check.o $from/cli/record/convert.o \
     $from/cli/explore/explore_merge.o |
     grep -o -e ' -I *[^ ]*' -e ' -iquote *[^ ]*' | sort -u | tr '\n' ' ')"
@@ -77,5 +77,5 @@ for script in $scripts; do
     chmod +x $to/commands/$script
     echo "$to/commands/$script"
 done >>$to/programs
-out/mutate/run --every "$every" --only cli/ --slow 60000 $to $to/results.part
+out/mutate/run --every "$every" --only cli/ --slow 60000 "$PWD/$to" $to/results.part
 props/mutants/lines/score.sh cli $to 95

@@ -65,5 +65,5 @@ for script in $scripts; do
     chmod +x $to/commands/$script
     echo "$to/commands/$script"
 done >>$to/programs
-out/mutate/run --every "$every" --only embed/ --slow 60000 $to $to/results.part
+out/mutate/run --every "$every" --only embed/ --slow 60000 "$PWD/$to" $to/results.part
 props/mutants/lines/score.sh embed $to 95
