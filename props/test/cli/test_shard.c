@@ -78,6 +78,13 @@ TEST(what_is_no_shard_is_refused)
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         expect_shard(words[i], NULL, 0, 0);
+    /* Of a scheduler: more than there may be, and 2^32 + 2. */
+    expect_shard("auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "65537"), 0,
+                 0);
+    expect_shard(
+        "auto", SET("CI_NODE_INDEX", "1", "CI_NODE_TOTAL", "4294967298"), 0, 0);
+    expect_shard(
+        "auto", SET("CI_NODE_INDEX", "4294967297", "CI_NODE_TOTAL", "7"), 0, 0);
     expect_shard("auto", SET("JOB_COMPLETION_INDEX", "3"), 0, 0);
     expect_shard("auto", SET("PARALLEL_SEQ", "3"), 0, 0);
     expect_shard("auto/7", SET("PARALLEL_SEQ", "0"), 0, 0);
