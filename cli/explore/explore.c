@@ -62,6 +62,8 @@ verdict_text(const struct cli_explore_words *w,
 
     switch (r->verdict) {
     case SIM_VERDICT_PASS:
+        if (w->shard.count > 1)
+            return "no failure in this shard";
         if (!run->bounded)
             return r->bounded > 0 ? "holds, waits to a bound" : "holds";
         snprintf(text, sizeof text, "holds to %" PRIu32 " preemptions",

@@ -65,6 +65,9 @@ for kernel in "$@"; do
         grep -q " $(value graphs "whole.$kernel") graphs, log hash $(value hash "whole.$kernel"), holds$" \
             merged && ! ls r | grep -qv 'result$'
         count "$kernel, $n shards, every third one killed: the same graphs" $?
+        explore "$kernel" --shard "$n/$n" >shard 2>&1
+        [ "$n" -eq 1 ] || ! grep -q 'holds' shard
+        count "$kernel, shard $n of $n does not say that the kernel holds" $?
     done
 done
 [ $stopped -gt 0 ]
