@@ -268,6 +268,10 @@ wait $explorer
 check "a search that is ended is a failure" [ $? != 0 ]
 check "and leaves no folder" [ -z "$(ls "$work/folder")" ]
 
+# A run that meets an unknown wait loop is run again, and then repeats.
+"$profsim" explore heap-busy --strategy random --runs 50 --seed 1000000000 >"$work/out"
+check "random runs learn a wait loop" says "$work/out" "no failure"
+
 # Another compiler, the same verdict.
 CC=clang "$profsim" explore fixtures/explore/user/mcs_broken.c >"$work/out"
 check "clang's code" says "$work/out" "data race"

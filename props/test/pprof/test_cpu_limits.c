@@ -171,6 +171,36 @@ TEST(labels_beyond_the_limit_are_left_out)
     case_end(&run);
 }
 
+static enum prof_status
+refuse(void *context, const void *bytes, size_t bytes_count)
+{
+    (void)bytes;
+    (void)bytes_count;
+    ++*(int *)context;
+    return PROF_ERR_SINK;
+}
+
+TEST(a_sink_that_fails_ends_the_samples)
+{
+    enum { STACKS = 3000 };
+    struct prof_cpu *cpu = a_profile(8, STACKS, 4);
+    int calls = 0;
+
+    assert_int_equal(prof_cpu_start(cpu, 100), PROF_OK);
+    for (uintptr_t i = 0; i < STACKS; i++) {
+        const uintptr_t stack[] = {0x10000 + 16 * i, 0x20000 + 16 * i,
+                                   0x30000 + 16 * i, 0x40000 + 16 * i};
+
+        prof_cpu_tick(cpu, stack, 4, NULL);
+        prof_cpu_drain(cpu);
+    }
+    assert_int_equal(prof_cpu_stop(cpu), PROF_OK);
+    case_begin(&run);
+    run.output.sink = (struct prof_sink){.write = refuse, .context = &calls};
+    assert_int_equal(prof_cpu_write(cpu, &run.output, 1), PROF_ERR_SINK);
+    assert_int_equal(calls, 1);
+}
+
 /* A tick has its frames in the ring, a stack has its own. */
 TEST(the_deepest_cpu_profile_is_measured_whole)
 {

@@ -20,7 +20,7 @@ static const uintptr_t frame = 0x401000;
  * three times as many as are recorded together; the last find no room. */
 TEST(many_allocations_are_one_after_the_other)
 {
-    enum { EVENTS = 25, DEPTH = 20 };
+    enum { EVENTS = 25, DEPTH = 30 };
     static const uint32_t counts[] = {0, 1, 7, 8, 9, EVENTS};
     uintptr_t frames[EVENTS + DEPTH];
     struct prof_heap_event events[EVENTS];
@@ -31,7 +31,7 @@ TEST(many_allocations_are_one_after_the_other)
         events[i] =
             (struct prof_heap_event){&frames[i], i * 7 % DEPTH, 8 * (i % 2)};
     for (size_t k = 0; k < COUNT_OF(counts); k++) {
-        const struct prof_config config = {.buckets_max = 20, .depth_max = 17};
+        const struct prof_config config = {.buckets_max = 20, .depth_max = 27};
         struct prof *one = props_prof_make(&config);
         struct prof *many = props_prof_make(&config);
         prof_bucket buckets[EVENTS + 1];

@@ -29,6 +29,19 @@ sim_explore_run(const struct sim_kernel *kernel,
     return sim_engine_run(choices, run);
 }
 
+/* Run by this seed, again if it met a wait loop that was not known for one. */
+static void
+run_at_random(struct sim_choices *choices, uint64_t seed, uint64_t number,
+              struct sim_run *run)
+{
+    do {
+        sim_engine.learned = false;
+        sim_choices_random(choices, seed);
+        sim_repeat_begin(number);
+        sim_engine_run(choices, run);
+    } while (sim_engine.learned);
+}
+
 enum sim_verdict
 sim_explore_sample(const struct sim_kernel *kernel,
                    const struct sim_sample_options *options,
@@ -50,9 +63,8 @@ sim_explore_sample(const struct sim_kernel *kernel,
         if (end_us != 0 && result->runs % 32 == 0 &&
             sim_control_now_us() >= end_us)
             break;
-        sim_choices_random(&choices, options->seed + result->runs);
-        sim_repeat_begin(result->runs);
-        sim_engine_run(&choices, &run);
+        run_at_random(&choices, options->seed + result->runs, result->runs,
+                      &run);
         if (!sim_repeat_check(&choices, &run, result->difference,
                               sizeof result->difference))
             break;
