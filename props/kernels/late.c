@@ -153,16 +153,22 @@ const struct sim_kernel props_kernel_late_alloc = {
 
 /* ---- A refused next_cycle: frees wait with the allocations ---- */
 
-/* Something is published, so that the first-snapshot rule is spent. */
+/* So that the first-snapshot rule is spent. */
 static void
-not_the_first(void *context)
+publish_something(void)
 {
-    (void)context;
     kernel_new_instance((struct prof_config){
         .buckets_max = 2, .world = PROF_WORLD_RUNNING, .procs_max = 2});
     kernel_alloc(0, 2);
     kernel_advance_alone();
     kernel_advance_alone();
+}
+
+static void
+not_the_first(void *context)
+{
+    (void)context;
+    publish_something();
     born = kernel_alloc(0, 0);
 }
 
@@ -222,11 +228,7 @@ static void
 flush_is_due(void *context)
 {
     (void)context;
-    kernel_new_instance((struct prof_config){
-        .buckets_max = 2, .world = PROF_WORLD_RUNNING, .procs_max = 2});
-    kernel_alloc(0, 2);
-    kernel_advance_alone();
-    kernel_advance_alone();
+    publish_something();
     if (prof_heap_next_cycle(kernel_prof) != PROF_OK)
         sim_explore_fail("nobody is there, and the cycle does not begin");
 }

@@ -26,6 +26,7 @@ cli/record/symbol_cache.c cli/record/tables.c cli/report/verdict.c
 cli/profile/lost_files.c cli/profile/otlp.c cli/trace/trace_stat.c
 $(ls cli/shard/*.c)"
 
+. props/mutants/lines/judges.sh
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
     $from/libexplore.a out/profsim out/libprofsim-record.so out/libprof-malloc.so \
     $(printf "$from/props/%s " $tests)
@@ -63,19 +64,11 @@ relink() { # TARGET OUT
 }
 for test in $tests; do
     relink $from/props/$test $to/props/$test
-    ninja -t commands -s "$from/props/$test.ok" |
-        sed -n "s,.*$from/props/$test *\(.*\) > $from/props/$test.*,\1,p" |
-        while read -r arguments; do
-            echo "$to/props/$test" $arguments
-        done
+    judge_test $test
 done >$to/programs
 relink out/clang/profsim $to/profsim-mutated
 for script in $scripts; do
-    printf '#!/bin/sh\nexec %s\n' "$(ninja -t commands -s out/$script.ok |
-        sed -n "s,^{ *timeout [0-9]* \(.*\) > out/$script.*,\1,p" |
-        sed "s,out/profsim,$to/profsim-mutated,g")" >$to/commands/$script
-    chmod +x $to/commands/$script
-    echo "$to/commands/$script"
+    judge_script out/$script.ok "s,out/profsim,$to/profsim-mutated,g"
 done >>$to/programs
 out/mutate/run --every "$every" --only cli/ --slow 60000 "$PWD/$to" $to/results.part
 props/mutants/lines/score.sh cli $to 95

@@ -19,6 +19,8 @@ headers='-iquote embed/profile -iquote embed -Iprof/include'
 sources=$(ls embed/*.c embed/profile/*.c | grep -v -e /probes.c)
 hidden='-fPIC -fvisibility=hidden -ftls-model=initial-exec'
 
+mutated="s,$from/\(lib[a-z-]*\.so\),$to/\1,g"
+. props/mutants/lines/judges.sh
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
     $from/profsim $(printf "$from/%s " $libraries) \
     $(printf "$from/props/%s.ok " $tests $scripts)
@@ -51,19 +53,10 @@ for library in $libraries; do
 done
 for test in $tests; do
     sh -c "$(ninja -t commands -s $from/props/$test | here) out/mutate/switch.o"
-    ninja -t commands -s "$from/props/$test.ok" |
-        sed -n "s,.*$from/props/$test *\(.*\) > $from/props/$test.*,\1,p" |
-        sed "s,$from/\(lib[a-z-]*\.so\),$to/\1,g" |
-        while read -r arguments; do
-            echo "$to/props/$test" $arguments
-        done
+    judge_test $test | sed "$mutated"
 done >$to/programs
 for script in $scripts; do
-    printf '#!/bin/sh\nexec %s\n' "$(ninja -t commands -s $from/props/$script.ok |
-        sed -n "s,^{ *timeout [0-9]* \(.*\) > $from/props/$script.*,\1,p" |
-        sed "s,$from/\(lib[a-z-]*\.so\),$to/\1,g")" >$to/commands/$script
-    chmod +x $to/commands/$script
-    echo "$to/commands/$script"
+    judge_script $from/props/$script.ok "$mutated"
 done >>$to/programs
 out/mutate/run --every "$every" --only embed/ --slow 60000 "$PWD/$to" $to/results.part
 props/mutants/lines/score.sh embed $to 95

@@ -10,10 +10,8 @@ set -eu
 
 room=$1
 every=${2:-25}
-bar=95
 from=out/gcc
 to=out/mutate-$room
-known=props/mutants/lines/equivalent-$room.txt
 case $room in
 model)
     rules='go1.5 go1.10 go1.17'
@@ -45,6 +43,7 @@ explore)
     ;;
 esac
 
+. props/mutants/lines/judges.sh
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
     $from/props/explore_all $(printf "$from/props/%s " $tests)
 rm -rf $to
@@ -92,11 +91,7 @@ relink $from/worlds
 [ -z "$kernels" ] || relink $from/props/explore_all
 for test in $tests; do
     relink $from/props/$test
-    ninja -t commands -s "$from/props/$test.ok" |
-        sed -n "s,.*$from/props/$test *\(.*\) > $from/props/$test.*,\1,p" |
-        while read -r arguments; do
-            echo "$to/props/$test" $arguments
-        done
+    judge_test $test
 done >$to/programs
 for kernel in $kernels; do
     echo "$to/props/explore_all $kernel --exhaustive"
@@ -108,17 +103,4 @@ done >>$to/programs
 only=$(dirname $sources | sort -u | sed 's,$,/,' | tr '\n' ,)
 out/mutate/run --every "$every" --only "$only" --slow 2400 --memory 256 \
     $to $to/results.part
-sort -n $to/results.part >$to/results.tsv
-: >$to/survivors.txt
-sed -n 's/^ \{4\}//p' "$known" |
-    awk -F'\t' -v bar=$bar -v room=$room -v survivors=$to/survivors.txt '
-    FNR == NR { known[$0] = 1; next }
-    { total++ }
-    $7 !~ /survives|unmet/ { caught++; next }
-    $6 in known { equal++; next }
-    { print $6 >survivors }
-    END {
-        printf "%s: %d of %d mutants caught, %d are no mistake: %.1f %%\n", \
-            room, caught, total, equal, 100 * (caught + equal) / total
-        exit 100 * (caught + equal) < bar * total
-    }' - $to/results.tsv
+props/mutants/lines/score.sh $room $to 95

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 
 #include "recorder.h"
+#include "seeds.h"
 #include "unit_test.h"
 
 enum { WORLDS = 1500, CALLS = 80, BEGUN_MAX = 5 };
@@ -326,21 +327,9 @@ choose_locks(void **state)
     return 0;
 }
 
-static uint64_t seed;
-
-static int
-tell_seed(void **state)
+TEST_WITH(NULL, seeds_tell, what_was_told_is_in_the_log_byte_for_byte)
 {
-    (void)state;
-    if (seed <= WORLDS)
-        print_error("in the world of seed %u\n", (unsigned)seed);
-    return 0;
-}
-
-TEST_WITH(NULL, tell_seed, what_was_told_is_in_the_log_byte_for_byte)
-{
-    for (seed = 1; seed <= WORLDS; seed++)
-        run_world(seed);
+    seeds_run(WORLDS, run_world);
 }
 
 int

@@ -13,6 +13,7 @@
 
 #include "probes.h"
 #include "table.h"
+#include "seeds.h"
 #include "told.h"
 #include "unit_test.h"
 
@@ -359,21 +360,9 @@ run_world(uint64_t seed)
     }
 }
 
-static uint64_t seed;
-
-static int
-tell_seed(void **state)
+TEST_WITH(NULL, seeds_tell, what_is_told_is_recorded)
 {
-    (void)state;
-    if (seed <= WORLDS)
-        print_error("in the world of seed %u\n", (unsigned)seed);
-    return 0;
-}
-
-TEST_WITH(NULL, tell_seed, what_is_told_is_recorded)
-{
-    for (seed = 1; seed <= WORLDS; seed++)
-        run_world(seed);
+    seeds_run(WORLDS, run_world);
 }
 
 static int

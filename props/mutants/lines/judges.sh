@@ -1,0 +1,21 @@
+# judges.sh -- what judges the mutants of a room: the build's own tests, run on
+# what has mutants. To be included; $from is the build's folder, $to the mutants'.
+
+# Print a line for each run of a test program: the program and its arguments.
+judge_test() { # TEST
+    ninja -t commands -s "$from/props/$1.ok" |
+        sed -n "s,.*$from/props/$1 *\(.*\) > $from/props/$1.*,\1,p" |
+        while read -r arguments; do
+            echo "$to/props/$1" $arguments
+        done
+}
+
+# Write the script that runs what makes OK, changed by SED, and print its name.
+judge_script() { # OK SED
+    judge=$to/commands/$(basename "${1%.ok}")
+    printf '#!/bin/sh\nexec %s\n' "$(ninja -t commands -s "$1" |
+        sed -n "s,^{ *timeout [0-9]* \(.*\) > ${1%.ok}.*,\1,p" |
+        sed "$2")" >"$judge"
+    chmod +x "$judge"
+    echo "$judge"
+}
