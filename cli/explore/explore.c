@@ -49,8 +49,9 @@ verdict_of(const struct cli_explore_words *w, const struct sim_run_options *run,
         return CLI_VERDICT_SAMPLED;
     if (r->verdict == SIM_VERDICT_UNFINISHED || r->verdict == SIM_VERDICT_EMPTY)
         return CLI_VERDICT_INCOMPLETE;
-    return run->bounded || r->bounded > 0 ? CLI_VERDICT_BOUNDED
-                                          : CLI_VERDICT_HOLDS;
+    return w->shard.count > 1 || run->bounded || r->bounded > 0
+               ? CLI_VERDICT_BOUNDED
+               : CLI_VERDICT_HOLDS;
 }
 
 static const char *

@@ -65,8 +65,8 @@ for kernel in "$@"; do
         grep -q " $(value graphs "whole.$kernel") graphs, log hash $(value hash "whole.$kernel"), holds$" \
             merged && ! ls r | grep -qv 'result$'
         count "$kernel, $n shards, every third one killed: the same graphs" $?
-        explore "$kernel" --shard "$n/$n" >shard 2>&1
-        [ "$n" -eq 1 ] || ! grep -q 'holds' shard
+        explore "$kernel" --shard "$n/$n" --json json >shard 2>&1
+        [ "$n" -eq 1 ] || ! grep -q -e ' holds' -e ': "holds"' shard json
         count "$kernel, shard $n of $n does not say that the kernel holds" $?
     done
 done
