@@ -10,7 +10,7 @@ engine = $(if $(filter libfuzzer afl,$(ENGINE)),,$(error \
 soaked = out/profsim out/clang/profsim out/asan/profsim out/gcc/props/peers/go_schedules fuzz
 # Other names of build.ninja in place of the whole: make check PART=out/gcc/check
 PART =
-.PHONY: all run check test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
+.PHONY: all run check long test pictures audit-live mutants coverage fuzz soak cluster bench bench-peers bench-programs bench-gate check-peers \
     check-pages check-programs check-hangs check-hangs-peers install uninstall fresh clean
 # BUILD_ONLY=1: install what a target needs, build its programs, and run none.
 built = $(if $(BUILD_ONLY),$$(.ci/programs $(1)),$(1))
@@ -21,7 +21,7 @@ run: all
 	$(run) out/profsim check --seeds 1..100000
 	$(run) out/profsim check fixtures/recordings/*.rec
 # Two more at a time than processors: some tests wait.
-check:
+check long:
 	@.ci/deps build test
 	@ninja -k 0 -j $$(($$(nproc) + 2)) $(call built,$(or $(PART),$@)); status=$$?; \
 	    $(run) .ci/count $(or $(PART),$@) && exit $$status
