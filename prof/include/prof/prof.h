@@ -204,7 +204,7 @@ void prof_heap_free_explicit(struct prof_proc *proc, prof_bucket bucket);
  * and prof_heap_flush() after restarting it, before the next mark termination.
  * Call prof_heap_post_sweep() when every dead object of the cycle is swept, if
  * that is to show at once.
- * docs/semantics.md, "Who is visible when", says what a snapshot shows.
+ * docs/semantics.md, "Which events a snapshot shows", has the rules.
  */
 
 /*

@@ -1,6 +1,6 @@
 /*
  * test_model_heap.c -- the oracle on logs written by hand; the expected results
- * follow from the rules, see "Who is visible when".
+ * follow from the rules, see "Which events a snapshot shows".
  */
 #include <stdarg.h>
 #include <stddef.h>
