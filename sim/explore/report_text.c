@@ -32,6 +32,10 @@ sim_report_location(struct report_locations *locations, char *text,
 {
     uint32_t i = 0;
 
+    if (address == 0) { /* a fence is at no place */
+        text[0] = '\0';
+        return;
+    }
     if (sim_site_address_text(text, LOCATION_BYTES, address))
         return;
     while (i < locations->count && locations->address[i] != address)
@@ -133,9 +137,7 @@ sim_report_event(const struct replay *replay,
     case SIM_OP_WAKE:
         snprintf(text, bytes, "wake %s", where);
         break;
-    case SIM_OP_MARK:
-        snprintf(text, bytes, "mark %u", (unsigned)v->value);
-        break;
+    case SIM_OP_MARK: /* not traced */
     case SIM_OP_COUNT:
         break;
     }

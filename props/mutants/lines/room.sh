@@ -1,7 +1,8 @@
 #!/bin/sh
 # Try mutants of every line of one room that is not the library: `model`, the
 # oracles, judged by worlds of the right library and the tests that name them;
-# `explore`, the explorer and its search, judged by their tests.
+# `explore`, the explorer and its search, judged by their tests, by kernels and by
+# whole programs.
 #
 # usage: room.sh model|explore [EVERY]     one in so many (25), the same each time
 # out: out/mutate-ROOM/results.tsv, survivors.txt; exit 1 if the score is below
@@ -16,6 +17,8 @@ case $room in
 model)
     rules='go1.5 go1.10 go1.17'
     kernels=
+    programs=
+    costs=props/mutants/lines/costs.txt
     tests='test_model_bucket test_model_fault test_model_heap test_model_pprof
     test_model_random test_contention test_cpu test_cross test_cross_heap
     test_cross_without test_faults test_fuzz_worlds test_labels test_pprof
@@ -32,8 +35,11 @@ explore)
     rules=
     kernels='port-lock recorder-lock visited-two-keys advance-in-flush fork-first
     wait-signal contention-drawn-rates trace-handover clock-returns'
+    programs=$(grep -L -e 'expect: limit' fixtures/explore/user/*.c \
+        fixtures/explore/user/*/*.c)
+    costs=props/mutants/lines/costs-explore.txt
     tests='test_explore_gcc test_explore_cases_gcc test_explore_sched_gcc
-    test_explore_faults test_explore_model test_explore_search
+    test_explore_faults test_explore_model test_explore_report test_explore_search
     test_explore_shards test_explore_sleep test_explore_command test_linear_gcc'
     headers="-iquote sim -iquote sim/choice -iquote sim/input -iquote sim/explore
     -iquote sim/explore/search"
@@ -44,8 +50,9 @@ explore)
 esac
 
 . props/mutants/lines/judges.sh
+. props/mutants/lines/programs.sh
 ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
-    $from/props/explore_all $(printf "$from/props/%s " $tests)
+    $from/props/explore_all $from/explored/runtime.o $(printf "$from/props/%s " $tests)
 rm -rf $to
 mkdir -p $to/props $to/explore $(dirname $sources | sort -u | sed "s,^,$to/,")
 for header in $(ls $(dirname $sources | sort -u | sed 's,$,/*.h,') model/*.h |
@@ -63,7 +70,7 @@ object() { # SOURCE
 }
 for source in $sources; do
     echo gcc -std=c11 -D_GNU_SOURCE -fno-omit-frame-pointer -ffp-contract=off \
-        -w -O1 -g -fsanitize=undefined -fno-sanitize-recover=all \
+        -w -O1 -g -fsanitize=undefined -fsanitize-undefined-trap-on-error \
         -include props/mutants/lines/switch.h $headers \
         -c $to/$source -o "$(object $source)"
 done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
@@ -84,7 +91,7 @@ relink() { # PROGRAM
     *switch.o*) ;;
     *) command="$command out/mutate/switch.o" ;;
     esac
-    sh -c "$command -lubsan"
+    sh -c "$command"
 }
 
 relink $from/worlds
@@ -93,6 +100,10 @@ for test in $tests; do
     relink $from/props/$test
     judge_test $test
 done >$to/programs
+if [ -n "$programs" ]; then
+    link_runtime
+    judge_programs $programs >>$to/programs
+fi
 for kernel in $kernels; do
     echo "$to/props/explore_all $kernel --exhaustive"
 done >>$to/programs
@@ -102,5 +113,5 @@ done >>$to/programs
 # Sets of states that processes share are reserved, not used.
 only=$(dirname $sources | sort -u | sed 's,$,/,' | tr '\n' ,)
 out/mutate/run --every "$every" --only "$only" --slow 2400 --memory 256 \
-    $to $to/results.part
+    --costs $costs $to $to/results.part
 props/mutants/lines/score.sh $room $to 95

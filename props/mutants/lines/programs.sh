@@ -1,0 +1,67 @@
+# programs.sh -- whole programs that judge mutants of the explorer: each of
+# fixtures/explore/user/, linked with the explorer that has them. To be included;
+# $from is the build's folder, $to the mutants'.
+
+# What `profsim explore prog.c` links with, and the switch in it.
+link_runtime() {
+    mkdir -p $to/explored $to/commands $to/user
+    sh -c "$(ninja -t commands -s $from/explored/runtime.o | sed \
+        -e "s, $from/libexplore.a, $to/libexplore.a,g" \
+        -e "s,$from/explored/,$to/explored/,g" \
+        -e "s, $from/libsim.a , $from/libsim.a out/mutate/switch.o ,")"
+}
+
+# As cli/explore/build_program.c does.
+build_program() { # FILE PROGRAM FLAG...
+    file=$1
+    program=$2
+    shift 2
+    case $file in
+    *.cc) compiler=g++ ;;
+    *) compiler=gcc ;;
+    esac
+    $compiler -g -O1 -pthread -fno-omit-frame-pointer -fno-builtin -w \
+        -U_FORTIFY_SOURCE -fno-lto -fsanitize=thread "$@" -c "$file" \
+        -o "$program.o"
+    $compiler "$program.o" -o "$program" -Wl,--wrap=main,-z,now \
+        $to/explored/runtime.o -l:libdw.so.1
+}
+
+# Write the script that compares a program's verdict, and print its name.
+judge_program() { # PROGRAM WANT WITH
+    judge=$to/commands/user-$(basename "$1")
+    verdict=${2%, graphs *}
+    graphs=
+    [ "$verdict" = "$2" ] || graphs=" ${2##* } graphs"
+    cat >"$judge" <<END
+#!/bin/sh
+ulimit -t 3
+case "\$($1 --runs 2000000 $3 2>&1 | head -n 1)" in
+*"$graphs "*" s  $verdict") exit 0 ;;
+esac
+exit 1
+END
+    chmod +x "$judge"
+    echo "$judge"
+}
+
+# What test_explore.sh reads of the first lines of a program, too.
+judge_programs() { # FILE...
+    for file; do
+        word() {
+            sed -n "1,4s,^.*$1: \([^.*]*\)\..*,\1,p" "$file"
+        }
+        want=$(word expect)
+        broken=$(word BROKEN)
+        with=$(sed -n "1,4s,^.*with: \([^*]*\).*,\1,p" "$file")
+        name=$to/user/$(basename "${file%.*}")
+        [ -z "$want" ] || {
+            build_program "$file" "$name"
+            judge_program "$name" "$want" "$with"
+        }
+        [ -z "$broken" ] || {
+            build_program "$file" "$name-broken" -DBROKEN
+            judge_program "$name-broken" "$broken" "$with"
+        }
+    done
+}

@@ -1,0 +1,231 @@
+/*
+ * test_explore_report.c -- reports to the byte: fixtures/explore/reported/ has
+ * what a hand wrote for the executions of reported.c, as text and as JSON.
+ *
+ * How often a run fails once the first choices are given is measured, so
+ * curves are checked against chances; how many runs shrinking took is a cost.
+ */
+#include "reported.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit_test.h"
+
+static const char curve_head[] =
+    "\n  How likely it is once the first choices are given"
+    " (500 random runs each):\n";
+
+struct report {
+    char *text;
+    char *data;
+    struct sim_exhaust_result result;
+};
+
+static struct report
+report_of(const struct sim_kernel *kernel)
+{
+    struct report r = {.text = NULL};
+    size_t text_bytes;
+    size_t data_bytes;
+    FILE *text = open_memstream(&r.text, &text_bytes);
+    FILE *data = open_memstream(&r.data, &data_bytes);
+
+    assert_non_null(text);
+    assert_non_null(data);
+    sim_explore_exhaust(kernel, &(struct sim_exhaust_options){0}, &r.result);
+    assert_int_equal(r.result.verdict, SIM_VERDICT_FAIL);
+    sim_explore_report(text, data, kernel, &r.result);
+    assert_int_equal(fclose(text), 0);
+    assert_int_equal(fclose(data), 0);
+    return r;
+}
+
+static void
+release(struct report *r)
+{
+    free(r->text);
+    free(r->data);
+    free(r->result.choices);
+}
+
+/* ---- What a hand wrote ---- */
+
+static char *
+text_of(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t bytes = 0;
+
+    if (file == NULL || getdelim(&text, &bytes, '\0', file) < 0)
+        fail_msg("cannot read %s", path);
+    fclose(file);
+    return text;
+}
+
+static void
+check_text(const char *got, const char *name, const char *kind)
+{
+    char path[128];
+    char *want;
+    const char *at;
+
+    snprintf(path, sizeof path, "fixtures/explore/reported/%s.%s", name, kind);
+    want = text_of(path);
+    at = want;
+    for (uint32_t line = 1; *got != '\0' || *at != '\0'; line++) {
+        const size_t have = strcspn(got, "\n");
+        const size_t need = strcspn(at, "\n");
+
+        if (have != need || memcmp(got, at, have) != 0)
+            fail_msg("%s:%u: got\n%.*s\nwanted\n%.*s", path, (unsigned)line,
+                     (int)have, got, (int)need, at);
+        got += have + (got[have] != '\0');
+        at += need + (at[need] != '\0');
+    }
+    free(want);
+}
+
+/* "shrunk from 3 choices to 2 in 41 runs" without the 41. */
+static uint32_t
+cut_runs(char *text)
+{
+    char *in = strstr(text, "  shrunk from ");
+    char *end;
+    uint32_t runs;
+
+    assert_non_null(in);
+    in = strstr(in, " in ");
+    assert_non_null(in);
+    runs = (uint32_t)strtoul(in + 4, &end, 10);
+    assert_true(strncmp(end, " runs", 5) == 0);
+    memmove(in, end + 5, strlen(end + 5) + 1);
+    return runs;
+}
+
+/* ---- Curves ---- */
+
+struct chances {
+    uint32_t least; /* in percent, before the last choice is given */
+    uint32_t most;
+};
+
+/*
+ * The points of the text, each with a mark for every 2.5 percent, and the same
+ * in the JSON.
+ */
+static void
+check_curve(const char *text, const char *data, uint32_t count,
+            struct chances chances)
+{
+    const uint32_t step = count / 24 + 1;
+    char *want = NULL;
+    size_t bytes;
+    FILE *pairs = open_memstream(&want, &bytes);
+    uint32_t points = 0;
+
+    assert_non_null(pairs);
+    assert_true(strncmp(text, curve_head, sizeof curve_head - 1) == 0);
+    text += sizeof curve_head - 1;
+    fputs(",\n\"curve_runs\":500,\"curve\":[", pairs);
+    for (uint32_t p = 0;; p = p + step < count ? p + step : count) {
+        char line[128];
+        uint32_t given;
+        uint32_t percent;
+        int length;
+
+        assert_int_equal(sscanf(text, "%u %u%%", &given, &percent), 2);
+        assert_int_equal(given, p);
+        assert_in_range(percent, p < count ? chances.least : 100,
+                        p < count ? chances.most : 100);
+        length = snprintf(line, sizeof line, "    %3u  %3u%%  ", p, percent);
+        memset(&line[length], '#', percent * 2 / 5);
+        strcpy(&line[length + (int)(percent * 2 / 5)], "\n");
+        assert_true(strncmp(text, line, strlen(line)) == 0);
+        text += strlen(line);
+        fprintf(pairs, "%s[%u,%u]", points++ > 0 ? "," : "", p, percent);
+        if (p == count)
+            break;
+    }
+    assert_string_equal(text, "");
+    fputs("]", pairs);
+    fclose(pairs);
+    assert_string_equal(data, want);
+    free(want);
+}
+
+static void
+check_report(const struct sim_kernel *kernel, struct chances chances)
+{
+    struct report r = report_of(kernel);
+    char *curve = strstr(r.text, curve_head);
+    char *curve_data = strstr(r.data, ",\n\"curve_runs\"");
+
+    assert_non_null(curve);
+    assert_non_null(curve_data);
+    check_curve(curve, curve_data, r.result.choices_count, chances);
+    *curve = '\0';
+    *curve_data = '\0';
+    assert_in_range(cut_runs(r.text), 1, 2000);
+    check_text(r.text, kernel->name, "txt");
+    check_text(r.data, kernel->name, "json");
+    release(&r);
+}
+
+/* ---- Tests ---- */
+
+TEST(each_kind_of_event_has_its_words)
+{
+    struct sim_kernel kernel = fixtures_reported[FIXTURES_EVENTS];
+
+    kernel.context = calloc(16, sizeof(uint32_t)); /* no symbol names it */
+    assert_non_null(kernel.context);
+    check_report(&kernel, (struct chances){0, 100});
+    free(kernel.context);
+}
+
+TEST(an_old_value_names_the_store_that_was_read_and_the_newest)
+{
+    check_report(&fixtures_reported[FIXTURES_OLD_STORE],
+                 (struct chances){1, 60});
+    check_report(&fixtures_reported[FIXTURES_OLD_VALUE],
+                 (struct chances){1, 60});
+}
+
+TEST(a_store_names_the_one_that_it_comes_in_front_of)
+{
+    check_report(&fixtures_reported[FIXTURES_EARLY_STORE],
+                 (struct chances){1, 60});
+}
+
+/* One run in 256 chooses 1 eight times. */
+TEST(each_kind_of_choice_has_its_words)
+{
+    check_report(&fixtures_reported[FIXTURES_CHOICES], (struct chances){0, 60});
+}
+
+/* The 49 choices before the last do not matter: one run in four fails. */
+TEST(a_curve_of_many_choices_has_25_points)
+{
+    check_report(&fixtures_reported[FIXTURES_LAST_CHOICE],
+                 (struct chances){15, 35});
+}
+
+TEST(a_deadlock_says_where_each_thread_is)
+{
+    check_report(&fixtures_reported[FIXTURES_DEADLOCK],
+                 (struct chances){1, 100});
+}
+
+TEST(a_race_names_both_accesses_and_nothing_else)
+{
+    check_report(&fixtures_reported[FIXTURES_RACE], (struct chances){0, 100});
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
