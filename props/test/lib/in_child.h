@@ -1,0 +1,48 @@
+/*
+ * in_child.h -- a test's body in a process of its own: for what a process does
+ * once, or must not do to the test.
+ *
+ * CHECK() takes the place of assertions there: it says what does not hold, and
+ * ends the process.
+ */
+#ifndef IN_CHILD_H
+#define IN_CHILD_H
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit_test.h"
+
+#define CHECK(condition) \
+    ((condition) ? (void)0 : child_fail(#condition, __FILE__, __LINE__))
+
+static inline void
+child_fail(const char *condition, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, condition);
+    fflush(stderr);
+    _exit(1);
+}
+
+/* The child must get to the end of `body`. */
+static inline void
+expect_in_child(void (*body)(void))
+{
+    pid_t child;
+    int status;
+
+    fflush(NULL);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20);
+        body();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+#endif
