@@ -1,5 +1,6 @@
 /*
- * test_thread_names.c -- what the recorder notes of names and rights, without a log.
+ * test_thread_names.c -- what the recorder notes of names and rights, without a
+ * log.
  */
 #include <errno.h>
 #include <pthread.h>
