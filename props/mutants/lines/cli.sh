@@ -1,66 +1,83 @@
 #!/bin/sh
-# Try mutants of what decides in cli/: words, verdicts, exit codes, results of
-# shards and their merge, what a recording holds. Not how texts are laid out.
+# Try mutants of what decides in cli/: all of it but for what cli-left-out.txt
+# names. Judges are the tests that link a part of it, and the scripts that run the
+# command.
 #
-# usage: cli.sh [EVERY]     one in so many (40), the same each time
+# usage: cli.sh [EVERY [PREFIX]]     one in so many (240), the same each time;
+#                                    of what begins so (cli/)
 # out: out/mutate-cli/results.tsv, survivors.txt; exit 1 if the score is below
 # 95 %
 set -eu
 
-every=${1:-40}
+every=${1:-240}
+prefix=${2:-cli/}
 from=out/gcc
 to=out/mutate-cli
-tests='test_exit test_shard test_convert test_recording test_symbol_cache
-test_trace_cli test_otlp test_lost_files'
-scripts='shards rows'
-headers="$(ninja -t commands -s $from/cli/check/check.o $from/cli/record/convert.o \
-    $from/cli/explore/explore_merge.o |
-    grep -o -e ' -I *[^ ]*' -e ' -iquote *[^ ]*' | sort -u | tr '\n' ' ')"
-sources="cli/exit.c cli/options.c cli/command.c cli/check/check.c
-cli/check/check_merge.c cli/check/check_options.c cli/check/check_part.c
-cli/check/check_search.c cli/check/check_shard.c cli/explore/explore_merge.c
-cli/explore/explore_result.c cli/explore/explore_shard.c
-cli/explore/explore_words.c cli/record/conversion.c cli/record/convert.c
-cli/record/items.c cli/record/map.c cli/record/modules.c cli/record/recfile.c
-cli/record/symbol_cache.c cli/record/tables.c cli/report/verdict.c
-cli/profile/lost_files.c cli/profile/otlp.c cli/trace/trace_stat.c
-$(ls cli/shard/*.c)"
+tests='test_exit test_words test_report_files test_shard test_convert
+test_recording test_recording_forged test_symbol_cache test_trace_cli test_otlp
+test_lost_files test_names test_graphs test_demangle test_audit_recording
+test_hostile'
+scripts="out/corpus out/orderings out/shards out/rows out/command out/ci
+out/subject-explored out/explore-programs out/report out/audit
+$from/props/test_run_out $from/props/test_heap_views $from/props/test_shown_names
+$from/props/test_bias $from/props/test_traced_command $from/props/test_barred
+$from/props/test_live_programs $from/props/test_profile"
+left_out=props/mutants/lines/cli-left-out.txt
+sources=$(ls cli/*.c cli/*/*.c | grep -v -x -F "$(sed -n 's/^ \{4\}//p' $left_out)")
 
 . props/mutants/lines/judges.sh
-ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds \
-    $from/libexplore.a out/profsim out/libprofsim-record.so out/libprof-malloc.so \
+# What the scripts need, without a run of them.
+inputs=$(ninja -t query $(printf '%s.ok ' $scripts) |
+    sed -n '/^  input/,/^  outputs/s/^    [| ]*//p' | sort -u)
+ninja out/mutate/generate out/mutate/run out/mutate/switch.o $from/worlds $inputs \
     $(printf "$from/props/%s " $tests)
 rm -rf $to
 mkdir -p $to/props $to/commands
-cp out/libprofsim-record.so out/libprof-malloc.so $to/
+cp out/lib*.so out/lib*.a $to/
 cp $from/worlds $to/worlds # meets none
 # Headers of other rooms are written, too, and not used.
-for header in $(find cli model prof sim/explore -name '*.h'); do
+for header in $(find cli embed model prof props sim subjects -name '*.h'); do
     mkdir -p "$to/$(dirname "$header")"
     [ "${header#cli/}" = "$header" ] || cp "$header" "$to/$header"
 done
-out/mutate/generate "$every" $to -std=c11 -D_GNU_SOURCE $headers -- $sources
-for source in $sources; do
-    ninja -t commands -s $from/${source%.c}.o |
-        sed -e "s, -MMD -MF [^ ]*,," -e "s, -o $from/, -o $to/," \
-            -e "s, -c cli/, -w -include props/mutants/lines/switch.h -c $to/cli/,"
-done | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
+gap=
+# Each source with the headers that the build gives it.
+ninja -t commands -s $(printf '%s ' $sources |
+    sed "s,\.c ,.o ,g; s,\(^\| \)cli/,\1$from/cli/,g") >$to/commands/build
+out/mutate/generate "$every" $to $(while read -r command; do
+    echo "$gap -std=c11 -D_GNU_SOURCE"
+    echo "$command" | grep -o -e ' -I *[^ ]*' -e ' -iquote *[^ ]*' | awk '!seen[$0]++'
+    echo "-- $(echo "$command" | sed 's,.* -c \([^ ]*\) .*,\1,')"
+    gap=--
+done <$to/commands/build)
+# Only of cli/, and without the functions that are left out.
+mv $to/mutants.tsv $to/all.tsv
+sed -n 's/^ \{4\}//p' $left_out | awk -F'\t' -v every="$every" '
+    FILENAME == "-" { out[$0] = 1; next }
+    $3 !~ /^cli\// { next }
+    $3 " " $4 in out { left++; next }
+    { tried++; print }
+    END { printf "%d mutants decide, one in %d is tried; of the same files %d " \
+        "are left out\n", tried, every, left >"/dev/stderr" }
+' - $to/all.tsv >$to/mutants.tsv
+sed -e "s, -MMD -MF [^ ]*,," -e "s, -o $from/, -o $to/," \
+    -e "s, -c cli/, -w -include props/mutants/lines/switch.h -c $to/cli/," \
+    $to/commands/build | tr '\n' '\0' | xargs -0 -P 2 -n 1 sh -c
 
-# As the build makes each archive, but for objects that have mutants.
-cp $from/libcli*.a $to/
-for archive in $to/*.a; do
-    for source in $sources; do
-        name=$(basename ${source%.c}).o
-        ! ar t $archive | grep -qx "$name" || ar rD $archive $to/${source%.c}.o
-    done
+# As the build makes each archive and program, but for objects that have mutants.
+for source in $sources; do
+    printf '%s\n' "s, $from/${source%.c}\.o\( \|\$\), $to/${source%.c}.o\1,"
+done >$to/commands/objects
+for archive in $from/libcli*.a; do
+    ninja -t commands -s $archive | sed -f $to/commands/objects |
+        sed "s, $archive, $to/${archive##*/},g" | sh
 done
 # The command of gcc is compiled as one; that of clang is linked of archives.
 relink() { # TARGET OUT
-    command=$(ninja -t commands -s "$1" | sed \
+    sh -c "$(ninja -t commands -s "$1" | sed \
         -e 's,^clang,gcc,' -e 's, out/clang/, out/gcc/,g' \
-        -e "s, -o [^ ]*, -o $2," -e "s, $from/libcli, $to/libcli,g" \
-        -e "s, $from/\(cli/profile/lost_files\|cli/profile/otlp\)\.o, $to/\1.o,g")
-    sh -c "$command out/mutate/switch.o -lcmocka"
+        -e "s, -o [^ ]*, -o $2," -e "s, $from/libcli, $to/libcli,g" |
+        sed -f $to/commands/objects) out/mutate/switch.o -lcmocka"
 }
 for test in $tests; do
     relink $from/props/$test $to/props/$test
@@ -68,7 +85,8 @@ for test in $tests; do
 done >$to/programs
 relink out/clang/profsim $to/profsim-mutated
 for script in $scripts; do
-    judge_script out/$script.ok "s,out/profsim,$to/profsim-mutated,g"
+    judge_script $script.ok "s, out/\(gcc/\)*profsim\( \|\$\), $to/profsim-mutated\2,g"
 done >>$to/programs
-out/mutate/run --every "$every" --only cli/ --slow 60000 "$PWD/$to" $to/results.part
+out/mutate/run --every "$every" --only "$prefix" --slow 60000 "$PWD/$to" \
+    $to/results.part
 props/mutants/lines/score.sh cli $to 95

@@ -2,6 +2,7 @@
  * generate.c -- write copies of source files that have all their mutants.
  *
  * usage: mutate_generate EVERY OUT ARGUMENT... -- FILE.c...
+ *            [-- ARGUMENT... -- FILE.c...]...
  *        mutate_generate --alone OUT ARGUMENT... -- FILE.c... <NUMBERS
  *
  * OUT/prof/x.c and OUT/prof/x.h are such copies, and OUT/mutants.tsv names the
@@ -303,30 +304,47 @@ leave_out(uint64_t every)
     }
 }
 
+/* Parse what comes behind one "--" with the arguments before it; groups, each
+ * of arguments and files, are parted by "--" too. returns: all parse */
+static bool
+find_all(int argc, char **argv, int at)
+{
+    while (at < argc) {
+        const int arguments = at;
+        int files;
+
+        while (at < argc && strcmp(argv[at], "--") != 0)
+            at++;
+        files = ++at;
+        for (; at < argc && strcmp(argv[at], "--") != 0; at++) {
+            site_source(&sites, argv[at]);
+            if (!find_spots(&sites, argv[at],
+                            (const char *const *)&argv[arguments],
+                            files - 1 - arguments)) {
+                fprintf(stderr, "mutate: %s: does not compile\n", argv[at]);
+                return false;
+            }
+        }
+        at++;
+    }
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
     const bool alone = argc > 2 && strcmp(argv[1], "--alone") == 0;
     const uint64_t every = argc > 1 && !alone ? strtoull(argv[1], NULL, 10) : 1;
-    const int arguments = 3;
     unsigned id;
-    int files = arguments;
 
-    while (files < argc && strcmp(argv[files], "--") != 0)
-        files++;
-    if (files >= argc - 1 || every == 0) {
-        fputs("usage: mutate_generate EVERY OUT ARGUMENT... -- FILE.c...\n",
+    if (argc < 5 || every == 0 || strcmp(argv[argc - 1], "--") == 0) {
+        fputs("usage: mutate_generate EVERY OUT ARGUMENT... -- FILE.c...\n"
+              "                       [-- ARGUMENT... -- FILE.c...]...\n",
               stderr);
         return 1;
     }
-    for (int i = files + 1; i < argc; i++) {
-        site_source(&sites, argv[i]);
-        if (!find_spots(&sites, argv[i], (const char *const *)&argv[arguments],
-                        files - arguments)) {
-            fprintf(stderr, "mutate: %s: does not compile\n", argv[i]);
-            return 1;
-        }
-    }
+    if (!find_all(argc, argv, 3))
+        return 1;
     site_number(&sites);
     while (alone && scanf("%u", &id) == 1)
         write_alone(argv[2], id);

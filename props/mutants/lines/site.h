@@ -16,8 +16,8 @@
 enum {
     SITE_CHANGES_MAX = 12,
     SITE_SHOWN_MAX = 72,
-    SITE_SPOTS_MAX = 16384,
-    SITE_SOURCES_MAX = 128
+    SITE_SPOTS_MAX = 32768,
+    SITE_SOURCES_MAX = 256
 };
 
 struct source {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The bytes of a file: which mutants were met, and at its end the runs. */
-enum { SWITCH_MUTANTS_MAX = 16384, SWITCH_BYTES = SWITCH_MUTANTS_MAX + 64 };
+enum { SWITCH_MUTANTS_MAX = 32768, SWITCH_BYTES = SWITCH_MUTANTS_MAX + 64 };
 
 extern unsigned mutant_on;         /* 0: none */
 extern unsigned mutant_too;        /* the same */
