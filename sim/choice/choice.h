@@ -188,6 +188,23 @@ sim_choose(struct sim_choices *choices, uint32_t bound, enum sim_kind kind,
     return value;
 }
 
+/*
+ * The same, for those who mostly enumerate: the answers that a run carries over
+ * from the run before are in the list already.
+ */
+static inline uint32_t
+sim_choose_carried(struct sim_choices *choices, uint32_t bound,
+                   enum sim_kind kind, uint16_t label)
+{
+    const struct sim_choice *carried = &choices->list[choices->count];
+
+    if (choices->count >= choices->fixed_count || carried->bound != bound ||
+        carried->kind != (uint16_t)kind || carried->label != label)
+        return sim_choose(choices, bound, kind, label);
+    choices->count++;
+    return carried->value;
+}
+
 /* returns: a hash of all answers so far, with their questions */
 uint64_t sim_choices_hash(const struct sim_choices *choices);
 

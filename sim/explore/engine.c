@@ -85,12 +85,10 @@ sim_engine_event(uint64_t kind, uint64_t detail)
 }
 
 void
-sim_engine_after_event(void)
+sim_engine_check_invariant(void)
 {
     struct engine *e = &sim_engine;
 
-    if (e->kernel->invariant == NULL)
-        return;
     e->active = false;
     e->kernel->invariant(e->kernel->context);
     e->active = true;
@@ -109,7 +107,7 @@ sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label)
         return sim_rng_below(&e->detour_rng, bound);
     if (e->reduced)
         sim_reduce_plain_question(e->choices);
-    return sim_choose(e->choices, bound, kind, label);
+    return sim_choose_carried(e->choices, bound, kind, label);
 }
 
 /* Does something fail, or somebody wake, for no reason (--spurious)? */

@@ -19,6 +19,7 @@
 #include "fiber.h"
 #include "reduce.h"
 #include "graph_shard.h"
+#include "location.h"
 #include "trace.h"
 #include "visited.h"
 
@@ -33,60 +34,7 @@ enum {
     STATES_MAX = 32,
 };
 
-#define STAMP_NEVER    UINT32_MAX
 #define SIM_HEAP_BYTES ((uintptr_t)1 << 28)
-
-/* ---- Atomic locations ---- */
-
-struct store {
-    uint64_t value;
-    uint32_t thread; /* with stamp 0: the value before the run */
-    uint32_t stamp;
-    struct clock sync;   /* what an acquire load of it learns */
-    struct clock seen;   /* stamp of each thread's first load of it */
-    struct clock causal; /* what it depends on; reduced search only */
-    uint32_t trace;      /* index of its trace event, for reports */
-    bool is_rmw;         /* reads the store in front of it */
-};
-
-struct location {
-    uintptr_t address;
-    uint32_t bytes;
-    uint8_t mask;  /* bytes of its word */
-    bool reloaded; /* a plain write came: memory holds the only store */
-    uint32_t next; /* other location in this word, or 0 */
-    uint32_t stores_count;
-    uint32_t stores_room;
-    struct store *stores; /* in modification order, oldest first */
-    struct clock read;    /* latest atomic load by each thread */
-    struct clock written; /* latest atomic store by each thread */
-    struct clock least;   /* oldest store index still to be read */
-    struct chain chain;
-    uintptr_t read_site[SIM_THREADS_MAX];
-    uintptr_t write_site[SIM_THREADS_MAX];
-};
-
-/* ---- Plain accesses ---- */
-
-/* Bytes of one word that have always been accessed together. */
-struct cell {
-    uint8_t mask;
-    bool written;
-    uint32_t next; /* other cell of this word, or 0 */
-    uint32_t write_thread;
-    uint32_t write_stamp;
-    uintptr_t write_site;
-    struct clock read;
-    uintptr_t read_site[SIM_THREADS_MAX];
-};
-
-struct word {
-    uintptr_t address;  /* multiple of 8 */
-    uint64_t run;       /* of another run: empty */
-    uint32_t locations; /* first, index + 1, or 0 */
-    uint32_t cells;     /* first, index + 1, or 0 */
-    uint8_t atomic_mask;
-};
 
 struct lock {
     const void *address;
@@ -321,12 +269,19 @@ _Noreturn void sim_engine_stop(enum sim_end end);
 _Noreturn void sim_engine_refuse(enum sim_failure_kind kind, uintptr_t site,
                                  uintptr_t other_site, const char *text);
 void sim_engine_event(uint64_t kind, uint64_t detail);
-void sim_engine_after_event(void);
+void sim_engine_check_invariant(void);
 uint32_t sim_engine_ask(uint32_t bound, enum sim_kind kind, uint16_t label);
 void sim_engine_signal_point(void);
 bool sim_engine_spurious(void);
 
 void sim_engine_go(uint32_t next);
+
+static inline void
+sim_engine_after_event(void)
+{
+    if (sim_engine.kernel->invariant != NULL)
+        sim_engine_check_invariant();
+}
 
 /* Before a thread looks at what others may change. */
 static inline void
@@ -392,7 +347,6 @@ uint64_t sim_memory_system_read(uintptr_t address, uint32_t bytes,
                                 const struct clock *told, uintptr_t site);
 
 /* location.c */
-struct word *sim_memory_word(uintptr_t address, uintptr_t site);
 struct location *sim_location_of(uintptr_t address, uint32_t bytes, bool write,
                                  uintptr_t site);
 void sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value);
@@ -421,6 +375,16 @@ void sim_seq_cst_mark(uint64_t number, uintptr_t site);
 bool sim_seq_cst_allows(const struct location *l, uint32_t from,
                         uint32_t position, bool seq_cst,
                         const struct clock *now);
+
+/* trace.c */
+struct trace_event *sim_trace_add_event(enum sim_op op, uintptr_t site);
+
+/* returns: the event, to be filled in; or NULL, if the run is not traced */
+static inline struct trace_event *
+sim_trace_add(enum sim_op op, uintptr_t site)
+{
+    return sim_engine.trace != NULL ? sim_trace_add_event(op, site) : NULL;
+}
 
 /* fence.c */
 void sim_atomic_fence(int order, uintptr_t site);
@@ -469,14 +433,40 @@ extern uintptr_t sim_heap_base;
 extern void (*sim_heap_check_block)(uintptr_t address, size_t bytes,
                                     uintptr_t site);
 
+static inline bool
+sim_heap_has(uintptr_t address)
+{
+    return sim_heap_base != 0 && address - sim_heap_base < SIM_HEAP_BYTES;
+}
+
 static inline void
 sim_heap_check(uintptr_t address, size_t bytes, uintptr_t site)
 {
-    if (sim_heap_base != 0 && address - sim_heap_base < SIM_HEAP_BYTES)
+    if (sim_heap_has(address))
         sim_heap_check_block(address, bytes, site);
 }
 
-/* plain.c */
+/* plain.c; a word that is new, or not in its own slot */
+struct word *sim_memory_word_apart(uintptr_t address, uintptr_t site);
+
+/* The place of a word in the table, if no other one is there. */
+static inline struct word *
+sim_memory_slot(uintptr_t address)
+{
+    return &sim_engine.words[(address >> 3) * 0x9e3779b97f4a7c15U >>
+                             (64 - WORDS_LOG2)];
+}
+
+static inline struct word *
+sim_memory_word(uintptr_t address, uintptr_t site)
+{
+    struct word *word = sim_memory_slot(address);
+
+    return word->run == sim_engine.run_number && word->address == address
+               ? word
+               : sim_memory_word_apart(address, site);
+}
+
 void sim_plain_access(uintptr_t address, size_t bytes, bool write,
                       uintptr_t site);
 void sim_plain_check_atomic(struct word *word, uint8_t mask, bool write,

@@ -12,10 +12,16 @@
 static uint64_t
 memory_read(uintptr_t address, uint32_t bytes)
 {
-    uint64_t value = 0;
-
-    memcpy(&value, (const void *)address, bytes); /* little endian */
-    return value;
+    switch (bytes) {
+    case 1:
+        return *(const uint8_t *)address;
+    case 2:
+        return *(const uint16_t *)address;
+    case 4:
+        return *(const uint32_t *)address;
+    default:
+        return *(const uint64_t *)address;
+    }
 }
 
 void
@@ -35,6 +41,30 @@ sim_location_write(uintptr_t address, uint32_t bytes, uint64_t value)
         *(uint64_t *)address = value;
         break;
     }
+}
+
+/*
+ * Field by field: what a run has not written is not read, and setting all of it
+ * to zero would be a tenth of a short run.
+ */
+static void
+location_reset(struct location *l, uintptr_t address, uint32_t bytes)
+{
+    static const struct clock none;
+    struct store *first = &l->stores[0];
+
+    l->address = address;
+    l->bytes = bytes;
+    l->reloaded = false;
+    l->stores_count = 1;
+    l->read = l->written = l->least = none;
+    l->chain.last = 0;
+    l->chain.causal = none;
+    first->value = memory_read(address, bytes);
+    first->thread = first->stamp = 0;
+    first->sync = first->seen = first->causal = none;
+    first->trace = TRACE_MAX;
+    first->is_rmw = false;
 }
 
 static struct location *
@@ -57,17 +87,49 @@ location_new(struct word *word, uintptr_t address, uint32_t bytes, uint8_t mask,
         if (l->stores == NULL)
             abort();
     }
-    *l = (struct location){.address = address,
-                           .bytes = bytes,
-                           .mask = mask,
-                           .next = word->locations,
-                           .stores_count = 1,
-                           .stores_room = l->stores_room,
-                           .stores = l->stores};
-    l->stores[0] = (struct store){.value = memory_read(address, bytes),
-                                  .trace = TRACE_MAX};
+    location_reset(l, address, bytes);
+    l->mask = mask;
+    l->next = word->locations;
     word->locations = e->locations_count;
     word->atomic_mask |= mask;
+    return l;
+}
+
+static inline struct location *
+find(const struct word *word, uint8_t mask)
+{
+    for (uint32_t i = word->locations; i != 0;) {
+        struct location *l = &sim_engine.locations[i - 1];
+
+        if (l->mask == mask)
+            return l;
+        i = l->next;
+    }
+    return NULL;
+}
+
+/* One that is new, or checked. */
+static __attribute__((noinline)) struct location *
+location_apart(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
+{
+    const uint32_t offset = (uint32_t)(address & 7);
+    const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
+    struct location *l;
+    struct word *word;
+
+    if ((address & (bytes - 1)) != 0)
+        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
+    sim_heap_check(address, bytes, site);
+    word = sim_memory_word(address - offset, site);
+    if (word->cells != 0)
+        sim_plain_check_atomic(word, mask, write, site);
+    l = find(word, mask);
+    if (l == NULL)
+        return location_new(word, address, bytes, mask, site);
+    if (l->reloaded) {
+        l->reloaded = false;
+        l->stores[0].value = memory_read(address, bytes);
+    }
     return l;
 }
 
@@ -77,25 +139,15 @@ sim_location_of(uintptr_t address, uint32_t bytes, bool write, uintptr_t site)
 {
     const uint32_t offset = (uint32_t)(address & 7);
     const uint8_t mask = (uint8_t)(((1U << bytes) - 1) << offset);
-    struct word *word;
+    const struct word *word = sim_memory_slot(address - offset);
+    struct location *l;
 
-    if ((address & (bytes - 1)) != 0)
-        sim_engine_refuse(SIM_FAIL_MIXED_SIZE, site, 0, "a misaligned atomic");
-    sim_heap_check(address, bytes, site);
-    word = sim_memory_word(address - offset, site);
-    if (word->cells != 0)
-        sim_plain_check_atomic(word, mask, write, site);
-    for (uint32_t i = word->locations; i != 0;) {
-        struct location *l = &sim_engine.locations[i - 1];
-
-        if (l->mask == mask) {
-            if (l->reloaded) {
-                l->reloaded = false;
-                l->stores[0].value = memory_read(address, bytes);
-            }
-            return l;
-        }
-        i = l->next;
-    }
-    return location_new(word, address, bytes, mask, site);
+    if (word->run != sim_engine.run_number ||
+        word->address != address - offset || word->cells != 0 ||
+        (address & (bytes - 1)) != 0 || sim_heap_has(address))
+        return location_apart(address, bytes, write, site);
+    l = find(word, mask);
+    if (l == NULL || l->reloaded)
+        return location_apart(address, bytes, write, site);
+    return l;
 }

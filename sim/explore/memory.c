@@ -44,7 +44,7 @@ name_of(const struct store *s)
 static void
 hash_neighbours(const struct location *l, uint32_t index, bool add)
 {
-    if (index > 0 && index < l->stores_count)
+    if (index > 0)
         sim_engine_hash(name_of(&l->stores[index]) | (uint64_t)EVENT_NEIGHBOURS
                                                          << 40,
                         name_of(&l->stores[index - 1]), add);
@@ -107,7 +107,8 @@ write_store(struct location *l, uint32_t index, uint64_t value, int order,
     struct thread *t = sim_self();
     struct store *s;
 
-    hash_neighbours(l, index, false);
+    if (index < l->stores_count)
+        hash_neighbours(l, index, false);
     s = store_insert(l, index);
     s->value = value;
     s->thread = me;
@@ -126,9 +127,10 @@ write_store(struct location *l, uint32_t index, uint64_t value, int order,
     l->written.at[me] = s->stamp;
     l->write_site[me] = site;
     hash_neighbours(l, index, true);
-    hash_neighbours(l, index + 1, true);
     if (index + 1 == l->stores_count)
         sim_location_write(l->address, l->bytes, value);
+    else
+        hash_neighbours(l, index + 1, true);
     sim_repeat_note(site, value);
 }
 

@@ -15,22 +15,23 @@
 #include <string.h>
 
 struct word *
-sim_memory_word(uintptr_t address, uintptr_t site)
+sim_memory_word_apart(uintptr_t address, uintptr_t site)
 {
     struct engine *e = &sim_engine;
-    const uint64_t mask = (1U << WORDS_LOG2) - 1;
-    uint64_t i = (address >> 3) * 0x9e3779b97f4a7c15U >> (64 - WORDS_LOG2);
+    const struct word *end = e->words + (1U << WORDS_LOG2);
+    struct word *word = sim_memory_slot(address);
 
-    while (e->words[i].run == e->run_number) {
-        if (e->words[i].address == address)
-            return &e->words[i];
-        i = (i + 1) & mask;
+    while (word->run == e->run_number) {
+        if (word->address == address)
+            return word;
+        if (++word == end)
+            word = e->words;
     }
-    if (++e->words_used > mask / 4 * 3)
+    if (++e->words_used > (1U << WORDS_LOG2) / 4 * 3)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too many different words");
-    e->words[i] = (struct word){.address = address, .run = e->run_number};
-    return &e->words[i];
+    *word = (struct word){.address = address, .run = e->run_number};
+    return word;
 }
 
 /* Of the heap of a whole program (program/heap.c); 0: there is none. */
@@ -136,7 +137,10 @@ cell_new(struct word *word, uint8_t mask, uintptr_t site)
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the threads touch too much plain memory");
     c = &e->cells[e->cells_count++];
-    *c = (struct cell){.mask = mask, .next = word->cells};
+    c->mask = mask;
+    c->written = false;
+    c->next = word->cells;
+    c->read = (struct clock){{0}}; /* without one, no read_site is read */
     word->cells = e->cells_count;
     return c;
 }

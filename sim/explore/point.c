@@ -26,14 +26,12 @@ fresh(const struct sim_choices *choices)
     return choices->count >= choices->fixed_count;
 }
 
-static void
+static __attribute__((noinline)) void
 prune(bool can_continue)
 {
     struct engine *e = &sim_engine;
     uint64_t key[2] = {e->graph[0], e->graph[1]};
 
-    if (e->detour || !fresh(e->choices))
-        return;
     if (e->options.bounded) {
         key[0] = sim_mix64(key[0] ^ e->preemptions_left ^
                            (uint64_t)e->current << 32 ^
@@ -59,7 +57,7 @@ objects_changed(uint32_t i)
 }
 
 /* Threads that sleep in a wait loop, and could now find something. */
-static void
+static __attribute__((noinline)) void
 wake_spinners(void)
 {
     struct engine *e = &sim_engine;
@@ -75,20 +73,13 @@ wake_spinners(void)
     }
 }
 
-static uint32_t
-ask_schedule(bool can_continue, uint32_t count)
+static __attribute__((noinline)) uint32_t
+ask_guided(bool can_continue, uint32_t count, uint16_t label)
 {
     struct engine *e = &sim_engine;
-    const uint16_t label = (uint16_t)(e->current << 8 | e->ready);
     uint8_t order[SIM_THREADS_MAX];
     uint32_t n = 0;
 
-    if (e->detour)
-        return sim_rng_below(&e->detour_rng, count);
-    if (e->options.strategy == SIM_STRATEGY_RANDOM ||
-        e->choices->backend == SIM_ODOMETER ||
-        e->choices->backend == SIM_REPLAY)
-        return sim_choose(e->choices, count, SIM_SCHED, label);
     if (can_continue)
         order[n++] = (uint8_t)e->current;
     for (uint32_t i = 0; i < e->threads_count; i++) {
@@ -97,6 +88,21 @@ ask_schedule(bool can_continue, uint32_t count)
     }
     return sim_choose_guided(e->choices, count, SIM_SCHED, label,
                              sim_sched_wish(order, count));
+}
+
+static uint32_t
+ask_schedule(bool can_continue, uint32_t count)
+{
+    struct engine *e = &sim_engine;
+    const uint16_t label = (uint16_t)(e->current << 8 | e->ready);
+
+    if (e->detour)
+        return sim_rng_below(&e->detour_rng, count);
+    if (e->options.strategy == SIM_STRATEGY_RANDOM ||
+        e->choices->backend == SIM_ODOMETER ||
+        e->choices->backend == SIM_REPLAY)
+        return sim_choose_carried(e->choices, count, SIM_SCHED, label);
+    return ask_guided(can_continue, count, label);
 }
 
 /* The picked-th of the ready threads in the order [current, then by number]. */
@@ -169,6 +175,19 @@ bits(uint32_t set)
     return count;
 }
 
+/* No thread is ready: who looks once more? Ends the run if nobody does. */
+static __attribute__((noinline)) uint32_t
+pick_waiting(void)
+{
+    const uint32_t released = sim_futile_release();
+    const uint32_t waiting =
+        released != SIM_THREADS_MAX ? released : sim_wait_last_round();
+
+    if (waiting == SIM_THREADS_MAX)
+        stuck();
+    return waiting;
+}
+
 /* Who runs next? Ends the run if it is cut or nobody can. */
 static uint32_t
 pick(bool can_continue)
@@ -184,16 +203,9 @@ pick(bool can_continue)
         return picked;
     if (e->spinners > 0)
         wake_spinners();
-    if (e->ready == 0 && !sim_object_time_out()) {
-        const uint32_t released = sim_futile_release();
-        const uint32_t waiting =
-            released != SIM_THREADS_MAX ? released : sim_wait_last_round();
-
-        if (waiting == SIM_THREADS_MAX)
-            stuck();
-        return waiting;
-    }
-    if (e->visited != NULL)
+    if (e->ready == 0 && !sim_object_time_out())
+        return pick_waiting();
+    if (e->visited != NULL && !e->detour && fresh(e->choices))
         prune(can_continue);
     if ((e->ready & (e->ready - 1)) == 0)
         return (uint32_t)__builtin_ctz(e->ready);

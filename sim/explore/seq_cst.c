@@ -99,23 +99,26 @@ sim_seq_cst_begin(void)
     e->seq_cst_marks = 0;
 }
 
-static struct access *
+static inline struct access *
 access_new(const struct location *location, bool seq_cst, uintptr_t site)
 {
     struct engine *e = &sim_engine;
+    const struct thread *t = sim_self();
     struct access *a;
 
     if (seq_cst)
         (*(location != NULL ? &e->seq_cst_accesses : &e->seq_cst_fences))++;
     if (e->accesses_count == ACCESSES_MAX ||
-        e->seq_cst_accesses + e->seq_cst_fences + e->seq_cst_marks >= NODES_MAX)
+        (seq_cst &&
+         e->seq_cst_accesses + e->seq_cst_fences + e->seq_cst_marks >=
+             NODES_MAX))
         sim_engine_refuse(SIM_FAIL_LIMIT, site, 0,
                           "the run has too many seq_cst operations");
     a = &list[e->accesses_count++];
     a->location = location;
-    a->now = sim_self()->now;
+    a->now = t->now;
     a->thread = e->current;
-    a->stamp = a->now.at[e->current];
+    a->stamp = t->now.at[e->current];
     a->seq_cst = seq_cst;
     a->is_mark = false;
     return a;

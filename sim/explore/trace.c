@@ -53,12 +53,12 @@ sim_trace_stop_before(uint32_t event)
 }
 
 struct trace_event *
-sim_trace_add(enum sim_op op, uintptr_t site)
+sim_trace_add_event(enum sim_op op, uintptr_t site)
 {
     struct engine *e = &sim_engine;
     struct trace_event *event;
 
-    if (e->trace == NULL || e->trace_count == TRACE_MAX)
+    if (e->trace_count == TRACE_MAX)
         return NULL;
     if (e->trace_count + 1 == e->trace_stop)
         sim_trace_stop();

@@ -27,9 +27,6 @@ struct trace_event {
     uint32_t choice;  /* length of the choice list at this event */
 };
 
-/* returns: the event, to be filled in; or NULL, if the run is not traced */
-struct trace_event *sim_trace_add(enum sim_op op, uintptr_t site);
-
 /* Show where every thread is to a debugger, whose breakpoint is the second. */
 void sim_trace_stop(void);
 void sim_trace_stopped(void);

@@ -15,15 +15,7 @@ covers(const struct clock *clock, const struct store *s)
 static bool
 is_known(const struct thread *t, const struct store *s)
 {
-    const struct engine *e = &sim_engine;
-
-    if (covers(&t->now, s))
-        return true;
-    for (uint32_t i = 0; i < e->threads_count; i++) {
-        if (s->seen.at[i] <= t->now.at[i])
-            return true;
-    }
-    return false;
+    return covers(&t->now, s) || sim_clock_knows_any(&t->now, &s->seen);
 }
 
 /* What will happen before the access, if it reads store `from`; and itself. */
@@ -82,6 +74,20 @@ choose(const uint32_t *found, uint32_t count, uint16_t label)
     return found[picked];
 }
 
+/* Not of the last store, which any access may read. */
+static bool
+may_read(const struct reading *r, uint32_t index)
+{
+    const struct location *l = r->location;
+    const bool takes = r->writes && (r->expected == NULL ||
+                                     l->stores[index].value == *r->expected);
+    const int order = r->writes && !takes ? r->order_failure : r->order;
+
+    return !(takes && is_taken(l, index)) &&
+           fits(l, index, takes ? index + 1 : UINT32_MAX, order,
+                r->told != NULL || order == __ATOMIC_SEQ_CST);
+}
+
 /*
  * The stores that a load may return, a read-modify-write take, or a
  * compare-exchange read, successful or not; the last one first.
@@ -92,41 +98,37 @@ list_sources(const struct reading *r, uint32_t *found)
     const struct location *l = r->location;
     const struct thread *t = sim_self();
     const uint32_t least = l->least.at[sim_engine.current];
-    uint32_t count = 0;
+    uint32_t i = l->stores_count - 1;
+    uint32_t count = 1;
 
-    for (uint32_t i = l->stores_count; i-- > 0;) {
-        const struct store *s = &l->stores[i];
-        const bool takes =
-            r->writes && (r->expected == NULL || s->value == *r->expected);
-        const bool is_last = i + 1 == l->stores_count;
-
-        const int order = r->writes && !takes ? r->order_failure : r->order;
-
-        if (is_last || (!(takes && is_taken(l, i)) &&
-                        fits(l, i, takes ? i + 1 : UINT32_MAX, order,
-                             r->told != NULL || order == __ATOMIC_SEQ_CST)))
-            found[count++] = i;
-        if (i <= least || is_known(t, s))
-            break;
+    found[0] = i;
+    while (i > least && !is_known(t, &l->stores[i])) {
         check_room(count);
+        i--;
+        if (may_read(r, i))
+            found[count++] = i;
     }
     return count;
 }
 
 /* The same; the system knows more than the thread for which it reads. */
-static uint32_t
-sources_of(const struct reading *r, uint32_t *found)
+static __attribute__((noinline)) uint32_t
+list_for_system(const struct reading *r, uint32_t *found)
 {
     struct thread *t = sim_self();
     const struct clock now = t->now;
     uint32_t count;
 
-    if (r->told == NULL)
-        return list_sources(r, found);
     sim_clock_join(&t->now, r->told);
     count = list_sources(r, found);
     t->now = now;
     return count;
+}
+
+static uint32_t
+sources_of(const struct reading *r, uint32_t *found)
+{
+    return r->told == NULL ? list_sources(r, found) : list_for_system(r, found);
 }
 
 /* The store that the thread it waited for has just made. */
@@ -176,7 +178,7 @@ futile_of(const struct location *l, const uint32_t *found, uint32_t count)
     return futile == all ? futile : futile & ~UINT64_C(1);
 }
 
-static uint32_t
+static __attribute__((noinline)) uint32_t
 choose_reduced(struct reading *r)
 {
     struct location *l = r->location;
@@ -226,10 +228,10 @@ sim_sources_position(const struct location *l, int order)
     uint32_t count = 0;
 
     found[count++] = l->stores_count;
-    for (uint32_t i = l->stores_count; i-- > 0;) {
+    for (uint32_t i = l->stores_count - 1; i > least; i--) {
         const struct store *s = &l->stores[i];
 
-        if (i <= least || is_known(t, s))
+        if (is_known(t, s))
             break;
         check_room(count);
         if (!s->is_rmw &&
