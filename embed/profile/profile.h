@@ -72,7 +72,6 @@ struct profile {
     struct profile_config config;
     struct prof *prof;
     struct prof_cpu *cpu;          /* NULL: no CPU profile */
-    uint64_t start_ns;             /* since 1970 */
     pid_t process;                 /* whose profile it is */
     _Atomic bool is_idle_child;    /* forked, and has taken no sample since */
     _Atomic uint32_t confinements; /* calls that confined it (rights.c) */

@@ -183,7 +183,6 @@ start(void)
     profile_threads_start();
     pthread_atfork(table_before_fork, table_after_fork, after_fork_in_child);
     embed_resolve(&real_fork, "_Fork", NULL);
-    profile.start_ns = (uint64_t)prof_process_time_ns();
     profile_cpu_begin();
     return true;
 }

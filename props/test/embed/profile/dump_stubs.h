@@ -1,0 +1,46 @@
+/*
+ * dump_stubs.h -- what surrounds the dumps of the malloc profiler in a test.
+ * What is called is noted, a letter each: [ ] the lock, n a cycle, f its flush,
+ * q a count, M what is mapped, s a snapshot, w a heap profile, c one of
+ * contention, p one of the CPU; b, k and e begin a file, hurry it and end it; l
+ * the losses.
+ */
+#ifndef DUMP_STUBS_H
+#define DUMP_STUBS_H
+
+#include "prof/pprof.h"
+#include "profile.h"
+
+/* Those that arrive meanwhile find room, too. */
+#define DUMP_ROOM(count) ((count) + (count) / 8 + 256)
+
+enum { DUMP_SCRATCH = 12345, DUMP_PROCESS = 4321 };
+
+struct dump_stubs {
+    char stops_at; /* the call that is refused ... */
+    int busy_times;
+    enum prof_status then; /* ... and afterwards has this status */
+    size_t count;          /* of records, now */
+    bool has_no_map;
+    bool fills; /* each part of the memory, to its end */
+    enum prof_contention kind_wanted;
+    /* What was called, and with what. */
+    char seen[128];
+    int sleeps, resets;
+    char *mapped;
+    size_t mapped_bytes, unmapped_bytes;
+    char *mappings;
+    size_t mappings_bytes;
+    char *text;
+    size_t scratch_records, scratch_locations;
+    const void *records;
+    size_t records_count;
+    struct prof_output output;
+    int64_t rate, view, ticks, period;
+    char paths[PROFILE_KINDS][600];
+    size_t paths_count;
+};
+
+extern struct dump_stubs dump_stubs;
+
+#endif
