@@ -10,9 +10,11 @@ set -eu
 every=${1:-15}
 from=out/gcc
 to=out/mutate-embed
-tests='test_log test_log_worlds test_fork_log test_hooks test_lock_hooks test_cfi
-test_frames test_unwind test_unwind_ends test_profile_table test_profile_threads
-test_spool test_modules test_start test_thread_names test_profile_agent test_profile_worlds test_recorder test_recorder_calls'
+tests='test_log test_log_worlds test_fork_log test_hooks test_lock_hooks test_spool
+test_modules test_start test_thread_names test_cfi test_frames test_unwind
+test_unwind_ends test_profile_table test_profile_threads test_profile_agent
+test_profile_worlds test_profile_start test_profile_rights test_profile_dump
+test_profile_losses test_profile_cpu test_recorder test_recorder_calls'
 scripts='test_profile test_barred'
 libraries='libprofsim-record.so libprof-malloc.so'
 headers='-iquote embed/profile -iquote embed -Iprof/include'
@@ -57,6 +59,8 @@ for test in $tests; do
 done >$to/programs
 for script in $scripts; do
     judge_script $from/props/$script.ok "$mutated"
+    sed -i "s,^exec ,export PROFSIM_RECORDER=$to/libprofsim-record.so \\
+    PROFSIM_PROFILER=$to/libprof-malloc.so\n&," $to/commands/$script
 done >>$to/programs
 out/mutate/run --every "$every" --only embed/ --slow 60000 "$PWD/$to" $to/results.part
 props/mutants/lines/score.sh embed $to 95

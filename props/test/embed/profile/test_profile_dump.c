@@ -90,7 +90,7 @@ TEST_WITH(set_out, NULL, a_profile_is_of_all_that_was_recorded)
 TEST_WITH(set_out, NULL, each_part_has_memory_of_its_own)
 {
     (void)state;
-    STUBS.fills = true; /* looked at before it is given back */
+    STUBS.fills = true; /* checked before it is given back */
     assert_int_equal(dump(PROFILE_HEAP), PROF_OK);
     assert_true(STUBS.unmapped_bytes > 0);
 }
