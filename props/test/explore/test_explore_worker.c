@@ -1,0 +1,295 @@
+/*
+ * test_explore_worker.c -- one process of a search in several, and what it says
+ * to the one that hands out its parts: here, this test.
+ */
+#include "textbook.h"
+#include "worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit_test.h"
+
+/* ---- Messages ---- */
+
+/* More than a socket holds: it is written and read in pieces. */
+TEST(a_long_message_arrives_whole)
+{
+    enum { BYTES = 3 << 20 };
+    uint8_t *data = malloc(BYTES);
+    struct sim_message m;
+    int ends[2];
+    pid_t child;
+
+    assert_non_null(data);
+    for (uint32_t i = 0; i < BYTES; i++)
+        data[i] = (uint8_t)(i * 31 ^ i >> 11);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        _exit(!sim_message_send(ends[1], SIM_MESSAGE_SHARED, 7, data, BYTES));
+    }
+    close(ends[1]);
+    assert_true(sim_message_receive(ends[0], &m));
+    assert_int_equal(m.type, SIM_MESSAGE_SHARED);
+    assert_int_equal(m.count, 7);
+    assert_int_equal(m.bytes, BYTES);
+    assert_memory_equal(m.data, data, BYTES);
+    sim_message_free(&m);
+    assert_false(sim_message_receive(ends[0], &m)); /* the other side is gone */
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    close(ends[0]);
+    free(data);
+}
+
+TEST(a_message_that_is_cut_is_none)
+{
+    struct sim_message head = {.type = SIM_MESSAGE_DONE, .bytes = 10};
+    struct sim_message m;
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(write(ends[1], &head, sizeof head), sizeof head);
+    assert_int_equal(write(ends[1], "12345", 5), 5);
+    close(ends[1]);
+    assert_false(sim_message_receive(ends[0], &m));
+    close(ends[0]);
+}
+
+/* ---- A worker ---- */
+
+struct side {
+    struct sim_shared *shared;
+    struct sim_frontier f;
+    pid_t pid;
+    int fd;
+};
+
+static void
+request(struct sim_shared *shared, enum sim_request what)
+{
+    atomic_store(&shared->slots[1].request, what);
+}
+
+/* In the worker, after every tenth run. */
+static void
+ask_to_share(void *shared, const struct sim_run *run)
+{
+    static uint32_t runs;
+
+    (void)run;
+    if (++runs % 10 == 0)
+        request(shared, SIM_REQUEST_SHARE);
+}
+
+static void
+start_worker(struct side *w, const struct sim_kernel *kernel, bool shares)
+{
+    struct sim_exhaust_options options = {.jobs = 2};
+    int ends[2];
+
+    memset(w, 0, sizeof *w);
+    w->shared = mmap(NULL, sizeof *w->shared, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(w->shared != MAP_FAILED);
+    w->shared->runs_left = INT64_MAX;
+    sim_frontier_begin(&w->f);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    w->pid = fork();
+    assert_true(w->pid >= 0);
+    if (w->pid == 0) {
+        static struct sim_exhaust_result result;
+        struct sim_search search = {.kernel = kernel,
+                                    .options = &options,
+                                    .result = &result,
+                                    .reduced = true};
+
+        close(ends[0]);
+        options.after_run = shares ? ask_to_share : NULL;
+        options.after_run_context = w->shared;
+        sim_search_begin(&search);
+        sim_worker_main(&search, ends[1], w->shared, 1);
+    }
+    close(ends[1]);
+    w->fd = ends[0];
+}
+
+static void
+end_worker(struct side *w)
+{
+    int status;
+
+    close(w->fd);
+    assert_int_equal(waitpid(w->pid, &status, 0), w->pid);
+    assert_int_equal(status, 0);
+    munmap(w->shared, sizeof *w->shared);
+    sim_frontier_free(&w->f);
+}
+
+static uint32_t
+hand_out(struct side *w)
+{
+    static struct sim_step path[SIM_CHOICES_MAX];
+    const uint32_t part = sim_frontier_take(&w->f);
+    const uint32_t depth = sim_frontier_depth(&w->f, part);
+
+    sim_frontier_path(&w->f, part, path);
+    assert_true(sim_message_send(w->fd, SIM_MESSAGE_PART, depth, path,
+                                 depth * sizeof *path));
+    return part;
+}
+
+static enum sim_message_type
+hear(struct side *w, uint32_t part)
+{
+    const uint32_t depth = sim_frontier_depth(&w->f, part);
+    struct sim_message m;
+    enum sim_message_type type;
+
+    assert_true(sim_message_receive(w->fd, &m));
+    type = (enum sim_message_type)m.type;
+    assert_int_equal(m.bytes, m.count * sizeof(struct sim_step) + depth);
+    if (type != SIM_MESSAGE_SHOWN) {
+        sim_frontier_enable(&w->f, part,
+                            m.data + m.count * sizeof(struct sim_step), depth);
+        sim_frontier_split(&w->f, part, (const void *)m.data, m.count);
+    }
+    if (type == SIM_MESSAGE_DONE) {
+        assert_int_equal(m.count, 0);
+        sim_frontier_done(&w->f, part);
+    }
+    if (type == SIM_MESSAGE_GIVEN)
+        sim_frontier_return(&w->f, part);
+    sim_message_free(&m);
+    return type;
+}
+
+static uint64_t
+count_of(const struct side *w, enum sim_count what)
+{
+    return atomic_load(&w->shared->slots[1].counts[what]);
+}
+
+static double
+share_of(const struct side *w)
+{
+    return (double)atomic_load(&w->shared->slots[1].share) / SIM_SHARE_ONE;
+}
+
+/* 8! / (2! 2! 2! 2!): four threads that add twice each. */
+enum { GRAPHS = 2520 };
+
+TEST(a_worker_searches_what_it_is_given_and_tells_what_it_found)
+{
+    struct side w;
+    uint32_t part;
+
+    start_worker(&w, fixtures_counter(4), false);
+    part = hand_out(&w);
+    assert_int_equal(hear(&w, part), SIM_MESSAGE_DONE);
+    assert_true(sim_frontier_is_empty(&w.f));
+    assert_int_equal(count_of(&w, SIM_COUNT_GRAPHS), GRAPHS);
+    assert_true(count_of(&w, SIM_COUNT_RUNS) >= GRAPHS);
+    assert_int_equal(count_of(&w, SIM_COUNT_FAILURES), 0);
+    end_worker(&w);
+}
+
+/* It gives away the other answers of a question, and goes on with its own. */
+TEST(what_a_worker_shares_and_what_it_keeps_are_the_whole)
+{
+    uint32_t shared = 0;
+    uint32_t parts = 0;
+    struct side w;
+
+    start_worker(&w, fixtures_counter(4), true);
+    while (!sim_frontier_is_empty(&w.f)) {
+        const uint32_t part = hand_out(&w);
+        enum sim_message_type type = SIM_MESSAGE_SHARED;
+
+        while (type != SIM_MESSAGE_DONE) {
+            type = hear(&w, part);
+            shared += type == SIM_MESSAGE_SHARED;
+            assert_true(type == SIM_MESSAGE_SHARED || type == SIM_MESSAGE_DONE);
+        }
+        assert_true(++parts < GRAPHS);
+    }
+    assert_in_range(shared, GRAPHS / 20, GRAPHS);
+    assert_true(parts > 10);
+    assert_int_equal(count_of(&w, SIM_COUNT_GRAPHS), GRAPHS);
+    end_worker(&w);
+}
+
+/* It stands still until it is told to go on. */
+TEST(a_worker_shows_where_it_is)
+{
+    struct side w;
+    uint32_t part;
+
+    start_worker(&w, fixtures_counter(4), false);
+    request(w.shared, SIM_REQUEST_SHOW);
+    part = hand_out(&w);
+    assert_int_equal(hear(&w, part), SIM_MESSAGE_SHOWN);
+    assert_int_equal(count_of(&w, SIM_COUNT_RUNS), 0);
+    assert_true(share_of(&w) == 0);
+    assert_true(sim_message_send(w.fd, SIM_MESSAGE_GO_ON, 0, NULL, 0));
+    assert_int_equal(hear(&w, part), SIM_MESSAGE_DONE);
+    assert_int_equal(count_of(&w, SIM_COUNT_GRAPHS), GRAPHS);
+    end_worker(&w);
+}
+
+/* Runs are taken 32 at a time from what all have left. */
+TEST(a_worker_gives_back_what_it_has_no_runs_for)
+{
+    struct side w;
+    uint64_t runs = 0;
+    double share = 0;
+
+    start_worker(&w, fixtures_counter(4), false);
+    while (!sim_frontier_is_empty(&w.f)) {
+        enum sim_message_type type;
+        uint32_t part;
+        double now;
+
+        w.shared->runs_left = 100;
+        part = hand_out(&w);
+        type = hear(&w, part);
+        assert_true(type == SIM_MESSAGE_GIVEN || type == SIM_MESSAGE_DONE);
+        now = sim_frontier_share(&w.f, NULL);
+        assert_true(now >= share - 1e-9);
+        share = now;
+        if (type == SIM_MESSAGE_GIVEN)
+            assert_int_equal(count_of(&w, SIM_COUNT_RUNS) - runs, 100);
+        runs = count_of(&w, SIM_COUNT_RUNS);
+    }
+    assert_true(share == 1);
+    assert_int_equal(count_of(&w, SIM_COUNT_GRAPHS), GRAPHS);
+    end_worker(&w);
+}
+
+TEST(a_worker_stops_when_it_is_told_to)
+{
+    struct side w;
+    uint32_t part;
+
+    start_worker(&w, fixtures_counter(4), false);
+    request(w.shared, SIM_REQUEST_STOP);
+    part = hand_out(&w);
+    assert_int_equal(hear(&w, part), SIM_MESSAGE_GIVEN);
+    assert_int_equal(count_of(&w, SIM_COUNT_RUNS), 0);
+    part = hand_out(&w);
+    assert_int_equal(hear(&w, part), SIM_MESSAGE_DONE);
+    assert_int_equal(count_of(&w, SIM_COUNT_GRAPHS), GRAPHS);
+    end_worker(&w);
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
