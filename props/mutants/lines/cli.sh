@@ -13,7 +13,7 @@ every=${1:-240}
 prefix=${2:-cli/}
 from=out/gcc
 to=out/mutate-cli
-tests='test_exit test_words test_report_files test_shard test_convert
+tests='test_exit test_words test_heap_command test_report_files test_shard test_convert
 test_recording test_recording_forged test_symbol_cache test_trace_cli test_otlp
 test_lost_files test_names test_graphs test_demangle test_audit_recording
 test_hostile'

@@ -21,7 +21,8 @@ die() {
     grep -q 'is 5 ticks at 2.596 GHz' || die "2 ns at 2.596 GHz are not 5 ticks"
 
 for words in '--ghz 0' '--ghz 11' '--ghz 1x' '--rate 0' '--format xml' \
-    '--rules go9' 'word' 'S1' '--json x' '--verify --rate 5' '--verify S99'; do
+    '--rules go9' 'word' 'S1' '--json x' '--junit x' '--verify --rate 5' \
+    '--verify --ghz 3' '--verify --format csv' '--verify S99'; do
     status=0
     # shellcheck disable=SC2086
     "$profsim" bias $words >/dev/null 2>&1 || status=$?

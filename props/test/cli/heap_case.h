@@ -1,0 +1,27 @@
+/*
+ * heap_case.h -- a recording of a few events, whose sums can be done in the
+ * head, as a file.
+ *
+ *      stack 0   malloc < work < main     two objects of 1,000 bytes
+ *      stack 1   malloc < main            one of 24, resized to 3,000
+ *      stack 2   none                     one of no bytes
+ */
+#ifndef HEAP_CASE_H
+#define HEAP_CASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Write the recording.
+ *
+ * in:      more, a third object of `work` of 500,000 bytes stays in use
+ */
+void heap_case_write(const char *path, bool more);
+
+/* Write a recording of one object of so many bytes for each of the functions
+ * f0, f1, ...; UINT64_MAX: none. */
+void heap_case_write_sites(const char *path, const uint64_t *sizes_bytes,
+                           uint32_t count);
+
+#endif
