@@ -52,6 +52,17 @@ resolve(void)
 }
 
 /*
+ * Headers declare that some pointers are never NULL, so compilers leave out
+ * checks for it. The system has an error for a program that passes one.
+ */
+static const void *
+maybe_null(const void *pointer)
+{
+    __asm__("" : "+r"(pointer));
+    return pointer;
+}
+
+/*
  * in:      ticks, 0: now, when this image has a log: one that begins later is
  *          of what was executed
  * returns: the note, to be taken back if it comes to nothing; 0: none
@@ -62,7 +73,7 @@ note(const char *path, pid_t process, uint64_t ticks)
     const int saved_errno = errno;
     uint64_t offset;
 
-    if (path == NULL || !embed_enter())
+    if (maybe_null(path) == NULL || !embed_enter())
         return 0;
     offset = embed_log_exec((uint32_t)process, path,
                             (uint32_t)strnlen(path, PATH_BYTES),
@@ -120,7 +131,8 @@ execvp(const char *file, char *const argv[])
 EMBED_HOOK int
 fexecve(int file, char *const argv[], char *const envp[])
 {
-    const char *const name = argv[0] != NULL ? argv[0] : "?";
+    const char *const name =
+        maybe_null(argv) != NULL && argv[0] != NULL ? argv[0] : "?";
     const uint64_t noted = note(name, getpid(), 0);
 
     resolve();

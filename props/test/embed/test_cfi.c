@@ -347,6 +347,49 @@ TEST(a_pc_finds_its_entry)
     assert_false(find(0));
 }
 
+/* Another version or return address register, an unknown letter, a pointer of
+ * another kind, an entry that is empty, in 64 bits, or longer than the module.
+ */
+TEST(a_table_of_another_kind_is_refused)
+{
+    static const struct {
+        uint32_t at;
+        uint8_t value;
+        bool is_found;
+    } rows[] = {{0, 2, false},
+                {1, 0x3b, false},
+                {2, 0x0b, false},
+                {3, 0x1b, false},
+                {ENTRY + 4, 1, false}, /* no common entry */
+                {ENTRY + 8, 0, false}, /* version */
+                {ENTRY + 8, 2, false},
+                {ENTRY + 8, 3, true},
+                {ENTRY + 8, 4, false},
+                {ENTRY + 9, 'y', false}, /* letters */
+                {ENTRY + 10, 'X', false},
+                {ENTRY + 10, 'S', false}, /* the pointers are absolute then */
+                {ENTRY + 10, 'L', false},
+                {ENTRY + 14, 15, false}, /* return address */
+                {ENTRY + 14, 17, false},
+                {ENTRY + 15, 0, false}, /* the letters' block is too short */
+                {ENTRY + 15, 200, false},
+                {ENTRY + 16, 0x9b, false}, /* indirect */
+                {ENTRY + 16, 0x3b, false}, /* from elsewhere */
+                {ENTRY + 16, 0x1e, false},
+                {ENTRY + 22, 0, false},
+                {ENTRY + 22, 255, false}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_table(state);
+        table[rows[i].at] = rows[i].value;
+        if (find(1001) != rows[i].is_found)
+            fail_msg("byte %u is %u", rows[i].at, rows[i].value);
+    }
+    make_table(state);
+    put_u32(ENTRY + 22, UINT32_MAX);
+    assert_false(find(1001));
+}
+
 /* Each byte changed to each of 256: found or not, nothing outside is read. */
 TEST(damaged_tables_are_survived)
 {

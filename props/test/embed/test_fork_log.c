@@ -164,6 +164,31 @@ TEST(a_child_inside_goes_on_beside_the_log_and_leaves_nothing)
     expect_child(true, go_on_inside);
 }
 
+/* Before the first start there is nothing to leave. */
+TEST(a_fork_before_the_log_is_a_fork)
+{
+    struct embed_state *const kept = embed_state;
+
+    for (int inside = 0; inside < 2; inside++) {
+        pid_t (*const ways[])(void) = {fork, _Fork};
+
+        for (size_t i = 0; i < 2; i++) {
+            pid_t child;
+            int status;
+
+            embed_state = NULL;
+            embed_inside = inside;
+            child = ways[i]();
+            if (child == 0)
+                _exit(embed_self.orphan || reclaimed != 0);
+            embed_inside = false;
+            embed_state = kept;
+            assert_int_equal(waitpid(child, &status, 0), child);
+            assert_int_equal(status, 0);
+        }
+    }
+}
+
 TEST(a_child_outside_begins_anew)
 {
     (void)state;

@@ -1,11 +1,10 @@
 /*
- * test_hooks.c -- the order in which hooks tell of a call and make it, without
- * a recorder.
+ * test_hooks.c -- the order in which the hooks of malloc tell of a call and
+ * make it, without a recorder.
  *
  * A block that is given away is another thread's at once, so its free or its
- * resize is reported before the call. A program that is executed or spawned
- * logs at once, so its note has an earlier time. Malloc and its kin are the
- * hooks in this program, too.
+ * resize is reported before the call. Malloc and its kin are the hooks in this
+ * program, too.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -13,11 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <spawn.h>
 #include <unistd.h>
 
 #include "hooks.h"
-#include "recorder.h"
 #include "unit_test.h"
 
 /* What happened while it is watched: a letter each, a small one if told. */
@@ -37,26 +34,32 @@ note(char what)
 
 /* ---- what is told ---- */
 
+static struct embed_request told;
+static const void *told_address;
+static const void *told_frame; /* of the hook */
+static const void *told_old;
+static size_t told_bytes;
+
 void
 embed_on_alloc(void *address, struct embed_request request, const void *frame)
 {
-    (void)address;
-    (void)request;
-    (void)frame;
+    told = request;
+    told_address = address;
+    told_frame = frame;
     note('a');
 }
 
 void
 embed_on_free(void *address)
 {
-    (void)address;
+    told_old = address;
     note('f');
 }
 
 uint64_t
 embed_on_resize(void *old)
 {
-    (void)old;
+    told_old = old;
     note('r');
     return 7;
 }
@@ -65,11 +68,10 @@ void
 embed_on_resized(uint64_t token, void *old, void *address, size_t bytes,
                  const void *frame)
 {
-    (void)old;
-    (void)address;
-    (void)bytes;
-    (void)frame;
-    note(token == 7 ? 'd' : '?');
+    told_address = address;
+    told_frame = frame;
+    told_bytes = bytes;
+    note(token == 7 && old == told_old ? 'd' : '?');
 }
 
 static int early;
@@ -85,49 +87,6 @@ embed_locks_resolve(void)
 {
 }
 
-/* ---- what is noted of an exec; a clock that ticks when it is read ---- */
-
-static char *const *argv_called;
-static char *const *envp_called;
-static uint64_t clock_ticks;
-static uint64_t noted_ticks;
-static uint64_t called_ticks;
-
-bool
-embed_enter(void)
-{
-    return true;
-}
-
-void
-embed_leave(void)
-{
-}
-
-uint64_t
-embed_ticks(void)
-{
-    return ++clock_ticks;
-}
-
-uint64_t
-embed_log_exec(uint32_t process, const char *path, uint32_t bytes,
-               uint64_t ticks)
-{
-    (void)process;
-    (void)path;
-    (void)bytes;
-    note('n');
-    noted_ticks = ticks;
-    return 8;
-}
-
-void
-embed_log_change(uint64_t offset, enum embed_kind kind)
-{
-    note(offset == 8 && kind == EMBED_CANCELLED ? 'c' : '?');
-}
-
 /* ---- the real functions ---- */
 
 void *__libc_malloc(size_t bytes);
@@ -135,6 +94,8 @@ void *__libc_calloc(size_t count, size_t each_bytes);
 void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *address);
+
+static bool is_refused;
 
 static void *
 real_malloc(size_t bytes)
@@ -173,7 +134,13 @@ real_valloc(size_t bytes)
 static int
 real_posix_memalign(void **to, size_t alignment, size_t bytes)
 {
-    *to = real_memalign(alignment, bytes);
+    void *const block = real_memalign(alignment, bytes);
+
+    if (is_refused) {
+        __libc_free(block);
+        return EINVAL;
+    }
+    *to = block;
     return 0;
 }
 
@@ -182,37 +149,6 @@ real_free(void *address)
 {
     note('F');
     __libc_free(address);
-}
-
-static int
-real_exec(const char *path, char *const argv[], char *const envp[])
-{
-    (void)path;
-    argv_called = argv;
-    envp_called = envp;
-    note('X');
-    called_ticks = ++clock_ticks;
-    return -1;
-}
-
-static int
-real_fexecve(int file, char *const argv[], char *const envp[])
-{
-    (void)file;
-    return real_exec(NULL, argv, envp);
-}
-
-static int
-real_spawn(pid_t *process, const char *path,
-           const posix_spawn_file_actions_t *actions,
-           const posix_spawnattr_t *attributes, char *const argv[],
-           char *const envp[])
-{
-    (void)actions;
-    (void)attributes;
-    *process = 1;
-    real_exec(path, argv, envp);
-    return 0;
 }
 
 static bool is_hidden; /* nothing is known yet */
@@ -237,11 +173,6 @@ embed_resolve(void *function, const char *name, const char *version)
         REAL("pvalloc", real_valloc),
         REAL("posix_memalign", real_posix_memalign),
         REAL("free", real_free),
-        REAL("execve", real_exec),
-        REAL("execvpe", real_exec),
-        REAL("fexecve", real_fexecve),
-        REAL("posix_spawn", real_spawn),
-        REAL("posix_spawnp", real_spawn),
     };
 
     (void)version;
@@ -256,6 +187,8 @@ embed_resolve(void *function, const char *name, const char *version)
 }
 
 /* ---- the tests ---- */
+
+int main(void);
 
 /* A compiler takes malloc for a function that changes no variable of ours. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
@@ -312,55 +245,112 @@ TEST(a_block_is_told_while_it_is_the_callers)
     free(place);
 }
 
+/* The caller is this program's function. */
 static void
-expect_arguments(const char *last)
+expect_told(void *block, size_t bytes, uint32_t alignment, bool zeroed)
 {
-    expect("nXc");
-    assert_string_equal(argv_called[0], "first");
-    assert_string_equal(argv_called[1], "second");
-    assert_string_equal(argv_called[2], last);
-    assert_null(argv_called[3]);
+    uintptr_t pc;
+
+    BARRIER();
+    watched = false;
+    assert_non_null(block);
+    assert_string_equal(strpbrk(seen, "a"), "a");
+    assert_ptr_equal(told_address, block);
+    assert_int_equal(told.bytes, bytes);
+    assert_int_equal(told.alignment, alignment);
+    assert_int_equal(told.zeroed, zeroed);
+    pc = ((const uintptr_t *)told_frame)[1];
+    assert_in_range(pc, (uintptr_t)main - 20000, (uintptr_t)main + 20000);
+    free(block);
     watch();
 }
 
-/* A list becomes an array, with its end. */
-TEST(arguments_are_handed_on)
+/* As it was asked for: 1 + the logarithm of an alignment. */
+TEST(what_was_asked_for_is_told)
 {
-    static char words[3][8] = {"first", "second", "third"};
-    char *const argv[] = {words[0], words[1], words[2], NULL};
-    char *const envp[] = {words[2], NULL};
+    void *place = NULL;
+
+    (void)state;
+    watch();
+    expect_told(malloc(10), 10, 0, false);
+    expect_told(calloc(3, 5), 15, 0, true);
+    expect_told(aligned_alloc(64, 128), 128, 7, false);
+    expect_told(memalign(1 << 12, 100), 100, 13, false);
+    expect_told(memalign(1, 100), 100, 1, false);
+    assert_int_equal(posix_memalign(&place, 16, 100), 0);
+    expect_told(place, 100, 5, false);
+    expect_told(valloc(77), 77, 13, false);
+    expect_told(pvalloc(77), 77, 13, false);
+    expect_told(realloc(NULL, 5), 5, 0, false);
+    expect_told(reallocarray(NULL, 3, 5), 15, 0, false);
+    watched = false;
+}
+
+TEST(a_resize_is_told_of_both_places)
+{
+    void *const first = malloc(10);
+    const uintptr_t place = (uintptr_t)first;
+    void *second;
 
     watch();
-    assert_int_equal(execv("x", argv), -1);
-    assert_ptr_equal(envp_called, environ);
-    expect_arguments("third");
-    assert_int_equal(execve("x", argv, envp), -1);
-    assert_ptr_equal(envp_called, envp);
-    expect_arguments("third");
-    assert_int_equal(execvpe("x", argv, envp), -1);
-    assert_ptr_equal(envp_called, envp);
-    expect_arguments("third");
-    assert_int_equal(execl("x", "first", "second", "l", NULL), -1);
-    assert_ptr_equal(envp_called, environ);
-    expect_arguments("l");
-    assert_int_equal(execlp("x", "first", "second", "lp", NULL), -1);
-    assert_ptr_equal(envp_called, environ);
-    expect_arguments("lp");
-    assert_int_equal(execle("x", "first", "second", "le", NULL, envp), -1);
-    assert_ptr_equal(envp_called, envp);
-    expect_arguments("le");
+    second = reallocarray(first, 1000, 30);
+    expect("rRd");
+    assert_int_equal((uintptr_t)told_old, place);
+    assert_ptr_equal(told_address, second);
+    assert_int_equal(told_bytes, 30000);
+    watch();
+    assert_null(realloc(second, 0)); /* freed */
+    expect("rRd");
+    assert_null(told_address);
+    assert_int_equal(told_bytes, 0);
+}
+
+/* A product that is no number, and an alignment that is none. */
+TEST(what_cannot_be_asked_for_is_not_told)
+{
+    const volatile size_t half = SIZE_MAX / 2 + 1;
+    void *place = &place;
+    void *block;
+
+    watch();
+    errno = 0;
+    block = calloc(half, 2);
+    assert_null(block);
+    assert_int_equal(errno, ENOMEM);
+    errno = 0;
+    block = reallocarray(NULL, half, 2);
+    assert_null(block);
+    assert_int_equal(errno, ENOMEM);
+    expect("");
+    watch();
+    is_refused = true;
+    assert_int_equal(posix_memalign(&place, 16, 100), EINVAL);
+    is_refused = false;
+    expect("A");
+    assert_ptr_equal(place, &place);
+    watch();
+    free(NULL);
+    expect("");
 }
 
 /* ---- before malloc is known ---- */
 
 enum { ALIGN = 64, ARENA_BYTES = 64 << 10 };
 
+/* A block's size lies before it, in as much as it is aligned to. */
+static unsigned char *
+place_behind(unsigned char *block, size_t bytes)
+{
+    return block + (bytes + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
+}
+
+/* in: before, where it must be; NULL: anywhere */
 static void
 expect_early(unsigned char *block, size_t bytes, unsigned char *before)
 {
     assert_non_null(block);
     assert_int_equal((uintptr_t)block % ALIGN, 0);
-    assert_true(before == NULL || block >= before + ALIGN);
+    assert_true(before == NULL || block == before);
     for (size_t i = 0; i < bytes; i++)
         assert_int_equal(block[i], 0);
     memset(block, 0xff, bytes);
@@ -381,7 +371,7 @@ TEST(before_malloc_is_known_memory_is_given_once)
     for (size_t i = 0; i < 8; i++) {
         blocks[i] = i % 2 == 0 ? malloc(sizes[i]) : calloc(1, sizes[i]);
         expect_early(blocks[i], sizes[i],
-                     i > 0 ? blocks[i - 1] + sizes[i - 1] : NULL);
+                     i > 0 ? place_behind(blocks[i - 1], sizes[i - 1]) : NULL);
     }
     assert_int_equal(early, 8);
     assert_null(aligned_alloc(2 * ALIGN, 10));
@@ -394,13 +384,13 @@ TEST(before_malloc_is_known_memory_is_given_once)
     kept = realloc(blocks[5], 2000);
     for (size_t i = 0; i < 2000; i++)
         assert_int_equal(kept[i], i < sizes[5] ? 0xff : 0);
-    expect_early(realloc(NULL, 70), 70, kept + 2000);
+    expect_early(realloc(NULL, 70), 70, place_behind(kept, 2000));
     errno = 0;
     place = malloc(ARENA_BYTES / 2 + 1);
     assert_null(place);
     assert_int_equal(errno, ENOMEM);
     place = malloc(ARENA_BYTES / 2);
-    expect_early(place, ARENA_BYTES / 2, kept);
+    expect_early(place, ARENA_BYTES / 2, NULL);
     errno = 0;
     place = malloc(ARENA_BYTES / 2);
     assert_null(place);
@@ -418,35 +408,6 @@ TEST(before_malloc_is_known_memory_is_given_once)
     expect("Aa");
     assert_int_equal(kept[9], 0xff);
     free(kept);
-}
-
-TEST(what_is_executed_is_noted_before)
-{
-    static char name[] = "x";
-    char *const argv[] = {name, NULL};
-    pid_t process;
-
-    watch();
-    assert_int_equal(execve("x", argv, argv), -1);
-    expect("nXc");
-    assert_true(noted_ticks < called_ticks);
-    watch();
-    assert_int_equal(execvp("x", argv), -1);
-    expect("nXc");
-    assert_true(noted_ticks < called_ticks);
-    watch();
-    assert_int_equal(fexecve(1, argv, argv), -1);
-    expect("nXc");
-    assert_true(noted_ticks < called_ticks);
-    /* Its number is known afterwards. */
-    watch();
-    assert_int_equal(posix_spawn(&process, "x", NULL, NULL, argv, argv), 0);
-    expect("Xn");
-    assert_true(noted_ticks < called_ticks);
-    watch();
-    assert_int_equal(posix_spawnp(NULL, "x", NULL, NULL, argv, argv), 0);
-    expect("Xn");
-    assert_true(noted_ticks < called_ticks);
 }
 
 int

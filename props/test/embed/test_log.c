@@ -7,8 +7,11 @@
  * one, as many whole records as there is room for, and what is missing is
  * counted.
  */
+#include <linux/futex.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "recorder.h"
@@ -47,10 +50,57 @@ __wrap_clock_gettime(clockid_t which, struct timespec *to)
     return 0;
 }
 
-/* spool.c and modules.c, which log.c calls. */
+static uint64_t sleeps, wakes;
+static uint64_t sleeps_until; /* the lock is given up */
+
+/* Who is woken finds what was logged, unless the log is full. */
+static long
+call_futex(const uint32_t *word, int operation, int value)
+{
+    _Atomic uint32_t *const lock = &embed_state->lock;
+
+    assert_ptr_equal(word, lock);
+    if (operation == FUTEX_WAIT_PRIVATE) {
+        assert_int_equal(value, 2);
+        assert_int_equal(atomic_load(lock), 2);
+        if (++sleeps >= sleeps_until)
+            atomic_store(lock, 0);
+        return 0;
+    }
+    assert_int_equal(operation, FUTEX_WAKE_PRIVATE);
+    assert_int_equal(value, 1);
+    assert_int_equal(atomic_load(lock), 0);
+    assert_true(embed_state->full ||
+                embed_state->used_bytes ==
+                    atomic_load(&embed_header()->used_bytes));
+    wakes++;
+    return 0;
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long
+__wrap_syscall(long number, ...)
+{
+    va_list list;
+    long words[5];
+
+    va_start(list, number);
+    for (int i = 0; i < 5; i++)
+        words[i] = va_arg(list, long);
+    va_end(list);
+    return number == SYS_futex ? call_futex((const uint32_t *)words[0],
+                                            (int)words[1], (int)words[2])
+                               : __real_syscall(number, words[0], words[1],
+                                                words[2], words[3], words[4]);
+}
+
+/* spool.c and modules.c, which log.c calls. Another thread comes meanwhile. */
 bool
 embed_reserve(uint64_t bytes)
 {
+    assert_int_not_equal(atomic_load(&embed_state->lock), 0);
+    atomic_store(&embed_state->lock, 2);
     if (bytes > disk_bytes)
         return false;
     embed_state->reserved_bytes = bytes;
@@ -265,6 +315,32 @@ TEST(a_full_disk_ends_the_log_as_a_limit_does)
         log_within(LOG_BYTES, disk);
         expect_prefix(disk, EMBED_DROP_DISK);
     }
+}
+
+/* Woken for nothing, it sleeps again; who may have left others wakes one. */
+TEST(a_lock_that_is_held_is_slept_for)
+{
+    (void)state;
+    embed_state = pages(sizeof *embed_state);
+    embed_state->full = true;
+    for (uint32_t held = 1; held <= 2; held++) {
+        sleeps = wakes = 0;
+        sleeps_until = 3;
+        atomic_store(&embed_state->lock, held);
+        embed_lock();
+        assert_int_equal(sleeps, 3);
+        assert_int_equal(atomic_load(&embed_state->lock), 2);
+        embed_unlock();
+        assert_int_equal(wakes, 1);
+    }
+    embed_lock();
+    assert_int_equal(atomic_load(&embed_state->lock), 1);
+    embed_unlock();
+    assert_int_equal(atomic_load(&embed_state->lock), 0);
+    assert_int_equal(sleeps, 3);
+    assert_int_equal(wakes, 1);
+    munmap(embed_state, sizeof *embed_state);
+    embed_state = NULL;
 }
 
 int
